@@ -1,0 +1,177 @@
+/**
+ * The path of a request. The lines of `answer` are the table of contents of `lib/`: each step is a file,
+ * and a request passes them in no other order.
+ */
+import type { Action } from './action.ts'
+import { readBody } from './body.ts'
+import { checkCredentials } from './credentials.ts'
+import { isRestError, RestError } from './error.ts'
+import type { Exchange } from './exchange.ts'
+import { allowHeader, isMethod, type Method, ROUTE_METHODS, type RouteMethod, routeMethodOf } from './http.ts'
+import type { Found } from './lookup.ts'
+import type { Mount, MountTree } from './mount/mount.ts'
+import { overrideMethod } from './override.ts'
+import { type Reply, seal, sealError, sealOptions } from './reply.ts'
+import { parseTarget } from './url.ts'
+
+/**
+ * Answers one request. Nothing is waited for unless it must be: the answer is a promise only where
+ * credentials are asked about, a body is read, or the method is asynchronous.
+ */
+export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<Reply> {
+	try {
+		const { incoming } = exchange
+		const sent = knownMethod(incoming.method)
+		exchange.method = sent
+		if (incoming.url === '*' && sent === 'OPTIONS') return sealOptions(exchange, ROUTE_METHODS)
+		const target = parseTarget(incoming.url ?? '') //                            1 url.ts
+		exchange.queryText = target.query
+		exchange.authority = target.authority
+		const mounted = mounts.find(target.segments) //                          2 mount/mount.ts
+		if (mounted === undefined) return sealError(exchange, NOT_FOUND)
+		const { mount, depth } = mounted
+		exchange.mount = mount
+		const method = overrideMethod(sent, incoming.headers[OVERRIDE]) //           3 override.ts
+		exchange.method = method
+		const tail = depth === 0 ? target.segments : target.segments.slice(depth)
+		const found = findAction(mount, method, tail) //                             4 route.ts, 5 lookup.ts
+		if (found === undefined) return answerOtherwise(exchange, mount, tail) //    6
+		const { action } = found
+		exchange.action = action
+		exchange.params = found.params
+		const checking = checkCredentials(exchange, mount, action) //                7 credentials.ts
+		if (checking !== undefined) return answerLater(exchange, mount, action, checking)
+		const reading = readBody(exchange, action) //                                8 body.ts
+		if (reading !== undefined) return answerLater(exchange, mount, action, reading)
+		const value = callMethod(exchange, mount, action) //                         9 the handler's method
+		if (isThenable(value)) return answerWhenDone(exchange, action, value)
+		return finish(exchange, value) //                                            10 reply.ts
+	} catch (error) {
+		return fail(exchange, error)
+	}
+}
+
+const OVERRIDE = 'x-http-method-override'
+/** Thrown by no one, and so without the cost of a stack: most wrong paths are somebody's scan. */
+const NOT_FOUND = new RestError('not_found')
+
+/** The same steps from the first that had to be waited for: credentials (7) or the body (8). */
+async function answerLater(
+	exchange: Exchange,
+	mount: Mount,
+	action: Action,
+	first: Promise<void>,
+): Promise<Reply> {
+	try {
+		if (exchange.due === Number.POSITIVE_INFINITY) allowMethod(exchange, action)
+		await first
+		if (exchange.bytes === undefined) await readBody(exchange, action)
+		allowMethod(exchange, action)
+		return await finish(exchange, await callMethod(exchange, mount, action))
+	} catch (error) {
+		return fail(exchange, error)
+	}
+}
+
+/** Steps 9 and 10 of a method that is asynchronous. */
+async function answerWhenDone(
+	exchange: Exchange,
+	action: Action,
+	value: PromiseLike<unknown>,
+): Promise<Reply> {
+	try {
+		allowMethod(exchange, action)
+		return await finish(exchange, await value)
+	} catch (error) {
+		return fail(exchange, error)
+	}
+}
+
+/** The method has returned: whatever checks it has begun must hold before its value is shown. */
+function finish(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
+	const checks = exchange.checked()
+	if (checks !== undefined) return finishChecked(exchange, value, checks)
+	const reply = seal(exchange, value)
+	return reply instanceof Promise ? reply.catch((error: unknown) => sealError(exchange, error)) : reply
+}
+
+async function finishChecked(exchange: Exchange, value: unknown, checks: Promise<unknown>): Promise<Reply> {
+	try {
+		await checks
+		return await seal(exchange, value)
+	} catch (error) {
+		return fail(exchange, error)
+	}
+}
+
+/** An error was thrown: the refusal of a check that wasn't awaited comes before it. */
+function fail(exchange: Exchange, error: unknown): Reply | Promise<Reply> {
+	const checks = exchange.checked()
+	if (checks === undefined) return sealError(exchange, error)
+	return checks.then(
+		() => sealError(exchange, error),
+		(refusal: unknown) => {
+			exchange.failure = isRestError(refusal) ? refusal : undefined
+			return sealError(exchange, refusal)
+		},
+	)
+}
+
+/** Method names are case-sensitive; what is not served is 501 rather than 405 (RFC 9110 §9.1). */
+function knownMethod(name: string | undefined): Method {
+	if (name !== undefined && isMethod(name)) return name
+	throw new RestError(
+		'not_implemented',
+		'This method is not served: use GET, POST, PUT, PATCH, DELETE or QUERY',
+	)
+}
+
+/**
+ * Custom routes are tried before the lookup; `_default` is asked last, and only for a path that no other
+ * method knows: a PUT to a path that GET serves is a mistake to be told, not a record to be made.
+ */
+function findAction(mount: Mount, method: Method, tail: readonly string[]): Found | undefined {
+	const verb = routeMethodOf(method)
+	if (verb === undefined) return undefined
+	const { routes, table } = mount
+	if (routes.size > 0) {
+		const custom = routes.match(verb, tail)
+		if (custom !== undefined) return { action: custom.value, params: custom.params }
+	}
+	const found = table.find(verb, tail)
+	if (found !== undefined || table.knows(tail)) return found
+	if (routes.size > 0 && routes.methodsFor(tail).length > 0) return undefined
+	return table.findDefault(verb, tail)
+}
+
+/** Nothing fits method and path: the methods that the path has are told by OPTIONS, and by a 405's `Allow`. */
+function answerOtherwise(exchange: Exchange, mount: Mount, tail: readonly string[]): Reply {
+	const methods = methodsOf(mount, tail)
+	if (methods.length === 0) return sealError(exchange, NOT_FOUND)
+	if (exchange.method === 'OPTIONS') return sealOptions(exchange, methods)
+	const headers = { Allow: allowHeader(methods) }
+	return sealError(exchange, new RestError('method_not_allowed', undefined, { headers }))
+}
+
+/** The methods of a path: the union of its custom routes and its resource, else those whose `_default` fits. */
+function methodsOf({ routes, table }: Mount, tail: readonly string[]): RouteMethod[] {
+	const known = ROUTE_METHODS.filter((method) => table.find(method, tail) !== undefined)
+	if (routes.size > 0) known.push(...routes.methodsFor(tail))
+	if (known.length > 0 || table.knows(tail)) return known
+	return ROUTE_METHODS.filter((method) => table.findDefault(method, tail) !== undefined)
+}
+
+function callMethod(exchange: Exchange, mount: Mount, action: Action): unknown {
+	const view = mount.view(exchange)
+	const { params } = exchange
+	return params.length === 0 ? action.run.call(view) : action.run.apply(view, [...params])
+}
+
+/** From here the method's own time runs. */
+function allowMethod(exchange: Exchange, action: Action): void {
+	exchange.allow(action.streaming?.handlerTimeout ?? exchange.app.handlerTimeout, 'unavailable')
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+	return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}

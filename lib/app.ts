@@ -1,0 +1,30 @@
+/** `App`: the settings and the shared parts of one server, resolved before the first request. */
+import type { Cache } from './cache/cache.ts'
+import type { Deadlines } from './deadlines.ts'
+import type { Incoming } from './incoming.ts'
+import type { Logger } from './logger.ts'
+import type { Bytes, Milliseconds } from './time.ts'
+
+/** What every step of a request may read. */
+export interface App {
+	readonly cache: Cache
+	readonly logger: Logger
+	readonly deadlines: Deadlines
+	readonly maxBody: Bytes
+	readonly bodyTimeout: Milliseconds
+	readonly handlerTimeout: Milliseconds
+	readonly sendTimeout: Milliseconds
+	/** Name of the header, in lower case, that carries request ids; `undefined` where none does. */
+	readonly requestId: string | undefined
+	readonly proxies: Proxies
+	/** `open`; `draining` while answers close their connections; `closed` once the grace time is over. */
+	phase: 'open' | 'draining' | 'closed'
+}
+
+/** Tells which of a request's facts a trusted proxy may have written. */
+export interface Proxies {
+	/** The client's address. */
+	address(incoming: Incoming): string
+	/** What the nearest trusted proxy says in a forwarded header; `undefined` when none is trusted. */
+	forwarded(incoming: Incoming, header: 'x-forwarded-host' | 'x-forwarded-proto'): string | undefined
+}

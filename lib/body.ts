@@ -1,0 +1,84 @@
+/** Reads a request's body as bytes, under its limit. Nothing is decoded here: see `decode/`. */
+import type { Action } from './action.ts'
+import { RestError } from './error.ts'
+import type { Exchange } from './exchange.ts'
+import type { Method } from './http.ts'
+import type { Incoming } from './incoming.ts'
+import type { Bytes } from './time.ts'
+
+const EMPTY = Buffer.alloc(0)
+
+/**
+ * Reads the body of the methods that have one into `exchange.bytes`. Answers `undefined` where there is
+ * nothing to wait for.
+ *
+ * @throws RestError `content_too_large`, at once when `Content-Length` says so, else when it is reached
+ */
+export function readBody(exchange: Exchange, action: Action): Promise<void> | undefined {
+	if (!takesBody(exchange.method)) return undefined
+	const { incoming } = exchange
+	if (action.streaming !== undefined) {
+		refuseTooLarge(incoming, action.streaming.maxBody)
+		return undefined
+	}
+	// Another parser has read it (express.json()): what it made of it is taken as the body.
+	if (incoming.readableDidRead && incoming.body !== undefined) return undefined
+	if (!hasBody(incoming)) {
+		exchange.bytes = EMPTY
+		return undefined
+	}
+	refuseTooLarge(incoming, exchange.app.maxBody)
+	return collectInto(exchange)
+}
+
+async function collectInto(exchange: Exchange): Promise<void> {
+	exchange.sendContinue?.()
+	exchange.allow(exchange.app.bodyTimeout, 'request_timeout')
+	exchange.bytes = await collect(exchange.incoming, exchange.app.maxBody)
+}
+
+/** GET and HEAD have no body with a meaning (RFC 9110 §9.3.1): what is sent is left to be discarded. */
+function takesBody(method: Method): boolean {
+	return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
+}
+
+/** A request has a body when a header says so (RFC 9112 §6.3); HTTP/2 says it with the stream's end. */
+export function hasBody(incoming: Incoming): boolean {
+	const { headers } = incoming
+	if (headers['transfer-encoding'] !== undefined) return true
+	const length = headers['content-length']
+	if (length !== undefined) return length !== '0'
+	return incoming.httpVersionMajor === 2 && !incoming.readableEnded && !incoming.complete
+}
+
+function refuseTooLarge(incoming: Incoming, limit: Bytes): void {
+	const length = incoming.headers['content-length']
+	if (length !== undefined && Number(length) > limit) throw tooLarge(limit)
+}
+
+function tooLarge(limit: Bytes): RestError {
+	return new RestError('content_too_large', `The body may have at most ${limit} bytes`)
+}
+
+/** Collects the stream's bytes; leaves the stream alone, paused, when they are too many. */
+function collect(incoming: Incoming, limit: Bytes): Promise<Buffer> {
+	return new Promise((resolve, reject) => {
+		const chunks: Buffer[] = []
+		let size = 0
+		const onData = (chunk: Buffer): void => {
+			size += chunk.length
+			chunks.push(chunk)
+			if (size > limit) stop(tooLarge(limit))
+		}
+		const onEnd = (): void => {
+			resolve(chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks, size))
+		}
+		const onCut = (): void => stop(new RestError('bad_request', 'The body ended before its end'))
+		const stop = (error: RestError): void => {
+			incoming.off('data', onData).off('end', onEnd).off('close', onCut)
+			incoming.pause()
+			reject(error)
+		}
+		incoming.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
+	})
+}

@@ -1,0 +1,140 @@
+/** `Controller`: holds the mounted handlers, checks what they declare, and sets them up before the first request. */
+import type { App } from './app.ts'
+import { type HandlerController, type Mountable, RestHandler } from './handler.ts'
+import { compileHandler } from './mount/compile.ts'
+import type { Guards } from './mount/declared.ts'
+import type { Mount, MountTree } from './mount/mount.ts'
+import { parsePath } from './mount/path.ts'
+import { becomeView, viewsOf } from './view.ts'
+
+const SET_UP: unique symbol = Symbol('verbena.setUp')
+
+/** Mounts handlers at paths; `server.controller`, and `this.controller` in a handler. */
+export class Controller implements HandlerController {
+	readonly #app: App
+	readonly #mounts: MountTree
+	readonly #base: readonly string[]
+	readonly #guards: Guards
+	#settingUp: readonly Promise<void>[] = []
+
+	/** `base` is a path before every handler path; the guards are the server's, for handlers without their own. */
+	constructor(app: App, mounts: MountTree, base: string, guards: Guards) {
+		this.#app = app
+		this.#mounts = mounts
+		this.#base = parsePath('base', base)
+		this.#guards = guards
+	}
+
+	/**
+	 * Mounts a handler: an instance; a class, which is constructed once; or a factory, which is called for
+	 * every request, and once here to read its routes.
+	 *
+	 *     controller.service('blog/api', new Blog())
+	 *
+	 * @throws TypeError for a path or a declaration that can't be served, naming it as it was typed
+	 */
+	service(path: string, handler: Mountable): void {
+		const segments = [...this.#base, ...parsePath('the handler path', path)]
+		const factory =
+			typeof handler === 'function' && !isHandlerClass(handler) ? (handler as () => RestHandler) : undefined
+		const instance = instanceOf(path, handler)
+		const { name, table, routes, guards } = compileHandler(instance, this.#guards)
+		if (factory !== undefined && instance.init !== RestHandler.prototype.init) {
+			throw new TypeError(
+				`${name}.init() would be called for every request, as ${JSON.stringify(path)} is mounted as a factory: open what it needs before, and pass it to the constructor`,
+			)
+		}
+		const mount: Mount = {
+			path: segments,
+			name,
+			table,
+			routes,
+			wrap: instance.wrap,
+			silent: instance.suppressOutput,
+			authenticator: guards.authenticator,
+			acl: guards.acl,
+			view: factory === undefined ? viewsOf(this.#layer(instance)) : this.#viewsOfFactory(path, factory),
+		}
+		if (!this.#mounts.add(mount))
+			throw new TypeError(`${JSON.stringify(path)} is mounted twice: give each handler a path of its own`)
+		if (factory === undefined) this.#setUp(instance)
+	}
+
+	/** Waits until every mounted handler's `init` has ended. Rejects with the first that failed. */
+	async ready(): Promise<void> {
+		for (let [first] = this.#settingUp; first !== undefined; [first] = this.#settingUp) {
+			const done = first
+			await done
+			this.#settingUp = this.#settingUp.filter((other) => other !== done)
+		}
+	}
+
+	/** Whether `ready` has nothing to wait for. */
+	get isReady(): boolean {
+		return this.#settingUp.length === 0
+	}
+
+	/** What belongs to a mount rather than to its handler: one instance can be mounted many times. */
+	#facts(): PropertyDescriptorMap {
+		return { controller: { value: this }, cache: { value: this.#app.cache } }
+	}
+
+	#layer(instance: RestHandler): object {
+		return Object.freeze(Object.create(instance, this.#facts()))
+	}
+
+	#viewsOfFactory(path: string, factory: () => RestHandler): Mount['view'] {
+		return (exchange) => {
+			const instance = instanceOf(path, factory)
+			Object.defineProperties(instance, this.#facts())
+			return becomeView(instance, exchange)
+		}
+	}
+
+	/** Runs `init` once an instance, then freezes it: on every later write it is too late. */
+	#setUp(instance: RestHandler & { [SET_UP]?: Promise<void> }): void {
+		if (instance.init === RestHandler.prototype.init) {
+			freeze(instance)
+			return
+		}
+		let done = instance[SET_UP]
+		if (done === undefined && !Object.isFrozen(instance)) {
+			done = (async () => {
+				await instance.init()
+				freeze(instance)
+			})()
+			// Whoever awaits `ready` is told; until then it must not end the process as unhandled.
+			done.catch(() => {})
+			Object.defineProperty(instance, SET_UP, { value: done })
+		}
+		if (done !== undefined) this.#settingUp = [...this.#settingUp, done]
+	}
+}
+
+/** Fields without a value are slots of the request: removed, so that a method can set them on its view. */
+function freeze(instance: RestHandler): void {
+	if (Object.isFrozen(instance)) return
+	for (const name of Object.keys(instance)) {
+		if (Reflect.get(instance, name) === undefined) Reflect.deleteProperty(instance, name)
+	}
+	Object.freeze(instance)
+}
+
+function isHandlerClass(value: Mountable): value is new () => RestHandler {
+	return typeof value === 'function' && value.prototype instanceof RestHandler
+}
+
+function instanceOf(path: string, handler: Mountable): RestHandler {
+	const instance: unknown =
+		typeof handler !== 'function' ? handler : isHandlerClass(handler) ? new handler() : handler()
+	if (instance instanceof RestHandler) return instance
+	throw new TypeError(
+		`${JSON.stringify(path)} must be a RestHandler, a class that extends it, or a function that returns one, found ${found(instance)}`,
+	)
+}
+
+function found(value: unknown): string {
+	if (value instanceof Promise) return 'a promise: a factory is synchronous'
+	if (typeof value !== 'object' || value === null) return String(value === null ? null : typeof value)
+	return `an instance of ${value.constructor?.name ?? 'nothing'} (is verbena installed twice?)`
+}

@@ -1,0 +1,53 @@
+/** Names with text values, as forms, multipart bodies and queries carry them: a name may come more than once. */
+import { RestError } from '../error.ts'
+
+/**
+ * What a form or query holds.
+ *
+ *     a=1&b=2&a=3   →   last: { a: '3', b: '2' },  all('a'): ['1', '3'],  all('c'): []
+ */
+export class Fields {
+	/** The last value of each name. Without prototype, so that a name can't hit an inherited property. */
+	readonly last: Readonly<Record<string, string>>
+	readonly #last: Record<string, string>
+	/** Only the names that came more than once, which few forms have. */
+	#repeated: Map<string, string[]> | undefined
+
+	constructor() {
+		this.#last = Object.create(null) as Record<string, string>
+		this.last = this.#last
+	}
+
+	/** Every value of a name, in the order they came; none is an empty array. */
+	all(name: string): string[] {
+		const repeated = this.#repeated?.get(name)
+		if (repeated !== undefined) return [...repeated]
+		const only = this.#last[name]
+		return only === undefined ? [] : [only]
+	}
+
+	/** Adds one value. The name must have passed {@link checkName}. */
+	add(name: string, value: string): void {
+		const earlier = this.#last[name]
+		if (earlier !== undefined) this.#repeat(name, earlier, value)
+		this.#last[name] = value
+	}
+
+	#repeat(name: string, earlier: string, value: string): void {
+		this.#repeated ??= new Map()
+		const values = this.#repeated.get(name)
+		if (values === undefined) this.#repeated.set(name, [earlier, value])
+		else values.push(value)
+	}
+}
+
+/**
+ * Refuses the one name that is dangerous to copy: `target['__proto__'] = …` sets a prototype. `where`
+ * begins the message: `Query parameter 3`.
+ *
+ * @throws RestError `bad_request`
+ */
+export function checkName(name: string, where: string): void {
+	if (name === '__proto__')
+		throw new RestError('bad_request', `${where} is named __proto__, which is reserved`)
+}

@@ -1,0 +1,44 @@
+/**
+ * The `; name=value` list that Content-Type (RFC 9110 §5.6.6) and Content-Disposition (RFC 2183 §2) share.
+ * The two differ only in how a quoted value is read, which the caller brings along.
+ */
+
+/**
+ * Reads the parameters of a header value from `at`, where the first `;` stands, to its end. Names arrive
+ * in lower case; values that stand in quotes through `unquote`, which gets what is between them. White
+ * space beside a `;` and empty parameters are allowed (RFC 9110 §5.6.6), white space beside `=` is not.
+ *
+ *     parseParameters('text/plain; charset=utf-8', 10, unquote)   // Map { 'charset' => 'utf-8' }
+ *
+ * Takes time in proportion to the length. Answers `undefined` when the list is malformed, or names a
+ * parameter twice: two readers could then see different boundaries in one body.
+ */
+export function parseParameters(
+	text: string,
+	at: number,
+	unquote: (raw: string) => string,
+): Map<string, string> | undefined {
+	const found = new Map<string, string>()
+	// Made anew on each call: a sticky expression keeps its place between calls.
+	const parameter = new RegExp(PARAMETER, 'y')
+	parameter.lastIndex = at
+	while (parameter.lastIndex < text.length) {
+		const match = parameter.exec(text)
+		if (match === null) return undefined
+		const [, name, token, quoted] = match
+		if (name === undefined) continue
+		const key = name.toLowerCase()
+		if (found.has(key)) return undefined
+		found.set(key, token ?? unquote(quoted ?? ''))
+	}
+	return found
+}
+
+/** RFC 9110 §5.6.2. As part of a regular expression. */
+export const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+
+/** Everything but controls, `"` and a backslash that stands alone (RFC 9110 §5.6.4). */
+const QUOTED = '"((?:[^"\\\\\\x00-\\x08\\x0a-\\x1f\\x7f]|\\\\[^\\x00-\\x08\\x0a-\\x1f\\x7f])*)"'
+
+/** Nothing in it can be read in two ways before it has failed, so a match is linear. */
+const PARAMETER = `[\\t ]*;[\\t ]*(?:(${TOKEN})=(?:(${TOKEN})|${QUOTED}))?[\\t ]*`

@@ -1,0 +1,261 @@
+/**
+ * `Exchange`: the state of one request and of the answer that is being made. Handlers see it through
+ * their view; the steps in `answer.ts` write it.
+ */
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { Action } from './action.ts'
+import type { App } from './app.ts'
+import type { Authenticator, User } from './auth/authenticator.ts'
+import type { Due } from './deadlines.ts'
+import { type DecodedBody, decodeBody } from './decode/decode-body.ts'
+import type { Fields } from './decode/fields.ts'
+import { decodeQuery } from './decode/form.ts'
+import { RestError } from './error.ts'
+import type { Method } from './http.ts'
+import type { Incoming } from './incoming.ts'
+import type { MountFacts } from './mount/facts.ts'
+import { Request, type RequestSource } from './request.ts'
+import type { Milliseconds } from './time.ts'
+
+/** A header of the answer: its name as it is sent, and its value or values. */
+export type HeaderLine = readonly [name: string, value: string | readonly string[]]
+
+const NO_PARAMS: readonly string[] = []
+const NO_BYTES = Buffer.alloc(0)
+const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({})
+/** What a request id may look like when it comes from outside: it goes into headers and log lines. */
+const SAFE_ID = /^[\w.~:@/+=-]{1,128}$/
+
+export class Exchange implements Due, RequestSource {
+	readonly app: App
+	readonly incoming: Incoming
+	method: Method = 'GET'
+	authority: string | undefined = undefined
+	queryText = ''
+	mount: MountFacts | undefined = undefined
+	action: Action | undefined = undefined
+	params: readonly (string | number)[] = NO_PARAMS
+	user: User | null = null
+	/** Status asked for by the method; 0 for the usual one. */
+	status = 0
+	/** Headers asked for by the method, by lower-case name. */
+	headerLines: Map<string, HeaderLine> | undefined = undefined
+	/** The error that `this.error()` recorded, or that an un-awaited check threw. */
+	failure: RestError | undefined = undefined
+	/** Set once the answer is decided: later calls only log. */
+	replied = false
+	/** The body's bytes, once step 8 has read them. */
+	bytes: Buffer | undefined = undefined
+	due: Milliseconds = Number.POSITIVE_INFINITY
+	/** What is answered when `due` is over. */
+	late: 'request_timeout' | 'unavailable' = 'unavailable'
+	/** Answers in place of whoever is late or gone; set by the listener while somebody is waited for. */
+	interrupt: ((error: RestError) => void) | undefined = undefined
+	/** Set when the connection can't go on after the answer. */
+	closes = false
+	/** Set when nothing more of the request can or should be taken in. */
+	broken = false
+	/** Sends `100 Continue`, once, if the client waits for it. */
+	sendContinue: (() => void) | undefined = undefined
+	/** Calls back when the client is gone; set by the listener. */
+	onGone: ((call: () => void) => void) | undefined = undefined
+	#request: Request | undefined = undefined
+	#decoded: DecodedBody | undefined = undefined
+	#query: Fields | undefined = undefined
+	#id: string | undefined = undefined
+	#abort: AbortController | undefined = undefined
+	#asked: Map<Authenticator, Promise<User | null>> | undefined = undefined
+	#checks: Promise<unknown>[] | undefined = undefined
+
+	constructor(app: App, incoming: Incoming) {
+		this.app = app
+		this.incoming = incoming
+	}
+
+	get request(): Request {
+		this.#request ??= new Request(this)
+		return this.#request
+	}
+
+	get headers(): IncomingHttpHeaders {
+		return this.incoming.headers
+	}
+
+	target(): string {
+		const { originalUrl, url } = this.incoming
+		return typeof originalUrl === 'string' ? originalUrl : (url ?? '/')
+	}
+
+	ip(): string {
+		return this.app.proxies.address(this.incoming)
+	}
+
+	host(): string {
+		const forwarded = this.app.proxies.forwarded(this.incoming, 'x-forwarded-host')
+		const pseudo = this.headers[':authority']
+		return this.authority ?? forwarded ?? this.headers.host ?? (typeof pseudo === 'string' ? pseudo : '')
+	}
+
+	protocol(): 'http' | 'https' {
+		const forwarded = this.app.proxies.forwarded(this.incoming, 'x-forwarded-proto')
+		if (forwarded !== undefined) return forwarded.toLowerCase() === 'https' ? 'https' : 'http'
+		return this.incoming.socket?.encrypted === true ? 'https' : 'http'
+	}
+
+	id(): string {
+		if (this.#id === undefined) {
+			const name = this.app.requestId
+			const sent = name === undefined ? undefined : this.headers[name]
+			this.#id = typeof sent === 'string' && SAFE_ID.test(sent) ? sent : randomUUID()
+		}
+		return this.#id
+	}
+
+	signal(): AbortSignal {
+		if (this.#abort === undefined) {
+			const abort = new AbortController()
+			this.#abort = abort
+			if (this.due === Number.NEGATIVE_INFINITY) abort.abort(tooLate())
+			else this.onGone?.(() => abort.abort(new DOMException('The client is gone', 'AbortError')))
+		}
+		return this.#abort.signal
+	}
+
+	rawBody(): Buffer {
+		if (this.action?.streaming !== undefined) {
+			throw new TypeError(
+				`${this.action.name} is named in streaming: read this.request.stream, its body is not collected`,
+			)
+		}
+		if (this.bytes !== undefined) return this.bytes
+		const { body } = this.incoming
+		if (Buffer.isBuffer(body)) return body
+		if (typeof body === 'string') return Buffer.from(body)
+		if (body === undefined || body === null) return NO_BYTES
+		throw new TypeError('a parser in front has taken the bytes of the body: mount Verbena before it')
+	}
+
+	stream(): Readable {
+		if (this.action?.streaming === undefined) {
+			throw new TypeError(
+				`name ${this.action?.name ?? 'the method'} in streaming to read its body as a stream`,
+			)
+		}
+		this.sendContinue?.()
+		return this.incoming
+	}
+
+	/** The decoded body: decoded when it is first asked for, so that a method which takes any type can. */
+	decoded(): DecodedBody {
+		this.#decoded ??= this.#decode()
+		return this.#decoded
+	}
+
+	#decode(): DecodedBody {
+		const { headers, incoming, bytes } = this
+		if (bytes === undefined && this.action?.streaming === undefined && incoming.body != null) {
+			return { kind: 'json', value: incoming.body }
+		}
+		return decodeBody(bytes ?? this.rawBody(), {
+			contentType: headers['content-type'],
+			contentEncoding: headers['content-encoding'],
+		})
+	}
+
+	/** The body's fields, for whoever wants an object; none without a body. */
+	fields(): Readonly<Record<string, unknown>> {
+		const { value } = this.decoded()
+		if (value === undefined) return NO_FIELDS
+		if (typeof value === 'object' && value !== null && !Array.isArray(value))
+			return value as Record<string, unknown>
+		throw new RestError('invalid', 'The body must be an object with named fields')
+	}
+
+	/** Whether the body's fields are text, as a form's are. */
+	isText(): boolean {
+		const { kind } = this.decoded()
+		return kind === 'form' || kind === 'multipart'
+	}
+
+	/** The decoded query, all values of each name. */
+	query(): Fields {
+		this.#query ??= decodeQuery(this.queryText)
+		return this.#query
+	}
+
+	/** Asks an authenticator who is calling: once a request, however often and wherever it is called. */
+	ask(authenticator: Authenticator): Promise<User | null> {
+		this.#asked ??= new Map()
+		let answer = this.#asked.get(authenticator)
+		if (answer === undefined) {
+			answer = (async () => authenticator.authenticate(this.request))()
+			this.#asked.set(authenticator, answer)
+		}
+		return answer
+	}
+
+	/**
+	 * Remembers a check that must hold before anything is answered: left un-awaited by the method, its
+	 * refusal still wins.
+	 */
+	addCheck(check: Promise<unknown>): void {
+		// `checked` finds the refusal; it must not end the process as an unhandled rejection.
+		check.catch(() => {})
+		this.#checks ??= []
+		this.#checks.push(check)
+	}
+
+	/** All checks that the method has begun, awaited or not; `undefined` when there are none. */
+	checked(): Promise<unknown> | undefined {
+		return this.#checks === undefined ? undefined : Promise.all(this.#checks)
+	}
+
+	/** The user, or the refusal of whoever sent no credentials. */
+	async requireUser(authenticator: Authenticator): Promise<User> {
+		const user = await this.ask(authenticator)
+		if (user === null) {
+			throw new RestError('unauthorized', undefined, { headers: authenticator.challenge ?? {} })
+		}
+		this.user = user
+		return user
+	}
+
+	/** Waits from now on at most `time` for what comes next. */
+	allow(time: Milliseconds, late: 'request_timeout' | 'unavailable'): void {
+		this.late = late
+		this.due = time === Number.POSITIVE_INFINITY ? time : this.app.deadlines.clock() + time
+	}
+
+	/** Its time is over. */
+	expire(): void {
+		this.cancel(this.late === 'unavailable' ? tooLate() : new RestError('request_timeout'))
+	}
+
+	/** Answers an error in place of what is still being worked on, and tells the worker by its signal. */
+	cancel(error: RestError): void {
+		this.due = Number.NEGATIVE_INFINITY
+		this.broken = true
+		this.interrupt?.(error)
+		this.#abort?.abort(error)
+	}
+
+	/** Logs, unless the handler asked for silence. */
+	log(level: 'info' | 'warn' | 'error', message: string, error?: unknown): void {
+		if (this.mount?.silent === true) return
+		const fields = {
+			requestId: this.id(),
+			method: this.method,
+			url: this.target(),
+			handler: this.mount?.name,
+			action: this.action?.name,
+			...(error === undefined ? undefined : { err: error }),
+		}
+		this.app.logger[level](fields, message)
+	}
+}
+
+function tooLate(): RestError {
+	return new RestError('unavailable', 'The answer took too long', { headers: { 'Retry-After': '1' } })
+}

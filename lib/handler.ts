@@ -1,0 +1,271 @@
+/** `RestHandler`: the class that users extend; its members are what a method finds as `this`. */
+import type { Acl } from './auth/acl.ts'
+import type { Authenticator, User } from './auth/authenticator.ts'
+import type { Cache } from './cache/cache.ts'
+import { CustomReply } from './custom-reply.ts'
+import type { AccessRules, CustomRoutes, Specs, Streaming } from './declarations.ts'
+import { decodeJson } from './decode/json.ts'
+import { RestError } from './error.ts'
+import type { Exchange } from './exchange.ts'
+import { setHeader, setStatus } from './reply-head.ts'
+import type { Request } from './request.ts'
+import {
+	type CompiledSpec,
+	type Params,
+	type ReadOptions,
+	readCompiled,
+	readParams,
+	readParamsAsync,
+	type Spec,
+} from './validate/params.ts'
+import { exchangeOf, outsideRequest } from './view.ts'
+
+declare const refused: unique symbol
+
+/** The type of what `this.error()` returns: null at run time, and dropped from a client's types. */
+export interface Refused {
+	readonly [refused]: true
+}
+
+/** What can be mounted: a handler, its class, or a function that makes one for each request. */
+export type Mountable = RestHandler | (new () => RestHandler) | (() => RestHandler)
+
+/** Where handlers are mounted: `this.controller`, `server.controller`. */
+export interface HandlerController {
+	/** Mounts a handler at a path: `service('blog/api', new Blog())`. */
+	service(path: string, handler: Mountable): void
+}
+
+/**
+ * A class whose methods are the API: `get_article(id)` answers `GET <path>/article/<id>`.
+ *
+ *     class Blog extends RestHandler {
+ *       get_article(id: string) { return articles.get(id) ?? this.error('No such article', 404) }
+ *     }
+ *
+ * In a method, `this` is a view made for the request: what a method sets on it belongs to the request,
+ * everything else is read from the handler, which is frozen once it is mounted.
+ */
+export class RestHandler {
+	/** Whether answers are in the envelope `{"success":true,"data":…}`. @default true */
+	readonly wrap: boolean = true
+	/** Leaves the logger alone, for unit tests. @default false */
+	readonly suppressOutput: boolean = false
+	/** Further routes: `{ 'GET|POST custom/%s/page/%d': 'page' }`. A subclass's field replaces its parent's. */
+	readonly customRoutes: CustomRoutes = {}
+	/** Who may call which method, checked before the body is read. @default everybody may call every one */
+	readonly access: AccessRules = {}
+	/** What `getParams()` without argument checks, by method name. */
+	readonly specs: Specs = {}
+	/** Methods that read their body as a stream. */
+	readonly streaming: Streaming = []
+	/** Tells who is calling. @default the server's `authenticator` */
+	readonly authenticator?: Authenticator
+	/** Tells what a user may do. @default the server's `acl` */
+	readonly acl?: Acl
+
+	/** Called once before the first request, and awaited; the place to open what the handler holds. */
+	init(): void | Promise<void> {}
+
+	/** Where this handler is mounted; on the mount, so one instance can be mounted many times. */
+	get controller(): HandlerController {
+		throw outsideRequest(this, 'controller')
+	}
+
+	/** The server's cache; on the mount. */
+	get cache(): Cache {
+		throw outsideRequest(this, 'cache')
+	}
+
+	get request(): Request {
+		return exchangeOf(this, 'request').request
+	}
+
+	/** The path segments behind the resource, or a custom route's matches. */
+	get params(): readonly (string | number)[] {
+		return exchangeOf(this, 'params').params
+	}
+
+	/**
+	 * The query's parameters, decoded; of a repeated name the last.
+	 *
+	 * @throws RestError `bad_request` for a malformed escape
+	 */
+	get query(): Readonly<Record<string, string>> {
+		return exchangeOf(this, 'query').query().last
+	}
+
+	/** All values of a query parameter, in the order they were sent; none where it is absent. */
+	queryAll(name: string): string[] {
+		return exchangeOf(this, 'queryAll').query().all(name)
+	}
+
+	/**
+	 * The decoded body, whatever it is; `undefined` without one. Decoded when it is first asked for.
+	 *
+	 * @throws RestError `bad_request` when it is malformed, `unsupported_media_type` for a type that
+	 *   isn't JSON, a form or multipart
+	 */
+	get body(): unknown {
+		return exchangeOf(this, 'body').decoded().value
+	}
+
+	/**
+	 * The body's fields, as an object without prototype; empty without a body.
+	 *
+	 * @throws RestError as `body`, and `invalid` when it is no object
+	 */
+	get post(): Readonly<Record<string, unknown>> {
+		return Object.assign(Object.create(null), exchangeOf(this, 'post').fields())
+	}
+
+	/** The files of a multipart body, by field. */
+	get files(): Readonly<Record<string, readonly File[]>> {
+		const body = exchangeOf(this, 'files').decoded()
+		return body.kind === 'multipart' ? body.files : {}
+	}
+
+	/** Who is calling; null while nobody is known. */
+	get user(): User | null {
+		return exchangeOf(this, 'user').user
+	}
+
+	set user(user: User | null) {
+		exchangeOf(this, 'user').user = user
+	}
+
+	/** Sets the status of a successful answer, 200–599. After the answer it only logs. */
+	status(code: number): void {
+		setStatus(exchangeOf(this, 'status'), code)
+	}
+
+	/**
+	 * Sets a header of the answer; a list of values makes so many lines. After the answer it only logs.
+	 *
+	 * @throws TypeError for a character that no header may hold, and for the headers that frame the answer
+	 */
+	header(name: string, value: string | number | readonly string[]): void {
+		setHeader(exchangeOf(this, 'header'), name, value)
+	}
+
+	/**
+	 * Records an error, and returns null for the method to return. Once recorded it wins over whatever
+	 * is returned or thrown later. After the answer it only logs.
+	 *
+	 *     return this.error('No such article', 404)
+	 *     404 {"success":false,"error":"No such article","code":"not_found"}
+	 *
+	 * `code` is a status, 400–599, or a wire code, with its status or 400.
+	 */
+	error(message: string, code: number | string = 400): Refused {
+		const exchange = exchangeOf(this, 'error')
+		const error = new RestError(code, message)
+		if (exchange.replied) exchange.log('warn', 'this.error() was called after the answer', error)
+		else exchange.failure ??= error
+		// The type is opaque so that a client's types can drop it; nothing reads what is returned.
+		return null as unknown as Refused
+	}
+
+	/** The value in the envelope, also where `wrap` is false. */
+	respond<T>(data: T): CustomReply<T> {
+		exchangeOf(this, 'respond')
+		return new CustomReply(data, {}, true)
+	}
+
+	/**
+	 * Checked fields of the body, or of another source (`this.query`), whose text is then turned into
+	 * the types the rules name. Without argument: what `specs` declares for this method.
+	 *
+	 *     const { title, age } = this.getParams({ title: ['required', 'string'], age: ['integer', { min: 0 }] })
+	 *
+	 * @throws RestError `invalid` with one entry in `details` for each problem
+	 * @throws TypeError for a rule that doesn't exist, and for a schema that answers a promise
+	 */
+	getParams(): Record<string, unknown>
+	getParams<const S extends Spec>(spec: S, source?: Readonly<Record<string, unknown>>): Params<S>
+	getParams(spec?: Spec, source?: Readonly<Record<string, unknown>>): unknown {
+		const exchange = exchangeOf(this, 'getParams')
+		if (spec !== undefined) return readParams(spec, source ?? exchange.fields(), coercion(exchange, source))
+		return readCompiled(declaredSpec(exchange), exchange.fields(), coercion(exchange))
+	}
+
+	/** `getParams` for schemas that answer promises. */
+	async getParamsAsync<const S extends Spec>(
+		spec: S,
+		source?: Readonly<Record<string, unknown>>,
+	): Promise<Params<S>> {
+		const exchange = exchangeOf(this, 'getParamsAsync')
+		return readParamsAsync(spec, source ?? exchange.fields(), coercion(exchange, source))
+	}
+
+	/** The body as text, or, with `decode`, as `body` gives it. */
+	getPutData(decode?: false): string
+	getPutData(decode: true): unknown
+	getPutData(decode = false): unknown {
+		const exchange = exchangeOf(this, 'getPutData')
+		return decode ? exchange.decoded().value : exchange.rawBody().toString('utf8')
+	}
+
+	/** The body as text, or parsed as JSON, whatever its content type. */
+	getRawPostData(decode?: false): string
+	getRawPostData(decode: true): unknown
+	getRawPostData(decode = false): unknown {
+		const bytes = exchangeOf(this, 'getRawPostData').rawBody()
+		return decode ? decodeJson(bytes) : bytes.toString('utf8')
+	}
+
+	/** Whether the user may use all the resources; false when nobody is logged in. */
+	can(...resources: string[]): boolean {
+		const exchange = exchangeOf(this, 'can')
+		const acl = aclOf(exchange)
+		const { user } = exchange
+		return user !== null && resources.every((resource) => acl.allows(user, resource))
+	}
+
+	/** @throws RestError `unauthorized` when nobody is logged in, `forbidden` when the user may not */
+	requireAcl(...resources: string[]): void {
+		const exchange = exchangeOf(this, 'requireAcl')
+		aclOf(exchange)
+		if (exchange.user === null) throw new RestError('unauthorized')
+		if (!this.can(...resources)) throw new RestError('forbidden')
+	}
+
+	/**
+	 * The user, as the authenticator tells; asked once a request. Without argument, the handler's.
+	 *
+	 * @throws RestError `unauthorized`, by the promise: also when it isn't awaited, before the answer
+	 */
+	requireAuth(authenticator?: Authenticator): Promise<User> {
+		const exchange = exchangeOf(this, 'requireAuth')
+		const asked = authenticator ?? exchange.mount?.authenticator
+		if (asked === undefined) {
+			throw new TypeError(
+				'this.requireAuth() needs an authenticator: pass one, or declare it on the handler or the server',
+			)
+		}
+		const check = exchange.requireUser(asked)
+		exchange.addCheck(check)
+		return check
+	}
+}
+
+function aclOf(exchange: Exchange): Acl {
+	const acl = exchange.mount?.acl
+	if (acl === undefined)
+		throw new TypeError(
+			'this.can() and this.requireAcl() need an acl: declare it on the handler or the server',
+		)
+	return acl
+}
+
+/** Text stands for other kinds in whatever isn't JSON: forms, multipart, the query. */
+function coercion(exchange: Exchange, source?: object): ReadOptions {
+	return { coerce: source !== undefined || exchange.isText() }
+}
+
+function declaredSpec(exchange: Exchange): CompiledSpec {
+	const spec = exchange.action?.spec
+	if (spec !== undefined) return spec
+	const name = exchange.action?.name ?? 'method'
+	throw new TypeError(`this.getParams() without argument needs specs: { ${name}: … } on the handler`)
+}

@@ -1,0 +1,34 @@
+/** HTTP methods, and which of them a handler's method can answer. */
+
+/** Methods that lead to a method of a handler. */
+export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY'
+
+/** Methods that are served: HEAD by GET's method, OPTIONS by the list of the others. */
+export type Method = RouteMethod | 'HEAD' | 'OPTIONS'
+
+/** In the order in which `Allow` names them. */
+export const ROUTE_METHODS: readonly RouteMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']
+
+const METHODS: ReadonlySet<string> = new Set<Method>([...ROUTE_METHODS, 'HEAD', 'OPTIONS'])
+
+/** Whether a method is one that is served. Method names are case-sensitive (RFC 9110 §9.1). */
+export function isMethod(name: string): name is Method {
+	return METHODS.has(name)
+}
+
+/** The method whose route answers: a HEAD is served as a GET whose body is dropped (RFC 9110 §9.3.2). */
+export function routeMethodOf(method: Method): RouteMethod | undefined {
+	if (method === 'HEAD') return 'GET'
+	return method === 'OPTIONS' ? undefined : method
+}
+
+/** The `Allow` header for the methods that have a route (RFC 9110 §10.2.1): HEAD comes with GET. */
+export function allowHeader(methods: readonly RouteMethod[]): string {
+	const names: string[] = []
+	for (const method of ROUTE_METHODS) {
+		if (!methods.includes(method)) continue
+		names.push(method)
+		if (method === 'GET') names.push('HEAD')
+	}
+	return [...names, 'OPTIONS'].join(', ')
+}

@@ -1,0 +1,120 @@
+/** Compiles a handler into a `Mount`: everything that it declares is read and checked here, once. */
+import type { Action } from '../action.ts'
+import { RestHandler } from '../handler.ts'
+import { LookupTable } from '../lookup.ts'
+import { RouteTable } from '../route.ts'
+import { type Declared, declaredBy, type Guards } from './declared.ts'
+import { type Method, methodsOf, refuseFunctionFields, routeOf, spellingsOf } from './methods.ts'
+import { nearest } from './nearest.ts'
+import { maxParamsOf } from './plain-params.ts'
+
+/** What a handler's class and fields say, ready to be asked by requests. */
+export interface CompiledHandler {
+	readonly name: string
+	readonly table: LookupTable
+	readonly routes: RouteTable<Action>
+	readonly guards: Guards
+}
+
+/**
+ * Reads a handler's methods and declarations.
+ *
+ * @throws TypeError that names whatever is wrong as the user typed it
+ */
+export function compileHandler(handler: RestHandler, guards: Guards): CompiledHandler {
+	const name = handler.constructor.name || 'the handler'
+	refuseFunctionFields(handler)
+	refuseShadows(name, handler)
+	const own = { authenticator: handler.authenticator ?? guards.authenticator, acl: handler.acl ?? guards.acl }
+	const methods = methodsOf(handler, RestHandler.prototype)
+	const named = [...methods.keys()].flatMap((method) => routeOf(name, method) ?? [])
+	const targets = customTargets(name, handler, methods)
+	const declared = declaredBy(
+		name,
+		handler,
+		new Set([...named.map((route) => route.name), ...targets.values()]),
+		own,
+	)
+	const action = actionMaker(methods, declared)
+	const table = new LookupTable()
+	for (const { name: method, method: verb, resource } of named) {
+		for (const spelling of resource === undefined ? [undefined] : spellingsOf(resource)) {
+			const taken = table.get(verb, spelling)
+			if (taken !== undefined)
+				throw new TypeError(
+					`${name}.${method} and ${name}.${taken.name} both answer ${verb} ${spelling ?? '_default'}: remove one`,
+				)
+			table.add(verb, spelling, action(method))
+		}
+	}
+	const routes = new RouteTable<Action>()
+	for (const [key, target] of targets) addRoute(name, routes, key, action(target))
+	return { name, table, routes, guards: own }
+}
+
+/** One action a method, however many routes lead to it. */
+function actionMaker(methods: ReadonlyMap<string, Method>, declared: Declared): (name: string) => Action {
+	const actions = new Map<string, Action>()
+	return (name) => {
+		const run = methods.get(name)
+		if (run === undefined) throw new TypeError(`there is no method ${name}`)
+		let action = actions.get(name)
+		if (action === undefined) {
+			const maxParams = maxParamsOf(run)
+			action = {
+				name,
+				run,
+				maxParams,
+				access: declared.access(name),
+				spec: declared.spec(name),
+				streaming: declared.streaming(name),
+			}
+			actions.set(name, action)
+		}
+		return action
+	}
+}
+
+/** The methods that custom routes lead to. Only those of the user's own classes can be named. */
+function customTargets(
+	owner: string,
+	handler: RestHandler,
+	methods: ReadonlyMap<string, Method>,
+): Map<string, string> {
+	const routes: unknown = handler.customRoutes
+	if (typeof routes !== 'object' || routes === null)
+		throw new TypeError(`${owner}.customRoutes must be an object: { 'GET custom/%s': 'page' }`)
+	const targets = new Map<string, string>()
+	for (const [key, target] of Object.entries(routes)) {
+		if (typeof target !== 'string' || !methods.has(target)) {
+			const shown = typeof target === 'string' ? JSON.stringify(target) : `a ${typeof target}`
+			throw new TypeError(
+				`${owner}.customRoutes[${JSON.stringify(key)}]: ${shown} is no method of ${owner}${nearest(String(target), methods.keys())}`,
+			)
+		}
+		targets.set(key, target)
+	}
+	return targets
+}
+
+function addRoute(owner: string, routes: RouteTable<Action>, key: string, action: Action): void {
+	try {
+		routes.add(key, action)
+	} catch (error) {
+		throw new TypeError(`${owner}.${error instanceof Error ? error.message : String(error)}`, {
+			cause: error,
+		})
+	}
+}
+
+/** A field named like a helper would hide it from every request. */
+function refuseShadows(owner: string, handler: RestHandler): void {
+	const helpers = Object.getOwnPropertyDescriptors(RestHandler.prototype)
+	for (const name of Object.keys(handler)) {
+		if (Object.hasOwn(helpers, name) && Reflect.get(handler, name) !== undefined) {
+			throw new TypeError(
+				`${owner}.${name} is a field that hides this.${name} of RestHandler: give it another name`,
+			)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+/** What a handler declares about its methods, checked at mount: access, specs, streaming. */
+import type { AccessRule, StreamingLimits } from '../action.ts'
+import type { Acl } from '../auth/acl.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
+import { type CompiledSpec, compileSpec, type Spec } from '../validate/params.ts'
+import { nearest } from './nearest.ts'
+
+/** The fields that are read here; a `RestHandler` has them. */
+export interface Declaring {
+	readonly access: object
+	readonly specs: object
+	readonly streaming: object
+}
+
+/** What was declared, by name of the method. */
+export interface Declared {
+	access(name: string): AccessRule
+	spec(name: string): CompiledSpec | undefined
+	streaming(name: string): StreamingLimits | undefined
+}
+
+/** Whom access is asked of. */
+export interface Guards {
+	readonly authenticator: Authenticator | undefined
+	readonly acl: Acl | undefined
+}
+
+const ANYONE: AccessRule = { user: false, resources: [] }
+const TEN_MINUTES = 600_000
+
+/**
+ * Reads the declarations of a handler whose routes have the given names.
+ *
+ * @throws TypeError for a key that names no route, a value that means nothing, and for access that
+ *   nobody could be granted
+ */
+export function declaredBy(
+	owner: string,
+	handler: Declaring,
+	names: ReadonlySet<string>,
+	guards: Guards,
+): Declared {
+	const access = compiled(owner, 'access', handler.access, new Set([...names, '*']), (where, value) =>
+		accessRule(where, value, guards),
+	)
+	const specs = compiled(owner, 'specs', handler.specs, names, spec)
+	const streaming = Array.isArray(handler.streaming)
+		? Object.fromEntries(handler.streaming.map((name) => [String(name), {}]))
+		: handler.streaming
+	const limits = compiled(owner, 'streaming', streaming, names, streamingLimits)
+	return {
+		access: (name) => access.get(name) ?? access.get('*') ?? ANYONE,
+		spec: (name) => specs.get(name),
+		streaming: (name) => limits.get(name),
+	}
+}
+
+function compiled<T>(
+	owner: string,
+	field: string,
+	declared: unknown,
+	names: ReadonlySet<string>,
+	read: (where: string, value: unknown) => T,
+): Map<string, T> {
+	if (typeof declared !== 'object' || declared === null)
+		throw new TypeError(`${owner}.${field} must be an object by method name`)
+	const values = new Map<string, T>()
+	for (const [name, value] of Object.entries(declared)) {
+		if (!names.has(name))
+			throw new TypeError(`${owner}.${field}[${JSON.stringify(name)}] names no route${nearest(name, names)}`)
+		values.set(name, read(`${owner}.${field}[${JSON.stringify(name)}]`, value))
+	}
+	return values
+}
+
+function accessRule(where: string, value: unknown, guards: Guards): AccessRule {
+	if (value === 'anyone') return ANYONE
+	const resources = resourcesOf(value)
+	if (resources === undefined) {
+		throw new TypeError(
+			`${where} must be 'anyone', 'user', or an array of at least one resource name: ['article:write']`,
+		)
+	}
+	if (guards.authenticator === undefined) {
+		throw new TypeError(
+			`${where} needs an authenticator, on the handler or on the server: nobody could be let in`,
+		)
+	}
+	if (resources.length > 0 && guards.acl === undefined) {
+		throw new TypeError(`${where} names resources, which need an acl, on the handler or on the server`)
+	}
+	return { user: true, resources }
+}
+
+function resourcesOf(value: unknown): readonly string[] | undefined {
+	if (value === 'user') return []
+	if (!Array.isArray(value) || value.length === 0) return undefined
+	return value.every((one) => typeof one === 'string' && one !== '') ? [...value] : undefined
+}
+
+function spec(where: string, value: unknown): CompiledSpec {
+	try {
+		// compileSpec checks all of it: what users declare is typed wider than a Spec.
+		return compileSpec(value as Spec)
+	} catch (error) {
+		throw new TypeError(`${where}: ${error instanceof Error ? error.message : 'is no spec'}`, {
+			cause: error,
+		})
+	}
+}
+
+function streamingLimits(where: string, value: unknown): StreamingLimits {
+	if (typeof value !== 'object' || value === null)
+		throw new TypeError(`${where} must be an object: { maxBody, handlerTimeout }`)
+	const { maxBody = Number.POSITIVE_INFINITY, handlerTimeout = TEN_MINUTES } =
+		value as Partial<StreamingLimits>
+	for (const [name, limit] of Object.entries({ maxBody, handlerTimeout })) {
+		if (typeof limit !== 'number' || !(limit > 0))
+			throw new RangeError(`${where}.${name} must be a number above 0, got ${String(limit)}`)
+	}
+	return { maxBody, handlerTimeout }
+}

@@ -1,0 +1,14 @@
+/** What a request may ask of the mount that serves it. */
+import type { Acl } from '../auth/acl.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
+
+export interface MountFacts {
+	/** Class name of the handler, for logs. */
+	readonly name: string
+	/** Whether answers are in the envelope. */
+	readonly wrap: boolean
+	/** Whether the logger is left alone. */
+	readonly silent: boolean
+	readonly authenticator: Authenticator | undefined
+	readonly acl: Acl | undefined
+}

@@ -1,0 +1,110 @@
+/** `inject`: a request without a socket, on the same path as every other. For tests, and for calls from inside. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import { Exchange } from '../exchange.ts'
+import type { Incoming } from '../incoming.ts'
+import { type Reply, sealError } from '../reply.ts'
+import { answerWhenReady, type Service } from './listener.ts'
+
+/** A request to inject. */
+export interface InjectedRequest {
+	/** @default 'GET' */
+	readonly method?: string
+	/** Path and query: `/blog/api/article/5?a=1`. */
+	readonly url: string
+	/** Names in any case; a list of values stands for so many lines. */
+	readonly headers?: Readonly<Record<string, string | readonly string[]>>
+	/** Text and bytes are sent as they are; anything else as JSON, with its content type. */
+	readonly body?: unknown
+	/** The client's address. @default '127.0.0.1' */
+	readonly remoteAddress?: string
+}
+
+/** The whole answer. */
+export interface InjectedReply {
+	readonly status: number
+	/** By lower-case name; a repeated header's values in a list. */
+	readonly headers: Readonly<Record<string, string | readonly string[]>>
+	readonly body: Buffer
+	/** The body as text. */
+	text(): string
+	/** The body parsed as JSON. */
+	json(): unknown
+}
+
+/** Answers a request as the server would, and collects the answer. Rejects where a connection would be cut. */
+export async function inject(service: Service, request: InjectedRequest): Promise<InjectedReply> {
+	const exchange = new Exchange(service.app, incomingOf(request))
+	const reply = await settled(service, exchange)
+	exchange.replied = true
+	const body = await bytesOf(reply)
+	return {
+		status: reply.status,
+		headers: headersOf(reply),
+		body,
+		text: () => body.toString('utf8'),
+		json: () => JSON.parse(body.toString('utf8')) as unknown,
+	}
+}
+
+/** The answer, or what replaces it when its time is over. */
+function settled({ app, ...rest }: Service, exchange: Exchange): Promise<Reply> {
+	return new Promise((resolve) => {
+		exchange.interrupt = (error) => resolve(sealError(exchange, error))
+		const reply = answerWhenReady({ app, ...rest }, exchange)
+		if (reply instanceof Promise) app.deadlines.add(exchange)
+		void Promise.resolve(reply).then((done) => {
+			app.deadlines.delete(exchange)
+			resolve(done)
+		})
+	})
+}
+
+async function bytesOf({ body }: Reply): Promise<Buffer> {
+	if (body === null) return Buffer.alloc(0)
+	if (typeof body === 'string') return Buffer.from(body)
+	if (body instanceof Uint8Array) return Buffer.from(body)
+	const chunks: Buffer[] = []
+	for await (const chunk of body) chunks.push(Buffer.from(chunk))
+	return Buffer.concat(chunks)
+}
+
+function headersOf({ headers }: Reply): Record<string, string | string[]> {
+	const all: Record<string, string | string[]> = Object.create(null)
+	for (let at = 0; at < headers.length; at += 2) {
+		const name = (headers[at] ?? '').toLowerCase()
+		const value = headers[at + 1] ?? ''
+		const before = all[name]
+		all[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+	}
+	return all
+}
+
+/** A body with what an `IncomingMessage` tells of its request. */
+function incomingOf(request: InjectedRequest): Incoming {
+	const { body, type } = encoded(request.body)
+	const headers: IncomingHttpHeaders = { host: 'localhost' }
+	if (type !== undefined) headers['content-type'] = type
+	if (body !== undefined) headers['content-length'] = String(body.length)
+	for (const [name, value] of Object.entries(request.headers ?? {})) {
+		headers[name.toLowerCase()] = typeof value === 'string' ? value : value.join(', ')
+	}
+	const facts = {
+		method: request.method ?? 'GET',
+		url: request.url,
+		headers,
+		rawHeaders: Object.entries(headers).flatMap(([name, value]) => [name, String(value)]),
+		httpVersionMajor: 1,
+		httpVersionMinor: 1,
+		socket: { remoteAddress: request.remoteAddress ?? '127.0.0.1' },
+		complete: true,
+	}
+	return Object.assign(Readable.from(body === undefined ? [] : [body], { objectMode: false }), facts)
+}
+
+function encoded(body: unknown): { body: Buffer | undefined; type: string | undefined } {
+	if (body === undefined) return { body: undefined, type: undefined }
+	if (typeof body === 'string') return { body: Buffer.from(body), type: undefined }
+	if (body instanceof Uint8Array) return { body: Buffer.from(body), type: undefined }
+	return { body: Buffer.from(JSON.stringify(body)), type: 'application/json' }
+}

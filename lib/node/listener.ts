@@ -1,0 +1,99 @@
+/** Serves requests of a node server: makes the exchange, waits for its answer, and sends it. */
+import { answer } from '../answer.ts'
+import type { App } from '../app.ts'
+import type { Controller } from '../controller.ts'
+import { RestError } from '../error.ts'
+import { Exchange } from '../exchange.ts'
+import type { Incoming } from '../incoming.ts'
+import type { MountTree } from '../mount/mount.ts'
+import { type Reply, sealError } from '../reply.ts'
+import { parseTarget } from '../url.ts'
+import type { Outgoing } from './outgoing.ts'
+import { discard, send } from './send.ts'
+import type { Vetting } from './vet.ts'
+
+/** What a listener serves. */
+export interface Service {
+	readonly app: App
+	readonly mounts: MountTree
+	readonly controller: Controller
+}
+
+/** Serves one request. `awaitsContinue` when the client waits for `100 Continue` before it sends its body. */
+export function serve(
+	service: Service,
+	vetting: Vetting,
+	incoming: Incoming,
+	response: Outgoing,
+	awaitsContinue = false,
+): void {
+	const exchange = new Exchange(service.app, incoming)
+	if (awaitsContinue) exchange.sendContinue = onceOnly(() => response.writeContinue())
+	exchange.onGone = (call) => response.once('close', () => exchange.replied || call())
+	const refusal = vetting.check(incoming)
+	if (refusal !== undefined) {
+		send(exchange, response, sealError(exchange, refusal), true)
+		return
+	}
+	const reply = answerWhenReady(service, exchange)
+	if (reply instanceof Promise) wait(exchange, response, reply)
+	else send(exchange, response, reply)
+}
+
+function onceOnly(call: () => void): () => void {
+	let called = false
+	return () => {
+		if (!called) call()
+		called = true
+	}
+}
+
+/** Whether a request's path leads to a mount: what doesn't is left to whoever stands behind us. */
+export function isOurs(mounts: MountTree, incoming: Incoming): boolean {
+	try {
+		return mounts.find(parseTarget(incoming.url ?? '').segments) !== undefined
+	} catch {
+		return true
+	}
+}
+
+/** The answer, after the handlers have been set up, and none once the server is closed. */
+export function answerWhenReady(
+	{ app, mounts, controller }: Service,
+	exchange: Exchange,
+): Reply | Promise<Reply> {
+	if (app.phase === 'closed') return sealError(exchange, closing())
+	if (controller.isReady) return answer(exchange, mounts)
+	return controller.ready().then(
+		() => answer(exchange, mounts),
+		(error: unknown) => sealError(exchange, error),
+	)
+}
+
+/** The answer of whoever comes when the server is closed. */
+export function closing(): RestError {
+	return new RestError('unavailable', 'The server is closing', { headers: { 'Retry-After': '1' } })
+}
+
+/** Sends the answer when it comes, or what replaces it when its time is over. */
+function wait(exchange: Exchange, response: Outgoing, reply: Promise<Reply>): void {
+	const { deadlines } = exchange.app
+	exchange.interrupt = (error) => {
+		deadlines.delete(exchange)
+		if (!exchange.replied) send(exchange, response, sealError(exchange, error), true)
+	}
+	deadlines.add(exchange)
+	// `answer` turns every error into a reply: this promise never rejects.
+	void reply.then((done) => {
+		deadlines.delete(exchange)
+		if (exchange.replied) discard(done)
+		else send(exchange, response, done)
+	})
+}
+
+/** Refuses an expectation other than `100-continue` (RFC 9110 §10.1.1). */
+export function refuseExpectation({ app }: Service, incoming: Incoming, response: Outgoing): void {
+	const exchange = new Exchange(app, incoming)
+	const error = new RestError('expectation_failed', 'The only expectation served is 100-continue')
+	send(exchange, response, sealError(exchange, error), true)
+}

@@ -1,0 +1,136 @@
+/** The options of `createServer`, with their bounds and defaults. */
+import type { Acl } from './auth/acl.ts'
+import type { Authenticator } from './auth/authenticator.ts'
+import type { Cache } from './cache/cache.ts'
+import { MemoryCache } from './cache/memory-cache.ts'
+import { consoleLogger, type Logger } from './logger.ts'
+import type { TrustProxy } from './node/proxies.ts'
+import type { Bytes, Milliseconds } from './time.ts'
+
+export interface ServerOptions {
+	/** A path before every handler path: `'v1'`. @default '' */
+	readonly base?: string
+	/** What handlers find as `this.cache`. @default a MemoryCache of 100,000 entries */
+	readonly cache?: Cache
+	/** Tells who is calling, for handlers that have no authenticator of their own. @default none */
+	readonly authenticator?: Authenticator
+	/** Tells what a user may do, for handlers that have no acl of their own. @default none */
+	readonly acl?: Acl
+	/** Where errors go whose cause a client must not read. @default the console */
+	readonly logger?: Logger
+	/** Most bytes of a body that isn't streamed. @default 1_048_576 (1 MiB) */
+	readonly maxBody?: Bytes
+	/** For the headers of a request, from its first byte; then 408. @default 15_000 */
+	readonly headersTimeout?: Milliseconds
+	/** For the body of a request; then 408. @default 60_000 */
+	readonly bodyTimeout?: Milliseconds
+	/** For a method, to the first byte of its answer; then 503, and `request.signal` is aborted. @default 30_000 */
+	readonly handlerTimeout?: Milliseconds
+	/** For a client that takes nothing of an answer; then its connection is destroyed. @default 60_000 */
+	readonly sendTimeout?: Milliseconds
+	/** For a connection without a request. @default 5_000 */
+	readonly keepAliveTimeout?: Milliseconds
+	/** For requests that are being answered when `close()` is called; then 503. @default 10_000 */
+	readonly graceTimeout?: Milliseconds
+	/**
+	 * Proxies in front: how many, or their addresses and CIDR ranges, whose X-Forwarded-* headers count.
+	 * `true` is refused: every client could then write its own address. @default none
+	 */
+	readonly trustProxy?: TrustProxy
+	/**
+	 * Header in which a request's id comes in, if a proxy has given it one, and goes out: `'X-Request-Id'`.
+	 * With it error answers have `requestId` too. @default none; `request.id` is then made when it is asked for
+	 */
+	readonly requestId?: string
+}
+
+/** The options, all there and checked; `undefined` where none is the default. */
+export interface Settings {
+	readonly base: string
+	readonly cache: Cache
+	readonly authenticator: Authenticator | undefined
+	readonly acl: Acl | undefined
+	readonly logger: Logger
+	readonly trustProxy: TrustProxy | undefined
+	readonly requestId: string | undefined
+	readonly limits: Limits
+}
+
+/** All that is a number. */
+export interface Limits {
+	readonly maxBody: Bytes
+	readonly headersTimeout: Milliseconds
+	readonly bodyTimeout: Milliseconds
+	readonly handlerTimeout: Milliseconds
+	readonly sendTimeout: Milliseconds
+	readonly keepAliveTimeout: Milliseconds
+	readonly graceTimeout: Milliseconds
+}
+
+const LIMITS: Limits = {
+	maxBody: 1_048_576,
+	headersTimeout: 15_000,
+	bodyTimeout: 60_000,
+	handlerTimeout: 30_000,
+	sendTimeout: 60_000,
+	keepAliveTimeout: 5_000,
+	graceTimeout: 10_000,
+}
+
+const OTHERS = ['base', 'cache', 'authenticator', 'acl', 'logger', 'trustProxy', 'requestId']
+
+/** @throws TypeError for an option that doesn't exist or is of the wrong kind, RangeError for a number out of bounds */
+export function settingsOf(options: ServerOptions): Settings {
+	for (const name of Object.keys(options)) {
+		if (!(name in LIMITS) && !OTHERS.includes(name)) {
+			throw new TypeError(
+				`createServer has no option ${name}: there are ${[...OTHERS, ...Object.keys(LIMITS)].join(', ')}`,
+			)
+		}
+	}
+	checkMethods('cache', options.cache, ['get', 'set', 'delete', 'add', 'increment'])
+	checkMethods('authenticator', options.authenticator, ['authenticate'])
+	checkMethods('acl', options.acl, ['allows'])
+	checkMethods('logger', options.logger, ['info', 'warn', 'error'])
+	if (options.requestId !== undefined && !/^[!#$%&'*+.^`|~\w-]+$/.test(options.requestId)) {
+		throw new TypeError(
+			`requestId must be a header's name: 'X-Request-Id', got ${JSON.stringify(options.requestId)}`,
+		)
+	}
+	return {
+		base: options.base ?? '',
+		cache: options.cache ?? new MemoryCache({ max: 100_000 }),
+		authenticator: options.authenticator,
+		acl: options.acl,
+		logger: options.logger ?? consoleLogger,
+		trustProxy: options.trustProxy,
+		requestId: options.requestId,
+		limits: limitsOf(options),
+	}
+}
+
+function limitsOf(options: ServerOptions): Limits {
+	const limits: Record<keyof Limits, number> = { ...LIMITS }
+	for (const name of Object.keys(LIMITS) as (keyof Limits)[]) {
+		const value = options[name] ?? LIMITS[name]
+		if (typeof value !== 'number' || !(value > 0)) {
+			throw new RangeError(
+				`${name} must be a number above 0${name === 'maxBody' ? ', in bytes' : ', in milliseconds'}, got ${String(value)}`,
+			)
+		}
+		limits[name] = value
+	}
+	return limits
+}
+
+function checkMethods(option: string, value: object | undefined, methods: readonly string[]): void {
+	if (value === undefined) return
+	const missing = methods.filter(
+		(method) =>
+			typeof value !== 'object' || value === null || typeof Reflect.get(value, method) !== 'function',
+	)
+	if (missing.length > 0)
+		throw new TypeError(
+			`${option} must have the methods ${methods.join(', ')}; it lacks ${missing.join(', ')}`,
+		)
+}

@@ -1,0 +1,91 @@
+/** `Request`: what a handler and an authenticator may ask of the request they serve. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { Method } from './http.ts'
+
+/** Where a `Request` gets what it tells; each is worked out when it is asked for. */
+export interface RequestSource {
+	readonly method: Method
+	readonly headers: IncomingHttpHeaders
+	target(): string
+	ip(): string
+	host(): string
+	protocol(): 'http' | 'https'
+	id(): string
+	signal(): AbortSignal
+	rawBody(): Buffer
+	stream(): Readable
+}
+
+/** The request being served: `this.request` in a handler's method, the argument of an authenticator. */
+export class Request {
+	readonly #source: RequestSource
+
+	constructor(source: RequestSource) {
+		this.#source = source
+	}
+
+	/** The method that is served: after X-HTTP-Method-Override; HEAD stays HEAD. */
+	get method(): Method {
+		return this.#source.method
+	}
+
+	/** The request-target as the client sent it, path and query, still percent-encoded: `/blog/api/article/5?a=1`. */
+	get url(): string {
+		return this.#source.target()
+	}
+
+	/** Headers by lower-case name, as node:http gives them. */
+	get headers(): IncomingHttpHeaders {
+		return this.#source.headers
+	}
+
+	/** One header's value, its name in any case; repeated ones joined by `, `. */
+	header(name: string): string | undefined {
+		const value = this.#source.headers[name.toLowerCase()]
+		return Array.isArray(value) ? value.join(', ') : value
+	}
+
+	/** The client's address; what a proxy says of it counts only with `trustProxy`. Empty on a unix socket. */
+	get ip(): string {
+		return this.#source.ip()
+	}
+
+	/** Name and port the client asked for: of an absolute target, else X-Forwarded-Host (`trustProxy`), else Host. */
+	get host(): string {
+		return this.#source.host()
+	}
+
+	/** `https` on TLS, or where a trusted proxy says so. */
+	get protocol(): 'http' | 'https' {
+		return this.#source.protocol()
+	}
+
+	/** Names this request in logs and error answers: taken from, or made for, the option `requestId`. */
+	get id(): string {
+		return this.#source.id()
+	}
+
+	/** Aborted when the client is gone before the answer, or the handler's time is over. */
+	get signal(): AbortSignal {
+		return this.#source.signal()
+	}
+
+	/**
+	 * The bytes of the body as received, whatever its type; empty without a body.
+	 *
+	 * @throws TypeError in a streaming method, or where a parser in front has taken the bytes
+	 */
+	get rawBody(): Buffer {
+		return this.#source.rawBody()
+	}
+
+	/**
+	 * The unread body, for methods named in `streaming`.
+	 *
+	 * @throws TypeError in any other method
+	 */
+	get stream(): Readable {
+		return this.#source.stream()
+	}
+}

@@ -1,0 +1,135 @@
+/**
+ * The templates that stand at one place of the trie, `%s-a1`, `%s-a2`, …, indexed so that a segment
+ * meets those it fits without trying the others.
+ *
+ * A template is read from its end: the text after its last placeholder, the text before that, and so
+ * on. Templates that end alike share the way. A text between two placeholders counts only where it
+ * stands furthest to the right: that leaves most room to what comes before, so one visit to each
+ * `Stage` is enough, and a segment of any shape costs its length times the stages that it reaches.
+ */
+import { LiteralTable, roll } from './literals.ts'
+import type { Shape, Template } from './pattern.ts'
+import { fitsShape } from './segment.ts'
+
+/** What a template leads to. */
+export interface Entry<V> {
+	readonly shape: Shape
+	value: V | undefined
+	/** Whether it must be compared once more: the index knows of texts, not of numbers. */
+	readonly strict: boolean
+	/** The next template with the same texts and other kinds of placeholders. */
+	readonly twin: Entry<V> | undefined
+	/** The next template that the segment fits: only until the next call of `matching`. */
+	next: Entry<V> | undefined
+}
+
+/** The part of a segment left of a place is still to be matched, and a placeholder ends there. */
+class Stage<V> {
+	/** The last round of the index that came here. */
+	round = 0
+	/** Templates whose placeholder takes all that is left. */
+	open: Entry<V> | undefined
+	/** Templates with this text before the placeholder and nothing before that. */
+	firsts: LiteralTable<Entry<V>> | undefined
+	/** Templates with this text before the placeholder, and another placeholder before that. */
+	inners: LiteralTable<Stage<V>> | undefined
+}
+
+export class TemplateIndex<V> {
+	/** Where templates that end with a placeholder begin. */
+	readonly #start: Stage<V> = new Stage()
+	readonly #lasts: LiteralTable<Stage<V>> = new LiteralTable('backward')
+	#round = 0
+	#found: Entry<V> | undefined
+
+	/** The entry of a template, made where there is none. */
+	obtain(template: Template): Entry<V> {
+		const { prefix, suffix, shape } = template
+		let stage = suffix === '' ? this.#start : stageAt(this.#lasts, suffix)
+		for (const inner of shape.inners.toReversed()) {
+			stage.inners ??= new LiteralTable('backward')
+			stage = stageAt(stage.inners, inner)
+		}
+		const known = prefix === '' ? stage.open : stage.firsts?.get(prefix)
+		for (let entry = known; entry !== undefined; entry = entry.twin) {
+			if (entry.shape.kinds.every((kind, at) => kind === shape.kinds[at])) return entry
+		}
+		const strict = shape.kinds.includes('number')
+		const made: Entry<V> = { shape, value: undefined, strict, twin: known, next: undefined }
+		if (prefix === '') {
+			stage.open = made
+			return made
+		}
+		stage.firsts ??= new LiteralTable('forward')
+		stage.firsts.set(prefix, made)
+		return made
+	}
+
+	/** The templates that a segment fits, in no order: the first, which leads to the others by `next`. */
+	matching(text: string): Entry<V> | undefined {
+		this.#found = undefined
+		this.#round++
+		this.#visit(this.#start, text, text.length)
+		let hash = 0
+		const longest = Math.min(this.#lasts.longest, text.length - 1)
+		for (let length = 1; length <= longest; length++) {
+			const start = text.length - length
+			hash = roll(hash, text.charCodeAt(start))
+			if (!this.#lasts.hasLength(length)) continue
+			const stage = this.#lasts.probe(hash, text, start, length)
+			if (stage !== undefined) this.#visit(stage, text, start)
+		}
+		return this.#found
+	}
+
+	/** Meets the templates of a stage whose placeholder ends at `end`, before which something must be. */
+	#visit(stage: Stage<V>, text: string, end: number): void {
+		if (stage.round === this.#round || end < 1) return
+		stage.round = this.#round
+		this.#meet(stage.open, text)
+		if (stage.firsts !== undefined) this.#meetFirsts(stage.firsts, text, end - 1)
+		if (stage.inners !== undefined) this.#seek(stage.inners, text, end - 1)
+	}
+
+	/** Meets the templates that begin with a text of at most `most` characters. */
+	#meetFirsts(firsts: LiteralTable<Entry<V>>, text: string, most: number): void {
+		let hash = 0
+		const longest = Math.min(firsts.longest, most)
+		for (let length = 1; length <= longest; length++) {
+			hash = roll(hash, text.charCodeAt(length - 1))
+			if (firsts.hasLength(length)) this.#meet(firsts.probe(hash, text, 0, length), text)
+		}
+	}
+
+	/** Looks right to left for texts that end at `end` or before it, and goes on from each. */
+	#seek(inners: LiteralTable<Stage<V>>, text: string, end: number): void {
+		for (let stop = end; stop > 1; stop--) {
+			if (!inners.mayBegin(text.charCodeAt(stop - 1))) continue
+			let hash = 0
+			const longest = Math.min(inners.longest, stop - 1)
+			for (let length = 1; length <= longest; length++) {
+				const start = stop - length
+				hash = roll(hash, text.charCodeAt(start))
+				if (!inners.hasLength(length)) continue
+				const stage = inners.probe(hash, text, start, length)
+				if (stage !== undefined) this.#visit(stage, text, start)
+			}
+		}
+	}
+
+	#meet(first: Entry<V> | undefined, text: string): void {
+		for (let entry = first; entry !== undefined; entry = entry.twin) {
+			if (entry.strict && !fitsShape(entry.shape, text)) continue
+			entry.next = this.#found
+			this.#found = entry
+		}
+	}
+}
+
+function stageAt<V>(table: LiteralTable<Stage<V>>, text: string): Stage<V> {
+	const known = table.get(text)
+	if (known !== undefined) return known
+	const made = new Stage<V>()
+	table.set(text, made)
+	return made
+}

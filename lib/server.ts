@@ -1,0 +1,155 @@
+/** `createServer`: handlers by path, on node:http or inside somebody else's server. */
+import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { App } from './app.ts'
+import { Controller } from './controller.ts'
+import { Deadlines } from './deadlines.ts'
+import type { Mountable } from './handler.ts'
+import type { Incoming } from './incoming.ts'
+import { MountTree } from './mount/mount.ts'
+import { answerClientError, answerConnect } from './node/client-error.ts'
+import { drain } from './node/drain.ts'
+import { type InjectedReply, type InjectedRequest, inject } from './node/inject.ts'
+import { isOurs, refuseExpectation, type Service, serve } from './node/listener.ts'
+import type { Outgoing } from './node/outgoing.ts'
+import { proxiesOf } from './node/proxies.ts'
+import { MAX_HEADER_LINES, Vetting } from './node/vet.ts'
+import { type Limits, type ServerOptions, type Settings, settingsOf } from './options.ts'
+import { steadyClock } from './time.ts'
+
+/** Handlers by handler path: `{ 'blog/api': new Blog() }`. */
+export type Handlers = Readonly<Record<string, Mountable>>
+
+/** Where a server can be reached. */
+export interface Listening {
+	/** `http://127.0.0.1:3000`, without a slash at its end. */
+	readonly url: string
+	readonly port: number
+}
+
+/** A listener for node's `http`, `https` and `http2` servers, for Express, and for what is made like them. */
+export type Listener = (request: Incoming, response: Outgoing, next?: (error?: unknown) => void) => void
+
+/**
+ * Makes a server of handlers. Nothing listens before `listen()`.
+ *
+ *     const { url } = await createServer({ 'blog/api': new Blog() }).listen(3000)
+ *
+ * @throws TypeError for a handler, a declaration or an option that can't be served, naming it as it was typed
+ */
+export function createServer(handlers: Handlers, options: ServerOptions = {}): Server {
+	return new Server(handlers, settingsOf(options))
+}
+
+/** A server of handlers: made by {@link createServer}. */
+export class Server {
+	/** node's server, for what only it can do: TLS contexts, WebSocket upgrades. */
+	readonly server: HttpServer
+	/** Mounts further handlers: `controller.service('blog/api', new Blog())`. */
+	readonly controller: Controller
+	/**
+	 * Serves requests of another server: `http.createServer(handler)`, `app.use(handler)`. Behind a
+	 * router, `next` is called for paths that no handler has.
+	 */
+	readonly handler: Listener
+	readonly #service: Service
+	readonly #graceTimeout: number
+	#closing: Promise<void> | undefined
+
+	constructor(handlers: Handlers, settings: Settings) {
+		const app = appOf(settings)
+		const mounts = new MountTree()
+		this.controller = new Controller(app, mounts, settings.base, settings)
+		this.#service = { app, mounts, controller: this.controller }
+		this.#graceTimeout = settings.limits.graceTimeout
+		for (const [path, handler] of Object.entries(handlers)) this.controller.service(path, handler)
+		this.server = httpServer(this.#service, settings.limits)
+		this.handler = listenerOf(this.#service)
+	}
+
+	/**
+	 * Sets the handlers up and listens. Port 0 takes a free one. Only this machine can connect by
+	 * default: pass `'0.0.0.0'`, or `'::'`, to be reached by others.
+	 *
+	 * Rejects when the port is taken, and when a handler's `init` fails.
+	 */
+	async listen(port = 0, host = '127.0.0.1'): Promise<Listening> {
+		await this.controller.ready()
+		await new Promise<void>((resolve, reject) => {
+			this.server.once('error', reject)
+			this.server.listen(port, host, () => {
+				this.server.off('error', reject)
+				resolve()
+			})
+		})
+		const address = this.server.address() as AddressInfo
+		return { url: urlOf(address), port: address.port }
+	}
+
+	/**
+	 * Stops listening, and waits for the requests that are being answered: up to `graceTimeout`, after
+	 * which they are answered 503. Requests that still come on open connections are served, and close them.
+	 */
+	close(): Promise<void> {
+		this.#closing ??= drain(this.#service.app, this.server, this.#graceTimeout)
+		return this.#closing
+	}
+
+	/** Answers a request without a socket, on the same path as any other. */
+	inject(request: InjectedRequest): Promise<InjectedReply> {
+		return inject(this.#service, request)
+	}
+}
+
+function appOf(settings: Settings): App {
+	const { maxBody, bodyTimeout, handlerTimeout, sendTimeout } = settings.limits
+	return {
+		cache: settings.cache,
+		logger: settings.logger,
+		deadlines: new Deadlines(steadyClock, Math.min(bodyTimeout, handlerTimeout)),
+		maxBody,
+		bodyTimeout,
+		handlerTimeout,
+		sendTimeout,
+		requestId: settings.requestId,
+		proxies: proxiesOf(settings.trustProxy),
+		phase: 'open',
+	}
+}
+
+function httpServer(service: Service, limits: Limits): HttpServer {
+	const server = createHttpServer({
+		headersTimeout: limits.headersTimeout,
+		// node's time for a whole request can't differ by route: the body's is kept by us.
+		requestTimeout: 0,
+		keepAliveTimeout: limits.keepAliveTimeout,
+		connectionsCheckingInterval: Math.max(50, Math.min(1_000, limits.headersTimeout / 4)),
+		// Over node's default, so that what is a little too long reaches us and is told apart (414, 431).
+		maxHeaderSize: 32_768,
+		// Checked by us, as node answers without a body.
+		requireHostHeader: false,
+	})
+	server.maxHeadersCount = MAX_HEADER_LINES + 1
+	const vetting = new Vetting(MAX_HEADER_LINES)
+	server.on('request', (request, response) => serve(service, vetting, request, response))
+	server.on('checkContinue', (request, response) => serve(service, vetting, request, response, true))
+	server.on('checkExpectation', (request, response) => refuseExpectation(service, request, response))
+	server.on('connect', (_request: IncomingMessage, socket: Socket) => answerConnect(socket))
+	server.on('clientError', (error, socket) => answerClientError(service.app, error, socket as Socket))
+	return server
+}
+
+function listenerOf(service: Service): Listener {
+	// Another server has node's own limit, at which lines have been dropped already.
+	const vetting = new Vetting(MAX_HEADER_LINES - 1)
+	return (request, response, next) => {
+		if (next !== undefined && !isOurs(service.mounts, request)) next()
+		else serve(service, vetting, request, response)
+	}
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+	const host =
+		address === '0.0.0.0' || address === '::' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address
+	return `http://${host}:${port}`
+}

@@ -1,0 +1,95 @@
+/** What `getParams` answers, worked out by the compiler from the spec. Types only. */
+import type { StandardSchemaV1 } from './standard-schema.ts'
+import type { FieldSpec, Fields, Format, Rule, Spec } from './validator.ts'
+
+/**
+ * The type of what a spec lets through. `true` and `false` check nothing, so they are `unknown`.
+ *
+ *     { title: ['required', 'string'], age: ['integer', { min: 0 }], tags: false }
+ *     { title: string; age?: number | undefined; tags?: unknown }
+ */
+export type Params<S extends Spec> =
+	S extends StandardSchemaV1<unknown, infer Output>
+		? Output
+		: S extends readonly (infer Name extends string)[]
+			? { [K in Name]?: unknown }
+			: S extends Fields
+				? FieldsOutput<S>
+				: never
+
+type FieldsOutput<S extends Fields> = Flat<
+	{ -readonly [K in keyof S as IsThere<S[K]> extends true ? K : never]: FieldOutput<S[K]> } & {
+		-readonly [K in keyof S as IsThere<S[K]> extends true ? never : K]?: FieldOutput<S[K]> | undefined
+	}
+>
+
+type Flat<T> = { [K in keyof T]: T[K] }
+
+/** Whether the field is always there: `boolean` where it can't be told. */
+type IsThere<F extends FieldSpec> = F extends boolean
+	? F
+	: F extends StandardSchemaV1<unknown, infer Output>
+		? undefined extends Output
+			? false
+			: true
+		: F extends readonly Rule[]
+			? IsListThere<F>
+			: false
+
+type IsListThere<R extends readonly Rule[]> = number extends R['length']
+	? false
+	: 'required' extends R[number]
+		? true
+		: Has<R[number], 'default'>
+
+type Has<X, Key extends string> = [Extract<X, { readonly [K in Key]: unknown }>] extends [never]
+	? false
+	: true
+
+type FieldOutput<F extends FieldSpec> =
+	F extends StandardSchemaV1<unknown, infer Output>
+		? Output
+		: F extends readonly Rule[]
+			? ListOutput<F> | DefaultOf<R<F>>
+			: unknown
+
+/** The rules of a list as a union; none for a list whose length isn't known, about which nothing is. */
+type R<L extends readonly Rule[]> = number extends L['length'] ? never : L[number]
+
+type ListOutput<L extends readonly Rule[]> = ValueOf<R<L>> | ('nullable' extends R<L> ? null : never)
+
+// Each helper below distributes over the rules. `Extract<Rules, X> extends X` would not do: with nothing
+// extracted it is `never extends X`, which is true.
+type ValueOf<X> = Or<InOf<X>, Or<ItemsOf<X>, Or<NestedOf<X>, Or<NamedBy<X>, unknown>>>>
+type Or<A, B> = [A] extends [never] ? B : A
+
+type InOf<X> = X extends { readonly in: readonly (infer V)[] } ? V : never
+type ItemsOf<X> = X extends { readonly of: infer Item } ? ItemOf<Item>[] : never
+type ItemOf<I> =
+	I extends StandardSchemaV1<unknown, infer Output>
+		? Output
+		: I extends readonly Rule[]
+			? ListOutput<I>
+			: unknown
+type NestedOf<X> = X extends { readonly fields: infer F extends Fields } ? FieldsOutput<F> : never
+type NamedBy<X> = X extends 'string' | Format
+	? string
+	: X extends 'number' | 'integer'
+		? number
+		: X extends 'boolean'
+			? boolean
+			: X extends 'array'
+				? unknown[]
+				: X extends 'object'
+					? Record<string, unknown>
+					: X extends { readonly pattern: RegExp }
+						? string
+						: never
+
+type DefaultOf<X> = X extends { readonly default: infer D }
+	? D extends (...args: never) => infer Made
+		? Made
+		: Writable<D>
+	: never
+/** A default is cloned, so the `readonly` that `const` inference put on it is dropped again. */
+type Writable<T> = T extends object ? { -readonly [K in keyof T]: Writable<T[K]> } : T

@@ -1,0 +1,90 @@
+/**
+ * Problems found in what a client sent, and the 422 made of them. Their messages say what would be
+ * right, never what was sent: a password in the wrong field must not end up in an answer or a log.
+ */
+import { RestError } from '../error.ts'
+import type { Detail } from '../wire/codes.ts'
+import type { SchemaIssue } from './standard-schema.ts'
+
+/**
+ * Most problems told at once. Each is longer than the few bytes of body that cause it, so a body of
+ * 1 MiB could ask for an answer of 30.
+ */
+export const MAX_PROBLEMS = 100
+
+/** Codes whose messages are whole sentences of somebody else's; ours go on from the field's name. */
+const SENTENCES: ReadonlySet<string> = new Set(['schema', 'custom'])
+
+/** Notes a problem with the very value that is looked at; `undefined` stands for that value. */
+export function note(problems: Detail[], code: string, message: string): undefined {
+	problems.push({ field: '', code, message })
+	return undefined
+}
+
+/** Puts the problems from index `from` on inside the field or item called `name`. */
+export function nest(problems: Detail[], from: number, name: string | number): void {
+	const inner = problems.splice(from)
+	for (const { field, code, message } of inner) {
+		problems.push({ field: field === '' ? String(name) : `${name}.${field}`, code, message })
+	}
+}
+
+/**
+ * The error for these problems.
+ *
+ *     422 {"success":false,"error":"email must be an email address","code":"invalid",
+ *          "details":[{"field":"email","code":"email","message":"must be an email address"}]}
+ */
+export function invalid(problems: readonly Detail[]): RestError {
+	const said = problems.slice(0, 3).map(sentence)
+	if (problems.length > 3) said.push(`and ${problems.length - 3} more`)
+	return new RestError('invalid', said.join('; '), { details: problems.slice(0, MAX_PROBLEMS) })
+}
+
+function sentence({ field, code, message }: Detail): string {
+	if (field === '') return message
+	return SENTENCES.has(code) ? `${field}: ${message}` : `${field} ${message}`
+}
+
+/** How the messages of zod, valibot and arktype say that there is nothing. */
+const ABSENT = /undefined|missing/
+
+/** What a schema found, as problems; `given` is the value that it looked at. */
+export function problemsOf(issues: readonly SchemaIssue[], given: unknown): Detail[] {
+	if (issues.length === 0) return [{ field: '', code: 'schema', message: 'is not valid' }]
+	return issues.slice(0, MAX_PROBLEMS).map(({ message, path = [] }) => {
+		const names = path.map((part) => (typeof part === 'object' ? part.key : part))
+		const field = names.map(String).join('.')
+		const value = names.reduce<unknown>(ownValue, given)
+		if (value === undefined && ABSENT.test(message))
+			return { field, code: 'required', message: 'is required' }
+		return { field, code: 'schema', message: discreet(message, value) }
+	})
+}
+
+function ownValue(holder: unknown, name: PropertyKey): unknown {
+	if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, name)) return undefined
+	return (holder as Record<PropertyKey, unknown>)[name] // an object with that very property
+}
+
+// The ends of messages that repeat the value: `… but received "x"`, `…: Received "x"`, `… (was "x")`.
+const REPEATS = [' but received ', ': received ', ' (was ']
+
+/** `message` without the value in it: valibot and arktype repeat what was sent. */
+function discreet(message: string, value: unknown): string {
+	const lower = message.toLowerCase()
+	const ends = REPEATS.map((words) => lower.indexOf(words)).filter((at) => at > 0)
+	const kept = message.slice(0, Math.min(message.length, ...ends))
+	return repeats(kept, value) ? 'is not valid' : kept
+}
+
+/**
+ * Whether `message` still says `value`. A text of one or two characters counts only in quotes: it is
+ * part of most sentences by chance.
+ */
+function repeats(message: string, value: unknown): boolean {
+	if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return false
+	const text = String(value)
+	if (text.length > 2) return message.includes(text)
+	return ['"', "'", '`'].some((quote) => message.includes(quote + text + quote))
+}

@@ -1,0 +1,76 @@
+/**
+ * The codes an error can carry on the wire, and the status each stands for. Read by the server
+ * (`error.ts`) and by clients alike. Codes are wire format: add, never rename.
+ */
+
+/** Codes that Verbena itself sends. A handler may send others of its own, in the same snake_case. */
+export type ErrorCode =
+	| 'bad_request'
+	| 'unauthorized'
+	| 'forbidden'
+	| 'not_found'
+	| 'method_not_allowed'
+	| 'not_acceptable'
+	| 'request_timeout'
+	| 'conflict'
+	| 'gone'
+	| 'precondition_failed'
+	| 'content_too_large'
+	| 'uri_too_long'
+	| 'unsupported_media_type'
+	| 'expectation_failed'
+	| 'invalid'
+	| 'precondition_required'
+	| 'too_many_requests'
+	| 'header_fields_too_large'
+	| 'internal'
+	| 'not_implemented'
+	| 'unavailable'
+	| 'outcome_unknown'
+	| 'version_not_supported'
+
+/** The status a code is sent with, and the message where none is given. Reason phrases: RFC 9110 §15. */
+export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; readonly message: string }>> = {
+	bad_request: { status: 400, message: 'Bad Request' },
+	unauthorized: { status: 401, message: 'Unauthorized' },
+	forbidden: { status: 403, message: 'Forbidden' },
+	not_found: { status: 404, message: 'Not Found' },
+	method_not_allowed: { status: 405, message: 'Method Not Allowed' },
+	not_acceptable: { status: 406, message: 'Not Acceptable' },
+	request_timeout: { status: 408, message: 'Request Timeout' },
+	conflict: { status: 409, message: 'Conflict' },
+	gone: { status: 410, message: 'Gone' },
+	precondition_failed: { status: 412, message: 'Precondition Failed' },
+	content_too_large: { status: 413, message: 'Content Too Large' },
+	uri_too_long: { status: 414, message: 'URI Too Long' },
+	unsupported_media_type: { status: 415, message: 'Unsupported Media Type' },
+	expectation_failed: { status: 417, message: 'Expectation Failed' },
+	invalid: { status: 422, message: 'Unprocessable Content' },
+	precondition_required: { status: 428, message: 'Precondition Required' },
+	too_many_requests: { status: 429, message: 'Too Many Requests' },
+	header_fields_too_large: { status: 431, message: 'Request Header Fields Too Large' },
+	internal: { status: 500, message: 'Internal Server Error' },
+	not_implemented: { status: 501, message: 'Not Implemented' },
+	unavailable: { status: 503, message: 'Service Unavailable' },
+	outcome_unknown: { status: 503, message: 'The outcome of this request is unknown' },
+	version_not_supported: { status: 505, message: 'HTTP Version Not Supported' },
+}
+
+/** Whether `code` is one of Verbena's own, so that its status is known. */
+export function isErrorCode(code: string): code is ErrorCode {
+	return Object.hasOwn(ERRORS, code)
+}
+
+/** The code that stands for a status: the first of the table; `undefined` where it has none. */
+export function codeOf(status: number): ErrorCode | undefined {
+	return (Object.keys(ERRORS) as ErrorCode[]).find((code) => ERRORS[code].status === status)
+}
+
+/** One problem of many: which field, what kind, and in words. Never the value that was sent. */
+export interface Detail {
+	/** Path of the field, dots between names and indexes: `tags.0`, `address.city`; empty for the whole. */
+	readonly field: string
+	/** Name of the rule that was broken, in snake_case: `required`, `email`, `min`. */
+	readonly code: string
+	readonly message: string
+}

@@ -1,0 +1,36 @@
+/** What a decoder said no with. Anything but a RestError, and no error at all, fails the test. */
+import { isRestError, type RestError } from '../../lib/error.ts'
+
+export function refusal(decode: () => unknown): RestError {
+	let error: unknown
+	try {
+		decode()
+	} catch (thrown) {
+		error = thrown
+	}
+	if (isRestError(error)) return error
+	throw new Error('expected a RestError', { cause: error })
+}
+
+/** `400 message`, for tables. */
+export function refusalText(decode: () => unknown): string {
+	const { status, message } = refusal(decode)
+	return `${status} ${message}`
+}
+
+/** The value, or `undefined` where a RestError of the client's making was thrown: nothing else may be. */
+export function valueOrRefusal<T>(decode: () => T): T | undefined {
+	try {
+		return decode()
+	} catch (error) {
+		if (isRestError(error) && error.status >= 400 && error.status < 500) return undefined
+		throw error
+	}
+}
+
+/** Fails when a linear decoder has become quadratic: the bound is far above what a slow machine needs. */
+export function milliseconds(work: () => unknown): number {
+	const start = performance.now()
+	work()
+	return performance.now() - start
+}

@@ -1,0 +1,229 @@
+/** Reading fields by a spec: what comes out, what never does, and the one error with all problems. */
+import * as fc from 'fast-check'
+import * as assert from 'uvu/assert'
+import { isRestError, type RestError } from '../../lib/error.ts'
+import { compileSpec, readCompiled, readParams, type Spec } from '../../lib/validate/params.ts'
+import type { Validator } from '../../lib/validate/validator.ts'
+import { describe } from '../helpers/describe.ts'
+
+const JSON_BODY = { coerce: false } as const
+const FORM = { coerce: true } as const
+
+function refusal(read: () => unknown): RestError {
+	try {
+		read()
+	} catch (error) {
+		if (isRestError(error)) return error
+		throw error
+	}
+	throw new Error('nothing was refused')
+}
+
+describe('readParams', (test) => {
+	test('gives the fields of a list of names that are there', () => {
+		assert.equal(readParams(['a', 'b', 'c'], { a: 1, b: null, d: 4 }, JSON_BODY), { a: 1, b: null })
+	})
+
+	test('gives what is required, and what is optional where it is there', () => {
+		const spec = { a: true, b: false, c: false, d: ['string'], e: ['string'] } as const
+		assert.equal(readParams(spec, { a: null, b: 2, d: 'x' }, JSON_BODY), { a: null, b: 2, d: 'x' })
+	})
+
+	test('drops every field that the spec does not name', () => {
+		assert.equal(readParams({ a: true }, { a: 1, admin: true }, JSON_BODY), { a: 1 })
+	})
+
+	test('tells all problems at once, by field', () => {
+		const spec = {
+			title: ['required', 'string'],
+			email: ['required', 'email'],
+			age: ['integer', { min: 0 }],
+			tags: [{ of: ['string'] }],
+			at: [{ fields: { city: ['required', 'string'] } }],
+			id: true,
+		} as const
+		const error = refusal(() => readParams(spec, { email: 'x', age: -1, tags: ['a', 2], at: {} }, JSON_BODY))
+		assert.is(error.status, 422)
+		assert.is(
+			error.message,
+			'title is required; email must be an email address; age must be at least 0; and 3 more',
+		)
+		assert.equal(error.details, [
+			{ field: 'title', code: 'required', message: 'is required' },
+			{ field: 'email', code: 'email', message: 'must be an email address' },
+			{ field: 'age', code: 'min', message: 'must be at least 0' },
+			{ field: 'tags.1', code: 'string', message: 'must be a string' },
+			{ field: 'at.city', code: 'required', message: 'is required' },
+			{ field: 'id', code: 'required', message: 'is required' },
+		])
+	})
+
+	test('takes an undefined property for an absent one', () => {
+		assert.equal(readParams({ a: false }, { a: undefined }, JSON_BODY), {})
+		assert.is(
+			refusal(() => readParams({ a: true }, { a: undefined }, JSON_BODY)).details[0]?.code,
+			'required',
+		)
+	})
+
+	test('coerces text only where the source is text', () => {
+		assert.equal(readParams({ page: ['integer'] }, { page: '2' }, FORM), { page: 2 })
+		assert.is(refusal(() => readParams({ page: ['integer'] }, { page: '2' }, JSON_BODY)).status, 422)
+	})
+
+	test('reads sources without prototype, like queries', () => {
+		const source: Record<string, unknown> = Object.assign(Object.create(null), { a: '1' })
+		assert.equal(readParams({ a: ['integer'], b: false }, source, FORM), { a: 1 })
+	})
+
+	test('gives a plain object', () => {
+		assert.is(Object.getPrototypeOf(readParams({ a: true }, { a: 1 }, JSON_BODY)), Object.prototype)
+	})
+})
+
+describe('readParams is safe:', (test) => {
+	test('inherited properties are no fields', () => {
+		const names = ['constructor', 'toString', 'hasOwnProperty', 'inherited']
+		const source = Object.create({ inherited: 1 })
+		assert.equal(Object.keys(readParams(names, source, JSON_BODY)), [])
+		assert.is(
+			refusal(() => readParams({ constructor: true }, {}, JSON_BODY)).details[0]?.field,
+			'constructor',
+		)
+	})
+
+	test('an absent field does not read as what objects inherit', () => {
+		const result: Record<string, unknown> = readParams(['constructor', 'a'], { a: 1 }, JSON_BODY)
+		assert.is(result['constructor'], undefined)
+		assert.is(result['a'], 1)
+	})
+
+	test('a __proto__ in the source never becomes a prototype, at any depth', () => {
+		const source = JSON.parse('{"a":{"__proto__":{"admin":true},"b":1},"__proto__":{"admin":true}}')
+		const result = readParams({ a: [{ fields: { b: true } }] }, source, JSON_BODY)
+		assert.equal(result, { a: { b: 1 } })
+		assert.is((result.a as Record<string, unknown>)['admin'], undefined)
+	})
+
+	test('a field called __proto__ is refused in the spec', () => {
+		assert.throws(() => readParams(['__proto__'], {}, JSON_BODY), /would change the prototype/)
+	})
+
+	test('the value that was sent is in no message', () => {
+		const secret = 'hunter2-is-my-password'
+		const spec: Spec = {
+			a: ['integer'],
+			b: ['email'],
+			c: [{ in: ['x'] }],
+			d: [{ pattern: /^\d+$/ }],
+			e: [{ of: ['uuid'] }],
+			f: ['string', { max: 3 }],
+			g: ['boolean'],
+		}
+		const source = { a: secret, b: secret, c: secret, d: secret, e: [secret], f: secret, g: secret }
+		for (const options of [JSON_BODY, FORM]) {
+			const error = refusal(() => readParams(spec, source, options))
+			assert.is(error.details.length, 7)
+			assert.not.match(error.message + JSON.stringify(error.details), 'hunter2')
+		}
+	})
+})
+
+describe('a compiled spec', (test) => {
+	const compiled = compileSpec({ title: ['required', 'string'], age: ['integer', { min: 0 }] })
+	test('reads as the spec itself does', () => {
+		assert.equal(readCompiled(compiled, { title: 'Dune', age: 3, x: 1 }, JSON_BODY), {
+			title: 'Dune',
+			age: 3,
+		})
+		assert.is(refusal(() => readCompiled(compiled, { age: -1 }, JSON_BODY)).details.length, 2)
+	})
+	test('shows its mistakes when it is compiled', () => {
+		const wrong = { title: ['requird'] } as unknown as Spec // the compiler would refuse it
+		assert.throws(
+			() => compileSpec(wrong),
+			(error: unknown) => error instanceof TypeError,
+		)
+	})
+	test('keeps the spec and its plan, for descriptions of the API', () => {
+		assert.equal(compiled.spec, { title: ['required', 'string'], age: ['integer', { min: 0 }] })
+		assert.equal(
+			compiled.plan.fields?.map(({ name, plan }) => [name, plan.kind, plan.required, plan.min]),
+			[
+				['title', 'string', true, undefined],
+				['age', 'integer', false, 0],
+			],
+		)
+	})
+})
+
+describe('another validator', (test) => {
+	const seen: unknown[] = []
+	const validator: Validator = {
+		validateList(value, rules, options) {
+			seen.push([value, rules, options])
+			if (value === 'bad') return { ok: false, problems: [{ field: 'x', code: 'odd', message: 'is odd' }] }
+			return { ok: true, value: value === undefined ? undefined : `<${value}>` }
+		},
+	}
+	test('decides what lists let through, and they alone', () => {
+		const spec = { a: ['string', { min: 1 }], b: ['string'], c: false } as const
+		assert.equal(readParams(spec, { a: 'x', c: 1 }, { coerce: true, validator }), { a: '<x>', c: 1 })
+		assert.equal(seen, [
+			['x', ['string', { min: 1 }], { coerce: true }],
+			[undefined, ['string'], { coerce: true }],
+		])
+	})
+	test('has its problems put inside the field', () => {
+		const read = () => readCompiled(compileSpec({ a: ['string'] }, validator), { a: 'bad' }, JSON_BODY)
+		assert.equal(refusal(read).details, [{ field: 'a.x', code: 'odd', message: 'is odd' }])
+	})
+	test('must answer at once', () => {
+		const late = { validateList: async () => Promise.reject(new Error('late')) } as unknown as Validator
+		assert.throws(
+			() => readParams({ a: ['string'] }, {}, { coerce: false, validator: late }),
+			/validateList answers/,
+		)
+	})
+})
+
+describe('whatever is sent,', (test) => {
+	const specs: readonly Spec[] = [
+		['a', 'b', 'constructor'],
+		{ a: true, b: false },
+		{
+			a: ['required', 'string', { min: 2, max: 5, pattern: /^\w+$/ }],
+			b: ['nullable', 'integer', { min: 0 }],
+		},
+		{ a: ['email'], b: ['url'], c: ['uuid'], d: ['date'], e: ['datetime'] },
+		{
+			a: [{ of: [{ fields: { a: ['required', 'boolean'], b: [{ of: ['number'] }] } }], max: 3 }],
+			b: ['object'],
+		},
+		{ a: [{ in: ['x', 1, true] }], b: [{ min: 1 }], c: ['array', { default: [] }], toString: ['string'] },
+	]
+	const value = fc.letrec((tie) => ({
+		source: fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'constructor', '__proto__'), tie('any')),
+		any: fc.oneof({ depthSize: 'small' }, fc.jsonValue(), fc.array(tie('any')), tie('source')),
+	})).source
+	for (const [index, spec] of specs.entries()) {
+		for (const options of [JSON_BODY, FORM]) {
+			test(`spec ${index}, coerce ${options.coerce}: a result of named fields, or a RestError 422`, () => {
+				const names = Array.isArray(spec) ? spec : Object.keys(spec)
+				const compiled = compileSpec(spec)
+				fc.assert(
+					fc.property(value, (source) => {
+						try {
+							const result = readCompiled(compiled, source as Record<string, unknown>, options)
+							assert.ok(Object.keys(result as object).every((name) => names.includes(name)))
+						} catch (error) {
+							assert.ok(isRestError(error) && error.status === 422)
+							assert.ok(error.details.length > 0 && error.details.length <= 100)
+						}
+					}),
+					{ numRuns: 300 },
+				)
+			})
+		}
+	}
+})
