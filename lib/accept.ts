@@ -1,10 +1,12 @@
 /** What a client prefers to be told an error in (RFC 9110 §12.5.1). */
 
 const PROBLEM = 'application/problem+json'
+const JSON_RANGES = ['application/json', 'application/*', '*/*']
 
 /**
  * Whether errors go out as `application/problem+json` (RFC 9457): when Accept names it, and gives plain
- * JSON no higher quality. Most clients never name it, and are answered without a look at the rest.
+ * JSON, by name or by wildcard, no higher quality. Most clients never name it, and are answered without a
+ * look at the rest.
  */
 export function prefersProblem(accept: string | undefined): boolean {
 	if (accept === undefined || !accept.toLowerCase().includes(PROBLEM)) return false
@@ -16,5 +18,7 @@ export function prefersProblem(accept: string | undefined): boolean {
 		qualities.set(type, quality >= 0 && quality <= 1 ? quality : 0)
 	}
 	const problem = qualities.get(PROBLEM) ?? 0
-	return problem > 0 && problem >= (qualities.get('application/json') ?? 0)
+	// "The most specific reference has precedence."
+	const json = JSON_RANGES.map((range) => qualities.get(range)).find((quality) => quality !== undefined)
+	return problem > 0 && problem >= (json ?? 0)
 }

@@ -1,6 +1,7 @@
 /** An action: one method of a handler that a request can lead to, with all that was declared about it. */
 import type { Bytes, Milliseconds } from './time.ts'
 import type { CompiledSpec } from './validate/params.ts'
+import type { SpecMemo } from './validate/spec-memo.ts'
 
 /** Who may call: nobody needs to be known, somebody must be, or somebody who may use all the resources. */
 export interface AccessRule {
@@ -29,4 +30,6 @@ export interface Action {
 	readonly streaming: StreamingLimits | undefined
 	/** What `getParams()` without argument checks. */
 	readonly spec: CompiledSpec | undefined
+	/** Specs that the method has passed to `getParams` before. */
+	readonly memo: SpecMemo
 }

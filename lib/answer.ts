@@ -8,7 +8,6 @@ import { checkCredentials } from './credentials.ts'
 import { isRestError, RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import { allowHeader, isMethod, type Method, ROUTE_METHODS, type RouteMethod, routeMethodOf } from './http.ts'
-import type { Found } from './lookup.ts'
 import type { Mount, MountTree } from './mount/mount.ts'
 import { overrideMethod } from './override.ts'
 import { type Reply, seal, sealError, sealOptions } from './reply.ts'
@@ -33,12 +32,10 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		exchange.mount = mount
 		const method = overrideMethod(sent, incoming.headers[OVERRIDE]) //           3 override.ts
 		exchange.method = method
-		const tail = depth === 0 ? target.segments : target.segments.slice(depth)
-		const found = findAction(mount, method, tail) //                             4 route.ts, 5 lookup.ts
-		if (found === undefined) return answerOtherwise(exchange, mount, tail) //    6
-		const { action } = found
+		const { segments } = target
+		const action = findAction(exchange, mount, method, segments, depth) //       4 route.ts, 5 lookup.ts
+		if (action === undefined) return answerOtherwise(exchange, mount, segments, depth) // 6
 		exchange.action = action
-		exchange.params = found.params
 		const checking = checkCredentials(exchange, mount, action) //                7 credentials.ts
 		if (checking !== undefined) return answerLater(exchange, mount, action, checking)
 		const reading = readBody(exchange, action) //                                8 body.ts
@@ -127,26 +124,40 @@ function knownMethod(name: string | undefined): Method {
 }
 
 /**
- * Custom routes are tried before the lookup; `_default` is asked last, and only for a path that no other
- * method knows: a PUT to a path that GET serves is a mistake to be told, not a record to be made.
+ * The action for a path, whose params are left in the exchange. Custom routes are tried before the lookup;
+ * `_default` is asked last, and only for a path that no other method knows: a PUT to a path that GET
+ * serves is a mistake to be told, not a record to be made.
  */
-function findAction(mount: Mount, method: Method, tail: readonly string[]): Found | undefined {
+function findAction(
+	exchange: Exchange,
+	{ routes, table }: Mount,
+	method: Method,
+	segments: readonly string[],
+	from: number,
+): Action | undefined {
 	const verb = routeMethodOf(method)
 	if (verb === undefined) return undefined
-	const { routes, table } = mount
 	if (routes.size > 0) {
-		const custom = routes.match(verb, tail)
-		if (custom !== undefined) return { action: custom.value, params: custom.params }
+		const custom = routes.match(verb, segments.slice(from))
+		if (custom !== undefined) {
+			exchange.params = custom.params
+			return custom.value
+		}
 	}
-	const found = table.find(verb, tail)
-	if (found !== undefined || table.knows(tail)) return found
-	if (routes.size > 0 && routes.methodsFor(tail).length > 0) return undefined
-	return table.findDefault(verb, tail)
+	const found = table.find(verb, segments, from)
+	if (found !== undefined) {
+		exchange.params = segments.slice(from + 1)
+		return found
+	}
+	if (table.knows(segments, from)) return undefined
+	if (routes.size > 0 && routes.methodsFor(segments.slice(from)).length > 0) return undefined
+	exchange.params = segments.slice(from)
+	return table.findDefault(verb, segments, from)
 }
 
 /** Nothing fits method and path: the methods that the path has are told by OPTIONS, and by a 405's `Allow`. */
-function answerOtherwise(exchange: Exchange, mount: Mount, tail: readonly string[]): Reply {
-	const methods = methodsOf(mount, tail)
+function answerOtherwise(exchange: Exchange, mount: Mount, segments: readonly string[], from: number): Reply {
+	const methods = methodsOf(mount, segments, from)
 	if (methods.length === 0) return sealError(exchange, NOT_FOUND)
 	if (exchange.method === 'OPTIONS') return sealOptions(exchange, methods)
 	const headers = { Allow: allowHeader(methods) }
@@ -154,16 +165,18 @@ function answerOtherwise(exchange: Exchange, mount: Mount, tail: readonly string
 }
 
 /** The methods of a path: the union of its custom routes and its resource, else those whose `_default` fits. */
-function methodsOf({ routes, table }: Mount, tail: readonly string[]): RouteMethod[] {
-	const known = ROUTE_METHODS.filter((method) => table.find(method, tail) !== undefined)
-	if (routes.size > 0) known.push(...routes.methodsFor(tail))
-	if (known.length > 0 || table.knows(tail)) return known
-	return ROUTE_METHODS.filter((method) => table.findDefault(method, tail) !== undefined)
+function methodsOf({ routes, table }: Mount, segments: readonly string[], from: number): RouteMethod[] {
+	const known = ROUTE_METHODS.filter((method) => table.find(method, segments, from) !== undefined)
+	if (routes.size > 0) known.push(...routes.methodsFor(segments.slice(from)))
+	if (known.length > 0 || table.knows(segments, from)) return known
+	return ROUTE_METHODS.filter((method) => table.findDefault(method, segments, from) !== undefined)
 }
 
+/** Calls the method on a new view. One param is what most methods are given. */
 function callMethod(exchange: Exchange, mount: Mount, action: Action): unknown {
 	const view = mount.view(exchange)
 	const { params } = exchange
+	if (params.length === 1) return action.run.call(view, params[0])
 	return params.length === 0 ? action.run.call(view) : action.run.apply(view, [...params])
 }
 

@@ -65,19 +65,24 @@ function collect(incoming: Incoming, limit: Bytes): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
 		const chunks: Buffer[] = []
 		let size = 0
+		let settled = false
+		const fail = (error: RestError): void => {
+			settled = true
+			incoming.off('data', onData).pause()
+			reject(error)
+		}
 		const onData = (chunk: Buffer): void => {
 			size += chunk.length
 			chunks.push(chunk)
-			if (size > limit) stop(tooLarge(limit))
+			if (size > limit) fail(tooLarge(limit))
 		}
 		const onEnd = (): void => {
+			settled = true
 			resolve(chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks, size))
 		}
-		const onCut = (): void => stop(new RestError('bad_request', 'The body ended before its end'))
-		const stop = (error: RestError): void => {
-			incoming.off('data', onData).off('end', onEnd).off('close', onCut)
-			incoming.pause()
-			reject(error)
+		// A stream closes after its end as well; the listener stays, as to take it off costs more.
+		const onCut = (): void => {
+			if (!settled) fail(new RestError('bad_request', 'The body was cut off before its end'))
 		}
 		incoming.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
 	})

@@ -34,7 +34,10 @@ export class RestError extends Error {
 	readonly status: number
 	readonly details: readonly Detail[]
 	readonly headers: Readonly<Record<string, string>>
-	readonly [BRAND] = true
+
+	static {
+		Object.defineProperty(RestError.prototype, BRAND, { value: true })
+	}
 
 	constructor(code: ErrorCode | (string & {}) | number, message?: string, options: RestErrorOptions = {}) {
 		const { status, text, name } = meaningOf(code)

@@ -28,6 +28,11 @@ const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({})
 /** What a request id may look like when it comes from outside: it goes into headers and log lines. */
 const SAFE_ID = /^[\w.~:@/+=-]{1,128}$/
 
+/** Something that closes, once. */
+export interface Closable {
+	once(event: 'close', call: () => void): unknown
+}
+
 export class Exchange implements Due, RequestSource {
 	readonly app: App
 	readonly incoming: Incoming
@@ -59,8 +64,8 @@ export class Exchange implements Due, RequestSource {
 	broken = false
 	/** Sends `100 Continue`, once, if the client waits for it. */
 	sendContinue: (() => void) | undefined = undefined
-	/** Calls back when the client is gone; set by the listener. */
-	onGone: ((call: () => void) => void) | undefined = undefined
+	/** What tells when the client is gone; set by the listener. */
+	connection: Closable | undefined = undefined
 	#request: Request | undefined = undefined
 	#decoded: DecodedBody | undefined = undefined
 	#query: Fields | undefined = undefined
@@ -118,7 +123,7 @@ export class Exchange implements Due, RequestSource {
 			const abort = new AbortController()
 			this.#abort = abort
 			if (this.due === Number.NEGATIVE_INFINITY) abort.abort(tooLate())
-			else this.onGone?.(() => abort.abort(new DOMException('The client is gone', 'AbortError')))
+			else this.connection?.once('close', () => this.replied || abort.abort(gone()))
 		}
 		return this.#abort.signal
 	}
@@ -254,6 +259,10 @@ export class Exchange implements Due, RequestSource {
 		}
 		this.app.logger[level](fields, message)
 	}
+}
+
+function gone(): DOMException {
+	return new DOMException('The client is gone', 'AbortError')
 }
 
 function tooLate(): RestError {

@@ -29,38 +29,25 @@ export class LookupTable {
 		return resource === undefined ? this.#default[method] : this.#resources.get(resource)?.[method]
 	}
 
-	/** Names of all resources, in the order they were added. */
-	resources(): Iterable<string> {
-		return this.#resources.keys()
-	}
-
-	/** Whether any method has the resource that the segments begin with. */
-	knows(segments: readonly string[]): boolean {
-		const resource = segments[0]
+	/** Whether any method has the resource that is named at `from`. */
+	knows(segments: readonly string[], from: number): boolean {
+		const resource = segments[from]
 		return resource !== undefined && this.#resources.has(resource)
 	}
 
-	/** The action of the resource that the first segment names; the others are its params. */
-	find(method: RouteMethod, segments: readonly string[]): Found | undefined {
-		const resource = segments[0]
+	/** The action of the resource that is named at `from`; the segments behind it are its params. */
+	find(method: RouteMethod, segments: readonly string[], from: number): Action | undefined {
+		const resource = segments[from]
 		if (resource === undefined) return undefined
 		const action = this.#resources.get(resource)?.[method]
-		if (action === undefined || segments.length - 1 > action.maxParams) return undefined
-		return { action, params: segments.slice(1) }
+		return action !== undefined && segments.length - from - 1 <= action.maxParams ? action : undefined
 	}
 
-	/** The method's `_default`, given all segments. */
-	findDefault(method: RouteMethod, segments: readonly string[]): Found | undefined {
+	/** The method's `_default`; all segments from `from` on are its params. */
+	findDefault(method: RouteMethod, segments: readonly string[], from: number): Action | undefined {
 		const action = this.#default[method]
-		if (action === undefined || segments.length > action.maxParams) return undefined
-		return { action, params: segments }
+		return action !== undefined && segments.length - from <= action.maxParams ? action : undefined
 	}
-}
-
-/** An action, and the params its method is called with. */
-export interface Found {
-	readonly action: Action
-	readonly params: readonly (string | number)[]
 }
 
 function noVerbs(): Verbs {

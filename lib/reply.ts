@@ -21,6 +21,8 @@ export interface Reply {
 	/** Names and values in turn. */
 	readonly headers: string[]
 	readonly body: string | Uint8Array | Readable | AsyncIterable<string> | null
+	/** Set for text of one byte a character: it is written without a look at each. */
+	readonly ascii?: boolean
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -82,11 +84,12 @@ function json(exchange: Exchange, data: string, wrap: boolean, meta: Meta): Repl
 }
 
 function textual(exchange: Exchange, status: number, type: string, text: string): Reply {
-	const length = String(Buffer.byteLength(text))
+	const length = Buffer.byteLength(text)
 	return {
 		status,
-		headers: headers(exchange, ['Content-Type', type, 'Content-Length', length, NOSNIFF, 'nosniff']),
+		headers: headers(exchange, ['Content-Type', type, 'Content-Length', String(length), NOSNIFF, 'nosniff']),
 		body: exchange.method === 'HEAD' ? null : text,
+		ascii: length === text.length,
 	}
 }
 

@@ -4,7 +4,7 @@
  */
 import { ROUTE_METHODS, type RouteMethod } from './http.ts'
 import { parseRoute, refused } from './route/pattern.ts'
-import { Pool } from './route/pool.ts'
+import { PlanPool, type Tail } from './route/tail.ts'
 import { paramsOf, Trie } from './route/trie.ts'
 
 export { parseRoute }
@@ -16,6 +16,12 @@ export interface RouteMatch<T> {
 	readonly params: (string | number)[]
 }
 
+interface MethodRoutes<T> {
+	/** The key that declared each pattern. */
+	readonly keys: Map<Tail, string>
+	readonly trie: Trie<T>
+}
+
 /**
  * Custom routes, each leading to a value.
  *
@@ -25,14 +31,12 @@ export interface RouteMatch<T> {
  * Of all routes that match, the one declared first answers.
  */
 export class RouteTable<T> {
-	readonly #tries: ReadonlyMap<RouteMethod, Trie<T>>
-	/** The key that declared each method and pattern. */
-	readonly #keys = new Map<string, string>()
+	readonly #routes: ReadonlyMap<RouteMethod, MethodRoutes<T>>
+	readonly #plans = new PlanPool()
 	#size = 0
 
 	constructor() {
-		const pool = new Pool()
-		this.#tries = new Map(ROUTE_METHODS.map((method) => [method, new Trie<T>(pool)]))
+		this.#routes = new Map(ROUTE_METHODS.map((method) => [method, { keys: new Map(), trie: new Trie() }]))
 	}
 
 	/** How many keys have been added. */
@@ -47,27 +51,30 @@ export class RouteTable<T> {
 	 */
 	add(key: string, value: T): void {
 		const { methods, pattern } = parseRoute(key)
-		const names = methods.map((method) => `${method} ${JSON.stringify(pattern)}`)
-		for (const [at, name] of names.entries()) {
-			const earlier = this.#keys.get(name)
+		const plan = this.#plans.share(pattern)
+		for (const method of methods) {
+			const earlier = this.#routes.get(method)?.keys.get(plan.tail)
 			if (earlier === undefined) continue
-			throw refused(key, `${methods[at]} with this pattern is declared by '${earlier}' already: remove one`)
+			throw refused(key, `${method} with this pattern is declared by '${earlier}' already: remove one`)
 		}
-		for (const name of names) this.#keys.set(name, key)
-		for (const method of methods) this.#tries.get(method)?.add(this.#size, pattern, value)
+		for (const method of methods) {
+			const routes = this.#routes.get(method)
+			routes?.keys.set(plan.tail, key)
+			routes?.trie.add(this.#size, plan, value)
+		}
 		this.#size++
 	}
 
 	/** The first route declared for a method and decoded segments, or `undefined`. Never throws. */
 	match(method: RouteMethod, segments: readonly string[]): RouteMatch<T> | undefined {
 		if (this.#size === 0) return undefined
-		const route = this.#tries.get(method)?.find(segments)
+		const route = this.#routes.get(method)?.trie.find(segments)
 		return route === undefined ? undefined : { value: route.value, params: paramsOf(route, segments) }
 	}
 
 	/** The methods that have a route for decoded segments, in the order of `Allow`. */
 	methodsFor(segments: readonly string[]): RouteMethod[] {
 		if (this.#size === 0) return []
-		return ROUTE_METHODS.filter((method) => this.#tries.get(method)?.find(segments) !== undefined)
+		return ROUTE_METHODS.filter((method) => this.#routes.get(method)?.trie.find(segments) !== undefined)
 	}
 }

@@ -17,8 +17,11 @@ const PERCENT = 0x25
 const NUMBER_SIGN = 0x23
 const BACKSLASH = 0x5c
 
-/** `scheme://authority` of an absolute-form target; userinfo is not taken (RFC 9110 §4.2.4). */
-const ABSOLUTE = /^https?:\/\/([^/?#@\\]+)(?=[/?]|$)/i
+/**
+ * `scheme://authority` of an absolute-form target, in the characters of uri-host and port (RFC 3986 §3.2.2):
+ * it stands for Host, and may go into links. Userinfo is not taken (RFC 9110 §4.2.4).
+ */
+const ABSOLUTE = /^https?:\/\/([\w.~!$&'()*+,;=%:[\]-]+)(?=[/?]|$)/i
 
 /**
  * Splits a request-target. Written by hand, as `new URL` takes the host from `//evil/p`, folds dot

@@ -39,7 +39,7 @@ export function toMilliseconds(ttlSeconds: Seconds): Milliseconds {
 		const found = typeof ttlSeconds === 'number' ? String(ttlSeconds) : wordFor(ttlSeconds)
 		throw new RangeError(`ttlSeconds must be a finite number above 0, got ${found}`)
 	}
-	// 1.1 * 1000 is 1100.0000000000002: what is below a nanosecond is the multiplication's, not the caller's.
+	// 2.007 * 1000 is 2007.0000000000002: what is below a nanosecond is the multiplication's, not the caller's.
 	return Math.max(1, Math.ceil(ttlSeconds * 1_000 - 1e-6))
 }
 

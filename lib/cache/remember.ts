@@ -52,7 +52,7 @@ const LOADS = new WeakMap<Cache, Map<string, Promise<string | undefined>>>()
  * @throws TypeError when the key isn't a string, or `load` answers what JSON can't say
  * @throws RangeError when `ttlSeconds` isn't a finite number above 0
  */
-export async function remember<T extends Primitive | { [Name in keyof T]: Storable<T[Name]> }>(
+export async function remember<T extends Primitive | (object & { [Name in keyof T]: Storable<T[Name]> })>(
 	cache: Cache,
 	key: string,
 	ttlSeconds: Seconds,

@@ -1,6 +1,6 @@
 /** What a Content-Type says: its type and parameters, whether it is JSON, and that its charset is ours. */
 import { RestError } from '../error.ts'
-import { parseParameters, TOKEN } from './parameters.ts'
+import { parseParameters } from './parameters.ts'
 
 /** A media type, `application/json; charset=utf-8`, taken apart. */
 export interface MediaType {
@@ -13,7 +13,7 @@ export interface MediaType {
 /**
  * Reads a media type (RFC 9110 §8.3.1). `where` names the header in the message.
  *
- *     parseMediaType('Text/HTML;Charset="utf-8"')   // { type: 'text/html', parameters: Map { 'charset' => 'utf-8' } }
+ *     Text/HTML;Charset="utf-8"   →   type: 'text/html', parameters: Map { 'charset' => 'utf-8' }
  *
  * @throws RestError `unsupported_media_type` when it is malformed or names a parameter twice
  */
@@ -26,7 +26,7 @@ export function parseMediaType(header: string, where = 'Content-Type'): MediaTyp
 	throw new RestError('unsupported_media_type', `${where} is malformed: it must be ${right}`)
 }
 
-/** Whether a type, in lower case, is JSON: `application/json`, or `application/` anything `+json` (RFC 6839 §3.1). */
+/** Whether a type, in lower case, is JSON: `application/json` or `application/*+json` (RFC 6839 §3.1). */
 export function isJsonType(type: string): boolean {
 	return type === 'application/json' || JSON_SUFFIX.test(type)
 }
@@ -40,10 +40,14 @@ export function isJsonType(type: string): boolean {
 export function requireUtf8(media: MediaType, where = 'Content-Type'): void {
 	const charset = media.parameters.get('charset')
 	if (charset === undefined || CHARSET.test(charset)) return
-	throw new RestError('unsupported_media_type', `The charset of ${where} must be utf-8, or left out`)
+	throw new RestError(
+		'unsupported_media_type',
+		`${where} has a charset that is not supported: it must be utf-8, or left out`,
+	)
 }
 
-const TYPE = new RegExp(`^${TOKEN}/${TOKEN}`)
+/** Two tokens (RFC 9110 §5.6.2). */
+const TYPE = /^[!#$%&'*+.^`|~\w-]+\/[!#$%&'*+.^`|~\w-]+/
 const JSON_SUFFIX = /^application\/[^+].*\+json$/
 const CHARSET = /^(?:utf-?8|us-ascii)$/i
 

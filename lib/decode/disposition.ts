@@ -1,7 +1,7 @@
-/** The Content-Disposition of a multipart part: the field's name, and the file's, as real clients write them. */
+/** A part's Content-Disposition: the field's name, and the file's, as real clients write them. */
 import { RestError } from '../error.ts'
-import { checkName } from './fields.ts'
-import { parseParameters, TOKEN } from './parameters.ts'
+import { RESERVED_NAME, reservedName } from './fields.ts'
+import { parseParameters } from './parameters.ts'
 
 /** What a part is called. */
 export interface Disposition {
@@ -28,13 +28,13 @@ export function parseDisposition(header: string, where: string): Disposition {
 	if (parameters === undefined) throw refused(where, 'is malformed: parameters are ; name="value", each once')
 	const name = parameters.get('name')
 	if (name === undefined) throw refused(where, 'has no name')
-	checkName(name, where)
+	if (name === RESERVED_NAME) throw reservedName(where)
 	const extended = parameters.get('filename*')
 	const filename = extended === undefined ? parameters.get('filename') : decodeExtended(extended, where)
 	return { name, filename }
 }
 
-const TYPE = new RegExp(`^${TOKEN}`)
+const TYPE = /^[\w-]+/
 
 function refused(where: string, what: string): RestError {
 	return new RestError('bad_request', `The Content-Disposition of ${where.toLowerCase()} ${what}`)
@@ -55,5 +55,5 @@ function decodeExtended(value: string, where: string): string {
 	} catch {
 		// Falls through: the message below says what is right.
 	}
-	throw refused(where, "has a malformed filename*: it must be UTF-8'', then percent-encoded UTF-8")
+	throw refused(where, "has a wrong filename*: it must be UTF-8'' and percent-encoded text")
 }

@@ -1,4 +1,4 @@
-/** Names with text values, as forms, multipart bodies and queries carry them: a name may come more than once. */
+/** Names with text values, as forms, multipart bodies and queries carry them; a name may be repeated. */
 import { RestError } from '../error.ts'
 
 /**
@@ -26,7 +26,7 @@ export class Fields {
 		return only === undefined ? [] : [only]
 	}
 
-	/** Adds one value. The name must have passed {@link checkName}. */
+	/** Adds one value. The caller has refused {@link RESERVED_NAME}. */
 	add(name: string, value: string): void {
 		const earlier = this.#last[name]
 		if (earlier !== undefined) this.#repeat(name, earlier, value)
@@ -41,13 +41,10 @@ export class Fields {
 	}
 }
 
-/**
- * Refuses the one name that is dangerous to copy: `target['__proto__'] = …` sets a prototype. `where`
- * begins the message: `Query parameter 3`.
- *
- * @throws RestError `bad_request`
- */
-export function checkName(name: string, where: string): void {
-	if (name === '__proto__')
-		throw new RestError('bad_request', `${where} is named __proto__, which is reserved`)
+/** The one name that is dangerous to copy: `target['__proto__'] = …` sets a prototype. */
+export const RESERVED_NAME = '__proto__'
+
+/** The refusal of {@link RESERVED_NAME}: `bad_request`. `where` begins its message: `Query parameter 3`. */
+export function reservedName(where: string): RestError {
+	return new RestError('bad_request', `${where} is named ${RESERVED_NAME}, which is reserved`)
 }

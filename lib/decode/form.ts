@@ -1,7 +1,7 @@
 /** `application/x-www-form-urlencoded`, in bodies and in queries, decoded strictly. */
 import type { Buffer } from 'node:buffer'
 import { RestError } from '../error.ts'
-import { checkName, Fields } from './fields.ts'
+import { Fields, RESERVED_NAME, reservedName } from './fields.ts'
 import { decodeUtf8 } from './utf8.ts'
 
 /** Most `name=value` pairs in a form or a query: what a person fills in or a program asks stays far below. */
@@ -48,40 +48,27 @@ const QUERY: Source = { whole: 'The query', one: 'Query parameter', tooMany: 'ba
 
 function decodePairs(text: string, source: Source): Fields {
 	const fields = new Fields()
-	const encoded = text.indexOf('%') !== -1 || text.indexOf('+') !== -1
 	let count = 0
 	for (let start = 0; start < text.length; ) {
 		const next = text.indexOf('&', start)
 		const end = next === -1 ? text.length : next
-		if (end > start) addPair(fields, text.slice(start, end), { source, encoded, number: ++count })
+		if (end > start && ++count > MAX_PAIRS) throw tooMany(source)
+		if (end > start) addPair(fields, text.slice(start, end), source, count)
 		start = end + 1
 	}
 	return fields
 }
 
-interface Place {
-	readonly source: Source
-	/** Whether the text has any `%` or `+`. */
-	readonly encoded: boolean
-	/** Which pair, from 1. */
-	readonly number: number
-}
-
-function addPair(fields: Fields, pair: string, place: Place): void {
-	if (place.number > MAX_PAIRS) throw tooMany(place.source)
+/** `number` counts pairs from 1, for messages. */
+function addPair(fields: Fields, pair: string, source: Source, number: number): void {
 	const equals = pair.indexOf('=')
-	const name = decodeText(equals === -1 ? pair : pair.slice(0, equals), place)
-	checkName(name, where(place))
-	fields.add(name, equals === -1 ? '' : decodeText(pair.slice(equals + 1), place))
+	const name = decodeText(equals === -1 ? pair : pair.slice(0, equals), source, number)
+	if (name === RESERVED_NAME) throw reservedName(`${source.one} ${number}`)
+	fields.add(name, equals === -1 ? '' : decodeText(pair.slice(equals + 1), source, number))
 }
 
-function where({ source, number }: Place): string {
-	return `${source.one} ${number}`
-}
-
-function decodeText(text: string, place: Place): string {
-	if (!place.encoded) return text
-	const spaced = text.replaceAll('+', ' ')
+function decodeText(text: string, source: Source, number: number): string {
+	const spaced = text.indexOf('+') === -1 ? text : text.replaceAll('+', ' ')
 	if (spaced.indexOf('%') === -1) return spaced
 	try {
 		return decodeURIComponent(spaced)
@@ -89,7 +76,7 @@ function decodeText(text: string, place: Place): string {
 		const malformed = /%(?![\dA-Fa-f]{2})/.test(spaced)
 		const what = malformed ? 'a % without two hexadecimal digits' : 'escapes that are not UTF-8'
 		const hint = malformed ? ': write a percent sign as %25' : ''
-		throw new RestError('bad_request', `${where(place)} has ${what}${hint}`, { cause })
+		throw new RestError('bad_request', `${source.one} ${number} has ${what}${hint}`, { cause })
 	}
 }
 

@@ -21,7 +21,7 @@ interface Cursor {
 	readonly open: ('}' | ']')[]
 }
 
-/** The first fault of `text` by RFC 8259, or `undefined` where it is JSON: just where `JSON.parse` takes it. */
+/** The first fault of `text` by RFC 8259; `undefined` where it is JSON, just as `JSON.parse` sees it. */
 export function scanJson(text: string): JsonFault | undefined {
 	const cursor: Cursor = { text, at: 0, next: 'value', open: [] }
 	for (;;) {

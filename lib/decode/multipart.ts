@@ -57,7 +57,7 @@ function checkBoundary(boundary: string): void {
 }
 
 const NOT_OPENED =
-	'The multipart body has no first delimiter: a line of -- and the boundary in Content-Type, ended by CR LF'
+	'The multipart body has no first delimiter: -- and the boundary of Content-Type, ended by CR LF'
 const NOT_CLOSED =
 	'The multipart body is not closed: it must end with a line of --, the boundary in Content-Type, and --'
 
@@ -118,7 +118,7 @@ function addPart(to: { fields: Fields; files: Record<string, File[]> }, bytes: B
 }
 
 function textOf({ content, contentType }: Part, where: string): string {
-	const header = `the Content-Type of ${where.toLowerCase()}`
+	const header = `Content-Type of ${where.toLowerCase()}`
 	if (contentType !== undefined) requireUtf8(parseMediaType(contentType, header), header)
 	return decodeUtf8(content, where)
 }

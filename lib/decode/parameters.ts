@@ -19,8 +19,11 @@ export function parseParameters(
 	unquote: (raw: string) => string,
 ): Map<string, string> | undefined {
 	const found = new Map<string, string>()
-	// Made anew on each call: a sticky expression keeps its place between calls.
-	const parameter = new RegExp(PARAMETER, 'y')
+	if (CONTROL.test(text)) return undefined
+	// Written here, so that each call has its own: a sticky expression keeps its place between calls.
+	// Tokens as in RFC 9110 §5.6.2. No text fits in two ways, so that a match is linear.
+	const parameter =
+		/[\t ]*;[\t ]*(?:([!#$%&'*+.^`|~\w-]+)=(?:([!#$%&'*+.^`|~\w-]+)|"((?:[^"\\]|\\.)*)"))?[\t ]*/sy
 	parameter.lastIndex = at
 	while (parameter.lastIndex < text.length) {
 		const match = parameter.exec(text)
@@ -34,11 +37,5 @@ export function parseParameters(
 	return found
 }
 
-/** RFC 9110 §5.6.2. As part of a regular expression. */
-export const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-
-/** Everything but controls, `"` and a backslash that stands alone (RFC 9110 §5.6.4). */
-const QUOTED = '"((?:[^"\\\\\\x00-\\x08\\x0a-\\x1f\\x7f]|\\\\[^\\x00-\\x08\\x0a-\\x1f\\x7f])*)"'
-
-/** Nothing in it can be read in two ways before it has failed, so a match is linear. */
-const PARAMETER = `[\\t ]*;[\\t ]*(?:(${TOKEN})=(?:(${TOKEN})|${QUOTED}))?[\\t ]*`
+/** Not even a quoted value may have these (RFC 9110 §5.6.4): all but the tab. */
+const CONTROL = /[\0-\x08\n-\x1f\x7f]/

@@ -25,7 +25,7 @@ export interface Part extends Disposition {
  */
 export function parsePart(bytes: Buffer, where: string): Part {
 	const { head, content } = split(bytes, where)
-	const headers = parseHeaders(decodeUtf8(head, `The headers of ${where.toLowerCase()}`), where)
+	const headers = parseHeaders(decodeUtf8(head, `The header block of ${where.toLowerCase()}`), where)
 	const disposition = headers.get('content-disposition')
 	if (disposition === undefined) throw new RestError('bad_request', `${where} has no Content-Disposition`)
 	checkEncoding(headers.get('content-transfer-encoding'), where)
@@ -71,7 +71,7 @@ function parseHeaders(head: string, where: string): Map<string, string> {
 	return headers
 }
 
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
+const HEADER_NAME = /^[!#$%&'*+.^`|~\w-]+$/
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/
 const READ: ReadonlySet<string> = new Set([
 	'content-disposition',
@@ -83,8 +83,5 @@ const READ: ReadonlySet<string> = new Set([
 function checkEncoding(encoding: string | undefined, where: string): void {
 	if (encoding === undefined || /^(?:7bit|8bit|binary)$/i.test(encoding)) return
 	const right = 'it must be 7bit, 8bit or binary, or left out'
-	throw new RestError(
-		'bad_request',
-		`${where} has a Content-Transfer-Encoding that is not supported: ${right}`,
-	)
+	throw new RestError('bad_request', `${where} has an unsupported Content-Transfer-Encoding: ${right}`)
 }

@@ -1,4 +1,4 @@
-/** Bytes to text, strictly: what is not UTF-8 is refused, never replaced by U+FFFD. Called by every decoder. */
+/** Bytes to text, strictly: what is not UTF-8 is refused, never replaced by U+FFFD. For every decoder. */
 import { Buffer, constants, isUtf8 } from 'node:buffer'
 import { RestError } from '../error.ts'
 
@@ -20,7 +20,7 @@ export function decodeUtf8(bytes: Buffer, what: string): string {
 	throw new RestError('bad_request', `${what} is not UTF-8 at byte ${wrongByte(bytes, text)}`)
 }
 
-/** Up to the first wrong byte, text and bytes agree: the first U+FFFD that was not sent as one is the place. */
+/** Up to the first wrong byte, text and bytes agree: it is where the first U+FFFD is that was not sent. */
 function wrongByte(bytes: Buffer, text: string): number {
 	let offset = 0
 	let from = 0

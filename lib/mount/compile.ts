@@ -3,6 +3,7 @@ import type { Action } from '../action.ts'
 import { RestHandler } from '../handler.ts'
 import { LookupTable } from '../lookup.ts'
 import { RouteTable } from '../route.ts'
+import { SpecMemo } from '../validate/spec-memo.ts'
 import { type Declared, declaredBy, type Guards } from './declared.ts'
 import { type Method, methodsOf, refuseFunctionFields, routeOf, spellingsOf } from './methods.ts'
 import { nearest } from './nearest.ts'
@@ -68,6 +69,7 @@ function actionMaker(methods: ReadonlyMap<string, Method>, declared: Declared): 
 				access: declared.access(name),
 				spec: declared.spec(name),
 				streaming: declared.streaming(name),
+				memo: new SpecMemo(),
 			}
 			actions.set(name, action)
 		}

@@ -112,11 +112,12 @@ function spec(where: string, value: unknown): CompiledSpec {
 function streamingLimits(where: string, value: unknown): StreamingLimits {
 	if (typeof value !== 'object' || value === null)
 		throw new TypeError(`${where} must be an object: { maxBody, handlerTimeout }`)
-	const { maxBody = Number.POSITIVE_INFINITY, handlerTimeout = TEN_MINUTES } =
-		value as Partial<StreamingLimits>
-	for (const [name, limit] of Object.entries({ maxBody, handlerTimeout })) {
+	const limits = { maxBody: Number.POSITIVE_INFINITY, handlerTimeout: TEN_MINUTES }
+	for (const [name, limit] of Object.entries(value)) {
+		if (!Object.hasOwn(limits, name))
+			throw new TypeError(`${where} has no limit ${name}${nearest(name, Object.keys(limits))}`)
 		if (typeof limit !== 'number' || !(limit > 0))
 			throw new RangeError(`${where}.${name} must be a number above 0, got ${String(limit)}`)
 	}
-	return { maxBody, handlerTimeout }
+	return { ...limits, ...value }
 }

@@ -1,5 +1,5 @@
 /** The methods of a handler's class, and which of them are routes. */
-import { ROUTE_METHODS, type RouteMethod } from '../http.ts'
+import type { RouteMethod } from '../http.ts'
 
 /** A method of a handler; `this` is the view. */
 export type Method = (this: object, ...params: unknown[]) => unknown
@@ -28,12 +28,15 @@ export function methodsOf(handler: object, base: object): Map<string, Method> {
 			if (name === 'constructor' || methods.has(name)) continue
 			if (typeof slot.value === 'function') methods.set(name, slot.value as Method)
 			else if (PREFIX.test(name))
-				throw new TypeError(
-					`${handler.constructor.name}.${name} must be a method, found ${slot.get ? 'a getter' : typeof slot.value}`,
-				)
+				throw new TypeError(`${handler.constructor.name}.${name} must be a method, found ${kindOf(slot)}`)
 		}
 	}
 	return methods
+}
+
+function kindOf(slot: PropertyDescriptor): string {
+	if (slot.get !== undefined) return 'a getter'
+	return slot.set === undefined ? typeof slot.value : 'a setter'
 }
 
 /**
@@ -69,9 +72,6 @@ export function spellingsOf(resource: string): string[] {
 	const dashed = resource.replaceAll('_', '-')
 	return dashed === resource ? [resource] : [resource, dashed]
 }
-
-/** All route names are of these forms; for messages. */
-export const ROUTE_NAME: string = `<method>_<resource> with one of ${ROUTE_METHODS.map((name) => name.toLowerCase()).join(', ')}`
 
 function prototypeOf(value: object): object | null {
 	return Object.getPrototypeOf(value) as object | null

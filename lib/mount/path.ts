@@ -8,8 +8,8 @@
  */
 export function parsePath(what: string, path: unknown): string[] {
 	if (typeof path !== 'string') throw new TypeError(`${what} must be a string, got ${typeof path}`)
+	if (path === '' || path === '/') return []
 	const inner = path.replace(/^\//, '').replace(/\/$/, '')
-	if (inner === '') return []
 	const segments = inner.split('/')
 	for (const segment of segments) {
 		if (segment === '') throw new TypeError(`${what} ${JSON.stringify(path)} has an empty segment`)

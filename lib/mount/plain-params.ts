@@ -1,7 +1,10 @@
 /** How many path segments a method takes, read from its source once, at mount. */
 
-/** `name(a, b) {`, `async name(a) {`, and names in quotes; comments are gone already. */
-const HEAD = /^\s*(?:async\s+)?(?:[\w$]+|'[^']*'|"[^"]*"|\[[^\]]*\])\s*\(([^()]*)\)\s*\{/
+/**
+ * `name(a, b) {`, `async name(a) {`, and names in quotes; comments are gone already. Not `function (a) {`,
+ * which wraps something else, nor `function () { [native code] }`, which is what bound ones look like.
+ */
+const HEAD = /^\s*(?:async\b\s*)?(?!function\b)(?:[\w$]+|'[^']*'|"[^"]*"|\[[^\]]*\])\s*\(([^()]*)\)\s*\{/
 
 /**
  * The number of parameters of a method that declares only plain ones, so that a longer path is 404.

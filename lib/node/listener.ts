@@ -29,7 +29,7 @@ export function serve(
 ): void {
 	const exchange = new Exchange(service.app, incoming)
 	if (awaitsContinue) exchange.sendContinue = onceOnly(() => response.writeContinue())
-	exchange.onGone = (call) => response.once('close', () => exchange.replied || call())
+	exchange.connection = response
 	const refusal = vetting.check(incoming)
 	if (refusal !== undefined) {
 		send(exchange, response, sealError(exchange, refusal), true)

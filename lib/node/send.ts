@@ -31,6 +31,7 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, close
 	}
 	if (last && unread && !exchange.broken) endAfterDrain(exchange, response, body)
 	else if (body === null) response.end()
+	else if (typeof body === 'string') response.end(body, reply.ascii ? 'latin1' : 'utf8')
 	else response.end(body)
 	if ((response.socket?.writableLength ?? 0) > 0) watchReader(exchange, response)
 }

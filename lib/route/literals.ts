@@ -4,7 +4,7 @@
  * and asks at each length that a key has. A `Map` would need a new string, and its hash, for each.
  */
 
-const FIRST_CAPACITY = 8
+const FIRST_PLACES = 4
 /** Lengths from here up share one bit, so they are probed for without need, which is only slower. */
 const LONG = 31
 
@@ -23,14 +23,18 @@ export class LiteralTable<V> {
 	readonly #direction: Direction
 	#lengths = 0
 	#codes = 0
-	#size = 0
-	/** Open addressing, at most half full. 0 is an empty place. */
-	#hashes = new Int32Array(FIRST_CAPACITY)
-	#keys: string[] = new Array(FIRST_CAPACITY).fill('')
-	#values: (V | undefined)[] = new Array(FIRST_CAPACITY).fill(undefined)
+	/** Open addressing by linear probing: at each place a hash, or 0, and then the number of a key. */
+	#places = new Int32Array(2 * FIRST_PLACES)
+	/** Dense, and apart from the places: a match then reads as little memory as can be. */
+	readonly #keys: string[] = []
+	readonly #values: V[] = []
 
 	constructor(direction: Direction) {
 		this.#direction = direction
+	}
+
+	get size(): number {
+		return this.#keys.length
 	}
 
 	/** Whether a key may have this many characters, from 1 to `longest`. */
@@ -45,12 +49,14 @@ export class LiteralTable<V> {
 
 	/** The value of the key that is `text[start, start + length)`, given the hash rolled over it. */
 	probe(rolled: number, text: string, start: number, length: number): V | undefined {
+		const places = this.#places
 		const hash = scramble(rolled)
-		const mask = this.#hashes.length - 1
-		for (let at = hash & mask; this.#hashes[at] !== 0; at = (at + 1) & mask) {
-			if (this.#hashes[at] !== hash) continue
-			const key = this.#keys[at] ?? ''
-			if (key.length === length && text.startsWith(key, start)) return this.#values[at]
+		const mask = places.length - 1
+		for (let at = (hash << 1) & mask; places[at] !== 0; at = (at + 2) & mask) {
+			if (places[at] !== hash) continue
+			const number = places[at + 1] ?? 0
+			// Twice as fast as startsWith(key, start), which goes character by character.
+			if (this.#keys[number] === text.slice(start, start + length)) return this.#values[number]
 		}
 		return undefined
 	}
@@ -64,38 +70,44 @@ export class LiteralTable<V> {
 
 	/** Gives a text a value, in place of the one it had. */
 	set(key: string, value: V): void {
-		if (this.#size * 2 >= this.#hashes.length) this.#grow()
-		const at = this.#place(scramble(hashOf(key, this.#direction)), key)
-		if (this.#keys[at] === '') this.#size++
-		this.#keys[at] = key
-		this.#values[at] = value
-		this.#lengths |= 1 << Math.min(key.length, LONG)
-		this.#codes |= 1 << (key.charCodeAt(this.#direction === 'forward' ? 0 : key.length - 1) & 31)
-		this.longest = Math.max(this.longest, key.length)
+		const hash = scramble(hashOf(key, this.#direction))
+		let at = this.#find(hash, key)
+		if (this.#places[at] === 0) {
+			if (this.#keys.length * 8 >= this.#places.length * 3) {
+				this.#grow()
+				at = this.#find(hash, key)
+			}
+			this.#places[at] = hash
+			this.#places[at + 1] = this.#keys.push(key) - 1
+			this.#lengths |= 1 << Math.min(key.length, LONG)
+			this.#codes |= 1 << (key.charCodeAt(this.#direction === 'forward' ? 0 : key.length - 1) & 31)
+			this.longest = Math.max(this.longest, key.length)
+		}
+		this.#values[this.#places[at + 1] ?? 0] = value
 	}
 
-	/** Where a key is, or else the empty place for it, marked with its hash. */
-	#place(hash: number, key: string): number {
-		const mask = this.#hashes.length - 1
-		let at = hash & mask
-		while (this.#hashes[at] !== 0 && this.#keys[at] !== key) at = (at + 1) & mask
-		this.#hashes[at] = hash
+	/** The place of a key, or the empty one that it would get. */
+	#find(hash: number, key: string): number {
+		const places = this.#places
+		const mask = places.length - 1
+		let at = (hash << 1) & mask
+		while (places[at] !== 0 && (places[at] !== hash || this.#keys[places[at + 1] ?? 0] !== key)) {
+			at = (at + 2) & mask
+		}
 		return at
 	}
 
+	/** Doubles the places: they are never more than three quarters full, so a search soon meets a 0. */
 	#grow(): void {
-		const hashes = this.#hashes
-		const keys = this.#keys
-		const values = this.#values
-		const capacity = hashes.length * 4
-		this.#hashes = new Int32Array(capacity)
-		this.#keys = new Array(capacity).fill('')
-		this.#values = new Array(capacity).fill(undefined)
-		for (const [from, key] of keys.entries()) {
-			if (key === '') continue
-			const to = this.#place(hashes[from] ?? 0, key)
-			this.#keys[to] = key
-			this.#values[to] = values[from]
+		const old = this.#places
+		this.#places = new Int32Array(2 * old.length)
+		for (let from = 0; from < old.length; from += 2) {
+			const hash = old[from] ?? 0
+			const number = old[from + 1] ?? 0
+			if (hash === 0) continue
+			const at = this.#find(hash, this.#keys[number] ?? '')
+			this.#places[at] = hash
+			this.#places[at + 1] = number
 		}
 	}
 }

@@ -4,19 +4,32 @@ import { ROUTE_METHODS, type RouteMethod } from '../http.ts'
 /** What a placeholder takes: `%s` one or more characters, `%d` a whole number. */
 export type Kind = 'text' | 'number'
 
+/** A text between two placeholders, never empty. */
+export interface Inner {
+	readonly text: string
+	/** The one before it. */
+	readonly left: Inner | undefined
+}
+
 /** How a segment that begins and ends as it must is cut into what its placeholders take. */
 export interface Shape {
+	/** Says all that is below: shapes of one name are equal. Holds no two slashes in a row. */
+	readonly name: string
+	/** The place of the segment in the path, from 0. */
+	readonly at: number
 	/** How many characters stand before the first placeholder. */
 	readonly before: number
 	/** How many characters stand after the last placeholder. */
 	readonly after: number
 	readonly kinds: readonly Kind[]
-	/** The text between two placeholders, never empty: one less than kinds. */
-	readonly inners: readonly string[]
+	/** The rightmost text between two placeholders, which leads to the others. */
+	readonly inner: Inner | undefined
 }
 
 /** A segment with placeholders: `page-%d.%s` has the prefix `page-`, and no suffix. */
 export interface Template {
+	/** As it was written: the only way to write it. */
+	readonly text: string
 	readonly prefix: string
 	readonly suffix: string
 	readonly shape: Shape
@@ -91,10 +104,10 @@ function parsePattern(key: string, text: string): Pattern {
 	const path = text.startsWith('/') ? text.slice(1) : text
 	if (path === '') throw refused(key, 'the pattern is empty: name at least one segment')
 	if (path.endsWith('/')) throw refused(key, 'remove the slash at the end: a URL may have one all the same')
-	return path.split('/').map((segment) => parseSegment(key, segment))
+	return path.split('/').map((segment, at) => parseSegment(key, segment, at))
 }
 
-function parseSegment(key: string, text: string): Part {
+function parseSegment(key: string, text: string, at: number): Part {
 	if (text === '') throw refused(key, 'a segment is empty: write one slash between two segments')
 	if (text === '.' || text === '..') {
 		throw refused(key, `a client resolves the segment ${text} and never sends it: remove it`)
@@ -103,10 +116,10 @@ function parseSegment(key: string, text: string): Part {
 	const kinds: Kind[] = []
 	let literal = ''
 	let from = 0
-	for (let at = text.indexOf('%'); at !== -1; at = text.indexOf('%', from)) {
-		literal += text.slice(from, at)
-		from = at + 2
-		const kind = parsePlaceholder(key, text.slice(at + 1))
+	for (let percent = text.indexOf('%'); percent !== -1; percent = text.indexOf('%', from)) {
+		literal += text.slice(from, percent)
+		from = percent + 2
+		const kind = parsePlaceholder(key, text.slice(percent + 1))
 		if (kind === '%') {
 			literal += kind
 			continue
@@ -121,7 +134,14 @@ function parseSegment(key: string, text: string): Part {
 	const suffix = literal + text.slice(from)
 	const [prefix, ...inners] = literals
 	if (prefix === undefined) return suffix
-	return { prefix, suffix, shape: { before: prefix.length, after: suffix.length, kinds, inners } }
+	const name = `${at}/${prefix.length}/${suffix.length}/${kinds.join('/')}/${inners.join('/')}`
+	const inner = inners.reduce<Inner | undefined>((left, text) => ({ text, left }), undefined)
+	return {
+		text,
+		prefix,
+		suffix,
+		shape: { name, at, before: prefix.length, after: suffix.length, kinds, inner },
+	}
 }
 
 /** What the text after a percent sign begins with. */

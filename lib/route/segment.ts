@@ -1,8 +1,9 @@
 /** Compares one segment of a path with a template, `page-%d`, and takes out what its placeholders stand for. */
-import type { Kind, Shape, Template } from './pattern.ts'
+import type { Inner, Kind, Shape, Template } from './pattern.ts'
 
 /** `%d` takes at most this many digits: as many as 2^53 has. It bounds the work on a segment of zeros. */
 const MAX_DIGITS = 16
+const MAX_LENGTH = MAX_DIGITS + 1
 const MINUS = 45
 const ZERO = 48
 
@@ -48,62 +49,101 @@ export function take(shape: Shape, text: string, into: (string | number)[]): voi
 		cut(shape, text, into)
 		return
 	}
-	into.push(valueOf(shape.kinds[0] ?? 'text', text, shape.before, text.length - shape.after))
+	into.push(valueIn(shape.kinds[0] ?? 'text', text, shape.before, text.length - shape.after))
 }
 
-/** Where a placeholder may end so that everything after it fits. */
+/** Cuts a segment for two placeholders or more; answers whether it fits. */
+function cut(shape: Shape, text: string, into: (string | number)[]): boolean {
+	const end = text.length - shape.after
+	return shape.kinds.includes('number')
+		? cutNumbers(shape, text, end, into)
+		: cutTexts(shape.before, shape.inner, text, end, into)
+}
+
+/**
+ * Cuts `text[start, end)` at `inner` and the texts left of it. Each is taken where it stands furthest to
+ * the right: what is left of it then has the most room, so no other place need be tried.
+ */
+function cutTexts(
+	start: number,
+	inner: Inner | undefined,
+	text: string,
+	end: number,
+	into: (string | number)[],
+): boolean {
+	if (inner === undefined) {
+		if (end <= start) return false
+		into.push(text.slice(start, end))
+		return true
+	}
+	for (let at = end - inner.text.length - 1; at > start; at--) {
+		if (!text.startsWith(inner.text, at)) continue
+		if (!cutTexts(start, inner.left, text, at, into)) return false
+		into.push(text.slice(at + inner.text.length, end))
+		return true
+	}
+	return false
+}
+
+/** Where a placeholder may end so that everything right of it fits. */
 interface Ends {
 	/** The rightmost such place; -1 where there is none. */
 	greatest: number
+	/** The leftmost such place that counts. */
+	least: number
 	/** 1 at each such place. `undefined` where only `greatest` counts: text can always reach further. */
 	readonly all: Uint8Array | undefined
+	/** How many characters stand between it and the next placeholder. */
+	readonly gap: number
+	readonly right: Ends | undefined
 }
 
 /** Finds right to left where placeholders may end, then left to right where they do. */
-function cut(shape: Shape, text: string, into: (string | number)[]): boolean {
-	const ends = findEnds(shape, text)
-	let start = shape.before
-	for (const [at, kind] of shape.kinds.entries()) {
-		const allowed = ends[at]
-		const end = allowed === undefined ? -1 : furthest(kind, text, start, allowed)
-		if (end === -1) return false
-		into.push(valueOf(kind, text, start, end))
-		start = end + (shape.inners[at]?.length ?? 0)
+function cutNumbers(shape: Shape, text: string, end: number, into: (string | number)[]): boolean {
+	let ends: Ends | undefined = { greatest: end, least: end, all: undefined, gap: 0, right: undefined }
+	let hole = shape.kinds.length - 1
+	for (let inner = shape.inner; inner !== undefined; inner = inner.left) {
+		ends = findEnds(shape, --hole, inner.text, ends, text)
+	}
+	for (let start = shape.before; ends !== undefined; ends = ends.right) {
+		const kind = shape.kinds[hole++] ?? 'text'
+		const stop = furthest(kind, text, start, ends)
+		if (stop === -1) return false
+		into.push(valueIn(kind, text, start, stop))
+		start = stop + ends.gap
 	}
 	return true
 }
 
-function findEnds({ before, after, kinds, inners }: Shape, text: string): Ends[] {
-	let next: Ends = { greatest: text.length - after, all: undefined }
-	const ends = [next]
-	for (let at = inners.length - 1; at >= 0; at--) {
-		const inner = inners[at] ?? ''
-		const all = kinds[at] === 'number' ? new Uint8Array(text.length + 1) : undefined
-		const found: Ends = { greatest: -1, all }
-		for (let end = next.greatest - inner.length - 1; end > before; end--) {
-			if (!text.startsWith(inner, end)) continue
-			if (furthest(kinds[at + 1] ?? 'text', text, end + inner.length, next) === -1) continue
-			found.greatest = Math.max(found.greatest, end)
-			if (all === undefined) break
-			all[end] = 1
-		}
-		next = found
-		ends.unshift(next)
+/** Where the placeholder `hole` may end, before `inner` and the placeholder that may end at `right`. */
+function findEnds({ before, kinds }: Shape, hole: number, inner: string, right: Ends, text: string): Ends {
+	const all = kinds[hole] === 'number' ? new Uint8Array(text.length + 1) : undefined
+	const found: Ends = { greatest: -1, least: -1, all, gap: inner.length, right }
+	const follower = kinds[hole + 1] ?? 'text'
+	const reach = follower === 'number' ? MAX_LENGTH : text.length
+	const first = Math.max(before + 1, right.least - reach - inner.length)
+	for (let end = right.greatest - inner.length - 1; end >= first; end--) {
+		if (!text.startsWith(inner, end)) continue
+		if (furthest(follower, text, end + inner.length, right) === -1) continue
+		found.greatest = Math.max(found.greatest, end)
+		found.least = end
+		if (all === undefined) break
+		all[end] = 1
 	}
-	return ends
+	return found
 }
 
 /** The rightmost place where a placeholder that begins at `start` may end, or -1. */
 function furthest(kind: Kind, text: string, start: number, ends: Ends): number {
 	if (kind === 'text') return ends.greatest > start ? ends.greatest : -1
-	for (let end = Math.min(ends.greatest, start + MAX_DIGITS + 1); end > start; end--) {
+	for (let end = Math.min(ends.greatest, start + MAX_LENGTH); end > start; end--) {
 		const allowed = ends.all === undefined ? end === ends.greatest : ends.all[end] === 1
 		if (allowed && parseNumber(text, start, end) !== undefined) return end
 	}
 	return -1
 }
 
-function valueOf(kind: Kind, text: string, start: number, end: number): string | number {
+function valueIn(kind: Kind, text: string, start: number, end: number): string | number {
 	const value = kind === 'number' ? parseNumber(text, start, end) : undefined
 	return value ?? text.slice(start, end)
 }

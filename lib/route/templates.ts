@@ -46,9 +46,9 @@ export class TemplateIndex<V> {
 	obtain(template: Template): Entry<V> {
 		const { prefix, suffix, shape } = template
 		let stage = suffix === '' ? this.#start : stageAt(this.#lasts, suffix)
-		for (const inner of shape.inners.toReversed()) {
+		for (let inner = shape.inner; inner !== undefined; inner = inner.left) {
 			stage.inners ??= new LiteralTable('backward')
-			stage = stageAt(stage.inners, inner)
+			stage = stageAt(stage.inners, inner.text)
 		}
 		const known = prefix === '' ? stage.open : stage.firsts?.get(prefix)
 		for (let entry = known; entry !== undefined; entry = entry.twin) {
@@ -84,7 +84,7 @@ export class TemplateIndex<V> {
 
 	/** Meets the templates of a stage whose placeholder ends at `end`, before which something must be. */
 	#visit(stage: Stage<V>, text: string, end: number): void {
-		if (stage.round === this.#round || end < 1) return
+		if (end < 1) return
 		stage.round = this.#round
 		this.#meet(stage.open, text)
 		if (stage.firsts !== undefined) this.#meetFirsts(stage.firsts, text, end - 1)
@@ -103,7 +103,8 @@ export class TemplateIndex<V> {
 
 	/** Looks right to left for texts that end at `end` or before it, and goes on from each. */
 	#seek(inners: LiteralTable<Stage<V>>, text: string, end: number): void {
-		for (let stop = end; stop > 1; stop--) {
+		let unseen = inners.size
+		for (let stop = end; stop > 1 && unseen > 0; stop--) {
 			if (!inners.mayBegin(text.charCodeAt(stop - 1))) continue
 			let hash = 0
 			const longest = Math.min(inners.longest, stop - 1)
@@ -112,7 +113,9 @@ export class TemplateIndex<V> {
 				hash = roll(hash, text.charCodeAt(start))
 				if (!inners.hasLength(length)) continue
 				const stage = inners.probe(hash, text, start, length)
-				if (stage !== undefined) this.#visit(stage, text, start)
+				if (stage === undefined || stage.round === this.#round) continue
+				unseen--
+				this.#visit(stage, text, start)
 			}
 		}
 	}

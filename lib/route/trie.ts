@@ -4,41 +4,35 @@
  * the best one found so far is never entered.
  */
 import { LiteralTable } from './literals.ts'
-import type { Kind, Pattern, Shape, Template } from './pattern.ts'
-import type { Pool } from './pool.ts'
+import type { Kind, Shape, Template } from './pattern.ts'
 import { fits, parseNumber, take } from './segment.ts'
+import type { Plan, Tail } from './tail.ts'
 import { TemplateIndex } from './templates.ts'
 
-/** A segment that has placeholders. */
-interface Cut {
-	readonly at: number
-	readonly shape: Shape
-}
-
-/** One route of one method. It holds what a match reads, and shares it with the routes that are alike. */
+/** One route of one method. */
 export class Route<T> {
 	/** Its place in the order of declaration. */
 	readonly order: number
 	readonly value: T
-	readonly cuts: readonly Cut[]
-	/** The end of its pattern, below its place in the trie. */
-	rest: Pattern
+	readonly cut: Shape | undefined
+	readonly cuts: readonly Shape[]
+	/** What its pattern says below its place in the trie. */
+	rest: Tail
 
-	constructor(order: number, pattern: Pattern, value: T, pool: Pool) {
+	constructor(order: number, plan: Plan, value: T) {
 		this.order = order
 		this.value = value
-		this.rest = pattern
-		const cuts = pattern.map((part, at) =>
-			typeof part === 'string' ? [] : [{ at, shape: pool.share(part.shape) }],
-		)
-		this.cuts = pool.share(cuts.flat())
+		this.cut = plan.cut
+		this.cuts = plan.cuts
+		this.rest = plan.tail
 	}
 }
 
 /** What the placeholders of a route take of a path that it matches, in their order. */
 export function paramsOf(route: Route<unknown>, segments: readonly string[]): (string | number)[] {
 	const params: (string | number)[] = []
-	for (const { at, shape } of route.cuts) take(shape, segments[at] ?? '', params)
+	if (route.cut !== undefined) take(route.cut, segments[route.cut.at] ?? '', params)
+	for (const shape of route.cuts) take(shape, segments[shape.at] ?? '', params)
 	return params
 }
 
@@ -61,60 +55,53 @@ class Branch<T> {
 
 /** The patterns of one method. */
 export class Trie<T> {
-	readonly #pool: Pool
 	#root: Place<T> | undefined
 
-	constructor(pool: Pool) {
-		this.#pool = pool
-	}
-
 	/** Adds a route whose order is greater than all before, and whose pattern is none of theirs. */
-	add(order: number, pattern: Pattern, value: T): void {
-		this.#root = this.#grow(this.#root, new Route(order, pattern, value, this.#pool), pattern)
+	add(order: number, plan: Plan, value: T): void {
+		this.#root = grow(this.#root, new Route(order, plan, value), plan.tail)
 	}
 
 	/** The route of the smallest order whose pattern matches. */
 	find(segments: readonly string[]): Route<T> | undefined {
 		return better(this.#root, segments, 0, undefined)
 	}
+}
 
-	#grow(place: Place<T> | undefined, route: Route<T>, rest: Pattern): Place<T> {
-		if (place === undefined) {
-			route.rest = this.#pool.share(rest)
-			return route
-		}
-		if (place instanceof Branch) {
-			this.#branch(place, route, rest)
-			return place
-		}
-		const branch = new Branch<T>(place.order)
-		this.#branch(branch, place, place.rest)
-		this.#branch(branch, route, rest)
-		return branch
+function grow<T>(place: Place<T> | undefined, route: Route<T>, rest: Tail): Place<T> {
+	if (place === undefined) {
+		route.rest = rest
+		return route
 	}
+	if (place instanceof Branch) {
+		branchOff(place, route, rest)
+		return place
+	}
+	const branch = new Branch<T>(place.order)
+	branchOff(branch, place, place.rest)
+	branchOff(branch, route, rest)
+	return branch
+}
 
-	#branch(branch: Branch<T>, route: Route<T>, rest: Pattern): void {
-		const [part, ...below] = rest
-		if (part === undefined) {
-			branch.end = route
-			route.rest = rest
-		} else if (typeof part === 'string') {
-			branch.literals ??= new LiteralTable('forward')
-			branch.literals.set(part, this.#grow(branch.literals.get(part), route, below))
-		} else if (isWhole(part, 'number')) {
-			branch.number = this.#grow(branch.number, route, below)
-		} else if (isWhole(part, 'text')) {
-			branch.text = this.#grow(branch.text, route, below)
-		} else {
-			branch.templates ??= new TemplateIndex()
-			const entry = branch.templates.obtain({ ...part, shape: this.#pool.share(part.shape) })
-			entry.value = this.#grow(entry.value, route, below)
-		}
+function branchOff<T>(branch: Branch<T>, route: Route<T>, { part, below }: Tail): void {
+	if (part === undefined || below === undefined) {
+		branch.end = route
+	} else if (typeof part === 'string') {
+		branch.literals ??= new LiteralTable('forward')
+		branch.literals.set(part, grow(branch.literals.get(part), route, below))
+	} else if (isWhole(part, 'number')) {
+		branch.number = grow(branch.number, route, below)
+	} else if (isWhole(part, 'text')) {
+		branch.text = grow(branch.text, route, below)
+	} else {
+		branch.templates ??= new TemplateIndex()
+		const entry = branch.templates.obtain(part)
+		entry.value = grow(entry.value, route, below)
 	}
 }
 
 function isWhole({ prefix, suffix, shape }: Template, kind: Kind): boolean {
-	return prefix === '' && suffix === '' && shape.inners.length === 0 && shape.kinds[0] === kind
+	return prefix === '' && suffix === '' && shape.inner === undefined && shape.kinds[0] === kind
 }
 
 /** The first route below a place that matches `segments[depth…]`, if it comes before `best`; else `best`. */
@@ -147,12 +134,12 @@ function earlier<T>(end: Route<T> | undefined, best: Route<T> | undefined): Rout
 }
 
 /** Whether the rest of a pattern is what the segments from `depth` on are. */
-function goesOn(rest: Pattern, segments: readonly string[], depth: number): boolean {
+function goesOn(rest: Tail, segments: readonly string[], depth: number): boolean {
 	if (rest.length !== segments.length - depth) return false
-	for (let at = 0; at < rest.length; at++) {
-		const part = rest[at] ?? ''
-		const segment = segments[depth + at] ?? ''
-		if (typeof part === 'string' ? part !== segment : !fits(part, segment)) return false
+	let at = depth
+	for (let tail: Tail | undefined = rest; tail?.part !== undefined; tail = tail.below) {
+		const segment = segments[at++] ?? ''
+		if (typeof tail.part === 'string' ? tail.part !== segment : !fits(tail.part, segment)) return false
 	}
 	return true
 }

@@ -14,7 +14,7 @@ import type { Case } from './case.ts'
  *     const cases = cacheContract((clock, max) => new MemoryCache({ max, clock }))
  *     for (const { name, run } of cases) test(name, run)
  *
- * A cache with a time of its own is told how to let it pass, by a real wait if need be (about 15 s in all),
+ * A cache with a time of its own is told how to let it pass, by a real wait if need be (about 10 s in all),
  * and one that isn't bounded by a number of entries leaves those cases out:
  *
  *     import { setTimeout } from 'node:timers/promises'

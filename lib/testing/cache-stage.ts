@@ -24,7 +24,7 @@ export interface CacheContractOptions {
 	readonly advance?: (time: Milliseconds) => void | Promise<void>
 	/**
 	 * How far from an entry's end it is looked for, on both sides: 0 to 100. It is for real waits, which take
-	 * longer than they were told.
+	 * longer than they were told; a case has three of them at most, and their lateness adds up.
 	 * @default 0: it is there in the last millisecond, and gone in the next
 	 */
 	readonly slack?: Milliseconds

@@ -29,13 +29,13 @@ export const TIME_SCENES: readonly Scene[] = [
 		},
 	},
 	{
-		// 1.1 * 1000 is a little more than 1100.
+		// 2.007 * 1000 is a little more than 2007, which a cache must neither pass on nor round up.
 		name: 'a time with a fraction ends at its millisecond',
 		async play({ cache, before, after }) {
-			await cache.set('k', 'v', 1.1)
-			await before(1_100)
+			await cache.set('k', 'v', 2.007)
+			await before(2_007)
 			strictEqual(await cache.get('k'), 'v')
-			await after(1_100)
+			await after(2_007)
 			strictEqual(await cache.get('k'), undefined)
 		},
 	},

@@ -1,6 +1,6 @@
 /** What `getParams` answers, worked out by the compiler from the spec. Types only. */
 import type { StandardSchemaV1 } from './standard-schema.ts'
-import type { FieldSpec, Fields, Format, Rule, Spec } from './validator.ts'
+import type { Constraints, FieldSpec, Fields, Format, Rule, Spec } from './validator.ts'
 
 /**
  * The type of what a spec lets through. `true` and `false` check nothing, so they are `unknown`.
@@ -16,6 +16,29 @@ export type Params<S extends Spec> =
 			: S extends Fields
 				? FieldsOutput<S>
 				: never
+
+/**
+ * `S` itself, or a type that no spec has where an object of rules holds a key that isn't one beside a
+ * key that is. The compiler would let `{ min: 1, mx: 2 }` pass, as it asks only that `S` extends `Spec`.
+ *
+ *     getParams<const S extends Spec>(spec: S & KnownKeys<S>): Params<S>
+ */
+export type KnownKeys<S> = S extends StandardSchemaV1 | readonly string[]
+	? S
+	: { [K in keyof S]: S[K] extends readonly unknown[] ? KnownRules<S[K]> : S[K] }
+
+type KnownRules<L> = { [I in keyof L]: L[I] extends Rule & object ? KnownRule<L[I]> : L[I] }
+type KnownRule<X> = X extends (...args: never) => unknown
+	? X
+	: {
+			[K in keyof X]: K extends keyof Constraints ? KnownArgument<K, X[K]> : never
+		}
+
+type KnownArgument<K, V> = K extends 'fields'
+	? KnownKeys<V>
+	: [K, V] extends ['of', readonly Rule[]]
+		? KnownRules<V>
+		: V
 
 type FieldsOutput<S extends Fields> = Flat<
 	{ -readonly [K in keyof S as IsThere<S[K]> extends true ? K : never]: FieldOutput<S[K]> } & {
@@ -50,7 +73,7 @@ type FieldOutput<F extends FieldSpec> =
 	F extends StandardSchemaV1<unknown, infer Output>
 		? Output
 		: F extends readonly Rule[]
-			? ListOutput<F> | DefaultOf<R<F>>
+			? WithDefault<ListOutput<F>, DefaultOf<R<F>>>
 			: unknown
 
 /** The rules of a list as a union; none for a list whose length isn't known, about which nothing is. */
@@ -86,6 +109,8 @@ type NamedBy<X> = X extends 'string' | Format
 						? string
 						: never
 
+/** Not always a union: `string[] | []` would be another type than `string[]`, and no better. */
+type WithDefault<V, D> = [D] extends [V] ? V : V | D
 type DefaultOf<X> = X extends { readonly default: infer D }
 	? D extends (...args: never) => infer Made
 		? Made

@@ -52,8 +52,9 @@ const ABSENT = /undefined|missing/
 /** What a schema found, as problems; `given` is the value that it looked at. */
 export function problemsOf(issues: readonly SchemaIssue[], given: unknown): Detail[] {
 	if (issues.length === 0) return [{ field: '', code: 'schema', message: 'is not valid' }]
-	return issues.slice(0, MAX_PROBLEMS).map(({ message, path = [] }) => {
-		const names = path.map((part) => (typeof part === 'object' ? part.key : part))
+	// Spread and `from` because arktype's arrays are a class of their own, which `map` would make again.
+	return [...issues].slice(0, MAX_PROBLEMS).map(({ message, path = [] }) => {
+		const names = Array.from(path, (part) => (typeof part === 'object' ? part.key : part))
 		const field = names.map(String).join('.')
 		const value = names.reduce<unknown>(ownValue, given)
 		if (value === undefined && ABSENT.test(message))

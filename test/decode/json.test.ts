@@ -1,3 +1,4 @@
+import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { decodeJson } from '../../lib/decode/json.ts'
@@ -34,19 +35,19 @@ describe('decode/json: values', (test) => {
 		['0', 0],
 	]
 	for (const [text, expected] of values) {
-		test(`${JSON.stringify(text)} is decoded`, () => assert.equal(decode(text), expected))
+		test(`${JSON.stringify(text)} is decoded`, () => deepStrictEqual(decode(text), expected))
 	}
 
 	test('64 levels are taken', () => assert.equal(decode(nested(64)), JSON.parse(nested(64))))
 
 	test('brackets in strings and siblings are no levels', () => {
 		const text = JSON.stringify({ text: '[{'.repeat(500), list: Array(200).fill({ a: [1] }) })
-		assert.equal(decode(text), JSON.parse(text))
+		deepStrictEqual(decode(text), JSON.parse(text))
 	})
 
 	test('what it answers is what JSON.parse does', () => {
 		const json = fc.json({ maxDepth: 5 }).filter((text) => !text.includes('proto'))
-		fc.assert(fc.property(json, (text) => assert.equal(decode(text), JSON.parse(text))))
+		fc.assert(fc.property(json, (text) => deepStrictEqual(decode(text), JSON.parse(text))))
 	})
 
 	test('a key that the program has put on Object.prototype is not taken for one of the body', () => {
@@ -66,7 +67,10 @@ describe('decode/json: refusals', (test) => {
 		['', '400 The body is empty, but its Content-Type says JSON'],
 		['\uFEFF', '400 The body is empty, but its Content-Type says JSON'],
 		['{"a":}', '400 The body is malformed JSON at line 1, column 6: expected a value'],
-		['{\n\t"a": 1,\n}', '400 The body is malformed JSON at line 3, column 1: expected a key in double quotes'],
+		[
+			'{\n\t"a": 1,\n}',
+			'400 The body is malformed JSON at line 3, column 1: expected a key in double quotes',
+		],
 		['\uFEFF[1', '400 The body is malformed JSON at line 1, column 3, where it ends: expected , or ]'],
 		['{"__proto__":{}}', PROTO],
 		['{"a":[{"__proto__":1}]}', PROTO],
@@ -85,22 +89,43 @@ describe('decode/json: refusals', (test) => {
 		],
 	]
 	for (const [text, expected] of refusals) {
-		test(`${JSON.stringify(text.slice(0, 40))} is refused`, () => assert.is(refusalText(() => decode(text)), expected))
+		test(`${JSON.stringify(text.slice(0, 40))} is refused`, () =>
+			assert.is(
+				refusalText(() => decode(text)),
+				expected,
+			))
 	}
 
 	test('bytes that are not UTF-8 are refused, though JSON.parse would take what they decode to', () => {
 		const bytes = Buffer.from([0x22, 0x61, 0xe9, 0x22])
-		assert.is(refusalText(() => decodeJson(bytes)), '400 The body is not UTF-8 at byte 2')
+		assert.is(
+			refusalText(() => decodeJson(bytes)),
+			'400 The body is not UTF-8 at byte 2',
+		)
 	})
 
 	test('a message never quotes the body', () => {
-		for (const text of ['{"secret":hunter2}', '["hunter2]', '{"hunter2" 1}', 'hunter2', '{"a":"hunter2\n"}']) {
-			assert.not.match(refusalText(() => decode(text)), 'hunter2')
+		for (const text of [
+			'{"secret":hunter2}',
+			'["hunter2]',
+			'{"hunter2" 1}',
+			'hunter2',
+			'{"a":"hunter2\n"}',
+		]) {
+			assert.not.match(
+				refusalText(() => decode(text)),
+				'hunter2',
+			)
 		}
 	})
 
 	test('any bytes are a value or a refusal', () => {
-		fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void valueOrRefusal(() => decodeJson(Buffer.from(bytes)))))
+		fc.assert(
+			fc.property(
+				fc.uint8Array({ maxLength: 200 }),
+				(bytes) => void valueOrRefusal(() => decodeJson(Buffer.from(bytes))),
+			),
+		)
 		fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void valueOrRefusal(() => decode(text))))
 	})
 

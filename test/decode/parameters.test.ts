@@ -14,9 +14,15 @@ describe('decode/parameters', (test) => {
 		['x;', []],
 		['x ; ;\t;', []],
 		['x;a=1', [['a', '1']]],
-		['x \t; \tA=1 \t; b="2;\\" é" ', [['a', '1'], ['b', '<2;\\" é>']]],
+		[
+			'x \t; \tA=1 \t; b="2;\\" é" ',
+			[
+				['a', '1'],
+				['b', '<2;\\" é>'],
+			],
+		],
 		['x;a=""', [['a', '<>']]],
-		['x;filename*=utf-8\'\'a%20b', [['filename*', "utf-8''a%20b"]]],
+		["x;filename*=utf-8''a%20b", [['filename*', "utf-8''a%20b"]]],
 		['x;a', undefined],
 		['x;a=', undefined],
 		['x;=1', undefined],
@@ -35,7 +41,8 @@ describe('decode/parameters', (test) => {
 		['x ', undefined],
 	]
 	for (const [text, expected] of table) {
-		test(`${JSON.stringify(text)} is ${expected ? 'read' : 'malformed'}`, () => assert.equal(parse(text), expected))
+		test(`${JSON.stringify(text)} is ${expected ? 'read' : 'malformed'}`, () =>
+			assert.equal(parse(text), expected))
 	}
 
 	const hostile: [string, string][] = [

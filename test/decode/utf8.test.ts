@@ -16,17 +16,27 @@ describe('decode/utf8', (test) => {
 		['a cut sequence', Buffer.from([0x61, 0x62, 0xe2, 0x82]), 2],
 		['an overlong slash', Buffer.from([0xc0, 0xaf]), 0],
 		['a surrogate', Buffer.from([0x61, 0xed, 0xa0, 0x80]), 1],
-		['Latin-1 after a real U+FFFD and é', Buffer.concat([Buffer.from('é\uFFFDx\uFFFD'), Buffer.from([0xe9])]), 9],
+		[
+			'Latin-1 after a real U+FFFD and é',
+			Buffer.concat([Buffer.from('é\uFFFDx\uFFFD'), Buffer.from([0xe9])]),
+			9,
+		],
 	]
 	for (const [name, bytes, offset] of wrong) {
 		test(`${name} is refused with its place`, () => {
-			assert.is(refusalText(() => decodeUtf8(bytes, 'The body')), `400 The body is not UTF-8 at byte ${offset}`)
+			assert.is(
+				refusalText(() => decodeUtf8(bytes, 'The body')),
+				`400 The body is not UTF-8 at byte ${offset}`,
+			)
 		})
 	}
 
 	test('bytes longer than a string can be are too large, not an internal error', () => {
 		const bytes = { length: constants.MAX_STRING_LENGTH + 1 } as Buffer
-		assert.is(refusalText(() => decodeUtf8(bytes, 'The body')), '413 The body is longer than text can be')
+		assert.is(
+			refusalText(() => decodeUtf8(bytes, 'The body')),
+			'413 The body is longer than text can be',
+		)
 	})
 
 	test('the place of a wrong byte is found in linear time', () => {

@@ -152,7 +152,11 @@ describe('a schema that answers a promise', (test) => {
 		} as const
 		await readParamsAsync(spec, { a: 1, b: 'x', d: [1] }, JSON_BODY)
 		assert.equal(calls, ['schema', 'check', 'default', 'check 2'])
-		const validator = { validateList: (value: unknown) => (calls.push('list'), { ok: true, value } as const) }
+		const validateList = (value: unknown) => {
+			calls.push('list')
+			return { ok: true, value } as const
+		}
+		const validator = { validateList }
 		await readParamsAsync({ b: ['string'] }, { b: 'x' }, { coerce: false, validator })
 		assert.equal(calls.slice(4), ['list'])
 	})

@@ -3,6 +3,7 @@ import { type } from 'arktype'
 import * as assert from 'uvu/assert'
 import * as v from 'valibot'
 import * as z from 'zod'
+import type { KnownKeys } from '../../lib/validate/inferred.ts'
 import {
 	compileSpec,
 	type Params,
@@ -162,5 +163,29 @@ describe('the compiler refuses', (test) => {
 		assert.throws(read([1]), /a list of names/)
 		// @ts-expect-error a check answers at once
 		assert.throws(() => validateList('x', [async () => true]), /a check answers/)
+	})
+
+	test('an unknown key beside a known one, where KnownKeys is asked for', () => {
+		const strict = <const S extends Spec>(spec: S & KnownKeys<S>) => read<S>(spec)
+		const get = strict({
+			a: ['required', 'string', { min: 1, max: 2 }, (value: string) => value !== 'x' || 'Not x'],
+			b: true,
+			c: z.string(),
+			d: [{ of: ['integer', { min: 0 }] }],
+			e: [{ of: z.number() }],
+			f: [{ fields: { g: ['required', { in: ['a', 'b'] }] } }],
+		})
+		type Got = ReturnType<typeof get>
+		same<Same<Pick<Got, 'a' | 'b' | 'c'>, { a: string; b: unknown; c: string }>>()
+		same<Same<Pick<Got, 'd' | 'e'>, { d?: number[] | undefined; e?: number[] | undefined }>>()
+		same<Same<Pick<Got, 'f'>, { f?: { g: 'a' | 'b' } | undefined }>>()
+		strict(['a', 'b'])
+		strict(z.object({ a: z.string() }))
+		// @ts-expect-error no rule is called mx
+		assert.throws(strict({ a: [{ min: 1, mx: 2 }] }), /mx is no rule/)
+		// @ts-expect-error no rule is called mx, in items either
+		assert.throws(strict({ a: [{ of: ['string', { min: 1, mx: 2 }] }] }), /mx is no rule/)
+		// @ts-expect-error no rule is called mx, in nested fields either
+		assert.throws(strict({ a: [{ fields: { b: [{ min: 1, mx: 2 }] } }] }), /mx is no rule/)
 	})
 })

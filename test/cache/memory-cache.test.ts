@@ -1,0 +1,169 @@
+/** `MemoryCache`: the contract, and what is its own (which value goes first, bytes, speed). */
+import * as assert from 'uvu/assert'
+import { CacheFull } from '../../lib/cache/cache.ts'
+import { MemoryCache, type MemoryCacheOptions } from '../../lib/cache/memory-cache.ts'
+import { cacheContract } from '../../lib/testing/index.ts'
+import { describe } from '../helpers/describe.ts'
+
+describe('MemoryCache keeps the promises of a Cache', (test) => {
+	for (const { name, run } of cacheContract((clock, max) => new MemoryCache({ max, clock }))) test(name, run)
+})
+
+describe('MemoryCache options', (test) => {
+	for (const max of [undefined, 0, -3, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 8_000_001, '10']) {
+		test(`max ${String(max)} is refused`, () => {
+			refused(
+				{ max } as MemoryCacheOptions,
+				`max must be a whole number from 1 to 8000000, got ${String(max)}`,
+			)
+		})
+	}
+
+	for (const maxBytes of [0, -1, Number.NaN, '10', null]) {
+		test(`maxBytes ${String(maxBytes)} is refused`, () => {
+			const message = `maxBytes must be a number from 1 up, got ${String(maxBytes)}`
+			refused({ max: 1, maxBytes } as MemoryCacheOptions, message)
+		})
+	}
+
+	test('without a clock it lives by real time', () => {
+		const cache = new MemoryCache({ max: 1 })
+		cache.set('k', 1, 60)
+		assert.is(cache.get('k'), 1)
+	})
+})
+
+describe('MemoryCache evicts', (test) => {
+	test('the value of set that was not used for the longest time', () => {
+		const cache = new MemoryCache({ max: 3 })
+		for (const key of ['a', 'b', 'c']) cache.set(key, key, 60)
+		cache.get('a')
+		cache.set('b', 'again', 60)
+		cache.set('d', 'd', 60)
+		assert.equal(held(cache, 'abcd'), 'abd')
+		cache.set('e', 'e', 60)
+		assert.equal(held(cache, 'abcde'), 'bde')
+	})
+
+	test('what has expired before what is live, used or not', () => {
+		const { cache, pass } = timed({ max: 3 })
+		cache.set('live', 1, 60)
+		cache.set('short', 1, 1)
+		cache.add('nonce', 1, 1)
+		pass(1_000)
+		cache.set('new', 1, 60)
+		cache.set('newer', 1, 60)
+		assert.is(cache.get('live'), 1)
+		assert.is(cache.size, 3)
+	})
+
+	test('not by add of a key that is held', () => {
+		const cache = new MemoryCache({ max: 2 })
+		cache.set('a', 1, 60)
+		cache.set('b', 1, 60)
+		cache.add('a', 2, 60)
+		cache.set('c', 1, 60)
+		assert.equal(held(cache, 'abc'), 'bc')
+	})
+
+	test('two expired entries with each write, so that memory falls without a full cache', () => {
+		const { cache, pass } = timed({ max: 1_000 })
+		for (let index = 0; index < 100; index++) cache.set(`old ${index}`, index, 1)
+		pass(1_000)
+		for (let index = 0; index < 20; index++) cache.set('new', index, 60)
+		assert.is(cache.size, 61)
+	})
+})
+
+describe('MemoryCache maxBytes', (test) => {
+	// Key and text of `set('a', 'xyz', …)` are 6 UTF-16 units: 12 bytes.
+	test('the least recently used values go until the new one fits', () => {
+		const cache = new MemoryCache({ max: 100, maxBytes: 36 })
+		for (const key of ['a', 'b', 'c']) cache.set(key, 'xyz', 60)
+		cache.get('a')
+		cache.set('d', 'xyz-xyz', 60)
+		assert.equal(held(cache, 'abcd'), 'ad')
+	})
+
+	test('a replaced value no longer counts', () => {
+		const cache = new MemoryCache({ max: 100, maxBytes: 24 })
+		for (let round = 0; round < 10; round++) cache.set('a', 'xyz', 60)
+		cache.set('b', 'xyz', 60)
+		assert.equal(held(cache, 'ab'), 'ab')
+	})
+
+	test('a value that could never fit is forgotten, with the one it replaces, and evicts no other', () => {
+		const cache = new MemoryCache({ max: 100, maxBytes: 24 })
+		cache.set('a', 'xyz', 60)
+		cache.set('b', 'xyz', 60)
+		cache.set('b', 'x'.repeat(100), 60)
+		assert.equal(held(cache, 'ab'), 'a')
+	})
+
+	test('all that has expired makes room before any live value goes', () => {
+		const { cache, pass } = timed({ max: 100, maxBytes: 60 })
+		cache.set('z', 'xyz', 60)
+		for (const key of ['a', 'b', 'c', 'd']) cache.add(key, 'xyz', 1)
+		pass(1_000)
+		cache.add('e', 'x'.repeat(21), 60)
+		assert.is(held(cache, 'zabcde'), 'ze')
+		assert.is(cache.size, 2)
+	})
+
+	test('add and increment throw CacheFull that names maxBytes', () => {
+		const cache = new MemoryCache({ max: 100, maxBytes: 24 })
+		cache.add('a', 'xyz', 60)
+		cache.add('b', 'xyz', 60)
+		for (const write of [() => cache.add('c', 1, 60), () => cache.increment('d', 60)]) {
+			assert.throws(
+				write,
+				(error: unknown) => error instanceof CacheFull && error.message.includes('raise maxBytes'),
+			)
+		}
+		assert.equal(held(cache, 'abcd'), 'ab')
+	})
+
+	test('a longer text for what add made has room or changes nothing', () => {
+		const { cache, pass } = timed({ max: 2, maxBytes: 24 })
+		cache.add('a', 'xyz', 60)
+		cache.add('b', 'xyz', 60)
+		assert.throws(
+			() => cache.set('a', 'longer', 600),
+			(error: unknown) => error instanceof CacheFull && error.message.includes('raise maxBytes'),
+		)
+		assert.is(cache.get('a'), 'xyz')
+		cache.set('a', 'x', 60)
+		assert.is(cache.get('a'), 'x')
+		pass(60_000)
+		assert.equal(held(cache, 'ab'), '')
+	})
+
+	test('a counter that has no room for one more digit stays as it was', () => {
+		const cache = new MemoryCache({ max: 100, maxBytes: 4 })
+		for (let count = 1; count <= 9; count++) assert.is(cache.increment('k', 60), count)
+		assert.throws(() => cache.increment('k', 60), /raise maxBytes/)
+		assert.is(cache.get('k'), 9)
+	})
+})
+
+function refused(options: MemoryCacheOptions, message: string): void {
+	assert.throws(
+		() => new MemoryCache(options),
+		(error: unknown) => error instanceof RangeError && error.message === message,
+	)
+}
+
+function timed(options: MemoryCacheOptions): { cache: MemoryCache; pass: (time: number) => void } {
+	let now = 1_000
+	const cache = new MemoryCache({ ...options, clock: () => now })
+	return {
+		cache,
+		pass(time) {
+			now += time
+		},
+	}
+}
+
+function held(cache: MemoryCache, keys: string): string {
+	return [...keys].filter((key) => cache.get(key) !== undefined).join('')
+}

@@ -1,0 +1,74 @@
+/** Handlers asked without a socket, and a logger that remembers what it was told. */
+import {
+	createServer,
+	type Handlers,
+	type InjectedReply,
+	type Server,
+	type ServerOptions,
+} from '../../lib/index.ts'
+
+/** One call of the logger. */
+export interface Line {
+	readonly level: 'info' | 'warn' | 'error'
+	readonly message: string
+	readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** What goes with a request line. */
+export interface More {
+	readonly headers?: Readonly<Record<string, string | readonly string[]>>
+	readonly body?: unknown
+}
+
+export interface Asking {
+	readonly server: Server
+	/** What was logged, oldest first. */
+	readonly lines: Line[]
+	/** `ask('GET /blog/article/5')`: without a method word it is a GET. */
+	ask(request: string, more?: More): Promise<InjectedReply>
+	/** The same, as `200 {"success":true,"data":5}`. */
+	said(request: string, more?: More): Promise<string>
+	/** The message of the last error that was logged. */
+	logged(): string
+}
+
+export function asking(handlers: Handlers, options: ServerOptions = {}): Asking {
+	const lines: Line[] = []
+	const add =
+		(level: Line['level']) =>
+		(fields: object, message: string): void => {
+			lines.push({ level, message, fields: { ...fields } })
+		}
+	const logger = { info: add('info'), warn: add('warn'), error: add('error') }
+	const server = createServer(handlers, { logger, ...options })
+	const ask = (request: string, more: More = {}): Promise<InjectedReply> => {
+		const space = request.startsWith('/') ? -1 : request.indexOf(' ')
+		const method = space === -1 ? 'GET' : request.slice(0, space)
+		return server.inject({ method, url: request.slice(space + 1), ...more })
+	}
+	const said = async (request: string, more?: More): Promise<string> => {
+		const { status, text } = await ask(request, more)
+		return `${status} ${text()}`
+	}
+	const logged = (): string => {
+		const error = lines.findLast((line) => line.level === 'error')?.fields.err
+		return error instanceof Error ? error.message : String(error)
+	}
+	return { server, lines, ask, said, logged }
+}
+
+/** The envelope of a value, for comparison with `said`. */
+export function ok(data: unknown): string {
+	return `200 ${JSON.stringify({ success: true, data })}`
+}
+
+/** The message of the error that `work` throws. */
+export function messageOf(work: () => unknown): string {
+	try {
+		work()
+	} catch (error) {
+		if (error instanceof Error) return error.message
+		throw error
+	}
+	throw new Error('nothing was thrown')
+}

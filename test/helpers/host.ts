@@ -1,0 +1,42 @@
+/**
+ * A program that runs many others, one after the other, in one process: a start of Node each would take most
+ * of the time. Each gets a port of its own, as PORT, and may go on listening.
+ *
+ *     node --import tsx test/helpers/host.ts '[["examples/01-hello.ts", 4000]]'
+ *
+ * Sends its parent a `Report` for each.
+ */
+import { setTimeout } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { format } from 'node:util'
+
+/** What became of one program. */
+export interface Report {
+	readonly file: string
+	readonly port: number
+	/** What it had printed when its module was evaluated. */
+	readonly printed: string
+	/** What it threw; empty where it didn't. */
+	readonly failure: string
+}
+
+if (process.argv[1] === import.meta.filename) {
+	const programs = JSON.parse(process.argv[2] ?? '[]') as [string, number][] // as runAll has written it
+	for (const [file, port] of programs) process.send?.(await runOne(file, port))
+}
+
+async function runOne(file: string, port: number): Promise<Report> {
+	let printed = ''
+	const { log } = console
+	console.log = (...values: unknown[]) => (printed += `${format(...values)}\n`)
+	process.env.PORT = String(port)
+	try {
+		await import(pathToFileURL(file).href)
+		await setTimeout(10) // for what is printed by the callback of a `listen`
+		return { file, port, printed, failure: '' }
+	} catch (error) {
+		return { file, port, printed, failure: format(error) }
+	} finally {
+		console.log = log
+	}
+}

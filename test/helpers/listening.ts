@@ -1,0 +1,71 @@
+/** Runs tests against a real server on a free loopback port, and always closes it. */
+import { createServer, type Handlers, type Logger, type Server, type ServerOptions } from '../../lib/index.ts'
+
+/** One line that was logged. */
+export interface LogLine {
+	readonly level: 'info' | 'warn' | 'error'
+	readonly fields: Readonly<Record<string, unknown>>
+	readonly message: string
+}
+
+/** A logger that keeps its lines, so that tests are silent and can look at them. */
+export class Log implements Logger {
+	readonly lines: LogLine[] = []
+
+	info(fields: object, message: string): void {
+		this.#add('info', fields, message)
+	}
+
+	warn(fields: object, message: string): void {
+		this.#add('warn', fields, message)
+	}
+
+	error(fields: object, message: string): void {
+		this.#add('error', fields, message)
+	}
+
+	/** Level and message of every line. */
+	get messages(): string[] {
+		return this.lines.map(({ level, message }) => `${level}: ${message}`)
+	}
+
+	#add(level: LogLine['level'], fields: object, message: string): void {
+		this.lines.push({ level, fields: fields as Record<string, unknown>, message })
+	}
+}
+
+/** What a test is given. */
+export interface Site {
+	readonly server: Server
+	readonly url: string
+	readonly port: number
+	readonly log: Log
+}
+
+/** Short grace, so that a test which leaves a connection open doesn't hold up the run. */
+const QUICK: ServerOptions = { graceTimeout: 100 }
+
+/** Listens, runs `use`, and closes whatever became of it. */
+export async function listening(
+	handlers: Handlers,
+	options: ServerOptions,
+	use: (site: Site) => Promise<void>,
+): Promise<void> {
+	const log = new Log()
+	const server = createServer(handlers, { logger: log, ...QUICK, ...options })
+	try {
+		const { url, port } = await server.listen()
+		await use({ server, url, port, log })
+	} finally {
+		await server.close()
+	}
+}
+
+/** Waits until something holds, looking every 5 ms; fails after `time`. */
+export async function until(holds: () => boolean, what: string, time = 5_000): Promise<void> {
+	const end = performance.now() + time
+	while (!holds()) {
+		if (performance.now() > end) throw new Error(`not within ${time} ms: ${what}`)
+		await new Promise((resolve) => setTimeout(resolve, 5))
+	}
+}

@@ -1,0 +1,102 @@
+/** Runs programs as users do, in a process of their own, and never leaves one behind. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { Report } from './host.ts'
+
+/** The folder of this repository. */
+export const ROOT: string = new URL('../..', import.meta.url).pathname.replace(/\/$/, '')
+
+/** What is run: by default with the Node that runs the tests, here, with this process's environment. */
+export interface Command {
+	readonly args: readonly string[]
+	readonly program?: string
+	readonly cwd?: string
+	readonly env?: Readonly<Record<string, string>>
+}
+
+/** A program that is running. */
+export interface Running {
+	readonly child: ChildProcess
+	/** Everything it has printed so far, on both outputs. */
+	output(): string
+	/** Resolves with its exit code. */
+	readonly ended: Promise<number | null>
+}
+
+/** `node` with tsx, for a TypeScript file. */
+export function typescript(file: string, ...args: string[]): string[] {
+	return ['--import', import.meta.resolve('tsx'), file, ...args]
+}
+
+/** Runs a program to its end. */
+export async function run(command: Command): Promise<{ code: number | null; output: string }> {
+	const { ended, output } = start(command)
+	const code = await ended
+	return { code, output: output() }
+}
+
+/** Runs TypeScript files in one process, see `host.ts`, and keeps it until `stop` is called. */
+export async function runAll(
+	files: readonly string[],
+): Promise<{ reports: Map<string, Report>; stop: () => Promise<void> }> {
+	const ports = await freePorts(files.length)
+	const programs = JSON.stringify(files.map((file, at) => [file, ports[at]]))
+	const { child, ended, output } = start({ args: typescript('test/helpers/host.ts', programs) })
+	const reports = new Map<string, Report>()
+	child.on('message', (report: Report) => reports.set(report.file, report))
+	while (reports.size < files.length && child.exitCode === null) await setTimeout(10)
+	if (reports.size < files.length) throw new Error(`the host has ended early:\n${output()}`)
+	return {
+		reports,
+		async stop() {
+			child.kill('SIGKILL')
+			await ended
+		},
+	}
+}
+
+/** Waits until a program has printed something. Throws what it has printed when it ends, or 20 s have passed. */
+export async function untilPrinted({ output, ended }: Running, text: string): Promise<void> {
+	const deadline = performance.now() + 20_000
+	const end = ended.then((code) => ({ code }))
+	while (!output().includes(text)) {
+		const over = await Promise.race([end, setTimeout(20, undefined)])
+		if (output().includes(text)) return
+		if (over !== undefined || performance.now() > deadline)
+			throw new Error(`${JSON.stringify(text)} was waited for, and this was printed:\n${output()}`)
+	}
+}
+
+/** Ports that nobody listens on. */
+export async function freePorts(count: number): Promise<number[]> {
+	const servers = await Promise.all(
+		Array.from({ length: count }, async () => {
+			const server = createServer().listen(0, '127.0.0.1')
+			await once(server, 'listening')
+			return server
+		}),
+	)
+	const ports = servers.map((server) => (server.address() as AddressInfo).port)
+	await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
+	return ports
+}
+
+/** Starts a program; whoever calls this ends it. */
+export function start({ args, program = process.execPath, cwd = ROOT, env = {} }: Command): Running {
+	// What c8 tells its children must not reach those that measure nothing of lib/.
+	const { NODE_V8_COVERAGE: _, ...inherited } = process.env
+	const child = spawn(program, args, {
+		cwd,
+		env: { ...inherited, ...env },
+		stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+	})
+	let output = ''
+	child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text))
+	child.stderr?.setEncoding('utf8').on('data', (text: string) => (output += text))
+	const ended = new Promise<number | null>((resolve, reject) => {
+		child.on('error', reject).on('close', (code) => resolve(code))
+	})
+	return { child, ended, output: () => output }
+}

@@ -1,0 +1,215 @@
+/**
+ * A client of raw TCP: it sends the bytes it is told to, and reads answers by the letter of RFC 9112.
+ * Clients that know better (fetch, node:http) would not send most of what is tested with it.
+ */
+import { connect, type Socket } from 'node:net'
+
+/** One answer as it was on the wire. */
+export interface RawResponse {
+	readonly status: number
+	/** `HTTP/1.1` */
+	readonly version: string
+	/** By lower-case name; repeated ones joined by `, `. */
+	readonly headers: Readonly<Record<string, string>>
+	readonly body: Buffer
+	/** The body as JSON. */
+	json(): unknown
+}
+
+interface Parsed {
+	readonly response: RawResponse
+	readonly length: number
+}
+
+export class RawClient {
+	readonly socket: Socket
+	/** The code of the error that ended the connection, if one did. */
+	error: string | undefined = undefined
+	#received: Buffer = Buffer.alloc(0)
+	#ended = false
+	#closed = false
+	#wake: () => void = () => {}
+
+	constructor(port: number, host = '127.0.0.1') {
+		this.socket = connect({ port, host, allowHalfOpen: true, noDelay: true })
+		this.socket.on('data', (chunk: Buffer) => {
+			this.#received = Buffer.concat([this.#received, chunk])
+			this.#wake()
+		})
+		this.socket.on('end', () => {
+			this.#ended = true
+			this.#wake()
+		})
+		this.socket.on('error', (error: NodeJS.ErrnoException) => {
+			this.error = error.code
+		})
+		this.socket.on('close', () => {
+			this.#ended = true
+			this.#closed = true
+			this.#wake()
+		})
+	}
+
+	/** Bytes that no answer has been made of yet. */
+	get unread(): Buffer {
+		return this.#received
+	}
+
+	/** Whether the server has ended its side. */
+	get ended(): boolean {
+		return this.#ended
+	}
+
+	/** Sends bytes, text as latin1; resolves when the kernel has them, or never will. */
+	send(bytes: string | Uint8Array): Promise<void> {
+		if (this.#closed) return Promise.resolve()
+		return new Promise((resolve) => {
+			this.socket.once('close', resolve)
+			this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes, () => {
+				this.socket.off('close', resolve)
+				resolve()
+			})
+		})
+	}
+
+	/** The next answer, interim ones too; `method` is the one that was asked with. Fails after `time`. */
+	async response(method = 'GET', time = 10_000): Promise<RawResponse> {
+		let parsed: Parsed | undefined
+		await this.#wait(
+			() => {
+				parsed = parseResponse(this.#received, method, this.#ended)
+				return parsed !== undefined || this.#ended
+			},
+			time,
+			'an answer',
+		)
+		if (parsed === undefined)
+			throw new Error(
+				`the connection ended (${this.error ?? 'in order'}) within an answer, after ${JSON.stringify(this.#received.toString('latin1').slice(0, 300))}`,
+			)
+		this.#received = this.#received.subarray(parsed.length)
+		return parsed.response
+	}
+
+	/** Waits until the server has ended the connection. */
+	async closed(time = 10_000): Promise<void> {
+		await this.#wait(() => this.#ended, time, 'the end of the connection')
+	}
+
+	/** Waits until so many bytes have come that no answer has been made of. */
+	async bytes(count: number, time = 10_000): Promise<Buffer> {
+		await this.#wait(() => this.#received.length >= count || this.#ended, time, `${count} bytes`)
+		return this.#received
+	}
+
+	close(): void {
+		this.socket.destroy()
+	}
+
+	/** Ends the connection by RST. */
+	reset(): void {
+		this.socket.resetAndDestroy()
+	}
+
+	async #wait(holds: () => boolean, time: number, what: string): Promise<void> {
+		let late = false
+		const timer = setTimeout(() => {
+			late = true
+			this.#wake()
+		}, time)
+		try {
+			while (!holds()) {
+				if (late)
+					throw new Error(
+						`${what} did not come within ${time} ms, only ${JSON.stringify(this.#received.toString('latin1').slice(0, 300))}`,
+					)
+				await new Promise<void>((resolve) => {
+					this.#wake = resolve
+				})
+			}
+		} finally {
+			clearTimeout(timer)
+		}
+	}
+}
+
+/** Runs `use` with a connection, and closes it. */
+export async function connected<T>(port: number, use: (client: RawClient) => Promise<T>): Promise<T> {
+	const client = new RawClient(port)
+	try {
+		return await use(client)
+	} finally {
+		client.close()
+	}
+}
+
+/** Sends one request on a connection of its own, and reads its answer. */
+export function ask(port: number, bytes: string | Uint8Array, method = 'GET'): Promise<RawResponse> {
+	return connected(port, async (client) => {
+		void client.send(bytes)
+		return client.response(method)
+	})
+}
+
+/** A request as text: `Host` and, for a body, `Content-Length` are added. */
+export function requestText(line: string, headers: readonly string[] = [], body = ''): string {
+	const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
+	return `${[`${line} HTTP/1.1`, 'Host: localhost', ...length, ...headers].join('\r\n')}\r\n\r\n${body}`
+}
+
+/** The first whole answer in the bytes, or `undefined` when there is none yet. */
+function parseResponse(bytes: Buffer, method: string, ended: boolean): Parsed | undefined {
+	const end = bytes.indexOf('\r\n\r\n')
+	if (end === -1) return undefined
+	const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
+	const start = /^(HTTP\/1\.[01]) (\d{3}) /.exec(first)
+	if (start === null) throw new Error(`no status line: ${JSON.stringify(first.slice(0, 200))}`)
+	const status = Number(start[2])
+	const headers = headersOf(lines)
+	const hasNone = method === 'HEAD' || status < 200 || status === 204 || status === 304
+	const content = hasNone
+		? { body: Buffer.alloc(0), length: 0 }
+		: contentOf(bytes.subarray(end + 4), headers, ended)
+	if (content === undefined) return undefined
+	const { body, length } = content
+	const json = (): unknown => JSON.parse(body.toString('utf8'))
+	return { response: { status, version: start[1] ?? '', headers, body, json }, length: end + 4 + length }
+}
+
+function headersOf(lines: readonly string[]): Record<string, string> {
+	const headers: Record<string, string> = Object.create(null)
+	for (const line of lines) {
+		const at = line.indexOf(':')
+		const name = line.slice(0, at).toLowerCase()
+		const value = line.slice(at + 1).trim()
+		headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
+	}
+	return headers
+}
+
+function contentOf(
+	bytes: Buffer,
+	headers: Readonly<Record<string, string>>,
+	ended: boolean,
+): { body: Buffer; length: number } | undefined {
+	if (headers['transfer-encoding'] === 'chunked') return chunksOf(bytes)
+	const length = headers['content-length']
+	if (length === undefined) return ended ? { body: bytes, length: bytes.length } : undefined
+	return bytes.length < Number(length)
+		? undefined
+		: { body: bytes.subarray(0, Number(length)), length: Number(length) }
+}
+
+function chunksOf(bytes: Buffer): { body: Buffer; length: number } | undefined {
+	const chunks: Buffer[] = []
+	for (let at = 0; ; ) {
+		const line = bytes.indexOf('\r\n', at)
+		if (line === -1) return undefined
+		const size = Number.parseInt(bytes.toString('latin1', at, line), 16)
+		const next = line + 2 + size + 2
+		if (bytes.length < next) return undefined
+		chunks.push(bytes.subarray(line + 2, line + 2 + size))
+		if (size === 0) return { body: Buffer.concat(chunks), length: next }
+		at = next
+	}
+}

@@ -1,0 +1,45 @@
+/**
+ * Sessions in a shell, as documentation and examples show them: lines that begin with `$ ` are commands, the
+ * others what they print. `…` stands for whatever is left out, within a line or for whole lines.
+ */
+import * as assert from 'uvu/assert'
+import { curl } from './curl.ts'
+
+/** A command, and what it is said to print. */
+export interface Command {
+	readonly line: string
+	readonly prints: string
+}
+
+/** The commands of a session. */
+export function commandsOf(session: string): Command[] {
+	const [, ...parts] = `\n${session}`.split(/\n\$ /)
+	return parts.map((part) => {
+		const [, line = '', prints = ''] = /^((?:.*\\\n)*.*)\n?([\s\S]*)$/.exec(part) ?? []
+		return { line, prints: prints.trim() }
+	})
+}
+
+/** Runs the curl lines of a session against another port than the one it names. */
+export async function replay(session: string, port: number, directory: string): Promise<void> {
+	for (const { line, prints } of commandsOf(session)) {
+		const printed = await curl(elsewhere(line, port), directory)
+		assertPrints(printed, elsewhere(prints, port), line)
+	}
+}
+
+/** Fails where `printed` isn't what is said to be printed. */
+export function assertPrints(printed: string, said: string, what: string): void {
+	const pattern = said
+		.trim()
+		.split('…')
+		.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+		.join('[sS]*?')
+	if (new RegExp(`^${pattern}$`).test(printed.trim())) return
+	assert.is(printed.trim(), said.trim(), what)
+}
+
+/** A text in which the port of all documentation, 3000, is another one. */
+export function elsewhere(text: string, port: number): string {
+	return text.replaceAll(/\b3000\b/g, String(port))
+}

@@ -1,0 +1,119 @@
+/** What happens around the rules: defaults, checks, nested objects, and text that is coerced. */
+import * as assert from 'uvu/assert'
+import { checkRules, compileRules, ruleValidator, validateList } from '../../lib/validate/validate-list.ts'
+import type { Rule } from '../../lib/validate/validator.ts'
+import { describe } from '../helpers/describe.ts'
+
+/** `['code message', …]`, with the path in front where there is one; or the value. */
+function told(value: unknown, rules: readonly Rule[], coerce = false): unknown {
+	const result = validateList(value, rules, { coerce })
+	if (result.ok) return { value: result.value }
+	return result.problems.map(({ field, code, message }) => `${field}${field && ' '}${code}: ${message}`)
+}
+
+describe('check', (test) => {
+	test('gives the default of an absent value, and only of an absent one', () => {
+		assert.equal(told(undefined, ['integer', { default: 5 }]), { value: 5 })
+		assert.equal(told(undefined, ['integer', { default: null }]), { value: null })
+		assert.equal(told(0, ['integer', { default: 5 }]), { value: 0 })
+		assert.equal(told(null, ['integer', { default: 5 }]), ['nullable: must not be null'])
+	})
+
+	test('calls a default that is a function each time', () => {
+		let made = 0
+		const rules = compileRules(['integer', { default: () => ++made }])
+		assert.equal(checkRules(rules, undefined), { ok: true, value: 1 })
+		assert.equal(checkRules(rules, 7), { ok: true, value: 7 })
+		assert.equal(checkRules(rules, undefined), { ok: true, value: 2 })
+	})
+
+	test('gives each absent value a default array of its own', () => {
+		const rules = compileRules(['array', { default: ['a'] }])
+		const first = checkRules(rules, undefined)
+		assert.ok(first.ok && Array.isArray(first.value))
+		first.value.push('b')
+		assert.equal(checkRules(rules, undefined), { ok: true, value: ['a'] })
+	})
+
+	test('runs a check only when every other rule holds, never on null or on nothing', () => {
+		const seen: unknown[] = []
+		const rules = compileRules([
+			'nullable',
+			'string',
+			{ max: 3, in: ['a'] },
+			(value) => void seen.push(value),
+		])
+		for (const value of [5, 'long', 'b', null, undefined, 'a']) checkRules(rules, value)
+		assert.equal(seen, ['a'])
+	})
+
+	for (const [name, wrong] of [
+		['false', () => false],
+		['null', () => null],
+		['a number', () => 1],
+		['a promise', async () => true],
+		['a promise that is rejected', () => Promise.reject(new Error('late'))],
+	] as const) {
+		test(`a check that answers ${name} is a TypeError`, () => {
+			const check = wrong as unknown as () => undefined // the compiler would refuse it
+			assert.throws(
+				() => validateList('x', [check]),
+				(error: unknown) =>
+					error instanceof TypeError && /a check answers true, undefined or a message/.test(error.message),
+			)
+		})
+	}
+
+	test('drops fields of a nested object that are not named', () => {
+		assert.equal(told({ a: 1, b: 2 }, [{ fields: { a: true } }]), { value: { a: 1 } })
+	})
+
+	test('keeps an object without fields as it is', () => {
+		const value = { a: 1 }
+		const result = validateList(value, ['object'])
+		assert.is(result.ok && result.value, value)
+	})
+
+	test('coerces text only when told to', () => {
+		assert.equal(told('12', ['integer'], true), { value: 12 })
+		assert.equal(told('12', ['integer'], false), [
+			'integer: must be a whole number, within 9007199254740991 of zero',
+		])
+		assert.equal(ruleValidator.validateList('1', ['boolean'], { coerce: true }), { ok: true, value: true })
+	})
+
+	const coerced: [unknown, readonly Rule[], unknown][] = [
+		['1.5', ['number'], { value: 1.5 }],
+		['1e400', ['number'], ['number: must be a number']],
+		['9007199254740993', ['integer'], ['integer: must be a whole number, within 9007199254740991 of zero']],
+		['on', ['boolean'], { value: true }],
+		['a', ['array'], { value: ['a'] }],
+		[['1', '2'], [{ of: ['integer'] }], { value: [1, 2] }],
+		['3', [{ of: ['integer'] }], { value: [3] }],
+		[
+			['1', 'x'],
+			[{ of: ['integer'] }],
+			['1 integer: must be a whole number, within 9007199254740991 of zero'],
+		],
+		[['1', '2'], ['integer'], ['integer: must be a whole number, within 9007199254740991 of zero']],
+		['2', [{ in: [1, 2] }], { value: 2 }],
+		['true', [{ in: [true] }], { value: true }],
+		['1', [{ in: ['1', 2] }], { value: '1' }],
+		['12', [{ min: 2, max: 2 }], { value: '12' }],
+		['', ['string'], { value: '' }],
+		['', [], { value: '' }],
+		['', ['required', 'string'], { value: '' }],
+		['', ['integer'], { value: undefined }],
+		['', ['email'], { value: undefined }],
+		['', ['array'], { value: undefined }],
+		['', [{ in: ['a'] }], { value: undefined }],
+		['', [{ in: ['', 'a'] }], { value: '' }],
+		['', ['integer', { default: 5 }], { value: 5 }],
+		['', ['required', 'integer'], ['required: is required']],
+	]
+	for (const [value, rules, expected] of coerced) {
+		test(`coerces ${JSON.stringify(value)} by ${JSON.stringify(rules)}`, () => {
+			assert.equal(told(value, rules, true), expected)
+		})
+	}
+})
