@@ -52,7 +52,10 @@ const OVERRIDE = 'x-http-method-override'
 /** Thrown by no one, and so without the cost of a stack: most wrong paths are somebody's scan. */
 const NOT_FOUND = new RestError('not_found')
 
-/** The same steps from the first that had to be waited for: credentials (7) or the body (8). */
+/**
+ * The same steps from the first that had to be waited for: credentials (7) or the body (8). Nothing is
+ * awaited that is there already: each await is a turn of the queue.
+ */
 async function answerLater(
 	exchange: Exchange,
 	mount: Mount,
@@ -62,23 +65,28 @@ async function answerLater(
 	try {
 		if (exchange.due === Number.POSITIVE_INFINITY) allowMethod(exchange, action)
 		await first
-		if (exchange.bytes === undefined) await readBody(exchange, action)
-		allowMethod(exchange, action)
-		return await finish(exchange, await callMethod(exchange, mount, action))
+		const reading = exchange.bytes === undefined ? readBody(exchange, action) : undefined
+		if (reading !== undefined) await reading
+		const value = callMethod(exchange, mount, action)
+		if (isThenable(value)) return await answerWhenDone(exchange, action, value)
+		const reply = finish(exchange, value)
+		return reply instanceof Promise ? await reply : reply
 	} catch (error) {
 		return fail(exchange, error)
 	}
 }
 
-/** Steps 9 and 10 of a method that is asynchronous. */
+/** Steps 9 and 10 of a method that is asynchronous. Its own time runs from here. */
 async function answerWhenDone(
 	exchange: Exchange,
 	action: Action,
-	value: PromiseLike<unknown>,
+	promise: PromiseLike<unknown>,
 ): Promise<Reply> {
 	try {
 		allowMethod(exchange, action)
-		return await finish(exchange, await value)
+		const value = await promise
+		const reply = finish(exchange, value)
+		return reply instanceof Promise ? await reply : reply
 	} catch (error) {
 		return fail(exchange, error)
 	}
@@ -180,7 +188,7 @@ function callMethod(exchange: Exchange, mount: Mount, action: Action): unknown {
 	return params.length === 0 ? action.run.call(view) : action.run.apply(view, [...params])
 }
 
-/** From here the method's own time runs. */
+/** The time that a method has to its first byte. */
 function allowMethod(exchange: Exchange, action: Action): void {
 	exchange.allow(action.streaming?.handlerTimeout ?? exchange.app.handlerTimeout, 'unavailable')
 }

@@ -3,13 +3,18 @@ import type { Cache } from './cache/cache.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Incoming } from './incoming.ts'
 import type { Logger } from './logger.ts'
+import type { Pipelines } from './pipelines.ts'
 import type { Bytes, Milliseconds } from './time.ts'
+import type { Validator } from './validate/validator.ts'
 
 /** What every step of a request may read. */
 export interface App {
 	readonly cache: Cache
 	readonly logger: Logger
+	/** Checks lists of rules; `undefined` for ours. */
+	readonly validator: Validator | undefined
 	readonly deadlines: Deadlines
+	readonly pipelines: Pipelines
 	readonly maxBody: Bytes
 	readonly bodyTimeout: Milliseconds
 	readonly handlerTimeout: Milliseconds

@@ -28,13 +28,9 @@ export function readBody(exchange: Exchange, action: Action): Promise<void> | un
 		return undefined
 	}
 	refuseTooLarge(incoming, exchange.app.maxBody)
-	return collectInto(exchange)
-}
-
-async function collectInto(exchange: Exchange): Promise<void> {
 	exchange.sendContinue?.()
 	exchange.allow(exchange.app.bodyTimeout, 'request_timeout')
-	exchange.bytes = await collect(exchange.incoming, exchange.app.maxBody)
+	return collect(exchange, exchange.app.maxBody)
 }
 
 /** GET and HEAD have no body with a meaning (RFC 9110 §9.3.1): what is sent is left to be discarded. */
@@ -61,8 +57,9 @@ function tooLarge(limit: Bytes): RestError {
 }
 
 /** Collects the stream's bytes; leaves the stream alone, paused, when they are too many. */
-function collect(incoming: Incoming, limit: Bytes): Promise<Buffer> {
+function collect(exchange: Exchange, limit: Bytes): Promise<void> {
 	return new Promise((resolve, reject) => {
+		const { incoming } = exchange
 		const chunks: Buffer[] = []
 		let size = 0
 		let settled = false
@@ -78,7 +75,8 @@ function collect(incoming: Incoming, limit: Bytes): Promise<Buffer> {
 		}
 		const onEnd = (): void => {
 			settled = true
-			resolve(chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks, size))
+			exchange.bytes = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size)
+			resolve()
 		}
 		// A stream closes after its end as well; the listener stays, as to take it off costs more.
 		const onCut = (): void => {

@@ -37,7 +37,13 @@ export class Controller implements HandlerController {
 		const segments = [...this.#base, ...parsePath('the handler path', path)]
 		const factory =
 			typeof handler === 'function' && !isHandlerClass(handler) ? (handler as () => RestHandler) : undefined
+		if (factory !== undefined) refuseOtherClass(path, factory)
 		const instance = instanceOf(path, handler)
+		if (instance.init !== RestHandler.prototype.init && Object.isFrozen(instance) && !(SET_UP in instance)) {
+			throw new TypeError(
+				`${instance.constructor.name} is frozen already, so that its init() could not set it up: mount it as it is made`,
+			)
+		}
 		const { name, table, routes, guards } = compileHandler(instance, this.#guards)
 		if (factory !== undefined && instance.init !== RestHandler.prototype.init) {
 			throw new TypeError(
@@ -58,6 +64,8 @@ export class Controller implements HandlerController {
 		if (!this.#mounts.add(mount))
 			throw new TypeError(`${JSON.stringify(path)} is mounted twice: give each handler a path of its own`)
 		if (factory === undefined) this.#setUp(instance)
+		// Frozen, it is known again when the factory returns it for a request.
+		else Object.freeze(instance)
 	}
 
 	/** Waits until every mounted handler's `init` has ended. Rejects with the first that failed. */
@@ -85,9 +93,8 @@ export class Controller implements HandlerController {
 
 	#viewsOfFactory(path: string, factory: () => RestHandler): Mount['view'] {
 		return (exchange) => {
-			const instance = instanceOf(path, factory)
-			Object.defineProperties(instance, this.#facts())
-			return becomeView(instance, exchange)
+			const view = becomeView(instanceOf(path, factory), exchange)
+			return Object.defineProperties(view, this.#facts())
 		}
 	}
 
@@ -98,7 +105,7 @@ export class Controller implements HandlerController {
 			return
 		}
 		let done = instance[SET_UP]
-		if (done === undefined && !Object.isFrozen(instance)) {
+		if (done === undefined) {
 			done = (async () => {
 				await instance.init()
 				freeze(instance)
@@ -107,7 +114,7 @@ export class Controller implements HandlerController {
 			done.catch(() => {})
 			Object.defineProperty(instance, SET_UP, { value: done })
 		}
-		if (done !== undefined) this.#settingUp = [...this.#settingUp, done]
+		this.#settingUp = [...this.#settingUp, done]
 	}
 }
 
@@ -128,8 +135,20 @@ function instanceOf(path: string, handler: Mountable): RestHandler {
 	const instance: unknown =
 		typeof handler !== 'function' ? handler : isHandlerClass(handler) ? new handler() : handler()
 	if (instance instanceof RestHandler) return instance
-	throw new TypeError(
-		`${JSON.stringify(path)} must be a RestHandler, a class that extends it, or a function that returns one, found ${found(instance)}`,
+	// Its rejection is of no interest beside this error, and must not end the process as unhandled.
+	if (instance instanceof Promise) instance.catch(() => {})
+	throw wrongKind(path, found(instance))
+}
+
+/** A class that can't be called is no factory; asked at mount only, as it reads the whole source. */
+function refuseOtherClass(path: string, factory: Mountable): void {
+	if (typeof factory === 'function' && /^class\b/.test(Function.prototype.toString.call(factory)))
+		throw wrongKind(path, `the class ${factory.name}, which doesn't extend RestHandler`)
+}
+
+function wrongKind(path: string, found: string): TypeError {
+	return new TypeError(
+		`${JSON.stringify(path)} must be a RestHandler, a class that extends it, or a function that returns one, found ${found}`,
 	)
 }
 

@@ -18,6 +18,7 @@ import type { Incoming } from './incoming.ts'
 import type { MountFacts } from './mount/facts.ts'
 import { Request, type RequestSource } from './request.ts'
 import type { Milliseconds } from './time.ts'
+import { Upload } from './upload.ts'
 
 /** A header of the answer: its name as it is sent, and its value or values. */
 export type HeaderLine = readonly [name: string, value: string | readonly string[]]
@@ -28,9 +29,14 @@ const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({})
 /** What a request id may look like when it comes from outside: it goes into headers and log lines. */
 const SAFE_ID = /^[\w.~:@/+=-]{1,128}$/
 
-/** Something that closes, once. */
+/** Types whose fields are text. */
+const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
+
+/** What closes when the client leaves: node's response, or its socket. */
 export interface Closable {
+	readonly destroyed?: boolean | undefined
 	once(event: 'close', call: () => void): unknown
+	off(event: 'close', call: () => void): unknown
 }
 
 export class Exchange implements Due, RequestSource {
@@ -67,6 +73,7 @@ export class Exchange implements Due, RequestSource {
 	/** What tells when the client is gone; set by the listener. */
 	connection: Closable | undefined = undefined
 	#request: Request | undefined = undefined
+	#upload: Upload | undefined = undefined
 	#decoded: DecodedBody | undefined = undefined
 	#query: Fields | undefined = undefined
 	#id: string | undefined = undefined
@@ -99,8 +106,10 @@ export class Exchange implements Due, RequestSource {
 
 	host(): string {
 		const forwarded = this.app.proxies.forwarded(this.incoming, 'x-forwarded-host')
+		// HTTP/2's :authority comes before Host, which must not be used beside it (RFC 9113 §8.3.1).
 		const pseudo = this.headers[':authority']
-		return this.authority ?? forwarded ?? this.headers.host ?? (typeof pseudo === 'string' ? pseudo : '')
+		const named = typeof pseudo === 'string' ? pseudo : this.headers.host
+		return this.authority ?? forwarded ?? named ?? ''
 	}
 
 	protocol(): 'http' | 'https' {
@@ -123,6 +132,7 @@ export class Exchange implements Due, RequestSource {
 			const abort = new AbortController()
 			this.#abort = abort
 			if (this.due === Number.NEGATIVE_INFINITY) abort.abort(tooLate())
+			else if (this.connection?.destroyed === true) abort.abort(gone())
 			else this.connection?.once('close', () => this.replied || abort.abort(gone()))
 		}
 		return this.#abort.signal
@@ -149,7 +159,8 @@ export class Exchange implements Due, RequestSource {
 			)
 		}
 		this.sendContinue?.()
-		return this.incoming
+		this.#upload ??= new Upload(this.incoming)
+		return this.#upload
 	}
 
 	/** The decoded body: decoded when it is first asked for, so that a method which takes any type can. */
@@ -160,9 +171,11 @@ export class Exchange implements Due, RequestSource {
 
 	#decode(): DecodedBody {
 		const { headers, incoming, bytes } = this
-		if (bytes === undefined && this.action?.streaming === undefined && incoming.body != null) {
-			return { kind: 'json', value: incoming.body }
-		}
+		const { body } = incoming
+		// Text and bytes (express.text(), express.raw()) are still to be decoded.
+		const isParsed = body != null && typeof body !== 'string' && !Buffer.isBuffer(body)
+		if (bytes === undefined && this.action?.streaming === undefined && isParsed)
+			return { kind: 'json', value: body }
 		return decodeBody(bytes ?? this.rawBody(), {
 			contentType: headers['content-type'],
 			contentEncoding: headers['content-encoding'],
@@ -178,10 +191,18 @@ export class Exchange implements Due, RequestSource {
 		throw new RestError('invalid', 'The body must be an object with named fields')
 	}
 
+	/** The query, or a form's fields, with all values of the names that came more than once. */
+	withLists(source: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+		if (source === this.#query?.last) return this.#query.lists()
+		const body = this.#decoded
+		return body !== undefined && 'fields' in body && source === body.value ? body.fields.lists() : source
+	}
+
 	/** Whether the body's fields are text, as a form's are. */
 	isText(): boolean {
 		const { kind } = this.decoded()
-		return kind === 'form' || kind === 'multipart'
+		// A parser in front tells only by the header what it has read.
+		return kind === 'form' || kind === 'multipart' || FORM.test(this.headers['content-type'] ?? '')
 	}
 
 	/** The decoded query, all values of each name. */
@@ -233,15 +254,21 @@ export class Exchange implements Due, RequestSource {
 		this.due = time === Number.POSITIVE_INFINITY ? time : this.app.deadlines.clock() + time
 	}
 
+	/** The client has left within the answer: whoever is making it is told by the signal. */
+	abandon(): void {
+		this.#abort?.abort(gone())
+	}
+
 	/** Its time is over. */
 	expire(): void {
+		// Who has sent nothing for so long won't miss the rest being taken in.
+		this.broken = this.late === 'request_timeout'
 		this.cancel(this.late === 'unavailable' ? tooLate() : new RestError('request_timeout'))
 	}
 
 	/** Answers an error in place of what is still being worked on, and tells the worker by its signal. */
 	cancel(error: RestError): void {
 		this.due = Number.NEGATIVE_INFINITY
-		this.broken = true
 		this.interrupt?.(error)
 		this.#abort?.abort(error)
 	}

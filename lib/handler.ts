@@ -9,6 +9,7 @@ import { RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import { setHeader, setStatus } from './reply-head.ts'
 import type { Request } from './request.ts'
+import type { KnownKeys } from './validate/inferred.ts'
 import {
 	type CompiledSpec,
 	type Params,
@@ -182,20 +183,28 @@ export class RestHandler {
 	 * @throws TypeError for a rule that doesn't exist, and for a schema that answers a promise
 	 */
 	getParams(): Record<string, unknown>
-	getParams<const S extends Spec>(spec: S, source?: Readonly<Record<string, unknown>>): Params<S>
+	getParams<const S extends Spec>(
+		spec: S & KnownKeys<S>,
+		source?: Readonly<Record<string, unknown>>,
+	): Params<S>
 	getParams(spec?: Spec, source?: Readonly<Record<string, unknown>>): unknown {
 		const exchange = exchangeOf(this, 'getParams')
-		if (spec !== undefined) return readParams(spec, source ?? exchange.fields(), coercion(exchange, source))
-		return readCompiled(declaredSpec(exchange), exchange.fields(), coercion(exchange))
+		const { from, options } = sourceOf(exchange, source)
+		const compiled =
+			spec === undefined
+				? declaredSpec(exchange)
+				: exchange.action?.memo.compiled(spec, exchange.app.validator)
+		if (compiled !== undefined) return readCompiled(compiled, from, options)
+		return readParams(spec ?? {}, from, options)
 	}
 
 	/** `getParams` for schemas that answer promises. */
 	async getParamsAsync<const S extends Spec>(
-		spec: S,
+		spec: S & KnownKeys<S>,
 		source?: Readonly<Record<string, unknown>>,
 	): Promise<Params<S>> {
-		const exchange = exchangeOf(this, 'getParamsAsync')
-		return readParamsAsync(spec, source ?? exchange.fields(), coercion(exchange, source))
+		const { from, options } = sourceOf(exchangeOf(this, 'getParamsAsync'), source)
+		return readParamsAsync<S>(spec, from, options)
 	}
 
 	/** The body as text, or, with `decode`, as `body` gives it. */
@@ -258,9 +267,25 @@ function aclOf(exchange: Exchange): Acl {
 	return acl
 }
 
-/** Text stands for other kinds in whatever isn't JSON: forms, multipart, the query. */
-function coercion(exchange: Exchange, source?: object): ReadOptions {
-	return { coerce: source !== undefined || exchange.isText() }
+const AS_JSON: ReadOptions = { coerce: false }
+const AS_TEXT: ReadOptions = { coerce: true }
+
+/**
+ * What `getParams` reads: the body, or the source it was handed. Text stands for other kinds in whatever
+ * isn't JSON: forms, multipart, the query.
+ */
+function sourceOf(exchange: Exchange, source: Readonly<Record<string, unknown>> | undefined): Source {
+	const { validator } = exchange.app
+	const from = source ?? exchange.fields()
+	const coerce = source !== undefined || exchange.isText()
+	const ours = coerce ? AS_TEXT : AS_JSON
+	const options = validator === undefined ? ours : { coerce, validator }
+	return { from: coerce ? exchange.withLists(from) : from, options }
+}
+
+interface Source {
+	readonly from: Readonly<Record<string, unknown>>
+	readonly options: ReadOptions
 }
 
 function declaredSpec(exchange: Exchange): CompiledSpec {

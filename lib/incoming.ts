@@ -10,6 +10,7 @@ export interface Peer {
 	readonly remoteAddress?: string | undefined
 	/** True on TLS. */
 	readonly encrypted?: boolean | undefined
+	readonly destroyed?: boolean | undefined
 }
 
 /** What is asked of a request object; the stream gives the bytes of its body. */

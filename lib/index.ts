@@ -2,12 +2,15 @@
 
 export type { Acl } from './auth/acl.ts'
 export type { Authenticator, User } from './auth/authenticator.ts'
-export { RoleAcl } from './auth/role-acl.ts'
+export { type DerivedRole, type Role, RoleAcl } from './auth/role-acl.ts'
 export { type Cache, CacheFull, type JsonValue } from './cache/cache.ts'
-export { MemoryCache } from './cache/memory-cache.ts'
-export { remember } from './cache/remember.ts'
+// For caches of your own: the checks of key, value and time that every one must make.
+export { checkKey, toMilliseconds, toText } from './cache/entry.ts'
+export { MemoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts'
+export { type RememberOptions, remember, type Storable } from './cache/remember.ts'
 export type { Controller } from './controller.ts'
-export { type CustomReply, type ReplyOptions, reply } from './custom-reply.ts'
+export type { CustomReply, ReplyOptions } from './custom-reply.ts'
+export { reply } from './custom-reply.ts'
 export type {
 	Access,
 	AccessRules,
@@ -26,5 +29,17 @@ export type { ServerOptions } from './options.ts'
 export type { Request } from './request.ts'
 export { createServer, type Handlers, type Listener, type Listening, Server } from './server.ts'
 export type { Bytes, Clock, Milliseconds, Seconds } from './time.ts'
+export type { Params, Spec } from './validate/params.ts'
+export type { StandardSchemaV1 } from './validate/standard-schema.ts'
+export { ruleValidator, validateList } from './validate/validate-list.ts'
+export type {
+	Check,
+	Constraints,
+	Result,
+	Rule,
+	RuleName,
+	ValidateOptions,
+	Validator,
+} from './validate/validator.ts'
 export type { Detail, ErrorCode } from './wire/codes.ts'
 export { RawJson } from './wire/raw-json.ts'

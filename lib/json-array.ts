@@ -17,25 +17,47 @@ export async function firstThenRest(source: AsyncIterable<unknown>): Promise<Rec
 
 /**
  * The records between `head` and `tail`, in pieces of about 16 kB. Pulled one by one: nothing is read
- * ahead of what the client takes. Closing it early closes the source.
+ * ahead of what the client takes. Closing it early closes the source, also before the first piece.
  */
-export async function* jsonArray(records: Records, head: string, tail: string): AsyncGenerator<string, void> {
-	const { rest } = records
-	let finished = false
+export function jsonArray(records: Records, head: string, tail: string): AsyncIterable<string> {
+	const pieces = piecesOf(records, head, tail)
+	let begun = false
+	const iterator: AsyncIterator<string, void> = {
+		next() {
+			begun = true
+			return pieces.next()
+		},
+		async return() {
+			// A generator that was never begun is closed without a look at its `finally`.
+			const isUnread = !begun && records.first.done !== true
+			begun = true
+			if (isUnread) await records.rest.return?.()
+			return pieces.return()
+		},
+	}
+	return { [Symbol.asyncIterator]: () => iterator }
+}
+
+async function* piecesOf(records: Records, head: string, tail: string): AsyncGenerator<string, void> {
+	const { first, rest } = records
+	let closes = first.done !== true
 	try {
 		let text = head
 		let separator = ''
-		for (let next = records.first; ; next = await rest.next()) {
-			if (next.done === true) break
+		for (let next = first; next.done !== true; ) {
 			text += separator + (JSON.stringify(next.value) ?? 'null')
 			separator = ','
-			if (text.length < BATCH) continue
-			yield text
-			text = ''
+			if (text.length >= BATCH) {
+				yield text
+				text = ''
+			}
+			// A source that has ended or failed by itself is not to be closed.
+			closes = false
+			next = await rest.next()
+			closes = next.done !== true
 		}
-		finished = true
 		yield text + tail
 	} finally {
-		if (!finished) await rest.return?.()
+		if (closes) await rest.return?.()
 	}
 }

@@ -6,6 +6,7 @@ import { MemoryCache } from './cache/memory-cache.ts'
 import { consoleLogger, type Logger } from './logger.ts'
 import type { TrustProxy } from './node/proxies.ts'
 import type { Bytes, Milliseconds } from './time.ts'
+import type { Validator } from './validate/validator.ts'
 
 export interface ServerOptions {
 	/** A path before every handler path: `'v1'`. @default '' */
@@ -16,6 +17,8 @@ export interface ServerOptions {
 	readonly authenticator?: Authenticator
 	/** Tells what a user may do, for handlers that have no acl of their own. @default none */
 	readonly acl?: Acl
+	/** Checks the lists of rules of `getParams` and `specs` instead of ours. @default ruleValidator */
+	readonly validator?: Validator
 	/** Where errors go whose cause a client must not read. @default the console */
 	readonly logger?: Logger
 	/** Most bytes of a body that isn't streamed. @default 1_048_576 (1 MiB) */
@@ -50,6 +53,7 @@ export interface Settings {
 	readonly cache: Cache
 	readonly authenticator: Authenticator | undefined
 	readonly acl: Acl | undefined
+	readonly validator: Validator | undefined
 	readonly logger: Logger
 	readonly trustProxy: TrustProxy | undefined
 	readonly requestId: string | undefined
@@ -77,7 +81,7 @@ const LIMITS: Limits = {
 	graceTimeout: 10_000,
 }
 
-const OTHERS = ['base', 'cache', 'authenticator', 'acl', 'logger', 'trustProxy', 'requestId']
+const OTHERS = ['base', 'cache', 'authenticator', 'acl', 'validator', 'logger', 'trustProxy', 'requestId']
 
 /** @throws TypeError for an option that doesn't exist or is of the wrong kind, RangeError for a number out of bounds */
 export function settingsOf(options: ServerOptions): Settings {
@@ -91,6 +95,7 @@ export function settingsOf(options: ServerOptions): Settings {
 	checkMethods('cache', options.cache, ['get', 'set', 'delete', 'add', 'increment'])
 	checkMethods('authenticator', options.authenticator, ['authenticate'])
 	checkMethods('acl', options.acl, ['allows'])
+	checkMethods('validator', options.validator, ['validateList'])
 	checkMethods('logger', options.logger, ['info', 'warn', 'error'])
 	if (options.requestId !== undefined && !/^[!#$%&'*+.^`|~\w-]+$/.test(options.requestId)) {
 		throw new TypeError(
@@ -102,6 +107,7 @@ export function settingsOf(options: ServerOptions): Settings {
 		cache: options.cache ?? new MemoryCache({ max: 100_000 }),
 		authenticator: options.authenticator,
 		acl: options.acl,
+		validator: options.validator,
 		logger: options.logger ?? consoleLogger,
 		trustProxy: options.trustProxy,
 		requestId: options.requestId,

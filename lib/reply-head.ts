@@ -45,6 +45,18 @@ export function headerLine(name: string, value: string | number | readonly strin
 	if (FRAMING.has(name.toLowerCase()))
 		throw new TypeError(`the header ${name} is set by the server, from the answer itself`)
 	const values = typeof value === 'number' ? String(value) : value
-	for (const one of typeof values === 'string' ? [values] : values) validateHeaderValue(name, one)
+	if (typeof values !== 'string' && !Array.isArray(values)) throw wrongKind(name, kindOf(values))
+	for (const one of typeof values === 'string' ? [values] : values) {
+		if (typeof one !== 'string') throw wrongKind(name, `${kindOf(one)} in a list`)
+		validateHeaderValue(name, one)
+	}
 	return [name, values]
+}
+
+function wrongKind(name: string, found: string): TypeError {
+	return new TypeError(`the header ${name} must be text, a number or a list of text, got ${found}`)
+}
+
+function kindOf(value: unknown): string {
+	return value === null ? 'null' : typeof value
 }

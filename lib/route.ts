@@ -4,7 +4,7 @@
  */
 import { ROUTE_METHODS, type RouteMethod } from './http.ts'
 import { parseRoute, refused } from './route/pattern.ts'
-import { PlanPool, type Tail } from './route/tail.ts'
+import { PlanPool } from './route/plan.ts'
 import { paramsOf, Trie } from './route/trie.ts'
 
 export { parseRoute }
@@ -17,8 +17,8 @@ export interface RouteMatch<T> {
 }
 
 interface MethodRoutes<T> {
-	/** The key that declared each pattern. */
-	readonly keys: Map<Tail, string>
+	/** The key that declared each pattern, by the pattern's spelling. */
+	readonly keys: Map<string, string>
 	readonly trie: Trie<T>
 }
 
@@ -36,7 +36,9 @@ export class RouteTable<T> {
 	#size = 0
 
 	constructor() {
-		this.#routes = new Map(ROUTE_METHODS.map((method) => [method, { keys: new Map(), trie: new Trie() }]))
+		this.#routes = new Map(
+			ROUTE_METHODS.map((method) => [method, { keys: new Map(), trie: new Trie(this.#plans) }]),
+		)
 	}
 
 	/** How many keys have been added. */
@@ -50,16 +52,16 @@ export class RouteTable<T> {
 	 * @throws TypeError when the key can't be read, or a method and pattern of it were declared before
 	 */
 	add(key: string, value: T): void {
-		const { methods, pattern } = parseRoute(key)
-		const plan = this.#plans.share(pattern)
+		const { methods, text, pattern } = parseRoute(key)
+		const plan = this.#plans.plan(text, pattern)
 		for (const method of methods) {
-			const earlier = this.#routes.get(method)?.keys.get(plan.tail)
+			const earlier = this.#routes.get(method)?.keys.get(text)
 			if (earlier === undefined) continue
 			throw refused(key, `${method} with this pattern is declared by '${earlier}' already: remove one`)
 		}
 		for (const method of methods) {
 			const routes = this.#routes.get(method)
-			routes?.keys.set(plan.tail, key)
+			routes?.keys.set(text, key)
 			routes?.trie.add(this.#size, plan, value)
 		}
 		this.#size++

@@ -1,4 +1,5 @@
 /** `createServer`: handlers by path, on node:http or inside somebody else's server. */
+import { once } from 'node:events'
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { App } from './app.ts'
@@ -8,13 +9,14 @@ import type { Mountable } from './handler.ts'
 import type { Incoming } from './incoming.ts'
 import { MountTree } from './mount/mount.ts'
 import { answerClientError, answerConnect } from './node/client-error.ts'
-import { drain } from './node/drain.ts'
+import { connectionsOf, drain } from './node/drain.ts'
 import { type InjectedReply, type InjectedRequest, inject } from './node/inject.ts'
 import { isOurs, refuseExpectation, type Service, serve } from './node/listener.ts'
 import type { Outgoing } from './node/outgoing.ts'
 import { proxiesOf } from './node/proxies.ts'
 import { MAX_HEADER_LINES, Vetting } from './node/vet.ts'
 import { type Limits, type ServerOptions, type Settings, settingsOf } from './options.ts'
+import { Pipelines } from './pipelines.ts'
 import { steadyClock } from './time.ts'
 
 /** Handlers by handler path: `{ 'blog/api': new Blog() }`. */
@@ -54,6 +56,7 @@ export class Server {
 	readonly handler: Listener
 	readonly #service: Service
 	readonly #graceTimeout: number
+	readonly #connections: ReadonlySet<Socket>
 	#closing: Promise<void> | undefined
 
 	constructor(handlers: Handlers, settings: Settings) {
@@ -64,6 +67,7 @@ export class Server {
 		this.#graceTimeout = settings.limits.graceTimeout
 		for (const [path, handler] of Object.entries(handlers)) this.controller.service(path, handler)
 		this.server = httpServer(this.#service, settings.limits)
+		this.#connections = connectionsOf(this.server)
 		this.handler = listenerOf(this.#service)
 	}
 
@@ -71,17 +75,17 @@ export class Server {
 	 * Sets the handlers up and listens. Port 0 takes a free one. Only this machine can connect by
 	 * default: pass `'0.0.0.0'`, or `'::'`, to be reached by others.
 	 *
-	 * Rejects when the port is taken, and when a handler's `init` fails.
+	 * Rejects when the port is taken, when a handler's `init` fails, and after `close()`.
 	 */
 	async listen(port = 0, host = '127.0.0.1'): Promise<Listening> {
 		await this.controller.ready()
-		await new Promise<void>((resolve, reject) => {
-			this.server.once('error', reject)
-			this.server.listen(port, host, () => {
-				this.server.off('error', reject)
-				resolve()
-			})
-		})
+		if (this.#closing !== undefined) throw new Error('the server has been closed: make a new one')
+		this.server.listen(port, host)
+		await once(this.server, 'listening')
+		if (this.#closing !== undefined) {
+			this.server.close()
+			throw new Error('the server was closed before it listened')
+		}
 		const address = this.server.address() as AddressInfo
 		return { url: urlOf(address), port: address.port }
 	}
@@ -91,7 +95,7 @@ export class Server {
 	 * which they are answered 503. Requests that still come on open connections are served, and close them.
 	 */
 	close(): Promise<void> {
-		this.#closing ??= drain(this.#service.app, this.server, this.#graceTimeout)
+		this.#closing ??= drain(this.#service.app, this.server, this.#connections, this.#graceTimeout)
 		return this.#closing
 	}
 
@@ -106,7 +110,9 @@ function appOf(settings: Settings): App {
 	return {
 		cache: settings.cache,
 		logger: settings.logger,
+		validator: settings.validator,
 		deadlines: new Deadlines(steadyClock, Math.min(bodyTimeout, handlerTimeout)),
+		pipelines: new Pipelines(),
 		maxBody,
 		bodyTimeout,
 		handlerTimeout,
@@ -134,7 +140,7 @@ function httpServer(service: Service, limits: Limits): HttpServer {
 	server.on('request', (request, response) => serve(service, vetting, request, response))
 	server.on('checkContinue', (request, response) => serve(service, vetting, request, response, true))
 	server.on('checkExpectation', (request, response) => refuseExpectation(service, request, response))
-	server.on('connect', (_request: IncomingMessage, socket: Socket) => answerConnect(socket))
+	server.on('connect', (_request: IncomingMessage, socket: Socket) => answerConnect(service.app, socket))
 	server.on('clientError', (error, socket) => answerClientError(service.app, error, socket as Socket))
 	return server
 }

@@ -33,6 +33,12 @@ export class Fields {
 		this.#last[name] = value
 	}
 
+	/** The last value of each name, but all of them, as a list, where a name came more than once. */
+	lists(): Readonly<Record<string, string | readonly string[]>> {
+		if (this.#repeated === undefined) return this.last
+		return Object.assign(Object.create(null), this.last, Object.fromEntries(this.#repeated))
+	}
+
 	#repeat(name: string, earlier: string, value: string): void {
 		this.#repeated ??= new Map()
 		const values = this.#repeated.get(name)

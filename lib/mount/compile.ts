@@ -26,7 +26,7 @@ export function compileHandler(handler: RestHandler, guards: Guards): CompiledHa
 	const name = handler.constructor.name || 'the handler'
 	refuseFunctionFields(handler)
 	refuseShadows(name, handler)
-	const own = { authenticator: handler.authenticator ?? guards.authenticator, acl: handler.acl ?? guards.acl }
+	const own = guardsOf(name, handler, guards)
 	const methods = methodsOf(handler, RestHandler.prototype)
 	const named = [...methods.keys()].flatMap((method) => routeOf(name, method) ?? [])
 	const targets = customTargets(name, handler, methods)
@@ -51,6 +51,15 @@ export function compileHandler(handler: RestHandler, guards: Guards): CompiledHa
 	const routes = new RouteTable<Action>()
 	for (const [key, target] of targets) addRoute(name, routes, key, action(target))
 	return { name, table, routes, guards: own }
+}
+
+/** The handler's own, else the server's, which were checked as options. */
+function guardsOf(owner: string, { authenticator, acl }: RestHandler, guards: Guards): Guards {
+	if (authenticator != null && typeof authenticator.authenticate !== 'function')
+		throw new TypeError(`${owner}.authenticator must have a method authenticate`)
+	if (acl != null && typeof acl.allows !== 'function')
+		throw new TypeError(`${owner}.acl must have a method allows`)
+	return { ...guards, authenticator: authenticator ?? guards.authenticator, acl: acl ?? guards.acl }
 }
 
 /** One action a method, however many routes lead to it. */
@@ -88,10 +97,12 @@ function customTargets(
 		throw new TypeError(`${owner}.customRoutes must be an object: { 'GET custom/%s': 'page' }`)
 	const targets = new Map<string, string>()
 	for (const [key, target] of Object.entries(routes)) {
-		if (typeof target !== 'string' || !methods.has(target)) {
-			const shown = typeof target === 'string' ? JSON.stringify(target) : `a ${typeof target}`
+		const where = `${owner}.customRoutes[${JSON.stringify(key)}]`
+		if (typeof target !== 'string')
+			throw new TypeError(`${where}: a ${typeof target} is no method of ${owner}: name a method, as text`)
+		if (!methods.has(target)) {
 			throw new TypeError(
-				`${owner}.customRoutes[${JSON.stringify(key)}]: ${shown} is no method of ${owner}${nearest(String(target), methods.keys())}`,
+				`${where}: ${JSON.stringify(target)} is no method of ${owner}${nearest(target, methods.keys())}`,
 			)
 		}
 		targets.set(key, target)
@@ -113,7 +124,7 @@ function addRoute(owner: string, routes: RouteTable<Action>, key: string, action
 function refuseShadows(owner: string, handler: RestHandler): void {
 	const helpers = Object.getOwnPropertyDescriptors(RestHandler.prototype)
 	for (const name of Object.keys(handler)) {
-		if (Object.hasOwn(helpers, name) && Reflect.get(handler, name) !== undefined) {
+		if (Object.hasOwn(helpers, name)) {
 			throw new TypeError(
 				`${owner}.${name} is a field that hides this.${name} of RestHandler: give it another name`,
 			)

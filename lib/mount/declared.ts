@@ -3,6 +3,7 @@ import type { AccessRule, StreamingLimits } from '../action.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import { type CompiledSpec, compileSpec, type Spec } from '../validate/params.ts'
+import type { Validator } from '../validate/validator.ts'
 import { nearest } from './nearest.ts'
 
 /** The fields that are read here; a `RestHandler` has them. */
@@ -23,6 +24,7 @@ export interface Declared {
 export interface Guards {
 	readonly authenticator: Authenticator | undefined
 	readonly acl: Acl | undefined
+	readonly validator?: Validator | undefined
 }
 
 const ANYONE: AccessRule = { user: false, resources: [] }
@@ -43,7 +45,9 @@ export function declaredBy(
 	const access = compiled(owner, 'access', handler.access, new Set([...names, '*']), (where, value) =>
 		accessRule(where, value, guards),
 	)
-	const specs = compiled(owner, 'specs', handler.specs, names, spec)
+	const specs = compiled(owner, 'specs', handler.specs, names, (where, value) =>
+		spec(where, value, guards.validator),
+	)
 	const streaming = Array.isArray(handler.streaming)
 		? Object.fromEntries(handler.streaming.map((name) => [String(name), {}]))
 		: handler.streaming
@@ -98,10 +102,10 @@ function resourcesOf(value: unknown): readonly string[] | undefined {
 	return value.every((one) => typeof one === 'string' && one !== '') ? [...value] : undefined
 }
 
-function spec(where: string, value: unknown): CompiledSpec {
+function spec(where: string, value: unknown, validator: Validator | undefined): CompiledSpec {
 	try {
 		// compileSpec checks all of it: what users declare is typed wider than a Spec.
-		return compileSpec(value as Spec)
+		return compileSpec(value as Spec, validator)
 	} catch (error) {
 		throw new TypeError(`${where}: ${error instanceof Error ? error.message : 'is no spec'}`, {
 			cause: error,

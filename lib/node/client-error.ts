@@ -2,8 +2,10 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { App } from '../app.ts'
+import type { Due } from '../deadlines.ts'
 import { RestError } from '../error.ts'
 import { Exchange } from '../exchange.ts'
+import type { Milliseconds } from '../time.ts'
 import { MAX_TARGET } from './vet.ts'
 
 /** An error of node's HTTP parser. */
@@ -11,39 +13,59 @@ export interface ParserError extends Error {
 	readonly code?: string
 	/** The bytes that were being parsed. */
 	readonly rawPacket?: Buffer
+	/** How many of them were right. */
+	readonly bytesParsed?: number
 }
+
+/** How long somebody who keeps sending is listened to, so that the answer isn't lost in a reset. */
+const LINGER: Milliseconds = 2_000
 
 /** Answers a request that could not be parsed, and closes its connection: where the next one begins is unknown. */
 export function answerClientError(app: App, error: ParserError, socket: Socket): void {
-	if (error.code === 'ECONNRESET' || !socket.writable) {
+	if (error.code === 'ECONNRESET' || socket.destroyed) {
 		socket.destroy(error)
 		return
 	}
-	const pending = pendingOn(app, socket)
-	if (pending === undefined) {
-		endWith(socket, errorOf(error))
+	if (error.code === 'HPE_CLOSED_CONNECTION') return
+	if (socket.writableEnded || app.pipelines.isEnding(socket)) {
+		// What comes behind the last answer isn't looked at; when its sender is gone, so is the connection.
+		if (error.code === 'HPE_INVALID_EOF_STATE') socket.destroySoon()
 		return
 	}
-	// The broken bytes are the body of a request that is being read, or come after a whole one. In the
-	// second case its answer is still owed, and an error written now would be taken for it.
-	if (!pending.incoming.complete) pending.cancel(errorOf(error))
-	else pending.closes = true
+	const pending = pendingOn(app, socket)
+	if (pending !== undefined && !pending.incoming.complete && !pending.replied) {
+		// The broken bytes are the body of a request that is being read.
+		pending.broken = true
+		pending.cancel(errorOf(error))
+		return
+	}
+	// They come behind a whole request. Its answer is still owed, and an error written now would be taken
+	// for it.
+	const owed = app.pipelines.owed(socket)
+	if (owed !== undefined) owed.once('finish', () => endWith(app, socket, errorOf(error)))
+	else if (pending !== undefined) pending.closes = true
+	else endWith(app, socket, errorOf(error))
 }
 
 /** Answers a CONNECT, which node hands over as a bare socket. */
-export function answerConnect(socket: Socket): void {
-	endWith(socket, new RestError('not_implemented', 'CONNECT is not served'))
+export function answerConnect(app: App, socket: Socket): void {
+	// node has taken its own listeners off: without one, a reset would end the process.
+	socket.on('error', () => {})
+	endWith(app, socket, new RestError('not_implemented', 'CONNECT is not served'))
 }
 
+/** The newest request of a connection that is being worked on. */
 function pendingOn(app: App, socket: Socket): Exchange | undefined {
+	let newest: Exchange | undefined
 	for (const item of app.deadlines.values()) {
-		if (item instanceof Exchange && item.incoming.socket === socket) return item
+		if (item instanceof Exchange && item.incoming.socket === socket) newest = item
 	}
-	return undefined
+	return newest
 }
 
 /** Writes an answer by hand: there is no response object for what was never parsed. */
-function endWith(socket: Socket, error: RestError): void {
+function endWith(app: App, socket: Socket, error: RestError): void {
+	if (socket.writableEnded || socket.destroyed) return
 	const body = JSON.stringify({ success: false, error: error.message, code: error.code })
 	const head = [
 		`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`,
@@ -53,9 +75,10 @@ function endWith(socket: Socket, error: RestError): void {
 		'Connection: close',
 	]
 	socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-	// Whoever keeps sending is listened to no longer than this.
-	socket.setTimeout(2_000, () => socket.destroy())
 	socket.resume()
+	const linger: Due = { due: app.deadlines.clock() + LINGER, expire: () => socket.destroy() }
+	app.deadlines.add(linger)
+	socket.once('close', () => app.deadlines.delete(linger))
 }
 
 function errorOf(error: ParserError): RestError {
@@ -70,14 +93,29 @@ function errorOf(error: ParserError): RestError {
 			return new RestError('request_timeout')
 		case 'HPE_INVALID_VERSION':
 			return new RestError('version_not_supported', 'HTTP/1.1 and HTTP/1.0 are served')
+		case 'HPE_INVALID_METHOD':
+			if (isRequestLine(error)) return new RestError('not_implemented', 'This method is not served')
+			return new RestError('bad_request', 'The request could not be parsed as HTTP/1.1')
 		default:
 			return new RestError('bad_request', 'The request could not be parsed as HTTP/1.1')
 	}
 }
 
-/** Whether it was the request line that was too long: no line has ended in so many bytes. */
+/** Whether nothing but the method's name is wrong: a token that isn't known is 501 (RFC 9110 §9.1), noise is 400. */
+function isRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
+	if (rawPacket === undefined) return false
+	const line = rawPacket.toString('latin1', rawPacket.lastIndexOf('\n', bytesParsed) + 1)
+	return /^[!#$%&'*+.^`|~\w-]+ [/*h]\S* HTTP\/1\.[01]\r?\n/.test(line)
+}
+
+/**
+ * Whether it was the request line that was too long. The packet is the last one alone: of a line that came
+ * in pieces it holds nothing but characters that a target may have, and a header's value mostly others too.
+ */
 function isLongTarget(packet: Buffer | undefined): boolean {
 	if (packet === undefined) return false
 	const line = packet.indexOf('\n')
-	return line === -1 ? packet.length > MAX_TARGET : line > MAX_TARGET
+	if (line !== -1) return line > MAX_TARGET
+	const text = packet.toString('latin1')
+	return /^[A-Z]+ \S+$/.test(text) || /^[!-~]+$/.test(text)
 }

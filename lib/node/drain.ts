@@ -1,6 +1,6 @@
 /** Ends a server without losing a request that it has accepted. */
 import { Server as HttpServer, type Server } from 'node:http'
-import { Server as NetServer } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { App } from '../app.ts'
 import { Exchange } from '../exchange.ts'
@@ -14,28 +14,42 @@ const LOOK: Milliseconds = 25
 /** What the last answers are given to be written in, once the grace time is over. */
 const FLUSH: Milliseconds = 250
 
+/** The open connections of a server; node tells nobody which they are. */
+export function connectionsOf(server: Server): ReadonlySet<Socket> {
+	const connections = new Set<Socket>()
+	server.on('connection', (socket) => {
+		connections.add(socket)
+		socket.once('close', () => connections.delete(socket))
+	})
+	return connections
+}
+
 /**
  * Stops a server. It accepts no more connections; every answer from here on closes its own; those that
  * stay idle are closed. After `grace` whoever is still waiting is answered 503.
  */
-export async function drain(app: App, server: Server, grace: Milliseconds): Promise<void> {
+export async function drain(
+	app: App,
+	server: Server,
+	connections: ReadonlySet<Socket>,
+	grace: Milliseconds,
+): Promise<void> {
 	app.phase = 'draining'
 	// One turn of the loop, so that connections which were made before this call are accepted.
 	await setImmediate()
 	const closed = stopListening(server)
-	const over = setTimeout(grace, 'over', { ref: false })
-	const looking = new AbortController()
-	void closeIdle(server, looking.signal)
-	if ((await Promise.race([closed, over])) === 'over') {
+	const waiting = new AbortController()
+	void closeIdle(server, connections, waiting.signal)
+	if ((await Promise.race([closed, graceOver(grace, waiting.signal)])) === 'over') {
 		app.phase = 'closed'
 		for (const item of app.deadlines.values()) {
 			if (item instanceof Exchange) item.cancel(closing())
 		}
 		await Promise.race([closed, setTimeout(FLUSH)])
-		server.closeAllConnections()
+		for (const socket of connections) socket.destroy()
 		await closed
 	}
-	looking.abort()
+	waiting.abort()
 	app.phase = 'closed'
 	app.deadlines.stop()
 	// http's own close, which fails as nothing listens any more, stops its timer over connections.
@@ -50,9 +64,26 @@ function stopListening(server: Server): Promise<'closed'> {
 	return new Promise((resolve) => NetServer.prototype.close.call(server, () => resolve('closed')))
 }
 
-async function closeIdle(server: Server, signal: AbortSignal): Promise<void> {
+/** Not unref'd: a connection that is paused doesn't keep a program alive, and `close()` would never end. */
+async function graceOver(grace: Milliseconds, signal: AbortSignal): Promise<'over' | 'aborted'> {
+	try {
+		return await setTimeout(grace, 'over', { signal })
+	} catch {
+		return 'aborted'
+	}
+}
+
+async function closeIdle(
+	server: Server,
+	connections: ReadonlySet<Socket>,
+	signal: AbortSignal,
+): Promise<void> {
 	for (let wait = QUIET; !signal.aborted; wait = LOOK) {
 		await setTimeout(wait, undefined, { ref: false })
-		server.closeIdleConnections()
+		const all = [...connections]
+		// node doesn't count those as idle on which nothing has come yet.
+		for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
+		// But it does those whose answer is on its way still: they would be cut within it.
+		if (!all.some((socket) => socket.writableLength > 0)) server.closeIdleConnections()
 	}
 }

@@ -1,4 +1,5 @@
 /** Serves requests of a node server: makes the exchange, waits for its answer, and sends it. */
+import type { Socket } from 'node:net'
 import { answer } from '../answer.ts'
 import type { App } from '../app.ts'
 import type { Controller } from '../controller.ts'
@@ -28,8 +29,19 @@ export function serve(
 	awaitsContinue = false,
 ): void {
 	const exchange = new Exchange(service.app, incoming)
-	if (awaitsContinue) exchange.sendContinue = onceOnly(() => response.writeContinue())
 	exchange.connection = response
+	if (isBehind(response) && incoming.socket !== null) {
+		if (!service.app.pipelines.enter(incoming.socket, response)) return
+		// The response isn't told of its client's leaving before it has the connection. Only node:http
+		// queues responses, and its requests have a net.Socket.
+		exchange.connection = incoming.socket as Socket
+	}
+	if (awaitsContinue) {
+		exchange.sendContinue = () => {
+			exchange.sendContinue = undefined
+			response.writeContinue()
+		}
+	}
 	const refusal = vetting.check(incoming)
 	if (refusal !== undefined) {
 		send(exchange, response, sealError(exchange, refusal), true)
@@ -40,12 +52,9 @@ export function serve(
 	else send(exchange, response, reply)
 }
 
-function onceOnly(call: () => void): () => void {
-	let called = false
-	return () => {
-		if (!called) call()
-		called = true
-	}
+/** Whether a request came before its predecessor's answer was written, or after the last of its connection. */
+function isBehind({ socket }: Outgoing): boolean {
+	return socket === null || socket?.writableEnded === true
 }
 
 /** Whether a request's path leads to a mount: what doesn't is left to whoever stands behind us. */

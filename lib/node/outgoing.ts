@@ -3,9 +3,12 @@ import type { Writable } from 'node:stream'
 
 export interface Outgoing extends Writable {
 	readonly headersSent: boolean
-	writeHead(status: number, headers: string[]): unknown
-	/** Absent in HTTP/2 before the stream is there, and in what is not of http. */
-	readonly socket: Connection | null
+	/** Names and values in turn; HTTP/2 is given an object, as older versions of node lose repeated names. */
+	writeHead(status: number, headers: string[] | Record<string, string | string[]>): unknown
+	/** Sends the head before there is anything of a body. */
+	flushHeaders(): void
+	/** `null` while an earlier answer has the connection; `undefined` once an HTTP/2 stream is closed. */
+	readonly socket: Connection | null | undefined
 	writeContinue(): void
 	/** Emits `timeout` when the connection has been idle for so long. */
 	setTimeout(time: number): unknown

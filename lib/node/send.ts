@@ -1,98 +1,158 @@
 /** Writes a reply to a response, as fast as the client takes it, and leaves the connection in a known state. */
 import { finished, Readable } from 'node:stream'
 import { hasBody } from '../body.ts'
-import type { Due } from '../deadlines.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Reply } from '../reply.ts'
-import type { Bytes } from '../time.ts'
+import { drainUpload } from './drain-upload.ts'
 import type { Outgoing } from './outgoing.ts'
-
-/** How much of an unread body is taken in and thrown away, so that its sender sees the answer. */
-const DRAINED: Bytes = 8 * 1_048_576
-/** How long. */
-const DRAIN_TIME = 5_000
 
 /** Sends a reply. `close` ends the connection after it. */
 export function send(exchange: Exchange, response: Outgoing, reply: Reply, close = false): void {
 	exchange.replied = true
-	if (response.destroyed || response.headersSent) {
+	if (response.headersSent || isGone(exchange, response)) {
 		discard(reply)
 		return
 	}
 	const unread = isUnread(exchange)
-	const last =
-		close || exchange.closes || exchange.app.phase !== 'open' || (unread && tooMuchToSkip(exchange))
-	if (last && exchange.incoming.httpVersionMajor === 1) reply.headers.push('Connection', 'close')
-	response.writeHead(reply.status, reply.headers)
+	const last = close || exchange.closes || isDraining(exchange, response) || (unread && !canSkip(exchange))
+	writeHead(exchange, response, reply, last)
 	const { body } = reply
 	if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
-		sendStream(exchange, response, body)
+		sendStream(exchange, response, body, last)
 		return
 	}
-	if (last && unread && !exchange.broken) endAfterDrain(exchange, response, body)
+	if (unread) endUnread(exchange, response, body, last)
 	else if (body === null) response.end()
 	else if (typeof body === 'string') response.end(body, reply.ascii ? 'latin1' : 'utf8')
 	else response.end(body)
-	if ((response.socket?.writableLength ?? 0) > 0) watchReader(exchange, response)
+	if (response.writableLength > 0) watchReader(exchange, response)
 }
 
 /** A body that nobody will send is closed, so that its source lets go of what it holds. */
 export function discard({ body }: Reply): void {
 	if (body instanceof Readable) body.destroy()
-	else if (body !== null && typeof body === 'object' && Symbol.asyncIterator in body)
-		void body[Symbol.asyncIterator]().return?.()
+	else if (body !== null && typeof body === 'object' && Symbol.asyncIterator in body) {
+		// What its `finally` throws concerns nobody any more.
+		body[Symbol.asyncIterator]()
+			.return?.()
+			.catch(() => {})
+	}
 }
 
-function isUnread(exchange: Exchange): boolean {
-	const { incoming } = exchange
+/** The client has left: what is written goes nowhere, and no event will tell so. */
+function isGone({ incoming }: Exchange, response: Outgoing): boolean {
+	return response.destroyed || response.socket === undefined || incoming.socket?.destroyed === true
+}
+
+function isHttp2({ incoming }: Exchange): boolean {
+	return incoming.headers[':method'] !== undefined
+}
+
+function isUnread({ incoming }: Exchange): boolean {
 	return !incoming.complete && !incoming.readableEnded && hasBody(incoming)
 }
 
-/** node reads a small rest by itself, and the connection goes on; a large one isn't worth it. */
-function tooMuchToSkip({ incoming }: Exchange): boolean {
-	const length = Number(incoming.headers['content-length'])
-	return !(length <= 65_536)
+/** While the server closes, an answer is its connection's last unless others are owed behind it. */
+function isDraining({ app, incoming }: Exchange, response: Outgoing): boolean {
+	if (app.phase === 'open' || incoming.socket === null) return app.phase !== 'open'
+	const owed = app.pipelines.owed(incoming.socket)
+	return owed === undefined || owed === response
 }
 
 /**
- * Writes the whole answer, then takes in what the client is still sending, then ends. To end at once
- * would reset the connection under a client that is still writing, and it would never see the answer
- * (RFC 9112 §9.6).
+ * node reads a small rest by itself, and the connection goes on; a large one isn't worth it. One that
+ * waits for `100 Continue` may never come: the next request would be taken for it.
  */
-function endAfterDrain(exchange: Exchange, response: Outgoing, body: string | Uint8Array | null): void {
-	if (body !== null) response.write(body)
-	const { incoming, app } = exchange
-	let taken = 0
-	const end = (): void => {
-		app.deadlines.delete(drain)
-		incoming.off('data', take).off('end', end).off('close', end)
-		response.end()
+function canSkip({ incoming, sendContinue }: Exchange): boolean {
+	return sendContinue === undefined && Number(incoming.headers['content-length']) <= 65_536
+}
+
+function writeHead(exchange: Exchange, response: Outgoing, { status, headers }: Reply, last: boolean): void {
+	if (isHttp2(exchange)) {
+		response.writeHead(status, byName(headers))
+		return
 	}
-	const take = (chunk: Buffer): void => {
-		taken += chunk.length
-		if (taken > DRAINED) end()
+	if (last) {
+		headers.push('Connection', 'close')
+		if (exchange.incoming.socket !== null) exchange.app.pipelines.end(exchange.incoming.socket)
 	}
-	const drain: Due = { due: app.deadlines.clock() + DRAIN_TIME, expire: end }
-	app.deadlines.add(drain)
-	incoming.on('data', take).on('end', end).on('close', end).on('error', end)
-	incoming.resume()
+	response.writeHead(status, headers)
+}
+
+function byName(headers: readonly string[]): Record<string, string | string[]> {
+	const lines: Record<string, string | string[]> = Object.create(null)
+	for (let at = 0; at < headers.length; at += 2) {
+		const name = (headers[at] ?? '').toLowerCase()
+		const value = headers[at + 1] ?? ''
+		const before = lines[name]
+		lines[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+	}
+	return lines
+}
+
+/** Ends an answer whose request hasn't been read to its end. */
+function endUnread(
+	exchange: Exchange,
+	response: Outgoing,
+	body: string | Uint8Array | null,
+	last: boolean,
+): void {
+	const { incoming } = exchange
+	const bytes = body ?? ''
+	if (isHttp2(exchange)) {
+		// The answer ends its own half of the stream; the other is taken in for a while, then reset.
+		response.end(bytes)
+		drainUpload(exchange, () => response.destroy())
+	} else if (last && !exchange.broken && exchange.sendContinue === undefined) {
+		// To end at once would reset the connection under a client that is still writing, and it would
+		// never see the answer (RFC 9112 §9.6).
+		if (body === null) response.flushHeaders()
+		else response.write(body)
+		drainUpload(exchange, () => response.end())
+	} else {
+		response.end(bytes)
+		// node skips what nobody has touched. What a method has begun to read would stop the connection.
+		if (incoming.listenerCount('data') === 0) incoming.resume()
+	}
 }
 
 /**
  * Sends pieces as they come. An error after the first byte destroys the connection: a cut answer must not
  * look whole.
  */
-function sendStream(exchange: Exchange, response: Outgoing, body: Readable | AsyncIterable<string>): void {
+function sendStream(
+	exchange: Exchange,
+	response: Outgoing,
+	body: Readable | AsyncIterable<string>,
+	last: boolean,
+): void {
+	const { deadlines } = exchange.app
 	const source =
 		body instanceof Readable ? body : Readable.from(body, { objectMode: false, highWaterMark: 65_536 })
 	watchReader(exchange, response)
+	// Never late: it is there to be told when the server closes.
+	exchange.due = Number.POSITIVE_INFINITY
+	deadlines.add(exchange)
+	if (exchange.incoming.socket !== null) exchange.app.pipelines.owe(exchange.incoming.socket, response)
+	const release = (): void => {
+		response.off('close', release)
+		exchange.connection?.off('close', release)
+		deadlines.delete(exchange)
+		if (!source.readableEnded) exchange.abandon()
+		source.destroy()
+	}
+	response.on('close', release)
+	if (exchange.connection !== response) exchange.connection?.once('close', release)
 	finished(source, { writable: false }, (error) => {
-		if (error === undefined || error === null) return
-		exchange.log('error', 'the answer was cut off', error)
-		response.destroy()
+		if (error === undefined || error === null) {
+			if (isUnread(exchange)) endUnread(exchange, response, null, last)
+			else response.end()
+		} else if (!isGone(exchange, response)) {
+			exchange.log('error', 'the answer was cut off', error)
+			response.destroy()
+		}
 	})
-	response.on('close', () => source.destroy())
-	source.pipe(response)
+	source.pipe(response, { end: false })
 }
 
 /**
@@ -103,8 +163,10 @@ function watchReader(exchange: Exchange, response: Outgoing): void {
 	const { sendTimeout } = exchange.app
 	if (!Number.isFinite(sendTimeout)) return
 	response.on('timeout', () => {
-		if (response.writableLength > 0 || (response.socket?.writableLength ?? 0) > 0) response.destroy()
+		if (response.writableLength > 0) response.destroy()
 		else response.setTimeout(sendTimeout)
 	})
 	response.setTimeout(sendTimeout)
+	// Before node gives the connection to the next answer, whose method may think for longer.
+	response.prependOnceListener('finish', () => response.setTimeout(0))
 }

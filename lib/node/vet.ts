@@ -23,14 +23,16 @@ export class Vetting {
 	/** The error that a request must be refused with, after which its connection is closed. */
 	check(incoming: Incoming): RestError | undefined {
 		const { httpVersionMajor: major, httpVersionMinor: minor, headers, rawHeaders } = incoming
-		if (major === 1 && minor === 1) {
-			if (!this.#isHost(headers.host) || hasTwoHosts(rawHeaders)) {
+		if (major === 1 && minor <= 1) {
+			// HTTP/1.0 may leave it out; what it sends must be right all the same (RFC 9112 §3.2).
+			const mayLack = minor === 0 && headers.host === undefined
+			if (!mayLack && (!this.#isHost(headers.host) || hasTwoHosts(rawHeaders))) {
 				return new RestError(
 					'bad_request',
 					'The request must have one Host header with a name and, if need be, a port',
 				)
 			}
-		} else if (major === 2 ? headers[':method'] === undefined : major !== 1 || minor !== 0) {
+		} else if (major !== 2 || headers[':method'] === undefined) {
 			// A true HTTP/2 request has pseudo-headers; node takes `HTTP/2.0` on a request line for one as well.
 			return new RestError('version_not_supported', 'HTTP/1.1 and HTTP/1.0 are served')
 		}

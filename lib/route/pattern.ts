@@ -46,6 +46,8 @@ export interface RouteKey {
 	/** In the order they were written, none twice. */
 	readonly methods: readonly RouteMethod[]
 	readonly pattern: Pattern
+	/** The pattern's one spelling: without the leading slash. */
+	readonly text: string
 }
 
 const ALL: readonly RouteMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -63,7 +65,9 @@ const CONTROL = /[\0-\x1f\x7f]/
 export function parseRoute(key: string): RouteKey {
 	const space = key.indexOf(' ')
 	if (space < 1) throw refused(key, "write '<METHODS> <pattern>', such as 'GET|POST articles/%d'")
-	return { methods: parseMethods(key, key.slice(0, space)), pattern: parsePattern(key, key.slice(space + 1)) }
+	const methods = parseMethods(key, key.slice(0, space))
+	const text = parseText(key, key.slice(space + 1))
+	return { methods, pattern: text.split('/').map((segment, at) => parseSegment(key, segment, at)), text }
 }
 
 /** The error for a key that can't be a route; it names the key as it was typed. */
@@ -95,7 +99,7 @@ function whyNoMethod(word: string): string {
 	return `${what}: use ${ROUTE_METHODS.join(', ')}, several joined by |, or ALL`
 }
 
-function parsePattern(key: string, text: string): Pattern {
+function parseText(key: string, text: string): string {
 	if (text !== text.trim()) {
 		throw refused(key, 'exactly one space stands between methods and pattern, and none after it')
 	}
@@ -104,7 +108,7 @@ function parsePattern(key: string, text: string): Pattern {
 	const path = text.startsWith('/') ? text.slice(1) : text
 	if (path === '') throw refused(key, 'the pattern is empty: name at least one segment')
 	if (path.endsWith('/')) throw refused(key, 'remove the slash at the end: a URL may have one all the same')
-	return path.split('/').map((segment, at) => parseSegment(key, segment, at))
+	return path
 }
 
 function parseSegment(key: string, text: string, at: number): Part {

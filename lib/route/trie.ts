@@ -4,9 +4,9 @@
  * the best one found so far is never entered.
  */
 import { LiteralTable } from './literals.ts'
-import type { Kind, Shape, Template } from './pattern.ts'
+import type { Kind, Pattern, Shape, Template } from './pattern.ts'
+import type { Plan, PlanPool } from './plan.ts'
 import { fits, parseNumber, take } from './segment.ts'
-import type { Plan, Tail } from './tail.ts'
 import { TemplateIndex } from './templates.ts'
 
 /** One route of one method. */
@@ -17,14 +17,16 @@ export class Route<T> {
 	readonly cut: Shape | undefined
 	readonly cuts: readonly Shape[]
 	/** What its pattern says below its place in the trie. */
-	rest: Tail
+	rest: Pattern
+	readonly plan: Plan
 
 	constructor(order: number, plan: Plan, value: T) {
 		this.order = order
 		this.value = value
 		this.cut = plan.cut
 		this.cuts = plan.cuts
-		this.rest = plan.tail
+		this.rest = plan.pattern
+		this.plan = plan
 	}
 }
 
@@ -55,48 +57,54 @@ class Branch<T> {
 
 /** The patterns of one method. */
 export class Trie<T> {
+	readonly #pool: PlanPool
 	#root: Place<T> | undefined
+
+	constructor(pool: PlanPool) {
+		this.#pool = pool
+	}
 
 	/** Adds a route whose order is greater than all before, and whose pattern is none of theirs. */
 	add(order: number, plan: Plan, value: T): void {
-		this.#root = grow(this.#root, new Route(order, plan, value), plan.tail)
+		this.#root = this.#grow(this.#root, new Route(order, plan, value), 0)
 	}
 
 	/** The route of the smallest order whose pattern matches. */
 	find(segments: readonly string[]): Route<T> | undefined {
 		return better(this.#root, segments, 0, undefined)
 	}
-}
 
-function grow<T>(place: Place<T> | undefined, route: Route<T>, rest: Tail): Place<T> {
-	if (place === undefined) {
-		route.rest = rest
-		return route
+	#grow(place: Place<T> | undefined, route: Route<T>, depth: number): Place<T> {
+		if (place === undefined) {
+			route.rest = this.#pool.rest(route.plan, depth)
+			return route
+		}
+		if (place instanceof Branch) {
+			this.#branch(place, route, depth)
+			return place
+		}
+		const branch = new Branch<T>(place.order)
+		this.#branch(branch, place, depth)
+		this.#branch(branch, route, depth)
+		return branch
 	}
-	if (place instanceof Branch) {
-		branchOff(place, route, rest)
-		return place
-	}
-	const branch = new Branch<T>(place.order)
-	branchOff(branch, place, place.rest)
-	branchOff(branch, route, rest)
-	return branch
-}
 
-function branchOff<T>(branch: Branch<T>, route: Route<T>, { part, below }: Tail): void {
-	if (part === undefined || below === undefined) {
-		branch.end = route
-	} else if (typeof part === 'string') {
-		branch.literals ??= new LiteralTable('forward')
-		branch.literals.set(part, grow(branch.literals.get(part), route, below))
-	} else if (isWhole(part, 'number')) {
-		branch.number = grow(branch.number, route, below)
-	} else if (isWhole(part, 'text')) {
-		branch.text = grow(branch.text, route, below)
-	} else {
-		branch.templates ??= new TemplateIndex()
-		const entry = branch.templates.obtain(part)
-		entry.value = grow(entry.value, route, below)
+	#branch(branch: Branch<T>, route: Route<T>, depth: number): void {
+		const part = route.plan.pattern[depth]
+		if (part === undefined) {
+			branch.end = route
+		} else if (typeof part === 'string') {
+			branch.literals ??= new LiteralTable('forward')
+			branch.literals.set(part, this.#grow(branch.literals.get(part), route, depth + 1))
+		} else if (isWhole(part, 'number')) {
+			branch.number = this.#grow(branch.number, route, depth + 1)
+		} else if (isWhole(part, 'text')) {
+			branch.text = this.#grow(branch.text, route, depth + 1)
+		} else {
+			branch.templates ??= new TemplateIndex()
+			const entry = branch.templates.obtain(part)
+			entry.value = this.#grow(entry.value, route, depth + 1)
+		}
 	}
 }
 
@@ -134,12 +142,12 @@ function earlier<T>(end: Route<T> | undefined, best: Route<T> | undefined): Rout
 }
 
 /** Whether the rest of a pattern is what the segments from `depth` on are. */
-function goesOn(rest: Tail, segments: readonly string[], depth: number): boolean {
+function goesOn(rest: Pattern, segments: readonly string[], depth: number): boolean {
 	if (rest.length !== segments.length - depth) return false
-	let at = depth
-	for (let tail: Tail | undefined = rest; tail?.part !== undefined; tail = tail.below) {
-		const segment = segments[at++] ?? ''
-		if (typeof tail.part === 'string' ? tail.part !== segment : !fits(tail.part, segment)) return false
+	for (let at = 0; at < rest.length; at++) {
+		const part = rest[at] ?? ''
+		const segment = segments[depth + at] ?? ''
+		if (typeof part === 'string' ? part !== segment : !fits(part, segment)) return false
 	}
 	return true
 }

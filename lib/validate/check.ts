@@ -21,7 +21,7 @@ export interface Walk {
 export function checkPlan(walk: Walk, plan: Plan, given: unknown): unknown {
 	if (plan.schema !== undefined) return checkSchema(walk, plan.schema, given)
 	if (plan.validator !== undefined) return checkElsewhere(walk, plan.validator, plan, given)
-	const value = walk.coerce && typeof given === 'string' ? coerced(plan, given) : given
+	const value = walk.coerce ? coerced(plan, given) : given
 	if (value === undefined) return absent(walk, plan)
 	if (value === null && plan.nullable) return null
 	if (value === null) return note(walk.problems, plan.required ? 'required' : 'nullable', 'must not be null')
@@ -37,7 +37,10 @@ export function checkPlan(walk: Walk, plan: Plan, given: unknown): unknown {
  * The value that text stands for. A form sends an empty text for what was left empty, so that is absent
  * wherever it can't be a value itself.
  */
-function coerced(plan: Plan, text: string): unknown {
+function coerced(plan: Plan, given: unknown): unknown {
+	// Of a name that came more than once, a list takes all values, everything else the last.
+	const text: unknown = plan.kind !== 'array' && Array.isArray(given) ? given.at(-1) : given
+	if (typeof text !== 'string') return text
 	return text === '' && !takesEmpty(plan) ? undefined : fromText(plan.reads, text)
 }
 

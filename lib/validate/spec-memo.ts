@@ -1,6 +1,7 @@
 /** Remembers the specs that a method passes again and again, so that they are read once. */
 import { type CompiledSpec, compileSpec, type Spec } from './params.ts'
 import { isStandardSchema } from './standard-schema.ts'
+import type { Validator } from './validator.ts'
 
 /** How many specs one method may take turns with. */
 const PLACES = 4
@@ -20,7 +21,7 @@ export class SpecMemo {
 	 *
 	 * @throws TypeError when the spec is wrong
 	 */
-	compiled(spec: Spec): CompiledSpec | undefined {
+	compiled(spec: Spec, validator: Validator | undefined): CompiledSpec | undefined {
 		const place = this.#seen.indexOf(spec)
 		if (place === -1) {
 			this.#seen[this.#next] = spec
@@ -30,7 +31,7 @@ export class SpecMemo {
 		}
 		const before = this.#compiled[place]
 		if (before !== undefined) return before
-		const compiled = compileSpec(spec)
+		const compiled = compileSpec(spec, validator)
 		freeze(spec)
 		this.#compiled[place] = compiled
 		return compiled

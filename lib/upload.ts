@@ -1,0 +1,43 @@
+/**
+ * The body of a request as a streaming method reads it. Closing it leaves the connection alone: node's own
+ * request destroys its socket, and a method that stops reading (`throw` within `for await`) would never be
+ * heard.
+ */
+import { Readable } from 'node:stream'
+import type { Incoming } from './incoming.ts'
+
+export class Upload extends Readable {
+	readonly #incoming: Incoming
+	readonly #release: () => void
+
+	constructor(incoming: Incoming) {
+		super({ highWaterMark: 65_536 })
+		this.#incoming = incoming
+		const take = (chunk: Buffer): void => {
+			if (!this.push(chunk)) incoming.pause()
+		}
+		const end = (): void => {
+			this.push(null)
+		}
+		const fail = (error: Error): void => {
+			this.destroy(error)
+		}
+		const close = (): void => {
+			if (!incoming.readableEnded) this.destroy(new Error('the client has left within the body'))
+		}
+		incoming.on('data', take).on('end', end).on('error', fail).on('close', close).pause()
+		this.#release = () => incoming.off('data', take).off('end', end).off('error', fail).off('close', close)
+		// A client that leaves must not end the process of a method that has no listener.
+		this.on('error', () => {})
+	}
+
+	override _read(): void {
+		this.#incoming.resume()
+	}
+
+	override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+		this.#release()
+		this.#incoming.pause()
+		done(error)
+	}
+}
