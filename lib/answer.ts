@@ -11,6 +11,7 @@ import { allowHeader, isMethod, type Method, ROUTE_METHODS, type RouteMethod, ro
 import type { Mount, MountTree } from './mount/mount.ts'
 import { overrideMethod } from './override.ts'
 import { type Reply, seal, sealError, sealOptions } from './reply.ts'
+import { guard, letGo } from './unsent.ts'
 import { parseTarget } from './url.ts'
 
 /**
@@ -42,7 +43,7 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		if (reading !== undefined) return answerLater(exchange, mount, action, reading)
 		const value = callMethod(exchange, mount, action) //                         9 the handler's method
 		if (isThenable(value)) return answerWhenDone(exchange, action, value)
-		return finish(exchange, value) //                                            10 reply.ts
+		return finish(exchange, action, value) //                                    10 reply.ts
 	} catch (error) {
 		return fail(exchange, error)
 	}
@@ -67,9 +68,11 @@ async function answerLater(
 		await first
 		const reading = exchange.bytes === undefined ? readBody(exchange, action) : undefined
 		if (reading !== undefined) await reading
+		// It was answered that this took too long: what the method would do now would be done behind that.
+		if (exchange.replied) return sealError(exchange, NOT_FOUND)
 		const value = callMethod(exchange, mount, action)
 		if (isThenable(value)) return await answerWhenDone(exchange, action, value)
-		const reply = finish(exchange, value)
+		const reply = finish(exchange, action, value)
 		return reply instanceof Promise ? await reply : reply
 	} catch (error) {
 		return fail(exchange, error)
@@ -85,7 +88,7 @@ async function answerWhenDone(
 	try {
 		allowMethod(exchange, action)
 		const value = await promise
-		const reply = finish(exchange, value)
+		const reply = finish(exchange, action, value)
 		return reply instanceof Promise ? await reply : reply
 	} catch (error) {
 		return fail(exchange, error)
@@ -93,20 +96,25 @@ async function answerWhenDone(
 }
 
 /** The method has returned: whatever checks it has begun must hold before its value is shown. */
-function finish(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
+function finish(exchange: Exchange, action: Action, value: unknown): Reply | Promise<Reply> {
 	const checks = exchange.checked()
-	if (checks !== undefined) return finishChecked(exchange, value, checks)
-	const reply = seal(exchange, value)
-	return reply instanceof Promise ? reply.catch((error: unknown) => sealError(exchange, error)) : reply
+	const reply = checks === undefined ? seal(exchange, value) : sealChecked(exchange, value, checks)
+	if (!(reply instanceof Promise)) return reply
+	// The time of a method that wasn't asynchronous runs while its answer is.
+	if (exchange.due === Number.POSITIVE_INFINITY || exchange.late === 'request_timeout')
+		allowMethod(exchange, action)
+	return reply.catch((error: unknown) => fail(exchange, error))
 }
 
-async function finishChecked(exchange: Exchange, value: unknown, checks: Promise<unknown>): Promise<Reply> {
+async function sealChecked(exchange: Exchange, value: unknown, checks: Promise<unknown>): Promise<Reply> {
+	guard(value)
 	try {
 		await checks
-		return await seal(exchange, value)
 	} catch (error) {
-		return fail(exchange, error)
+		letGo(value)
+		throw error
 	}
+	return seal(exchange, value)
 }
 
 /** An error was thrown: the refusal of a check that wasn't awaited comes before it. */

@@ -12,7 +12,8 @@ const EMPTY = Buffer.alloc(0)
  * Reads the body of the methods that have one into `exchange.bytes`. Answers `undefined` where there is
  * nothing to wait for.
  *
- * @throws RestError `content_too_large`, at once when `Content-Length` says so, else when it is reached
+ * @throws RestError `content_too_large`, at once when `Content-Length` says so, else when it is reached;
+ *   `bad_request` when the client leaves before the end
  */
 export function readBody(exchange: Exchange, action: Action): Promise<void> | undefined {
 	if (!takesBody(exchange.method)) return undefined
@@ -28,6 +29,7 @@ export function readBody(exchange: Exchange, action: Action): Promise<void> | un
 		return undefined
 	}
 	refuseTooLarge(incoming, exchange.app.maxBody)
+	refuseGone(incoming)
 	exchange.sendContinue?.()
 	exchange.allow(exchange.app.bodyTimeout, 'request_timeout')
 	return collect(exchange, exchange.app.maxBody)
@@ -56,6 +58,20 @@ function tooLarge(limit: Bytes): RestError {
 	return new RestError('content_too_large', `The body may have at most ${limit} bytes`)
 }
 
+/** A stream that has been read, or whose client has left while credentials were asked about, never ends again. */
+function refuseGone(incoming: Incoming): void {
+	if (incoming.readableDidRead) {
+		throw new TypeError(
+			'something in front has read the body and left nothing in request.body: mount Verbena before it',
+		)
+	}
+	if (incoming.destroyed) throw cutOff()
+}
+
+function cutOff(): RestError {
+	return new RestError('bad_request', 'The body was cut off before its end')
+}
+
 /** Collects the stream's bytes; leaves the stream alone, paused, when they are too many. */
 function collect(exchange: Exchange, limit: Bytes): Promise<void> {
 	return new Promise((resolve, reject) => {
@@ -80,7 +96,7 @@ function collect(exchange: Exchange, limit: Bytes): Promise<void> {
 		}
 		// A stream closes after its end as well; the listener stays, as to take it off costs more.
 		const onCut = (): void => {
-			if (!settled) fail(new RestError('bad_request', 'The body was cut off before its end'))
+			if (!settled) fail(cutOff())
 		}
 		incoming.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
 	})

@@ -2,7 +2,6 @@
  * `Exchange`: the state of one request and of the answer that is being made. Handlers see it through
  * their view; the steps in `answer.ts` write it.
  */
-import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Action } from './action.ts'
@@ -32,7 +31,7 @@ const SAFE_ID = /^[\w.~:@/+=-]{1,128}$/
 /** Types whose fields are text. */
 const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
 
-/** What closes when the client leaves: node's response, or its socket. */
+/** What closes when the client leaves: node's response, its socket, or its HTTP/2 stream. */
 export interface Closable {
 	readonly destroyed?: boolean | undefined
 	once(event: 'close', call: () => void): unknown
@@ -118,11 +117,12 @@ export class Exchange implements Due, RequestSource {
 		return this.incoming.socket?.encrypted === true ? 'https' : 'http'
 	}
 
+	// The global crypto, which node loads when it is first used: the module costs every start some milliseconds.
 	id(): string {
 		if (this.#id === undefined) {
 			const name = this.app.requestId
-			const sent = name === undefined ? undefined : this.headers[name]
-			this.#id = typeof sent === 'string' && SAFE_ID.test(sent) ? sent : randomUUID()
+			const sent = name === undefined ? undefined : this.headers[name.toLowerCase()]
+			this.#id = typeof sent === 'string' && SAFE_ID.test(sent) ? sent : crypto.randomUUID()
 		}
 		return this.#id
 	}
@@ -216,7 +216,7 @@ export class Exchange implements Due, RequestSource {
 		this.#asked ??= new Map()
 		let answer = this.#asked.get(authenticator)
 		if (answer === undefined) {
-			answer = (async () => authenticator.authenticate(this.request))()
+			answer = (async () => userOf(await authenticator.authenticate(this.request)))()
 			this.#asked.set(authenticator, answer)
 		}
 		return answer
@@ -286,6 +286,12 @@ export class Exchange implements Due, RequestSource {
 		}
 		this.app.logger[level](fields, message)
 	}
+}
+
+/** What is no user would pass for one: `users.get(key)` answers undefined for a wrong key. */
+function userOf(answer: User | null): User | null {
+	if (answer === null || typeof answer?.id === 'string') return answer
+	throw new TypeError("authenticate() must answer a user, { id: '…' }, or null for no credentials")
 }
 
 function gone(): DOMException {

@@ -132,7 +132,7 @@ export class RestHandler {
 	}
 
 	set user(user: User | null) {
-		exchangeOf(this, 'user').user = user
+		exchangeOf(this, 'user').user = user ?? null
 	}
 
 	/** Sets the status of a successful answer, 200–599. After the answer it only logs. */
@@ -228,7 +228,7 @@ export class RestHandler {
 		const exchange = exchangeOf(this, 'can')
 		const acl = aclOf(exchange)
 		const { user } = exchange
-		return user !== null && resources.every((resource) => acl.allows(user, resource))
+		return user !== null && resources.every((resource) => acl.allows(user, resource) === true)
 	}
 
 	/** @throws RestError `unauthorized` when nobody is logged in, `forbidden` when the user may not */

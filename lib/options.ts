@@ -83,10 +83,18 @@ const LIMITS: Limits = {
 
 const OTHERS = ['base', 'cache', 'authenticator', 'acl', 'validator', 'logger', 'trustProxy', 'requestId']
 
+/** node's timers take no more: about 24 days. */
+const LONGEST: Milliseconds = 2_147_483_647
+
+/** Limits that may be `Infinity`. Without the others connections, or `close()`, could be held for ever. */
+const OPEN_ENDED: readonly (keyof Limits)[] = ['maxBody', 'bodyTimeout', 'handlerTimeout', 'sendTimeout']
+
 /** @throws TypeError for an option that doesn't exist or is of the wrong kind, RangeError for a number out of bounds */
 export function settingsOf(options: ServerOptions): Settings {
+	if (typeof options !== 'object' || options === null)
+		throw new TypeError('the options of createServer must be an object')
 	for (const name of Object.keys(options)) {
-		if (!(name in LIMITS) && !OTHERS.includes(name)) {
+		if (!Object.hasOwn(LIMITS, name) && !OTHERS.includes(name)) {
 			throw new TypeError(
 				`createServer has no option ${name}: there are ${[...OTHERS, ...Object.keys(LIMITS)].join(', ')}`,
 			)
@@ -97,11 +105,6 @@ export function settingsOf(options: ServerOptions): Settings {
 	checkMethods('acl', options.acl, ['allows'])
 	checkMethods('validator', options.validator, ['validateList'])
 	checkMethods('logger', options.logger, ['info', 'warn', 'error'])
-	if (options.requestId !== undefined && !/^[!#$%&'*+.^`|~\w-]+$/.test(options.requestId)) {
-		throw new TypeError(
-			`requestId must be a header's name: 'X-Request-Id', got ${JSON.stringify(options.requestId)}`,
-		)
-	}
 	return {
 		base: options.base ?? '',
 		cache: options.cache ?? new MemoryCache({ max: 100_000 }),
@@ -110,7 +113,7 @@ export function settingsOf(options: ServerOptions): Settings {
 		validator: options.validator,
 		logger: options.logger ?? consoleLogger,
 		trustProxy: options.trustProxy,
-		requestId: options.requestId,
+		requestId: headerName(options.requestId),
 		limits: limitsOf(options),
 	}
 }
@@ -118,15 +121,30 @@ export function settingsOf(options: ServerOptions): Settings {
 function limitsOf(options: ServerOptions): Limits {
 	const limits: Record<keyof Limits, number> = { ...LIMITS }
 	for (const name of Object.keys(LIMITS) as (keyof Limits)[]) {
-		const value = options[name] ?? LIMITS[name]
-		if (typeof value !== 'number' || !(value > 0)) {
-			throw new RangeError(
-				`${name} must be a number above 0${name === 'maxBody' ? ', in bytes' : ', in milliseconds'}, got ${String(value)}`,
-			)
-		}
-		limits[name] = value
+		const value = options[name]
+		if (value !== undefined) limits[name] = checkLimit(name, value)
 	}
 	return limits
+}
+
+function checkLimit(name: keyof Limits, value: unknown): number {
+	const most = name === 'maxBody' ? Number.MAX_SAFE_INTEGER : LONGEST
+	const isOpen = OPEN_ENDED.includes(name)
+	if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value
+	if (value === Number.POSITIVE_INFINITY && isOpen) return value
+	const unit = name === 'maxBody' ? 'bytes' : 'milliseconds'
+	const found = typeof value === 'number' || value === null ? String(value) : `a ${typeof value}`
+	const error = typeof value === 'number' ? RangeError : TypeError
+	throw new error(
+		`${name} must be a whole number of ${unit} from 1 to ${most}${isOpen ? ', or Infinity' : ''}, got ${found}`,
+	)
+}
+
+/** In lower case, as node:http names the headers of a request. */
+function headerName(value: unknown): string | undefined {
+	if (value === undefined) return undefined
+	if (typeof value === 'string' && /^[!#$%&'*+.^`|~\w-]+$/.test(value)) return value.toLowerCase()
+	throw new TypeError(`requestId must be a header's name: 'X-Request-Id', got ${JSON.stringify(value)}`)
 }
 
 function checkMethods(option: string, value: object | undefined, methods: readonly string[]): void {

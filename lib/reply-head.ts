@@ -1,5 +1,6 @@
 /** Status and headers that a method asks for. They are checked here, and sent by `reply.ts`. */
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import type { ReplyOptions } from './custom-reply.ts'
 import type { Exchange, HeaderLine } from './exchange.ts'
 
 /** Headers that say where a message ends: one that is wrong makes the next answer part of this one. */
@@ -31,6 +32,20 @@ export function setHeader(
 	}
 	exchange.headerLines ??= new Map()
 	exchange.headerLines.set(String(name).toLowerCase(), headerLine(name, value))
+}
+
+/**
+ * What `reply()` asks for, over what the method has set.
+ *
+ * @throws RangeError and TypeError as {@link setStatus} and {@link setHeader}
+ */
+export function applyOptions(exchange: Exchange, options: ReplyOptions): void {
+	if (options.status !== undefined) exchange.status = checkStatus(options.status)
+	if (options.headers === undefined) return
+	exchange.headerLines ??= new Map()
+	for (const [name, value] of Object.entries(options.headers)) {
+		exchange.headerLines.set(name.toLowerCase(), headerLine(name, value))
+	}
 }
 
 /** A final status (RFC 9110 §15): an interim one would leave the client waiting. */

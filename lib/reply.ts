@@ -12,7 +12,8 @@ import type { Exchange } from './exchange.ts'
 import { explained } from './explain.ts'
 import { allowHeader, type RouteMethod } from './http.ts'
 import { firstThenRest, jsonArray } from './json-array.ts'
-import { checkStatus, headerLine } from './reply-head.ts'
+import { applyOptions, headerLine } from './reply-head.ts'
+import { firstBytes, letGo } from './unsent.ts'
 import { RawJson } from './wire/raw-json.ts'
 
 /** What is sent. A body that is no text or bytes is sent in chunks, as the client takes them. */
@@ -34,7 +35,10 @@ const BYTES_SAFETY: readonly string[] = [NOSNIFF, 'nosniff', 'Content-Security-P
 
 /** Turns what a method has returned into the answer; the error it has recorded comes first. */
 export function seal(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
-	if (exchange.failure !== undefined) return sealError(exchange, exchange.failure)
+	if (exchange.failure !== undefined) {
+		letGo(value)
+		return sealError(exchange, exchange.failure)
+	}
 	const wrap = exchange.mount?.wrap !== false
 	if (value instanceof CustomReply) {
 		applyOptions(exchange, value.options)
@@ -49,6 +53,10 @@ function sealValue(exchange: Exchange, value: unknown, wrap: boolean, meta: Meta
 	if (value === undefined || value === null) return json(exchange, 'null', wrap, meta)
 	if (typeof value === 'object' && !isPlain(value)) {
 		if (value instanceof RawJson) return json(exchange, value.text, wrap, meta)
+		if (hasNoContent(statusOf(exchange))) {
+			letGo(value)
+			return json(exchange, 'null', wrap, meta)
+		}
 		if (value instanceof Uint8Array) return bytes(exchange, value)
 		if (value instanceof Readable && !value.readableObjectMode) return stream(exchange, value)
 		if (value instanceof ReadableStream) return stream(exchange, Readable.fromWeb(value))
@@ -60,7 +68,7 @@ function sealValue(exchange: Exchange, value: unknown, wrap: boolean, meta: Meta
 /** Objects and arrays made by literals, which most answers are: they need no further questions. */
 function isPlain(value: object): boolean {
 	const prototype: unknown = Object.getPrototypeOf(value)
-	return prototype === Object.prototype || prototype === Array.prototype
+	return prototype === Array.prototype || (prototype === Object.prototype && !isAsyncIterable(value))
 }
 
 function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
@@ -76,11 +84,14 @@ function stringify(value: unknown): string {
 
 function json(exchange: Exchange, data: string, wrap: boolean, meta: Meta): Reply {
 	const status = statusOf(exchange)
-	if (status === 204 || status === 205 || status === 304)
-		return { status, headers: headers(exchange, [NOSNIFF, 'nosniff']), body: null }
+	if (hasNoContent(status)) return { status, headers: headers(exchange, [NOSNIFF, 'nosniff']), body: null }
 	let text = data
 	if (wrap) text = `{"success":true,"data":${data}${meta === undefined ? '' : `,"meta":${stringify(meta)}`}}`
 	return textual(exchange, status, JSON_TYPE, text)
+}
+
+function hasNoContent(status: number): boolean {
+	return status === 204 || status === 205 || status === 304
 }
 
 function textual(exchange: Exchange, status: number, type: string, text: string): Reply {
@@ -105,58 +116,39 @@ function bytes(exchange: Exchange, body: Uint8Array): Reply {
 
 /** A stream's bytes, as they come. The first are awaited here, while an error can still be told. */
 async function stream(exchange: Exchange, source: Readable): Promise<Reply> {
+	await firstBytes(source)
 	if (exchange.method === 'HEAD') source.destroy()
-	else await readable(source)
 	const lines = headers(exchange, ['Content-Type', BYTES_TYPE, ...BYTES_SAFETY])
 	return { status: statusOf(exchange), headers: lines, body: exchange.method === 'HEAD' ? null : source }
-}
-
-function readable(source: Readable): Promise<void> {
-	return new Promise((resolve, reject) => {
-		const done = (error?: Error): void => {
-			source.off('readable', done).off('end', done).off('error', done).off('close', done)
-			if (error === undefined) resolve()
-			else reject(error)
-		}
-		if (source.errored) reject(source.errored)
-		else if (source.readableLength > 0 || source.readableEnded || source.destroyed) resolve()
-		else source.on('readable', done).on('end', done).on('error', done).on('close', done)
-	})
 }
 
 function statusOf(exchange: Exchange): number {
 	return exchange.status === 0 ? 200 : exchange.status
 }
 
-/** Records as they come, in a JSON array. The first is awaited here, while an error can still be told. */
+/**
+ * Records as they come, in a JSON array. The first is awaited here, while an error can still be told: by
+ * then a generator has run its first lines, and the status, error or check of these counts.
+ */
 async function records(
 	exchange: Exchange,
 	value: AsyncIterable<unknown>,
 	wrap: boolean,
 	meta: Meta,
 ): Promise<Reply> {
-	const status = statusOf(exchange)
-	const lines = headers(exchange, ['Content-Type', JSON_TYPE, NOSNIFF, 'nosniff'])
-	if (exchange.method === 'HEAD') {
-		await value[Symbol.asyncIterator]().return?.()
-		return { status, headers: lines, body: null }
-	}
 	const end = `]${meta === undefined ? '' : `,"meta":${stringify(meta)}`}}`
-	const body = jsonArray(
-		await firstThenRest(value),
-		wrap ? '{"success":true,"data":[' : '[',
-		wrap ? end : ']',
-	)
-	return { status, headers: lines, body }
-}
-
-function applyOptions(exchange: Exchange, options: ReplyOptions): void {
-	if (options.status !== undefined) exchange.status = checkStatus(options.status)
-	if (options.headers === undefined) return
-	exchange.headerLines ??= new Map()
-	for (const [name, value] of Object.entries(options.headers)) {
-		exchange.headerLines.set(name.toLowerCase(), headerLine(name, value))
+	const source = await firstThenRest(value)
+	let body: AsyncIterable<string> | null = null
+	try {
+		await exchange.checked()
+		if (exchange.failure !== undefined) throw exchange.failure
+		if (exchange.method !== 'HEAD')
+			body = jsonArray(source, wrap ? '{"success":true,"data":[' : '[', wrap ? end : ']')
+	} finally {
+		if (body === null && source.first.done !== true) await source.rest.return?.()
 	}
+	const lines = headers(exchange, ['Content-Type', JSON_TYPE, NOSNIFF, 'nosniff'])
+	return { status: statusOf(exchange), headers: lines, body }
 }
 
 /** The usual headers, each replaced by what the method has set under the same name, and the others it has set. */
@@ -191,6 +183,24 @@ export function sealOptions(exchange: Exchange, methods: readonly RouteMethod[])
  * `Internal Server Error`, and its cause goes to the logger.
  */
 export function sealError(exchange: Exchange, thrown: unknown): Reply {
+	try {
+		return sealShown(exchange, thrown)
+	} catch (error) {
+		// Every request is answered, also where an error's headers or details can't be sent, or the logger fails.
+		exchange.headerLines = undefined
+		logIfPossible(exchange, error)
+		const body = errorBody(exchange, new RestError('internal'), false)
+		return textual(exchange, 500, JSON_TYPE, JSON.stringify(body))
+	}
+}
+
+function logIfPossible(exchange: Exchange, error: unknown): void {
+	try {
+		exchange.log('error', 'an error could not be answered', error)
+	} catch {}
+}
+
+function sealShown(exchange: Exchange, thrown: unknown): Reply {
 	const error = exchange.failure ?? (isRestError(thrown) ? thrown : hidden(exchange, thrown))
 	if (isRestError(thrown) && thrown.status >= 500 && thrown.cause !== undefined)
 		exchange.log('error', thrown.message, thrown)

@@ -15,14 +15,16 @@ export function nearest(name: string, names: Iterable<string>): string {
 
 /** Levenshtein's distance, row by row. */
 function editDistance(a: string, b: string): number {
-	let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-	for (let i = 1; i <= a.length; i++) {
-		const next = [i]
-		for (let j = 1; j <= b.length; j++) {
-			const same = a[i - 1] === b[j - 1] ? 0 : 1
-			next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same))
-		}
-		row = next
+	let row = Array.from({ length: b.length }, (_, at) => at + 1)
+	let distance = b.length
+	for (let i = 0; i < a.length; i++) {
+		let [diagonal, left] = [i, i + 1]
+		row = row.map((above, j) => {
+			left = Math.min(above + 1, left + 1, diagonal + (a[i] === b[j] ? 0 : 1))
+			diagonal = above
+			return left
+		})
+		distance = left
 	}
-	return row[b.length] ?? 0
+	return distance
 }

@@ -5,6 +5,7 @@ import { Exchange } from '../exchange.ts'
 import type { Incoming } from '../incoming.ts'
 import { type Reply, sealError } from '../reply.ts'
 import { answerWhenReady, type Service } from './listener.ts'
+import { discard } from './send.ts'
 
 /** A request to inject. */
 export interface InjectedRequest {
@@ -48,14 +49,20 @@ export async function inject(service: Service, request: InjectedRequest): Promis
 }
 
 /** The answer, or what replaces it when its time is over. */
-function settled({ app, ...rest }: Service, exchange: Exchange): Promise<Reply> {
+function settled(service: Service, exchange: Exchange): Reply | Promise<Reply> {
+	const reply = answerWhenReady(service, exchange)
+	if (!(reply instanceof Promise)) return reply
+	const { deadlines } = service.app
 	return new Promise((resolve) => {
-		exchange.interrupt = (error) => resolve(sealError(exchange, error))
-		const reply = answerWhenReady({ app, ...rest }, exchange)
-		if (reply instanceof Promise) app.deadlines.add(exchange)
-		void Promise.resolve(reply).then((done) => {
-			app.deadlines.delete(exchange)
-			resolve(done)
+		exchange.interrupt = (error) => {
+			exchange.replied = true
+			resolve(sealError(exchange, error))
+		}
+		deadlines.add(exchange)
+		void reply.then((done) => {
+			deadlines.delete(exchange)
+			if (exchange.replied) discard(done)
+			else resolve(done)
 		})
 	})
 }
@@ -87,7 +94,9 @@ function incomingOf(request: InjectedRequest): Incoming {
 	if (type !== undefined) headers['content-type'] = type
 	if (body !== undefined) headers['content-length'] = String(body.length)
 	for (const [name, value] of Object.entries(request.headers ?? {})) {
-		headers[name.toLowerCase()] = typeof value === 'string' ? value : value.join(', ')
+		// As node:http joins the lines of one name (RFC 9110 §5.3, RFC 9113 §8.2.3).
+		const separator = /^cookie$/i.test(name) ? '; ' : ', '
+		headers[name.toLowerCase()] = typeof value === 'string' ? value : value.join(separator)
 	}
 	const facts = {
 		method: request.method ?? 'GET',

@@ -29,7 +29,7 @@ export function serve(
 	awaitsContinue = false,
 ): void {
 	const exchange = new Exchange(service.app, incoming)
-	exchange.connection = response
+	exchange.connection = response.stream ?? response
 	if (isBehind(response) && incoming.socket !== null) {
 		if (!service.app.pipelines.enter(incoming.socket, response)) return
 		// The response isn't told of its client's leaving before it has the connection. Only node:http
@@ -57,12 +57,15 @@ function isBehind({ socket }: Outgoing): boolean {
 	return socket === null || socket?.writableEnded === true
 }
 
-/** Whether a request's path leads to a mount: what doesn't is left to whoever stands behind us. */
-export function isOurs(mounts: MountTree, incoming: Incoming): boolean {
+/**
+ * Whether a request's path leads to a mount: what doesn't is left to whoever stands behind us. A path that
+ * we would refuse (`//`, a malformed escape) may be right there.
+ */
+export function isOurs(mounts: MountTree, { url = '' }: Incoming): boolean {
 	try {
-		return mounts.find(parseTarget(incoming.url ?? '').segments) !== undefined
+		return mounts.find(parseTarget(url).segments) !== undefined
 	} catch {
-		return true
+		return mounts.find(url.split('/').slice(1)) !== undefined
 	}
 }
 

@@ -56,7 +56,7 @@ function trustOf(trust: TrustProxy | undefined): Trusts | undefined {
 		return trust === 0 ? undefined : (_address, hop) => hop < trust
 	if (!Array.isArray(trust)) {
 		throw new TypeError(
-			`trustProxy must be a number of proxies, or a list of their addresses and CIDR ranges, got ${String(trust)}${trust === (true as unknown) ? ': true would let every client write its own address' : ''}`,
+			`trustProxy must be a number of proxies, or a list of their addresses and CIDR ranges, got ${String(trust)}${(trust as unknown) === true ? ': true would let every client write its own address' : ''}`,
 		)
 	}
 	const list = new BlockList()
@@ -65,14 +65,10 @@ function trustOf(trust: TrustProxy | undefined): Trusts | undefined {
 }
 
 function addRange(list: BlockList, entry: unknown): void {
-	const [address = '', prefix] = String(entry).split('/')
+	const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(String(entry)) ?? []
 	const version = isIP(address)
 	const bits = prefix === undefined ? undefined : Number(prefix)
-	const most = version === 6 ? 128 : 32
-	if (
-		version === 0 ||
-		(bits !== undefined && !(Number.isInteger(bits) && bits >= 0 && bits <= most && prefix !== ''))
-	) {
+	if (version === 0 || (bits ?? 0) > (version === 6 ? 128 : 32)) {
 		throw new TypeError(
 			`trustProxy: ${JSON.stringify(entry)} is no address and no CIDR range: write '10.0.0.1', '10.0.0.0/8' or '::1'`,
 		)

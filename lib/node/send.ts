@@ -9,12 +9,12 @@ import type { Outgoing } from './outgoing.ts'
 /** Sends a reply. `close` ends the connection after it. */
 export function send(exchange: Exchange, response: Outgoing, reply: Reply, close = false): void {
 	exchange.replied = true
-	if (response.headersSent || isGone(exchange, response)) {
+	if (response.headersSent || isGone(exchange)) {
 		discard(reply)
 		return
 	}
 	const unread = isUnread(exchange)
-	const last = close || exchange.closes || isDraining(exchange, response) || (unread && !canSkip(exchange))
+	const last = close || isLast(exchange, response) || (unread && !canSkip(exchange))
 	writeHead(exchange, response, reply, last)
 	const { body } = reply
 	if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
@@ -40,8 +40,13 @@ export function discard({ body }: Reply): void {
 }
 
 /** The client has left: what is written goes nowhere, and no event will tell so. */
-function isGone({ incoming }: Exchange, response: Outgoing): boolean {
-	return response.destroyed || response.socket === undefined || incoming.socket?.destroyed === true
+function isGone({ connection }: Exchange): boolean {
+	return connection?.destroyed === true
+}
+
+/** Ends an answer in a way that can't be taken for its end: HTTP/2 needs an error, or says that there was none. */
+function cut(exchange: Exchange, response: Outgoing): void {
+	response.destroy(isHttp2(exchange) ? new Error('the answer was cut off') : undefined)
 }
 
 function isHttp2({ incoming }: Exchange): boolean {
@@ -52,19 +57,21 @@ function isUnread({ incoming }: Exchange): boolean {
 	return !incoming.complete && !incoming.readableEnded && hasBody(incoming)
 }
 
-/** While the server closes, an answer is its connection's last unless others are owed behind it. */
-function isDraining({ app, incoming }: Exchange, response: Outgoing): boolean {
+/**
+ * Who waits for `100 Continue` and gets another answer may send the body all the same, or not: the next
+ * request could be taken for it. While the server closes, an answer is its connection's last unless others
+ * are owed behind it.
+ */
+function isLast({ app, incoming, closes, sendContinue }: Exchange, response: Outgoing): boolean {
+	if (closes || sendContinue !== undefined) return true
 	if (app.phase === 'open' || incoming.socket === null) return app.phase !== 'open'
 	const owed = app.pipelines.owed(incoming.socket)
 	return owed === undefined || owed === response
 }
 
-/**
- * node reads a small rest by itself, and the connection goes on; a large one isn't worth it. One that
- * waits for `100 Continue` may never come: the next request would be taken for it.
- */
-function canSkip({ incoming, sendContinue }: Exchange): boolean {
-	return sendContinue === undefined && Number(incoming.headers['content-length']) <= 65_536
+/** node reads a small rest by itself, and the connection goes on; a large one isn't worth it. */
+function canSkip({ incoming }: Exchange): boolean {
+	return Number(incoming.headers['content-length']) <= 65_536
 }
 
 function writeHead(exchange: Exchange, response: Outgoing, { status, headers }: Reply, last: boolean): void {
@@ -79,10 +86,14 @@ function writeHead(exchange: Exchange, response: Outgoing, { status, headers }: 
 	response.writeHead(status, headers)
 }
 
+/** "An endpoint MUST NOT generate an HTTP/2 message containing connection-specific header fields" (RFC 9113 §8.2.2). */
+const HOP_BY_HOP: ReadonlySet<string> = new Set(['http2-settings', 'proxy-connection', 'te'])
+
 function byName(headers: readonly string[]): Record<string, string | string[]> {
 	const lines: Record<string, string | string[]> = Object.create(null)
 	for (let at = 0; at < headers.length; at += 2) {
 		const name = (headers[at] ?? '').toLowerCase()
+		if (HOP_BY_HOP.has(name)) continue
 		const value = headers[at + 1] ?? ''
 		const before = lines[name]
 		lines[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
@@ -100,13 +111,13 @@ function endUnread(
 	const { incoming } = exchange
 	const bytes = body ?? ''
 	if (isHttp2(exchange)) {
-		// The answer ends its own half of the stream; the other is taken in for a while, then reset.
+		// The answer ends its own half of the stream. node resets the other, unless a method has begun to read.
 		response.end(bytes)
-		drainUpload(exchange, () => response.destroy())
+		if (incoming.readableDidRead) drainUpload(exchange, () => incoming.pause())
 	} else if (last && !exchange.broken && exchange.sendContinue === undefined) {
 		// To end at once would reset the connection under a client that is still writing, and it would
 		// never see the answer (RFC 9112 §9.6).
-		if (body === null) response.flushHeaders()
+		if (body === null) response.flushHeaders?.()
 		else response.write(body)
 		drainUpload(exchange, () => response.end())
 	} else {
@@ -147,9 +158,9 @@ function sendStream(
 		if (error === undefined || error === null) {
 			if (isUnread(exchange)) endUnread(exchange, response, null, last)
 			else response.end()
-		} else if (!isGone(exchange, response)) {
+		} else if (!isGone(exchange)) {
 			exchange.log('error', 'the answer was cut off', error)
-			response.destroy()
+			cut(exchange, response)
 		}
 	})
 	source.pipe(response, { end: false })
@@ -163,7 +174,7 @@ function watchReader(exchange: Exchange, response: Outgoing): void {
 	const { sendTimeout } = exchange.app
 	if (!Number.isFinite(sendTimeout)) return
 	response.on('timeout', () => {
-		if (response.writableLength > 0) response.destroy()
+		if (response.writableLength > 0) cut(exchange, response)
 		else response.setTimeout(sendTimeout)
 	})
 	response.setTimeout(sendTimeout)

@@ -11,26 +11,30 @@ import { LiteralTable, roll } from './literals.ts'
 import type { Shape, Template } from './pattern.ts'
 import { fitsShape } from './segment.ts'
 
-/** What a template leads to. */
+/**
+ * What a template leads to. It is at once the stage that the template ends at, since a match that reads
+ * one object less finds more of them in the processor's cache.
+ */
 export interface Entry<V> {
-	readonly shape: Shape
 	value: V | undefined
-	/** Whether it must be compared once more: the index knows of texts, not of numbers. */
-	readonly strict: boolean
-	/** The next template with the same texts and other kinds of placeholders. */
-	readonly twin: Entry<V> | undefined
 	/** The next template that the segment fits: only until the next call of `matching`. */
-	next: Entry<V> | undefined
+	readonly next: Entry<V> | undefined
 }
 
-/** The part of a segment left of a place is still to be matched, and a placeholder ends there. */
-class Stage<V> {
+/** A part of a segment is still to be matched, whose end a placeholder takes. */
+class Stage<V> implements Entry<V> {
 	/** The last round of the index that came here. */
 	round = 0
-	/** Templates whose placeholder takes all that is left. */
-	open: Entry<V> | undefined
-	/** Templates with this text before the placeholder and nothing before that. */
-	firsts: LiteralTable<Entry<V>> | undefined
+	/** Of the template whose placeholder takes all that is left. */
+	shape: Shape | undefined
+	value: V | undefined
+	/** Whether numbers are still to be compared: the index knows of texts alone. */
+	strict = false
+	next: Stage<V> | undefined
+	/** The next template with the same texts and other kinds of placeholders. */
+	twin: Stage<V> | undefined
+	/** Templates with this text before the placeholder, and nothing before that. */
+	firsts: LiteralTable<Stage<V>> | undefined
 	/** Templates with this text before the placeholder, and another placeholder before that. */
 	inners: LiteralTable<Stage<V>> | undefined
 }
@@ -40,7 +44,7 @@ export class TemplateIndex<V> {
 	readonly #start: Stage<V> = new Stage()
 	readonly #lasts: LiteralTable<Stage<V>> = new LiteralTable('backward')
 	#round = 0
-	#found: Entry<V> | undefined
+	#found: Stage<V> | undefined
 
 	/** The entry of a template, made where there is none. */
 	obtain(template: Template): Entry<V> {
@@ -50,19 +54,9 @@ export class TemplateIndex<V> {
 			stage.inners ??= new LiteralTable('backward')
 			stage = stageAt(stage.inners, inner.text)
 		}
-		const known = prefix === '' ? stage.open : stage.firsts?.get(prefix)
-		for (let entry = known; entry !== undefined; entry = entry.twin) {
-			if (entry.shape.kinds.every((kind, at) => kind === shape.kinds[at])) return entry
-		}
-		const strict = shape.kinds.includes('number')
-		const made: Entry<V> = { shape, value: undefined, strict, twin: known, next: undefined }
-		if (prefix === '') {
-			stage.open = made
-			return made
-		}
+		if (prefix === '') return entryAt(stage, shape)
 		stage.firsts ??= new LiteralTable('forward')
-		stage.firsts.set(prefix, made)
-		return made
+		return entryAt(stageAt(stage.firsts, prefix), shape)
 	}
 
 	/** The templates that a segment fits, in no order: the first, which leads to the others by `next`. */
@@ -86,13 +80,13 @@ export class TemplateIndex<V> {
 	#visit(stage: Stage<V>, text: string, end: number): void {
 		if (end < 1) return
 		stage.round = this.#round
-		this.#meet(stage.open, text)
+		this.#meet(stage, text)
 		if (stage.firsts !== undefined) this.#meetFirsts(stage.firsts, text, end - 1)
 		if (stage.inners !== undefined) this.#seek(stage.inners, text, end - 1)
 	}
 
 	/** Meets the templates that begin with a text of at most `most` characters. */
-	#meetFirsts(firsts: LiteralTable<Entry<V>>, text: string, most: number): void {
+	#meetFirsts(firsts: LiteralTable<Stage<V>>, text: string, most: number): void {
 		let hash = 0
 		const longest = Math.min(firsts.longest, most)
 		for (let length = 1; length <= longest; length++) {
@@ -120,13 +114,26 @@ export class TemplateIndex<V> {
 		}
 	}
 
-	#meet(first: Entry<V> | undefined, text: string): void {
-		for (let entry = first; entry !== undefined; entry = entry.twin) {
+	#meet(stage: Stage<V> | undefined, text: string): void {
+		for (let entry = stage; entry?.shape !== undefined; entry = entry.twin) {
 			if (entry.strict && !fitsShape(entry.shape, text)) continue
 			entry.next = this.#found
 			this.#found = entry
 		}
 	}
+}
+
+/** The entry of a shape among those that end at a stage. */
+function entryAt<V>(stage: Stage<V>, shape: Shape): Entry<V> {
+	let entry = stage
+	while (entry.shape !== undefined) {
+		if (entry.shape.kinds.every((kind, at) => kind === shape.kinds[at])) return entry
+		entry.twin ??= new Stage()
+		entry = entry.twin
+	}
+	entry.shape = shape
+	entry.strict = shape.kinds.includes('number')
+	return entry
 }
 
 function stageAt<V>(table: LiteralTable<Stage<V>>, text: string): Stage<V> {

@@ -75,7 +75,7 @@ function checkKind(walk: Walk, plan: Plan, value: unknown): unknown {
 				: note(problems, 'array', 'must be an array')
 		case 'object':
 			if (!isObject(value)) return note(problems, 'object', 'must be an object')
-			return plan.fields === undefined ? value : checkFields(walk, plan.fields, value)
+			return plan.fields === undefined ? value : checkFields(walk, plan.fields, value, plan.whole)
 		case undefined:
 			return plan.min === undefined && plan.max === undefined ? value : checkAnySize(walk, plan, value)
 	}
@@ -101,33 +101,69 @@ function checkArray(walk: Walk, plan: Plan, value: readonly unknown[]): readonly
 	return checkItems(walk, plan.items, value)
 }
 
-function checkItems(walk: Walk, plan: Plan, value: readonly unknown[]): unknown[] {
+/** The items, as they are to be used: the array itself where each is as it was given. */
+function checkItems(walk: Walk, plan: Plan, value: readonly unknown[]): readonly unknown[] {
 	const { problems } = walk
-	const result: unknown[] = []
+	let result: unknown[] | undefined
 	for (let index = 0; index < value.length && problems.length < MAX_PROBLEMS; index++) {
 		const before = problems.length
-		result.push(checkPlan(walk, plan, value[index]))
+		const given = value[index]
+		const checked = checkPlan(walk, plan, given)
 		if (problems.length > before) nest(problems, before, index)
+		if (result === undefined && checked !== given) result = value.slice(0, index)
+		result?.push(checked)
 	}
-	return result
+	return result ?? value
 }
 
+/**
+ * The fields that are asked for. A nested object that has them all, as they were given and nothing else,
+ * is taken as it is, since a copy would be the same; a whole source is always copied.
+ */
 function checkFields(
 	walk: Walk,
 	fields: readonly FieldPlan[],
 	value: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+	isWhole: boolean,
+): Readonly<Record<string, unknown>> {
 	const { problems } = walk
-	const result: Record<string, unknown> = {}
-	for (const { name, plan } of fields) {
+	let result: Record<string, unknown> | undefined = isWhole ? {} : undefined
+	for (let index = 0; index < fields.length; index++) {
+		const { name, plan } = fields[index] as FieldPlan // within its bounds
 		const before = problems.length
-		const checked = checkPlan(walk, plan, Object.hasOwn(value, name) ? value[name] : undefined)
+		const given = Object.hasOwn(value, name) ? value[name] : undefined
+		const checked = checkPlan(walk, plan, given)
 		if (problems.length > before) nest(problems, before, name)
-		else if (checked !== undefined) result[name] = checked
+		if (result === undefined && (checked !== given || checked === undefined))
+			result = picked(fields, index, value)
+		if (result === undefined) continue
+		if (checked !== undefined) result[name] = checked
 		// An absent `constructor` must not read as the one that every object inherits.
 		else if (name in Object.prototype) Object.setPrototypeOf(result, null)
 	}
+	if (result !== undefined) return result
+	return hasOnly(value, fields.length) ? value : picked(fields, fields.length, value)
+}
+
+/** The first `count` fields, all of which are there. */
+function picked(
+	fields: readonly FieldPlan[],
+	count: number,
+	value: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+	const result: Record<string, unknown> = {}
+	for (let index = 0; index < count; index++) {
+		const { name } = fields[index] as FieldPlan // within its bounds
+		result[name] = value[name]
+	}
 	return result
+}
+
+/** Whether an object has no more keys than `count`. What a program has added to Object.prototype counts too. */
+function hasOnly(value: object, count: number): boolean {
+	let keys = 0
+	for (const _ in value) keys++
+	return keys === count
 }
 
 /** Most choices that a message lists. */

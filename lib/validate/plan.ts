@@ -24,6 +24,8 @@ export interface Plan {
 	readonly items: Plan | undefined
 	/** The fields of an object. */
 	readonly fields: readonly FieldPlan[] | undefined
+	/** Whether it is of a whole spec: its result is then never the object that was given. */
+	readonly whole: boolean
 	readonly checks: readonly Check[] | undefined
 	/** The default, or the function that makes it; `undefined` for none. */
 	readonly fallback: unknown
@@ -57,6 +59,7 @@ export function blankPlan(source: FieldSpec | Spec): Draft {
 		choices: undefined,
 		items: undefined,
 		fields: undefined,
+		whole: false,
 		checks: undefined,
 		fallback: undefined,
 		schema: undefined,

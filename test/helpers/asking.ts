@@ -1,4 +1,5 @@
 /** Handlers asked without a socket, and a logger that remembers what it was told. */
+
 import {
 	createServer,
 	type Handlers,
@@ -6,13 +7,7 @@ import {
 	type Server,
 	type ServerOptions,
 } from '../../lib/index.ts'
-
-/** One call of the logger. */
-export interface Line {
-	readonly level: 'info' | 'warn' | 'error'
-	readonly message: string
-	readonly fields: Readonly<Record<string, unknown>>
-}
+import { Log, type LogLine } from './listening.ts'
 
 /** What goes with a request line. */
 export interface More {
@@ -23,7 +18,7 @@ export interface More {
 export interface Asking {
 	readonly server: Server
 	/** What was logged, oldest first. */
-	readonly lines: Line[]
+	readonly lines: readonly LogLine[]
 	/** `ask('GET /blog/article/5')`: without a method word it is a GET. */
 	ask(request: string, more?: More): Promise<InjectedReply>
 	/** The same, as `200 {"success":true,"data":5}`. */
@@ -33,14 +28,9 @@ export interface Asking {
 }
 
 export function asking(handlers: Handlers, options: ServerOptions = {}): Asking {
-	const lines: Line[] = []
-	const add =
-		(level: Line['level']) =>
-		(fields: object, message: string): void => {
-			lines.push({ level, message, fields: { ...fields } })
-		}
-	const logger = { info: add('info'), warn: add('warn'), error: add('error') }
-	const server = createServer(handlers, { logger, ...options })
+	const log = new Log()
+	const { lines } = log
+	const server = createServer(handlers, { logger: log, ...options })
 	const ask = (request: string, more: More = {}): Promise<InjectedReply> => {
 		const space = request.startsWith('/') ? -1 : request.indexOf(' ')
 		const method = space === -1 ? 'GET' : request.slice(0, space)

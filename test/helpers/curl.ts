@@ -1,9 +1,10 @@
 /**
  * The part of `curl` that the documentation uses, so that what it shows can be checked on machines without
- * curl: `-i -X -H -d -F -k`, and `-s`, `-N`, which change nothing here.
+ * curl: `-i -X -H -d -F -k --http2`, and `-s -N --http1.1`, which change nothing here.
  */
 import { readFileSync } from 'node:fs'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { connect } from 'node:http2'
 import { request as requestHttps } from 'node:https'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -11,6 +12,8 @@ import { parseArgs } from 'node:util'
 const OPTIONS = {
 	include: { type: 'boolean', short: 'i' },
 	insecure: { type: 'boolean', short: 'k' },
+	http2: { type: 'boolean' },
+	'http1.1': { type: 'boolean' },
 	silent: { type: 'boolean', short: 's' },
 	'no-buffer': { type: 'boolean', short: 'N' },
 	request: { type: 'string', short: 'X' },
@@ -42,6 +45,7 @@ export async function curl(line: string, directory: string): Promise<string> {
 		headers[name] = value
 	}
 	const method = values.request ?? (content === undefined ? 'GET' : 'POST')
+	if (values.http2 === true) return textOver2(url)
 	const answer = await send(url, method, headers, content?.bytes)
 	const text = await textOf(answer)
 	return values.include === true ? `${headOf(answer)}\n${text}` : text
@@ -90,9 +94,19 @@ function send(
 	})
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+/** What a GET over HTTP/2 answers. */
+async function textOver2(url: string): Promise<string> {
+	const session = connect(url, { rejectUnauthorized: false })
+	try {
+		return await textOf(session.request({ ':path': new URL(url).pathname }))
+	} finally {
+		session.close()
+	}
+}
+
+async function textOf(answer: AsyncIterable<unknown>): Promise<string> {
 	const chunks: Buffer[] = []
-	for await (const chunk of answer) chunks.push(Buffer.from(chunk))
+	for await (const chunk of answer) chunks.push(Buffer.from(chunk as Uint8Array))
 	return Buffer.concat(chunks).toString('utf8')
 }
 

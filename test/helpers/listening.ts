@@ -62,9 +62,13 @@ export async function listening(
 }
 
 /** Waits until something holds, looking every 5 ms; fails after `time`. */
-export async function until(holds: () => boolean, what: string, time = 5_000): Promise<void> {
+export async function until(
+	holds: () => boolean | Promise<boolean>,
+	what: string,
+	time = 5_000,
+): Promise<void> {
 	const end = performance.now() + time
-	while (!holds()) {
+	while (!(await holds())) {
 		if (performance.now() > end) throw new Error(`not within ${time} ms: ${what}`)
 		await new Promise((resolve) => setTimeout(resolve, 5))
 	}

@@ -37,13 +37,14 @@ export async function run(command: Command): Promise<{ code: number | null; outp
 	return { code, output: output() }
 }
 
-/** Runs TypeScript files in one process, see `host.ts`, and keeps it until `stop` is called. */
+/** Runs TypeScript files, named by absolute paths, in one process (`host.ts`) that lives until `stop` is called. */
 export async function runAll(
 	files: readonly string[],
+	cwd: string = ROOT,
 ): Promise<{ reports: Map<string, Report>; stop: () => Promise<void> }> {
 	const ports = await freePorts(files.length)
 	const programs = JSON.stringify(files.map((file, at) => [file, ports[at]]))
-	const { child, ended, output } = start({ args: typescript('test/helpers/host.ts', programs) })
+	const { child, ended, output } = start({ args: typescript(`${ROOT}/test/helpers/host.ts`, programs), cwd })
 	const reports = new Map<string, Report>()
 	child.on('message', (report: Report) => reports.set(report.file, report))
 	while (reports.size < files.length && child.exitCode === null) await setTimeout(10)
@@ -85,11 +86,11 @@ export async function freePorts(count: number): Promise<number[]> {
 
 /** Starts a program; whoever calls this ends it. */
 export function start({ args, program = process.execPath, cwd = ROOT, env = {} }: Command): Running {
-	// What c8 tells its children must not reach those that measure nothing of lib/.
-	const { NODE_V8_COVERAGE: _, ...inherited } = process.env
+	// What c8 tells its children must not reach those that measure nothing of lib/; nor are colours compared.
+	const { NODE_V8_COVERAGE: _coverage, NO_COLOR: _colors, ...inherited } = process.env
 	const child = spawn(program, args, {
 		cwd,
-		env: { ...inherited, ...env },
+		env: { ...inherited, FORCE_COLOR: '0', ...env },
 		stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
 	})
 	let output = ''

@@ -25,7 +25,10 @@ export class RawClient {
 	readonly socket: Socket
 	/** The code of the error that ended the connection, if one did. */
 	error: string | undefined = undefined
-	#received: Buffer = Buffer.alloc(0)
+	#chunks: Buffer[] = []
+	#size = 0
+	/** How many bytes there must be before it makes sense to look at them again. */
+	#wanted = 0
 	#ended = false
 	#closed = false
 	#wake: () => void = () => {}
@@ -33,8 +36,9 @@ export class RawClient {
 	constructor(port: number, host = '127.0.0.1') {
 		this.socket = connect({ port, host, allowHalfOpen: true, noDelay: true })
 		this.socket.on('data', (chunk: Buffer) => {
-			this.#received = Buffer.concat([this.#received, chunk])
-			this.#wake()
+			this.#chunks.push(chunk)
+			this.#size += chunk.length
+			if (this.#size >= this.#wanted) this.#wake()
 		})
 		this.socket.on('end', () => {
 			this.#ended = true
@@ -52,7 +56,8 @@ export class RawClient {
 
 	/** Bytes that no answer has been made of yet. */
 	get unread(): Buffer {
-		return this.#received
+		if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks)]
+		return this.#chunks[0] ?? Buffer.alloc(0)
 	}
 
 	/** Whether the server has ended its side. */
@@ -77,7 +82,9 @@ export class RawClient {
 		let parsed: Parsed | undefined
 		await this.#wait(
 			() => {
-				parsed = parseResponse(this.#received, method, this.#ended)
+				const { unread } = this
+				parsed = parseResponse(unread, method, this.#ended)
+				this.#wanted = parsed === undefined ? wantedFor(unread) : 0
 				return parsed !== undefined || this.#ended
 			},
 			time,
@@ -85,9 +92,10 @@ export class RawClient {
 		)
 		if (parsed === undefined)
 			throw new Error(
-				`the connection ended (${this.error ?? 'in order'}) within an answer, after ${JSON.stringify(this.#received.toString('latin1').slice(0, 300))}`,
+				`the connection ended (${this.error ?? 'in order'}) within an answer, after ${this.#beginning}`,
 			)
-		this.#received = this.#received.subarray(parsed.length)
+		this.#chunks = [this.unread.subarray(parsed.length)]
+		this.#size -= parsed.length
 		return parsed.response
 	}
 
@@ -98,8 +106,13 @@ export class RawClient {
 
 	/** Waits until so many bytes have come that no answer has been made of. */
 	async bytes(count: number, time = 10_000): Promise<Buffer> {
-		await this.#wait(() => this.#received.length >= count || this.#ended, time, `${count} bytes`)
-		return this.#received
+		this.#wanted = count
+		await this.#wait(() => this.#size >= count || this.#ended, time, `${count} bytes`)
+		return this.unread
+	}
+
+	get #beginning(): string {
+		return JSON.stringify(this.unread.toString('latin1', 0, 300))
 	}
 
 	close(): void {
@@ -119,10 +132,7 @@ export class RawClient {
 		}, time)
 		try {
 			while (!holds()) {
-				if (late)
-					throw new Error(
-						`${what} did not come within ${time} ms, only ${JSON.stringify(this.#received.toString('latin1').slice(0, 300))}`,
-					)
+				if (late) throw new Error(`${what} did not come within ${time} ms, only ${this.#beginning}`)
 				await new Promise<void>((resolve) => {
 					this.#wake = resolve
 				})
@@ -174,6 +184,13 @@ function parseResponse(bytes: Buffer, method: string, ended: boolean): Parsed | 
 	const { body, length } = content
 	const json = (): unknown => JSON.parse(body.toString('utf8'))
 	return { response: { status, version: start[1] ?? '', headers, body, json }, length: end + 4 + length }
+}
+
+/** Size of the answer that the bytes begin, where its head tells; else any further byte may do. */
+function wantedFor(bytes: Buffer): number {
+	const end = bytes.indexOf('\r\n\r\n')
+	const length = /\r\ncontent-length: (\d+)/i.exec(bytes.toString('latin1', 0, Math.max(0, end)))
+	return end === -1 || length === null ? 0 : end + 4 + Number(length[1])
 }
 
 function headersOf(lines: readonly string[]): Record<string, string> {

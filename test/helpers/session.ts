@@ -34,7 +34,7 @@ export function assertPrints(printed: string, said: string, what: string): void 
 		.trim()
 		.split('…')
 		.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
-		.join('[sS]*?')
+		.join('[\\s\\S]*?')
 	if (new RegExp(`^${pattern}$`).test(printed.trim())) return
 	assert.is(printed.trim(), said.trim(), what)
 }

@@ -1,0 +1,87 @@
+/** The command line of `npm run bench`. */
+import { parseArgs } from 'node:util'
+import { PEERS, type Peer, REFERENCE } from './peers.ts'
+import { SHAPES, WORKLOADS } from './workloads.ts'
+
+/** What to run, and how long. */
+export interface Options {
+	/** Names of workloads, in their own order. */
+	readonly workloads: readonly string[]
+	/** The reference is always among them, first. */
+	readonly peers: readonly Peer[]
+	/** Measured rounds of each peer. */
+	readonly rounds: number
+	/** Length of a round. */
+	readonly seconds: number
+	/** Load before the first round, on each server. */
+	readonly warmupSeconds: number
+	readonly connections: number
+	/** File for all figures as JSON; nothing is written without it. */
+	readonly json: string | undefined
+}
+
+/** Names of all workloads, those outside HTTP included. */
+export const NAMES: readonly string[] = [
+	...WORKLOADS.map(({ name }) => name),
+	...SHAPES.map((shape) => `match-${shape}`),
+	'startup',
+]
+
+/**
+ * Reads the command line.
+ *
+ *     --only small-get,routes --peers fastify,hono --rounds 5 --seconds 2 --json figures.json
+ *
+ * @throws RangeError for an unknown workload or peer, listing those there are, and for a number too small
+ */
+export function parseOptions(words: readonly string[]): Options {
+	const { values } = parseArgs({
+		args: [...words],
+		options: {
+			only: { type: 'string' },
+			peers: { type: 'string' },
+			rounds: { type: 'string', default: '5' },
+			seconds: { type: 'string', default: '2' },
+			warmup: { type: 'string', default: '2' },
+			connections: { type: 'string', default: '32' },
+			json: { type: 'string' },
+		},
+	})
+	return {
+		workloads: values.only === undefined ? NAMES : workloadsNamed(values.only.split(',')),
+		peers: values.peers === undefined ? PEERS : peersNamed(values.peers.split(',')),
+		rounds: atLeast(1, 'rounds', values.rounds),
+		seconds: atLeast(0.1, 'seconds', values.seconds),
+		warmupSeconds: atLeast(0, 'warmup', values.warmup),
+		connections: atLeast(1, 'connections', values.connections),
+		json: values.json,
+	}
+}
+
+/** A name chooses itself, or all that begin with it and a dash: `routes`, `routes-first`. */
+function workloadsNamed(wanted: readonly string[]): string[] {
+	const fits = (name: string, word: string): boolean => name === word || name.startsWith(`${word}-`)
+	for (const word of wanted) {
+		if (NAMES.some((name) => fits(name, word))) continue
+		throw new RangeError(`--only: there is no workload ${word}. There are: ${NAMES.join(', ')}`)
+	}
+	return NAMES.filter((name) => wanted.some((word) => fits(name, word)))
+}
+
+function peersNamed(wanted: readonly string[]): Peer[] {
+	for (const word of wanted) {
+		if (PEERS.some(({ name }) => name === word)) continue
+		throw new RangeError(
+			`--peers: there is no peer ${word}. There are: ${PEERS.map(({ name }) => name).join(', ')}`,
+		)
+	}
+	return PEERS.filter(({ name }) => name === REFERENCE || wanted.includes(name))
+}
+
+function atLeast(least: number, name: string, text: string): number {
+	const value = Number(text)
+	if (value >= least && (least < 1 || Number.isInteger(value))) return value
+	throw new RangeError(
+		`--${name} must be a number from ${least} up${least < 1 ? '' : ', and whole'}, got ${text}`,
+	)
+}

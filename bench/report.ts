@@ -1,0 +1,99 @@
+/** Turns results into the one table, the targets below it, and the conditions above it. */
+import { cpus, loadavg, release, type } from 'node:os'
+import type { Pin } from './cores.ts'
+import type { Options } from './options.ts'
+import { versionsOf } from './peers.ts'
+import { type Result, ratios, type Summary, summarize } from './results.ts'
+import { judge, type Verdict } from './targets.ts'
+
+/** The conditions of a run, a line each. */
+export function conditions(options: Options, pin: Pin): string[] {
+	const [cpu] = cpus()
+	const { rounds, seconds, connections, warmupSeconds } = options
+	const load = loadavg().map((value) => value.toFixed(1))
+	return [
+		`Node ${process.versions.node} (V8 ${process.versions.v8}), ${type()} ${release()}`,
+		`${cpu?.model ?? 'unknown CPU'}, ${cpus().length} cores; load average before: ${load.join(' ')}`,
+		pin.length > 0 ? 'server on core 0, load on core 1' : 'cores not separated: no taskset, or a single core',
+		`${rounds} rounds of ${seconds} s in turns after ${warmupSeconds} s warm-up each, ${connections} connections`,
+		versionsOf(options.peers).join(', '),
+	]
+}
+
+const HEAD = [
+	'workload',
+	'peer',
+	'cost',
+	'× by cost (min–max)',
+	'req/s',
+	'× by req/s (min–max)',
+	'p50 / p99 ms',
+	'busy',
+]
+
+/** One row a workload and peer. `×` is against the workload's reference: above 1 is better than it. */
+export function table(results: readonly Result[]): string {
+	const rows = results.flatMap((result) => [...result.rounds.keys()].map((peer) => rowOf(result, peer)))
+	const all = [HEAD, ...rows]
+	const widths = HEAD.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+	const line = (row: readonly string[]): string => {
+		const cells = row.map((cell, column) => {
+			const width = widths[column] ?? 0
+			return column < 2 ? cell.padEnd(width) : cell.padStart(width)
+		})
+		return `| ${cells.join(' | ')} |`
+	}
+	const rule = widths.map((width, column) => (column < 2 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
+	return [line(HEAD), line(rule), ...rows.map(line)].join('\n')
+}
+
+function rowOf(result: Result, peer: string): string[] {
+	const rounds = result.rounds.get(peer) ?? []
+	const rates = rounds.flatMap(({ rate }) => rate ?? [])
+	const busy = rounds.flatMap((round) => round.busy ?? [])
+	const latency = result.latency.get(peer)
+	const cost = summarize(rounds.map((round) => round.cost)).median
+	return [
+		result.workload,
+		peer,
+		`${cost.toFixed(cost < 1_000 ? 1 : 0)} ${result.unit}`,
+		spread(ratios(result, peer, result.reference)),
+		rates.length === 0 ? '' : Math.round(summarize(rates).median).toLocaleString('en'),
+		spread(ratios(result, peer, result.reference, 'rate')),
+		latency === undefined ? '' : `${latency.p50.toFixed(2)} / ${latency.p99.toFixed(2)}`,
+		busy.length === 0 ? '' : `${Math.round(summarize(busy).median * 100)}%`,
+	]
+}
+
+function spread(values: readonly number[]): string {
+	return values.length === 0 ? '' : text(summarize(values), '')
+}
+
+function text({ median, min, max }: Summary, unit: string): string {
+	return `${median.toFixed(2)}${unit} (${min.toFixed(2)}–${max.toFixed(2)})`
+}
+
+/** One line a target that this run could judge. */
+export function verdicts(results: readonly Result[]): string {
+	return judge(results).map(verdict).join('\n')
+}
+
+function verdict({ target, measured, kept }: Verdict): string {
+	const { text: title, kind, bound, unit } = target
+	return `${kept ? '✓' : '✗'} ${title}: ${kind} ${bound}${unit}, measured ${text(measured, unit)}`
+}
+
+/** All figures of a run, for `--json`. */
+export function toJson(lines: readonly string[], results: readonly Result[]): string {
+	const plain = results.map((result) => ({
+		...result,
+		rounds: Object.fromEntries(result.rounds),
+		latency: Object.fromEntries(result.latency),
+	}))
+	const targets = judge(results).map(({ target, ...rest }) => ({
+		text: target.text,
+		bound: target.bound,
+		...rest,
+	}))
+	return `${JSON.stringify({ conditions: lines, results: plain, targets }, null, '\t')}\n`
+}

@@ -1,0 +1,53 @@
+/**
+ * Streams and iterables that a method has returned and nobody reads: not yet, while a check is awaited, or
+ * never, as something else is answered. Told apart by `reply.ts` and `answer.ts`.
+ */
+import { Readable } from 'node:stream'
+import { ReadableStream } from 'node:stream/web'
+import { CustomReply } from './custom-reply.ts'
+
+/**
+ * Keeps a stream that fails before anybody listens from ending the process: whoever reads it later finds
+ * the error in its state.
+ */
+export function guard(value: unknown): void {
+	const inner = innerOf(value)
+	if (inner instanceof Readable) inner.on('error', ignore)
+}
+
+/** Closes what won't be sent, so that its source lets go of files and connections. */
+export function letGo(value: unknown): void {
+	const inner = innerOf(value)
+	if (typeof inner !== 'object' || inner === null) return
+	if (inner instanceof Readable) inner.on('error', ignore).destroy()
+	else if (inner instanceof ReadableStream) inner.cancel().catch(ignore)
+	else if (Symbol.asyncIterator in inner) void close(inner as AsyncIterable<unknown>)
+}
+
+/** Waits for a stream's first bytes or its end, while an error can still be told. Rejects with that error. */
+export function firstBytes(source: Readable): Promise<void> {
+	guard(source)
+	return new Promise((resolve, reject) => {
+		const done = (error?: Error): void => {
+			source.off('readable', done).off('end', done).off('error', done).off('close', done)
+			if (error === undefined) resolve()
+			else reject(error)
+		}
+		if (source.errored) reject(source.errored)
+		else if (source.readableLength > 0 || source.readableEnded || source.destroyed) resolve()
+		else source.on('readable', done).on('end', done).on('error', done).on('close', done)
+	})
+}
+
+function innerOf(value: unknown): unknown {
+	return value instanceof CustomReply ? value.value : value
+}
+
+/** What fails while it is closed has nobody left to be told to. */
+async function close(source: AsyncIterable<unknown>): Promise<void> {
+	try {
+		await source[Symbol.asyncIterator]().return?.()
+	} catch {}
+}
+
+function ignore(): void {}

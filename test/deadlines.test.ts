@@ -1,0 +1,82 @@
+import * as assert from 'uvu/assert'
+import { Deadlines, type Due } from '../lib/deadlines.ts'
+import { describe } from './helpers/describe.ts'
+
+/** Deadlines on a clock that is set by hand, and items that write down when they expire. */
+function stage(): {
+	deadlines: Deadlines
+	expired: string[]
+	at(time: number): void
+	item(name: string, due: number): Due
+} {
+	let now = 0
+	const expired: string[] = []
+	return {
+		deadlines: new Deadlines(() => now, 1_000_000),
+		expired,
+		at: (time) => {
+			now = time
+		},
+		item: (name, due) => ({ due, expire: () => void expired.push(name) }),
+	}
+}
+
+describe('deadlines', (test) => {
+	test('what is due expires, once, and is no longer waited for', () => {
+		const { deadlines, expired, at, item } = stage()
+		deadlines.add(item('a', 10))
+		at(9)
+		deadlines.sweep()
+		assert.equal([expired, deadlines.size], [[], 1])
+		at(10)
+		deadlines.sweep()
+		deadlines.sweep()
+		assert.equal([expired, deadlines.size], [['a'], 0])
+		deadlines.stop()
+	})
+
+	test('what is deleted in time never expires; Infinity is never due', () => {
+		const { deadlines, expired, at, item } = stage()
+		const early = item('early', 5)
+		deadlines.add(early)
+		deadlines.add(item('never', Number.POSITIVE_INFINITY))
+		deadlines.delete(early)
+		at(1e12)
+		deadlines.sweep()
+		assert.equal([expired, deadlines.size], [[], 1])
+		deadlines.stop()
+	})
+
+	test('a time can be put off while it is waited for', () => {
+		const { deadlines, expired, at, item } = stage()
+		const it = item('a', 5)
+		deadlines.add(it)
+		it.due = 50
+		at(10)
+		deadlines.sweep()
+		assert.equal(expired, [])
+		at(50)
+		deadlines.sweep()
+		assert.equal(expired, ['a'])
+	})
+
+	test('those waited for are told oldest first', () => {
+		const { deadlines, item } = stage()
+		const [a, b] = [item('a', 9), item('b', 1)]
+		deadlines.add(a)
+		deadlines.add(b)
+		assert.equal([...deadlines.values()], [a, b])
+		deadlines.stop()
+	})
+
+	test('its timer runs while there is something to wait for, and begins again', async () => {
+		const deadlines = new Deadlines(() => performance.now(), 8)
+		// The deadlines' own timer keeps no program alive.
+		const alive = setInterval(() => {}, 1_000)
+		for (let round = 0; round < 2; round++) {
+			await new Promise<void>((expire) => deadlines.add({ due: 0, expire }))
+			assert.is(deadlines.size, 0)
+		}
+		clearInterval(alive)
+	})
+})

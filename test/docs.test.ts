@@ -1,0 +1,267 @@
+/**
+ * What the documentation shows is tried: its programs compile and run, its curl lines print what it says, its
+ * links lead somewhere. The kinds of code blocks:
+ *
+ *   ```ts           a program, run as it is ('verbena' is `lib/index.ts`)
+ *   ```ts members   members of a handler, which is mounted at `api`
+ *   ```console      curl lines for the program above, with what they print
+ *   ```text         what the program above prints
+ *   ```sh           commands for the reader; npm scripts in them exist
+ *   ```json, css …  are not looked at
+ */
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { settingsOf } from '../lib/options.ts'
+import { ERRORS, isErrorCode } from '../lib/wire/codes.ts'
+import { selfSigned } from './helpers/certificate.ts'
+import { describe } from './helpers/describe.ts'
+import { freePorts, ROOT, run, runAll } from './helpers/program.ts'
+import { assertPrints, commandsOf, elsewhere, replay } from './helpers/session.ts'
+
+interface Block {
+	readonly page: string
+	/** Line of its first fence. */
+	readonly line: number
+	readonly kind: string
+	readonly code: string
+}
+
+/** A program of the documentation, and the blocks that say what it does. */
+interface Program {
+	readonly block: Block
+	readonly says: Block[]
+	readonly file: string
+}
+
+const pages = [
+	...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'],
+	...readdirSync(`${ROOT}/docs`).map((name) => `docs/${name}`),
+]
+
+function textOf(page: string): string {
+	return readFileSync(`${ROOT}/${page}`, 'utf8')
+}
+
+function blocksOf(page: string): Block[] {
+	const text = textOf(page)
+	return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map((match) => ({
+		page,
+		line: text.slice(0, match.index).split('\n').length,
+		kind: match[1] ?? '',
+		code: match[2] ?? '',
+	}))
+}
+
+function where({ page, line }: Block): string {
+	return `${page}:${line}`
+}
+
+const blocks = pages.flatMap(blocksOf)
+
+function isProgram({ kind }: Block): boolean {
+	return kind === 'ts' || kind === 'ts members'
+}
+
+/** The programs of a page, each with the blocks that follow it. */
+function programsOf(page: string, folder: string): Program[] {
+	const programs: Program[] = []
+	for (const block of blocks.filter((one) => one.page === page)) {
+		const file = `${folder}/${page.replaceAll(/\W/g, '-')}-${block.line}.ts`
+		if (isProgram(block)) programs.push({ block, says: [], file })
+		else programs.at(-1)?.says.push(block)
+	}
+	return programs
+}
+
+/** A block as a module that can be run outside of a project. */
+function moduleOf({ kind, code }: Block): string {
+	return (kind === 'ts' ? code : handlerOf(code)).replaceAll(
+		/'verbena(\/\w+)?'/g,
+		(_, subpath = '') => `'${ROOT}/lib${subpath}/index.ts'`,
+	)
+}
+
+function handlerOf(members: string): string {
+	return `import {
+	createServer, MemoryCache, RawJson, remember, reply, type Request, RestError, RestHandler, RoleAcl,
+} from 'verbena'
+class Example extends RestHandler {
+${members}
+}
+const logger = { info() {}, warn() {}, error() {} }
+await createServer({ api: new Example() }, { logger }).listen(3000)
+`
+}
+
+/** A folder in which the programs find what they import and read. */
+function makeFolder(): string {
+	const folder = mkdtempSync(join(tmpdir(), 'verbena-docs-'))
+	symlinkSync(`${ROOT}/node_modules`, `${folder}/node_modules`, 'dir')
+	const compilerOptions = {
+		...{ strict: true, noImplicitOverride: true, module: 'nodenext', target: 'es2023', lib: ['es2023'] },
+		...{ types: ['node'], noEmit: true, allowImportingTsExtensions: true, skipLibCheck: true },
+	}
+	const { key, cert } = selfSigned()
+	writeFileSync(`${folder}/package.json`, '{ "type": "module" }')
+	writeFileSync(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+	writeFileSync(`${folder}/key.pem`, key)
+	writeFileSync(`${folder}/cert.pem`, cert)
+	mkdirSync(`${folder}/uploads`)
+	return folder
+}
+
+describe('documentation: programs', (test) => {
+	const folder = makeFolder()
+	const programs = pages.flatMap((page) => programsOf(page, folder))
+	let ports: number[] = []
+	let hosted: Awaited<ReturnType<typeof runAll>> | undefined
+
+	test.before(async () => {
+		ports = await freePorts(programs.length)
+		programs.forEach(({ block, file }, at) => {
+			writeFileSync(file, elsewhere(moduleOf(block), ports[at] ?? 0))
+		})
+		hosted = await runAll(
+			programs.map(({ file }) => file),
+			folder,
+		)
+	})
+
+	test.after(async () => {
+		await hosted?.stop()
+		rmSync(folder, { recursive: true, force: true })
+	})
+
+	test('all compile', async () => {
+		const { output } = await run({ args: [`${ROOT}/node_modules/typescript/bin/tsc`, '-p', folder] })
+		assert.is(output, '')
+	})
+
+	for (const [at, { block, says, file }] of programs.entries()) {
+		test(`${where(block)} does what is said`, async () => {
+			const report = hosted?.reports.get(file)
+			assert.is(report?.failure, '')
+			for (const said of says) {
+				if (said.kind === 'console') await replay(said.code, ports[at] ?? 0, ROOT)
+				if (said.kind === 'text')
+					assertPrints(report?.printed ?? '', elsewhere(said.code, ports[at] ?? 0), where(said))
+			}
+		})
+	}
+})
+
+describe('documentation', (test) => {
+	test('every code block is of a kind that is checked, and follows what it needs', () => {
+		const kinds = /^(?:ts|ts members|console|text|sh|json|nginx)$/
+		assert.equal(blocks.filter(({ kind }) => !kinds.test(kind)).map(where), [])
+		const alone = pages.flatMap((page) => {
+			const own = blocksOf(page)
+			return own
+				.slice(0, own.findIndex(isProgram))
+				.filter(({ kind }) => kind === 'console' || kind === 'text')
+		})
+		assert.equal(alone.map(where), [])
+	})
+
+	test('every console block is made of commands', () => {
+		const sessions = blocks.filter(({ kind }) => kind === 'console')
+		assert.equal(sessions.filter(({ code }) => !code.startsWith('$ curl ')).map(where), [])
+		assert.ok(sessions.flatMap(({ code }) => commandsOf(code)).length > 30)
+	})
+
+	test('npm scripts that it names exist', () => {
+		const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+		for (const page of pages) {
+			for (const [, script = ''] of textOf(page).matchAll(
+				/\bnpm (?:run )?((?:test|start|cover|check|format|bench|build)\b[:\w]*)/g,
+			)) {
+				assert.ok(script in scripts, `${page} names npm run ${script}`)
+			}
+		}
+	})
+
+	test('links lead to files and headings that exist', () => {
+		assert.equal(pages.flatMap(deadLinks), [])
+	})
+
+	test('the tables of options and codes are those of lib/', () => {
+		const { limits, ...others } = settingsOf({})
+		const defaults = Object.entries(limits).map(([name, value]) => [name, value.toLocaleString('en')])
+		const options = rowsOf('docs/server.md', '## Options').map(([name = '', , value = '']) => [name, value])
+		assert.equal(
+			options.filter(([name = '']) => name in limits),
+			defaults.map(([name, value = '']) => [name, value.replaceAll(',', '_')]),
+		)
+		assert.equal(
+			options.map(([name]) => name).sort(),
+			[...Object.keys(others), ...Object.keys(limits)].sort(),
+		)
+		const codes = rowsOf('docs/replies-and-errors.md', '### Codes').map(([code, status]) => [
+			code,
+			Number(status),
+		])
+		assert.equal(
+			codes,
+			Object.entries(ERRORS).map(([code, { status }]) => [code, status]),
+		)
+		const told = rowsOf('README.md', '## Errors').flatMap(([, names = '']) => names.split(', '))
+		assert.equal(
+			told.filter((code) => !isErrorCode(code)),
+			[],
+		)
+	})
+
+	test('the README has the two set-up commands and fits on a few screens', () => {
+		const readme = textOf('README.md')
+		assert.match(readme, '\nnpm ci && npm start\n')
+		assert.match(readme, '\nnpm ci && npm test\n')
+		assert.ok(readme.split('\n').length <= 320, 'README.md has more than 320 lines')
+	})
+})
+
+/** The cells of the first table under a heading, without the marks of code. */
+function rowsOf(page: string, heading: string): string[][] {
+	const section = textOf(page).split(`\n${heading}\n`)[1] ?? ''
+	const [table = ''] = /(?:^\|.*\n)+/m.exec(section) ?? []
+	const [, , ...rows] = table.trim().split('\n')
+	const plain = (cell: string) => cell.replaceAll('`', '').trim()
+	return rows.map((row) => row.split('|').slice(1, -1).map(plain))
+}
+
+/** The relative links of a page that lead nowhere. */
+function deadLinks(page: string): string[] {
+	const prose = textOf(page).replaceAll(/^```[\s\S]*?^```$/gm, '')
+	const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+	return links
+		.filter((link) => !/^https?:/.test(link) && !leads(page, link))
+		.map((link) => `${page}: ${link}`)
+}
+
+function leads(page: string, link: string): boolean {
+	const [path = '', heading] = link.split('#')
+	const target = path === '' ? page : join(dirname(page), path)
+	if (!existsSync(`${ROOT}/${target}`)) return false
+	return heading === undefined || headingsOf(target).includes(heading)
+}
+
+/** The anchors that GitHub makes of a page's headings. */
+function headingsOf(page: string): string[] {
+	const titles = [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title)
+	return titles.map((title) =>
+		title
+			.toLowerCase()
+			.replaceAll(/[^\w\- ]/g, '')
+			.replaceAll(' ', '-'),
+	)
+}

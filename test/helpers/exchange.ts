@@ -1,0 +1,49 @@
+/** An exchange of its own, for the steps that are tested one by one: a request is plain data over a stream. */
+import { Readable } from 'node:stream'
+import type { App } from '../../lib/app.ts'
+import { MemoryCache } from '../../lib/cache/memory-cache.ts'
+import { Deadlines } from '../../lib/deadlines.ts'
+import { Exchange } from '../../lib/exchange.ts'
+import type { Incoming } from '../../lib/incoming.ts'
+import { proxiesOf } from '../../lib/node/proxies.ts'
+import { Pipelines } from '../../lib/pipelines.ts'
+import { Log } from './listening.ts'
+
+/** Settings of a server, at its defaults where none is given; its clock stands at 0. */
+export function appOf(settings: Partial<App> = {}): App {
+	return {
+		cache: new MemoryCache({ max: 10 }),
+		logger: new Log(),
+		validator: undefined,
+		deadlines: new Deadlines(() => 0, 1_000),
+		pipelines: new Pipelines(),
+		maxBody: 1_048_576,
+		bodyTimeout: 60_000,
+		handlerTimeout: 30_000,
+		sendTimeout: 60_000,
+		requestId: undefined,
+		proxies: proxiesOf(undefined),
+		phase: 'open',
+		...settings,
+	}
+}
+
+/** A request; its body is `stream`, or none. */
+export function exchangeFor(
+	facts: Partial<Incoming> = {},
+	app: App = appOf(),
+	stream: Readable = Readable.from([], { objectMode: false }),
+): Exchange {
+	const incoming = Object.assign(stream, {
+		method: 'GET',
+		url: '/',
+		headers: {},
+		rawHeaders: [],
+		httpVersionMajor: 1,
+		httpVersionMinor: 1,
+		socket: null,
+		complete: false,
+		...facts,
+	})
+	return new Exchange(app, incoming)
+}

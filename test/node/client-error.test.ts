@@ -1,0 +1,300 @@
+import { promisify } from 'node:util'
+import * as assert from 'uvu/assert'
+import { RestHandler, type Server } from '../../lib/index.ts'
+import { describe } from '../helpers/describe.ts'
+import { listening, until } from '../helpers/listening.ts'
+import { ask, connected, type RawResponse, requestText } from '../helpers/raw.ts'
+
+class Site extends RestHandler {
+	override streaming = ['post_stream']
+	readonly calls: string[] = []
+
+	get_now() {
+		this.calls.push('now')
+		return 'now'
+	}
+
+	async get_soon(time: string) {
+		await new Promise((resolve) => setTimeout(resolve, Number(time)))
+		return `after ${time}`
+	}
+
+	async *get_slowly() {
+		for (let at = 0; at < 3; at++) {
+			await new Promise((resolve) => setTimeout(resolve, 30))
+			yield at
+		}
+	}
+
+	post_body() {
+		return this.body
+	}
+
+	async post_stream() {
+		for await (const _ of this.request.stream);
+		return 'read'
+	}
+}
+
+interface Case {
+	name: string
+	bytes: string
+	status: number
+	code: string
+}
+
+const CASES: Case[] = [
+	{ name: 'what is no HTTP', bytes: '\x16\x03\x01\x02\x00', status: 400, code: 'bad_request' },
+	{
+		name: 'a line break before a header',
+		bytes: 'GET / HTTP/1.1\r\n Host: a\r\n\r\n',
+		status: 400,
+		code: 'bad_request',
+	},
+	{
+		name: 'two lengths',
+		bytes: requestText('POST /body', ['Content-Length: 1', 'Content-Length: 2']),
+		status: 400,
+		code: 'bad_request',
+	},
+	{
+		name: 'length and chunked',
+		bytes: requestText('POST /body', ['Content-Length: 1', 'Transfer-Encoding: chunked']),
+		status: 400,
+		code: 'bad_request',
+	},
+	{
+		name: 'a negative length',
+		bytes: requestText('POST /body', ['Content-Length: -1']),
+		status: 400,
+		code: 'bad_request',
+	},
+	{ name: 'NUL in a header', bytes: requestText('GET /now', ['A: \0']), status: 400, code: 'bad_request' },
+	{
+		name: 'HTTP/1.2',
+		bytes: 'GET / HTTP/1.2\r\nHost: a\r\n\r\n',
+		status: 505,
+		code: 'version_not_supported',
+	},
+	{
+		name: 'a method that nobody knows',
+		bytes: requestText('FROB /now'),
+		status: 501,
+		code: 'not_implemented',
+	},
+	{ name: 'a method in small letters', bytes: requestText('get /now'), status: 501, code: 'not_implemented' },
+	{
+		name: 'noise where a method is wanted',
+		bytes: '(((( / HTTP/1.1\r\nHost: a\r\n\r\n',
+		status: 400,
+		code: 'bad_request',
+	},
+	{
+		name: 'headers over 32 kB',
+		bytes: requestText('GET /now', [`A: ${'a b '.repeat(10_000)}`]),
+		status: 431,
+		code: 'header_fields_too_large',
+	},
+	{
+		name: 'headers of 100 kB',
+		bytes: requestText('GET /now', [`A: ${'a b '.repeat(25_000)}`]),
+		status: 431,
+		code: 'header_fields_too_large',
+	},
+	{
+		name: 'a target over 32 kB',
+		bytes: requestText(`GET /${'a'.repeat(40_000)}`),
+		status: 414,
+		code: 'uri_too_long',
+	},
+	{
+		name: 'a target of 200 kB',
+		bytes: requestText(`GET /${'a'.repeat(200_000)}`),
+		status: 414,
+		code: 'uri_too_long',
+	},
+	{
+		name: 'CONNECT',
+		bytes: 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n',
+		status: 501,
+		code: 'not_implemented',
+	},
+	{
+		name: 'chunk extensions without end',
+		bytes: requestText('POST /body', ['Transfer-Encoding: chunked'], '').concat(
+			`1;${'a'.repeat(20_000)}\r\na\r\n0\r\n\r\n`,
+		),
+		status: 413,
+		code: 'content_too_large',
+	},
+	{
+		name: 'a chunk without a size',
+		bytes: requestText('POST /body', ['Transfer-Encoding: chunked']).concat('x\r\n'),
+		status: 400,
+		code: 'bad_request',
+	},
+	{
+		name: 'a chunk without a size, in a streamed body',
+		bytes: requestText('POST /stream', ['Transfer-Encoding: chunked']).concat('1\r\na\r\nx\r\n'),
+		status: 400,
+		code: 'bad_request',
+	},
+]
+
+describe('client-error', (test) => {
+	for (const { name, bytes, status, code } of CASES) {
+		test(`${name} → ${status} in the envelope, and the connection ends`, () =>
+			listening({ '': Site }, {}, ({ port }) =>
+				connected(port, async (client) => {
+					void client.send(bytes)
+					checkRefusal(await client.response(), status, code)
+					await client.closed(500)
+					assert.is(client.unread.length, 0)
+				}),
+			))
+	}
+
+	for (const [what, status] of [
+		['target', 414],
+		['header', 431],
+	] as const) {
+		test(`a ${what} that is too long is ${status} in pieces too`, () =>
+			listening({ '': Site }, {}, ({ port }) =>
+				connected(port, async (client) => {
+					await client.send(what === 'target' ? 'GET /' : 'GET / HTTP/1.1\r\nHost: a\r\nA: ')
+					for (let at = 0; at < 50 && !client.ended; at++)
+						await client.send('ab cd'.slice(0, what === 'target' ? 2 : 5).repeat(200))
+					for (let at = 0; at < 200 && !client.ended && client.unread.length === 0; at++) {
+						await client.send(what === 'target' ? 'a'.repeat(1_000) : 'a b '.repeat(250))
+						await new Promise(setImmediate)
+					}
+					assert.is((await client.response()).status, status)
+				}),
+			))
+	}
+
+	test('headers that are not complete in time → 408, also after a request', () =>
+		listening({ '': Site }, { headersTimeout: 200 }, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(`${requestText('GET /now')}GET /now HTTP/1.1\r\nHo`)
+				assert.is((await client.response()).status, 200)
+				checkRefusal(await client.response('GET', 2_000), 408, 'request_timeout')
+				await client.closed(500)
+			}),
+		))
+
+	test('a connection on which nothing is sent ends when the time for headers is over', () =>
+		listening({ '': Site }, { headersTimeout: 100 }, ({ port }) =>
+			connected(port, (client) => client.closed(2_000)),
+		))
+
+	test('who keeps sending after a refusal still reads it, and is cut off after two seconds', () =>
+		listening({ '': Site }, {}, ({ port, server }) =>
+			connected(port, async (client) => {
+				const start = performance.now()
+				void client.send('((((')
+				const refused = client.response()
+				while (client.error === undefined && performance.now() - start < 5_000) {
+					await client.send('a'.repeat(1_000))
+					await new Promise((resolve) => setTimeout(resolve, 10))
+				}
+				assert.is((await refused).status, 400)
+				assert.ok(performance.now() - start > 1_500, 'listened to for a while')
+				assert.ok(performance.now() - start < 4_000, 'and not for long')
+				await until(async () => (await connections(server)) === 0, 'no connections')
+			}),
+		))
+
+	test('a reset behind CONNECT does not end the process', () =>
+		listening({ '': Site }, {}, async ({ port }) => {
+			await connected(port, async (client) => {
+				await client.send('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')
+				client.reset()
+			})
+			await new Promise((resolve) => setTimeout(resolve, 30))
+			assert.is((await ask(port, requestText('GET /now'))).status, 200)
+		}))
+
+	test('a parse error behind an answered request is answered in turn', () =>
+		listening({ '': Site }, {}, ({ port }) => statusesOf(port, `${requestText('GET /now')}((((`, [200, 400])))
+
+	test('a parse error does not take the place of an answer that is still owed', () =>
+		listening({ '': Site }, {}, ({ port }) => statusesOf(port, `${requestText('GET /soon/50')}((((`, [200])))
+
+	test('several answers are owed: all come before the parse error', () =>
+		listening({ '': Site }, {}, async ({ port }) => {
+			const [a, b, now] = ['/soon/60', '/soon/20', '/now'].map((path) => requestText(`GET ${path}`))
+			await statusesOf(port, `${a}${b}((((`, [200, 200, 400])
+			await statusesOf(port, `${a}${b}${now}((((`, [200, 200, 200, 400])
+			await statusesOf(port, `${now}${b}((((`, [200, 200, 400])
+		}))
+
+	test('a parse error does not break into an answer that is being streamed', () =>
+		listening({ '': Site }, {}, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(requestText('GET /slowly'))
+				await client.bytes(1)
+				await client.send('((((')
+				assert.equal((await client.response()).json(), { success: true, data: [0, 1, 2] })
+				assert.is((await client.response()).status, 400)
+				await client.closed(1_000)
+			}),
+		))
+
+	test('a broken body behind an answer that is owed is answered after it', () =>
+		listening({ '': Site }, {}, ({ port }) =>
+			statusesOf(
+				port,
+				`${requestText('GET /soon/50')}${requestText('POST /body', ['Transfer-Encoding: chunked'])}x\r\n`,
+				[200, 400],
+			),
+		))
+
+	test('what comes behind a request with Connection: close is not looked at', () => {
+		const site = new Site()
+		return listening({ '': site }, {}, async ({ port }) => {
+			await statusesOf(
+				port,
+				`${requestText('GET /now', ['Connection: close'])}${requestText('GET /now')}((((`,
+				[200],
+			)
+			assert.equal(site.calls, ['now'])
+		})
+	})
+
+	test('a client that ends within its headers is answered 400', () =>
+		listening({ '': Site }, {}, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send('GET /now HT')
+				client.socket.end()
+				checkRefusal(await client.response(), 400, 'bad_request')
+			}),
+		))
+})
+
+function checkRefusal({ status, headers, json }: RawResponse, expected: number, code: string): void {
+	assert.is(status, expected)
+	const body = json() as { success: boolean; error: string; code: string }
+	assert.is(body.success, false)
+	assert.is(body.code, code)
+	assert.ok(body.error.length > 5)
+	assert.is(headers['content-type'], 'application/json; charset=utf-8')
+	assert.is(headers['x-content-type-options'], 'nosniff')
+	assert.is(headers.connection, 'close')
+}
+
+/** Sends the bytes at once, and compares the statuses of all answers till the connection ends. */
+function statusesOf(port: number, bytes: string, expected: readonly number[]): Promise<void> {
+	return connected(port, async (client) => {
+		await client.send(bytes)
+		const statuses: number[] = []
+		while (statuses.length < expected.length) statuses.push((await client.response()).status)
+		assert.equal(statuses, expected)
+		await client.closed(1_000)
+		assert.is(client.unread.length, 0, client.unread.toString())
+	})
+}
+
+function connections({ server }: Server): Promise<number> {
+	return promisify(server.getConnections.bind(server))()
+}

@@ -1,0 +1,204 @@
+/** A body that nobody reads: its sender sees the answer, and the connection is never out of step. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import * as assert from 'uvu/assert'
+import { RestError, RestHandler } from '../../lib/index.ts'
+import { describe } from '../helpers/describe.ts'
+import { listening } from '../helpers/listening.ts'
+import { connected, type RawClient, requestText } from '../helpers/raw.ts'
+
+class Site extends RestHandler {
+	override streaming = ['post_first', 'post_throw', 'post_ignore', 'post_echo']
+	override access = { post_vault: 'user' }
+	override authenticator = { authenticate: () => null }
+
+	get_now() {
+		return 'now'
+	}
+
+	get_nothing() {
+		this.status(204)
+	}
+
+	post_vault() {
+		return 'vault'
+	}
+
+	post_body() {
+		return this.getRawPostData().length
+	}
+
+	/** Reads one piece, and answers. */
+	async post_first() {
+		for await (const chunk of this.request.stream) return (chunk as Buffer).length > 0
+		return false
+	}
+
+	async post_throw() {
+		for await (const _ of this.request.stream) throw new RestError(413, 'no more of this')
+	}
+
+	post_ignore() {
+		return 'ignored'
+	}
+
+	post_echo() {
+		return this.request.stream
+	}
+}
+
+const MEGABYTE = 1_048_576
+const MAX_BODY = { maxBody: 1_000 }
+
+interface Case {
+	name: string
+	line: string
+	status: number
+	headers?: string[]
+}
+
+const REFUSED: Case[] = [
+	{ name: 'a body over maxBody', line: 'POST /body', status: 413 },
+	{ name: 'a caller without credentials', line: 'POST /vault', status: 401 },
+	{ name: 'an unknown path', line: 'POST /nowhere', status: 404 },
+	{ name: 'a method that the path has not', line: 'PUT /now', status: 405 },
+	{ name: 'a bad override', line: 'POST /body', headers: ['X-HTTP-Method-Override: GET'], status: 400 },
+	{ name: 'a body with GET', line: 'GET /now', status: 200 },
+	{ name: 'a body with GET, answered without one', line: 'GET /nothing', status: 204 },
+	{ name: 'a streaming method that throws', line: 'POST /throw', status: 413 },
+	{ name: 'a streaming method that stops reading', line: 'POST /first', status: 200 },
+	{ name: 'a streaming method that reads nothing', line: 'POST /ignore', status: 200 },
+	{ name: 'two Hosts', line: 'POST /body', headers: ['Host: b'], status: 400 },
+]
+
+describe('an unread body', (test) => {
+	for (const framing of ['with a length', 'in chunks'] as const) {
+		for (const { name, line, status, headers = [] } of REFUSED) {
+			test(`50 MB ${framing}, ${name}: ${status} is read, and the connection ends`, () =>
+				listening({ '': Site }, MAX_BODY, ({ port }) =>
+					connected(port, async (client) => {
+						await client.send(headOf(line, headers, framing === 'in chunks' ? undefined : 50 * MEGABYTE))
+						const sending = upload(client, 50, framing === 'in chunks')
+						const answer = await client.response(undefined, 8_000)
+						assert.is(answer.status, status)
+						assert.is(answer.headers.connection, 'close')
+						await client.closed(8_000)
+						await sending
+					}),
+				))
+		}
+	}
+
+	test('the answer does not wait for the body', () =>
+		listening({ '': Site }, MAX_BODY, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(headOf('POST /body', [], 50 * MEGABYTE))
+				assert.is((await client.response(undefined, 300)).status, 413)
+				assert.not(client.ended, 'what is still under way is taken in')
+			}),
+		))
+
+	test('a chunked body is refused when it has come to the limit', () =>
+		listening({ '': Site }, MAX_BODY, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(headOf('POST /body', [], undefined))
+				await client.send(`3e8\r\n${'a'.repeat(1_000)}\r\n`)
+				await client.send('1\r\na\r\n')
+				assert.is((await client.response(undefined, 300)).status, 413)
+			}),
+		))
+
+	test('a client that reads only after it has written all of it sees the answer', () =>
+		listening({ '': Site }, MAX_BODY, async ({ port }) => {
+			const script = [
+				'import socket, sys',
+				`s = socket.create_connection(('127.0.0.1', ${port}))`,
+				"s.sendall(b'POST /body HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 52428800\\r\\n\\r\\n')",
+				"for _ in range(50): s.sendall(b'a' * 1048576)",
+				'print(s.recv(100000).split()[1].decode())',
+			].join('\n')
+			const { stdout } = await promisify(execFile)('python3', ['-c', script])
+			assert.is(stdout.trim(), '413')
+		}))
+
+	for (const [name, line, status] of [
+		['a refusal', 'POST /nowhere', 404],
+		['a body with GET', 'GET /now', 200],
+		['a streaming method that reads nothing', 'POST /ignore', 200],
+		['a streaming method that stops reading', 'POST /first', 200],
+		['a streaming method that throws', 'POST /throw', 413],
+	] as const) {
+		test(`${name} with 60 kB unread keeps the connection in step`, () =>
+			listening({ '': Site }, {}, ({ port }) =>
+				connected(port, async (client) => {
+					const sneaked = requestText('GET /sneaked')
+					const body = sneaked.repeat(Math.floor(60_000 / sneaked.length))
+					for (let round = 0; round < 3; round++) {
+						await client.send(requestText(line, [], body).slice(0, -30_000))
+						const answer = client.response(undefined, 2_000)
+						await new Promise((resolve) => setTimeout(resolve, 20))
+						await client.send(body.slice(-30_000) + requestText('GET /now'))
+						assert.is((await answer).status, status)
+						assert.equal((await client.response(undefined, 2_000)).json(), { success: true, data: 'now' })
+					}
+				}),
+			))
+	}
+
+	test('pipelined requests with bodies that nobody reads are answered in turn', () =>
+		listening({ '': Site }, {}, ({ port }) =>
+			connected(port, async (client) => {
+				const bodies = ['POST /nowhere', 'GET /now', 'POST /body', 'POST /ignore', 'GET /now']
+				await client.send(bodies.map((line) => requestText(line, [], 'a'.repeat(5_000))).join(''))
+				const statuses: number[] = []
+				for (const _ of bodies) statuses.push((await client.response()).status)
+				assert.equal(statuses, [404, 200, 200, 200, 200])
+			}),
+		))
+
+	test('an upload that is answered by itself is sent back whole', () =>
+		listening({ '': Site }, {}, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(headOf('POST /echo', [], 3 * MEGABYTE))
+				const sending = upload(client, 3, false)
+				const { status, body } = await client.response()
+				await sending
+				assert.is(status, 200)
+				assert.is(body.length, 3 * MEGABYTE)
+			}),
+		))
+
+	test('503 is read by a client whose upload nobody takes', () =>
+		listening({ '': Patient }, {}, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(headOf('POST /stuck', [], 50 * MEGABYTE))
+				const sending = upload(client, 50, false)
+				assert.is((await client.response(undefined, 5_000)).status, 503)
+				await client.closed(8_000)
+				await sending
+			}),
+		))
+})
+
+class Patient extends RestHandler {
+	override streaming = { post_stuck: { handlerTimeout: 200 } }
+
+	async post_stuck() {
+		await new Promise((resolve) => setTimeout(resolve, 1_000).unref())
+	}
+}
+
+function headOf(line: string, headers: readonly string[], length: number | undefined): string {
+	const framing = length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`
+	return `${[`${line} HTTP/1.1`, 'Host: a', framing, ...headers].join('\r\n')}\r\n\r\n`
+}
+
+async function upload(client: RawClient, megabytes: number, inChunks: boolean): Promise<void> {
+	const bytes = Buffer.alloc(MEGABYTE, 'a')
+	for (let at = 0; at < megabytes && !client.ended; at++) {
+		if (inChunks) await client.send('100000\r\n')
+		await client.send(bytes)
+		if (inChunks) await client.send('\r\n')
+	}
+	if (inChunks) await client.send('0\r\n\r\n')
+}
