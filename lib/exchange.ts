@@ -2,34 +2,24 @@
  * `Exchange`: the state of one request and of the answer that is being made. Handlers see it through
  * their view; the steps in `answer.ts` write it.
  */
-import type { IncomingHttpHeaders } from 'node:http'
-import type { Readable } from 'node:stream'
-import type { Action } from './action.ts'
 import type { App } from './app.ts'
+import type { Acl } from './auth/acl.ts'
 import type { Authenticator, User } from './auth/authenticator.ts'
+import { Content } from './content.ts'
 import type { Due } from './deadlines.ts'
-import { type DecodedBody, decodeBody } from './decode/decode-body.ts'
-import type { Fields } from './decode/fields.ts'
-import { decodeQuery } from './decode/form.ts'
 import { RestError } from './error.ts'
 import type { Method } from './http.ts'
 import type { Incoming } from './incoming.ts'
 import type { MountFacts } from './mount/facts.ts'
 import { Request, type RequestSource } from './request.ts'
 import type { Milliseconds } from './time.ts'
-import { Upload } from './upload.ts'
 
 /** A header of the answer: its name as it is sent, and its value or values. */
 export type HeaderLine = readonly [name: string, value: string | readonly string[]]
 
 const NO_PARAMS: readonly string[] = []
-const NO_BYTES = Buffer.alloc(0)
-const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({})
 /** What a request id may look like when it comes from outside: it goes into headers and log lines. */
 const SAFE_ID = /^[\w.~:@/+=-]{1,128}$/
-
-/** Types whose fields are text. */
-const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
 
 /** What closes when the client leaves: node's response, its socket, or its HTTP/2 stream. */
 export interface Closable {
@@ -38,14 +28,11 @@ export interface Closable {
 	off(event: 'close', call: () => void): unknown
 }
 
-export class Exchange implements Due, RequestSource {
+export class Exchange extends Content implements Due, RequestSource {
 	readonly app: App
-	readonly incoming: Incoming
 	method: Method = 'GET'
 	authority: string | undefined = undefined
-	queryText = ''
 	mount: MountFacts | undefined = undefined
-	action: Action | undefined = undefined
 	params: readonly (string | number)[] = NO_PARAMS
 	user: User | null = null
 	/** Status asked for by the method; 0 for the usual one. */
@@ -56,8 +43,6 @@ export class Exchange implements Due, RequestSource {
 	failure: RestError | undefined = undefined
 	/** Set once the answer is decided: later calls only log. */
 	replied = false
-	/** The body's bytes, once step 8 has read them. */
-	bytes: Buffer | undefined = undefined
 	due: Milliseconds = Number.POSITIVE_INFINITY
 	/** What is answered when `due` is over. */
 	late: 'request_timeout' | 'unavailable' = 'unavailable'
@@ -67,31 +52,22 @@ export class Exchange implements Due, RequestSource {
 	closes = false
 	/** Set when nothing more of the request can or should be taken in. */
 	broken = false
-	/** Sends `100 Continue`, once, if the client waits for it. */
-	sendContinue: (() => void) | undefined = undefined
 	/** What tells when the client is gone; set by the listener. */
 	connection: Closable | undefined = undefined
 	#request: Request | undefined = undefined
-	#upload: Upload | undefined = undefined
-	#decoded: DecodedBody | undefined = undefined
-	#query: Fields | undefined = undefined
 	#id: string | undefined = undefined
 	#abort: AbortController | undefined = undefined
 	#asked: Map<Authenticator, Promise<User | null>> | undefined = undefined
 	#checks: Promise<unknown>[] | undefined = undefined
 
 	constructor(app: App, incoming: Incoming) {
+		super(incoming)
 		this.app = app
-		this.incoming = incoming
 	}
 
 	get request(): Request {
 		this.#request ??= new Request(this)
 		return this.#request
-	}
-
-	get headers(): IncomingHttpHeaders {
-		return this.incoming.headers
 	}
 
 	target(): string {
@@ -138,77 +114,13 @@ export class Exchange implements Due, RequestSource {
 		return this.#abort.signal
 	}
 
-	rawBody(): Buffer {
-		if (this.action?.streaming !== undefined) {
-			throw new TypeError(
-				`${this.action.name} is named in streaming: read this.request.stream, its body is not collected`,
-			)
-		}
-		if (this.bytes !== undefined) return this.bytes
-		const { body } = this.incoming
-		if (Buffer.isBuffer(body)) return body
-		if (typeof body === 'string') return Buffer.from(body)
-		if (body === undefined || body === null) return NO_BYTES
-		throw new TypeError('a parser in front has taken the bytes of the body: mount Verbena before it')
-	}
-
-	stream(): Readable {
-		if (this.action?.streaming === undefined) {
-			throw new TypeError(
-				`name ${this.action?.name ?? 'the method'} in streaming to read its body as a stream`,
-			)
-		}
-		this.sendContinue?.()
-		this.#upload ??= new Upload(this.incoming)
-		return this.#upload
-	}
-
-	/** The decoded body: decoded when it is first asked for, so that a method which takes any type can. */
-	decoded(): DecodedBody {
-		this.#decoded ??= this.#decode()
-		return this.#decoded
-	}
-
-	#decode(): DecodedBody {
-		const { headers, incoming, bytes } = this
-		const { body } = incoming
-		// Text and bytes (express.text(), express.raw()) are still to be decoded.
-		const isParsed = body != null && typeof body !== 'string' && !Buffer.isBuffer(body)
-		if (bytes === undefined && this.action?.streaming === undefined && isParsed)
-			return { kind: 'json', value: body }
-		return decodeBody(bytes ?? this.rawBody(), {
-			contentType: headers['content-type'],
-			contentEncoding: headers['content-encoding'],
-		})
-	}
-
-	/** The body's fields, for whoever wants an object; none without a body. */
-	fields(): Readonly<Record<string, unknown>> {
-		const { value } = this.decoded()
-		if (value === undefined) return NO_FIELDS
-		if (typeof value === 'object' && value !== null && !Array.isArray(value))
-			return value as Record<string, unknown>
-		throw new RestError('invalid', 'The body must be an object with named fields')
-	}
-
-	/** The query, or a form's fields, with all values of the names that came more than once. */
-	withLists(source: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-		if (source === this.#query?.last) return this.#query.lists()
-		const body = this.#decoded
-		return body !== undefined && 'fields' in body && source === body.value ? body.fields.lists() : source
-	}
-
-	/** Whether the body's fields are text, as a form's are. */
-	isText(): boolean {
-		const { kind } = this.decoded()
-		// A parser in front tells only by the header what it has read.
-		return kind === 'form' || kind === 'multipart' || FORM.test(this.headers['content-type'] ?? '')
-	}
-
-	/** The decoded query, all values of each name. */
-	query(): Fields {
-		this.#query ??= decodeQuery(this.queryText)
-		return this.#query
+	/** @throws TypeError when neither the handler nor the server declares one */
+	acl(): Acl {
+		const acl = this.mount?.acl
+		if (acl !== undefined) return acl
+		throw new TypeError(
+			'this.can() and this.requireAcl() need an acl: declare it on the handler or the server',
+		)
 	}
 
 	/** Asks an authenticator who is calling: once a request, however often and wherever it is called. */

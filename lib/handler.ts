@@ -6,19 +6,11 @@ import { CustomReply } from './custom-reply.ts'
 import type { AccessRules, CustomRoutes, Specs, Streaming } from './declarations.ts'
 import { decodeJson } from './decode/json.ts'
 import { RestError } from './error.ts'
-import type { Exchange } from './exchange.ts'
+import { declaredSpec, sourceOf } from './params-source.ts'
 import { setHeader, setStatus } from './reply-head.ts'
 import type { Request } from './request.ts'
 import type { KnownKeys } from './validate/inferred.ts'
-import {
-	type CompiledSpec,
-	type Params,
-	type ReadOptions,
-	readCompiled,
-	readParams,
-	readParamsAsync,
-	type Spec,
-} from './validate/params.ts'
+import { type Params, readCompiled, readParams, readParamsAsync, type Spec } from './validate/params.ts'
 import { exchangeOf, outsideRequest } from './view.ts'
 
 declare const refused: unique symbol
@@ -44,8 +36,7 @@ export interface HandlerController {
  *       get_article(id: string) { return articles.get(id) ?? this.error('No such article', 404) }
  *     }
  *
- * In a method, `this` is a view made for the request: what a method sets on it belongs to the request,
- * everything else is read from the handler, which is frozen once it is mounted.
+ * In a method, `this` is a view: what is set on it belongs to the request, the rest is the frozen handler's.
  */
 export class RestHandler {
 	/** Whether answers are in the envelope `{"success":true,"data":…}`. @default true */
@@ -226,7 +217,7 @@ export class RestHandler {
 	/** Whether the user may use all the resources; false when nobody is logged in. */
 	can(...resources: string[]): boolean {
 		const exchange = exchangeOf(this, 'can')
-		const acl = aclOf(exchange)
+		const acl = exchange.acl()
 		const { user } = exchange
 		return user !== null && resources.every((resource) => acl.allows(user, resource) === true)
 	}
@@ -234,7 +225,7 @@ export class RestHandler {
 	/** @throws RestError `unauthorized` when nobody is logged in, `forbidden` when the user may not */
 	requireAcl(...resources: string[]): void {
 		const exchange = exchangeOf(this, 'requireAcl')
-		aclOf(exchange)
+		exchange.acl()
 		if (exchange.user === null) throw new RestError('unauthorized')
 		if (!this.can(...resources)) throw new RestError('forbidden')
 	}
@@ -256,41 +247,4 @@ export class RestHandler {
 		exchange.addCheck(check)
 		return check
 	}
-}
-
-function aclOf(exchange: Exchange): Acl {
-	const acl = exchange.mount?.acl
-	if (acl === undefined)
-		throw new TypeError(
-			'this.can() and this.requireAcl() need an acl: declare it on the handler or the server',
-		)
-	return acl
-}
-
-const AS_JSON: ReadOptions = { coerce: false }
-const AS_TEXT: ReadOptions = { coerce: true }
-
-/**
- * What `getParams` reads: the body, or the source it was handed. Text stands for other kinds in whatever
- * isn't JSON: forms, multipart, the query.
- */
-function sourceOf(exchange: Exchange, source: Readonly<Record<string, unknown>> | undefined): Source {
-	const { validator } = exchange.app
-	const from = source ?? exchange.fields()
-	const coerce = source !== undefined || exchange.isText()
-	const ours = coerce ? AS_TEXT : AS_JSON
-	const options = validator === undefined ? ours : { coerce, validator }
-	return { from: coerce ? exchange.withLists(from) : from, options }
-}
-
-interface Source {
-	readonly from: Readonly<Record<string, unknown>>
-	readonly options: ReadOptions
-}
-
-function declaredSpec(exchange: Exchange): CompiledSpec {
-	const spec = exchange.action?.spec
-	if (spec !== undefined) return spec
-	const name = exchange.action?.name ?? 'method'
-	throw new TypeError(`this.getParams() without argument needs specs: { ${name}: … } on the handler`)
 }

@@ -16,8 +16,8 @@ export async function firstThenRest(source: AsyncIterable<unknown>): Promise<Rec
 }
 
 /**
- * The records between `head` and `tail`, in pieces of about 16 kB. Pulled one by one: nothing is read
- * ahead of what the client takes. Closing it early closes the source, also before the first piece.
+ * The records between `head` and `tail`, in pieces of about 16 kB, or of what is there when the next
+ * record keeps it waiting. Pulled one by one: nothing is read ahead of what the client takes. Closing it early closes the source, also before the first piece.
  */
 export function jsonArray(records: Records, head: string, tail: string): AsyncIterable<string> {
 	const pieces = piecesOf(records, head, tail)
@@ -53,11 +53,37 @@ async function* piecesOf(records: Records, head: string, tail: string): AsyncGen
 			}
 			// A source that has ended or failed by itself is not to be closed.
 			closes = false
-			next = await rest.next()
+			const pending = Promise.resolve(rest.next())
+			if (text !== '' && (await isSlow(pending))) {
+				yield text
+				text = ''
+			}
+			next = await pending
 			closes = next.done !== true
 		}
 		yield text + tail
 	} finally {
 		if (closes) await rest.return?.()
 	}
+}
+
+/** Turns of the microtask queue in which a record that is there already arrives. */
+const TURNS = 3
+
+/**
+ * Whether a record is still awaited at the end of this turn of the event loop: what has been gathered is
+ * then sent, so that a feed shows each record when it comes.
+ */
+async function isSlow(pending: Promise<unknown>): Promise<boolean> {
+	let arrived = false
+	const arrive = (): void => {
+		arrived = true
+	}
+	pending.then(arrive, arrive)
+	for (let turn = 0; turn < TURNS; turn++) {
+		await undefined
+		if (arrived) return false
+	}
+	await new Promise(setImmediate)
+	return !arrived
 }

@@ -4,7 +4,6 @@
  */
 import { STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
-import { ReadableStream } from 'node:stream/web'
 import { prefersProblem } from './accept.ts'
 import { CustomReply, type ReplyOptions } from './custom-reply.ts'
 import { isRestError, RestError } from './error.ts'
@@ -13,7 +12,7 @@ import { explained } from './explain.ts'
 import { allowHeader, type RouteMethod } from './http.ts'
 import { firstThenRest, jsonArray } from './json-array.ts'
 import { applyOptions, headerLine } from './reply-head.ts'
-import { firstBytes, letGo } from './unsent.ts'
+import { firstBytes, isWebStream, letGo } from './unsent.ts'
 import { RawJson } from './wire/raw-json.ts'
 
 /** What is sent. A body that is no text or bytes is sent in chunks, as the client takes them. */
@@ -59,7 +58,7 @@ function sealValue(exchange: Exchange, value: unknown, wrap: boolean, meta: Meta
 		}
 		if (value instanceof Uint8Array) return bytes(exchange, value)
 		if (value instanceof Readable && !value.readableObjectMode) return stream(exchange, value)
-		if (value instanceof ReadableStream) return stream(exchange, Readable.fromWeb(value))
+		if (isWebStream(value)) return stream(exchange, Readable.fromWeb(value))
 		if (isAsyncIterable(value)) return records(exchange, value, wrap, meta)
 	}
 	return json(exchange, stringify(value), wrap, meta)

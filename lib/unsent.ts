@@ -3,7 +3,7 @@
  * never, as something else is answered. Told apart by `reply.ts` and `answer.ts`.
  */
 import { Readable } from 'node:stream'
-import { ReadableStream } from 'node:stream/web'
+import type { ReadableStream } from 'node:stream/web'
 import { CustomReply } from './custom-reply.ts'
 
 /**
@@ -15,12 +15,17 @@ export function guard(value: unknown): void {
 	if (inner instanceof Readable) inner.on('error', ignore)
 }
 
+/** By its method, as to load the class in order to ask for it costs every start some milliseconds. */
+export function isWebStream(value: object): value is ReadableStream {
+	return 'getReader' in value && typeof value.getReader === 'function'
+}
+
 /** Closes what won't be sent, so that its source lets go of files and connections. */
 export function letGo(value: unknown): void {
 	const inner = innerOf(value)
 	if (typeof inner !== 'object' || inner === null) return
 	if (inner instanceof Readable) inner.on('error', ignore).destroy()
-	else if (inner instanceof ReadableStream) inner.cancel().catch(ignore)
+	else if (isWebStream(inner)) inner.cancel().catch(ignore)
 	else if (Symbol.asyncIterator in inner) void close(inner as AsyncIterable<unknown>)
 }
 

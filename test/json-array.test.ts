@@ -57,6 +57,20 @@ describe('json-array', (test) => {
 		)
 	})
 
+	test('a record that keeps the next waiting is passed on without it', async () => {
+		const waits: (() => void)[] = []
+		async function* feed(): AsyncGenerator<number> {
+			yield 1
+			yield 2
+			await new Promise<void>((resolve) => waits.push(resolve))
+			yield 3
+		}
+		const text = jsonArray(await firstThenRest(feed()), '[', ']')[Symbol.asyncIterator]()
+		assert.equal(await text.next(), { done: false, value: '[1,2' })
+		for (const resume of waits) resume()
+		assert.equal(await text.next(), { done: false, value: ',3]' })
+	})
+
 	test('nothing is read ahead of what is taken', async () => {
 		const records = source(1_000_000)
 		const text = jsonArray(await firstThenRest(records), '[', ']')[Symbol.asyncIterator]()

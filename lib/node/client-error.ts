@@ -30,6 +30,7 @@ export function answerClientError(app: App, error: ParserError, socket: Socket):
 	if (socket.writableEnded || app.pipelines.isEnding(socket)) {
 		// What comes behind the last answer isn't looked at; when its sender is gone, so is the connection.
 		if (error.code === 'HPE_INVALID_EOF_STATE') socket.destroySoon()
+		else if (!socket.writableEnded && app.pipelines.owed(socket) === undefined) end(app, socket, '')
 		return
 	}
 	const pending = pendingOn(app, socket)
@@ -74,7 +75,12 @@ function endWith(app: App, socket: Socket, error: RestError): void {
 		'X-Content-Type-Options: nosniff',
 		'Connection: close',
 	]
-	socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+	end(app, socket, `${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** Ends our side of a connection, and lingers for the other's. */
+function end(app: App, socket: Socket, text: string): void {
+	socket.end(text)
 	socket.resume()
 	const linger: Due = { due: app.deadlines.clock() + LINGER, expire: () => socket.destroy() }
 	app.deadlines.add(linger)

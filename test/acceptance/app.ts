@@ -90,7 +90,10 @@ export class AcceptanceApp extends RestHandler {
 
 	post_article(id?: string) {
 		if (id !== undefined) return this.change(id)
-		const { title, body } = this.getParams({ title: ['required', 'string'], body: ['string', { default: '' }] })
+		const { title, body } = this.getParams({
+			title: ['required', 'string'],
+			body: ['string', { default: '' }],
+		})
 		const row = this.articles.add({ title, body })
 		this.status(201)
 		this.header('Location', `/blog/api/article/${row.id}`)

@@ -262,6 +262,22 @@ describe('client-error', (test) => {
 		})
 	})
 
+	test('a broken body that nobody reads is not answered again, and ends the connection', () =>
+		listening({ '': Site }, {}, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(requestText('POST /nowhere', ['Transfer-Encoding: chunked']))
+				assert.is((await client.response()).status, 404)
+				await client.send('x\r\n'.repeat(10))
+				await client.closed(1_000)
+				assert.is(client.unread.length, 0)
+			}),
+		))
+
+	test('a Transfer-Encoding that nobody knows → 501, and the connection ends', () =>
+		listening({ '': Site }, {}, ({ port }) =>
+			statusesOf(port, requestText('POST /body', ['Transfer-Encoding: x-foo']), [501]),
+		))
+
 	test('a client that ends within its headers is answered 400', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {

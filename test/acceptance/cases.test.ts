@@ -1,0 +1,62 @@
+/** Every case of `http-cases.json`, by its own runner, against the app that it describes. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { describe } from '../helpers/describe.ts'
+import { ROOT, run } from '../helpers/program.ts'
+import { withApp } from './running.ts'
+
+interface Result {
+	readonly name: string
+	readonly ok?: boolean
+	readonly skipped?: boolean
+	readonly bad?: readonly string[]
+}
+
+const CASES = JSON.parse(readFileSync(`${ROOT}/test/acceptance/http-cases.json`, 'utf8')) as {
+	cases: { name: string }[]
+}
+
+const NAMES = CASES.cases.map(({ name }) => name)
+/** Without those that need what the app doesn't have: a signer, and a handler over a model. */
+const GROUPS = [...new Set(NAMES.map(groupOf))].filter((group) => group !== 'auth' && group !== 'crud')
+
+function groupOf(name: string): string {
+	return name.slice(0, name.indexOf('/'))
+}
+
+/** Runs the cases of one group in a fresh app. */
+async function runGroup(group: string): Promise<readonly Result[]> {
+	const folder = mkdtempSync(join(tmpdir(), 'verbena-'))
+	let results: readonly Result[] = []
+	try {
+		await withApp(async (port) => {
+			const file = join(folder, 'results.json')
+			const options = ['--port', String(port), '--only', `${group}/`, '--json', file, '--quiet']
+			await run({ args: [`${ROOT}/test/acceptance/run-cases.mjs`, ...options] })
+			results = JSON.parse(readFileSync(file, 'utf8')) as Result[]
+		})
+	} finally {
+		rmSync(folder, { recursive: true })
+	}
+	return results
+}
+
+describe('acceptance', (test) => {
+	for (const group of GROUPS) {
+		const names = NAMES.filter((name) => groupOf(name) === group)
+		test(`${group}: ${names.length} cases`, async () => {
+			const results = await runGroup(group)
+			assert.equal(
+				results.map(({ name }) => name),
+				names,
+			)
+			const failed = results.filter(({ ok }) => ok !== true)
+			assert.equal(
+				failed.map(({ name, bad = ['skipped'] }) => `${name}: ${bad.join('; ')}`),
+				[],
+			)
+		})
+	}
+})
