@@ -121,10 +121,15 @@ describe('package', (test) => {
 		assert.equal(top, ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'lib', 'package.json'])
 		const sources = below(`${ROOT}/lib`).sort()
 		assert.equal(below(`${installed}/lib`).sort(), sources)
-		const built = sources.flatMap((name) =>
-			['.js', '.js.map', '.d.ts', '.d.ts.map'].map((ending) => name.replace(/\.ts$/, ending)),
+		const types = sources.flatMap((name) =>
+			['.d.ts', '.d.ts.map'].map((ending) => name.replace(/\.ts$/, ending)),
 		)
-		assert.equal(below(`${installed}/dist`).sort(), built.sort())
+		const built = below(`${installed}/dist`)
+		assert.equal(built.filter((name) => /\.d\.ts(?:\.map)?$/.test(name)).sort(), types.sort())
+		// A file a subpath, and what they share: each file more is a piece of every program's start.
+		const code = built.filter((name) => name.endsWith('.js')).map((name) => name.replace(/-\w+(?=\.js$)/, ''))
+		assert.equal(code.sort(), ['chunk.js', 'index.js', 'testing/index.js'])
+		assert.is(built.length, types.length + 2 * code.length)
 	})
 
 	test('depends on nothing', () => {

@@ -4,13 +4,15 @@ import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { App } from '../app.ts'
 import { Exchange } from '../exchange.ts'
-import type { Milliseconds } from '../time.ts'
+import type { Clock, Milliseconds } from '../time.ts'
 import { closing } from './listener.ts'
 
-/** An idle connection may have a request under way to us: it is left alone for so long. */
-const QUIET: Milliseconds = 100
+/** An idle connection may have a request under way to us, for about a round trip: it is left alone for so long. */
+const QUIET: Milliseconds = 250
 /** How often idle connections are looked for after that. */
 const LOOK: Milliseconds = 25
+/** How long connections are accepted that the kernel has made before the end. */
+const ACCEPTING: Milliseconds = 500
 /** What the last answers are given to be written in, once the grace time is over. */
 const FLUSH: Milliseconds = 250
 
@@ -35,11 +37,10 @@ export async function drain(
 	grace: Milliseconds,
 ): Promise<void> {
 	app.phase = 'draining'
-	// One turn of the loop, so that connections which were made before this call are accepted.
-	await setImmediate()
+	await acceptQueued(server, app.deadlines.clock, Math.min(grace, ACCEPTING))
 	const closed = stopListening(server)
 	const waiting = new AbortController()
-	void closeIdle(server, connections, waiting.signal)
+	void closeIdle(server, connections, Math.min(grace / 2, QUIET), waiting.signal)
 	if ((await Promise.race([closed, graceOver(grace, waiting.signal)])) === 'over') {
 		app.phase = 'closed'
 		for (const item of app.deadlines.values()) {
@@ -54,6 +55,22 @@ export async function drain(
 	app.deadlines.stop()
 	// http's own close, which fails as nothing listens any more, stops its timer over connections.
 	HttpServer.prototype.close.call(server, () => {})
+}
+
+/**
+ * Accepts what was connected before the end: the kernel resets those that are still queued when a server stops
+ * listening, whatever they have sent. Node accepts one a turn of the loop; turns without one tell that there are
+ * no more.
+ */
+async function acceptQueued(server: Server, clock: Clock, time: Milliseconds): Promise<void> {
+	let turns = 0
+	const note = (): void => {
+		turns = 0
+	}
+	server.on('connection', note)
+	// The first turn may be what is left of the one that called `close()`.
+	for (const end = clock() + time; turns < 3 && clock() < end; turns++) await setImmediate()
+	server.off('connection', note)
 }
 
 /**
@@ -76,9 +93,10 @@ async function graceOver(grace: Milliseconds, signal: AbortSignal): Promise<'ove
 async function closeIdle(
 	server: Server,
 	connections: ReadonlySet<Socket>,
+	quiet: Milliseconds,
 	signal: AbortSignal,
 ): Promise<void> {
-	for (let wait = QUIET; !signal.aborted; wait = LOOK) {
+	for (let wait = quiet; !signal.aborted; wait = LOOK) {
 		await setTimeout(wait, undefined, { ref: false })
 		const all = [...connections]
 		// node doesn't count those as idle on which nothing has come yet.

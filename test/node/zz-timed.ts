@@ -1,0 +1,268 @@
+/** The end of a server: what is being answered, what comes still, and who is told to come back. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import { createServer, RestHandler, type Server, type ServerOptions } from '../../lib/index.ts'
+import { describe } from '/tmp/tdescribe.mts'
+import { Log, until } from '../helpers/listening.ts'
+import { connected, RawClient, requestText } from '../helpers/raw.ts'
+
+class Site extends RestHandler {
+	override streaming = ['post_upload']
+	readonly reasons: unknown[] = []
+
+	get_now() {
+		return 'now'
+	}
+
+	async get_after(time: string) {
+		const { signal } = this.request
+		signal.addEventListener('abort', () => this.reasons.push(signal.reason))
+		await sleep(Number(time), undefined, { ref: false })
+		return time
+	}
+
+	async *get_records(time: string) {
+		for (let at = 0; at < 5; at++) {
+			await sleep(Number(time))
+			yield at
+		}
+	}
+
+	get_large() {
+		return Buffer.alloc(20 * 1_048_576)
+	}
+
+	post_body() {
+		return this.getRawPostData()
+	}
+
+	async post_upload() {
+		for await (const _ of this.request.stream);
+	}
+}
+
+interface Closing {
+	readonly server: Server
+	readonly site: Site
+	readonly port: number
+	/** A new connection, closed after the test. */
+	connect(): RawClient
+	/** Calls `close`, and tells after how many milliseconds it had closed. */
+	close(): Promise<number>
+}
+
+/** `graceTimeout` is long, so that a test which waits for it is seen. */
+async function closing(use: (given: Closing) => Promise<void>, options: ServerOptions = {}): Promise<void> {
+	const site = new Site()
+	const server = createServer({ '': site }, { logger: new Log(), graceTimeout: 5_000, ...options })
+	const clients: RawClient[] = []
+	try {
+		const { port } = await server.listen()
+		const connect = (): RawClient => {
+			const client = new RawClient(port)
+			clients.push(client)
+			return client
+		}
+		const close = async (): Promise<number> => {
+			const start = performance.now()
+			await server.close()
+			return performance.now() - start
+		}
+		await use({ server, site, port, connect, close })
+	} finally {
+		for (const client of clients) client.close()
+		await server.close()
+	}
+}
+
+describe('close', (test) => {
+	test('ends at once when nobody is connected', () =>
+		closing(async ({ close }) => {
+			assert.ok((await close()) < 90)
+		}))
+
+	test('ends soon with idle clients, and with some that have sent nothing yet', () =>
+		closing(async ({ connect, close }) => {
+			const idle = connect()
+			await idle.send(requestText('GET /now'))
+			await idle.response()
+			const silent = connect()
+			await until(() => silent.socket.readyState === 'open', 'the connection')
+			const taken = await close()
+			assert.ok(taken < 600, `${taken} ms`)
+			await idle.closed(100)
+			await silent.closed(100)
+		}))
+
+	test('waits for requests that are being answered, which are told that the connection ends', () =>
+		closing(async ({ connect, close, port }) => {
+			const client = connect()
+			await client.send(requestText('GET /after/300'))
+			await sleep(30)
+			const closed = close()
+			const answer = await client.response()
+			assert.is(answer.status, 200)
+			assert.is(answer.headers.connection, 'close')
+			await client.closed(500)
+			assert.ok((await closed) < 1_000)
+			const late = new RawClient(port)
+			await late.closed()
+			assert.is(late.error, 'ECONNREFUSED')
+		}))
+
+	test('waits for an upload, and for a stream', () =>
+		closing(async ({ connect, close }) => {
+			const upload = connect()
+			await upload.send(`${requestText('POST /body', ['Content-Length: 4'])}ab`)
+			const stream = connect()
+			await stream.send(requestText('GET /records/50'))
+			await stream.bytes(1)
+			const closed = close()
+			await sleep(200)
+			await upload.send('cd')
+			assert.is((await upload.response()).status, 200)
+			assert.equal((await stream.response()).json(), { success: true, data: [0, 1, 2, 3, 4] })
+			assert.ok((await closed) < 1_000)
+		}))
+
+	test('waits for a reader who has not taken all of an answer', () =>
+		closing(async ({ connect, close }) => {
+			const client = connect()
+			client.socket.pause()
+			await client.send(requestText('GET /large'))
+			await sleep(50)
+			const closed = close()
+			await sleep(300)
+			client.socket.resume()
+			assert.is((await client.response()).body.length, 20 * 1_048_576)
+			assert.ok((await closed) < 2_000)
+		}))
+
+	test('serves a request that comes on an open connection, and ends that', () =>
+		closing(async ({ connect, close }) => {
+			const [idle, partly, other] = [connect(), connect(), connect()]
+			await idle.send(requestText('GET /now'))
+			await idle.response()
+			await partly.send('GET /now HTTP/1.1\r\n')
+			await other.send(requestText('GET /after/400'))
+			await sleep(20)
+			const closed = close()
+			await sleep(20)
+			await idle.send(requestText('GET /now'))
+			const answer = await idle.response()
+			assert.is(answer.status, 200)
+			assert.is(answer.headers.connection, 'close')
+			await idle.closed(200)
+			await sleep(150)
+			await partly.send('Host: a\r\n\r\n')
+			assert.is((await partly.response()).status, 200)
+			assert.is((await other.response()).status, 200)
+			assert.ok((await closed) < 1_000)
+		}))
+
+	test('answers all of a pipeline that has been accepted', () =>
+		closing(async ({ connect, close }) => {
+			const client = connect()
+			const paths = ['/after/200', '/now', '/after/50', '/now']
+			await client.send(paths.map((path) => requestText(`GET ${path}`)).join(''))
+			await sleep(30)
+			const closed = close()
+			for (const _ of paths) assert.is((await client.response()).status, 200)
+			assert.ok((await closed) < 1_000)
+		}))
+
+	test('answers 503 to whoever is still waiting when the grace time is over', () =>
+		closing(
+			async ({ connect, close, site }) => {
+				const [waiting, uploading, streaming] = [connect(), connect(), connect()]
+				await waiting.send(requestText('GET /after/5000'))
+				await uploading.send(`${requestText('POST /upload', ['Content-Length: 10'])}ab`)
+				await streaming.send(requestText('GET /records/400'))
+				await sleep(30)
+				const closed = close()
+				const answer = await waiting.response()
+				assert.is(answer.status, 503)
+				assert.is(answer.headers['retry-after'], '1')
+				assert.is(answer.headers.connection, 'close')
+				assert.equal((answer.json() as { error: string }).error, 'The server is closing')
+				assert.is((await uploading.response()).status, 503)
+				const taken = await closed
+				assert.ok(taken > 190 && taken < 900, `${taken} ms`)
+				assert.is((site.reasons[0] as Error).message, 'The server is closing')
+				await streaming.closed(500)
+				assert.not.match(streaming.unread.toString(), '\r\n0\r\n')
+			},
+			{ graceTimeout: 200 },
+		))
+
+	test('cuts off whoever takes longer than the grace time', () =>
+		closing(
+			async ({ connect, close }) => {
+				const client = connect()
+				client.socket.pause()
+				await client.send(requestText('GET /large'))
+				const refused = connect()
+				await refused.send('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')
+				await sleep(30)
+				assert.ok((await close()) < 900)
+			},
+			{ graceTimeout: 100 },
+		))
+
+	test('twice is the same as once', () =>
+		closing(async ({ server, connect }) => {
+			await connect().send(requestText('GET /after/100'))
+			await sleep(20)
+			const first = server.close()
+			assert.is(server.close(), first)
+			await first
+			await server.close()
+		}))
+
+	test('before listen ends at once, and listen is refused then', async () => {
+		const server = createServer({ '': Site })
+		await server.close()
+		await rejects(server.listen(), 'the server has been closed: make a new one')
+	})
+
+	test('while it is about to listen: it does not listen', async () => {
+		const server = createServer({ '': Site })
+		const listening = server.listen()
+		const closed = server.close()
+		await rejects(listening, 'closed')
+		await closed
+		assert.not(server.server.listening)
+	})
+
+	test('leaves nothing behind that keeps a program alive', () =>
+		closing(async ({ server, connect, port }) => {
+			await connected(port, async (client) => {
+				await client.send(requestText('GET /now'))
+				await client.response()
+			})
+			void connect
+			await server.close()
+			await until(
+				() => !process.getActiveResourcesInfo().some((name) => /TCPServer|TCPSocket/.test(name)),
+				'no sockets',
+			)
+		}))
+
+	test('inject and handler answer 503 afterwards', () =>
+		closing(async ({ server }) => {
+			await server.close()
+			const answer = await server.inject({ url: '/now' })
+			assert.is(answer.status, 503)
+			assert.is(answer.headers['retry-after'], '1')
+		}))
+})
+
+async function rejects(promise: Promise<unknown>, message: string): Promise<void> {
+	try {
+		await promise
+	} catch (error) {
+		assert.match((error as Error).message, message)
+		return
+	}
+	assert.unreachable('it was not refused')
+}
