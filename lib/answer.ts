@@ -38,12 +38,10 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		if (action === undefined) return answerOtherwise(exchange, mount, segments, depth) // 6
 		exchange.action = action
 		const checking = checkCredentials(exchange, mount, action) //                7 credentials.ts
-		if (checking !== undefined) return answerLater(exchange, mount, action, checking)
+		if (checking !== undefined) return answerChecked(exchange, mount, action, checking)
 		const reading = readBody(exchange, action) //                                8 body.ts
-		if (reading !== undefined) return answerLater(exchange, mount, action, reading)
-		const value = callMethod(exchange, mount, action) //                         9 the handler's method
-		if (isThenable(value)) return answerWhenDone(exchange, action, value)
-		return finish(exchange, action, value) //                                    10 reply.ts
+		if (reading !== undefined) return answerRead(exchange, mount, action, reading)
+		return answerMethod(exchange, mount, action) //                              9 the method, 10 reply.ts
 	} catch (error) {
 		return fail(exchange, error)
 	}
@@ -53,27 +51,44 @@ const OVERRIDE = 'x-http-method-override'
 /** Thrown by no one, and so without the cost of a stack: most wrong paths are somebody's scan. */
 const NOT_FOUND = new RestError('not_found')
 
-/**
- * The same steps from the first that had to be waited for: credentials (7) or the body (8). Nothing is
- * awaited that is there already: each await is a turn of the queue.
- */
-async function answerLater(
+/** Goes on from step 8 once the credentials are known. */
+async function answerChecked(
 	exchange: Exchange,
 	mount: Mount,
 	action: Action,
-	first: Promise<void>,
+	checking: Promise<void>,
 ): Promise<Reply> {
 	try {
-		if (exchange.due === Number.POSITIVE_INFINITY) allowMethod(exchange, action)
-		await first
-		const reading = exchange.bytes === undefined ? readBody(exchange, action) : undefined
-		if (reading !== undefined) await reading
+		allowMethod(exchange, action)
+		await checking
+		const reading = exchange.replied ? undefined : readBody(exchange, action)
+		if (reading !== undefined) return await answerRead(exchange, mount, action, reading)
+	} catch (error) {
+		return fail(exchange, error)
+	}
+	return answerMethod(exchange, mount, action)
+}
+
+/** Goes on from step 9 once the body is read. */
+function answerRead(
+	exchange: Exchange,
+	mount: Mount,
+	action: Action,
+	reading: Promise<void>,
+): Promise<Reply> {
+	return reading.then(
+		() => answerMethod(exchange, mount, action),
+		(error: unknown) => fail(exchange, error),
+	)
+}
+
+/** Steps 9 and 10. */
+function answerMethod(exchange: Exchange, mount: Mount, action: Action): Reply | Promise<Reply> {
+	try {
 		// It was answered that this took too long: what the method would do now would be done behind that.
 		if (exchange.replied) return sealError(exchange, NOT_FOUND)
 		const value = callMethod(exchange, mount, action)
-		if (isThenable(value)) return await answerWhenDone(exchange, action, value)
-		const reply = finish(exchange, action, value)
-		return reply instanceof Promise ? await reply : reply
+		return isThenable(value) ? answerWhenDone(exchange, action, value) : finish(exchange, action, value)
 	} catch (error) {
 		return fail(exchange, error)
 	}

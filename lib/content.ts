@@ -25,6 +25,8 @@ export class Content {
 	#upload: Upload | undefined = undefined
 	#decoded: DecodedBody | undefined = undefined
 	#query: Fields | undefined = undefined
+	/** Whether a parser in front has read the body. */
+	#isParsed = false
 
 	constructor(incoming: Incoming) {
 		this.incoming = incoming
@@ -59,6 +61,14 @@ export class Content {
 		return this.#upload
 	}
 
+	/**
+	 * Ends a stream that is being read, for an answer that doesn't wait for it: once that is sent, node tells
+	 * the request nothing more, not even that its client has left.
+	 */
+	protected cutStream(error: Error): void {
+		this.#upload?.destroy(error)
+	}
+
 	/** The decoded body: decoded when it is first asked for, so that a method which takes any type can. */
 	decoded(): DecodedBody {
 		this.#decoded ??= this.#decode()
@@ -70,8 +80,10 @@ export class Content {
 		const { body } = incoming
 		// Text and bytes (express.text(), express.raw()) are still to be decoded.
 		const isParsed = body != null && typeof body !== 'string' && !Buffer.isBuffer(body)
-		if (bytes === undefined && this.action?.streaming === undefined && isParsed)
+		if (bytes === undefined && this.action?.streaming === undefined && isParsed) {
+			this.#isParsed = true
 			return { kind: 'json', value: body }
+		}
 		return decodeBody(bytes ?? this.rawBody(), {
 			contentType: headers['content-type'],
 			contentEncoding: headers['content-encoding'],
@@ -97,8 +109,9 @@ export class Content {
 	/** Whether the body's fields are text, as a form's are. */
 	isText(): boolean {
 		const { kind } = this.decoded()
+		if (kind === 'form' || kind === 'multipart') return true
 		// A parser in front tells only by the header what it has read.
-		return kind === 'form' || kind === 'multipart' || FORM.test(this.headers['content-type'] ?? '')
+		return this.#isParsed && FORM.test(this.headers['content-type'] ?? '')
 	}
 
 	/** The decoded query, all values of each name. */

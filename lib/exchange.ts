@@ -44,6 +44,9 @@ export class Exchange extends Content implements Due, RequestSource {
 	/** Set once the answer is decided: later calls only log. */
 	replied = false
 	due: Milliseconds = Number.POSITIVE_INFINITY
+	earlier: Due | undefined = undefined
+	later: Due | undefined = undefined
+	waiting = false
 	/** What is answered when `due` is over. */
 	late: 'request_timeout' | 'unavailable' = 'unavailable'
 	/** Answers in place of whoever is late or gone; set by the listener while somebody is waited for. */
@@ -181,6 +184,7 @@ export class Exchange extends Content implements Due, RequestSource {
 	/** Answers an error in place of what is still being worked on, and tells the worker by its signal. */
 	cancel(error: RestError): void {
 		this.due = Number.NEGATIVE_INFINITY
+		this.cutStream(error)
 		this.interrupt?.(error)
 		this.#abort?.abort(error)
 	}

@@ -49,19 +49,19 @@ export function seal(exchange: Exchange, value: unknown): Reply | Promise<Reply>
 type Meta = ReplyOptions['meta']
 
 function sealValue(exchange: Exchange, value: unknown, wrap: boolean, meta: Meta): Reply | Promise<Reply> {
-	if (value === undefined || value === null) return json(exchange, 'null', wrap, meta)
+	if (value === undefined || value === null) return json(exchange, aroundText('null', wrap, meta))
 	if (typeof value === 'object' && !isPlain(value)) {
-		if (value instanceof RawJson) return json(exchange, value.text, wrap, meta)
+		if (value instanceof RawJson) return json(exchange, aroundText(value.text, wrap, meta))
 		if (hasNoContent(statusOf(exchange))) {
 			letGo(value)
-			return json(exchange, 'null', wrap, meta)
+			return json(exchange, '')
 		}
 		if (value instanceof Uint8Array) return bytes(exchange, value)
 		if (value instanceof Readable && !value.readableObjectMode) return stream(exchange, value)
 		if (isWebStream(value)) return stream(exchange, Readable.fromWeb(value))
 		if (isAsyncIterable(value)) return records(exchange, value, wrap, meta)
 	}
-	return json(exchange, stringify(value), wrap, meta)
+	return json(exchange, aroundText(stringify(value), wrap, meta))
 }
 
 /** Objects and arrays made by literals, which most answers are: they need no further questions. */
@@ -77,15 +77,23 @@ function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
 /** `JSON.stringify` answers undefined for a function or a symbol: an answer must not lose them in silence. */
 function stringify(value: unknown): string {
 	const text: string | undefined = JSON.stringify(value)
-	if (text === undefined) throw new TypeError(`a ${typeof value} can't be answered: JSON has no such value`)
+	if (text === undefined) throw unspeakable(value)
 	return text
 }
 
-function json(exchange: Exchange, data: string, wrap: boolean, meta: Meta): Reply {
+function unspeakable(value: unknown): TypeError {
+	return new TypeError(`a ${typeof value} can't be answered: JSON has no such value`)
+}
+
+/** The envelope is put around the text: to stringify it with the value costs a small answer 0.2 µs more. */
+function aroundText(data: string, wrap: boolean, meta: Meta): string {
+	if (!wrap) return data
+	return `{"success":true,"data":${data}${meta === undefined ? '' : `,"meta":${stringify(meta)}`}}`
+}
+
+function json(exchange: Exchange, text: string): Reply {
 	const status = statusOf(exchange)
 	if (hasNoContent(status)) return { status, headers: headers(exchange, [NOSNIFF, 'nosniff']), body: null }
-	let text = data
-	if (wrap) text = `{"success":true,"data":${data}${meta === undefined ? '' : `,"meta":${stringify(meta)}`}}`
 	return textual(exchange, status, JSON_TYPE, text)
 }
 

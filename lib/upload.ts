@@ -4,6 +4,7 @@
  * heard.
  */
 import { Readable } from 'node:stream'
+import { RestError } from './error.ts'
 import type { Incoming } from './incoming.ts'
 
 export class Upload extends Readable {
@@ -19,11 +20,12 @@ export class Upload extends Readable {
 		const end = (): void => {
 			this.push(null)
 		}
-		const fail = (error: Error): void => {
-			this.destroy(error)
+		// The client has left: its mistake, and nothing to be logged.
+		const fail = (cause?: Error): void => {
+			this.destroy(new RestError('bad_request', 'The body was cut off before its end', { cause }))
 		}
 		const close = (): void => {
-			if (!incoming.readableEnded) this.destroy(new Error('the client has left within the body'))
+			if (!incoming.readableEnded) fail()
 		}
 		incoming.on('data', take).on('end', end).on('error', fail).on('close', close).pause()
 		this.#release = () => incoming.off('data', take).off('end', end).off('error', fail).off('close', close)

@@ -26,7 +26,9 @@ export function decodeJson(bytes: Buffer): unknown {
 	if (text.charCodeAt(0) === 0xfeff) text = text.slice(1)
 	if (text === '') throw new RestError('bad_request', 'The body is empty, but its Content-Type says JSON')
 	const value = parse(text)
-	if (isContainer(value) && needsWalk(text)) walk(value, MAX_DEPTH)
+	if (!isContainer(value)) return value
+	if (mayHoldReserved(text)) walk(value, MAX_DEPTH)
+	else if (text.length > MAX_DEPTH) checkDepth(value, text)
 	return value
 }
 
@@ -50,23 +52,42 @@ function malformed(text: string, { offset, expected }: JsonFault): RestError {
 }
 
 /** `proto` is part of `__proto__` and of `prototype`; after `\u` either may be spelled in escapes. */
-function needsWalk(text: string): boolean {
-	return text.indexOf('proto') !== -1 || text.indexOf('\\u') !== -1 || hasManyBrackets(text)
+function mayHoldReserved(text: string): boolean {
+	return text.indexOf('proto') !== -1 || text.indexOf('\\u') !== -1
 }
 
-/** Whether there are brackets enough to be nested too deeply; those in strings count too, at no harm. */
-function hasManyBrackets(text: string): boolean {
-	if (text.length <= MAX_DEPTH * 2) return false
-	let seen = 0
-	for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1))
-		if (++seen > MAX_DEPTH) return true
-	for (let at = text.indexOf('['); at !== -1; at = text.indexOf('[', at + 1))
-		if (++seen > MAX_DEPTH) return true
-	return false
+/** How many arrays and objects a text can hold at most; brackets in strings count too. */
+function countBrackets(text: string): number {
+	let count = 0
+	for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) count++
+	for (let at = text.indexOf('['); at !== -1; at = text.indexOf('[', at + 1)) count++
+	return count
 }
 
 function isContainer(value: unknown): value is object {
 	return typeof value === 'object' && value !== null
+}
+
+/**
+ * Refuses what is nested too deeply, level by level, until every bracket of the text is accounted for: of
+ * a list of flat records no record has to be opened.
+ */
+function checkDepth(value: object, text: string): void {
+	let left = countBrackets(text)
+	if (left <= MAX_DEPTH) return
+	left--
+	let level: object[] = [value]
+	for (let depth = 1; level.length > 0; depth++) {
+		if (depth > MAX_DEPTH) throw tooDeep()
+		if (left <= 0) return
+		const next: object[] = []
+		for (const container of level) {
+			const inner: readonly unknown[] = Array.isArray(container) ? container : Object.values(container)
+			for (const item of inner) if (isContainer(item)) next.push(item)
+		}
+		left -= next.length
+		level = next
+	}
 }
 
 /**
@@ -75,9 +96,7 @@ function isContainer(value: unknown): value is object {
  * a deep merge would reach `Object.prototype` through `constructor.prototype`.
  */
 function walk(container: object, levels: number): void {
-	if (levels === 0) {
-		throw new RestError('bad_request', `The body is nested too deeply: at most ${MAX_DEPTH} levels of JSON`)
-	}
+	if (levels === 0) throw tooDeep()
 	if (Array.isArray(container)) {
 		for (const item of container as unknown[]) if (isContainer(item)) walk(item, levels - 1)
 		return
@@ -95,6 +114,10 @@ function walkObject(record: Record<string, unknown>, levels: number): void {
 		if (key === 'constructor' && Object.hasOwn(value, 'prototype')) throw reserved('constructor.prototype')
 		walk(value, levels - 1)
 	}
+}
+
+function tooDeep(): RestError {
+	return new RestError('bad_request', `The body is nested too deeply: at most ${MAX_DEPTH} levels of JSON`)
 }
 
 function reserved(name: string): RestError {

@@ -9,6 +9,7 @@ import type { Incoming } from '../incoming.ts'
 import type { MountTree } from '../mount/mount.ts'
 import { type Reply, sealError } from '../reply.ts'
 import { parseTarget } from '../url.ts'
+import { Departure } from './departure.ts'
 import type { Outgoing } from './outgoing.ts'
 import { discard, send } from './send.ts'
 import type { Vetting } from './vet.ts'
@@ -32,9 +33,8 @@ export function serve(
 	exchange.connection = response.stream ?? response
 	if (isBehind(response) && incoming.socket !== null) {
 		if (!service.app.pipelines.enter(incoming.socket, response)) return
-		// The response isn't told of its client's leaving before it has the connection. Only node:http
-		// queues responses, and its requests have a net.Socket.
-		exchange.connection = incoming.socket as Socket
+		// Only node:http queues responses, and its requests have a net.Socket.
+		exchange.connection = new Departure(incoming.socket as Socket, response)
 	}
 	if (awaitsContinue) {
 		exchange.sendContinue = () => {

@@ -15,7 +15,10 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, close
 	}
 	const unread = isUnread(exchange)
 	const last = close || isLast(exchange, response) || (unread && !canSkip(exchange))
-	writeHead(exchange, response, reply, last)
+	if (!writeHead(exchange, response, reply, last)) {
+		discard(reply)
+		return
+	}
 	const { body } = reply
 	if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
 		sendStream(exchange, response, body, last)
@@ -49,8 +52,9 @@ function cut(exchange: Exchange, response: Outgoing): void {
 	response.destroy(isHttp2(exchange) ? new Error('the answer was cut off') : undefined)
 }
 
+/** A true one has pseudo-headers; `HTTP/2.0` on a request line gives the same version. */
 function isHttp2({ incoming }: Exchange): boolean {
-	return incoming.headers[':method'] !== undefined
+	return incoming.httpVersionMajor === 2 && incoming.headers[':method'] !== undefined
 }
 
 function isUnread({ incoming }: Exchange): boolean {
@@ -74,16 +78,32 @@ function canSkip({ incoming }: Exchange): boolean {
 	return Number(incoming.headers['content-length']) <= 65_536
 }
 
-function writeHead(exchange: Exchange, response: Outgoing, { status, headers }: Reply, last: boolean): void {
-	if (isHttp2(exchange)) {
-		response.writeHead(status, byName(headers))
-		return
-	}
+/** Answers false when it couldn't be written, and the answer has been cut off. */
+function writeHead(
+	exchange: Exchange,
+	response: Outgoing,
+	{ status, headers }: Reply,
+	last: boolean,
+): boolean {
+	if (isHttp2(exchange)) return writeHead2(exchange, response, status, headers)
 	if (last) {
 		headers.push('Connection', 'close')
 		if (exchange.incoming.socket !== null) exchange.app.pipelines.end(exchange.incoming.socket)
 	}
 	response.writeHead(status, headers)
+	return true
+}
+
+/** HTTP/2 refuses lines that HTTP/1.1 has no rule for: two of a header of which there may be one. */
+function writeHead2(exchange: Exchange, response: Outgoing, status: number, headers: string[]): boolean {
+	try {
+		response.writeHead(status, byName(headers))
+		return true
+	} catch (error) {
+		exchange.log('error', 'the answer could not be sent over HTTP/2', error)
+		cut(exchange, response)
+		return false
+	}
 }
 
 /** "An endpoint MUST NOT generate an HTTP/2 message containing connection-specific header fields" (RFC 9113 §8.2.2). */

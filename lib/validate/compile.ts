@@ -30,7 +30,6 @@ export function planSpec(spec: Spec, validator?: Validator): Plan {
 	}
 	plan.kind = 'object'
 	plan.reads = 'object'
-	plan.whole = true
 	plan.fields = Array.isArray(spec) ? spec.map(planName) : planFields('', spec as Fields, validator) // not an array
 	return plan
 }
@@ -106,6 +105,12 @@ export function planRules(where: string, rules: readonly unknown[]): Draft {
 	return plan
 }
 
+function isRepeatable({ checks, schema, validator, fallback, fields, items, repeatable }: Plan): boolean {
+	if ((checks ?? schema ?? validator ?? fallback) !== undefined) return false
+	if (items !== undefined && !isRepeatable(items)) return false
+	return fields === undefined || repeatable
+}
+
 function applyName(where: string, plan: Draft, name: string): void {
 	switch (name as Rule) {
 		case 'required':
@@ -166,6 +171,7 @@ function applyConstraint(where: string, plan: Draft, key: string, value: unknown
 			return
 		case 'fields':
 			plan.fields = once(where, key, plan.fields, planFields(where, value as Fields)) // looks at it
+			plan.repeatable = plan.fields.every((field) => isRepeatable(field.plan))
 			return
 		case 'default':
 			plan.fallback = once(where, key, plan.fallback, fallback(where, value))

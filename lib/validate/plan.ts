@@ -24,8 +24,8 @@ export interface Plan {
 	readonly items: Plan | undefined
 	/** The fields of an object. */
 	readonly fields: readonly FieldPlan[] | undefined
-	/** Whether it is of a whole spec: its result is then never the object that was given. */
-	readonly whole: boolean
+	/** Whether nested fields can be looked at twice: by rules alone, which call nobody and change nothing. */
+	readonly repeatable: boolean
 	readonly checks: readonly Check[] | undefined
 	/** The default, or the function that makes it; `undefined` for none. */
 	readonly fallback: unknown
@@ -59,7 +59,7 @@ export function blankPlan(source: FieldSpec | Spec): Draft {
 		choices: undefined,
 		items: undefined,
 		fields: undefined,
-		whole: false,
+		repeatable: false,
 		checks: undefined,
 		fallback: undefined,
 		schema: undefined,

@@ -36,6 +36,11 @@ class Site extends RestHandler {
 		return 'hop'
 	}
 
+	get_twice() {
+		this.header('ETag', ['"a"', '"b"'])
+		return 'twice'
+	}
+
 	get_large() {
 		return Buffer.alloc(8 * 1_048_576, 'a')
 	}
@@ -201,6 +206,15 @@ describe('HTTP/2', (test) => {
 		over('h2c', async ({ ask }) => {
 			const answer = await ask({ ':path': '/hop' })
 			assert.equal([answer.status, answer.headers['proxy-connection']], [200, undefined])
+		}))
+
+	test('a header that it can have but once is logged, and harms no other request', () =>
+		over('h2c', async ({ ask, session, log }) => {
+			const stream = session.request({ ':path': '/twice' })
+			stream.on('error', () => {})
+			await until(() => stream.closed, 'the end of the stream')
+			assert.equal(log.messages, ['error: the answer could not be sent over HTTP/2'])
+			assert.is((await ask({ ':path': '/about' })).status, 200)
 		}))
 
 	test(':authority is what was asked for, whatever Host says', () =>

@@ -10,7 +10,7 @@ import { ask, connected, requestText } from '../helpers/raw.ts'
 const LATE = { success: false, error: 'The answer took too long', code: 'unavailable' }
 
 class Site extends RestHandler {
-	override streaming = { post_upload: { handlerTimeout: 400 }, post_quick: { handlerTimeout: 100 } }
+	override streaming = { post_upload: { handlerTimeout: 1_000 }, post_quick: { handlerTimeout: 100 } }
 	readonly closed: string[] = []
 
 	get_now() {
@@ -84,7 +84,7 @@ describe('times', (test) => {
 				assert.is(answer.headers.connection, 'close')
 				assert.is((answer.json() as { code: string }).code, 'request_timeout')
 				const taken = performance.now() - start
-				assert.ok(taken >= 95 && taken < 600, `${taken} ms`)
+				assert.ok(taken >= 95 && taken < 1_500, `${taken} ms`)
 				await client.closed(500)
 			}),
 		))
@@ -111,10 +111,10 @@ describe('times', (test) => {
 		}))
 
 	test('the time of a method begins when the body is there', () =>
-		listening({ '': Slow }, { handlerTimeout: 300, bodyTimeout: 1_000 }, ({ port }) =>
+		listening({ '': Slow }, { handlerTimeout: 500, bodyTimeout: 3_000 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('POST /slow', ['Content-Length: 2']))
-				await sleep(250)
+				await sleep(450)
 				await client.send('ab')
 				assert.is((await client.response()).status, 200)
 			}),
@@ -187,13 +187,13 @@ describe('times', (test) => {
 	})
 
 	test('a client that takes an answer slowly gets all of it', () =>
-		listening({ '': Site }, { sendTimeout: 400 }, ({ port }) =>
+		listening({ '': Site }, { sendTimeout: 1_000 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('GET /large'))
 				for (let round = 1; round <= 6; round++) {
 					await client.bytes(round * 4 * 1_048_576)
 					client.socket.pause()
-					await sleep(150)
+					await sleep(250)
 					client.socket.resume()
 				}
 				assert.is((await client.response()).body.length, 30 * 1_048_576)

@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { RestHandler } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
@@ -141,6 +143,28 @@ describe('request.signal', (test) => {
 
 	test('is aborted for every request of a pipeline', () =>
 		leave(requestText('GET /wait').repeat(3), ['AbortError', 'AbortError', 'AbortError']))
+
+	test('of pipelined requests leaves nothing on a connection that lives on', () => {
+		const warnings: string[] = []
+		const note = (warning: Error): void => {
+			warnings.push(warning.message)
+		}
+		process.on('warning', note)
+		return listening({ '': Waiting }, {}, async ({ port, server }) => {
+			const sockets: Socket[] = []
+			server.server.on('connection', (socket) => sockets.push(socket))
+			await connected(port, async (client) => {
+				await client.send(requestText('GET /done'))
+				await client.response()
+				const before = sockets[0]?.listenerCount('close')
+				await client.send(requestText('GET /done').repeat(30))
+				for (let at = 0; at < 30; at++) assert.is((await client.response()).status, 200)
+				await sleep(10)
+				assert.is(sockets[0]?.listenerCount('close'), before)
+			})
+			assert.equal(warnings, [])
+		}).finally(() => process.off('warning', note))
+	})
 
 	test('is aborted with the error that the client is told, when the time is over', () => {
 		const handler = new Waiting()

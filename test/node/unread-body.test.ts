@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { RestError, RestHandler } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
-import { listening } from '../helpers/listening.ts'
+import { listening, until } from '../helpers/listening.ts'
 import { connected, type RawClient, requestText } from '../helpers/raw.ts'
 
 class Site extends RestHandler {
@@ -168,6 +168,33 @@ describe('an unread body', (test) => {
 			}),
 		))
 
+	test('a streaming method has its own bound for what a client announces', () =>
+		listening({ '': Bounded }, { maxBody: 10 }, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(requestText('POST /upload', [], 'a'.repeat(1_000)))
+				assert.equal((await client.response()).json(), { success: true, data: 1_000 })
+				await client.send(requestText('POST /upload', [], 'a'.repeat(1_001)))
+				assert.is((await client.response()).status, 413)
+			}),
+		))
+
+	test('a streaming method whose client leaves is told, and nothing is logged', () => {
+		const handler = new Bounded()
+		return listening({ '': handler }, {}, async ({ port, log }) => {
+			for (const leave of ['close', 'reset'] as const) {
+				await connected(port, async (client) => {
+					await client.send(headOf('POST /upload', [], 1_000))
+					await client.send('abc')
+					await until(() => handler.events.at(-1) === 'begun', 'the method')
+					client[leave]()
+				})
+				await until(() => handler.events.at(-1) !== 'begun', 'the end of the method')
+			}
+			assert.equal(handler.events, ['begun', 'RestError', 'begun', 'RestError'])
+			assert.equal(log.messages, [])
+		})
+	})
+
 	test('503 is read by a client whose upload nobody takes', () =>
 		listening({ '': Patient }, {}, ({ port }) =>
 			connected(port, async (client) => {
@@ -179,6 +206,25 @@ describe('an unread body', (test) => {
 			}),
 		))
 })
+
+class Bounded extends RestHandler {
+	override streaming = { post_upload: { maxBody: 1_000 } }
+	readonly events: string[] = []
+
+	async post_upload() {
+		let size = 0
+		try {
+			for await (const chunk of this.request.stream) {
+				if (size === 0) this.events.push('begun')
+				size += (chunk as Buffer).length
+			}
+		} catch (error) {
+			this.events.push((error as Error).name)
+			throw error
+		}
+		return size
+	}
+}
 
 class Patient extends RestHandler {
 	override streaming = { post_stuck: { handlerTimeout: 200 } }
