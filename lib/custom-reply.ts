@@ -29,7 +29,11 @@ export class CustomReply<T> {
  *
  *     return reply(article, { status: 201, headers: { Location: '/blog/api/article/5' } })
  *     201 {"success":true,"data":{"id":5}}
+ *
+ * @throws TypeError for a promise, which would be answered as an empty object: await it first
  */
 export function reply<T>(value: T, options: ReplyOptions = {}): CustomReply<T> {
+	if (typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function')
+		throw new TypeError('reply() was given a promise: await it first')
 	return new CustomReply(value, options, false)
 }

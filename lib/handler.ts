@@ -1,4 +1,5 @@
 /** `RestHandler`: the class that users extend; its members are what a method finds as `this`. */
+import type { File } from 'node:buffer'
 import type { Acl } from './auth/acl.ts'
 import type { Authenticator, User } from './auth/authenticator.ts'
 import type { Cache } from './cache/cache.ts'
@@ -72,7 +73,6 @@ export class RestHandler {
 	get request(): Request {
 		return exchangeOf(this, 'request').request
 	}
-
 	/** The path segments behind the resource, or a custom route's matches. */
 	get params(): readonly (string | number)[] {
 		return exchangeOf(this, 'params').params
@@ -222,7 +222,7 @@ export class RestHandler {
 		return user !== null && resources.every((resource) => acl.allows(user, resource) === true)
 	}
 
-	/** @throws RestError `unauthorized` when nobody is logged in, `forbidden` when the user may not */
+	/** @throws RestError `unauthorized` when nobody is logged in, `forbidden` when the user may not. */
 	requireAcl(...resources: string[]): void {
 		const exchange = exchangeOf(this, 'requireAcl')
 		exchange.acl()

@@ -3,6 +3,10 @@ import { CustomReply, reply } from '../lib/custom-reply.ts'
 import { describe } from './helpers/describe.ts'
 
 describe('custom-reply', (test) => {
+	test('a promise is refused, as it would be answered as {}', () => {
+		assert.throws(() => reply(Promise.resolve(1)), /await it first/)
+	})
+
 	test('reply() holds the value and its options', () => {
 		const custom = reply('a', { status: 201, headers: { A: 'b' } })
 		assert.instance(custom, CustomReply)

@@ -2,7 +2,7 @@
 import { finished, Readable } from 'node:stream'
 import { hasBody } from '../body.ts'
 import type { Exchange } from '../exchange.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../reply-text.ts'
 import { drainUpload } from './drain-upload.ts'
 import type { Outgoing } from './outgoing.ts'
 

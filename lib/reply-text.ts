@@ -1,0 +1,45 @@
+/** Answers that are text, and the headers that every answer has. */
+import type { Readable } from 'node:stream'
+import type { Exchange } from './exchange.ts'
+
+/** What is sent. A body that is no text or bytes is sent in chunks, as the client takes them. */
+export interface Reply {
+	readonly status: number
+	/** Names and values in turn. */
+	readonly headers: string[]
+	readonly body: string | Uint8Array | Readable | AsyncIterable<string> | null
+	/** Set for text of one byte a character: it is written without a look at each. */
+	readonly ascii?: boolean
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
+export const NOSNIFF = 'X-Content-Type-Options'
+
+/** A text with its type and length. */
+export function textual(exchange: Exchange, status: number, type: string, text: string): Reply {
+	const length = Buffer.byteLength(text)
+	return {
+		status,
+		headers: headers(exchange, ['Content-Type', type, 'Content-Length', String(length), NOSNIFF, 'nosniff']),
+		body: exchange.method === 'HEAD' ? null : text,
+		ascii: length === text.length,
+	}
+}
+
+/** The usual headers, each replaced by what the method has set under the same name, and the others it has set. */
+export function headers(exchange: Exchange, usual: string[]): string[] {
+	const lines = exchange.headerLines
+	const { requestId } = exchange.app
+	if (requestId !== undefined) usual.push(requestId, exchange.id())
+	if (lines === undefined) return usual
+	const all: string[] = []
+	for (let at = 0; at < usual.length; at += 2) {
+		const name = usual[at] ?? ''
+		if (!lines.has(name.toLowerCase())) all.push(name, usual[at + 1] ?? '')
+	}
+	for (const [name, value] of lines.values()) {
+		if (typeof value === 'string') all.push(name, value)
+		else for (const one of value) all.push(name, one)
+	}
+	return all
+}
