@@ -1,4 +1,5 @@
 /** Reads a request's body as bytes, under its limit. Nothing is decoded here: see `decode/`. */
+import { IncomingMessage } from 'node:http'
 import type { Action } from './action.ts'
 import { RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
@@ -98,6 +99,8 @@ function collect(exchange: Exchange, limit: Bytes): Promise<void> {
 		const onCut = (): void => {
 			if (!settled) fail(cutOff())
 		}
-		incoming.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
+		incoming.on('data', onData).on('end', onEnd).on('close', onCut)
+		// node's own request emits no error that nobody listens for; every listener costs a small body 1 %.
+		if (!(incoming instanceof IncomingMessage)) incoming.on('error', onCut)
 	})
 }

@@ -75,8 +75,7 @@ function segment(target: string, from: number, to: number, escaped: boolean): st
 function decodeSegment(raw: string): string {
 	const text = unescaped(raw)
 	// A NUL or a line break in an id ends it early in what is written in C, or splits a header or log line.
-	if (/[\x00-\x1f\x7f]/.test(text))
-		throw new RestError('bad_request', 'The path holds a control character')
+	if (/[\x00-\x1f\x7f]/.test(text)) throw new RestError('bad_request', 'The path holds a control character')
 	return text
 }
 
