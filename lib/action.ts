@@ -13,7 +13,7 @@ export interface AccessRule {
 export interface StreamingLimits {
 	/** Most bytes the client may send. @default Infinity */
 	readonly maxBody: Bytes
-	/** From the end of the headers to the first byte of the answer. @default 600_000 */
+	/** From the call of the method to the first byte of the answer. @default 600_000 */
 	readonly handlerTimeout: Milliseconds
 }
 

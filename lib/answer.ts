@@ -33,6 +33,7 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		if (mounted === undefined) return sealError(exchange, NOT_FOUND)
 		const { mount, depth } = mounted
 		exchange.mount = mount
+		if (mount.setUp !== undefined) return answerSetUp(exchange, mounts, mount.setUp)
 		const method = overrideMethod(sent, incoming.headers[OVERRIDE]) //           3 override.ts
 		exchange.method = method
 		const { segments } = target
@@ -52,6 +53,17 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 const OVERRIDE = 'x-http-method-override'
 /** Thrown by no one, and so without the cost of a stack: most wrong paths are somebody's scan. */
 const NOT_FOUND = new RestError('not_found')
+
+/** Waits for the handler's `init`, and begins anew. Of a handler that could not be set up, nothing is answered. */
+async function answerSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise<void>): Promise<Reply> {
+	try {
+		exchange.allow(exchange.app.handlerTimeout, 'unavailable')
+		await setUp
+	} catch (error) {
+		return sealError(exchange, error)
+	}
+	return answer(exchange, mounts)
+}
 
 /** Goes on from step 8 once the credentials are known. */
 async function answerChecked(

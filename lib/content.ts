@@ -25,6 +25,7 @@ export class Content {
 	#upload: Upload | undefined = undefined
 	#decoded: DecodedBody | undefined = undefined
 	#query: Fields | undefined = undefined
+	#post: Record<string, unknown> | undefined = undefined
 	/** Whether a parser in front has read the body. */
 	#isParsed = false
 
@@ -97,6 +98,16 @@ export class Content {
 		if (typeof value === 'object' && value !== null && !Array.isArray(value))
 			return value as Record<string, unknown>
 		throw new RestError('invalid', 'The body must be an object with named fields')
+	}
+
+	/** The body's fields as `this.post`: one object a request, without prototype. */
+	post(): Readonly<Record<string, unknown>> {
+		this.#post ??= Object.assign(Object.create(null) as Record<string, unknown>, this.fields())
+		return this.#post
+	}
+
+	isPost(source: object): boolean {
+		return source === this.#post
 	}
 
 	/** The query, or a form's fields, with all values of the names that came more than once. */

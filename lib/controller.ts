@@ -15,7 +15,8 @@ export class Controller implements HandlerController {
 	readonly #mounts: MountTree
 	readonly #base: readonly string[]
 	readonly #guards: Guards
-	#settingUp: readonly Promise<void>[] = []
+	/** Mounts whose handler isn't set up: not yet, or its `init` has failed. */
+	readonly #pending = new Set<Mount>()
 
 	/** `base` is a path before every handler path; the guards are the server's, for handlers without their own. */
 	constructor(app: App, mounts: MountTree, base: string, guards: Guards) {
@@ -59,27 +60,24 @@ export class Controller implements HandlerController {
 			silent: instance.suppressOutput,
 			authenticator: guards.authenticator,
 			acl: guards.acl,
+			setUp: undefined,
 			view: factory === undefined ? viewsOf(this.#layer(instance)) : this.#viewsOfFactory(path, factory),
 		}
 		if (!this.#mounts.add(mount))
 			throw new TypeError(`${JSON.stringify(path)} is mounted twice: give each handler a path of its own`)
-		if (factory === undefined) this.#setUp(instance)
+		if (factory === undefined) this.#setUp(mount, instance)
 		// Frozen, it is known again when the factory returns it for a request.
 		else Object.freeze(instance)
 	}
 
 	/** Waits until every mounted handler's `init` has ended. Rejects with the first that failed. */
 	async ready(): Promise<void> {
-		for (let [first] = this.#settingUp; first !== undefined; [first] = this.#settingUp) {
-			const done = first
-			await done
-			this.#settingUp = this.#settingUp.filter((other) => other !== done)
-		}
+		for (const mount of this.#pending) await mount.setUp
 	}
 
 	/** Whether `ready` has nothing to wait for. */
 	get isReady(): boolean {
-		return this.#settingUp.length === 0
+		return this.#pending.size === 0
 	}
 
 	/** What belongs to a mount rather than to its handler: one instance can be mounted many times. */
@@ -99,7 +97,7 @@ export class Controller implements HandlerController {
 	}
 
 	/** Runs `init` once an instance, then freezes it: on every later write it is too late. */
-	#setUp(instance: RestHandler & { [SET_UP]?: Promise<void> }): void {
+	#setUp(mount: Mount, instance: RestHandler & { [SET_UP]?: Promise<void> }): void {
 		if (instance.init === RestHandler.prototype.init) {
 			freeze(instance)
 			return
@@ -114,7 +112,13 @@ export class Controller implements HandlerController {
 			done.catch(() => {})
 			Object.defineProperty(instance, SET_UP, { value: done })
 		}
-		this.#settingUp = [...this.#settingUp, done]
+		mount.setUp = done
+		this.#pending.add(mount)
+		const finish = (): void => {
+			mount.setUp = undefined
+			this.#pending.delete(mount)
+		}
+		done.then(finish, () => {})
 	}
 }
 

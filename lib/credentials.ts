@@ -7,7 +7,7 @@ import type { Mount } from './mount/mount.ts'
 
 /**
  * Asks the mount's authenticator, if there is one, and compares its answer with the access declared for
- * the action. Bad credentials are refused everywhere, on open actions too.
+ * the action. Bad credentials are refused by every action, by open ones too.
  *
  * @throws RestError `unauthorized` or `forbidden`, by the promise
  */

@@ -34,7 +34,7 @@ export type DeclaredSpec =
 export interface StreamingOptions {
 	/** Most bytes the client may send, where it says how many in Content-Length. @default Infinity */
 	readonly maxBody?: Bytes
-	/** From the request's headers to the first byte of the answer. @default 600_000 (10 minutes) */
+	/** From the call of the method to the first byte of the answer; noticed up to 500 late. @default 600_000 (10 minutes) */
 	readonly handlerTimeout?: Milliseconds
 }
 

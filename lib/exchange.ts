@@ -13,6 +13,7 @@ import type { Incoming } from './incoming.ts'
 import type { MountFacts } from './mount/facts.ts'
 import { Request, type RequestSource } from './request.ts'
 import type { Milliseconds } from './time.ts'
+import type { CompiledSpec, Spec } from './validate/params.ts'
 
 /** A header of the answer: its name as it is sent, and its value or values. */
 export type HeaderLine = readonly [name: string, value: string | readonly string[]]
@@ -115,6 +116,11 @@ export class Exchange extends Content implements Due, RequestSource {
 			else this.connection?.once('close', () => this.replied || abort.abort(gone()))
 		}
 		return this.#abort.signal
+	}
+
+	/** A spec that the method has passed before, compiled. */
+	remembered(spec: Spec): CompiledSpec | undefined {
+		return this.action?.memo.compiled(spec, this.app.validator)
 	}
 
 	/** @throws TypeError when neither the handler nor the server declares one */

@@ -7,7 +7,7 @@ import { CustomReply } from './custom-reply.ts'
 import type { AccessRules, CustomRoutes, Specs, Streaming } from './declarations.ts'
 import { decodeJson } from './decode/json.ts'
 import { RestError } from './error.ts'
-import { declaredSpec, sourceOf } from './params-source.ts'
+import { declaredSource, declaredSpec, sourceOf } from './params-source.ts'
 import { setHeader, setStatus } from './reply-head.ts'
 import type { Request } from './request.ts'
 import type { KnownKeys } from './validate/inferred.ts'
@@ -108,13 +108,13 @@ export class RestHandler {
 	 * @throws RestError as `body`, and `invalid` when it is no object
 	 */
 	get post(): Readonly<Record<string, unknown>> {
-		return Object.assign(Object.create(null), exchangeOf(this, 'post').fields())
+		return exchangeOf(this, 'post').post()
 	}
 
 	/** The files of a multipart body, by field. */
 	get files(): Readonly<Record<string, readonly File[]>> {
 		const body = exchangeOf(this, 'files').decoded()
-		return body.kind === 'multipart' ? body.files : {}
+		return body.kind === 'multipart' ? body.files : Object.create(null)
 	}
 
 	/** Who is calling; null while nobody is known. */
@@ -166,7 +166,7 @@ export class RestHandler {
 
 	/**
 	 * Checked fields of the body, or of another source (`this.query`), whose text is then turned into
-	 * the types the rules name. Without argument: what `specs` declares for this method.
+	 * the types the rules name. Without argument: what `specs` declares for this method, of a GET the query.
 	 *
 	 *     const { title, age } = this.getParams({ title: ['required', 'string'], age: ['integer', { min: 0 }] })
 	 *
@@ -180,22 +180,21 @@ export class RestHandler {
 	): Params<S>
 	getParams(spec?: Spec, source?: Readonly<Record<string, unknown>>): unknown {
 		const exchange = exchangeOf(this, 'getParams')
-		const { from, options } = sourceOf(exchange, source)
-		const compiled =
-			spec === undefined
-				? declaredSpec(exchange)
-				: exchange.action?.memo.compiled(spec, exchange.app.validator)
+		const { from, options } = sourceOf(exchange, spec === undefined ? declaredSource(exchange) : source)
+		const compiled = spec === undefined ? declaredSpec(exchange) : exchange.remembered(spec)
 		if (compiled !== undefined) return readCompiled(compiled, from, options)
 		return readParams(spec ?? {}, from, options)
 	}
 
 	/** `getParams` for schemas that answer promises. */
 	async getParamsAsync<const S extends Spec>(
-		spec: S & KnownKeys<S>,
+		spec?: S & KnownKeys<S>,
 		source?: Readonly<Record<string, unknown>>,
 	): Promise<Params<S>> {
-		const { from, options } = sourceOf(exchangeOf(this, 'getParamsAsync'), source)
-		return readParamsAsync<S>(spec, from, options)
+		const exchange = exchangeOf(this, 'getParamsAsync')
+		const asked: Spec = spec ?? declaredSpec(exchange).spec
+		const { from, options } = sourceOf(exchange, spec === undefined ? declaredSource(exchange) : source)
+		return (await readParamsAsync(asked, from, options)) as Params<S> // of the spec, which is `asked`
 	}
 
 	/** The body as text, or, with `decode`, as `body` gives it. */

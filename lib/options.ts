@@ -4,6 +4,7 @@ import type { Authenticator } from './auth/authenticator.ts'
 import type { Cache } from './cache/cache.ts'
 import { MemoryCache } from './cache/memory-cache.ts'
 import { consoleLogger, type Logger } from './logger.ts'
+import { checkChallenge } from './mount/compile.ts'
 import type { TrustProxy } from './node/proxies.ts'
 import type { Bytes, Milliseconds } from './time.ts'
 import type { Validator } from './validate/validator.ts'
@@ -102,6 +103,8 @@ export function settingsOf(options: ServerOptions): Settings {
 	}
 	checkMethods('cache', options.cache, ['get', 'set', 'delete', 'add', 'increment'])
 	checkMethods('authenticator', options.authenticator, ['authenticate'])
+	if (options.authenticator?.challenge !== undefined)
+		checkChallenge('authenticator.challenge', options.authenticator.challenge)
 	checkMethods('acl', options.acl, ['allows'])
 	checkMethods('validator', options.validator, ['validateList'])
 	checkMethods('logger', options.logger, ['info', 'warn', 'error'])
@@ -140,10 +143,20 @@ function checkLimit(name: keyof Limits, value: unknown): number {
 	)
 }
 
+/** Headers that frame a message, say what it is, or let somebody in: an id in their place would be taken for that. */
+const TAKEN =
+	/^(?:connection|keep-alive|transfer-encoding|trailer|upgrade|host|te|expect|date|vary|allow|location|accept.*|content-.*|.*cookie|.*authorization|www-authenticate|x-forwarded-.*|x-http-method-override)$/
+
 /** In lower case, as node:http names the headers of a request. */
 function headerName(value: unknown): string | undefined {
 	if (value === undefined) return undefined
-	if (typeof value === 'string' && /^[!#$%&'*+.^`|~\w-]+$/.test(value)) return value.toLowerCase()
+	if (typeof value === 'string' && /^[!#$%&'*+.^`|~\w-]+$/.test(value)) {
+		const name = value.toLowerCase()
+		if (!TAKEN.test(name)) return name
+		throw new TypeError(
+			`requestId must be a header of its own, such as 'X-Request-Id': ${value} has another meaning`,
+		)
+	}
 	throw new TypeError(`requestId must be a header's name: 'X-Request-Id', got ${JSON.stringify(value)}`)
 }
 

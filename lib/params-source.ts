@@ -20,8 +20,9 @@ export function sourceOf(
 	source: Readonly<Record<string, unknown>> | undefined,
 ): ParamsSource {
 	const { validator } = exchange.app
-	const from = source ?? exchange.fields()
-	const coerce = source !== undefined || exchange.isText()
+	const isBody = source === undefined || exchange.isPost(source)
+	const from = isBody ? exchange.fields() : source
+	const coerce = !isBody || exchange.isText()
 	const ours = coerce ? AS_TEXT : AS_JSON
 	const options = validator === undefined ? ours : { coerce, validator }
 	return { from: coerce ? exchange.withLists(from) : from, options }
@@ -32,4 +33,9 @@ export function declaredSpec({ action }: Exchange): CompiledSpec {
 	if (action?.spec !== undefined) return action.spec
 	const name = action?.name ?? 'method'
 	throw new TypeError(`this.getParams() without argument needs specs: { ${name}: … } on the handler`)
+}
+
+/** What a declared spec is read from: the query where a body has no meaning (RFC 9110 §9.3.1), else the body. */
+export function declaredSource(exchange: Exchange): Readonly<Record<string, unknown>> | undefined {
+	return exchange.method === 'GET' || exchange.method === 'HEAD' ? exchange.query().last : undefined
 }

@@ -61,7 +61,8 @@ function errorHeaders(exchange: Exchange, error: RestError): Record<string, stri
 	const lines: Record<string, string> = { Vary: 'Accept' }
 	if (error.status === 401)
 		Object.assign(lines, exchange.mount?.authenticator?.challenge ?? { 'WWW-Authenticate': 'Bearer' })
-	if (error.status === 503) lines['Retry-After'] = '1'
+	// Not of `outcome_unknown`: what may have been done is not to be done again unasked.
+	if (error.status === 503 && error.code !== 'outcome_unknown') lines['Retry-After'] = '1'
 	return Object.assign(lines, error.headers)
 }
 

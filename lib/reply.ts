@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream'
 import { CustomReply, type ReplyOptions } from './custom-reply.ts'
+import { isRestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import { allowHeader, type RouteMethod } from './http.ts'
 import { firstThenRest, jsonArray } from './json-array.ts'
@@ -45,6 +46,8 @@ function sealValue(exchange: Exchange, value: unknown, wrap: boolean, meta: Meta
 		if (value instanceof Readable && !value.readableObjectMode) return stream(exchange, value)
 		if (isWebStream(value)) return stream(exchange, Readable.fromWeb(value))
 		if (isAsyncIterable(value)) return records(exchange, value, wrap, meta)
+		if (isRestError(value)) return sealError(exchange, value)
+		refuseLossy(value)
 	}
 	return json(exchange, aroundText(stringify(value), wrap, meta))
 }
@@ -64,6 +67,22 @@ function stringify(value: unknown): string {
 	const text: string | undefined = JSON.stringify(value)
 	if (text === undefined) throw unspeakable(value)
 	return text
+}
+
+/** Objects that JSON writes as `{}`: a success with nothing in it would hide the mistake. */
+function refuseLossy(value: object): void {
+	const isLossy =
+		value instanceof Error ||
+		value instanceof Map ||
+		value instanceof Set ||
+		value instanceof ArrayBuffer ||
+		value instanceof Blob
+	const isIterator = Symbol.iterator in value && 'next' in value
+	if ((!isLossy && !isIterator) || 'toJSON' in value) return
+	const kind = isIterator ? 'an iterator' : `a value of ${value.constructor.name}`
+	throw new TypeError(
+		`${kind} can't be answered, as JSON would make {} of it: return an array, an object, bytes or an async iterable`,
+	)
 }
 
 function unspeakable(value: unknown): TypeError {
@@ -124,11 +143,12 @@ async function records(
 	try {
 		await exchange.checked()
 		if (exchange.failure !== undefined) throw exchange.failure
-		if (exchange.method !== 'HEAD')
+		if (exchange.method !== 'HEAD' && !hasNoContent(statusOf(exchange)))
 			body = jsonArray(source, wrap ? '{"success":true,"data":[' : '[', wrap ? end : ']')
 	} finally {
 		if (body === null && source.first.done !== true) await source.rest.return?.()
 	}
+	if (hasNoContent(statusOf(exchange))) return json(exchange, '')
 	const lines = headers(exchange, ['Content-Type', JSON_TYPE, NOSNIFF, 'nosniff'])
 	return { status: statusOf(exchange), headers: lines, body }
 }

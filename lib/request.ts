@@ -42,7 +42,9 @@ export class Request {
 
 	/** One header's value, its name in any case; repeated ones joined by `, `. */
 	header(name: string): string | undefined {
-		const value = this.#source.headers[name.toLowerCase()]
+		const { headers } = this.#source
+		const key = name.toLowerCase()
+		const value = Object.hasOwn(headers, key) ? headers[key] : undefined
 		return Array.isArray(value) ? value.join(', ') : value
 	}
 

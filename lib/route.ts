@@ -7,8 +7,6 @@ import { parseRoute, refused } from './route/pattern.ts'
 import { PlanPool } from './route/plan.ts'
 import { paramsOf, Trie } from './route/trie.ts'
 
-export { parseRoute }
-
 /** The route that a path has led to. */
 export interface RouteMatch<T> {
 	readonly value: T

@@ -8,6 +8,7 @@ import { Deadlines } from './deadlines.ts'
 import type { Mountable } from './handler.ts'
 import type { Incoming } from './incoming.ts'
 import { MountTree } from './mount/mount.ts'
+import { entriesOf } from './mount/plain.ts'
 import { answerClientError, answerConnect } from './node/client-error.ts'
 import { connectionsOf, drain } from './node/drain.ts'
 import { type InjectedReply, type InjectedRequest, inject } from './node/inject.ts'
@@ -65,7 +66,11 @@ export class Server {
 		this.controller = new Controller(app, mounts, settings.base, settings)
 		this.#service = { app, mounts, controller: this.controller }
 		this.#graceTimeout = settings.limits.graceTimeout
-		for (const [path, handler] of Object.entries(handlers)) this.controller.service(path, handler)
+		const example = "{ 'blog/api': new Blog() }"
+		for (const [path, handler] of entriesOf('handlers', handlers, example)) {
+			// `service` checks what it is given.
+			this.controller.service(path, handler as Mountable)
+		}
 		this.server = httpServer(this.#service, settings.limits)
 		this.#connections = connectionsOf(this.server)
 		this.handler = listenerOf(this.#service)

@@ -47,7 +47,6 @@ describe('reply: values', (test) => {
 			})(),
 			'{"x":1}',
 		],
-		['a map, as JSON has it', new Map([['a', 1]]), '{}'],
 		['a boxed number', Object(5), '5'],
 		['raw JSON', new RawJson('{"n": 12345678901234567890}'), '{"n": 12345678901234567890}'],
 	]

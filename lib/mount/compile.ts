@@ -2,11 +2,13 @@
 import type { Action } from '../action.ts'
 import { RestHandler } from '../handler.ts'
 import { LookupTable } from '../lookup.ts'
+import { headerLine } from '../reply-head.ts'
 import { RouteTable } from '../route.ts'
 import { SpecMemo } from '../validate/spec-memo.ts'
 import { type Declared, declaredBy, type Guards } from './declared.ts'
 import { type Method, methodsOf, refuseFunctionFields, routeOf, spellingsOf } from './methods.ts'
 import { nearest } from './nearest.ts'
+import { entriesOf } from './plain.ts'
 import { maxParamsOf } from './plain-params.ts'
 
 /** What a handler's class and fields say, ready to be asked by requests. */
@@ -57,9 +59,23 @@ export function compileHandler(handler: RestHandler, guards: Guards): CompiledHa
 function guardsOf(owner: string, { authenticator, acl }: RestHandler, guards: Guards): Guards {
 	if (authenticator != null && typeof authenticator.authenticate !== 'function')
 		throw new TypeError(`${owner}.authenticator must have a method authenticate`)
+	if (authenticator?.challenge !== undefined)
+		checkChallenge(`${owner}.authenticator.challenge`, authenticator.challenge)
 	if (acl != null && typeof acl.allows !== 'function')
 		throw new TypeError(`${owner}.acl must have a method allows`)
 	return { ...guards, authenticator: authenticator ?? guards.authenticator, acl: acl ?? guards.acl }
+}
+
+/** Every 401 carries it: one that can't be sent would make each of them a 500. */
+export function checkChallenge(what: string, challenge: unknown): void {
+	const names = entriesOf(what, challenge, "{ 'WWW-Authenticate': 'Bearer' }").map(([name, value]) => {
+		// `headerLine` refuses what is no text.
+		headerLine(name, value as string)
+		return name.toLowerCase()
+	})
+	if (!names.includes('www-authenticate')) {
+		throw new TypeError(`${what} must hold WWW-Authenticate, as every 401 does (RFC 9110 §15.5.2)`)
+	}
 }
 
 /** One action a method, however many routes lead to it. */
@@ -92,11 +108,9 @@ function customTargets(
 	handler: RestHandler,
 	methods: ReadonlyMap<string, Method>,
 ): Map<string, string> {
-	const routes: unknown = handler.customRoutes
-	if (typeof routes !== 'object' || routes === null)
-		throw new TypeError(`${owner}.customRoutes must be an object: { 'GET custom/%s': 'page' }`)
 	const targets = new Map<string, string>()
-	for (const [key, target] of Object.entries(routes)) {
+	const routes = entriesOf(`${owner}.customRoutes`, handler.customRoutes, "{ 'GET custom/%s': 'page' }")
+	for (const [key, target] of routes) {
 		const where = `${owner}.customRoutes[${JSON.stringify(key)}]`
 		if (typeof target !== 'string')
 			throw new TypeError(`${where}: a ${typeof target} is no method of ${owner}: name a method, as text`)

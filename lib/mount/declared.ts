@@ -5,6 +5,7 @@ import type { Authenticator } from '../auth/authenticator.ts'
 import { type CompiledSpec, compileSpec, type Spec } from '../validate/params.ts'
 import type { Validator } from '../validate/validator.ts'
 import { nearest } from './nearest.ts'
+import { entriesOf } from './plain.ts'
 
 /** The fields that are read here; a `RestHandler` has them. */
 export interface Declaring {
@@ -66,10 +67,8 @@ function compiled<T>(
 	names: ReadonlySet<string>,
 	read: (where: string, value: unknown) => T,
 ): Map<string, T> {
-	if (typeof declared !== 'object' || declared === null)
-		throw new TypeError(`${owner}.${field} must be an object by method name`)
 	const values = new Map<string, T>()
-	for (const [name, value] of Object.entries(declared)) {
+	for (const [name, value] of entriesOf(`${owner}.${field}`, declared, '{ method: … }, by method name')) {
 		if (!names.has(name))
 			throw new TypeError(`${owner}.${field}[${JSON.stringify(name)}] names no route${nearest(name, names)}`)
 		values.set(name, read(`${owner}.${field}[${JSON.stringify(name)}]`, value))

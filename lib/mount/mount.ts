@@ -13,6 +13,8 @@ export interface Mount extends MountFacts {
 	readonly view: (exchange: Exchange) => object
 	readonly routes: RouteTable<Action>
 	readonly table: LookupTable
+	/** While the handler's `init` runs, and for ever when it has failed. */
+	setUp: Promise<void> | undefined
 }
 
 /** A mount that answers for a path, and how many of the path's segments lead to it. */

@@ -71,16 +71,9 @@ export function isOurs(mounts: MountTree, { url = '' }: Incoming): boolean {
 }
 
 /** The answer, after the handlers have been set up, and none once the server is closed. */
-export function answerWhenReady(
-	{ app, mounts, controller }: Service,
-	exchange: Exchange,
-): Reply | Promise<Reply> {
+export function answerWhenReady({ app, mounts }: Service, exchange: Exchange): Reply | Promise<Reply> {
 	if (app.phase === 'closed') return sealError(exchange, closing())
-	if (controller.isReady) return answer(exchange, mounts)
-	return controller.ready().then(
-		() => answer(exchange, mounts),
-		(error: unknown) => sealError(exchange, error),
-	)
+	return answer(exchange, mounts)
 }
 
 /** The answer of whoever comes when the server is closed. */

@@ -71,7 +71,7 @@ describe('controller: init', (test) => {
 		assert.is(await said('/a/a'), ok('loaded'))
 	})
 
-	test('one that fails rejects listen(), and is 500 and logged for every request', async () => {
+	test('one that fails rejects listen(), is 500 for its own requests, and leaves others alone', async () => {
 		class Failing extends RestHandler {
 			override async init() {
 				throw new Error('no database')
@@ -82,7 +82,8 @@ describe('controller: init', (test) => {
 		const error = await server.listen(0).catch((reason: unknown) => reason)
 		assert.is(String(error), 'Error: no database')
 		assert.match(await said('/a/a'), INTERNAL)
-		assert.match(await said('/b/a'), INTERNAL)
+		assert.match(await said('/a/a'), INTERNAL)
+		assert.is((await server.inject({ url: '/b/a' })).status, 200)
 		assert.is(logged(), 'no database')
 		assert.is(lines.length, 2)
 	})

@@ -93,8 +93,24 @@ describe('mount/declared', (test) => {
 			{ authenticator, acl: undefined },
 			'Blog.access["get_article"] names resources, which need an acl, on the handler or on the server',
 		],
-		['access as text', { access: 'user' }, undefined, 'Blog.access must be an object by method name'],
-		['access as null', { access: null }, undefined, 'Blog.access must be an object by method name'],
+		[
+			'access as text',
+			{ access: 'user' },
+			undefined,
+			'Blog.access must be a plain object: { method: … }, by method name',
+		],
+		[
+			'access as a Map',
+			{ access: new Map([['get_article', 'user']]) },
+			undefined,
+			'Blog.access must be a plain object: { method: … }, by method name',
+		],
+		[
+			'access as null',
+			{ access: null },
+			undefined,
+			'Blog.access must be a plain object: { method: … }, by method name',
+		],
 		[
 			'a spec of no route',
 			{ specs: { post_articles: {} } },
@@ -107,7 +123,12 @@ describe('mount/declared', (test) => {
 			undefined,
 			'Blog.specs["*"] names no route; there are get_article, post_article',
 		],
-		['specs as undefined', { specs: undefined }, undefined, 'Blog.specs must be an object by method name'],
+		[
+			'specs as undefined',
+			{ specs: undefined },
+			undefined,
+			'Blog.specs must be a plain object: { method: … }, by method name',
+		],
 		[
 			'a stream of no route',
 			{ streaming: ['post_upload'] },
