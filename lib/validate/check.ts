@@ -76,7 +76,10 @@ function checkKind(walk: Walk, plan: Plan, value: unknown): unknown {
 		case 'object':
 			if (!isObject(value)) return note(problems, 'object', 'must be an object')
 			if (plan.fields === undefined) return value
-			if (plan.repeatable && !walk.coerce && isAsItShould(walk, plan.fields, value)) return value
+			if (plan.repeatable && !walk.coerce && isAsItShould(walk, plan.fields, value)) {
+				// What a method is handed is never the body itself.
+				return plan.whole ? { ...value } : value
+			}
 			return checkFields(walk, plan.fields, value)
 		case undefined:
 			return plan.min === undefined && plan.max === undefined ? value : checkAnySize(walk, plan, value)
@@ -138,8 +141,8 @@ function checkFields(
 }
 
 /**
- * Whether an object has all the fields, in their order, nothing else, and nothing to change about any: a
- * copy would be the same. For most records that clients send in lists this is so, and it is far quicker.
+ * Whether an object has the fields in their order, nothing else, and nothing to change about any: a copy
+ * would be the same. For most bodies and records it is so, and that is far quicker to find out.
  */
 function isAsItShould(
 	walk: Walk,
@@ -150,6 +153,7 @@ function isAsItShould(
 	const before = problems.length
 	let index = 0
 	for (const key in value) {
+		while (index < fields.length && fields[index]?.name !== key && canBeAbsent(fields[index])) index++
 		const field = fields[index]
 		const given = value[key]
 		if (field?.name === key && given !== undefined && checkPlan(walk, field.plan, given) === given) index++
@@ -159,7 +163,15 @@ function isAsItShould(
 			return false
 		}
 	}
+	while (index < fields.length && canBeAbsent(fields[index])) index++
 	return index === fields.length
+}
+
+/** An absent field that changes nothing: no default, and no name that every object inherits. */
+function canBeAbsent(field: FieldPlan | undefined): boolean {
+	if (field === undefined) return false
+	const { plan, name } = field
+	return !plan.required && plan.fallback === undefined && !(name in Object.prototype)
 }
 
 /** Most choices that a message lists. */

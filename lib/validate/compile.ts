@@ -30,7 +30,9 @@ export function planSpec(spec: Spec, validator?: Validator): Plan {
 	}
 	plan.kind = 'object'
 	plan.reads = 'object'
+	plan.whole = true
 	plan.fields = Array.isArray(spec) ? spec.map(planName) : planFields('', spec as Fields, validator) // not an array
+	plan.repeatable = plan.fields.every((field) => isRepeatable(field.plan))
 	return plan
 }
 

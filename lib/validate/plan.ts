@@ -24,7 +24,9 @@ export interface Plan {
 	readonly items: Plan | undefined
 	/** The fields of an object. */
 	readonly fields: readonly FieldPlan[] | undefined
-	/** Whether nested fields can be looked at twice: by rules alone, which call nobody and change nothing. */
+	/** Whether it is of a whole spec. */
+	readonly whole: boolean
+	/** Whether its fields can be looked at twice: by rules alone, which call nobody and change nothing. */
 	readonly repeatable: boolean
 	readonly checks: readonly Check[] | undefined
 	/** The default, or the function that makes it; `undefined` for none. */
@@ -59,6 +61,7 @@ export function blankPlan(source: FieldSpec | Spec): Draft {
 		choices: undefined,
 		items: undefined,
 		fields: undefined,
+		whole: false,
 		repeatable: false,
 		checks: undefined,
 		fallback: undefined,
