@@ -75,11 +75,6 @@ export class Controller implements HandlerController {
 		for (const mount of this.#pending) await mount.setUp
 	}
 
-	/** Whether `ready` has nothing to wait for. */
-	get isReady(): boolean {
-		return this.#pending.size === 0
-	}
-
 	/** What belongs to a mount rather than to its handler: one instance can be mounted many times. */
 	#facts(): PropertyDescriptorMap {
 		return { controller: { value: this }, cache: { value: this.#app.cache } }

@@ -221,5 +221,5 @@ function gone(): DOMException {
 }
 
 function tooLate(): RestError {
-	return new RestError('unavailable', 'The answer took too long', { headers: { 'Retry-After': '1' } })
+	return new RestError('unavailable', 'The answer took too long')
 }

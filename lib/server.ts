@@ -64,7 +64,7 @@ export class Server {
 		const app = appOf(settings)
 		const mounts = new MountTree()
 		this.controller = new Controller(app, mounts, settings.base, settings)
-		this.#service = { app, mounts, controller: this.controller }
+		this.#service = { app, mounts }
 		this.#graceTimeout = settings.limits.graceTimeout
 		const example = "{ 'blog/api': new Blog() }"
 		for (const [path, handler] of entriesOf('handlers', handlers, example)) {

@@ -1,6 +1,6 @@
 /**
  * Streams and iterables that a method has returned and nobody reads: not yet, while a check is awaited, or
- * never, as something else is answered. Told apart by `reply.ts` and `answer.ts`.
+ * never, as something else is answered.
  */
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'

@@ -5,7 +5,8 @@ import { Exchange } from '../exchange.ts'
 import type { Incoming } from '../incoming.ts'
 import { sealError } from '../reply-error.ts'
 import type { Reply } from '../reply-text.ts'
-import { answerWhenReady, type Service } from './listener.ts'
+import { linesByName } from './header-lines.ts'
+import { answerUnlessClosed, type Service } from './listener.ts'
 import { discard } from './send.ts'
 
 /** A request to inject. */
@@ -42,7 +43,7 @@ export async function inject(service: Service, request: InjectedRequest): Promis
 	const body = await bytesOf(reply)
 	return {
 		status: reply.status,
-		headers: headersOf(reply),
+		headers: linesByName(reply.headers),
 		body,
 		text: () => body.toString('utf8'),
 		json: () => JSON.parse(body.toString('utf8')) as unknown,
@@ -51,7 +52,7 @@ export async function inject(service: Service, request: InjectedRequest): Promis
 
 /** The answer, or what replaces it when its time is over. */
 function settled(service: Service, exchange: Exchange): Reply | Promise<Reply> {
-	const reply = answerWhenReady(service, exchange)
+	const reply = answerUnlessClosed(service, exchange)
 	if (!(reply instanceof Promise)) return reply
 	const { deadlines } = service.app
 	return new Promise((resolve) => {
@@ -75,17 +76,6 @@ async function bytesOf({ body }: Reply): Promise<Buffer> {
 	const chunks: Buffer[] = []
 	for await (const chunk of body) chunks.push(Buffer.from(chunk))
 	return Buffer.concat(chunks)
-}
-
-function headersOf({ headers }: Reply): Record<string, string | string[]> {
-	const all: Record<string, string | string[]> = Object.create(null)
-	for (let at = 0; at < headers.length; at += 2) {
-		const name = (headers[at] ?? '').toLowerCase()
-		const value = headers[at + 1] ?? ''
-		const before = all[name]
-		all[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
-	}
-	return all
 }
 
 /** A body with what an `IncomingMessage` tells of its request. */

@@ -2,7 +2,6 @@
 import type { Socket } from 'node:net'
 import { answer } from '../answer.ts'
 import type { App } from '../app.ts'
-import type { Controller } from '../controller.ts'
 import { RestError } from '../error.ts'
 import { Exchange } from '../exchange.ts'
 import type { Incoming } from '../incoming.ts'
@@ -19,7 +18,6 @@ import type { Vetting } from './vet.ts'
 export interface Service {
 	readonly app: App
 	readonly mounts: MountTree
-	readonly controller: Controller
 }
 
 /** Serves one request. `awaitsContinue` when the client waits for `100 Continue` before it sends its body. */
@@ -48,7 +46,7 @@ export function serve(
 		send(exchange, response, sealError(exchange, refusal), true)
 		return
 	}
-	const reply = answerWhenReady(service, exchange)
+	const reply = answerUnlessClosed(service, exchange)
 	if (reply instanceof Promise) wait(exchange, response, reply)
 	else send(exchange, response, reply)
 }
@@ -70,15 +68,15 @@ export function isOurs(mounts: MountTree, { url = '' }: Incoming): boolean {
 	}
 }
 
-/** The answer, after the handlers have been set up, and none once the server is closed. */
-export function answerWhenReady({ app, mounts }: Service, exchange: Exchange): Reply | Promise<Reply> {
+/** The answer; none but a 503 once the server is closed. */
+export function answerUnlessClosed({ app, mounts }: Service, exchange: Exchange): Reply | Promise<Reply> {
 	if (app.phase === 'closed') return sealError(exchange, closing())
 	return answer(exchange, mounts)
 }
 
 /** The answer of whoever comes when the server is closed. */
 export function closing(): RestError {
-	return new RestError('unavailable', 'The server is closing', { headers: { 'Retry-After': '1' } })
+	return new RestError('unavailable', 'The server is closing')
 }
 
 /** Sends the answer when it comes, or what replaces it when its time is over. */

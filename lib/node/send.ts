@@ -4,6 +4,7 @@ import { hasBody } from '../body.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Reply } from '../reply-text.ts'
 import { drainUpload } from './drain-upload.ts'
+import { linesByName } from './header-lines.ts'
 import type { Outgoing } from './outgoing.ts'
 
 /** Sends a reply. `close` ends the connection after it. */
@@ -97,7 +98,7 @@ function writeHead(
 /** HTTP/2 refuses lines that HTTP/1.1 has no rule for: two of a header of which there may be one. */
 function writeHead2(exchange: Exchange, response: Outgoing, status: number, headers: string[]): boolean {
 	try {
-		response.writeHead(status, byName(headers))
+		response.writeHead(status, linesOfHttp2(headers))
 		return true
 	} catch (error) {
 		exchange.log('error', 'the answer could not be sent over HTTP/2', error)
@@ -109,15 +110,9 @@ function writeHead2(exchange: Exchange, response: Outgoing, status: number, head
 /** "An endpoint MUST NOT generate an HTTP/2 message containing connection-specific header fields" (RFC 9113 §8.2.2). */
 const HOP_BY_HOP: ReadonlySet<string> = new Set(['http2-settings', 'proxy-connection', 'te'])
 
-function byName(headers: readonly string[]): Record<string, string | string[]> {
-	const lines: Record<string, string | string[]> = Object.create(null)
-	for (let at = 0; at < headers.length; at += 2) {
-		const name = (headers[at] ?? '').toLowerCase()
-		if (HOP_BY_HOP.has(name)) continue
-		const value = headers[at + 1] ?? ''
-		const before = lines[name]
-		lines[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
-	}
+function linesOfHttp2(headers: readonly string[]): Record<string, string | string[]> {
+	const lines = linesByName(headers)
+	for (const name of HOP_BY_HOP) delete lines[name]
 	return lines
 }
 

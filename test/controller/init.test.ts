@@ -67,7 +67,6 @@ describe('controller: init', (test) => {
 		assert.not(Object.isFrozen(handler))
 		await server.controller.ready()
 		assert.ok(Object.isFrozen(handler))
-		assert.ok(server.controller.isReady)
 		assert.is(await said('/a/a'), ok('loaded'))
 	})
 
