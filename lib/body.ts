@@ -31,9 +31,11 @@ export function readBody(exchange: Exchange, action: Action): Promise<void> | un
 	}
 	refuseTooLarge(incoming, exchange.app.maxBody)
 	refuseGone(incoming)
+	exchange.bytes = arrived(incoming, exchange.app.maxBody)
+	if (exchange.bytes !== undefined) return undefined
 	exchange.sendContinue?.()
 	exchange.allow(exchange.app.bodyTimeout, 'request_timeout')
-	return arrival(exchange, exchange.app.maxBody)
+	return collect(exchange, exchange.app.maxBody)
 }
 
 /** GET and HEAD have no body with a meaning (RFC 9110 §9.3.1): what is sent is left to be discarded. */
@@ -74,21 +76,17 @@ function cutOff(): RestError {
 }
 
 /**
- * Waits for the body. Most arrive in one packet with their headers: node has them one turn later, and they
- * are taken at once, without the listeners that a longer one needs.
+ * The body, if it has come to its end already. Most arrive in one packet with their headers, and are taken at
+ * once, without the listeners that a longer one needs.
  */
-async function arrival(exchange: Exchange, limit: Bytes): Promise<void> {
-	await undefined
-	const bytes = wholeOf(exchange.incoming)
-	if (bytes === undefined) return collect(exchange, limit)
-	exchange.bytes = bytes
-}
-
-function wholeOf(incoming: Incoming): Buffer | undefined {
-	const length = Number(incoming.headers['content-length'])
-	if (incoming.readableLength !== length || incoming.readableEncoding !== null) return undefined
+function arrived(incoming: Incoming, limit: Bytes): Buffer | undefined {
+	const { readableLength } = incoming
+	if (readableLength === 0 || readableLength > limit || incoming.readableEncoding !== null) return undefined
+	// HTTP/2's requests are complete when they are cut off, too.
+	const isWhole = incoming.complete && incoming instanceof IncomingMessage
+	if (!isWhole && readableLength !== Number(incoming.headers['content-length'])) return undefined
 	const bytes: unknown = incoming.read()
-	// Its end is still to come, and is what node waits for before it forgets the request.
+	// Its end may be still to come, and is what node waits for before it forgets the request.
 	incoming.resume()
 	return Buffer.isBuffer(bytes) ? bytes : undefined
 }

@@ -12,6 +12,8 @@ export type Verbs = { [M in RouteMethod]: Action | undefined }
 export class LookupTable {
 	readonly #resources = new Map<string, Verbs>()
 	readonly #default: Verbs = noVerbs()
+	/** The default actions of paths of a certain length, by that length. */
+	readonly #sized: Verbs[] = []
 
 	/** Adds an action under a resource, or, without one, as the method's `_default`. */
 	add(method: RouteMethod, resource: string | undefined, action: Action): void {
@@ -22,6 +24,13 @@ export class LookupTable {
 		const verbs = this.#resources.get(resource) ?? noVerbs()
 		verbs[method] = action
 		this.#resources.set(resource, verbs)
+	}
+
+	/** Adds a `_default` action that is only for paths of so many segments. */
+	addSized(method: RouteMethod, segments: number, action: Action): void {
+		while (this.#sized.length <= segments) this.#sized.push(noVerbs())
+		const verbs = this.#sized[segments]
+		if (verbs !== undefined) verbs[method] = action
 	}
 
 	/** The action that a resource has already under a method. */
@@ -45,8 +54,11 @@ export class LookupTable {
 
 	/** The method's `_default`; all segments from `from` on are its params. */
 	findDefault(method: RouteMethod, segments: readonly string[], from: number): Action | undefined {
+		const count = segments.length - from
+		const sized = this.#sized[count]?.[method]
+		if (sized !== undefined) return sized
 		const action = this.#default[method]
-		return action !== undefined && segments.length - from <= action.maxParams ? action : undefined
+		return action !== undefined && count <= action.maxParams ? action : undefined
 	}
 }
 

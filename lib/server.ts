@@ -15,6 +15,7 @@ import { type InjectedReply, type InjectedRequest, inject } from './node/inject.
 import { isOurs, refuseExpectation, type Service, serve } from './node/listener.ts'
 import type { Outgoing } from './node/outgoing.ts'
 import { proxiesOf } from './node/proxies.ts'
+import { Turns } from './node/turns.ts'
 import { MAX_HEADER_LINES, Vetting } from './node/vet.ts'
 import { type Limits, type ServerOptions, type Settings, settingsOf } from './options.ts'
 import { Pipelines } from './pipelines.ts'
@@ -64,7 +65,7 @@ export class Server {
 		const app = appOf(settings)
 		const mounts = new MountTree()
 		this.controller = new Controller(app, mounts, settings.base, settings)
-		this.#service = { app, mounts }
+		this.#service = { app, mounts, turns: new Turns() }
 		this.#graceTimeout = settings.limits.graceTimeout
 		const example = "{ 'blog/api': new Blog() }"
 		for (const [path, handler] of entriesOf('handlers', handlers, example)) {

@@ -23,6 +23,7 @@ table.add('POST', 'article', action('post_article', 0))
 table.add('GET', 'any', action('get_any', Number.POSITIVE_INFINITY))
 table.add('GET', undefined, action('get__default', 2))
 table.add('PUT', undefined, action('put__default', 0))
+table.addSized('DELETE', 1, action('remove', 1))
 
 describe('lookup', (test) => {
 	const found: [RouteMethod, string[], string | undefined][] = [
@@ -53,6 +54,9 @@ describe('lookup', (test) => {
 		['PUT', [], 'put__default'],
 		['PUT', ['a'], undefined],
 		['POST', [], undefined],
+		['DELETE', [], undefined],
+		['DELETE', ['a'], 'remove'],
+		['DELETE', ['a', 'b'], undefined],
 	]
 	for (const [method, segments, name] of defaults) {
 		test(`the default of ${method} /${segments.join('/')} is ${name}`, () => {

@@ -12,12 +12,14 @@ import { parseTarget } from '../url.ts'
 import { Departure } from './departure.ts'
 import type { Outgoing } from './outgoing.ts'
 import { discard, send } from './send.ts'
+import type { Turns } from './turns.ts'
 import type { Vetting } from './vet.ts'
 
 /** What a listener serves. */
 export interface Service {
 	readonly app: App
 	readonly mounts: MountTree
+	readonly turns: Turns
 }
 
 /** Serves one request. `awaitsContinue` when the client waits for `100 Continue` before it sends its body. */
@@ -46,6 +48,21 @@ export function serve(
 		send(exchange, response, sealError(exchange, refusal), true)
 		return
 	}
+	// setImmediate and nextTick keep the caller's async context for each: a tracer's span belongs to its request.
+	if (awaitsContinue) answerNow(service, exchange, response)
+	else if (service.turns.defers()) setImmediate(answerInTurn, service, exchange, response)
+	// node has the body that came with the headers one tick later.
+	else if (incoming.headers['content-length'] !== undefined)
+		process.nextTick(answerNow, service, exchange, response)
+	else answerNow(service, exchange, response)
+}
+
+function answerInTurn(service: Service, exchange: Exchange, response: Outgoing): void {
+	service.turns.end()
+	answerNow(service, exchange, response)
+}
+
+function answerNow(service: Service, exchange: Exchange, response: Outgoing): void {
 	const reply = answerUnlessClosed(service, exchange)
 	if (reply instanceof Promise) wait(exchange, response, reply)
 	else send(exchange, response, reply)

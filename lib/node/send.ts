@@ -58,8 +58,8 @@ function isHttp2({ incoming }: Exchange): boolean {
 	return incoming.httpVersionMajor === 2 && incoming.headers[':method'] !== undefined
 }
 
-function isUnread({ incoming }: Exchange): boolean {
-	return !incoming.complete && !incoming.readableEnded && hasBody(incoming)
+function isUnread({ incoming, bytes }: Exchange): boolean {
+	return bytes === undefined && !incoming.complete && !incoming.readableEnded && hasBody(incoming)
 }
 
 /**

@@ -16,7 +16,7 @@ const REQUESTS = [
 
 /** Ends the app under load. Fails when a request that was sent has got no answer, or the app doesn't end. */
 export function endUnderLoad(connections: number): Promise<void> {
-	return withApp(async (port, { child, ended }) => {
+	return withApp('memory', async (port, { child, ended }) => {
 		const clients = Array.from({ length: connections }, () => new RawClient(port))
 		const load = Promise.all(clients.map(askOn))
 		await sleep(100 + Math.random() * 150)

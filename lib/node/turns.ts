@@ -1,0 +1,32 @@
+/**
+ * Decides when a request is answered: at once, or with the others of its turn of the event loop. Between two
+ * requests the kernel reads a socket, writes another, and drives our code from the processor's caches; answered
+ * one behind the other they cost a third less. A request that is alone would only wait for the turn to end.
+ */
+
+/** A request in so many that are answered at once is deferred, to see whether others come with it. */
+const PROBE = 32
+
+/** Counts the requests of each turn. */
+export class Turns {
+	/** Requests deferred in this turn. */
+	#deferred = 0
+	/** Whether the last turn that was looked at had more than one. */
+	#busy = false
+	#alone = 0
+
+	/** Whether a request that has come now is to be deferred; who is, calls `end` when it is its turn. */
+	defers(): boolean {
+		if (!this.#busy && ++this.#alone < PROBE) return false
+		this.#deferred++
+		return true
+	}
+
+	/** The turn in which requests were deferred has ended. Told by each of them; the first tells the number. */
+	end(): void {
+		if (this.#deferred === 0) return
+		this.#busy = this.#deferred > 1
+		this.#deferred = 0
+		this.#alone = 0
+	}
+}
