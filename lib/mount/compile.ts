@@ -8,6 +8,7 @@ import { SpecMemo } from '../validate/spec-memo.ts'
 import { type Declared, declaredBy, type Guards } from './declared.ts'
 import { type Method, methodsOf, refuseFunctionFields, routeOf, spellingsOf } from './methods.ts'
 import { nearest } from './nearest.ts'
+import { type OwnAction, ownActionsOf } from './own-actions.ts'
 import { entriesOf } from './plain.ts'
 import { maxParamsOf } from './plain-params.ts'
 
@@ -32,12 +33,11 @@ export function compileHandler(handler: RestHandler, guards: Guards): CompiledHa
 	const methods = methodsOf(handler, RestHandler.prototype)
 	const named = [...methods.keys()].flatMap((method) => routeOf(name, method) ?? [])
 	const targets = customTargets(name, handler, methods)
-	const declared = declaredBy(
-		name,
-		handler,
-		new Set([...named.map((route) => route.name), ...targets.values()]),
-		own,
-	)
+	const brought = ownActionsOf(handler, guards.validator)
+	// Behind a custom route too, `list` is the action and not the method that it calls.
+	for (const { name: action, run } of brought) methods.set(action, run)
+	const names = [...named, ...brought].map((route) => route.name)
+	const declared = declaredBy(name, handler, new Set([...names, ...targets.values()]), own)
 	const action = actionMaker(methods, declared)
 	const table = new LookupTable()
 	for (const { name: method, method: verb, resource } of named) {
@@ -50,6 +50,7 @@ export function compileHandler(handler: RestHandler, guards: Guards): CompiledHa
 			table.add(verb, spelling, action(method))
 		}
 	}
+	for (const own of brought) addOwn(name, table, own, action(own.name))
 	const routes = new RouteTable<Action>()
 	for (const [key, target] of targets) addRoute(name, routes, key, action(target))
 	return { name, table, routes, guards: own }
@@ -122,6 +123,17 @@ function customTargets(
 		targets.set(key, target)
 	}
 	return targets
+}
+
+function addOwn(owner: string, table: LookupTable, own: OwnAction, action: Action): void {
+	for (const method of own.methods) {
+		const taken = table.get(method, undefined)
+		if (taken !== undefined)
+			throw new TypeError(
+				`${owner}.${taken.name} would answer what ${own.name} does: override ${own.name}(), or name a resource, ${method.toLowerCase()}_something`,
+			)
+		table.addSized(method, own.segments, action)
+	}
 }
 
 function addRoute(owner: string, routes: RouteTable<Action>, key: string, action: Action): void {

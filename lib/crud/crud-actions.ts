@@ -1,0 +1,159 @@
+/**
+ * The actions of a `CrudHandler`, one function each, in the order in which a request passes its steps: what the
+ * URL asks, what the headers demand, what the body holds, the method, the answer.
+ */
+
+import { RestError } from '../error.ts'
+import type { Exchange } from '../exchange.ts'
+import type { OwnAction } from '../mount/own-actions.ts'
+import type { Validator } from '../validate/validator.ts'
+import { exchangeOf } from '../view.ts'
+import { pageAnswer, recordAnswer, stripped } from './crud-answer.ts'
+import { guardedCreate, guardedVersion, isKnown } from './crud-guard.ts'
+import type { CrudOperation } from './crud-options.ts'
+import type { CrudPlan } from './crud-plan.ts'
+import { changeChecked, checkedId, confine, createChecked } from './crud-store.ts'
+import { type Asked, ask, type CrudFacts, type CrudView, FACTS } from './crud-view.ts'
+import { recordUrl } from './link.ts'
+import { type CrudQuery, listQuery, selectionOf } from './list-query.ts'
+import { restErrorOf } from './model-errors.ts'
+import { QueryParams } from './query-params.ts'
+import { badQuery, unknownName } from './refusal.ts'
+import { Writer } from './write.ts'
+
+/**
+ * The actions that the handler allows.
+ *
+ * @param validator the server's, for lists of rules; `undefined` for ours
+ * @throws TypeError for rules that are wrong
+ */
+export function crudActions({ plan, rules }: CrudFacts, validator: Validator | undefined): OwnAction[] {
+	const writer = new Writer(plan, rules, validator)
+	const actions: (OwnAction & { readonly name: CrudOperation })[] = [
+		{ name: 'list', methods: ['GET', 'QUERY'], segments: 0, run: action(list) },
+		{ name: 'create', methods: ['POST'], segments: 0, run: action((view) => create(view, writer)) },
+		{ name: 'read', methods: ['GET'], segments: 1, run: action(read) },
+		{
+			...{ name: 'update', methods: ['POST', 'PATCH'], segments: 1 },
+			run: action((view, id) => change(view, id, 'update', writer)),
+		},
+		{
+			...{ name: 'replace', methods: ['PUT'], segments: 1 },
+			run: action((view, id) => change(view, id, 'replace', writer)),
+		},
+		{ name: 'remove', methods: ['DELETE'], segments: 1, run: action(remove) },
+	]
+	return actions.filter(({ name }) => plan.allow.has(name))
+}
+
+/** A method for the mount, which calls it on views of the handler that has brought it. */
+function action(work: (view: CrudView, segment: unknown) => unknown): OwnAction['run'] {
+	return function run(this: object, segment: unknown) {
+		return work(this as CrudView, segment)
+	}
+}
+
+async function list(view: CrudView): Promise<unknown> {
+	const { plan, plainQuery, overridden } = view[FACTS]
+	const exchange = exchangeOf(view, 'list')
+	const query =
+		exchange.queryText === '' && exchange.method !== 'QUERY' ? plainQuery : askedQuery(plan, exchange)
+	if (!overridden.has('list')) return pageAnswer(view, exchange, await view.list(query))
+	ask(view, query.selection)
+	return pageAnswer(view, exchange, await meant(plan, 'list', () => view.list(query)))
+}
+
+function askedQuery(plan: CrudPlan, exchange: Exchange): CrudQuery {
+	const params = new QueryParams(plan)
+	params.addText(exchange.query())
+	if (exchange.method === 'QUERY') {
+		const body = exchange.decoded()
+		if ('fields' in body) params.addText(body.fields)
+		else params.addJson(exchange.fields())
+	}
+	return listQuery(plan, params)
+}
+
+/** Most reads ask for nothing but the record. */
+function read(view: CrudView, segment: unknown): unknown {
+	const exchange = exchangeOf(view, 'read')
+	if (view[FACTS].isPlainRead && exchange.queryText === '' && typeof segment === 'string')
+		return view.read(segment)
+	return readAsked(view, segment, exchange)
+}
+
+async function readAsked(view: CrudView, segment: unknown, exchange: Exchange): Promise<unknown> {
+	const { plan } = view[FACTS]
+	const id = checkedId(view, segment)
+	askRecord(view, exchange)
+	const answer = await meant(plan, 'read', () => view.read(id))
+	if (answer === null || answer === undefined) throw new RestError('not_found')
+	if (plan.version !== undefined && isKnown(view, exchange.headers, answer)) return null
+	return recordAnswer(view, answer)
+}
+
+async function create(view: CrudView, writer: Writer): Promise<unknown> {
+	const { plan, overridden } = view[FACTS]
+	const exchange = exchangeOf(view, 'create')
+	const asked = askRecord(view, exchange)
+	const scope = await confine(view)
+	const isText = exchange.isText()
+	const values = await writer.read('create', { body: exchange.fields(), isText, scope, id: undefined })
+	// Before the method, which may want another one.
+	view.status(201)
+	const answer = await guardedCreate(view, exchange.headers, () =>
+		overridden.has('create') ? meant(plan, 'create', () => view.create(values)) : createChecked(view, values),
+	)
+	if (asked.createdId !== undefined) view.header('Location', recordUrl(exchange.target(), asked.createdId))
+	return recordAnswer(view, answer)
+}
+
+async function change(
+	view: CrudView,
+	segment: unknown,
+	operation: 'update' | 'replace',
+	writer: Writer,
+): Promise<unknown> {
+	const id = checkedId(view, segment)
+	const exchange = exchangeOf(view, operation)
+	const asked = askRecord(view, exchange)
+	const scope = await confine(view)
+	const isText = exchange.isText()
+	const values = await writer.read(operation, { body: exchange.fields(), isText, scope, id })
+	asked.version = await guardedVersion(view, id, exchange.headers)
+	const { plan, overridden } = view[FACTS]
+	// What an override is given it may pass on changed, and so that is checked again.
+	if (!overridden.has(operation)) return recordAnswer(view, await changeChecked(view, operation, id, values))
+	return recordAnswer(view, await meant(plan, operation, () => view[operation](id, values)))
+}
+
+async function remove(view: CrudView, segment: unknown): Promise<unknown> {
+	const id = checkedId(view, segment)
+	const exchange = exchangeOf(view, 'remove')
+	const asked = askRecord(view, exchange)
+	asked.version = await guardedVersion(view, id, exchange.headers)
+	return stripped(view, await meant(view[FACTS].plan, 'remove', () => view.remove(id)))
+}
+
+/** What the URL asks of a record: which of its fields are answered. */
+function askRecord(view: CrudView, exchange: Exchange): Asked {
+	const { plan } = view[FACTS]
+	if (exchange.queryText === '') return ask(view, plan.selections.all)
+	const { last, all } = exchange.query()
+	for (const name of Object.keys(last)) {
+		if (name === 'fields' || plan.ignoreQuery.has(name)) continue
+		throw unknownName(name, 'is no parameter of a record: there is', ['fields'])
+	}
+	if (all.call(exchange.query(), 'fields').length > 1)
+		throw badQuery('fields', 'repeated', 'is given more than once')
+	return ask(view, selectionOf(plan, last.fields))
+}
+
+/** Calls what may be a subclass's own, which may ask the model itself: its errors are told alike. */
+async function meant(plan: CrudPlan, operation: CrudOperation, call: () => unknown): Promise<unknown> {
+	try {
+		return await call()
+	} catch (error) {
+		throw restErrorOf(error, plan, operation)
+	}
+}

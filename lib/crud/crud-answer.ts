@@ -1,0 +1,62 @@
+/** The last of a `CrudHandler`'s steps: what its methods have answered, with `meta` and headers. */
+import { CustomReply } from '../custom-reply.ts'
+import type { Exchange } from '../exchange.ts'
+import { RawJson } from '../wire/raw-json.ts'
+import { CrudPage, CrudRecord } from './crud-record.ts'
+import { ASKED, type CrudView, FACTS } from './crud-view.ts'
+import { nextLink } from './link.ts'
+import { etagOf } from './preconditions.ts'
+
+/** A list, with its `meta`, and the headers that say the same to whoever has no envelope. */
+export function pageAnswer(view: CrudView, exchange: Exchange, answer: unknown): unknown {
+	if (answer === null || answer === undefined) return answer
+	if (answer instanceof CustomReply) return repliedAnswer(view, answer)
+	const value = stripped(view, answer)
+	const meta = answer instanceof CrudPage ? answer.meta : view[ASKED].page
+	if (meta === undefined) return value
+	const { next, total } = meta
+	if (next !== null) view.header('Link', nextLink(exchange.target(), exchange.queryText, next))
+	if (total !== undefined) view.header('X-Total-Count', String(total))
+	return new CustomReply(value, { meta: { ...meta } }, false)
+}
+
+/** One record, with its ETag. */
+export function recordAnswer(view: CrudView, answer: unknown): unknown {
+	if (answer === null || answer === undefined) return answer
+	if (answer instanceof CustomReply) return repliedAnswer(view, answer)
+	if (answer instanceof CrudRecord && answer.version !== undefined)
+		view.header('ETag', etagOf(answer.version))
+	return stripped(view, answer)
+}
+
+/** What a subclass has answered by `reply()`: its status, headers and meta are its own. */
+function repliedAnswer(view: CrudView, answer: CustomReply<unknown>): CustomReply<unknown> {
+	if (!view[FACTS].strips) return answer
+	return new CustomReply(stripped(view, answer.value), answer.options, answer.enveloped)
+}
+
+/**
+ * What a subclass's `stripObject` makes of it; what it doesn't know of, bytes and streams, as it is. A record that
+ * was deleted has no ETag any more, and comes here at once.
+ */
+export function stripped(view: CrudView, answer: unknown): unknown {
+	if (!view[FACTS].strips) return answer
+	if (answer instanceof CustomReply) return repliedAnswer(view, answer)
+	const value = answer instanceof RawJson ? answer.value() : answer
+	return Array.isArray(value) ? value.map((one) => strippedOne(view, one)) : strippedOne(view, value)
+}
+
+function strippedOne(view: CrudView, value: unknown): unknown {
+	if (!isRecord(value)) return value
+	const answer = view.stripObject(value)
+	if (!(answer instanceof Promise)) return answer
+	// Its rejection is of no interest beside this error, and must not end the process as unhandled.
+	answer.catch(() => {})
+	throw new TypeError(`${view[FACTS].plan.owner}.stripObject() must answer at once, not by a promise`)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	if (typeof value !== 'object' || value === null) return false
+	const prototype: unknown = Object.getPrototypeOf(value)
+	return prototype === Object.prototype || prototype === null
+}

@@ -1,0 +1,54 @@
+/** What `CrudHandler`'s own operations answer: the model's JSON text, with what the answer's headers are made of. */
+import { RawJson } from '../wire/raw-json.ts'
+
+/** One record. */
+export class CrudRecord extends RawJson {
+	/** Its key, as in a URL. */
+	readonly id: string
+	/** Its version in digits, for its ETag; `undefined` where there is none. */
+	readonly version: string | undefined
+
+	constructor(text: string, id: string, version: string | undefined) {
+		super(text)
+		this.id = id
+		this.version = version
+	}
+
+	/** Another value in its place, with the same ETag and Location. */
+	with(value: unknown): CrudRecord {
+		return new CrudRecord(textOf(value), this.id, this.version)
+	}
+}
+
+/** About a page; sent as `meta`. */
+export interface PageMeta {
+	/** Most records of the page. */
+	readonly limit: number
+	readonly offset: number
+	/** Cursor of the next page; null on the last one. */
+	readonly next: string | null
+	/** How many records fit, where they were counted. */
+	readonly total?: number
+}
+
+/** A page of records. */
+export class CrudPage extends RawJson {
+	readonly meta: PageMeta
+
+	constructor(text: string, meta: PageMeta) {
+		super(text)
+		this.meta = meta
+	}
+
+	/** Other records in their place, with the same `meta`. */
+	with(value: unknown): CrudPage {
+		return new CrudPage(textOf(value), this.meta)
+	}
+}
+
+function textOf(value: unknown): string {
+	if (value instanceof RawJson) return value.text
+	const text: string | undefined = JSON.stringify(value)
+	if (text === undefined) throw new TypeError(`a ${typeof value} can't be answered: JSON has no such value`)
+	return text
+}

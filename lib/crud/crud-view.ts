@@ -1,0 +1,67 @@
+/**
+ * What the steps of a `CrudHandler` know of it: facts that are settled when it is made, and what one request asks.
+ */
+import type { CrudOperation, CrudRules } from './crud-options.ts'
+import type { CrudPlan } from './crud-plan.ts'
+import type { PageMeta } from './crud-record.ts'
+import type { CrudQuery } from './list-query.ts'
+import type { Selection } from './model.ts'
+import type { Scope } from './scope.ts'
+import type { WrittenValues } from './write.ts'
+
+export const FACTS: unique symbol = Symbol('verbena.crud')
+export const ASKED: unique symbol = Symbol('verbena.crudAsked')
+
+export interface CrudFacts {
+	readonly plan: CrudPlan
+	readonly rules: CrudRules
+	/** The query of a list without parameters. */
+	readonly plainQuery: CrudQuery
+	/** Whether a subclass has a `scope()`. */
+	readonly isScoped: boolean
+	/** Whether a subclass has a `stripObject()`, so that all records go through it. */
+	readonly strips: boolean
+	/** The operations that a subclass has changed. */
+	readonly overridden: ReadonlySet<CrudOperation>
+	/** Whether a read is nothing but the model's text. */
+	readonly isPlainRead: boolean
+}
+
+/** What one request asks beside its id and values, and what became of it. The handler's own is never changed. */
+export interface Asked {
+	readonly selection: Selection
+	/** The version that the record must have. */
+	version: string | undefined
+	scope: Scope | undefined
+	/** The id of the record that was made. */
+	createdId: string | undefined
+	/** Of the page that was read. */
+	page: PageMeta | undefined
+}
+
+/** A `CrudHandler`, as far as its steps use it. */
+export interface CrudView {
+	readonly [FACTS]: CrudFacts
+	readonly [ASKED]: Asked
+	list(query: CrudQuery): unknown
+	read(id: string): unknown
+	create(values: WrittenValues): unknown
+	update(id: string, values: WrittenValues): unknown
+	replace(id: string, values: WrittenValues): unknown
+	remove(id: string): unknown
+	scope(): unknown
+	stripObject(record: Record<string, unknown>): unknown
+	header(name: string, value: string): void
+	status(code: number): void
+}
+
+export function askedFor(selection: Selection): Asked {
+	return { selection, version: undefined, scope: undefined, createdId: undefined, page: undefined }
+}
+
+/** Gives a request its own: a plain assignment would fail, as the handler below the view is frozen. */
+export function ask(view: CrudView, selection: Selection): Asked {
+	const asked = askedFor(selection)
+	Object.defineProperty(view, ASKED, { value: asked })
+	return asked
+}

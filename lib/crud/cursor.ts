@@ -1,0 +1,107 @@
+/**
+ * Cursors: where a page ended, as text that clients hand back. Opaque, and tied to the sort and the conditions
+ * of its list, so that it can't be used to go on in another one.
+ */
+import type { Detail } from '../wire/codes.ts'
+import type { FieldMap } from './crud-plan.ts'
+import type { Condition, Field, Order, Value } from './model.ts'
+import { badQuery } from './refusal.ts'
+import { operandFromJson } from './value-from-json.ts'
+
+const BASE64URL = /^[\w-]+$/
+
+/**
+ * The cursor behind a record. `next` is a JSON array of its values in the terms of the order, as models answer it.
+ */
+export function cursorText(stamp: string, next: string): string {
+	return Buffer.from(`["${stamp}",${next.slice(1)}`).toString('base64url')
+}
+
+/**
+ * The values that a cursor carries, each made sure of by its field's type: a cursor comes from outside like
+ * everything else.
+ *
+ * @throws RestError `bad_request` when it is malformed, or of a list with another sort or filter
+ */
+export function cursorValues(
+	cursor: string,
+	stamp: string,
+	order: readonly Order[],
+	fields: FieldMap,
+): readonly Value[] {
+	const parts = partsOf(cursor)
+	if (parts === undefined) throw badQuery('cursor', 'cursor', 'is malformed: take it from meta.next')
+	const [own, ...given] = parts
+	if (own !== stamp || given.length !== order.length)
+		throw badQuery('cursor', 'cursor', 'belongs to a list with another sort or filter')
+	const byColumn = new Map([...fields.values()].map(({ field }) => [field.name, field]))
+	return order.map((term, at) => cursorValue(byColumn.get(term.field), given[at]))
+}
+
+function partsOf(cursor: string): unknown[] | undefined {
+	if (!BASE64URL.test(cursor)) return undefined
+	try {
+		const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+		return Array.isArray(parts) ? parts : undefined
+	} catch {
+		return undefined
+	}
+}
+
+function cursorValue(field: Field | undefined, given: unknown): Value {
+	if (given === null && field?.nullable === true) return null
+	const problems: Detail[] = []
+	// A stored text may be none of today's choices any more, a number beyond today's bounds.
+	const free = field && { ...field, choices: undefined, min: undefined, max: undefined }
+	const value = free && operandFromJson(free, given, problems)
+	if (value === undefined) throw badQuery('cursor', 'cursor', 'is malformed: take it from meta.next')
+	return value
+}
+
+/** A short text that only lists with the same order and the same conditions share. */
+export function stampOf(order: readonly Order[], where: Condition | undefined): string {
+	const terms = order.map(({ field, descending }) => `${descending ? '-' : '+'}${JSON.stringify(field)}`)
+	return hash(`${terms.join()}?${where === undefined ? '' : canonical(where)}`)
+}
+
+/** The same text for conditions that mean the same but for the order in which they were written. */
+function canonical(condition: Condition): string {
+	switch (condition.op) {
+		case 'and':
+		case 'or': {
+			const { op } = condition
+			const terms = [...new Set(flat(op, condition).map(canonical))].sort()
+			return terms.length === 1 ? (terms[0] ?? '') : `${op}(${terms.join()})`
+		}
+		case 'not':
+			return `not(${canonical(condition.term)})`
+		case 'in': {
+			const values = [...new Set(condition.values.map(valueText))].sort()
+			return `in(${JSON.stringify(condition.field)},${values.join()})`
+		}
+		default:
+			return `${condition.op}(${JSON.stringify(condition.field)},${valueText(condition.value)})`
+	}
+}
+
+function flat(op: 'and' | 'or', condition: Condition): readonly Condition[] {
+	return condition.op === op ? condition.terms.flatMap((term) => flat(op, term)) : [condition]
+}
+
+function valueText(value: Value): string {
+	return JSON.stringify(`${typeof value} ${String(value)}`)
+}
+
+/**
+ * FNV-1a, twice over: 64 bits, that no two lists of one client share by chance. It keeps nobody out: a cursor
+ * that was made by hand only leads to another place of a list that its maker may read anyway.
+ */
+function hash(text: string): string {
+	let [a, b] = [0x811c9dc5, 0x9dc5811c]
+	for (let at = 0; at < text.length; at++) {
+		const unit = text.charCodeAt(at)
+		a = Math.imul(a ^ unit, 0x01000193)
+		b = Math.imul(b ^ unit, 0x85ebca6b)
+	}
+	return (a >>> 0).toString(36) + (b >>> 0).toString(36)
+}

@@ -1,0 +1,70 @@
+/** Records of `MemoryModel` as JSON text, each type as `FieldType` says and as every other model writes it. */
+import type { Field, Selection } from '../model.ts'
+import { shortestDecimal } from './decimal.ts'
+import { wireTimestamp } from './moment.ts'
+import type { Store } from './store.ts'
+import type { Stored } from './stored.ts'
+
+type Write = (value: Exclude<Stored, null>) => string
+
+/** Writes the record of a selection. */
+export function writerOf(selection: Selection, store: Store): (values: readonly Stored[]) => string {
+	const parts = selection.fields.map((name, at) => ({
+		index: store.indexOf(name),
+		head: `${at === 0 ? '{' : ','}${JSON.stringify(selection.names[at] ?? name)}:`,
+		write: writeOf(store.field(name)),
+	}))
+	if (parts.length === 0) return () => '{}'
+	return (values) => {
+		let json = ''
+		for (const { index, head, write } of parts) {
+			const value = values[index] ?? null
+			json += head + (value === null ? 'null' : write(value))
+		}
+		return `${json}}`
+	}
+}
+
+/** A value as it is known, for the cursor: `Listed.next`. */
+export function exactJson(value: Stored, field: Field): string {
+	if (value === null) return 'null'
+	if (field.type === 'bytes' || field.type === 'float') return writeOf(field)(value)
+	return typeof value === 'bigint' || field.type === 'bigint' ? `"${value}"` : JSON.stringify(value)
+}
+
+/** A value as text, the same for values that are equal: of the key it is the id. */
+export function identityOf(value: Exclude<Stored, null>, field: Field): string {
+	if (value instanceof Uint8Array) return base64(value)
+	if (field.type === 'decimal') return shortestDecimal(String(value))
+	return String(value)
+}
+
+function writeOf({ type, asText }: Field): Write {
+	switch (type) {
+		case 'boolean':
+		case 'integer':
+			return String
+		case 'bigint':
+			return asText === true ? (value) => `"${value}"` : String
+		case 'float':
+			return (value) => (Number.isFinite(value) ? numberJson(value) : `"${value}"`)
+		case 'json':
+			// The form of json is its text.
+			return (value) => value as string
+		case 'bytes':
+			return (value) => (value instanceof Uint8Array ? `"${base64(value)}"` : 'null')
+		case 'timestamp':
+			return (value) => `"${wireTimestamp(String(value))}"`
+		default:
+			return (value) => JSON.stringify(value)
+	}
+}
+
+/** `JSON.stringify` loses the sign of -0. */
+function numberJson(value: unknown): string {
+	return Object.is(value, -0) ? '-0' : String(value)
+}
+
+function base64(bytes: Uint8Array): string {
+	return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}

@@ -1,0 +1,91 @@
+/** A page of a `MemoryModel`'s records: filtered, in order, behind a cursor, with what the next page needs. */
+import type { Listed, ListQuery, Order } from '../model.ts'
+import { compareRows } from './compare.ts'
+import { filterOf } from './condition.ts'
+import { exactJson } from './json.ts'
+import type { Layer } from './layer.ts'
+import type { Store } from './store.ts'
+import { formOf, type Row, type Stored } from './stored.ts'
+
+type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
+
+/** Rows in the order of a list; those of the key are kept in one direction only. */
+interface Ordered {
+	readonly rows: readonly Row[]
+	readonly isReversed: boolean
+}
+
+/** Answers a list. `write` makes a record's JSON. */
+export function list(
+	query: ListQuery,
+	store: Store,
+	layer: Layer,
+	write: (values: readonly Stored[]) => string,
+): Listed {
+	const order = compareRows(termsOf(query.order, store))
+	const ordered = orderedRows(query, order, store, layer)
+	const { length } = ordered.rows
+	const start =
+		query.after === undefined ? query.offset : startBehind(ordered, query.after, query.order, order, store)
+	const end = Math.min(start + query.limit, length)
+	const parts: string[] = []
+	for (let at = start; at < end; at++) parts.push(write(valuesAt(ordered, at)))
+	const follows = start < end && end < length
+	return {
+		json: `[${parts.join(',')}]`,
+		next: follows ? cursorOf(valuesAt(ordered, end - 1), query.order, store) : undefined,
+		total: query.total ? length : undefined,
+	}
+}
+
+function orderedRows({ where, order }: ListQuery, compare: RowOrder, store: Store, layer: Layer): Ordered {
+	const [first] = order
+	const isByKey = first === undefined || first.field === store.key.name
+	const isReversed = isByKey && first?.descending === true
+	const name = order.map(({ field, descending }) => `${descending ? '-' : '+'}${field}`).join()
+	const sorted = isByKey ? layer.rows() : layer.sorted(name, where === undefined ? compare : undefined)
+	if (where === undefined) return { rows: sorted ?? [], isReversed }
+	const fits = filterOf(where, store)
+	const found = (sorted ?? layer.rows()).filter(({ values }) => fits(values))
+	if (sorted === undefined) found.sort((a, b) => compare(a.values, b.values))
+	return { rows: found, isReversed }
+}
+
+function valuesAt({ rows, isReversed }: Ordered, at: number): readonly Stored[] {
+	return rows[isReversed ? rows.length - 1 - at : at]?.values ?? []
+}
+
+/** Index of the first row that comes after a record with these values, whether there still is one or not. */
+function startBehind(
+	ordered: Ordered,
+	after: readonly unknown[],
+	terms: readonly Order[],
+	compare: RowOrder,
+	store: Store,
+): number {
+	const values: Stored[] = []
+	for (const [at, { field }] of terms.entries()) {
+		const value = after[at] ?? null
+		values[store.indexOf(field)] = value === null ? null : formOf(value, store.field(field))
+	}
+	let [low, high] = [0, ordered.rows.length]
+	while (low < high) {
+		const middle = (low + high) >>> 1
+		if (compare(valuesAt(ordered, middle), values) <= 0) low = middle + 1
+		else high = middle
+	}
+	return low
+}
+
+function cursorOf(values: readonly Stored[], order: readonly Order[], store: Store): string {
+	const exact = order.map(({ field }) => exactJson(values[store.indexOf(field)] ?? null, store.field(field)))
+	return `[${exact.join(',')}]`
+}
+
+function termsOf(order: readonly Order[], store: Store) {
+	return order.map(({ field, descending }) => ({
+		index: store.indexOf(field),
+		type: store.field(field).type,
+		descending,
+	}))
+}

@@ -1,0 +1,82 @@
+/** What a model refuses, as what a client is told: of fields that it may write, and of nothing else. */
+import { RestError } from '../error.ts'
+import { invalid } from '../validate/problem.ts'
+import type { Detail } from '../wire/codes.ts'
+import type { CrudOperation } from './crud-options.ts'
+import type { CrudPlan, FieldMap } from './crud-plan.ts'
+import { ModelError } from './model-error.ts'
+
+/** Asked again sooner, whoever is busy would only be busier. */
+const RETRY: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown', string>> = {
+	busy: '1',
+	unavailable: '5',
+	outcome_unknown: '5',
+}
+
+const NONE: FieldMap = new Map()
+
+/** The error for a client, where a model has thrown it; anything else as it is. */
+export function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOperation): unknown {
+	if (!(error instanceof ModelError)) return error
+	const { kind } = error
+	switch (kind) {
+		case 'busy':
+		case 'unavailable':
+		case 'outcome_unknown':
+			return new RestError(kind === 'busy' ? 'unavailable' : kind, undefined, {
+				headers: { 'Retry-After': RETRY[kind] },
+				cause: error,
+			})
+		case 'unique':
+			return conflict(details(error, plan, operation, 'unique', 'is taken by another record'), error)
+		case 'foreign_key':
+			if (operation === 'remove')
+				return new RestError('conflict', 'Other records refer to this one', { cause: error })
+			return conflict(
+				details(error, plan, operation, 'foreign_key', 'refers to a record that is not there'),
+				error,
+			)
+		default:
+			return unstorable(error, plan, operation)
+	}
+}
+
+function conflict(details: readonly Detail[], cause: ModelError): RestError {
+	const [first] = details
+	const message = first === undefined ? 'Another record stands against it' : sentence(first)
+	return new RestError('conflict', message, { details, cause })
+}
+
+function sentence({ field, message }: Detail): string {
+	return `${field} ${message}`
+}
+
+/** A value that can't be stored is 422; one that can't even be compared with, in a query, is 400. */
+function unstorable(error: ModelError, plan: CrudPlan, operation: CrudOperation): RestError {
+	if (operation === 'list' || operation === 'read')
+		return new RestError('bad_request', 'A value of the query can be none of its field', { cause: error })
+	const code = error.kind === 'not_null' ? 'required' : error.kind
+	const message = error.kind === 'not_null' ? 'must not be null' : "can't be stored with this value"
+	const found = details(error, plan, operation, code, message)
+	if (found.length > 0) return invalid(found)
+	return new RestError('invalid', 'A value can not be stored', { cause: error })
+}
+
+/** One detail for each of the fields that the caller may write: of others it may not even know that they are. */
+function details(
+	error: ModelError,
+	plan: CrudPlan,
+	operation: CrudOperation,
+	code: string,
+	message: string,
+): Detail[] {
+	const fields = writableBy(plan, operation)
+	return [...fields.values()]
+		.filter(({ field }) => error.fields.includes(field.name))
+		.map(({ name }) => ({ field: name, code, message }))
+}
+
+function writableBy(plan: CrudPlan, operation: CrudOperation): FieldMap {
+	if (operation === 'create') return plan.creatable
+	return operation === 'update' || operation === 'replace' ? plan.updatable : NONE
+}

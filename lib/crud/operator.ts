@@ -1,0 +1,89 @@
+/** The operators by which a field is compared, as conditions. Used by `field[op]=value` and by `filter` alike. */
+import type { CrudField } from './crud-field.ts'
+import type { Condition, FieldType } from './model.ts'
+import { badQuery, unknownName } from './refusal.ts'
+import type { Given } from './value-from-text.ts'
+
+export type Operator =
+	| ('eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte')
+	| ('in' | 'nin' | 'between')
+	| ('contains' | 'startsWith' | 'endsWith')
+	| 'null'
+
+const EQUALITY: readonly Operator[] = ['eq', 'ne', 'in', 'nin', 'null']
+const ORDER: readonly Operator[] = ['gt', 'gte', 'lt', 'lte', 'between']
+const TEXT: readonly Operator[] = ['contains', 'startsWith', 'endsWith']
+/** Operators that take a list of values. */
+const LISTS: ReadonlySet<Operator> = new Set(['in', 'nin', 'between'])
+/** Most values of one list. */
+const MOST_VALUES = 100
+
+/** The operators of a type. What databases can't compare, or each in its own way, isn't offered. */
+export function operatorsOf(type: FieldType): readonly Operator[] {
+	if (type === 'json' || type === 'bytes') return ['null']
+	if (type === 'other') return [...TEXT, 'null']
+	if (type === 'boolean') return EQUALITY
+	return type === 'text' ? [...EQUALITY, ...ORDER, ...TEXT] : [...EQUALITY, ...ORDER]
+}
+
+/**
+ * The operator of that name.
+ *
+ * @throws RestError `bad_request` for one that the field doesn't have
+ */
+export function operatorOf({ field }: CrudField, name: string, place: string): Operator {
+	const known = operatorsOf(field.type)
+	const operator = known.find((one) => one === name)
+	if (operator !== undefined) return operator
+	throw unknownName(place, 'is no operator of this field: there are', known)
+}
+
+/** Whether an operator takes a list. */
+export function takesList(operator: Operator): boolean {
+	return LISTS.has(operator)
+}
+
+/**
+ * A field compared with values: one, or a list's.
+ *
+ * @throws RestError `bad_request` for a list that is too long, and for a `between` that isn't of two
+ */
+export function compared(
+	{ field }: CrudField,
+	operator: Exclude<Operator, 'null'>,
+	values: readonly Given[],
+	place: string,
+): Condition {
+	const { name } = field
+	const [first, second] = values
+	if (values.length > MOST_VALUES) throw badQuery(place, 'max', `may have at most ${MOST_VALUES} values`)
+	if (operator === 'in') return anyOf(name, values)
+	if (operator === 'nin') return { op: 'not', term: anyOf(name, values) }
+	if (first === undefined) throw badQuery(place, 'required', 'needs a value')
+	if (operator === 'between') {
+		if (second === undefined || values.length > 2) throw badQuery(place, 'between', 'needs two values')
+		return {
+			op: 'and',
+			terms: [
+				{ op: 'gte', field: name, value: first },
+				{ op: 'lte', field: name, value: second },
+			],
+		}
+	}
+	if (operator === 'contains' || operator === 'startsWith' || operator === 'endsWith')
+		return { op: operator, field: name, value: String(first) }
+	return { op: operator, field: name, value: first }
+}
+
+function anyOf(field: string, values: readonly Given[]): Condition {
+	const [only] = values
+	return values.length === 1 && only !== undefined
+		? { op: 'eq', field, value: only }
+		: { op: 'in', field, values }
+}
+
+/** All of these hold; `undefined` for none at all. */
+export function allOf(...terms: readonly (Condition | undefined)[]): Condition | undefined {
+	const given = terms.filter((term) => term !== undefined)
+	return given.length < 2 ? given[0] : { op: 'and', terms: given }
+}

@@ -1,0 +1,57 @@
+/** ETags of records, and the conditions that requests put on them (RFC 9110 §13). */
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** The entity tags of a header, `*` for any. */
+export type Tags = '*' | readonly string[]
+
+export interface Conditions {
+	readonly match: Tags | undefined
+	readonly noneMatch: Tags | undefined
+}
+
+const TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
+/** A list, with the empty elements that RFC 9110 §5.6.1 lets pass. */
+const TAGS =
+	/^[ \t]*(?:,[ \t]*)*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*(?:,[ \t]*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*)?)*$/
+const WHOLE = /^(?:0|-?[1-9]\d{0,18})$/
+
+/** What `If-Match` and `If-None-Match` say; `undefined` where neither is there. */
+export function conditionsOf(headers: IncomingHttpHeaders): Conditions | undefined {
+	const match = headers['if-match']
+	const noneMatch = headers['if-none-match']
+	if (match === undefined && noneMatch === undefined) return undefined
+	return { match: tagsOf(match), noneMatch: tagsOf(noneMatch) }
+}
+
+/** What is no list of tags has none, so that nothing matches it: a change is rather refused than made blindly. */
+function tagsOf(header: string | undefined): Tags | undefined {
+	if (header === undefined) return undefined
+	if (header.trim() === '*') return '*'
+	return TAGS.test(header) ? (header.match(TAG) ?? []) : []
+}
+
+/** The ETag of a version: strong, as every change raises it. */
+export function etagOf(version: string): string {
+	return `"${version}"`
+}
+
+/** Whether `If-Match` holds for a record that is there, compared strongly (§8.8.3.2). */
+export function isMatched(tags: Tags, version: string | undefined): boolean {
+	return tags === '*' || (version !== undefined && tags.includes(etagOf(version)))
+}
+
+/** Whether a tag of `If-None-Match` is the record's, compared weakly. */
+export function isAmongNone(tags: Tags, version: string | undefined): boolean {
+	if (tags === '*') return true
+	return version !== undefined && tags.some((tag) => tag.replace(/^W\//, '') === etagOf(version))
+}
+
+/**
+ * The version that the conditions ask for, where it can be left to the model to compare it within its change: one
+ * strong tag that can be a version, and nothing else. `undefined` where the record must be looked at first.
+ */
+export function soleVersion({ match, noneMatch }: Conditions): string | undefined {
+	if (noneMatch !== undefined || match === undefined || match === '*' || match.length !== 1) return undefined
+	const version = match[0]?.slice(1, -1) ?? ''
+	return WHOLE.test(version) ? version : undefined
+}

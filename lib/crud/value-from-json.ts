@@ -1,0 +1,59 @@
+/** A decoded JSON value to a value of its field: of a body that is to be stored, or of a filter to be compared with. */
+import { note } from '../validate/problem.ts'
+import type { Detail } from '../wire/codes.ts'
+import type { Field } from './model.ts'
+import { type Given, rawJson, valueFromText, withinBounds, wrongType } from './value-from-text.ts'
+
+/**
+ * The value that a body has for a field; `undefined` when a problem was noted. Null is the caller's to decide.
+ * Texts stand for numbers only where JSON's own can't be exact: `bigint` and `decimal`.
+ */
+export function valueFromJson(field: Field, given: unknown, problems: Detail[]): Given | undefined {
+	switch (field.type) {
+		case 'json':
+			return rawJson(given, problems)
+		case 'boolean':
+			return typeof given === 'boolean' ? given : wrongType(field, problems)
+		case 'integer':
+		case 'bigint':
+			if (Number.isSafeInteger(given)) return withinBounds(field, Number(given) + 0, problems)
+			break
+		case 'float':
+			if (Number.isFinite(given)) return Number(given)
+			return isNotFinite(given) ? Number(given) : wrongType(field, problems)
+		case 'decimal':
+			if (Number.isFinite(given)) return valueFromText(field, String(given), problems)
+			break
+	}
+	return field.type === 'integer' ? wrongType(field, problems) : fromString(field, given, problems)
+}
+
+/** What JSON has no number for. */
+function isNotFinite(given: unknown): boolean {
+	return given === 'NaN' || given === 'Infinity' || given === '-Infinity'
+}
+
+function fromString(field: Field, given: unknown, problems: Detail[]): Given | undefined {
+	if (typeof given !== 'string') return wrongType(field, problems)
+	return fitting(field, valueFromText(field, given, problems), problems)
+}
+
+/** Notes a text that is longer than its field: characters are code points, as databases count them. */
+export function fitting(
+	{ maxLength }: Field,
+	value: Given | undefined,
+	problems: Detail[],
+): Given | undefined {
+	if (typeof value !== 'string' || maxLength === undefined || value.length <= maxLength) return value
+	if (value.length <= maxLength * 2 && [...value].length <= maxLength) return value
+	return note(problems, 'max', `must have at most ${maxLength} character${maxLength === 1 ? '' : 's'}`)
+}
+
+/**
+ * The value that a field is compared with in a filter: as in a body, or as in a query, where everything is text
+ * (`"9007199254740993"` for a bigint that JSON can't write as a number).
+ */
+export function operandFromJson(field: Field, given: unknown, problems: Detail[]): Given | undefined {
+	if (typeof given === 'string') return valueFromText(field, given, problems)
+	return valueFromJson(field, given, problems)
+}
