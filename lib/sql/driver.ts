@@ -1,0 +1,31 @@
+/** `Driver`: what an SQL model asks of the user's own database driver. One small file per product implements it. */
+
+/** A statement and the values of its placeholders, ready to be bound. */
+export interface Statement {
+	readonly text: string
+	readonly values: readonly unknown[]
+	/** Whether it changes anything: a lost connection then leaves the outcome open. */
+	readonly writes: boolean
+}
+
+export interface Rows {
+	/** Rows as arrays, in the order of the select list. */
+	readonly rows: readonly (readonly unknown[])[]
+	/** Rows that a change has met (matched, also where they already had the values). */
+	readonly affected: number
+	/** The key that the database has made in an insert without `returning`, in digits. */
+	readonly insertId?: string | undefined
+}
+
+/**
+ * Runs statements, prepared and reused by their text. Rejects with the driver's own errors; the dialect
+ * knows what they mean.
+ */
+export interface Driver {
+	query(statement: Statement): Promise<Rows>
+	/**
+	 * Runs `work` on one connection between begin and commit; rolls back when it rejects. Of the driver that is
+	 * handed to `work`, it is a savepoint.
+	 */
+	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T>
+}

@@ -1,0 +1,29 @@
+/** Names as they stand in statements: of tables, and of columns behind an alias. */
+import type { Dialect } from './dialect.ts'
+import type { Column, Table } from './table.ts'
+
+/** The alias of the table in everything that reads. */
+export const ALIAS = 'b'
+
+export function tableName(dialect: Dialect, { schema, name }: Table): string {
+	return schema === undefined ? dialect.quote(name) : `${dialect.quote(schema)}.${dialect.quote(name)}`
+}
+
+/** `alias` is empty for none. */
+export function columnName(dialect: Dialect, column: Column, alias: string): string {
+	return alias === '' ? dialect.quote(column.name) : `${alias}.${dialect.quote(column.name)}`
+}
+
+/** The columns of a table by their names. */
+export type Columns = ReadonlyMap<string, Column>
+
+export function columnsOf(table: Table): Columns {
+	return new Map(table.columns.map((column) => [column.name, column]))
+}
+
+/** @throws TypeError where there is none: the caller has taken a name that isn't the model's */
+export function columnOf(columns: Columns, name: string): Column {
+	const column = columns.get(name)
+	if (column === undefined) throw new TypeError(`there is no column ${JSON.stringify(name)}`)
+	return column
+}
