@@ -1,0 +1,64 @@
+/** Values on their way to PostgreSQL: what the driver is handed, and the cast behind the placeholder. */
+import type { Value } from '../../crud/model.ts'
+import { ModelError } from '../../crud/model-error.ts'
+import type { Column } from '../../sql/table.ts'
+import { RawJson } from '../../wire/raw-json.ts'
+
+/**
+ * A value as text, which PostgreSQL reads exactly; only booleans and bytes stay what they are.
+ *
+ * @throws ModelError `invalid` for text that isn't Unicode: a lone surrogate would silently become U+FFFD
+ */
+export function bound(value: Value, column: Column): unknown {
+	if (value === null || typeof value === 'boolean') return value
+	if (typeof value === 'string') return wellFormed(value, column)
+	if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+	if (value instanceof RawJson) return wellFormed(value.text, column)
+	// A number's text has no sign at zero.
+	return Object.is(value, -0) ? '-0' : String(value)
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+function wellFormed(text: string, column: Column): string {
+	if (LONE_SURROGATE.test(text)) throw new ModelError('invalid', [column.name])
+	return text
+}
+
+/** Types that postgres.js would send in a form of its own, and less exactly; as text it leaves them alone. */
+const RESHAPED: ReadonlySet<string> = new Set(['date', 'timestamp', 'timestamptz', 'json', 'jsonb'])
+
+/** The n-th placeholder, cast to the column's type. `throughText` for postgres.js. */
+export function cast(n: number, column: Column | undefined, throughText: boolean): string {
+	if (column === undefined) return `$${n}::int8`
+	const { sqlType } = column
+	if (sqlType.endsWith('[]')) return arrayOf(n, sqlType.slice(0, -2), throughText)
+	// Comparisons and assignments know numeric; money knows no other way in that no locale can bend.
+	if (sqlType === 'money') return `$${n}::numeric::money`
+	// As a name, a longer text would be cut silently.
+	if (sqlType === 'name') return `$${n}::text`
+	return throughText && RESHAPED.has(sqlType) ? `$${n}::text::${sqlType}` : `$${n}::${sqlType}`
+}
+
+/** Builds an array of a JSON array; the elements' digits never pass through a double. */
+function arrayOf(n: number, element: string, throughText: boolean): string {
+	const json = throughText ? `$${n}::text::json` : `$${n}::json`
+	const isJson = element === 'json' || element === 'jsonb'
+	const elements = isJson ? 'json_array_elements' : 'json_array_elements_text'
+	const all = `select ${elementOf(element)} from ${elements}(${json}) with ordinality u(e, o) order by u.o`
+	return `case when ${json} is not null then array(${all}) end`
+}
+
+function elementOf(element: string): string {
+	if (element === 'bytea') return `decode(u.e, 'base64')`
+	if (element === 'timestamp') return `(u.e::timestamptz at time zone interval '0')`
+	if (element === 'money') return 'u.e::numeric::money'
+	return `u.e::${element}`
+}
+
+/** Ids as an array's literal, a form that all drivers pass on as it is. */
+export function arrayLiteral(ids: readonly string[], column: Column): string {
+	if (column.type !== 'text') return `{${ids.join(',')}}`
+	const quoted = ids.map((id) => `"${wellFormed(id, column).replace(/["\\]/g, '\\$&')}"`)
+	return `{${quoted.join(',')}}`
+}

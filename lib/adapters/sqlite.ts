@@ -1,0 +1,175 @@
+/** `SqliteModel`: tables of an SQLite database as models, over node:sqlite, better-sqlite3 or libsql. */
+import type {
+	Absent,
+	Changes,
+	Condition,
+	Created,
+	Found,
+	Guard,
+	Listed,
+	ListQuery,
+	Model,
+	Selection,
+	Values,
+} from '../crud/model.ts'
+import type { Dialect } from '../sql/dialect.ts'
+import { SqlModel, type SqlModelOptions } from '../sql/sql-model.ts'
+import type { Table } from '../sql/table.ts'
+import { mustBeDatabase, type SqliteDatabase } from './sqlite/connection.ts'
+import { sqliteDialect } from './sqlite/dialect.ts'
+import { driverOf, type SqliteDriver } from './sqlite/driver.ts'
+import { findListing, introspect, type Listing, listings, ownKey } from './sqlite/introspect.ts'
+
+export type { SqliteDatabase } from './sqlite/connection.ts'
+
+export interface SqliteModelOptions extends SqlModelOptions {
+	/** The column that tells records apart. Needed for views, and tables without a primary key of one column. */
+	readonly key?: string
+	/**
+	 * How 64-bit integers are written: as numbers with all their digits, of which JavaScript reads those within
+	 * ±2^53 exactly, or as strings. An `INTEGER` or `BIGINT` column holds such; `INT`, `SMALLINT` and their kin
+	 * are numbers always.
+	 *
+	 * @default 'number'
+	 */
+	readonly bigint?: 'number' | 'string'
+}
+
+/**
+ * A table or view of an SQLite database.
+ *
+ *     const articles = await SqliteModel.open(new Database('blog.db'), 'article')
+ *
+ * The columns, their types and constraints are read when it is opened. SQLite keeps foreign keys only after
+ * `pragma foreign_keys = on`, which is yours to run, on each connection. It has few types; the declared ones
+ * say how a column is written: `BOOLEAN` holds 0 and 1, `DATETIME` and `TIMESTAMP` texts like
+ * `2026-11-20T13:45:00.123Z` (or, where `current_timestamp` is the default or the first record has it so,
+ * `2026-11-20 13:45:00`, or numbers since 1970), `DECIMAL` what SQLite makes of it: exact only in columns that
+ * are stored as text. Comparisons and text searches tell upper from lower case.
+ *
+ * All models of one database object share its one connection. While a transaction is open, other requests
+ * wait behind it.
+ */
+export class SqliteModel extends SqlModel {
+	/** For a table in which a BLOB was met where there should be none, and for transactions, which can't be repeated. */
+	readonly #guarded: SqlModel
+	#isLean = true
+
+	/** @internal Models are made by {@link SqliteModel.open}. */
+	constructor({ driver, lean, guarded }: Ways, table: Table, options: SqliteModelOptions) {
+		super(table, driver, lean, options)
+		this.#guarded = new SqlModel(table, driver, guarded, options)
+	}
+
+	/**
+	 * Opens a table or view: `'article'`, `'main.article'`.
+	 *
+	 * @throws TypeError where there is no such table (it lists those there are), or no key, or not a database
+	 * @throws RangeError for options out of range
+	 */
+	static async open(
+		database: SqliteDatabase,
+		name: string,
+		options: SqliteModelOptions = {},
+	): Promise<SqliteModel> {
+		const ways = opened(database, options)
+		if (typeof name !== 'string') throw new TypeError(`the table's name must be a string, got ${typeof name}`)
+		return modelOf(ways, findListing(ways.driver, name), options)
+	}
+
+	/**
+	 * Opens all tables of the main database that have a primary key of one column: `{ article, author }`. Views
+	 * are opened one by one, with their `key`.
+	 */
+	static async openAll(
+		database: SqliteDatabase,
+		options: Omit<SqliteModelOptions, 'key'> = {},
+	): Promise<Record<string, SqliteModel>> {
+		const ways = opened(database, options)
+		const { driver } = ways
+		const tables = listings(driver).filter(
+			(listing) => listing.schema === 'main' && !listing.isView && ownKey(driver, listing) !== undefined,
+		)
+		return Object.fromEntries(tables.map((listing) => [listing.name, modelOf(ways, listing, options)]))
+	}
+
+	override list(query: ListQuery): Promise<Listed> {
+		return this.#leanFirst(
+			() => super.list(query),
+			() => this.#guarded.list(query),
+		)
+	}
+
+	override read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
+		return this.#leanFirst(
+			() => super.read(id, selection, where),
+			() => this.#guarded.read(id, selection, where),
+		)
+	}
+
+	override create(values: Values, selection: Selection): Promise<Created> {
+		return this.#leanFirst(
+			() => super.create(values, selection),
+			() => this.#guarded.create(values, selection),
+		)
+	}
+
+	override update(id: string, changes: Changes, selection: Selection, guard: Guard): Promise<Found | Absent> {
+		return this.#leanFirst(
+			() => super.update(id, changes, selection, guard),
+			() => this.#guarded.update(id, changes, selection, guard),
+		)
+	}
+
+	override delete(id: string, selection: Selection, guard: Guard): Promise<Found | Absent> {
+		return this.#leanFirst(
+			() => super.delete(id, selection, guard),
+			() => this.#guarded.delete(id, selection, guard),
+		)
+	}
+
+	override transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
+		return this.#guarded.transaction(work)
+	}
+
+	async #leanFirst<T>(lean: () => Promise<T>, guarded: () => Promise<T>): Promise<T> {
+		if (!this.#isLean) return guarded()
+		try {
+			return await lean()
+		} catch (error) {
+			if (!(error instanceof Error && HOLDS_BLOB.test(error.message))) throw error
+			this.#isLean = false
+			return guarded()
+		}
+	}
+}
+
+/** What SQLite says when it is asked to write a BLOB into JSON; it has undone what the statement had done. */
+const HOLDS_BLOB = /JSON cannot hold BLOB/
+
+/** Models of one table that write values in two ways: see `value-sql.ts`. */
+interface Ways {
+	readonly driver: SqliteDriver
+	readonly lean: Dialect
+	readonly guarded: Dialect
+}
+
+function opened(database: SqliteDatabase, { bigint = 'number' }: SqliteModelOptions): Ways {
+	mustBeDatabase(database)
+	if (bigint !== 'number' && bigint !== 'string') {
+		throw new RangeError(`bigint must be 'number' or 'string', got ${String(bigint)}`)
+	}
+	const driver = driverOf(database)
+	const { rows } = driver.run({ text: 'select json_array(0.1 + 0.2)', values: [], writes: false })
+	const writesReals = rows[0]?.[0] === '[0.30000000000000004]'
+	return {
+		driver,
+		lean: sqliteDialect({ writesReals, guardsBlobs: false }),
+		guarded: sqliteDialect({ writesReals, guardsBlobs: true }),
+	}
+}
+
+function modelOf(ways: Ways, listing: Listing, options: SqliteModelOptions): SqliteModel {
+	const asText = options.bigint === 'string'
+	return new SqliteModel(ways, introspect(ways.driver, listing, { key: options.key, asText }), options)
+}

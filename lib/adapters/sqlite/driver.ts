@@ -1,0 +1,148 @@
+/**
+ * `SqliteDriver`: one connection for all models of a database. Statements run at once, in this thread; while
+ * a transaction is open, those of others wait behind it, for on one connection they would slip into it.
+ */
+import { ModelError } from '../../crud/model-error.ts'
+import type { Driver, Rows, Statement } from '../../sql/driver.ts'
+import { isKept } from '../../sql/prepared.ts'
+import { isClosed, type Prepared, prepare, type SqliteDatabase } from './connection.ts'
+
+/** More statements than this aren't kept prepared; conditions have many shapes. */
+const MOST_PREPARED = 500
+
+const DRIVER: unique symbol = Symbol.for('verbena.sqlite.driver')
+
+/**
+ * The driver of a database, always the same one: models that were opened one by one share the connection,
+ * and must wait for each other's transactions.
+ */
+export function driverOf(database: SqliteDatabase & { readonly [DRIVER]?: SqliteDriver }): SqliteDriver {
+	const known = database[DRIVER]
+	if (known !== undefined) return known
+	const driver = new SqliteDriver(database)
+	if (Object.isExtensible(database)) Object.defineProperty(database, DRIVER, { value: driver })
+	return driver
+}
+
+export class SqliteDriver implements Driver {
+	readonly #database: SqliteDatabase
+	readonly #prepared = new Map<string, Prepared>()
+	/** Settles when the transaction that is open has ended. */
+	#open: Promise<void> | undefined
+
+	constructor(database: SqliteDatabase) {
+		this.#database = database
+	}
+
+	async query(statement: Statement): Promise<Rows> {
+		while (this.#open !== undefined) await this.#open
+		return this.run(statement)
+	}
+
+	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		while (this.#open !== undefined) await this.#open
+		this.#database.exec('begin immediate')
+		let end = (): void => {}
+		this.#open = new Promise((resolve) => {
+			end = resolve
+		})
+		const within = new Within(this)
+		try {
+			const result = await work(within)
+			within.close()
+			this.#database.exec('commit')
+			return result
+		} catch (error) {
+			within.close()
+			this.#giveUp('rollback')
+			throw error
+		} finally {
+			this.#open = undefined
+			end()
+		}
+	}
+
+	/** Runs a part of the open transaction, whose changes count or not by themselves. */
+	async savepoint<T>(name: string, work: () => Promise<T>): Promise<T> {
+		this.#database.exec(`savepoint ${name}`)
+		try {
+			const result = await work()
+			this.#database.exec(`release ${name}`)
+			return result
+		} catch (error) {
+			this.#giveUp(`rollback to ${name}; release ${name}`)
+			throw error
+		}
+	}
+
+	/** Runs a statement now, also while a transaction is open. */
+	run(statement: Statement): Rows {
+		const { text, values } = statement
+		if (isClosed(this.#database)) {
+			// It may be opened again; its statements can't.
+			this.#prepared.clear()
+			throw new ModelError('unavailable')
+		}
+		const prepared = isKept(statement) ? this.#prepare(text) : prepare(this.#database, text)
+		const answer = prepared.run(values)
+		if (typeof answer === 'number') return { rows: [], affected: answer }
+		return { rows: answer, affected: answer.length }
+	}
+
+	#giveUp(sql: string): void {
+		try {
+			this.#database.exec(sql)
+		} catch {
+			// SQLite has rolled back already (disk full, for one); the error that led here says more.
+		}
+	}
+
+	#prepare(text: string): Prepared {
+		let prepared = this.#prepared.get(text)
+		if (prepared !== undefined) return prepared
+		prepared = prepare(this.#database, text)
+		if (this.#prepared.size >= MOST_PREPARED) {
+			const [oldest] = this.#prepared.keys()
+			if (oldest !== undefined) this.#prepared.delete(oldest)
+		}
+		this.#prepared.set(text, prepared)
+		return prepared
+	}
+}
+
+/** The driver within a transaction. What comes after its end is refused: it would run outside of it. */
+class Within implements Driver {
+	readonly #driver: SqliteDriver
+	readonly #depth: number
+	#isClosed = false
+
+	constructor(driver: SqliteDriver, depth = 0) {
+		this.#driver = driver
+		this.#depth = depth
+	}
+
+	async query(statement: Statement): Promise<Rows> {
+		this.#mustBeOpen()
+		return this.#driver.run(statement)
+	}
+
+	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		this.#mustBeOpen()
+		const inner = new Within(this.#driver, this.#depth + 1)
+		return this.#driver.savepoint(`verbena_${inner.#depth}`, async () => {
+			try {
+				return await work(inner)
+			} finally {
+				inner.close()
+			}
+		})
+	}
+
+	close(): void {
+		this.#isClosed = true
+	}
+
+	#mustBeOpen(): void {
+		if (this.#isClosed) throw new TypeError('this transaction has ended: await what is done in it')
+	}
+}
