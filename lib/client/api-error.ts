@@ -1,0 +1,47 @@
+/** `ApiError`: everything that can become of a call but its success and an abort. */
+import type { Detail, ErrorCode } from '../wire/codes.ts'
+
+/** What an `ApiError` is made of. */
+export interface ApiErrorFacts {
+	readonly status: number
+	readonly code: string
+	readonly details?: readonly Detail[]
+	readonly requestId?: string | undefined
+	readonly response?: Response | undefined
+	readonly body?: unknown
+	readonly cause?: unknown
+}
+
+/**
+ * A call that was refused, or was not answered as the API answers. The message is the server's own where
+ * it sent one, and can be shown.
+ */
+export class ApiError extends Error {
+	override readonly name = 'ApiError' as const
+	/** HTTP status; 0 where no answer came. */
+	readonly status: number
+	/**
+	 * The server's code, `not_found`. Two are the client's own: `network_error`, no answer came, or only a
+	 * part of it (`cause` has the reason; whether a change was made is not known), and `unexpected_answer`,
+	 * what came is not of the API (a proxy's HTML page).
+	 */
+	readonly code: ErrorCode | 'network_error' | 'unexpected_answer' | (string & {})
+	/** What is wrong with which field; empty where there is no more to say than the message. */
+	readonly details: readonly Detail[]
+	/** Finds the request in the server's log. */
+	readonly requestId: string | undefined
+	/** The answer, for its headers; its body has been read. `undefined` where none came. */
+	readonly response: Response | undefined
+	/** The body: decoded where it was JSON, else its text. */
+	readonly body: unknown
+
+	constructor(message: string, facts: ApiErrorFacts) {
+		super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+		this.status = facts.status
+		this.code = facts.code
+		this.details = facts.details ?? []
+		this.requestId = facts.requestId
+		this.response = facts.response
+		this.body = facts.body
+	}
+}

@@ -1,0 +1,115 @@
+/**
+ * Conditions as they are sent: as parameters of a URL where these can say it beyond doubt, else as JSON.
+ * `list-query.ts` has their types; this file checks whatever JavaScript may have passed.
+ */
+
+type JsonScalar = string | number | boolean
+/** Comparisons of one field, all values as they are written in JSON. */
+type JsonOperators = Record<string, JsonScalar | JsonScalar[]>
+/** A filter as the server takes it: `{"field":{"op":value}}`, with `and`, `or` and `not`. */
+export type JsonFilter = Record<string, unknown>
+
+/** The parameters that a field's name must not be mistaken for. */
+const PARAMETERS = new Set(['limit', 'offset', 'cursor', 'sort', 'fields', 'filter', 'search', 'count'])
+
+/**
+ * The conditions that a URL can hold as its parameters, and the others as a filter.
+ *
+ *     { title: 'x', age: { gte: 3 }, tag: ['a', 'b'], city: { nin: ['Aalen, Ost'] } }
+ *     title=x  age[gte]=3  tag=a  tag=b        {"city":{"nin":["Aalen, Ost"]}}
+ *
+ * @throws TypeError for a value that can't be sent
+ */
+export function splitWhere(where: object): { pairs: [string, string][]; rest: JsonFilter[] } {
+	const pairs: [string, string][] = []
+	const rest: JsonFilter[] = []
+	for (const [field, match] of Object.entries(where)) {
+		const plain = holdsNull(match) ? undefined : pairsOf(field, operatorsOf(field, match))
+		if (plain === undefined) rest.push(termOf(field, match))
+		else pairs.push(...plain)
+	}
+	return { pairs, rest }
+}
+
+/** A whole filter as JSON. */
+export function filterJson(filter: object): JsonFilter {
+	// Filters of filters are what their types say: a mistake in them is one term more or an error, never one less.
+	const terms = Object.entries(filter).map(([name, value]): JsonFilter => {
+		if (name === 'not') return { not: filterJson(value) }
+		return name === 'and' || name === 'or' ? { [name]: value.map(filterJson) } : termOf(name, value)
+	})
+	return allOf(terms) ?? {}
+}
+
+/** A filter of which all of these hold; one level deeper only where it must be. */
+export function allOf(terms: readonly JsonFilter[]): JsonFilter | undefined {
+	const names = terms.flatMap((term) => Object.keys(term))
+	if (new Set(names).size < names.length) return { and: terms }
+	return names.length === 0 ? undefined : Object.fromEntries(terms.flatMap((term) => Object.entries(term)))
+}
+
+function termOf(field: string, match: unknown): JsonFilter {
+	if (!holdsNull(match)) return { [field]: operatorsOf(field, match) }
+	// `in` compares, and nothing equals null.
+	return {
+		or: [
+			termOf(
+				field,
+				match.filter((value) => value !== null),
+			),
+			termOf(field, null),
+		],
+	}
+}
+
+function holdsNull(match: unknown): match is unknown[] {
+	return Array.isArray(match) && match.includes(null)
+}
+
+function operatorsOf(field: string, match: unknown): JsonOperators {
+	if (match === null) return { null: true }
+	if (Array.isArray(match)) return { in: match.map((value) => scalar(field, value)) }
+	if (typeof match !== 'object' || match instanceof Date) return { eq: scalar(field, match) }
+	const operators = Object.entries(match).map(([op, value]): [string, JsonScalar | JsonScalar[]] => {
+		if (value === null && (op === 'eq' || op === 'ne')) return ['null', op === 'eq']
+		if (Array.isArray(value)) return [op, value.map((one) => scalar(`${field}.${op}`, one))]
+		return [op, scalar(`${field}.${op}`, value)]
+	})
+	if (operators.length === 0) throw refusal(field, 'is a value, null, an array or an object of operators')
+	return Object.fromEntries(operators)
+}
+
+function scalar(where: string, value: unknown): JsonScalar {
+	const sent = jsonScalar(value)
+	if (typeof sent === 'string' || typeof sent === 'number' || typeof sent === 'boolean') return sent
+	// One that is undefined is no condition less: whoever exports or counts by it would get everything.
+	throw refusal(where, `is compared with a text, number, boolean or date, not ${value}; leave it out instead`)
+}
+
+/** What JSON has no word for, in the words of the wire; a bigint is a number where that is exact. */
+export function jsonScalar(value: unknown): unknown {
+	if (value instanceof Date) return value.toISOString()
+	if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+	return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
+}
+
+/** The parameters of one field, or `undefined` where they would leave room for doubt. */
+function pairsOf(field: string, operators: JsonOperators): [string, string][] | undefined {
+	if (PARAMETERS.has(field) || /[[\]]/.test(field)) return undefined
+	const pairs: [string, string][] = []
+	for (const [op, value] of Object.entries(operators)) {
+		const values = [value].flat().map(String)
+		// URLs are UTF-8, which has no lone surrogates; JSON escapes them.
+		if (values.length === 0 || values.some((text) => /\p{Surrogate}/u.test(text))) return undefined
+		if (op === 'in' && !('eq' in operators))
+			pairs.push(...values.map((text): [string, string] => [field, text]))
+		else if (Array.isArray(value) && values.some((text) => !/^[^\s,](?:[^,]*[^\s,])?$/.test(text)))
+			return undefined
+		else pairs.push([op === 'eq' ? field : `${field}[${op}]`, values.join(',')])
+	}
+	return pairs
+}
+
+function refusal(where: string, what: string): TypeError {
+	return new TypeError(`${where} ${what}`)
+}
