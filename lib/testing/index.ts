@@ -2,3 +2,10 @@
 export { cacheContract } from './cache-contract.ts'
 export type { CacheContractOptions, MakeCache } from './cache-stage.ts'
 export type { Case } from './case.ts'
+export { modelContract } from './model-contract.ts'
+export {
+	type ContractField as ModelContractField,
+	type Feature as ModelFeature,
+	FIELDS as MODEL_FIELDS,
+} from './model-fields.ts'
+export type { MakeModel, ModelContractOptions } from './model-stage.ts'

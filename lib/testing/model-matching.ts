@@ -1,0 +1,107 @@
+/** The model contract: logic of three values, and operators on texts. `model-conditions.ts` has the others. */
+import type { Condition } from '../crud/model.ts'
+import { finding, not } from './model-finding.ts'
+import type { ModelScene } from './model-stage.ts'
+
+const T: Condition = { op: 'and', terms: [] }
+const F: Condition = { op: 'or', terms: [] }
+/** Neither true nor false: `note` is null in every record of these cases. */
+const U: Condition = { op: 'eq', field: 'note', value: 'x' }
+
+/** Conditions of three values, and whether they find a record. */
+const LOGIC: readonly (readonly [name: string, condition: Condition, finds: boolean])[] = [
+	['and of nothing', T, true],
+	['or of nothing', F, false],
+	['in nothing', { op: 'in', field: 'title', values: [] }, false],
+	['not in nothing', not({ op: 'in', field: 'title', values: [] }), true],
+	['a null in nothing', { op: 'in', field: 'note', values: [] }, false],
+	['not a null in nothing', not({ op: 'in', field: 'note', values: [] }), true],
+	['unknown', U, false],
+	['not unknown', not(U), false],
+	['not not unknown', not(not(U)), false],
+	['unknown ne', { op: 'ne', field: 'note', value: 'x' }, false],
+	['not unknown ne', not({ op: 'ne', field: 'note', value: 'x' }), false],
+	['unknown in', { op: 'in', field: 'note', values: ['x', 'y'] }, false],
+	['not unknown in', not({ op: 'in', field: 'note', values: ['x', 'y'] }), false],
+	['unknown contains', { op: 'contains', field: 'note', value: '' }, false],
+	['not unknown contains', not({ op: 'contains', field: 'note', value: 'x' }), false],
+	['unknown gt', not({ op: 'gt', field: 'order', value: 0 }), false],
+	['true or unknown', { op: 'or', terms: [U, T] }, true],
+	['false or unknown', { op: 'or', terms: [F, U] }, false],
+	['not (false or unknown)', not({ op: 'or', terms: [F, U] }), false],
+	['true and unknown', { op: 'and', terms: [T, U] }, false],
+	['not (true and unknown)', not({ op: 'and', terms: [U, T] }), false],
+	['not (false and unknown)', not({ op: 'and', terms: [U, F] }), true],
+	['not (true or unknown)', not({ op: 'or', terms: [T, U] }), false],
+	['is null', { op: 'null', field: 'note', value: true }, true],
+	['is not null', { op: 'null', field: 'note', value: false }, false],
+	['not is not null', not({ op: 'null', field: 'note', value: false }), true],
+	['a title is not null', { op: 'null', field: 'title', value: false }, true],
+]
+
+const MATCHED = [
+	'100%',
+	'100x',
+	'a_b',
+	'axb',
+	'a\\b',
+	"a'b",
+	'a"b',
+	'a*b',
+	'[ab]',
+	'a%b',
+	'a\\%b',
+	'%',
+	'_',
+	'\\',
+	'',
+]
+
+export const MATCHING_SCENES: readonly ModelScene[] = [
+	...(['contains', 'startsWith', 'endsWith'] as const).map(matching),
+	{
+		name: 'logic has three values: what is unknown is found neither by a condition nor by its opposite',
+		async play(stage) {
+			const id = await stage.add({ title: 'one' })
+			for (const [name, where, finds] of LOGIC) await finding(stage, where, finds ? ['one'] : [], name, [id])
+		},
+	},
+]
+
+function matching(op: 'contains' | 'startsWith' | 'endsWith'): ModelScene {
+	const fits = {
+		contains: (text: string, part: string) => text.includes(part),
+		startsWith: (text: string, part: string) => text.startsWith(part),
+		endsWith: (text: string, part: string) => text.endsWith(part),
+	}[op]
+	return {
+		name: `${op} takes every character for itself`,
+		async play(stage) {
+			await stage.addAll([...MATCHED.map((title) => ({ title, note: title })), { title: 'no note' }])
+			for (const value of [
+				'%',
+				'_',
+				'\\',
+				"'",
+				'"',
+				'*',
+				'[',
+				'a',
+				'0%',
+				'a_',
+				'_b',
+				'\\b',
+				'\\%',
+				'%b',
+				'b',
+				'x',
+			]) {
+				const expected = MATCHED.filter((title) => fits(title, value))
+				await finding(stage, { op, field: 'note', value }, expected, value)
+				const rest = MATCHED.filter((title) => !fits(title, value))
+				await finding(stage, not({ op, field: 'note', value }), rest, `not ${value}`)
+			}
+			await finding(stage, { op, field: 'note', value: '' }, MATCHED, 'the empty text')
+		},
+	}
+}
