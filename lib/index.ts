@@ -9,6 +9,37 @@ export { checkKey, toMilliseconds, toText } from './cache/entry.ts'
 export { MemoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts'
 export { type RememberOptions, remember, type Storable } from './cache/remember.ts'
 export type { Controller } from './controller.ts'
+export {
+	type CrudAnswer,
+	CrudHandler,
+	type CrudScope,
+	type CrudValues,
+} from './crud/crud-handler.ts'
+export type { CrudOperation, CrudOptions, CrudRules } from './crud/crud-options.ts'
+export { CrudPage, CrudRecord, type PageMeta } from './crud/crud-record.ts'
+export type { CrudQuery } from './crud/list-query.ts'
+export type { MemoryField } from './crud/memory/declared.ts'
+export { MemoryModel, type MemoryModelOptions } from './crud/memory-model.ts'
+export {
+	type Absent,
+	type Changes,
+	type Comparison,
+	type Condition,
+	type Created,
+	DEFAULT,
+	type Field,
+	type FieldType,
+	type Found,
+	type Guard,
+	type Listed,
+	type ListQuery,
+	type Model,
+	type Order,
+	type Selection,
+	type Value,
+	type Values,
+} from './crud/model.ts'
+export { ModelError, type ModelErrorKind } from './crud/model-error.ts'
 export type { CustomReply, ReplyOptions } from './custom-reply.ts'
 export { reply } from './custom-reply.ts'
 export type {
@@ -22,6 +53,7 @@ export type {
 } from './declarations.ts'
 export { isRestError, RestError, type RestErrorOptions } from './error.ts'
 export { type HandlerController, type Mountable, type Refused, RestHandler } from './handler.ts'
+export { loadHandlers } from './load-handlers.ts'
 export type { Logger } from './logger.ts'
 export type { InjectedReply, InjectedRequest } from './node/inject.ts'
 export type { TrustProxy } from './node/proxies.ts'
