@@ -4,7 +4,7 @@ import { type Authenticator, type Request, RestError, RoleAcl, type User } from 
 
 export const acl = new RoleAcl({
 	reader: ['comment:write'],
-	editor: { inherits: ['reader'], allows: ['article:*'] },
+	editor: { inherits: ['reader'], allows: ['article:*', 'author:*', 'comment:*'] },
 })
 
 /** Knows users by the key in `Authorization: Bearer <key>`. */

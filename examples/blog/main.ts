@@ -1,52 +1,67 @@
 /**
- * A blog with authors, articles and comments, kept in memory.
+ * A blog with authors, articles and comments, kept in `examples/blog/blog.db`, or where `DATABASE_URL` says.
  *
  *     npm start
  *     PORT=8080 npm start
+ *     DATABASE_URL=postgres://user:password@127.0.0.1:5432/blog npm start
+ *     DATABASE_URL=mysql://user:password@127.0.0.1:3306/blog npm start
  *
  * Stop it with Ctrl-C: requests that are being answered are answered first.
  */
 import { createServer } from '../../lib/index.ts' // you write 'verbena'
-import { Blog } from './blog.ts'
+import { blog } from './blog.ts'
+import { connect, type Database } from './database.ts'
+import { fill } from './fill.ts'
 import { acl, Keys } from './keys.ts'
-import { articles, authors, comments } from './seed.ts'
-import { Shelf } from './shelf.ts'
 
 const ROUTES = `
-  GET     /blog/api/articles                ?limit= &offset= &tag=
+  GET     /blog/api                 how much there is
+  GET     /blog/api/articles        ?topic= &authorId= &search= &sort= &fields= &limit= &offset= &count=exact
   GET     /blog/api/articles/<id>
-  POST    /blog/api/articles                editor: title, body, authorId, tags
-  PATCH   /blog/api/articles/<id>           editor: title, body, tags
-  DELETE  /blog/api/articles/<id>           editor
-  GET     /blog/api/articles/<id>/comments  ?limit= &offset=
-  POST    /blog/api/articles/<id>/comments  reader: text
-  GET     /blog/api/authors                 ?limit= &offset=
+  POST    /blog/api/articles        editor: authorId, topic, title, body, tags
+  PATCH   /blog/api/articles/<id>   editor: topic, title, body, tags
+  DELETE  /blog/api/articles/<id>   editor
+  GET     /blog/api/authors         ?search= &sort= &limit= &offset=
   GET     /blog/api/authors/<id>
-  GET     /blog/api/authors/<id>/articles   ?limit= &offset=
+  POST    /blog/api/authors         editor: name, email, about
+  PATCH   /blog/api/authors/<id>    editor: name, email, about
+  GET     /blog/api/comments        ?articleId= &sort= &limit= &offset=
+  POST    /blog/api/comments        reader: articleId, text
+  DELETE  /blog/api/comments/<id>   editor
 `
 
-const shelves = {
-	authors: new Shelf(authors),
-	articles: new Shelf(articles),
-	comments: new Shelf(comments),
-}
-const keys = new Keys()
-const editorKey = keys.issue('ruth', ['editor'])
-const readerKey = keys.issue('sam', ['reader'])
-const server = createServer({ 'blog/api': new Blog(shelves) }, { authenticator: keys, acl })
-
 async function start(): Promise<void> {
-	const { url } = await server.listen(portOf(process.env.PORT))
-	console.log(`The blog is at ${url}\n${ROUTES}`)
-	console.log(`  editor: Authorization: Bearer ${editorKey}`)
-	console.log(`  reader: Authorization: Bearer ${readerKey}\n`)
-	console.log(`Try: curl '${url}/blog/api/articles?limit=2&tag=verbena'`)
-	process.once('SIGINT', stop).once('SIGTERM', stop)
+	const port = portOf(process.env.PORT)
+	const database = await connect(process.env.DATABASE_URL)
+	try {
+		await serve(database, port)
+	} catch (error) {
+		// Its connections would keep a program alive that serves nobody.
+		await database.close()
+		throw error
+	}
 }
 
-async function stop(): Promise<void> {
-	await server.close()
-	console.log('The blog is closed')
+async function serve(database: Database, port: number): Promise<void> {
+	const tables = {
+		authors: await database.open('authors'),
+		articles: await database.open('articles'),
+		comments: await database.open('comments'),
+	}
+	await fill(tables)
+	const keys = new Keys()
+	const server = createServer(blog(tables), { authenticator: keys, acl })
+	const { url } = await server.listen(port)
+	console.log(`The blog is at ${url}\nIt is kept in ${database.place}\n${ROUTES}`)
+	console.log(`  editor: Authorization: Bearer ${keys.issue('ruth', ['editor'])}`)
+	console.log(`  reader: Authorization: Bearer ${keys.issue('sam', ['reader'])}\n`)
+	console.log(`Try: curl '${url}/blog/api/articles?limit=2&topic=verbena&sort=-published&count=exact'`)
+	const stop = async () => {
+		await server.close()
+		await database.close()
+		console.log('The blog is closed')
+	}
+	process.once('SIGINT', stop).once('SIGTERM', stop)
 }
 
 function portOf(text = '3000'): number {
@@ -57,8 +72,12 @@ function portOf(text = '3000'): number {
 
 function reasonOf(error: unknown): string {
 	if (!(error instanceof Error)) return String(error)
-	if (!('code' in error) || error.code !== 'EADDRINUSE') return error.message
-	return `Port ${portOf(process.env.PORT)} is taken. Choose another one: PORT=3001 npm start`
+	const code = 'code' in error ? error.code : undefined
+	if (code === 'EADDRINUSE')
+		return `Port ${portOf(process.env.PORT)} is taken. Choose another one: PORT=3001 npm start`
+	// Of a host with several addresses each is tried, and the error of them all has no message.
+	if (code === 'ECONNREFUSED') return 'No database answers at DATABASE_URL: is it running?'
+	return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }
 
 try {

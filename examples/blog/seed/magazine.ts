@@ -1,17 +1,7 @@
-/** What the blog begins with: a small magazine about gardens and kitchens, written for this example. */
-import type { Article, Author, Comment } from './records.ts'
+/** Articles and comments written by hand: a small magazine about gardens and kitchens. */
 
-export const authors: readonly Author[] = [
-	{ id: 1, name: 'Marta Lindqvist', about: 'Keeps an allotment by the railway and writes about soil.' },
-	{ id: 2, name: 'Tobias Arnet', about: 'Cook. Believes that most dishes want more acid.' },
-	{ id: 3, name: 'Ines Carvalho', about: 'Botanist; collects verbenas, and neighbours who grow them.' },
-	{ id: 4, name: 'Ruth Okafor', about: 'Balcony gardener, eleven floors up and always in the wind.' },
-	{ id: 5, name: 'Jonas Feld', about: 'Beekeeper in the second generation, patient in the first.' },
-	{ id: 6, name: 'Yuki Tanabe', about: 'Dyes wool with whatever the garden has too much of.' },
-]
-
-/** One line an article: author, day, tags, title, first sentences. */
-const ARTICLES: readonly [number, string, string, string, string][] = [
+/** One line an article: author, day, tags (the first is the topic), title, text. */
+export const ARTICLES: readonly [number, string, string, string, string][] = [
 	[
 		3,
 		'2026-01-12',
@@ -141,7 +131,7 @@ const ARTICLES: readonly [number, string, string, string, string][] = [
 ]
 
 /** One line a comment: article, name, text. */
-const COMMENTS: readonly [number, string, string][] = [
+export const COMMENTS: readonly [number, string, string][] = [
 	[1, 'Hanna', 'Scratched mine today. Green down to the second fork.'],
 	[1, 'Pavel', 'And if it is brown to the ground?'],
 	[1, 'Ines Carvalho', 'Then wait until May all the same: the root decides.'],
@@ -169,19 +159,3 @@ const COMMENTS: readonly [number, string, string][] = [
 	[17, 'Milan', 'Half as much again is what my teacher said, too.'],
 	[18, 'Noor', 'I did ask for beige.'],
 ]
-
-export const articles: readonly Article[] = ARTICLES.map(([authorId, published, tags, title, body], at) => ({
-	id: at + 1,
-	authorId,
-	published,
-	tags: tags.split(','),
-	title,
-	body,
-}))
-
-export const comments: readonly Comment[] = COMMENTS.map(([articleId, name, text], at) => ({
-	id: at + 1,
-	articleId,
-	name,
-	text,
-}))

@@ -1,0 +1,85 @@
+/**
+ * Where the blog is kept, as `DATABASE_URL` says: an SQLite file, which is the default, PostgreSQL, or MariaDB
+ * or MySQL. The drivers are the program's own; the models take them as they are.
+ *
+ *     sqlite:blog.db
+ *     postgres://user:password@127.0.0.1:5432/blog
+ *     mysql://user:password@127.0.0.1:3306/blog
+ */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { MysqlModel } from '../../lib/adapters/mysql.ts' // 'verbena/mysql'
+import { PostgresModel } from '../../lib/adapters/postgres.ts' // 'verbena/postgres'
+import { SqliteModel } from '../../lib/adapters/sqlite.ts' // 'verbena/sqlite'
+import type { Model } from '../../lib/index.ts' // 'verbena'
+import { openSqlite } from './sqlite-file.ts'
+
+export interface Database {
+	/** What it is, for people: without user and password. */
+	readonly place: string
+	/** The model of a table. */
+	open(table: string): Promise<Model>
+	close(): Promise<void>
+}
+
+/** Connects, and makes the tables that aren't there yet. */
+export async function connect(url: string | undefined): Promise<Database> {
+	if (url === undefined || url === '') return sqlite(fileURLToPath(new URL('./blog.db', import.meta.url)))
+	const { protocol, host, pathname } = parsed(url)
+	const place = `${host}${pathname}`
+	switch (protocol) {
+		case 'sqlite:':
+			return sqlite(decodeURIComponent(pathname))
+		case 'postgres:':
+		case 'postgresql:':
+			return postgres(url, `PostgreSQL at ${place}`)
+		case 'mysql:':
+		case 'mariadb:':
+			return mysql(url.replace(/^\w+/, 'mysql'), `MariaDB or MySQL at ${place}`)
+		default:
+			throw new TypeError(`DATABASE_URL must begin with sqlite:, postgres: or mysql:, got ${protocol}`)
+	}
+}
+
+async function sqlite(file: string): Promise<Database> {
+	const database = await openSqlite(file)
+	database.exec('pragma journal_mode = wal')
+	database.exec('pragma busy_timeout = 5000')
+	database.exec('pragma foreign_keys = on')
+	for (const statement of schema('sqlite')) database.exec(statement)
+	return {
+		place: `SQLite, ${file}`,
+		open: (table) => SqliteModel.open(database, table),
+		async close() {
+			database.close()
+		},
+	}
+}
+
+async function postgres(url: string, place: string): Promise<Database> {
+	const { Pool } = await import('pg')
+	const pool = new Pool({ connectionString: url, max: 10 })
+	// The pool replaces a connection that is lost while nobody uses it; unheard, its error would end the program.
+	pool.on('error', (error) => console.error(`A connection was lost: ${error.message}`))
+	for (const statement of schema('postgres')) await pool.query(statement)
+	return { place, open: (table) => PostgresModel.open(pool, table), close: () => pool.end() }
+}
+
+async function mysql(url: string, place: string): Promise<Database> {
+	const { createPool } = await import('mysql2/promise')
+	const pool = createPool({ uri: url, connectionLimit: 10 })
+	for (const statement of schema('mysql')) await pool.query(statement)
+	return { place, open: (table) => MysqlModel.open(pool, table), close: () => pool.end() }
+}
+
+/** The statements of a file in `schema/`. */
+function schema(name: string): string[] {
+	const text = readFileSync(new URL(`./schema/${name}.sql`, import.meta.url), 'utf8')
+	return text.split(/;\n/).filter((statement) => statement.trim() !== '')
+}
+
+/** The URL's own error would repeat it, and it may hold a password. */
+function parsed(url: string): URL {
+	if (URL.canParse(url)) return new URL(url)
+	throw new TypeError('DATABASE_URL is no URL: write postgres://user:password@host:5432/name')
+}

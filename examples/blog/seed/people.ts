@@ -1,0 +1,67 @@
+/** Who writes for the blog, and who answers below. */
+
+/** Name, what is said about them, and the day they joined. */
+export const WRITERS: readonly [name: string, about: string, joined: string][] = [
+	['Marta Lindqvist', 'Keeps an allotment by the railway and writes about soil.', '2023-01-09'],
+	['Tobias Arnet', 'Cook. Believes that most dishes want more acid.', '2023-01-09'],
+	['Ines Carvalho', 'Botanist; collects verbenas, and neighbours who grow them.', '2023-01-09'],
+	['Ruth Okafor', 'Balcony gardener, eleven floors up and always in the wind.', '2023-02-20'],
+	['Jonas Feld', 'Beekeeper in the second generation, patient in the first.', '2023-03-01'],
+	['Yuki Tanabe', 'Dyes wool with whatever the garden has too much of.', '2023-04-17'],
+	['Amadou Diallo', 'Runs the school garden and its two hundred gardeners.', '2023-05-02'],
+	['Siobhán Byrne', 'Grows leeks for the show and eats the ones that lose.', '2023-05-30'],
+	['Pavel Novotný', 'Retired surveyor; his beds are straight.', '2023-06-12'],
+	['Leila Haddad', 'Has a courtyard, a fig tree, and forty pots.', '2023-07-03'],
+	['Henrik Solberg', 'Gardens at 63 degrees north, from May to September.', '2023-08-21'],
+	['Chiara Fontana', "Cooks from her grandmother's notebook, page by page.", '2023-09-04'],
+	['Miguel Ángel Ortiz', 'Plants trees for people who are not born yet.', '2023-09-25'],
+	['Grace Whitfield', 'Saves seed, labels it, and lends it out like books.', '2023-10-09'],
+	['Noor van Dijk', 'Took the paving stones out of her street, one by one.', '2023-11-13'],
+	['Oskar Brandt', 'All clay, all year. Has stopped complaining.', '2024-01-08'],
+	['Aiko Mori', 'Tea from the garden, whatever the garden says.', '2024-02-05'],
+	['Emil Kowalski', 'Carpenter; builds the beds that others plant.', '2024-03-11'],
+	['Birgit Hansen', 'Spins, weaves, and keeps the sheep that make it necessary.', '2024-04-15'],
+	['Samuel Adeyemi', 'Nurse on night shifts, gardener on the mornings after.', '2024-05-27'],
+	['Lucie Moreau', 'Makes jam for eleven months and rests in March.', '2024-06-24'],
+	['Zofia Wiśniewska', 'Draws every plant before she pulls it out.', '2024-09-02'],
+	['Kofi Mensah', 'Counts butterflies for the county and for himself.', '2024-11-18'],
+	['Hanna Virtanen', 'Heats her greenhouse with compost, and it nearly works.', '2025-02-10'],
+]
+
+export const READERS: readonly string[] = [
+	...['Greta', 'Frank', 'Milan', 'Ute', 'Sam', 'Eszter', 'Tom', 'Anneke', 'Rashid', 'Bea', 'Jürgen', 'Mei'],
+	...['Colm', 'Ilse', 'Dimitri', 'Françoise', 'Ada', 'Bjørn', 'Priya', 'Walter', 'Ximena', 'Theo', 'Ngozi'],
+	...['Karel', 'Łukasz', 'Maud', 'Ravi', 'Selma', 'Vera', 'Piotr', 'Agnes', 'Yusuf', 'Nell', 'Gustav'],
+]
+
+/** `@` is the article's subject. */
+export const REMARKS: readonly string[] = [
+	'Tried this last spring, and it worked on the second go.',
+	'My grandmother said the same in fewer words.',
+	'Does that hold for @ in pots, too?',
+	'Printed out and pinned up in the shed.',
+	'Ours were eaten within a night. Any advice against pigeons?',
+	'I had given up on @. One more year, then.',
+	'Up here everything is four weeks later, but otherwise: yes.',
+	'Thank you for not mentioning the moon.',
+	'And the moon? My neighbour swears by it.',
+	'Finally somebody says it.',
+	'Half of mine bolted in the heat. Shade cloth from now on.',
+	'What about heavy clay?',
+	'I swapped some seed of @ for a jar of honey. Good trade.',
+	'The photo is missing, or is it me?',
+	'Read it twice, dug once, regret nothing.',
+	'We do this at school with the whole class.',
+	'Disagree about the watering, agree about all the rest.',
+	'How much room does it need in the end?',
+	'Mine flowered in December. I have no explanation.',
+	'The slugs send their regards.',
+	'This is why I come here.',
+	'Wait for the frost, everybody. Wait for the frost.',
+	'I needed this three weeks ago!',
+	'My cat sleeps on the @. Is there a variety that minds less?',
+	'Sharing this with the allotment committee.',
+	'It is the north wind, not the cold. Put up a hurdle and see.',
+	'Same here, on sand. One more bucket of compost did it.',
+	'Please write one about storing it, too.',
+]
