@@ -2,7 +2,8 @@
  * What the documentation shows is tried: its programs compile and run, its curl lines print what it says, its
  * links lead somewhere. The kinds of code blocks:
  *
- *   ```ts           a program, run as it is ('verbena' is `lib/index.ts`)
+ *   ```ts           a program, run as it is ('verbena' and its subpaths are the sources)
+ *   ```ts a/b.ts    a module of that name beside the page's programs, which import or load it
  *   ```ts members   members of a handler, which is mounted at `api`
  *   ```console      curl lines for the program above, with what they print
  *   ```text         what the program above prints
@@ -73,23 +74,34 @@ function isProgram({ kind }: Block): boolean {
 	return kind === 'ts' || kind === 'ts members'
 }
 
+/** The name of a module that programs import; `undefined` for other blocks. */
+function moduleName({ kind }: Block): string | undefined {
+	return /^ts ((?:[\w-]+\/)*[\w-]+\.ts)$/.exec(kind)?.[1]
+}
+
 /** The programs of a page, each with the blocks that follow it. */
 function programsOf(page: string, folder: string): Program[] {
 	const programs: Program[] = []
 	for (const block of blocks.filter((one) => one.page === page)) {
 		const file = `${folder}/${page.replaceAll(/\W/g, '-')}-${block.line}.ts`
 		if (isProgram(block)) programs.push({ block, says: [], file })
-		else programs.at(-1)?.says.push(block)
+		else if (moduleName(block) === undefined) programs.at(-1)?.says.push(block)
 	}
 	return programs
 }
 
 /** A block as a module that can be run outside of a project. */
 function moduleOf({ kind, code }: Block): string {
-	return (kind === 'ts' ? code : handlerOf(code)).replaceAll(
+	return (kind === 'ts members' ? handlerOf(code) : code).replaceAll(
 		/'verbena(\/\w+)?'/g,
-		(_, subpath = '') => `'${ROOT}/lib${subpath}/index.ts'`,
+		(_, subpath = '') => `'${sourceOf(subpath)}'`,
 	)
+}
+
+/** The source behind a subpath of the package: a folder of `lib/`, or an adapter. */
+function sourceOf(subpath: string): string {
+	const index = `${ROOT}/lib${subpath}/index.ts`
+	return existsSync(index) ? index : `${ROOT}/lib/adapters${subpath}.ts`
 }
 
 function handlerOf(members: string): string {
@@ -114,7 +126,7 @@ function makeFolder(): string {
 	}
 	const { key, cert } = selfSigned()
 	writeFileSync(`${folder}/package.json`, '{ "type": "module" }')
-	writeFileSync(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+	writeFileSync(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions, include: ['**/*.ts'] }))
 	writeFileSync(`${folder}/key.pem`, key)
 	writeFileSync(`${folder}/cert.pem`, cert)
 	mkdirSync(`${folder}/uploads`)
@@ -129,6 +141,13 @@ describe('documentation: programs', (test) => {
 
 	test.before(async () => {
 		ports = await freePorts(programs.length)
+		for (const block of blocks) {
+			const name = moduleName(block)
+			if (name === undefined) continue
+			mkdirSync(dirname(`${folder}/${name}`), { recursive: true })
+			// Two pages may not mean two modules by one name.
+			writeFileSync(`${folder}/${name}`, moduleOf(block), { flag: 'wx' })
+		}
 		programs.forEach(({ block, file }, at) => {
 			writeFileSync(file, elsewhere(moduleOf(block), ports[at] ?? 0))
 		})
@@ -164,7 +183,8 @@ describe('documentation: programs', (test) => {
 describe('documentation', (test) => {
 	test('every code block is of a kind that is checked, and follows what it needs', () => {
 		const kinds = /^(?:ts|ts members|console|text|sh|json|nginx)$/
-		assert.equal(blocks.filter(({ kind }) => !kinds.test(kind)).map(where), [])
+		const unknown = blocks.filter((block) => !kinds.test(block.kind) && moduleName(block) === undefined)
+		assert.equal(unknown.map(where), [])
 		const alone = pages.flatMap((page) => {
 			const own = blocksOf(page)
 			return own

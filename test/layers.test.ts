@@ -14,13 +14,17 @@ import { ROOT } from './helpers/program.ts'
  */
 const LAYERS: readonly (readonly string[])[] = [
 	['index.ts', 'testing/'],
+	['load-handlers.ts'],
 	['server.ts'],
+	['load/'],
 	['options.ts'],
 	['node/'],
 	['controller.ts'],
 	['answer.ts'],
 	['mount/compile.ts'],
+	['crud/crud-handler.ts'],
 	['handler.ts'],
+	['crud/'],
 	['reply.ts'],
 	['reply-error.ts'],
 	['reply-text.ts'],
@@ -29,6 +33,10 @@ const LAYERS: readonly (readonly string[])[] = [
 	['lookup.ts', 'route.ts'],
 	['exchange.ts'],
 	['content.ts'],
+	['adapters/'],
+	['adapters/mysql/', 'adapters/postgres/', 'adapters/sqlite/'],
+	['sql/'],
+	['crud/memory/'],
 	['mount/'],
 	['action.ts', 'app.ts', 'declarations.ts'],
 	['auth/', 'cache/', 'decode/', 'route/', 'validate/'],
@@ -43,7 +51,9 @@ const LAYERS: readonly (readonly string[])[] = [
 		'json-array.ts',
 		'accept.ts',
 	],
+	['crud/model.ts', 'crud/model-error.ts'],
 	['error.ts', 'custom-reply.ts', 'http.ts', 'incoming.ts', 'logger.ts', 'explain.ts', 'time.ts'],
+	['client/'],
 	['wire/'],
 ]
 
@@ -151,9 +161,10 @@ describe('layers', (test) => {
 		assert.equal(foreign, [])
 		const places = (file: SourceFile) =>
 			file.code.match(/(?<!\.)\b(?:(?:from|import) ''|import\()/g)?.length ?? 0
+		// What users have written is imported by one file alone.
 		assert.equal(
 			offenders((file) => places(file) === file.imports.length),
-			[],
+			['load-handlers.ts'],
 		)
 	})
 
@@ -175,7 +186,8 @@ describe('files of lib', (test) => {
 		['are no grab-bags', ({ name }) => !name.split(/[/.]/).some((part) => GRAB_BAGS.has(part))],
 		['have named exports only', ({ code }) => !/\bexport default\b|\bexport \*|\bexport =/.test(code)],
 		['export something', ({ code }) => /^export /m.test(code)],
-		['have no `any`', ({ code }) => !/\bany\b/.test(code)],
+		// SQL in a template has the word too: `= any($1)`.
+		['have no `any`', ({ code }) => !/(?:[:<,|&(=]|\bas)\s*any\b(?!\()|\bany\[/.test(code)],
 		['have no `!` that silences the compiler', ({ code }) => !/[\w)\]]!(?!=)/.test(code)],
 		['have no directive that silences it', ({ text }) => !/@ts-(?:ignore|nocheck|expect-error)/.test(text)],
 		['leave nothing for later', ({ text }) => !/\b(?:TODO|FIXME|XXX|HACK)\b/.test(text)],

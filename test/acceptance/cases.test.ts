@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { describe } from '../helpers/describe.ts'
 import { ROOT, run } from '../helpers/program.ts'
+import { STORES, type Store } from './articles.ts'
 import { withApp } from './running.ts'
 
 interface Result {
@@ -19,19 +20,24 @@ const CASES = JSON.parse(readFileSync(`${ROOT}/test/acceptance/http-cases.json`,
 }
 
 const NAMES = CASES.cases.map(({ name }) => name)
-/** Without those that need what the app doesn't have: a signer, and a handler over a model. */
-const GROUPS = [...new Set(NAMES.map(groupOf))].filter((group) => group !== 'auth' && group !== 'crud')
+/** Without those that need what the app doesn't have: a signer. */
+const GROUPS = [...new Set(NAMES.map(groupOf))].filter((group) => group !== 'auth')
+
+/** Those of records on every store, the others on one. */
+const RUNS = GROUPS.flatMap((group) =>
+	(group === 'crud' ? STORES : (['memory'] as const)).map((store) => [group, store] as const),
+)
 
 function groupOf(name: string): string {
 	return name.slice(0, name.indexOf('/'))
 }
 
 /** Runs the cases of one group in a fresh app. */
-async function runGroup(group: string): Promise<readonly Result[]> {
+async function runGroup(group: string, store: Store): Promise<readonly Result[]> {
 	const folder = mkdtempSync(join(tmpdir(), 'verbena-'))
 	let results: readonly Result[] = []
 	try {
-		await withApp(async (port) => {
+		await withApp(store, async (port) => {
 			const file = join(folder, 'results.json')
 			const options = ['--port', String(port), '--only', `${group}/`, '--json', file, '--quiet']
 			await run({ args: [`${ROOT}/test/acceptance/run-cases.mjs`, ...options] })
@@ -44,10 +50,10 @@ async function runGroup(group: string): Promise<readonly Result[]> {
 }
 
 describe('acceptance', (test) => {
-	for (const group of GROUPS) {
+	for (const [group, store] of RUNS) {
 		const names = NAMES.filter((name) => groupOf(name) === group)
-		test(`${group}: ${names.length} cases`, async () => {
-			const results = await runGroup(group)
+		test(`${group}: ${names.length} cases, articles in ${store}`, async () => {
+			const results = await runGroup(group, store)
 			assert.equal(
 				results.map(({ name }) => name),
 				names,

@@ -1,14 +1,20 @@
 /** The example app of the cases, as a program of its own. */
+
 import { ROOT, type Running, start, typescript, untilPrinted } from '../helpers/program.ts'
+import type { Store } from './articles.ts'
 
 /** Starts the app, runs `use`, and ends the app whatever became of it. */
-export async function withApp(use: (port: number, app: Running) => Promise<void>): Promise<void> {
-	const app = start({ args: typescript(`${ROOT}/test/acceptance/app.ts`, '--port', '0') })
+export async function withApp(
+	store: Store,
+	use: (port: number, app: Running) => Promise<void>,
+): Promise<void> {
+	const args = typescript(`${ROOT}/test/acceptance/app.ts`, '--port', '0', '--store', store)
+	const app = start({ args })
 	try {
 		await untilPrinted(app, 'listening ')
 		await use(Number(/listening (\d+)/.exec(app.output())?.[1]), app)
 	} finally {
-		app.child.kill('SIGKILL')
+		app.child.kill('SIGTERM')
 		await app.ended
 	}
 }

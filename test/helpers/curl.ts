@@ -1,6 +1,6 @@
 /**
  * The part of `curl` that the documentation uses, so that what it shows can be checked on machines without
- * curl: `-i -X -H -d -F -k --http2`, and `-s -N --http1.1`, which change nothing here.
+ * curl: `-i -X -H -d -F -k --http2`, and `-g -s -N --http1.1`, which change nothing here.
  */
 import { readFileSync } from 'node:fs'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 
 const OPTIONS = {
 	include: { type: 'boolean', short: 'i' },
+	globoff: { type: 'boolean', short: 'g' },
 	insecure: { type: 'boolean', short: 'k' },
 	http2: { type: 'boolean' },
 	'http1.1': { type: 'boolean' },

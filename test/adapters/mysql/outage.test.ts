@@ -1,0 +1,223 @@
+/** What happens when MariaDB stops, crashes, freezes or comes back; and when its pool has no connection left. */
+import { setTimeout } from 'node:timers/promises'
+import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
+import * as assert from 'uvu/assert'
+import { MysqlModel, type MysqlOptions } from '../../../lib/adapters/mysql.ts'
+import { ModelError } from '../../../lib/crud/model-error.ts'
+import { describe } from '../../helpers/describe.ts'
+import { mariadbIsHere, type OwnMariadb, ownMariadb } from '../../helpers/mariadb.ts'
+import { NO_GUARD, select } from './types.ts'
+
+const ID = select('id')
+
+function outages(): void {
+	describe('an outage of MariaDB', (test) => {
+		let server: OwnMariadb
+		const pools: Pool[] = []
+		const open = async (
+			options: MysqlOptions = {},
+			pooled: PoolOptions = {},
+		): Promise<[MysqlModel, Pool]> => {
+			const pool = mysql.createPool({ ...server.options, ...pooled })
+			pools.push(pool)
+			return [await MysqlModel.open(pool, 'article', options), pool]
+		}
+
+		test.before(async () => {
+			server = await ownMariadb()
+			const pool = mysql.createPool(server.options)
+			await pool.query('create table article (id int primary key auto_increment, title varchar(20))')
+			await pool.query("insert into article (title) values ('first')")
+			await pool.end()
+		})
+		test.after(async () => {
+			server.thaw()
+			await server.remove()
+			// What is still open would wait for a server that is gone.
+			for (const pool of pools) pool.pool.end(() => {})
+		})
+
+		test('while it is stopped every request is unavailable; afterwards all are served again', async () => {
+			const [model] = await open()
+			assert.equal(await readAll(model, 20), Array(20).fill('ok'))
+			await server.stop()
+			assert.equal(await readAll(model, 20), Array(20).fill('unavailable'))
+			assert.equal(await kindOf(model.create({ title: 'x' }, ID)), 'unavailable')
+			assert.equal(
+				await kindOf(model.transaction((inner) => inner.create({ title: 'x' }, ID))),
+				'unavailable',
+			)
+			await server.start()
+			assert.equal(await readAll(model, 20), Array(20).fill('ok'))
+			assert.equal(await kindOf(model.update('1', { title: 'first' }, ID, NO_GUARD)), 'ok')
+		})
+
+		test('after a restart between two requests the second is served', async () => {
+			const [model] = await open()
+			await readAll(model, 20)
+			await server.restart()
+			assert.equal(await readAll(model, 20), Array(20).fill('ok'))
+		})
+
+		test('a change that is cut off by a crash has an unknown outcome; a read, and what was not committed, are unavailable', async () => {
+			const [model, pool] = await open()
+			const lock = await pool.getConnection()
+			await lock.query('start transaction')
+			await lock.query('select * from article where id = 1 for update')
+			const slow = await slowModel(pool)
+			const outcomes = Promise.all([
+				kindOf(model.delete('1', ID, NO_GUARD)),
+				// Changed and read in one transaction, which was not committed yet.
+				kindOf(model.update('1', { title: 'y' }, ID, NO_GUARD)),
+				kindOf(slow.count(undefined)),
+			])
+			await running(lock, 3)
+			await server.kill()
+			assert.equal(await outcomes, ['outcome_unknown', 'unavailable', 'unavailable'])
+			await server.start()
+			assert.equal(await readAll(model, 5), Array(5).fill('ok'))
+			assert.is((await model.read('1', select('title'), undefined))?.json, '{"title":"first"}')
+		})
+
+		test('a connection that is killed under a transaction ends it, and is not used again', async () => {
+			const [model, pool] = await open({}, { connectionLimit: 1 })
+			const admin = await mysql.createConnection(server.options)
+			const outcome = kindOf(
+				model.transaction(async (inner) => {
+					await inner.create({ title: 'never' }, ID)
+					const [threads] = await admin.query<mysql.RowDataPacket[]>(
+						"select id from information_schema.processlist where id <> connection_id() and command = 'Sleep' order by id desc limit 1",
+					)
+					await admin.query(`kill ${threads[0]?.id}`)
+					await inner.create({ title: 'never' }, ID)
+				}),
+			)
+			assert.match(await outcome, /^(unavailable|outcome_unknown)$/)
+			assert.is(await model.count({ op: 'eq', field: 'title', value: 'never' }), 0)
+			await pool.query('select 1')
+			await admin.end()
+		})
+
+		test('a server that says nothing is given up in time, and served again when it speaks', async () => {
+			const [model] = await open({ timeoutSeconds: 1 })
+			await readAll(model, 5)
+			server.freeze()
+			const begun = performance.now()
+			const outcomes = await Promise.all([
+				...[kindOf(model.create({ title: 'x' }, ID)), kindOf(model.read('1', ID, undefined))],
+				kindOf(model.transaction((inner) => inner.create({ title: 'x' }, ID))),
+			])
+			const took = performance.now() - begun
+			server.thaw()
+			assert.equal(outcomes, ['outcome_unknown', 'unavailable', 'unavailable'])
+			// Without being given up they would wait as long as the server is silent.
+			assert.ok(took < 5000, `it took ${took} ms`)
+			assert.equal(await readAll(model, 5), Array(5).fill('ok'))
+		})
+
+		test('a pool without a connection left is unavailable in time, and nothing is sent later', async () => {
+			const [model, pool] = await open({ timeoutSeconds: 0.4 }, { connectionLimit: 1 })
+			const held = await pool.getConnection()
+			const begun = performance.now()
+			assert.is(await kindOf(model.create({ title: 'late' }, ID)), 'unavailable')
+			assert.ok(performance.now() - begun < 500)
+			held.release()
+			await setTimeout(50)
+			assert.is(await model.count({ op: 'eq', field: 'title', value: 'late' }), 0)
+		})
+
+		test('a queue that is full, and a pool that is closed, are unavailable at once', async () => {
+			// Nobody loses patience within this test: what is unavailable is so without having waited.
+			const [model, pool] = await open({ timeoutSeconds: 60 }, { connectionLimit: 1, queueLimit: 1 })
+			const held = await pool.getConnection()
+			const first = kindOf(model.count(undefined))
+			const second = kindOf(model.count(undefined))
+			assert.is(await Promise.race([first, second, given(30_000)]), 'unavailable')
+			assert.is(await Promise.race([second, given(0)]), 'unavailable', 'it is who came second')
+			held.release()
+			assert.is(await first, 'ok')
+			await pool.end()
+			const closed = Promise.all([kindOf(model.count(undefined)), kindOf(model.create({ title: 'x' }, ID))])
+			assert.equal(await Promise.race([closed, given(30_000)]), ['unavailable', 'unavailable'])
+		})
+
+		test('too many connections are unavailable', async () => {
+			const admin = await mysql.createConnection(server.options)
+			const [model, pool] = await open({}, { connectionLimit: 1 })
+			await admin.query('set global max_connections = 10')
+			const held = await pool.getConnection()
+			held.destroy()
+			const others: mysql.Connection[] = []
+			await assertRejects(async () => {
+				for (;;) others.push(await mysql.createConnection(server.options))
+			})
+			assert.is(await kindOf(model.count(undefined)), 'unavailable')
+			await admin.query('set global max_connections = 151')
+			for (const other of [...others, admin]) await other.end()
+			assert.is(await kindOf(model.count(undefined)), 'ok')
+		})
+
+		test('a server that has become one to read from refuses a change as unavailable', async () => {
+			const [model, pool] = await open()
+			await pool.query('create user reader')
+			await pool.query('grant all on test.* to reader')
+			await pool.query('set global read_only = 1')
+			const reader = mysql.createPool({ ...server.options, user: 'reader' })
+			pools.push(reader)
+			const limited = await MysqlModel.open(reader, 'article')
+			assert.is(await kindOf(limited.create({ title: 'x' }, ID)), 'unavailable')
+			await pool.query('set global read_only = 0')
+			assert.is(await kindOf(limited.create({ title: 'x' }, ID)), 'ok')
+			assert.is(await kindOf(model.count(undefined)), 'ok')
+		})
+	})
+}
+
+/** What stands for an answer that hasn't come; it keeps no program alive. */
+function given(milliseconds: number): Promise<string> {
+	return setTimeout(milliseconds, 'no answer', { ref: false })
+}
+
+/** Waits until so many statements on articles run at the server. */
+async function running(connection: mysql.Connection, count: number): Promise<void> {
+	for (;;) {
+		const [rows] = await connection.query<mysql.RowDataPacket[]>(
+			"select 1 from information_schema.processlist where id <> connection_id() and info rlike 'article|slow'",
+		)
+		if (rows.length === count) return
+		await setTimeout(20)
+	}
+}
+
+async function assertRejects(work: () => Promise<void>): Promise<void> {
+	try {
+		await work()
+	} catch {
+		return
+	}
+	assert.unreachable()
+}
+
+/** A view whose count takes its time. */
+async function slowModel(pool: Pool): Promise<MysqlModel> {
+	await pool.query('create or replace view slow as select id from article where sleep(3) = 0')
+	return MysqlModel.open(pool, 'slow', { key: 'id' })
+}
+
+/** `ok`, or the kind of the `ModelError`. */
+async function kindOf(work: Promise<unknown>): Promise<string> {
+	try {
+		await work
+		return 'ok'
+	} catch (error) {
+		if (error instanceof ModelError) return error.kind
+		throw error
+	}
+}
+
+/** Reads each alone, so that many connections are used. */
+function readAll(model: MysqlModel, count: number): Promise<string[]> {
+	return Promise.all(Array.from({ length: count }, () => kindOf(model.count(undefined))))
+}
+
+if (await mariadbIsHere()) outages()

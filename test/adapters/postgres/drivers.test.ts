@@ -1,0 +1,257 @@
+/** What the drivers do with connections, transactions and prepared statements. */
+import pg from 'pg'
+import * as assert from 'uvu/assert'
+import { PgDriver } from '../../../lib/adapters/postgres/pg-driver.ts'
+import { PostgresModel } from '../../../lib/adapters/postgres.ts'
+import type { Model, Selection } from '../../../lib/crud/model.ts'
+import { ModelError } from '../../../lib/crud/model-error.ts'
+import { describe } from '../../helpers/describe.ts'
+import { type DriverName, databaseLater, driversHere, SERVER } from '../../helpers/postgres.ts'
+
+const SELECTION: Selection = { fields: ['id', 'a'], names: ['id', 'a'], version: undefined }
+const FREE = { where: undefined, version: undefined }
+
+async function failed(work: Promise<unknown>): Promise<unknown> {
+	return work.then(
+		() => undefined,
+		(error: unknown) => error,
+	)
+}
+
+function kindOf(error: unknown): unknown {
+	return error instanceof ModelError ? error.kind : error
+}
+
+function driver(name: DriverName): void {
+	describe(`transactions by ${name}`, (test) => {
+		const table = `pgad_driver_${name.replace(/\W/g, '').toLowerCase()}`
+		const opened = databaseLater(name, {}, { max: 2 })
+		const open = async () => {
+			const { database, exec } = await opened()
+			await exec(`truncate ${table}`)
+			return PostgresModel.open(database, table)
+		}
+		const add = (model: Model, id: number) => model.create({ id, a: 1 }, SELECTION)
+
+		test.before(async () =>
+			(await opened()).exec(
+				`drop table if exists ${table}; create table ${table} (id int primary key, a int)`,
+			),
+		)
+		test.after(async () => {
+			const { exec, close } = await opened()
+			await exec(`drop table ${table}`)
+			await close()
+		})
+
+		test('what fails in a nested one undoes that one alone', async () => {
+			const model = await open()
+			await model.transaction(async (outer) => {
+				await add(outer, 1)
+				const error = await failed(
+					outer.transaction(async (inner) => {
+						await add(inner, 2)
+						await add(inner, 1)
+					}),
+				)
+				assert.is(kindOf(error), 'unique')
+				await outer.transaction(async (inner) => {
+					await add(inner, 3)
+					await inner.transaction((innermost) => add(innermost, 4))
+				})
+			})
+			assert.equal(
+				await Promise.all(
+					['1', '2', '3', '4'].map(async (id) => (await model.read(id, SELECTION, undefined)) !== undefined),
+				),
+				[true, false, true, true],
+			)
+		})
+
+		test('a failure that was swallowed still undoes all, and is told', async () => {
+			const model = await open()
+			const error = await failed(
+				model.transaction(async (within) => {
+					await add(within, 1)
+					await failed(add(within, 1))
+				}),
+			)
+			assert.is(kindOf(error), 'unique')
+			assert.is(await model.count(undefined), 0)
+		})
+
+		test('an error of the work itself comes back as it is', async () => {
+			const model = await open()
+			const own = new RangeError('own')
+			const error = await failed(
+				model.transaction(async (within) => {
+					await add(within, 1)
+					throw own
+				}),
+			)
+			assert.is(error, own)
+			assert.is(await model.count(undefined), 0)
+		})
+
+		test('takes statements at the same time', async () => {
+			const model = await open()
+			await model.transaction((within) => Promise.all([1, 2, 3].map((id) => add(within, id))))
+			assert.is(await model.count(undefined), 3)
+		})
+
+		test('an array comes back as it was', async () => {
+			const model = await open()
+			assert.equal(await model.transaction(async () => [1, [2]]), [1, [2]])
+		})
+
+		test('statements outside are not drawn into it', async () => {
+			const model = await open()
+			const { promise, resolve } = deferred()
+			const within = model.transaction(async (inner) => {
+				await add(inner, 1)
+				await promise
+				throw new Error('undone')
+			})
+			const outside = add(model, 2)
+			if (name !== 'PGlite') await outside
+			resolve()
+			await failed(within)
+			await outside
+			assert.is(await model.count(undefined), 1)
+		})
+
+		test('a column changed under prepared statements is no error', async () => {
+			const { exec } = await opened()
+			const model = await open()
+			await add(model, 1)
+			const order = [{ field: 'id', descending: false }]
+			const list = () =>
+				model.list({
+					selection: SELECTION,
+					where: undefined,
+					order,
+					limit: 5,
+					offset: 0,
+					after: undefined,
+					total: false,
+				})
+			for (let i = 0; i < 6; i++) await list()
+			await exec(`alter table ${table} alter column a type bigint; alter table ${table} add column b text`)
+			assert.is((await list()).json, '[{"id":1,"a":1}]')
+			assert.is((await model.read('1', SELECTION, undefined))?.json, '{"id":1,"a":1}')
+			assert.is(kindOf(await failed(model.update('1', { a: 2 }, SELECTION, FREE))), undefined)
+		})
+	})
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+	let resolve = () => {}
+	const promise = new Promise<void>((done) => {
+		resolve = done
+	})
+	return { promise, resolve }
+}
+
+const drivers = await driversHere()
+for (const name of drivers) driver(name)
+
+function pools(): void {
+	describe('a pg Pool', (test) => {
+		const pool = new pg.Pool({ ...SERVER, max: 1 })
+		const open = (timeoutSeconds = 5) => PostgresModel.open(pool, 'pgad_pool', { timeoutSeconds })
+		const pid = async () => (await pool.query('select pg_backend_pid() pid')).rows[0].pid
+
+		test.before(async () => {
+			await pool.query('drop table if exists pgad_pool; create table pgad_pool (id int primary key, a int)')
+		})
+		test.after(async () => {
+			await pool.query('drop table pgad_pool')
+			await pool.end()
+		})
+
+		test('keeps its connection when a statement is refused', async () => {
+			const model = await open()
+			await model.create({ id: 1, a: 1 }, SELECTION)
+			const before = await pid()
+			for (let i = 0; i < 3; i++)
+				assert.is(kindOf(await failed(model.create({ id: 1, a: 1 }, SELECTION))), 'unique')
+			const error = await failed(model.transaction((within) => within.create({ id: 1, a: 1 }, SELECTION)))
+			assert.is(kindOf(error), 'unique')
+			assert.is(await pid(), before)
+		})
+
+		test('that has nothing to give is unavailable in time, and what was asked for is never done', async () => {
+			const model = await open(0.2)
+			const client = await pool.connect()
+			try {
+				const started = performance.now()
+				const kinds = await Promise.all([
+					failed(model.create({ id: 7, a: 1 }, SELECTION)),
+					failed(model.transaction((within) => within.create({ id: 8, a: 1 }, SELECTION))),
+					failed(model.count(undefined)),
+				])
+				assert.equal(kinds.map(kindOf), ['unavailable', 'unavailable', 'unavailable'])
+				assert.ok(performance.now() - started < 1000)
+			} finally {
+				client.release()
+			}
+			assert.is(await model.count({ op: 'in', field: 'id', values: [7, 8] }), 0)
+			assert.is(pool.waitingCount, 0)
+		})
+
+		test('gets rid of a connection that is silent', async () => {
+			const model = await open(0.2)
+			const before = await pid()
+			const other = new pg.Client(SERVER)
+			await other.connect()
+			try {
+				await other.query('begin; lock table pgad_pool')
+				assert.is(kindOf(await failed(model.create({ id: 9, a: 1 }, SELECTION))), 'outcome_unknown')
+				assert.is.not(await pid(), before)
+				await other.query('rollback')
+				assert.is(await model.count({ op: 'eq', field: 'id', value: 1 }), 1)
+			} finally {
+				await other.end()
+			}
+		})
+
+		test('is given a listener for errors only where it has none', async () => {
+			assert.is(pool.listenerCount('error'), 1)
+			const heard = new pg.Pool(SERVER)
+			const listener = () => {}
+			heard.on('error', listener)
+			await PostgresModel.open(heard, 'pgad_pool')
+			assert.equal(heard.listeners('error'), [listener])
+			await heard.end()
+		})
+
+		test('goes on when the server forgets what was prepared', async () => {
+			const model = await open()
+			assert.is(await model.count({ op: 'eq', field: 'id', value: 1 }), 1)
+			await pool.query('deallocate all')
+			assert.is(await model.count({ op: 'eq', field: 'id', value: 1 }), 1)
+			assert.is(await model.count({ op: 'eq', field: 'id', value: 1 }), 1)
+		})
+
+		test('goes on when a change of the table changes what a prepared statement answers', async () => {
+			const driver = new PgDriver(pool, 5)
+			const all = { text: 'select * from pgad_pool where id = 1', values: [], writes: false }
+			assert.equal((await driver.query(all)).rows, [[1, 1]])
+			await pool.query("alter table pgad_pool add column b text default 'b'")
+			assert.equal((await driver.query(all)).rows, [[1, 1, 'b']])
+			await pool.query('alter table pgad_pool drop column b')
+			const error = await failed(driver.transaction((within) => within.query(all)))
+			assert.match(String(error), 'cached plan must not change result type')
+			assert.equal((await driver.query(all)).rows, [[1, 1]])
+		})
+
+		test('that has been ended is unavailable', async () => {
+			const ended = new pg.Pool(SERVER)
+			const model = await PostgresModel.open(ended, 'pgad_pool')
+			await ended.end()
+			assert.is(kindOf(await failed(model.count(undefined))), 'unavailable')
+		})
+	})
+}
+
+if (drivers.includes('pg')) pools()

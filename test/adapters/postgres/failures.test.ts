@@ -1,0 +1,211 @@
+/** What PostgreSQL refuses, by each driver, in the words that all stores share; and errors of the way to it. */
+import * as assert from 'uvu/assert'
+import { failure } from '../../../lib/adapters/postgres/failure.ts'
+import { PostgresModel } from '../../../lib/adapters/postgres.ts'
+import type { Selection, Values } from '../../../lib/crud/model.ts'
+import { ModelError } from '../../../lib/crud/model-error.ts'
+import type { Table } from '../../../lib/sql/table.ts'
+import { RawJson } from '../../../lib/wire/raw-json.ts'
+import { describe } from '../../helpers/describe.ts'
+import { type DriverName, databaseLater, driversHere, openDatabase } from '../../helpers/postgres.ts'
+
+const DROP =
+	'drop table if exists pgad_fails_child, pgad_fails; drop domain if exists pgad_even; drop type if exists pgad_hue; drop function if exists pgad_touch;'
+const TABLES = `
+	create domain pgad_even as int check (value % 2 = 0);
+	create type pgad_hue as enum ('red');
+	create table pgad_fails (
+		id int primary key,
+		email text unique,
+		first text, last text,
+		age int check (age >= 0),
+		even pgad_even,
+		name varchar(5) not null default 'x',
+		flag bool, small int2, big int8, price numeric(4, 2), day date, clock time, at timestamptz,
+		token uuid, doc jsonb, plain json, hue pgad_hue, tags int4[], span int4range, address inet,
+		unique (first, last),
+		exclude using gist (span with &&)
+	);
+	create unique index pgad_fails_lower on pgad_fails (lower(name)) where name <> 'x';
+	create table pgad_fails_child (id int primary key, parent int not null references pgad_fails);
+	insert into pgad_fails (id, email, first, last, name, span) values (1, 'a@b', 'A', 'B', 'Taken', '[1,5)');
+	insert into pgad_fails_child values (1, 1);`
+
+type Refused = readonly [values: Values, kind: string, fields: readonly string[]]
+
+const REFUSED: readonly Refused[] = [
+	[{ id: 1 }, 'unique', ['id']],
+	[{ email: 'a@b' }, 'unique', ['email']],
+	[{ first: 'A', last: 'B' }, 'unique', ['first', 'last']],
+	[{ name: 'tAKEN' }, 'unique', ['name']],
+	[{ span: '[4,6)' }, 'unique', ['span']],
+	[{ name: null }, 'not_null', ['name']],
+	[{ age: -1 }, 'check', ['age']],
+	[{ even: 3 }, 'check', ['even']],
+	[{ name: 'longer' }, 'invalid', []],
+	[{ name: 'a\0b' }, 'invalid', []],
+	[{ email: 'a\ud800' }, 'invalid', ['email']],
+	[{ small: 32768 }, 'invalid', []],
+	[{ big: 9223372036854775808n }, 'invalid', []],
+	[{ big: 1e300 }, 'invalid', []],
+	[{ price: '100.00' }, 'invalid', []],
+	[{ price: "1'; drop table pgad_fails; --" }, 'invalid', []],
+	[{ day: '2026-02-30' }, 'invalid', []],
+	[{ clock: '25:00:00' }, 'invalid', []],
+	[{ at: '300000-01-01T00:00:00.000Z' }, 'invalid', []],
+	[{ token: 'no uuid' }, 'invalid', []],
+	[{ doc: new RawJson('"\\u0000"') }, 'invalid', []],
+	[{ doc: new RawJson('"\\ud800"') }, 'invalid', []],
+	[{ plain: new RawJson('{') }, 'invalid', []],
+	[{ hue: 'blue' }, 'invalid', []],
+	[{ tags: new RawJson('"text"') }, 'invalid', []],
+	[{ tags: new RawJson('[1.5]') }, 'invalid', []],
+	[{ tags: new RawJson('[[1]]') }, 'invalid', []],
+	[{ address: 'nowhere' }, 'invalid', []],
+]
+
+const SELECTION: Selection = { fields: ['id'], names: ['id'], version: undefined }
+const FREE = { where: undefined, version: undefined }
+
+async function refusal(work: Promise<unknown>): Promise<ModelError> {
+	const error = await work.then(
+		() => undefined,
+		(error: unknown) => error,
+	)
+	assert.instance(error, ModelError, String(error))
+	// It has just been seen to be one.
+	return error as ModelError
+}
+
+function refusesBy(name: DriverName): void {
+	describe(`what PostgreSQL refuses by ${name}`, (test) => {
+		const opened = databaseLater(name, {}, { max: 3 })
+		const open = async () => PostgresModel.open((await opened()).database, 'pgad_fails')
+
+		test.before(async () => {
+			const { exec } = await opened()
+			await exec(DROP)
+			await exec(TABLES)
+		})
+		test.after(async () => {
+			const { exec, close } = await opened()
+			await exec(DROP)
+			await close()
+		})
+
+		for (const [values, kind, fields] of REFUSED) {
+			const [[field, value]] = Object.entries(values) as [[string, unknown]]
+			const shown = value instanceof RawJson ? value.text : String(value)
+			test(`${field} as ${JSON.stringify(shown).slice(0, 40)} is ${kind}`, async () => {
+				const model = await open()
+				const error = await refusal(model.create({ id: 2, ...values }, SELECTION))
+				assert.equal([error.kind, error.fields], [kind, fields])
+				assert.is(await model.count(undefined), 1)
+			})
+		}
+
+		test('a record that others refer to, or that refers to none, is foreign_key', async () => {
+			const model = await open()
+			const deleted = await refusal(model.delete('1', SELECTION, FREE))
+			// The constraint is another table's.
+			assert.equal([deleted.kind, deleted.fields], ['foreign_key', []])
+			const child = await PostgresModel.open((await opened()).database, 'pgad_fails_child')
+			const created = await refusal(child.create({ id: 2, parent: 99 }, SELECTION))
+			assert.equal([created.kind, created.fields], ['foreign_key', ['parent']])
+		})
+
+		test('what a trigger does to another table names no field of ours', async () => {
+			const { exec } = await opened()
+			await exec(`create function pgad_touch() returns trigger language plpgsql as
+				'begin insert into pgad_fails (id, name) values (50, null); return new; end';
+				create trigger pgad_touch before update on pgad_fails_child for each row execute function pgad_touch()`)
+			const child = await PostgresModel.open((await opened()).database, 'pgad_fails_child')
+			const error = await refusal(child.update('1', { parent: 1 }, SELECTION, FREE))
+			assert.equal([error.kind, error.fields], ['not_null', []])
+		})
+
+		test('a mistake of ours is no failure of the store', async () => {
+			const { database, exec } = await opened()
+			await exec('create table pgad_gone (id int primary key)')
+			const model = await PostgresModel.open(database, 'pgad_gone')
+			await exec('drop table pgad_gone')
+			const error = await model.count(undefined).then(
+				() => undefined,
+				(error: unknown) => error,
+			)
+			assert.instance(error, Error)
+			assert.not.instance(error, ModelError)
+		})
+
+		if (name !== 'PGlite') {
+			test('a lock that is not had in time is busy, a statement over its time unavailable', async () => {
+				const holder = await openDatabase(name, {}, { max: 1 })
+				const hasty = await openDatabase(name, { lock_timeout: '100' })
+				const slow = await openDatabase(name, { statement_timeout: '100' })
+				try {
+					await holder.exec('begin; lock table pgad_fails').catch(() => {})
+					for (const [{ database }, kind] of [
+						[hasty, 'busy'],
+						[slow, 'unavailable'],
+					] as const) {
+						const model = await PostgresModel.open(database, 'pgad_fails')
+						assert.is((await refusal(model.count(undefined))).kind, kind)
+					}
+				} finally {
+					for (const { close } of [holder, hasty, slow]) await close()
+				}
+			})
+		}
+	})
+}
+
+for (const name of await driversHere()) refusesBy(name)
+
+const TABLE: Table = { schema: 'public', name: 't', columns: [], key: 'id', constraints: [], isView: false }
+
+/** An error as a driver would make it. */
+function made(message: string, rest: object = {}): Error {
+	return Object.assign(new Error(message), rest)
+}
+
+const MEANT: readonly (readonly [error: Error, kind: string | undefined])[] = [
+	[made('', { code: '40001' }), 'busy'],
+	[made('', { code: '40P01' }), 'busy'],
+	[made('', { code: '53300' }), 'unavailable'],
+	[made('', { code: '57P03' }), 'unavailable'],
+	[made('', { code: '57P01' }), 'outcome_unknown'],
+	[made('', { code: '57P02' }), 'outcome_unknown'],
+	[made('', { code: '08006' }), 'outcome_unknown'],
+	[made('', { code: '08001' }), 'unavailable'],
+	[made('', { code: '25006' }), 'unavailable'],
+	[made('', { code: '44000' }), 'check'],
+	[made('', { code: '54000' }), 'invalid'],
+	[made('', { code: '42601' }), undefined],
+	[made('', { code: 'P0001' }), undefined],
+	[made('', { code: 'ECONNREFUSED' }), 'unavailable'],
+	[made('', { code: 'ENOENT', syscall: 'connect' }), 'unavailable'],
+	[made('', { code: 'ENOENT', syscall: 'open' }), undefined],
+	[made('', { code: 'ETIMEDOUT', syscall: 'connect' }), 'unavailable'],
+	[made('', { code: 'ECONNRESET', syscall: 'read' }), 'outcome_unknown'],
+	[made('', { code: 'EPIPE' }), 'outcome_unknown'],
+	[made('', { code: 'CONNECTION_CLOSED' }), 'outcome_unknown'],
+	[made('', { code: 'CONNECT_TIMEOUT' }), 'unavailable'],
+	[made('timeout exceeded when trying to connect'), 'unavailable'],
+	[made('Connection terminated unexpectedly'), 'outcome_unknown'],
+	[made('Connection terminated due to connection timeout'), 'unavailable'],
+	[made('Cannot use a pool after calling end on the pool'), 'unavailable'],
+	[made('Cannot read properties of undefined'), undefined],
+]
+
+describe('an error of the way to PostgreSQL', (test) => {
+	for (const [error, kind] of MEANT) {
+		test(`${JSON.stringify(error)} ${error.message} is ${kind ?? 'ours'}`, () => {
+			assert.is(failure(error, TABLE)?.kind, kind)
+		})
+	}
+
+	test('that is not an Error means nothing', () => {
+		assert.is(failure('a text', TABLE), undefined)
+		assert.is(failure(undefined, TABLE), undefined)
+	})
+})

@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import * as assert from 'uvu/assert'
+import { SqliteModel } from '../../lib/adapters/sqlite.ts'
+import type { Changes, Model, Selection, Values } from '../../lib/crud/model.ts'
+import { ModelError } from '../../lib/crud/model-error.ts'
+import { describe } from '../helpers/describe.ts'
+import { opened, sqliteDrivers, type TestDatabase } from '../helpers/sqlite.ts'
+
+const ID: Selection = { fields: ['id'], names: ['id'], version: undefined }
+const NO_GUARD = { where: undefined, version: undefined }
+
+async function failure(work: Promise<unknown>): Promise<unknown> {
+	try {
+		await work
+	} catch (error) {
+		return error instanceof ModelError ? [error.kind, error.fields] : error
+	}
+	return 'done'
+}
+
+const TABLES = `
+	pragma foreign_keys = on;
+	create table author (id integer primary key, name text not null);
+	create table article (
+		id integer primary key, title text not null check (title <> 'bad'), "e,mail" text unique,
+		a int, b int, author int references author (id), unique (a, b)
+	);
+	create unique index "odd 'index'" on article (lower(title));
+	create trigger no before insert on article when new.title = 'no' begin select raise(abort, 'not this one'); end;
+	insert into author values (1, 'first'); insert into article values (1, 'one', 'x', 1, 1, 1)
+`
+
+for (const { name, open } of sqliteDrivers) {
+	describe(`SqliteModel over ${name}: failures`, (test) => {
+		const check = open === undefined ? test.skip : test
+
+		function on(promise: string, work: (database: TestDatabase) => Promise<void>): void {
+			check(promise, async () => {
+				const database = opened(open)
+				try {
+					database.exec(TABLES)
+					await work(database)
+				} finally {
+					database.close()
+				}
+			})
+		}
+
+		const refusals: readonly [what: string, values: Values, kind: string, fields: readonly string[]][] = [
+			['a unique value', { title: 't', 'e,mail': 'x' }, 'unique', ['e,mail']],
+			['unique values together', { title: 't', a: 1, b: 1 }, 'unique', ['a', 'b']],
+			['a unique expression', { title: 'ONE' }, 'unique', []],
+			['a key', { id: 1, title: 't' }, 'unique', ['id']],
+			['a reference', { title: 't', author: 99 }, 'foreign_key', []],
+			['null', { title: null }, 'not_null', ['title']],
+			['a field that is missing', { a: 5 }, 'not_null', ['title']],
+			['a check', { title: 'bad' }, 'check', []],
+			['a trigger', { title: 'no' }, 'check', []],
+			['a text for a rowid', { id: 'abc', title: 't' }, 'invalid', []],
+		]
+		for (const [what, values, kind, fields] of refusals) {
+			on(`${what} is refused as ${kind}`, async (database) => {
+				const article = await SqliteModel.open(database, 'article')
+				assert.equal(await failure(article.create(values, ID)), [kind, fields])
+				assert.is(await article.count(undefined), 1)
+			})
+		}
+
+		on('updates and deletes are refused alike', async (database) => {
+			const { article, author } = await SqliteModel.openAll(database)
+			const update = (changes: Changes) => failure((article as Model).update('1', changes, ID, NO_GUARD))
+			assert.equal(await update({ title: null }), ['not_null', ['title']])
+			assert.equal(await update({ author: 99 }), ['foreign_key', []])
+			assert.equal(await failure((author as Model).delete('1', ID, NO_GUARD)), ['foreign_key', []])
+		})
+
+		on('a database that was closed is unavailable', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			const other = opened(open)
+			other.exec('create table t (id integer primary key)')
+			const model = await SqliteModel.open(other, 't')
+			await model.count(undefined)
+			other.close()
+			const works = [model.count(undefined), model.read('1', ID, undefined), model.create({}, ID)]
+			for (const outcome of await Promise.all(works.map(failure))) {
+				assert.equal(outcome, ['unavailable', []])
+			}
+			assert.equal(await failure(model.transaction(async () => 1)), ['unavailable', []])
+			assert.is(await article.count(undefined), 1)
+		})
+
+		on('a table that is gone is an error of its own, not the client’s', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			database.exec('drop table article')
+			const error = await failure(article.count(undefined))
+			assert.ok(error instanceof Error && /no such table/.test(error.message))
+		})
+
+		check('a database that another connection writes is busy', async () => {
+			const folder = mkdtempSync(`${tmpdir()}/verbena-sqlite-`)
+			const [first, second] = [opened(open, `${folder}/a.db`), opened(open, `${folder}/a.db`)]
+			try {
+				first.exec(TABLES)
+				const article = await SqliteModel.open(first, 'article')
+				first.exec('pragma busy_timeout = 0')
+				second.exec('begin immediate')
+				assert.equal(await failure(article.create({ title: 't' }, ID)), ['busy', []])
+				assert.equal(await failure(article.transaction(async () => 1)), ['busy', []])
+				second.exec('rollback')
+				assert.is(await failure(article.create({ title: 't' }, ID)), 'done')
+			} finally {
+				first.close()
+				second.close()
+				rmSync(folder, { recursive: true })
+			}
+		})
+
+		on('models that were opened one by one wait for each other’s transactions', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			const author = await SqliteModel.open(database, 'author')
+			const order: string[] = []
+			const transaction = article.transaction(async (model) => {
+				await new Promise((resolve) => setTimeout(resolve, 20))
+				await model.create({ title: 'within' }, ID)
+				order.push('transaction')
+				throw new Error('no')
+			})
+			const insert = author.create({ name: 'second' }, ID).then(() => order.push('insert'))
+			const next = author.transaction(async (model) => {
+				return model.count(undefined)
+			})
+			assert.equal(String(await failure(transaction)), 'Error: no')
+			await insert
+			assert.is(await next, 2)
+			assert.equal(order, ['transaction', 'insert'])
+			assert.equal([await article.count(undefined), await author.count(undefined)], [1, 2])
+		})
+
+		on('who waits behind a transaction gives up in time, and its read is not missed', async (database) => {
+			const article = await SqliteModel.open(database, 'article', { timeoutSeconds: 0.04 })
+			let end = (): void => {}
+			const held = article.transaction(() => new Promise<void>((resolve) => (end = resolve)))
+			const alive = setInterval(() => {}, 1_000)
+			assert.equal(await failure(article.count(undefined)), ['unavailable', []])
+			assert.equal(await failure(article.transaction(async () => 1)), ['unavailable', []])
+			clearInterval(alive)
+			end()
+			await held
+			assert.is(await article.count(undefined), 1)
+		})
+
+		on('a transaction within a transaction is undone by itself', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			await article.transaction(async (outer) => {
+				await outer.create({ title: 'kept' }, ID)
+				const inner = outer.transaction(async (model) => {
+					await model.create({ title: 'lost' }, ID)
+					await model.transaction((innermost) => innermost.create({ title: 'lost too' }, ID))
+					throw new Error('no')
+				})
+				assert.equal(String(await failure(inner)), 'Error: no')
+				await outer.transaction((model) => model.create({ title: 'kept too' }, ID))
+			})
+			assert.is(await article.count({ op: 'startsWith', field: 'title', value: 'kept' }), 2)
+			assert.is(await article.count(undefined), 3)
+		})
+
+		on('a model of a transaction that has ended is refused', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			let kept: Model = article
+			await article.transaction(async (model) => {
+				kept = model
+			})
+			const error = await failure(kept.create({ title: 'late' }, ID))
+			assert.is(String(error), 'TypeError: this transaction has ended: await what is done in it')
+			assert.is(await article.count(undefined), 1)
+		})
+
+		on('a reference that is checked at the end of a transaction undoes it', async (database) => {
+			database.exec(
+				'create table late (id integer primary key, r int references late (id) deferrable initially deferred)',
+			)
+			const late = await SqliteModel.open(database, 'late')
+			const work = late.transaction((model) => model.create({ r: 99 }, ID))
+			assert.equal(await failure(work), ['foreign_key', []])
+			assert.is(await failure(late.transaction((model) => model.create({ r: null }, ID))), 'done')
+			assert.is(await late.count(undefined), 1)
+		})
+
+		on('more statements than are kept prepared work on', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			for (let length = 1; length <= 600; length++) {
+				const values = Array.from({ length }, (_, at) => at)
+				if (length % 7 === 0 || length > 590) {
+					assert.is(await article.count({ op: 'in', field: 'id', values }), length > 1 ? 1 : 0)
+				} else await article.count({ op: 'in', field: 'id', values })
+			}
+		})
+	})
+}

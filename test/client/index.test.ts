@@ -1,0 +1,27 @@
+/** What a browser gets of `verbena/client`. */
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import * as assert from 'uvu/assert'
+import { describe } from '../helpers/describe.ts'
+import { ROOT } from '../helpers/program.ts'
+
+describe('client: the module', (test) => {
+	test('is small, and needs nothing of Node', async () => {
+		// A `node:` import can't be resolved on this platform, and would fail the build.
+		const { outputFiles, metafile } = await build({
+			entryPoints: [`${ROOT}/lib/client/index.ts`],
+			...{ bundle: true, minify: true, write: false, metafile: true },
+			...{ format: 'esm', platform: 'browser', target: 'es2022' },
+		})
+		const inputs = Object.keys(metafile.inputs).map((file) => file.split('lib/').at(-1) ?? '')
+		assert.equal(
+			inputs.filter((file) => !/^(?:client|wire)\//.test(file)),
+			[],
+		)
+		const [module] = outputFiles
+		assert.is(outputFiles.length, 1)
+		assert.ok(module !== undefined && gzipSync(module.contents).length < 3_500)
+		const [{ exports = [] } = {}] = Object.values(metafile.outputs)
+		assert.equal(exports, ['ApiError', 'CrudClient'])
+	})
+})

@@ -1,0 +1,396 @@
+import * as assert from 'uvu/assert'
+import { ApiError, CrudClient, type CrudClientOptions } from '../../lib/client/index.ts'
+import { messageOf } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+import { answering, json, type Site, text } from './answering.ts'
+
+interface Article {
+	readonly id: number
+	readonly title: string
+}
+
+function clientOf({ origin }: Site, options?: CrudClientOptions): CrudClient<Article> {
+	return new CrudClient<Article>('article', `${origin}/blog`, options)
+}
+
+/** The ApiError that a promise rejects with. */
+async function failureOf(work: Promise<unknown>): Promise<ApiError> {
+	const error = await thrownBy(work)
+	assert.instance(error, ApiError, String(error))
+	return error as ApiError
+}
+
+async function thrownBy(work: Promise<unknown>): Promise<unknown> {
+	try {
+		await work
+	} catch (error) {
+		return error
+	}
+	throw new Error('nothing was thrown')
+}
+
+describe('client: requests', (test) => {
+	test('each method makes its request, and answers the value', () =>
+		answering(async (site) => {
+			const articles = clientOf(site)
+			const record = { id: 5, title: 'x' }
+			site.answer = json({ success: true, data: record })
+			assert.equal(await articles.get(5), record)
+			assert.equal(await articles.create({ title: 'x' }), record)
+			assert.equal(await articles.update('a/b', { title: 'x' }), record)
+			assert.equal(await articles.replace(5n, { title: 'x' }), record)
+			assert.equal(await articles.delete(5), record)
+			site.answer = json({
+				success: true,
+				data: [record],
+				meta: { limit: 1, offset: 0, next: 'Ng', total: 7 },
+			})
+			assert.equal(await articles.list({ limit: 1, where: { title: 'x' } }), {
+				...{ data: [record], meta: { limit: 1, offset: 0, next: 'Ng', total: 7 } },
+			})
+			assert.is(await articles.count({ where: { title: 'x' } }), 7)
+			assert.equal(
+				site.asked.map(({ line, body }) => `${line} ${body}`.trim()),
+				[
+					'GET /blog/article/5',
+					'POST /blog/article {"title":"x"}',
+					'PATCH /blog/article/a%2Fb {"title":"x"}',
+					'PUT /blog/article/5 {"title":"x"}',
+					'DELETE /blog/article/5',
+					'GET /blog/article?limit=1&title=x',
+					'GET /blog/article?limit=0&count=exact&title=x',
+				],
+			)
+			assert.equal(
+				site.asked.map(({ headers }) => headers['content-type']),
+				[undefined, ...Array(3).fill('application/json'), undefined, undefined, undefined],
+			)
+		}))
+
+	test('a long list of conditions goes as a QUERY', () =>
+		answering(async (site) => {
+			site.answer = json({ success: true, data: [], meta: { limit: 25, offset: 0, next: null } })
+			const id = Array.from({ length: 400 }, (_, at) => 100_000 + at)
+			await clientOf(site).list({ where: { id } })
+			assert.is(site.asked[0]?.line, 'QUERY /blog/article')
+			assert.is(site.asked[0]?.headers['content-type'], 'application/json')
+			assert.is(site.asked[0]?.body, JSON.stringify({ filter: { id: { in: id } } }))
+		}))
+
+	test('bigints, dates and numbers that are not finite are sent as the wire has them', () =>
+		answering(async (site) => {
+			const events = new CrudClient<Record<string, unknown>>('event', site.origin)
+			await events.create({
+				at: new Date(0),
+				size: 2n ** 63n,
+				small: 5n,
+				rate: Number.NaN,
+				low: -Infinity,
+				none: undefined,
+			})
+			assert.is(
+				site.asked[0]?.body,
+				'{"at":"1970-01-01T00:00:00.000Z","size":"9223372036854775808","small":5,"rate":"NaN","low":"-Infinity"}',
+			)
+		}))
+
+	test("a call's headers win over the client's, whatever their case, and these are made anew each time", () =>
+		answering(async (site) => {
+			let calls = 0
+			const articles = clientOf(site, {
+				headers: async () => ({ authorization: `Bearer ${++calls}`, 'X-A': 'a' }),
+			})
+			await articles.get(5)
+			await articles.get(5, { headers: { Authorization: 'Bearer mine', accept: 'application/problem+json' } })
+			const [first, second] = site.asked.map(({ headers }) => headers)
+			assert.equal(
+				[first?.authorization, first?.['x-a'], first?.accept],
+				['Bearer 1', 'a', 'application/json'],
+			)
+			assert.equal([second?.authorization, second?.accept], ['Bearer mine', 'application/problem+json'])
+			const fixed = clientOf(site, { headers: { 'X-A': 'b' } })
+			await fixed.delete(5)
+			assert.is(site.asked[2]?.headers['x-a'], 'b')
+		}))
+
+	test('fetch is called unbound, and another one may take its place', () =>
+		answering(async (site) => {
+			const seen: unknown[] = []
+			const articles = new CrudClient<Article>('article', '/blog', {
+				fetch: function (this: unknown, url, init) {
+					seen.push(this, url, init.method)
+					return fetch(site.origin + url, init)
+				},
+			})
+			await articles.get(5)
+			assert.equal(seen, [undefined, '/blog/article/5', 'GET'])
+			assert.is(site.asked[0]?.line, 'GET /blog/article/5')
+		}))
+
+	test('a path needs a page around it', async () => {
+		const error = await thrownBy(new CrudClient('article', '/blog').get(5))
+		assert.instance(error, TypeError)
+		assert.match(
+			String(error),
+			'outside of a page, /blog/article/5 needs an origin: write https://example.org/blog/article/5, or give',
+		)
+	})
+
+	test('ids and conditions that can not be sent reject, and ask nothing', () =>
+		answering(async (site) => {
+			const articles = clientOf(site)
+			assert.match(String(await thrownBy(articles.delete('..'))), 'TypeError: an id is a text')
+			assert.match(String(await thrownBy(articles.get(''))), 'TypeError: an id is a text')
+			// A mistake that TypeScript would find, made in JavaScript.
+			const where = { title: undefined } as object
+			assert.match(String(await thrownBy(articles.list({ where }))), 'TypeError: title is compared with')
+			assert.match(String(await thrownBy(articles.count({ where }))), 'TypeError: title is compared with')
+			assert.is(site.asked.length, 0)
+		}))
+
+	test('a name or endpoint that makes no URL is refused at once', () => {
+		assert.match(
+			messageOf(() => new CrudClient('a/b', '/blog')),
+			"name is one segment of a URL, like 'article'",
+		)
+		assert.match(
+			messageOf(() => new CrudClient('article', 'blog')),
+			"endpoint is a path, like '/blog'",
+		)
+		assert.is(new CrudClient('article', '/blog/').url, '/blog/article')
+	})
+})
+
+describe('client: pages', (test) => {
+	test('follow the cursor with the same conditions, count once, and end', () =>
+		answering(async (site) => {
+			const articles = clientOf(site)
+			site.answer = ({ url = '' }, response) => {
+				const at = Number(new URLSearchParams(url.split('?')[1]).get('cursor') ?? 0)
+				const meta = { limit: 1, offset: 0, next: at < 2 ? String(at + 1) : null }
+				response.end(JSON.stringify({ success: true, data: [{ id: at }], meta }))
+			}
+			const seen: number[] = []
+			for await (const { data } of articles.pages({
+				limit: 1,
+				offset: 3,
+				sort: '-id',
+				count: true,
+				where: { title: 'x' },
+			}))
+				seen.push(...data.map(({ id }) => id))
+			assert.equal(seen, [0, 1, 2])
+			assert.equal(
+				site.asked.map(({ line }) => line),
+				[
+					'GET /blog/article?limit=1&offset=3&sort=-id&count=exact&title=x',
+					'GET /blog/article?limit=1&cursor=1&sort=-id&title=x',
+					'GET /blog/article?limit=1&cursor=2&sort=-id&title=x',
+				],
+			)
+		}))
+
+	test('a loop that is left asks for no further page', () =>
+		answering(async (site) => {
+			site.answer = json({ success: true, data: [{ id: 1 }], meta: { limit: 1, offset: 0, next: 'x' } })
+			for await (const { meta } of clientOf(site).pages({ cursor: 'from-here' })) {
+				assert.is(meta.next, 'x')
+				break
+			}
+			assert.equal(
+				site.asked.map(({ line }) => line),
+				['GET /blog/article?cursor=from-here'],
+			)
+		}))
+})
+
+describe('client: answers without envelope', (test) => {
+	const bare = { wrap: false }
+
+	test('are the values, and a list has its meta from headers', () =>
+		answering(async (site) => {
+			const articles = clientOf(site, bare)
+			site.answer = json({ id: 5, success: false })
+			assert.equal(await articles.get(5), { id: 5, success: false })
+			site.answer = json([{ id: 1 }], 200, {
+				Link: '</blog/article?limit=1>; rel="first", </blog/article?limit=1&cursor=a%2Bb>; rel="next"',
+				'X-Total-Count': '3',
+			})
+			assert.equal((await articles.list({ limit: 500 })).meta, { limit: 1, offset: 0, next: 'a+b', total: 3 })
+			assert.is(await articles.count(), 3)
+			site.answer = json([{ id: 1 }, { id: 2 }])
+			assert.equal((await articles.list({ offset: 4 })).meta, { limit: 2, offset: 4, next: null })
+			site.answer = json(null)
+			assert.is(await articles.get(5), null)
+		}))
+
+	test('are refused where the client was not told, and the other way round', () =>
+		answering(async (site) => {
+			site.answer = json({ id: 5 })
+			const error = await failureOf(clientOf(site).get(5))
+			assert.is(error.code, 'unexpected_answer')
+			assert.is(
+				error.message,
+				'what GET /blog/article/5 was answered is not in the envelope of this API; for a handler with wrap = false, give the client wrap: false'.replace(
+					'/blog',
+					`${site.origin}/blog`,
+				),
+			)
+			site.answer = json({ success: true, data: [] })
+			assert.match((await failureOf(clientOf(site, bare).list())).message, 'is not a list')
+		}))
+
+	test('nothing at all is null', () =>
+		answering(async (site) => {
+			site.answer = text('', 204)
+			assert.is(await clientOf(site).delete(5), null)
+			assert.is(await clientOf(site, bare).delete(5), null)
+		}))
+})
+
+describe('client: errors', (test) => {
+	const details = [{ field: 'email', code: 'email', message: 'is no address' }]
+	const table: [string, Site['answer'], Partial<ApiError>][] = [
+		[
+			'the envelope',
+			json({ success: false, error: 'email is no address', code: 'invalid', details, requestId: 'r1' }, 422),
+			{ status: 422, message: 'email is no address', code: 'invalid', details, requestId: 'r1' },
+		],
+		[
+			'a bare error',
+			json({ error: 'Which one?', code: 'not_found' }, 404),
+			{ status: 404, message: 'Which one?', code: 'not_found', details: [], requestId: undefined },
+		],
+		[
+			'problem details of RFC 9457',
+			json({ type: 'about:blank', title: 'Not Found', status: 404, detail: 'No such article' }, 404, {
+				...{ 'Content-Type': 'application/problem+json', 'X-Request-Id': 'r2' },
+			}),
+			{ status: 404, message: 'No such article', code: 'http_404', requestId: 'r2' },
+		],
+		[
+			'problem details with a title alone',
+			json({ title: 'Conflict', code: 'conflict', details }, 409),
+			{ status: 409, message: 'Conflict', code: 'conflict', details },
+		],
+		[
+			'a failure sent with 200',
+			json({ success: false, error: 'No' }, 200),
+			{ status: 200, message: 'No', code: 'http_200' },
+		],
+		[
+			"a proxy's page",
+			text('<html>502</html>', 502, { 'Content-Type': 'text/html' }),
+			{
+				status: 502,
+				message: 'GET /blog/article/5 was answered 502 Bad Gateway',
+				code: 'http_502',
+				body: '<html>502</html>',
+			},
+		],
+		['an empty refusal', text('', 503), { status: 503, code: 'http_503', body: '' }],
+		['JSON that is no object', json('no', 500), { status: 500, code: 'http_500', body: 'no' }],
+		['JSON null', json(null, 500), { status: 500, code: 'http_500' }],
+		[
+			'details of another kind',
+			json({ error: { deep: true }, details: [null, { field: 'a' }, ...details, 'x'], code: 5 }, 400),
+			{ status: 400, message: 'GET /blog/article/5 was answered 400 Bad Request', code: 'http_400', details },
+		],
+		[
+			'a page where JSON was meant',
+			text('<!doctype html>', 200, { 'Content-Type': 'text/html' }),
+			{
+				status: 200,
+				message: 'what GET /blog/article/5 was answered is not in the envelope of this API',
+				code: 'unexpected_answer',
+			},
+		],
+	]
+	for (const [name, answer, facts] of table) {
+		test(`${name} is an ApiError`, () =>
+			answering(async (site) => {
+				site.answer = answer
+				const error = await failureOf(clientOf(site).get(5))
+				for (const [key, value] of Object.entries(facts)) {
+					const found = error[key as keyof ApiError]
+					const expected = typeof value === 'string' ? value.replace('GET /', `GET ${site.origin}/`) : value
+					assert.equal(found, expected, key)
+				}
+				assert.is(error.name, 'ApiError')
+				assert.is(error.response?.status, facts.status)
+			}))
+	}
+
+	test('no answer is a network_error that keeps its cause, and names no condition', () =>
+		answering(async (site) => {
+			site.answer = (request) => request.socket.destroy()
+			const error = await failureOf(clientOf(site).list({ where: { title: 'private' } }))
+			assert.equal([error.status, error.code, error.response], [0, 'network_error', undefined])
+			assert.is(error.message, `GET ${site.origin}/blog/article got no answer: fetch failed`)
+			assert.instance(error.cause, TypeError)
+		}))
+
+	test('an answer that breaks off is a network_error with its status', () =>
+		answering(async (site) => {
+			site.answer = (request, response) => {
+				response.writeHead(200, { 'Content-Length': 100 }).write('{"success":true,')
+				setTimeout(() => request.socket.destroy(), 20)
+			}
+			const error = await failureOf(clientOf(site).get(5))
+			assert.equal([error.status, error.code], [200, 'network_error'])
+			assert.match(error.message, 'got only a part of its answer: ')
+			assert.ok(error.cause)
+		}))
+
+	test('whatever a fetch throws is the cause', async () => {
+		const articles = new CrudClient('article', '/blog', { fetch: () => Promise.reject('no reason') })
+		const error = await failureOf(articles.get(5))
+		assert.equal([error.message, error.cause], ['GET /blog/article/5 got no answer: no reason', 'no reason'])
+	})
+
+	test('a list that is none, and a count without total, are unexpected', () =>
+		answering(async (site) => {
+			site.answer = json({ success: true, data: { id: 5 } })
+			assert.match((await failureOf(clientOf(site).list())).message, 'is not a list')
+			site.answer = json({ success: true, data: [] })
+			const error = await failureOf(clientOf(site).count())
+			assert.match(error.message, 'has no total')
+			assert.is(error.code, 'unexpected_answer')
+		}))
+
+	test('a header that is none is a TypeError, and no failure of the network', () =>
+		answering(async (site) => {
+			const error = await thrownBy(clientOf(site, { headers: { 'X A': 'a' } }).get(5))
+			assert.instance(error, TypeError)
+		}))
+})
+
+describe('client: aborts', (test) => {
+	test('before, while waiting and while reading pass as the reason they were given', () =>
+		answering(async (site) => {
+			const articles = clientOf(site)
+			const early = await thrownBy(articles.get(5, { signal: AbortSignal.abort() }))
+			assert.is((early as Error).name, 'AbortError')
+			assert.is(site.asked.length, 0)
+
+			site.answer = () => {}
+			assert.is(
+				((await thrownBy(articles.list({}, { signal: AbortSignal.timeout(20) }))) as Error).name,
+				'TimeoutError',
+			)
+
+			const controller = new AbortController()
+			const reason = new Error('the user left')
+			site.answer = (_request, response) => {
+				response.writeHead(200, { 'Content-Length': 100 }).write('{"success":true,')
+				setTimeout(() => controller.abort(reason), 20)
+			}
+			assert.is(await thrownBy(articles.create({ title: 'x' }, { signal: controller.signal })), reason)
+		}))
+
+	test('of a fetch of your own pass too', async () => {
+		const timeout = new DOMException('too late', 'TimeoutError')
+		const articles = new CrudClient('article', '/blog', { fetch: () => Promise.reject(timeout) })
+		assert.is(await thrownBy(articles.get(5)), timeout)
+	})
+})

@@ -1,0 +1,98 @@
+/** What the client's types say, and what they refuse: this file compiles, or the check fails. */
+import * as assert from 'uvu/assert'
+import { CrudClient, type Fetch, type ListQuery, type Page } from '../../lib/client/index.ts'
+import { describe } from '../helpers/describe.ts'
+import { type Same, same } from '../helpers/same.ts'
+
+interface Article {
+	readonly id: number
+	readonly title: string
+	readonly status: 'draft' | 'published'
+	readonly tag: string | null
+	readonly big: boolean
+	readonly about?: { readonly deep: number }
+}
+
+interface NewArticle {
+	title: string
+	secret?: string
+}
+
+const fetch: Fetch = async () => Response.json({ success: true, data: [], meta: { next: null, total: 0 } })
+const articles = new CrudClient<Article>('article', '/blog', { fetch })
+
+describe('client: types', (test) => {
+	test('records are what the programmer says, fewer fields are fewer', async () => {
+		const all = await articles.list()
+		same<Same<(typeof all.data)[number]['status'], 'draft' | 'published'>>()
+		const records: readonly Article[] = all.data
+		assert.equal(records, [])
+		const some = await articles.list({ fields: ['id', 'title'] })
+		same<Same<typeof some, Page<Pick<Article, 'id' | 'title'>>>>()
+		for await (const { data } of articles.pages({ fields: ['id'] }))
+			same<Same<typeof data, Pick<Article, 'id'>[]>>()
+		const title = async () => {
+			const record: Article = await articles.get(5)
+			const { id, title } = await articles.get(5, { fields: ['id', 'title'] })
+			// @ts-expect-error: a field that wasn't asked for
+			const { tag } = await articles.create({ title: 'x' }, { fields: ['id'] })
+			return [record, id, title, tag]
+		}
+		assert.type(title, 'function')
+		same<Same<ReturnType<typeof articles.count>, Promise<number>>>()
+	})
+
+	test('conditions fit their fields', () => {
+		const good: ListQuery<Article>[] = [
+			{ where: { status: 'draft', id: [1, 2n], tag: null, big: true } },
+			{ where: { title: { gte: new Date(0), contains: 'x' }, id: { between: [1, 2] }, tag: ['a', null] } },
+			{ filter: { or: [{ id: 1 }, { not: { tag: { null: true } } }], title: 'x' } },
+			{ sort: '-title', fields: ['id'] },
+			{ sort: ['-id', 'title'], limit: undefined, cursor: null },
+		]
+		const bad: ListQuery<Article>[] = [
+			// @ts-expect-error: no such field
+			{ where: { name: 'x' } },
+			// @ts-expect-error: a text is no number
+			{ where: { id: 'x' } },
+			// @ts-expect-error: none of the choices
+			{ where: { status: 'gone' } },
+			// @ts-expect-error: a condition less would find everything
+			{ where: { title: undefined } },
+			// @ts-expect-error: no such operator
+			{ where: { id: { above: 3 } } },
+			// @ts-expect-error: nothing is greater than null
+			{ where: { tag: { gt: null } } },
+			// @ts-expect-error: no such field to sort by
+			{ sort: '-name' },
+			// @ts-expect-error: no such field to send
+			{ fields: ['name'] },
+			// @ts-expect-error: an object isn't compared
+			{ where: { about: { deep: 1 } } },
+			// @ts-expect-error: no such field in an alternative
+			{ filter: { or: [{ name: 'x' }] } },
+		]
+		assert.equal([good.length, bad.length], [5, 10])
+	})
+
+	test('what is written may be more than what is read', async () => {
+		const writers = new CrudClient<Article, NewArticle>('article', '/blog', { fetch })
+		await writers.create({ title: 'x', secret: 'y' })
+		await writers.update(5, { secret: 'y' })
+		// @ts-expect-error: title is missing
+		await writers.create({ secret: 'y' })
+		// @ts-expect-error: a read field that isn't written
+		await writers.update(5, { big: true })
+		await articles.create({ title: 'x' })
+		// @ts-expect-error: not the field's type
+		await articles.update(5, { title: 5 })
+	})
+
+	test('without a type, records have any fields', async () => {
+		const things = new CrudClient('thing', '/api', { fetch })
+		const { data } = await things.list({ where: { a: 1, b: { gt: 'x' } }, sort: '-a', fields: ['a'] })
+		same<Same<typeof data, { a: unknown }[]>>()
+		await things.create({ a: [1], b: { c: 2 } })
+		await things.list({ filter: { or: [{ a: 1 }] } })
+	})
+})

@@ -1,0 +1,144 @@
+/** Sequences of CRUD requests for fast-check: good and bad ones, of every kind. */
+import fc from 'fast-check'
+import { filter, query, recordQuery } from './any-query.ts'
+import { bad, FIELDS, good, nth, STRANGERS } from './any-value.ts'
+
+export interface Step {
+	readonly method: string
+	/** Path and query, with `{{n}}` for ids. */
+	readonly url: string
+	readonly headers: Readonly<Record<string, string>>
+	/** Text, with `"{{n}}"` for ids as numbers. */
+	readonly body: string | undefined
+	/** Whether `meta.next` is followed. */
+	readonly follows: boolean
+}
+
+const goodBody = fc
+	.record(Object.fromEntries(FIELDS.map((name) => [name, good(name)])), { requiredKeys: ['title'] })
+	.map((body) => JSON.stringify(body))
+const partBody = fc
+	.record(Object.fromEntries(FIELDS.map((name) => [name, good(name)])), { requiredKeys: [] })
+	.map((body) => JSON.stringify(body))
+const oddBody = fc
+	.constantFrom(...FIELDS, ...STRANGERS)
+	.chain((name) => fc.tuple(fc.constant(name), bad(name), fc.boolean()))
+	.map(([name, value, titled]) =>
+		JSON.stringify(Object.fromEntries([...(titled ? [['title', 'a']] : []), [name, value]])),
+	)
+const brokenBody = fc.constantFrom('', '[]', '1', 'null', '{', '{"title":"a"', '"a"', '{"title":"a"}x')
+const body = fc.oneof(
+	{ weight: 6, arbitrary: goodBody },
+	{ weight: 3, arbitrary: partBody },
+	{ weight: 2, arbitrary: oddBody },
+	{ weight: 1, arbitrary: brokenBody },
+)
+
+const tag = fc.constantFrom('"1"', '"2"', '"3"', 'W/"1"', '*', '"1", "2"', 'x', '""', '"01"')
+const conditions = fc.oneof(
+	{ weight: 5, arbitrary: fc.constant({}) },
+	{ weight: 2, arbitrary: tag.map((value) => ({ 'if-match': value })) },
+	{ weight: 1, arbitrary: tag.map((value) => ({ 'if-none-match': value })) },
+)
+const type = fc.oneof(
+	{ weight: 12, arbitrary: fc.constant('application/json') },
+	{ weight: 1, arbitrary: fc.constantFrom('text/plain', 'application/json; charset=latin1') },
+)
+const place = fc.oneof(
+	{ weight: 4, arbitrary: fc.constant({ path: '/things', owner: {} }) },
+	{
+		weight: 1,
+		arbitrary: fc
+			.constantFrom('alice', 'bob')
+			.map((owner) => ({ path: '/mine', owner: { 'x-owner': owner } })),
+	},
+)
+const id = fc.oneof(
+	{ weight: 12, arbitrary: nth },
+	{
+		weight: 1,
+		arbitrary: fc.constantFrom(
+			'0',
+			'-1',
+			'01',
+			'x',
+			'1.0',
+			'9223372036854775808',
+			'900000001',
+			'%27',
+			'1/2',
+			'',
+		),
+	},
+)
+
+interface Parts {
+	readonly suffix: string
+	readonly body?: string
+	readonly follows?: boolean
+}
+
+function step(methods: readonly string[], parts: fc.Arbitrary<Parts>): fc.Arbitrary<Step> {
+	return fc
+		.tuple(fc.constantFrom(...methods), place, conditions, type, parts)
+		.map(([method, { path, owner }, condition, contentType, { suffix, body: sent, follows = false }]) => ({
+			...{ method, url: path + suffix, follows, body: sent },
+			headers: { ...owner, ...condition, ...(sent === undefined ? {} : { 'content-type': contentType }) },
+		}))
+}
+
+const inUrl = (ids: fc.Arbitrary<string>) =>
+	fc.tuple(ids, recordQuery).map(([of, asked]) => ({ suffix: `/${of}${asked}` }))
+const anyStep = fc.oneof(
+	{
+		weight: 6,
+		arbitrary: step(
+			['GET', 'GET', 'GET', 'HEAD'],
+			fc.tuple(query, fc.boolean()).map(([suffix, follows]) => ({ suffix, follows })),
+		),
+	},
+	{
+		weight: 1,
+		arbitrary: step(
+			['QUERY'],
+			filter.map((given) => ({ suffix: '', body: JSON.stringify({ filter: given }) })),
+		),
+	},
+	{ weight: 3, arbitrary: step(['GET', 'GET', 'HEAD', 'DELETE'], inUrl(id)) },
+	{
+		weight: 5,
+		arbitrary: step(
+			['POST'],
+			body.map((sent) => ({ suffix: '', body: sent })),
+		),
+	},
+	{
+		weight: 6,
+		arbitrary: step(
+			['PATCH', 'POST', 'PUT', 'PUT'],
+			fc.tuple(id, recordQuery, body).map(([of, asked, sent]) => ({ suffix: `/${of}${asked}`, body: sent })),
+		),
+	},
+	{
+		weight: 1,
+		arbitrary: step(
+			['OPTIONS', 'PUT', 'DELETE', 'TRACE'],
+			fc.constantFrom('', '/{{1}}', '/{{1}}/2').map((suffix) => ({ suffix })),
+		),
+	},
+)
+/** Records to begin with, so that there is something to be found. */
+const creates = fc.array(
+	goodBody.map(
+		(sent): Step => ({
+			...{ method: 'POST', url: '/things', follows: false, body: sent },
+			headers: { 'content-type': 'application/json' },
+		}),
+	),
+	{ minLength: 2, maxLength: 6 },
+)
+
+/** A sequence that begins with a few records. */
+export const sequence: fc.Arbitrary<readonly Step[]> = fc
+	.tuple(creates, fc.array(anyStep, { minLength: 3, maxLength: 12 }))
+	.map(([first, rest]) => [...first, ...rest])

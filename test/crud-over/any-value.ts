@@ -1,0 +1,58 @@
+/**
+ * Values for fast-check, good and bad, of the fields of `stores.ts`: those about which the databases agree, of
+ * lower-case ASCII, finite doubles, decimals of two digits, milliseconds.
+ */
+import fc from 'fast-check'
+
+/** Stands for the id of the n-th record that was created, wherever it is: each store has ids of its own. */
+const NTH = (n: number) => `{{${n}}}`
+
+export const text = fc.oneof(
+	fc.stringMatching(/^[ab1]([ab1 ]{0,4}[ab1])?$/),
+	fc.stringMatching(/^[a-z0-9]([a-z0-9 ]{0,20}[a-z0-9])?$/),
+	fc.constant(''),
+)
+const whole = fc.integer({ min: -3, max: 5 })
+const float = fc.constantFrom(0, 0.1, 1.5, -2.25, 1e21, 1 / 3, 1e-7, 123456789.123, 1.7976931348623157e308)
+const price = fc.integer({ min: 1000, max: 9999 }).map((cents) => (cents / 100).toFixed(2))
+const day = fc.constantFrom('2026-11-20', '2026-11-21', '2000-02-29', '1970-01-01', '9999-12-31')
+const at = fc.constantFrom(
+	...['2026-11-20T00:00:00.000Z', '2026-11-20T00:00:00.001Z', '2026-11-20T01:00:00.001+01:00'],
+	...['2000-02-29T23:59:59.999Z', '1970-01-01T00:00:00Z', '9999-12-31T23:59:59Z'],
+)
+export const nth = fc.integer({ min: 0, max: 6 }).map(NTH)
+const json = fc.jsonValue({ maxDepth: 2, stringUnit: fc.constantFrom('a', 'b', '1', ' ') }).filter(
+	// jsonb keeps all digits of a double, but writes 1e300 as so many digits; -0 is 0 to it.
+	(value) => !/e|-0[^.]|-0$/.test(JSON.stringify(value)),
+)
+
+/** Good values of each field that can be written, as JSON has them. */
+const GOOD: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+	title: text,
+	note: fc.option(text),
+	rank: fc.option(fc.oneof(whole, fc.constantFrom('9007199254740993', '-9223372036854775808'))),
+	ratio: fc.option(float),
+	price: fc.option(price),
+	done: fc.option(fc.boolean()),
+	day: fc.option(day),
+	at: fc.option(at),
+	extra: fc.option(json),
+	status: fc.constantFrom('draft', 'public', ''),
+	code: fc.option(fc.constantFrom('a', 'b', 'c d', 'e', 'f 1'), { freq: 1 }),
+	secret: fc.option(text),
+	parent: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: nth }),
+}
+export const good = (name: string): fc.Arbitrary<unknown> =>
+	Object.hasOwn(GOOD, name) ? (GOOD[name] ?? text) : text
+export const FIELDS = Object.keys(GOOD)
+export const STRANGERS = ['pin', 'owner', 'version', 'id', 'nothing', '__proto__', 'constructor', 'limit', '']
+const BAD = fc.constantFrom<unknown>(
+	...[-1.5, 1e300, '9223372036854775808', '\0', '\ud800', [], {}, [77_777_777], { a: 1 }, 'x'.repeat(201)],
+	...['2026-02-30', '2026-11-20', '25:00', '0x10', ' 1', '1e3', 'NaN', true, '', 'ü', null, 0],
+)
+
+/** Numbers that all stores take, but don't keep alike: more digits than a column has, and no number at all. */
+export const bad = (name: string): fc.Arbitrary<unknown> =>
+	name !== 'price' && name !== 'ratio'
+		? BAD
+		: BAD.filter((value) => value !== 'NaN' && (name === 'ratio' || !/^-?\d/.test(String(value))))

@@ -1,0 +1,143 @@
+import * as assert from 'uvu/assert'
+import { CrudHandler, type CrudOptions, MemoryModel, type Model } from '../../lib/index.ts'
+import { messageOf } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+import { articleModel, OPTIONS } from './articles.ts'
+
+const FIELDS = 'id, title, body, state, rating, published, owner, secret, revision'
+
+/** What is said of options as JavaScript may have them. */
+function refusal(options: unknown, model: Model = articleModel()): string {
+	return messageOf(() => new CrudHandler(model, options as CrudOptions))
+}
+
+describe('crud/crud-plan', (test) => {
+	const refused: [object | undefined, string][] = [
+		[
+			undefined,
+			`CrudHandler needs the option visible, the columns that clients may see: article has ${FIELDS}; 'all' is a choice`,
+		],
+		[
+			{ updatable: ['title'] },
+			`CrudHandler needs the option visible, the columns that clients may see: article has ${FIELDS}; 'all' is a choice`,
+		],
+		[{ visible: [] }, `CrudHandler: visible names no column: there are ${FIELDS}`],
+		[{ visible: 'title' }, "CrudHandler: visible must be an array of names, or 'all'"],
+		[{ visible: [5] }, "CrudHandler: visible must be an array of names, or 'all'"],
+		[{ visible: ['titel'] }, 'CrudHandler: visible: article has no column titel: did you mean title?'],
+		[{ visible: 'all', updateable: [] }, 'CrudHandler has no option updateable: did you mean updatable?'],
+		[{ visible: 'all', updatable: 'all' }, 'CrudHandler: updatable must be an array of names'],
+		[
+			{ visible: 'all', updatable: ['tile'] },
+			'CrudHandler: updatable: article has no column tile: did you mean title?',
+		],
+		[{ visible: 'all', updatable: ['id'] }, 'CrudHandler: updatable: id is the key, which never changes'],
+		[
+			{ visible: ['id'], filterable: ['secret'] },
+			"CrudHandler: filterable: secret isn't visible, and could be found out by it: add it to visible",
+		],
+		[
+			{ visible: ['id'], sortable: ['secret'] },
+			"CrudHandler: sortable: secret isn't visible, and could be found out by it: add it to visible",
+		],
+		[
+			{ visible: ['id'], searchable: ['secret'] },
+			"CrudHandler: searchable: secret isn't visible, and could be found out by it: add it to visible",
+		],
+		[{ visible: 'all', searchable: ['id'] }, 'CrudHandler: searchable: id is of type integer, not a text'],
+		[
+			{ visible: 'all', allow: ['delete'] },
+			'CrudHandler: allow: there is no operation delete; there are list, read, create, update, replace, remove',
+		],
+		[
+			{ visible: 'all', allow: ['create'] },
+			'CrudHandler: allow has create, but no article could be made without title: make it creatable, or set it in scope() or create()',
+		],
+		[
+			{ visible: 'all', version: 'title' },
+			'CrudHandler: version: title must be a column of whole numbers that is not null, not generated and not the key',
+		],
+		[
+			{ visible: 'all', version: 'id' },
+			'CrudHandler: version: id must be a column of whole numbers that is not null, not generated and not the key',
+		],
+		[{ visible: 'all', version: 'rev' }, 'CrudHandler: version: article has no column rev'],
+		[
+			{ visible: 'all', version: 'revision', updatable: ['revision'] },
+			'CrudHandler: creatable: revision is the version, which every change raises',
+		],
+		[{ visible: 'all', limit: 0 }, 'CrudHandler: limit must be a whole number from 1 up, got 0'],
+		[{ visible: 'all', maxLimit: 1.5 }, 'CrudHandler: maxLimit must be a whole number from 1 up, got 1.5'],
+		[{ visible: 'all', limit: 200 }, 'CrudHandler: limit 200 is more than maxLimit 100: raise maxLimit'],
+		[{ visible: 'all', ignoreQuery: 'a' }, 'CrudHandler: ignoreQuery must be an array of names'],
+		[{ visible: 'all', columns: 'snake' }, 'CrudHandler: columns is \'camelCase\' or an object, got "snake"'],
+		[
+			{ visible: 'all', columns: { name: 'titel' } },
+			'CrudHandler: columns.name: article has no column titel: did you mean title?',
+		],
+		[
+			{ visible: 'all', columns: { a: 'title', b: 'title' } },
+			'CrudHandler: columns gives title two names, a and b',
+		],
+		[
+			{ visible: 'all', columns: { title: 'body' } },
+			'CrudHandler: columns calls both title and body title: give one of them another name',
+		],
+	]
+	for (const [options, message] of refused) {
+		test(`${JSON.stringify(options)} is refused`, () => {
+			const said = refusal(options)
+			assert.is(said.slice(0, message.length), message)
+		})
+	}
+
+	test('without a model it says what would be one', () => {
+		assert.match(
+			refusal({ visible: 'all' }, null as unknown as Model),
+			/^CrudHandler needs a model, such as a MemoryModel/,
+		)
+		const promise = Promise.resolve() as unknown as Model
+		assert.match(refusal({ visible: 'all' }, promise), /got a promise: await its open\(\) first$/)
+	})
+
+	test('a subclass is called by its own name', () => {
+		class Articles extends CrudHandler {}
+		assert.match(
+			messageOf(() => new Articles(articleModel(), { ...OPTIONS, limit: -1 })),
+			/^Articles: limit must be/,
+		)
+	})
+
+	test('a model that can only be read allows no writes', () => {
+		const model = new MemoryModel('view', { key: 'id', fields: { id: 'integer' }, readOnly: true })
+		assert.is(
+			refusal({ visible: 'all', allow: ['list', 'remove'] }, model),
+			"CrudHandler: allow: view can only be read, so that remove can't be allowed",
+		)
+		assert.is(new CrudHandler(model, { visible: 'all' }).model, model)
+	})
+
+	test('generated columns are never writable', () => {
+		const fields = { id: 'integer', made: { type: 'integer', generated: true, default: 1 } } as const
+		const model = new MemoryModel('t', { key: 'id', fields })
+		assert.is(
+			refusal({ visible: 'all', creatable: ['made'] }, model),
+			'CrudHandler: creatable: made is written by the store alone',
+		)
+	})
+
+	test('a create that a subclass completes is not refused', () => {
+		class Complete extends CrudHandler {
+			override create(values: Record<string, unknown>) {
+				return super.create({ ...values, title: 'Made' })
+			}
+		}
+		class Scoped extends CrudHandler {
+			override scope() {
+				return { title: 'Mine' }
+			}
+		}
+		for (const Handler of [Complete, Scoped])
+			assert.instance(new Handler(articleModel(), { visible: 'all', allow: ['create'] }), CrudHandler)
+	})
+})

@@ -1,0 +1,189 @@
+import * as assert from 'uvu/assert'
+import { CrudHandler, type CrudOptions, type MemoryModel, type User } from '../../lib/index.ts'
+import { describe } from '../helpers/describe.ts'
+import { articleModel, articles, idsOf, OPTIONS, refusalOf } from './articles.ts'
+
+/** Whoever the header names; its value is the user's id. */
+const authenticator = {
+	authenticate: ({ headers }: { headers: Readonly<Record<string, unknown>> }): User | null =>
+		typeof headers.user === 'string' ? { id: headers.user } : null,
+}
+
+class Owned extends CrudHandler {
+	override scope(): Record<string, unknown> | Promise<Record<string, unknown>> {
+		return { owner: this.user?.id }
+	}
+}
+
+function as(user: string) {
+	return { headers: { user } }
+}
+
+function owned(options: Partial<CrudOptions> = {}, model: MemoryModel = articleModel()) {
+	const handler = new Owned(model, { ...OPTIONS, version: 'revision', ...options })
+	return articles(handler, { authenticator })
+}
+
+function scoped(scope: unknown, model: MemoryModel = articleModel(), options: Partial<CrudOptions> = {}) {
+	class Scoped extends CrudHandler {
+		override async scope() {
+			return scope as Record<string, unknown>
+		}
+	}
+	return articles(new Scoped(model, { ...OPTIONS, ...options }))
+}
+
+describe('crud/scope', (test) => {
+	test('each sees their own records', async () => {
+		const asked = owned()
+		assert.equal(await idsOf(asked, '/article', as('ann')), [1, 3, 5])
+		assert.equal(await idsOf(asked, '/article', as('bob')), [2, 4])
+		assert.equal(await idsOf(asked, '/article?id=1&id=2', as('bob')), [2])
+		assert.equal(
+			await idsOf(asked, 'QUERY /article', {
+				...as('bob'),
+				body: { filter: { or: [{ id: 1 }, { not: { id: 1 } }] } },
+			}),
+			[2, 4],
+		)
+		const counted = await asked.ask('/article?limit=0', as('bob'))
+		assert.is(counted.headers['x-total-count'], '2')
+	})
+
+	test("another's record is 404 in every verb, in the words for nothing, and is left alone", async () => {
+		const asked = owned()
+		for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+			for (const more of [{}, { 'If-Match': '"1"' }, { 'If-Match': '*' }, { 'If-None-Match': '*' }]) {
+				const body = method === 'GET' ? undefined : { title: 'Mine now' }
+				const headers = { user: 'bob', ...more }
+				const other = await asked.ask(`${method} /article/1`, { headers, body })
+				const nothing = await asked.ask(`${method} /article/99`, { headers, body })
+				assert.is(`${other.status} ${other.text()}`, `${nothing.status} ${nothing.text()}`)
+				assert.is(other.status, 404)
+			}
+		}
+		assert.match(await asked.said('/article/1', as('ann')), /"title":"Title 1"/)
+	})
+
+	test('a new record is in the scope', async () => {
+		const asked = owned()
+		assert.is((await asked.ask('POST /article', { ...as('bob'), body: { title: 'New' } })).status, 201)
+		assert.equal(await idsOf(asked, '/article', as('bob')), [2, 4, 6])
+		assert.equal(await idsOf(asked, '/article', as('ann')), [1, 3, 5])
+	})
+
+	test('a scope field is never writable, whatever the options say', async () => {
+		const hidden = owned({ updatable: ['title', 'owner'] })
+		for (const request of ['POST /article', 'PATCH /article/2', 'PUT /article/2'])
+			assert.is(
+				await refusalOf(hidden, request, { ...as('bob'), body: { title: 'N', owner: 'ann' } }),
+				'422 owner is no field that can be written',
+			)
+		const visible = owned({
+			visible: ['id', 'title', 'owner'],
+			updatable: ['title', 'owner'],
+			searchable: [],
+		})
+		assert.match(
+			await visible.said('PATCH /article/2', { ...as('bob'), body: { title: 'N', owner: 'ann' } }),
+			/^200 .*"title":"N","owner":"bob"/,
+		)
+	})
+
+	test('a cursor made by one leads the other to nothing of the first', async () => {
+		const asked = owned()
+		const first = await asked.ask('/article?limit=1', as('ann'))
+		const { next } = (first.json() as { meta: { next: string } }).meta
+		assert.equal(await idsOf(asked, `/article?cursor=${next}`, as('bob')), [2, 4])
+	})
+
+	test('undefined never widens: it is an error, which is logged', async () => {
+		const asked = owned()
+		for (const request of [
+			'/article',
+			'/article/1',
+			'/article?limit=0',
+			'POST /article',
+			'PATCH /article/1',
+			'PUT /article/1',
+			'DELETE /article/1',
+		]) {
+			const body = request.startsWith('/') ? undefined : { title: 'New' }
+			const reply = await asked.ask(request, { body })
+			assert.is(reply.status, 500, request)
+			assert.is(asked.logged(), 'Owned.scope().owner is undefined: give a value, or null')
+		}
+		assert.equal(await idsOf(asked, '/article', as('ann')), [1, 3, 5])
+	})
+
+	const wrong: [unknown, RegExp][] = [
+		[undefined, /scope\(\) must answer an object/],
+		[null, /scope\(\) must answer an object/],
+		['ann', /scope\(\) must answer an object/],
+		[[], /scope\(\) must answer an object/],
+		[new Map([['owner', 'ann']]), /scope\(\) must answer an object/],
+		[{ ownr: 'ann' }, /scope\(\)\.ownr is no field: did you mean owner\?/],
+		[{ owner: [undefined] }, /scope\(\)\.owner is undefined/],
+		[{ owner: { id: 5 } }, /scope\(\)\.owner is of type text, which this value \(object\) is not/],
+		[{ id: 'x' }, /scope\(\)\.id is of type integer, which this value \(string\) is not/],
+	]
+	for (const [scope, message] of wrong) {
+		test(`the scope ${JSON.stringify(scope)} is an error`, async () => {
+			const asked = scoped(scope)
+			const reply = await asked.ask('/article')
+			assert.is(reply.status, 500)
+			assert.match(asked.logged(), message)
+		})
+	}
+
+	const found: [Record<string, unknown>, number[]][] = [
+		[{}, [1, 2, 3, 4, 5]],
+		[{ owner: 'ann', state: 'public' }, [3, 5]],
+		[{ owner: ['ann', 'bob'] }, [1, 2, 3, 4, 5]],
+		[{ owner: [] }, []],
+		[{ body: null }, [3]],
+		[{ body: [null, 'Body of 1'] }, [1, 3]],
+		[{ id: '2' }, [2]],
+		[{ id: 2n }, [2]],
+		[{ published: new Date('2026-11-02T10:00:00Z') }, [2]],
+	]
+	for (const [scope, ids] of found) {
+		test(`the scope of ${Object.keys(scope)} finds ${ids}`, async () =>
+			assert.equal(await idsOf(scoped(scope), '/article'), ids))
+	}
+
+	test('of several values one must be given, by whom it may be written', async () => {
+		const asked = scoped({ owner: ['ann', 'bob'] }, articleModel(), { updatable: ['title', 'owner'] })
+		const made = (body: unknown) => asked.ask('POST /article', { body })
+		assert.is((await made({ title: 'A', owner: 'bob' })).status, 201)
+		assert.is((await made({ title: 'B', owner: 'eve' })).status, 403)
+		assert.is((await made({ title: 'C' })).status, 403)
+		assert.is((await asked.ask('PATCH /article/1', { body: { owner: 'bob' } })).status, 200)
+		assert.is(
+			await refusalOf(asked, 'PATCH /article/1', { body: { owner: 'eve' } }),
+			'403 owner is outside of what you may change',
+		)
+	})
+
+	test('a conflict with a record outside is told without its field only where that cannot be written', async () => {
+		assert.is(
+			await refusalOf(owned(), 'POST /article', { ...as('bob'), body: { title: 'Title 1' } }),
+			'409 title is taken by another record',
+		)
+	})
+
+	test('it is asked once for a write, and may take its time', async () => {
+		let calls = 0
+		class Counted extends CrudHandler {
+			override async scope() {
+				calls++
+				await new Promise(setImmediate)
+				return { owner: 'ann' }
+			}
+		}
+		const asked = articles(new Counted(articleModel(), { ...OPTIONS, version: 'revision' }))
+		const headers = { 'If-Match': '"1", "2"' }
+		assert.is((await asked.ask('PATCH /article/1', { headers, body: { title: 'N' } })).status, 200)
+		assert.is(calls, 1)
+	})
+})

@@ -1,0 +1,82 @@
+import * as assert from 'uvu/assert'
+import type { Field, FieldType } from '../../lib/crud/model.ts'
+import { operandFromJson, valueFromJson } from '../../lib/crud/value-from-json.ts'
+import { RawJson } from '../../lib/index.ts'
+import type { Detail } from '../../lib/wire/codes.ts'
+import { describe } from '../helpers/describe.ts'
+
+function field(type: FieldType, more: Partial<Field> = {}): Field {
+	return { name: 'x', type, nullable: false, hasDefault: false, generated: false, ...more }
+}
+
+function read(of: Field, given: unknown, as = valueFromJson): unknown {
+	const problems: Detail[] = []
+	const value = as(of, given, problems)
+	assert.is(value === undefined, problems.length === 1)
+	return problems.length === 0 ? value : problems[0]?.code
+}
+
+describe('crud/value-from-json', (test) => {
+	const rows: [Field, unknown, unknown][] = [
+		[field('boolean'), true, true],
+		[field('boolean'), 'true', 'boolean'],
+		[field('boolean'), 1, 'boolean'],
+		[field('integer'), 5, 5],
+		[field('integer'), -0, 0],
+		[field('integer'), '5', 'integer'],
+		[field('integer'), 1.5, 'integer'],
+		[field('integer'), 2 ** 53, 'integer'],
+		[field('integer', { max: 127 }), 128, 'max'],
+		[field('bigint'), 5, 5],
+		[field('bigint'), '9223372036854775807', 9223372036854775807n],
+		[field('bigint'), 2 ** 60, 'bigint'],
+		[field('bigint'), true, 'bigint'],
+		[field('float'), 1.5, 1.5],
+		[field('float'), 'NaN', Number.NaN],
+		[field('float'), '-Infinity', Number.NEGATIVE_INFINITY],
+		[field('float'), '1.5', 'float'],
+		[field('float'), Number.POSITIVE_INFINITY, 'float'],
+		[field('float'), [1], 'float'],
+		[field('float'), { toString: 1 }, 'float'],
+		[field('decimal'), '12.50', '12.50'],
+		[field('decimal'), 12.5, '12.5'],
+		[field('decimal'), 1e21, 'decimal'],
+		[field('text'), 'x', 'x'],
+		[field('text'), 5, 'text'],
+		[field('text'), ['x'], 'text'],
+		[field('text'), { toString: 'x' }, 'text'],
+		[field('text'), 'a\0', 'text'],
+		[field('text', { maxLength: 2 }), 'abc', 'max'],
+		[field('text', { maxLength: 2 }), '😀😀', '😀😀'],
+		[field('text', { maxLength: 2 }), '😀😀a', 'max'],
+		[field('uuid'), '6F9619FF-8B86-D011-B42D-00C04FC964FF', '6f9619ff-8b86-d011-b42d-00c04fc964ff'],
+		[field('timestamp'), '2026-11-20T13:45:00.5+01:00', '2026-11-20T12:45:00.5Z'],
+		[field('timestamp'), 5, 'timestamp'],
+		[field('json'), { a: [1, null, 'é'] }, new RawJson('{"a":[1,null,"é"]}')],
+		[field('json'), 'text', new RawJson('"text"')],
+		[field('json'), { a: 'x\0' }, 'text'],
+		[field('json'), { 'x\0': 1 }, 'text'],
+		[field('json'), ['\ud800'], 'text'],
+		[field('json'), ['\\u0000'], new RawJson('["\\\\u0000"]')],
+		[field('json'), ['\\\0'], 'text'],
+		[field('bytes'), 'AQI=', Buffer.from([1, 2])],
+		[field('bytes'), [1, 2], 'bytes'],
+	]
+	for (const [of, given, expected] of rows) {
+		test(`${of.type} takes ${JSON.stringify(given)}`, () => assert.equal(read(of, given), expected))
+	}
+
+	const operands: [Field, unknown, unknown][] = [
+		[field('integer'), '5', 5],
+		[field('integer'), 5, 5],
+		[field('float'), '1.5', 1.5],
+		[field('boolean'), 'true', true],
+		[field('text'), 5, 'text'],
+		[field('text', { maxLength: 1 }), 'longer', 'longer'],
+		[field('integer'), {}, 'integer'],
+	]
+	for (const [of, given, expected] of operands) {
+		test(`${of.type} is compared with ${JSON.stringify(given)}`, () =>
+			assert.equal(read(of, given, operandFromJson), expected))
+	}
+})

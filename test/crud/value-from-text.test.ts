@@ -1,0 +1,83 @@
+import * as assert from 'uvu/assert'
+import type { Field, FieldType } from '../../lib/crud/model.ts'
+import { valueFromText } from '../../lib/crud/value-from-text.ts'
+import { RawJson } from '../../lib/index.ts'
+import type { Detail } from '../../lib/wire/codes.ts'
+import { describe } from '../helpers/describe.ts'
+
+function field(type: FieldType, more: Partial<Field> = {}): Field {
+	return { name: 'x', type, nullable: false, hasDefault: false, generated: false, ...more }
+}
+
+function read(of: Field, text: string): unknown {
+	const problems: Detail[] = []
+	const value = valueFromText(of, text, problems)
+	assert.is(value === undefined, problems.length === 1)
+	return problems.length === 0 ? value : `${problems[0]?.code}: ${problems[0]?.message}`
+}
+
+const WHOLE = 'integer: must be a whole number, within 9007199254740991 of zero'
+const BIG =
+	'bigint: must be a whole number of at most 64 bits, and beyond 9007199254740991 a string of digits'
+
+describe('crud/value-from-text', (test) => {
+	const rows: [Field, string, unknown][] = [
+		[field('boolean'), 'true', true],
+		[field('boolean'), 'false', false],
+		[field('boolean'), '1', 'boolean: must be true or false'],
+		[field('integer'), '5', 5],
+		[field('integer'), '-5', -5],
+		[field('integer'), '-0', 0],
+		[field('integer'), '9007199254740991', 9007199254740991],
+		[field('integer'), '9007199254740992', WHOLE],
+		[field('integer'), '05', WHOLE],
+		[field('integer'), '+5', WHOLE],
+		[field('integer'), '5.0', WHOLE],
+		[field('integer'), '0x5', WHOLE],
+		[field('integer'), ' 5', WHOLE],
+		[field('integer'), '', WHOLE],
+		[field('integer', { max: 127 }), '128', 'max: must be at most 127'],
+		[field('integer', { min: 0 }), '-1', 'min: must be at least 0'],
+		[field('bigint'), '9223372036854775807', 9223372036854775807n],
+		[field('bigint'), '-9223372036854775808', -9223372036854775808n],
+		[field('bigint'), '7', 7],
+		[field('bigint'), '9223372036854775808', BIG],
+		[field('bigint'), '9'.repeat(100_000), BIG],
+		[field('bigint', { min: 0, max: 2n ** 64n - 1n }), '18446744073709551615', 18446744073709551615n],
+		[field('bigint', { max: 2n ** 60n }), '1152921504606846977', 'max: must be at most 1152921504606846976'],
+		[field('float'), '1.5e3', 1500],
+		[field('float'), '-Infinity', Number.NEGATIVE_INFINITY],
+		[field('float'), 'NaN', Number.NaN],
+		[field('float'), '1e999', 'float: must be a number, or "NaN", "Infinity" or "-Infinity"'],
+		[field('float'), '.5', 'float: must be a number, or "NaN", "Infinity" or "-Infinity"'],
+		[field('decimal'), '12.50', '12.50'],
+		[field('decimal'), '-0.1', '-0.1'],
+		[field('decimal'), '1e5', 'decimal: must be a decimal number, best as a string such as "12.50"'],
+		[field('text'), 'any, thing', 'any, thing'],
+		[field('text'), 'a\0b', 'text: must not hold the character U+0000'],
+		[field('text'), '\ud800', 'text: must be well-formed Unicode'],
+		[field('text'), '😀', '😀'],
+		[field('text', { choices: ['a', 'b'] }), 'c', 'in: must be one of a, b'],
+		[field('text', { maxLength: 1 }), 'longer', 'longer'],
+		[field('uuid'), '6F9619FF-8B86-D011-B42D-00C04FC964FF', '6f9619ff-8b86-d011-b42d-00c04fc964ff'],
+		[field('uuid'), '6f9619ff8b86d011b42d00c04fc964ff', 'uuid: must be a UUID'],
+		[field('date'), '2026-02-30', 'date: must be a date such as 2026-11-20'],
+		[field('time'), '13:45:00', '13:45:00'],
+		[field('timestamp'), '2026-11-20T13:45:00+01:00', '2026-11-20T12:45:00Z'],
+		[field('timestamp'), 'now', 'timestamp: must be a date and time with zone such as 2026-11-20T10:00:00Z'],
+		[field('other'), '10.0.0.1', '10.0.0.1'],
+		[field('json'), '{"a": 1}', new RawJson('{"a":1}')],
+		[field('json'), '{', 'json: must be JSON'],
+		[field('bytes'), 'AQI=', Buffer.from([1, 2])],
+		[field('bytes'), 'AQI', 'bytes: must be base64'],
+	]
+	for (const [of, text, expected] of rows) {
+		test(`${of.type} reads ${JSON.stringify(text.slice(0, 40))}`, () =>
+			assert.equal(read(of, text), expected))
+	}
+
+	test('a message lists at most twenty choices', () => {
+		const choices = Array.from({ length: 25 }, (_, at) => `c${at}`)
+		assert.match(String(read(field('text', { choices }), 'x')), /c18, c19 and 5 more$/)
+	})
+})

@@ -1,0 +1,419 @@
+import * as assert from 'uvu/assert'
+import * as z from 'zod'
+import { CrudHandler, type CrudOptions, MemoryModel, RestError } from '../../lib/index.ts'
+import { asking, messageOf } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+import { articleModel, articles, dataOf, OPTIONS, refusalOf } from './articles.ts'
+
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
+
+/** The details of a 422, as `field: code`. */
+async function problemsOf(
+	asked: ReturnType<typeof articles>,
+	request: string,
+	body: unknown,
+): Promise<string[]> {
+	const reply = await asked.ask(request, { body })
+	assert.is(reply.status, 422, reply.text())
+	const { details } = reply.json() as { details: { field: string; code: string }[] }
+	return details.map(({ field, code }) => `${field}: ${code}`)
+}
+
+/** A model whose hidden values can be looked at. */
+function watched(options: Partial<CrudOptions> = {}) {
+	const model = articleModel()
+	const selection = { fields: ['secret', 'owner', 'revision'], names: ['s', 'o', 'r'], version: undefined }
+	const hidden = async (id: string) =>
+		JSON.parse((await model.read(id, selection, undefined))?.json ?? 'null')
+	return { asked: articles(new CrudHandler(model, { ...OPTIONS, ...options })), hidden }
+}
+
+describe('crud/write: create', (test) => {
+	test('a new record is answered with 201, its id, and where it is', async () => {
+		const { asked } = watched()
+		const reply = await asked.ask('POST /article', { body: { title: 'New', rating: 1.5 } })
+		assert.is(reply.status, 201)
+		assert.is(reply.headers.location, '/article/6')
+		assert.is(
+			reply.text(),
+			'{"success":true,"data":{"id":6,"title":"New","body":null,"state":"draft","rating":1.5,"published":null}}',
+		)
+		assert.equal(await dataOf(asked, '/article/6'), (reply.json() as { data: unknown }).data)
+	})
+
+	test('fields= says what of it is answered', async () => {
+		const { asked } = watched()
+		assert.is(
+			await asked.said('POST /article/?fields=id', { body: { title: 'New' } }),
+			'201 {"success":true,"data":{"id":6}}',
+		)
+	})
+
+	test('a hidden field can be written, and is answered nowhere', async () => {
+		const { asked, hidden } = watched()
+		await dataOf(asked, 'POST /article', { body: { title: 'New', secret: 'MARKER6' } })
+		assert.equal(await hidden('6'), { s: 'MARKER6', o: 'nobody', r: 1 })
+	})
+
+	test('visible fields that cannot be written are passed over', async () => {
+		const { asked } = watched({ creatable: ['title'] })
+		const body = { id: 99, title: 'New', body: 'ignored', state: 5, rating: 'x' }
+		assert.match(
+			await asked.said('POST /article', { body }),
+			/"id":6,"title":"New","body":null,"state":"draft"/,
+		)
+	})
+
+	test('unknown and hidden unwritable fields are refused in the same words', async () => {
+		const { asked } = watched()
+		const reply = await asked.ask('POST /article', { body: { title: 'New', owner: 'me', nosuch: 1 } })
+		const { details } = reply.json() as { details: { field: string; code: string; message: string }[] }
+		const message = 'is no field that can be written'
+		assert.equal(details, [
+			{ field: 'owner', code: 'unknown', message },
+			{ field: 'nosuch', code: 'unknown', message },
+		])
+	})
+
+	test('all problems are told at once, without the values', async () => {
+		const { asked } = watched()
+		const body = {
+			title: 'MARKER'.repeat(5),
+			body: 'a\0',
+			state: 'MARKER',
+			rating: 'MARKER',
+			published: 'MARKER',
+		}
+		assert.equal(await problemsOf(asked, 'POST /article', body), [
+			'title: max',
+			'body: text',
+			'state: in',
+			'rating: float',
+			'published: timestamp',
+		])
+		assert.equal(await problemsOf(asked, 'POST /article', {}), ['title: required'])
+		assert.equal(await problemsOf(asked, 'POST /article', { title: null, state: null }), [
+			'title: required',
+			'state: required',
+		])
+	})
+
+	test('of a hundred thousand wrong names a hundred are told, none at length', async () => {
+		const { asked } = watched()
+		const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`${'n'.repeat(100)}${at}`, 1]))
+		const reply = await asked.ask('POST /article', { body })
+		assert.is(reply.status, 422)
+		assert.ok(reply.text().length < 25_000)
+	})
+
+	test('a body that is no object, or malformed, is refused', async () => {
+		const { asked } = watched()
+		for (const body of ['"x"', '1', '[]', 'null']) {
+			const headers = { 'Content-Type': 'application/json' }
+			assert.is(
+				await refusalOf(asked, 'POST /article', { body, headers }),
+				'422 The body must be an object with named fields',
+			)
+		}
+		const headers = { 'Content-Type': 'application/json' }
+		assert.match(await refusalOf(asked, 'POST /article', { body: '{', headers }), /^400 /)
+		assert.match(
+			await refusalOf(asked, 'POST /article', { body: 'x', headers: { 'Content-Type': 'text/x' } }),
+			/^415 /,
+		)
+	})
+
+	test('a form is read by the types of its fields; what is left empty is null', async () => {
+		const { asked } = watched()
+		const body = 'title=Form&rating=2.5&published=&body='
+		assert.match(
+			await asked.said('POST /article', { body, headers: FORM }),
+			/"title":"Form","body":"","state":"draft","rating":2.5,"published":null/,
+		)
+		assert.is(
+			await refusalOf(asked, 'POST /article', { body: 'title=F&rating=x', headers: FORM }),
+			'422 rating must be a number, or "NaN", "Infinity" or "-Infinity"',
+		)
+	})
+
+	test('a key that the store does not make is required, and of nothing else', async () => {
+		const fields = { code: 'text', name: { type: 'text', nullable: true } } as const
+		const model = new MemoryModel('country', { key: 'code', fields })
+		const handler = new CrudHandler(model, {
+			visible: 'all',
+			updatable: ['name'],
+			allow: ['read', 'create', 'update'],
+		})
+		const asked = asking({ article: handler })
+		assert.is(await refusalOf(asked, 'POST /article', { body: { name: 'x' } }), '422 code is required')
+		const reply = await asked.ask('POST /article', { body: { code: 'a/ü' } })
+		assert.is(reply.headers.location, '/article/a%2F%C3%BC')
+		assert.is((await asked.ask(`${reply.headers.location}`)).status, 200)
+		assert.is((await asked.ask(`PATCH ${reply.headers.location}`, { body: { name: 'y' } })).status, 200)
+		assert.is(
+			await refusalOf(asked, `PATCH ${reply.headers.location}`, { body: { code: 'b' } }),
+			'422 code must be the one of the URL: it never changes',
+		)
+		for (const code of ['', '.', '..', 'a\nb'])
+			assert.is(
+				await refusalOf(asked, 'POST /article', { body: { code } }),
+				'422 code must be what an id of this kind can be',
+			)
+	})
+})
+
+describe('crud/write: update and replace', (test) => {
+	test('PATCH and POST change the given fields alone', async () => {
+		for (const method of ['PATCH', 'POST']) {
+			const { asked, hidden } = watched()
+			assert.is(
+				await asked.said(`${method} /article/1`, { body: { title: 'Changed' } }),
+				'200 {"success":true,"data":{"id":1,"title":"Changed","body":"Body of 1","state":"draft","rating":0.5,"published":"2026-11-01T10:00:00.000Z"}}',
+			)
+			assert.equal(await hidden('1'), { s: 'MARKER1', o: 'ann', r: 1 })
+		}
+	})
+
+	test('PUT gives absent fields their default, else null, else 422; hidden ones keep their value', async () => {
+		const { asked, hidden } = watched()
+		assert.is(
+			await asked.said('PUT /article/3', { body: { title: 'Put' } }),
+			'200 {"success":true,"data":{"id":3,"title":"Put","body":null,"state":"draft","rating":null,"published":null}}',
+		)
+		assert.equal(await hidden('3'), { s: 'MARKER3', o: 'ann', r: 1 })
+		assert.equal(await problemsOf(asked, 'PUT /article/3', { body: 'x' }), ['title: required'])
+		await dataOf(asked, 'PUT /article/3', { body: { title: 'Put', secret: null } })
+		assert.equal(await hidden('3'), { s: null, o: 'ann', r: 1 })
+	})
+
+	test('what was read can be sent back', async () => {
+		const { asked } = watched()
+		for (const id of [1, 3, 5]) {
+			const record = await dataOf(asked, `/article/${id}`)
+			assert.equal(await dataOf(asked, `PUT /article/${id}`, { body: record }), record)
+			assert.equal(await dataOf(asked, `PATCH /article/${id}`, { body: record }), record)
+		}
+	})
+
+	test('an update of nothing answers the record', async () => {
+		const { asked } = watched()
+		assert.equal(await dataOf(asked, 'PATCH /article/1', { body: {} }), await dataOf(asked, '/article/1'))
+		assert.equal(await dataOf(asked, 'PATCH /article/1'), await dataOf(asked, '/article/1'))
+		assert.is((await asked.ask('PATCH /article/99', { body: {} })).status, 404)
+	})
+
+	test("an id beside the URL's is refused, the same one is not", async () => {
+		const { asked } = watched()
+		assert.is((await asked.ask('PATCH /article/1', { body: { id: 1, title: 'A' } })).status, 200)
+		assert.is((await asked.ask('PATCH /article/1', { body: { id: '1', title: 'B' } })).status, 200)
+		for (const id of [2, '01', null, {}, [1], { toString: 1 }])
+			assert.is(
+				await refusalOf(asked, 'PATCH /article/1', { body: { id } }),
+				'422 id must be the one of the URL: it never changes',
+			)
+	})
+
+	test('null is refused where the column has none', async () => {
+		const { asked } = watched()
+		assert.is(
+			await refusalOf(asked, 'PATCH /article/1', { body: { title: null } }),
+			'422 title must not be null',
+		)
+		assert.match(await asked.said('PATCH /article/1', { body: { body: null } }), /"body":null/)
+	})
+
+	test('nothing is changed by a write that is refused', async () => {
+		const { asked, hidden } = watched()
+		const before = await dataOf(asked, '/article')
+		for (const body of [
+			{ title: 'X', owner: 'me' },
+			{ title: 'X', revision: 9 },
+			{ secret: 'X', id: 7 },
+		]) {
+			for (const request of ['POST /article', 'PUT /article/1', 'PATCH /article/1'])
+				assert.ok((await asked.ask(request, { body })).status === 422 || !('id' in body))
+		}
+		assert.equal(((await dataOf(asked, '/article')) as unknown[]).slice(1, 5), (before as unknown[]).slice(1))
+		assert.equal(await hidden('1'), { s: 'MARKER1', o: 'ann', r: 1 })
+	})
+
+	test('DELETE answers the record as it was', async () => {
+		const { asked } = watched()
+		const record = await dataOf(asked, '/article/2')
+		assert.equal(await dataOf(asked, 'DELETE /article/2'), record)
+		assert.is((await asked.ask('DELETE /article/2')).status, 404)
+		assert.is((await asked.ask('/article/2')).status, 404)
+	})
+
+	test('an id that names no record is 404 in every verb', async () => {
+		const { asked } = watched()
+		for (const id of ['99', '01', 'x', '1.0', '-1', '9223372036854775808', "1'", '%201', '1%00x'])
+			for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+				const { status } = await asked.ask(`${method} /article/${id}`, {
+					body: method === 'GET' ? undefined : { title: 'T' },
+				})
+				assert.is(status, id.includes('%00') ? 400 : 404, `${method} ${id}`)
+			}
+	})
+})
+
+describe('crud/write: rules', (test) => {
+	const rules = {
+		title: ['required', 'string', { min: 3 }],
+		body: ['required', 'string'],
+		rating: z.number().max(10).nullish(),
+	} as const
+
+	test('are checked beside what the columns demand', async () => {
+		const { asked } = watched({ rules })
+		assert.equal(await problemsOf(asked, 'POST /article', { title: 'ab', rating: 11 }), [
+			'title: min',
+			'body: required',
+			'rating: schema',
+		])
+		assert.equal(await problemsOf(asked, 'POST /article', { title: 'x'.repeat(21), body: 'b' }), [
+			'title: max',
+		])
+		assert.is(
+			(await asked.ask('POST /article', { body: { title: 'abc', body: 'b', rating: null } })).status,
+			201,
+		)
+	})
+
+	test('a partial update checks the given fields alone, and required there means not null', async () => {
+		const { asked } = watched({ rules })
+		assert.is((await asked.ask('PATCH /article/1', { body: { rating: 3 } })).status, 200)
+		assert.equal(await problemsOf(asked, 'PATCH /article/1', { body: null, title: 'a' }), [
+			'title: min',
+			'body: required',
+		])
+		assert.equal(await problemsOf(asked, 'PUT /article/1', { title: 'abc' }), ['body: required'])
+	})
+
+	test('null is fine for a column that can be null where no rule says required', async () => {
+		const { asked } = watched({ rules: { body: ['string', { min: 3 }] } })
+		assert.is((await asked.ask('PATCH /article/1', { body: { body: null } })).status, 200)
+		assert.equal(await problemsOf(asked, 'PATCH /article/1', { body: 'ab' }), ['body: min'])
+	})
+
+	test('defaults and transformations of rules are what is stored', async () => {
+		const { asked } = watched({
+			rules: { body: ['string', { default: 'by rule' }], title: z.string().transform((text) => text.trim()) },
+		})
+		assert.match(
+			await asked.said('POST /article', { body: { title: '  T  ' } }),
+			/"title":"T","body":"by rule"/,
+		)
+	})
+
+	test('a schema may answer a promise, and is asked once', async () => {
+		let calls = 0
+		const validate = async (value: unknown) => {
+			calls++
+			return value === 'taken' ? { issues: [{ message: 'is taken' }] } : { value }
+		}
+		const title = { '~standard': { version: 1, vendor: 'own', validate } } as const
+		const { asked } = watched({ rules: { title } })
+		assert.equal(await problemsOf(asked, 'POST /article', { title: 'taken', state: 'x' }), [
+			'title: schema',
+			'state: in',
+		])
+		assert.is(calls, 1)
+		assert.is((await asked.ask('POST /article', { body: { title: 'free' } })).status, 201)
+	})
+
+	test("the server's validator checks the lists", async () => {
+		const validator = {
+			validateList: (value: unknown) =>
+				value === 'bad'
+					? { ok: false as const, problems: [{ field: '', code: 'mine', message: 'is bad' }] }
+					: { ok: true as const, value },
+		}
+		const handler = new CrudHandler(articleModel(), { ...OPTIONS, rules: { title: ['string'] } })
+		const asked = articles(handler, { validator })
+		assert.equal(await problemsOf(asked, 'POST /article', { title: 'bad' }), ['title: mine'])
+	})
+
+	const refused: [object, RegExp][] = [
+		[{ titel: ['string'] }, /rules: there is no column titel: did you mean title\?/],
+		[{ title: ['strin'] }, /rules: title/],
+		[{ title: 5 }, /rules: title: expected/],
+	]
+	for (const [wrong, message] of refused) {
+		test(`${JSON.stringify(wrong)} is refused at mount`, () => {
+			const handler = new CrudHandler(articleModel(), {
+				...OPTIONS,
+				rules: wrong as NonNullable<CrudOptions['rules']>,
+			})
+			assert.match(
+				messageOf(() => articles(handler)),
+				message,
+			)
+		})
+	}
+})
+
+describe('crud/write: conflicts', (test) => {
+	test('a unique field is named where it can be written', async () => {
+		const { asked } = watched()
+		const reply = await asked.ask('POST /article', { body: { title: 'Title 1' } })
+		assert.is(reply.status, 409)
+		assert.is(
+			reply.text(),
+			'{"success":false,"error":"title is taken by another record","code":"conflict","details":[{"field":"title","code":"unique","message":"is taken by another record"}]}',
+		)
+		assert.is((await asked.ask('PATCH /article/2', { body: { title: 'Title 1' } })).status, 409)
+	})
+
+	test('and not named where it cannot', async () => {
+		class Stamped extends CrudHandler {
+			override create(values: Record<string, unknown>) {
+				return super.create({ ...values, secret: 'MARKER1' })
+			}
+		}
+		const asked = articles(new Stamped(articleModel(), { ...OPTIONS, creatable: ['title'] }))
+		assert.is(
+			await asked.said('POST /article', { body: { title: 'New' } }),
+			'409 {"success":false,"error":"Another record stands against it","code":"conflict"}',
+		)
+	})
+
+	test('references are kept, in both directions', async () => {
+		const authors = new MemoryModel('author', { key: 'id', fields: { id: 'integer' }, rows: [{}, {}] })
+		const posts = new MemoryModel('post', {
+			key: 'id',
+			fields: { id: 'integer', author: 'integer' },
+			references: [{ field: 'author', model: authors }],
+			rows: [{ author: 1 }],
+		})
+		const options: CrudOptions = {
+			visible: 'all',
+			updatable: ['author'],
+			allow: ['create', 'update', 'remove'],
+		}
+		const asked = asking({
+			author: new CrudHandler(authors, { visible: 'all', allow: ['remove'] }),
+			post: new CrudHandler(posts, options),
+		})
+		assert.is(
+			await refusalOf(asked, 'POST /post', { body: { author: 9 } }),
+			'409 author refers to a record that is not there',
+		)
+		assert.is(await refusalOf(asked, 'DELETE /author/1'), '409 Other records refer to this one')
+		assert.is((await asked.ask('DELETE /author/2')).status, 200)
+	})
+
+	test('a RestError that an override throws is answered as it is', async () => {
+		class Closed extends CrudHandler {
+			override create(): never {
+				throw new RestError('gone', 'Closed for good')
+			}
+		}
+		assert.is(
+			await refusalOf(articles(new Closed(articleModel(), OPTIONS)), 'POST /article', {
+				body: { title: 'N' },
+			}),
+			'410 Closed for good',
+		)
+	})
+})

@@ -1,0 +1,278 @@
+/** The example blog is started as a user starts it, on each of its databases, and started again. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import mysql from 'mysql2/promise'
+import pg from 'pg'
+import * as assert from 'uvu/assert'
+import { curl } from '../helpers/curl.ts'
+import { describe } from '../helpers/describe.ts'
+import { MARIADB, mariadbIsHere } from '../helpers/mariadb.ts'
+import { driversHere, SERVER } from '../helpers/postgres.ts'
+import { freePorts, ROOT, type Running, run, start, typescript, untilPrinted } from '../helpers/program.ts'
+import { assertPrints } from '../helpers/session.ts'
+
+const BLOG = typescript('examples/blog/main.ts')
+/** For as long as the test runs. */
+const NAME = `verbena_blog_${process.pid}`
+
+/** A blog that is running. */
+interface Blog {
+	readonly running: Running
+	readonly port: number
+	readonly api: string
+	/** Does what a line of curl says; `@editor` and `@reader` stand for the header with their key. */
+	ask(line: string): Promise<string>
+}
+
+async function startBlog(database: string): Promise<Blog> {
+	const [port = 0] = await freePorts(1)
+	const running = start({ args: BLOG, env: { PORT: String(port), DATABASE_URL: database } })
+	await untilPrinted(running, 'Try: ')
+	const keyOf = (role: string) =>
+		new RegExp(`${role}: (Authorization: Bearer \\w+)`).exec(running.output())?.[1]
+	const ask = (line: string) =>
+		curl(`curl ${line.replaceAll(/@(editor|reader)/g, (_, role) => `-H '${keyOf(role)}'`)}`, ROOT)
+	return { running, port, api: `http://127.0.0.1:${port}/blog/api`, ask }
+}
+
+async function end(blog: Blog | undefined, signal: NodeJS.Signals): Promise<number | null | undefined> {
+	blog?.running.child.kill(signal)
+	return blog?.running.ended
+}
+
+/** An empty database. */
+interface Place {
+	readonly name: string
+	readonly url: string
+	/** How the blog calls it. */
+	readonly said: string
+	drop(): Promise<void>
+}
+
+function sqlitePlace(): Place {
+	const folder = mkdtempSync(join(tmpdir(), 'verbena-blog-'))
+	const file = `${folder}/my blog.db`
+	const drop = async () => rmSync(folder, { recursive: true, force: true })
+	return { name: 'SQLite', url: `sqlite:${encodeURI(file)}`, said: `SQLite, ${file}`, drop }
+}
+
+async function postgresPlace(): Promise<Place> {
+	const { host, port, user, password = '' } = { password: undefined, ...SERVER }
+	const client = new pg.Client(SERVER)
+	await client.connect()
+	await client.query(`drop database if exists ${NAME}`)
+	await client.query(`create database ${NAME}`)
+	return {
+		name: 'PostgreSQL',
+		url: `postgres://${user}:${password}@${host}:${port}/${NAME}`,
+		said: `PostgreSQL at ${host}:${port}/${NAME}`,
+		async drop() {
+			await client.query(`drop database ${NAME} with (force)`)
+			await client.end()
+		},
+	}
+}
+
+async function mariadbPlace(): Promise<Place> {
+	const { host, port, user, password } = MARIADB
+	const connection = await mysql.createConnection(MARIADB)
+	await connection.query(`drop database if exists ${NAME}`)
+	await connection.query(`create database ${NAME}`)
+	return {
+		name: 'MariaDB',
+		url: `mysql://${user}:${password}@${host}:${port}/${NAME}`,
+		said: `MariaDB or MySQL at ${host}:${port}/${NAME}`,
+		async drop() {
+			await connection.query(`drop database ${NAME}`)
+			await connection.end()
+		},
+	}
+}
+
+const NEW = 'topic=herbs -d title=Thyme -d body=Dry.'
+const CREATED = `
+HTTP/1.1 201 Created
+…
+Location: /blog/api/articles/235
+…
+{"success":true,"data":{"id":235,"authorId":2,"published":"…Z","topic":"herbs","title":"Thyme","body":"Dry.","tags":[]}}`
+
+const makers: [string, () => Place | Promise<Place>][] = [['SQLite', sqlitePlace]]
+if ((await driversHere()).includes('pg')) makers.push(['PostgreSQL', postgresPlace])
+if (await mariadbIsHere()) makers.push(['MariaDB', mariadbPlace])
+
+for (const [name, make] of makers) {
+	describe(`examples/blog on ${name}`, (test) => {
+		let place: Place
+		let blog: Blog
+
+		test.before(async () => {
+			place = await make()
+			blog = await startBlog(place.url)
+		})
+
+		test.after(async () => {
+			await end(blog, 'SIGKILL')
+			await place.drop()
+		})
+
+		test('prints its address, where it is kept, its routes and a first curl line', async () => {
+			const said = blog.running.output()
+			assert.match(
+				said,
+				`The blog is at http://127.0.0.1:${blog.port}
+It is kept in ${place.said}
+`,
+			)
+			const first = /^Try: (curl .*)$/m.exec(said)?.[1] ?? ''
+			const answer = await curl(first, ROOT)
+			assert.match(answer, '"title":"Verbena tea, hot and cold"')
+			assert.match(answer, /"meta":\{"limit":2,"offset":0,"next":"[^"]+","total":3\}\}$/)
+			const routes = [...said.matchAll(/^ {2}([A-Z]+) +(\/\S+)/gm)]
+			assert.is(routes.length, 13)
+			for (const [line, method, path = ''] of routes) {
+				const url = `http://127.0.0.1:${blog.port}${path.replace('<id>', '3')}`
+				const answer = await curl(`curl -i -X ${method} ${url}`, ROOT)
+				assert.match(answer, method === 'GET' ? /^HTTP\/1.1 200 / : /^HTTP\/1.1 401 /, line)
+			}
+		})
+
+		test('begins with a few hundred records', async () => {
+			assert.is(
+				await blog.ask(blog.api),
+				'{"success":true,"data":{"authors":24,"articles":234,"comments":250}}',
+			)
+		})
+
+		test('shows the e-mail address of nobody, and finds nobody by it', async () => {
+			assert.is(
+				await blog.ask(`${blog.api}/authors/8`),
+				'{"success":true,"data":{"id":8,"name":"Siobhán Byrne","about":"Grows leeks for the show and eats the ones that lose.","joined":"2023-05-30"}}',
+			)
+			const list = await blog.ask(`${blog.api}/authors?limit=100`)
+			assert.not.match(list, 'example.org')
+			for (const query of ['email=siobhan.byrne@example.org', 'sort=email', 'fields=email'])
+				assert.match(await blog.ask(`-i '${blog.api}/authors?${query}'`), /^HTTP\/1.1 400 /)
+			assert.match(await blog.ask(`${blog.api}/authors?search=siobhan.byrne`), '"data":[]')
+		})
+
+		test('lets whoever has the key write, and nobody else', async () => {
+			const { ask, api } = blog
+			const create = `@editor -d ${NEW} ${api}/articles`
+			assertPrints(await ask(`-i -d authorId=2 ${create}`), CREATED, create)
+			assert.match(await ask(`-i -d authorId=99 ${create}`), /^HTTP\/1.1 409 /)
+			assert.match(await ask(create), '"error":"authorId is required"')
+			const article = `${api}/articles/235`
+			assert.match(await ask(`-X DELETE @reader ${article}`), '"error":"Forbidden"')
+			assert.match(
+				await ask(`@reader -d articleId=235 -d text=Nice ${api}/comments`),
+				'"articleId":235,"name":"sam","text":"Nice"',
+			)
+			assert.match(await ask(`-X DELETE @reader ${api}/comments/1`), '"error":"Forbidden"')
+			assert.match(await ask(`@editor -d name=X -d email=none ${api}/authors`), '"field":"email"')
+			const author = '-d name=Bea -d email=marta.lindqvist@example.org'
+			assert.match(await ask(`-i @editor ${author} ${api}/authors`), /^HTTP\/1.1 409 /)
+		})
+
+		test('changes an article only as it was read', async () => {
+			const { ask, api } = blog
+			const article = `${api}/articles/235`
+			const tag = /^ETag: (.*)$/m.exec(await ask(`-i ${article}`))?.[1] ?? ''
+			const change = (title: string) =>
+				ask(`-i -X PATCH @editor -H 'If-Match: ${tag}' -d title=${title} ${article}`)
+			const first = await change('Sage')
+			assert.match(first, /^HTTP\/1.1 200 /)
+			assert.match(first, '"title":"Sage"')
+			assert.match(await change('Dill'), /^HTTP\/1.1 412 /)
+		})
+
+		test('keeps what was written, also when it is killed, and is not filled again', async () => {
+			await end(blog, 'SIGKILL')
+			blog = await startBlog(place.url)
+			assert.match(await blog.ask(`${blog.api}/articles/235`), '"title":"Sage"')
+			assert.match(await blog.ask(`${blog.api}/comments?articleId=235`), '"text":"Nice"')
+			assert.is(
+				await blog.ask(blog.api),
+				'{"success":true,"data":{"authors":24,"articles":235,"comments":251}}',
+			)
+		})
+
+		test('deletes an article with its comments, and no author of articles', async () => {
+			const { ask, api } = blog
+			assert.match(await ask(`-X DELETE @editor ${api}/articles/235`), '"id":235')
+			assert.match(await ask(`-i ${api}/articles/235`), /^HTTP\/1.1 404 /)
+			assert.match(await ask(`${api}/comments?articleId=235`), '"data":[]')
+			assert.match(await ask(`-i -X DELETE @editor ${api}/authors/1`), /^HTTP\/1.1 405 /)
+		})
+
+		test('closes on SIGTERM', async () => {
+			assert.is(await end(blog, 'SIGTERM'), 0)
+			assert.match(blog.running.output(), /\nThe blog is closed\n$/)
+		})
+	})
+}
+
+describe('examples/blog: what it is told', (test) => {
+	const place = sqlitePlace()
+
+	test.after(() => place.drop())
+
+	test('says what to do where its port is taken', async () => {
+		const { running, port } = await startBlog(place.url)
+		try {
+			const { code, output } = await run({
+				args: BLOG,
+				env: { PORT: String(port), DATABASE_URL: place.url },
+			})
+			// Node's own driver is announced as experimental before.
+			assert.ok(output.endsWith(`Port ${port} is taken. Choose another one: PORT=3001 npm start\n`), output)
+			assert.is(code, 1)
+		} finally {
+			running.child.kill('SIGKILL')
+			await running.ended
+		}
+	})
+
+	const URL = 'DATABASE_URL'
+	const refusals: [string, Record<string, string>, string][] = [
+		['a port that is none', { PORT: 'http' }, 'PORT must be a number from 0 to 65535, got "http"'],
+		[
+			'another database',
+			{ [URL]: 'oracle://a:secret@127.0.0.1/blog' },
+			'DATABASE_URL must begin with sqlite:, postgres: or mysql:, got oracle:',
+		],
+		['no URL', { [URL]: 'secret' }, 'DATABASE_URL is no URL: write postgres://user:password@host:5432/name'],
+		[
+			'PostgreSQL that is not there',
+			{ [URL]: 'postgres://a:secret@127.0.0.1:9/blog' },
+			'No database answers at DATABASE_URL: is it running?',
+		],
+		[
+			'MariaDB that is not there',
+			{ [URL]: 'mysql://a:secret@127.0.0.1:9/blog' },
+			'No database answers at DATABASE_URL: is it running?',
+		],
+	]
+	for (const [what, env, output] of refusals) {
+		test(`${what} is refused in words, without the password`, async () => {
+			assert.equal(await run({ args: BLOG, env }), { code: 1, output: `${output}\n` })
+		})
+	}
+
+	test('without a URL it is kept in a file beside it, which git leaves alone', async () => {
+		const file = `${ROOT}/examples/blog/blog.db`
+		const wasThere = existsSync(file)
+		const { running } = await startBlog('')
+		try {
+			assert.match(running.output(), `\nIt is kept in SQLite, ${file}\n`)
+			const { code, output } = await run({ program: 'git', args: ['check-ignore', 'examples/blog/blog.db'] })
+			assert.ok(code === 0 || /not a git repository/.test(output), output)
+		} finally {
+			running.child.kill('SIGTERM')
+			await running.ended
+			const endings = wasThere ? [] : ['', '-wal', '-shm']
+			for (const ending of endings) rmSync(`${file}${ending}`, { force: true })
+		}
+	})
+})

@@ -1,0 +1,184 @@
+/** PostgreSQL for tests: the one that is there, by each of the three drivers, and servers of a test's own. */
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { chown, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { PGlite } from '@electric-sql/pglite'
+import pg from 'pg'
+import postgres from 'postgres'
+import type { PostgresDatabase } from '../../lib/adapters/postgres.ts'
+import { freePorts } from './program.ts'
+
+const exec = promisify(execFile)
+
+/** The server that is there: the one `PGHOST` and its kin name, else the one of this machine. */
+export const SERVER = {
+	host: process.env.PGHOST ?? '127.0.0.1',
+	port: Number(process.env.PGPORT ?? 5432),
+	user: process.env.PGUSER ?? 'postgres',
+	database: process.env.PGDATABASE ?? 'test',
+	...(process.env.PGPASSWORD === undefined ? {} : { password: process.env.PGPASSWORD }),
+}
+
+export type DriverName = 'pg' | 'postgres.js' | 'PGlite'
+
+/** A database by one of the drivers. */
+export interface TestDatabase {
+	readonly name: DriverName
+	readonly database: PostgresDatabase
+	/** Runs statements that have no values. */
+	exec(text: string): Promise<void>
+	close(): Promise<void>
+}
+
+/** Settings of a session: `{ TimeZone: 'Asia/Kathmandu' }`. */
+export type Settings = Readonly<Record<string, string>>
+
+/** Opens a database by a driver; PGlite makes a new one, in memory. */
+export async function openDatabase(
+	name: DriverName,
+	settings: Settings = {},
+	{ max = 5, port = SERVER.port }: { max?: number; port?: number } = {},
+): Promise<TestDatabase> {
+	const server = { ...SERVER, port, database: port === SERVER.port ? SERVER.database : 'postgres' }
+	if (name === 'pg') {
+		const options = Object.entries(settings).map(
+			([key, value]) => `-c ${key}=${value.replaceAll(' ', '\\ ')}`,
+		)
+		const pool = new pg.Pool({ ...server, max, options: options.join(' ') })
+		const exec = async (text: string) => void (await pool.query(text))
+		return { name, database: pool, exec, close: () => pool.end() }
+	}
+	if (name === 'postgres.js') {
+		const sql = postgres({ ...server, max, connection: settings, onnotice: () => {} })
+		const exec = async (text: string) => void (await sql.unsafe(text).simple())
+		return { name, database: sql, exec, close: () => sql.end({ timeout: 1 }) }
+	}
+	const lite = await PGlite.create()
+	for (const [key, value] of Object.entries(settings)) await lite.exec(`set ${key} = '${value}'`)
+	const exec = async (text: string) => void (await lite.exec(text))
+	return { name, database: lite, exec, close: () => lite.close() }
+}
+
+/** The same, opened when it is first asked for: the start of a PGlite holds up the whole process for a while. */
+export function databaseLater(...of: Parameters<typeof openDatabase>): () => Promise<TestDatabase> {
+	let opened: Promise<TestDatabase> | undefined
+	return () => {
+		opened ??= openDatabase(...of)
+		return opened
+	}
+}
+
+/**
+ * The drivers there are to test by: PGlite always, the others where the server is. Where it isn't, that is said
+ * aloud; with `CI=true` it is a failure.
+ */
+export async function driversHere(): Promise<readonly DriverName[]> {
+	const client = new pg.Client({ ...SERVER, connectionTimeoutMillis: 3000 })
+	try {
+		await client.connect()
+		await client.end()
+		return ['pg', 'postgres.js', 'PGlite']
+	} catch (error) {
+		if (process.env.CI === 'true') throw error
+		console.error(`SKIPPED: there is no PostgreSQL at ${SERVER.host}:${SERVER.port}: ${String(error)}`)
+		return ['PGlite']
+	}
+}
+
+/** Whether servers can be made here; where they can't, that is said aloud, and with `CI=true` is a failure. */
+export async function ownPostgresHere(): Promise<boolean> {
+	try {
+		await exec(join(binaries(), 'initdb'), ['--version'])
+		return true
+	} catch (error) {
+		if (process.env.CI === 'true') throw error
+		console.error(`SKIPPED: there are no programs of a PostgreSQL server here: ${String(error)}`)
+		return false
+	}
+}
+
+/** A server of a test's own. */
+export interface OwnPostgres {
+	readonly port: number
+	start(): Promise<void>
+	/** `fast` ends connections in order, `immediate` as in a crash. */
+	stop(mode?: 'fast' | 'immediate'): Promise<void>
+	restart(mode?: 'fast' | 'immediate'): Promise<void>
+	/** Ends its main process as a crash of the machine would. */
+	kill(): Promise<void>
+	/** Stops it, and takes its folder away. */
+	remove(): Promise<void>
+}
+
+/** Makes a server in a folder for a while, on a free port, for user `postgres` without a password; it is running. */
+export async function ownPostgres(): Promise<OwnPostgres> {
+	const folder = await mkdtemp(join(tmpdir(), 'verbena-postgres-'))
+	const [port = 0] = await freePorts(1)
+	const program = await programs(folder)
+	const data = join(folder, 'data')
+	await program(
+		'initdb',
+		'-D',
+		data,
+		'-U',
+		'postgres',
+		'-A',
+		'trust',
+		'-E',
+		'UTF8',
+		'--locale=C',
+		'--no-sync',
+	)
+	const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off`
+	const control = (...args: string[]) => program('pg_ctl', '-D', data, '-w', '-t', '30', ...args)
+	const start = () => control('-l', join(folder, 'log'), '-o', settings, 'start')
+	const stop = (mode: string = 'fast') => control('-m', mode, 'stop')
+	const kill = async () => {
+		const [pid = ''] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
+		process.kill(Number(pid), 'SIGKILL')
+	}
+	await start()
+	return {
+		port,
+		start,
+		stop,
+		kill,
+		restart: async (mode) => {
+			await stop(mode)
+			await start()
+		},
+		remove: async () => {
+			await stop('immediate').catch(() => {})
+			await rm(folder, { recursive: true, force: true })
+		},
+	}
+}
+
+/** Runs PostgreSQL's own programs; as user `postgres` where we are root, whom they refuse. */
+async function programs(folder: string): Promise<(name: string, ...args: string[]) => Promise<void>> {
+	const bin = binaries()
+	const isRoot = process.getuid?.() === 0
+	if (isRoot) {
+		const [uid, gid] = await Promise.all(
+			['-u', '-g'].map(async (flag) => Number((await exec('id', [flag, 'postgres'])).stdout)),
+		)
+		await chown(folder, uid ?? 0, gid ?? 0)
+	}
+	return async (name, ...args) => {
+		const own = [join(bin, name), ...args]
+		const all = isRoot ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', ...own] : own
+		const [first = '', ...rest] = all
+		await exec(first, rest, { cwd: folder, env: { ...process.env, LC_ALL: 'C' } })
+	}
+}
+
+/** The folder of the newest server's programs, where Debian keeps them off the path. */
+function binaries(): string {
+	const debian = '/usr/lib/postgresql'
+	const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(a) - Number(b)) : []
+	const newest = versions.at(-1)
+	return newest === undefined ? '' : join(debian, newest, 'bin')
+}

@@ -1,0 +1,143 @@
+import * as assert from 'uvu/assert'
+import { ModelError } from '../../lib/crud/model-error.ts'
+import type { Driver } from '../../lib/sql/driver.ts'
+import { Patience } from '../../lib/sql/patience.ts'
+import { describe } from '../helpers/describe.ts'
+import { stage, turn } from './stage.ts'
+
+const never = new Promise<never>(() => {})
+
+/** A short patience, whose timer is real; a program without other work would end before it. */
+async function patiently<T>(work: (patience: Patience) => Promise<T>): Promise<T> {
+	const alive = setInterval(() => {}, 1_000)
+	try {
+		return await work(new Patience(0.04))
+	} finally {
+		clearInterval(alive)
+	}
+}
+
+async function kindOf(work: Promise<unknown>): Promise<unknown> {
+	try {
+		return await work
+	} catch (error) {
+		return error instanceof ModelError ? error.kind : error
+	}
+}
+
+describe('patience', (test) => {
+	test('an answer in time is passed on, and so is an error', () =>
+		patiently(async (patience) => {
+			assert.is(await patience.wait(Promise.resolve(1), 'unavailable'), 1)
+			const error = new Error('its own')
+			assert.is(await kindOf(patience.wait(Promise.reject(error), 'unavailable')), error)
+			assert.is(patience.waiting, 0)
+		}))
+
+	for (const silence of ['unavailable', 'outcome_unknown'] as const) {
+		test(`silence becomes ${silence}, within the time that was said`, () =>
+			patiently(async (patience) => {
+				const begun = performance.now()
+				assert.is(await kindOf(patience.wait(never, silence)), silence)
+				assert.ok(performance.now() - begun < 1_000)
+				assert.is(patience.waiting, 0)
+			}))
+	}
+
+	test('an answer or an error that comes too late harms nobody', () =>
+		patiently(async (patience) => {
+			let resolve = (_: number): void => {}
+			let reject = (_: Error): void => {}
+			const late = new Promise<number>((settle) => {
+				resolve = settle
+			})
+			const failing = new Promise<number>((_, settle) => {
+				reject = settle
+			})
+			const both = [patience.wait(late, 'unavailable'), patience.wait(failing, 'unavailable')]
+			assert.equal(await Promise.all(both.map(kindOf)), ['unavailable', 'unavailable'])
+			const unhandled: unknown[] = []
+			const note = (error: unknown): void => void unhandled.push(error)
+			process.on('unhandledRejection', note)
+			resolve(1)
+			reject(new Error('late'))
+			await turn()
+			process.off('unhandledRejection', note)
+			assert.equal(unhandled, [])
+		}))
+
+	test('a transaction that never begins is unavailable, and its work is not done when it begins after all', () =>
+		patiently(async (patience) => {
+			let begin = (): void => {}
+			const begun = new Promise<void>((resolve) => {
+				begin = resolve
+			})
+			let outcome: unknown
+			const slow: Driver = {
+				query: () => never,
+				transaction: async (work) => {
+					await begun
+					return work(slow).catch((error) => {
+						outcome = error
+						throw error
+					})
+				},
+			}
+			let worked = false
+			const answer = patience.transaction(slow, async () => {
+				worked = true
+			})
+			assert.is(await kindOf(answer), 'unavailable')
+			begin()
+			await turn()
+			assert.is(worked, false)
+			assert.instance(outcome, ModelError)
+		}))
+
+	test('what the work of a transaction takes is its own time; a silent commit has an unknown outcome', () =>
+		patiently(async (patience) => {
+			const silent: Driver = {
+				query: () => never,
+				transaction: async (work) => {
+					await work(silent)
+					return never
+				},
+			}
+			let waited = 0
+			const answer = patience.transaction(silent, async () => {
+				await new Promise((resolve) => setTimeout(resolve, 120))
+				waited = patience.waiting
+			})
+			assert.is(await kindOf(answer), 'outcome_unknown')
+			assert.is(waited, 0)
+		}))
+
+	test('a transaction whose work fails says why, also when its rollback is silent', () =>
+		patiently(async (patience) => {
+			const error = new Error('its own')
+			const silent: Driver = {
+				query: () => never,
+				transaction: (work) => work(silent).catch(() => never),
+			}
+			assert.is(await kindOf(patience.transaction(silent, () => Promise.reject(error))), error)
+		}))
+
+	test('a write of unknown outcome in a transaction that was given up was not done', () =>
+		patiently(async (patience) => {
+			const { driver, database } = stage('create table item (id integer primary key)')
+			const work = () => Promise.reject(new ModelError('outcome_unknown'))
+			assert.is(await kindOf(patience.transaction(driver, work)), 'unavailable')
+			database.close()
+		}))
+
+	for (const seconds of [0, -1, Number.NaN, '5']) {
+		test(`timeoutSeconds ${JSON.stringify(seconds)} is refused`, () => {
+			assert.throws(
+				// A program without types may pass anything.
+				() => new Patience(seconds as number),
+				(error: unknown) =>
+					error instanceof RangeError && /^timeoutSeconds must be a number above 0, got /.test(error.message),
+			)
+		})
+	}
+})
