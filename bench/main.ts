@@ -6,6 +6,8 @@ import { type ExecFileSyncOptions, execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Pin, splitCores } from './cores.ts'
+import { DATABASES, type DatabaseName } from './crud/databases.ts'
+import { clean, versionOf } from './crud/seed.ts'
 import { enginesWith, measureMatch } from './match.ts'
 import { measure, type Progress } from './measure.ts'
 import { type Options, parseOptions } from './options.ts'
@@ -13,6 +15,7 @@ import { peersInstalled } from './peers.ts'
 import { conditions, table, toJson, verdicts } from './report.ts'
 import type { Result } from './results.ts'
 import { measureStartup } from './startup.ts'
+import type { Workload } from './workload.ts'
 import { SHAPES, WORKLOADS } from './workloads.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -28,11 +31,16 @@ try {
 async function main(words: readonly string[]): Promise<void> {
 	const options = parseOptions(words)
 	const progress = progressOn(process.stderr)
+	if (options.clean) return cleanAll(progress)
 	prepare(options, progress)
 	const pin = splitCores()
-	const lines = conditions(options, pin)
+	const versions = await versionsOfDatabases(options, progress)
+	const workloads = chosenOf(options).filter(
+		({ database }) => database === undefined || versions.has(database),
+	)
+	const lines = [...conditions(workloads, options, pin), ...versions.values()]
 	const begin = performance.now()
-	const results = await runAll(options, pin, progress)
+	const results = await runAll(workloads, options, pin, progress)
 	progress(`done in ${((performance.now() - begin) / 60_000).toFixed(1)} minutes\n`)
 	process.stdout.write(`${[...lines, '', table(results), '', verdicts(results)].join('\n').trimEnd()}\n`)
 	if (options.json !== undefined) writeFileSync(options.json, toJson(lines, results))
@@ -46,7 +54,7 @@ function prepare({ peers }: Options, progress: Progress): void {
 			stdio: ['ignore', 2, 2],
 		})
 	}
-	if (peers.some(({ name }) => name === 'verbena')) build(progress)
+	if (peers.has('verbena')) build(progress)
 }
 
 /**
@@ -58,7 +66,8 @@ function build(progress: Progress): void {
 	const folder = `${ROOT}bench/results/dist`
 	rmSync(folder, { recursive: true, force: true })
 	// As `npm run build` does it, and the two steps that are measured alone.
-	const entries = ['lib/index.ts', 'lib/route.ts', 'lib/url.ts']
+	const adapters = ['postgres', 'mysql', 'sqlite'].map((name) => `lib/adapters/${name}.ts`)
+	const entries = ['lib/index.ts', ...adapters, 'lib/route.ts', 'lib/url.ts']
 	const format = ['--bundle', '--splitting', '--format=esm', '--platform=node', '--target=node20']
 	const options: ExecFileSyncOptions = { cwd: ROOT, stdio: ['ignore', 2, 2] }
 	execFileSync(
@@ -68,13 +77,43 @@ function build(progress: Progress): void {
 	)
 }
 
-async function runAll(options: Options, pin: Pin, progress: Progress): Promise<Result[]> {
+/** The workloads over HTTP that were asked for. */
+function chosenOf({ workloads }: Options): Workload[] {
+	return WORKLOADS.filter(({ name }) => workloads.includes(name))
+}
+
+/** Of the databases that were asked for, those that are there; what can't be measured is said. */
+async function versionsOfDatabases(options: Options, progress: Progress): Promise<Map<DatabaseName, string>> {
+	const versions = new Map<DatabaseName, string>()
+	for (const database of new Set(chosenOf(options).flatMap((workload) => workload.database ?? []))) {
+		const version = await versionOf(database)
+		if (version === undefined) progress(`NOT MEASURED: what needs ${database}, which can't be reached`)
+		else versions.set(database, `${database}: ${version}`)
+	}
+	return versions
+}
+
+async function cleanAll(progress: Progress): Promise<void> {
+	for (const database of DATABASES) {
+		if ((await versionOf(database)) === undefined) {
+			progress(`${database} can't be reached: its tables stay`)
+			continue
+		}
+		await clean(database)
+		progress(`${database}: the tables of the bench are gone`)
+	}
+}
+
+async function runAll(
+	workloads: readonly Workload[],
+	options: Options,
+	pin: Pin,
+	progress: Progress,
+): Promise<Result[]> {
 	const results: Result[] = []
 	const chosen = new Set(options.workloads)
-	const verbena = options.peers.some(({ name }) => name === 'verbena')
-	for (const workload of WORKLOADS) {
-		if (chosen.has(workload.name)) results.push(await measure(workload, options, pin, progress))
-	}
+	const verbena = options.peers.has('verbena')
+	for (const workload of workloads) results.push(await measure(workload, options, pin, progress))
 	for (const shape of SHAPES) {
 		if (!chosen.has(`match-${shape}`)) continue
 		results.push(...(await measureMatch(shape, enginesWith(verbena), options.rounds, pin, progress)))

@@ -2,22 +2,34 @@
 import { type Child, startChild } from './child.ts'
 import type { Expected } from './connection.ts'
 import type { Pin } from './cores.ts'
+import { PROCESSES } from './crud/databases.ts'
+import { processesMicroseconds } from './crud/processes.ts'
 import { Loader } from './load.ts'
-import type { Options } from './options.ts'
-import { REFERENCE } from './peers.ts'
+import { type Options, peersOf } from './options.ts'
 import { type Latency, quantile, type Result, type Round, summarize } from './results.ts'
-import { verify } from './verify.ts'
-import type { Prepared, Workload } from './workloads.ts'
+import { verify, verifyRefusals } from './verify.ts'
+import type { Prepared, Series, Workload } from './workload.ts'
 
 /** Tells whoever waits what is being done. */
 export type Progress = (text: string) => void
 
-/** A server that is up, and what its answers look like. */
+/** A server that is up, the requests that it is measured by, and what its answers look like. */
 interface Running {
-	readonly peer: string
+	/** The peer, and the series where there are many: `verbena offset 90,000`. */
+	readonly label: string
 	readonly child: Child
 	readonly port: number
+	readonly requests: readonly Buffer[]
 	readonly expected: Expected
+}
+
+/** A workload whose servers are up. */
+interface Stage {
+	readonly workload: Workload
+	readonly running: readonly Running[]
+	readonly options: Options
+	readonly connections: number
+	readonly progress: Progress
 }
 
 /**
@@ -30,17 +42,23 @@ export async function measure(
 	pin: Pin,
 	progress: Progress,
 ): Promise<Result> {
-	const prepared = workload.prepare()
-	const children = new Map(options.peers.map(({ name }) => [name, startChild(pin, 'servers/run.js', [name])]))
+	progress(`${workload.name}: preparing`)
+	const prepared = await workload.prepare()
+	const children = new Map(
+		peersOf(workload, options).map(({ name, server }) => [name, startChild(pin, 'servers/run.js', [server])]),
+	)
 	try {
 		const running = await startAll(workload, prepared, children, progress)
+		const connections = workload.connections ?? options.connections
+		const stage: Stage = { workload, running, options, connections, progress }
 		for (const server of running) {
-			progress(`${workload.name}: warming up ${server.peer}`)
-			await load(server, prepared, options, (loader) => loader.run(options.warmupSeconds))
+			progress(`${workload.name}: warming up ${server.label}`)
+			await load(server, stage, (loader) => loader.run(options.warmupSeconds))
 		}
-		const rounds = await takeTurns(workload, prepared, running, options, progress)
-		const latency = await halfLoad(workload, prepared, running, rounds, options, progress)
-		return { workload: workload.name, unit: 'µs', reference: REFERENCE, rounds, latency }
+		const rounds = await takeTurns(stage)
+		const latency = await halfLoad(stage, rounds)
+		const reference = running[0]?.label ?? ''
+		return { workload: workload.name, unit: 'µs', reference, rounds, latency }
 	} finally {
 		await Promise.all([...children.values()].map((child) => child.stop()))
 	}
@@ -59,69 +77,82 @@ async function startAll(
 		ports.set(peer, port)
 	}
 	progress(`${workload.name}: comparing answers`)
-	const expected = await verify(workload, prepared, ports)
-	return [...children].map(([peer, child]) => ({
-		peer,
-		child,
-		port: ports.get(peer) as number, // both were set above
-		expected: expected.get(peer) as Expected, // for every peer
+	await verifyRefusals(workload, prepared.refused, ports)
+	const running: Running[] = []
+	for (const series of prepared.series) running.push(...(await compare(workload, series, children, ports)))
+	return running
+}
+
+/** The servers that are asked the requests of a series, after their answers have been found to be equal. */
+async function compare(
+	workload: Workload,
+	series: Series,
+	children: ReadonlyMap<string, Child>,
+	ports: ReadonlyMap<string, number>,
+): Promise<Running[]> {
+	const contenders = await Promise.all(
+		[...ports].map(async ([peer, port]) => ({ peer, port, requests: await series.requests(port) })),
+	)
+	const expected = await verify(workload, contenders)
+	return contenders.map((contender, index) => ({
+		...contender,
+		label: `${contender.peer} ${series.name}`.trim(),
+		child: children.get(contender.peer) as Child, // both maps are of the same peers
+		expected: expected[index] as Expected, // one for each contender
 	}))
 }
 
-async function takeTurns(
-	workload: Workload,
-	prepared: Prepared,
-	running: readonly Running[],
-	options: Options,
-	progress: Progress,
-): Promise<Map<string, Round[]>> {
-	const rounds = new Map(running.map(({ peer }): [string, Round[]] => [peer, []]))
+async function takeTurns(stage: Stage): Promise<Map<string, Round[]>> {
+	const { workload, running, options, progress } = stage
+	const rounds = new Map(running.map(({ label }): [string, Round[]] => [label, []]))
 	for (let turn = 1; turn <= options.rounds; turn++) {
 		for (const server of running) {
-			const round = await oneRound(server, prepared, options)
-			rounds.get(server.peer)?.push(round)
+			const round = await oneRound(server, stage)
+			rounds.get(server.label)?.push(round)
 			const { cost, rate = 0 } = round
 			const figures = `${cost.toFixed(1)} µs CPU a request, ${rate.toFixed(0)} requests/s`
-			progress(`${workload.name}: round ${turn} of ${options.rounds}, ${server.peer}: ${figures}`)
+			progress(`${workload.name}: round ${turn} of ${options.rounds}, ${server.label}: ${figures}`)
 		}
 	}
 	return rounds
 }
 
-function oneRound(server: Running, prepared: Prepared, options: Options): Promise<Round> {
-	return load(server, prepared, options, async (loader) => {
+function oneRound(server: Running, stage: Stage): Promise<Round> {
+	const { database } = stage.workload
+	const processes = database === undefined ? [] : PROCESSES[database]
+	return load(server, stage, async (loader) => {
 		const before = await cpuMicroseconds(server.child)
-		const { responses, seconds } = await loader.run(options.seconds)
+		const databaseBefore = processesMicroseconds(processes)
+		const { responses, seconds } = await loader.run(stage.options.seconds)
+		const databaseUsed = processesMicroseconds(processes) - databaseBefore
 		const used = (await cpuMicroseconds(server.child)) - before
-		return { cost: used / responses, rate: responses / seconds, busy: used / 1e6 / seconds }
+		const round: Round = { cost: used / responses, rate: responses / seconds, busy: used / 1e6 / seconds }
+		// Nothing at all is what a machine that can't tell says; no database works for free.
+		return databaseUsed > 0 ? { ...round, databaseCost: databaseUsed / responses } : round
 	})
 }
 
 async function halfLoad(
-	workload: Workload,
-	prepared: Prepared,
-	running: readonly Running[],
+	stage: Stage,
 	rounds: ReadonlyMap<string, readonly Round[]>,
-	options: Options,
-	progress: Progress,
 ): Promise<Map<string, Latency>> {
+	const { workload, running, options, progress } = stage
 	const latency = new Map<string, Latency>()
 	for (const server of running) {
-		progress(`${workload.name}: half the load, ${server.peer}`)
-		const rates = rounds.get(server.peer)?.map(({ rate = 0 }) => rate) ?? []
+		progress(`${workload.name}: half the load, ${server.label}`)
+		const rates = rounds.get(server.label)?.map(({ rate = 0 }) => rate) ?? []
 		const half = summarize(rates).median / 2
-		const times = await load(server, prepared, options, (loader) => loader.pace(half, options.seconds))
+		const times = await load(server, stage, (loader) => loader.pace(half, options.seconds))
 		const sorted = times.toSorted((a, b) => a - b)
-		latency.set(server.peer, { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) })
+		latency.set(server.label, { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) })
 	}
 	return latency
 }
 
 /** Opens connections, uses them, and closes them: no server has any while another one is measured. */
 async function load<T>(
-	{ port, expected }: Running,
-	{ requests }: Prepared,
-	{ connections }: Options,
+	{ port, requests, expected }: Running,
+	{ connections }: Stage,
 	use: (loader: Loader) => Promise<T>,
 ): Promise<T> {
 	const loader = await Loader.open({ port, requests, expected, connections })

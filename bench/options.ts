@@ -1,14 +1,15 @@
 /** The command line of `npm run bench`. */
 import { parseArgs } from 'node:util'
-import { PEERS, type Peer, REFERENCE } from './peers.ts'
+import { CRUD_PEERS, PEERS, type Peer } from './peers.ts'
+import type { Workload } from './workload.ts'
 import { SHAPES, WORKLOADS } from './workloads.ts'
 
 /** What to run, and how long. */
 export interface Options {
 	/** Names of workloads, in their own order. */
 	readonly workloads: readonly string[]
-	/** The reference is always among them, first. */
-	readonly peers: readonly Peer[]
+	/** Names of peers. */
+	readonly peers: ReadonlySet<string>
 	/** Measured rounds of each peer. */
 	readonly rounds: number
 	/** Length of a round. */
@@ -18,6 +19,8 @@ export interface Options {
 	readonly connections: number
 	/** File for all figures as JSON; nothing is written without it. */
 	readonly json: string | undefined
+	/** Whether to take away the tables of CRUD, and do nothing else. */
+	readonly clean: boolean
 }
 
 /** Names of all workloads, those outside HTTP included. */
@@ -26,6 +29,8 @@ export const NAMES: readonly string[] = [
 	...SHAPES.map((shape) => `match-${shape}`),
 	'startup',
 ]
+
+const PEER_NAMES: readonly string[] = [...new Set([...PEERS, ...CRUD_PEERS].map(({ name }) => name))]
 
 /**
  * Reads the command line.
@@ -45,16 +50,18 @@ export function parseOptions(words: readonly string[]): Options {
 			warmup: { type: 'string', default: '2' },
 			connections: { type: 'string', default: '32' },
 			json: { type: 'string' },
+			clean: { type: 'boolean', default: false },
 		},
 	})
 	return {
 		workloads: values.only === undefined ? NAMES : workloadsNamed(values.only.split(',')),
-		peers: values.peers === undefined ? PEERS : peersNamed(values.peers.split(',')),
+		peers: new Set(values.peers === undefined ? PEER_NAMES : peersNamed(values.peers.split(','))),
 		rounds: atLeast(1, 'rounds', values.rounds),
 		seconds: atLeast(0.1, 'seconds', values.seconds),
 		warmupSeconds: atLeast(0, 'warmup', values.warmup),
 		connections: atLeast(1, 'connections', values.connections),
 		json: values.json,
+		clean: values.clean,
 	}
 }
 
@@ -68,14 +75,17 @@ function workloadsNamed(wanted: readonly string[]): string[] {
 	return NAMES.filter((name) => wanted.some((word) => fits(name, word)))
 }
 
-function peersNamed(wanted: readonly string[]): Peer[] {
+function peersNamed(wanted: readonly string[]): readonly string[] {
 	for (const word of wanted) {
-		if (PEERS.some(({ name }) => name === word)) continue
-		throw new RangeError(
-			`--peers: there is no peer ${word}. There are: ${PEERS.map(({ name }) => name).join(', ')}`,
-		)
+		if (PEER_NAMES.includes(word)) continue
+		throw new RangeError(`--peers: there is no peer ${word}. There are: ${PEER_NAMES.join(', ')}`)
 	}
-	return PEERS.filter(({ name }) => name === REFERENCE || wanted.includes(name))
+	return wanted
+}
+
+/** Those of a workload's peers that were asked for; its reference always, first. */
+export function peersOf({ peers }: Workload, options: Options): Peer[] {
+	return peers.filter(({ name }, index) => index === 0 || options.peers.has(name))
 }
 
 function atLeast(least: number, name: string, text: string): number {

@@ -1,25 +1,40 @@
 /** Who is measured, and what is installed for it. */
 import { existsSync, readFileSync } from 'node:fs'
 
-/** A server under `servers/`, and the packages that it runs on. */
+/** A server, and the packages that it runs on. */
 export interface Peer {
 	readonly name: string
+	/** Its file under `servers/`, without the ending. */
+	readonly server: string
 	readonly packages: readonly string[]
 }
 
-/** The peer that everything is compared with. */
+/** The peer that every workload without a database is compared with. */
 export const REFERENCE = 'node'
 
-/** All peers, in the order in which they take turns. */
+/** Peers of the workloads without a database, in the order in which they take turns; the reference first. */
 export const PEERS: readonly Peer[] = [
-	{ name: REFERENCE, packages: [] },
-	{ name: 'verbena', packages: [] },
-	{ name: 'fastify', packages: ['fastify'] },
-	{ name: 'hono', packages: ['hono', '@hono/node-server'] },
-	{ name: 'restana', packages: ['restana', 'body-parser'] },
-	{ name: 'koa', packages: ['koa', '@koa/router', '@koa/bodyparser'] },
-	{ name: 'express', packages: ['express'] },
+	peer(REFERENCE, []),
+	peer('verbena', []),
+	peer('fastify', ['fastify']),
+	peer('hono', ['hono', '@hono/node-server']),
+	peer('restana', ['restana', 'body-parser']),
+	peer('koa', ['koa', '@koa/router', '@koa/bodyparser']),
+	peer('express', ['express']),
 ]
+
+/** Peers of CRUD: the first, Fastify with the database's driver by hand, is the reference. */
+export const CRUD_PEERS: readonly Peer[] = [
+	peer('fastify', ['fastify', 'pg', 'mysql2', 'libsql'], 'crud/'),
+	peer('verbena', [], 'crud/'),
+	peer('expert', ['dataloader'], 'crud/'),
+	peer('feathers', ['@feathersjs/feathers', '@feathersjs/knex', '@feathersjs/koa', 'knex'], 'crud/'),
+	peer('express', ['express'], 'crud/'),
+]
+
+function peer(name: string, packages: readonly string[], folder = ''): Peer {
+	return { name, server: folder + name, packages }
+}
 
 /** Whether the peers' packages have been installed. */
 export function peersInstalled(): boolean {
@@ -28,9 +43,8 @@ export function peersInstalled(): boolean {
 
 /** The peers' installed packages with their versions: `fastify 5.12.8`. */
 export function versionsOf(peers: readonly Peer[]): string[] {
-	return [...peers.flatMap(({ packages }) => packages), 'find-my-way'].map(
-		(name) => `${name} ${versionOf(name)}`,
-	)
+	const names = new Set([...peers.flatMap(({ packages }) => packages), 'find-my-way'])
+	return [...names].map((name) => `${name} ${versionOf(name)}`)
 }
 
 function versionOf(name: string): string {

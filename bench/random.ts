@@ -20,3 +20,14 @@ export function word(random: Random, length: number): string {
 	while (text.length < length) text += 'abcdefghijklmnopqrstuvwxyz'[random(26)]
 	return text
 }
+
+/** As many things as wanted, the same in every run. */
+export function draw<T>(count: number, make: (random: Random) => T): T[] {
+	const random = seeded(count)
+	return Array.from({ length: count }, () => make(random))
+}
+
+/** A random entry of a list that has some. */
+export function pick<T>(list: readonly T[], random: Random): T {
+	return list[random(list.length)] as T // random(n) is below n
+}

@@ -1,13 +1,14 @@
 /** Turns results into the one table, the targets below it, and the conditions above it. */
 import { cpus, loadavg, release, type } from 'node:os'
 import type { Pin } from './cores.ts'
-import type { Options } from './options.ts'
+import { type Options, peersOf } from './options.ts'
 import { versionsOf } from './peers.ts'
 import { type Result, ratios, type Summary, summarize } from './results.ts'
 import { judge, type Verdict } from './targets.ts'
+import type { Workload } from './workload.ts'
 
 /** The conditions of a run, a line each. */
-export function conditions(options: Options, pin: Pin): string[] {
+export function conditions(workloads: readonly Workload[], options: Options, pin: Pin): string[] {
 	const [cpu] = cpus()
 	const { rounds, seconds, connections, warmupSeconds } = options
 	const load = loadavg().map((value) => value.toFixed(1))
@@ -16,7 +17,7 @@ export function conditions(options: Options, pin: Pin): string[] {
 		`${cpu?.model ?? 'unknown CPU'}, ${cpus().length} cores; load average before: ${load.join(' ')}`,
 		pin.length > 0 ? 'server on core 0, load on core 1' : 'cores not separated: no taskset, or a single core',
 		`${rounds} rounds of ${seconds} s in turns after ${warmupSeconds} s warm-up each, ${connections} connections`,
-		versionsOf(options.peers).join(', '),
+		versionsOf([...new Set(workloads.flatMap((workload) => peersOf(workload, options)))]).join(', '),
 	]
 }
 
@@ -25,6 +26,7 @@ const HEAD = [
 	'peer',
 	'cost',
 	'× by cost (min–max)',
+	'database',
 	'req/s',
 	'× by req/s (min–max)',
 	'p50 / p99 ms',
@@ -34,11 +36,13 @@ const HEAD = [
 /** One row a workload and peer. `×` is against the workload's reference: above 1 is better than it. */
 export function table(results: readonly Result[]): string {
 	const rows = results.flatMap((result) => [...result.rounds.keys()].map((peer) => rowOf(result, peer)))
+	// Only where a database was at work.
+	const shown = HEAD.map((_, column) => column).filter((column) => rows.some((row) => row[column] !== ''))
 	const all = [HEAD, ...rows]
 	const widths = HEAD.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
 	const line = (row: readonly string[]): string => {
-		const cells = row.map((cell, column) => {
-			const width = widths[column] ?? 0
+		const cells = shown.map((column) => {
+			const [cell = '', width = 0] = [row[column], widths[column]]
 			return column < 2 ? cell.padEnd(width) : cell.padStart(width)
 		})
 		return `| ${cells.join(' | ')} |`
@@ -50,6 +54,7 @@ export function table(results: readonly Result[]): string {
 function rowOf(result: Result, peer: string): string[] {
 	const rounds = result.rounds.get(peer) ?? []
 	const rates = rounds.flatMap(({ rate }) => rate ?? [])
+	const database = rounds.flatMap(({ databaseCost }) => databaseCost ?? [])
 	const busy = rounds.flatMap((round) => round.busy ?? [])
 	const latency = result.latency.get(peer)
 	const cost = summarize(rounds.map((round) => round.cost)).median
@@ -58,6 +63,7 @@ function rowOf(result: Result, peer: string): string[] {
 		peer,
 		`${cost.toFixed(cost < 1_000 ? 1 : 0)} ${result.unit}`,
 		spread(ratios(result, peer, result.reference)),
+		database.length === 0 ? '' : `${summarize(database).median.toFixed(1)} µs`,
 		rates.length === 0 ? '' : Math.round(summarize(rates).median).toLocaleString('en'),
 		spread(ratios(result, peer, result.reference, 'rate')),
 		latency === undefined ? '' : `${latency.p50.toFixed(2)} / ${latency.p99.toFixed(2)}`,

@@ -11,8 +11,17 @@ export function get(path: string): Buffer {
 
 /** A POST request with a JSON body. */
 export function post(path: string, body: string): Buffer {
+	return write('POST', path, body)
+}
+
+/** A PATCH request with a JSON body. */
+export function patch(path: string, body: string): Buffer {
+	return write('PATCH', path, body)
+}
+
+function write(method: string, path: string, body: string): Buffer {
 	const type = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`
-	return Buffer.from(`POST ${path} HTTP/1.1\r\n${COMMON}${type}\r\n${body}`)
+	return Buffer.from(`${method} ${path} HTTP/1.1\r\n${COMMON}${type}\r\n${body}`)
 }
 
 /** An id of six digits: answers to different ids have the same length. */

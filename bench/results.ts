@@ -4,6 +4,8 @@
 export interface Round {
 	/** Cost of one request, match or start, in the workload's unit. */
 	readonly cost: number
+	/** Cost of one request in CPU time of all the database's processes, in µs; only where there is one. */
+	readonly databaseCost?: number
 	/** Requests per second; only where there is a load. */
 	readonly rate?: number
 	/** Part of the time in which the server's process had the CPU: below 0.9, the load was too slow. */

@@ -1,18 +1,8 @@
 /** What has been promised, and whether a run has kept it. */
-import { type Result, ratios, type Summary, summarize } from './results.ts'
+import { CRUD_TARGETS } from './crud/targets.ts'
+import { type Result, type Summary, summarize } from './results.ts'
+import { compared, type Target } from './target.ts'
 import { SHAPES } from './workloads.ts'
-
-/** One promise. */
-export interface Target {
-	readonly text: string
-	/** `small-get`: the results it needs. */
-	readonly workloads: readonly string[]
-	readonly bound: number
-	readonly kind: 'at least' | 'at most'
-	readonly unit: '×' | ' ms'
-	/** One value a round, empty when a peer that it needs wasn't measured. */
-	values(results: readonly Result[]): number[]
-}
 
 /** A target, and what was measured for it. */
 export interface Verdict {
@@ -21,6 +11,10 @@ export interface Verdict {
 	readonly kept: boolean
 }
 
+/**
+ * Without a database they are judged by the server's CPU time: requests per second also depend on what else the
+ * machine does.
+ */
 const TARGETS: readonly Target[] = [
 	compared('small-get', 'small GET', 'node', 0.97),
 	compared('small-get', 'small GET', 'fastify', 1.05),
@@ -49,6 +43,7 @@ const TARGETS: readonly Target[] = [
 		values: (results) =>
 			pairs(costsOf(results, 'startup', 'verbena'), costsOf(results, 'startup', 'node'), subtract),
 	},
+	...CRUD_TARGETS,
 ]
 
 /** Judges by medians, and only what was measured. */
@@ -61,21 +56,6 @@ export function judge(results: readonly Result[]): Verdict[] {
 			target.kind === 'at least' ? measured.median >= target.bound : measured.median <= target.bound
 		return { target, measured, kept }
 	})
-}
-
-/** Judged by the server's CPU time: requests per second also depend on what else the machine does. */
-function compared(workload: string, title: string, other: string, bound: number): Target {
-	return {
-		text: `${title}, CPU against ${other}`,
-		workloads: [workload],
-		bound,
-		kind: 'at least',
-		unit: '×',
-		values: (results) =>
-			results
-				.filter((result) => result.workload === workload)
-				.flatMap((result) => ratios(result, 'verbena', other)),
-	}
 }
 
 function costsOf(results: readonly Result[], workload: string, peer: string): number[] {

@@ -1,24 +1,10 @@
 /** The workloads: what each asks of every server. */
 import { type App, appWith, type Shape } from './app.ts'
-import { type Random, seeded } from './random.ts'
+import { CRUD_WORKLOADS } from './crud/workloads.ts'
+import { PEERS } from './peers.ts'
+import { draw, pick, type Random } from './random.ts'
 import { article, get, id, pathOf, post } from './requests.ts'
-
-/** One kind of request, asked of every peer. */
-export interface Workload {
-	readonly name: string
-	/** Status that every answer must have. */
-	readonly status: number
-	/** Made when the workload's turn comes: ten thousand routes are not held by those without. */
-	prepare(): Prepared
-}
-
-/** A workload's app, and the requests drawn for it. */
-export interface Prepared {
-	readonly app: App
-	readonly requests: readonly Buffer[]
-	/** Requests that all but the reference must refuse; only of workloads that validate. */
-	readonly refused: readonly Buffer[]
-}
+import type { Prepared, Workload } from './workload.ts'
 
 /** Where a custom route's placeholder can stand. */
 export const SHAPES: readonly Shape[] = ['literal', 'last', 'first']
@@ -33,22 +19,21 @@ export const WORKLOADS: readonly Workload[] = [
 	posting('post-10kb', 10_000),
 	plain('not-found', 404, (random) => get(`/api/missing/${id(random)}`)),
 	...SHAPES.flatMap((shape) => SIZES.map((size) => routing(shape, size))),
+	...CRUD_WORKLOADS,
 ]
 
 function plain(name: string, status: number, request: (random: Random) => Buffer): Workload {
-	return { name, status, prepare: () => ({ app: appWith(), requests: draw(4_096, request), refused: [] }) }
+	return serverOnly(name, status, () => prepared(appWith(), draw(4_096, request)))
 }
 
 function posting(name: string, bytes: number): Workload {
-	return {
-		name,
-		status: 200,
-		prepare: () => ({
-			app: appWith(),
-			requests: draw(256, (random) => post('/api/article', article(random, bytes))),
-			refused: draw(1, (random) => broken(article(random, bytes))).flat(),
-		}),
-	}
+	return serverOnly(name, 200, () => ({
+		...prepared(
+			appWith(),
+			draw(256, (random) => post('/api/article', article(random, bytes))),
+		),
+		refused: draw(1, (random) => broken(article(random, bytes))).flat(),
+	}))
 }
 
 /** One request for each way to break a field: whoever accepts one of them doesn't validate. */
@@ -66,26 +51,19 @@ function broken(body: string): Buffer[] {
 }
 
 function routing(shape: Shape, size: number): Workload {
-	return {
-		name: `routes-${shape}-${size}`,
-		status: 200,
-		prepare() {
-			const app = appWith(size, shape)
-			return {
-				app,
-				requests: draw(20_000, (random) => get(pathOf(pick(app.routes, random), random))),
-				refused: [],
-			}
-		},
-	}
+	return serverOnly(`routes-${shape}-${size}`, 200, () => {
+		const app = appWith(size, shape)
+		return prepared(
+			app,
+			draw(20_000, (random) => get(pathOf(pick(app.routes, random), random))),
+		)
+	})
 }
 
-function draw<T>(count: number, make: (random: Random) => T): T[] {
-	const random = seeded(count)
-	return Array.from({ length: count }, () => make(random))
+function serverOnly(name: string, status: number, prepare: () => Prepared): Workload {
+	return { name, status, peers: PEERS, lenient: true, prepare: async () => prepare() }
 }
 
-/** A random entry of a list that has some. */
-function pick<T>(list: readonly T[], random: Random): T {
-	return list[random(list.length)] as T // random(n) is below n
+function prepared(app: App, requests: readonly Buffer[]): Prepared {
+	return { app, series: [{ name: '', requests: () => requests }], refused: [] }
 }

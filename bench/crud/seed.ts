@@ -1,0 +1,70 @@
+/** Makes the tables that are not there as they should be, and takes them away again. */
+import { createHash } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { type DatabaseName, openSession, type Session, urlOf } from './databases.ts'
+import { statementsFor } from './tables.ts'
+
+/** Which tables the bench has made, and by which statements: others' tables are never taken for them. */
+const REGISTER = 'bench_tables'
+
+/**
+ * Makes a table with so many rows, unless it was made before by the same statements and only read since.
+ *
+ * @throws Error when the database can't be reached
+ */
+export async function ensureTable(
+	database: DatabaseName,
+	table: string,
+	rows: number,
+	{ anew = false }: { readonly anew?: boolean } = {},
+): Promise<void> {
+	const statements = statementsFor(database, table, rows)
+	const made = createHash('sha256').update(statements.join(';')).digest('hex')
+	await withSession(database, async (session) => {
+		await session.run(
+			`create table if not exists ${REGISTER} (name varchar(64) primary key, made varchar(64) not null)`,
+		)
+		const [entry] = await session.run(`select made from ${REGISTER} where name = '${table}'`)
+		if (!anew && entry?.made === made) return
+		await session.run(`delete from ${REGISTER} where name = '${table}'`)
+		for (const statement of statements) await session.run(statement)
+		await session.run(`insert into ${REGISTER} (name, made) values ('${table}', '${made}')`)
+	})
+}
+
+/** Drops every table that the bench has made in a database, and SQLite's file. */
+export async function clean(database: DatabaseName): Promise<void> {
+	if (database === 'sqlite') {
+		for (const end of ['', '-wal', '-shm']) rmSync(urlOf('sqlite') + end, { force: true })
+		return
+	}
+	await withSession(database, async (session) => {
+		await session.run(
+			`create table if not exists ${REGISTER} (name varchar(64) primary key, made varchar(64) not null)`,
+		)
+		for (const { name } of await session.run(`select name from ${REGISTER}`)) {
+			await session.run(`drop table if exists ${name}`)
+		}
+		await session.run(`drop table ${REGISTER}`)
+	})
+}
+
+/** A database's version; `undefined` when it doesn't answer. */
+export async function versionOf(database: DatabaseName): Promise<string | undefined> {
+	const version = database === 'sqlite' ? 'sqlite_version()' : 'version()'
+	try {
+		const [row] = await withSession(database, (session) => session.run(`select ${version} as version`))
+		return String(row?.version)
+	} catch {
+		return undefined
+	}
+}
+
+async function withSession<T>(database: DatabaseName, work: (session: Session) => Promise<T>): Promise<T> {
+	const session = await openSession(database)
+	try {
+		return await work(session)
+	} finally {
+		await session.close()
+	}
+}

@@ -1,0 +1,35 @@
+/** `Target`: something that has been promised, and how a run shows it. */
+import { type Result, ratios } from './results.ts'
+
+/** One promise. */
+export interface Target {
+	readonly text: string
+	/** `small-get`: the results it needs. */
+	readonly workloads: readonly string[]
+	readonly bound: number
+	readonly kind: 'at least' | 'at most'
+	readonly unit: '×' | ' ms'
+	/** One value a round, empty when a peer that it needs wasn't measured. */
+	values(results: readonly Result[]): number[]
+}
+
+/** How many times better Verbena is than another peer, by the server's CPU time or by requests per second. */
+export function compared(
+	workload: string,
+	title: string,
+	other: string,
+	bound: number,
+	by: 'cost' | 'rate' = 'cost',
+): Target {
+	return {
+		text: `${title}, ${by === 'cost' ? 'CPU' : 'requests'} against ${other}`,
+		workloads: [workload],
+		bound,
+		kind: 'at least',
+		unit: '×',
+		values: (results) =>
+			results
+				.filter((result) => result.workload === workload)
+				.flatMap((result) => ratios(result, 'verbena', other, by)),
+	}
+}
