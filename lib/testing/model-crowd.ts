@@ -1,6 +1,7 @@
 /** The model contract: many at once, and much at once. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { type ModelScene, type ModelStage, NO_GUARD, parsed, recordsOf } from './model-stage.ts'
+import { same } from './same.ts'
 
 export const CROWD_SCENES: readonly ModelScene[] = [
 	{
@@ -90,7 +91,7 @@ export const CROWD_SCENES: readonly ModelScene[] = [
 				total: true,
 			})
 			ok(listed.json.length > 2_000_000)
-			deepStrictEqual(
+			same(
 				recordsOf(listed),
 				titles.map((title, order) => ({ order, title })),
 			)
