@@ -1,4 +1,5 @@
 /** An action: one method of a handler that a request can lead to, with all that was declared about it. */
+import type { CompiledLimit } from './limit/rate-limit.ts'
 import type { Bytes, Milliseconds } from './time.ts'
 import type { CompiledSpec } from './validate/params.ts'
 import type { SpecMemo } from './validate/spec-memo.ts'
@@ -26,6 +27,8 @@ export interface Action {
 	/** Most path segments it is given; `Infinity` for a method that takes any number. */
 	readonly maxParams: number
 	readonly access: AccessRule
+	/** How many requests one caller may send; `undefined` for any number. */
+	readonly limit: CompiledLimit | undefined
 	/** Set when the method is named in `streaming`. */
 	readonly streaming: StreamingLimits | undefined
 	/** What `getParams()` without argument checks. */

@@ -45,7 +45,7 @@ export class Controller implements HandlerController {
 				`${instance.constructor.name} is frozen already, so that its init() could not set it up: mount it as it is made`,
 			)
 		}
-		const { name, table, routes, guards } = compileHandler(instance, this.#guards)
+		const { name, table, routes, guards } = compileHandler(instance, this.#guards, segments.join('/'))
 		if (factory !== undefined && instance.init !== RestHandler.prototype.init) {
 			throw new TypeError(
 				`${name}.init() would be called for every request, as ${JSON.stringify(path)} is mounted as a factory: open what it needs before, and pass it to the constructor`,

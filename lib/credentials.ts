@@ -1,15 +1,16 @@
 /** What the headers alone decide: who is calling, and whether they may. No byte of the body is read before. */
 import type { Action } from './action.ts'
-import type { Authenticator } from './auth/authenticator.ts'
-import { RestError } from './error.ts'
+import type { Authenticator, User } from './auth/authenticator.ts'
+import { isRestError, RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import type { Mount } from './mount/mount.ts'
+import { countRequest } from './rate-limits.ts'
 
 /**
- * Asks the mount's authenticator, if there is one, and compares its answer with the access declared for
- * the action. Bad credentials are refused by every action, by open ones too.
+ * Asks the mount's authenticator, if there is one, counts the request against the action's rate limit, and
+ * compares the user with the access declared. Bad credentials are refused by every action, by open ones too.
  *
- * @throws RestError `unauthorized` or `forbidden`, by the promise
+ * @throws RestError `unauthorized`, `too_many_requests` or `forbidden`, by the promise
  */
 export function checkCredentials(
 	exchange: Exchange,
@@ -17,7 +18,9 @@ export function checkCredentials(
 	action: Action,
 ): Promise<void> | undefined {
 	// Access that needs a user is refused at mount where there is no authenticator.
-	return mount.authenticator === undefined ? undefined : check(exchange, mount.authenticator, mount, action)
+	return mount.authenticator === undefined
+		? countRequest(exchange, action)
+		: check(exchange, mount.authenticator, mount, action)
 }
 
 async function check(
@@ -26,11 +29,45 @@ async function check(
 	mount: Mount,
 	action: Action,
 ): Promise<void> {
-	const user = await exchange.ask(authenticator)
-	exchange.user = user
+	const user = await authenticated(exchange, authenticator, action)
 	if (!action.access.user) return
 	if (user === null) throw new RestError('unauthorized')
 	for (const resource of action.access.resources) {
 		if (mount.acl?.allows(user, resource) !== true) throw new RestError('forbidden')
 	}
+}
+
+/** Who guesses at credentials is counted as whoever sends none: by address. */
+async function authenticated(
+	exchange: Exchange,
+	authenticator: Authenticator,
+	action: Action,
+): Promise<User | null> {
+	try {
+		exchange.user = await exchange.ask(authenticator)
+	} catch (error) {
+		if (isRestError(error) && error.status === 401) await countRequest(exchange, action)
+		throw error
+	}
+	const counting = countRequest(exchange, action)
+	if (counting !== undefined) await counting
+	return exchange.user
+}
+
+/**
+ * The user of whoever calls `this.requireAuth()`. The check is remembered: left un-awaited, its refusal still
+ * wins over the answer.
+ *
+ * @throws TypeError when there is no authenticator to ask; RestError `unauthorized` by the promise
+ */
+export function requireUser(exchange: Exchange, authenticator: Authenticator | undefined): Promise<User> {
+	const asked = authenticator ?? exchange.mount?.authenticator
+	if (asked === undefined) {
+		throw new TypeError(
+			'this.requireAuth() needs an authenticator: pass one, or declare it on the handler or the server',
+		)
+	}
+	const check = exchange.requireUser(asked)
+	exchange.addCheck(check)
+	return check
 }

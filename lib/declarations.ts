@@ -1,4 +1,5 @@
-/** The types of what a handler declares about its methods: access, custom routes, specs, streaming. */
+/** The types of what a handler declares about its methods: access, rate limits, custom routes, specs, streaming. */
+import type { RateLimit } from './limit/rate-limit.ts'
 import type { Bytes, Milliseconds } from './time.ts'
 import type { StandardSchemaV1 } from './validate/standard-schema.ts'
 
@@ -12,6 +13,19 @@ export type Access = 'anyone' | 'user' | (string & {}) | readonly string[]
 /** Access by method name; `*` stands for the methods that aren't named. */
 export interface AccessRules {
 	readonly [method: string]: Access | undefined
+}
+
+/** A limit as TypeScript infers it from a class field, wider than `RateLimit`; it is checked at mount. */
+export type DeclaredLimit = Omit<RateLimit, 'window'> & {
+	readonly window?: RateLimit['window'] | (string & {})
+}
+
+/**
+ * Limits by method name: `{ post_article: { limit: 10, windowSeconds: 60 } }`. `*` is one limit that all the
+ * methods share which aren't named.
+ */
+export interface RateLimits {
+	readonly [method: string]: DeclaredLimit | undefined
 }
 
 /** Custom routes: `'GET|POST custom/%s/page/%d': 'page'`. */

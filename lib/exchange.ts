@@ -40,6 +40,8 @@ export class Exchange extends Content implements Due, RequestSource {
 	status = 0
 	/** Headers asked for by the method, by lower-case name. */
 	headerLines: Map<string, HeaderLine> | undefined = undefined
+	/** Headers that any answer has, also an error's: names and values in turn. */
+	standing: readonly string[] | undefined = undefined
 	/** The error that `this.error()` recorded, or that an un-awaited check threw. */
 	failure: RestError | undefined = undefined
 	/** Set once the answer is decided: later calls only log. */

@@ -3,8 +3,9 @@ import type { File } from 'node:buffer'
 import type { Acl } from './auth/acl.ts'
 import type { Authenticator, User } from './auth/authenticator.ts'
 import type { Cache } from './cache/cache.ts'
+import { requireUser } from './credentials.ts'
 import { CustomReply } from './custom-reply.ts'
-import type { AccessRules, CustomRoutes, Specs, Streaming } from './declarations.ts'
+import type { AccessRules, CustomRoutes, RateLimits, Specs, Streaming } from './declarations.ts'
 import { decodeJson } from './decode/json.ts'
 import { RestError } from './error.ts'
 import { declaredSource, declaredSpec, sourceOf } from './params-source.ts'
@@ -48,6 +49,8 @@ export class RestHandler {
 	readonly customRoutes: CustomRoutes = {}
 	/** Who may call which method, checked before the body is read. @default everybody may call every one */
 	readonly access: AccessRules = {}
+	/** How many requests one user, else one address, may send, by method name. @default any number */
+	readonly rateLimits: RateLimits = {}
 	/** What `getParams()` without argument checks, by method name. */
 	readonly specs: Specs = {}
 	/** Methods that read their body as a stream. */
@@ -235,15 +238,6 @@ export class RestHandler {
 	 * @throws RestError `unauthorized`, by the promise: also when it isn't awaited, before the answer
 	 */
 	requireAuth(authenticator?: Authenticator): Promise<User> {
-		const exchange = exchangeOf(this, 'requireAuth')
-		const asked = authenticator ?? exchange.mount?.authenticator
-		if (asked === undefined) {
-			throw new TypeError(
-				'this.requireAuth() needs an authenticator: pass one, or declare it on the handler or the server',
-			)
-		}
-		const check = exchange.requireUser(asked)
-		exchange.addCheck(check)
-		return check
+		return requireUser(exchangeOf(this, 'requireAuth'), authenticator)
 	}
 }

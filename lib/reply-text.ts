@@ -31,6 +31,7 @@ export function headers(exchange: Exchange, usual: string[]): string[] {
 	const lines = exchange.headerLines
 	const { requestId } = exchange.app
 	if (requestId !== undefined) usual.push(requestId, exchange.id())
+	if (exchange.standing !== undefined) usual.push(...exchange.standing)
 	if (lines === undefined) return usual
 	const all: string[] = []
 	for (let at = 0; at < usual.length; at += 2) {

@@ -14,3 +14,6 @@ export type Clock = () => Milliseconds
 
 /** The clock used where none is given: never set back, unlike the time of day. */
 export const steadyClock: Clock = () => performance.now()
+
+/** The time of day, in milliseconds since 1970 (UTC): what several processes can agree on, as far as their clocks do. */
+export const timeOfDay: Clock = () => Date.now()

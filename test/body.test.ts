@@ -19,6 +19,7 @@ const ACTION: Action = {
 	run() {},
 	maxParams: 0,
 	access: { user: false, resources: [] },
+	limit: undefined,
 	streaming: undefined,
 	spec: undefined,
 	memo: new SpecMemo(),

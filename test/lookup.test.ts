@@ -11,6 +11,7 @@ function action(name: string, maxParams: number): Action {
 		maxParams,
 		run: () => name,
 		access: { user: false, resources: [] },
+		limit: undefined,
 		streaming: undefined,
 		spec: undefined,
 		memo: new SpecMemo(),

@@ -23,9 +23,10 @@ export interface CompiledHandler {
 /**
  * Reads a handler's methods and declarations.
  *
+ * @param place where it is mounted, as one text
  * @throws TypeError that names whatever is wrong as the user typed it
  */
-export function compileHandler(handler: RestHandler, guards: Guards): CompiledHandler {
+export function compileHandler(handler: RestHandler, guards: Guards, place: string): CompiledHandler {
 	const name = handler.constructor.name || 'the handler'
 	refuseFunctionFields(handler)
 	refuseShadows(name, handler)
@@ -37,7 +38,7 @@ export function compileHandler(handler: RestHandler, guards: Guards): CompiledHa
 	// Behind a custom route too, `list` is the action and not the method that it calls.
 	for (const { name: action, run } of brought) methods.set(action, run)
 	const names = [...named, ...brought].map((route) => route.name)
-	const declared = declaredBy(name, handler, new Set([...names, ...targets.values()]), own)
+	const declared = declaredBy(name, handler, new Set([...names, ...targets.values()]), own, place)
 	const action = actionMaker(methods, declared)
 	const table = new LookupTable()
 	for (const { name: method, method: verb, resource } of named) {
@@ -93,6 +94,7 @@ function actionMaker(methods: ReadonlyMap<string, Method>, declared: Declared): 
 				run,
 				maxParams,
 				access: declared.access(name),
+				limit: declared.limit(name),
 				spec: declared.spec(name),
 				streaming: declared.streaming(name),
 				memo: new SpecMemo(),

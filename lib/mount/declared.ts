@@ -1,7 +1,8 @@
-/** What a handler declares about its methods, checked at mount: access, specs, streaming. */
+/** What a handler declares about its methods, checked at mount: access, rate limits, specs, streaming. */
 import type { AccessRule, StreamingLimits } from '../action.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
+import { type CompiledLimit, compileLimit } from '../limit/rate-limit.ts'
 import { type CompiledSpec, compileSpec, type Spec } from '../validate/params.ts'
 import type { Validator } from '../validate/validator.ts'
 import { nearest } from './nearest.ts'
@@ -10,6 +11,7 @@ import { entriesOf } from './plain.ts'
 /** The fields that are read here; a `RestHandler` has them. */
 export interface Declaring {
 	readonly access: object
+	readonly rateLimits: object
 	readonly specs: object
 	readonly streaming: object
 }
@@ -17,6 +19,7 @@ export interface Declaring {
 /** What was declared, by name of the method. */
 export interface Declared {
 	access(name: string): AccessRule
+	limit(name: string): CompiledLimit | undefined
 	spec(name: string): CompiledSpec | undefined
 	streaming(name: string): StreamingLimits | undefined
 }
@@ -34,6 +37,7 @@ const TEN_MINUTES = 600_000
 /**
  * Reads the declarations of a handler whose routes have the given names.
  *
+ * @param place where it is mounted: what it counts is its own there
  * @throws TypeError for a key that names no route, a value that means nothing, and for access that
  *   nobody could be granted
  */
@@ -42,9 +46,17 @@ export function declaredBy(
 	handler: Declaring,
 	names: ReadonlySet<string>,
 	guards: Guards,
+	place: string,
 ): Declared {
 	const access = compiled(owner, 'access', handler.access, new Set([...names, '*']), (where, value) =>
 		accessRule(where, value, guards),
+	)
+	const rates = compiled(
+		owner,
+		'rateLimits',
+		handler.rateLimits,
+		new Set([...names, '*']),
+		(where, value, name) => compileLimit(where, name, value, place),
 	)
 	const specs = compiled(owner, 'specs', handler.specs, names, (where, value) =>
 		spec(where, value, guards.validator),
@@ -55,6 +67,7 @@ export function declaredBy(
 	const limits = compiled(owner, 'streaming', streaming, names, streamingLimits)
 	return {
 		access: (name) => access.get(name) ?? access.get('*') ?? ANYONE,
+		limit: (name) => rates.get(name) ?? rates.get('*'),
 		spec: (name) => specs.get(name),
 		streaming: (name) => limits.get(name),
 	}
@@ -65,13 +78,13 @@ function compiled<T>(
 	field: string,
 	declared: unknown,
 	names: ReadonlySet<string>,
-	read: (where: string, value: unknown) => T,
+	read: (where: string, value: unknown, name: string) => T,
 ): Map<string, T> {
 	const values = new Map<string, T>()
 	for (const [name, value] of entriesOf(`${owner}.${field}`, declared, '{ method: … }, by method name')) {
 		if (!names.has(name))
 			throw new TypeError(`${owner}.${field}[${JSON.stringify(name)}] names no route${nearest(name, names)}`)
-		values.set(name, read(`${owner}.${field}[${JSON.stringify(name)}]`, value))
+		values.set(name, read(`${owner}.${field}[${JSON.stringify(name)}]`, value, name))
 	}
 	return values
 }

@@ -3,6 +3,8 @@ import type { Acl } from '../auth/acl.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 
 export interface MountFacts {
+	/** The handler path's segments, decoded. */
+	readonly path: readonly string[]
 	/** Class name of the handler, for logs. */
 	readonly name: string
 	/** Whether answers are in the envelope. */

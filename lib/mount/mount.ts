@@ -7,8 +7,6 @@ import type { MountFacts } from './facts.ts'
 
 /** One handler at one path. */
 export interface Mount extends MountFacts {
-	/** The handler path's segments. */
-	readonly path: readonly string[]
 	/** Makes the `this` of one request. */
 	readonly view: (exchange: Exchange) => object
 	readonly routes: RouteTable<Action>

@@ -13,8 +13,8 @@ function read(
 	declaring: Partial<Record<keyof Declaring, unknown>>,
 	guards: Guards = { authenticator, acl },
 ): Declared {
-	const all = { access: {}, specs: {}, streaming: [], ...declaring } as Declaring
-	return declaredBy('Blog', all, NAMES, guards)
+	const all = { access: {}, rateLimits: {}, specs: {}, streaming: [], ...declaring } as Declaring
+	return declaredBy('Blog', all, NAMES, guards, 'blog/api')
 }
 
 describe('mount/declared', (test) => {

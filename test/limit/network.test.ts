@@ -1,0 +1,28 @@
+import * as assert from 'uvu/assert'
+import { networkOf } from '../../lib/limit/network.ts'
+import { describe } from '../helpers/describe.ts'
+
+describe('limit/network', (test) => {
+	const cases: readonly (readonly [address: string, network: string])[] = [
+		['192.0.2.1', '192.0.2.1'],
+		['', ''],
+		['not an address', 'not an address'],
+		['2001:db8:0:1:2:3:4:5', '2001:db8:0:1'],
+		['2001:DB8:0000:0001:ffff:ffff:ffff:ffff', '2001:db8:0:1'],
+		['2001:db8:0:1::', '2001:db8:0:1'],
+		['2001:db8::1', '2001:db8:0:0'],
+		['2001:db8:1::2:3:4', '2001:db8:1:0'],
+		['::1', '0:0:0:0'],
+		['::', '0:0:0:0'],
+		['::ffff:192.0.2.1', '0:0:0:0'],
+		['1::192.0.2.1', '1:0:0:0'],
+		['fe80::1%eth0', 'fe80:0:0:0'],
+		['1:2:3:4:5:6:7::', '1:2:3:4'],
+		['1::8', '1:0:0:0'],
+		['::3:4:5:6:7:8', '0:0:3:4'],
+	]
+	for (const [address, network] of cases)
+		test(`${address || 'nothing'} is of ${network || 'nothing'}`, () => {
+			assert.is(networkOf(address), network)
+		})
+})

@@ -1,0 +1,81 @@
+/** Limits as they are declared: what is refused, and what comes of the rest. */
+import * as assert from 'uvu/assert'
+import { callerOf, compileLimit } from '../../lib/limit/rate-limit.ts'
+import { messageOf } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+
+const WHERE = 'Blog.rateLimits["post_article"]'
+
+function compile(value: unknown, name = 'post_article') {
+	return compileLimit(WHERE, name, value, 'blog/api')
+}
+
+describe('limit/rate-limit', (test) => {
+	test('has defaults', () => {
+		assert.equal(compile({ limit: 10, windowSeconds: 60 }), {
+			limit: 10,
+			windowSeconds: 60,
+			isSliding: false,
+			failOpen: false,
+			name: '"post_article"',
+			policy: '"post_article";q=10;w=60',
+			key: 'limit:["blog/api","post_article"]:',
+		})
+	})
+
+	test('the limit of all others is called default', () => {
+		const { policy, key } = compile({ limit: 1, windowSeconds: 1, window: 'sliding', failOpen: true }, '*')
+		assert.is(policy, '"default";q=1;w=1')
+		assert.is(key, 'limit:["blog/api","*"]:')
+	})
+
+	test('a name beyond ASCII can be sent', () => {
+		assert.is(compile({ limit: 1, windowSeconds: 1 }, 'get_žluť"\\').name, '"get__lu___"')
+	})
+
+	const refusals: readonly (readonly [value: unknown, message: string])[] = [
+		[10, `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }`],
+		[null, `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }`],
+		[[10, 60], `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }`],
+		[{}, `${WHERE}.limit must be a whole number from 1 to 9007199254740991, got undefined`],
+		[
+			{ limit: 0, windowSeconds: 60 },
+			`${WHERE}.limit must be a whole number from 1 to 9007199254740991, got 0`,
+		],
+		[{ limit: 1.5 }, `${WHERE}.limit must be a whole number from 1 to 9007199254740991, got 1.5`],
+		[{ limit: '10' }, `${WHERE}.limit must be a whole number from 1 to 9007199254740991, got "10"`],
+		[{ limit: 10 }, `${WHERE}.windowSeconds must be a whole number from 1 to 2592000, got undefined`],
+		[
+			{ limit: 10, windowSeconds: 60_000_000 },
+			`${WHERE}.windowSeconds must be a whole number from 1 to 2592000, got 60000000`,
+		],
+		[
+			{ limit: 1_001, windowSeconds: 60, window: 'sliding' },
+			`${WHERE}.limit must be a whole number from 1 to 1000, got 1001`,
+		],
+		[
+			{ limit: 10, windowSeconds: 60, window: 'rolling' },
+			`${WHERE}.window must be 'fixed' or 'sliding', got "rolling"`,
+		],
+		[{ limit: 10, windowSeconds: 60, failOpen: 1 }, `${WHERE}.failOpen must be true or false, got 1`],
+		[
+			{ limit: 10, window_seconds: 60 },
+			`${WHERE} has no option window_seconds: there are limit, windowSeconds, window, failOpen`,
+		],
+	]
+	for (const [value, message] of refusals) {
+		test(`refuses ${JSON.stringify(value)}`, () => {
+			assert.is(
+				messageOf(() => compile(value)),
+				message,
+			)
+		})
+	}
+
+	test('a user is counted by id, others by network, and no id can pass for an address', () => {
+		assert.is(callerOf({ id: '7' }, '192.0.2.1'), 'user:7')
+		assert.is(callerOf(null, '192.0.2.1'), 'address:192.0.2.1')
+		assert.is(callerOf(null, '2001:db8::1'), callerOf(null, '2001:db8::2'))
+		assert.is(callerOf({ id: 'address:192.0.2.1' }, ''), 'user:address:192.0.2.1')
+	})
+})
