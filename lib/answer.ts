@@ -7,7 +7,9 @@ import { readBody } from './body.ts'
 import { checkCredentials } from './credentials.ts'
 import { isRestError, RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
-import { allowHeader, isMethod, type Method, ROUTE_METHODS, type RouteMethod, routeMethodOf } from './http.ts'
+import { findAction, methodsOf } from './find-action.ts'
+import { allowHeader, isMethod, type Method, ROUTE_METHODS } from './http.ts'
+import { answerOnce, isKeyed } from './idempotency.ts'
 import type { Mount, MountTree } from './mount/mount.ts'
 import { overrideMethod } from './override.ts'
 import { seal, sealOptions } from './reply.ts'
@@ -37,7 +39,7 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		const method = overrideMethod(sent, incoming.headers[OVERRIDE]) //           3 override.ts
 		exchange.method = method
 		const { segments } = target
-		const action = findAction(exchange, mount, method, segments, depth) //       4 route.ts, 5 lookup.ts
+		const action = findAction(exchange, mount, method, segments, depth) //       4, 5 find-action.ts
 		if (action === undefined) return answerOtherwise(exchange, mount, segments, depth) // 6
 		exchange.action = action
 		const checking = checkCredentials(exchange, mount, action) //                7 credentials.ts
@@ -96,11 +98,18 @@ function answerRead(
 	)
 }
 
-/** Steps 9 and 10. */
+/** Steps 9 and 10; once for each Idempotency-Key. */
 function answerMethod(exchange: Exchange, mount: Mount, action: Action): Reply | Promise<Reply> {
+	// It was answered that this took too long: what the method would do now would be done behind that.
+	if (exchange.replied) return sealError(exchange, NOT_FOUND)
+	if (!isKeyed(exchange, mount)) return runMethod(exchange, mount, action)
+	allowMethod(exchange, action)
+	const reply = answerOnce(exchange, mount, action, async () => runMethod(exchange, mount, action))
+	return reply.catch((error: unknown) => fail(exchange, error))
+}
+
+function runMethod(exchange: Exchange, mount: Mount, action: Action): Reply | Promise<Reply> {
 	try {
-		// It was answered that this took too long: what the method would do now would be done behind that.
-		if (exchange.replied) return sealError(exchange, NOT_FOUND)
 		const value = callMethod(exchange, mount, action)
 		return isThenable(value) ? answerWhenDone(exchange, action, value) : finish(exchange, action, value)
 	} catch (error) {
@@ -168,38 +177,6 @@ function knownMethod(name: string | undefined): Method {
 	)
 }
 
-/**
- * The action for a path, whose params are left in the exchange. Custom routes are tried before the lookup;
- * `_default` is asked last, and only for a path that no other method knows: a PUT to a path that GET
- * serves is a mistake to be told, not a record to be made.
- */
-function findAction(
-	exchange: Exchange,
-	{ routes, table }: Mount,
-	method: Method,
-	segments: readonly string[],
-	from: number,
-): Action | undefined {
-	const verb = routeMethodOf(method)
-	if (verb === undefined) return undefined
-	if (routes.size > 0) {
-		const custom = routes.match(verb, segments.slice(from))
-		if (custom !== undefined) {
-			exchange.params = custom.params
-			return custom.value
-		}
-	}
-	const found = table.find(verb, segments, from)
-	if (found !== undefined) {
-		exchange.params = segments.slice(from + 1)
-		return found
-	}
-	if (table.knows(segments, from)) return undefined
-	if (routes.size > 0 && routes.methodsFor(segments.slice(from)).length > 0) return undefined
-	exchange.params = segments.slice(from)
-	return table.findDefault(verb, segments, from)
-}
-
 /** Nothing fits method and path: the methods that the path has are told by OPTIONS, and by a 405's `Allow`. */
 function answerOtherwise(exchange: Exchange, mount: Mount, segments: readonly string[], from: number): Reply {
 	const methods = methodsOf(mount, segments, from)
@@ -207,14 +184,6 @@ function answerOtherwise(exchange: Exchange, mount: Mount, segments: readonly st
 	if (exchange.method === 'OPTIONS') return sealOptions(exchange, methods)
 	const headers = { Allow: allowHeader(methods) }
 	return sealError(exchange, new RestError('method_not_allowed', undefined, { headers }))
-}
-
-/** The methods of a path: the union of its custom routes and its resource, else those whose `_default` fits. */
-function methodsOf({ routes, table }: Mount, segments: readonly string[], from: number): RouteMethod[] {
-	const known = ROUTE_METHODS.filter((method) => table.find(method, segments, from) !== undefined)
-	if (routes.size > 0) known.push(...routes.methodsFor(segments.slice(from)))
-	if (known.length > 0 || table.knows(segments, from)) return known
-	return ROUTE_METHODS.filter((method) => table.findDefault(method, segments, from) !== undefined)
 }
 
 /** Calls the method on a new view. One param is what most methods are given. */

@@ -45,7 +45,11 @@ export class Controller implements HandlerController {
 				`${instance.constructor.name} is frozen already, so that its init() could not set it up: mount it as it is made`,
 			)
 		}
-		const { name, table, routes, guards } = compileHandler(instance, this.#guards, segments.join('/'))
+		const { name, table, routes, guards, idempotencyKeys } = compileHandler(
+			instance,
+			this.#guards,
+			segments.join('/'),
+		)
 		if (factory !== undefined && instance.init !== RestHandler.prototype.init) {
 			throw new TypeError(
 				`${name}.init() would be called for every request, as ${JSON.stringify(path)} is mounted as a factory: open what it needs before, and pass it to the constructor`,
@@ -60,6 +64,7 @@ export class Controller implements HandlerController {
 			silent: instance.suppressOutput,
 			authenticator: guards.authenticator,
 			acl: guards.acl,
+			idempotencyKeys,
 			setUp: undefined,
 			view: factory === undefined ? viewsOf(this.#layer(instance)) : this.#viewsOfFactory(path, factory),
 		}

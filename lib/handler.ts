@@ -8,6 +8,7 @@ import { CustomReply } from './custom-reply.ts'
 import type { AccessRules, CustomRoutes, RateLimits, Specs, Streaming } from './declarations.ts'
 import { decodeJson } from './decode/json.ts'
 import { RestError } from './error.ts'
+import type { IdempotencyKeys } from './mount/facts.ts'
 import { declaredSource, declaredSpec, sourceOf } from './params-source.ts'
 import { setHeader, setStatus } from './reply-head.ts'
 import type { Request } from './request.ts'
@@ -51,6 +52,8 @@ export class RestHandler {
 	readonly access: AccessRules = {}
 	/** How many requests one user, else one address, may send, by method name. @default any number */
 	readonly rateLimits: RateLimits = {}
+	/** Whose requests are run once for an Idempotency-Key: a `'user'`'s, `'anyone'`'s, or nobody's (`'off'`). @default 'user' */
+	readonly idempotencyKeys: IdempotencyKeys | (string & {}) = 'user'
 	/** What `getParams()` without argument checks, by method name. */
 	readonly specs: Specs = {}
 	/** Methods that read their body as a stream. */

@@ -6,11 +6,14 @@ import { headerLine } from '../reply-head.ts'
 import { RouteTable } from '../route.ts'
 import { SpecMemo } from '../validate/spec-memo.ts'
 import { type Declared, declaredBy, type Guards } from './declared.ts'
+import type { IdempotencyKeys } from './facts.ts'
 import { type Method, methodsOf, refuseFunctionFields, routeOf, spellingsOf } from './methods.ts'
 import { nearest } from './nearest.ts'
 import { type OwnAction, ownActionsOf } from './own-actions.ts'
 import { entriesOf } from './plain.ts'
 import { maxParamsOf } from './plain-params.ts'
+
+const IDEMPOTENCY_KEYS: readonly IdempotencyKeys[] = ['user', 'anyone', 'off']
 
 /** What a handler's class and fields say, ready to be asked by requests. */
 export interface CompiledHandler {
@@ -18,6 +21,7 @@ export interface CompiledHandler {
 	readonly table: LookupTable
 	readonly routes: RouteTable<Action>
 	readonly guards: Guards
+	readonly idempotencyKeys: IdempotencyKeys
 }
 
 /**
@@ -54,7 +58,7 @@ export function compileHandler(handler: RestHandler, guards: Guards, place: stri
 	for (const own of brought) addOwn(name, table, own, action(own.name))
 	const routes = new RouteTable<Action>()
 	for (const [key, target] of targets) addRoute(name, routes, key, action(target))
-	return { name, table, routes, guards: own }
+	return { name, table, routes, guards: own, idempotencyKeys: idempotencyKeysOf(name, handler) }
 }
 
 /** The handler's own, else the server's, which were checked as options. */
@@ -66,6 +70,14 @@ function guardsOf(owner: string, { authenticator, acl }: RestHandler, guards: Gu
 	if (acl != null && typeof acl.allows !== 'function')
 		throw new TypeError(`${owner}.acl must have a method allows`)
 	return { ...guards, authenticator: authenticator ?? guards.authenticator, acl: acl ?? guards.acl }
+}
+
+function idempotencyKeysOf(owner: string, { idempotencyKeys }: RestHandler): IdempotencyKeys {
+	const known = IDEMPOTENCY_KEYS.find((one) => one === idempotencyKeys)
+	if (known !== undefined) return known
+	throw new TypeError(
+		`${owner}.idempotencyKeys must be 'user', 'anyone' or 'off', got ${JSON.stringify(idempotencyKeys)}`,
+	)
 }
 
 /** Every 401 carries it: one that can't be sent would make each of them a 500. */

@@ -2,6 +2,12 @@
 import type { Acl } from '../auth/acl.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 
+/**
+ * Whose requests with an `Idempotency-Key` are run once: those of a `'user'`, others being refused; those of
+ * `'anyone'`; or nobody's, the header being left to the methods (`'off'`).
+ */
+export type IdempotencyKeys = 'user' | 'anyone' | 'off'
+
 export interface MountFacts {
 	/** The handler path's segments, decoded. */
 	readonly path: readonly string[]
@@ -13,4 +19,6 @@ export interface MountFacts {
 	readonly silent: boolean
 	readonly authenticator: Authenticator | undefined
 	readonly acl: Acl | undefined
+	/** For whom an Idempotency-Key is kept. */
+	readonly idempotencyKeys: IdempotencyKeys
 }

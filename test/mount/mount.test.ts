@@ -15,6 +15,7 @@ function mount(...path: string[]): Mount {
 		silent: false,
 		authenticator: undefined,
 		acl: undefined,
+		idempotencyKeys: 'user',
 		setUp: undefined,
 	}
 }

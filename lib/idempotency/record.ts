@@ -1,0 +1,55 @@
+/** What is kept of a request with an `Idempotency-Key`, as a value of the cache. */
+import type { JsonValue } from '../cache/cache.ts'
+
+/** A request that is being answered. */
+export interface Running {
+	readonly state: 'running'
+	readonly fingerprint: string
+}
+
+/** A request that was answered, with the answer. */
+export interface Answered {
+	readonly state: 'answered'
+	readonly fingerprint: string
+	readonly status: number
+	/** Names and values in turn. */
+	readonly headers: readonly string[]
+	readonly body: string | null
+	/** Whether `body` is base64, of bytes. */
+	readonly isBase64: boolean
+}
+
+/** A request that was answered in a way that can't be kept: with a stream, or with too much. */
+export interface Unkept {
+	readonly state: 'unkept'
+	readonly fingerprint: string
+}
+
+export type Kept = Running | Answered | Unkept
+
+/** The record as the cache's value. */
+export function toValue(kept: Kept): JsonValue {
+	return { ...kept }
+}
+
+/** @throws TypeError for what no request has kept */
+export function fromValue(value: JsonValue): Kept {
+	if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+		const { state, fingerprint, status, headers, body, isBase64 } = value as Readonly<
+			Record<string, JsonValue>
+		>
+		if (typeof fingerprint === 'string') {
+			if (state === 'running' || state === 'unkept') return { state, fingerprint }
+			if (
+				state === 'answered' &&
+				typeof status === 'number' &&
+				Array.isArray(headers) &&
+				headers.every((one) => typeof one === 'string') &&
+				(typeof body === 'string' || body === null) &&
+				typeof isBase64 === 'boolean'
+			)
+				return { state, fingerprint, status, headers, body, isBase64 }
+		}
+	}
+	throw new TypeError('the cache holds something else under an Idempotency-Key')
+}
