@@ -1,0 +1,80 @@
+/** Rate limits and idempotency keys over four processes with one Redis. */
+import * as assert from 'uvu/assert'
+import { describe } from '../helpers/describe.ts'
+import { redisIsHere } from '../helpers/redis.ts'
+import { type Members, withMembers } from './members.ts'
+
+/** Asks all members in turn, `count` times at once; answers status and body. */
+function askAll(
+	{ urls }: Members,
+	path: string,
+	count: number,
+	init: RequestInit = {},
+): Promise<readonly (readonly [status: number, body: { data?: unknown }])[]> {
+	return Promise.all(
+		Array.from({ length: count }, async (_, at) => {
+			const response = await fetch(`${urls[at % urls.length]}${path}`, init)
+			return [response.status, (await response.json()) as { data?: unknown }] as const
+		}),
+	)
+}
+
+if (await redisIsHere())
+	describe('limits over four processes', (test) => {
+		test('rate limits are never passed, and keys run once', async () => {
+			await withMembers(4, async (members) => {
+				// With connections that are open, requests reach all members at once.
+			await askAll(members, '/api/nothing', 400)
+			for (const path of ['/api/fixed', '/api/sliding']) {
+					const answers = await askAll(members, path, 400)
+					const served = answers.filter(([status]) => status === 200)
+					assert.is(served.length, 50, path)
+					assert.ok(answers.every(([status]) => status === 200 || status === 429))
+					assert.ok(new Set(served.map(([, { data }]) => data)).size > 1, 'more than one has served some')
+				}
+				await slides(members)
+				await runsOnce(members)
+				assert.is(members.output(), '')
+			})
+		})
+	})
+
+/** A window of a second, asked for two: in none, wherever it begins, are more served than five. */
+async function slides(members: Members): Promise<void> {
+	const served: number[] = []
+	const end = Date.now() + 2_000
+	while (Date.now() < end) {
+		const answers = await askAll(members, '/api/short', 8)
+		for (const [status, { data }] of answers) if (status === 200) served.push(Number(data))
+		await new Promise((resolve) => setTimeout(resolve, 20))
+	}
+	served.sort((one, other) => one - other)
+	// A method reads the clock a little after it was counted: so much may two of them be nearer to each other.
+	for (const from of served) {
+		const within = served.filter((time) => time >= from && time < from + 900)
+		assert.ok(within.length <= 5, `${within.length} from ${from}`)
+	}
+	assert.ok(served.length >= 10, `${served.length} in two windows`)
+}
+
+async function runsOnce(members: Members): Promise<void> {
+	const keys = Array.from({ length: 10 }, (_, number) => `order-${number}`)
+	const ask = (key: string, count: number) =>
+		askAll(members, '/api/order', count, {
+			method: 'POST',
+			body: '{"amount":5}',
+			headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+		})
+	const atOnce = await Promise.all(keys.map((key) => ask(key, 8)))
+	for (const answers of atOnce) {
+		const created = answers.filter(([status]) => status === 201)
+		assert.ok(created.length >= 1)
+		assert.ok(answers.every(([status]) => status === 201 || status === 409))
+	}
+	const again = await Promise.all(keys.map((key) => ask(key, 4)))
+	for (const answers of again) {
+		assert.ok(answers.every(([status]) => status === 201))
+		assert.is(new Set(answers.map(([, body]) => JSON.stringify(body))).size, 1)
+	}
+	assert.is(Number(await members.redis.command('GET', `${members.prefix}runs`)), keys.length)
+}

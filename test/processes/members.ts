@@ -1,0 +1,41 @@
+/** Several processes of one service, which share a Redis. */
+import { once } from 'node:events'
+import { forget, openClient, PORT, type TestClient } from '../adapters/redis/servers.ts'
+import { ROOT, type Running, start, typescript } from '../helpers/program.ts'
+
+export interface Members {
+	/** Their addresses. */
+	readonly urls: readonly string[]
+	/** A client of the same Redis. */
+	readonly redis: TestClient
+	readonly prefix: string
+	/** What they have printed: errors that were logged. */
+	output(): string
+}
+
+/** Starts `count` processes of `member.ts`, and ends them whatever becomes of `use`. */
+export async function withMembers(count: number, use: (members: Members) => Promise<void>): Promise<void> {
+	const prefix = `verbena-processes-${process.pid}-${Date.now()}:`
+	const running: Running[] = []
+	const redis = openClient('ioredis')
+	try {
+		for (let member = 0; member < count; member++)
+			running.push(start({ args: typescript(`${ROOT}/test/processes/member.ts`, String(PORT), prefix) }))
+		const urls = await Promise.all(running.map(urlOf))
+		await use({ urls, redis, prefix, output: () => running.map(({ output }) => output()).join('') })
+	} finally {
+		for (const { child } of running) child.kill('SIGKILL')
+		await Promise.all(running.map(({ ended }) => ended))
+		await forget(prefix, redis)
+		redis.close()
+	}
+}
+
+async function urlOf({ child, ended, output }: Running): Promise<string> {
+	const early = ended.then((code) => {
+		throw new Error(`a member ended early with ${code}:\n${output()}`)
+	})
+	early.catch(() => {})
+	const [url] = await Promise.race([once(child, 'message'), early])
+	return String(url)
+}
