@@ -3,14 +3,28 @@
  * `list-query.ts` has their types; this file checks whatever JavaScript may have passed.
  */
 
+import { GROUPS, PARAMETERS } from '../wire/list.ts'
+
 type JsonScalar = string | number | boolean
 /** Comparisons of one field, all values as they are written in JSON. */
 type JsonOperators = Record<string, JsonScalar | JsonScalar[]>
 /** A filter as the server takes it: `{"field":{"op":value}}`, with `and`, `or` and `not`. */
 export type JsonFilter = Record<string, unknown>
 
-/** The parameters that a field's name must not be mistaken for. */
-const PARAMETERS = new Set(['limit', 'offset', 'cursor', 'sort', 'fields', 'filter', 'search', 'count'])
+/** The parameters that a field's name must not be mistaken for, and the groups of a filter. */
+const PARAMETER_NAMES: readonly string[] = PARAMETERS
+const GROUP_NAMES: readonly string[] = GROUPS
+const NO_FILTER = 'holds filters; a field called so is asked for in where'
+
+/** The conditions of a query as they are sent: all of them must hold. */
+export interface Terms {
+	/** As parameters of a URL. */
+	readonly pairs: [string, string][]
+	/** As parts of a filter. */
+	readonly filters: JsonFilter[]
+	/** As members of a QUERY's body: of fields that are called like a group, which no filter can name. */
+	readonly members: JsonFilter
+}
 
 /**
  * The conditions that a URL can hold as its parameters, and the others as a filter.
@@ -18,25 +32,35 @@ const PARAMETERS = new Set(['limit', 'offset', 'cursor', 'sort', 'fields', 'filt
  *     { title: 'x', age: { gte: 3 }, tag: ['a', 'b'], city: { nin: ['Aalen, Ost'] } }
  *     title=x  age[gte]=3  tag=a  tag=b        {"city":{"nin":["Aalen, Ost"]}}
  *
+ * @param inUrl false for none as parameters
  * @throws TypeError for a value that can't be sent
  */
-export function splitWhere(where: object): { pairs: [string, string][]; rest: JsonFilter[] } {
+export function termsOf(where: object, inUrl: boolean): Terms {
 	const pairs: [string, string][] = []
-	const rest: JsonFilter[] = []
+	const filters: JsonFilter[] = []
+	const members: JsonFilter = {}
 	for (const [field, match] of Object.entries(where)) {
-		const plain = holdsNull(match) ? undefined : pairsOf(field, operatorsOf(field, match))
-		if (plain === undefined) rest.push(termOf(field, match))
-		else pairs.push(...plain)
+		const plain = !inUrl || holdsNull(match) ? undefined : pairsOf(field, operatorsOf(field, match))
+		if (plain !== undefined) pairs.push(...plain)
+		else if (!GROUP_NAMES.includes(field)) filters.push(termOf(field, match))
+		else if (!holdsNull(match)) members[field] = operatorsOf(field, match)
+		else throw refusal(field, 'is called like a group of filters: ask for null by itself')
 	}
-	return { pairs, rest }
+	return { pairs, filters, members }
 }
 
-/** A whole filter as JSON. */
-export function filterJson(filter: object): JsonFilter {
-	// Filters of filters are what their types say: a mistake in them is one term more or an error, never one less.
-	const terms = Object.entries(filter).map(([name, value]): JsonFilter => {
-		if (name === 'not') return { not: filterJson(value) }
-		return name === 'and' || name === 'or' ? { [name]: value.map(filterJson) } : termOf(name, value)
+/**
+ * A whole filter as JSON.
+ *
+ * @throws TypeError as `termsOf`, and for a group that doesn't hold filters
+ */
+export function filterJson(filter: unknown, group = 'filter'): JsonFilter {
+	if (typeof filter !== 'object' || filter === null) throw refusal(group, NO_FILTER)
+	const terms = Object.entries(filter).map(([name, value]: [string, unknown]): JsonFilter => {
+		if (name === 'not') return { not: filterJson(value, name) }
+		if (!GROUP_NAMES.includes(name)) return termOf(name, value)
+		if (!Array.isArray(value)) throw refusal(name, NO_FILTER)
+		return { [name]: value.map((one) => filterJson(one, name)) }
 	})
 	return allOf(terms) ?? {}
 }
@@ -95,7 +119,7 @@ export function jsonScalar(value: unknown): unknown {
 
 /** The parameters of one field, or `undefined` where they would leave room for doubt. */
 function pairsOf(field: string, operators: JsonOperators): [string, string][] | undefined {
-	if (PARAMETERS.has(field) || /[[\]]/.test(field)) return undefined
+	if (PARAMETER_NAMES.includes(field) || /[[\]]/.test(field)) return undefined
 	const pairs: [string, string][] = []
 	for (const [op, value] of Object.entries(operators)) {
 		const values = [value].flat().map(String)

@@ -1,5 +1,5 @@
 /** A list's query as a request: parameters of a URL, or, where that would be too long, the body of a QUERY. */
-import { allOf, filterJson, type JsonFilter, splitWhere } from './conditions.ts'
+import { allOf, filterJson, type JsonFilter, type Terms, termsOf } from './conditions.ts'
 import type { ListQuery } from './list-query.ts'
 
 /** Characters of a URL that every browser, proxy and server passes on. */
@@ -18,21 +18,30 @@ export interface Encoded {
  *     GET /blog/article?limit=10&sort=-created&title=x
  *     QUERY /blog/article  {"limit":10,"sort":"-created","filter":{"title":{"eq":"x"}}}
  *
+ * A field that is called like a group of filters, `or`, stands beside `filter` in the body.
+ *
  * @throws TypeError for conditions that can't be sent
  */
 export function encodeQuery<T>(collection: string, query: ListQuery<T>): Encoded {
 	const { where = {}, filter } = query
 	const given = filter === undefined ? [] : [filterJson(filter)]
-	const { pairs, rest } = splitWhere(where)
 	const settings = settingsOf(query)
+	const { pairs, filters, members } = termsOf(where, true)
 	const parameters = new URLSearchParams()
-	for (const [name, value] of [...settings, ...filterPair(allOf([...given, ...rest])), ...pairs])
+	for (const [name, value] of [...settings, ...filterPair(allOf([...given, ...filters])), ...pairs])
 		parameters.append(name, String(value))
 	const url = parameters.size === 0 ? collection : `${collection}?${parameters}`
-	if (url.length <= LONGEST_URL) return { method: 'GET', url }
-	const whole = allOf([...given, filterJson(where)])
-	const body = { ...Object.fromEntries(settings), ...(whole === undefined ? {} : { filter: whole }) }
-	return { method: 'QUERY', url: collection, body }
+	if (url.length <= LONGEST_URL && Object.keys(members).length === 0) return { method: 'GET', url }
+	return { method: 'QUERY', url: collection, body: bodyOf(settings, given, termsOf(where, false)) }
+}
+
+function bodyOf(
+	settings: readonly [string, string | number][],
+	given: readonly JsonFilter[],
+	{ filters, members }: Terms,
+): Record<string, unknown> {
+	const filter = allOf([...given, ...filters])
+	return { ...Object.fromEntries(settings), ...(filter === undefined ? {} : { filter }), ...members }
 }
 
 function filterPair(filter: JsonFilter | undefined): [string, string][] {

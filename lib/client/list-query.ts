@@ -1,4 +1,5 @@
 /** What can be asked of a list, typed by the fields of its records, and what is answered. */
+import type { PageMeta } from '../wire/list.ts'
 
 /** The names of a record's fields. */
 export type FieldName<T> = Extract<keyof T, string>
@@ -23,8 +24,10 @@ export interface Operators<V> {
 	readonly gte?: Scalar<V>
 	readonly lt?: Scalar<V>
 	readonly lte?: Scalar<V>
-	readonly in?: readonly (Scalar<V> | null)[]
-	readonly nin?: readonly (Scalar<V> | null)[]
+	/** One of several. With null among them, write the array without `in`. */
+	readonly in?: readonly Scalar<V>[]
+	/** None of several; records whose field is null don't fit. */
+	readonly nin?: readonly Scalar<V>[]
 	/** Both ends included. */
 	readonly between?: readonly [Scalar<V>, Scalar<V>]
 	readonly contains?: string
@@ -83,19 +86,8 @@ export interface ListQuery<T, F extends FieldName<T> = FieldName<T>> extends Sel
 	readonly count?: boolean | undefined
 }
 
-/** About a page. */
-export interface Meta {
-	/** Most records of the page, as the server took it. */
-	readonly limit: number
-	readonly offset: number
-	/** The cursor of the next page; null on the last one. */
-	readonly next: string | null
-	/** How many records fit, over all pages; there when it was counted. */
-	readonly total?: number
-}
-
 /** A page of a list, in the words of the wire: `{"data":[…],"meta":{…}}`. */
 export interface Page<T> {
 	readonly data: T[]
-	readonly meta: Meta
+	readonly meta: PageMeta
 }

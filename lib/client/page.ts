@@ -1,6 +1,7 @@
 /** A page of a list, made of an answer: with the envelope's `meta`, or, without envelope, of headers. */
+import type { PageMeta } from '../wire/list.ts'
 import { type Answer, type Call, isRecord, unexpected } from './answer.ts'
-import type { ListQuery, Meta, Page } from './list-query.ts'
+import type { ListQuery, Page } from './list-query.ts'
 
 /** @throws ApiError where the answer is no list */
 export function pageOf<T>(call: Call, { data, meta, response }: Answer, query: ListQuery<T>): Page<T> {
@@ -10,7 +11,7 @@ export function pageOf<T>(call: Call, { data, meta, response }: Answer, query: L
 	return { data: records, meta: metaOf(meta, response.headers, query, data.length) }
 }
 
-function metaOf<T>(meta: unknown, headers: Headers, query: ListQuery<T>, length: number): Meta {
+function metaOf<T>(meta: unknown, headers: Headers, query: ListQuery<T>, length: number): PageMeta {
 	const known = isRecord(meta) ? meta : fromHeaders(headers)
 	const { limit, offset, next, total } = known
 	return {
@@ -22,7 +23,7 @@ function metaOf<T>(meta: unknown, headers: Headers, query: ListQuery<T>, length:
 }
 
 /** `Link: <…?cursor=…>; rel="next"` (RFC 8288) and `X-Total-Count`; across origins, CORS must expose both. */
-function fromHeaders(headers: Headers): { readonly [K in keyof Meta]?: unknown } {
+function fromHeaders(headers: Headers): { readonly [K in keyof PageMeta]?: unknown } {
 	const [, link] = /<([^>]*)>[^,<]*;\s*rel="?next"?/i.exec(headers.get('Link') ?? '') ?? []
 	const next = link === undefined ? undefined : new URLSearchParams(link.split('?')[1])
 	const total = headers.get('X-Total-Count')

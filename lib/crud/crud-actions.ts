@@ -1,6 +1,8 @@
 /**
  * The actions of a `CrudHandler`, one function each, in the order in which a request passes its steps: what the
- * URL asks, what the headers demand, what the body holds, the method, the answer.
+ * URL asks, what the body holds, what the headers demand, the method, the answer. Conditions come behind every
+ * check that needs no record, and are left to the change itself where that can compare (RFC 9110 §13.2.1: failures
+ * that can be told before take precedence).
  */
 
 import { RestError } from '../error.ts'
@@ -16,7 +18,7 @@ import { changeChecked, checkedId, confine, createChecked } from './crud-store.t
 import { type Asked, ask, type CrudFacts, type CrudView, FACTS } from './crud-view.ts'
 import { recordUrl } from './link.ts'
 import { type CrudQuery, listQuery, selectionOf } from './list-query.ts'
-import { restErrorOf } from './model-errors.ts'
+import { retold } from './model-errors.ts'
 import { QueryParams } from './query-params.ts'
 import { badQuery, unknownName } from './refusal.ts'
 import { Writer } from './write.ts'
@@ -60,7 +62,7 @@ async function list(view: CrudView): Promise<unknown> {
 		exchange.queryText === '' && exchange.method !== 'QUERY' ? plainQuery : askedQuery(plan, exchange)
 	if (!overridden.has('list')) return pageAnswer(view, exchange, await view.list(query))
 	ask(view, query.selection)
-	return pageAnswer(view, exchange, await meant(plan, 'list', () => view.list(query)))
+	return pageAnswer(view, exchange, await retold(plan, 'list', () => view.list(query)))
 }
 
 function askedQuery(plan: CrudPlan, exchange: Exchange): CrudQuery {
@@ -86,7 +88,7 @@ async function readAsked(view: CrudView, segment: unknown, exchange: Exchange): 
 	const { plan } = view[FACTS]
 	const id = checkedId(view, segment)
 	askRecord(view, exchange)
-	const answer = await meant(plan, 'read', () => view.read(id))
+	const answer = await retold(plan, 'read', () => view.read(id))
 	if (answer === null || answer === undefined) throw new RestError('not_found')
 	if (plan.version !== undefined && isKnown(view, exchange.headers, answer)) return null
 	return recordAnswer(view, answer)
@@ -102,9 +104,12 @@ async function create(view: CrudView, writer: Writer): Promise<unknown> {
 	// Before the method, which may want another one.
 	view.status(201)
 	const answer = await guardedCreate(view, exchange.headers, () =>
-		overridden.has('create') ? meant(plan, 'create', () => view.create(values)) : createChecked(view, values),
+		overridden.has('create')
+			? retold(plan, 'create', () => view.create(values))
+			: createChecked(view, values),
 	)
-	if (asked.createdId !== undefined) view.header('Location', recordUrl(exchange.target(), asked.createdId))
+	if (asked.createdId !== undefined)
+		view.header('Location', recordUrl(exchange.incoming, exchange.mount?.path ?? [], asked.createdId))
 	return recordAnswer(view, answer)
 }
 
@@ -124,7 +129,7 @@ async function change(
 	const { plan, overridden } = view[FACTS]
 	// What an override is given it may pass on changed, and so that is checked again.
 	if (!overridden.has(operation)) return recordAnswer(view, await changeChecked(view, operation, id, values))
-	return recordAnswer(view, await meant(plan, operation, () => view[operation](id, values)))
+	return recordAnswer(view, await retold(plan, operation, () => view[operation](id, values)))
 }
 
 async function remove(view: CrudView, segment: unknown): Promise<unknown> {
@@ -132,7 +137,7 @@ async function remove(view: CrudView, segment: unknown): Promise<unknown> {
 	const exchange = exchangeOf(view, 'remove')
 	const asked = askRecord(view, exchange)
 	asked.version = await guardedVersion(view, id, exchange.headers)
-	return stripped(view, await meant(view[FACTS].plan, 'remove', () => view.remove(id)))
+	return stripped(view, await retold(view[FACTS].plan, 'remove', () => view.remove(id)))
 }
 
 /** What the URL asks of a record: which of its fields are answered. */
@@ -147,13 +152,4 @@ function askRecord(view: CrudView, exchange: Exchange): Asked {
 	if (all.call(exchange.query(), 'fields').length > 1)
 		throw badQuery('fields', 'repeated', 'is given more than once')
 	return ask(view, selectionOf(plan, last.fields))
-}
-
-/** Calls what may be a subclass's own, which may ask the model itself: its errors are told alike. */
-async function meant(plan: CrudPlan, operation: CrudOperation, call: () => unknown): Promise<unknown> {
-	try {
-		return await call()
-	} catch (error) {
-		throw restErrorOf(error, plan, operation)
-	}
 }

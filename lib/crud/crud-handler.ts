@@ -5,17 +5,11 @@ import type { Validator } from '../validate/validator.ts'
 import { crudActions } from './crud-actions.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './crud-options.ts'
 import { crudPlan, refuseUnmakeable } from './crud-plan.ts'
+import type { CrudPage, CrudRecord } from './crud-record.ts'
 import { changeRecord, createRecord, listRecords, readRecord, removeRecord } from './crud-store.ts'
 import { ASKED, type Asked, askedFor, type CrudFacts, FACTS } from './crud-view.ts'
-import { type CrudQuery, plainQuery } from './list-query.ts'
+import { type CrudQuery, plainQuery, wholeQuery } from './list-query.ts'
 import type { Model } from './model.ts'
-
-/**
- * What the operations answer: a {@link CrudRecord} or a {@link CrudPage}, whose JSON the database has written, by a
- * promise; from a subclass whatever it likes. This is what `JSON.parse` answers, because no other type lets an
- * override return something else and still lets `super.read(id)` be used: say `const record: CrudRecord = await …`.
- */
-export type CrudAnswer = ReturnType<(typeof JSON)['parse']>
 
 /** Values by the names of fields, of `create`, `update` and `replace`. */
 export type CrudValues = Readonly<Record<string, unknown>>
@@ -62,17 +56,26 @@ export class CrudHandler extends RestHandler {
 		this[ASKED] = Object.freeze(askedFor(plan.selections.all))
 	}
 
+	// The operations have two overloads, which are the same: `super.read(id)` is exactly a promise of a CrudRecord, and
+	// still an override may answer anything, as TypeScript compares a method with overloads by erasing their type
+	// parameters. NoInfer keeps an answer from becoming whatever its caller expects.
+
 	/**
-	 * A page of records. An override may narrow `query`, which names fields as the model does.
+	 * A page of records: of `query`, which names fields as the model does. What it doesn't say is as in a list
+	 * without parameters; `{ limit: 0 }` counts.
 	 *
 	 * @throws RestError `unavailable` when the store can't be reached; all operations do
 	 */
-	list(query: CrudQuery = this[FACTS].plainQuery): CrudAnswer {
-		return listRecords(this, query)
+	list<Answer = Promise<CrudPage>>(query?: Partial<CrudQuery>): NoInfer<Answer>
+	list<Answer = Promise<CrudPage>>(query?: Partial<CrudQuery>): NoInfer<Answer>
+	list(query?: Partial<CrudQuery>): unknown {
+		return listRecords(this, wholeQuery(this[FACTS].plainQuery, query))
 	}
 
 	/** One record. @throws RestError `not_found` when there is none, or none within the scope */
-	read(id: string): CrudAnswer {
+	read<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
+	read<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
+	read(id: string): unknown {
 		return readRecord(this, id)
 	}
 
@@ -81,7 +84,9 @@ export class CrudHandler extends RestHandler {
 	 *
 	 * @throws RestError `conflict` with a record that is there, `invalid` for what can't be stored
 	 */
-	create(values: CrudValues): CrudAnswer {
+	create<Answer = Promise<CrudRecord>>(values: CrudValues): NoInfer<Answer>
+	create<Answer = Promise<CrudRecord>>(values: CrudValues): NoInfer<Answer>
+	create(values: CrudValues): unknown {
 		return createRecord(this, values)
 	}
 
@@ -90,17 +95,23 @@ export class CrudHandler extends RestHandler {
 	 *
 	 * @throws RestError as `read` and `create`; `precondition_failed` where `If-Match` names another version
 	 */
-	update(id: string, values: CrudValues): CrudAnswer {
+	update<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
+	update<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
+	update(id: string, values: CrudValues): unknown {
 		return changeRecord(this, 'update', id, values)
 	}
 
 	/** Replaces a record's updatable fields: `values` has all of them. @throws RestError as `update` */
-	replace(id: string, values: CrudValues): CrudAnswer {
+	replace<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
+	replace<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
+	replace(id: string, values: CrudValues): unknown {
 		return changeRecord(this, 'replace', id, values)
 	}
 
 	/** Deletes a record, and answers it as it was. @throws RestError as `update` */
-	remove(id: string): CrudAnswer {
+	remove<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
+	remove<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
+	remove(id: string): unknown {
 		return removeRecord(this, id)
 	}
 

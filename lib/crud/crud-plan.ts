@@ -18,6 +18,7 @@ export interface CrudPlan {
 	/** All fields of the model, by the names of clients. */
 	readonly fields: FieldMap
 	readonly key: CrudField
+	readonly isKeyVisible: boolean
 	readonly visible: FieldMap
 	readonly filterable: FieldMap
 	readonly sortable: FieldMap
@@ -59,8 +60,7 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 	checkModel(owner, model)
 	checkNames(owner, model, options)
 	const fields = crudFields(owner, model, options.columns)
-	const named = (option: keyof CrudOptions, names: unknown, among: FieldMap = fields) =>
-		pick(owner, model, option, names, among)
+	const named = (option: keyof CrudOptions, names: unknown) => pick(owner, model, option, names, fields)
 	const visible = options.visible === 'all' ? fields : named('visible', options.visible)
 	if (visible.size === 0) throw noneVisible(owner, fields)
 	const within = (option: 'filterable' | 'sortable' | 'searchable', names: unknown) =>
@@ -91,6 +91,7 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 	const isGiven = !own.field.hasDefault && !own.field.generated
 	return {
 		...{ owner, model, fields, visible, sortable, searchable, updatable, version, key: own },
+		isKeyVisible: visible.has(own.name),
 		filterable: options.filterable === undefined ? visible : within('filterable', options.filterable),
 		// Who makes a record whose key the store doesn't make must give it.
 		creatable: isGiven ? new Map([...key, ...creatable]) : creatable,
@@ -148,13 +149,13 @@ function noneVisible(owner: string, fields: FieldMap): TypeError {
 	return new TypeError(`${owner}: visible names no column: there are ${[...fields.keys()].join(', ')}`)
 }
 
-function pick(owner: string, model: Model, option: string, names: unknown, among: FieldMap): FieldMap {
+function pick(owner: string, model: Model, option: string, names: unknown, fields: FieldMap): FieldMap {
 	const picked = new Map<string, CrudField>()
 	for (const name of texts(owner, option, names)) {
-		const field = among.get(name)
+		const field = fields.get(name)
 		if (field === undefined)
 			throw new TypeError(
-				`${owner}: ${option}: ${model.name} has no column ${name}${nearest(name, among.keys())}`,
+				`${owner}: ${option}: ${model.name} has no column ${name}${nearest(name, fields.keys())}`,
 			)
 		picked.set(name, field)
 	}

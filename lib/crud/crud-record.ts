@@ -1,4 +1,5 @@
 /** What `CrudHandler`'s own operations answer: the model's JSON text, with what the answer's headers are made of. */
+import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
 
 /** One record. */
@@ -18,17 +19,6 @@ export class CrudRecord extends RawJson {
 	with(value: unknown): CrudRecord {
 		return new CrudRecord(textOf(value), this.id, this.version)
 	}
-}
-
-/** About a page; sent as `meta`. */
-export interface PageMeta {
-	/** Most records of the page. */
-	readonly limit: number
-	readonly offset: number
-	/** Cursor of the next page; null on the last one. */
-	readonly next: string | null
-	/** How many records fit, where they were counted. */
-	readonly total?: number
 }
 
 /** A page of records. */

@@ -3,19 +3,19 @@
  * tell its errors in the words of clients.
  */
 import { RestError } from '../error.ts'
-import type { CrudOperation } from './crud-options.ts'
+import type { CrudPlan } from './crud-plan.ts'
 import { CrudPage, CrudRecord } from './crud-record.ts'
 import { ASKED, type CrudView, FACTS } from './crud-view.ts'
-import { cursorText } from './cursor.ts'
+import { countText, cursorText } from './cursor.ts'
 import { checkedChanges, givenChanges } from './given-value.ts'
 import type { CrudQuery } from './list-query.ts'
 import { type Absent, type Changes, DEFAULT, type Found, type Listed, type Value } from './model.ts'
-import { restErrorOf } from './model-errors.ts'
+import { retold } from './model-errors.ts'
 import { allOf } from './operator.ts'
 import { EVERYTHING, refuseLeaving, type Scope, scopeCondition, scopeOf, withScope } from './scope.ts'
 import type { WrittenValues } from './write.ts'
 
-/** Thrown by no one, and so without the cost of a stack. */
+/** One for all, so that ids which nobody has cost no stack each. */
 const NOT_FOUND = new RestError('not_found')
 
 /** What the view is confined to; asked once a request where it is asked for more than once. */
@@ -36,21 +36,25 @@ export function checkedId(view: CrudView, id: unknown): string {
 }
 
 export async function listRecords(view: CrudView, query: CrudQuery): Promise<CrudPage> {
-	const { isScoped } = view[FACTS]
+	const { isScoped, plan } = view[FACTS]
 	const asking = isScoped
 		? { ...query, where: allOf(scopeCondition(await confine(view)), query.where) }
 		: query
-	const { json, next, total } = await within(view, 'list', () => listed(view, asking))
+	const { json, next, total } = await retold(plan, 'list', () => listed(plan, asking))
 	const { limit, offset } = query
-	const cursor = next === undefined ? null : cursorText(query.stamp, next)
+	const cursor =
+		next === undefined
+			? null
+			: plan.isKeyVisible
+				? cursorText(query.stamp, next)
+				: countText(query.stamp, offset + limit)
 	const meta = total === undefined ? { limit, offset, next: cursor } : { limit, offset, next: cursor, total }
 	const asked = view[ASKED]
 	if (!Object.isFrozen(asked)) asked.page = meta
 	return new CrudPage(json, meta)
 }
 
-async function listed(view: CrudView, query: CrudQuery): Promise<Listed> {
-	const { model } = view[FACTS].plan
+async function listed({ model }: CrudPlan, query: CrudQuery): Promise<Listed> {
 	if (query.limit > 0) return model.list(query)
 	return { json: '[]', next: undefined, total: await model.count(query.where) }
 }
@@ -59,7 +63,7 @@ export async function readRecord(view: CrudView, id: string): Promise<CrudRecord
 	const { isScoped, plan } = view[FACTS]
 	const key = checkedId(view, id)
 	const where = isScoped ? scopeCondition(await confine(view)) : undefined
-	const found = await within(view, 'read', () => plan.model.read(key, view[ASKED].selection, where))
+	const found = await retold(plan, 'read', () => plan.model.read(key, view[ASKED].selection, where))
 	if (found === undefined) throw NOT_FOUND
 	return new CrudRecord(found.json, key, found.version)
 }
@@ -83,7 +87,7 @@ async function createWith(view: CrudView, changes: () => Changes): Promise<CrudR
 			? values
 			: { ...values, [field.name]: 1 }
 	const asked = view[ASKED]
-	const { json, id, version } = await within(view, 'create', () =>
+	const { json, id, version } = await retold(plan, 'create', () =>
 		plan.model.create(versioned, asked.selection),
 	)
 	if (!Object.isFrozen(asked)) asked.createdId = id
@@ -142,10 +146,10 @@ async function changeWith(
 	if (Object.keys(changes).length > 0)
 		return recordOf(
 			key,
-			await within(view, operation, () => plan.model.update(key, changes, selection, { where, version })),
+			await retold(plan, operation, () => plan.model.update(key, changes, selection, { where, version })),
 		)
 	// Nothing is to be changed: the record is as it is, and so is its version.
-	const found = await within(view, operation, () => plan.model.read(key, selection, where))
+	const found = await retold(plan, operation, () => plan.model.read(key, selection, where))
 	const isStale = version !== undefined && found !== undefined && found.version !== version
 	return recordOf(key, isStale ? 'stale' : (found ?? 'missing'))
 }
@@ -157,7 +161,7 @@ export async function removeRecord(view: CrudView, id: string): Promise<CrudReco
 	const where = scopeCondition(await confine(view))
 	return recordOf(
 		key,
-		await within(view, 'remove', () => plan.model.delete(key, selection, { where, version })),
+		await retold(plan, 'remove', () => plan.model.delete(key, selection, { where, version })),
 	)
 }
 
@@ -165,13 +169,4 @@ function recordOf(id: string, found: Found | Absent): CrudRecord {
 	if (found === 'missing') throw NOT_FOUND
 	if (found === 'stale') throw new RestError('precondition_failed')
 	return new CrudRecord(found.json, id, found.version)
-}
-
-/** Waits for the model. @throws RestError for what the model has refused */
-async function within<T>(view: CrudView, operation: CrudOperation, ask: () => Promise<T>): Promise<T> {
-	try {
-		return await ask()
-	} catch (error) {
-		throw restErrorOf(error, view[FACTS].plan, operation)
-	}
 }

@@ -1,9 +1,9 @@
 /**
  * What the steps of a `CrudHandler` know of it: facts that are settled when it is made, and what one request asks.
  */
+import type { PageMeta } from '../wire/list.ts'
 import type { CrudOperation, CrudRules } from './crud-options.ts'
 import type { CrudPlan } from './crud-plan.ts'
-import type { PageMeta } from './crud-record.ts'
 import type { CrudQuery } from './list-query.ts'
 import type { Selection } from './model.ts'
 import type { Scope } from './scope.ts'

@@ -2,6 +2,7 @@
  * Cursors: where a page ended, as text that clients hand back. Opaque, and tied to the sort and the conditions
  * of its list, so that it can't be used to go on in another one.
  */
+import type { RestError } from '../error.ts'
 import type { Detail } from '../wire/codes.ts'
 import type { FieldMap } from './crud-plan.ts'
 import type { Condition, Field, Order, Value } from './model.ts'
@@ -18,6 +19,24 @@ export function cursorText(stamp: string, next: string): string {
 }
 
 /**
+ * The cursor of a list whose key is hidden, and so can't be in it: how many records come before the next page.
+ */
+export function countText(stamp: string, count: number): string {
+	return Buffer.from(JSON.stringify([stamp, count])).toString('base64url')
+}
+
+/**
+ * How many records come before the page of a cursor that counts.
+ *
+ * @throws RestError as `cursorValues`
+ */
+export function cursorCount(cursor: string, stamp: string): number {
+	const [count, ...more] = ownParts(cursor, stamp)
+	if (Number.isSafeInteger(count) && Number(count) >= 0 && more.length === 0) return Number(count)
+	throw malformed()
+}
+
+/**
  * The values that a cursor carries, each made sure of by its field's type: a cursor comes from outside like
  * everything else.
  *
@@ -29,13 +48,27 @@ export function cursorValues(
 	order: readonly Order[],
 	fields: FieldMap,
 ): readonly Value[] {
-	const parts = partsOf(cursor)
-	if (parts === undefined) throw badQuery('cursor', 'cursor', 'is malformed: take it from meta.next')
-	const [own, ...given] = parts
-	if (own !== stamp || given.length !== order.length)
-		throw badQuery('cursor', 'cursor', 'belongs to a list with another sort or filter')
+	const given = ownParts(cursor, stamp)
+	if (given.length !== order.length) throw foreign()
 	const byColumn = new Map([...fields.values()].map(({ field }) => [field.name, field]))
 	return order.map((term, at) => cursorValue(byColumn.get(term.field), given[at]))
+}
+
+/** What stands behind the stamp, which must be the list's own. */
+function ownParts(cursor: string, stamp: string): readonly unknown[] {
+	const parts = partsOf(cursor)
+	if (parts === undefined) throw malformed()
+	const [own, ...given] = parts
+	if (own !== stamp) throw foreign()
+	return given
+}
+
+function malformed(): RestError {
+	return badQuery('cursor', 'cursor', 'is malformed: take it from meta.next')
+}
+
+function foreign(): RestError {
+	return badQuery('cursor', 'cursor', 'belongs to a list with another sort or filter')
 }
 
 function partsOf(cursor: string): unknown[] | undefined {
@@ -54,7 +87,7 @@ function cursorValue(field: Field | undefined, given: unknown): Value {
 	// A stored text may be none of today's choices any more, a number beyond today's bounds.
 	const free = field && { ...field, choices: undefined, min: undefined, max: undefined }
 	const value = free && operandFromJson(free, given, problems)
-	if (value === undefined) throw badQuery('cursor', 'cursor', 'is malformed: take it from meta.next')
+	if (value === undefined) throw malformed()
 	return value
 }
 

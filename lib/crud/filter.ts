@@ -1,8 +1,9 @@
 /** `filter`: conditions as JSON, with alternatives. Called by `query-params.ts`. */
+import type { Detail } from '../wire/codes.ts'
 import type { CrudField } from './crud-field.ts'
 import type { FieldMap } from './crud-plan.ts'
 import type { Condition } from './model.ts'
-import { allOf, compared, type Operator, operatorOf, takesList } from './operator.ts'
+import { allOf, compared, type Operator, operandField, operatorOf, takesList } from './operator.ts'
 import { badQuery, badValue, unknownName } from './refusal.ts'
 import { operandFromJson } from './value-from-json.ts'
 import type { Given } from './value-from-text.ts'
@@ -56,7 +57,7 @@ export function filterCondition(
 }
 
 /** @throws RestError `bad_request` in the same words for a field that is unknown, hidden or not to be filtered by */
-export function filterField(name: string, fields: FieldMap, place: string): CrudField {
+function filterField(name: string, fields: FieldMap, place: string): CrudField {
 	const field = fields.get(name)
 	if (field === undefined) throw unknownName(place, 'is no field to filter by: there are', fields.keys())
 	return field
@@ -102,11 +103,9 @@ function operation(
 	return compared(field, operator, values, place)
 }
 
-/** What a text operator looks for is any text, whatever its field may hold. */
-function operand({ field }: CrudField, operator: Operator, given: unknown, place: string): Given {
-	const problems: Parameters<typeof badValue>[1][number][] = []
-	const isPart = operator === 'contains' || operator === 'startsWith' || operator === 'endsWith'
-	const value = operandFromJson(isPart ? { ...field, choices: undefined } : field, given, problems)
+function operand(field: CrudField, operator: Operator, given: unknown, place: string): Given {
+	const problems: Detail[] = []
+	const value = operandFromJson(operandField(field, operator), given, problems)
 	if (value === undefined) throw badValue(place, problems)
 	return value
 }

@@ -1,8 +1,8 @@
 /** Ids of URLs. One that can't be the key's names no record: it is known before anything is asked. */
+import { isUuid } from '../validate/format.ts'
 import type { Field } from './model.ts'
 
 const WHOLE = /^(?:0|-?[1-9]\d{0,18})$/
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 /** Digits of which every number is exact. */
 const EXACT_DIGITS = 15
 
@@ -11,7 +11,7 @@ const EXACT_DIGITS = 15
  * isn't written as the key's type is: integers in their shortest form, uuids in either case.
  */
 export function idReader(key: Field): (text: string) => string | undefined {
-	if (key.type === 'uuid') return (text) => (UUID.test(text) ? text.toLowerCase() : undefined)
+	if (key.type === 'uuid') return (text) => (isUuid(text) ? text.toLowerCase() : undefined)
 	if (key.type !== 'integer' && key.type !== 'bigint') return (text) => textId(key, text)
 	const bits = key.type === 'integer' ? 2n ** 53n : 2n ** 63n
 	const least = BigInt(key.min ?? (key.type === 'integer' ? 1n - bits : -bits))

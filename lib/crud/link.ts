@@ -1,4 +1,5 @@
 /** URLs of answers: path-absolute, of the request's own target, so that no Host header of a client gets into them. */
+import type { Incoming } from '../incoming.ts'
 
 /** Characters that would end a `<…>` or a quoted text of a header. */
 const DELIMITERS = /[<>"\\^`{|} ]/g
@@ -17,9 +18,21 @@ export function pathOf(target: string): string {
 	return escaped(path.replace(/^\/+/, '/').replace(/\/+$/, ''))
 }
 
-/** `Location` of a record below the request's path. */
-export function recordUrl(target: string, id: string): string {
-	return `${pathOf(target)}/${encodeURIComponent(id)}`
+/**
+ * `Location` of a record: below its handler's path, whatever route the request came by, behind what a router in
+ * front has cut off (Express, Connect).
+ *
+ * @param path the segments of the handler's path
+ */
+export function recordUrl(
+	{ originalUrl, url = '' }: Pick<Incoming, 'originalUrl' | 'url'>,
+	path: readonly string[],
+	id: string,
+): string {
+	const whole = typeof originalUrl === 'string' ? pathOf(originalUrl) : ''
+	const own = pathOf(url)
+	const outside = whole.endsWith(own) ? whole.slice(0, whole.length - own.length) : ''
+	return `${outside}/${[...path, id].map(encodeURIComponent).join('/')}`
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import type { CrudField } from './crud-field.ts'
 import type { CrudPlan, FieldMap } from './crud-plan.ts'
-import { cursorValues, stampOf } from './cursor.ts'
+import { cursorCount, cursorValues, stampOf } from './cursor.ts'
 import type { ListQuery, Order, Selection } from './model.ts'
 import { allOf } from './operator.ts'
 import type { QueryParams } from './query-params.ts'
@@ -27,6 +27,17 @@ export function plainQuery(plan: CrudPlan): CrudQuery {
 	})
 }
 
+/** The query of which somebody's code says a part. What a request asks is whole already. */
+export function wholeQuery(plain: CrudQuery, part: Partial<CrudQuery> = plain): CrudQuery {
+	if (isWhole(part)) return part
+	const query = { ...plain, ...part }
+	return { ...query, stamp: stampOf(query.order, query.where) }
+}
+
+function isWhole(query: Partial<CrudQuery>): query is CrudQuery {
+	return query.stamp !== undefined
+}
+
 /** @throws RestError `bad_request` for a value that can't be, naming its parameter */
 export function listQuery(plan: CrudPlan, { settings, terms }: QueryParams): CrudQuery {
 	const order = orderOf(plan, settings.has('sort') ? names('sort', settings.get('sort')) : [])
@@ -37,16 +48,26 @@ export function listQuery(plan: CrudPlan, { settings, terms }: QueryParams): Cru
 	if (!Number.isSafeInteger(offset)) throw badQuery('offset', 'max', 'must be within 9007199254740991')
 	if (cursor !== undefined && settings.has('offset'))
 		throw badQuery('offset', 'cursor', "can't stand beside cursor: a cursor says where to begin")
-	if (cursor !== undefined && typeof cursor !== 'string')
-		throw badQuery('cursor', 'string', 'must be a string')
 	const limit = settings.has('limit') ? wholeNumber('limit', settings.get('limit')) : plan.limit
 	return {
 		selection: selectionOf(plan, settings.get('fields')),
-		...{ where, order, offset, stamp },
+		...{ where, order, stamp },
+		...(cursor === undefined ? { offset, after: undefined } : behind(plan, cursor, stamp, order)),
 		limit: Math.min(limit, plan.maxLimit),
-		after: cursor === undefined ? undefined : cursorValues(cursor, stamp, order, plan.fields),
 		total: isCounted(settings.get('count')) || limit === 0,
 	}
+}
+
+/** Where a cursor leads. Values of a hidden key are in none: it could be read, and made to find them out. */
+function behind(
+	plan: CrudPlan,
+	cursor: unknown,
+	stamp: string,
+	order: readonly Order[],
+): Pick<CrudQuery, 'offset' | 'after'> {
+	if (typeof cursor !== 'string') throw badQuery('cursor', 'string', 'must be a string')
+	if (plan.isKeyVisible) return { offset: 0, after: cursorValues(cursor, stamp, order, plan.fields) }
+	return { offset: cursorCount(cursor, stamp), after: undefined }
 }
 
 /**

@@ -1,7 +1,8 @@
 /** `ModelError`: what a store refuses, in words that every store shares. `CrudHandler` turns it into an answer. */
 
 /**
- * - `unique`, `foreign_key`: another record stands against it (409)
+ * - `unique`, `foreign_key`: it doesn't fit the records that are there: a value is taken, what is referred to is
+ *   missing, or others refer to it (409)
  * - `not_null`, `check`, `invalid`: the value can't be stored: null, out of range, too long, malformed (422)
  * - `busy`: serialization failure, deadlock, lock not had in time; may be tried again (503)
  * - `unavailable`: the store couldn't be reached, nothing was done (503)

@@ -15,8 +15,24 @@ const RETRY: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown', string>
 
 const NONE: FieldMap = new Map()
 
-/** The error for a client, where a model has thrown it; anything else as it is. */
-export function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOperation): unknown {
+/**
+ * Waits for whoever asks a model: a step of ours, or a subclass's own method.
+ *
+ * @throws RestError for what the model has refused; anything else as it was thrown
+ */
+export async function retold<T>(
+	plan: CrudPlan,
+	operation: CrudOperation,
+	ask: () => T | PromiseLike<T>,
+): Promise<T> {
+	try {
+		return await ask()
+	} catch (error) {
+		throw restErrorOf(error, plan, operation)
+	}
+}
+
+function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOperation): unknown {
 	if (!(error instanceof ModelError)) return error
 	const { kind } = error
 	switch (kind) {
@@ -43,7 +59,8 @@ export function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOpera
 
 function conflict(details: readonly Detail[], cause: ModelError): RestError {
 	const [first] = details
-	const message = first === undefined ? 'Another record stands against it' : sentence(first)
+	// For a value that is taken as for a reference to nothing: which it is may be all that is hidden.
+	const message = first === undefined ? 'It does not fit the records that are there' : sentence(first)
 	return new RestError('conflict', message, { details, cause })
 }
 

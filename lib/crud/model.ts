@@ -71,7 +71,8 @@ export type Changes = Readonly<Record<string, Value | typeof DEFAULT>>
 
 /**
  * Which records are meant. A comparison with null is neither true nor false, as in SQL: `ne` and `not` don't
- * find records whose field is null. Text comparisons take every character literally; case is the store's.
+ * find records whose field is null. `and` of no terms is true, `or` and `in` of none false. Text comparisons take
+ * every character literally; case is the store's.
  */
 export type Condition =
 	| { readonly op: 'and' | 'or'; readonly terms: readonly Condition[] }
@@ -97,7 +98,6 @@ export type Condition =
 			readonly value: string
 	  }
 
-/** `and` of no terms is true, `or` and `in` of none false. */
 export type Comparison = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte'
 
 /** One term of an order. Nulls come last in both directions. */

@@ -1,6 +1,6 @@
 /** The operators by which a field is compared, as conditions. Used by `field[op]=value` and by `filter` alike. */
 import type { CrudField } from './crud-field.ts'
-import type { Condition, FieldType } from './model.ts'
+import type { Condition, Field, FieldType } from './model.ts'
 import { badQuery, unknownName } from './refusal.ts'
 import type { Given } from './value-from-text.ts'
 
@@ -12,7 +12,7 @@ export type Operator =
 
 const EQUALITY: readonly Operator[] = ['eq', 'ne', 'in', 'nin', 'null']
 const ORDER: readonly Operator[] = ['gt', 'gte', 'lt', 'lte', 'between']
-const TEXT: readonly Operator[] = ['contains', 'startsWith', 'endsWith']
+const TEXT = ['contains', 'startsWith', 'endsWith'] as const
 /** Operators that take a list of values. */
 const LISTS: ReadonlySet<Operator> = new Set(['in', 'nin', 'between'])
 /** Most values of one list. */
@@ -43,6 +43,15 @@ export function takesList(operator: Operator): boolean {
 	return LISTS.has(operator)
 }
 
+/** What an operand must be: a text operator looks for any text, whatever choices its field has. */
+export function operandField({ field }: CrudField, operator: Operator): Field {
+	return looksForPart(operator) ? { ...field, choices: undefined } : field
+}
+
+function looksForPart(operator: Operator): operator is (typeof TEXT)[number] {
+	return TEXT.some((one) => one === operator)
+}
+
 /**
  * A field compared with values: one, or a list's.
  *
@@ -70,8 +79,7 @@ export function compared(
 			],
 		}
 	}
-	if (operator === 'contains' || operator === 'startsWith' || operator === 'endsWith')
-		return { op: operator, field: name, value: String(first) }
+	if (looksForPart(operator)) return { op: operator, field: name, value: String(first) }
 	return { op: operator, field: name, value: first }
 }
 

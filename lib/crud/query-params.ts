@@ -3,18 +3,23 @@
  * `list-query.ts` makes a query for the model of them.
  */
 import type { Fields } from '../decode/fields.ts'
+import type { Detail } from '../wire/codes.ts'
+import { PARAMETERS } from '../wire/list.ts'
+import type { CrudField } from './crud-field.ts'
 import type { CrudPlan } from './crud-plan.ts'
-import { fieldCondition, filterCondition, filterField, TermCount } from './filter.ts'
+import { fieldCondition, filterCondition, TermCount } from './filter.ts'
 import type { Condition } from './model.ts'
-import { compared, operatorOf, takesList } from './operator.ts'
+import { compared, operandField, operatorOf, takesList } from './operator.ts'
 import { badQuery, badValue, unknownName } from './refusal.ts'
 import { searchCondition } from './search.ts'
 import { type Given, valueFromText } from './value-from-text.ts'
 
+type Parameter = (typeof PARAMETERS)[number]
 /** What isn't a condition. */
-export type Setting = 'limit' | 'offset' | 'cursor' | 'sort' | 'fields' | 'count'
+export type Setting = Exclude<Parameter, 'filter' | 'search'>
 
-const SETTINGS: readonly Setting[] = ['limit', 'offset', 'cursor', 'sort', 'fields', 'count']
+/** The parameters of a list without fields to search in. */
+const UNSEARCHABLE = PARAMETERS.filter((name) => name !== 'search')
 /** `title[contains]`. */
 const BRACKETED = /^(.*)\[([^[\]]*)\]$/s
 
@@ -39,12 +44,13 @@ export class QueryParams {
 			if (this.#plan.ignoreQuery.has(name)) continue
 			const values = fields.all(name)
 			const [first = ''] = values
-			if (!this.#isParameter(name)) {
+			const parameter = this.#parameter(name)
+			if (parameter === undefined) {
 				this.#addComparison(name, values)
 				continue
 			}
 			if (values.length > 1) throw badQuery(name, 'repeated', 'is given more than once')
-			this.#addParameter(name, name === 'filter' ? parsed(first) : first)
+			this.#addParameter(parameter, name === 'filter' ? parsed(first) : first)
 		}
 	}
 
@@ -59,42 +65,42 @@ export class QueryParams {
 		for (const [name, value] of Object.entries(body)) {
 			// The URL says where the page begins: what the body says of it is the first page's.
 			if (isPlaced && (name === 'cursor' || name === 'offset')) continue
-			if (this.#isParameter(name)) this.#addParameter(name, value)
+			const parameter = this.#parameter(name)
+			if (parameter !== undefined) this.#addParameter(parameter, value)
 			else {
-				this.#known(name, name)
+				this.#field(name, name)
 				this.terms.push(fieldCondition(name, value, this.#plan.filterable, this.#count, name))
 			}
 		}
 	}
 
-	#isParameter(name: string): boolean {
-		if (name === 'search') return this.#plan.searchable.size > 0
-		return name === 'filter' || SETTINGS.includes(name as Setting)
+	/** The parameter of that name; `search` is one where there are fields to search in. */
+	#parameter(name: string): Parameter | undefined {
+		return this.#parameters().find((one) => one === name)
 	}
 
-	#addParameter(name: string, value: unknown): void {
+	#parameters(): readonly Parameter[] {
+		return this.#plan.searchable.size > 0 ? PARAMETERS : UNSEARCHABLE
+	}
+
+	#addParameter(name: Parameter, value: unknown): void {
 		const { filterable, searchable } = this.#plan
 		if (name === 'filter') this.terms.push(filterCondition(value, filterable, this.#count))
 		else if (name === 'search') {
 			if (typeof value !== 'string') throw badQuery('search', 'string', 'must be a string')
 			const condition = searchCondition(value, searchable, this.#count)
 			if (condition !== undefined) this.terms.push(condition)
-		} else if (!this.settings.has(name as Setting)) this.settings.set(name as Setting, value)
+		} else if (!this.settings.has(name)) this.settings.set(name, value)
 	}
 
 	/** `field=value`, repeated for one of several; `field[op]=value`. */
 	#addComparison(name: string, values: readonly string[]): void {
 		const [, base = name, op = 'eq'] = this.#plan.filterable.has(name) ? [] : (BRACKETED.exec(name) ?? [])
-		const field = this.#known(base, name)
+		const field = this.#field(base, name)
 		const operator = operatorOf(field, op, name)
 		const read = (text: string): Given => {
-			const problems: Parameters<typeof badValue>[1][number][] = []
-			const isPart = operator === 'contains' || operator === 'startsWith' || operator === 'endsWith'
-			const value = valueFromText(
-				isPart ? { ...field.field, choices: undefined } : field.field,
-				text,
-				problems,
-			)
+			const problems: Detail[] = []
+			const value = valueFromText(operandField(field, operator), text, problems)
 			if (value === undefined) throw badValue(name, problems)
 			return value
 		}
@@ -114,11 +120,12 @@ export class QueryParams {
 	}
 
 	/** @throws RestError `bad_request` in the same words for all that can't be asked by */
-	#known(name: string, place: string): ReturnType<typeof filterField> {
-		const { filterable, searchable } = this.#plan
-		if (filterable.has(name)) return filterField(name, filterable, place)
-		const parameters = [...SETTINGS, 'filter', ...(searchable.size > 0 ? ['search'] : [])]
-		throw unknownName(place, 'is no parameter of this list: there are', [...parameters, ...filterable.keys()])
+	#field(name: string, place: string): CrudField {
+		const { filterable } = this.#plan
+		const field = filterable.get(name)
+		if (field !== undefined) return field
+		const all = [...this.#parameters(), ...filterable.keys()]
+		throw unknownName(place, 'is no parameter of this list: there are', all)
 	}
 }
 

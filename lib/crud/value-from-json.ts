@@ -16,6 +16,7 @@ export function valueFromJson(field: Field, given: unknown, problems: Detail[]):
 			return typeof given === 'boolean' ? given : wrongType(field, problems)
 		case 'integer':
 		case 'bigint':
+			// Of -0, which databases of whole numbers don't know, + 0 makes 0.
 			if (Number.isSafeInteger(given)) return withinBounds(field, Number(given) + 0, problems)
 			break
 		case 'float':

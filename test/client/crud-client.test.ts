@@ -294,6 +294,38 @@ describe('client and CrudHandler: lists', (test) => {
 		}))
 })
 
+describe('client and CrudHandler: fields that are called like a group of filters', (test) => {
+	const where = { and: { gte: 2 }, or: ['x', 'y'], not: null }
+	const doubtful = { ...where, or: { nin: ['x,y', 'z'] } }
+	/** So many that no URL should hold them. */
+	const IDS = [2, 3, ...Array.from({ length: 98 }, (_, at) => 2 ** 52 + at)]
+
+	test('are found by, whatever the length of the URL', async () => {
+		const model = new MemoryModel('word', {
+			key: 'id',
+			fields: { id: 'integer', and: 'integer', or: 'text', not: { type: 'text', nullable: true } },
+			rows: [
+				{ and: 1, or: 'x' },
+				{ and: 2, or: 'x' },
+				{ and: 3, or: 'y' },
+				{ and: 4, or: 'z' },
+				{ and: 5, or: 'x', not: 'n' },
+			],
+		})
+		await listening({ word: new CrudHandler(model, { visible: 'all' }) }, {}, async ({ url }) => {
+			const words = new CrudClient<{ id: number; and: number; or: string; not: string | null }>('word', url)
+			for (const asked of [where, doubtful, { ...where, id: IDS }]) {
+				const { data } = await words.list({ where: asked })
+				assert.equal(
+					data.map(({ id }) => id),
+					[2, 3],
+				)
+			}
+			assert.is(await words.count({ where }), 2)
+		})
+	})
+})
+
 describe('client and CrudHandler: without envelope', (test) => {
 	test('everything is the same', () =>
 		onClient(async (articles, bare) => {

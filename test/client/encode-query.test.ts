@@ -134,6 +134,30 @@ describe('client: a query that no URL should hold', (test) => {
 		})
 	})
 
+	test('has fields that are called like a group of filters beside its filter', () => {
+		const where = { and: 'x', not: { gte: 3 }, or: null, title: 'y' }
+		assert.is(urlOf({ where }), '/a?and=x&not[gte]=3&or[null]=true&title=y')
+		assert.equal(encodeQuery<Anything>('/a', { where: { ...where, id: ids } }), {
+			method: 'QUERY',
+			url: '/a',
+			body: {
+				filter: { title: { eq: 'y' }, id: { in: ids } },
+				...{ and: { eq: 'x' }, not: { gte: 3 }, or: { null: true } },
+			},
+		})
+	})
+
+	test('is a QUERY too where no URL can say what is asked of such a field', () => {
+		assert.equal(
+			encodeQuery<Anything>('/a', { limit: 2, where: { or: { nin: ['a,b', 'c'] }, title: 'x' } }),
+			{
+				method: 'QUERY',
+				url: '/a',
+				body: { limit: 2, filter: { title: { eq: 'x' } }, or: { nin: ['a,b', 'c'] } },
+			},
+		)
+	})
+
 	test('a URL of 2,000 characters is still asked for, one of 2,001 is not', () => {
 		const search = 'x'.repeat(2_000 - '/a?search='.length)
 		assert.is(encodeQuery('/a', { search }).method, 'GET')
@@ -169,6 +193,7 @@ describe('client: conditions that can not be sent are refused, not left out', (t
 			{ tag: { eq: { deep: 1 } } },
 			'tag.eq is compared with a text, number, boolean or date, not [object Object]; leave it out instead',
 		],
+		[{ or: ['a', null] }, 'or is called like a group of filters: ask for null by itself'],
 		[{ tag: {} }, 'tag is a value, null, an array or an object of operators'],
 		[{ at: new Date(Number.NaN) }, 'Invalid time value'],
 	]
@@ -182,10 +207,13 @@ describe('client: conditions that can not be sent are refused, not left out', (t
 	}
 
 	const groups: [object, RegExp][] = [
-		[{ or: { a: 1 } }, /map is not a function/],
-		[{ and: [null] }, /Cannot convert undefined or null to object/],
-		[{ not: undefined }, /Cannot convert undefined or null to object/],
-		[{ or: undefined }, /Cannot read properties of undefined/],
+		[{ or: { a: 1 } }, /^or holds filters; a field called so is asked for in where$/],
+		[{ or: 'a' }, /^or holds filters/],
+		[{ and: [null] }, /^and holds filters/],
+		[{ not: undefined }, /^not holds filters/],
+		[{ not: 'a' }, /^not holds filters/],
+		[{ or: undefined }, /^or holds filters/],
+		[{ or: [{ and: 5 }] }, /^and holds filters/],
 		[{ or: [{ a: undefined }] }, /^a is compared with a text, .* not undefined; leave it out instead$/],
 	]
 	for (const [filter, message] of groups) {

@@ -20,7 +20,7 @@ describe('client: the module', (test) => {
 		)
 		const [module] = outputFiles
 		assert.is(outputFiles.length, 1)
-		assert.ok(module !== undefined && gzipSync(module.contents).length < 3_500)
+		assert.ok(module !== undefined && gzipSync(module.contents).length < 3_600)
 		const [{ exports = [] } = {}] = Object.values(metafile.outputs)
 		assert.equal(exports, ['ApiError', 'CrudClient'])
 	})

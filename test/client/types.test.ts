@@ -63,6 +63,10 @@ describe('client: types', (test) => {
 			{ where: { id: { above: 3 } } },
 			// @ts-expect-error: nothing is greater than null
 			{ where: { tag: { gt: null } } },
+			// @ts-expect-error: nothing is one of several that has null, but in an array
+			{ where: { tag: { in: ['a', null] } } },
+			// @ts-expect-error: nothing is none of several that has null
+			{ where: { tag: { nin: [null] } } },
 			// @ts-expect-error: no such field to sort by
 			{ sort: '-name' },
 			// @ts-expect-error: no such field to send
@@ -72,7 +76,7 @@ describe('client: types', (test) => {
 			// @ts-expect-error: no such field in an alternative
 			{ filter: { or: [{ name: 'x' }] } },
 		]
-		assert.equal([good.length, bad.length], [5, 10])
+		assert.equal([good.length, bad.length], [5, 12])
 	})
 
 	test('what is written may be more than what is read', async () => {

@@ -96,7 +96,7 @@ export class Player {
 function withoutReference(text: string): string {
 	return text.replace(
 		'"parent refers to a record that is not there","code":"conflict","details":[{"field":"parent","code":"foreign_key","message":"refers to a record that is not there"}]',
-		'"Another record stands against it","code":"conflict"',
+		'"It does not fit the records that are there","code":"conflict"',
 	)
 }
 

@@ -10,7 +10,10 @@ import { articleModel, OPTIONS } from './articles.ts'
 
 describe('crud inside Express', (test) => {
 	test('Location and Link are of the original URL, also behind express.json()', async () => {
-		const api = createServer({ article: new CrudHandler(articleModel(), OPTIONS) }, { logger: new Log() })
+		class Articles extends CrudHandler {
+			override customRoutes = { 'POST make/%s': 'create' }
+		}
+		const api = createServer({ article: new Articles(articleModel(), OPTIONS) }, { logger: new Log() })
 		const app = express().use(express.json()).use('/shop/api', api.handler)
 		const server = createHttpServer(app)
 		await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -20,6 +23,8 @@ describe('crud inside Express', (test) => {
 			const made = await fetch(`${url}/`, { method: 'POST', headers, body: '{"title":"New"}' })
 			assert.is(made.status, 201)
 			assert.is(made.headers.get('location'), '/shop/api/article/6')
+			const other = await fetch(`${url}/make/one`, { method: 'POST', headers, body: '{"title":"Other"}' })
+			assert.is(other.headers.get('location'), '/shop/api/article/7')
 			const page = await fetch(`${url}?limit=1&offset=2`)
 			assert.match(
 				page.headers.get('link') ?? '',

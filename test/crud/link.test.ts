@@ -20,8 +20,28 @@ describe('crud/link', (test) => {
 		test(`the path of ${target} is ${path}`, () => assert.is(pathOf(target), path))
 	}
 
-	test("a record's URL is below the path, its id one segment", () => {
-		assert.is(recordUrl('/article/?fields=id', 'a/b ü'), '/article/a%2Fb%20%C3%BC')
+	const records: [{ url: string; originalUrl?: string }, readonly string[], string][] = [
+		[{ url: '/article/?fields=id' }, ['article'], '/article/7'],
+		[{ url: '/article/make/one' }, ['article'], '/article/7'],
+		[{ url: 'http://evil.example/x/article/make' }, ['x', 'article'], '/x/article/7'],
+		[{ url: '/%62log/%C3%BC/new' }, ['blog', 'ü'], '/blog/%C3%BC/7'],
+		[{ url: '/make' }, [], '/7'],
+		[{ url: '/' }, [], '/7'],
+		[{ url: '/article/make', originalUrl: '/shop/api/article/make' }, ['article'], '/shop/api/article/7'],
+		[{ url: '/article?a', originalUrl: '/shop//api/article/?a' }, ['article'], '/shop//api/article/7'],
+		[{ url: '/', originalUrl: '/shop' }, [], '/shop/7'],
+		[{ url: '/?a', originalUrl: '//shop?a' }, [], '/shop/7'],
+		[{ url: '/article', originalUrl: '/article' }, ['article'], '/article/7'],
+		[{ url: '/article', originalUrl: '/rewritten' }, ['article'], '/article/7'],
+	]
+	for (const [incoming, path, url] of records) {
+		const { originalUrl = 'itself', url: own } = incoming
+		test(`a record made by ${own} of ${originalUrl} is at ${url}`, () =>
+			assert.is(recordUrl(incoming, path, '7'), url))
+	}
+
+	test('an id is one segment, whatever is in it', () => {
+		assert.is(recordUrl({ url: '/article' }, ['article'], 'a/b ü'), '/article/a%2Fb%20%C3%BC')
 	})
 
 	const links: [string, string][] = [

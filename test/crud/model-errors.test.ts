@@ -75,10 +75,10 @@ describe('crud/model-errors', (test) => {
 	const writes: [ModelErrorKind, readonly string[], string][] = [
 		['unique', ['title'], '409 title is taken by another record'],
 		['unique', ['owner', 'title'], '409 title is taken by another record'],
-		['unique', ['owner'], '409 Another record stands against it'],
-		['unique', [], '409 Another record stands against it'],
+		['unique', ['owner'], '409 It does not fit the records that are there'],
+		['unique', [], '409 It does not fit the records that are there'],
 		['foreign_key', ['title'], '409 title refers to a record that is not there'],
-		['foreign_key', [], '409 Another record stands against it'],
+		['foreign_key', [], '409 It does not fit the records that are there'],
 		['not_null', ['title'], '422 title must not be null'],
 		['not_null', ['owner'], '422 A value can not be stored'],
 		['check', ['title'], "422 title can't be stored with this value"],

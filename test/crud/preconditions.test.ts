@@ -98,6 +98,24 @@ describe('crud/preconditions: with a version', (test) => {
 				)
 	})
 
+	const stale = [{ 'If-Match': '"2"' }, { 'If-Match': '"2", "3"' }, { 'If-None-Match': '*' }]
+	for (const headers of stale) {
+		test(`what is wrong without looking at the record is told before ${JSON.stringify(headers)}`, async () => {
+			const asked = versioned()
+			for (const method of ['PATCH', 'PUT'])
+				for (const id of [1, 99]) {
+					const invalid = { headers, body: { title: '' } }
+					assert.is((await asked.ask(`${method} /article/${id}?fields=no`, invalid)).status, 400)
+					assert.is(
+						(await asked.ask(`${method} /article/${id}`, { headers, body: { title: 5 } })).status,
+						422,
+					)
+				}
+			assert.is((await asked.ask('PATCH /article/1', { headers, body: { title: 'N' } })).status, 412)
+			assert.is((await asked.ask('PATCH /article/99', { headers, body: { title: 'N' } })).status, 404)
+		})
+	}
+
 	test('of two PUTs with the same If-Match one is done', async () => {
 		const asked = versioned()
 		const put = (title: string) =>

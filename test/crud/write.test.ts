@@ -374,7 +374,7 @@ describe('crud/write: conflicts', (test) => {
 		const asked = articles(new Stamped(articleModel(), { ...OPTIONS, creatable: ['title'] }))
 		assert.is(
 			await asked.said('POST /article', { body: { title: 'New' } }),
-			'409 {"success":false,"error":"Another record stands against it","code":"conflict"}',
+			'409 {"success":false,"error":"It does not fit the records that are there","code":"conflict"}',
 		)
 	})
 
@@ -401,6 +401,24 @@ describe('crud/write: conflicts', (test) => {
 		)
 		assert.is(await refusalOf(asked, 'DELETE /author/1'), '409 Other records refer to this one')
 		assert.is((await asked.ask('DELETE /author/2')).status, 200)
+	})
+
+	test('a reference that the caller can not write is told in words that fit it, and is not named', async () => {
+		const posts = new MemoryModel('post', {
+			key: 'id',
+			fields: { id: 'integer', title: 'text', author: { type: 'integer', nullable: true } },
+			references: [{ field: 'author', model: articleModel() }],
+		})
+		class Authored extends CrudHandler {
+			override create(values: Record<string, unknown>) {
+				return super.create({ ...values, author: 900 })
+			}
+		}
+		const handler = new Authored(posts, { visible: ['title'], updatable: ['title'], allow: ['create'] })
+		assert.is(
+			await asking({ post: handler }).said('POST /post', { body: { title: 'N' } }),
+			'409 {"success":false,"error":"It does not fit the records that are there","code":"conflict"}',
+		)
 	})
 
 	test('a RestError that an override throws is answered as it is', async () => {

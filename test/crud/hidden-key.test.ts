@@ -1,0 +1,77 @@
+/** A key that isn't visible is in no list, and so in no cursor: these can be read by whoever decodes them. */
+import * as assert from 'uvu/assert'
+import { CrudHandler, MemoryModel } from '../../lib/index.ts'
+import { type Asking, asking } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+import { refusalOf } from './articles.ts'
+
+function keys(): Asking {
+	const model = new MemoryModel('t', {
+		key: 'code',
+		fields: { code: 'text', name: 'text', rank: 'integer' },
+		rows: [1, 2, 3, 4, 5].map((n) => ({ code: `MARKER${n}`, name: `n${n}`, rank: n % 2 })),
+	})
+	return asking({ t: new CrudHandler(model, { visible: ['name', 'rank'] }) })
+}
+
+interface Page {
+	readonly data: { readonly name: string }[]
+	readonly meta: { readonly offset: number; readonly next: string | null }
+}
+
+describe('crud: a hidden key', (test) => {
+	for (const [query, names] of [
+		['', 'n1 n2 n3 n4 n5'],
+		['sort=-rank&', 'n5 n3 n1 n4 n2'],
+		['sort=name&rank=1&', 'n1 n3 n5'],
+		['sort=-name&offset=1&', 'n4 n3 n2 n1'],
+	]) {
+		test(`is in no cursor of ?${query}, and pages follow each other all the same`, async () => {
+			const asked = keys()
+			const found: string[] = []
+			let request = `/t?${query}limit=2`
+			for (;;) {
+				const reply = await asked.ask(request)
+				const { data, meta } = reply.json() as Page
+				found.push(...data.map(({ name }) => name))
+				const cursor = Buffer.from(meta.next ?? '', 'base64url').toString()
+				assert.not.match(`${cursor}${reply.text()}${JSON.stringify(reply.headers)}`, 'MARKER')
+				if (meta.next === null) break
+				const [, link = ''] = /^<(.*)>; rel="next"$/.exec(String(reply.headers.link)) ?? []
+				request = link
+			}
+			assert.is(found.join(' '), names)
+		})
+	}
+
+	test('meta.offset says how far a cursor has come', async () => {
+		const asked = keys()
+		const { meta } = (await asked.ask('/t?limit=2')).json() as Page
+		const next = (await asked.ask(`/t?limit=2&cursor=${meta.next}`)).json() as Page
+		assert.is(next.meta.offset, 2)
+	})
+
+	test('can not be found out by cursors that are made by hand', async () => {
+		const asked = keys()
+		const { meta } = (await asked.ask('/t?limit=1')).json() as Page
+		const [stamp] = JSON.parse(Buffer.from(meta.next ?? '', 'base64url').toString()) as string[]
+		for (const values of [['MARKER3'], ['5'], [-1], [1.5], [2 ** 53], [null], [], [1, 1]]) {
+			const cursor = Buffer.from(JSON.stringify([stamp, ...values])).toString('base64url')
+			assert.is(
+				await refusalOf(asked, `/t?cursor=${cursor}`),
+				'400 cursor is malformed: take it from meta.next',
+			)
+		}
+		const other = Buffer.from('["x",1]').toString('base64url')
+		assert.is(
+			await refusalOf(asked, `/t?cursor=${other}`),
+			'400 cursor belongs to a list with another sort or filter',
+		)
+		assert.is(await refusalOf(asked, '/t?cursor=!'), '400 cursor is malformed: take it from meta.next')
+		assert.match(await refusalOf(asked, '/t?sort=code'), /^400 sort may only name name, rank/)
+	})
+
+	test('a count has as many members as a page of all', async () => {
+		assert.match(await keys().said('/t?limit=0'), /"offset":0,"next":null,"total":5}/)
+	})
+})
