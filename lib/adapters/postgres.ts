@@ -2,48 +2,28 @@
  * `PostgresModel`: a table or view of PostgreSQL as a `Model`, over the user's own pg `Pool`, postgres.js `sql`
  * or PGlite. Columns, types, key and constraints are read from the live database when it is opened.
  */
+import {
+	type DatabaseOptions,
+	type OpeningOptions,
+	openingOptions,
+	type TableOptions,
+} from '../sql/model-options.ts'
 import { SqlModel } from '../sql/sql-model.ts'
-import type { Seconds } from '../time.ts'
 import { type Relations, readCatalog, readRelations } from './postgres/catalog.ts'
-import { connected, type PostgresDatabase } from './postgres/database.ts'
+import { type Connected, connected, type PostgresDatabase } from './postgres/database.ts'
 import { PostgresDialect } from './postgres/dialect.ts'
-import { type BigintForm, type Found, hasKey, introspect, withKey } from './postgres/introspect.ts'
+import { type Found, hasKey, introspect, withKey } from './postgres/introspect.ts'
 import { relationCalled } from './postgres/table-name.ts'
 
 export type { PostgresDatabase } from './postgres/database.ts'
 
-export interface PostgresOptions {
-	/**
-	 * How `bigint` is written in JSON: a number with all its digits, of which JavaScript keeps those up to 2^53,
-	 * or a string.
-	 *
-	 * @default 'number'
-	 */
-	readonly bigint?: BigintForm
-	/**
-	 * How long the driver is waited for at most, for a connection or for an answer; then the request is answered
-	 * 503. A pg Pool by itself waits for ever.
-	 *
-	 * @default 5
-	 */
-	readonly timeoutSeconds?: Seconds
-}
-
-export interface PostgresTableOptions extends PostgresOptions {
-	/**
-	 * The column that tells records apart: an integer, a uuid or a text, unique and not null.
-	 *
-	 * @default the primary key, where it is of one column; views have none
-	 */
-	readonly key?: string
-}
+export type PostgresOptions = DatabaseOptions
+export type PostgresTableOptions = TableOptions
 
 export interface PostgresSchemaOptions extends PostgresOptions {
 	/** @default the connection's current schema */
 	readonly schema?: string
 }
-
-const TIMEOUT_SECONDS = 5
 
 /**
  *     const article = await PostgresModel.open(pool, 'article')
@@ -58,16 +38,17 @@ export class PostgresModel extends SqlModel {
 	 * `key`.
 	 *
 	 * @throws TypeError for a table that isn't there, for one without a key, and for an option that is wrong
+	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async open(
 		database: PostgresDatabase,
 		name: string,
 		options: PostgresTableOptions = {},
 	): Promise<PostgresModel> {
-		const opening = await open(database, options)
+		const opening = await open(database, openingOptions('PostgresModel', options, ['key']))
 		const relation = relationCalled(name, opening.relations.relations)
 		const catalog = await readCatalog(opening.driver, [relation])
-		return modelOf(introspect(relation, catalog, opening.bigint), opening, options.key)
+		return modelOf(introspect(relation, catalog, opening.bigint), opening)
 	}
 
 	/**
@@ -75,12 +56,13 @@ export class PostgresModel extends SqlModel {
 	 * views, are to be opened one by one with their `key`.
 	 *
 	 * @throws TypeError where there is no such schema, and for an option that is wrong
+	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async openAll(
 		database: PostgresDatabase,
 		options: PostgresSchemaOptions = {},
 	): Promise<Record<string, PostgresModel>> {
-		const opening = await open(database, options)
+		const opening = await open(database, openingOptions('PostgresModel', options, ['schema']))
 		const { relations, currentSchema } = opening.relations
 		const schema = options.schema ?? currentSchema
 		const own = relations.filter(
@@ -97,35 +79,25 @@ export class PostgresModel extends SqlModel {
 		const models: Record<string, PostgresModel> = Object.create(null)
 		for (const relation of own) {
 			const found = introspect(relation, catalog, opening.bigint)
-			if (hasKey(found)) models[relation.name] = modelOf(found, opening, undefined)
+			if (hasKey(found)) models[relation.name] = modelOf(found, opening)
 		}
 		return models
 	}
 }
 
-interface Opening extends ReturnType<typeof connected> {
+interface Opening extends OpeningOptions, Connected {
 	readonly relations: Relations
-	readonly bigint: BigintForm
-	readonly timeoutSeconds: Seconds
 }
 
-async function open(database: PostgresDatabase, options: PostgresOptions): Promise<Opening> {
-	const { bigint = 'number', timeoutSeconds = TIMEOUT_SECONDS } = options
-	if (bigint !== 'number' && bigint !== 'string') {
-		throw new TypeError(`bigint must be 'number' or 'string', got ${JSON.stringify(bigint)}`)
-	}
-	if (typeof timeoutSeconds !== 'number' || !(timeoutSeconds > 0)) {
-		throw new RangeError(`timeoutSeconds must be a number above 0, got ${String(timeoutSeconds)}`)
-	}
-	const { driver, throughText } = connected(database, timeoutSeconds)
+async function open(database: PostgresDatabase, options: OpeningOptions): Promise<Opening> {
+	const { driver, throughText } = connected(database, options.timeoutSeconds)
 	const relations = await readRelations(driver)
-	return { driver, throughText, relations, bigint, timeoutSeconds }
+	return { driver, throughText, relations, ...options }
 }
 
 function modelOf(
 	found: Found,
-	{ driver, throughText, relations, timeoutSeconds }: Opening,
-	key?: string,
+	{ driver, throughText, relations, key, timeoutSeconds }: Opening,
 ): PostgresModel {
 	const isFloat = found.table.columns.find(
 		({ type, sqlType }) => type === 'float' || /^float\d\[\]$/.test(sqlType),
@@ -137,5 +109,5 @@ function modelOf(
 	}
 	const keyed = withKey(found, key)
 	const dialect = new PostgresDialect(throughText, keyed.key)
-	return new PostgresModel(keyed.table, driver, dialect, { timeoutSeconds })
+	return new PostgresModel(keyed.table, driver, dialect, timeoutSeconds)
 }

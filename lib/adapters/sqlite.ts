@@ -13,8 +13,15 @@ import type {
 	Values,
 } from '../crud/model.ts'
 import type { Dialect } from '../sql/dialect.ts'
-import { SqlModel, type SqlModelOptions } from '../sql/sql-model.ts'
+import {
+	type DatabaseOptions,
+	type OpeningOptions,
+	openingOptions,
+	type TableOptions,
+} from '../sql/model-options.ts'
+import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
+import type { Seconds } from '../time.ts'
 import { mustBeDatabase, type SqliteDatabase } from './sqlite/connection.ts'
 import { sqliteDialect } from './sqlite/dialect.ts'
 import { driverOf, type SqliteDriver } from './sqlite/driver.ts'
@@ -22,18 +29,7 @@ import { findListing, introspect, type Listing, listings, ownKey } from './sqlit
 
 export type { SqliteDatabase } from './sqlite/connection.ts'
 
-export interface SqliteModelOptions extends SqlModelOptions {
-	/** The column that tells records apart. Needed for views, and tables without a primary key of one column. */
-	readonly key?: string
-	/**
-	 * How 64-bit integers are written: as numbers with all their digits, of which JavaScript reads those within
-	 * ±2^53 exactly, or as strings. An `INTEGER` or `BIGINT` column holds such; `INT`, `SMALLINT` and their kin
-	 * are numbers always.
-	 *
-	 * @default 'number'
-	 */
-	readonly bigint?: 'number' | 'string'
-}
+export type SqliteModelOptions = TableOptions
 
 /**
  * A table or view of an SQLite database.
@@ -42,10 +38,10 @@ export interface SqliteModelOptions extends SqlModelOptions {
  *
  * The columns, their types and constraints are read when it is opened. SQLite keeps foreign keys only after
  * `pragma foreign_keys = on`, which is yours to run, on each connection. It has few types; the declared ones
- * say how a column is written: `BOOLEAN` holds 0 and 1, `DATETIME` and `TIMESTAMP` texts like
- * `2026-11-20T13:45:00.123Z` (or, where `current_timestamp` is the default or the first record has it so,
- * `2026-11-20 13:45:00`, or numbers since 1970), `DECIMAL` what SQLite makes of it: exact only in columns that
- * are stored as text. Comparisons and text searches tell upper from lower case.
+ * say how a column is written: `INTEGER` and `BIGINT` hold integers of 64 bits, `INT`, `SMALLINT` and their kin
+ * smaller ones, `BOOLEAN` 0 and 1, `DATETIME` and `TIMESTAMP` texts like `2026-11-20T13:45:00.123Z` (or, where
+ * `current_timestamp` is the default or the first record has it so, `2026-11-20 13:45:00`, or numbers since
+ * 1970), `DECIMAL` what SQLite makes of it: exact only in columns that are stored as text. Comparisons and text searches tell upper from lower case.
  *
  * All models of one database object share its one connection. While a transaction is open, other requests
  * wait behind it.
@@ -56,25 +52,27 @@ export class SqliteModel extends SqlModel {
 	#isLean = true
 
 	/** @internal Models are made by {@link SqliteModel.open}. */
-	constructor({ driver, lean, guarded }: Ways, table: Table, options: SqliteModelOptions) {
-		super(table, driver, lean, options)
-		this.#guarded = new SqlModel(table, driver, guarded, options)
+	constructor({ driver, lean, guarded }: Ways, table: Table, timeoutSeconds: Seconds) {
+		super(table, driver, lean, timeoutSeconds)
+		this.#guarded = new SqlModel(table, driver, guarded, timeoutSeconds)
 	}
 
 	/**
 	 * Opens a table or view: `'article'`, `'main.article'`.
 	 *
-	 * @throws TypeError where there is no such table (it lists those there are), or no key, or not a database
-	 * @throws RangeError for options out of range
+	 * @throws TypeError where there is no such table (it lists those there are), or no key, or not a database, and
+	 * for an option that is wrong
+	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async open(
 		database: SqliteDatabase,
 		name: string,
 		options: SqliteModelOptions = {},
 	): Promise<SqliteModel> {
-		const ways = opened(database, options)
+		const checked = openingOptions('SqliteModel', options, ['key'])
+		const ways = opened(database)
 		if (typeof name !== 'string') throw new TypeError(`the table's name must be a string, got ${typeof name}`)
-		return modelOf(ways, findListing(ways.driver, name), options)
+		return modelOf(ways, findListing(ways.driver, name), checked)
 	}
 
 	/**
@@ -83,14 +81,15 @@ export class SqliteModel extends SqlModel {
 	 */
 	static async openAll(
 		database: SqliteDatabase,
-		options: Omit<SqliteModelOptions, 'key'> = {},
+		options: DatabaseOptions = {},
 	): Promise<Record<string, SqliteModel>> {
-		const ways = opened(database, options)
+		const checked = openingOptions('SqliteModel', options, [])
+		const ways = opened(database)
 		const { driver } = ways
 		const tables = listings(driver).filter(
 			(listing) => listing.schema === 'main' && !listing.isView && ownKey(driver, listing) !== undefined,
 		)
-		return Object.fromEntries(tables.map((listing) => [listing.name, modelOf(ways, listing, options)]))
+		return Object.fromEntries(tables.map((listing) => [listing.name, modelOf(ways, listing, checked)]))
 	}
 
 	override list(query: ListQuery): Promise<Listed> {
@@ -154,11 +153,8 @@ interface Ways {
 	readonly guarded: Dialect
 }
 
-function opened(database: SqliteDatabase, { bigint = 'number' }: SqliteModelOptions): Ways {
+function opened(database: SqliteDatabase): Ways {
 	mustBeDatabase(database)
-	if (bigint !== 'number' && bigint !== 'string') {
-		throw new RangeError(`bigint must be 'number' or 'string', got ${String(bigint)}`)
-	}
 	const driver = driverOf(database)
 	const { rows } = driver.run({ text: 'select json_array(0.1 + 0.2)', values: [], writes: false })
 	const writesReals = rows[0]?.[0] === '[0.30000000000000004]'
@@ -169,7 +165,7 @@ function opened(database: SqliteDatabase, { bigint = 'number' }: SqliteModelOpti
 	}
 }
 
-function modelOf(ways: Ways, listing: Listing, options: SqliteModelOptions): SqliteModel {
-	const asText = options.bigint === 'string'
-	return new SqliteModel(ways, introspect(ways.driver, listing, { key: options.key, asText }), options)
+function modelOf(ways: Ways, listing: Listing, { key, bigint, timeoutSeconds }: OpeningOptions): SqliteModel {
+	const table = introspect(ways.driver, listing, { key, asText: bigint === 'string' })
+	return new SqliteModel(ways, table, timeoutSeconds)
 }

@@ -1,7 +1,7 @@
 /** Conditions as SQL, with its three-valued logic. Called by `sql-model.ts` for what a list, a scope or a guard asks. */
 import type { Comparison, Condition, Value } from '../crud/model.ts'
+import type { Sql } from './dialect.ts'
 import { type Columns, columnName, columnOf } from './name.ts'
-import type { Sql } from './sql.ts'
 import type { Column } from './table.ts'
 
 const OPERATORS: Readonly<Record<Comparison, string>> = {

@@ -1,8 +1,7 @@
 /** What is behind a cursor: the condition by which a list goes on where the page before it ended. */
 import type { Value } from '../crud/model.ts'
-import type { OrderColumn } from './dialect.ts'
+import type { OrderColumn, Sql } from './dialect.ts'
 import { columnName } from './name.ts'
-import type { Sql } from './sql.ts'
 
 /**
  * Writes the condition that a record comes after the one with `values`, one for each term of `order`. Nulls

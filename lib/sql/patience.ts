@@ -14,11 +14,8 @@ export class Patience {
 	readonly #deadlines: Deadlines
 	readonly #most: Milliseconds
 
-	/** @throws RangeError when `timeoutSeconds` isn't a number above 0 */
+	/** `timeoutSeconds` has been checked by `model-options.ts`. */
 	constructor(timeoutSeconds: Seconds, clock: Clock = steadyClock) {
-		if (typeof timeoutSeconds !== 'number' || !(timeoutSeconds > 0)) {
-			throw new RangeError(`timeoutSeconds must be a number above 0, got ${String(timeoutSeconds)}`)
-		}
 		const milliseconds = timeoutSeconds * 1000
 		this.#deadlines = new Deadlines(clock, milliseconds)
 		// A deadline is noticed up to an eighth of it late: so nobody waits longer than was said.

@@ -5,12 +5,12 @@
 import type { Condition, Found } from '../crud/model.ts'
 import type { Asking } from './asking.ts'
 import { writeCondition } from './condition.ts'
+import { Sql } from './dialect.ts'
 import type { Statement } from './driver.ts'
 import { Gather } from './gather.ts'
 import { valueOfId } from './key.ts'
 import { ALIAS } from './name.ts'
 import type { Plan } from './plan.ts'
-import { Sql } from './sql.ts'
 import { type Subject, writeGuarded } from './writes.ts'
 
 export class Reads {
@@ -24,11 +24,6 @@ export class Reads {
 		this.#subject = subject
 		this.#plan = plan
 		this.#asking = asking
-	}
-
-	/** How many queues there are: those in which someone waits. */
-	get queues(): number {
-		return this.#queues.size
 	}
 
 	/** Answers as soon as it can, alone or with others. */

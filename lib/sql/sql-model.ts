@@ -21,27 +21,17 @@ import { ModelError } from '../crud/model-error.ts'
 import type { Seconds } from '../time.ts'
 import { Asking } from './asking.ts'
 import { writeCondition } from './condition.ts'
-import type { Dialect, ListParts } from './dialect.ts'
+import { type Dialect, type ListParts, Sql } from './dialect.ts'
 import type { Driver } from './driver.ts'
 import { idOf } from './key.ts'
 import { writeAfter } from './keyset.ts'
+import { TIMEOUT_SECONDS } from './model-options.ts'
 import { ALIAS, columnOf, columnsOf, tableName } from './name.ts'
 import { Patience } from './patience.ts'
 import { type Plan, planOf } from './plan.ts'
 import { Reads } from './reads.ts'
-import { Sql } from './sql.ts'
 import type { Table } from './table.ts'
 import { deleteOf, insertOf, lockOf, presenceOf, type Subject, updateOf } from './writes.ts'
-
-export interface SqlModelOptions {
-	/**
-	 * How long the driver is waited for at most, for a connection or for an answer; then the request is answered
-	 * 503. Drivers themselves may wait for ever.
-	 *
-	 * @default 5
-	 */
-	readonly timeoutSeconds?: Seconds
-}
 
 export class SqlModel implements Model {
 	readonly name: string
@@ -55,15 +45,15 @@ export class SqlModel implements Model {
 	readonly #plans: WeakMap<Selection, Plan>
 	readonly #reads = new WeakMap<Selection, Reads>()
 
-	/** @throws RangeError when `timeoutSeconds` isn't a number above 0 */
-	constructor(table: Table, driver: Driver, dialect: Dialect, options?: SqlModelOptions)
+	/** `timeoutSeconds` is how long the driver is waited for; it has been checked. */
+	constructor(table: Table, driver: Driver, dialect: Dialect, timeoutSeconds?: Seconds)
 	/** @internal */
 	constructor(table: Table, asking: Asking, dialect: Dialect, plans: WeakMap<Selection, Plan>)
 	constructor(
 		table: Table,
 		driver: Driver | Asking,
 		dialect: Dialect,
-		options: SqlModelOptions | WeakMap<Selection, Plan> = {},
+		option: Seconds | WeakMap<Selection, Plan> = TIMEOUT_SECONDS,
 	) {
 		const columns = columnsOf(table)
 		this.name = table.name
@@ -72,12 +62,10 @@ export class SqlModel implements Model {
 		this.readOnly = table.isView
 		this.#subject = { table, columns, key: columnOf(columns, table.key), dialect }
 		this.#isWithin = driver instanceof Asking
-		this.#plans = options instanceof WeakMap ? options : new WeakMap()
-		const timeoutSeconds = options instanceof WeakMap ? undefined : options.timeoutSeconds
+		this.#plans = option instanceof WeakMap ? option : new WeakMap()
+		const timeoutSeconds = option instanceof WeakMap ? TIMEOUT_SECONDS : option
 		this.#asking =
-			driver instanceof Asking
-				? driver
-				: new Asking(driver, dialect, table, new Patience(timeoutSeconds ?? 5))
+			driver instanceof Asking ? driver : new Asking(driver, dialect, table, new Patience(timeoutSeconds))
 	}
 
 	async list(query: ListQuery): Promise<Listed> {

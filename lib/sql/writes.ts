@@ -1,12 +1,11 @@
 /** The statements that change records. Their texts depend on which fields are given, and are kept for each choice. */
 import { type Changes, DEFAULT, type Guard, type Value, type Values } from '../crud/model.ts'
 import { writeCondition } from './condition.ts'
-import type { Dialect } from './dialect.ts'
+import { type Dialect, Sql } from './dialect.ts'
 import type { Statement } from './driver.ts'
 import { valueOfId, valueOfVersion } from './key.ts'
 import { ALIAS, type Columns, columnName, columnOf, tableName } from './name.ts'
 import type { Plan } from './plan.ts'
-import { Sql } from './sql.ts'
 import type { Column, Table } from './table.ts'
 import type { Step } from './texts.ts'
 

@@ -37,7 +37,8 @@ const SCENES = [
  *     }
  *     for (const { name, run } of modelContract({ make, skip: ['nan'] })) test(name, run)
  *
- * Texts are only compared where every store agrees: within ASCII, in lower case, without spaces at the end.
+ * Texts are only compared where every store agrees: within ASCII, in lower case, without spaces at the end; by
+ * conditions that are exact, others too.
  */
 export function modelContract(options: ModelContractOptions): Case[] {
 	return SCENES.map((scene) => toModelCase(scene, options)).filter((made) => made !== undefined)

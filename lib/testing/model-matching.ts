@@ -1,7 +1,8 @@
-/** The model contract: logic of three values, and operators on texts. `model-conditions.ts` has the others. */
+/** The model contract: logic of three values, operators on texts, and conditions that are exact. `model-conditions.ts` has the others. */
+import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Condition } from '../crud/model.ts'
 import { finding, not } from './model-finding.ts'
-import type { ModelScene } from './model-stage.ts'
+import { type ModelScene, parsed } from './model-stage.ts'
 
 const T: Condition = { op: 'and', terms: [] }
 const F: Condition = { op: 'or', terms: [] }
@@ -57,6 +58,9 @@ const MATCHED = [
 	'',
 ]
 
+/** Texts that a collation may take for one, by the title of their record. */
+const ALIKE = { lower: 'ann', upper: 'ANN', spaced: 'ann ', accented: 'änn' }
+
 export const MATCHING_SCENES: readonly ModelScene[] = [
 	...(['contains', 'startsWith', 'endsWith'] as const).map(matching),
 	{
@@ -66,7 +70,60 @@ export const MATCHING_SCENES: readonly ModelScene[] = [
 			for (const [name, where, finds] of LOGIC) await finding(stage, where, finds ? ['one'] : [], name, [id])
 		},
 	},
+	{
+		name: 'an exact condition finds the texts that are written so, and none that are like them',
+		async play(stage) {
+			await stage.addAll([
+				...Object.entries(ALIKE).map(([title, note]) => ({ title, note })),
+				{ title: 'null' },
+			])
+			for (const [title, note] of Object.entries(ALIKE)) {
+				await finding(stage, exactly(note), [title], note)
+				await finding(stage, { op: 'in', field: 'note', values: [note, 'x'], exact: true }, [title], note)
+			}
+			await finding(stage, exactly('Ann'), [])
+			await finding(stage, { op: 'in', field: 'note', values: ['ann', 'ANN'], exact: true }, [
+				'lower',
+				'upper',
+			])
+			await finding(stage, { op: 'in', field: 'note', values: [], exact: true }, [])
+			await finding(stage, not(exactly('ann')), ['upper', 'spaced', 'accented'])
+			await finding(stage, { op: 'eq', field: 'order', value: 7, exact: true }, [])
+		},
+	},
+	{
+		name: 'a record outside an exact condition is neither read, changed nor deleted',
+		async play(stage) {
+			const id = await stage.add({ note: 'ANN', order: 7 })
+			const { model } = stage
+			const selection = stage.select(['note', 'version'], 'version')
+			const outside: readonly Condition[] = [
+				exactly('ann'),
+				{ op: 'in', field: 'note', values: ['ann', 'Ann'], exact: true },
+				{ op: 'and', terms: [exactly('ann'), { op: 'eq', field: 'order', value: 7, exact: true }] },
+			]
+			for (const where of outside) {
+				strictEqual(await model.read(id, selection, where), undefined)
+				for (const version of [undefined, '1']) {
+					strictEqual(await model.update(id, { order: 8 }, selection, { where, version }), 'missing')
+					strictEqual(await model.delete(id, selection, { where, version }), 'missing')
+				}
+			}
+			const where: Condition = {
+				op: 'and',
+				terms: [exactly('ANN'), { op: 'in', field: 'order', values: [7], exact: true }],
+			}
+			const updated = await model.update(id, { status: 'own' }, selection, { where, version: '1' })
+			deepStrictEqual(parsed(updated), { note: 'ANN', version: 2 })
+			const deleted = await model.delete(id, selection, { where, version: '2' })
+			deepStrictEqual(parsed(deleted), { note: 'ANN', version: 2 })
+		},
+	},
 ]
+
+function exactly(value: string): Condition {
+	return { op: 'eq', field: 'note', value, exact: true }
+}
 
 function matching(op: 'contains' | 'startsWith' | 'endsWith'): ModelScene {
 	const fits = {

@@ -48,6 +48,21 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 		},
 	},
 	{
+		name: 'half a surrogate pair is no text, and is refused as invalid',
+		async play(stage) {
+			const id = await stage.add({ title: 'kept' })
+			for (const title of ['\ud83d', 'a\udc00b']) {
+				await unchanged(stage, () =>
+					stage.refuses(() => stage.add({ title }), 'invalid', ['title'], 'create'),
+				)
+				await unchanged(stage, () =>
+					stage.refuses(() => update(stage, id, { title }), 'invalid', ['title'], 'update'),
+				)
+			}
+			strictEqual(await stage.value(id, 'title'), 'kept')
+		},
+	},
+	{
 		name: 'a key that is taken is refused as unique',
 		async play(stage) {
 			const id = await stage.add({ title: 'first' })

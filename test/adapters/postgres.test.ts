@@ -246,16 +246,19 @@ function opens(name: DriverName): void {
 
 		test('options that are wrong are refused', async () => {
 			const { database } = await opened()
-			const wrong = [{ timeoutSeconds: 0 }, { timeoutSeconds: Number.NaN }]
-			for (const options of wrong) {
-				assert.match(
-					await refusal(PostgresModel.open(database, 'author', options)),
-					'timeoutSeconds must be a number above 0',
-				)
-			}
+			assert.match(
+				await refusal(PostgresModel.open(database, 'author', { timeoutSeconds: 0 })),
+				'timeoutSeconds must be above 0 and at most 86400, got 0',
+			)
 			// @ts-expect-error one of two words
 			const mistyped = PostgresModel.open(database, 'author', { bigint: 'text' })
 			assert.match(await refusal(mistyped), `bigint must be 'number' or 'string', got "text"`)
+			// @ts-expect-error of openAll alone
+			const schema = PostgresModel.open(database, 'author', { schema: 'public' })
+			assert.match(await refusal(schema), 'PostgresModel has no option schema; there are key, bigint')
+			// @ts-expect-error of open alone
+			const key = PostgresModel.openAll(database, { key: 'id' })
+			assert.match(await refusal(key), 'PostgresModel has no option key; there are schema, bigint')
 		})
 	})
 }

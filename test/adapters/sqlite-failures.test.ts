@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import * as assert from 'uvu/assert'
 import { SqliteModel } from '../../lib/adapters/sqlite.ts'
-import type { Changes, Model, Selection, Values } from '../../lib/crud/model.ts'
+import type { Changes, Condition, Model, Values } from '../../lib/crud/model.ts'
 import { ModelError } from '../../lib/crud/model-error.ts'
 import { describe } from '../helpers/describe.ts'
 import { opened, sqliteDrivers, type TestDatabase } from '../helpers/sqlite.ts'
+import { NO_GUARD, onDatabases, selectionOf } from './sqlite-database.ts'
 
-const ID: Selection = { fields: ['id'], names: ['id'], version: undefined }
-const NO_GUARD = { where: undefined, version: undefined }
+const ID = selectionOf('id')
 
 async function failure(work: Promise<unknown>): Promise<unknown> {
 	try {
@@ -31,21 +31,13 @@ const TABLES = `
 	insert into author values (1, 'first'); insert into article values (1, 'one', 'x', 1, 1, 1)
 `
 
-for (const { name, open } of sqliteDrivers) {
-	describe(`SqliteModel over ${name}: failures`, (test) => {
+for (const driver of sqliteDrivers) {
+	describe(`SqliteModel over ${driver.name}: failures`, (test) => {
+		const { open } = driver
 		const check = open === undefined ? test.skip : test
-
-		function on(promise: string, work: (database: TestDatabase) => Promise<void>): void {
-			check(promise, async () => {
-				const database = opened(open)
-				try {
-					database.exec(TABLES)
-					await work(database)
-				} finally {
-					database.close()
-				}
-			})
-		}
+		const onDatabase = onDatabases(test, driver)
+		const on = (promise: string, work: (database: TestDatabase) => Promise<void>) =>
+			onDatabase(TABLES, promise, work)
 
 		const refusals: readonly [what: string, values: Values, kind: string, fields: readonly string[]][] = [
 			['a unique value', { title: 't', 'e,mail': 'x' }, 'unique', ['e,mail']],
@@ -187,6 +179,40 @@ for (const { name, open } of sqliteDrivers) {
 			assert.is(await failure(late.transaction((model) => model.create({ r: null }, ID))), 'done')
 			assert.is(await late.count(undefined), 1)
 		})
+
+		on(
+			'statements are prepared once for each text, at most 500 of them, and long ones not for long',
+			async (database) => {
+				const article = await SqliteModel.open(database, 'article')
+				const { prepare } = database
+				let prepared = 0
+				database.prepare = (sql) => {
+					prepared++
+					return prepare.call(database, sql)
+				}
+				const preparedBy = async (lengths: readonly number[], nots = 0) => {
+					const before = prepared
+					for (const length of lengths) {
+						let where: Condition = { op: 'in', field: 'id', values: Array.from({ length }, (_, at) => at) }
+						for (let depth = 0; depth < nots; depth++) where = { op: 'not', term: where }
+						await article.count(where)
+					}
+					return prepared - before
+				}
+				const few = Array.from({ length: 128 }, (_, at) => at + 1)
+				assert.is(await preparedBy(few), 128)
+				assert.is(await preparedBy(few), 0)
+				// Each is prepared anew, and takes no other's place.
+				const many = Array.from({ length: 600 }, (_, at) => at + 129)
+				assert.is(await preparedBy(many), 600)
+				assert.is(await preparedBy(many.slice(0, 20)), 20)
+				assert.is(await preparedBy(few), 0)
+				// 512 in all: the last are kept, and the first have made room.
+				for (const nots of [1, 2, 3]) assert.is(await preparedBy(few, nots), 128)
+				assert.is(await preparedBy(few, 3), 0)
+				assert.is(await preparedBy(few.slice(0, 5)), 5)
+			},
+		)
 
 		on('more statements than are kept prepared work on', async (database) => {
 			const article = await SqliteModel.open(database, 'article')

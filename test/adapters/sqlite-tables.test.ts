@@ -1,31 +1,15 @@
 import * as assert from 'uvu/assert'
 import { SqliteModel, type SqliteModelOptions } from '../../lib/adapters/sqlite.ts'
-import type { Order, Selection } from '../../lib/crud/model.ts'
+import type { Order } from '../../lib/crud/model.ts'
 import { describe } from '../helpers/describe.ts'
-import { opened, sqliteDrivers, type TestDatabase } from '../helpers/sqlite.ts'
+import { sqliteDrivers, type TestDatabase } from '../helpers/sqlite.ts'
+import { onDatabases, selectionOf } from './sqlite-database.ts'
 
 const BY_ID: readonly Order[] = [{ field: 'id', descending: false }]
 
-function selectionOf(...fields: string[]): Selection {
-	return { fields, names: fields, version: undefined }
-}
-
-for (const { name, open } of sqliteDrivers) {
-	describe(`SqliteModel over ${name}: tables`, (test) => {
-		const check = open === undefined ? test.skip : test
-
-		/** Runs a test on a database of its own. */
-		function on(sql: string, promise: string, work: (database: TestDatabase) => Promise<void>): void {
-			check(promise, async () => {
-				const database = opened(open)
-				try {
-					database.exec(sql)
-					await work(database)
-				} finally {
-					database.close()
-				}
-			})
-		}
+for (const driver of sqliteDrivers) {
+	describe(`SqliteModel over ${driver.name}: tables`, (test) => {
+		const on = onDatabases(test, driver)
 
 		async function refused(work: () => Promise<unknown>, message: string): Promise<void> {
 			try {
@@ -139,11 +123,16 @@ for (const { name, open } of sqliteDrivers) {
 				await refused(
 					// A program without types may pass anything.
 					() => SqliteModel.open(database, 'article', { bigint: 'text' } as unknown as SqliteModelOptions),
-					"bigint must be 'number' or 'string', got text",
+					`bigint must be 'number' or 'string', got "text"`,
 				)
 				await refused(
 					() => SqliteModel.open(database, 'article', { timeoutSeconds: 0 }),
-					'timeoutSeconds must be a number above 0, got 0',
+					'timeoutSeconds must be above 0 and at most 86400, got 0',
+				)
+				const key: SqliteModelOptions = { key: 'id' }
+				await refused(
+					() => SqliteModel.openAll(database, key),
+					'SqliteModel has no option key; there are bigint, timeoutSeconds',
 				)
 				for (const nothing of [undefined, null, 'blog.db', {}]) {
 					await refused(

@@ -3,29 +3,12 @@ import { SqliteModel } from '../../lib/adapters/sqlite.ts'
 import { DEFAULT, type Order, type Selection, type Value } from '../../lib/crud/model.ts'
 import { RawJson } from '../../lib/wire/raw-json.ts'
 import { describe } from '../helpers/describe.ts'
-import { opened, sqliteDrivers, type TestDatabase } from '../helpers/sqlite.ts'
+import { sqliteDrivers, type TestDatabase } from '../helpers/sqlite.ts'
+import { NO_GUARD, onDatabases, selectionOf } from './sqlite-database.ts'
 
-function selectionOf(...fields: string[]): Selection {
-	return { fields, names: fields, version: undefined }
-}
-
-const NO_GUARD = { where: undefined, version: undefined }
-
-for (const { name, open } of sqliteDrivers) {
-	describe(`SqliteModel over ${name}: values`, (test) => {
-		const check = open === undefined ? test.skip : test
-
-		function on(sql: string, promise: string, work: (database: TestDatabase) => Promise<void>): void {
-			check(promise, async () => {
-				const database = opened(open)
-				try {
-					database.exec(sql)
-					await work(database)
-				} finally {
-					database.close()
-				}
-			})
-		}
+for (const driver of sqliteDrivers) {
+	describe(`SqliteModel over ${driver.name}: values`, (test) => {
+		const on = onDatabases(test, driver)
 
 		/** All records of a list, page by page, each page by the cursor of the one before. */
 		async function walk(
@@ -272,17 +255,53 @@ for (const { name, open } of sqliteDrivers) {
 				'json',
 				'text',
 			),
-			'a lone surrogate becomes U+FFFD on every driver; 64-bit limits and infinities hold in STRICT tables',
+			'half a surrogate pair is refused on every driver; 64-bit limits and infinities hold in STRICT tables',
 			async (database) => {
 				const model = await SqliteModel.open(database, 't')
 				const selection = selectionOf('title', 'x')
-				const created = await model.create({ title: 'a\ud800b\u2028"\\', x: -Infinity }, selection)
-				assert.equal(JSON.parse(created.json), { title: 'a\ufffdb\u2028"\\', x: '-Infinity' })
-				assert.is(await model.count({ op: 'eq', field: 'title', value: 'a\ud800b\u2028"\\' }), 1)
+				const created = await model.create({ title: 'a\u{1f680}b\u2028"\\', x: -Infinity }, selection)
+				assert.equal(JSON.parse(created.json), { title: 'a\u{1f680}b\u2028"\\', x: '-Infinity' })
+				const where = { op: 'eq', field: 'title', value: 'a\ud800b' } as const
+				for (const work of [
+					() => model.create({ title: 'a\ud800b', x: 1 }, selection),
+					() => model.create({ title: 'a', extra: new RawJson('"\ud800"'), x: 1 }, selection),
+					() => model.update(created.id, { title: '\udc00' }, selection, NO_GUARD),
+					() => model.count(where),
+				]) {
+					const refused = await work().catch((caught) => caught)
+					assert.equal([refused.kind, refused.fields.length], ['invalid', 1])
+				}
+				assert.is(await model.count(undefined), 1)
 				const error = await model.create({ x: Number.NaN }, selection).catch((caught) => caught)
 				assert.equal([error.kind, error.fields], ['invalid', ['x']])
 				const beyond = await model.create({ id: 2n ** 63n, x: 1 }, selection).catch((caught) => caught)
 				assert.equal([beyond.kind, beyond.fields], ['invalid', ['id']])
+			},
+		)
+
+		on(
+			'create table t (id integer primary key, extra json)',
+			'a number in a JSON column, which is kept as a double, has all its digits',
+			async (database) => {
+				const model = await SqliteModel.open(database, 't')
+				const digits = [
+					'0.30000000000000004',
+					'-1.7976931348623157e+308',
+					'5e-324',
+					'0.1',
+					'9007199254740993',
+				]
+				for (const text of digits) {
+					const { id, json } = await model.create({ extra: new RawJson(text) }, selectionOf('extra'))
+					assert.is((JSON.parse(json) as { extra: number }).extra, Number(text), text)
+					const read = await model.read(id, selectionOf('extra'), undefined)
+					assert.is(read?.json, json)
+				}
+				const order = [{ field: 'id', descending: false }]
+				assert.equal(
+					await walk(model, selectionOf('extra'), order),
+					digits.map((text) => ({ extra: Number(text) })),
+				)
 			},
 		)
 

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chown, mkdtemp, rm } from 'node:fs/promises'
+import { chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -62,8 +62,8 @@ export interface OwnMariadb {
 	restart(): Promise<void>
 	/** As a crash of the machine would. */
 	kill(): Promise<void>
-	/** It stays, and says nothing; until it is thawed. */
-	freeze(): void
+	/** It stays, and says nothing; until it is thawed. Resolves when that is so. */
+	freeze(): Promise<void>
 	thaw(): void
 	/** Stops it, and takes its folder away. */
 	remove(): Promise<void>
@@ -113,7 +113,10 @@ export async function ownMariadb(args: readonly string[] = []): Promise<OwnMaria
 		...{ port, options, start },
 		stop: () => end('SIGTERM'),
 		kill: () => end('SIGKILL'),
-		freeze: () => void server?.kill('SIGSTOP'),
+		freeze: async () => {
+			server?.kill('SIGSTOP')
+			await stopped(server?.pid)
+		},
 		thaw: () => void server?.kill('SIGCONT'),
 		restart: async () => {
 			await end('SIGTERM')
@@ -123,6 +126,22 @@ export async function ownMariadb(args: readonly string[] = []): Promise<OwnMaria
 			await end('SIGKILL')
 			await rm(folder, { recursive: true, force: true })
 		},
+	}
+}
+
+/** Waits until every thread of a process has stopped: each does when it is scheduled next, and may answer before. */
+async function stopped(pid: number | undefined): Promise<void> {
+	const folder = `/proc/${pid}/task`
+	if (!existsSync(folder)) return setTimeout(200)
+	for (;;) {
+		const threads = await readdir(folder)
+		// A thread that is gone meanwhile says nothing either.
+		const texts = await Promise.all(
+			threads.map((id) => readFile(`${folder}/${id}/stat`, 'utf8').catch(() => '() T')),
+		)
+		// Behind the name, which is in parentheses and may hold anything.
+		if (texts.every((text) => text.slice(text.lastIndexOf(')') + 2).startsWith('T'))) return
+		await setTimeout(5)
 	}
 }
 

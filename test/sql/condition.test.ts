@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Condition } from '../../lib/crud/model.ts'
 import { writeCondition } from '../../lib/sql/condition.ts'
-import { Sql } from '../../lib/sql/sql.ts'
+import { Sql } from '../../lib/sql/dialect.ts'
 import { describe } from '../helpers/describe.ts'
 import { stage } from './stage.ts'
 

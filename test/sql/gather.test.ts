@@ -117,15 +117,31 @@ describe('gather', (test) => {
 		assert.is(store.idled, 1)
 	})
 
-	test('when the store can’t be reached, it isn’t asked a hundred times more', async () => {
+	for (const kind of ['unavailable', 'busy'] as const) {
+		test(`when the store is ${kind}, it isn’t asked a hundred times more`, async () => {
+			const store = new Store()
+			const gather = gathering(store)
+			store.failing = (ids) => (ids.length > 1 ? new ModelError(kind) : undefined)
+			const reads = ['1', '2', '3'].map((id) => gather.read(id).catch((error) => error.kind))
+			await turn()
+			await store.release()
+			// Not awaited: who is asked for alone would wait until the store is let go again.
+			assert.equal(store.asked, ['1', '2,3'])
+			assert.equal(await Promise.all(reads), [1, kind, kind])
+			assert.is(store.idled, 1)
+		})
+	}
+
+	test('what the store says of one id is no matter of the others', async () => {
 		const store = new Store()
 		const gather = gathering(store)
-		store.failing = (ids) => (ids.length > 1 ? new ModelError('unavailable') : undefined)
-		const reads = ['1', '2', '3'].map((id) => gather.read(id).catch((error) => error.kind))
+		store.failing = (ids) => (ids.includes('bad') ? new ModelError('invalid') : undefined)
+		const reads = ['1', '2', 'bad'].map((id) => gather.read(id).catch((error) => error.kind))
 		await turn()
 		await store.release()
-		assert.equal(await Promise.all(reads), [1, 'unavailable', 'unavailable'])
-		assert.equal(store.asked, ['1', '2,3'])
+		assert.equal(store.asked, ['1', '2,bad', '2', 'bad'])
+		await store.release()
+		assert.equal(await Promise.all(reads), [1, 2, 'invalid'])
 	})
 
 	test('where ids are compared loosely, who was missed is asked for alone', async () => {

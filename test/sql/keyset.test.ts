@@ -1,9 +1,8 @@
 import * as assert from 'uvu/assert'
 import type { Value } from '../../lib/crud/model.ts'
-import type { Dialect, OrderColumn } from '../../lib/sql/dialect.ts'
+import { type Dialect, type OrderColumn, Sql } from '../../lib/sql/dialect.ts'
 import { writeAfter } from '../../lib/sql/keyset.ts'
 import { columnOf } from '../../lib/sql/name.ts'
-import { Sql } from '../../lib/sql/sql.ts'
 import { describe } from '../helpers/describe.ts'
 import { stage } from './stage.ts'
 

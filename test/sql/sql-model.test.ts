@@ -15,11 +15,11 @@ const VERSIONED: Selection = { fields: ['title', 'v'], names: ['title', 'v'], ve
 const owned = (value: number): Condition => ({ op: 'eq', field: 'owner', value })
 
 /** A model whose reads are gathered, over a driver that is held. */
-function gathering(options = {}): Stage & { held: HeldDriver; model: SqlModel } {
+function gathering(timeoutSeconds = 5): Stage & { held: HeldDriver; model: SqlModel } {
 	const all = stage(TABLE)
 	const held = new HeldDriver(all.driver)
 	const dialect: Dialect = { ...all.dialect, gathers: true }
-	return { ...all, held, model: new SqlModel(all.table, held, dialect, options) }
+	return { ...all, held, model: new SqlModel(all.table, held, dialect, timeoutSeconds) }
 }
 
 async function titles(reads: readonly Promise<{ json: string } | undefined>[]): Promise<unknown[]> {
@@ -152,7 +152,7 @@ describe('gathered reads of a model', (test) => {
 	})
 
 	test('when a database is silent, all who wait are told in time, and it is asked again afterwards', async () => {
-		const { model, held, database } = gathering({ timeoutSeconds: 0.04 })
+		const { model, held, database } = gathering(0.04)
 		const alive = setInterval(() => {}, 1_000)
 		const reads = Array.from({ length: 1_000 }, (_, id) => kindOf(model.read(`${id}`, ALL, undefined)))
 		assert.equal([...new Set(await Promise.all(reads))], ['unavailable'])
@@ -243,7 +243,7 @@ describe('SqlModel', (test) => {
 	test('silence is unavailable for a read, and an unknown outcome for a write', async () => {
 		const { table, driver, dialect, database } = stage(TABLE)
 		const held = new HeldDriver(driver)
-		const model = new SqlModel(table, held, dialect, { timeoutSeconds: 0.04 })
+		const model = new SqlModel(table, held, dialect, 0.04)
 		const alive = setInterval(() => {}, 1_000)
 		assert.is(await kindOf(model.read('1', ALL, undefined)), 'unavailable')
 		assert.is(await kindOf(model.create({ title: 't' }, ALL)), 'outcome_unknown')

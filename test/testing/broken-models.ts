@@ -148,7 +148,8 @@ export class Misreading extends Passing {
 	}
 }
 
-function everywhere(where: Condition, change: (where: Condition) => Condition): Condition {
+/** A condition, all of whose parts have been changed. */
+export function everywhere(where: Condition, change: (where: Condition) => Condition): Condition {
 	if (where.op === 'not') return change({ op: 'not', term: everywhere(where.term, change) })
 	if (where.op !== 'and' && where.op !== 'or') return change(where)
 	return change({ op: where.op, terms: where.terms.map((term) => everywhere(term, change)) })

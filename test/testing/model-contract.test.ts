@@ -1,7 +1,7 @@
 /** The model contract: what it leaves out, and that each of a row of broken models is found. */
 import * as assert from 'uvu/assert'
 import { MemoryModel } from '../../lib/crud/memory-model.ts'
-import type { Condition, Listed, ListQuery, Model } from '../../lib/crud/model.ts'
+import type { Condition, Listed, ListQuery, Model, Value } from '../../lib/crud/model.ts'
 import { ModelError } from '../../lib/crud/model-error.ts'
 import { type ModelContractOptions, modelContract } from '../../lib/testing/index.ts'
 import { describe } from '../helpers/describe.ts'
@@ -11,6 +11,7 @@ import {
 	CountingChanged,
 	declared,
 	eachValue,
+	everywhere,
 	Failing,
 	InTwoSteps,
 	Joining,
@@ -199,6 +200,31 @@ const BROKEN: readonly Broken[] = [
 				where.op === 'and' && where.terms.length === 0 ? { op: 'or', terms: [] } : where,
 			),
 		'logic has three values: what is unknown is found neither by a condition nor by its opposite',
+	],
+	[
+		'compares exact texts without case',
+		() => new Misreading((where) => (where.op === 'eq' && where.exact === true ? anyCase(where) : where)),
+		'an exact condition finds the texts that are written so, and none that are like them',
+	],
+	[
+		'compares lists of exact texts without case',
+		() => new Misreading((where) => (where.op === 'in' && where.exact === true ? anyCase(where) : where)),
+		'an exact condition finds the texts that are written so, and none that are like them',
+	],
+	[
+		'compares the exact texts of a guard without case',
+		() => new Unguarded(({ where, version }) => ({ where: where && everywhere(where, anyCase), version })),
+		'a record outside an exact condition is neither read, changed nor deleted',
+	],
+	[
+		'makes U+FFFD of half a surrogate pair',
+		() =>
+			new Storing(
+				eachValue((value) =>
+					typeof value === 'string' ? value.replaceAll(/\p{Surrogate}/gu, '\ufffd') : value,
+				),
+			),
+		'half a surrogate pair is no text, and is refused as invalid',
 	],
 	[
 		'takes % for anything',
@@ -480,6 +506,18 @@ function twoValued(where: Condition): Condition {
 function asFloat(where: Condition): Condition {
 	if (!('value' in where) || typeof where.value !== 'bigint' || where.value >= 2n ** 62n) return where
 	return { ...where, value: BigInt(Number(where.value)) } as Condition
+}
+
+/** What is equal to a text, or in a list, without case. */
+function anyCase(where: Condition): Condition {
+	if (where.op === 'in') return { op: 'in', field: where.field, values: where.values.flatMap(cases) }
+	// `eq` is of one value; TypeScript doesn't see it, as one member of the union has many operators.
+	if (where.op !== 'eq' || !('value' in where)) return where
+	return { op: 'in', field: where.field, values: cases(where.value) }
+}
+
+function cases(value: Exclude<Value, null>): Exclude<Value, null>[] {
+	return typeof value === 'string' ? [value, value.toLowerCase(), value.toUpperCase()] : [value]
 }
 
 function orNull(where: Condition & { readonly field: string }): Condition {

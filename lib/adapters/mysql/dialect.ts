@@ -1,6 +1,5 @@
 /** `mysqlDialect`: the SQL of MySQL 8 and MariaDB 10.5 and later. Used by `mysql.ts`. */
-import type { Dialect, RecordSql, Selected } from '../../sql/dialect.ts'
-import type { Sql } from '../../sql/sql.ts'
+import type { Dialect, RecordSql, Selected, Sql } from '../../sql/dialect.ts'
 import type { Column, Table } from '../../sql/table.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, unbroken } from './column-sql.ts'
 import { failureOf } from './failure.ts'

@@ -1,8 +1,7 @@
 /** Lists: the statement that selects a page, one row a record, and what its rows say. Used by `dialect.ts`. */
 import type { Listed } from '../../crud/model.ts'
-import type { Dialect, ListParts } from '../../sql/dialect.ts'
+import type { Dialect, ListParts, Sql } from '../../sql/dialect.ts'
 import type { Rows } from '../../sql/driver.ts'
-import type { Sql } from '../../sql/sql.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, unbroken } from './column-sql.ts'
 import { quoteName } from './text.ts'
 

@@ -1,12 +1,10 @@
 /** Makes `Table`s of what the catalog says: columns with their types resolved, constraints, and the key. */
 import type { Field } from '../../crud/model.ts'
 import { nearest } from '../../mount/nearest.ts'
+import type { BigintForm } from '../../sql/model-options.ts'
 import type { Column, Constraint, Table } from '../../sql/table.ts'
 import type { Catalog, CatalogColumn, CatalogConstraint, CatalogType, Relation } from './catalog.ts'
 import { fieldOf, isLoose, LOOSE, sqlTypeOf } from './column-type.ts'
-
-/** How `bigint` is written in JSON: a number with all its digits, or a string of them. */
-export type BigintForm = 'number' | 'string'
 
 const KINDS: Readonly<Record<string, Constraint['kind']>> = {
 	p: 'primary',

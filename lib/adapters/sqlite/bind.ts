@@ -8,7 +8,7 @@ import { formOf, storedCursor, storedMoment } from './moment.ts'
 const LEAST = -(2n ** 63n)
 const GREATEST = 2n ** 63n - 1n
 
-/** @throws ModelError `invalid` for an integer beyond 64 bits */
+/** @throws ModelError `invalid` for an integer beyond 64 bits, and for half a surrogate pair */
 export function bound(value: Value, column: Column): unknown {
 	switch (typeof value) {
 		case 'boolean':
@@ -21,9 +21,11 @@ export function bound(value: Value, column: Column): unknown {
 			// SQLite would store null.
 			return Number.isNaN(value) ? 'NaN' : value
 		case 'string':
-			return column.type === 'timestamp' ? storedMoment(value, formOf(column.storage)) : wellFormed(value)
+			return column.type === 'timestamp'
+				? storedMoment(value, formOf(column.storage))
+				: wellFormed(value, column)
 		default:
-			return value instanceof RawJson ? wellFormed(value.text) : value
+			return value instanceof RawJson ? wellFormed(value.text, column) : value
 	}
 }
 
@@ -33,6 +35,7 @@ export function boundAfter(value: Value, column: Column): unknown {
 }
 
 /** Half of a surrogate pair has no UTF-8, and drivers differ in what they make of it. */
-function wellFormed(text: string): string {
-	return text.replaceAll(/\p{Surrogate}/gu, '\u{fffd}')
+function wellFormed(text: string, { name }: Column): string {
+	if (/\p{Surrogate}/u.test(text)) throw new ModelError('invalid', [name])
+	return text
 }

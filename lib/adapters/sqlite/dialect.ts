@@ -1,7 +1,6 @@
 /** SQLite's way of writing what `sql-model.ts` asks for. */
-import type { Dialect } from '../../sql/dialect.ts'
+import type { Dialect, Sql } from '../../sql/dialect.ts'
 import { columnName } from '../../sql/name.ts'
-import type { Sql } from '../../sql/sql.ts'
 import type { Column } from '../../sql/table.ts'
 import { bound, boundAfter } from './bind.ts'
 import { failureOf } from './failure.ts'

@@ -3,10 +3,9 @@
  * each record.
  */
 import type { FieldType, Listed } from '../../crud/model.ts'
-import type { Dialect, ListParts, OrderColumn, RecordSql, Selected } from '../../sql/dialect.ts'
+import type { Dialect, ListParts, OrderColumn, RecordSql, Selected, Sql } from '../../sql/dialect.ts'
 import type { Rows } from '../../sql/driver.ts'
 import { ALIAS, columnName, tableName } from '../../sql/name.ts'
-import type { Sql } from '../../sql/sql.ts'
 import { formOf, momentForCursor } from './moment.ts'
 import { isOneText } from './record-sql.ts'
 import { isWireSql, valueSql, type Writing } from './value-sql.ts'

@@ -248,6 +248,8 @@ function opening(): void {
 			const number = 7 as unknown as MysqlDatabase
 			const empty = {} as unknown as MysqlDatabase
 			const many = { bigint: 'many' } as unknown as MysqlOptions
+			const key: MysqlOptions = { key: 'id' }
+			await refuses(MysqlModel.openAll(pool, key), /^MysqlModel has no option key; there are bigint/)
 			await refuses(MysqlModel.open(number, 'myad_article'), /^the database must be a pool of mysql2/)
 			await refuses(MysqlModel.open(empty, 'myad_article'), /^the database must be a pool of mysql2/)
 			await refuses(
@@ -256,7 +258,7 @@ function opening(): void {
 			)
 			await refuses(
 				MysqlModel.open(pool, 'myad_article', { timeoutSeconds: 0 }),
-				/^timeoutSeconds must be a number above 0, got 0$/,
+				/^timeoutSeconds must be above 0 and at most 86400, got 0$/,
 			)
 		})
 

@@ -1,4 +1,5 @@
 /** What happens when MariaDB stops, crashes, freezes or comes back; and when its pool has no connection left. */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
@@ -82,13 +83,11 @@ function outages(): void {
 		test('a connection that is killed under a transaction ends it, and is not used again', async () => {
 			const [model, pool] = await open({}, { connectionLimit: 1 })
 			const admin = await mysql.createConnection(server.options)
+			const [[own]] = await pool.query<mysql.RowDataPacket[]>('select connection_id() as id')
 			const outcome = kindOf(
 				model.transaction(async (inner) => {
 					await inner.create({ title: 'never' }, ID)
-					const [threads] = await admin.query<mysql.RowDataPacket[]>(
-						"select id from information_schema.processlist where id <> connection_id() and command = 'Sleep' order by id desc limit 1",
-					)
-					await admin.query(`kill ${threads[0]?.id}`)
+					await admin.query(`kill ${own?.id}`)
 					await inner.create({ title: 'never' }, ID)
 				}),
 			)
@@ -101,7 +100,9 @@ function outages(): void {
 		test('a server that says nothing is given up in time, and served again when it speaks', async () => {
 			const [model] = await open({ timeoutSeconds: 1 })
 			await readAll(model, 5)
-			server.freeze()
+			await server.freeze()
+			const delay = monitorEventLoopDelay()
+			delay.enable()
 			const begun = performance.now()
 			const outcomes = await Promise.all([
 				...[kindOf(model.create({ title: 'x' }, ID)), kindOf(model.read('1', ID, undefined))],
@@ -110,8 +111,9 @@ function outages(): void {
 			const took = performance.now() - begun
 			server.thaw()
 			assert.equal(outcomes, ['outcome_unknown', 'unavailable', 'unavailable'])
-			// Without being given up they would wait as long as the server is silent.
-			assert.ok(took < 5000, `it took ${took} ms`)
+			// A second was promised. What others on this machine have held this process up by isn't the model's.
+			delay.disable()
+			assert.ok(took < 1050 + delay.max / 1e6, `it took ${took} ms, held up by ${delay.max / 1e6} ms`)
 			assert.equal(await readAll(model, 5), Array(5).fill('ok'))
 		})
 

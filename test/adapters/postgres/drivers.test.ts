@@ -1,5 +1,6 @@
 /** What the drivers do with connections, transactions and prepared statements. */
 import pg from 'pg'
+import postgres from 'postgres'
 import * as assert from 'uvu/assert'
 import { PgDriver } from '../../../lib/adapters/postgres/pg-driver.ts'
 import { PostgresModel } from '../../../lib/adapters/postgres.ts'
@@ -144,6 +145,44 @@ function driver(name: DriverName): void {
 	})
 }
 
+/** One connection, whose prepared statements are those of the model. */
+function preparing(name: Exclude<DriverName, 'PGlite'>): void {
+	describe(`prepared statements by ${name}`, (test) => {
+		const table = `pgad_prepared_${name.replace(/\W/g, '').toLowerCase()}`
+		const pool = new pg.Pool({ ...SERVER, max: 1 })
+		const sql = postgres({ ...SERVER, max: 1, onnotice: () => {} })
+		const ask = async (text: string): Promise<unknown> => {
+			const [row] = name === 'pg' ? (await pool.query(text)).rows : await sql.unsafe(text).simple()
+			return row === undefined ? undefined : Object.values(row)[0]
+		}
+
+		test.before(async () => {
+			await ask(`drop table if exists ${table}`)
+			await ask(`create table ${table} as select n as id, n as a from generate_series(1, 300) n`)
+			await ask(`alter table ${table} add primary key (id)`)
+		})
+		test.after(async () => {
+			await ask(`drop table ${table}`)
+			await Promise.all([pool.end(), sql.end({ timeout: 1 })])
+		})
+
+		test('statements of few values are kept, those of many are not', async () => {
+			const model = await PostgresModel.open(name === 'pg' ? pool : sql, table)
+			const prepared = async () => Number(await ask('select count(*) from pg_prepared_statements'))
+			const count = (length: number) =>
+				model.count({ op: 'in', field: 'id', values: Array.from({ length }, (_, at) => at + 1) })
+			const before = await prepared()
+			for (let length = 1; length <= 20; length++) assert.is(await count(length), length)
+			for (let length = 1; length <= 20; length++) assert.is(await count(length), length)
+			assert.is((await prepared()) - before, 20)
+			assert.is(await count(128), 128)
+			assert.is((await prepared()) - before, 21)
+			for (let length = 129; length <= 168; length++) assert.is(await count(length), length)
+			assert.is((await prepared()) - before, 21)
+		})
+	})
+}
+
 function deferred(): { promise: Promise<void>; resolve: () => void } {
 	let resolve = () => {}
 	const promise = new Promise<void>((done) => {
@@ -153,7 +192,10 @@ function deferred(): { promise: Promise<void>; resolve: () => void } {
 }
 
 const drivers = await driversHere()
-for (const name of drivers) driver(name)
+for (const name of drivers) {
+	driver(name)
+	if (name !== 'PGlite') preparing(name)
+}
 
 function pools(): void {
 	describe('a pg Pool', (test) => {
@@ -236,13 +278,13 @@ function pools(): void {
 		test('goes on when a change of the table changes what a prepared statement answers', async () => {
 			const driver = new PgDriver(pool, 5)
 			const all = { text: 'select * from pgad_pool where id = 1', values: [], writes: false }
-			assert.equal((await driver.query(all)).rows, [[1, 1]])
+			assert.equal((await driver.query(all)).rows, [['1', '1']])
 			await pool.query("alter table pgad_pool add column b text default 'b'")
-			assert.equal((await driver.query(all)).rows, [[1, 1, 'b']])
+			assert.equal((await driver.query(all)).rows, [['1', '1', 'b']])
 			await pool.query('alter table pgad_pool drop column b')
 			const error = await failed(driver.transaction((within) => within.query(all)))
 			assert.match(String(error), 'cached plan must not change result type')
-			assert.equal((await driver.query(all)).rows, [[1, 1]])
+			assert.equal((await driver.query(all)).rows, [['1', '1']])
 		})
 
 		test('that has been ended is unavailable', async () => {

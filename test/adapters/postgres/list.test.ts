@@ -2,8 +2,8 @@
 import * as assert from 'uvu/assert'
 import { PostgresDialect } from '../../../lib/adapters/postgres/dialect.ts'
 import type { ListParts, Selected } from '../../../lib/sql/dialect.ts'
+import { Sql } from '../../../lib/sql/dialect.ts'
 import type { Statement } from '../../../lib/sql/driver.ts'
-import { Sql } from '../../../lib/sql/sql.ts'
 import type { Column, Table } from '../../../lib/sql/table.ts'
 import { describe } from '../../helpers/describe.ts'
 

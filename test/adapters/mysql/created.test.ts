@@ -1,0 +1,67 @@
+/** What a create answers where the database can't return what it has inserted, as MySQL 8 can't. */
+import { setTimeout } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import { connectionsOf } from '../../../lib/adapters/mysql/connections.ts'
+import { mysqlDialect } from '../../../lib/adapters/mysql/dialect.ts'
+import { MysqlDriver } from '../../../lib/adapters/mysql/driver.ts'
+import { introspect } from '../../../lib/adapters/mysql/introspect.ts'
+import { askServer } from '../../../lib/adapters/mysql/server.ts'
+import type { Driver, Rows, Statement } from '../../../lib/sql/driver.ts'
+import { SqlModel } from '../../../lib/sql/sql-model.ts'
+import { describe } from '../../helpers/describe.ts'
+import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
+import { select, withTable } from './types.ts'
+
+/** Does something else between a change and the read behind it. */
+class Interrupted implements Driver {
+	readonly #driver: Driver
+	readonly #between: () => Promise<unknown>
+
+	constructor(driver: Driver, between: () => Promise<unknown>) {
+		this.#driver = driver
+		this.#between = between
+	}
+
+	async query(statement: Statement): Promise<Rows> {
+		if (!statement.writes) await this.#between()
+		return this.#driver.query(statement)
+	}
+
+	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		return this.#driver.transaction((driver) => work(new Interrupted(driver, this.#between)))
+	}
+}
+
+function creates(): void {
+	describe('a create of MariaDB without returning', (test) => {
+		const pool = openPool()
+		const others = openPool()
+		test.after(async () => {
+			await Promise.all([pool.end(), others.end()])
+		})
+
+		test('answers its record, also when another deletes it before it is read', async () => {
+			const columns = "id int primary key auto_increment, title varchar(20) not null default 'untitled'"
+			await withTable(pool, 'myad_created', columns, async () => {
+				const driver = new MysqlDriver(connectionsOf(pool), 5)
+				const server = { ...(await askServer(driver)), returnsInserted: false, returnsDeleted: false }
+				const named = { schema: undefined, name: 'myad_created' }
+				const table = await introspect(driver, server, named, { key: undefined, bigintAsText: false })
+				const deleted: Promise<unknown>[] = []
+				const interrupted = new Interrupted(driver, () => {
+					const deleting = others.query('delete from myad_created')
+					deleted.push(deleting)
+					// It waits for what isn't committed; what is, is gone long before.
+					return Promise.race([deleting, setTimeout(200)])
+				})
+				const model = new SqlModel(table, interrupted, mysqlDialect(server, table))
+				const created = await model.create({}, select('id', 'title'))
+				assert.equal(created, { json: '{"id":1,"title":"untitled"}', version: undefined, id: '1' })
+				await Promise.all(deleted)
+				assert.equal([deleted.length, await model.count(undefined)], [1, 0])
+			})
+		})
+	})
+}
+
+if (await mariadbIsHere()) creates()
