@@ -9,7 +9,8 @@ import { isRestError, RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import { findAction, methodsOf } from './find-action.ts'
 import { allowHeader, isMethod, type Method, ROUTE_METHODS } from './http.ts'
-import { answerOnce, isKeyed } from './idempotency.ts'
+import { answerOnce } from './idempotency.ts'
+import { readIdempotencyKey } from './idempotency-head.ts'
 import type { Mount, MountTree } from './mount/mount.ts'
 import { overrideMethod } from './override.ts'
 import { seal, sealOptions } from './reply.ts'
@@ -44,6 +45,7 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		exchange.action = action
 		const checking = checkCredentials(exchange, mount, action) //                7 credentials.ts
 		if (checking !== undefined) return answerChecked(exchange, mount, action, checking)
+		readIdempotencyKey(exchange, mount, action) //                               idempotency-head.ts
 		const reading = readBody(exchange, action) //                                8 body.ts
 		if (reading !== undefined) return answerRead(exchange, mount, action, reading)
 		return answerMethod(exchange, mount, action) //                              9 the method, 10 reply.ts
@@ -77,6 +79,7 @@ async function answerChecked(
 	try {
 		allowMethod(exchange, action)
 		await checking
+		readIdempotencyKey(exchange, mount, action)
 		const reading = exchange.replied ? undefined : readBody(exchange, action)
 		if (reading !== undefined) return await answerRead(exchange, mount, action, reading)
 	} catch (error) {
@@ -102,9 +105,10 @@ function answerRead(
 function answerMethod(exchange: Exchange, mount: Mount, action: Action): Reply | Promise<Reply> {
 	// It was answered that this took too long: what the method would do now would be done behind that.
 	if (exchange.replied) return sealError(exchange, NOT_FOUND)
-	if (!isKeyed(exchange, mount)) return runMethod(exchange, mount, action)
+	const { idempotencyKey } = exchange
+	if (idempotencyKey === undefined) return runMethod(exchange, mount, action)
 	allowMethod(exchange, action)
-	const reply = answerOnce(exchange, mount, action, async () => runMethod(exchange, mount, action))
+	const reply = answerOnce(exchange, idempotencyKey, async () => runMethod(exchange, mount, action))
 	return reply.catch((error: unknown) => fail(exchange, error))
 }
 

@@ -4,7 +4,7 @@ import type { Authenticator, User } from './auth/authenticator.ts'
 import { isRestError, RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import type { Mount } from './mount/mount.ts'
-import { countRequest } from './rate-limits.ts'
+import { countGuess, countRequest, refuseGuesser } from './rate-limits.ts'
 
 /**
  * Asks the mount's authenticator, if there is one, counts the request against the action's rate limit, and
@@ -30,6 +30,9 @@ async function check(
 	action: Action,
 ): Promise<void> {
 	const user = await authenticated(exchange, authenticator, action)
+	exchange.user = user
+	const counting = countRequest(exchange, action)
+	if (counting !== undefined) await counting
 	if (!action.access.user) return
 	if (user === null) throw new RestError('unauthorized')
 	for (const resource of action.access.resources) {
@@ -37,21 +40,21 @@ async function check(
 	}
 }
 
-/** Who guesses at credentials is counted as whoever sends none: by address. */
+/** Who guesses at credentials is stopped before they are looked at. */
 async function authenticated(
 	exchange: Exchange,
 	authenticator: Authenticator,
-	action: Action,
+	{ limit }: Action,
 ): Promise<User | null> {
+	if (limit === undefined) return exchange.ask(authenticator)
+	await refuseGuesser(exchange, limit)
 	try {
-		exchange.user = await exchange.ask(authenticator)
+		return await exchange.ask(authenticator)
 	} catch (error) {
-		if (isRestError(error) && error.status === 401) await countRequest(exchange, action)
+		if (isRestError(error) && (error.status === 401 || error.status === 403))
+			await countGuess(exchange, limit)
 		throw error
 	}
-	const counting = countRequest(exchange, action)
-	if (counting !== undefined) await counting
-	return exchange.user
 }
 
 /**

@@ -8,7 +8,6 @@ import type { Authenticator, User } from './auth/authenticator.ts'
 import { Content } from './content.ts'
 import type { Due } from './deadlines.ts'
 import { RestError } from './error.ts'
-import type { Method } from './http.ts'
 import type { Incoming } from './incoming.ts'
 import type { MountFacts } from './mount/facts.ts'
 import { Request, type RequestSource } from './request.ts'
@@ -31,7 +30,6 @@ export interface Closable {
 
 export class Exchange extends Content implements Due, RequestSource {
 	readonly app: App
-	method: Method = 'GET'
 	authority: string | undefined = undefined
 	mount: MountFacts | undefined = undefined
 	params: readonly (string | number)[] = NO_PARAMS
@@ -42,6 +40,10 @@ export class Exchange extends Content implements Due, RequestSource {
 	headerLines: Map<string, HeaderLine> | undefined = undefined
 	/** Headers that any answer has, also an error's: names and values in turn. */
 	standing: readonly string[] | undefined = undefined
+	/** Under which the request is run once. */
+	idempotencyKey: string | undefined = undefined
+	/** Whether what was answered may have been done, or not. */
+	isOutcomeUnknown = false
 	/** The error that `this.error()` recorded, or that an un-awaited check threw. */
 	failure: RestError | undefined = undefined
 	/** Set once the answer is decided: later calls only log. */
@@ -118,6 +120,16 @@ export class Exchange extends Content implements Due, RequestSource {
 			else this.connection?.once('close', () => this.replied || abort.abort(gone()))
 		}
 		return this.#abort.signal
+	}
+
+	/** Every 401 has the challenge of the authenticator that is declared, also one that comes with the body. */
+	override requireDigest(challenge: Readonly<Record<string, string>>): void {
+		super.requireDigest(this.mount?.authenticator?.challenge ?? challenge)
+	}
+
+	/** Whether whoever makes the answer was told to stop. */
+	get isAborted(): boolean {
+		return this.#abort?.signal.aborted === true
 	}
 
 	/** A spec that the method has passed before, compiled. */

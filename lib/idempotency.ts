@@ -2,111 +2,144 @@
  * Runs a request with an `Idempotency-Key` once: whoever repeats it is given the answer of the first time
  * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access have been checked before, for each.
  */
-import type { Action } from './action.ts'
 import { RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
-import { cacheKeyOf, fingerprintOf, keyOf } from './idempotency/key.ts'
+import { cacheKeyOf, fingerprintOf } from './idempotency/key.ts'
 import { type Answered, fromValue, type Kept, type Running, toValue } from './idempotency/record.ts'
-import type { MountFacts } from './mount/facts.ts'
-import type { Reply } from './reply-text.ts'
-import { headers } from './reply-text.ts'
+import { callerOf } from './limit/rate-limit.ts'
+import { checkStatus, headerLine } from './reply-head.ts'
+import { headers, type Reply } from './reply-text.ts'
 import type { Bytes, Milliseconds, Seconds } from './time.ts'
 
-const HEADER = 'idempotency-key'
 /** How long an answer is kept. */
-const KEPT: Seconds = 86_400
-/** Of a method that may take any time. */
-const LONGEST_RUN: Milliseconds = KEPT * 1_000
-/** What `Deadlines` may be late by, and more: a mark must not end before its run is told so. */
+const DAY: Seconds = 86_400
+/** New keys that one user may use in that time: they are never evicted, and room is shared by all. */
+const MOST_KEYS = 10_000
+/**
+ * The cache has so long to take the mark, and as long to take the answer; and `Deadlines` may be late by half. The
+ * mark lasts for all of that, so that it never ends before its run.
+ */
 const MARGIN: Milliseconds = 1_000
 /** A larger answer isn't kept. */
 const MOST_KEPT: Bytes = 1_048_576
-
-/** Whether a request is one to be run once. PUT and DELETE are idempotent by themselves (RFC 9110 §9.2.2). */
-export function isKeyed({ headers, method }: Exchange, { idempotencyKeys }: MountFacts): boolean {
-	if (headers[HEADER] === undefined || idempotencyKeys === 'off') return false
-	return method === 'POST' || method === 'PATCH'
-}
+/** Refusals of the moment: the same request may be served when it comes again. */
+const PASSING: ReadonlySet<number> = new Set([401, 403, 408, 429])
 
 /**
  * Runs the method, or answers what it has answered before.
  *
- * @throws RestError by the promise: `bad_request` for a malformed key, where nobody is known and the handler
- *   hasn't opted in, and for a method that streams its body; `conflict` while the first is still running, or
- *   where its answer could not be kept; `invalid` for another request under the same key; `unavailable` where
- *   the cache fails, as then the method could run twice
+ * @throws RestError by the promise: `conflict` while the first is still running, or where its answer could not
+ *   be kept; `invalid` for another request under the same key; `too_many_requests` past 10,000 new keys a day;
+ *   `unavailable` where the cache fails, as then the method could run twice
  */
-export async function answerOnce(
-	exchange: Exchange,
-	{ idempotencyKeys }: MountFacts,
-	{ name, streaming }: Action,
-	run: () => Promise<Reply>,
-): Promise<Reply> {
-	const key = keyOf(exchange.headers[HEADER] ?? '')
-	const { user, method } = exchange
-	if (user === null && idempotencyKeys !== 'anyone')
-		throw new RestError(
-			'bad_request',
-			'An Idempotency-Key is kept for known users only: send credentials, or no key',
-		)
-	if (streaming !== undefined)
-		throw new RestError('bad_request', 'No Idempotency-Key can be kept for a body that is streamed')
+export async function answerOnce(exchange: Exchange, key: string, run: () => Promise<Reply>): Promise<Reply> {
+	const { user, method, app } = exchange
 	const target = exchange.target()
 	const [path = ''] = target.split('?', 1)
 	const cacheKey = await cacheKeyOf({ user: user?.id ?? null, method, path, key })
 	const contentType = exchange.headers['content-type']
-	const fingerprint = await fingerprintOf({ method, target, contentType, bytes: exchange.rawBody() })
-	const time = Math.min(exchange.app.handlerTimeout, LONGEST_RUN) + MARGIN
-	const ends = exchange.app.deadlines.clock() + time
-	const before = await begin(exchange, cacheKey, { state: 'running', fingerprint }, time)
+	const fingerprint = await fingerprintOf({ method, target, contentType, bytes: bytesOf(exchange) })
+	const begun = app.deadlines.clock()
+	const before = await begin(exchange, cacheKey, { state: 'running', fingerprint })
 	if (before !== undefined) return repeated(exchange, before, fingerprint)
+	// The time is over, and something else was answered; or so much of it that the mark could end before the run.
+	if (isOver(exchange) || app.deadlines.clock() - begun > MARGIN) {
+		await forget(exchange, cacheKey)
+		throw new RestError('unavailable')
+	}
 	const reply = await run()
-	if (exchange.due === Number.NEGATIVE_INFINITY || exchange.app.deadlines.clock() >= ends - MARGIN) {
-		// Something else was answered. Somebody may be running it again by now, and the mark be theirs.
-		exchange.log('warn', `${name} took longer than its time: its answer is not kept for its Idempotency-Key`)
+	if (isOver(exchange)) {
+		// Somebody may be running it again by now, and the mark be theirs.
+		exchange.log('warn', 'an answer came too late to be kept for its Idempotency-Key')
 		return reply
 	}
 	await end(exchange, cacheKey, reply, fingerprint)
 	return reply
 }
 
+/** Whether its time is over, so that something else is answered. */
+function isOver({ due, replied }: Exchange): boolean {
+	return replied || due === Number.NEGATIVE_INFINITY
+}
+
+/** The body's bytes; what a parser in front has made of them where it has taken them. */
+function bytesOf({ bytes, incoming: { body } }: Exchange): Uint8Array<ArrayBuffer> {
+	if (bytes !== undefined) return new Uint8Array(bytes)
+	return new Uint8Array(Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body) ?? ''))
+}
+
 /** Marks the key as running; answers what was there, if something was. */
-async function begin(
-	exchange: Exchange,
-	cacheKey: string,
-	running: Running,
-	time: Milliseconds,
-): Promise<Kept | undefined> {
-	const { cache } = exchange.app
+async function begin(exchange: Exchange, cacheKey: string, running: Running): Promise<Kept | undefined> {
+	const { cache, handlerTimeout } = exchange.app
+	const seconds = Math.min((handlerTimeout + 3 * MARGIN) / 1_000, DAY)
 	try {
 		// What was there may have ended in between: once more, then.
 		for (let tried = 0; tried < 2; tried++) {
-			if (await cache.add(cacheKey, toValue(running), time / 1_000)) return undefined
+			if (await cache.add(cacheKey, toValue(running), seconds)) {
+				await countKey(exchange, cacheKey)
+				return undefined
+			}
 			const value = await cache.get(cacheKey)
 			if (value !== undefined) return fromValue(value)
 		}
 	} catch (error) {
+		if (error instanceof RestError) throw error
 		throw new RestError('unavailable', undefined, { cause: error })
 	}
 	return running
 }
 
-/** Keeps the answer. A failure of the server is forgotten, as the same request may succeed when it comes again. */
+/** @throws RestError `too_many_requests` for a key too many, which is then as if it had never been */
+async function countKey(exchange: Exchange, cacheKey: string): Promise<void> {
+	const caller = callerOf(exchange.user, exchange.ip())
+	const count = await exchange.app.cache.increment(`idempotency-keys:${JSON.stringify([caller])}`, DAY)
+	if (count <= MOST_KEYS) return
+	await forget(exchange, cacheKey)
+	throw new RestError('too_many_requests', `More than ${MOST_KEYS} Idempotency-Keys were used in a day`)
+}
+
+/** A mark that can't be taken back ends by itself. */
+async function forget({ app }: Exchange, cacheKey: string): Promise<void> {
+	try {
+		await app.cache.delete(cacheKey)
+	} catch {}
+}
+
+/**
+ * Keeps the answer. A failure of the server, a refusal of the moment and what was broken off are forgotten, as the
+ * same request may succeed when it comes again; but not what may have been done.
+ */
 async function end(exchange: Exchange, cacheKey: string, reply: Reply, fingerprint: string): Promise<void> {
 	const { cache } = exchange.app
+	const isForgotten = reply.status >= 500 || PASSING.has(reply.status) || exchange.isAborted
 	try {
-		if (reply.status >= 500) await cache.delete(cacheKey)
-		else await cache.set(cacheKey, toValue(keptOf(exchange, reply, fingerprint)), KEPT)
+		if (exchange.isOutcomeUnknown)
+			await soon(cache.set(cacheKey, toValue({ state: 'unkept', fingerprint }), DAY))
+		else if (isForgotten) await soon(cache.delete(cacheKey))
+		else await soon(cache.set(cacheKey, toValue(keptOf(exchange, reply, fingerprint)), DAY))
 	} catch (error) {
 		// What was done is done, and is told; the mark refuses the same request while it lasts.
 		exchange.log('error', 'an answer could not be kept for its Idempotency-Key', error)
 	}
 }
 
+/** An answer doesn't wait for a cache that hangs. */
+async function soon(work: unknown): Promise<void> {
+	let timer: NodeJS.Timeout | undefined
+	const late = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => reject(new Error(`the cache took longer than ${MARGIN} ms`)), MARGIN)
+	})
+	try {
+		await Promise.race([work, late])
+	} finally {
+		clearTimeout(timer)
+	}
+}
+
 function keptOf(exchange: Exchange, { status, headers, body }: Reply, fingerprint: string): Kept {
 	const isBytes = body instanceof Uint8Array
 	if (body !== null && typeof body !== 'string' && !isBytes) return { state: 'unkept', fingerprint }
-	if (body !== null && body.length > MOST_KEPT) return { state: 'unkept', fingerprint }
+	if (body !== null && Buffer.byteLength(body) > MOST_KEPT) return { state: 'unkept', fingerprint }
 	return {
 		...{ state: 'answered', fingerprint, status },
 		headers: lasting(exchange, headers),
@@ -118,6 +151,7 @@ function keptOf(exchange: Exchange, { status, headers, body }: Reply, fingerprin
 /** The headers but for those that every answer has anew. */
 function lasting({ standing = [], app }: Exchange, lines: readonly string[]): string[] {
 	const anew = new Set(standing.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()))
+	anew.add('content-length')
 	if (app.requestId !== undefined) anew.add(app.requestId.toLowerCase())
 	return lines.filter((_, at) => !anew.has((lines[at - (at % 2)] ?? '').toLowerCase()))
 }
@@ -133,14 +167,21 @@ function repeated(exchange: Exchange, kept: Kept, fingerprint: string): Reply {
 		throw new RestError('conflict', 'The first request with this Idempotency-Key is still being answered', {
 			headers: { 'Retry-After': '1' },
 		})
-	throw new RestError('conflict', 'This request was answered before, with an answer that could not be kept')
+	throw new RestError(
+		'conflict',
+		'This request came before, and what was answered could not be kept: see what was done, and use a new key',
+	)
 }
 
-function replay(exchange: Exchange, { status, headers: lines, body, isBase64 }: Answered): Reply {
-	exchange.headerLines = undefined
-	return {
-		status,
-		headers: headers(exchange, [...lines, 'Idempotent-Replayed', 'true']),
-		body: isBase64 && body !== null ? Buffer.from(body, 'base64') : body,
+/** @throws RestError `unavailable` for what we can't have kept: the cache is somebody else's, too */
+function replay(exchange: Exchange, { status, headers: lines, body: text, isBase64 }: Answered): Reply {
+	try {
+		checkStatus(status)
+		for (let at = 0; at < lines.length; at += 2) headerLine(lines[at] ?? '', lines[at + 1] ?? '')
+	} catch (cause) {
+		throw new RestError('unavailable', undefined, { cause })
 	}
+	const body = isBase64 && text !== null ? Buffer.from(text, 'base64') : text
+	const length = body === null ? [] : ['Content-Length', String(Buffer.byteLength(body))]
+	return { status, headers: headers(exchange, [...lines, ...length, 'Idempotent-Replayed', 'true']), body }
 }

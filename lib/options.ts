@@ -12,7 +12,7 @@ import type { Validator } from './validate/validator.ts'
 export interface ServerOptions {
 	/** A path before every handler path: `'v1'`. @default '' */
 	readonly base?: string
-	/** What handlers find as `this.cache`. @default a MemoryCache of 100,000 entries */
+	/** What handlers find as `this.cache`. @default a MemoryCache of 100,000 entries and 256 MiB */
 	readonly cache?: Cache
 	/** Tells who is calling, for handlers that have no authenticator of their own. @default none */
 	readonly authenticator?: Authenticator
@@ -110,7 +110,7 @@ export function settingsOf(options: ServerOptions): Settings {
 	checkMethods('logger', options.logger, ['info', 'warn', 'error'])
 	return {
 		base: options.base ?? '',
-		cache: options.cache ?? new MemoryCache({ max: 100_000 }),
+		cache: options.cache ?? new MemoryCache({ max: 100_000, maxBytes: 268_435_456 }),
 		authenticator: options.authenticator,
 		acl: options.acl,
 		validator: options.validator,

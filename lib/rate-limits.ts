@@ -2,8 +2,8 @@
 import type { Action } from './action.ts'
 import { RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
-import { takeFixed } from './limit/fixed-window.ts'
-import { type CompiledLimit, callerOf, type Taken } from './limit/rate-limit.ts'
+import { lookFixed, takeFixed } from './limit/fixed-window.ts'
+import { type CompiledLimit, callerOf, keyOf, type Taken } from './limit/rate-limit.ts'
 import { takeSliding } from './limit/sliding-window.ts'
 import { timeOfDay } from './time.ts'
 
@@ -16,32 +16,46 @@ import { timeOfDay } from './time.ts'
  *   cache fails and the limit isn't `failOpen`
  */
 export function countRequest(exchange: Exchange, { limit }: Action): Promise<void> | undefined {
-	return limit === undefined ? undefined : count(exchange, limit)
+	if (limit === undefined) return undefined
+	const take = limit.isSliding ? takeSliding : takeFixed
+	return count(exchange, limit, take, callerOf(exchange.user, exchange.ip()))
 }
 
-async function count(exchange: Exchange, limit: CompiledLimit): Promise<void> {
-	const taken = await take(exchange, limit)
-	if (taken === undefined) return
-	const { isAllowed, remaining, resetSeconds } = taken
-	exchange.standing = [
-		...['RateLimit-Policy', limit.policy],
-		...['RateLimit', `${limit.name};r=${remaining};t=${resetSeconds}`],
-	]
-	if (isAllowed) return
-	throw new RestError('too_many_requests', undefined, { headers: { 'Retry-After': String(resetSeconds) } })
+/**
+ * Refuses whoever has sent bad credentials as often as the limit allows, before more of them are looked at.
+ *
+ * @throws RestError as {@link countRequest}
+ */
+export function refuseGuesser(exchange: Exchange, limit: CompiledLimit): Promise<void> {
+	return count(exchange, limit, lookFixed, guesserOf(exchange))
 }
 
-async function take(exchange: Exchange, limit: CompiledLimit): Promise<Taken | undefined> {
-	const { cache } = exchange.app
-	const key = `${limit.key}${callerOf(exchange.user, exchange.ip())}`
+/** Counts bad credentials, for their address, beside what others at that address ask for. */
+export function countGuess(exchange: Exchange, limit: CompiledLimit): Promise<void> {
+	return count(exchange, limit, takeFixed, guesserOf(exchange))
+}
+
+function guesserOf(exchange: Exchange): string {
+	return `guesses:${callerOf(null, exchange.ip())}`
+}
+
+async function count(
+	exchange: Exchange,
+	limit: CompiledLimit,
+	take: typeof takeFixed,
+	caller: string,
+): Promise<void> {
+	let taken: Taken
 	try {
-		const now = timeOfDay()
-		return limit.isSliding
-			? await takeSliding(cache, key, limit, now)
-			: await takeFixed(cache, key, limit, now)
+		taken = await take(exchange.app.cache, keyOf(limit, caller), limit, timeOfDay())
 	} catch (error) {
 		if (!limit.failOpen) throw new RestError('unavailable', undefined, { cause: error })
 		exchange.log('error', 'a request was not counted against its rate limit', error)
-		return undefined
+		return
 	}
+	const { isAllowed, remaining, resetSeconds } = taken
+	const rest = `${limit.name};r=${remaining};t=${resetSeconds}`
+	exchange.standing = ['RateLimit-Policy', limit.policy, 'RateLimit', rest]
+	if (isAllowed) return
+	throw new RestError('too_many_requests', undefined, { headers: { 'Retry-After': String(resetSeconds) } })
 }

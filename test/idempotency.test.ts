@@ -1,8 +1,13 @@
 /** Requests with an Idempotency-Key: run once, and answered alike. */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
 import * as assert from 'uvu/assert'
 import {
 	type Cache,
+	createServer,
 	type InjectedReply,
+	type JsonValue,
 	MemoryCache,
 	type Request,
 	RestError,
@@ -40,6 +45,19 @@ class Payments extends RestHandler {
 		this.calls.push('failing')
 		throw new RestError(this.calls.length === 1 ? 'unavailable' : 'conflict')
 	}
+	async post_stopping() {
+		this.calls.push('stopping')
+		const { signal } = this.request
+		const opened = new Promise<void>((resolve) => this.gates.push(resolve))
+		const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+		await Promise.race([opened, left])
+		if (signal.aborted) this.calls.push('stopped')
+		return 'as far as it came'
+	}
+	post_refusing() {
+		this.calls.push('refusing')
+		throw new RestError(String(this.post.code))
+	}
 	post_nothing() {
 		this.calls.push('nothing')
 		this.status(204)
@@ -71,6 +89,15 @@ const authenticator = {
 		const id = request.header('x-user')
 		return id === undefined ? null : { id }
 	},
+}
+
+/** A request to the method that waits at its gate. */
+function slowly(url: string): Promise<Response> {
+	return fetch(`${url}/pay/slow`, {
+		method: 'POST',
+		body: '{}',
+		headers: { 'content-type': 'application/json', 'idempotency-key': 'k', 'x-user': 'ann' },
+	})
 }
 
 interface Trial extends Asking {
@@ -202,7 +229,7 @@ describe('idempotency', (test) => {
 			assert.is((await keyed(`POST /pay/${path}`)).status, 200)
 			const again = await keyed(`POST /pay/${path}`)
 			assert.is(again.status, 409)
-			assert.match(again.text(), /answer that could not be kept/)
+			assert.match(again.text(), /what was answered could not be kept/)
 		}
 		assert.equal(handler.calls, ['records', 'large'])
 	})
@@ -258,6 +285,7 @@ describe('idempotency', (test) => {
 		assert.is(second.headers['idempotent-replayed'], 'true')
 		assert.is(first.headers.ratelimit, '"post_limited";r=1;t=60')
 		assert.is(second.headers.ratelimit, '"post_limited";r=0;t=60')
+		assert.ok(typeof second.headers['x-request-id'] === 'string')
 		assert.is.not(second.headers['x-request-id'], first.headers['x-request-id'])
 		assert.is((await keyed('POST /pay/limited')).status, 429)
 	})
@@ -310,26 +338,210 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 1)
 	})
 
-	test('a mark ends with the time of the method, and what comes later is not kept', async () => {
+	test('a mark ends when the time of its run is surely over, and what comes later is not kept', async () => {
 		let now = 0
 		const cache = new MemoryCache({ max: 10, clock: () => now })
+		const handler = new Payments()
+		await listening({ pay: handler }, { authenticator, acl, cache, handlerTimeout: 50 }, async (site) => {
+			const ask = () => slowly(site.url)
+			assert.is((await ask()).status, 503)
+			assert.is((await ask()).status, 409)
+			handler.gates[0]?.()
+			await until(() => site.log.messages.some((line) => line.includes('came too late')), 'the late answer')
+			assert.is((await ask()).status, 409)
+			now = 3_049
+			assert.is((await ask()).status, 409)
+			now = 3_050
+			assert.is((await ask()).status, 503)
+			handler.gates[1]?.()
+			assert.equal(handler.calls, ['slow', 'slow'])
+		})
+	})
+
+	test('a mark that the cache was slow to take is not run under: 503, and the method is not called', async () => {
+		const cache = new MemoryCache({ max: 10 })
+		const { add } = cache
+		const late = async (...given: Parameters<typeof add>) => {
+			await new Promise((resolve) => setTimeout(resolve, 1_100))
+			return add.apply(cache, given)
+		}
+		const slow: Cache = {
+			get: (key) => cache.get(key),
+			set: (...given) => cache.set(...given),
+			delete: (key) => cache.delete(key),
+			add: late,
+			increment: (...given) => cache.increment(...given),
+		}
+		const { handler, keyed } = trial({ cache: slow })
+		assert.is((await keyed('POST /pay/payment')).status, 503)
+		assert.equal(handler.calls, [])
+		assert.is(cache.size, 1, 'the mark is taken back')
+	})
+
+	test('a request that was answered 503 while the cache took its time is not run behind that', async () => {
+		const cache = new MemoryCache({ max: 10 })
+		let answer: (() => void) | undefined
+		const slow: Cache = {
+			get: (key) => cache.get(key),
+			set: (...given) => cache.set(...given),
+			delete: (key) => cache.delete(key),
+			add: (...given) =>
+				new Promise((resolve) => {
+					answer = () => resolve(cache.add(...given))
+				}),
+			increment: (...given) => cache.increment(...given),
+		}
+		const handler = new Payments()
 		await listening(
-			{ pay: new Payments() },
-			{ authenticator, acl, cache, handlerTimeout: 50 },
-			async (site) => {
-				const ask = () =>
-					fetch(`${site.url}/pay/slow`, {
-						method: 'POST',
-						body: '{}',
-						headers: { 'content-type': 'application/json', 'idempotency-key': 'k', 'x-user': 'ann' },
-					})
-				assert.is((await ask()).status, 503)
-				assert.is((await ask()).status, 409)
-				now = 1_051
-				assert.is((await ask()).status, 503)
+			{ pay: handler },
+			{ authenticator, acl, cache: slow, handlerTimeout: 50 },
+			async ({ url }) => {
+				assert.is((await slowly(url)).status, 503)
+				answer?.()
+				await new Promise((resolve) => setTimeout(resolve, 50))
+				assert.equal(handler.calls, [])
 			},
 		)
 	})
+
+	test('an answer waits for a cache that hangs for a second at most', async () => {
+		const cache = new MemoryCache({ max: 10 })
+		const hanging: Cache = {
+			get: (key) => cache.get(key),
+			set: () => new Promise(() => {}),
+			delete: (key) => cache.delete(key),
+			add: (...given) => cache.add(...given),
+			increment: (...given) => cache.increment(...given),
+		}
+		const { keyed, lines } = trial({ cache: hanging })
+		const started = performance.now()
+		assert.is((await keyed('POST /pay/payment')).status, 201)
+		assert.ok(performance.now() - started < 2_000)
+		assert.is(lines.at(-1)?.message, 'an answer could not be kept for its Idempotency-Key')
+	})
+
+	test('what a method answers that has stopped, as its client left, is not kept', async () => {
+		const handler = new Payments()
+		await listening({ pay: handler }, { authenticator, acl }, async ({ url }) => {
+			const abort = new AbortController()
+			const ask = (signal: AbortSignal | null) =>
+				fetch(`${url}/pay/stopping`, {
+					method: 'POST',
+					body: '{}',
+					headers: { 'content-type': 'application/json', 'idempotency-key': 'k', 'x-user': 'ann' },
+					signal,
+				})
+			const left = ask(abort.signal)
+			await until(() => handler.calls.length > 0, 'the method runs')
+			abort.abort()
+			await left.catch(() => {})
+			await until(() => handler.calls.includes('stopped'), 'the method has stopped')
+			const again = ask(null)
+			await until(() => handler.calls.filter((call) => call === 'stopping').length === 2, 'it runs again')
+			handler.gates.at(-1)?.()
+			assert.is((await again).status, 200)
+		})
+	})
+
+	test('refusals of the moment are forgotten, other refusals kept', async () => {
+		for (const [code, runs] of [
+			['unauthorized', 2],
+			['forbidden', 2],
+			['request_timeout', 2],
+			['too_many_requests', 2],
+			['not_found', 1],
+			['invalid', 1],
+			['conflict', 1],
+		] as const) {
+			const { handler, keyed } = trial()
+			for (let round = 0; round < 2; round++) await keyed('POST /pay/refusing', { code })
+			assert.is(handler.calls.length, runs, code)
+		}
+	})
+
+	test('what may have been done is not done again: 409', async () => {
+		const { handler, keyed } = trial()
+		assert.is((await keyed('POST /pay/refusing', { code: 'outcome_unknown' })).status, 503)
+		assert.is((await keyed('POST /pay/refusing', { code: 'outcome_unknown' })).status, 409)
+		assert.is(handler.calls.length, 1)
+	})
+
+	test('a user has 10,000 new keys a day, and others theirs', async () => {
+		const cache = new MemoryCache({ max: 10 })
+		const { handler, keyed } = trial({ cache })
+		cache.set('idempotency-keys:["user:ann"]', 9_999, 60)
+		assert.is((await keyed('POST /pay/payment', {}, 'k1')).status, 201)
+		assert.is((await keyed('POST /pay/payment', {}, 'k2')).status, 429)
+		assert.is((await keyed('POST /pay/payment', {}, 'k1')).status, 201)
+		assert.is((await keyed('POST /pay/payment', {}, 'k2', 'bob')).status, 201)
+		assert.is(handler.calls.length, 2)
+	})
+
+	test('behind a parser, what it has made of the body is compared', async () => {
+		const handler = new Payments()
+		const server = createServer(
+			{ pay: handler },
+			{ authenticator, acl, logger: { info() {}, warn() {}, error() {} } },
+		)
+		const app = express().use(express.json()).use(server.handler)
+		const listener = app.listen(0, '127.0.0.1')
+		await once(listener, 'listening')
+		const { port } = listener.address() as AddressInfo
+		const ask = async (body: object) =>
+			(
+				await fetch(`http://127.0.0.1:${port}/pay/payment`, {
+					method: 'POST',
+					body: JSON.stringify(body),
+					headers: { 'content-type': 'application/json', 'idempotency-key': 'k', 'x-user': 'ann' },
+				})
+			).status
+		try {
+			assert.equal([await ask({ a: 1 }), await ask({ a: 1 }), await ask({ a: 2 })], [201, 201, 422])
+			assert.equal(handler.calls, ['post'])
+		} finally {
+			listener.close()
+			listener.closeAllConnections()
+			await server.close()
+		}
+	})
+
+	test('a key that can not be kept is refused before the body is read', async () => {
+		const { ask, keyed } = trial({ maxBody: 10 })
+		const body = 'more than ten bytes'
+		assert.is((await keyed('POST /pay/payment', body, 'a b')).status, 400)
+		const headers = { 'idempotency-key': 'k' }
+		assert.is((await ask('POST /pay/payment', { body, headers })).status, 400)
+		assert.is((await keyed('POST /pay/payment', body)).status, 413)
+	})
+
+	const stored: readonly (readonly [what: string, change: object])[] = [
+		['a status that is none', { status: 99 }],
+		['an interim status', { status: 103 }],
+		['an odd number of headers', { headers: ['A'] }],
+		['a line break in a header', { headers: ['A', 'b\r\nC: d'] }],
+		['a name that is none', { headers: ['A b', 'c'] }],
+		['a length of its own', { headers: ['Content-Length', '3'] }],
+		['a body that is none', { body: 5 }],
+		['another state', { state: 'done' }],
+	]
+	for (const [what, change] of stored)
+		test(`a record with ${what} is 503, and nothing of it is sent`, async () => {
+			const cache = new MemoryCache({ max: 10 })
+			let key = ''
+			const { set } = cache
+			cache.set = (name, ...rest) => {
+				key = name
+				set.call(cache, name, ...rest)
+			}
+			const { handler, keyed } = trial({ cache })
+			await keyed('POST /pay/payment')
+			cache.set(key, { ...(cache.get(key) as object), ...change } as JsonValue, 60)
+			const { status, text, headers } = await keyed('POST /pay/payment')
+			assert.is(status, 503)
+			assert.match(text(), /"code":"unavailable"/)
+			assert.is(headers['idempotent-replayed'], undefined)
+			assert.is(handler.calls.length, 1)
+		})
 
 	test('a value of somebody else under the key is 503, not an answer', async () => {
 		const cache: Cache = {

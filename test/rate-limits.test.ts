@@ -134,14 +134,37 @@ describe('rate limits', (test) => {
 		assert.is((await ask('/blog/api/article', as('ann'))).status, 200)
 	})
 
-	test('who guesses credentials is counted by address', async () => {
+	test('who guesses credentials is refused before they are looked at, and costs its neighbours nothing', async () => {
 		const { ask } = mounted()
+		// What is asked with good credentials, or none, doesn't count as a guess.
+		for (let round = 0; round < 3; round++) await ask('PUT /blog/api/article', as('ann'))
 		const statuses: number[] = []
 		for (let tried = 0; tried < 5; tried++)
 			statuses.push((await ask('PUT /blog/api/article', as('bad'))).status)
 		assert.equal(statuses, [401, 401, 401, 429, 429])
-		assert.is((await ask('PUT /blog/api/article')).status, 429)
-		assert.is((await ask('PUT /blog/api/article', as('ann'))).status, 200)
+		// Not even the right ones are tried now: they could be the next guess.
+		assert.is((await ask('PUT /blog/api/article', as('bob'))).status, 429)
+		// Other limits have guesses of their own.
+		assert.is((await ask('/blog/api/article', as('bob'))).status, 200)
+	})
+
+	test('an authenticator that refuses with 403 counts as a guess too, one that fails does not', async () => {
+		let refusal: Error = new RestError('forbidden')
+		const refusing = {
+			authenticate() {
+				throw refusal
+			},
+		}
+		const { ask } = mounted({ authenticator: refusing })
+		const statuses = async () =>
+			[await ask('/blog/api/news'), await ask('/blog/api/news'), await ask('/blog/api/news')].map(
+				({ status }) => status,
+			)
+		refusal = new RestError('unavailable')
+		assert.equal(await statuses(), [503, 503, 503])
+		refusal = new RestError('forbidden')
+		assert.equal(await statuses(), [403, 403, 403])
+		assert.is((await ask('/blog/api/news')).status, 429)
 	})
 
 	test('each mount counts for itself', async () => {

@@ -8,12 +8,13 @@ const BARE = /^[\w.~:@/+=-]+$/
 const MOST_CHARACTERS = 255
 
 /**
- * The key in the header's value.
+ * The key in the header's lines.
  *
  * @throws RestError `bad_request` for anything but one key of 1 to 255 characters
  */
-export function keyOf(value: string | readonly string[]): string {
-	const text = typeof value === 'string' ? value.trim() : value.join(', ')
+export function keyOf(lines: readonly string[]): string {
+	const [line = ''] = lines
+	const text = lines.length === 1 ? line.trim() : ''
 	const key = BARE.test(text) ? text : QUOTED.exec(text)?.[1]?.replaceAll(/\\(["\\])/g, '$1')
 	if (key !== undefined && key !== '' && key.length <= MOST_CHARACTERS) return key
 	throw new RestError(

@@ -44,6 +44,7 @@ export function fromValue(value: JsonValue): Kept {
 				state === 'answered' &&
 				typeof status === 'number' &&
 				Array.isArray(headers) &&
+				headers.length % 2 === 0 &&
 				headers.every((one) => typeof one === 'string') &&
 				(typeof body === 'string' || body === null) &&
 				typeof isBase64 === 'boolean'

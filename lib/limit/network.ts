@@ -1,7 +1,7 @@
 /** The network that an address belongs to, as far as one caller is concerned. */
 import { isIPv6 } from 'node:net'
 
-/** An IPv4 address as it is; of an IPv6 address its first 64 bits, written in one way: `2001:db8:0:1`. */
+/** An IPv4 address, also one within IPv6; of other IPv6 addresses the first 64 bits, written in one way: `2001:db8:0:1`. */
 export function networkOf(address: string): string {
 	if (!isIPv6(address)) return address
 	const [start = ''] = address.split('%')
@@ -9,12 +9,28 @@ export function networkOf(address: string): string {
 	const first = groupsOf(head)
 	const last = tail === undefined ? [] : groupsOf(tail)
 	const zeros = Array.from({ length: tail === undefined ? 0 : 8 - first.length - last.length }, () => '0')
-	const groups = [...first, ...zeros, ...last].slice(0, 4)
-	return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')
+	const groups = [...first, ...zeros, ...last].map((group) => Number.parseInt(group, 16))
+	if (EMBEDDING.has(written(groups.slice(0, 6)))) return v4Of(groups.slice(6))
+	return written(groups.slice(0, 4))
 }
 
-/** An IPv4 address at the end stands for two groups; which they are doesn't matter to the first four. */
+/** Prefixes behind which stands an IPv4 address: mapped (RFC 4291 §2.5.5.2), and by NAT64 (RFC 6052 §2.1). */
+const EMBEDDING: ReadonlySet<string> = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'])
+
+function written(groups: readonly number[]): string {
+	return groups.map((group) => group.toString(16)).join(':')
+}
+
+function v4Of([high = 0, low = 0]: readonly number[]): string {
+	return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+}
+
+/** An IPv4 address at the end stands for two groups. */
 function groupsOf(text: string): string[] {
 	if (text === '') return []
-	return text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]))
+	return text.split(':').flatMap((group) => {
+		if (!group.includes('.')) return [group]
+		const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number)
+		return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)]
+	})
 }

@@ -5,16 +5,16 @@ import { networkOf } from './network.ts'
 
 /** A limit as a handler declares it: at most `limit` requests in `windowSeconds`. */
 export interface RateLimit {
-	/** Requests that are served in a window: a whole number from 1 up, to 1,000 where the window slides. */
+	/** Requests that are let in within a window: a whole number from 1 up, to 1,000 where the window slides. */
 	readonly limit: number
 	/** Length of the window: a whole number of seconds from 1 to 2,592,000 (30 days). */
 	readonly windowSeconds: Seconds
 	/**
-	 * `'fixed'`: a caller's window begins with their first request, and all that comes in it counts. One call
-	 * of the cache a request; between two windows up to twice the limit may come in a short time.
+	 * `'fixed'`: a caller's window begins with their first request, and all that comes in it counts. At the seam
+	 * of two windows up to twice the limit may come in a short time.
 	 *
-	 * `'sliding'`: in no span of `windowSeconds`, wherever it begins, are more than `limit` requests served.
-	 * Three calls of the cache a request, and one entry for each request of the window.
+	 * `'sliding'`: in no span of `windowSeconds`, wherever it begins, are more than `limit` requests let in. Each
+	 * of them takes an entry of the cache for that time.
 	 *
 	 * @default 'fixed'
 	 */
@@ -36,8 +36,8 @@ export interface CompiledLimit {
 	readonly name: string
 	/** The value of `RateLimit-Policy`. */
 	readonly policy: string
-	/** What its keys in the cache begin with. */
-	readonly key: string
+	/** What tells its counters in the cache from others. */
+	readonly place: readonly string[]
 }
 
 /** What came of counting one request. */
@@ -51,6 +51,8 @@ export interface Taken {
 
 /** The longest window: what is counted is kept in the cache so long. */
 const LONGEST: Seconds = 30 * 86_400
+/** The fields of the answer are integers of RFC 9651 §3.3.1. */
+const MOST = 999_999_999_999_999
 /** Most requests of a sliding window, each of which has an entry of its own. */
 const MOST_SLIDING = 1_000
 const NAMES = ['limit', 'windowSeconds', 'window', 'failOpen']
@@ -77,14 +79,14 @@ export function compileLimit(where: string, name: string, value: unknown, place:
 	if (typeof failOpen !== 'boolean')
 		throw new TypeError(`${where}.failOpen must be true or false, got ${shown(failOpen)}`)
 	const isSliding = window === 'sliding'
-	const most = isSliding ? MOST_SLIDING : Number.MAX_SAFE_INTEGER
+	const most = isSliding ? MOST_SLIDING : MOST
 	const limit = wholeNumber(`${where}.limit`, given.limit, most)
 	const windowSeconds = wholeNumber(`${where}.windowSeconds`, given.windowSeconds, LONGEST)
 	const quoted = quotedName(name)
 	return {
 		...{ limit, windowSeconds, isSliding, failOpen, name: quoted },
 		policy: `${quoted};q=${limit};w=${windowSeconds}`,
-		key: `limit:${JSON.stringify([place, name])}:`,
+		place: [place, name],
 	}
 }
 
@@ -101,6 +103,11 @@ function shown(value: unknown): string {
 /** An `sf-string` holds printable ASCII alone (RFC 9651 §3.3.3); method names may be in any script. */
 function quotedName(name: string): string {
 	return name === '*' ? '"default"' : `"${name.replaceAll(/[^\x20-\x7e]|["\\]/gu, '_')}"`
+}
+
+/** The cache's key for one caller. What is put behind it can't make it another caller's. */
+export function keyOf({ place }: CompiledLimit, caller: string): string {
+	return `limit:${JSON.stringify([...place, caller])}`
 }
 
 /**

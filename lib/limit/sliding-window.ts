@@ -1,79 +1,115 @@
 /**
  * Rate limits by a window that slides: a caller has `limit` slots, each an entry that `add` makes and that lasts
- * for the length of the window. Whoever gets one is served; so no span of that length holds more requests than
- * there are slots, in however many processes. What is known of the slots is kept beside them, as a hint: it says
- * where a free one is, and refuses without a search while there is none.
+ * for the length of the window. Whoever gets one is let in; so no span of that length has more of them than there
+ * are slots, in however many processes. What is known of the slots is kept beside them, as a hint: it says where
+ * a free one is, and refuses without a search while there is none.
  */
 import type { Cache, JsonValue } from '../cache/cache.ts'
 import type { Milliseconds } from '../time.ts'
+import { inform } from './inform.ts'
 import type { CompiledLimit, Taken } from './rate-limit.ts'
+import { Turn } from './turn.ts'
 
 interface Hint {
-	/** The slot that was taken the longest time ago: the next to be free. */
+	/** The slot to be tried next: the one that was taken the longest time ago. */
 	readonly next: number
 	/** When the slots that are taken will be free, the soonest first. */
 	readonly ends: readonly Milliseconds[]
 }
 
 const NOTHING_KNOWN: Hint = { next: 0, ends: [] }
+/** So many free slots are tried before it is taken for certain that other processes take them all. */
+const MOST_TRIES = 8
+/** A slot whose time should be over, by this clock, and that is still there: by another process's it isn't yet. */
+const SOON: Milliseconds = 1_000
+
+const turn = new Turn()
 
 /**
  * Takes one slot.
  *
  * @param now the time of day
  */
-export async function takeSliding(
+export function takeSliding(
 	cache: Cache,
 	key: string,
 	limit: CompiledLimit,
 	now: Milliseconds,
 ): Promise<Taken> {
-	const { windowSeconds } = limit
-	const hint = hintOf(await cache.get(`${key}:hint`), limit, now)
-	const { ends, next } = hint
-	if (ends.length >= limit.limit) return refused(limit, ends, now)
-	const end = now + windowSeconds * 1_000
-	for (let tried = 0; tried < limit.limit; tried++) {
-		const slot = (next + tried) % limit.limit
-		if (!(await cache.add(`${key}:${slot}`, end, windowSeconds))) continue
-		const taken = { next: (slot + 1) % limit.limit, ends: [...ends, end] }
-		await keep(cache, key, taken, limit)
-		const resetSeconds = secondsUntil(taken.ends[0] ?? end, now, limit)
-		return { isAllowed: true, remaining: limit.limit - taken.ends.length, resetSeconds }
-	}
-	// The hint was of old, or lost: others that are refused shall not search again.
-	const known = await lookAt(cache, key, limit, now)
-	await keep(cache, key, known, limit)
-	return refused(limit, known.ends, now)
+	return turn.take(key, () => takeOne(cache, key, limit, now))
 }
 
-/** What the slots themselves say. */
-async function lookAt(cache: Cache, key: string, limit: CompiledLimit, now: Milliseconds): Promise<Hint> {
-	const slots = await Promise.all(
-		Array.from({ length: limit.limit }, async (_, slot) => ({
-			slot,
-			end: await cache.get(`${key}:${slot}`),
-		})),
+async function takeOne(cache: Cache, key: string, limit: CompiledLimit, now: Milliseconds): Promise<Taken> {
+	const hint = hintOf(await cache.get(`${key}:hint`), limit, now)
+	if (hint.ends.length >= limit.limit) return refused(limit, hint.ends, now)
+	const end = now + limit.windowSeconds * 1_000
+	if (await cache.add(`${key}:${hint.next}`, end, limit.windowSeconds))
+		return letIn(cache, key, limit, now, hint.next, hint.ends)
+	// The hint was of old, or lost, or another process was quicker.
+	const { free, ends, oldest } = await lookAt(cache, key, limit, now)
+	for (const slot of free.slice(0, MOST_TRIES)) {
+		if (await cache.add(`${key}:${slot}`, end, limit.windowSeconds))
+			return letIn(cache, key, limit, now, slot, ends)
+	}
+	if (free.length === 0) await keep(cache, key, { next: oldest, ends }, limit)
+	return refused(limit, ends, now)
+}
+
+async function letIn(
+	cache: Cache,
+	key: string,
+	limit: CompiledLimit,
+	now: Milliseconds,
+	slot: number,
+	others: readonly Milliseconds[],
+): Promise<Taken> {
+	const ends = [...others, now + limit.windowSeconds * 1_000].sort(ascending)
+	await keep(cache, key, { next: (slot + 1) % limit.limit, ends }, limit)
+	return {
+		isAllowed: true,
+		remaining: limit.limit - ends.length,
+		resetSeconds: secondsUntil(ends[0] ?? now, now, limit),
+	}
+}
+
+interface Slots {
+	readonly free: readonly number[]
+	readonly ends: readonly Milliseconds[]
+	/** The one that will be free first. */
+	readonly oldest: number
+}
+
+/** What the slots themselves say: those that are there are taken, whatever this clock says of their time. */
+async function lookAt(cache: Cache, key: string, limit: CompiledLimit, now: Milliseconds): Promise<Slots> {
+	const values = await Promise.all(
+		Array.from({ length: limit.limit }, async (_, slot) => cache.get(`${key}:${slot}`)),
 	)
-	const taken = slots.map(({ slot, end }) => ({
-		slot,
-		end: typeof end === 'number' && end > now ? end : now,
-	}))
+	const taken = values.flatMap((value, slot) =>
+		value === undefined ? [] : [{ slot, end: Math.max(typeof value === 'number' ? value : 0, now + SOON) }],
+	)
 	taken.sort((one, other) => one.end - other.end)
-	const ends = taken.map(({ end }) => end).filter((end) => end > now)
-	return { next: taken[0]?.slot ?? 0, ends }
+	return {
+		free: values.flatMap((value, slot) => (value === undefined ? [slot] : [])),
+		ends: taken.map(({ end }) => end),
+		oldest: taken[0]?.slot ?? 0,
+	}
 }
 
 async function keep(cache: Cache, key: string, { next, ends }: Hint, limit: CompiledLimit): Promise<void> {
-	await cache.set(`${key}:hint`, { next, ends }, limit.windowSeconds)
+	await inform(() => cache.set(`${key}:hint`, { next, ends }, limit.windowSeconds))
 }
 
 function hintOf(value: JsonValue | undefined, { limit }: CompiledLimit, now: Milliseconds): Hint {
 	if (typeof value !== 'object' || value === null || !('next' in value)) return NOTHING_KNOWN
 	const { next, ends } = value
-	if (typeof next !== 'number' || !Array.isArray(ends)) return NOTHING_KNOWN
+	if (!Number.isSafeInteger(next) || typeof next !== 'number' || next < 0 || !Array.isArray(ends))
+		return NOTHING_KNOWN
 	const left = ends.filter((end) => typeof end === 'number').filter((end) => end > now)
-	return { next: next % limit, ends: left.sort((one, other) => one - other) }
+	return { next: next % limit, ends: left.sort(ascending) }
+}
+
+function ascending(one: number, other: number): number {
+	return one - other
 }
 
 function refused(limit: CompiledLimit, ends: readonly Milliseconds[], now: Milliseconds): Taken {

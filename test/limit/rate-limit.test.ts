@@ -1,6 +1,6 @@
 /** Limits as they are declared: what is refused, and what comes of the rest. */
 import * as assert from 'uvu/assert'
-import { callerOf, compileLimit } from '../../lib/limit/rate-limit.ts'
+import { callerOf, compileLimit, keyOf } from '../../lib/limit/rate-limit.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -19,14 +19,14 @@ describe('limit/rate-limit', (test) => {
 			failOpen: false,
 			name: '"post_article"',
 			policy: '"post_article";q=10;w=60',
-			key: 'limit:["blog/api","post_article"]:',
+			place: ['blog/api', 'post_article'],
 		})
 	})
 
 	test('the limit of all others is called default', () => {
-		const { policy, key } = compile({ limit: 1, windowSeconds: 1, window: 'sliding', failOpen: true }, '*')
+		const { policy, place } = compile({ limit: 1, windowSeconds: 1, window: 'sliding', failOpen: true }, '*')
 		assert.is(policy, '"default";q=1;w=1')
-		assert.is(key, 'limit:["blog/api","*"]:')
+		assert.equal(place, ['blog/api', '*'])
 	})
 
 	test('a name beyond ASCII can be sent', () => {
@@ -37,13 +37,13 @@ describe('limit/rate-limit', (test) => {
 		[10, `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }`],
 		[null, `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }`],
 		[[10, 60], `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }`],
-		[{}, `${WHERE}.limit must be a whole number from 1 to 9007199254740991, got undefined`],
+		[{}, `${WHERE}.limit must be a whole number from 1 to 999999999999999, got undefined`],
 		[
 			{ limit: 0, windowSeconds: 60 },
-			`${WHERE}.limit must be a whole number from 1 to 9007199254740991, got 0`,
+			`${WHERE}.limit must be a whole number from 1 to 999999999999999, got 0`,
 		],
-		[{ limit: 1.5 }, `${WHERE}.limit must be a whole number from 1 to 9007199254740991, got 1.5`],
-		[{ limit: '10' }, `${WHERE}.limit must be a whole number from 1 to 9007199254740991, got "10"`],
+		[{ limit: 1.5 }, `${WHERE}.limit must be a whole number from 1 to 999999999999999, got 1.5`],
+		[{ limit: '10' }, `${WHERE}.limit must be a whole number from 1 to 999999999999999, got "10"`],
 		[{ limit: 10 }, `${WHERE}.windowSeconds must be a whole number from 1 to 2592000, got undefined`],
 		[
 			{ limit: 10, windowSeconds: 60_000_000 },
@@ -71,6 +71,14 @@ describe('limit/rate-limit', (test) => {
 			)
 		})
 	}
+
+	test('no caller has a key that begins with another one and goes on', () => {
+		const limit = compile({ limit: 1, windowSeconds: 1 })
+		const [ann, other] = [keyOf(limit, 'user:ann'), keyOf(limit, 'user:ann:end')]
+		assert.is(ann, 'limit:["blog/api","post_article","user:ann"]')
+		assert.is.not(other, `${ann}:end`)
+		assert.not.ok(other.startsWith(ann))
+	})
 
 	test('a user is counted by id, others by network, and no id can pass for an address', () => {
 		assert.is(callerOf({ id: '7' }, '192.0.2.1'), 'user:7')

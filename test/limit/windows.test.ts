@@ -1,7 +1,7 @@
 /** Both windows, over a cache whose clock the test turns. */
 import * as assert from 'uvu/assert'
-import { MemoryCache } from '../../lib/index.ts'
-import { takeFixed } from '../../lib/limit/fixed-window.ts'
+import { type Cache, MemoryCache } from '../../lib/index.ts'
+import { lookFixed, takeFixed } from '../../lib/limit/fixed-window.ts'
 import { compileLimit, type Taken } from '../../lib/limit/rate-limit.ts'
 import { takeSliding } from '../../lib/limit/sliding-window.ts'
 import { describe } from '../helpers/describe.ts'
@@ -12,6 +12,7 @@ function caller(limit: number, windowSeconds: number, window: 'fixed' | 'sliding
 	const cache = new MemoryCache({ max: 10_000, clock: () => now })
 	const compiled = compileLimit('a limit', 'get', { limit, windowSeconds, window }, '')
 	const take = window === 'fixed' ? takeFixed : takeSliding
+	const looked = async (second: number): Promise<Taken> => lookFixed(cache, 'key', compiled, second * 1_000)
 	const at = async (second: number): Promise<Taken> => {
 		now = second * 1_000
 		return take(cache, 'key', compiled, now)
@@ -20,7 +21,7 @@ function caller(limit: number, windowSeconds: number, window: 'fixed' | 'sliding
 		const { isAllowed, remaining, resetSeconds } = await at(second)
 		return `${isAllowed ? 'yes' : 'no'} r=${remaining} t=${resetSeconds}`
 	}
-	return { cache, at, said }
+	return { cache, at, said, looked }
 }
 
 describe('limit/fixed-window', (test) => {
@@ -45,6 +46,40 @@ describe('limit/fixed-window', (test) => {
 		await said(0)
 		cache.delete('key:end')
 		assert.is(await said(30), 'yes r=3 t=60')
+	})
+
+	test('to look counts nothing, and says what the next request would be told', async () => {
+		const { at, looked } = caller(2, 60, 'fixed')
+		for (let round = 0; round < 3; round++)
+			assert.equal(await looked(0), { isAllowed: true, remaining: 1, resetSeconds: 60 })
+		await at(0)
+		await at(1)
+		assert.equal(await looked(20), { isAllowed: false, remaining: 0, resetSeconds: 40 })
+	})
+
+	test('where the end can not be kept, the count holds', async () => {
+		const { cache, said } = caller(1, 60, 'fixed')
+		cache.set = fails
+		assert.is(await said(0), 'yes r=0 t=60')
+		assert.is(await said(10), 'no r=0 t=60')
+	})
+
+	test('an end that is past, or far, is told within the window', async () => {
+		const { cache, said } = caller(3, 60, 'fixed')
+		await said(100)
+		cache.set('key:end', 1, 60)
+		assert.is(await said(101), 'yes r=1 t=1')
+		cache.set('key:end', 1e15, 60)
+		assert.is(await said(102), 'yes r=0 t=60')
+	})
+
+	test('a cache that counts nonsense is a failure, not a limit', async () => {
+		const limit = compileLimit('a limit', 'get', { limit: 5, windowSeconds: 60 }, '')
+		for (const nonsense of [undefined, null, Number.NaN, -5, 0, 1.5, 'x']) {
+			const cache = new MemoryCache({ max: 10 })
+			cache.increment = (() => nonsense) as Cache['increment'] as typeof cache.increment
+			await rejects(takeFixed(cache, 'key', limit, 0), String(nonsense))
+		}
 	})
 
 	test('of 1,000 at once the limit is served', async () => {
@@ -96,8 +131,62 @@ describe('limit/sliding-window', (test) => {
 		assert.is(served.length, 30)
 	})
 
+	test('a hint can not be kept: the limit holds, and nothing is refused that has room', async () => {
+		const { cache, at } = caller(5, 10, 'sliding')
+		cache.set = fails
+		const served: boolean[] = []
+		for (let second = 0; second < 20; second++) served.push((await at(second)).isAllowed)
+		assert.is(served.filter(Boolean).length, 10)
+	})
+
+	test('a clock that is ahead by more than the window searches once a second, not each time', async () => {
+		let now = 0
+		const cache = new MemoryCache({ max: 1_000, clock: () => now })
+		const limit = compileLimit('a limit', 'get', { limit: 50, windowSeconds: 1, window: 'sliding' }, '')
+		for (let taken = 0; taken < 50; taken++) await takeSliding(cache, 'key', limit, 0)
+		let asked = 0
+		const { get } = cache
+		cache.get = (key) => {
+			asked++
+			return get.call(cache, key)
+		}
+		now = 1
+		const ahead = 1_500
+		assert.is((await takeSliding(cache, 'key', limit, ahead)).isAllowed, false)
+		assert.ok(asked > 50)
+		asked = 0
+		for (let more = 0; more < 10; more++)
+			assert.is((await takeSliding(cache, 'key', limit, ahead)).isAllowed, false)
+		assert.is(asked, 10)
+	})
+
+	test('a caller whose cache hangs holds up nobody for long, and itself for a second', async () => {
+		const cache = new MemoryCache({ max: 100 })
+		const limit = compileLimit('a limit', 'get', { limit: 5, windowSeconds: 60, window: 'sliding' }, '')
+		const { get } = cache
+		cache.get = () => new Promise(() => {}) as never
+		void takeSliding(cache, 'hanging', limit, 0)
+		cache.get = get
+		const started = performance.now()
+		assert.is((await takeSliding(cache, 'other', limit, 0)).isAllowed, true)
+		assert.ok(performance.now() - started < 500)
+		assert.is((await takeSliding(cache, 'hanging', limit, 0)).isAllowed, true)
+		assert.ok(performance.now() - started < 3_000)
+	})
+
 	test('a hint that is no hint is taken for none', async () => {
-		for (const nonsense of ['x', 5, null, [], {}, { next: 'a', ends: 1 }, { next: 1, ends: ['a', null] }]) {
+		for (const nonsense of [
+			'x',
+			5,
+			null,
+			[],
+			{},
+			{ next: 'a', ends: 1 },
+			{ next: 1, ends: ['a', null] },
+			{ next: -1, ends: [] },
+			{ next: 0.5, ends: [] },
+			{ next: 7, ends: [] },
+		]) {
 			const { cache, said } = caller(2, 60, 'sliding')
 			cache.set('key:hint', nonsense, 60)
 			assert.is(await said(0), 'yes r=1 t=60', JSON.stringify(nonsense))
@@ -106,3 +195,17 @@ describe('limit/sliding-window', (test) => {
 		}
 	})
 })
+
+function fails(): never {
+	throw new Error('the store is gone')
+}
+
+async function rejects(work: Promise<unknown>, what: string): Promise<void> {
+	try {
+		await work
+	} catch (error) {
+		assert.instance(error, TypeError, what)
+		return
+	}
+	assert.unreachable(what)
+}
