@@ -3,20 +3,29 @@ import { IncomingMessage } from 'node:http'
 import type { Action } from './action.ts'
 import { RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
-import type { Method } from './http.ts'
+import { takesBody } from './http.ts'
 import type { Incoming } from './incoming.ts'
+import { hasBody } from './request-head.ts'
 import type { Bytes } from './time.ts'
 
 const EMPTY = Buffer.alloc(0)
 
 /**
- * Reads the body of the methods that have one into `exchange.bytes`. Answers `undefined` where there is
- * nothing to wait for.
+ * Reads the body of the methods that have one into `exchange.bytes`, and compares it with its digest where that
+ * is required. Answers `undefined` where there is nothing to wait for.
  *
  * @throws RestError `content_too_large`, at once when `Content-Length` says so, else when it is reached;
- *   `bad_request` when the client leaves before the end
+ *   `bad_request` when the client leaves before the end, `unauthorized` for another digest
  */
 export function readBody(exchange: Exchange, action: Action): Promise<void> | undefined {
+	const reading = readBytes(exchange, action)
+	if (exchange.requiredDigest === undefined) return reading
+	if (reading !== undefined) return reading.then(() => exchange.compareDigest())
+	exchange.compareDigest()
+	return undefined
+}
+
+function readBytes(exchange: Exchange, action: Action): Promise<void> | undefined {
 	if (!takesBody(exchange.method)) return undefined
 	const { incoming } = exchange
 	if (action.streaming !== undefined) {
@@ -36,20 +45,6 @@ export function readBody(exchange: Exchange, action: Action): Promise<void> | un
 	exchange.sendContinue?.()
 	exchange.allow(exchange.app.bodyTimeout, 'request_timeout')
 	return collect(exchange, exchange.app.maxBody)
-}
-
-/** GET and HEAD have no body with a meaning (RFC 9110 §9.3.1): what is sent is left to be discarded. */
-function takesBody(method: Method): boolean {
-	return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
-}
-
-/** A request has a body when a header says so (RFC 9112 §6.3); HTTP/2 says it with the stream's end. */
-export function hasBody(incoming: Incoming): boolean {
-	const { headers } = incoming
-	if (headers['transfer-encoding'] !== undefined) return true
-	const length = headers['content-length']
-	if (length !== undefined) return length !== '0'
-	return incoming.httpVersionMajor === 2 && !incoming.readableEnded && !incoming.complete
 }
 
 function refuseTooLarge(incoming: Incoming, limit: Bytes): void {

@@ -2,24 +2,38 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Action } from './action.ts'
+import { ContentDigest } from './auth/content-digest.ts'
 import { type DecodedBody, decodeBody } from './decode/decode-body.ts'
 import type { Fields } from './decode/fields.ts'
 import { decodeQuery } from './decode/form.ts'
 import { RestError } from './error.ts'
+import { type Method, takesBody } from './http.ts'
 import type { Incoming } from './incoming.ts'
-import { Upload } from './upload.ts'
+import { fieldLines, hasBody } from './request-head.ts'
+import { Upload, type UploadCheck } from './upload.ts'
 
 const NO_BYTES = Buffer.alloc(0)
+const MISMATCH = 'the body is not what Content-Digest says'
 const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({})
 /** Types whose fields are text. */
 const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
 
+/** What the bytes of a body must hash to, and who refuses others. */
+interface RequiredDigest {
+	readonly digest: ContentDigest
+	readonly refusal: (reason: string) => RestError
+}
+
 export class Content {
 	readonly incoming: Incoming
+	/** The method that is served. */
+	method: Method = 'GET'
 	action: Action | undefined = undefined
 	queryText = ''
 	/** The body's bytes, once step 8 has read them. */
 	bytes: Buffer | undefined = undefined
+	/** Set while a body is to be compared with its digest. */
+	requiredDigest: RequiredDigest | undefined = undefined
 	/** Sends `100 Continue`, once, if the client waits for it. */
 	sendContinue: (() => void) | undefined = undefined
 	#upload: Upload | undefined = undefined
@@ -58,8 +72,57 @@ export class Content {
 			)
 		}
 		this.sendContinue?.()
-		this.#upload ??= new Upload(this.incoming)
+		this.#upload ??= new Upload(this.incoming, this.#uploadCheck())
 		return this.#upload
+	}
+
+	/**
+	 * Compares the body with its Content-Digest: at once where its bytes are known, else when they have been read.
+	 * `headers` are those of the refusal.
+	 *
+	 * @throws RestError `unauthorized`; TypeError where a parser in front has taken the bytes, or the stream flows
+	 */
+	requireDigest(headers: Readonly<Record<string, string>>): void {
+		const { incoming } = this
+		const has = hasBody(incoming)
+		const lines = fieldLines(incoming, 'content-digest')
+		if (!has && lines.length === 0) return
+		const refusal = (reason: string): RestError =>
+			new RestError('unauthorized', undefined, { headers, cause: new Error(reason) })
+		const required = { digest: digestOf(lines, refusal), refusal }
+		const bytes = has ? this.#received() : NO_BYTES
+		if (bytes !== undefined) compare(required, bytes)
+		else if (!takesBody(this.method))
+			throw refusal('the body of a GET is not read, and so can not be compared')
+		else this.requiredDigest = required
+	}
+
+	/** The last of step 8. What a method reads as a stream is compared as it flows. */
+	compareDigest(): void {
+		if (this.requiredDigest === undefined || this.action?.streaming !== undefined) return
+		compare(this.requiredDigest, this.rawBody())
+		this.requiredDigest = undefined
+	}
+
+	/** The bytes of the body, as far as it has been read, by us or by a parser in front. */
+	#received(): Buffer | undefined {
+		const { incoming } = this
+		if (this.action?.streaming !== undefined) {
+			if (this.#upload === undefined || this.requiredDigest !== undefined) return undefined
+			throw new TypeError('the body flows already: ask who is calling before request.stream is used')
+		}
+		const isTaken = incoming.readableDidRead && incoming.body !== undefined
+		return this.bytes ?? (isTaken ? this.rawBody() : undefined)
+	}
+
+	#uploadCheck(): UploadCheck | undefined {
+		if (this.requiredDigest === undefined) return undefined
+		const { digest, refusal } = this.requiredDigest
+		const hashing = digest.hashing()
+		return {
+			update: (chunk) => hashing.update(chunk),
+			end: () => (hashing.matches() ? undefined : refusal(MISMATCH)),
+		}
 	}
 
 	/**
@@ -130,4 +193,16 @@ export class Content {
 		this.#query ??= decodeQuery(this.queryText)
 		return this.#query
 	}
+}
+
+function digestOf(lines: readonly string[], refusal: (reason: string) => RestError): ContentDigest {
+	try {
+		return new ContentDigest(lines.join(', '))
+	} catch (error) {
+		throw refusal(error instanceof Error ? error.message : 'Content-Digest is malformed')
+	}
+}
+
+function compare({ digest, refusal }: RequiredDigest, bytes: Buffer): void {
+	if (!digest.matches(bytes)) throw refusal(MISMATCH)
 }

@@ -9,7 +9,7 @@ export interface RestErrorOptions {
 	readonly details?: readonly Detail[]
 	/** Headers of the answer: `{ 'Retry-After': '5' }`. */
 	readonly headers?: Readonly<Record<string, string>>
-	/** What led to it: logged where the status is 500 or more, never sent. */
+	/** What led to it: logged where the status is 401, or 500 or more; never sent. */
 	readonly cause?: unknown
 }
 

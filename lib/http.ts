@@ -22,6 +22,11 @@ export function routeMethodOf(method: Method): RouteMethod | undefined {
 	return method === 'OPTIONS' ? undefined : method
 }
 
+/** GET and HEAD have no body with a meaning (RFC 9110 §9.3.1): what is sent is left to be discarded. */
+export function takesBody(method: Method): boolean {
+	return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
+}
+
 /** The `Allow` header for the methods that have a route (RFC 9110 §10.2.1): HEAD comes with GET. */
 export function allowHeader(methods: readonly RouteMethod[]): string {
 	const names: string[] = []

@@ -28,6 +28,8 @@ export interface Incoming extends Readable {
 	readonly httpVersionMajor: number
 	readonly httpVersionMinor: number
 	readonly socket: Peer | null
+	/** HTTP/2's stream. */
+	readonly stream?: { readonly endAfterHeaders?: boolean | undefined } | undefined
 	/** True once the whole body has arrived. */
 	readonly complete: boolean
 }

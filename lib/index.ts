@@ -1,22 +1,23 @@
 /** Verbena's public names, in the order in which a request meets them. */
 
 export type { Acl } from './auth/acl.ts'
+export { anyOf } from './auth/any-of.ts'
 export type { Authenticator, User } from './auth/authenticator.ts'
+export type { DeclaredKey, FindKey, HmacKey, HmacKeys, HmacSecret } from './auth/hmac/keys.ts'
+export { HmacAuthenticator, type HmacAuthenticatorOptions } from './auth/hmac-authenticator.ts'
 export { type DerivedRole, type Role, RoleAcl } from './auth/role-acl.ts'
-export { type Cache, CacheFull, type JsonValue } from './cache/cache.ts'
+export { type NewToken, newToken, tokenDigest } from './auth/token.ts'
+export { TokenAuthenticator, type TokenAuthenticatorOptions } from './auth/token-authenticator.ts'
+export type { TokenUser, TokenUsers } from './auth/token-users.ts'
+export { type Cache, CacheFull, CacheUnavailable, type JsonValue } from './cache/cache.ts'
 // For caches of your own: the checks of key, value and time that every one must make.
 export { checkKey, toMilliseconds, toText } from './cache/entry.ts'
 export { MemoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts'
 export { type RememberOptions, remember, type Storable } from './cache/remember.ts'
 export type { Controller } from './controller.ts'
-export {
-	type CrudAnswer,
-	CrudHandler,
-	type CrudScope,
-	type CrudValues,
-} from './crud/crud-handler.ts'
+export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handler.ts'
 export type { CrudOperation, CrudOptions, CrudRules } from './crud/crud-options.ts'
-export { CrudPage, CrudRecord, type PageMeta } from './crud/crud-record.ts'
+export { CrudPage, CrudRecord } from './crud/crud-record.ts'
 export type { CrudQuery } from './crud/list-query.ts'
 export type { MemoryField } from './crud/memory/declared.ts'
 export { MemoryModel, type MemoryModelOptions } from './crud/memory-model.ts'
@@ -46,13 +47,16 @@ export type {
 	Access,
 	AccessRules,
 	CustomRoutes,
+	DeclaredLimit,
 	DeclaredSpec,
+	RateLimits,
 	Specs,
 	Streaming,
 	StreamingOptions,
 } from './declarations.ts'
 export { isRestError, RestError, type RestErrorOptions } from './error.ts'
 export { type HandlerController, type Mountable, type Refused, RestHandler } from './handler.ts'
+export type { RateLimit } from './limit/rate-limit.ts'
 export { loadHandlers } from './load-handlers.ts'
 export type { Logger } from './logger.ts'
 export type { InjectedReply, InjectedRequest } from './node/inject.ts'
@@ -74,4 +78,5 @@ export type {
 	Validator,
 } from './validate/validator.ts'
 export type { Detail, ErrorCode } from './wire/codes.ts'
+export type { PageMeta } from './wire/list.ts'
 export { RawJson } from './wire/raw-json.ts'

@@ -1,10 +1,15 @@
 /** `Request`: what a handler and an authenticator may ask of the request they serve. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { Cache } from './cache/cache.ts'
 import type { Method } from './http.ts'
+import type { Incoming } from './incoming.ts'
+import { fieldLines, hasBody } from './request-head.ts'
 
 /** Where a `Request` gets what it tells; each is worked out when it is asked for. */
 export interface RequestSource {
+	readonly incoming: Incoming
+	readonly app: { readonly cache: Cache }
 	readonly method: Method
 	readonly headers: IncomingHttpHeaders
 	target(): string
@@ -15,6 +20,7 @@ export interface RequestSource {
 	signal(): AbortSignal
 	rawBody(): Buffer
 	stream(): Readable
+	requireDigest(headers: Readonly<Record<string, string>>): void
 }
 
 /** The request being served: `this.request` in a handler's method, the argument of an authenticator. */
@@ -28,6 +34,11 @@ export class Request {
 	/** The method that is served: after X-HTTP-Method-Override; HEAD stays HEAD. */
 	get method(): Method {
 		return this.#source.method
+	}
+
+	/** The method on the wire, before X-HTTP-Method-Override. */
+	get sentMethod(): string {
+		return this.#source.incoming.method ?? ''
 	}
 
 	/** The request-target as the client sent it, path and query, still percent-encoded: `/blog/api/article/5?a=1`. */
@@ -46,6 +57,21 @@ export class Request {
 		const key = name.toLowerCase()
 		const value = Object.hasOwn(headers, key) ? headers[key] : undefined
 		return Array.isArray(value) ? value.join(', ') : value
+	}
+
+	/** The values of a field's lines as received, none dropped; empty for a field that isn't there. */
+	fieldLines(name: string): readonly string[] {
+		return fieldLines(this.#source.incoming, name.toLowerCase())
+	}
+
+	/** Whether a body comes with the request, as far as its head tells; it may turn out to be empty. */
+	get hasBody(): boolean {
+		return hasBody(this.#source.incoming)
+	}
+
+	/** The server's cache. */
+	get cache(): Cache {
+		return this.#source.app.cache
 	}
 
 	/** The client's address; what a proxy says of it counts only with `trustProxy`. Empty on a unix socket. */
@@ -80,6 +106,22 @@ export class Request {
 	 */
 	get rawBody(): Buffer {
 		return this.#source.rawBody()
+	}
+
+	/**
+	 * Demands that the body be what Content-Digest says of it (RFC 9530; sha-256, sha-512). For authenticators:
+	 * where one is declared, the bytes are compared when they have been read, before any code of the handler
+	 * runs; by `requireAuth()` in a method, before that resolves. A body that a method reads as a stream is
+	 * compared as it flows: one that is not what was signed breaks off with the refusal, and has no end.
+	 * Without a body there is nothing to demand, but a digest that is sent must be that of no bytes.
+	 *
+	 * `challenge` are the headers of a refusal, where no authenticator is declared that has its own.
+	 *
+	 * @throws RestError `unauthorized`, at once where the head or the bytes known show it; TypeError where a
+	 *   parser in front has taken the bytes
+	 */
+	requireDigest(challenge: Readonly<Record<string, string>> = {}): void {
+		this.#source.requireDigest(challenge)
 	}
 
 	/**

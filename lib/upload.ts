@@ -7,18 +7,28 @@ import { Readable } from 'node:stream'
 import { RestError } from './error.ts'
 import type { Incoming } from './incoming.ts'
 
+/** Told of all that flows, and asked at its end for what is wrong with it. */
+export interface UploadCheck {
+	update(chunk: Uint8Array): void
+	end(): Error | undefined
+}
+
 export class Upload extends Readable {
 	readonly #incoming: Incoming
 	readonly #release: () => void
 
-	constructor(incoming: Incoming) {
+	/** What `check` refuses has no end: it breaks off with the refusal, so that nobody takes it for whole. */
+	constructor(incoming: Incoming, check?: UploadCheck) {
 		super({ highWaterMark: 65_536 })
 		this.#incoming = incoming
 		const take = (chunk: Buffer): void => {
+			check?.update(chunk)
 			if (!this.push(chunk)) incoming.pause()
 		}
 		const end = (): void => {
-			this.push(null)
+			const refusal = check?.end()
+			if (refusal === undefined) this.push(null)
+			else this.destroy(refusal)
 		}
 		// The client has left: its mistake, and nothing to be logged.
 		const fail = (cause?: Error): void => {

@@ -1,8 +1,8 @@
 /** Writes a reply to a response, as fast as the client takes it, and leaves the connection in a known state. */
 import { finished, Readable } from 'node:stream'
-import { hasBody } from '../body.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Reply } from '../reply-text.ts'
+import { hasBody } from '../request-head.ts'
 import { drainUpload } from './drain-upload.ts'
 import { linesByName } from './header-lines.ts'
 import type { Outgoing } from './outgoing.ts'

@@ -4,8 +4,13 @@
  *     node --import tsx test/acceptance/app.ts --port 0 --store postgres
  */
 import { parseArgs } from 'node:util'
-import { CrudHandler, createServer, type Model, RestHandler } from '../../lib/index.ts'
+import { CrudHandler, createServer, HmacAuthenticator, type Model, RestHandler } from '../../lib/index.ts'
 import { openArticles } from './articles.ts'
+
+/** RFC 9421 B.1.5: public, for tests alone. */
+const KEYS = {
+	k1: 'uzvJfB4u3N0Jy4T7NZ75MDVcr8zSTInedJtkgcu46YW4XByzNJjxBdtjUkdJPBtbmHhIDi6pcl8jsasjlTMtDQ==',
+}
 
 export class AcceptanceApp extends RestHandler {
 	override customRoutes = { 'ALL ping': 'ping', 'GET|POST custom/%s/x/%d': 'custom' }
@@ -47,9 +52,8 @@ export class AcceptanceApp extends RestHandler {
 		return this.vault()
 	}
 
-	/** Closed to everybody until there are signatures to let somebody in. */
 	private async vault() {
-		await this.requireAuth({ authenticate: () => null })
+		await this.requireAuth(new HmacAuthenticator(this, this.cache, 3600, { keys: KEYS }))
 		return { note: 'TOPSECRET-VAULT', method: this.request.method }
 	}
 

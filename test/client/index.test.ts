@@ -20,8 +20,24 @@ describe('client: the module', (test) => {
 		)
 		const [module] = outputFiles
 		assert.is(outputFiles.length, 1)
-		assert.ok(module !== undefined && gzipSync(module.contents).length < 3_600)
+		assert.ok(module !== undefined && gzipSync(module.contents).length < 6_500)
 		const [{ exports = [] } = {}] = Object.values(metafile.outputs)
-		assert.equal(exports, ['ApiError', 'CrudClient'])
+		assert.equal(exports, ['ApiError', 'CrudClient', 'signRequest'])
 	})
+
+	for (const [name, most] of [
+		['CrudClient', 3_600],
+		['signRequest', 3_200],
+	] as const) {
+		test(`of whoever takes ${name} alone, nothing else is asked`, async () => {
+			const contents = `export { ${name} } from './lib/client/index.ts'`
+			const { outputFiles } = await build({
+				stdin: { contents, resolveDir: ROOT },
+				...{ bundle: true, minify: true, write: false },
+				...{ format: 'esm', platform: 'browser', target: 'es2022' },
+			})
+			const [module] = outputFiles
+			assert.ok(module !== undefined && gzipSync(module.contents).length < most)
+		})
+	}
 })

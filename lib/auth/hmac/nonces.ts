@@ -1,0 +1,56 @@
+/** Nonces that have been used: each is good for one request. */
+import { hash } from 'node:crypto'
+import { type Cache, CacheFull } from '../../cache/cache.ts'
+import { RestError } from '../../error.ts'
+import type { Request } from '../../request.ts'
+import type { Seconds } from '../../time.ts'
+import { AHEAD } from './requirements.ts'
+import type { SentSignature } from './signatures.ts'
+
+interface Used {
+	readonly cache: Cache
+	readonly key: string
+	/** Whether it was new. */
+	readonly isNew: Promise<boolean>
+}
+
+/** What each request has used up, as that is no replay to itself: two authenticators may ask about one request. */
+const USED = new WeakMap<Request, Used[]>()
+
+/**
+ * Remembers a nonce for as long as its signature could be sent again, in the cache under
+ * `nonce:<SHA-256 of keyid and nonce>`. Answers false when it was used by another request.
+ *
+ * @throws RestError `unavailable` when it can't be remembered: to let it pass would let a replay pass
+ */
+export function useNonce(
+	request: Request,
+	cache: Cache,
+	{ keyid, nonce, created }: SentSignature,
+	now: number,
+	windowSeconds: Seconds,
+): Promise<boolean> {
+	// The length keeps ("a", "bc") and ("ab", "c") apart.
+	const key = `nonce:${hash('sha256', `${keyid.length}:${keyid}${nonce}`, 'base64url')}`
+	const used = USED.get(request) ?? []
+	USED.set(request, used)
+	const before = used.find((one) => one.cache === cache && one.key === key)
+	if (before !== undefined) return before.isNew
+	const isNew = add(cache, key, created + windowSeconds + AHEAD - now, windowSeconds)
+	used.push({ cache, key, isNew })
+	return isNew
+}
+
+async function add(cache: Cache, key: string, ttlSeconds: Seconds, windowSeconds: Seconds): Promise<boolean> {
+	try {
+		return (await cache.add(key, 1, ttlSeconds)) === true
+	} catch (cause) {
+		throw new RestError('unavailable', undefined, { cause: explained(cause, windowSeconds) })
+	}
+}
+
+function explained(cause: unknown, windowSeconds: Seconds): unknown {
+	if (!(cause instanceof CacheFull)) return cause
+	const need = `signed requests per second × ${windowSeconds + AHEAD} entries`
+	return new Error(`a nonce could not be remembered, as ${cause.message} (${need} are needed)`, { cause })
+}

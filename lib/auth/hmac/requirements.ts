@@ -1,0 +1,58 @@
+/** What a signature must cover to say anything about a request, and how old it may be. */
+import type { Request } from '../../request.ts'
+import type { Seconds } from '../../time.ts'
+import { componentName } from '../../wire/signature-base.ts'
+import type { InnerList } from '../../wire/structured-fields.ts'
+import type { SentSignature } from './signatures.ts'
+
+/** How far a client's clock may be ahead. */
+export const AHEAD: Seconds = 60
+
+/** Parts of the target; `@target-uri` stands for all three. */
+const TARGET: readonly string[] = ['@authority', '@path', '@query']
+/** Fields that change what a request does: whoever adds one to a signed request must not be heard. */
+const WHEN_SENT: readonly string[] = ['x-http-method-override', 'idempotency-key', 'if-match']
+
+const LIST = '"@method" "@authority" "@path" "@query"'
+const HOW = ';created;alg="hmac-sha256"'
+
+/** Asks for signatures of requests without and with a body (RFC 9421 §5.1); a nonce can't be asked for there. */
+export const ACCEPT_SIGNATURE = `sig=(${LIST})${HOW}, sig-body=(${LIST} "content-type" "content-digest")${HOW}`
+
+/** Whether something of the request's body is signed, or there is a body, which then must be. */
+export function isDigestDue(request: Request, covered: InnerList): boolean {
+	return request.hasBody || coveredNames(covered).has('content-digest')
+}
+
+/** @throws RangeError that names what isn't covered */
+export function checkCovered(request: Request, covered: InnerList): void {
+	const names = coveredNames(covered)
+	const require = (name: string): void => {
+		if (!names.has(name)) throw new RangeError(`${name} is not covered`)
+	}
+	require('@method')
+	if (!names.has('@target-uri')) TARGET.forEach(require)
+	if (request.hasBody) {
+		require('content-digest')
+		if (isSent(request, 'content-type')) require('content-type')
+	}
+	for (const name of WHEN_SENT) if (isSent(request, name)) require(name)
+}
+
+/** One member of a field (`key`) is not the field: the others could be changed. */
+function coveredNames({ items }: InnerList): ReadonlySet<string> {
+	const names = new Set<string>()
+	for (const item of items) if (!item.parameters.has('key')) names.add(componentName(item))
+	return names
+}
+
+function isSent(request: Request, name: string): boolean {
+	return request.header(name) !== undefined
+}
+
+/** `now` and all times are seconds since 1970. @throws RangeError for a signature that isn't valid now */
+export function checkTimes({ created, expires }: SentSignature, now: number, windowSeconds: Seconds): void {
+	if (created > now + AHEAD) throw new RangeError(`created is more than ${AHEAD} s ahead of our clock`)
+	if (created < now - windowSeconds) throw new RangeError(`created is more than ${windowSeconds} s ago`)
+	if (expires !== undefined && expires < now) throw new RangeError('expires is over')
+}

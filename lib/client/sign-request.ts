@@ -1,0 +1,150 @@
+/** `signRequest`: signs a request of `fetch` for a server's `HmacAuthenticator`, in browsers and in Node. */
+import type { BareItem } from '../wire/bare-item.ts'
+import { decodeBase64, encodeBase64 } from '../wire/base64.ts'
+import { signatureBase } from '../wire/signature-base.ts'
+import { RequestComponents } from '../wire/signature-component.ts'
+import type { InnerList } from '../wire/structured-fields.ts'
+import { innerListText } from '../wire/structured-text.ts'
+
+/** A key of WebCrypto. */
+type WebKey = Parameters<typeof crypto.subtle.sign>[1]
+
+/** What a request is signed with. */
+export interface SigningKey {
+	/** The key's name on the server. */
+	readonly id: string
+	/**
+	 * At least 32 bytes, or the same as base64 with its padding. Or a key of WebCrypto for HMAC with SHA-256, which
+	 * can be kept in a browser without being readable there.
+	 */
+	readonly secret: string | Uint8Array | WebKey
+}
+
+export interface SignOptions {
+	/** Names of further headers to sign. @default none */
+	readonly covers?: readonly string[]
+	/** How long the signature is good, in whole seconds; the server's window counts too. @default what the server says */
+	readonly expiresSeconds?: number
+	/** Names the application, for servers that tell them apart. @default none */
+	readonly tag?: string
+	/** The time of day, in milliseconds since 1970. @default Date.now */
+	readonly clock?: () => number
+}
+
+const TARGET = ['@method', '@authority', '@path', '@query']
+/** What a server wants signed where it is sent. */
+const WHEN_SENT = ['x-http-method-override', 'idempotency-key', 'if-match']
+const HMAC = { name: 'HMAC', hash: 'SHA-256' }
+
+/**
+ * A copy of the request with `Signature` and `Signature-Input` (RFC 9421, `hmac-sha256`), and, for a body,
+ * `Content-Digest` (RFC 9530). The body is read as a whole; the request that was passed stays usable.
+ *
+ *     const request = new Request('https://api.example.com/blog/article', { method: 'POST', body, headers })
+ *     await fetch(await signRequest(request, { id: 'k1', secret }))
+ *
+ * All calls of a client:
+ *
+ *     const fetchSigned = async (url, init) => fetch(await signRequest(new Request(url, init), key))
+ *     new CrudClient('article', '/blog', { fetch: fetchSigned })
+ *
+ * A signature is good for one request: sign anew what is sent again. It isn't for where a redirect leads to.
+ *
+ * @throws TypeError for a key that can't sign, for a request whose body has been read, and, in a browser, on pages
+ *   without https; RangeError for a header in `covers` that isn't there
+ */
+export async function signRequest(
+	request: Request,
+	key: SigningKey,
+	options: SignOptions = {},
+): Promise<Request> {
+	const webKey = await webKeyOf(key)
+	const body = await bodyOf(request)
+	const headers = new Headers(request.headers)
+	if (body !== undefined) {
+		const digest = await crypto.subtle.digest('SHA-256', body)
+		headers.set('Content-Digest', `sha-256=:${encodeBase64(new Uint8Array(digest))}:`)
+	}
+	const covered = coveredBy(coveredNames(headers, body !== undefined, options), key.id, options)
+	const base = signatureBase(componentsOf(request, headers), covered)
+	const signature = await crypto.subtle.sign('HMAC', webKey, new TextEncoder().encode(base))
+	headers.set('Signature-Input', `sig=${innerListText(covered)}`)
+	headers.set('Signature', `sig=:${encodeBase64(new Uint8Array(signature))}:`)
+	return new Request(request, body === undefined ? { headers } : { headers, body })
+}
+
+function coveredNames(headers: Headers, hasBody: boolean, { covers = [] }: SignOptions): ReadonlySet<string> {
+	const names = hasBody ? ['content-type', 'content-digest', ...WHEN_SENT] : WHEN_SENT
+	return new Set([
+		...TARGET,
+		...names.filter((name) => headers.has(name)),
+		...covers.map((name) => name.toLowerCase()),
+	])
+}
+
+function coveredBy(
+	names: ReadonlySet<string>,
+	keyid: string,
+	{ expiresSeconds, tag, clock = Date.now }: SignOptions,
+): InnerList {
+	const created = Math.floor(clock() / 1_000)
+	const parameters = new Map<string, BareItem>([
+		['created', { type: 'integer', value: created }],
+		['keyid', text(keyid)],
+		['nonce', text(encodeBase64(crypto.getRandomValues(new Uint8Array(16))))],
+		['alg', text('hmac-sha256')],
+	])
+	if (expiresSeconds !== undefined)
+		parameters.set('expires', { type: 'integer', value: created + expiresSeconds })
+	if (tag !== undefined) parameters.set('tag', text(tag))
+	const items = [...names].map((name) => ({ value: text(name), parameters: new Map<string, BareItem>() }))
+	return { items, parameters }
+}
+
+function text(value: string): BareItem {
+	return { type: 'string', value }
+}
+
+function componentsOf({ method, url }: Request, headers: Headers): RequestComponents {
+	// A URL has its host in lower case and no port where it is the scheme's own, as it is signed.
+	const { protocol, host, pathname, search } = new URL(url)
+	return new RequestComponents({
+		method,
+		scheme: protocol === 'https:' ? 'https' : 'http',
+		authority: host,
+		target: pathname + search,
+		fieldLines: (name) => {
+			const value = headers.get(name)
+			return value === null ? [] : [value]
+		},
+	})
+}
+
+/** The body's bytes; `undefined` where none are sent. */
+async function bodyOf(request: Request): Promise<Uint8Array<ArrayBuffer> | undefined> {
+	if (request.method === 'GET' || request.method === 'HEAD') return undefined
+	const bytes = new Uint8Array(await request.clone().arrayBuffer())
+	return bytes.length === 0 ? undefined : bytes
+}
+
+async function webKeyOf({ id, secret }: SigningKey): Promise<WebKey> {
+	if (typeof id !== 'string' || !/^[\x20-\x7e]+$/.test(id))
+		throw new TypeError("signRequest needs a key's id: printable ASCII")
+	if (globalThis.crypto?.subtle === undefined)
+		throw new TypeError('signRequest needs crypto.subtle, which browsers have on https and localhost alone')
+	const bytes = typeof secret === 'string' ? decodeBase64(secret) : secret
+	if (bytes === undefined) throw new TypeError("signRequest: the key's secret is no base64 with padding")
+	if (!(bytes instanceof Uint8Array)) return checkedKey(bytes)
+	if (bytes.length < 32)
+		throw new TypeError(`signRequest: the key's secret must have at least 32 bytes, got ${bytes.length}`)
+	return crypto.subtle.importKey('raw', new Uint8Array(bytes), HMAC, false, ['sign'])
+}
+
+/** Another hash would sign without a word what no server takes. */
+function checkedKey(key: WebKey): WebKey {
+	const { name, hash } = (key?.algorithm ?? {}) as { name?: unknown; hash?: { name?: unknown } }
+	if (name === HMAC.name && hash?.name === HMAC.hash && key.usages.includes('sign')) return key
+	throw new TypeError(
+		"signRequest: the key's secret must be bytes, base64, or a CryptoKey for HMAC with SHA-256",
+	)
+}

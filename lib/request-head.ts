@@ -1,0 +1,26 @@
+/** What a request's head tells beside its headers by name: the lines of a field, and whether a body follows. */
+import type { Incoming } from './incoming.ts'
+
+/**
+ * The values of a field's lines, in the order of the wire; `name` is in lower case. node's own `headers` join
+ * the lines of most fields, and drop all but the first of others: of what is signed nothing may be dropped.
+ */
+export function fieldLines({ rawHeaders }: Incoming, name: string): string[] {
+	const values: string[] = []
+	for (let at = 0; at < rawHeaders.length; at += 2) {
+		const other = rawHeaders[at] ?? ''
+		if (other.length !== name.length) continue
+		if (other === name || other.toLowerCase() === name) values.push(rawHeaders[at + 1] ?? '')
+	}
+	return values
+}
+
+/** A request has a body when a header says so (RFC 9112 §6.3); HTTP/2 says it with the stream's end. */
+export function hasBody(incoming: Incoming): boolean {
+	const { headers, stream } = incoming
+	if (headers['transfer-encoding'] !== undefined) return true
+	const length = headers['content-length']
+	if (length !== undefined) return length !== '0'
+	if (incoming.httpVersionMajor !== 2 || stream?.endAfterHeaders === true) return false
+	return !incoming.readableEnded && !incoming.complete
+}
