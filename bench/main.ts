@@ -14,6 +14,7 @@ import { type Options, parseOptions } from './options.ts'
 import { peersInstalled } from './peers.ts'
 import { conditions, table, toJson, verdicts } from './report.ts'
 import type { Result } from './results.ts'
+import { measureSigned } from './signed.ts'
 import { measureStartup } from './startup.ts'
 import type { Workload } from './workload.ts'
 import { SHAPES, WORKLOADS } from './workloads.ts'
@@ -118,6 +119,7 @@ async function runAll(
 		if (!chosen.has(`match-${shape}`)) continue
 		results.push(...(await measureMatch(shape, enginesWith(verbena), options.rounds, pin, progress)))
 	}
+	if (chosen.has('signed') && verbena) results.push(...(await measureSigned(options.rounds, pin, progress)))
 	if (chosen.has('startup')) {
 		const starting = verbena ? ['node', 'verbena'] : ['node']
 		results.push(await measureStartup(starting, options.rounds, pin, progress))

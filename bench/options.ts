@@ -27,6 +27,7 @@ export interface Options {
 export const NAMES: readonly string[] = [
 	...WORKLOADS.map(({ name }) => name),
 	...SHAPES.map((shape) => `match-${shape}`),
+	'signed',
 	'startup',
 ]
 

@@ -8,7 +8,7 @@ export interface Target {
 	readonly workloads: readonly string[]
 	readonly bound: number
 	readonly kind: 'at least' | 'at most'
-	readonly unit: '×' | ' ms'
+	readonly unit: '×' | ' ms' | ' µs'
 	/** One value a round, empty when a peer that it needs wasn't measured. */
 	values(results: readonly Result[]): number[]
 }

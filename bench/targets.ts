@@ -43,6 +43,21 @@ const TARGETS: readonly Target[] = [
 		values: (results) =>
 			pairs(costsOf(results, 'startup', 'verbena'), costsOf(results, 'startup', 'node'), subtract),
 	},
+	...['get', 'post'].map(
+		(method): Target => ({
+			text: `a signed ${method.toUpperCase()}, more than an open one`,
+			workloads: [`signed-${method}`],
+			bound: 25,
+			kind: 'at most',
+			unit: ' µs',
+			values: (results) =>
+				pairs(
+					costsOf(results, `signed-${method}`, 'verbena signed'),
+					costsOf(results, `signed-${method}`, 'verbena open'),
+					subtract,
+				),
+		}),
+	),
 	...CRUD_TARGETS,
 ]
 
