@@ -1,6 +1,7 @@
 /** What was thrown, or recorded by `this.error()`, as an answer. */
 import { STATUS_CODES } from 'node:http'
 import { prefersProblem } from './accept.ts'
+import { CacheFull, CacheUnavailable } from './cache/cache.ts'
 import { isRestError, RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import { explained } from './explain.ts'
@@ -11,7 +12,7 @@ const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
 /**
  * Turns whatever was thrown into an answer. Only a `RestError` is shown; everything else is
- * `Internal Server Error`, and its cause goes to the logger.
+ * `Internal Server Error`, a failure of the cache `Service Unavailable`, and its cause goes to the logger.
  */
 export function sealError(exchange: Exchange, thrown: unknown): Reply {
 	try {
@@ -35,8 +36,12 @@ function sealShown(exchange: Exchange, thrown: unknown): Reply {
 	// What was thrown behind a recorded error is logged all the same.
 	const shown = isRestError(thrown) ? thrown : hidden(exchange, thrown)
 	const error = exchange.failure ?? shown
-	if (isRestError(thrown) && thrown.status >= 500 && thrown.cause !== undefined)
-		exchange.log('error', thrown.message, thrown)
+	exchange.isOutcomeUnknown = error.code === 'outcome_unknown'
+	if (isRestError(thrown) && thrown.cause !== undefined) {
+		if (thrown.status >= 500) exchange.log('error', thrown.message, thrown)
+		// A client is told the same for every reason: which one it was would help to guess.
+		else if (thrown.status === 401) exchange.log('warn', 'credentials were refused', thrown.cause)
+	}
 	// What a method had set was for its success; a cookie or a Location must not go out with a refusal.
 	exchange.headerLines = undefined
 	for (const [name, value] of Object.entries(errorHeaders(exchange, error))) {
@@ -54,7 +59,9 @@ function sealShown(exchange: Exchange, thrown: unknown): Reply {
 
 function hidden(exchange: Exchange, thrown: unknown): RestError {
 	exchange.log('error', `${exchange.action?.name ?? 'a request'} failed`, explained(thrown))
-	return new RestError('internal')
+	// A cache that can't answer or hold more may do so soon: try again. To let it pass would let a replay pass.
+	const isCache = thrown instanceof CacheUnavailable || thrown instanceof CacheFull
+	return new RestError(isCache ? 'unavailable' : 'internal')
 }
 
 function errorHeaders(exchange: Exchange, error: RestError): Record<string, string> {

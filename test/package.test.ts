@@ -129,7 +129,8 @@ describe('package', (test) => {
 		// A file a subpath, and what they share: each file more is a piece of every program's start.
 		const code = built.filter((name) => name.endsWith('.js'))
 		const entries = code.filter((name) => !name.startsWith('chunk-'))
-		const adapters = ['adapters/mysql.js', 'adapters/postgres.js', 'adapters/sqlite.js']
+		const databases = ['mysql', 'postgres', 'redis', 'sqlite']
+		const adapters = databases.map((name) => `adapters/${name}.js`)
 		assert.equal(entries.sort(), [...adapters, 'client/index.js', 'index.js', 'testing/index.js'])
 		assert.ok(code.length - entries.length <= 6, `${code.length - entries.length} shared files`)
 		assert.is(built.length, types.length + 2 * code.length)

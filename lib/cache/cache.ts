@@ -18,6 +18,8 @@ export type JsonValue =
  * room for it the call throws `CacheFull` instead. `set` and `delete` also work on what they hold, for that
  * is the caller's own decision; after a `set` it has the new value and the new time and is still kept.
  *
+ * A cache outside of the process rejects with `CacheUnavailable` where it can't answer, in bounded time.
+ *
  * All refuse a key that isn't a string (TypeError), a value that JSON can't say (TypeError) and a
  * `ttlSeconds` that isn't a finite number above 0 (RangeError). `entry.ts` has these checks, and
  * `cacheContract` of `verbena/testing` has all promises as cases for a test runner.
@@ -25,7 +27,11 @@ export type JsonValue =
 export interface Cache {
 	/** The value, or `undefined` where there is none or its time is over. */
 	get(key: string): JsonValue | undefined | Promise<JsonValue | undefined>
-	/** Stores a value for `ttlSeconds` (more than 0), replacing what was there. */
+	/**
+	 * Stores a value for `ttlSeconds` (more than 0), replacing what was there.
+	 *
+	 * @throws CacheFull when there is no room, and what the key holds is kept or can't be told from what is
+	 */
 	set(key: string, value: JsonValue, ttlSeconds: Seconds): void | Promise<void>
 	/** Forgets a value; answers whether there was one. */
 	delete(key: string): boolean | Promise<boolean>
@@ -48,17 +54,37 @@ export interface Cache {
 }
 
 /**
- * Thrown by `add` and `increment` when everything held must be kept. The message names the option to raise:
- * `max` counts entries, `maxBytes` their size.
+ * Thrown by `add` and `increment` when everything held must be kept, and by a `set` that would have to forget
+ * such an entry. The message names the option to raise: `max` counts entries, `maxBytes` their size, and
+ * `maxmemory` is Redis' own. A request that it ends is answered 503.
  */
 export class CacheFull extends Error {
 	override readonly name = 'CacheFull' as const
 
-	constructor(limit: number, option: 'max' | 'maxBytes' = 'max') {
-		super(
-			option === 'max'
-				? `the cache holds ${limit} entries that may not be forgotten yet: raise max`
-				: `the cache has no room under ${limit} bytes that may be cleared yet: raise maxBytes`,
-		)
+	/** `limit` is what the option says now; Redis doesn't tell it, and it is left out. */
+	constructor(
+		limit: number | undefined,
+		option: 'max' | 'maxBytes' | 'maxmemory' = 'max',
+		details: ErrorOptions = {},
+	) {
+		super(fullness(limit, option), details)
 	}
+}
+
+/**
+ * Thrown by every method of a cache outside of the process that can't be reached, doesn't answer in time, or
+ * answers what a cache can't have said. Whether a `set`, `add`, `delete` or `increment` was carried out is not
+ * known then. A request that it ends is answered 503; `remember` loads the value instead.
+ */
+export class CacheUnavailable extends Error {
+	override readonly name = 'CacheUnavailable' as const
+}
+
+function fullness(limit: number | undefined, option: 'max' | 'maxBytes' | 'maxmemory'): string {
+	const said = limit === undefined ? 'its limit' : String(limit)
+	if (option === 'max') return `the cache holds ${said} entries that may not be forgotten yet: raise max`
+	if (option === 'maxBytes') {
+		return `the cache has no room under ${said} bytes that may be cleared yet: raise maxBytes`
+	}
+	return 'Redis has no room left, and clears nothing before its time: raise its maxmemory'
 }

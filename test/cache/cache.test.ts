@@ -1,6 +1,8 @@
-/** `CacheFull`: what it says. */
+/** `CacheFull` and `CacheUnavailable`: what they say, and what a client reads of them. */
 import * as assert from 'uvu/assert'
-import { CacheFull } from '../../lib/cache/cache.ts'
+import { CacheFull, CacheUnavailable } from '../../lib/cache/cache.ts'
+import { RestHandler } from '../../lib/index.ts'
+import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('CacheFull', (test) => {
@@ -17,4 +19,41 @@ describe('CacheFull', (test) => {
 			'the cache has no room under 2000 bytes that may be cleared yet: raise maxBytes',
 		)
 	})
+
+	test("names Redis' maxmemory where that is what is full", () => {
+		const cause = new Error('OOM')
+		const error = new CacheFull(undefined, 'maxmemory', { cause })
+		assert.is(
+			error.message,
+			'Redis has no room left, and clears nothing before its time: raise its maxmemory',
+		)
+		assert.is(error.cause, cause)
+	})
+})
+
+describe('a failure of the cache', (test) => {
+	const failures = [new CacheFull(100), new CacheUnavailable('no Redis at 10.0.0.7')]
+	for (const failure of failures) {
+		test(`${failure.name} is answered 503, to be tried again, and told to the log alone`, async () => {
+			class Failing extends RestHandler {
+				get_a() {
+					throw failure
+				}
+				async get_later() {
+					throw failure
+				}
+			}
+			const { ask, lines } = asking({ f: new Failing() })
+			for (const url of ['/f/a', '/f/later']) {
+				const reply = await ask(url)
+				assert.is(reply.status, 503)
+				assert.is(reply.headers['retry-after'], '1')
+				assert.match(
+					reply.text(),
+					/^\{"success":false,"error":"Service Unavailable","code":"unavailable","requestId":"[\w-]+"\}$/,
+				)
+				assert.is(lines.at(-1)?.fields.err, failure)
+			}
+		})
+	}
 })

@@ -1,0 +1,66 @@
+/** `add` and `increment` over four processes, many times, and with Redis killed in the middle. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import { describe } from '../../helpers/describe.ts'
+import { eachCountedOnce, eachWonOnce, race } from './race.ts'
+import type { Finish } from './racer.ts'
+import { forget, openClient, ownRedis } from './servers.ts'
+
+describe('RedisCache over four processes, many times', (test) => {
+	const prefix = `verbena-test:${randomUUID()}:`
+
+	test.after(async () => {
+		const client = openClient('ioredis')
+		await forget(prefix, client)
+		client.close()
+	})
+
+	test('each of 1,000 keys with 100 parallel adds is added once', async () => {
+		eachWonOnce(await race({ work: 'add', keys: 1_000, copies: 25, prefix }), 1_000)
+	})
+
+	test('20 counters with 5,000 increments each answer every number once', async () => {
+		const trial = { work: 'increment', keys: 20, copies: 25, rounds: 50, prefix } as const
+		eachCountedOnce(await race(trial), trial)
+	})
+})
+
+describe('RedisCache with Redis killed in the middle', (test) => {
+	/** Kills it after a second, with commands under way, and starts it again after two more. */
+	async function killed(...options: string[]): Promise<Finish[]> {
+		const redis = await ownRedis()
+		await redis.start(...options)
+		try {
+			// The second round asks for all keys again: what was added before must still be refused.
+			const trial = { work: 'add', keys: 1_000, copies: 25, rounds: 2, prefix: '', port: redis.port } as const
+			return await race(trial, async () => {
+				await setTimeout(1_000)
+				await redis.kill()
+				await setTimeout(2_000)
+				await redis.start(...options)
+			})
+		} finally {
+			await redis.remove()
+		}
+	}
+
+	function settled(finishes: readonly Finish[]): void {
+		for (const { errors, outage } of finishes) {
+			assert.equal(Object.keys(errors), ['CacheUnavailable'])
+			assert.ok(outage > 1_500 && outage < 2_000 + 5_000, `${outage} ms`)
+		}
+	}
+
+	test('nothing but CacheUnavailable is thrown, and it works again within 5 s', async () => {
+		settled(await killed())
+	})
+
+	test('a Redis that writes all to disk first never lets a key be added twice', async () => {
+		const finishes = await killed('--appendonly', 'yes', '--appendfsync', 'always')
+		settled(finishes)
+		const won = finishes.flatMap((finish) => finish.won)
+		assert.is(new Set(won).size, won.length)
+		assert.ok(won.length > 900, `${won.length} keys`)
+	})
+})

@@ -1,0 +1,280 @@
+/** `RedisCache` and a Redis that is down, hangs or answers nonsense: every call settles in time, and then it works again. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import { RedisCache } from '../../../lib/adapters/redis.ts'
+import { type Cache, CacheUnavailable } from '../../../lib/cache/cache.ts'
+import { remember } from '../../../lib/cache/remember.ts'
+import { RestHandler, createServer as restServer } from '../../../lib/index.ts'
+import { describe } from '../../helpers/describe.ts'
+import { rejection } from './rejection.ts'
+import { CLIENTS, type ClientName, type OwnRedis, openClient, ownRedis, type TestClient } from './servers.ts'
+
+const METHODS: readonly (readonly [string, (cache: Cache) => unknown])[] = [
+	['get', (cache) => cache.get('k')],
+	['set', (cache) => cache.set('k', 1, 60)],
+	['delete', (cache) => cache.delete('k')],
+	['add', (cache) => cache.add('k', 1, 60)],
+	['increment', (cache) => cache.increment('count', 60)],
+]
+
+const TIMEOUT_SECONDS = 0.3
+
+/** How long a call may take: its time, a sixteenth, and what a busy machine adds. */
+const SETTLED = 300 + 19 + 281
+
+/** Every method at once, each of which must be refused as it should be; answers how long that took at most. */
+async function allRefused(cache: Cache): Promise<number> {
+	const start = performance.now()
+	const errors = await Promise.all(METHODS.map(([, call]) => rejection(Promise.resolve(call(cache)))))
+	const time = performance.now() - start
+	for (const [at, error] of errors.entries())
+		assert.instance(error, CacheUnavailable, `${METHODS[at]?.[0]}: ${error}`)
+	return time
+}
+
+/** Asks until it is answered; answers how long that took. Nothing but `CacheUnavailable` may be thrown. */
+async function recovered(cache: Cache): Promise<number> {
+	const start = performance.now()
+	for (;;) {
+		try {
+			await cache.get('k')
+			return performance.now() - start
+		} catch (error) {
+			assert.instance(error, CacheUnavailable)
+			if (performance.now() - start > 5_000) throw error
+			await setTimeout(20)
+		}
+	}
+}
+
+interface Stage {
+	readonly redis: OwnRedis
+	readonly cache: RedisCache
+	readonly opened: TestClient
+}
+
+/** Plays for each client at the same time, each with a server of its own, running or not, and a cache on it. */
+function staged(isRunning: boolean, play: (stage: Stage) => Promise<void>): Promise<void> {
+	return byEach(async (name) => {
+		const redis = await ownRedis()
+		if (isRunning) await redis.start()
+		const opened = openClient(name, redis.port)
+		try {
+			await play({ redis, opened, cache: cacheOf(opened) })
+		} finally {
+			opened.close()
+			await redis.remove()
+		}
+	})
+}
+
+/** Runs for each client; names the one that failed. */
+async function byEach(play: (name: ClientName) => Promise<void>): Promise<void> {
+	await Promise.all(
+		CLIENTS.map(async (name) => {
+			try {
+				await play(name)
+			} catch (error) {
+				throw error instanceof Error ? Object.assign(error, { message: `${name}: ${error.message}` }) : error
+			}
+		}),
+	)
+}
+
+function cacheOf({ client }: TestClient): RedisCache {
+	return new RedisCache(client, { timeoutSeconds: TIMEOUT_SECONDS })
+}
+
+describe('RedisCache without Redis, by each client', (test) => {
+	test('where nothing listens all is refused in time, then at once, until Redis is started', () =>
+		staged(false, async ({ redis, cache, opened }) => {
+			assert.ok((await allRefused(cache)) < SETTLED)
+			const time = await allRefused(cache)
+			assert.ok(time < 100, `${time} ms`)
+			assert.is(await remember(cache, 'k', 60, () => 'loaded'), 'loaded')
+			await redis.start()
+			const wait = await recovered(cache)
+			assert.ok(wait < 5_000, `${wait} ms`)
+			// What was refused was not kept back by the client, to be carried out later.
+			assert.equal(await opened.command('KEYS', '*'), [])
+			assert.is(await cache.add('k', 1, 60), true)
+		}))
+
+	test('where Redis is killed and started again it works again', () =>
+		staged(true, async ({ redis, cache }) => {
+			assert.is(await cache.add('k', 1, 60), true)
+			await redis.kill()
+			assert.ok((await allRefused(cache)) < SETTLED)
+			await redis.start()
+			await recovered(cache)
+			assert.is(await cache.add('new', 1, 60), true)
+			assert.is(await cache.add('new', 1, 60), false)
+		}))
+
+	test('where Redis hangs all is refused in time, then at once, until it goes on', () =>
+		staged(true, async ({ redis, cache }) => {
+			assert.is(await cache.increment('count', 60), 1)
+			redis.pause()
+			assert.ok((await allRefused(cache)) < SETTLED)
+			const time = await allRefused(cache)
+			assert.ok(time < 100, `${time} ms`)
+			assert.is(await remember(cache, 'k', 60, () => 'loaded'), 'loaded')
+			redis.resume()
+			await recovered(cache)
+			// The late answers have come, to nobody; and what was asked in time was done.
+			assert.is(await cache.increment('count', 60), 3)
+			assert.is(await cache.add('k', 2, 60), false)
+		}))
+
+	test('a connection that hangs is tried again by one call at a time', () =>
+		staged(true, async ({ redis, cache }) => {
+			await cache.get('k')
+			redis.pause()
+			await rejection(cache.get('k'))
+			await setTimeout(TIMEOUT_SECONDS * 1_000 + 10)
+			const errors = await Promise.all(Array.from({ length: 100 }, () => rejection(cache.get('k'))))
+			const asked = errors.filter(({ message }) => /^Redis has not answered within 0.3 s/.test(message))
+			const refused = errors.filter(({ message }) => message === 'Redis is silent, and not asked again yet')
+			assert.equal([asked.length, refused.length], [1, 99])
+			redis.resume()
+			await recovered(cache)
+		}))
+
+	test('an answer that was lost with its connection is none, though the client repeats what it asked', () =>
+		staged(true, async ({ redis, opened }) => {
+			const cut = await cutting(redis.port)
+			const behind = openClient(opened.name, cut.port)
+			const cache = new RedisCache(behind.client, { timeoutSeconds: 5 })
+			assert.is(await cache.increment('count', 60), 1)
+			cut.cutNext()
+			const error = await rejection(cache.add('nonce', 1, 60))
+			assert.instance(error, CacheUnavailable)
+			// It was added, and nobody was told so: asked again it is a replay.
+			assert.is(await cache.add('nonce', 1, 60), false)
+			cut.cutNext()
+			assert.instance(await rejection(cache.increment('count', 60)), CacheUnavailable)
+			assert.ok((await cache.increment('count', 60)) > 2)
+			behind.close()
+			await cut.close()
+		}))
+
+	test('a call is not given up because this process was busy for long', async () => {
+		const opened = CLIENTS.map((name) => openClient(name))
+		const caches = opened.map(cacheOf)
+		await Promise.all(caches.map((cache) => cache.get('k')))
+		const calls = caches.map((cache) => cache.get('k'))
+		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * TIMEOUT_SECONDS * 1_000)
+		assert.equal(await Promise.all(calls), [undefined, undefined, undefined])
+		for (const { close } of opened) close()
+	})
+
+	test('where the client is closed all is refused at once', () =>
+		byEach(async (name) => {
+			const opened = openClient(name)
+			const cache = cacheOf(opened)
+			await cache.get('k')
+			opened.close()
+			await setTimeout(20)
+			assert.ok((await allRefused(cache)) < 100)
+		}))
+
+	test('without the password all is refused in time', () =>
+		byEach(async (name) => {
+			const redis = await ownRedis()
+			await redis.start('--requirepass', 'secret')
+			const opened = openClient(name, redis.port)
+			assert.ok((await allRefused(cacheOf(opened))) < SETTLED)
+			opened.close()
+			await redis.remove()
+		}))
+
+	const nonsense: readonly (readonly [string, (socket: Socket) => void])[] = [
+		['never answers', () => {}],
+		['closes each connection', (socket) => socket.end()],
+		['speaks HTTP', (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')],
+		['answers all by a number', (socket) => socket.on('data', () => socket.write(':5\r\n'))],
+		['answers all by an error', (socket) => socket.on('data', () => socket.write('-ERR no\r\n'))],
+		['answers half', (socket) => socket.on('data', () => socket.write('$100\r\n{"a":'))],
+	]
+	for (const [what, speak] of nonsense) {
+		test(`a server that ${what} is none`, () =>
+			byEach(async (name) => {
+				const { port, close } = await listening(speak)
+				const opened = openClient(name, port)
+				const cache = cacheOf(opened)
+				assert.ok((await allRefused(cache)) < SETTLED)
+				assert.is(await remember(cache, 'k', 60, () => 'loaded'), 'loaded')
+				opened.close()
+				await close()
+			}))
+	}
+})
+
+describe('a request without Redis', (test) => {
+	class Counting extends RestHandler {
+		async get_held() {
+			return (await this.cache.get('k')) ?? null
+		}
+		async get_nonce() {
+			return this.cache.add('k', 1, 60)
+		}
+		get_remembered() {
+			return remember(this.cache, 'k', 60, () => 'loaded')
+		}
+	}
+
+	test('is answered 503 where it needs the cache, and by a load where it does not', async () => {
+		await staged(false, async ({ cache }) => {
+			const logged: unknown[] = []
+			const error = (fields: { readonly err?: unknown }) => logged.push(fields.err)
+			const logger = { info() {}, warn() {}, error }
+			const server = restServer({ '': new Counting() }, { cache, logger })
+			for (const url of ['/held', '/nonce']) {
+				const reply = await server.inject({ url })
+				assert.is(reply.status, 503)
+				assert.is(reply.headers['retry-after'], '1')
+				assert.match(reply.text(), /^\{"success":false,"error":"Service Unavailable","code":"unavailable",/)
+				assert.instance(logged.pop(), CacheUnavailable)
+			}
+			const reply = await server.inject({ url: '/remembered' })
+			assert.equal(reply.json(), { success: true, data: 'loaded' })
+		})
+	})
+})
+
+/** A way to a server that, when it is told to, ends with the next answer instead of passing it on. */
+async function cutting(to: number): Promise<{ port: number; cutNext(): void; close(): Promise<unknown> }> {
+	let isCut = false
+	const { port, close } = await listening((near) => {
+		const far = connect(to, '127.0.0.1').on('error', () => {})
+		near.pipe(far)
+		near.on('close', () => far.destroy())
+		far.on('close', () => near.destroy())
+		far.on('data', (bytes) => {
+			if (isCut) near.destroy()
+			else near.write(bytes)
+			isCut = false
+		})
+	})
+	const cutNext = () => {
+		isCut = true
+	}
+	return { port, close, cutNext }
+}
+
+async function listening(speak: (socket: Socket) => void) {
+	const sockets = new Set<Socket>()
+	const server = createServer((socket) => {
+		sockets.add(socket.on('error', () => {}))
+		speak(socket)
+	}).listen(0, '127.0.0.1')
+	await once(server, 'listening')
+	const { port } = server.address() as AddressInfo
+	const close = () => {
+		for (const socket of sockets) socket.destroy()
+		return new Promise((done) => server.close(done))
+	}
+	return { port, close }
+}

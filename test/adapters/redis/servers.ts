@@ -1,0 +1,122 @@
+/** Redis for tests: the one that is there, by each of the three clients, and servers of a test's own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import Valkey from 'iovalkey'
+import { createClient } from 'redis'
+import type { RedisClient } from '../../../lib/adapters/redis.ts'
+import { freePorts } from '../../helpers/program.ts'
+
+/** The server that is there: the one `REDIS_PORT` names, else the one of this machine. */
+export const PORT = Number(process.env.REDIS_PORT ?? 6379)
+
+export type ClientName = 'ioredis' | 'node-redis' | 'iovalkey'
+export const CLIENTS: readonly ClientName[] = ['ioredis', 'node-redis', 'iovalkey']
+
+/** A client, and what each of the three calls otherwise. */
+export interface TestClient {
+	readonly name: ClientName
+	readonly client: RedisClient
+	/** Any command, past the cache. */
+	command(...args: string[]): Promise<unknown>
+	close(): void
+}
+
+/** Who may do what, where it isn't the user of all commands. */
+export interface Login {
+	readonly username: string
+	readonly password: string
+}
+
+/** Opens a client as its documentation does. It need not connect at once, nor be connected when this resolves. */
+export function openClient(name: ClientName, port: number = PORT, login?: Login): TestClient {
+	if (name === 'node-redis') {
+		const client = createClient({ socket: { host: '127.0.0.1', port }, ...login })
+		client.on('error', () => {})
+		client.connect().catch(() => {})
+		return { name, client, command: (...args) => client.sendCommand(args), close: () => client.destroy() }
+	}
+	const options = { host: '127.0.0.1', port, ...login }
+	const client = name === 'ioredis' ? new Redis(options) : new Valkey.Redis(options)
+	client.on('error', () => {})
+	return {
+		name,
+		client,
+		command: (command = '', ...args) => client.call(command, args),
+		close: () => client.disconnect(),
+	}
+}
+
+/** Deletes all keys of a prefix. */
+export async function forget(prefix: string, { command }: TestClient): Promise<void> {
+	let cursor = '0'
+	do {
+		const [next, keys] = (await command('SCAN', cursor, 'MATCH', `${prefix}*`, 'COUNT', '10000')) as [
+			string,
+			string[],
+		]
+		if (keys.length > 0) await command('UNLINK', ...keys)
+		cursor = next
+	} while (cursor !== '0')
+}
+
+/** A server of a test's own. */
+export interface OwnRedis {
+	readonly port: number
+	/** Starts it where it isn't running, with more options; resolves when it answers. */
+	start(...options: string[]): Promise<void>
+	/** Ends it as a power cut does. */
+	kill(): Promise<void>
+	/** Lets it hang, with its connections open, until it is `resume`d. */
+	pause(): void
+	resume(): void
+	remove(): Promise<void>
+}
+
+/** A server of a test's own; keeps nothing on disk unless it is told to. Not running yet. */
+export async function ownRedis(): Promise<OwnRedis> {
+	const folder = await mkdtemp(join(tmpdir(), 'verbena-redis-'))
+	const [port = 0] = await freePorts(1)
+	let child: ChildProcess | undefined
+	const kill = async () => {
+		const ended = child === undefined || child.exitCode !== null ? undefined : once(child, 'exit')
+		child?.kill('SIGKILL')
+		await ended
+		child = undefined
+	}
+	return {
+		port,
+		kill,
+		async start(...options) {
+			const own = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '']
+			child = spawn('redis-server', [...own, '--appendonly', 'no', ...options], { stdio: 'ignore' })
+			while (!(await answers(port))) await setTimeout(5)
+		},
+		pause: () => void child?.kill('SIGSTOP'),
+		resume: () => void child?.kill('SIGCONT'),
+		async remove() {
+			await kill()
+			await rm(folder, { recursive: true, force: true })
+		},
+	}
+}
+
+/** Whether a Redis at a port is up and done loading, be it that it wants a password. */
+async function answers(port: number): Promise<boolean> {
+	const socket = connect(port, '127.0.0.1')
+	try {
+		await once(socket, 'connect')
+		socket.write('PING\r\n')
+		const [bytes] = await once(socket, 'data')
+		return String(bytes).match(/^(?:\+PONG|-NOAUTH)/) !== null
+	} catch {
+		return false
+	} finally {
+		socket.destroy()
+	}
+}
