@@ -24,8 +24,8 @@ if (await redisIsHere())
 		test('rate limits are never passed, and keys run once', async () => {
 			await withMembers(4, async (members) => {
 				// With connections that are open, requests reach all members at once.
-			await askAll(members, '/api/nothing', 400)
-			for (const path of ['/api/fixed', '/api/sliding']) {
+				await askAll(members, '/api/nothing', 400)
+				for (const path of ['/api/fixed', '/api/sliding']) {
 					const answers = await askAll(members, path, 400)
 					const served = answers.filter(([status]) => status === 200)
 					assert.is(served.length, 50, path)

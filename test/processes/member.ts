@@ -1,7 +1,8 @@
-/** One of several processes that share a Redis: `member.ts <redis port> <prefix>`. Prints its address, and sends it. */
+/** One of several processes that share a Redis: `member.ts <redis port> <prefix>`. Sends its address. */
 import { Redis } from 'ioredis'
 import { RedisCache } from '../../lib/adapters/redis.ts'
-import { createServer, RestHandler, reply } from '../../lib/index.ts'
+import { createServer, HmacAuthenticator, RestHandler, reply } from '../../lib/index.ts'
+import { KEYS, ORIGIN } from './keys.ts'
 
 const [, , redisPort = '', prefix = ''] = process.argv
 const client = new Redis({ host: '127.0.0.1', port: Number(redisPort) })
@@ -31,8 +32,16 @@ class Shared extends RestHandler {
 	}
 }
 
+class Vault extends RestHandler {
+	override access = { '*': 'user' }
+	override authenticator = new HmacAuthenticator(this, undefined, 300, { keys: KEYS, origin: ORIGIN })
+	get_note(id: string) {
+		return id
+	}
+}
+
 const cache = new RedisCache(client, { prefix })
-const logger = { info() {}, warn() {}, error: console.error }
-const server = createServer({ api: new Shared() }, { cache, logger })
+const logger = { info() {}, warn() {}, error: () => {} }
+const server = createServer({ api: new Shared(), vault: new Vault() }, { cache, logger })
 const { url } = await server.listen()
 process.send?.(url)

@@ -1,7 +1,8 @@
 /** Several processes of one service, which share a Redis. */
 import { once } from 'node:events'
-import { forget, openClient, PORT, type TestClient } from '../adapters/redis/servers.ts'
+import { forget, openClient, type TestClient } from '../adapters/redis/servers.ts'
 import { ROOT, type Running, start, typescript } from '../helpers/program.ts'
+import { REDIS_PORT } from '../helpers/redis.ts'
 
 export interface Members {
 	/** Their addresses. */
@@ -14,13 +15,17 @@ export interface Members {
 }
 
 /** Starts `count` processes of `member.ts`, and ends them whatever becomes of `use`. */
-export async function withMembers(count: number, use: (members: Members) => Promise<void>): Promise<void> {
+export async function withMembers(
+	count: number,
+	use: (members: Members) => Promise<void>,
+	port: number = REDIS_PORT,
+): Promise<void> {
 	const prefix = `verbena-processes-${process.pid}-${Date.now()}:`
 	const running: Running[] = []
-	const redis = openClient('ioredis')
+	const redis = openClient('ioredis', port)
 	try {
 		for (let member = 0; member < count; member++)
-			running.push(start({ args: typescript(`${ROOT}/test/processes/member.ts`, String(PORT), prefix) }))
+			running.push(start({ args: typescript(`${ROOT}/test/processes/member.ts`, String(port), prefix) }))
 		const urls = await Promise.all(running.map(urlOf))
 		await use({ urls, redis, prefix, output: () => running.map(({ output }) => output()).join('') })
 	} finally {

@@ -1,0 +1,6 @@
+/** What the processes and their clients agree on. */
+
+/** Signed by clients, whichever of the processes they ask. */
+export const ORIGIN = 'http://api.example.com'
+export const SECRET: Buffer = Buffer.alloc(32, 'a secret of tests')
+export const KEYS: Readonly<Record<string, Buffer>> = { k1: SECRET }
