@@ -2,12 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
-import { describe } from '../../helpers/describe.ts'
 import { eachCountedOnce, eachWonOnce, race } from './race.ts'
 import type { Finish } from './racer.ts'
-import { forget, openClient, ownRedis } from './servers.ts'
+import { describeRedis, forget, openClient, ownRedis } from './servers.ts'
 
-describe('RedisCache over four processes, many times', (test) => {
+describeRedis('RedisCache over four processes, many times', (test) => {
 	const prefix = `verbena-test:${randomUUID()}:`
 
 	test.after(async () => {
@@ -26,7 +25,7 @@ describe('RedisCache over four processes, many times', (test) => {
 	})
 })
 
-describe('RedisCache with Redis killed in the middle', (test) => {
+describeRedis('RedisCache with Redis killed in the middle', (test) => {
 	/** Kills it after a second, with commands under way, and starts it again after two more. */
 	async function killed(...options: string[]): Promise<Finish[]> {
 		const redis = await ownRedis()

@@ -1,10 +1,9 @@
 /** `add` and `increment` over four processes: of all who ask, one is told true, and every number is told once. */
 import { randomUUID } from 'node:crypto'
-import { describe } from '../../helpers/describe.ts'
 import { eachCountedOnce, eachWonOnce, race } from './race.ts'
-import { forget, openClient } from './servers.ts'
+import { describeRedis, forget, openClient } from './servers.ts'
 
-describe('RedisCache over four processes', (test) => {
+describeRedis('RedisCache over four processes', (test) => {
 	const prefix = `verbena-test:${randomUUID()}:`
 
 	test.after(async () => {

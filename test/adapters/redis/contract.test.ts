@@ -4,8 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { RedisCache } from '../../../lib/adapters/redis.ts'
 import type { Cache } from '../../../lib/cache/cache.ts'
 import { type Case, cacheContract } from '../../../lib/testing/index.ts'
-import { describe } from '../../helpers/describe.ts'
-import { CLIENTS, type ClientName, forget, openClient, type TestClient } from './servers.ts'
+import { CLIENTS, type ClientName, describeRedis, forget, openClient, type TestClient } from './servers.ts'
 
 /** Cases of a client that are under way at once: they wait for real, 10 s in all. */
 const LANES = 4
@@ -27,7 +26,7 @@ function casesBy(name: ClientName): Case[] {
 	return cacheContract(make, { bounded: false, advance: setTimeout, slack: 100, close })
 }
 
-describe('RedisCache by the contract', (test) => {
+describeRedis('RedisCache by the contract', (test) => {
 	const cases = CLIENTS.map((name) => ({ name, cases: casesBy(name) }))
 	const outcomes = new Map<Case, Promise<void>>()
 

@@ -7,9 +7,16 @@ import { RedisCache } from '../../../lib/adapters/redis.ts'
 import { type Cache, CacheUnavailable } from '../../../lib/cache/cache.ts'
 import { remember } from '../../../lib/cache/remember.ts'
 import { RestHandler, createServer as restServer } from '../../../lib/index.ts'
-import { describe } from '../../helpers/describe.ts'
 import { rejection } from './rejection.ts'
-import { CLIENTS, type ClientName, type OwnRedis, openClient, ownRedis, type TestClient } from './servers.ts'
+import {
+	CLIENTS,
+	type ClientName,
+	describeRedis,
+	type OwnRedis,
+	openClient,
+	ownRedis,
+	type TestClient,
+} from './servers.ts'
 
 const METHODS: readonly (readonly [string, (cache: Cache) => unknown])[] = [
 	['get', (cache) => cache.get('k')],
@@ -87,7 +94,7 @@ function cacheOf({ client }: TestClient): RedisCache {
 	return new RedisCache(client, { timeoutSeconds: TIMEOUT_SECONDS })
 }
 
-describe('RedisCache without Redis, by each client', (test) => {
+describeRedis('RedisCache without Redis, by each client', (test) => {
 	test('where nothing listens all is refused in time, then at once, until Redis is started', () =>
 		staged(false, async ({ redis, cache, opened }) => {
 			assert.ok((await allRefused(cache)) < SETTLED)
@@ -212,7 +219,7 @@ describe('RedisCache without Redis, by each client', (test) => {
 	}
 })
 
-describe('a request without Redis', (test) => {
+describeRedis('a request without Redis', (test) => {
 	class Counting extends RestHandler {
 		async get_held() {
 			return (await this.cache.get('k')) ?? null

@@ -2,8 +2,9 @@
 import { once } from 'node:events'
 import * as assert from 'uvu/assert'
 import { type Running, start, typescript, untilPrinted } from '../../helpers/program.ts'
+import { REDIS_PORT } from '../../helpers/redis.ts'
 import type { Finish } from './racer.ts'
-import { type ClientName, PORT } from './servers.ts'
+import type { ClientName } from './servers.ts'
 
 const RACERS: readonly ClientName[] = ['ioredis', 'node-redis', 'iovalkey', 'ioredis']
 
@@ -21,7 +22,7 @@ export interface Race {
 
 /** Runs a race to its end; `meanwhile` is called when it has begun. */
 export async function race(
-	{ work, keys, copies, rounds = 1, prefix, port = PORT }: Race,
+	{ work, keys, copies, rounds = 1, prefix, port = REDIS_PORT }: Race,
 	meanwhile: () => Promise<void> = async () => {},
 ): Promise<Finish[]> {
 	const file = new URL('racer.ts', import.meta.url).pathname

@@ -6,13 +6,13 @@ import * as assert from 'uvu/assert'
 import { RedisCache, type RedisCacheOptions, type RedisClient } from '../../../lib/adapters/redis.ts'
 import { CacheUnavailable } from '../../../lib/cache/cache.ts'
 import { remember } from '../../../lib/cache/remember.ts'
-import { describe } from '../../helpers/describe.ts'
+import { REDIS_PORT } from '../../helpers/redis.ts'
 import { rejection } from './rejection.ts'
-import { CLIENTS, forget, openClient, PORT } from './servers.ts'
+import { CLIENTS, describeRedis, forget, openClient } from './servers.ts'
 
 const nowhere = { host: '127.0.0.1', port: 1, lazyConnect: true }
 
-describe('RedisCache: what it takes', (test) => {
+describeRedis('RedisCache: what it takes', (test) => {
 	const others: readonly (readonly [string, () => unknown])[] = [
 		['nothing', () => undefined],
 		['null', () => null],
@@ -70,7 +70,7 @@ describe('RedisCache: what it takes', (test) => {
 	})
 
 	test('a lazy client of ioredis is connected by the first call', async () => {
-		const client = new Redis({ host: '127.0.0.1', port: PORT, lazyConnect: true })
+		const client = new Redis({ host: '127.0.0.1', port: REDIS_PORT, lazyConnect: true })
 		const cache = new RedisCache(client, { prefix: `verbena-test:${randomUUID()}:` })
 		assert.is(await cache.add('k', 1, 1), true)
 		client.disconnect()
@@ -78,7 +78,7 @@ describe('RedisCache: what it takes', (test) => {
 })
 
 for (const name of CLIENTS) {
-	describe(`RedisCache by ${name}`, (test) => {
+	describeRedis(`RedisCache by ${name}`, (test) => {
 		const prefix = `verbena-test:${randomUUID()}:`
 		const opened = openClient(name)
 		const { command } = opened

@@ -6,9 +6,8 @@ import { MaxmemoryPolicy } from '../../../lib/adapters/redis/policy.ts'
 import { RedisCache } from '../../../lib/adapters/redis.ts'
 import { CacheFull, CacheUnavailable } from '../../../lib/cache/cache.ts'
 import { remember } from '../../../lib/cache/remember.ts'
-import { describe } from '../../helpers/describe.ts'
 import { rejection } from './rejection.ts'
-import { CLIENTS, type OwnRedis, openClient, ownRedis, type TestClient } from './servers.ts'
+import { CLIENTS, describeRedis, type OwnRedis, openClient, ownRedis, type TestClient } from './servers.ts'
 
 const EVICTING = [
 	...['allkeys-lru', 'allkeys-lfu', 'allkeys-random'],
@@ -36,7 +35,7 @@ function unavailable(error: Error, message: RegExp): void {
 	assert.match(error.message, message)
 }
 
-describe('RedisCache and maxmemory-policy', (test) => {
+describeRedis('RedisCache and maxmemory-policy', (test) => {
 	test.before(async () => (await server()).start())
 
 	for (const name of CLIENTS) {
@@ -128,7 +127,7 @@ describe('RedisCache and maxmemory-policy', (test) => {
 	}
 })
 
-describe('RedisCache and a Redis that is full', (test) => {
+describeRedis('RedisCache and a Redis that is full', (test) => {
 	for (const name of CLIENTS) {
 		test(`${name}: set, add and increment throw CacheFull that names maxmemory, and leave what is held`, async () => {
 			const { client, command } = await open(name)

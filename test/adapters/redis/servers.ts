@@ -10,10 +10,12 @@ import { Redis } from 'ioredis'
 import Valkey from 'iovalkey'
 import { createClient } from 'redis'
 import type { RedisClient } from '../../../lib/adapters/redis.ts'
+import { describe } from '../../helpers/describe.ts'
 import { freePorts } from '../../helpers/program.ts'
+import { REDIS_PORT, redisIsHere } from '../../helpers/redis.ts'
 
-/** The server that is there: the one `REDIS_PORT` names, else the one of this machine. */
-export const PORT = Number(process.env.REDIS_PORT ?? 6379)
+/** `describe`, where there is a Redis. */
+export const describeRedis: typeof describe = (await redisIsHere()) ? describe : () => {}
 
 export type ClientName = 'ioredis' | 'node-redis' | 'iovalkey'
 export const CLIENTS: readonly ClientName[] = ['ioredis', 'node-redis', 'iovalkey']
@@ -34,7 +36,7 @@ export interface Login {
 }
 
 /** Opens a client as its documentation does. It need not connect at once, nor be connected when this resolves. */
-export function openClient(name: ClientName, port: number = PORT, login?: Login): TestClient {
+export function openClient(name: ClientName, port: number = REDIS_PORT, login?: Login): TestClient {
 	if (name === 'node-redis') {
 		const client = createClient({ socket: { host: '127.0.0.1', port }, ...login })
 		client.on('error', () => {})
