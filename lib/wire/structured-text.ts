@@ -37,17 +37,23 @@ export function itemText({ value, parameters }: Item): string {
 	return bareItemText(value) + parametersText(parameters)
 }
 
+/** @throws RangeError for what is no name of a member or a parameter (RFC 9651 §4.1.1.3) */
+function checkedKey(key: string): string {
+	if (/^[a-z*][a-z\d_.*-]*$/.test(key)) return key
+	throw new RangeError('a name in a Structured Field begins with a letter in lower case or *')
+}
+
 /** `a=1;b`; a member that is true has no value written. */
 function memberOf(key: string, member: Member): string {
 	return !isInnerList(member) && member.value.value === true
-		? key + parametersText(member.parameters)
-		: `${key}=${memberText(member)}`
+		? checkedKey(key) + parametersText(member.parameters)
+		: `${checkedKey(key)}=${memberText(member)}`
 }
 
 function parametersText(parameters: ItemParameters): string {
 	let text = ''
 	for (const [key, item] of parameters)
-		text += item.value === true ? `;${key}` : `;${key}=${bareItemText(item)}`
+		text += item.value === true ? `;${checkedKey(key)}` : `;${checkedKey(key)}=${bareItemText(item)}`
 	return text
 }
 

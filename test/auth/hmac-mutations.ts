@@ -2,7 +2,8 @@
  * Valid signed requests, each with one thing changed on its way: none may be accepted, and what isn't changed
  * must be. What changes only how the same is written is no mutation: the case of a header's name and of a host,
  * the scheme's own port, spaces around a value or between members, an empty query (`/a` and `/a?`), the label in
- * both headers, an absolute target with the same authority.
+ * both headers, an absolute target with the same authority, and what comes twice and is last the same: of labels
+ * and parameters the last counts (RFC 9651 §3.1.2, §3.2).
  */
 import * as assert from 'uvu/assert'
 import { HmacAuthenticator, RestHandler } from '../../lib/index.ts'
@@ -263,7 +264,8 @@ const MUTATIONS: Readonly<Record<string, Mutate>> = {
 			],
 			[`${name}, gone`, input((value) => value.replace(new RegExp(`;${name}=("[^"]*"|\\d+)`), ''))],
 			[`${name}, another type`, param(name, (value) => (value.startsWith('"') ? '5' : `"${value}"`))],
-			[`${name}, twice`, param(name, (value) => `${value};${name}=${value.startsWith('"') ? '"x"' : '5'}`)],
+			// Longer by one, and so another.
+			[`${name}, twice`, param(name, (value) => `${value};${name}=${value.replace(/\w/, '$&7')}`)],
 		]),
 	),
 	'keyid, another with the same secret': param('keyid', () => '"k2"'),

@@ -1,5 +1,11 @@
 import * as assert from 'uvu/assert'
-import { type Dictionary, parseDictionary, parseItem, parseList } from '../../lib/wire/structured-fields.ts'
+import {
+	type Dictionary,
+	type Item,
+	parseDictionary,
+	parseItem,
+	parseList,
+} from '../../lib/wire/structured-fields.ts'
 import { bareItemText, dictionaryText, itemText, listText } from '../../lib/wire/structured-text.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
@@ -187,6 +193,15 @@ describe('structured fields: what can not be written', (test) => {
 				() => bareItemText(item),
 				(error: Error) => error instanceof RangeError,
 			)
+		})
+	}
+
+	for (const key of ['', 'A', '1', 'a b', 'a=', 'é', '-a']) {
+		test(`the name ${JSON.stringify(key)}`, () => {
+			const item: Item = { value: { type: 'integer', value: 1 }, parameters: new Map() }
+			const refused = (error: Error): boolean => error instanceof RangeError
+			assert.throws(() => dictionaryText(new Map([[key, item]])), refused)
+			assert.throws(() => itemText({ ...item, parameters: new Map([[key, item.value]]) }), refused)
 		})
 	}
 

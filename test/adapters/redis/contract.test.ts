@@ -7,7 +7,7 @@ import { type Case, cacheContract } from '../../../lib/testing/index.ts'
 import { CLIENTS, type ClientName, describeRedis, forget, openClient, type TestClient } from './servers.ts'
 
 /** Cases of a client that are under way at once: they wait for real, 10 s in all. */
-const LANES = 4
+const LANES = 14
 
 const PREFIX = `verbena-test:${randomUUID()}:`
 
