@@ -22,6 +22,7 @@ export function anyOf(...authenticators: readonly Authenticator[]): Authenticato
 	const challenges = authenticators.map(challengeOf)
 	return {
 		challenge: Object.freeze(merged(challenges)),
+		comparesBody: authenticators.some(({ comparesBody }) => comparesBody === true),
 		async authenticate(request) {
 			let user: User | null = null
 			let kinds = 0

@@ -30,4 +30,10 @@ export interface Authenticator {
 	 * @default { 'WWW-Authenticate': 'Bearer' }
 	 */
 	readonly challenge?: Readonly<Record<string, string>>
+	/**
+	 * Whether it compares the bytes of the body: where it is declared, methods in `streaming` are refused at mount,
+	 * as they would run before the last byte is known.
+	 * @default false
+	 */
+	readonly comparesBody?: boolean
 }

@@ -50,8 +50,9 @@ const CHALLENGE = Object.freeze({
  * four are looked at, of 64 components each at most.
  *
  * The bytes of the body are compared with the signed digest before any code of the handler runs where this is
- * declared as `authenticator`, and before `requireAuth()` resolves where a method asks. In a method that reads a
- * stream they are compared as they flow: a body that isn't what was signed breaks off with the refusal.
+ * declared as `authenticator`, and before `requireAuth()` resolves where a method asks. Methods in `streaming` are
+ * refused at mount where it is declared; where such a method asks, the bytes are compared as they flow, and a body
+ * that isn't what was signed breaks off with the refusal.
  *
  * A nonce is used up once its signature is verified, in the cache, for `windowSeconds` and a minute: with
  * requests per second × (`windowSeconds` + 60) entries. A cache that is full or doesn't answer is 503, never a
@@ -59,6 +60,7 @@ const CHALLENGE = Object.freeze({
  */
 export class HmacAuthenticator implements Authenticator {
 	readonly challenge: Readonly<Record<string, string>> = CHALLENGE
+	readonly comparesBody = true
 	readonly #cache: Cache | undefined
 	readonly #windowSeconds: Seconds
 	readonly #find: KeyFinder

@@ -65,6 +65,8 @@ export function declaredBy(
 		? Object.fromEntries(handler.streaming.map((name) => [String(name), {}]))
 		: handler.streaming
 	const limits = compiled(owner, 'streaming', streaming, names, streamingLimits)
+	const [streamed] = limits.keys()
+	if (streamed !== undefined && guards.authenticator?.comparesBody === true) throw uncompared(owner, streamed)
 	return {
 		access: (name) => access.get(name) ?? access.get('*') ?? ANYONE,
 		limit: (name) => rates.get(name) ?? rates.get('*'),
@@ -123,6 +125,13 @@ function spec(where: string, value: unknown, validator: Validator | undefined): 
 			cause: error,
 		})
 	}
+}
+
+/** Its code would run before it is known whether the body is what was signed. */
+function uncompared(owner: string, name: string): TypeError {
+	return new TypeError(
+		`${owner}.streaming names ${name}, and the authenticator declared compares bodies before a method runs: take ${name} out of streaming, or mount it in a handler of its own whose methods call this.requireAuth()`,
+	)
 }
 
 function streamingLimits(where: string, value: unknown): StreamingLimits {
