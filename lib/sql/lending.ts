@@ -8,6 +8,10 @@
 export interface Borrower<Connection> {
 	lend(connection: Connection): void
 	fail(error: unknown): void
+	/** Its neighbours in the queue, and whether it is in it; kept by {@link Lending}. */
+	earlier?: Borrower<Connection> | undefined
+	later?: Borrower<Connection> | undefined
+	waiting?: boolean
 }
 
 /** How the pool is asked for a connection, and what it calls then, once. */
@@ -16,8 +20,14 @@ export type AskPool<Connection> = (got: (error: unknown, connection?: Connection
 export class Lending<Connection> {
 	readonly #ask: AskPool<Connection>
 	readonly #giveBack: (connection: Connection) => void
-	/** First come, first served. */
-	readonly #waiting = new Set<Borrower<Connection>>()
+	/**
+	 * First come, first served. A list through the borrowers themselves: a Set that lives long leaves its outgrown
+	 * tables among the old objects, where they keep those who have waited, and what they were answered, until all
+	 * of memory is swept (a sixth of the time of a list of 100).
+	 */
+	#first: Borrower<Connection> | undefined
+	#last: Borrower<Connection> | undefined
+	#size = 0
 	/** How many connections the pool has been asked for, and hasn't answered. */
 	#asked = 0
 
@@ -28,8 +38,8 @@ export class Lending<Connection> {
 	}
 
 	join(borrower: Borrower<Connection>): void {
-		this.#waiting.add(borrower)
-		if (this.#asked >= this.#waiting.size) return
+		this.#add(borrower)
+		if (this.#asked >= this.#size) return
 		this.#asked++
 		const got = (error: unknown, connection?: Connection) => {
 			this.#asked--
@@ -44,24 +54,41 @@ export class Lending<Connection> {
 	}
 
 	leave(borrower: Borrower<Connection>): void {
-		this.#waiting.delete(borrower)
+		if (borrower.waiting !== true) return
+		const { earlier, later } = borrower
+		if (earlier === undefined) this.#first = later
+		else earlier.later = later
+		if (later === undefined) this.#last = earlier
+		else later.earlier = earlier
+		borrower.earlier = undefined
+		borrower.later = undefined
+		borrower.waiting = false
+		this.#size--
+	}
+
+	#add(borrower: Borrower<Connection>): void {
+		borrower.earlier = this.#last
+		borrower.waiting = true
+		if (this.#last === undefined) this.#first = borrower
+		else this.#last.later = borrower
+		this.#last = borrower
+		this.#size++
 	}
 
 	#lend(connection: Connection): void {
-		const [first] = this.#waiting
+		const first = this.#first
 		if (first === undefined) this.#giveBack(connection)
 		else {
-			this.#waiting.delete(first)
+			this.leave(first)
 			first.lend(connection)
 		}
 	}
 
 	/** Whoever has asked, for whom there was no room in a queue, say; or, if they have left, who has their place. */
 	#fail(asker: Borrower<Connection>, error: unknown): void {
-		const [first] = this.#waiting
-		const failed = this.#waiting.has(asker) ? asker : first
+		const failed = asker.waiting === true ? asker : this.#first
 		if (failed === undefined) return
-		this.#waiting.delete(failed)
+		this.leave(failed)
 		failed.fail(error)
 	}
 }

@@ -11,6 +11,7 @@ import { Gather } from './gather.ts'
 import { valueOfId } from './key.ts'
 import { ALIAS } from './name.ts'
 import type { Plan } from './plan.ts'
+import { Texts } from './texts.ts'
 import { type Subject, writeGuarded } from './writes.ts'
 
 export class Reads {
@@ -19,6 +20,8 @@ export class Reads {
 	readonly #asking: Asking
 	/** The queues in which someone waits, by the condition's text and values. */
 	readonly #queues = new Map<string, Gather<Found>>()
+	/** Of gathered reads without a condition, by how their ids are written. */
+	readonly #gatheredTexts = new Texts()
 
 	constructor(subject: Subject, plan: Plan, asking: Asking) {
 		this.#subject = subject
@@ -61,12 +64,16 @@ export class Reads {
 		const { dialect, key, columns } = this.#subject
 		const { head, shape } = this.#plan
 		const sql = new Sql(dialect)
-		sql.add(head)
 		dialect.keyIn(sql, key, ALIAS, ids)
 		if (where !== undefined) {
 			sql.add(' and ')
 			writeCondition(sql, where, columns, ALIAS)
 		}
+		const condition = [sql.text]
+		const known = this.#gatheredTexts.get(condition)
+		sql.text = known ?? `${head}${sql.text}`
+		// Of conditions there may be many, and long ones.
+		if (known === undefined && where === undefined) this.#gatheredTexts.keep(condition, sql.text)
 		const { rows } = await this.#asking.ask(sql.statement(false))
 		return new Map(rows.map((row) => [shape.id(row), shape.found(row)]))
 	}

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { Lending } from '../../lib/sql/lending.ts'
+import { type Borrower, Lending } from '../../lib/sql/lending.ts'
 import { describe } from '../helpers/describe.ts'
 
 type Got = (error: unknown, connection?: string) => void
@@ -67,6 +67,21 @@ describe('lending', (test) => {
 		lending.leave(late)
 		asked[2]?.(new Error('refused'))
 		assert.equal(seen, ['b: Error: full', 'a: Error: refused'])
+	})
+
+	test('keeps the order where somebody in the middle leaves, and nothing of those who are gone', () => {
+		const { asked, seen, lending, borrower } = stage()
+		const all: Borrower<string>[] = ['a', 'b', 'c', 'd'].map(borrower)
+		for (const one of all) lending.join(one)
+		for (const at of [1, 1]) lending.leave(all[at] ?? borrower('nobody'))
+		asked[0]?.(null, 'one')
+		asked[3]?.(new Error('full'))
+		lending.join(borrower('e'))
+		asked[1]?.(null, 'two')
+		asked[2]?.(null, 'three')
+		assert.equal(seen, ['a has one', 'd: Error: full', 'c has two', 'e has three'])
+		for (const { earlier, later, waiting } of all)
+			assert.equal([earlier, later, waiting], [undefined, undefined, false])
 	})
 
 	test('tells of an error that the pool throws', () => {

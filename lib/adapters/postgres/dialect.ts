@@ -64,9 +64,7 @@ export class PostgresDialect implements Dialect {
 	}
 
 	record(selected: readonly Selected[], alias: string): RecordSql {
-		const { text, lateral } = recordJson(selected, alias)
-		const expression = lateral === '' ? text : `(select ${text} from ${lateral})`
-		return { expressions: [expression], json: ([text]) => textOf(text) }
+		return { expressions: [recordJson(selected, alias)], json: ([text]) => textOf(text) }
 	}
 
 	exact(column: Column, alias: string): string {
@@ -106,7 +104,7 @@ export class PostgresDialect implements Dialect {
 	list(sql: Sql, parts: ListParts): void {
 		let text = this.#lists.get(parts.selected)
 		if (text === undefined) {
-			text = new ListText(recordJson(parts.selected, ALIAS))
+			text = new ListText(parts.selected)
 			this.#lists.set(parts.selected, text)
 		}
 		text.write(sql, parts)

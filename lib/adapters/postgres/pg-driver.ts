@@ -9,6 +9,7 @@ import { isKept } from '../../sql/prepared.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../time.ts'
 import { NotSent, Unanswered } from './failure.ts'
 import type { PgClient, PgPool, PgQuery, PgResult } from './pg-pool.ts'
+import { PgStatement, takesStatements } from './pg-statement.ts'
 import { StatementNames } from './statement-names.ts'
 import { command, type Run, within } from './within.ts'
 
@@ -132,8 +133,12 @@ export class PgDriver implements Driver {
 			}
 		}
 		const item = this.#wait(this.#most, () => answered(new Unanswered(), undefined))
-		const query: PgQuery = name === undefined ? { text, rowMode: ROWS } : { text, rowMode: ROWS, name }
 		try {
+			if (takesStatements(lease.client)) {
+				lease.client.query(new PgStatement(text, name ?? '', values, answered))
+				return
+			}
+			const query: PgQuery = name === undefined ? { text, rowMode: ROWS } : { text, rowMode: ROWS, name }
 			lease.client.query(query, [...values], answered)
 		} catch (error) {
 			answered(error instanceof Error ? error : new Error(String(error), { cause: error }), undefined)

@@ -15,13 +15,38 @@ export interface PgPool {
 }
 
 export interface PgClient {
-	query(
-		query: PgQuery,
-		values: unknown[],
-		callback: (error: Error | null, result: PgResult | undefined) => void,
-	): unknown
+	query(query: PgQuery, values: unknown[], callback: PgCallback): unknown
+	query(query: PgSubmittable): unknown
 	on(event: 'error', listener: (error: Error) => void): unknown
 	removeListener(event: 'error', listener: (error: Error) => void): unknown
+	/** Not there where libpq is below it. */
+	readonly connection?: PgConnection
+	/** Whether statements are sent before the earlier ones are answered: of its own kind only. */
+	readonly pipeline?: boolean
+}
+
+export type PgCallback = (error: Error | null, result: PgResult | undefined) => void
+
+/** A query that writes itself to the connection, as those of pg-cursor and pg-query-stream do. */
+export interface PgSubmittable {
+	callback: PgCallback
+	/** Answers an error where nothing was written. */
+	submit(connection: PgConnection): Error | null
+	handleDataRow(message: { readonly fields: unknown[] }): void
+	handleCommandComplete(message: { readonly text: string }): void
+	handleReadyForQuery(): void
+	handleError(error: Error): void
+}
+
+/** Each function writes one message of the protocol. */
+export interface PgConnection {
+	readonly stream: { cork(): void; uncork(): void }
+	/** Texts that the server has prepared, by name; kept by the client. */
+	readonly parsedStatements: Readonly<Record<string, unknown>>
+	parse(message: { readonly name: string; readonly text: string }): void
+	bind(message: { readonly statement: string; readonly values: unknown[] }): void
+	execute(message: object): void
+	sync(): void
 }
 
 export interface PgQuery {

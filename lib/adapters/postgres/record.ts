@@ -1,39 +1,30 @@
-/** SQL that writes a record's fields as one JSON text. */
+/**
+ * SQL that writes a record's fields as one JSON text. By `concat`, as `row_to_json` builds a row before it writes
+ * it: a list of 100 takes a fifth more of the database's time with it, one record a tenth.
+ */
 import type { Selected } from '../../sql/dialect.ts'
-import { jsonValue } from './expression.ts'
+import { jsonText } from './expression.ts'
 import { quoteName } from './quote.ts'
 
-/** An expression for the text, and what has to be joined for it; empty for nothing. */
-export interface RecordJson {
-	readonly text: string
-	readonly lateral: string
-}
+/** Fields of one `concat`: PostgreSQL's functions take at most 100 arguments, and a field is two. */
+const MOST_FIELDS = 49
 
-export function recordJson(selected: readonly Selected[], alias: string): RecordJson {
+/** An expression for the text; `alias` is the table's, empty for none. */
+export function recordJson(selected: readonly Selected[], alias: string): string {
+	if (selected.length === 0) return `'{}'`
 	const before = alias === '' ? '' : `${alias}.`
-	const fields = selected.map(({ column, as }) => ({
-		as,
-		value: jsonValue(column, before + quoteName(column.name)),
-	}))
-	if (!fields.every(({ as }) => canBeIdentifier(as))) return { text: concatenated(fields), lateral: '' }
-	const list = fields.map(({ as, value }) => `${value} as ${quoteName(as)}`).join(', ')
-	// `v.*`, as `v` alone would be a field of that name.
-	return { text: 'row_to_json(v.*)::text', lateral: `(select ${list}) v` }
-}
-
-/** The most bytes of a name; PostgreSQL cuts longer ones silently. */
-const LONGEST_NAME = 63
-
-function canBeIdentifier(name: string): boolean {
-	return name !== '' && Buffer.byteLength(name) <= LONGEST_NAME && !/[\0\p{Surrogate}]/u.test(name)
-}
-
-/** For names that no column can have; somewhat slower, as each value becomes a text by itself. */
-function concatenated(fields: readonly { readonly as: string; readonly value: string }[]): string {
-	const members = fields.map(
-		({ as, value }) => `${literal(`${JSON.stringify(as)}:`)} || coalesce(to_json(${value})::text, 'null')`,
-	)
-	return `'{' || ${members.join(` || ',' || `)} || '}'`
+	const parts: string[] = []
+	for (let from = 0; from < selected.length; from += MOST_FIELDS) {
+		const members = selected
+			.slice(from, from + MOST_FIELDS)
+			.flatMap(({ column, as }, at) => [
+				literal(`${from + at === 0 ? '{' : ','}${JSON.stringify(as)}:`),
+				jsonText(column, before + quoteName(column.name)),
+			])
+		const end = from + MOST_FIELDS < selected.length ? [] : [`'}'`]
+		parts.push(`concat(${[...members, ...end].join(', ')})`)
+	}
+	return parts.join(' || ')
 }
 
 /** A text as a literal, whatever `standard_conforming_strings` is. */

@@ -287,6 +287,33 @@ function pools(): void {
 			assert.equal((await driver.query(all)).rows, [['1', '1']])
 		})
 
+		const kinds: [what: string, config: object][] = [
+			['that sends before it has answers', { pipeline: true }],
+			['whose statements have a time of its own', { query_timeout: 2_000 }],
+			['that wants its values in binary form', { binary: true }],
+		]
+		for (const [what, config] of kinds) {
+			test(`${what} gives the same records`, async () => {
+				const own = new pg.Pool({ ...SERVER, max: 1, ...config })
+				try {
+					const model = await PostgresModel.open(own, 'pgad_pool')
+					const written = await model.transaction(async (within) => {
+						const { json } = await within.create({ id: 40, a: null }, SELECTION)
+						assert.equal(await within.delete('40', SELECTION, FREE), { json, version: undefined })
+						return json
+					})
+					assert.is(written, '{"id":40,"a":null}')
+					const [one, none] = await Promise.all([
+						model.read('1', SELECTION, undefined),
+						model.read('2', SELECTION, undefined),
+					])
+					assert.equal([one?.json, none], ['{"id":1,"a":1}', undefined])
+				} finally {
+					await own.end()
+				}
+			})
+		}
+
 		test('that has been ended is unavailable', async () => {
 			const ended = new pg.Pool(SERVER)
 			const model = await PostgresModel.open(ended, 'pgad_pool')
