@@ -95,7 +95,9 @@ async function countKey(exchange: Exchange, cacheKey: string): Promise<void> {
 	const count = await exchange.app.cache.increment(`idempotency-keys:${JSON.stringify([caller])}`, DAY)
 	if (count <= MOST_KEYS) return
 	await forget(exchange, cacheKey)
-	throw new RestError('too_many_requests', `More than ${MOST_KEYS} Idempotency-Keys were used in a day`)
+	throw new RestError('too_many_requests', `More than ${MOST_KEYS} Idempotency-Keys were used in a day`, {
+		headers: { 'Retry-After': '3600' },
+	})
 }
 
 /** A mark that can't be taken back ends by itself. */

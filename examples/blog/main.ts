@@ -12,7 +12,7 @@ import { createServer } from '../../lib/index.ts' // you write 'verbena'
 import { blog } from './blog.ts'
 import { connect, type Database } from './database.ts'
 import { fill } from './fill.ts'
-import { acl, Keys } from './keys.ts'
+import { acl, Tokens } from './keys.ts'
 
 const ROUTES = `
   GET     /blog/api                 how much there is
@@ -49,12 +49,12 @@ async function serve(database: Database, port: number): Promise<void> {
 		comments: await database.open('comments'),
 	}
 	await fill(tables)
-	const keys = new Keys()
-	const server = createServer(blog(tables), { authenticator: keys, acl })
+	const tokens = new Tokens()
+	const server = createServer(blog(tables), { authenticator: tokens.authenticator, acl })
 	const { url } = await server.listen(port)
 	console.log(`The blog is at ${url}\nIt is kept in ${database.place}\n${ROUTES}`)
-	console.log(`  editor: Authorization: Bearer ${keys.issue('ruth', ['editor'])}`)
-	console.log(`  reader: Authorization: Bearer ${keys.issue('sam', ['reader'])}\n`)
+	console.log(`  editor: Authorization: Bearer ${tokens.issue('ruth', ['editor'])}`)
+	console.log(`  reader: Authorization: Bearer ${tokens.issue('sam', ['reader'])}\n`)
 	console.log(`Try: curl '${url}/blog/api/articles?limit=2&topic=verbena&sort=-published&count=exact'`)
 	const stop = async () => {
 		await server.close()

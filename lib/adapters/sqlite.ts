@@ -156,12 +156,13 @@ interface Ways {
 function opened(database: SqliteDatabase): Ways {
 	mustBeDatabase(database)
 	const driver = driverOf(database)
-	const { rows } = driver.run({ text: 'select json_array(0.1 + 0.2)', values: [], writes: false })
-	const writesReals = rows[0]?.[0] === '[0.30000000000000004]'
+	const text = "select json_array(0.1 + 0.2), sum(name = 'octet_length') from pragma_function_list"
+	const [row = []] = driver.run({ text, values: [], writes: false }).rows
+	const writing = { writesReals: row[0] === '[0.30000000000000004]', measuresBytes: Number(row[1]) > 0 }
 	return {
 		driver,
-		lean: sqliteDialect({ writesReals, guardsBlobs: false }),
-		guarded: sqliteDialect({ writesReals, guardsBlobs: true }),
+		lean: sqliteDialect({ ...writing, guardsBlobs: false }),
+		guarded: sqliteDialect({ ...writing, guardsBlobs: true }),
 	}
 }
 

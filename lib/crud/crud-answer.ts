@@ -7,6 +7,12 @@ import { ASKED, type CrudView, FACTS } from './crud-view.ts'
 import { nextLink } from './link.ts'
 import { etagOf } from './preconditions.ts'
 
+/**
+ * Sorted by long texts, a list has long cursors: clients refuse so long headers, and servers so long URLs. In `meta`
+ * they are all the same, to be sent by QUERY.
+ */
+const LONGEST_LINK = 4_096
+
 /** A list, with its `meta`, and the headers that say the same to whoever has no envelope. */
 export function pageAnswer(view: CrudView, exchange: Exchange, answer: unknown): unknown {
 	if (answer === null || answer === undefined) return answer
@@ -15,7 +21,8 @@ export function pageAnswer(view: CrudView, exchange: Exchange, answer: unknown):
 	const meta = answer instanceof CrudPage ? answer.meta : view[ASKED].page
 	if (meta === undefined) return value
 	const { next, total } = meta
-	if (next !== null) view.header('Link', nextLink(exchange.target(), exchange.queryText, next))
+	const link = next === null ? '' : nextLink(exchange.target(), exchange.queryText, next)
+	if (link !== '' && link.length <= LONGEST_LINK) view.header('Link', link)
 	if (total !== undefined) view.header('X-Total-Count', String(total))
 	return new CustomReply(value, { meta: { ...meta } }, false)
 }

@@ -4,6 +4,7 @@
  * - `unique`, `foreign_key`: it doesn't fit the records that are there: a value is taken, what is referred to is
  *   missing, or others refer to it (409)
  * - `not_null`, `check`, `invalid`: the value can't be stored: null, out of range, too long, malformed (422)
+ * - `too_large`: what was asked for is more than one answer can hold (400)
  * - `busy`: serialization failure, deadlock, lock not had in time; may be tried again (503)
  * - `unavailable`: the store couldn't be reached, nothing was done (503)
  * - `outcome_unknown`: the connection was lost or silent while a change was under way (503)
@@ -14,6 +15,7 @@ export type ModelErrorKind =
 	| 'not_null'
 	| 'check'
 	| 'invalid'
+	| 'too_large'
 	| 'busy'
 	| 'unavailable'
 	| 'outcome_unknown'

@@ -43,6 +43,17 @@ function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOperation): 
 				headers: { 'Retry-After': RETRY[kind] },
 				cause: error,
 			})
+		case 'too_large':
+			return new RestError(
+				'bad_request',
+				'This page is too large for one answer: ask for fewer records by limit',
+				{
+					details: [
+						{ field: 'limit', code: 'max', message: 'is more than one answer can hold of these records' },
+					],
+					cause: error,
+				},
+			)
 		case 'unique':
 			return conflict(details(error, plan, operation, 'unique', 'is taken by another record'), error)
 		case 'foreign_key':

@@ -15,6 +15,11 @@ const ORDER: readonly Operator[] = ['gt', 'gte', 'lt', 'lte', 'between']
 const TEXT = ['contains', 'startsWith', 'endsWith'] as const
 /** Operators that take a list of values. */
 const LISTS: ReadonlySet<Operator> = new Set(['in', 'nin', 'between'])
+/**
+ * Longest text that is looked for within others: databases compare it at each place of each of them, and so would be
+ * busy for minutes with two long ones.
+ */
+const LONGEST_PART = 1_000
 /** Most values of one list. */
 const MOST_VALUES = 100
 
@@ -79,8 +84,14 @@ export function compared(
 			],
 		}
 	}
-	if (looksForPart(operator)) return { op: operator, field: name, value: String(first) }
+	if (looksForPart(operator)) return { op: operator, field: name, value: partOf(String(first), place) }
 	return { op: operator, field: name, value: first }
+}
+
+/** A text that is looked for in others. @throws RestError `bad_request` for one that is too long */
+export function partOf(text: string, place: string): string {
+	if (text.length <= LONGEST_PART) return text
+	throw badQuery(place, 'max', `may look for at most ${LONGEST_PART} characters`)
 }
 
 function anyOf(field: string, values: readonly Given[]): Condition {

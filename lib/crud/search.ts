@@ -2,7 +2,7 @@
 import type { FieldMap } from './crud-plan.ts'
 import type { TermCount } from './filter.ts'
 import type { Condition } from './model.ts'
-import { allOf } from './operator.ts'
+import { allOf, partOf } from './operator.ts'
 import { badQuery } from './refusal.ts'
 
 /** Most words of a search. */
@@ -18,7 +18,7 @@ export function searchCondition(text: string, fields: FieldMap, count: TermCount
 		throw badQuery('search', 'text', 'must be well-formed Unicode without U+0000')
 	const words = [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
 	if (words.length > MAX_WORDS) throw badQuery('search', 'max', `may have at most ${MAX_WORDS} words`)
-	return allOf(...words.map((word) => wordCondition(word, fields, count)))
+	return allOf(...words.map((word) => wordCondition(partOf(word, 'search'), fields, count)))
 }
 
 function wordCondition(value: string, fields: FieldMap, count: TermCount): Condition {

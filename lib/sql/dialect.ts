@@ -40,6 +40,9 @@ export interface ListParts {
 	readonly total: boolean
 }
 
+/** Most bytes of the JSON of a list: a quarter of a GiB. One text of V8 holds no more than half a GiB. */
+export const MOST_BYTES = 268_435_456
+
 export interface Dialect {
 	readonly name: 'postgres' | 'mysql' | 'sqlite'
 	/** Whether an insert, update, delete can answer the record itself by `returning`. */

@@ -87,7 +87,13 @@ export class SqlModel implements Model {
 		}
 		const sql = new Sql(dialect)
 		dialect.list(sql, parts)
-		return dialect.listed(await this.#asking.ask(sql.statement(false)), parts)
+		const rows = await this.#asking.ask(sql.statement(false))
+		try {
+			return dialect.listed(rows, parts)
+		} catch (error) {
+			// V8's: a text too long. Only where records come one by one, and are put together here.
+			throw error instanceof RangeError ? new ModelError('too_large', [], error) : error
+		}
 	}
 
 	async count(where: Condition | undefined): Promise<number> {

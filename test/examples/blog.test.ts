@@ -30,7 +30,7 @@ async function startBlog(database: string): Promise<Blog> {
 	const running = start({ args: BLOG, env: { PORT: String(port), DATABASE_URL: database } })
 	await untilPrinted(running, 'Try: ')
 	const keyOf = (role: string) =>
-		new RegExp(`${role}: (Authorization: Bearer \\w+)`).exec(running.output())?.[1]
+		new RegExp(`${role}: (Authorization: Bearer [\\w-]+)`).exec(running.output())?.[1]
 	const ask = (line: string) =>
 		curl(`curl ${line.replaceAll(/@(editor|reader)/g, (_, role) => `-H '${keyOf(role)}'`)}`, ROOT)
 	return { running, port, api: `http://127.0.0.1:${port}/blog/api`, ask }

@@ -1,6 +1,6 @@
 /**
  * The part of `curl` that the documentation uses, so that what it shows can be checked on machines without
- * curl: `-i -X -H -d -F -k --http2`, and `-g -s -N --http1.1`, which change nothing here.
+ * curl: `-i -X -H -d -F -k --data-raw --http2`, and `-g -s -N --http1.1`, which change nothing here.
  */
 import { readFileSync } from 'node:fs'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
@@ -20,6 +20,7 @@ const OPTIONS = {
 	request: { type: 'string', short: 'X' },
 	header: { type: 'string', short: 'H', multiple: true },
 	data: { type: 'string', short: 'd', multiple: true },
+	'data-raw': { type: 'string', multiple: true },
 	form: { type: 'string', short: 'F', multiple: true },
 } as const
 
@@ -35,7 +36,7 @@ export async function curl(line: string, directory: string): Promise<string> {
 	const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })
 	const [url] = positionals
 	if (url === undefined || positionals.length > 1) throw new TypeError(`one URL was expected: ${line}`)
-	const content = await contentOf(values.data, values.form, directory)
+	const content = await contentOf(values.data ?? values['data-raw'], values.form, directory)
 	const headers: Record<string, string> = { Accept: '*/*' }
 	if (content !== undefined) headers['Content-Type'] = content.type
 	for (const header of values.header ?? []) {
@@ -53,7 +54,7 @@ export async function curl(line: string, directory: string): Promise<string> {
 }
 
 /** A command's words, as a shell splits them: quotes of both kinds, and `\` at a line's end. */
-function wordsOf(line: string): string[] {
+export function wordsOf(line: string): string[] {
 	const words = line.replaceAll('\\\n', ' ').matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)
 	return [...words].map(([word]) => word.replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'))
 }

@@ -1,9 +1,11 @@
 /**
  * Sessions in a shell, as documentation and examples show them: lines that begin with `$ ` are commands, the
- * others what they print. `…` stands for whatever is left out, within a line or for whole lines.
+ * others what they print. `…` stands for whatever is left out, within a line or for whole lines. Commands are
+ * lines of curl, and `npx tsx <file> …`; behind that, `| sh` sends the line of curl that it prints.
  */
 import * as assert from 'uvu/assert'
-import { curl } from './curl.ts'
+import { curl, wordsOf } from './curl.ts'
+import { run, typescript } from './program.ts'
 
 /** A command, and what it is said to print. */
 export interface Command {
@@ -20,12 +22,21 @@ export function commandsOf(session: string): Command[] {
 	})
 }
 
-/** Runs the curl lines of a session against another port than the one it names. */
+/** Runs the commands of a session against another port than the one it names. */
 export async function replay(session: string, port: number, directory: string): Promise<void> {
 	for (const { line, prints } of commandsOf(session)) {
-		const printed = await curl(elsewhere(line, port), directory)
+		const printed = await printedBy(elsewhere(line, port), directory)
 		assertPrints(printed, elsewhere(prints, port), line)
 	}
+}
+
+/** What a line of curl prints; or a program, whose own line of curl is sent where `| sh` stands behind it. */
+async function printedBy(line: string, directory: string): Promise<string> {
+	const [, command, isSent] = /^npx tsx (.*?)( \| sh)?$/.exec(line) ?? []
+	if (command === undefined) return curl(line, directory)
+	const [file = '', ...args] = wordsOf(command)
+	const { output } = await run({ args: typescript(file, ...args), cwd: directory })
+	return isSent === undefined ? output : curl(output.trim(), directory)
 }
 
 /** Fails where `printed` isn't what is said to be printed. */

@@ -23,7 +23,7 @@ export function stage(sql: string, name = 'item'): Stage {
 	database.exec(sql)
 	const driver = driverOf(database)
 	const table = introspect(driver, findListing(driver, name), { asText: false })
-	const dialect = sqliteDialect({ writesReals: true, guardsBlobs: true })
+	const dialect = sqliteDialect({ writesReals: true, measuresBytes: false, guardsBlobs: true })
 	return { database, driver, dialect, table, columns: columnsOf(table) }
 }
 

@@ -3,7 +3,8 @@
  * expressions that write JSON come into play, else these would be worked out for them too.
  */
 import type { Listed } from '../../crud/model.ts'
-import type { Dialect, ListParts, Selected, Sql } from '../../sql/dialect.ts'
+import { ModelError } from '../../crud/model-error.ts'
+import { type Dialect, type ListParts, MOST_BYTES, type Selected, type Sql } from '../../sql/dialect.ts'
 import type { Rows } from '../../sql/driver.ts'
 import { ALIAS, columnName, tableName } from '../../sql/name.ts'
 import { type Step, Texts } from '../../sql/texts.ts'
@@ -110,7 +111,9 @@ function listText(
 	const rows = `select ${ALIAS}.* from ${source}${paged} order by ${terms} limit ${reach(limit, offset)}`
 	const page = `select ${ALIAS}.* from (${rows}) ${ALIAS} limit ${most} + 1${from === '' ? '' : ` offset ${from}`}`
 	const all = `select ${records} as j, count(*) as n${keys.join('')} from (${page}) ${ALIAS}`
-	return `select w.j, w.n, json_build_array(${last})::text${count} from (${all}) w`
+	// V8 has no longer texts than half a GiB, and pg ends the process where it is given one.
+	const json = `case when octet_length(w.j) <= ${MOST_BYTES} then w.j end`
+	return `select ${json}, w.n, json_build_array(${last})::text${count} from (${all}) w`
 }
 
 /** The power of two that holds all up to the record behind the page; a bigint beyond what numbers count exactly. */
@@ -141,6 +144,7 @@ function writeWhere(sql: Sql, where: ListParts['where'], after: ListParts['after
 /** What the row says. */
 export function readListed({ rows }: Rows, { limit, total, selected }: ListParts): Listed {
 	const [json, count, next, all] = rows[0] ?? []
+	if (json === null && Number(count) > 0) throw new ModelError('too_large')
 	const isMore = Number(count) > limit
 	return {
 		json: typeof json === 'string' ? `[${recordsOf(json, isMore, betweenOf(selected))}]` : '[]',

@@ -8,6 +8,7 @@ import { Lending } from '../../sql/lending.ts'
 import { isKept } from '../../sql/prepared.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../time.ts'
 import { NotSent, Unanswered } from './failure.ts'
+import { cancel } from './pg-cancel.ts'
 import type { PgClient, PgPool, PgQuery, PgResult } from './pg-pool.ts'
 import { PgStatement, takesStatements } from './pg-statement.ts'
 import { StatementNames } from './statement-names.ts'
@@ -132,7 +133,10 @@ export class PgDriver implements Driver {
 				done(error, undefined)
 			}
 		}
-		const item = this.#wait(this.#most, () => answered(new Unanswered(), undefined))
+		const item = this.#wait(this.#most, () => {
+			cancel(lease.client)
+			answered(new Unanswered(), undefined)
+		})
 		try {
 			if (takesStatements(lease.client)) {
 				lease.client.query(new PgStatement(text, name ?? '', values, answered))

@@ -21,6 +21,12 @@ export interface PgClient {
 	removeListener(event: 'error', listener: (error: Error) => void): unknown
 	/** Not there where libpq is below it. */
 	readonly connection?: PgConnection
+	/** Where it leads, and what its backend is known by: of clients in JavaScript. */
+	readonly host?: unknown
+	readonly port?: unknown
+	readonly processID?: unknown
+	readonly secretKey?: unknown
+	readonly ssl?: object | boolean | null
 	/** Whether statements are sent before the earlier ones are answered: of its own kind only. */
 	readonly pipeline?: boolean
 }

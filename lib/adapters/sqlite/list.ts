@@ -3,7 +3,16 @@
  * each record.
  */
 import type { FieldType, Listed } from '../../crud/model.ts'
-import type { Dialect, ListParts, OrderColumn, RecordSql, Selected, Sql } from '../../sql/dialect.ts'
+import { ModelError } from '../../crud/model-error.ts'
+import {
+	type Dialect,
+	type ListParts,
+	MOST_BYTES,
+	type OrderColumn,
+	type RecordSql,
+	type Selected,
+	type Sql,
+} from '../../sql/dialect.ts'
 import type { Rows } from '../../sql/driver.ts'
 import { ALIAS, columnName, tableName } from '../../sql/name.ts'
 import { formOf, momentForCursor } from './moment.ts'
@@ -66,7 +75,11 @@ export class Lists {
 
 	#write(sql: Sql, parts: ListParts, texts: Texts): void {
 		if (texts.isOneText) {
-			sql.add('select group_concat(j, char(44, 10)), count(*)')
+			const all = 'group_concat(j, char(44, 10))'
+			const json = this.#writing.measuresBytes
+				? `case when octet_length(${all}) <= ${MOST_BYTES} then ${all} end`
+				: all
+			sql.add(`select ${json}, count(*)`)
 			if (texts.hasKeys) sql.add(', json_group_array(k)')
 			if (parts.total) writeTotal(sql.add(', '), parts)
 			writePage(sql.add(' from ('), parts, texts)
@@ -146,6 +159,7 @@ function keySql(dialect: Dialect, { column }: OrderColumn, writing: Writing): st
 
 function fromOneRow(row: readonly unknown[], parts: ListParts): Listed {
 	const [data, count, keys] = row
+	if (data === null && Number(count) > 0) throw new ModelError('too_large')
 	const isMore = Number(count) > parts.limit
 	const all = typeof data === 'string' ? data : ''
 	const text = isMore ? all.slice(0, all.lastIndexOf(BETWEEN)) : all

@@ -15,6 +15,8 @@ export const SCALE = 'scale'
 export interface Writing {
 	/** Whether SQLite's own JSON has all digits of a real number: 3.45 writes 15. */
 	readonly writesReals: boolean
+	/** Whether there is `octet_length`: from 3.43 on. */
+	readonly measuresBytes: boolean
 	/** Whether a BLOB in a column of another type is written, as hexadecimal digits, and doesn't fail. */
 	readonly guardsBlobs: boolean
 }
