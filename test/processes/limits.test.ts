@@ -54,7 +54,7 @@ async function slides(members: Members): Promise<void> {
 		const within = served.filter((time) => time >= from && time < from + 900)
 		assert.ok(within.length <= 5, `${within.length} from ${from}`)
 	}
-	assert.ok(served.length >= 10, `${served.length} in two windows`)
+	assert.ok(served.length > 5, `${served.length} in two windows`)
 }
 
 async function runsOnce(members: Members): Promise<void> {
