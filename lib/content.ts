@@ -34,6 +34,8 @@ export class Content {
 	bytes: Buffer | undefined = undefined
 	/** Set while a body is to be compared with its digest. */
 	requiredDigest: RequiredDigest | undefined = undefined
+	/** What is known of a body that flows, where its digest is required: its refusal, until it has ended well. */
+	unverified: RestError | undefined = undefined
 	/** Sends `100 Continue`, once, if the client waits for it. */
 	sendContinue: (() => void) | undefined = undefined
 	#upload: Upload | undefined = undefined
@@ -119,9 +121,13 @@ export class Content {
 		if (this.requiredDigest === undefined) return undefined
 		const { digest, refusal } = this.requiredDigest
 		const hashing = digest.hashing()
+		this.unverified = refusal('the method has not read the body to its end, so that it could be compared')
 		return {
 			update: (chunk) => hashing.update(chunk),
-			end: () => (hashing.matches() ? undefined : refusal(MISMATCH)),
+			end: () => {
+				this.unverified = hashing.matches() ? undefined : refusal(MISMATCH)
+				return this.unverified
+			},
 		}
 	}
 

@@ -170,6 +170,8 @@ export class Exchange extends Content implements Due, RequestSource {
 
 	/** All checks that the method has begun, awaited or not; `undefined` when there are none. */
 	checked(): Promise<unknown> | undefined {
+		// A body that flowed and isn't, or may not be, what was signed: whatever the method has made of it.
+		if (this.unverified !== undefined) return Promise.reject(this.unverified)
 		return this.#checks === undefined ? undefined : Promise.all(this.#checks)
 	}
 

@@ -15,12 +15,14 @@ export function fieldLines({ rawHeaders }: Incoming, name: string): string[] {
 	return values
 }
 
-/** A request has a body when a header says so (RFC 9112 §6.3); HTTP/2 says it with the stream's end. */
+/**
+ * Whether a body comes with a request: a header says so (RFC 9112 §6.3); of HTTP/2 the headers' frame, which ends the
+ * stream where there is none. What has become of the body meanwhile doesn't count: the answer is always the same.
+ */
 export function hasBody(incoming: Incoming): boolean {
 	const { headers, stream } = incoming
 	if (headers['transfer-encoding'] !== undefined) return true
 	const length = headers['content-length']
 	if (length !== undefined) return length !== '0'
-	if (incoming.httpVersionMajor !== 2 || stream?.endAfterHeaders === true) return false
-	return !incoming.readableEnded && !incoming.complete
+	return incoming.httpVersionMajor === 2 && stream?.endAfterHeaders !== true
 }

@@ -41,7 +41,7 @@ class Api extends RestHandler {
 
 /** Asks in its methods, and declares nothing. */
 class Asks extends RestHandler {
-	override streaming = ['post_stream', 'post_late']
+	override streaming = ['post_stream', 'post_late', 'post_catching', 'post_unread']
 	private readonly auth = authenticator()
 
 	async post_x() {
@@ -62,6 +62,18 @@ class Asks extends RestHandler {
 		}
 		calls.push('ended')
 		return text.length
+	}
+	async post_catching() {
+		await this.requireAuth(this.auth)
+		let size = 0
+		try {
+			for await (const chunk of this.request.stream) size += (chunk as Buffer).length
+		} catch {}
+		return size
+	}
+	async post_unread() {
+		await this.requireAuth(this.auth)
+		return 'nothing was read'
 	}
 	async post_late() {
 		for await (const _ of this.request.stream) break
@@ -185,10 +197,17 @@ describe('hmac over HTTP: streams', (test) => {
 		createServer({ a: new Streams() }, { authenticator: new TokenAuthenticator({ tokens: () => undefined }) })
 	})
 
-	test('a method that has enough is not held to the rest', () =>
-		listening({ a: new Asks() }, {}, async ({ port }) => {
-			const request = post({ url: '/a/stream/5', body: 'abcde' })
-			assert.match(said(await ask(port, textOf(request))), /^200 .*enough/)
+	test('a method that stops before the end, or catches the refusal, is answered 401 for: nobody knows what it has read', () =>
+		listening({ a: new Asks() }, {}, async ({ port, log }) => {
+			const whole = post({ url: '/a/stream/5', body: 'abcde' })
+			assert.is((await ask(port, textOf(whole))).status, 401)
+			assert.match(String(log.lines.at(-1)?.fields.err), 'has not read the body to its end')
+			const caught = post({ url: '/a/catching', body: 'abcde' })
+			assert.match(said(await ask(port, textOf(caught))), /^200 .*5/)
+			const forged = { ...post({ url: '/a/catching', body: 'abcde' }), body: 'evil!' }
+			assert.is((await ask(port, textOf(forged))).status, 401)
+			const unread = post({ url: '/a/unread', body: 'abcde' })
+			assert.match(said(await ask(port, textOf(unread))), /^200 .*nothing was read/)
 		}))
 
 	test('a method may ask before it reads, but not when it has begun to', () =>
@@ -278,6 +297,80 @@ describe('hmac over HTTP/2', (test) => {
 			assert.is(await send(signed({ host, method: 'POST' })), 200)
 			assert.is(await send(signed({ host, method: 'POST' }), 'more'), 401)
 			assert.is(await send(signed({ host }), 'more'), 401)
+		} finally {
+			session.close()
+			server.close()
+		}
+	})
+
+	test('without a length, a body is one also where a method asks when it is read', async () => {
+		const calls: unknown[] = []
+		class Later extends RestHandler {
+			async post_x() {
+				await this.requireAuth(authenticator())
+				calls.push(this.request.rawBody.toString())
+				return 'let in'
+			}
+			delete_x() {
+				return this.post_x()
+			}
+		}
+		const { handler } = createServer({ a: new Later() }, { logger: new Log() })
+		const server = createHttp2Server((request, response) => handler(request, response))
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+		const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+		const session = connect(`http://${host}`)
+		const send = ({ method, url, headers }: SignedRequest, body: SignedRequest['body']): Promise<unknown> =>
+			new Promise((resolve, reject) => {
+				const sent: Record<string, string> = { ':method': method, ':path': url }
+				for (const [name, value] of headers) if (name !== 'Host') sent[name.toLowerCase()] = value
+				const stream = session.request(sent, { endStream: body === undefined })
+				stream.on('response', (answer: IncomingHttpHeaders & { ':status'?: number }) =>
+					resolve(answer[':status']),
+				)
+				stream.on('error', reject).resume()
+				if (body !== undefined) stream.end(body)
+			})
+		try {
+			for (const method of ['POST', 'DELETE']) {
+				const bare = () => signed({ host, method })
+				assert.is(await send(bare(), undefined), 200)
+				const forged = bare()
+				const typed = { ...forged, headers: [...forged.headers, ['Content-Type', 'text/plain'] as const] }
+				assert.is(await send(typed, 'evil'), 401)
+				const honest = post({ host, method })
+				assert.is(await send(honest, honest.body), 200)
+				assert.is(await send(post({ host, method }), '{"a":2}'), 401)
+			}
+			assert.equal(calls, ['', '{"a":1}', '', '{"a":1}'])
+		} finally {
+			session.close()
+			server.close()
+		}
+	})
+
+	test('a request that is cut off within its body while its user is looked up is not run', async () => {
+		let ran = 0
+		class Slow extends RestHandler {
+			override readonly authenticator = {
+				authenticate: () => new Promise<null>((resolve) => setTimeout(resolve, 100, null)),
+			}
+			post_x() {
+				ran++
+			}
+		}
+		const log = new Log()
+		const { handler } = createServer({ a: new Slow() }, { logger: log })
+		const server = createHttp2Server((request, response) => handler(request, response))
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+		const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+		try {
+			const stream = session.request({ ':method': 'POST', ':path': '/a/x', 'content-type': 'text/plain' })
+			stream.on('error', () => {}).write('ab')
+			await new Promise((resolve) => setTimeout(resolve, 30))
+			stream.close(8)
+			await new Promise((resolve) => setTimeout(resolve, 150))
+			assert.is(ran, 0)
 		} finally {
 			session.close()
 			server.close()
