@@ -88,6 +88,32 @@ export const query = fc
 		{ maxLength: 3 },
 	)
 	.map((pairs) => (pairs.length === 0 ? '' : `?${pairs.join('&')}`))
+
+const names = fc.array(anyName, { minLength: 1, maxLength: 4 })
+const terms = fc.array(sortTerm, { minLength: 1, maxLength: 3 })
+/** What the body of a QUERY asks, of which the URL of a GET has the same in other words. */
+export const queryBody = fc
+	.record(
+		{
+			filter,
+			sort: fc.oneof(
+				terms,
+				terms.map((some) => some.join()),
+			),
+			fields: fc.oneof(
+				names,
+				names.map((some) => some.join()),
+			),
+			limit: fc.constantFrom<unknown>(0, 1, 2, 2, 3, '2', 5, 100, -1, 1.5, null),
+			offset: fc.constantFrom<unknown>(0, 0, 1, 1, 2, '1', 9, -1, 2 ** 53),
+			count: fc.constantFrom<unknown>('exact', 'exact', 'exact', 'exact', 'yes', true),
+			search: fc.oneof(text, text, fc.constantFrom<unknown>('%', 'a b 1', '\0', 7)),
+			// JSON leaves out what is undefined.
+			cursor: fc.constantFrom(...Array.from({ length: 8 }, () => undefined), 'WyJ4Il0', '***'),
+		},
+		{ requiredKeys: [] },
+	)
+	.map((asked) => JSON.stringify(asked))
 export const recordQuery = fc.oneof(
 	{ weight: 6, arbitrary: fc.constant('') },
 	{

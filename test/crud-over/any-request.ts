@@ -1,6 +1,6 @@
 /** Sequences of CRUD requests for fast-check: good and bad ones, of every kind. */
 import fc from 'fast-check'
-import { filter, query, recordQuery } from './any-query.ts'
+import { filter, query, queryBody, recordQuery } from './any-query.ts'
 import { bad, FIELDS, good, nth, STRANGERS } from './any-value.ts'
 
 export interface Step {
@@ -72,6 +72,11 @@ const id = fc.oneof(
 	},
 )
 
+/** A body that doesn't make a record refer to itself, which InnoDB then wouldn't delete. */
+function withoutItself(sent: string, of: string): string {
+	return sent.replaceAll(`"parent":"${of}"`, '"parent":null')
+}
+
 interface Parts {
 	readonly suffix: string
 	readonly body?: string
@@ -98,10 +103,15 @@ const anyStep = fc.oneof(
 		),
 	},
 	{
-		weight: 1,
+		weight: 2,
 		arbitrary: step(
 			['QUERY'],
-			filter.map((given) => ({ suffix: '', body: JSON.stringify({ filter: given }) })),
+			fc
+				.oneof(
+					filter.map((given) => JSON.stringify({ filter: given })),
+					queryBody,
+				)
+				.map((sent) => ({ suffix: '', body: sent })),
 		),
 	},
 	{ weight: 3, arbitrary: step(['GET', 'GET', 'HEAD', 'DELETE'], inUrl(id)) },
@@ -116,7 +126,9 @@ const anyStep = fc.oneof(
 		weight: 6,
 		arbitrary: step(
 			['PATCH', 'POST', 'PUT', 'PUT'],
-			fc.tuple(id, recordQuery, body).map(([of, asked, sent]) => ({ suffix: `/${of}${asked}`, body: sent })),
+			fc
+				.tuple(id, recordQuery, body)
+				.map(([of, asked, sent]) => ({ suffix: `/${of}${asked}`, body: withoutItself(sent, of) })),
 		),
 	},
 	{

@@ -97,6 +97,8 @@ export const OWN = [
 		' 1',
 		'1 ',
 	],
+	// The longest that is looked for in others, and one more.
+	...['c'.repeat(1_000), 'd'.repeat(1_001)],
 	...['..', '.', '%00', '%2e%2e', '\r\nX-A: b', '\x7f', '\x1b[0m', 'a'.repeat(5_000), ' ', '\t', 'trailing '],
 ]
 /** Those of the public list, and more that databases, URLs and JSON have reasons to stumble over. */

@@ -12,11 +12,11 @@ import { Log } from '../helpers/listening.ts'
 /** `secret`, `pin` and `owner` are hidden. */
 export const VISIBLE = [
 	...['id', 'title', 'note', 'rank', 'ratio', 'price', 'done', 'day', 'at', 'extra', 'status', 'code'],
-	...['parent', 'version'],
+	...['stock', 'clock', 'token', 'data', 'parent', 'version'],
 ]
 export const UPDATABLE = [
 	...['title', 'note', 'rank', 'ratio', 'price', 'done', 'day', 'at', 'extra', 'status', 'code', 'parent'],
-	'secret',
+	...['stock', 'clock', 'token', 'data', 'secret'],
 ]
 
 export const OPTIONS: CrudOptions = {

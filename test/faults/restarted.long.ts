@@ -72,8 +72,16 @@ function rightly(answer: Answer, data: unknown): Answer {
 	return answer
 }
 
+/** A pause that the five seconds end in. */
+const LONG = 6_500
+
 /** The whole of it: load, stop, a pause, start, service. */
-async function restarted(model: Model, stop: () => Promise<void>, start: () => Promise<void>): Promise<void> {
+async function restarted(
+	model: Model,
+	stop: () => Promise<void>,
+	start: () => Promise<void>,
+	pause = 700,
+): Promise<void> {
 	const article = new CrudHandler(model, {
 		visible: ['id', 'title'],
 		updatable: ['title'],
@@ -86,7 +94,7 @@ async function restarted(model: Model, stop: () => Promise<void>, start: () => P
 			const load = new Load(site, 12)
 			await setTimeout(200)
 			await stop()
-			await setTimeout(700)
+			await setTimeout(pause)
 			await start()
 			const back = await untilServed(`${site}/1`, 5_000)
 			const before = load.served
@@ -136,6 +144,14 @@ if (isPostgresHere) {
 					await close()
 				})
 			}
+
+			test(`stopped for longer than a model waits, by ${driver}: nobody waits longer than that`, async () => {
+				const { database, exec, close } = await openDatabase(driver, {}, { port: own.port })
+				await exec(EMPTIED)
+				const model = await PostgresModel.open(database, 'article')
+				await restarted(model, () => own.stop('fast'), own.start, LONG)
+				await close()
+			})
 		}
 	})
 }
@@ -160,6 +176,18 @@ if (isMariadbHere) {
 				for (const statement of EMPTIED.split('; ')) await pool.query(statement)
 				const model = await MysqlModel.open(pool, 'article')
 				await restarted(model, own[how], own.start)
+				await pool.end()
+			})
+		}
+
+		// A server that has stopped refuses connections at once; one that is frozen lets everybody wait.
+		for (const how of ['stop', 'freeze'] as const) {
+			test(`by ${how}, for longer than a model waits: nobody waits longer than that`, async () => {
+				const pool = mysql.createPool({ ...own.options, connectionLimit: 5 })
+				for (const statement of EMPTIED.split('; ')) await pool.query(statement)
+				const model = await MysqlModel.open(pool, 'article')
+				const start = how === 'stop' ? own.start : async () => own.thaw()
+				await restarted(model, own[how], start, LONG)
 				await pool.end()
 			})
 		}

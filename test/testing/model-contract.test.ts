@@ -185,6 +185,16 @@ const BROKEN: readonly Broken[] = [
 		() => new Misreading((where) => (where.op === 'ne' ? orNull(where) : where)),
 		'logic has three values: what is unknown is found neither by a condition nor by its opposite',
 	],
+	...(['contains', 'startsWith', 'endsWith'] as const).map(
+		(op): Broken => [
+			`takes a null for a text that not even the empty one is in, by ${op}`,
+			() =>
+				new Misreading((where) =>
+					where.op === op && where.value === '' ? { op: 'null', field: where.field, value: false } : where,
+				),
+			'logic has three values: what is unknown is found neither by a condition nor by its opposite',
+		],
+	),
 	[
 		'finds all by in nothing',
 		() =>

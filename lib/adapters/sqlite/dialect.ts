@@ -69,7 +69,8 @@ function writeMatches(
 ): void {
 	const name = columnName(sql.dialect, column, alias)
 	if (value === '') {
-		sql.add(`${name} is not null`)
+		// Unknown of a null, unlike `is not null`, so that `not` doesn't find it either.
+		sql.add(`length(${name}) >= 0`)
 		return
 	}
 	if (op === 'contains') {
