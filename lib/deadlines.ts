@@ -28,9 +28,14 @@ export class Deadlines {
 	#last: Due | undefined
 	#size = 0
 	#timer: NodeJS.Timeout | undefined
+	readonly #keepsAlive: boolean
 
-	/** `shortest` is the shortest time that anything will be given. */
-	constructor(clock: Clock, shortest: Milliseconds) {
+	/**
+	 * `shortest` is the shortest time that anything will be given. With `keepsAlive` the program doesn't end while
+	 * something is waited for; without, a deadline alone keeps nothing running.
+	 */
+	constructor(clock: Clock, shortest: Milliseconds, { keepsAlive = false } = {}) {
+		this.#keepsAlive = keepsAlive
 		this.clock = clock
 		this.#period = Math.max(5, Math.min(COARSEST, shortest / 8))
 	}
@@ -50,8 +55,8 @@ export class Deadlines {
 		else this.#last.later = item
 		this.#last = item
 		this.#size++
-		// Unref'd: a deadline alone must not keep the program alive.
 		this.#timer ??= setInterval(() => this.sweep(), this.#period).unref()
+		if (this.#keepsAlive && this.#size === 1) this.#timer.ref()
 	}
 
 	delete(item: Due): void {
@@ -65,6 +70,7 @@ export class Deadlines {
 		item.earlier = undefined
 		item.later = undefined
 		this.#size--
+		if (this.#keepsAlive && this.#size === 0) this.#timer?.unref()
 	}
 
 	/** Those being waited for, oldest first. */

@@ -69,6 +69,32 @@ describe('deadlines', (test) => {
 		deadlines.stop()
 	})
 
+	for (const [keepsAlive, isHeld] of [
+		[true, [false, true, true, false, true, false]],
+		[false, [false, false, false, false, false, false]],
+		[undefined, [false, false, false, false, false, false]],
+	] as const) {
+		test(`keepsAlive: ${keepsAlive} ${keepsAlive ? 'holds' : "doesn't hold"} the program while something is waited for`, () => {
+			const deadlines = new Deadlines(() => 0, 1_000_000, keepsAlive === undefined ? {} : { keepsAlive })
+			const before = process.getActiveResourcesInfo().length
+			const held = (): boolean => process.getActiveResourcesInfo().length > before
+			const [a, b]: Due[] = [0, 1].map(() => ({ due: 5, expire() {} }))
+			if (a === undefined || b === undefined) throw new Error('there are two')
+			const seen = [held()]
+			for (const step of [
+				() => deadlines.add(a),
+				() => deadlines.add(b),
+				() => [deadlines.delete(a), deadlines.delete(b)],
+				() => deadlines.add(a),
+				() => [deadlines.delete(a), deadlines.sweep()],
+			]) {
+				step()
+				seen.push(held())
+			}
+			assert.equal(seen, isHeld)
+		})
+	}
+
 	test('its timer runs while there is something to wait for, and begins again', async () => {
 		const deadlines = new Deadlines(() => performance.now(), 8)
 		// The deadlines' own timer keeps no program alive.

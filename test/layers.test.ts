@@ -44,7 +44,7 @@ const LAYERS: readonly (readonly string[])[] = [
 	['limit/', 'idempotency/'],
 	['auth/'],
 	['auth/hmac/'],
-	['request.ts'],
+	['request.ts', 'auth/frozen-copy.ts'],
 	['cache/', 'decode/', 'route/', 'validate/'],
 	[
 		'url.ts',

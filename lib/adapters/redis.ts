@@ -92,7 +92,7 @@ export class RedisCache implements Cache {
 	 */
 	async delete(key: string): Promise<boolean> {
 		const name = this.#nameOf(key)
-		const deleted = Number(await this.#line.within((talk) => talk.ask('DEL', name)))
+		const deleted = numberIn(await this.#line.within((talk) => talk.ask('DEL', name)))
 		if (deleted !== 0 && deleted !== 1) throw nonsense('DEL')
 		return deleted === 1
 	}
@@ -130,7 +130,7 @@ export class RedisCache implements Cache {
 				`increment counts in whole numbers below 2^53 - 1, and '${key}' holds something else`,
 			)
 		}
-		const count = Number(answer)
+		const count = numberIn(answer)
 		if (!Number.isSafeInteger(count)) throw nonsense('EVAL')
 		return count
 	}
@@ -177,6 +177,13 @@ function parse(key: string, held: unknown): JsonValue {
 			},
 		)
 	}
+}
+
+/** A whole number, which some clients are told to answer as text or bytes; NaN for all else, as for what is empty. */
+function numberIn(answer: unknown): number {
+	if (typeof answer === 'number') return answer
+	const text = answer instanceof Uint8Array ? Buffer.from(answer).toString() : answer
+	return typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : Number.NaN
 }
 
 function nonsense(command: string): CacheUnavailable {

@@ -17,8 +17,9 @@ export interface HmacAuthenticatorOptions {
 	/** Secrets by key id. No default: without any nobody could be known. */
 	readonly keys: HmacKeys
 	/**
-	 * Scheme and authority that clients sign, `'https://api.example.com'`, where a proxy changes them and says so
-	 * in no header. @default the request's own, which with `trustProxy` are those a proxy forwards
+	 * Scheme and authority that clients sign, `'https://api.example.com'`: where other hosts have the same keys, as
+	 * else what was signed for one is good at all; and where a proxy changes them and says so in no header.
+	 * @default the request's own, whichever was signed; with `trustProxy` those a proxy forwards
 	 */
 	readonly origin?: string
 	/** The time of day, in milliseconds since 1970. @default Date.now */
@@ -46,7 +47,7 @@ const CHALLENGE = Object.freeze({
  * Must be covered: `@method` (the one on the wire), `@authority`, `@path` and `@query`, or `@target-uri` for the
  * three; with a body `content-digest` (RFC 9530: sha-256, sha-512) and its `content-type`;
  * `x-http-method-override`, `idempotency-key` and `if-match` where they are sent. `created`, `keyid` and `nonce`
- * (1 to 128 characters) are required, `expires` is honoured. Of several signatures one must be good; the first
+ * (both of 1 to 128 characters) are required, `expires` is honoured. Of several signatures one must be good; the first
  * four are looked at, of 64 components each at most.
  *
  * The bytes of the body are compared with the signed digest before any code of the handler runs where this is
@@ -191,7 +192,7 @@ function wrongSignature(isKnown: boolean, keyid: string): Error {
 	)
 }
 
-/** For the log: a key id is printable ASCII, as long as its sender likes. */
+/** For the log: a key id is printable ASCII, and whatever its sender likes. */
 function named(keyid: string): string {
 	return JSON.stringify(keyid.length > 64 ? `${keyid.slice(0, 64)}…` : keyid)
 }

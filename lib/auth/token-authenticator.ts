@@ -4,6 +4,7 @@ import { RestError } from '../error.ts'
 import type { Request } from '../request.ts'
 import { type Clock, timeOfDay } from '../time.ts'
 import type { Authenticator, User } from './authenticator.ts'
+import { isPlain } from './frozen-copy.ts'
 import { isToken, tokenDigest } from './token.ts'
 import { finderOf, type TokenUsers } from './token-users.ts'
 
@@ -35,7 +36,7 @@ const REALM = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/
  *     401 WWW-Authenticate: Bearer realm="api", error="invalid_token"
  *
  * The reason goes to the log, as a warning. An object or a Map is read here, once: give a function where tokens
- * come and go.
+ * come and go. Each request gets a user of its own.
  *
  * @throws TypeError for options that there aren't, and for tokens that aren't hashed
  */
@@ -68,7 +69,8 @@ export class TokenAuthenticator implements Authenticator {
 		if (found === undefined) throw this.#refusal('the token is not known')
 		if (found.ends <= this.#clock())
 			throw this.#refusal(`the token of user ${JSON.stringify(found.user.id)} has ended`)
-		return found.user
+		// Of its own: what a method sets on it is no other request's.
+		return isPlain(found.user) ? { ...found.user } : found.user
 	}
 
 	/** One for all reasons: which one it was would help to guess. It goes to the log, with nothing of the token. */
@@ -116,6 +118,13 @@ function checkOptions(options: TokenAuthenticatorOptions): void {
 	}
 }
 
+/**
+ * Headers that say something else: of the connection and the body, of what is asked for, of where a request comes from.
+ * `Cookie` is sent by browsers for any page that asks them to.
+ */
+const TAKEN =
+	/^(?:host|cookie|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|date|age|via|range|origin|referer|forwarded|from|prefer|pragma|cache-control|max-forwards|idempotency-key|last-event-id|user-agent|want-\S+|x-http-method-override|x-request-id|x-real-ip|traceparent|tracestate|signature(?:-\S+)?|proxy-\S+|content-\S+|accept(?:-\S+)?|if-\S+|sec-\S+|access-control-\S+|x-forwarded-\S+)$/i
+
 function checkHeader(header: unknown): void {
 	if (typeof header !== 'string') throw new TypeError("header must be the name of one: 'X-Api-Key'")
 	validateHeaderName(header)
@@ -124,4 +133,6 @@ function checkHeader(header: unknown): void {
 			'header must not be Authorization: without this option, Authorization: Bearer is read',
 		)
 	}
+	if (TAKEN.test(header))
+		throw new TypeError(`header must not be ${header}, which has another meaning: take 'X-Api-Key'`)
 }

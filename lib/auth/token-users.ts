@@ -2,8 +2,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Milliseconds } from '../time.ts'
 import type { User } from './authenticator.ts'
+import { frozenCopy, isPlain } from './frozen-copy.ts'
 
-/** A user known by a token: your own object. Roles in it are `RoleAcl`'s; the rest is not looked at. */
+/**
+ * A user known by a token. Roles in it are `RoleAcl`'s; the rest is not looked at. Each request gets a copy of its own,
+ * without `expires`, in which lists and objects are frozen; an instance of a class is passed on as it is.
+ */
 export interface TokenUser extends User {
 	/** From when on the token is refused: a Date, or a text like `2027-01-31` (UTC) or `2027-01-31T12:00:00Z`. @default never */
 	readonly expires?: Date | string | null
@@ -16,11 +20,11 @@ export interface TokenUser extends User {
 export type TokenUsers =
 	| Readonly<Record<string, TokenUser>>
 	| ReadonlyMap<string, TokenUser>
-	| ((digest: string) => TokenUser | null | undefined | Promise<TokenUser | null | undefined>)
+	| ((digest: string) => TokenUser | null | undefined | PromiseLike<TokenUser | null | undefined>)
 
-/** A user, and when the token ends: milliseconds since 1970. */
+/** A user as a request gets it, but for the outermost object; and when the token ends: milliseconds since 1970. */
 export interface Found {
-	readonly user: TokenUser
+	readonly user: User
 	readonly ends: Milliseconds
 }
 
@@ -43,7 +47,7 @@ export function finderOf(tokens: TokenUsers): Find {
 	if (typeof tokens !== 'function') return finderIn(knownIn(tokens))
 	return async (digest) => {
 		const user = await tokens(digest)
-		return user === null || user === undefined ? undefined : { user, ends: endOf(user) }
+		return user === null || user === undefined ? undefined : foundOf(user)
 	}
 }
 
@@ -72,9 +76,18 @@ function knownIn(tokens: unknown): Map<string, Known> {
 			)
 		}
 		if (known.has(digest)) throw new TypeError(`${owner} has the token of an entry before: make another`)
-		known.set(digest, { bytes: Buffer.from(digest, 'hex'), found: { user, ends: endOf(user) } })
+		known.set(digest, { bytes: Buffer.from(digest, 'hex'), found: foundOf(user) })
 	}
+	if (known.size === 0) throw new TypeError('tokens has no token: nobody could be let in')
 	return known
+}
+
+/** What is no user is passed on, and refused where all answers are. */
+function foundOf(user: TokenUser): Found {
+	const ends = endOf(user)
+	if (!isPlain(user)) return { user, ends }
+	const { expires: _, ...rest } = user
+	return { user: frozenCopy(rest), ends }
 }
 
 function entriesOf(tokens: unknown): [unknown, unknown][] {
@@ -91,10 +104,16 @@ function isUser(value: unknown): value is TokenUser {
 
 function endOf({ id, expires }: TokenUser): Milliseconds {
 	if (expires === undefined || expires === null) return Number.POSITIVE_INFINITY
-	const text = typeof expires === 'string' && MOMENT.test(expires) ? Date.parse(expires) : Number.NaN
-	const ends = expires instanceof Date ? expires.getTime() : text
+	const ends = expires instanceof Date ? expires.getTime() : momentOf(expires)
 	if (!Number.isNaN(ends)) return ends
 	throw new TypeError(
 		`expires of user ${JSON.stringify(id)} must be a Date, or text like '2027-01-31' or '2027-01-31T12:00:00Z'`,
 	)
+}
+
+/** NaN for what is none; also for the 31st of February, of which `Date.parse` makes the 3rd of March. */
+function momentOf(text: unknown): Milliseconds {
+	if (typeof text !== 'string' || !MOMENT.test(text)) return Number.NaN
+	const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number)
+	return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day ? Date.parse(text) : Number.NaN
 }

@@ -1,6 +1,7 @@
 /** `signRequest`: signs a request of `fetch` for a server's `HmacAuthenticator`, in browsers and in Node. */
 import type { BareItem } from '../wire/bare-item.ts'
 import { decodeBase64, encodeBase64 } from '../wire/base64.ts'
+import { LONGEST_NAME, TARGET, WHEN_SENT } from '../wire/covered.ts'
 import { signatureBase } from '../wire/signature-base.ts'
 import { RequestComponents } from '../wire/signature-component.ts'
 import type { InnerList } from '../wire/structured-fields.ts'
@@ -11,7 +12,7 @@ type WebKey = Parameters<typeof crypto.subtle.sign>[1]
 
 /** What a request is signed with. */
 export interface SigningKey {
-	/** The key's name on the server. */
+	/** The key's name on the server: 1 to 128 characters of printable ASCII. */
 	readonly id: string
 	/**
 	 * At least 32 bytes, or the same as base64 with its padding. Or a key of WebCrypto for HMAC with SHA-256, which
@@ -23,7 +24,10 @@ export interface SigningKey {
 export interface SignOptions {
 	/** Names of further headers to sign. @default none */
 	readonly covers?: readonly string[]
-	/** How long the signature is good, in whole seconds; the server's window counts too. @default what the server says */
+	/**
+	 * How long the signature is good, in whole seconds from 1 to 86,400; the server's window counts too.
+	 * @default what the server says
+	 */
 	readonly expiresSeconds?: number
 	/** Names the application, for servers that tell them apart. @default none */
 	readonly tag?: string
@@ -31,9 +35,8 @@ export interface SignOptions {
 	readonly clock?: () => number
 }
 
-const TARGET = ['@method', '@authority', '@path', '@query']
-/** What a server wants signed where it is sent. */
-const WHEN_SENT = ['x-http-method-override', 'idempotency-key', 'if-match']
+const OPTIONS = ['covers', 'expiresSeconds', 'tag', 'clock']
+const LONGEST_EXPIRES = 86_400
 const HMAC = { name: 'HMAC', hash: 'SHA-256' }
 
 /**
@@ -50,16 +53,19 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' }
  *
  * A signature is good for one request: sign anew what is sent again. It isn't for where a redirect leads to.
  *
- * @throws TypeError for a key that can't sign, for a request whose body has been read, and, in a browser, on pages
- *   without https; RangeError for a header in `covers` that isn't there
+ * @throws TypeError for a key that can't sign, for an option that there isn't, for a request whose body has been read,
+ *   and, in a browser, on pages without https; RangeError for a header in `covers` that isn't there, and for
+ *   `expiresSeconds` out of bounds
  */
 export async function signRequest(
 	request: Request,
 	key: SigningKey,
 	options: SignOptions = {},
 ): Promise<Request> {
+	checkOptions(options)
 	const webKey = await webKeyOf(key)
-	const body = await bodyOf(request)
+	const bytes = await bytesOf(request)
+	const body = bytes?.length === 0 ? undefined : bytes
 	const headers = new Headers(request.headers)
 	if (body !== undefined) {
 		const digest = await crypto.subtle.digest('SHA-256', body)
@@ -70,12 +76,14 @@ export async function signRequest(
 	const signature = await crypto.subtle.sign('HMAC', webKey, new TextEncoder().encode(base))
 	headers.set('Signature-Input', `sig=${innerListText(covered)}`)
 	headers.set('Signature', `sig=:${encodeBase64(new Uint8Array(signature))}:`)
-	return new Request(request, body === undefined ? { headers } : { headers, body })
+	// The copy takes the bytes, and leaves the request its body; also an empty one.
+	return new Request(request, bytes === undefined ? { headers } : { headers, body: bytes })
 }
 
 function coveredNames(headers: Headers, hasBody: boolean, { covers = [] }: SignOptions): ReadonlySet<string> {
 	const names = hasBody ? ['content-type', 'content-digest', ...WHEN_SENT] : WHEN_SENT
 	return new Set([
+		'@method',
 		...TARGET,
 		...names.filter((name) => headers.has(name)),
 		...covers.map((name) => name.toLowerCase()),
@@ -120,16 +128,33 @@ function componentsOf({ method, url }: Request, headers: Headers): RequestCompon
 	})
 }
 
-/** The body's bytes; `undefined` where none are sent. */
-async function bodyOf(request: Request): Promise<Uint8Array<ArrayBuffer> | undefined> {
-	if (request.method === 'GET' || request.method === 'HEAD') return undefined
-	const bytes = new Uint8Array(await request.clone().arrayBuffer())
-	return bytes.length === 0 ? undefined : bytes
+/** The body's bytes; `undefined` where there is no body. */
+async function bytesOf(request: Request): Promise<Uint8Array<ArrayBuffer> | undefined> {
+	// Not every browser has `body`: there it is undefined, and its bytes may be none.
+	if (request.method === 'GET' || request.method === 'HEAD' || request.body === null) return undefined
+	return new Uint8Array(await request.clone().arrayBuffer())
 }
 
-async function webKeyOf({ id, secret }: SigningKey): Promise<WebKey> {
-	if (typeof id !== 'string' || !/^[\x20-\x7e]+$/.test(id))
-		throw new TypeError("signRequest needs a key's id: printable ASCII")
+function checkOptions(options: SignOptions): void {
+	if (typeof options !== 'object' || options === null)
+		throw new TypeError("signRequest's options must be an object")
+	for (const name of Object.keys(options)) {
+		if (!OPTIONS.includes(name))
+			throw new TypeError(`signRequest has no option ${name}: there are ${OPTIONS.join(', ')}`)
+	}
+	const { expiresSeconds: time } = options
+	if (time === undefined || (Number.isInteger(time) && time >= 1 && time <= LONGEST_EXPIRES)) return
+	throw new RangeError(
+		`expiresSeconds must be a whole number from 1 to ${LONGEST_EXPIRES}, got ${String(time)}`,
+	)
+}
+
+async function webKeyOf(key: SigningKey): Promise<WebKey> {
+	if (typeof key !== 'object' || key === null) throw new TypeError('signRequest needs a key: { id, secret }')
+	const { id, secret } = key
+	if (typeof id !== 'string' || !/^[\x20-\x7e]+$/.test(id) || id.length > LONGEST_NAME)
+		throw new TypeError(`signRequest needs a key's id: 1 to ${LONGEST_NAME} characters of printable ASCII`)
+	if (secret === undefined || secret === null) throw new TypeError("signRequest needs the key's secret")
 	if (globalThis.crypto?.subtle === undefined)
 		throw new TypeError('signRequest needs crypto.subtle, which browsers have on https and localhost alone')
 	const bytes = typeof secret === 'string' ? decodeBase64(secret) : secret

@@ -1,9 +1,18 @@
 /** What is let in and what isn't. Time passes as the tests say; over sockets: `hmac-http.test.ts`. */
 import * as assert from 'uvu/assert'
+import type { DeclaredKey } from '../../lib/auth/hmac/keys.ts'
 import { type Cache, HmacAuthenticator, type HmacKeys, MemoryCache, RestHandler } from '../../lib/index.ts'
+import type { Request } from '../../lib/request.ts'
 import { type Asking, asking, ok } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { injected, NOW, type Outline, SECRET, type SignedRequest, signed } from './signed-request.ts'
+
+/** Settles as a promise does, and is none. */
+function thenable<T>(value: T): PromiseLike<T> {
+	const settled = Promise.resolve(value)
+	// biome-ignore lint/suspicious/noThenProperty: it is what is tested
+	return { then: (done, failed) => settled.then(done, failed) }
+}
 
 const KEYS: HmacKeys = { k1: SECRET }
 const OTHER = Buffer.alloc(32, 8)
@@ -144,12 +153,67 @@ describe('hmac: who is let in', (test) => {
 		['a Map', new Map([['k1', [OTHER, SECRET]]])],
 		['a function', (keyid: string) => (keyid === 'k1' ? SECRET : undefined)],
 		['an asynchronous function', async (keyid: string) => (keyid === 'k1' ? { secret: SECRET } : null)],
+		// A query of some libraries is no promise: it is run by its `then`.
+		['a query', (keyid: string) => thenable(keyid === 'k1' ? { secret: SECRET } : undefined)],
 	] as const) {
 		test(`keys from ${what}`, async () => {
 			const { send, reasons } = site({ keys })
 			assert.is(await send(signed()), ok({ id: 'k1' }))
 			assert.is(await send(signed({ params: { keyid: '"k2"' } })), UNAUTHORIZED)
 			assert.equal(reasons(), ['no key is known as "k2"'])
+		})
+	}
+
+	test('an object or a Map is read once: what is deleted from it is not revoked', async () => {
+		const keys = new Map<string, Buffer>([['k1', SECRET]])
+		const { send } = site({ keys })
+		keys.clear()
+		for (const url of ['/a/x', '/asks/x']) assert.is(await send(signed({ url })), ok({ id: 'k1' }))
+		// Also for an authenticator that is made with it later, where a method makes one for each request.
+		assert.is(await site({ keys }).send(signed()), ok({ id: 'k1' }))
+	})
+
+	for (const [what, kind] of [
+		['an object', (key: DeclaredKey) => ({ k1: key })],
+		['a function', (key: DeclaredKey) => () => key],
+	] as const) {
+		test(`what a method does to a user is no other request's, with keys from ${what}`, async () => {
+			const user = { roles: ['reader'], team: { names: ['a'] } }
+			const authenticator = new HmacAuthenticator(undefined, undefined, 300, {
+				keys: kind({ secret: SECRET, user }),
+				clock: () => NOW * 1_000,
+			})
+			class Spoils extends RestHandler {
+				override authenticator = authenticator
+				get_x() {
+					return this.user
+				}
+				get_set() {
+					Object.assign(this.user ?? {}, { id: 'root', roles: ['admin'] })
+					return this.user
+				}
+				get_push() {
+					const roles: unknown = this.user?.roles
+					if (Array.isArray(roles)) roles.push('admin')
+				}
+				get_deep() {
+					const team: unknown = this.user?.team
+					if (typeof team === 'object' && team !== null) Object.assign(team, { names: ['b'] })
+				}
+			}
+			const { server } = asking({ a: new Spoils() }, {})
+			const send = async (url: string): Promise<string> => {
+				const { status, text } = await server.inject(injected(signed({ url })))
+				return `${status} ${text()}`
+			}
+			const expected = ok({ id: 'k1', roles: ['reader'], team: { names: ['a'] } })
+			assert.is(await send('/a/x'), expected)
+			assert.is(await send('/a/set'), ok({ id: 'root', roles: ['admin'], team: { names: ['a'] } }))
+			for (const url of ['/a/push', '/a/deep']) assert.match(await send(url), /^500 /)
+			assert.is(await send('/a/x'), expected)
+			assert.equal(user, { roles: ['reader'], team: { names: ['a'] } })
+			user.roles.push('other')
+			if (what === 'an object') assert.is(await send('/a/x'), expected)
 		})
 	}
 
@@ -223,8 +287,23 @@ describe('hmac: who is not', (test) => {
 		],
 		[
 			'a long key id',
-			() => signed({ params: { keyid: `"${'k'.repeat(100)}"` } }),
+			() => signed({ params: { keyid: `"${'k'.repeat(128)}"` } }),
 			`no key is known as "${'k'.repeat(64)}…"`,
+		],
+		[
+			'a key id that is too long',
+			() => signed({ params: { keyid: `"${'k'.repeat(129)}"` } }),
+			'keyid has none or more than 128 characters',
+		],
+		[
+			'an empty key id',
+			() => signed({ params: { keyid: '""' } }),
+			'keyid has none or more than 128 characters',
+		],
+		[
+			'a signature of another algorithm',
+			() => signed({ params: { alg: '"ed25519"', tag: '"web-bot-auth"' } }),
+			'alg is another than hmac-sha256',
 		],
 		['too old', () => signed({ params: { created: String(NOW - 301) } }), 'created is more than 300 s ago'],
 		[
@@ -407,6 +486,69 @@ describe('hmac: who is not', (test) => {
 		assert.equal(reasons(), [])
 	})
 
+	test('a key id that can be none is not looked up', async () => {
+		const asked: string[] = []
+		const { send } = site({ keys: (keyid) => void asked.push(keyid) })
+		for (const length of [0, 129, 4_000])
+			assert.is(await send(signed({ params: { keyid: `"${'k'.repeat(length)}"` } })), UNAUTHORIZED)
+		assert.equal(asked, [])
+		await send(signed({ params: { keyid: `"${'k'.repeat(128)}"` } }))
+		assert.equal(asked, ['k'.repeat(128)])
+	})
+
+	for (const name of ['header', 'fieldLines'] as const) {
+		test(`a mistake of the program in ${name} is no bad signature`, async () => {
+			const authenticator = new HmacAuthenticator(undefined, new MemoryCache({ max: 9 }), 300, {
+				keys: KEYS,
+				clock: () => NOW * 1_000,
+			})
+			const sent = signed({
+				...POST,
+				headers: [['X-A', '1']],
+				covered: ['"@method"', '"@target-uri"', '"x-a"'],
+			})
+			const values = new Map(sent.headers.map(([header, value]) => [header.toLowerCase(), value]))
+			const breaks = (method: string, header: string): void => {
+				if (method === name && !header.startsWith('signature')) throw new TypeError('of the program')
+			}
+			const request = {
+				...{
+					method: 'GET',
+					sentMethod: 'GET',
+					url: '/a/x',
+					host: 'localhost',
+					protocol: 'http',
+					hasBody: false,
+				},
+				header(header: string) {
+					breaks('header', header)
+					return undefined
+				},
+				fieldLines(header: string) {
+					breaks('fieldLines', header)
+					return [values.get(header) ?? '']
+				},
+			} as unknown as Request // As much of one as is asked for.
+			try {
+				await authenticator.authenticate(request)
+				assert.unreachable()
+			} catch (error) {
+				assert.is(String(error), 'TypeError: of the program')
+			}
+		})
+	}
+
+	test('a signature of another algorithm is refused where anyone may call, and passes beside a good one', async () => {
+		const { send } = site()
+		const foreign = signed({ label: 'bot', secret: OTHER, params: { alg: '"ed25519"' } })
+		assert.is(await send(foreign), UNAUTHORIZED)
+		const good = signed({ label: 'z' })
+		assert.is(
+			await send({ ...good, headers: [...foreign.headers.slice(1), ...good.headers] }),
+			ok({ id: 'k1' }),
+		)
+	})
+
 	test('neither secret nor signature goes to the log', async () => {
 		const { send, lines: logged } = site()
 		const request = signed({ secret: OTHER })
@@ -572,6 +714,8 @@ describe('hmac: what a program declares', (test) => {
 			return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
 		}
 	}
+	const noId = 'is no key id: 1 to 128 characters of printable ASCII are'
+	const SECRET_TEXT = SECRET.toString('base64')
 	const windows = "HmacAuthenticator's window must be a whole number of seconds from 1 to 86400, got"
 	const table: [string, () => string, string][] = [
 		['keys', () => make({ keys: KEYS }), 'taken'],
@@ -629,12 +773,29 @@ describe('hmac: what a program declares', (test) => {
 		[
 			'a key id that no signature can hold',
 			() => make({ keys: { ключ: SECRET } }),
-			'TypeError: keys: "ключ" is no key id: printable ASCII is',
+			`TypeError: keys: "ключ" ${noId}`,
+		],
+		['an empty key id', () => make({ keys: { '': SECRET } }), `TypeError: keys: "" ${noId}`],
+		[
+			'a key id that is too long',
+			() => make({ keys: { ['k'.repeat(129)]: SECRET } }),
+			`TypeError: keys: "kkkkkk…" ${noId}`,
+		],
+		['one that is not', () => make({ keys: { ['k'.repeat(128)]: SECRET } }), 'taken'],
+		[
+			'id and secret swapped',
+			() => make({ keys: { [SECRET_TEXT]: 'k1' } }),
+			'TypeError: the secret of key "BwcHBw…" must be bytes, or base64 text with its padding: `openssl rand -base64 32` prints one',
 		],
 		[
-			'an empty key id',
-			() => make({ keys: { '': SECRET } }),
-			'TypeError: keys: "" is no key id: printable ASCII is',
+			'bytes for a key id',
+			() => make({ keys: new Map([[SECRET, 'k1']]) }),
+			'TypeError: entry 1 of keys has no text for a key id, but object',
+		],
+		[
+			'a secret among the names of a key',
+			() => make({ keys: { k1: { secret: SECRET, [SECRET_TEXT]: [] } } }),
+			'TypeError: key "k1" has "BwcHBw…", which means nothing: secret and user do',
 		],
 		[
 			'a short secret',
@@ -660,11 +821,21 @@ describe('hmac: what a program declares', (test) => {
 		[
 			'a key that says more',
 			() => make({ keys: { k1: { secret: SECRET, roles: [] } } }),
-			'TypeError: key "k1" has \'roles\', which means nothing: secret and user do',
+			'TypeError: key "k1" has "roles", which means nothing: secret and user do',
 		],
 		[
 			'a user that is none',
 			() => make({ keys: { k1: { secret: SECRET, user: 'ada' } } }),
+			'TypeError: the user of key "k1" must be an object, its id text if it has one',
+		],
+		[
+			'a user that is a list',
+			() => make({ keys: { k1: { secret: SECRET, user: ['ada'] } } }),
+			'TypeError: the user of key "k1" must be an object, its id text if it has one',
+		],
+		[
+			'a user that is a Map',
+			() => make({ keys: { k1: { secret: SECRET, user: new Map([['id', 'ada']]) } } }),
 			'TypeError: the user of key "k1" must be an object, its id text if it has one',
 		],
 		[

@@ -36,8 +36,30 @@ class Blog extends RestHandler {
 		return 'written'
 	}
 	async get_asked() {
-		return (await this.requireAuth(new TokenAuthenticator({ tokens: users, header: 'X-Other' }))).id
+		const keys = new TokenAuthenticator({ tokens: users, header: 'X-Other', clock: () => NOON })
+		return (await this.requireAuth(keys)).id
 	}
+}
+
+class Spoils extends RestHandler {
+	get_me() {
+		return this.user
+	}
+	get_set() {
+		Object.assign(this.user ?? {}, { id: 'root', roles: ['admin'] })
+		return this.user
+	}
+	get_push() {
+		const roles: unknown = this.user?.roles
+		if (Array.isArray(roles)) roles.push('admin')
+	}
+}
+
+/** Settles as a promise does, and is none. */
+function thenable<T>(value: T): PromiseLike<T> {
+	const settled = Promise.resolve(value)
+	// biome-ignore lint/suspicious/noThenProperty: it is what is tested
+	return { then: (done, failed) => settled.then(done, failed) }
 }
 
 const acl = new RoleAcl({ reader: [], editor: ['article:*'] })
@@ -132,6 +154,44 @@ describe('bearer tokens', (test) => {
 			assert.not.ok(`${JSON.stringify(lines)} ${line?.fields.err}`.includes(token))
 		})
 	}
+
+	for (const [kind, tokens] of [...kinds, ['a query', (digest) => thenable(users[digest])]] as typeof kinds) {
+		test(`what a method does to a user is no other request's, with tokens from ${kind}`, async () => {
+			const { said, lines } = asking(
+				{ blog: new Spoils() },
+				{ authenticator: new TokenAuthenticator({ tokens, clock: () => NOON }), acl },
+			)
+			const before = ok({ id: 'ada', roles: ['editor'] })
+			// `expires` is of the token, not of the user.
+			assert.is(await said('/blog/me', bearer(ADA)), before)
+			assert.is(await said('/blog/set', bearer(ADA)), ok({ id: 'root', roles: ['admin'] }))
+			assert.match(await said('/blog/push', bearer(ADA)), /^500 /)
+			assert.match(
+				String(lines.at(-1)?.fields.err),
+				/^TypeError: Cannot add property 1, object is not extensible/,
+			)
+			assert.is(await said('/blog/me', bearer(ADA)), before)
+			assert.equal(users[tokenDigest(ADA)]?.roles, ['editor'])
+		})
+	}
+
+	test('an instance of a class is passed on as it is', async () => {
+		class Account {
+			readonly id = 'ada'
+			readonly #secret = 'kept'
+			get kept() {
+				return this.#secret
+			}
+		}
+		class Asks extends RestHandler {
+			get_kept() {
+				return this.user?.kept
+			}
+		}
+		const tokens = (): TokenUser => new Account() as unknown as TokenUser // A class has no index signature.
+		const { said } = asking({ blog: new Asks() }, { authenticator: new TokenAuthenticator({ tokens }) })
+		assert.is(await said('/blog/kept', bearer('any')), ok('kept'))
+	})
 
 	test('roles of the user are those of RoleAcl', async () => {
 		const { said } = served()
@@ -309,13 +369,43 @@ describe('TokenAuthenticator is refused with', (test) => {
 					"entry 1 of tokens must be a user, { id: '…' }, under the token's digest",
 				] as const,
 		),
-		...[new Date(Number.NaN), 1_900_000_000, 'soon', '2027-01-31T12:00', '2027-13-01', ''].map(
-			(end) => [{ tokens: { [digest]: { id: 'a', expires: end } } }, expires] as const,
-		),
+		[{ tokens: {} }, 'tokens has no token: nobody could be let in'],
+		[{ tokens: new Map() }, 'tokens has no token: nobody could be let in'],
+		...[
+			new Date(Number.NaN),
+			1_900_000_000,
+			'soon',
+			'2027-01-31T12:00',
+			'2027-13-01',
+			'2026-02-31',
+			'2026-02-29T12:00:00Z',
+			'2026-04-31T00:00Z',
+			'2026-00-01',
+			'2026-01-00',
+			'',
+		].map((end) => [{ tokens: { [digest]: { id: 'a', expires: end } } }, expires] as const),
 		[
 			{ tokens: {}, headers: 'X' },
 			'TokenAuthenticator has no option headers: there are tokens, header, realm, clock',
 		],
+		...[
+			'Host',
+			'cookie',
+			'Content-Type',
+			'If-Match',
+			'X-HTTP-Method-Override',
+			'Signature-Input',
+			'Idempotency-Key',
+			'X-Forwarded-For',
+			'Accept',
+			'Proxy-Authorization',
+		].map(
+			(header) =>
+				[
+					{ tokens: {}, header },
+					`header must not be ${header}, which has another meaning: take 'X-Api-Key'`,
+				] as const,
+		),
 		[{ tokens: {}, header: 5 }, "header must be the name of one: 'X-Api-Key'"],
 		[{ tokens: {}, header: 'X Key' }, 'Header name must be a valid HTTP token ["X Key"]'],
 		[
@@ -338,6 +428,19 @@ describe('TokenAuthenticator is refused with', (test) => {
 				message,
 			)
 			assert.not.match(message, 'secret')
+		})
+	}
+
+	for (const [end, at] of [
+		['2028-02-29', Date.UTC(2028, 1, 29)],
+		['2026-12-31T23:59:59-11:00', Date.UTC(2027, 0, 1, 10, 59, 59)],
+	] as const) {
+		test(`not with an end of ${end}`, async () => {
+			let now = at - 1
+			const { said } = served({ tokens: { [digest]: { id: 'a', expires: end } }, clock: () => now })
+			assert.is(await said('/blog/me', bearer('a')), ok('a'))
+			now = at
+			assert.is(await said('/blog/me', bearer('a')), INVALID)
 		})
 	}
 

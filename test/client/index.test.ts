@@ -27,7 +27,7 @@ describe('client: the module', (test) => {
 
 	for (const [name, most] of [
 		['CrudClient', 3_600],
-		['signRequest', 3_200],
+		['signRequest', 3_300],
 	] as const) {
 		test(`of whoever takes ${name} alone, nothing else is asked`, async () => {
 			const contents = `export { ${name} } from './lib/client/index.ts'`

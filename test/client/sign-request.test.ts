@@ -127,10 +127,16 @@ describe('signRequest', (test) => {
 			crypto.subtle.importKey('raw', SECRET, { name: 'HMAC', hash }, false, [usage])
 		const shape =
 			"TypeError: signRequest: the key's secret must be bytes, base64, or a CryptoKey for HMAC with SHA-256"
+		const name = "TypeError: signRequest needs a key's id: 1 to 128 characters of printable ASCII"
 		const table: [unknown, string][] = [
-			[{ id: '', secret: SECRET }, "TypeError: signRequest needs a key's id: printable ASCII"],
-			[{ id: 'ключ', secret: SECRET }, "TypeError: signRequest needs a key's id: printable ASCII"],
-			[{ secret: SECRET }, "TypeError: signRequest needs a key's id: printable ASCII"],
+			[undefined, 'TypeError: signRequest needs a key: { id, secret }'],
+			[null, 'TypeError: signRequest needs a key: { id, secret }'],
+			['k', 'TypeError: signRequest needs a key: { id, secret }'],
+			[{ id: '', secret: SECRET }, name],
+			[{ id: 'ключ', secret: SECRET }, name],
+			[{ id: 'k'.repeat(129), secret: SECRET }, name],
+			[{ secret: SECRET }, name],
+			[{ id: 'k' }, "TypeError: signRequest needs the key's secret"],
 			[
 				{ id: 'k', secret: 'password!' },
 				"TypeError: signRequest: the key's secret is no base64 with padding",
@@ -142,7 +148,7 @@ describe('signRequest', (test) => {
 			[{ id: 'k', secret: await key('SHA-512', 'sign') }, shape],
 			[{ id: 'k', secret: await key('SHA-256', 'verify') }, shape],
 			[{ id: 'k', secret: 5 }, shape],
-			[{ id: 'k', secret: null }, shape],
+			[{ id: 'k', secret: null }, "TypeError: signRequest needs the key's secret"],
 		]
 		for (const [wrong, message] of table)
 			assert.is(await messageOf(signRequest(request, wrong as typeof KEY)), message)
@@ -155,6 +161,45 @@ describe('signRequest', (test) => {
 			'RangeError: the covered field x-a is not there',
 		)
 	})
+
+	const bounds = 'RangeError: expiresSeconds must be a whole number from 1 to 86400, got'
+	const options: [unknown, string][] = [
+		[null, "TypeError: signRequest's options must be an object"],
+		[5, "TypeError: signRequest's options must be an object"],
+		[
+			{ expires: 30 },
+			'TypeError: signRequest has no option expires: there are covers, expiresSeconds, tag, clock',
+		],
+		...[0, -1, 86_401, 1.5, Number.NaN, null, '30'].map((time): [unknown, string] => [
+			{ expiresSeconds: time },
+			`${bounds} ${time}`,
+		]),
+		[{ expiresSeconds: 1 }, 'nothing was thrown'],
+		[{ expiresSeconds: 86_400 }, 'nothing was thrown'],
+		[{ expiresSeconds: undefined, tag: undefined }, 'nothing was thrown'],
+	]
+	for (const [wrong, message] of options) {
+		test(`the options ${JSON.stringify(wrong)}: ${message}`, async () => {
+			// What isn't typed is what is tested.
+			const asked = signRequest(new Request('https://a/b'), KEY, wrong as SignOptions)
+			assert.is(await messageOf(asked), message)
+		})
+	}
+
+	for (const [what, body] of [
+		['an empty body', ''],
+		['an empty stream', new ReadableStream({ start: (to) => to.close() })],
+		['no body', undefined],
+	] as const) {
+		test(`a request with ${what} stays usable`, async () => {
+			const init = { method: 'POST', body, duplex: 'half' } as RequestInit // What a stream needs, and no type has.
+			const original = new Request('https://a/b', init)
+			const copy = await signed(original)
+			assert.equal([original.bodyUsed, await original.text(), await copy.text()], [false, '', ''])
+			assert.not(copy.headers.has('Content-Digest'))
+			assert.is(copy.headers.get('Content-Type'), original.headers.get('Content-Type'))
+		})
+	}
 
 	test('a body that has been read is refused', async () => {
 		const request = new Request('https://a/b', { method: 'POST', body: 'a' })

@@ -10,7 +10,7 @@ export interface IoredisClient {
 	readonly isCluster: boolean
 	call(command: string, args: string[]): Promise<unknown>
 	connect(): Promise<unknown>
-	on(event: 'ready', listener: () => void): unknown
+	on(event: 'ready' | 'end', listener: () => void): unknown
 }
 
 /** What is called of what node-redis' `createClient` answers. */
@@ -18,7 +18,7 @@ export interface NodeRedisClient {
 	readonly isOpen: boolean
 	readonly isReady: boolean
 	sendCommand(args: string[], options: { abortSignal: AbortSignal }): Promise<unknown>
-	on(event: 'ready' | 'error', listener: () => void): unknown
+	on(event: 'ready' | 'error' | 'end' | 'terminated', listener: () => void): unknown
 	listenerCount(event: 'error'): number
 }
 
@@ -42,6 +42,8 @@ export interface Link {
 	send(args: readonly string[], caller: Caller): Promise<unknown>
 	/** Calls back each time that a new connection can be used. */
 	onReady(listener: () => void): void
+	/** Calls back when it may have `ended`. */
+	onEnd(listener: () => void): void
 }
 
 /**
@@ -82,6 +84,10 @@ class IoredisLink implements Link {
 	onReady(listener: () => void): void {
 		this.#client.on('ready', listener)
 	}
+
+	onEnd(listener: () => void): void {
+		this.#client.on('end', listener)
+	}
 }
 
 class NodeRedisLink implements Link {
@@ -105,6 +111,12 @@ class NodeRedisLink implements Link {
 
 	onReady(listener: () => void): void {
 		this.#client.on('ready', listener)
+	}
+
+	onEnd(listener: () => void): void {
+		this.#client.on('end', listener)
+		// What its reconnectStrategy has given up.
+		this.#client.on('terminated', listener)
 	}
 }
 

@@ -18,6 +18,12 @@ export interface Connection {
 	silentUntil: Milliseconds | undefined
 }
 
+/** Who waits for a connection. */
+interface Waiting {
+	go(): void
+	refuse(error: CacheUnavailable): void
+}
+
 export class Line {
 	readonly #link: Link
 	readonly #most: Milliseconds
@@ -27,15 +33,16 @@ export class Line {
 	#connection: Connection = { silentUntil: undefined }
 	/** When it was first seen that there is no connection. */
 	#lostAt: Milliseconds | undefined
-	/** Those who wait for a connection. */
-	#waiting: (() => void)[] = []
+	#waiting: Waiting[] = []
 
 	constructor(link: Link, timeoutSeconds: Seconds) {
 		this.#link = link
 		this.#most = timeoutSeconds * 1_000
 		this.#last = this.#most / 8
-		this.#deadlines = new Deadlines(steadyClock, this.#most / 4)
+		// Who awaits an answer gets one, be it that there is nothing else to keep the program running.
+		this.#deadlines = new Deadlines(steadyClock, this.#most / 4, { keepsAlive: true })
 		link.onReady(() => this.#renew())
+		link.onEnd(() => this.#end())
 	}
 
 	/**
@@ -71,11 +78,11 @@ export class Line {
 	async connection(): Promise<Connection> {
 		const now = this.now()
 		const state = this.#link.state()
-		if (state === 'ended') throw new CacheUnavailable('the Redis client is closed, or was never connected')
+		if (state === 'ended') throw ended()
 		if (state === 'connecting') {
 			this.#lostAt ??= now
 			if (now - this.#lostAt >= this.#most) throw new CacheUnavailable('there is no connection to Redis')
-			await new Promise<void>((resolve) => this.#waiting.push(resolve))
+			await new Promise<void>((go, refuse) => this.#waiting.push({ go, refuse }))
 			return this.#connection
 		}
 		this.#lostAt = undefined
@@ -118,8 +125,20 @@ export class Line {
 		this.#lostAt = undefined
 		const waiting = this.#waiting
 		this.#waiting = []
-		for (const go of waiting) go()
+		for (const { go } of waiting) go()
 	}
+
+	/** Nobody waits for a connection that will not be. */
+	#end(): void {
+		if (this.#link.state() !== 'ended') return
+		const waiting = this.#waiting
+		this.#waiting = []
+		for (const { refuse } of waiting) refuse(ended())
+	}
+}
+
+function ended(): CacheUnavailable {
+	return new CacheUnavailable('the Redis client is closed, or was never connected')
 }
 
 /** What one call asks of Redis: nothing more once its time is over. */

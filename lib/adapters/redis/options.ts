@@ -51,6 +51,9 @@ export function settingsOf(options: RedisCacheOptions): RedisCacheSettings {
 		throw new TypeError(`RedisCache has no option ${unknown}${nearest(unknown, NAMES)}`)
 	const { prefix = 'verbena:', maxmemoryPolicy, timeoutSeconds = 1 } = options
 	if (typeof prefix !== 'string') throw new TypeError(`prefix must be a string, got ${shown(prefix)}`)
+	// As UTF-8 it would be U+FFFD, and programs with different prefixes would have one.
+	if (/\p{Surrogate}/u.test(prefix))
+		throw new TypeError(`prefix must be text, got ${shown(prefix)} with half of a surrogate pair`)
 	if (maxmemoryPolicy !== undefined && maxmemoryPolicy !== 'noeviction')
 		throw new TypeError(`maxmemoryPolicy must be 'noeviction', got ${shown(maxmemoryPolicy)}`)
 	if (typeof timeoutSeconds !== 'number')

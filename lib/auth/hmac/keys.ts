@@ -1,6 +1,8 @@
 /** Keys of `HmacAuthenticator`: what a user declares, checked and made ready to sign with. */
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
 import { decodeBase64 } from '../../wire/base64.ts'
+import { LONGEST_NAME } from '../../wire/covered.ts'
+import { frozenCopy } from '../frozen-copy.ts'
 
 /**
  * At least 32 random bytes (RFC 2104 §3: shorter ones than the hash weaken it), or the same as base64 with its
@@ -14,7 +16,7 @@ export interface HmacKey {
 	readonly secret: HmacSecret | readonly HmacSecret[]
 	/**
 	 * What the user has beside its id (`{ roles: ['editor'] }`), or another id than the key's. Each request gets a
-	 * user of its own, but not what is within: that is shared. @default {}
+	 * user of its own, of a copy that was made here; lists and objects within it are frozen. @default {}
 	 */
 	readonly user?: Readonly<Record<string, unknown>>
 }
@@ -23,11 +25,11 @@ export type DeclaredKey = HmacSecret | readonly HmacSecret[] | HmacKey
 
 /**
  * Finds a key by its id; nothing for an id that isn't known. It is asked before the signature can be verified: the
- * id is whatever printable ASCII a client has sent.
+ * id is whatever a client has sent, of 1 to 128 characters of printable ASCII. May answer a promise, of any library.
  */
 export type FindKey = (
 	keyid: string,
-) => DeclaredKey | null | undefined | Promise<DeclaredKey | null | undefined>
+) => DeclaredKey | null | undefined | PromiseLike<DeclaredKey | null | undefined>
 
 /** Keys by id: an object or a Map, which is read once, or a function, for keys that come and go. */
 export type HmacKeys = Readonly<Record<string, DeclaredKey>> | ReadonlyMap<string, DeclaredKey> | FindKey
@@ -41,9 +43,11 @@ export interface CompiledKey {
 export type KeyFinder = (keyid: string) => CompiledKey | undefined | Promise<CompiledKey | undefined>
 
 const SHORTEST = 32
+/** Characters of a name that are told as they are: base64 of 16 bytes has more. */
+const LONGEST_SHOWN = 20
 /** What has an authenticator made for each request shall not have its keys read for each. */
 const FINDERS = new WeakMap<object, KeyFinder>()
-/** What an unknown key's signature is compared with, so that it takes as long to be refused as a known one's. */
+/** A decoy: an unknown key's signature is compared with one secret's, as that of a known key with one secret is. */
 const NOBODYS: readonly KeyObject[] = [createSecretKey(randomBytes(SHORTEST))]
 
 /** @throws TypeError, or RangeError for a secret that is too short, naming the key */
@@ -61,7 +65,10 @@ export function finderOf(keys: HmacKeys): KeyFinder {
 	return finder
 }
 
-/** Whether one of the key's secrets has signed the text. Takes the same time for any signature, also without a key. */
+/**
+ * Whether one of the key's secrets has signed the text. How long that takes depends on the text and on how many secrets
+ * there are, of which an unknown key has one too; not on how much of the signature is right.
+ */
 export function isSignedBy(key: CompiledKey | undefined, text: string, signature: Uint8Array): boolean {
 	let isGood = false
 	for (const secret of key?.secrets ?? NOBODYS) {
@@ -73,18 +80,30 @@ export function isSignedBy(key: CompiledKey | undefined, text: string, signature
 
 function foundBy(find: FindKey, keyid: string): CompiledKey | undefined | Promise<CompiledKey | undefined> {
 	const found = find(keyid)
-	if (found instanceof Promise)
-		return found.then((key) => (key == null ? undefined : compiledKey(keyid, key)))
-	return found == null ? undefined : compiledKey(keyid, found)
+	if (!isThenable(found)) return found == null ? undefined : compiledKey(keyid, found)
+	return Promise.resolve(found).then((key) => (key == null ? undefined : compiledKey(keyid, key)))
+}
+
+/** A promise of another library, or a query that is run by `then`, is no `Promise`. */
+function isThenable(
+	found: Awaited<ReturnType<FindKey>> | PromiseLike<unknown>,
+): found is PromiseLike<DeclaredKey | null | undefined> {
+	return typeof found === 'object' && found !== null && 'then' in found && typeof found.then === 'function'
 }
 
 function compiledKeys(keys: object): ReadonlyMap<string, CompiledKey> {
 	const entries: [unknown, unknown][] = keys instanceof Map ? [...keys] : Object.entries(plain(keys))
 	if (entries.length === 0) throw new TypeError('keys has no key: nobody could be let in')
 	return new Map(
-		entries.map(([keyid, key]) => {
-			if (typeof keyid !== 'string' || !/^[\x20-\x7e]+$/.test(keyid))
-				throw new TypeError(`keys: ${JSON.stringify(keyid)} is no key id: printable ASCII is`)
+		entries.map(([keyid, key], at) => {
+			// What is no text may be a secret's bytes.
+			if (typeof keyid !== 'string')
+				throw new TypeError(`entry ${at + 1} of keys has no text for a key id, but ${typeof keyid}`)
+			if (!/^[\x20-\x7e]+$/.test(keyid) || keyid.length > LONGEST_NAME) {
+				throw new TypeError(
+					`keys: ${shown(keyid)} is no key id: 1 to ${LONGEST_NAME} characters of printable ASCII are`,
+				)
+			}
 			return [keyid, compiledKey(keyid, key)]
 		}),
 	)
@@ -101,25 +120,35 @@ function compiledKey(keyid: string, declared: unknown): CompiledKey {
 	if (typeof declared === 'string' || declared instanceof Uint8Array || Array.isArray(declared))
 		return { secrets: secretsOf(keyid, declared), user: {} }
 	if (typeof declared !== 'object' || declared === null || !('secret' in declared)) {
-		throw new TypeError(`key ${JSON.stringify(keyid)} must be a secret, a list of them, or { secret, user }`)
+		throw new TypeError(`key ${shown(keyid)} must be a secret, a list of them, or { secret, user }`)
 	}
 	const { secret, ...rest } = declared
 	const { user = {}, ...others } = rest as { user?: unknown }
 	const [other] = Object.keys(others)
 	if (other !== undefined)
-		throw new TypeError(
-			`key ${JSON.stringify(keyid)} has '${other}', which means nothing: secret and user do`,
-		)
-	if (typeof user !== 'object' || user === null || ('id' in user && typeof user.id !== 'string'))
-		throw new TypeError(
-			`the user of key ${JSON.stringify(keyid)} must be an object, its id text if it has one`,
-		)
-	return { secrets: secretsOf(keyid, secret), user: { ...user } }
+		throw new TypeError(`key ${shown(keyid)} has ${shown(other)}, which means nothing: secret and user do`)
+	if (!isUser(user))
+		throw new TypeError(`the user of key ${shown(keyid)} must be an object, its id text if it has one`)
+	return { secrets: secretsOf(keyid, secret), user: frozenCopy({ ...user }) }
+}
+
+/** A list, a Map or a Set has nothing that could be a user's. */
+function isUser(user: unknown): user is Readonly<Record<string, unknown>> {
+	if (typeof user !== 'object' || user === null || Symbol.iterator in user) return false
+	return !('id' in user) || typeof user.id === 'string'
+}
+
+/**
+ * A name for an error, which ends in a log: one that is long may be a secret, written where its key's id belongs, and
+ * only its beginning is told.
+ */
+function shown(name: string): string {
+	return JSON.stringify(name.length > LONGEST_SHOWN ? `${name.slice(0, 6)}…` : name)
 }
 
 function secretsOf(keyid: string, declared: unknown): KeyObject[] {
 	const secrets: readonly unknown[] = Array.isArray(declared) ? declared : [declared]
-	if (secrets.length === 0) throw new TypeError(`key ${JSON.stringify(keyid)} has no secret`)
+	if (secrets.length === 0) throw new TypeError(`key ${shown(keyid)} has no secret`)
 	return secrets.map((secret) => createSecretKey(bytesOf(keyid, secret)))
 }
 
@@ -127,11 +156,11 @@ function bytesOf(keyid: string, secret: unknown): Uint8Array {
 	const bytes = typeof secret === 'string' ? decodeBase64(secret) : secret
 	if (!(bytes instanceof Uint8Array)) {
 		throw new TypeError(
-			`the secret of key ${JSON.stringify(keyid)} must be bytes, or base64 text with its padding: \`openssl rand -base64 32\` prints one`,
+			`the secret of key ${shown(keyid)} must be bytes, or base64 text with its padding: \`openssl rand -base64 32\` prints one`,
 		)
 	}
 	if (bytes.length >= SHORTEST) return bytes
 	throw new RangeError(
-		`the secret of key ${JSON.stringify(keyid)} must have at least ${SHORTEST} bytes, got ${bytes.length}`,
+		`the secret of key ${shown(keyid)} must have at least ${SHORTEST} bytes, got ${bytes.length}`,
 	)
 }

@@ -1,17 +1,13 @@
 /** What a signature must cover to say anything about a request, and how old it may be. */
 import type { Request } from '../../request.ts'
 import type { Seconds } from '../../time.ts'
+import { TARGET, WHEN_SENT } from '../../wire/covered.ts'
 import { componentName } from '../../wire/signature-base.ts'
 import type { InnerList } from '../../wire/structured-fields.ts'
 import type { SentSignature } from './signatures.ts'
 
 /** How far a client's clock may be ahead. */
 export const AHEAD: Seconds = 60
-
-/** Parts of the target; `@target-uri` stands for all three. */
-const TARGET: readonly string[] = ['@authority', '@path', '@query']
-/** Fields that change what a request does: whoever adds one to a signed request must not be heard. */
-const WHEN_SENT: readonly string[] = ['x-http-method-override', 'idempotency-key', 'if-match']
 
 const LIST = '"@method" "@authority" "@path" "@query"'
 const HOW = ';created;alg="hmac-sha256"'

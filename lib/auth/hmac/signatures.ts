@@ -1,10 +1,10 @@
 /** The signatures that a request carries: `Signature-Input` and `Signature` (RFC 9421 §4), label by label. */
 import type { BareItem } from '../../wire/bare-item.ts'
+import { LONGEST_NAME } from '../../wire/covered.ts'
 import { type InnerList, isInnerList, type Member, parseDictionary } from '../../wire/structured-fields.ts'
 
 /** How many are looked at: each costs an HMAC, and proxies in between add one or two. */
 const MOST = 4
-const LONGEST_NONCE = 128
 
 /** A signature as it was sent: nothing of it is known to be true. */
 export interface SentSignature {
@@ -45,16 +45,13 @@ export function readSignature([covered, signature]: readonly [Member, Member]): 
 	const algorithm = textOf(parameters.get('alg'), 'alg')
 	if (algorithm !== undefined && algorithm !== 'hmac-sha256')
 		throw new RangeError('alg is another than hmac-sha256')
-	const nonce = required(textOf(parameters.get('nonce'), 'nonce'), 'nonce')
-	if (nonce === '' || nonce.length > LONGEST_NONCE)
-		throw new RangeError(`nonce has none or more than ${LONGEST_NONCE} characters`)
 	// Nothing is made of it, but its type is the RFC's.
 	textOf(parameters.get('tag'), 'tag')
 	return {
 		covered,
 		bytes: signature.value.value,
-		keyid: required(textOf(parameters.get('keyid'), 'keyid'), 'keyid'),
-		nonce,
+		keyid: nameOf(parameters.get('keyid'), 'keyid'),
+		nonce: nameOf(parameters.get('nonce'), 'nonce'),
 		created: required(secondsOf(parameters.get('created'), 'created'), 'created'),
 		expires: secondsOf(parameters.get('expires'), 'expires'),
 	}
@@ -63,6 +60,13 @@ export function readSignature([covered, signature]: readonly [Member, Member]): 
 function textOf(item: BareItem | undefined, name: string): string | undefined {
 	if (item === undefined || item.type === 'string') return item?.value
 	throw new RangeError(`${name} is no string`)
+}
+
+/** What is looked up, or kept: nobody is asked about a longer one. */
+function nameOf(item: BareItem | undefined, name: string): string {
+	const text = required(textOf(item, name), name)
+	if (text !== '' && text.length <= LONGEST_NAME) return text
+	throw new RangeError(`${name} has none or more than ${LONGEST_NAME} characters`)
 }
 
 function secondsOf(item: BareItem | undefined, name: string): number | undefined {

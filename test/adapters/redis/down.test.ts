@@ -2,11 +2,15 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
 import * as assert from 'uvu/assert'
 import { RedisCache } from '../../../lib/adapters/redis.ts'
 import { type Cache, CacheUnavailable } from '../../../lib/cache/cache.ts'
 import { remember } from '../../../lib/cache/remember.ts'
 import { RestHandler, createServer as restServer } from '../../../lib/index.ts'
+import { freePorts, run, typescript } from '../../helpers/program.ts'
+import { REDIS_PORT } from '../../helpers/redis.ts'
 import { rejection } from './rejection.ts'
 import {
 	CLIENTS,
@@ -186,6 +190,80 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			await setTimeout(20)
 			assert.ok((await allRefused(cache)) < 100)
 		}))
+
+	test('whoever waits for a connection is refused at once when the client is closed', () =>
+		byEach(async (name) => {
+			// It reads, so that it notices that a connection is closed.
+			const silent = await listening((socket) => socket.resume())
+			const opened = openClient(name, silent.port)
+			const cache = new RedisCache(opened.client, { timeoutSeconds: 20 })
+			const refused = allRefused(cache)
+			await setTimeout(50)
+			opened.close()
+			assert.ok((await refused) < 2_000)
+			const error = await rejection(cache.get('k'))
+			assert.is(error.message, 'the Redis client is closed, or was never connected')
+			await silent.close()
+		}))
+
+	test('and when the client gives up by itself', async () => {
+		const [port = 0] = await freePorts(1)
+		const ioredis = new Redis({ port, retryStrategy: () => null })
+		const nodeRedis = createClient({ socket: { port, reconnectStrategy: () => new Error('enough') } })
+		for (const client of [ioredis, nodeRedis]) client.on('error', () => {})
+		nodeRedis.connect().catch(() => {})
+		const caches = [ioredis, nodeRedis].map((client) => new RedisCache(client, { timeoutSeconds: 20 }))
+		for (const time of await Promise.all(caches.map(allRefused))) assert.ok(time < 2_000, `${time} ms`)
+	})
+
+	test('a program that does nothing else waits for its answer, and no longer', async () => {
+		const silent = await listening(() => {})
+		const unreached = 'CacheUnavailable: Redis could not be reached within 0.3 s\n'
+		const here: readonly (readonly [name: string, port: number, seconds: number, said: string])[] = [
+			['ioredis', silent.port, 0.3, unreached],
+			['node-redis', silent.port, 0.3, unreached],
+			['ioredis', REDIS_PORT, 60, 'answered undefined\n'],
+			['node-redis', REDIS_PORT, 60, 'answered undefined\n'],
+		]
+		const file = new URL('waiter.ts', import.meta.url).pathname
+		for (const [name, port, seconds, said] of here) {
+			const start = performance.now()
+			const { code, output } = await run({ args: typescript(file, name, String(port), String(seconds)) })
+			assert.equal([name, code, output], [name, 0, said])
+			assert.ok(performance.now() - start < 15_000)
+		}
+		await silent.close()
+	})
+
+	for (const [what, bytes] of [
+		['an empty text', '$0\r\n\r\n'],
+		['an empty list', '*0\r\n'],
+		['nothing', '$-1\r\n'],
+		['a text that is no number', '$3\r\n0x1\r\n'],
+	] as const) {
+		test(`${what} is no answer to a command that counts`, () =>
+			byEach(async (name) => {
+				const { port, close } = await listening((socket) => {
+					socket.on('data', (sent) => {
+						for (const [, command = ''] of String(sent).matchAll(/^\*\d+\r\n\$\d+\r\n(\w+)/gm))
+							socket.write(/^(?:DEL|EVAL|SET)$/.test(command) ? bytes : '+OK\r\n')
+					})
+				})
+				const opened = openClient(name, port)
+				const cache = new RedisCache(opened.client, { timeoutSeconds: 5, maxmemoryPolicy: 'noeviction' })
+				const nonsense = (command: string): string =>
+					`CacheUnavailable: Redis answered ${command} by something else than it does`
+				assert.is(String(await rejection(cache.delete('k'))), nonsense('DEL'))
+				assert.is(String(await rejection(cache.set('k', 1, 60))), nonsense('SET'))
+				// Nothing is how Redis says that a key was there, or held no number.
+				if (what !== 'nothing') {
+					assert.is(String(await rejection(cache.add('k', 1, 60))), nonsense('SET NX'))
+					assert.is(String(await rejection(cache.increment('k', 60))), nonsense('EVAL'))
+				}
+				opened.close()
+				await close()
+			}))
+	}
 
 	test('without the password all is refused in time', () =>
 		byEach(async (name) => {

@@ -42,6 +42,8 @@ describeRedis('RedisCache: what it takes', (test) => {
 		['blog:', TypeError, 'the options of RedisCache must be an object, got "blog:"'],
 		[{ prefx: 'blog:' }, TypeError, 'RedisCache has no option prefx: did you mean prefix?'],
 		[{ prefix: 5 }, TypeError, 'prefix must be a string, got 5'],
+		[{ prefix: 'a\ud83d' }, TypeError, 'prefix must be text, got "a\\ud83d" with half of a surrogate pair'],
+		[{ prefix: '\udc00:' }, TypeError, 'prefix must be text, got "\\udc00:" with half of a surrogate pair'],
 		[
 			{ maxmemoryPolicy: 'allkeys-lru' },
 			TypeError,
