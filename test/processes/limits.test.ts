@@ -23,10 +23,11 @@ if (await redisIsHere())
 	describe('limits over four processes', (test) => {
 		test('rate limits are never passed, and keys run once', async () => {
 			await withMembers(4, async (members) => {
-				// With connections that are open, requests reach all members at once.
-				await askAll(members, '/api/nothing', 400)
 				for (const path of ['/api/fixed', '/api/sliding']) {
-					const answers = await askAll(members, path, 400)
+					// Every member lets some in, before all are asked for more than there is.
+					const first = []
+					for (const url of members.urls) first.push(...(await askAll({ ...members, urls: [url] }, path, 5)))
+					const answers = [...first, ...(await askAll(members, path, 400))]
 					const served = answers.filter(([status]) => status === 200)
 					assert.is(served.length, 50, path)
 					assert.ok(answers.every(([status]) => status === 200 || status === 429))
@@ -39,22 +40,22 @@ if (await redisIsHere())
 		})
 	})
 
-/** A window of a second, asked for two: in none, wherever it begins, are more served than five. */
+/** A window of two seconds, asked for three: in none, wherever it begins, are more served than five. */
 async function slides(members: Members): Promise<void> {
 	const served: number[] = []
-	const end = Date.now() + 2_000
+	const end = Date.now() + 3_000
 	while (Date.now() < end) {
 		const answers = await askAll(members, '/api/short', 8)
 		for (const [status, { data }] of answers) if (status === 200) served.push(Number(data))
 		await new Promise((resolve) => setTimeout(resolve, 20))
 	}
 	served.sort((one, other) => one - other)
-	// A method reads the clock a little after it was counted: so much may two of them be nearer to each other.
+	// A method reads the clock after it was counted, on a busy machine much later: so near may two of them be.
 	for (const from of served) {
-		const within = served.filter((time) => time >= from && time < from + 900)
+		const within = served.filter((time) => time >= from && time < from + 1_500)
 		assert.ok(within.length <= 5, `${within.length} from ${from}`)
 	}
-	assert.ok(served.length > 5, `${served.length} in two windows`)
+	assert.ok(served.length > 5, `${served.length} in more than a window`)
 }
 
 async function runsOnce(members: Members): Promise<void> {

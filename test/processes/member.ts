@@ -13,7 +13,7 @@ class Shared extends RestHandler {
 	override rateLimits = {
 		get_fixed: { limit: 50, windowSeconds: 3_600 },
 		get_sliding: { limit: 50, windowSeconds: 3_600, window: 'sliding' },
-		get_short: { limit: 5, windowSeconds: 1, window: 'sliding' },
+		get_short: { limit: 5, windowSeconds: 2, window: 'sliding' },
 	}
 	get_fixed() {
 		return process.pid
