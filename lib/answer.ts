@@ -21,7 +21,8 @@ import { parseTarget } from './url.ts'
 
 /**
  * Answers one request. Nothing is waited for unless it must be: the answer is a promise only where
- * credentials are asked about, a body is read, or the method is asynchronous.
+ * credentials are asked about, a rate limit is counted, a body is read, an Idempotency-Key is looked up, or the
+ * method is asynchronous.
  */
 export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<Reply> {
 	try {

@@ -63,9 +63,8 @@ function isOver({ due, replied }: Exchange): boolean {
 }
 
 /** The body's bytes; what a parser in front has made of them where it has taken them. */
-function bytesOf({ bytes, incoming: { body } }: Exchange): Uint8Array<ArrayBuffer> {
-	if (bytes !== undefined) return new Uint8Array(bytes)
-	return new Uint8Array(Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body) ?? ''))
+function bytesOf({ bytes, incoming: { body } }: Exchange): Uint8Array {
+	return bytes ?? (Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body) ?? ''))
 }
 
 /** Marks the key as running; answers what was there, if something was. */

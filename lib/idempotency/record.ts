@@ -19,7 +19,7 @@ export interface Answered {
 	readonly isBase64: boolean
 }
 
-/** A request that was answered in a way that can't be kept: with a stream, or with too much. */
+/** A request that is not to be run again, without its answer: a stream, too much, or one that nobody knows the outcome of. */
 export interface Unkept {
 	readonly state: 'unkept'
 	readonly fingerprint: string

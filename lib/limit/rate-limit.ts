@@ -36,8 +36,8 @@ export interface CompiledLimit {
 	readonly name: string
 	/** The value of `RateLimit-Policy`. */
 	readonly policy: string
-	/** What tells its counters in the cache from others. */
-	readonly place: readonly string[]
+	/** What its keys in the cache begin with; a caller and `]` follow. */
+	readonly prefix: string
 }
 
 /** What came of counting one request. */
@@ -86,7 +86,7 @@ export function compileLimit(where: string, name: string, value: unknown, place:
 	return {
 		...{ limit, windowSeconds, isSliding, failOpen, name: quoted },
 		policy: `${quoted};q=${limit};w=${windowSeconds}`,
-		place: [place, name],
+		prefix: `limit:${JSON.stringify([place, name]).slice(0, -1)},`,
 	}
 }
 
@@ -106,8 +106,8 @@ function quotedName(name: string): string {
 }
 
 /** The cache's key for one caller. What is put behind it can't make it another caller's. */
-export function keyOf({ place }: CompiledLimit, caller: string): string {
-	return `limit:${JSON.stringify([...place, caller])}`
+export function keyOf({ prefix }: CompiledLimit, caller: string): string {
+	return `${prefix}${JSON.stringify(caller)}]`
 }
 
 /**

@@ -19,14 +19,14 @@ describe('limit/rate-limit', (test) => {
 			failOpen: false,
 			name: '"post_article"',
 			policy: '"post_article";q=10;w=60',
-			place: ['blog/api', 'post_article'],
+			prefix: 'limit:["blog/api","post_article",',
 		})
 	})
 
 	test('the limit of all others is called default', () => {
-		const { policy, place } = compile({ limit: 1, windowSeconds: 1, window: 'sliding', failOpen: true }, '*')
+		const { policy, prefix } = compile({ limit: 1, windowSeconds: 1, window: 'sliding', failOpen: true }, '*')
 		assert.is(policy, '"default";q=1;w=1')
-		assert.equal(place, ['blog/api', '*'])
+		assert.is(prefix, 'limit:["blog/api","*",')
 	})
 
 	test('a name beyond ASCII can be sent', () => {

@@ -1,10 +1,12 @@
 /** Statements that nobody waits for any more: their backends don't go on. */
 import { createServer } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { cancel } from '../../../lib/adapters/postgres/pg-cancel.ts'
 import { PostgresModel } from '../../../lib/adapters/postgres.ts'
 import { ModelError } from '../../../lib/crud/model-error.ts'
+import { selfSigned } from '../../helpers/certificate.ts'
 import { describe } from '../../helpers/describe.ts'
 import { until } from '../../helpers/listening.ts'
 import { databaseLater, driversHere, SERVER } from '../../helpers/postgres.ts'
@@ -61,7 +63,37 @@ if ((await driversHere()).includes('pg'))
 			}
 		})
 
-		test('over TLS the request is sent within it, and nothing where the server has none', async () => {
+		test('over TLS the request is sent within it', async () => {
+			const heard: Buffer[] = []
+			const server = createServer((socket) => {
+				socket.once('data', (asked) => {
+					assert.is(asked.toString('hex'), '0000000804d2162f')
+					socket.write('S')
+					new TLSSocket(socket, { isServer: true, ...selfSigned() }).on('data', (bytes) => heard.push(bytes))
+				})
+			})
+			await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+			const address = server.address()
+			const port = typeof address === 'object' ? address?.port : undefined
+			const client = {
+				host: '127.0.0.1',
+				port,
+				processID: 7,
+				secretKey: -5,
+				query() {},
+				on() {},
+				removeListener() {},
+			}
+			try {
+				cancel({ ...client, ssl: { rejectUnauthorized: false } })
+				await until(() => heard.length > 0, 'the request to cancel')
+				assert.is(heard[0]?.toString('hex'), '0000001004d2162e00000007fffffffb')
+			} finally {
+				server.close()
+			}
+		})
+
+		test('where the server has no TLS nothing is sent to it', async () => {
 			const heard: Buffer[] = []
 			const server = createServer((socket) => {
 				socket.on('data', (bytes) => {
@@ -82,7 +114,7 @@ if ((await driversHere()).includes('pg'))
 				removeListener() {},
 			}
 			try {
-				cancel({ ...client, ssl: true })
+				cancel({ ...client, ssl: { rejectUnauthorized: false } })
 				await until(() => heard.length > 0, 'the request for TLS')
 				assert.is(heard[0]?.toString('hex'), '0000000804d2162f')
 				cancel(client)
