@@ -27,8 +27,9 @@ export function decodeJson(bytes: Buffer): unknown {
 	if (text === '') throw new RestError('bad_request', 'The body is empty, but its Content-Type says JSON')
 	const value = parse(text)
 	if (!isContainer(value)) return value
-	if (mayHoldReserved(text)) walk(value, MAX_DEPTH)
-	else if (text.length > MAX_DEPTH) checkDepth(value, text)
+	const braces = countBraces(text)
+	if (mayHoldReserved(text, braces)) walk(value, MAX_DEPTH)
+	else checkDepth(value, text, braces.count)
 	return value
 }
 
@@ -51,15 +52,39 @@ function malformed(text: string, { offset, expected }: JsonFault): RestError {
 	return new RestError('bad_request', `The body is malformed JSON at ${place}: expected ${expected}`)
 }
 
-/** `proto` is part of `__proto__` and of `prototype`; after `\u` either may be spelled in escapes. */
-function mayHoldReserved(text: string): boolean {
-	return text.indexOf('proto') !== -1 || text.indexOf('\\u') !== -1
+/** The `{` of a text. */
+interface Braces {
+	/** How many there are; those in strings count too. */
+	readonly count: number
+	/** Whether one may begin the value of a key: it stands behind neither `[` nor `,`, nor at the beginning. */
+	readonly inner: boolean
 }
 
-/** How many arrays and objects a text can hold at most; brackets in strings count too. */
+function countBraces(text: string): Braces {
+	let count = 0
+	let inner = false
+	for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) {
+		const before = at === 0 ? COMMA : text.charCodeAt(at - 1)
+		if (before !== COMMA && before !== OPENING_BRACKET) inner = true
+		count++
+	}
+	return { count, inner }
+}
+
+const COMMA = 0x2c
+const OPENING_BRACKET = 0x5b
+
+/**
+ * Only a text with escapes can spell the names otherwise, and only where an object is the value of a key can there
+ * be a `constructor` with a `prototype`: few texts have to be searched for `p`, which is quick for no text.
+ */
+function mayHoldReserved(text: string, { inner }: Braces): boolean {
+	if (text.indexOf('__proto__') !== -1 || text.indexOf('\\u') !== -1) return true
+	return inner && text.indexOf('prototype') !== -1
+}
+
 function countBrackets(text: string): number {
 	let count = 0
-	for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) count++
 	for (let at = text.indexOf('['); at !== -1; at = text.indexOf('[', at + 1)) count++
 	return count
 }
@@ -72,22 +97,33 @@ function isContainer(value: unknown): value is object {
  * Refuses what is nested too deeply, level by level, until every bracket of the text is accounted for: of
  * a list of flat records no record has to be opened.
  */
-function checkDepth(value: object, text: string): void {
-	let left = countBrackets(text)
-	if (left <= MAX_DEPTH) return
-	left--
-	let level: object[] = [value]
-	for (let depth = 1; level.length > 0; depth++) {
-		if (depth > MAX_DEPTH) throw tooDeep()
-		if (left <= 0) return
-		const next: object[] = []
-		for (const container of level) {
-			const inner: readonly unknown[] = Array.isArray(container) ? container : Object.values(container)
-			for (const item of inner) if (isContainer(item)) next.push(item)
-		}
-		left -= next.length
-		level = next
+function checkDepth(value: object, text: string, braces: number): void {
+	if (text.length <= MAX_DEPTH) return
+	let left = braces + countBrackets(text) - 1
+	if (left < MAX_DEPTH) return
+	let level = [itemsOf(value)]
+	for (let depth = 1; left > 0 && level.length > 0; depth++) {
+		const found = countContainers(level)
+		if (found > 0 && depth === MAX_DEPTH) throw tooDeep()
+		left -= found
+		if (left > 0) level = nextLevel(level)
 	}
+}
+
+function itemsOf(container: object): readonly unknown[] {
+	return Array.isArray(container) ? container : Object.values(container)
+}
+
+function countContainers(level: readonly (readonly unknown[])[]): number {
+	let found = 0
+	for (const items of level) for (const item of items) if (isContainer(item)) found++
+	return found
+}
+
+function nextLevel(level: readonly (readonly unknown[])[]): (readonly unknown[])[] {
+	const next: (readonly unknown[])[] = []
+	for (const items of level) for (const item of items) if (isContainer(item)) next.push(itemsOf(item))
+	return next
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Follows a plan over a value: what is fine comes out, every problem is noted. Both validators' heart. */
 import type { Detail } from '../wire/codes.ts'
 import { type Answers, defuse } from './answers.ts'
+import { hasFieldsAsGiven, isObject } from './as-given.ts'
 import { measureItems, measureNumber, measureText } from './measure.ts'
 import type { FieldPlan, Plan } from './plan.ts'
 import { MAX_PROBLEMS, nest, note, problemsOf } from './problem.ts'
@@ -76,7 +77,7 @@ function checkKind(walk: Walk, plan: Plan, value: unknown): unknown {
 		case 'object':
 			if (!isObject(value)) return note(problems, 'object', 'must be an object')
 			if (plan.fields === undefined) return value
-			if (plan.repeatable && !walk.coerce && isAsItShould(walk, plan.fields, value)) {
+			if (plan.plain !== undefined && !walk.coerce && hasFieldsAsGiven(plan.fields, value)) {
 				// What a method is handed is never the body itself.
 				return plan.whole ? { ...value } : value
 			}
@@ -84,11 +85,6 @@ function checkKind(walk: Walk, plan: Plan, value: unknown): unknown {
 		case undefined:
 			return plan.min === undefined && plan.max === undefined ? value : checkAnySize(walk, plan, value)
 	}
-}
-
-/** `value` isn't null here: that was decided before its kind is asked for. */
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === 'object' && !Array.isArray(value)
 }
 
 /** `min` and `max` of a list that names no kind measure the value as what it is. */
@@ -138,40 +134,6 @@ function checkFields(
 		else if (name in Object.prototype) Object.setPrototypeOf(result, null)
 	}
 	return result
-}
-
-/**
- * Whether an object has the fields in their order, nothing else, and nothing to change about any: a copy
- * would be the same. For most bodies and records it is so, and that is far quicker to find out.
- */
-function isAsItShould(
-	walk: Walk,
-	fields: readonly FieldPlan[],
-	value: Readonly<Record<string, unknown>>,
-): boolean {
-	const { problems } = walk
-	const before = problems.length
-	let index = 0
-	for (const key in value) {
-		while (index < fields.length && fields[index]?.name !== key && canBeAbsent(fields[index])) index++
-		const field = fields[index]
-		const given = value[key]
-		if (field?.name === key && given !== undefined && checkPlan(walk, field.plan, given) === given) index++
-		else {
-			// What was noted is found again, and put in its place, when each field is looked at.
-			problems.length = before
-			return false
-		}
-	}
-	while (index < fields.length && canBeAbsent(fields[index])) index++
-	return index === fields.length
-}
-
-/** An absent field that changes nothing: no default, and no name that every object inherits. */
-function canBeAbsent(field: FieldPlan | undefined): boolean {
-	if (field === undefined) return false
-	const { plan, name } = field
-	return !plan.required && plan.fallback === undefined && !(name in Object.prototype)
 }
 
 /** Most choices that a message lists. */

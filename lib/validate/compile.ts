@@ -7,7 +7,7 @@
 import { choices, fallback, limit, once, pattern } from './constraint.ts'
 import { refuse, shown } from './mistake.ts'
 import { blankPlan, type Draft, type FieldPlan, type Plan } from './plan.ts'
-import { joined, settle } from './settle.ts'
+import { joined, settle, settlePlain } from './settle.ts'
 import { isStandardSchema } from './standard-schema.ts'
 import type { Check, Constraints, Fields, Format, Kind, Rule, Spec, Validator } from './validator.ts'
 
@@ -32,7 +32,7 @@ export function planSpec(spec: Spec, validator?: Validator): Plan {
 	plan.reads = 'object'
 	plan.whole = true
 	plan.fields = Array.isArray(spec) ? spec.map(planName) : planFields('', spec as Fields, validator) // not an array
-	plan.repeatable = plan.fields.every((field) => isRepeatable(field.plan))
+	settlePlain(plan)
 	return plan
 }
 
@@ -85,6 +85,7 @@ function planFlag(required: boolean): Draft {
 	const plan = blankPlan(required)
 	plan.required = required
 	plan.nullable = true
+	plan.plain = 'anything'
 	return plan
 }
 
@@ -105,12 +106,6 @@ export function planRules(where: string, rules: readonly unknown[]): Draft {
 	}
 	settle(where, plan)
 	return plan
-}
-
-function isRepeatable({ checks, schema, validator, fallback, fields, items, repeatable }: Plan): boolean {
-	if ((checks ?? schema ?? validator ?? fallback) !== undefined) return false
-	if (items !== undefined && !isRepeatable(items)) return false
-	return fields === undefined || repeatable
 }
 
 function applyName(where: string, plan: Draft, name: string): void {
@@ -173,7 +168,6 @@ function applyConstraint(where: string, plan: Draft, key: string, value: unknown
 			return
 		case 'fields':
 			plan.fields = once(where, key, plan.fields, planFields(where, value as Fields)) // looks at it
-			plan.repeatable = plan.fields.every((field) => isRepeatable(field.plan))
 			return
 		case 'default':
 			plan.fallback = once(where, key, plan.fallback, fallback(where, value))

@@ -26,8 +26,6 @@ export interface Plan {
 	readonly fields: readonly FieldPlan[] | undefined
 	/** Whether it is of a whole spec. */
 	readonly whole: boolean
-	/** Whether its fields can be looked at twice: by rules alone, which call nobody and change nothing. */
-	readonly repeatable: boolean
 	readonly checks: readonly Check[] | undefined
 	/** The default, or the function that makes it; `undefined` for none. */
 	readonly fallback: unknown
@@ -35,6 +33,14 @@ export interface Plan {
 	readonly schema: StandardSchemaV1 | undefined
 	/** A validator other than ours: decides alone, by the rules in `source`. */
 	readonly validator: Validator | undefined
+	/**
+	 * What a value has to be that `as-given.ts` can judge: rules alone, which call nobody and change nothing.
+	 * `undefined` where there is more, here or in a field or an item.
+	 */
+	readonly plain: Kind | 'anything' | undefined
+	/** From how many to how many the number, the items or the UTF-16 units are that are surely not too few or too many. */
+	readonly least: number
+	readonly most: number
 }
 
 /** A named value of an object. */
@@ -62,10 +68,12 @@ export function blankPlan(source: FieldSpec | Spec): Draft {
 		items: undefined,
 		fields: undefined,
 		whole: false,
-		repeatable: false,
 		checks: undefined,
 		fallback: undefined,
 		schema: undefined,
 		validator: undefined,
+		plain: undefined,
+		least: Number.NEGATIVE_INFINITY,
+		most: Number.POSITIVE_INFINITY,
 	}
 }

@@ -26,6 +26,19 @@ export function settle(where: string, plan: Draft): void {
 	if (plan.required && plan.fallback !== undefined) {
 		refuse(where, "a field with a default is never missing; drop 'required' or default")
 	}
+	settlePlain(plan)
+}
+
+/** Says in `plain`, `least` and `most` how a value is found right at a glance. */
+export function settlePlain(plan: Draft): void {
+	const { kind, min, max, items, fields } = plan
+	if (plan.checks !== undefined || (items !== undefined && items.plain === undefined)) return
+	if (fields?.some((field) => field.plan.plain === undefined)) return
+	if (kind === undefined && (min ?? max) !== undefined) return
+	plan.plain = kind ?? 'anything'
+	if (max !== undefined) plan.most = max
+	// Characters are counted, and one may take two units: so many units are enough whatever they spell.
+	if (min !== undefined) plan.least = kind === 'string' ? 2 * min - 1 : min
 }
 
 function settleChoices(where: string, plan: Draft, choices: readonly Choice[]): void {

@@ -16,6 +16,15 @@ function nested(levels: number): string {
 	return text
 }
 
+/** What is refused, looked for everywhere. */
+function isReserved(value: unknown): boolean {
+	if (typeof value !== 'object' || value === null) return false
+	if (Object.hasOwn(value, '__proto__')) return true
+	const inner: unknown = Object.hasOwn(value, 'constructor') ? Reflect.get(value, 'constructor') : undefined
+	if (typeof inner === 'object' && inner !== null && Object.hasOwn(inner, 'prototype')) return true
+	return Object.values(value).some(isReserved)
+}
+
 const TOO_DEEP = '400 The body is nested too deeply: at most 64 levels of JSON'
 const PROTO = '400 The body has a key __proto__, which is reserved: leave it out'
 const CONSTRUCTOR = '400 The body has a key constructor.prototype, which is reserved: leave it out'
@@ -95,6 +104,24 @@ describe('decode/json: refusals', (test) => {
 				expected,
 			))
 	}
+
+	test('a reserved key is refused wherever it is and however it is spaced, and no other', () => {
+		const key = fc.constantFrom('a', 'proto', 'prototype', 'constructor', '__proto__')
+		const { value } = fc.letrec((tie) => ({
+			value: fc.oneof({ depthSize: 'large' }, fc.constant('"prototype"'), tie('list'), tie('object')),
+			list: fc.array(tie('value'), { maxLength: 2 }).map((items) => `[ ${items.join(',')}]`),
+			object: fc
+				.tuple(fc.array(fc.tuple(key, tie('value')), { maxLength: 2 }), fc.constantFrom('', ' ', '\n\t'))
+				.map(([pairs, space]) => `{${pairs.map(([k, v]) => `"${k}"${space}:${space}${v}`).join(',')}}`),
+		}))
+		fc.assert(
+			fc.property(value.map(String), (text) => {
+				const refused = valueOrRefusal(() => decode(text)) === undefined
+				assert.is(refused, isReserved(JSON.parse(text)), text)
+			}),
+			{ numRuns: 3_000 },
+		)
+	})
 
 	test('bytes that are not UTF-8 are refused, though JSON.parse would take what they decode to', () => {
 		const bytes = Buffer.from([0x22, 0x61, 0xe9, 0x22])

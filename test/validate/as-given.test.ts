@@ -1,5 +1,8 @@
+import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
-import { compileSpec, readCompiled } from '../../lib/validate/params.ts'
+import { isRestError } from '../../lib/error.ts'
+import { compileSpec, readCompiled, readParams, type Spec } from '../../lib/validate/params.ts'
+import type { Fields, Rule } from '../../lib/validate/validator.ts'
 import { describe } from '../helpers/describe.ts'
 
 const spec = compileSpec({ title: ['required', 'string'], note: ['string'], count: ['integer'] })
@@ -33,5 +36,96 @@ describe('validate: a source that is as it should be', (test) => {
 			details = Reflect.get(error as object, 'details').map((detail: { field: string }) => detail.field)
 		}
 		assert.equal(details, ['title', 'count'])
+	})
+})
+
+/** Its rules call a function: nothing can be taken at a glance, every field is looked at. */
+const LOOKED_AT: Fields = { looked: [() => true as const] }
+
+function outcome(spec: Spec, source: Record<string, unknown>): unknown {
+	try {
+		return { value: readParams(spec, source, { coerce: false }) }
+	} catch (error) {
+		if (isRestError(error)) return { status: error.status, details: error.details }
+		throw error
+	}
+}
+
+const leafRules = fc.constantFrom<readonly Rule[]>(
+	['string'],
+	['string', { min: 1 }],
+	['string', { min: 2, max: 3 }],
+	['string', { max: 0 }],
+	['string', { in: ['a', '😀'] }],
+	[{ pattern: /^a/ }, { max: 4 }],
+	['email'],
+	['date'],
+	['number', { min: -1, max: 1.5 }],
+	['integer', { min: 0 }],
+	['integer', { in: [1, 2] }],
+	['boolean'],
+	['array', { min: 1, max: 2 }],
+	['object'],
+	[{ min: 1 }],
+	[{ in: ['a', 1, true] }],
+	[],
+)
+const rules = fc
+	.tuple(
+		leafRules,
+		fc.constantFrom<readonly Rule[]>([], ['required'], ['nullable'], ['required', 'nullable']),
+	)
+	.map(([leaf, more]) => [...more, ...leaf])
+const deepRules = fc.oneof(
+	rules,
+	rules.map((of) => [{ of: of.filter((rule) => rule !== 'required') }, { max: 3 }]),
+	fc.tuple(rules, rules).map(([a, b]) => [{ fields: { a, b } }]),
+	fc.tuple(rules, rules).map(([a, b]) => [{ of: [{ fields: { a, b } }] }]),
+)
+
+const leaf = fc.constantFrom<unknown>(
+	'',
+	'a',
+	'😀',
+	'😀😀',
+	'abcd',
+	'a@b.c',
+	'2026-11-20',
+	0,
+	1,
+	1.5,
+	-2,
+	true,
+	null,
+	[],
+	{},
+)
+const record = fc.oneof(
+	fc.record({ a: leaf, b: leaf }, { requiredKeys: [] }),
+	fc.record({ b: leaf, a: leaf, c: leaf }, { requiredKeys: [] }),
+)
+const deep = fc.oneof(leaf, record, fc.array(leaf, { maxLength: 4 }), fc.array(record, { maxLength: 3 }))
+
+describe('validate: a value taken at a glance', (test) => {
+	test('comes out as one of which every field was looked at', () => {
+		fc.assert(
+			fc.property(deepRules, deepRules, deep, deep, (a, b, left, right) => {
+				const source = { a: left, b: right }
+				assert.equal(outcome({ a, b }, source), outcome({ a, b, ...LOOKED_AT }, source))
+			}),
+			{ numRuns: 5_000 },
+		)
+	})
+
+	test('twenty-four levels of fields do not double the work with each, where the innermost is wrong', () => {
+		let spec: Spec = { a: ['required', 'integer'] }
+		let source: Record<string, unknown> = { a: 'x' }
+		for (let depth = 0; depth < 24; depth++) {
+			spec = { a: ['required', { fields: spec as never }] }
+			source = { a: source }
+		}
+		const began = process.hrtime.bigint()
+		assert.is((outcome(spec, source) as { status: number }).status, 422)
+		assert.ok(process.hrtime.bigint() - began < 1_000_000_000n)
 	})
 })

@@ -122,6 +122,9 @@ describe('a plan', (test) => {
 			min: 1,
 			max: 9,
 			pattern,
+			plain: 'string',
+			least: 1,
+			most: 9,
 		})
 		assert.is(tags?.kind, 'array')
 		assert.is(tags?.items?.format, 'uuid')
