@@ -6,6 +6,11 @@ export interface Statement {
 	readonly values: readonly unknown[]
 	/** Whether it changes anything: a lost connection then leaves the outcome open. */
 	readonly writes: boolean
+	/**
+	 * Whether a driver may run it in one transaction with others of its text, which then all have what any of them
+	 * locks. Where one fails it must run each again by itself.
+	 */
+	readonly joins?: boolean
 }
 
 export interface Rows {

@@ -36,7 +36,7 @@ export function hasFieldsAsGiven(
 ): boolean {
 	let index = 0
 	for (const key in value) {
-		let field = fields[index++]
+		let field: FieldPlan | undefined = fields[index++]
 		while (field !== undefined && field.name !== key) field = canBeAbsent(field) ? fields[index++] : undefined
 		if (field === undefined || !isAsGiven(field.plan, value[key])) return false
 	}

@@ -58,10 +58,8 @@ export class PgStatement implements PgSubmittable, PgResult {
 		this.rows.push(fields)
 	}
 
-	/** `INSERT 0 1`, `SELECT 100`: the number is the last word. */
 	handleCommandComplete({ text }: { readonly text: string }): void {
-		const count = Number(text.slice(text.lastIndexOf(' ') + 1))
-		this.rowCount = Number.isNaN(count) ? null : count
+		this.rowCount = countOf(text)
 	}
 
 	handleEmptyQuery(): void {}
@@ -75,8 +73,14 @@ export class PgStatement implements PgSubmittable, PgResult {
 	}
 }
 
+/** `INSERT 0 1`, `SELECT 100`: the number of rows is the last word. Null where there is none: `BEGIN`. */
+export function countOf(command: string): number | null {
+	const count = Number(command.slice(command.lastIndexOf(' ') + 1))
+	return Number.isNaN(count) ? null : count
+}
+
 /** Values go as text; bytes as they are. */
-function asSent(value: unknown): unknown {
+export function asSent(value: unknown): unknown {
 	if (typeof value === 'string' || value === null || Buffer.isBuffer(value)) return value
 	return value === undefined ? null : String(value)
 }

@@ -1,0 +1,191 @@
+/**
+ * `PgConnections`: the connections of a `Pool` of pg, and what is sent on them. Unlike `pool.query` it keeps a
+ * connection when a statement was merely refused, never runs a statement that nobody waits for any more, and gives
+ * up connections that are silent. Used by `pg-driver.ts` and `pg-inserts.ts`.
+ */
+import { Deadlines, type Due } from '../../deadlines.ts'
+import type { Rows, Statement } from '../../sql/driver.ts'
+import { Lending } from '../../sql/lending.ts'
+import { isKept } from '../../sql/prepared.ts'
+import { type Milliseconds, type Seconds, steadyClock } from '../../time.ts'
+import { NotSent, Unanswered } from './failure.ts'
+import { PgBatch } from './pg-batch.ts'
+import { cancel } from './pg-cancel.ts'
+import { isBreaking, type Lease, leaseOf } from './pg-lease.ts'
+import type { PgCallback, PgPool, PgQuery, PgResult } from './pg-pool.ts'
+import { PgStatement, takesStatements } from './pg-statement.ts'
+import { StatementNames } from './statement-names.ts'
+
+/** Of the time that a model waits, the part within which a connection must be had. */
+const CONNECTING = 0.7
+/** The part that several statements together have, before each is given a try by itself. */
+const TOGETHER = 0.25
+
+/** Told once: an error, or what was asked for. */
+export type Done<T> = (error: Error | undefined, answer: T | undefined) => void
+
+export class PgConnections {
+	/** How long a connection is waited for. */
+	readonly connecting: Milliseconds
+	readonly #lending: Lending<Lease>
+	readonly #names = new StatementNames()
+	readonly #deadlines: Deadlines
+	readonly #most: Milliseconds
+
+	constructor(pool: PgPool, timeoutSeconds: Seconds) {
+		this.#lending = new Lending<Lease>(
+			(got) => pool.connect((error, client, release) => got(error, leaseOf(client, release))),
+			(lease) => lease.release(),
+		)
+		this.#most = timeoutSeconds * 1000
+		this.connecting = this.#most * CONNECTING
+		// Noticed so early that the model, which would have to say that nobody knows, has not lost its own patience.
+		this.#deadlines = new Deadlines(steadyClock, this.#most / 2)
+		// When the server stops, a pool emits 'error' for each idle connection, and without a listener that ends
+		// the process. The pool replaces the connections by itself; who wants to know adds a listener before.
+		if (pool.listenerCount('error') === 0) pool.on('error', ignore)
+	}
+
+	/** Fails by NotSent when there is none in time. */
+	borrow(lend: (lease: Lease) => void, fail: (error: NotSent) => void, connecting = this.connecting): void {
+		const borrower = {
+			lend: (lease: Lease) => {
+				this.#deadlines.delete(item)
+				lend(lease)
+			},
+			fail: (error: unknown) => {
+				this.#deadlines.delete(item)
+				fail(new NotSent(error))
+			},
+		}
+		const item = this.#wait(connecting, () => {
+			this.#lending.leave(borrower)
+			fail(new NotSent(undefined))
+		})
+		this.#lending.join(borrower)
+	}
+
+	/** Looks after one who waits for something to be sent. */
+	begin(item: Due): void {
+		item.due = this.#deadlines.clock() + this.connecting
+		this.#deadlines.add(item)
+	}
+
+	end(item: Due): void {
+		this.#deadlines.delete(item)
+	}
+
+	/** How long it still may wait. */
+	left({ due }: Due): Milliseconds {
+		return due - this.#deadlines.clock()
+	}
+
+	/** Runs a statement; once more, where only its preparation was at fault and no transaction is spoilt by it. */
+	run(lease: Lease, statement: Statement, mayRepeat: boolean, done: Done<Rows>): void {
+		const name = isKept(statement) ? this.#names.of(statement.text) : undefined
+		this.#send(lease, statement, name, (error, rows) => {
+			const isOutdated =
+				error !== undefined && name !== undefined && this.#isOutdated(error, statement.text, name)
+			if (isOutdated && mayRepeat) this.#send(lease, statement, this.#names.of(statement.text), done)
+			else done(error, rows)
+		})
+	}
+
+	/**
+	 * Runs one text with several lists of values, in one transaction; `takesStatements` must be true of the client.
+	 * After an error nothing of it is done, unless the lease is broken: then nobody knows. One that takes long is
+	 * cancelled, as it may wait for a lock that only one of them needs.
+	 */
+	runTogether(lease: Lease, statements: readonly Statement[], done: Done<readonly Rows[]>): void {
+		const text = statements[0]?.text ?? ''
+		const name = this.#names.of(text)
+		const item = this.#wait(this.#most * TOGETHER, () => {
+			cancel(lease.client)
+			// It may arrive when the connection is at its next statement: so there will be none.
+			lease.spoil(new Error('what several statements waited for was cancelled'))
+		})
+		let results: readonly Rows[] = []
+		const submit = (told: PgCallback): void => {
+			const batch = new PgBatch(
+				text,
+				name ?? '',
+				statements.map(({ values }) => values),
+				told,
+			)
+			results = batch.results
+			lease.client.query(batch)
+		}
+		this.#submit(lease, submit, (error) => {
+			this.#deadlines.delete(item)
+			if (error !== undefined && name !== undefined) this.#isOutdated(error, text, name)
+			done(error, error === undefined ? results : undefined)
+		})
+	}
+
+	/** Whether an error is about the prepared statement, not about the statement. */
+	#isOutdated(error: unknown, text: string, name: string): boolean {
+		const code = error instanceof Error && 'code' in error ? error.code : undefined
+		if (code === '0A000' && String(error).includes('cached plan')) this.#names.renew(text, name)
+		// It isn't there, or is there twice: a proxy has given us another connection of the server's.
+		else if (code === '26000' || code === '42P05') this.#names.turnOff()
+		else return false
+		return true
+	}
+
+	#send(lease: Lease, { text, values }: Statement, name: string | undefined, done: Done<Rows>): void {
+		const submit = (told: PgCallback): void => {
+			if (takesStatements(lease.client)) {
+				lease.client.query(new PgStatement(text, name ?? '', values, told))
+				return
+			}
+			const query: PgQuery = name === undefined ? { text, rowMode: ROWS } : { text, rowMode: ROWS, name }
+			lease.client.query(query, [...values], told)
+		}
+		this.#submit(lease, submit, (error, result) => {
+			done(error, error === undefined ? rowsOf(result) : undefined)
+		})
+	}
+
+	/** Calls `done` once, whatever comes after. */
+	#submit(lease: Lease, submit: (told: PgCallback) => void, done: Done<PgResult>): void {
+		if (lease.broken !== undefined) {
+			done(lease.broken, undefined)
+			return
+		}
+		let isDone = false
+		const told = (error: Error | null, result: PgResult | undefined) => {
+			if (isDone) return
+			isDone = true
+			this.#deadlines.delete(item)
+			if (error === null || error === undefined) {
+				done(undefined, result)
+				return
+			}
+			if (isBreaking(error)) lease.spoil(error)
+			done(error, undefined)
+		}
+		const item = this.#wait(this.#most, () => {
+			cancel(lease.client)
+			told(new Unanswered(), undefined)
+		})
+		try {
+			submit(told)
+		} catch (error) {
+			told(error instanceof Error ? error : new Error(String(error), { cause: error }), undefined)
+		}
+	}
+
+	#wait(most: Milliseconds, expire: () => void): Due {
+		const item: Due = { due: this.#deadlines.clock() + most, expire }
+		this.#deadlines.add(item)
+		return item
+	}
+}
+
+const ROWS = 'array'
+
+function rowsOf(result: PgResult | undefined): Rows {
+	return { rows: result?.rows ?? [], affected: result?.rowCount ?? 0 }
+}
+
+function ignore(): void {}
