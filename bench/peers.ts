@@ -32,6 +32,9 @@ export const CRUD_PEERS: readonly Peer[] = [
 	peer('express', ['express'], 'crud/'),
 ]
 
+/** Answers reads of one record and nothing else. */
+export const BARE: Peer = peer('bare', [], 'crud/')
+
 function peer(name: string, packages: readonly string[], folder = ''): Peer {
 	return { name, server: folder + name, packages }
 }

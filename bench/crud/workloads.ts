@@ -1,5 +1,5 @@
 /** CRUD over real databases: what is asked, and of which tables. */
-import { CRUD_PEERS } from '../peers.ts'
+import { BARE, CRUD_PEERS } from '../peers.ts'
 import { draw, type Random } from '../random.ts'
 import { get, patch, post } from '../requests.ts'
 import type { Prepared, Series, Workload } from '../workload.ts'
@@ -35,9 +35,9 @@ export const CRUD_WORKLOADS: readonly Workload[] = [
 
 function reading(database: DatabaseName, what: string, request: (random: Random) => Buffer): Workload {
 	const requests = draw(4_096, request)
-	return workload(database, `crud-${database}-${what}`, [ROWS], () => [
-		{ name: '', requests: () => requests },
-	])
+	const series = [{ name: '', requests: () => requests }]
+	const peers = what === 'read' ? [...CRUD_PEERS, BARE] : CRUD_PEERS
+	return { ...workload(database, `crud-${database}-${what}`, [ROWS], () => series), peers }
 }
 
 function writing(what: string, status: number, request: (random: Random) => Buffer): Workload {
