@@ -3,6 +3,7 @@ import type { Action } from './action.ts'
 import type { Authenticator, User } from './auth/authenticator.ts'
 import { isRestError, RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
+import type { CompiledLimit } from './limit/rate-limit.ts'
 import type { Mount } from './mount/mount.ts'
 import { countGuess, countRequest, refuseGuesser } from './rate-limits.ts'
 
@@ -40,13 +41,20 @@ async function check(
 	}
 }
 
-/** Who guesses at credentials is stopped before they are looked at. */
-async function authenticated(
+function authenticated(
 	exchange: Exchange,
 	authenticator: Authenticator,
 	{ limit }: Action,
 ): Promise<User | null> {
-	if (limit === undefined) return exchange.ask(authenticator)
+	return limit === undefined ? exchange.ask(authenticator) : guarded(exchange, authenticator, limit)
+}
+
+/** Who guesses at credentials is stopped before they are looked at. */
+async function guarded(
+	exchange: Exchange,
+	authenticator: Authenticator,
+	limit: CompiledLimit,
+): Promise<User | null> {
 	await refuseGuesser(exchange, limit)
 	try {
 		return await exchange.ask(authenticator)

@@ -23,9 +23,19 @@ export interface RequestSource {
 	requireDigest(headers: Readonly<Record<string, string>>): void
 }
 
+/** A nonce that a request has used up: it is no replay to itself, where two authenticators ask about it. */
+export interface UsedNonce {
+	readonly cache: Cache
+	readonly key: string
+	/** Whether it was new. */
+	readonly isNew: boolean | Promise<boolean>
+}
+
 /** The request being served: `this.request` in a handler's method, the argument of an authenticator. */
 export class Request {
 	readonly #source: RequestSource
+	/** @internal What `auth/hmac/nonces.ts` knows of this request: a WeakMap would cost as much as a hash. */
+	usedNonces: UsedNonce[] | undefined = undefined
 
 	constructor(source: RequestSource) {
 		this.#source = source

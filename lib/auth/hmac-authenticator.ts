@@ -118,9 +118,11 @@ export class HmacAuthenticator implements Authenticator {
 				continue
 			}
 			const { keyid, bytes } = claim.sent
-			const key = await this.#find(keyid)
+			const found = this.#find(keyid)
+			const key = found instanceof Promise ? await found : found
 			if (isSignedBy(key, claim.base, bytes) && key !== undefined) {
-				await this.#useUp(request, claim.sent, now)
+				const using = this.#useUp(request, claim.sent, now)
+				if (using !== undefined) await using
 				return { id: keyid, ...key.user }
 			}
 			reason = wrongSignature(key !== undefined, keyid)
@@ -137,16 +139,20 @@ export class HmacAuthenticator implements Authenticator {
 	): { readonly sent: SentSignature; readonly base: string } {
 		const sent = readSignature(pair)
 		checkTimes(sent, now, this.#windowSeconds)
-		checkCovered(request, sent.covered)
+		checkCovered(request, sent)
 		return { sent, base: signatureBase(components, sent.covered) }
 	}
 
 	/** What a good signature stands for: these bytes, once. */
-	async #useUp(request: Request, sent: SentSignature, now: number): Promise<void> {
-		if (isDigestDue(request, sent.covered)) this.#requireDigest(request)
+	#useUp(request: Request, sent: SentSignature, now: number): Promise<void> | undefined {
+		if (isDigestDue(request, sent)) this.#requireDigest(request)
 		const cache = this.#cache ?? request.cache
-		if (await useNonce(request, cache, sent, now, this.#windowSeconds)) return
-		throw this.#refusal(new Error(`the nonce of key ${named(sent.keyid)} was used before`))
+		const isNew = useNonce(request, cache, sent, now, this.#windowSeconds)
+		if (isNew === true) return undefined
+		const refusal = (): RestError =>
+			this.#refusal(new Error(`the nonce of key ${named(sent.keyid)} was used before`))
+		if (isNew === false) throw refusal()
+		return isNew.then((isNew) => (isNew ? undefined : Promise.reject(refusal())))
 	}
 
 	/** Its refusals are those of all other reasons, to the byte. */

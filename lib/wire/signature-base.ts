@@ -25,15 +25,16 @@ export const MAX_COMPONENTS = 64
 export function signatureBase(components: RequestComponents, covered: InnerList): string {
 	if (covered.items.length > MAX_COMPONENTS)
 		throw new RangeError(`more than ${MAX_COMPONENTS} components are covered`)
-	const seen = new Set<string>()
+	const identities: string[] = []
 	const identifiers: string[] = []
 	let base = ''
 	for (const item of covered.items) {
 		const name = componentName(item)
 		const identifier = itemText(item)
 		identifiers.push(identifier)
-		seen.add(item.parameters.size < 2 ? identifier : identityOf(item))
-		if (seen.size < identifiers.length) throw new RangeError('a component is covered twice')
+		const identity = item.parameters.size < 2 ? identifier : identityOf(item)
+		if (identities.includes(identity)) throw new RangeError('a component is covered twice')
+		identities.push(identity)
 		const value = components.value(name, item.parameters)
 		// A line break in a value could pass for a further line (RFC 9421 §7.5.5).
 		if (!/^[\x20-\x7e\t]*$/.test(value)) throw new RangeError(`the value of ${name} is not ASCII`)

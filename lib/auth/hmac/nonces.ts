@@ -1,5 +1,4 @@
 /** Nonces that have been used: each is good for one request. */
-import { hash } from 'node:crypto'
 import { type Cache, CacheFull } from '../../cache/cache.ts'
 import { RestError } from '../../error.ts'
 import type { Request } from '../../request.ts'
@@ -7,19 +6,9 @@ import type { Seconds } from '../../time.ts'
 import { AHEAD } from './requirements.ts'
 import type { SentSignature } from './signatures.ts'
 
-interface Used {
-	readonly cache: Cache
-	readonly key: string
-	/** Whether it was new. */
-	readonly isNew: Promise<boolean>
-}
-
-/** What each request has used up, as that is no replay to itself: two authenticators may ask about one request. */
-const USED = new WeakMap<Request, Used[]>()
-
 /**
  * Remembers a nonce for as long as its signature could be sent again, in the cache under
- * `nonce:<SHA-256 of keyid and nonce>`. Answers false when it was used by another request.
+ * `nonce:<length of keyid>:<keyid>:<nonce>`. Answers false when it was used by another request.
  *
  * @throws RestError `unavailable` when it can't be remembered: to let it pass would let a replay pass
  */
@@ -29,23 +18,35 @@ export function useNonce(
 	{ keyid, nonce, created }: SentSignature,
 	now: number,
 	windowSeconds: Seconds,
-): Promise<boolean> {
+): boolean | Promise<boolean> {
 	// The length keeps ("a", "bc") and ("ab", "c") apart.
-	const key = `nonce:${hash('sha256', `${keyid.length}:${keyid}${nonce}`, 'base64url')}`
-	const used = USED.get(request) ?? []
-	USED.set(request, used)
-	const before = used.find((one) => one.cache === cache && one.key === key)
+	const key = `nonce:${keyid.length}:${keyid}:${nonce}`
+	request.usedNonces ??= []
+	const before = request.usedNonces.find((one) => one.cache === cache && one.key === key)
 	if (before !== undefined) return before.isNew
 	const isNew = add(cache, key, created + windowSeconds + AHEAD - now, windowSeconds)
-	used.push({ cache, key, isNew })
+	request.usedNonces.push({ cache, key, isNew })
 	return isNew
 }
 
-async function add(cache: Cache, key: string, ttlSeconds: Seconds, windowSeconds: Seconds): Promise<boolean> {
+/** At once, where the cache answers so. */
+function add(
+	cache: Cache,
+	key: string,
+	ttlSeconds: Seconds,
+	windowSeconds: Seconds,
+): boolean | Promise<boolean> {
+	const refusal = (cause: unknown): RestError =>
+		new RestError('unavailable', undefined, { cause: explained(cause, windowSeconds) })
 	try {
-		return (await cache.add(key, 1, ttlSeconds)) === true
+		const added: unknown = cache.add(key, 1, ttlSeconds)
+		if (typeof added === 'boolean') return added
+		return Promise.resolve(added).then(
+			(answer) => answer === true,
+			(cause: unknown) => Promise.reject(refusal(cause)),
+		)
 	} catch (cause) {
-		throw new RestError('unavailable', undefined, { cause: explained(cause, windowSeconds) })
+		throw refusal(cause)
 	}
 }
 

@@ -2,8 +2,6 @@
 import type { Request } from '../../request.ts'
 import type { Seconds } from '../../time.ts'
 import { TARGET, WHEN_SENT } from '../../wire/covered.ts'
-import { componentName } from '../../wire/signature-base.ts'
-import type { InnerList } from '../../wire/structured-fields.ts'
 import type { SentSignature } from './signatures.ts'
 
 /** How far a client's clock may be ahead. */
@@ -16,30 +14,22 @@ const HOW = ';created;alg="hmac-sha256"'
 export const ACCEPT_SIGNATURE = `sig=(${LIST})${HOW}, sig-body=(${LIST} "content-type" "content-digest")${HOW}`
 
 /** Whether something of the request's body is signed, or there is a body, which then must be. */
-export function isDigestDue(request: Request, covered: InnerList): boolean {
-	return request.hasBody || coveredNames(covered).has('content-digest')
+export function isDigestDue(request: Request, { names }: SentSignature): boolean {
+	return request.hasBody || names.includes('content-digest')
 }
 
 /** @throws RangeError that names what isn't covered */
-export function checkCovered(request: Request, covered: InnerList): void {
-	const names = coveredNames(covered)
+export function checkCovered(request: Request, { names }: SentSignature): void {
 	const require = (name: string): void => {
-		if (!names.has(name)) throw new RangeError(`${name} is not covered`)
+		if (!names.includes(name)) throw new RangeError(`${name} is not covered`)
 	}
 	require('@method')
-	if (!names.has('@target-uri')) TARGET.forEach(require)
+	if (!names.includes('@target-uri')) TARGET.forEach(require)
 	if (request.hasBody) {
 		require('content-digest')
 		if (isSent(request, 'content-type')) require('content-type')
 	}
 	for (const name of WHEN_SENT) if (isSent(request, name)) require(name)
-}
-
-/** One member of a field (`key`) is not the field: the others could be changed. */
-function coveredNames({ items }: InnerList): ReadonlySet<string> {
-	const names = new Set<string>()
-	for (const item of items) if (!item.parameters.has('key')) names.add(componentName(item))
-	return names
 }
 
 function isSent(request: Request, name: string): boolean {

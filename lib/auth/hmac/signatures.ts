@@ -1,6 +1,7 @@
 /** The signatures that a request carries: `Signature-Input` and `Signature` (RFC 9421 §4), label by label. */
 import type { BareItem } from '../../wire/bare-item.ts'
 import { LONGEST_NAME } from '../../wire/covered.ts'
+import { componentName } from '../../wire/signature-base.ts'
 import { type InnerList, isInnerList, type Member, parseDictionary } from '../../wire/structured-fields.ts'
 
 /** How many are looked at: each costs an HMAC, and proxies in between add one or two. */
@@ -10,6 +11,8 @@ const MOST = 4
 export interface SentSignature {
 	/** What is covered, with the signature's parameters. */
 	readonly covered: InnerList
+	/** The names of what is covered as a whole: of one member of a field (`key`) the others could be changed. */
+	readonly names: readonly string[]
 	readonly bytes: Uint8Array
 	readonly keyid: string
 	readonly nonce: string
@@ -49,12 +52,19 @@ export function readSignature([covered, signature]: readonly [Member, Member]): 
 	textOf(parameters.get('tag'), 'tag')
 	return {
 		covered,
+		names: namesOf(covered),
 		bytes: signature.value.value,
 		keyid: nameOf(parameters.get('keyid'), 'keyid'),
 		nonce: nameOf(parameters.get('nonce'), 'nonce'),
 		created: required(secondsOf(parameters.get('created'), 'created'), 'created'),
 		expires: secondsOf(parameters.get('expires'), 'expires'),
 	}
+}
+
+function namesOf({ items }: InnerList): readonly string[] {
+	const names: string[] = []
+	for (const item of items) if (!item.parameters.has('key')) names.push(componentName(item))
+	return names
 }
 
 function textOf(item: BareItem | undefined, name: string): string | undefined {

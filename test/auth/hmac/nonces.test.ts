@@ -12,10 +12,18 @@ const request = (): Request => ({}) as unknown as Request
 
 function sent(nonce: string, keyid = 'k1'): SentSignature {
 	const covered = { items: [], parameters: new Map() }
-	return { covered, bytes: new Uint8Array(), keyid, nonce, created: NOW, expires: undefined }
+	return {
+		covered,
+		names: [],
+		bytes: new Uint8Array(),
+		keyid,
+		nonce,
+		created: NOW,
+		expires: undefined,
+	}
 }
 
-const use = (of: Request, cache: Cache, what: SentSignature): Promise<boolean> =>
+const use = async (of: Request, cache: Cache, what: SentSignature): Promise<boolean> =>
 	useNonce(of, cache, what, NOW, 300)
 
 describe('nonces of one request', (test) => {
