@@ -15,9 +15,14 @@ export interface Reply {
 export const JSON_TYPE = 'application/json; charset=utf-8'
 export const NOSNIFF = 'X-Content-Type-Options'
 
-/** A text with its type and length. */
-export function textual(exchange: Exchange, status: number, type: string, text: string): Reply {
-	const length = Buffer.byteLength(text)
+/** A text with its type and length in bytes. */
+export function textual(
+	exchange: Exchange,
+	status: number,
+	type: string,
+	text: string,
+	length = Buffer.byteLength(text),
+): Reply {
 	return {
 		status,
 		headers: headers(exchange, ['Content-Type', type, 'Content-Length', String(length), NOSNIFF, 'nosniff']),

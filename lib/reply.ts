@@ -35,12 +35,12 @@ export function seal(exchange: Exchange, value: unknown): Reply | Promise<Reply>
 type Meta = ReplyOptions['meta']
 
 function sealValue(exchange: Exchange, value: unknown, wrap: boolean, meta: Meta): Reply | Promise<Reply> {
-	if (value === undefined || value === null) return json(exchange, aroundText('null', wrap, meta))
+	if (value === undefined || value === null) return json(exchange, 'null', wrap, meta)
 	if (typeof value === 'object' && !isPlain(value)) {
-		if (value instanceof RawJson) return json(exchange, aroundText(value.text, wrap, meta))
+		if (value instanceof RawJson) return json(exchange, value.text, wrap, meta)
 		if (hasNoContent(statusOf(exchange))) {
 			letGo(value)
-			return json(exchange, '')
+			return bodiless(exchange)
 		}
 		if (value instanceof Uint8Array) return bytes(exchange, value)
 		if (value instanceof Readable && !value.readableObjectMode) return stream(exchange, value)
@@ -49,7 +49,7 @@ function sealValue(exchange: Exchange, value: unknown, wrap: boolean, meta: Meta
 		if (isRestError(value)) return sealError(exchange, value)
 		refuseLossy(value)
 	}
-	return json(exchange, aroundText(stringify(value), wrap, meta))
+	return json(exchange, stringify(value), wrap, meta)
 }
 
 /** Objects and arrays made by literals, which most answers are: they need no further questions. */
@@ -89,16 +89,24 @@ function unspeakable(value: unknown): TypeError {
 	return new TypeError(`a ${typeof value} can't be answered: JSON has no such value`)
 }
 
-/** The envelope is put around the text: to stringify it with the value costs a small answer 0.2 µs more. */
-function aroundText(data: string, wrap: boolean, meta: Meta): string {
-	if (!wrap) return data
-	return `{"success":true,"data":${data}${meta === undefined ? '' : `,"meta":${stringify(meta)}`}}`
+/**
+ * The envelope is put around the text: to stringify it with the value costs a small answer 0.2 µs more. The bytes
+ * are counted before, as to count those of texts put together copies them once more.
+ */
+function json(exchange: Exchange, data: string, wrap: boolean, meta: Meta): Reply {
+	const status = statusOf(exchange)
+	if (hasNoContent(status)) return bodiless(exchange)
+	const length = Buffer.byteLength(data)
+	if (!wrap) return textual(exchange, status, JSON_TYPE, data, length)
+	const end = meta === undefined ? '}' : `,"meta":${stringify(meta)}}`
+	const text = BEGINNING + data + end
+	return textual(exchange, status, JSON_TYPE, text, BEGINNING.length + length + Buffer.byteLength(end))
 }
 
-function json(exchange: Exchange, text: string): Reply {
-	const status = statusOf(exchange)
-	if (hasNoContent(status)) return { status, headers: headers(exchange, [NOSNIFF, 'nosniff']), body: null }
-	return textual(exchange, status, JSON_TYPE, text)
+const BEGINNING = '{"success":true,"data":'
+
+function bodiless(exchange: Exchange): Reply {
+	return { status: statusOf(exchange), headers: headers(exchange, [NOSNIFF, 'nosniff']), body: null }
 }
 
 function hasNoContent(status: number): boolean {
@@ -148,7 +156,7 @@ async function records(
 	} finally {
 		if (body === null && source.first.done !== true) await source.rest.return?.()
 	}
-	if (hasNoContent(statusOf(exchange))) return json(exchange, '')
+	if (hasNoContent(statusOf(exchange))) return bodiless(exchange)
 	const lines = headers(exchange, ['Content-Type', JSON_TYPE, NOSNIFF, 'nosniff'])
 	return { status: statusOf(exchange), headers: lines, body }
 }

@@ -2,6 +2,8 @@
 import { Buffer, constants, isAscii, isUtf8 } from 'node:buffer'
 import { RestError } from '../error.ts'
 
+/** Of longer texts, most of which are ASCII, that is found out and copied in less time than UTF-8 is decoded. */
+const SHORT = 1_024
 const REPLACEMENT = '\uFFFD'
 
 /**
@@ -14,8 +16,7 @@ export function decodeUtf8(bytes: Buffer, what: string): string {
 	if (bytes.length > constants.MAX_STRING_LENGTH) {
 		throw new RestError('content_too_large', `${what} is longer than text can be`)
 	}
-	// Most texts are ASCII, and that is found out and copied in less time than UTF-8 is decoded.
-	if (isAscii(bytes)) return bytes.toString('latin1')
+	if (bytes.length > SHORT && isAscii(bytes)) return bytes.toString('latin1')
 	const text = bytes.toString()
 	// Wrong bytes decode to U+FFFD, so text without it was right: cheaper than a look at the bytes.
 	if (text.indexOf(REPLACEMENT) === -1 || isUtf8(bytes)) return text
