@@ -19,11 +19,12 @@ import {
 	openingOptions,
 	type TableOptions,
 } from '../sql/model-options.ts'
+import { columnOf, columnsOf } from '../sql/name.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
 import type { Seconds } from '../time.ts'
 import { mustBeDatabase, type SqliteDatabase } from './sqlite/connection.ts'
-import { sqliteDialect } from './sqlite/dialect.ts'
+import { sqliteDialect, withExactKey } from './sqlite/dialect.ts'
 import { driverOf, type SqliteDriver } from './sqlite/driver.ts'
 import { findListing, introspect, type Listing, listings, ownKey } from './sqlite/introspect.ts'
 
@@ -168,5 +169,12 @@ function opened(database: SqliteDatabase): Ways {
 
 function modelOf(ways: Ways, listing: Listing, { key, bigint, timeoutSeconds }: OpeningOptions): SqliteModel {
 	const table = introspect(ways.driver, listing, { key, asText: bigint === 'string' })
-	return new SqliteModel(ways, table, timeoutSeconds)
+	const { type } = columnOf(columnsOf(table), table.key)
+	// A text's column may be compared without case, or without spaces at its end; an id is what it is.
+	const exact = type === 'text' || type === 'uuid' ? exactly(ways) : ways
+	return new SqliteModel(exact, table, timeoutSeconds)
+}
+
+function exactly({ driver, lean, guarded }: Ways): Ways {
+	return { driver, lean: withExactKey(lean), guarded: withExactKey(guarded) }
 }

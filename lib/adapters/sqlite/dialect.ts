@@ -42,18 +42,26 @@ export function sqliteDialect(writing: Writing): Dialect {
 			sql.values.push(values === undefined ? JSON.stringify(ids) : `[${values}]`)
 			sql.add('?))')
 		},
-		// The first by the index, the second whatever the column's own collation.
-		exactly: (sql, column, alias, text) => {
-			const name = columnName(dialect, column, alias)
-			sql.add(`(${name} = `).value(text, column)
-			sql.add(` and ${name} = `).value(text, column).add(' collate binary)')
-		},
+		exactly: writeExactly,
 		list: (sql, parts) => lists.write(sql, parts),
 		listed: (rows, parts) => lists.listed(rows, parts),
 		failure: failureOf,
 	}
 	const lists = new Lists(dialect, writing)
 	return dialect
+}
+
+/** The same for tables whose key is a text: an id is compared byte by byte, whatever the column's collation. */
+export function withExactKey(dialect: Dialect): Dialect {
+	const keyIs: Dialect['keyIs'] = (sql, key, alias, id) => writeExactly(sql, key, alias, id)
+	return { ...dialect, keyIs }
+}
+
+/** The first by the index, the second whatever the column's own collation. */
+function writeExactly(sql: Sql, column: Column, alias: string, text: string): void {
+	const name = columnName(sql.dialect, column, alias)
+	sql.add(`(${name} = `).value(text, column)
+	sql.add(` and ${name} = `).value(text, column).add(' collate binary)')
 }
 
 /**
