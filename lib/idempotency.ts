@@ -2,10 +2,11 @@
  * Runs a request with an `Idempotency-Key` once: whoever repeats it is given the answer of the first time
  * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access have been checked before, for each.
  */
+import { CacheFull } from './cache/cache.ts'
 import { RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import { cacheKeyOf, fingerprintOf } from './idempotency/key.ts'
-import { type Answered, fromValue, type Kept, type Running, toValue } from './idempotency/record.ts'
+import { type Answered, fromValue, isLong, type Kept, type Running, toValue } from './idempotency/record.ts'
 import { callerOf } from './limit/rate-limit.ts'
 import { checkStatus, headerLine } from './reply-head.ts'
 import { headers, type Reply } from './reply-text.ts'
@@ -41,6 +42,8 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	const fingerprint = await fingerprintOf({ method, target, contentType, bytes: bytesOf(exchange) })
 	const begun = app.deadlines.clock()
 	const before = await begin(exchange, cacheKey, { state: 'running', fingerprint })
+	if (before?.state === 'apart')
+		return repeated(exchange, await apart(exchange, cacheKey, before), fingerprint)
 	if (before !== undefined) return repeated(exchange, before, fingerprint)
 	// The time is over, and something else was answered; or so much of it that the mark could end before the run.
 	if (isOver(exchange) || app.deadlines.clock() - begun > MARGIN) {
@@ -88,15 +91,42 @@ async function begin(exchange: Exchange, cacheKey: string, running: Running): Pr
 	return running
 }
 
-/** @throws RestError `too_many_requests` for a key too many, which is then as if it had never been */
+/**
+ * @throws RestError `too_many_requests` for a key too many; and what the cache throws. The key is then as if it had
+ *   never been sent: nothing is run under it.
+ */
 async function countKey(exchange: Exchange, cacheKey: string): Promise<void> {
 	const caller = callerOf(exchange.user, exchange.ip())
-	const count = await exchange.app.cache.increment(`idempotency-keys:${JSON.stringify([caller])}`, DAY)
-	if (count <= MOST_KEYS) return
-	await forget(exchange, cacheKey)
-	throw new RestError('too_many_requests', `More than ${MOST_KEYS} Idempotency-Keys were used in a day`, {
-		headers: { 'Retry-After': '3600' },
-	})
+	try {
+		const count = await exchange.app.cache.increment(`idempotency-keys:${JSON.stringify([caller])}`, DAY)
+		if (count <= MOST_KEYS) return
+		throw new RestError('too_many_requests', `More than ${MOST_KEYS} Idempotency-Keys were used in a day`, {
+			headers: { 'Retry-After': '3600' },
+		})
+	} catch (error) {
+		await forget(exchange, cacheKey)
+		throw error
+	}
+}
+
+/** The answer that is kept beside its record; it may have had to make room. */
+async function apart(
+	exchange: Exchange,
+	cacheKey: string,
+	{ fingerprint }: { readonly fingerprint: string },
+): Promise<Kept> {
+	try {
+		const value = await exchange.app.cache.get(besideOf(cacheKey))
+		if (value !== undefined) return fromValue(value)
+	} catch (cause) {
+		throw new RestError('unavailable', undefined, { cause })
+	}
+	return { state: 'unkept', fingerprint }
+}
+
+/** Where a long answer is kept. */
+function besideOf(cacheKey: string): string {
+	return `${cacheKey}:answer`
 }
 
 /** A mark that can't be taken back ends by itself. */
@@ -111,16 +141,33 @@ async function forget({ app }: Exchange, cacheKey: string): Promise<void> {
  * same request may succeed when it comes again; but not what may have been done.
  */
 async function end(exchange: Exchange, cacheKey: string, reply: Reply, fingerprint: string): Promise<void> {
-	const { cache } = exchange.app
 	const isForgotten = reply.status >= 500 || PASSING.has(reply.status) || exchange.isAborted
+	const unkept: Kept = { state: 'unkept', fingerprint }
 	try {
-		if (exchange.isOutcomeUnknown)
-			await soon(cache.set(cacheKey, toValue({ state: 'unkept', fingerprint }), DAY))
-		else if (isForgotten) await soon(cache.delete(cacheKey))
-		else await soon(cache.set(cacheKey, toValue(keptOf(exchange, reply, fingerprint)), DAY))
+		if (exchange.isOutcomeUnknown) await soon(keep(exchange, cacheKey, unkept))
+		else if (isForgotten) await soon(exchange.app.cache.delete(cacheKey))
+		else await soon(keep(exchange, cacheKey, keptOf(exchange, reply, fingerprint)))
 	} catch (error) {
 		// What was done is done, and is told; the mark refuses the same request while it lasts.
 		exchange.log('error', 'an answer could not be kept for its Idempotency-Key', error)
+	}
+}
+
+/** Keeps a record for a day. Where there is no room for the answer, it is known at least that there was one. */
+async function keep(exchange: Exchange, cacheKey: string, kept: Kept): Promise<void> {
+	const { cache } = exchange.app
+	const { fingerprint } = kept
+	try {
+		if (kept.state !== 'answered' || !isLong(kept)) {
+			await cache.set(cacheKey, toValue(kept), DAY)
+			return
+		}
+		await cache.set(besideOf(cacheKey), toValue(kept), DAY)
+		await cache.set(cacheKey, toValue({ state: 'apart', fingerprint }), DAY)
+	} catch (error) {
+		if (!(error instanceof CacheFull) || kept.state === 'unkept') throw error
+		exchange.log('warn', 'there was no room for the answer to an Idempotency-Key', error)
+		await cache.set(cacheKey, toValue({ state: 'unkept', fingerprint }), DAY)
 	}
 }
 

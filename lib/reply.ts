@@ -90,8 +90,8 @@ function unspeakable(value: unknown): TypeError {
 }
 
 /**
- * The envelope is put around the text: to stringify it with the value costs a small answer 0.2 µs more. The bytes
- * are counted before, as to count those of texts put together copies them once more.
+ * The envelope is put around the text: to stringify it with the value costs a small answer 0.2 µs more. Bytes are
+ * counted before joining: counting a joined text would copy it first.
  */
 function json(exchange: Exchange, data: string, wrap: boolean, meta: Meta): Reply {
 	const status = statusOf(exchange)

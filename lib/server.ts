@@ -57,6 +57,7 @@ export class Server {
 	 */
 	readonly handler: Listener
 	readonly #service: Service
+	readonly #vetting = new Vetting(MAX_HEADER_LINES)
 	readonly #graceTimeout: number
 	readonly #connections: ReadonlySet<Socket>
 	#closing: Promise<void> | undefined
@@ -72,7 +73,7 @@ export class Server {
 			// `service` checks what it is given.
 			this.controller.service(path, handler as Mountable)
 		}
-		this.server = httpServer(this.#service, settings.limits)
+		this.server = httpServer(this.#service, this.#vetting, settings.limits)
 		this.#connections = connectionsOf(this.server)
 		this.handler = listenerOf(this.#service)
 	}
@@ -105,9 +106,9 @@ export class Server {
 		return this.#closing
 	}
 
-	/** Answers a request without a socket, on the same path as any other. */
+	/** Answers a request without a socket, on the same path as any other; only node's parser is left out. */
 	inject(request: InjectedRequest): Promise<InjectedReply> {
-		return inject(this.#service, request)
+		return inject(this.#service, this.#vetting, request)
 	}
 }
 
@@ -129,7 +130,7 @@ function appOf(settings: Settings): App {
 	}
 }
 
-function httpServer(service: Service, limits: Limits): HttpServer {
+function httpServer(service: Service, vetting: Vetting, limits: Limits): HttpServer {
 	const server = createHttpServer({
 		headersTimeout: limits.headersTimeout,
 		// node's time for a whole request can't differ by route: the body's is kept by us.
@@ -142,11 +143,12 @@ function httpServer(service: Service, limits: Limits): HttpServer {
 		requireHostHeader: false,
 	})
 	server.maxHeadersCount = MAX_HEADER_LINES + 1
-	const vetting = new Vetting(MAX_HEADER_LINES)
 	server.on('request', (request, response) => serve(service, vetting, request, response))
 	server.on('checkContinue', (request, response) => serve(service, vetting, request, response, true))
 	server.on('checkExpectation', (request, response) => refuseExpectation(service, request, response))
-	server.on('connect', (_request: IncomingMessage, socket: Socket) => answerConnect(service.app, socket))
+	server.on('connect', (request: IncomingMessage, socket: Socket) =>
+		answerConnect(service.app, request, socket),
+	)
 	server.on('clientError', (error, socket) => answerClientError(service.app, error, socket as Socket))
 	return server
 }

@@ -152,7 +152,9 @@ export class HmacAuthenticator implements Authenticator {
 		const refusal = (): RestError =>
 			this.#refusal(new Error(`the nonce of key ${named(sent.keyid)} was used before`))
 		if (isNew === false) throw refusal()
-		return isNew.then((isNew) => (isNew ? undefined : Promise.reject(refusal())))
+		return isNew.then((wasNew) => {
+			if (!wasNew) throw refusal()
+		})
 	}
 
 	/** Its refusals are those of all other reasons, to the byte. */

@@ -75,8 +75,8 @@ const COMMA = 0x2c
 const OPENING_BRACKET = 0x5b
 
 /**
- * Only a text with escapes can spell the names otherwise, and only where an object is the value of a key can there
- * be a `constructor` with a `prototype`: few texts have to be searched for `p`, which is quick for no text.
+ * Only a text with escapes can spell the names otherwise. `prototype` is searched for only where an object is some
+ * key's value, as searching for a word with a common first letter is slow.
  */
 function mayHoldReserved(text: string, { inner }: Braces): boolean {
 	if (text.indexOf('__proto__') !== -1 || text.indexOf('\\u') !== -1) return true

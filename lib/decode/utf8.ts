@@ -2,7 +2,7 @@
 import { Buffer, constants, isAscii, isUtf8 } from 'node:buffer'
 import { RestError } from '../error.ts'
 
-/** Of longer texts, most of which are ASCII, that is found out and copied in less time than UTF-8 is decoded. */
+/** Of longer texts, mostly ASCII, checking for it and copying is faster than decoding UTF-8. */
 const SHORT = 1_024
 const REPLACEMENT = '\uFFFD'
 

@@ -25,7 +25,25 @@ export interface Unkept {
 	readonly fingerprint: string
 }
 
-export type Kept = Running | Answered | Unkept
+/** A request whose answer is kept beside its record, where it may be evicted: see `isLong`. */
+export interface KeptApart {
+	readonly state: 'apart'
+	readonly fingerprint: string
+}
+
+export type Kept = Running | Answered | Unkept | KeptApart
+
+/**
+ * Most characters of an answer that is in its record. Records are never evicted, and share their room with nonces
+ * and limits of all: whoever could fill it with answers would shut the others out.
+ */
+const LONGEST_WITHIN = 1_024
+
+/** Whether an answer is too long for its record. */
+export function isLong({ body, headers }: Answered): boolean {
+	const size = headers.reduce((sum, text) => sum + text.length, body?.length ?? 0)
+	return size > LONGEST_WITHIN
+}
 
 /** The record as the cache's value. */
 export function toValue(kept: Kept): JsonValue {
@@ -39,7 +57,7 @@ export function fromValue(value: JsonValue): Kept {
 			Record<string, JsonValue>
 		>
 		if (typeof fingerprint === 'string') {
-			if (state === 'running' || state === 'unkept') return { state, fingerprint }
+			if (state === 'running' || state === 'unkept' || state === 'apart') return { state, fingerprint }
 			if (
 				state === 'answered' &&
 				typeof status === 'number' &&

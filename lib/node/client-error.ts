@@ -5,6 +5,7 @@ import type { App } from '../app.ts'
 import type { Due } from '../deadlines.ts'
 import { RestError } from '../error.ts'
 import { Exchange } from '../exchange.ts'
+import type { Incoming } from '../incoming.ts'
 import type { Milliseconds } from '../time.ts'
 import { MAX_TARGET } from './vet.ts'
 
@@ -48,11 +49,12 @@ export function answerClientError(app: App, error: ParserError, socket: Socket):
 	else endWith(app, socket, errorOf(error))
 }
 
-/** Answers a CONNECT, which node hands over as a bare socket. */
-export function answerConnect(app: App, socket: Socket): void {
+/** Answers a CONNECT, which node hands over with a bare socket. */
+export function answerConnect(app: App, incoming: Incoming, socket: Socket): void {
 	// node has taken its own listeners off: without one, a reset would end the process.
 	socket.on('error', () => {})
-	endWith(app, socket, new RestError('not_implemented', 'CONNECT is not served'))
+	const error = new RestError('not_implemented', 'CONNECT is not served')
+	endWith(app, socket, error, new Exchange(app, incoming).id())
 }
 
 /** The newest request of a connection that is being worked on. */
@@ -64,15 +66,19 @@ function pendingOn(app: App, socket: Socket): Exchange | undefined {
 	return newest
 }
 
-/** Writes an answer by hand: there is no response object for what was never parsed. */
-function endWith(app: App, socket: Socket, error: RestError): void {
+/** Writes an answer by hand: there is no response object, and no id that was sent, for what was never parsed. */
+function endWith(app: App, socket: Socket, error: RestError, id: string = crypto.randomUUID()): void {
 	if (socket.writableEnded || socket.destroyed) return
-	const body = JSON.stringify({ success: false, error: error.message, code: error.code })
+	const { status, message, code } = error
+	const requestId = status >= 500 || app.requestId !== undefined ? id : undefined
+	const body = JSON.stringify({ success: false, error: message, code, requestId })
 	const head = [
-		`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`,
+		`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+		`Date: ${new Date().toUTCString()}`,
 		'Content-Type: application/json; charset=utf-8',
 		`Content-Length: ${Buffer.byteLength(body)}`,
 		'X-Content-Type-Options: nosniff',
+		...(app.requestId === undefined ? [] : [`${app.requestId}: ${id}`]),
 		'Connection: close',
 	]
 	end(app, socket, `${head.join('\r\n')}\r\n\r\n${body}`)

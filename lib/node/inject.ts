@@ -1,13 +1,18 @@
 /** `inject`: a request without a socket, on the same path as every other. For tests, and for calls from inside. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
+import type { RestError } from '../error.ts'
 import { Exchange } from '../exchange.ts'
 import type { Incoming } from '../incoming.ts'
 import { sealError } from '../reply-error.ts'
 import type { Reply } from '../reply-text.ts'
 import { linesByName } from './header-lines.ts'
-import { answerUnlessClosed, type Service } from './listener.ts'
+import { answerUnlessClosed, type Service, unexpected } from './listener.ts'
 import { discard } from './send.ts'
+import type { Vetting } from './vet.ts'
+
+/** By which node:http tells what it answers `100 Continue` from what it has us refuse. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 
 /** A request to inject. */
 export interface InjectedRequest {
@@ -15,7 +20,7 @@ export interface InjectedRequest {
 	readonly method?: string
 	/** Path and query: `/blog/api/article/5?a=1`. */
 	readonly url: string
-	/** Names in any case; a list of values stands for so many lines. */
+	/** Names in any case; a list of values stands for so many lines. @default `Host: localhost`, and what the body is */
 	readonly headers?: Readonly<Record<string, string | readonly string[]>>
 	/** Text and bytes are sent as they are; anything else as JSON, with its content type. */
 	readonly body?: unknown
@@ -36,11 +41,17 @@ export interface InjectedReply {
 }
 
 /** Answers a request as the server would, and collects the answer. Rejects where a connection would be cut. */
-export async function inject(service: Service, request: InjectedRequest): Promise<InjectedReply> {
-	const exchange = new Exchange(service.app, incomingOf(request))
-	const reply = await settled(service, exchange)
+export async function inject(
+	service: Service,
+	vetting: Vetting,
+	request: InjectedRequest,
+): Promise<InjectedReply> {
+	const incoming = incomingOf(request)
+	const exchange = new Exchange(service.app, incoming)
+	const refusal = refusalOf(vetting, incoming)
+	const reply = refusal === undefined ? await settled(service, exchange) : sealError(exchange, refusal)
 	exchange.replied = true
-	const body = await bytesOf(reply)
+	const body = await bytesOf(reply, incoming.method)
 	return {
 		status: reply.status,
 		headers: linesByName(reply.headers),
@@ -48,6 +59,13 @@ export async function inject(service: Service, request: InjectedRequest): Promis
 		text: () => body.toString('utf8'),
 		json: () => JSON.parse(body.toString('utf8')) as unknown,
 	}
+}
+
+/** The error that a request is refused with before anything else is looked at; by node's own order. */
+function refusalOf(vetting: Vetting, incoming: Incoming): RestError | undefined {
+	const { expect } = incoming.headers
+	if (expect !== undefined && !CONTINUE.test(expect)) return unexpected()
+	return vetting.check(incoming)
 }
 
 /** The answer, or what replaces it when its time is over. */
@@ -69,8 +87,9 @@ function settled(service: Service, exchange: Exchange): Reply | Promise<Reply> {
 	})
 }
 
-async function bytesOf({ body }: Reply): Promise<Buffer> {
-	if (body === null) return Buffer.alloc(0)
+/** As node:http does, it leaves out what a HEAD was given because it was refused before its method was looked at. */
+async function bytesOf({ body }: Reply, method: string | undefined): Promise<Buffer> {
+	if (body === null || (typeof body === 'string' && method === 'HEAD')) return Buffer.alloc(0)
 	if (typeof body === 'string') return Buffer.from(body)
 	if (body instanceof Uint8Array) return Buffer.from(body)
 	const chunks: Buffer[] = []
@@ -81,25 +100,47 @@ async function bytesOf({ body }: Reply): Promise<Buffer> {
 /** A body with what an `IncomingMessage` tells of its request. */
 function incomingOf(request: InjectedRequest): Incoming {
 	const { body, type } = encoded(request.body)
-	const headers: IncomingHttpHeaders = { host: 'localhost' }
-	if (type !== undefined) headers['content-type'] = type
-	if (body !== undefined) headers['content-length'] = String(body.length)
-	for (const [name, value] of Object.entries(request.headers ?? {})) {
-		// As node:http joins the lines of one name (RFC 9110 §5.3, RFC 9113 §8.2.3).
-		const separator = /^cookie$/i.test(name) ? '; ' : ', '
-		headers[name.toLowerCase()] = typeof value === 'string' ? value : value.join(separator)
-	}
+	const usual: Record<string, string> = { Host: 'localhost' }
+	if (type !== undefined) usual['Content-Type'] = type
+	if (body !== undefined) usual['Content-Length'] = String(body.length)
+	const lines = linesOf(usual, request.headers ?? {})
 	const facts = {
 		method: request.method ?? 'GET',
 		url: request.url,
-		headers,
-		rawHeaders: Object.entries(headers).flatMap(([name, value]) => [name, String(value)]),
+		headers: joined(lines),
+		rawHeaders: lines.flat(),
 		httpVersionMajor: 1,
 		httpVersionMinor: 1,
 		socket: { remoteAddress: request.remoteAddress ?? '127.0.0.1' },
 		complete: true,
 	}
 	return Object.assign(Readable.from(body === undefined ? [] : [body], { objectMode: false }), facts)
+}
+
+type Line = readonly [name: string, value: string]
+
+/** The usual lines, without those that are given, and the given ones. */
+function linesOf(
+	usual: Readonly<Record<string, string>>,
+	given: Readonly<Record<string, string | readonly string[]>>,
+): Line[] {
+	const names = new Set(Object.keys(given).map((name) => name.toLowerCase()))
+	const lines: Line[] = Object.entries(usual).filter(([name]) => !names.has(name.toLowerCase()))
+	for (const [name, value] of Object.entries(given)) {
+		for (const one of typeof value === 'string' ? [value] : value) lines.push([name, one])
+	}
+	return lines
+}
+
+/** As node:http joins the lines of one name (RFC 9110 §5.3, RFC 9113 §8.2.3). */
+function joined(lines: readonly Line[]): IncomingHttpHeaders {
+	const headers: IncomingHttpHeaders = {}
+	for (const [name, value] of lines) {
+		const key = name.toLowerCase()
+		const before = headers[key]
+		headers[key] = typeof before === 'string' ? before + (key === 'cookie' ? '; ' : ', ') + value : value
+	}
+	return headers
 }
 
 function encoded(body: unknown): { body: Buffer | undefined; type: string | undefined } {

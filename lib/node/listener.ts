@@ -115,6 +115,10 @@ function wait(exchange: Exchange, response: Outgoing, reply: Promise<Reply>): vo
 /** Refuses an expectation other than `100-continue` (RFC 9110 §10.1.1). */
 export function refuseExpectation({ app }: Service, incoming: Incoming, response: Outgoing): void {
 	const exchange = new Exchange(app, incoming)
-	const error = new RestError('expectation_failed', 'The only expectation served is 100-continue')
-	send(exchange, response, sealError(exchange, error), true)
+	send(exchange, response, sealError(exchange, unexpected()), true)
+}
+
+/** The answer to an expectation that isn't served. */
+export function unexpected(): RestError {
+	return new RestError('expectation_failed', 'The only expectation served is 100-continue')
 }

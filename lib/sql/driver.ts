@@ -7,8 +7,8 @@ export interface Statement {
 	/** Whether it changes anything: a lost connection then leaves the outcome open. */
 	readonly writes: boolean
 	/**
-	 * Whether a driver may run it in one transaction with others of its text, which then all have what any of them
-	 * locks. Where one fails it must run each again by itself.
+	 * Whether it may share a transaction with others of its text. Locks are then held until all are done; where one
+	 * fails, the driver runs each again alone.
 	 */
 	readonly joins?: boolean
 }

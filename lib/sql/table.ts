@@ -26,6 +26,6 @@ export interface Table {
 	readonly constraints: readonly Constraint[]
 	/** Whether it can only be read. */
 	readonly isView: boolean
-	/** Whether an insert runs nothing of its owner's making, and so locks no rows but its own. */
-	readonly insertsAlone?: boolean
+	/** Whether its owner's triggers or rules run with an insert; `undefined` where nobody has looked. */
+	readonly hasTriggers?: boolean
 }

@@ -27,7 +27,7 @@ export function insertOf(subject: Subject, values: Values, plan: Plan): Statemen
 		text = insertText(subject, given, plan)
 		plan.inserts.keep(fields, text)
 	}
-	return { text, values: bound, writes: true, joins: subject.table.insertsAlone === true }
+	return { text, values: bound, writes: true, joins: subject.table.hasTriggers === false }
 }
 
 function insertText({ table, dialect }: Subject, given: readonly Column[], plan: Plan): string {

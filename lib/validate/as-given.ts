@@ -13,9 +13,9 @@ function isAsGiven(plan: Plan, value: unknown): boolean {
 		case 'string':
 			return typeof value === 'string' && isTextAsGiven(plan, value)
 		case 'integer':
-			return Number.isSafeInteger(value) && isWithin(plan, value as number) && isChosen(plan, value) // as just seen
+			return typeof value === 'number' && Number.isSafeInteger(value) && isNumberAsGiven(plan, value)
 		case 'number':
-			return Number.isFinite(value) && isWithin(plan, value as number) && isChosen(plan, value) // as just seen
+			return typeof value === 'number' && Number.isFinite(value) && isNumberAsGiven(plan, value)
 		case 'boolean':
 			return typeof value === 'boolean' && isChosen(plan, value)
 		case 'array':
@@ -62,11 +62,15 @@ function areAsGiven(plan: Plan | undefined, items: readonly unknown[]): boolean 
 	return true
 }
 
-/** `least` and `most` count UTF-16 units, as many as are right whatever characters they spell. */
+/** Lengths are in UTF-16 units, and the bounds so narrow that they hold however many characters these are. */
 function isTextAsGiven(plan: Plan, text: string): boolean {
 	if (text.length < plan.least || text.length > plan.most) return false
 	if (plan.format !== undefined && !hasFormat(plan.format, text)) return false
 	return (plan.pattern === undefined || plan.pattern.test(text)) && isChosen(plan, text)
+}
+
+function isNumberAsGiven(plan: Plan, value: number): boolean {
+	return isWithin(plan, value) && isChosen(plan, value)
 }
 
 function isWithin({ least, most }: Plan, size: number): boolean {

@@ -38,7 +38,7 @@ export interface Plan {
 	 * `undefined` where there is more, here or in a field or an item.
 	 */
 	readonly plain: Kind | 'anything' | undefined
-	/** From how many to how many the number, the items or the UTF-16 units are that are surely not too few or too many. */
+	/** A size in this range is surely allowed: of a number its value, of a list its items, of a text its UTF-16 units. */
 	readonly least: number
 	readonly most: number
 }

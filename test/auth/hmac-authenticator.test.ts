@@ -624,8 +624,8 @@ describe('hmac: once', (test) => {
 		await send(signed({ params: { nonce: '"a"', created: String(NOW - 100) } }))
 		await send(signed({ params: { nonce: '"b"', created: String(NOW + 60) } }))
 		assert.equal(added, [
-			['nonce:2:k1:a', 60],
-			['nonce:2:k1:b', 220],
+			['nonce:eNCmBGhWa5mXV1dryd6UCr0hOI-KUQ7peNnc1tOhYaE', 60],
+			['nonce:dm5pxinFAq8tedF9lBHfhcYwocORApPoXaNg_91HBKY', 220],
 		])
 	})
 

@@ -141,6 +141,8 @@ const CASES: Case[] = [
 	},
 ]
 
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
 describe('client-error', (test) => {
 	for (const { name, bytes, status, code } of CASES) {
 		test(`${name} → ${status} in the envelope, and the connection ends`, () =>
@@ -153,6 +155,24 @@ describe('client-error', (test) => {
 				}),
 			))
 	}
+
+	for (const { name, bytes, status } of CASES) {
+		test(`${name} → an id in header and body, with the option`, () =>
+			listening({ '': Site }, { requestId: 'X-Request-Id' }, async ({ port }) => {
+				const { headers, json, status: told } = await ask(port, bytes)
+				assert.is(told, status)
+				const { requestId } = json() as { requestId?: string }
+				assert.match(requestId ?? '', UUID)
+				assert.is(headers['x-request-id'], requestId)
+			}))
+	}
+
+	test('CONNECT has been parsed: it keeps the id that was sent', () =>
+		listening({ '': Site }, { requestId: 'X-Request-Id' }, async ({ port }) => {
+			const answer = await ask(port, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nX-Request-Id: abc-1\r\n\r\n')
+			assert.is(answer.headers['x-request-id'], 'abc-1')
+			assert.is((answer.json() as { requestId: string }).requestId, 'abc-1')
+		}))
 
 	for (const [what, status] of [
 		['target', 414],
@@ -290,10 +310,16 @@ describe('client-error', (test) => {
 
 function checkRefusal({ status, headers, json }: RawResponse, expected: number, code: string): void {
 	assert.is(status, expected)
-	const body = json() as { success: boolean; error: string; code: string }
+	const body = json() as { success: boolean; error: string; code: string; requestId?: string }
 	assert.is(body.success, false)
 	assert.is(body.code, code)
 	assert.ok(body.error.length > 5)
+	assert.is(body.requestId !== undefined, expected >= 500)
+	assert.is(headers['x-request-id'], undefined)
+	const { date } = headers
+	assert.type(date, 'string')
+	assert.is(new Date(String(date)).toUTCString(), date)
+	assert.ok(Math.abs(Date.parse(String(date)) - Date.now()) < 5_000)
 	assert.is(headers['content-type'], 'application/json; charset=utf-8')
 	assert.is(headers['x-content-type-options'], 'nosniff')
 	assert.is(headers.connection, 'close')

@@ -122,6 +122,29 @@ const REQUESTS: InjectedRequest[] = [
 	{ method: 'PUT', url: '/echo', body: 'a'.repeat(2_000_000) },
 ]
 
+/** What is refused before anything else is looked at, and what only just isn't. */
+const VETTED: [what: string, request: InjectedRequest, status: number][] = [
+	['a Host with a space', { url: '/facts', headers: { Host: 'a b/c@d' } }, 400],
+	['an empty Host', { url: '/facts', headers: { Host: '' } }, 400],
+	['no Host', { url: '/facts', headers: { Host: [] } }, 400],
+	['two Hosts', { url: '/facts', headers: { Host: ['a', 'b'] } }, 400],
+	['the same Host twice', { url: '/facts', headers: { Host: 'a', host: 'a' } }, 400],
+	['a Host with a port', { url: '/facts', headers: { host: 'a.example:80' } }, 200],
+	['a long URL', { url: `/article/${'a'.repeat(16_375)}` }, 200],
+	['a longer URL', { url: `/article/${'a'.repeat(16_376)}` }, 414],
+	['a URL of 17,000 characters', { url: `/${'a'.repeat(16_999)}` }, 414],
+	['1,000 header lines', { url: '/article', headers: linesUpTo(1_000) }, 200],
+	['1,001 header lines', { url: '/article', headers: linesUpTo(1_001) }, 431],
+	['1,001 header lines of one name', { url: '/article', headers: { ...linesUpTo(2), a: ones(999) } }, 431],
+	['a coding', { method: 'POST', url: '/echo', headers: { 'Transfer-Encoding': 'gzip, chunked' } }, 501],
+	['codings', { method: 'POST', url: '/echo', headers: { 'Transfer-Encoding': ['gzip', 'chunked'] } }, 501],
+	['an expectation', { url: '/article', headers: { Expect: 'x' } }, 417],
+	['an empty expectation', { url: '/article', headers: { expect: '' } }, 417],
+	['100-continue', { url: '/article', headers: { Expect: '100-Continue' } }, 200],
+	['an expectation and a wrong Host', { url: '/facts', headers: { Expect: 'x', Host: 'a b' } }, 417],
+	['HEAD and a wrong Host', { method: 'HEAD', url: '/facts', headers: { Host: 'a b' } }, 400],
+]
+
 /** What only a connection has. */
 const OF_THE_WIRE = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding'])
 
@@ -140,6 +163,32 @@ describe('inject', (test) => {
 				assert.is(rest, 0, 'nothing of the wire')
 			}))
 	}
+
+	for (const [what, request, status] of VETTED) {
+		test(`${what} → ${status}, as over a socket`, () =>
+			listening({ '': Site }, {}, async ({ port, server }) => {
+				const injected = await server.inject(request)
+				const sent = await ask(port, textOf(request), request.method)
+				assert.is(injected.status, status)
+				assert.is(sent.status, status)
+				assert.equal(withoutId(injected.body.toString()), withoutId(sent.body.toString()))
+				assert.equal(linesOf(injected.headers).lines, linesOf(sent.headers).lines)
+			}))
+	}
+
+	test('what is refused reaches no handler, also when the server is closed', async () => {
+		const server = site()
+		await server.close()
+		assert.is((await server.inject({ url: '/article', headers: { Host: 'a b' } })).status, 400)
+		assert.is((await server.inject({ url: '/article' })).status, 503)
+		const head = await server.inject({ method: 'HEAD', url: '/article' })
+		assert.equal([head.status, head.text()], [503, ''])
+	})
+
+	test('a name that is given in two cases is so many lines', async () => {
+		const answer = await site().inject({ url: '/facts', headers: { Accept: 'a/b', accept: 'c/d' } })
+		assert.is((answer.json() as { data: { accept: string } }).data.accept, 'a/b, c/d')
+	})
 
 	const BODIES: [name: string, body: unknown, echoed: unknown][] = [
 		['an object', { a: 1 }, { body: { a: 1 }, type: 'application/json' }],
@@ -232,15 +281,29 @@ describe('inject', (test) => {
 	})
 })
 
+/** So many lines in all, of which two are what a request over a socket has anyway. */
+function linesUpTo(count: number): Record<string, string> {
+	const others = ones(count - 2).map((value, at) => [`a${at}`, value])
+	return { Host: 'a', Connection: 'close', ...Object.fromEntries(others) }
+}
+
+function ones(count: number): string[] {
+	return Array.from({ length: count }, () => '1')
+}
+
 function site() {
 	return createServer({ '': Site }, { logger: new Log() })
 }
 
 function textOf({ method = 'GET', url, headers = {}, body = '' }: InjectedRequest): Buffer {
 	const bytes = Buffer.from(String(body))
-	const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`)
+	const lines = Object.entries(headers).flatMap(([name, value]) =>
+		[value].flat().map((one) => `${name}: ${one}`),
+	)
 	if (bytes.length > 0) lines.push(`Content-Length: ${bytes.length}`)
-	const head = [`${method} ${url} HTTP/1.1`, 'Host: localhost', ...lines, 'Connection: close']
+	if (!('Host' in headers || 'host' in headers)) lines.unshift('Host: localhost')
+	if (!('Connection' in headers)) lines.push('Connection: close')
+	const head = [`${method} ${url} HTTP/1.1`, ...lines]
 	return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), bytes])
 }
 

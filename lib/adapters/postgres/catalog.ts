@@ -14,7 +14,7 @@ export interface Relation {
 	readonly isVisible: boolean
 	/** Whether it is a part of a partitioned table. */
 	readonly isPart: boolean
-	/** Whether it has triggers or rules of its owner's: a foreign key's are the server's own. */
+	/** Whether it, or a part of it, has rules, or triggers other than those that enforce foreign keys. */
 	readonly hasTriggers: boolean
 }
 
@@ -81,7 +81,8 @@ const RELATIONS = `select json_build_object('currentSchema', current_schema(),
 	'relations', (select coalesce(json_agg(json_build_object('oid', c.oid::text, 'schema', n.nspname,
 		'name', c.relname, 'isView', c.relkind in ('v', 'm'), 'isVisible', pg_table_is_visible(c.oid),
 		'isPart', c.relispartition, 'hasTriggers', c.relhasrules or exists (select from pg_catalog.pg_trigger t
-			where t.tgrelid = c.oid and not t.tgisinternal)) order by n.nspname, c.relname), '[]')
+			where not t.tgisinternal and (t.tgrelid = c.oid or c.relkind = 'p' and t.tgrelid in (
+				select p.relid from pg_catalog.pg_partition_tree(c.oid) p)))) order by n.nspname, c.relname), '[]')
 	from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 	where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname <> 'information_schema'
 	and n.nspname not in ('pg_catalog', 'pg_toast')))::text`

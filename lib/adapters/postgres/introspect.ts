@@ -52,7 +52,7 @@ export function introspect(relation: Relation, catalog: Catalog, bigint: BigintF
 				...own.flatMap((column) => domainChecks(column, types)),
 			],
 			isView: relation.isView,
-			insertsAlone: !relation.hasTriggers,
+			hasTriggers: relation.hasTriggers,
 		},
 		primary: primary === undefined ? [] : columnsOf(primary),
 		unique: columns.filter((column) => alone.has(column.name) && !column.nullable).map(({ name }) => name),

@@ -1,42 +1,40 @@
 /**
  * `PgBatch`: one prepared statement with several lists of values, in one transaction: all are written, or none.
- * One message asks for the end of all of them, so that the server commits once. Used by `together.ts`.
+ * One Sync ends them all, so the server commits once. Used by `pg-connections.ts`.
  */
 import type { Rows } from '../../sql/driver.ts'
 import type { PgCallback, PgConnection, PgSubmittable } from './pg-pool.ts'
-import { asSent, countOf } from './pg-statement.ts'
+import { asSent, countOf, sendRuns } from './pg-statement.ts'
+
+/** What is to be run, and where it is told what each list of values has brought. */
+export interface Runs {
+	readonly text: string
+	/** Under which it stays prepared; empty for not at all. */
+	readonly name: string
+	readonly lists: readonly (readonly unknown[])[]
+	/** Nothing of it is true before the callback was told of no error. */
+	readonly results: Rows[]
+}
 
 export class PgBatch implements PgSubmittable {
 	readonly text: string
-	/** Under which it stays prepared. */
 	readonly name: string
 	readonly values: readonly unknown[][]
 	readonly rowMode = 'array'
-	/** What each list of values has brought; nothing of it is true before the callback was told of no error. */
-	readonly results: Rows[] = []
 	callback: PgCallback
+	readonly #results: Rows[]
 	#rows: unknown[][] = []
 
-	constructor(text: string, name: string, values: readonly (readonly unknown[])[], callback: PgCallback) {
+	constructor({ text, name, lists, results }: Runs, callback: PgCallback) {
 		this.text = text
 		this.name = name
-		this.values = values.map((list) => list.map(asSent))
+		this.values = lists.map((list) => list.map(asSent))
 		this.callback = callback
+		this.#results = results
 	}
 
 	submit(connection: PgConnection): null {
-		const { text, name } = this
-		connection.stream.cork()
-		try {
-			if (connection.parsedStatements[name] === undefined) connection.parse({ name, text })
-			for (const values of this.values) {
-				connection.bind({ statement: name, values })
-				connection.execute({})
-			}
-			connection.sync()
-		} finally {
-			connection.stream.uncork()
-		}
+		sendRuns(connection, this, this.values)
 		return null
 	}
 
@@ -49,7 +47,7 @@ export class PgBatch implements PgSubmittable {
 
 	/** One list of values is done; not yet committed. */
 	handleCommandComplete({ text }: { readonly text: string }): void {
-		this.results.push({ rows: this.#rows, affected: countOf(text) ?? 0 })
+		this.#results.push({ rows: this.#rows, affected: countOf(text) ?? 0 })
 		this.#rows = []
 	}
 

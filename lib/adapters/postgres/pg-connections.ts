@@ -18,8 +18,14 @@ import { StatementNames } from './statement-names.ts'
 
 /** Of the time that a model waits, the part within which a connection must be had. */
 const CONNECTING = 0.7
-/** The part that several statements together have, before each is given a try by itself. */
+/**
+ * What several statements together have, before each is given a try by itself: a part of the model's time, and less than
+ * PostgreSQL waits until it looks for deadlocks (1 s by default), which those who share their locks could make.
+ */
 const TOGETHER = 0.25
+const MOST_TOGETHER: Milliseconds = 500
+/** How long a connection keeps others from being sent; then what it runs is waiting for something of its own. */
+const HELD_UP: Milliseconds = 100
 
 /** Told once: an error, or what was asked for. */
 export type Done<T> = (error: Error | undefined, answer: T | undefined) => void
@@ -30,6 +36,8 @@ export class PgConnections {
 	readonly #lending: Lending<Lease>
 	readonly #names = new StatementNames()
 	readonly #deadlines: Deadlines
+	/** Of what is short. */
+	readonly #soon = new Deadlines(steadyClock, HELD_UP)
 	readonly #most: Milliseconds
 
 	constructor(pool: PgPool, timeoutSeconds: Seconds) {
@@ -75,6 +83,29 @@ export class PgConnections {
 		this.#deadlines.delete(item)
 	}
 
+	/** Runs a statement on a connection of its own. One promise: with one for each step a query would cost twice as much. */
+	query(statement: Statement): Promise<Rows> {
+		return new Promise((resolve, reject) => {
+			const lend = (lease: Lease): void =>
+				this.run(lease, statement, true, (error, rows) => {
+					lease.release()
+					if (rows === undefined) reject(error)
+					else resolve(rows)
+				})
+			this.borrow(lend, reject)
+		})
+	}
+
+	/** Calls `expire` when what runs on a connection holds up others; `end` with the answer before that. */
+	watch(expire: () => void): { end(): void } {
+		return within(this.#soon, HELD_UP, expire)
+	}
+
+	/** When somebody's time ends who begins to wait now. */
+	get latest(): Milliseconds {
+		return this.#deadlines.clock() + this.connecting
+	}
+
 	/** How long it still may wait. */
 	left({ due }: Due): Milliseconds {
 		return due - this.#deadlines.clock()
@@ -96,27 +127,24 @@ export class PgConnections {
 	 * After an error nothing of it is done, unless the lease is broken: then nobody knows. One that takes long is
 	 * cancelled, as it may wait for a lock that only one of them needs.
 	 */
-	runTogether(lease: Lease, statements: readonly Statement[], done: Done<readonly Rows[]>): void {
-		const text = statements[0]?.text ?? ''
+	runTogether(
+		lease: Lease,
+		text: string,
+		lists: readonly (readonly unknown[])[],
+		done: Done<readonly Rows[]>,
+	): void {
 		const name = this.#names.of(text)
-		const item = this.#wait(this.#most * TOGETHER, () => {
+		const patience = within(this.#soon, Math.min(this.#most * TOGETHER, MOST_TOGETHER), () => {
 			cancel(lease.client)
-			// It may arrive when the connection is at its next statement: so there will be none.
+			// It may arrive late and hit the connection's next statement: so the connection is closed.
 			lease.spoil(new Error('what several statements waited for was cancelled'))
 		})
-		let results: readonly Rows[] = []
+		const results: Rows[] = []
 		const submit = (told: PgCallback): void => {
-			const batch = new PgBatch(
-				text,
-				name ?? '',
-				statements.map(({ values }) => values),
-				told,
-			)
-			results = batch.results
-			lease.client.query(batch)
+			lease.client.query(new PgBatch({ text, name: name ?? '', lists, results }, told))
 		}
 		this.#submit(lease, submit, (error) => {
-			this.#deadlines.delete(item)
+			patience.end()
 			if (error !== undefined && name !== undefined) this.#isOutdated(error, text, name)
 			done(error, error === undefined ? results : undefined)
 		})
@@ -180,6 +208,12 @@ export class PgConnections {
 		this.#deadlines.add(item)
 		return item
 	}
+}
+
+function within(deadlines: Deadlines, time: Milliseconds, expire: () => void): { end(): void } {
+	const item: Due = { due: deadlines.clock() + time, expire }
+	deadlines.add(item)
+	return { end: () => deadlines.delete(item) }
 }
 
 const ROWS = 'array'

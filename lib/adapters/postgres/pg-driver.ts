@@ -14,24 +14,18 @@ import { command, type Run, within } from './within.ts'
 export class PgDriver implements Driver {
 	readonly #connections: PgConnections
 	readonly #inserts: PgInserts
+	readonly #mayJoin: boolean
 
 	constructor(pool: PgPool, timeoutSeconds: Seconds) {
 		this.#connections = new PgConnections(pool, timeoutSeconds)
 		this.#inserts = new PgInserts(this.#connections)
+		// pg gives up a query by its own clock and can't say what has become of it: of one, not of many.
+		this.#mayJoin = (pool.options?.query_timeout ?? 0) === 0
 	}
 
-	/** One promise for all its steps: with one for each, and what waits for them, a query would cost twice as much. */
 	query(statement: Statement): Promise<Rows> {
-		if (statement.joins === true && isKept(statement)) return this.#inserts.query(statement)
-		return new Promise((resolve, reject) => {
-			this.#connections.borrow((lease) => {
-				this.#connections.run(lease, statement, true, (error, rows) => {
-					lease.release()
-					if (rows === undefined) reject(error)
-					else resolve(rows)
-				})
-			}, reject)
-		})
+		const joins = statement.joins === true && this.#mayJoin && isKept(statement)
+		return joins ? this.#inserts.query(statement) : this.#connections.query(statement)
 	}
 
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {

@@ -1,21 +1,29 @@
 /** `PgInserts`: inserts on the connections of pg; those that wait at the same time are sent `Together`. */
 import type { Rows, Statement } from '../../sql/driver.ts'
+import { type Milliseconds, steadyClock } from '../../time.ts'
 import { NotSent, Unanswered } from './failure.ts'
 import type { PgConnections } from './pg-connections.ts'
 import { isBreaking, type Lease } from './pg-lease.ts'
 import { takesStatements } from './pg-statement.ts'
-import { type Insert, Together } from './together.ts'
+import { type Insert, type Take, Together } from './together.ts'
+
+/** How long each is sent alone, after some that were sent together had to wait for what one of them needed. */
+const ALONE: Milliseconds = 5_000
+/** Cancelled; a deadlock; a lock that was not to be had. */
+const WAITED: ReadonlySet<unknown> = new Set(['57014', '40P01', '55P03'])
 
 export class PgInserts {
 	readonly #connections: PgConnections
 	/** By their texts; only of those that are waited for. */
 	readonly #together = new Map<string, Together>()
+	#aloneUntil: Milliseconds = 0
 
 	constructor(connections: PgConnections) {
 		this.#connections = connections
 	}
 
 	query(statement: Statement): Promise<Rows> {
+		if (this.#aloneUntil > steadyClock()) return this.#connections.query(statement)
 		const { text } = statement
 		let together = this.#together.get(text)
 		if (together === undefined) {
@@ -30,32 +38,39 @@ export class PgInserts {
 		return together.query(statement)
 	}
 
-	/** `done` is called when the connection is free again. */
-	#send(take: () => readonly Insert[], done: () => void): void {
+	/** `done` is called when the connection is free again, or was held up. */
+	#send(take: Take, done: () => void): void {
+		const { latest } = this.#connections
 		const lend = (lease: Lease): void => {
 			const inserts = take()
-			const [first, ...others] = inserts
+			const watched = this.#connections.watch(done)
 			const release = (): void => {
 				lease.release()
+				watched.end()
 				done()
 			}
+			const [first, ...others] = inserts
 			if (first === undefined) release()
-			else if (others.length > 0 && takesStatements(lease.client)) this.#runBatch(lease, inserts, release)
+			else if (others.length > 0 && takesStatements(lease.client))
+				this.#runBatch(lease, first.statement.text, inserts, release)
 			else {
 				this.#run(lease, first, release)
 				for (const other of others) this.#sendAlone(other)
 			}
 		}
 		const fail = (error: NotSent): void => {
-			for (const insert of take()) insert.reject(error)
+			// Where only its time was over, each has a deadline of its own; who came later knows nothing of this failure.
+			if (error.cause !== undefined) for (const insert of take(latest)) insert.reject(error)
 			done()
 		}
 		this.#connections.borrow(lend, fail)
 	}
 
-	#runBatch(lease: Lease, inserts: readonly Insert[], release: () => void): void {
-		const statements = inserts.map(({ statement }) => statement)
-		this.#connections.runTogether(lease, statements, (error, results) => {
+	#runBatch(lease: Lease, text: string, inserts: readonly Insert[], release: () => void): void {
+		const lists = inserts.map(({ statement }) => statement.values)
+		this.#connections.runTogether(lease, text, lists, (error, results) => {
+			if (error !== undefined && 'code' in error && WAITED.has(error.code))
+				this.#aloneUntil = steadyClock() + ALONE
 			release()
 			for (const [at, insert] of inserts.entries()) {
 				const rows = results?.[at]

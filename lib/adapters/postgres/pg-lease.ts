@@ -32,7 +32,8 @@ export function leaseOf(client: PgClient | undefined, release: (error?: Error) =
 /** Whether the connection is no good after an error: all but those of the server about a statement. */
 export function isBreaking(error: Error): boolean {
 	const code = 'code' in error ? error.code : undefined
-	if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return true
+	// `EPIPE` has five letters too, but is Node's.
+	if (typeof code !== 'string' || 'syscall' in error || !/^[0-9A-Z]{5}$/.test(code)) return true
 	return /^(?:08|57P|25P0[345])/.test(code)
 }
 

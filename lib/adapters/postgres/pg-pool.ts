@@ -12,6 +12,8 @@ export interface PgPool {
 	on(event: 'error', listener: (error: Error) => void): unknown
 	listenerCount(event: 'error'): number
 	readonly totalCount: number
+	/** What it was made with. */
+	readonly options?: { readonly query_timeout?: number | undefined }
 }
 
 export interface PgClient {

@@ -1,7 +1,7 @@
 /**
  * `PgStatement`: a statement that writes itself to a connection of pg. pg's own queries ask for a description of
  * the columns with each run, and make their rows by it; ours know their columns, and take every value as text.
- * That saves a third of the time that Node spends on the query of a record. Used by `pg-driver.ts`.
+ * That saves a third of the time that Node spends on the query of a record. Used by `pg-connections.ts`.
  */
 import type { PgCallback, PgClient, PgConnection, PgResult, PgSubmittable } from './pg-pool.ts'
 
@@ -37,17 +37,7 @@ export class PgStatement implements PgSubmittable, PgResult {
 	}
 
 	submit(connection: PgConnection): null {
-		const { text, name, values } = this
-		// One write to the socket instead of four.
-		connection.stream.cork()
-		try {
-			if (connection.parsedStatements[name] === undefined) connection.parse({ name, text })
-			connection.bind({ statement: name, values })
-			connection.execute({})
-			connection.sync()
-		} finally {
-			connection.stream.uncork()
-		}
+		sendRuns(connection, this, [this.values])
 		return null
 	}
 
@@ -70,6 +60,25 @@ export class PgStatement implements PgSubmittable, PgResult {
 
 	handleError(error: Error): void {
 		this.callback(error, undefined)
+	}
+}
+
+/** Writes a statement with each list of values, all in one transaction, and in one write to the socket. */
+export function sendRuns(
+	connection: PgConnection,
+	{ text, name }: { readonly text: string; readonly name: string },
+	lists: readonly unknown[][],
+): void {
+	connection.stream.cork()
+	try {
+		if (connection.parsedStatements[name] === undefined) connection.parse({ name, text })
+		for (const values of lists) {
+			connection.bind({ statement: name, values })
+			connection.execute({})
+		}
+		connection.sync()
+	} finally {
+		connection.stream.uncork()
 	}
 }
 

@@ -1,7 +1,7 @@
 /**
  * `Together`: inserts that wait at the same time are sent in one transaction, which the server writes to its disk
  * once. Where one of them fails, all are undone, and each is sent again by itself: no request is answered for
- * another's mistake. One `Together` for one text. Used by `pg-driver.ts`.
+ * another's mistake. One `Together` for one text. Used by `pg-inserts.ts`.
  */
 import type { Due } from '../../deadlines.ts'
 import type { Rows, Statement } from '../../sql/driver.ts'
@@ -13,16 +13,22 @@ const MOST_IN_FLIGHT = 4
 /** Of one transaction: what it holds locked stays so until the last of them is done. */
 const MOST_TOGETHER = 32
 
-/** What is asked of the driver. */
+/** What sends them: `PgInserts`. */
 export interface Sender {
 	/** Begins to look after one that waits for its turn; `expire` is called when that takes too long. */
 	begin(item: Due): void
 	end(item: Due): void
-	/** Calls `take` when there is a connection, for those that are to be sent on it, and answers when it is free again. */
-	send(take: () => readonly Insert[]): Promise<void>
+	/**
+	 * Calls `take` when there is a connection, for those that are to be sent on it, and answers when others may be sent:
+	 * when it is free again, or when it has been held up for some time.
+	 */
+	send(take: Take): Promise<void>
 	/** Called when nothing waits any more. */
 	idle(): void
 }
+
+/** Takes those out of the queue who are to be sent; those whose time ends by `latest`, where that is given. */
+export type Take = (latest?: Milliseconds) => readonly Insert[]
 
 export class Together {
 	readonly #sender: Sender
@@ -51,15 +57,21 @@ export class Together {
 		})
 	}
 
+	/** Asks for as many connections as those who wait fill. */
 	#pump(): void {
-		if (this.#waiting.length === 0 || this.#inFlight === MOST_IN_FLIGHT) {
-			if (this.#inFlight === 0 && !this.#scheduled) this.#sender.idle()
-			return
+		let unsent = this.#waiting.length
+		while (unsent > 0 && this.#inFlight < MOST_IN_FLIGHT) {
+			unsent -= MOST_TOGETHER
+			this.#send()
 		}
+		if (this.#inFlight === 0 && !this.#scheduled) this.#sender.idle()
+	}
+
+	#send(): void {
 		this.#inFlight++
 		// Never rejects: what goes wrong is handed to those who wait.
 		void this.#sender
-			.send(() => this.#take())
+			.send((latest) => this.#take(latest))
 			.then(() => {
 				this.#inFlight--
 				this.#pump()
@@ -67,16 +79,16 @@ export class Together {
 	}
 
 	/** Who has lost patience meanwhile has been told so, and isn't sent. */
-	#take(): readonly Insert[] {
+	#take(latest = Number.POSITIVE_INFINITY): readonly Insert[] {
 		const taken: Insert[] = []
-		while (taken.length < MOST_TOGETHER) {
-			const insert = this.#waiting.shift()
-			if (insert === undefined) break
+		for (;;) {
+			const [insert] = this.#waiting
+			if (insert === undefined || insert.due > latest || taken.length === MOST_TOGETHER) return taken
+			this.#waiting.shift()
 			if (insert.isOver) continue
 			this.#sender.end(insert)
 			taken.push(insert)
 		}
-		return taken
 	}
 }
 

@@ -1,4 +1,5 @@
 /** Nonces that have been used: each is good for one request. */
+import { hash } from 'node:crypto'
 import { type Cache, CacheFull } from '../../cache/cache.ts'
 import { RestError } from '../../error.ts'
 import type { Request } from '../../request.ts'
@@ -8,7 +9,7 @@ import type { SentSignature } from './signatures.ts'
 
 /**
  * Remembers a nonce for as long as its signature could be sent again, in the cache under
- * `nonce:<length of keyid>:<keyid>:<nonce>`. Answers false when it was used by another request.
+ * `nonce:<SHA-256 of keyid and nonce>`. Answers false when it was used by another request.
  *
  * @throws RestError `unavailable` when it can't be remembered: to let it pass would let a replay pass
  */
@@ -20,7 +21,7 @@ export function useNonce(
 	windowSeconds: Seconds,
 ): boolean | Promise<boolean> {
 	// The length keeps ("a", "bc") and ("ab", "c") apart.
-	const key = `nonce:${keyid.length}:${keyid}:${nonce}`
+	const key = `nonce:${hash('sha256', `${keyid.length}:${keyid}${nonce}`, 'base64url')}`
 	request.usedNonces ??= []
 	const before = request.usedNonces.find((one) => one.cache === cache && one.key === key)
 	if (before !== undefined) return before.isNew
@@ -43,7 +44,9 @@ function add(
 		if (typeof added === 'boolean') return added
 		return Promise.resolve(added).then(
 			(answer) => answer === true,
-			(cause: unknown) => Promise.reject(refusal(cause)),
+			(cause: unknown) => {
+				throw refusal(cause)
+			},
 		)
 	} catch (cause) {
 		throw refusal(cause)
