@@ -86,7 +86,7 @@ describe('together: whom it sends when', (test) => {
 			for (let at = 0; at < 40; at++) all.push(together.query(STATEMENT))
 			await turn()
 		}
-		assert.ok(stage.asked <= 4, `${stage.asked} connections are asked for`)
+		assert.is(stage.asked, 4)
 		while (stage.asked > 0) {
 			await stage.connect()
 			assert.ok(stage.asked === 0, 'nobody is asked for more while four are under way')
@@ -98,6 +98,20 @@ describe('together: whom it sends when', (test) => {
 			320,
 		)
 		assert.is(Math.max(...stage.sent), 32)
+	})
+
+	test('a burst is sent at once, as far as it fills four', async () => {
+		const stage = new Stage()
+		const together = new Together(stage)
+		const all = Array.from({ length: 320 }, () => together.query(STATEMENT))
+		await turn()
+		assert.is(stage.asked, 4)
+		while (stage.asked > 0) {
+			await stage.connect()
+			await stage.answer()
+		}
+		await Promise.all(all)
+		assert.is(stage.idled, 1)
 	})
 
 	test('who has lost patience is told, and is not sent', async () => {
