@@ -6,6 +6,7 @@ import { ContentDigest } from './auth/content-digest.ts'
 import { type DecodedBody, decodeBody } from './decode/decode-body.ts'
 import type { Fields } from './decode/fields.ts'
 import { decodeQuery } from './decode/form.ts'
+import { checkParsed } from './decode/json.ts'
 import { RestError } from './error.ts'
 import { type Method, takesBody } from './http.ts'
 import type { Incoming } from './incoming.ts'
@@ -151,6 +152,7 @@ export class Content {
 		// Text and bytes (express.text(), express.raw()) are still to be decoded.
 		const isParsed = body != null && typeof body !== 'string' && !Buffer.isBuffer(body)
 		if (bytes === undefined && this.action?.streaming === undefined && isParsed) {
+			checkParsed(body)
 			this.#isParsed = true
 			return { kind: 'json', value: body }
 		}

@@ -6,7 +6,7 @@ import type { Cache } from './cache/cache.ts'
 import { requireUser } from './credentials.ts'
 import { CustomReply } from './custom-reply.ts'
 import type { AccessRules, CustomRoutes, RateLimits, Specs, Streaming } from './declarations.ts'
-import { decodeJson } from './decode/json.ts'
+import { decodeAnyAsJson } from './decode/decode-body.ts'
 import { RestError } from './error.ts'
 import type { IdempotencyKeys } from './mount/facts.ts'
 import { declaredSource, declaredSpec, sourceOf } from './params-source.ts'
@@ -215,8 +215,9 @@ export class RestHandler {
 	getRawPostData(decode?: false): string
 	getRawPostData(decode: true): unknown
 	getRawPostData(decode = false): unknown {
-		const bytes = exchangeOf(this, 'getRawPostData').rawBody()
-		return decode ? decodeJson(bytes) : bytes.toString('utf8')
+		const exchange = exchangeOf(this, 'getRawPostData')
+		const bytes = exchange.rawBody()
+		return decode ? decodeAnyAsJson(bytes, exchange.headers['content-type']) : bytes.toString('utf8')
 	}
 
 	/** Whether the user may use all the resources; false when nobody is logged in. */

@@ -14,6 +14,9 @@ export interface Reply {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 export const NOSNIFF = 'X-Content-Type-Options'
+/** For what may be a page of somebody else's: its scripts don't run, and it has no origin. */
+export const SANDBOX = ['Content-Security-Policy', 'sandbox'] as const
+const IS_JSON = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 
 /** A text with its type and length in bytes. */
 export function textual(
@@ -38,6 +41,9 @@ export function headers(exchange: Exchange, usual: string[]): string[] {
 	if (requestId !== undefined) usual.push(requestId, exchange.id())
 	if (exchange.standing !== undefined) usual.push(...exchange.standing)
 	if (lines === undefined) return usual
+	// Of another type than ours it may be a page with a script in what somebody else has written.
+	const type = lines.get('content-type')?.[1]
+	if (typeof type === 'string' && !IS_JSON.test(type) && !usual.includes(SANDBOX[0])) usual.push(...SANDBOX)
 	const all: string[] = []
 	for (let at = 0; at < usual.length; at += 2) {
 		const name = usual[at] ?? ''

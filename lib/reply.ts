@@ -10,13 +10,13 @@ import { allowHeader, type RouteMethod } from './http.ts'
 import { firstThenRest, jsonArray } from './json-array.ts'
 import { sealError } from './reply-error.ts'
 import { applyOptions } from './reply-head.ts'
-import { headers, JSON_TYPE, NOSNIFF, type Reply, textual } from './reply-text.ts'
+import { headers, JSON_TYPE, NOSNIFF, type Reply, SANDBOX, textual } from './reply-text.ts'
 import { firstBytes, isWebStream, letGo } from './unsent.ts'
 import { RawJson } from './wire/raw-json.ts'
 
 const BYTES_TYPE = 'application/octet-stream'
 
-const BYTES_SAFETY: readonly string[] = [NOSNIFF, 'nosniff', 'Content-Security-Policy', 'sandbox']
+const BYTES_SAFETY: readonly string[] = [NOSNIFF, 'nosniff', ...SANDBOX]
 
 /** Turns what a method has returned into the answer; the error it has recorded comes first. */
 export function seal(exchange: Exchange, value: unknown): Reply | Promise<Reply> {

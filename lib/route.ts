@@ -45,11 +45,11 @@ export class RouteTable<T> {
 	}
 
 	/**
-	 * Declares a route; see {@link parseRoute} for what a key says.
+	 * Declares a route, and answers its methods; see {@link parseRoute} for what a key says.
 	 *
 	 * @throws TypeError when the key can't be read, or a method and pattern of it were declared before
 	 */
-	add(key: string, value: T): void {
+	add(key: string, value: T): readonly RouteMethod[] {
 		const { methods, text, pattern } = parseRoute(key)
 		const plan = this.#plans.plan(text, pattern)
 		for (const method of methods) {
@@ -63,6 +63,7 @@ export class RouteTable<T> {
 			routes?.trie.add(this.#size, plan, value)
 		}
 		this.#size++
+		return methods
 	}
 
 	/** The first route declared for a method and decoded segments, or `undefined`. Never throws. */

@@ -71,6 +71,12 @@ class Payments extends RestHandler {
 	post_large() {
 		return 'x'.repeat(1_048_577 + this.calls.push('large'))
 	}
+	post_long() {
+		return `${this.calls.push('long')} ${'x'.repeat(5_000)}`
+	}
+	post_short() {
+		return `${this.calls.push('short')} ${'x'.repeat(850)}`
+	}
 	post_limited() {
 		return this.calls.push('limited')
 	}
@@ -340,6 +346,54 @@ describe('idempotency', (test) => {
 		assert.is((await keyed('POST /pay/payment')).status, 201)
 		assert.is(lines.at(-1)?.message, 'an answer could not be kept for its Idempotency-Key')
 		assert.is((await keyed('POST /pay/payment')).status, 409)
+		assert.is(handler.calls.length, 1)
+	})
+
+	test('a long answer is given again too, and leaves no more in what is never evicted than a mark', async () => {
+		const cache = new MemoryCache({ max: 1_000, maxBytes: 40_000 })
+		const { handler, keyed } = trial({ cache })
+		const first = await keyed('POST /pay/long')
+		const again = await keyed('POST /pay/long')
+		assert.is(again.text(), first.text())
+		assert.is(again.headers['idempotent-replayed'], 'true')
+		assert.equal(handler.calls, ['long'])
+		// Far more than there is room for: those before make room, and what others add is never refused.
+		for (let at = 0; at < 30; at++) assert.is((await keyed('POST /pay/long', {}, `"many${at}"`)).status, 200)
+		assert.is(cache.add('nonce', true, 60), true)
+		const calls = handler.calls.length
+		const evicted = await keyed('POST /pay/long')
+		assert.is(evicted.status, 409)
+		assert.match(evicted.text(), /what was answered could not be kept/)
+		assert.is(handler.calls.length, calls)
+	})
+
+	for (const [what, path, filler, message] of [
+		['a long answer', 'long', 0, undefined],
+		['a short answer', 'short', 1_000, 'there was no room for the answer to an Idempotency-Key'],
+	] as const) {
+		test(`${what} for which there is no room is not run again: 409`, async () => {
+			const cache = new MemoryCache({ max: 10, maxBytes: 3_000 })
+			if (filler > 0) cache.add('filler', 'x'.repeat(filler), 60)
+			const { handler, keyed, lines } = trial({ cache, handlerTimeout: 100 })
+			assert.is((await keyed(`POST /pay/${path}`)).status, 200)
+			assert.is(lines.at(-1)?.message, message)
+			// Longer than the mark of its run would have lasted.
+			await new Promise((resolve) => setTimeout(resolve, 3_300))
+			assert.is((await keyed(`POST /pay/${path}`)).status, 409)
+			assert.equal(handler.calls, [path])
+		})
+	}
+
+	test('a key that could not be counted is as if it had never been sent', async () => {
+		const cache = new MemoryCache({ max: 10 })
+		const { increment } = cache
+		cache.increment = () => {
+			throw new Error('the store is gone')
+		}
+		const { handler, keyed } = trial({ cache })
+		assert.is((await keyed('POST /pay/payment')).status, 503)
+		cache.increment = increment
+		assert.is((await keyed('POST /pay/payment')).status, 201)
 		assert.is(handler.calls.length, 1)
 	})
 

@@ -155,6 +155,15 @@ describe('reply: bytes', (test) => {
 		})
 	}
 
+	test('a text of another type than JSON is in a sandbox too', async () => {
+		const typed = (type: string, more = {}) =>
+			answering(() => reply('<script>', { headers: { 'Content-Type': type, ...more } }), true).ask('/v/a')
+		assert.is((await typed('text/html')).headers['content-security-policy'], 'sandbox')
+		assert.is((await typed('application/geo+json')).headers['content-security-policy'], undefined)
+		const own = { 'content-security-policy': "default-src 'none'" }
+		assert.is((await typed('text/html', own)).headers['content-security-policy'], "default-src 'none'")
+	})
+
 	test('its type and policy can be set', async () => {
 		const value = reply(Buffer.from('a,b'), {
 			headers: { 'content-type': 'text/csv', 'Content-Security-Policy': "default-src 'none'" },

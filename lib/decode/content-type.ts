@@ -20,7 +20,8 @@ export interface MediaType {
 export function parseMediaType(header: string, where = 'Content-Type'): MediaType {
 	if (header === 'application/json') return { type: header, parameters: new Map() }
 	const type = TYPE.exec(header)?.[0]
-	const parameters = type === undefined ? undefined : parseParameters(header, type.length, unquote)
+	const parameters =
+		type === undefined ? undefined : parseParameters(header, type.length, unquote, mayBeEmpty(type))
 	if (type !== undefined && parameters !== undefined) return { type: type.toLowerCase(), parameters }
 	const right = 'type/subtype and parameters; name=value, each once'
 	throw new RestError('unsupported_media_type', `${where} is malformed: it must be ${right}`)
@@ -29,6 +30,12 @@ export function parseMediaType(header: string, where = 'Content-Type'): MediaTyp
 /** Whether a type, in lower case, is JSON: `application/json` or `application/*+json` (RFC 6839 §3.1). */
 export function isJsonType(type: string): boolean {
 	return type === 'application/json' || JSON_SUFFIX.test(type)
+}
+
+/** Whether a header, well-formed or not, names a type that is JSON. */
+export function namesJson(header: string | undefined): boolean {
+	const type = TYPE.exec(header ?? '')?.[0]
+	return type !== undefined && isJsonType(type.toLowerCase())
 }
 
 /**
@@ -44,6 +51,11 @@ export function requireUtf8(media: MediaType, where = 'Content-Type'): void {
 		'unsupported_media_type',
 		`${where} has a charset that is not supported: it must be utf-8, or left out`,
 	)
+}
+
+/** A bad boundary is the body's fault, not the type's: an empty one gets to where the others are refused. */
+function mayBeEmpty(type: string): string | undefined {
+	return type.toLowerCase() === 'multipart/form-data' ? 'boundary' : undefined
 }
 
 /** Two tokens (RFC 9110 §5.6.2). */

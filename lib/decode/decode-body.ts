@@ -1,7 +1,7 @@
 /** A request body's bytes and headers to the value that a handler sees: step 9 of the path of a request. */
 import type { Buffer, File } from 'node:buffer'
 import { RestError } from '../error.ts'
-import { isJsonType, type MediaType, parseMediaType, requireUtf8 } from './content-type.ts'
+import { isJsonType, type MediaType, namesJson, parseMediaType, requireUtf8 } from './content-type.ts'
 import type { Fields } from './fields.ts'
 import { decodeForm } from './form.ts'
 import { decodeJson } from './json.ts'
@@ -43,6 +43,20 @@ export function decodeBody(bytes: Buffer, headers: BodyHeaders): DecodedBody {
 	if (contentType === undefined || contentType === '') throw unsupported('The body has no Content-Type')
 	return decodeAs(parseMediaType(contentType), bytes)
 }
+
+/**
+ * Decodes a body as JSON whatever its Content-Type says.
+ *
+ * @throws RestError what {@link decodeJson} throws; of an empty body only what its Content-Type says
+ */
+export function decodeAnyAsJson(bytes: Buffer, contentType: string | undefined): unknown {
+	if ((bytes.length === 0 || bytes.equals(BYTE_ORDER_MARK)) && !namesJson(contentType)) {
+		throw new RestError('bad_request', 'The body is empty: JSON was expected')
+	}
+	return decodeJson(bytes)
+}
+
+const BYTE_ORDER_MARK = new Uint8Array([0xef, 0xbb, 0xbf])
 
 function decodeAs(media: MediaType, bytes: Buffer): DecodedBody {
 	const decode = decoderOf(media.type)

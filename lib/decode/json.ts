@@ -33,6 +33,15 @@ export function decodeJson(bytes: Buffer): unknown {
 	return value
 }
 
+/**
+ * Demands of a value that another parser has made of a body what {@link decodeJson} demands of a text.
+ *
+ * @throws RestError `bad_request` for what is nested too deeply, and for reserved keys
+ */
+export function checkParsed(value: unknown): void {
+	if (isContainer(value)) walk(value, MAX_DEPTH)
+}
+
 function parse(text: string): unknown {
 	try {
 		return JSON.parse(text)

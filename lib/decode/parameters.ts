@@ -10,6 +10,8 @@
  *
  *     parseParameters('text/plain; charset=utf-8', 10, unquote)   // Map { 'charset' => 'utf-8' }
  *
+ * `mayBeEmpty` names a parameter that may have nothing behind its `=`, which no grammar allows: it arrives as ''.
+ *
  * Takes time in proportion to the length. Answers `undefined` when the list is malformed, or names a
  * parameter twice: two readers could then see different boundaries in one body.
  */
@@ -17,13 +19,14 @@ export function parseParameters(
 	text: string,
 	at: number,
 	unquote: (raw: string) => string,
+	mayBeEmpty?: string,
 ): Map<string, string> | undefined {
 	const found = new Map<string, string>()
 	if (CONTROL.test(text)) return undefined
 	// Written here, so that each call has its own: a sticky expression keeps its place between calls.
 	// Tokens as in RFC 9110 §5.6.2. No text fits in two ways, so that a match is linear.
 	const parameter =
-		/[\t ]*;[\t ]*(?:([!#$%&'*+.^`|~\w-]+)=(?:([!#$%&'*+.^`|~\w-]+)|"((?:[^"\\]|\\.)*)"))?[\t ]*/sy
+		/[\t ]*;[\t ]*(?:([!#$%&'*+.^`|~\w-]+)=(?:([!#$%&'*+.^`|~\w-]+)|"((?:[^"\\]|\\.)*)")?)?[\t ]*/sy
 	parameter.lastIndex = at
 	while (parameter.lastIndex < text.length) {
 		const match = parameter.exec(text)
@@ -32,6 +35,7 @@ export function parseParameters(
 		if (name === undefined) continue
 		const key = name.toLowerCase()
 		if (found.has(key)) return undefined
+		if (token === undefined && quoted === undefined && key !== mayBeEmpty) return undefined
 		found.set(key, token ?? unquote(quoted ?? ''))
 	}
 	return found

@@ -1,6 +1,7 @@
 /** Compiles a handler into a `Mount`: everything that it declares is read and checked here, once. */
 import type { Action } from '../action.ts'
 import { RestHandler } from '../handler.ts'
+import { ROUTE_METHODS, type RouteMethod, takesBody } from '../http.ts'
 import { LookupTable } from '../lookup.ts'
 import { headerLine } from '../reply-head.ts'
 import { RouteTable } from '../route.ts'
@@ -57,7 +58,15 @@ export function compileHandler(handler: RestHandler, guards: Guards, place: stri
 	}
 	for (const own of brought) addOwn(name, table, own, action(own.name))
 	const routes = new RouteTable<Action>()
-	for (const [key, target] of targets) addRoute(name, routes, key, action(target))
+	/** By name of the action, an entry for each HTTP method that leads to it. */
+	const ways: [string, RouteMethod][] = [
+		...named.map((route): [string, RouteMethod] => [route.name, route.method]),
+		...brought.flatMap((own) => own.methods.map((method): [string, RouteMethod] => [own.name, method])),
+	]
+	for (const [key, target] of targets) {
+		for (const method of addRoute(name, routes, key, action(target))) ways.push([target, method])
+	}
+	refuseBodiless(name, declared, ways)
 	return { name, table, routes, guards: own, idempotencyKeys: idempotencyKeysOf(name, handler) }
 }
 
@@ -150,13 +159,30 @@ function addOwn(owner: string, table: LookupTable, own: OwnAction, action: Actio
 	}
 }
 
-function addRoute(owner: string, routes: RouteTable<Action>, key: string, action: Action): void {
+function addRoute(
+	owner: string,
+	routes: RouteTable<Action>,
+	key: string,
+	action: Action,
+): readonly RouteMethod[] {
 	try {
-		routes.add(key, action)
+		return routes.add(key, action)
 	} catch (error) {
 		throw new TypeError(`${owner}.${error instanceof Error ? error.message : String(error)}`, {
 			cause: error,
 		})
+	}
+}
+
+/** A stream that no way of reaching its method has a body for would be empty for ever. */
+function refuseBodiless(owner: string, declared: Declared, ways: readonly [string, RouteMethod][]): void {
+	const fed = new Set(ways.flatMap(([name, method]) => (takesBody(method) ? [name] : [])))
+	for (const [name, method] of ways) {
+		if (declared.streaming(name) === undefined || fed.has(name)) continue
+		const bodies = ROUTE_METHODS.filter(takesBody).join(', ')
+		throw new TypeError(
+			`${owner}.streaming names ${name}, which answers only ${method}, whose body is never read: take ${name} out of streaming, or let it answer one of ${bodies}`,
+		)
 	}
 }
 

@@ -52,6 +52,8 @@ export interface RouteKey {
 
 const ALL: readonly RouteMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const CONTROL = /[\0-\x1f\x7f]/
+/** `?` and `#` end the path of a URL, and clients send `\` as `/`: only escaped could they arrive. */
+const NO_PATH = /[?#\\]/
 
 /**
  * Reads `<METHODS> <pattern>`.
@@ -105,6 +107,10 @@ function parseText(key: string, text: string): string {
 	}
 	// A URL that holds a control character is answered 400 before any route is tried.
 	if (CONTROL.test(text)) throw refused(key, 'no URL that is served has a control character: remove it')
+	const [odd] = NO_PATH.exec(text) ?? []
+	if (odd !== undefined) {
+		throw refused(key, `a pattern may not hold ?, # or \\, which no client sends in a path: remove ${odd}`)
+	}
 	const path = text.startsWith('/') ? text.slice(1) : text
 	if (path === '') throw refused(key, 'the pattern is empty: name at least one segment')
 	if (path.endsWith('/')) throw refused(key, 'remove the slash at the end: a URL may have one all the same')

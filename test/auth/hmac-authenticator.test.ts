@@ -685,6 +685,15 @@ describe('hmac: once', (test) => {
 		assert.is(String(error instanceof Error && error.cause), 'Error: ECONNREFUSED')
 	})
 
+	test('a cache that rejects lets nobody in either', async () => {
+		const cache = new MemoryCache({ max: 2 })
+		cache.add = (() => Promise.reject(new Error('ECONNREFUSED'))) as unknown as MemoryCache['add']
+		const { send, lines } = site({ cache })
+		assert.match(await send(signed()), /^503 /)
+		const error = lines.at(-1)?.fields.err
+		assert.is(String(error instanceof Error && error.cause), 'Error: ECONNREFUSED')
+	})
+
 	for (const answer of [undefined, 1, 'OK', null]) {
 		test(`a cache that answers ${JSON.stringify(answer)} has added nothing`, async () => {
 			class Odd extends MemoryCache {

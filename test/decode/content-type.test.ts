@@ -39,6 +39,9 @@ describe('decode/content-type', (test) => {
 		],
 		...[
 			'text/plain;charset',
+			'text/plain;charset=',
+			'text/plain;boundary=',
+			'multipart/form-data;charset=',
 			'text/plain;charset=utf-8;charset=utf-8',
 			'text/plain;charset="utf-8',
 			'téxt/plain',

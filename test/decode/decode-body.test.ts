@@ -91,6 +91,20 @@ describe('decode/decode-body', (test) => {
 			undefined,
 			'415 Content-Type is malformed: it must be type/subtype and parameters; name=value, each once',
 		],
+		...['', '""', ' ', '; charset=utf-8', 'x'.repeat(71)].map(
+			(boundary): [string, string, undefined, string] => [
+				'1',
+				`Multipart/Form-Data; Boundary=${boundary}`,
+				undefined,
+				`400 The boundary in Content-Type is malformed: it must be 1 to 70 letters, digits or '()+_,-./:=? and inner spaces`,
+			],
+		),
+		[
+			'1',
+			'multipart/form-data; boundary=; boundary=X',
+			undefined,
+			'415 Content-Type is malformed: it must be type/subtype and parameters; name=value, each once',
+		],
 		['1', 'multipart/form-data', undefined, '400 The Content-Type of a multipart body must have a boundary'],
 		[
 			'{',

@@ -4,15 +4,27 @@ import { decodeUtf8 } from '../../lib/decode/utf8.ts'
 import { describe } from '../helpers/describe.ts'
 import { milliseconds, refusalText } from './refusal.ts'
 
+const LONG = 'a'.repeat(2_000)
+
 describe('decode/utf8', (test) => {
-	for (const text of ['', 'plain', 'é ü 漢字 🌱', '\uFFFD was sent', '\uFEFFmark', 'a\0b']) {
-		test(`${JSON.stringify(text)} is decoded as it is`, () => {
+	for (const text of [
+		'',
+		'plain',
+		'é ü 漢字 🌱',
+		'\uFFFD was sent',
+		'\uFEFFmark',
+		'a\0b',
+		LONG,
+		`${LONG}é`,
+	]) {
+		test(`${JSON.stringify(text).slice(-40)} is decoded as it is`, () => {
 			assert.is(decodeUtf8(Buffer.from(text), 'The body'), text)
 		})
 	}
 
 	const wrong: [string, Buffer, number][] = [
 		['a lone continuation byte', Buffer.from([0x61, 0x80]), 1],
+		['a wrong byte far behind', Buffer.concat([Buffer.from(LONG), Buffer.from([0xff])]), 2_000],
 		['a cut sequence', Buffer.from([0x61, 0x62, 0xe2, 0x82]), 2],
 		['an overlong slash', Buffer.from([0xc0, 0xaf]), 0],
 		['a surrogate', Buffer.from([0x61, 0xed, 0xa0, 0x80]), 1],

@@ -1,5 +1,5 @@
 /** The example blog is started as a user starts it, on each of its databases, and started again. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import mysql from 'mysql2/promise'
@@ -136,6 +136,13 @@ It is kept in ${place.said}
 				const answer = await curl(`curl -i -X ${method} ${url}`, ROOT)
 				assert.match(answer, method === 'GET' ? /^HTTP\/1.1 200 / : /^HTTP\/1.1 401 /, line)
 			}
+		})
+
+		test('answers the curl line of the README as that says', async () => {
+			const readme = readFileSync(`${ROOT}/README.md`, 'utf8')
+			const [, line = '', answer = ''] = /^npm ci && npm start\n(curl .*) #.*\n# (.*)$/m.exec(readme) ?? []
+			assert.is(await curl(line.replace(':3000', `:${blog.port}`), ROOT), answer)
+			assert.match(answer, /^\{"success":true/)
 		})
 
 		test('begins with a few hundred records', async () => {

@@ -151,6 +151,21 @@ describe('handler: body', (test) => {
 		['POST /b/post', '"a"', JSON_TYPE, '422 The body must be an object with named fields'],
 		['POST /b/post', 'null', JSON_TYPE, '422 The body must be an object with named fields'],
 		['POST /b/post', '5', JSON_TYPE, '422 The body must be an object with named fields'],
+		['POST /b/raw_decoded', undefined, {}, '400 The body is empty: JSON was expected'],
+		['POST /b/raw_decoded', '\uFEFF', {}, '400 The body is empty: JSON was expected'],
+		[
+			'POST /b/raw_decoded',
+			'',
+			{ headers: { 'content-type': 'text/plain' } },
+			'400 The body is empty: JSON was expected',
+		],
+		['POST /b/raw_decoded', '', JSON_TYPE, '400 The body is empty, but its Content-Type says JSON'],
+		[
+			'POST /b/raw_decoded',
+			'',
+			{ headers: { 'content-type': 'Application/vnd.api+JSON; charset' } },
+			'400 The body is empty, but its Content-Type says JSON',
+		],
 		['POST /b/raw_decoded', 'a', {}, '400 The body is malformed JSON at line 1, column 1: expected a value'],
 	]
 	for (const [request, body, more, answer] of refusals) {

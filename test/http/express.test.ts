@@ -145,6 +145,19 @@ describe('inside Express', (test) => {
 			},
 		))
 
+	test('what express.json() has read is as safe as what we read: no reserved keys, no endless depth', () =>
+		inside(
+			(app, handler) => app.use(express.json(), handler),
+			async (port) => {
+				const sent = async (body: string) =>
+					(await ask(port, requestText('POST /blog/api/echo', [JSON_TYPE], body))).status
+				assert.is(await sent('{"__proto__":{"admin":true}}'), 400)
+				assert.is(await sent('{"a":[{"constructor":{"prototype":{}}}]}'), 400)
+				assert.is(await sent(`${'['.repeat(9_000)}${']'.repeat(9_000)}`), 400)
+				assert.is(await sent(`${'['.repeat(64)}${']'.repeat(64)}`), 200)
+			},
+		))
+
 	test('bytes that express.json() has taken can not be asked for: 500, and the log says why', () => {
 		const logger = new Log()
 		return inside(

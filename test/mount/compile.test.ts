@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { RestHandler } from '../../lib/index.ts'
+import { CrudHandler, MemoryModel, RestHandler } from '../../lib/index.ts'
 import { compileHandler } from '../../lib/mount/compile.ts'
 import type { Guards } from '../../lib/mount/declared.ts'
 import { messageOf } from '../helpers/asking.ts'
@@ -62,6 +62,44 @@ describe('mount/compile', (test) => {
 		assert.is(compile(new nameless()).name, 'the handler')
 	})
 
+	const streamed: [string, readonly string[], object][] = [
+		['a POST', ['post_a'], { streaming: ['post_a'] }],
+		[
+			'a PUT, PATCH, DELETE and QUERY',
+			['put_a', 'patch_a', 'delete_a', 'query_a'],
+			{ streaming: ['put_a', 'patch_a', 'delete_a', 'query_a'] },
+		],
+		[
+			'a GET that a custom route leads a POST to',
+			['get_a'],
+			{ customRoutes: { 'POST up': 'get_a' }, streaming: { get_a: { maxBody: 5 } } },
+		],
+		['a target of GET and PUT', ['up'], { customRoutes: { 'GET|PUT up': 'up' }, streaming: ['up'] }],
+		[
+			'a target of two routes',
+			['up'],
+			{ customRoutes: { 'GET a': 'up', 'QUERY b': 'up' }, streaming: ['up'] },
+		],
+		['a target of ALL', ['up'], { customRoutes: { 'ALL up/%s': 'up' }, streaming: ['up'] }],
+	]
+	for (const [what, methods, fields] of streamed) {
+		test(`${what} may stream`, () => assert.is(compile(blog(methods, fields)).name, 'Blog'))
+	}
+
+	test('actions that a handler brings along stream where their methods have a body', () => {
+		const model = new MemoryModel('t', { key: 'id', fields: { id: 'integer' } })
+		const crud = (streaming: string[]): RestHandler =>
+			Object.assign(new CrudHandler(model, { visible: 'all' }), { streaming })
+		// GET and QUERY lead to it.
+		assert.is(compile(crud(['list'])).name, 'CrudHandler')
+		assert.match(
+			messageOf(() => compile(crud(['read']))),
+			'CrudHandler.streaming names read, which answers only GET, whose body is never read',
+		)
+	})
+
+	const bodiless = (name: string): string =>
+		`Blog.streaming names ${name}, which answers only GET, whose body is never read: take ${name} out of streaming, or let it answer one of POST, PUT, PATCH, DELETE, QUERY`
 	const shadow = 'is a field that hides this.status of RestHandler: give it another name'
 	const refusals: [string, readonly string[], object, string][] = [
 		[
@@ -117,6 +155,25 @@ describe('mount/compile', (test) => {
 			[],
 			{ customRoutes: null },
 			"Blog.customRoutes must be a plain object: { 'GET custom/%s': 'page' }",
+		],
+		['a GET that streams', ['get_a'], { streaming: ['get_a'] }, bodiless('get_a')],
+		[
+			'a GET that streams beside a POST, with limits',
+			['post_a', 'get_a'],
+			{ streaming: { post_a: {}, get_a: { maxBody: 5 } } },
+			bodiless('get_a'),
+		],
+		[
+			'a stream that custom routes lead only GET to',
+			['up'],
+			{ customRoutes: { 'GET a': 'up', 'GET b': 'up' }, streaming: ['up'] },
+			bodiless('up'),
+		],
+		[
+			'a custom route with a query',
+			['page'],
+			{ customRoutes: { 'GET q?x': 'page' } },
+			"Blog.customRoutes['GET q?x']: a pattern may not hold ?, # or \\, which no client sends in a path: remove ?",
 		],
 		['a field named like a helper', [], { status: 5 }, `Blog.status ${shadow}`],
 		['a field named like a helper, null', [], { status: null }, `Blog.status ${shadow}`],
