@@ -1,4 +1,4 @@
-/** The least that can be done on node:http with our models: reads of one record, and nothing else. What HTTP alone costs. */
+/** The least that can be done on node:http with our models: reads of one record, and nothing else. */
 import { createServer } from 'node:http'
 import { openModel } from './models.js'
 
