@@ -246,7 +246,7 @@ describe('documentation', (test) => {
 		const readme = textOf('README.md')
 		assert.match(readme, '\nnpm ci && npm start\n')
 		assert.match(readme, '\nnpm ci && npm test\n')
-		assert.ok(readme.split('\n').length <= 330, 'README.md has more than 330 lines')
+		assert.ok(readme.split('\n').length <= 320, 'README.md has more than 320 lines')
 	})
 })
 

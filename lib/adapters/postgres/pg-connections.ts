@@ -27,6 +27,13 @@ const MOST_TOGETHER: Milliseconds = 500
 /** How long a connection keeps others from being sent; then what it runs is waiting for something of its own. */
 const HELD_UP: Milliseconds = 100
 
+/** A statement, and who waits for what comes of it. */
+export interface Asked {
+	readonly statement: Statement
+	resolve(rows: Rows): void
+	reject(error: unknown): void
+}
+
 /** Told once: an error, or what was asked for. */
 export type Done<T> = (error: Error | undefined, answer: T | undefined) => void
 
@@ -66,7 +73,7 @@ export class PgConnections {
 				fail(new NotSent(error))
 			},
 		}
-		const item = this.#wait(connecting, () => {
+		const item = wait(this.#deadlines, connecting, () => {
 			this.#lending.leave(borrower)
 			fail(new NotSent(undefined))
 		})
@@ -86,19 +93,27 @@ export class PgConnections {
 	/** Runs a statement on a connection of its own. One promise: with one for each step a query would cost twice as much. */
 	query(statement: Statement): Promise<Rows> {
 		return new Promise((resolve, reject) => {
-			const lend = (lease: Lease): void =>
-				this.run(lease, statement, true, (error, rows) => {
-					lease.release()
-					if (rows === undefined) reject(error)
-					else resolve(rows)
-				})
-			this.borrow(lend, reject)
+			const asked = { statement, resolve, reject }
+			this.borrow((lease) => this.runFor(asked, lease, () => lease.release()), reject)
 		})
 	}
 
-	/** Calls `expire` when what runs on a connection holds up others; `end` with the answer before that. */
-	watch(expire: () => void): { end(): void } {
-		return within(this.#soon, HELD_UP, expire)
+	/** Runs a statement for whoever waits for it. `release` is called before they are told. */
+	runFor({ statement, resolve, reject }: Asked, lease: Lease, release: () => void): void {
+		this.run(lease, statement, true, (error, rows) => {
+			release()
+			if (rows === undefined) reject(error)
+			else resolve(rows)
+		})
+	}
+
+	/** Calls `expire` when what runs on a connection holds up others, unless it has ended before. */
+	watch(expire: () => void): Due {
+		return wait(this.#soon, HELD_UP, expire)
+	}
+
+	unwatch(item: Due): void {
+		this.#soon.delete(item)
 	}
 
 	/** When somebody's time ends who begins to wait now. */
@@ -134,7 +149,7 @@ export class PgConnections {
 		done: Done<readonly Rows[]>,
 	): void {
 		const name = this.#names.of(text)
-		const patience = within(this.#soon, Math.min(this.#most * TOGETHER, MOST_TOGETHER), () => {
+		const patience = wait(this.#soon, Math.min(this.#most * TOGETHER, MOST_TOGETHER), () => {
 			cancel(lease.client)
 			// It may arrive late and hit the connection's next statement: so the connection is closed.
 			lease.spoil(new Error('what several statements waited for was cancelled'))
@@ -144,7 +159,7 @@ export class PgConnections {
 			lease.client.query(new PgBatch({ text, name: name ?? '', lists, results }, told))
 		}
 		this.#submit(lease, submit, (error) => {
-			patience.end()
+			this.#soon.delete(patience)
 			if (error !== undefined && name !== undefined) this.#isOutdated(error, text, name)
 			done(error, error === undefined ? results : undefined)
 		})
@@ -192,7 +207,7 @@ export class PgConnections {
 			if (isBreaking(error)) lease.spoil(error)
 			done(error, undefined)
 		}
-		const item = this.#wait(this.#most, () => {
+		const item = wait(this.#deadlines, this.#most, () => {
 			cancel(lease.client)
 			told(new Unanswered(), undefined)
 		})
@@ -202,18 +217,12 @@ export class PgConnections {
 			told(error instanceof Error ? error : new Error(String(error), { cause: error }), undefined)
 		}
 	}
-
-	#wait(most: Milliseconds, expire: () => void): Due {
-		const item: Due = { due: this.#deadlines.clock() + most, expire }
-		this.#deadlines.add(item)
-		return item
-	}
 }
 
-function within(deadlines: Deadlines, time: Milliseconds, expire: () => void): { end(): void } {
+function wait(deadlines: Deadlines, time: Milliseconds, expire: () => void): Due {
 	const item: Due = { due: deadlines.clock() + time, expire }
 	deadlines.add(item)
-	return { end: () => deadlines.delete(item) }
+	return item
 }
 
 const ROWS = 'array'

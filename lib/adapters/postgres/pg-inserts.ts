@@ -46,7 +46,7 @@ export class PgInserts {
 			const watched = this.#connections.watch(done)
 			const release = (): void => {
 				lease.release()
-				watched.end()
+				this.#connections.unwatch(watched)
 				done()
 			}
 			const [first, ...others] = inserts
@@ -54,7 +54,7 @@ export class PgInserts {
 			else if (others.length > 0 && takesStatements(lease.client))
 				this.#runBatch(lease, first.statement.text, inserts, release)
 			else {
-				this.#run(lease, first, release)
+				this.#connections.runFor(first, lease, release)
 				for (const other of others) this.#sendAlone(other)
 			}
 		}
@@ -88,16 +88,8 @@ export class PgInserts {
 		const left = this.#connections.left(insert)
 		if (left <= 0) reject(new NotSent(undefined))
 		else {
-			const lend = (lease: Lease): void => this.#run(lease, insert, () => lease.release())
+			const lend = (lease: Lease): void => this.#connections.runFor(insert, lease, () => lease.release())
 			this.#connections.borrow(lend, reject, left)
 		}
-	}
-
-	#run(lease: Lease, { statement, resolve, reject }: Insert, release: () => void): void {
-		this.#connections.run(lease, statement, true, (error, rows) => {
-			release()
-			if (rows === undefined) reject(error)
-			else resolve(rows)
-		})
 	}
 }

@@ -57,8 +57,9 @@ export class Together {
 		})
 	}
 
-	/** Asks for as many connections as those who wait fill. */
+	/** Asks for as many connections as those who wait fill. Whose time is over are the oldest: they leave the queue here. */
 	#pump(): void {
+		while (this.#waiting[0]?.isOver === true) this.#waiting.shift()
 		let unsent = this.#waiting.length
 		while (unsent > 0 && this.#inFlight < MOST_IN_FLIGHT) {
 			unsent -= MOST_TOGETHER

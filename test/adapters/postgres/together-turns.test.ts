@@ -15,6 +15,7 @@ class Stage implements Sender {
 	idled = 0
 	readonly #connecting: (() => void)[] = []
 	readonly #running: (() => void)[] = []
+	readonly #refused: (() => void)[] = []
 
 	begin(item: Due): void {
 		this.looked.add(item)
@@ -26,6 +27,7 @@ class Stage implements Sender {
 
 	send(take: () => readonly Insert[]): Promise<void> {
 		return new Promise((resolve) => {
+			this.#refused.push(resolve)
 			this.#connecting.push(() => {
 				const inserts = take()
 				this.sent.push(inserts.length)
@@ -47,6 +49,13 @@ class Stage implements Sender {
 
 	async connect(): Promise<void> {
 		for (const connect of this.#connecting.splice(0)) connect()
+		await turn()
+	}
+
+	/** There is no connection in time. */
+	async refuse(): Promise<void> {
+		this.#connecting.length = 0
+		for (const refuse of this.#refused.splice(0)) refuse()
 		await turn()
 	}
 
@@ -126,6 +135,16 @@ describe('together: whom it sends when', (test) => {
 		assert.equal(stage.sent, [1])
 		await stage.answer()
 		await kept
+	})
+
+	test('where no connection is to be had, those whose time is over are kept for nobody', async () => {
+		const stage = new Stage()
+		const together = new Together(stage)
+		const lost = [1, 2, 3].map(() => together.query(STATEMENT).catch((error: unknown) => error))
+		for (const item of stage.looked) item.expire()
+		for (const error of await Promise.all(lost)) assert.instance(error, NotSent)
+		await stage.refuse()
+		assert.equal([stage.asked, stage.idled], [0, 1])
 	})
 
 	test('it says when nothing waits any more', async () => {
