@@ -155,6 +155,14 @@ describe('reply: bytes', (test) => {
 		})
 	}
 
+	test('its length is that of its bytes, whatever is in data and meta', async () => {
+		for (const wrap of [true, false]) {
+			const value = reply({ name: 'Zoë' }, { meta: { who: '漢字 🌱' } })
+			const { headers, body } = await answering(() => value, wrap).ask('/v/a')
+			assert.is(headers['content-length'], String(body.length))
+		}
+	})
+
 	test('a text of another type than JSON is in a sandbox too', async () => {
 		const typed = (type: string, more = {}) =>
 			answering(() => reply('<script>', { headers: { 'Content-Type': type, ...more } }), true).ask('/v/a')
