@@ -1,30 +1,52 @@
 /**
- * `npm test`: all quick suites, in two processes at once: those that wait for databases most of the time, and the
- * others. Prints what each process says when it has ended, and the totals of both as uvu does.
+ * `npm test`: all quick suites, in three processes at once: those that wait for databases most of the time, those that
+ * start programs, and the others. `npm run test:long`: the long trials, in three: those that wait for Chromium and the npm
+ * registry, those that stop servers and fill them, and the others. Prints what each process says when it has ended, and
+ * the totals of all as uvu does.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 
-const WAITING = '(?:adapters|crud-over|faults|acceptance|examples|processes)/'
-const PATTERNS = [`^${WAITING}.*\\.test\\.ts$`, `^(?!${WAITING}).*\\.test\\.ts$`]
+const DATABASES = '(?:adapters|crud-over)/'
+const PROGRAMS =
+	'(?:acceptance|client|examples|explorer|faults|openapi|processes)/|(?:docs|examples|package)\\.'
+const QUICK = [
+	`^${DATABASES}.*\\.test\\.ts$`,
+	`^(?=${PROGRAMS}).*\\.test\\.ts$`,
+	`^(?!${DATABASES}|${PROGRAMS}).*\\.test\\.ts$`,
+]
+const PAGES =
+	'(?:client|explorer|observability|openapi)/|examples/(?!cluster)|(?:cors|examples-page|reference|tutorial)\\.'
+const FAULTS = '(?:faults|http|processes)/|route\\.'
+const LONG = [
+	`^(?=${PAGES}).*\\.long\\.ts$`,
+	`^(?=${FAULTS}).*\\.long\\.ts$`,
+	`^(?!${PAGES}|${FAULTS}).*\\.long\\.ts$`,
+]
+const PATTERNS = process.argv[2] === 'long' ? LONG : QUICK
 const COUNTS = ['Total', 'Passed', 'Skipped'] as const
 
 /** Runs uvu on the files that fit; answers its counts, or undefined where it didn't come to its end. */
 async function suites(pattern: string): Promise<number[] | undefined> {
 	const args = ['--import', 'tsx', 'node_modules/uvu/bin.js', 'test', pattern]
-	const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+	const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
 	const ended = once(child, 'exit')
-	const output = await text(child.stdout)
-	const [code] = await ended
+	child.stderr.pipe(process.stderr, { end: false })
+	const [output, errors, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), ended])
 	process.stdout.write(output)
 	if (code !== 0) process.exitCode = 1
 	const plain = stripVTControlCharacters(output)
 	const counts = COUNTS.map((word) =>
 		Number([...plain.matchAll(new RegExp(`^ *${word}: +(\\d+)$`, 'gm'))].at(-1)?.[1]),
 	)
-	return counts.some(Number.isNaN) ? undefined : counts
+	if (!counts.some(Number.isNaN)) return counts
+	const last = [...plain.trimEnd().split('\n').slice(-3), ...errors.trimEnd().split('\n').slice(-20)]
+	console.log(
+		`   FAIL  ${pattern} has ended before its totals (${signal ?? code}):\n    ${last.join('\n    ')}`,
+	)
+	return undefined
 }
 
 const started = performance.now()
@@ -35,7 +57,7 @@ if (whole.length === PATTERNS.length) {
 		const sum = whole.reduce((before, counts) => before + (counts[at] ?? 0), 0)
 		console.log(`  ${`${word}:`.padEnd(10)}${sum}`)
 	}
-	console.log(`  Duration:  ${Math.round(performance.now() - started)}ms, of both`)
+	console.log(`  Duration:  ${Math.round(performance.now() - started)}ms, of all`)
 } else {
 	console.error('a process of the tests has ended before its totals')
 	process.exitCode = 1

@@ -30,7 +30,7 @@ export interface Asking {
 export function asking(handlers: Handlers, options: ServerOptions = {}): Asking {
 	const log = new Log()
 	const { lines } = log
-	const server = createServer(handlers, { logger: log, ...options })
+	const server = createServer(handlers, { logger: log, logRequests: false, ...options })
 	const ask = (request: string, more: More = {}): Promise<InjectedReply> => {
 		const space = request.startsWith('/') ? -1 : request.indexOf(' ')
 		const method = space === -1 ? 'GET' : request.slice(0, space)

@@ -1,4 +1,7 @@
-/** A program: a suite whose hooks fail, those that its arguments name. Run by `describe.test.ts`. */
+/**
+ * A program: a suite whose hooks fail, those that its arguments name; with `stray` a promise is rejected that nobody
+ * listens to. Run by `describe.test.ts`.
+ */
 import { describe } from './describe.ts'
 
 const broken = process.argv.slice(2)
@@ -10,5 +13,17 @@ describe('a suite', (test) => {
 	test.after(() => {
 		if (broken.includes('after')) throw new Error('nothing to be closed')
 	})
-	test('passes', () => {})
+	test('passes', () => {
+		if (broken.includes('stray')) Promise.reject(new Error('nobody listens'))
+		// The second comes while the first is told of.
+		if (broken.includes('strays')) {
+			Promise.reject(new Error('nobody listens'))
+			setImmediate(() => setImmediate(() => Promise.reject(new Error('nor here'))))
+		}
+	})
+	test('passes too', () => {})
+	test('is the last', () => {
+		// Node tells of it when all promises of the turn have been looked at; this one is rejected after the last test.
+		if (broken.includes('late')) setTimeout(() => Promise.reject(new Error('nobody listens')), 50)
+	})
 })

@@ -1,18 +1,24 @@
-/** A suite fails when one of its hooks does: uvu alone leaves its tests out, and says that all is well. */
+/**
+ * A suite fails when one of its hooks does: uvu alone leaves its tests out, and says that all is well. A rejection that
+ * nobody has listened to fails one test: by itself it ends the process, and with it all others.
+ */
 import * as assert from 'uvu/assert'
 import { describe } from './describe.ts'
 import { ROOT, run, typescript } from './program.ts'
 
 describe('describe', (test) => {
 	const table: [hooks: string[], code: number, said: RegExp][] = [
-		[[], 0, /Passed: +1/],
+		[[], 0, /Passed: +3/],
 		[['before'], 1, /"passes".*there is no store.*Passed: +0/s],
 		// What wasn't opened can't be closed: the reason is the first failure.
 		[['before', 'after'], 1, /"passes".*there is no store.*Passed: +0/s],
 		[['after'], 1, /nothing to be closed/],
+		[['stray'], 1, /"passes".*nobody listens.*Passed: +2/s],
+		[['strays'], 1, /"passes".*nobody listens.*"passes too".*nor here.*Passed: +1/s],
+		[['late'], 1, /Passed: +3.*nobody listens/s],
 	]
 	for (const [hooks, code, said] of table) {
-		test(`ends with ${code} where these hooks fail: ${hooks.join(' and ') || 'none'}`, async () => {
+		test(`ends with ${code} where this fails: ${hooks.join(' and ') || 'none'}`, async () => {
 			const ended = await run({ args: typescript(`${ROOT}/test/helpers/broken-suite.ts`, ...hooks) })
 			const output = ended.output.replaceAll(/\x1b\[\d+m/g, '')
 			assert.is(ended.code, code, output)

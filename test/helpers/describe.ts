@@ -1,11 +1,50 @@
-/** One uvu suite whose `.run()` cannot be forgotten: without it uvu passes a suite in silence. */
+/**
+ * One uvu suite whose `.run()` cannot be forgotten: without it uvu passes a suite in silence. A promise that is rejected
+ * and that nobody has listened to fails the test that runs then; by itself it would end all that are still to come.
+ */
+import { inspect } from 'node:util'
 import { suite, type Test } from 'uvu'
+
+type Callback = Parameters<Test>[1]
+
+/** What was rejected, and no test has failed of it yet. */
+const unheard: unknown[] = []
+
+process.on('unhandledRejection', (reason) => unheard.push(reason))
+process.on('exit', () => {
+	if (unheard.length === 0) return
+	console.error('Rejected, and nobody has listened:', ...unheard)
+	process.exitCode = 1
+})
 
 export function describe(name: string, body: (test: Test) => void): void {
 	const test = suite(name)
 	failWithHooks(test)
-	body(test)
+	const heard =
+		(handler: Callback): Callback =>
+		async (context) => {
+			try {
+				await handler(context)
+			} catch (error) {
+				// The reason is told already; what was left behind by it is told beside.
+				const reasons = await unheardNow()
+				if (reasons.length > 0) console.error(`rejected beside a failure of ${name}:`, ...reasons)
+				throw error
+			}
+			const reasons = await unheardNow()
+			if (reasons.length > 0)
+				throw new Error(`rejected, and nobody has listened: ${reasons.map((one) => inspect(one)).join('; ')}`)
+		}
+	// Not by `after.each`: uvu forgets a failure, and all tests behind it, where that throws too.
+	const telling = (title: string, handler: Callback): void => test(title, heard(handler))
+	body(Object.assign(telling, test))
 	test.run()
+}
+
+/** Node tells of them when all promises of a turn have been looked at. */
+async function unheardNow(): Promise<unknown[]> {
+	await new Promise((resolve) => setImmediate(resolve))
+	return unheard.splice(0)
 }
 
 /** Fails each test where a `before` has failed, which uvu forgets: it runs none of them, and ends with 0. */

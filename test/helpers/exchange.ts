@@ -23,6 +23,8 @@ export function appOf(settings: Partial<App> = {}): App {
 		sendTimeout: 60_000,
 		requestId: undefined,
 		proxies: proxiesOf(undefined),
+		cors: undefined,
+		explorer: false,
 		phase: 'open',
 		...settings,
 	}

@@ -42,8 +42,8 @@ export interface Site {
 	readonly log: Log
 }
 
-/** Short grace, so that a test which leaves a connection open doesn't hold up the run. */
-const QUICK: ServerOptions = { graceTimeout: 100 }
+/** Short grace, so that a test which leaves a connection open doesn't hold up the run; the log holds what is told aside. */
+const QUICK: ServerOptions = { graceTimeout: 100, logRequests: false }
 
 /** Listens, runs `use`, and closes whatever became of it. */
 export async function listening(
@@ -61,11 +61,11 @@ export async function listening(
 	}
 }
 
-/** Waits until something holds, looking every 5 ms; fails after `time`. */
+/** Waits until something holds, looking every 5 ms; fails after `time`, which is long as machines stall. */
 export async function until(
 	holds: () => boolean | Promise<boolean>,
 	what: string,
-	time = 5_000,
+	time = 30_000,
 ): Promise<void> {
 	const end = performance.now() + time
 	while (!(await holds())) {

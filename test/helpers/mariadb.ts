@@ -41,7 +41,7 @@ export function openPool(settings: Settings = {}, options: PoolOptions = {}): Po
  */
 export async function mariadbIsHere(): Promise<boolean> {
 	try {
-		const connection = await mysql.createConnection({ ...MARIADB, connectTimeout: 3000 })
+		const connection = await mysql.createConnection({ ...MARIADB, connectTimeout: 30_000 })
 		await connection.end()
 		return true
 	} catch (error) {
@@ -154,17 +154,18 @@ async function ownedByMysql(folder: string): Promise<string[]> {
 	return ['--user=mysql']
 }
 
-/** Waits until a server answers. @throws Error when it has ended, or after 30 s */
+/** Waits until a server answers. @throws Error when it has ended, or after two minutes */
 async function answers(options: OwnMariadb['options'], server: ChildProcess): Promise<void> {
-	for (let tries = 0; tries < 300; tries++) {
+	const end = performance.now() + 120_000
+	while (performance.now() < end) {
 		if (server.exitCode !== null) throw new Error(`the server has ended with ${server.exitCode}`)
 		try {
-			const connection = await mysql.createConnection({ ...options, connectTimeout: 1000 })
+			const connection = await mysql.createConnection({ ...options, connectTimeout: 30_000 })
 			await connection.end()
 			return
 		} catch {
 			await setTimeout(100)
 		}
 	}
-	throw new Error('the server has not started within 30 s')
+	throw new Error('the server has not started within two minutes')
 }

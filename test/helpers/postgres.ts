@@ -9,6 +9,7 @@ import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import postgres from 'postgres'
 import type { PostgresDatabase } from '../../lib/adapters/postgres.ts'
+import { ModelError } from '../../lib/crud/model-error.ts'
 import { freePorts } from './program.ts'
 
 const exec = promisify(execFile)
@@ -76,7 +77,7 @@ export function databaseLater(...of: Parameters<typeof openDatabase>): () => Pro
  * aloud; with `CI=true` it is a failure.
  */
 export async function driversHere(): Promise<readonly DriverName[]> {
-	const client = new pg.Client({ ...SERVER, connectionTimeoutMillis: 3000 })
+	const client = new pg.Client({ ...SERVER, connectionTimeoutMillis: 30_000 })
 	try {
 		await client.connect()
 		await client.end()
@@ -133,7 +134,7 @@ export async function ownPostgres(): Promise<OwnPostgres> {
 		'--no-sync',
 	)
 	const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off`
-	const control = (...args: string[]) => program('pg_ctl', '-D', data, '-w', '-t', '30', ...args)
+	const control = (...args: string[]) => program('pg_ctl', '-D', data, '-w', '-t', '120', ...args)
 	const start = () => control('-l', join(folder, 'log'), '-o', settings, 'start')
 	const stop = (mode: string = 'fast') => control('-m', mode, 'stop')
 	const kill = async () => {
@@ -181,4 +182,15 @@ function binaries(): string {
 	const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(a) - Number(b)) : []
 	const newest = versions.at(-1)
 	return newest === undefined ? '' : join(debian, newest, 'bin')
+}
+
+/** Opens a model that has little patience, also while it is opened: again where that was too little. */
+export async function untilOpened<T>(open: () => Promise<T>): Promise<T> {
+	for (let tries = 0; ; tries++) {
+		try {
+			return await open()
+		} catch (error) {
+			if (!(error instanceof ModelError) || tries === 20) throw error
+		}
+	}
 }

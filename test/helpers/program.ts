@@ -1,7 +1,7 @@
 /** Runs programs as users do, in a process of their own, and never leaves one behind. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { Report } from './host.ts'
 
@@ -58,9 +58,9 @@ export async function runAll(
 	}
 }
 
-/** Waits until a program has printed something. Throws what it has printed when it ends, or 20 s have passed. */
+/** Waits until a program has printed something. Throws what it has printed when it ends, or a minute has passed. */
 export async function untilPrinted({ output, ended }: Running, text: string): Promise<void> {
-	const deadline = performance.now() + 20_000
+	const deadline = performance.now() + 60_000
 	const end = ended.then((code) => ({ code }))
 	while (!output().includes(text)) {
 		const over = await Promise.race([end, setTimeout(20, undefined)])
@@ -70,18 +70,34 @@ export async function untilPrinted({ output, ended }: Running, text: string): Pr
 	}
 }
 
-/** Ports that nobody listens on. */
+/**
+ * Below those that systems give to connections (32768 and up on Linux, 49152 elsewhere): one of these that is free now
+ * isn't taken by somebody's request before the program listens.
+ */
+const PORTS = { first: 10_000, count: 20_000 }
+/** Each process of the tests begins elsewhere. */
+let tried = process.pid * 499
+
+/** Ports of 127.0.0.1 that nobody listens at. */
 export async function freePorts(count: number): Promise<number[]> {
-	const servers = await Promise.all(
-		Array.from({ length: count }, async () => {
-			const server = createServer().listen(0, '127.0.0.1')
-			await once(server, 'listening')
-			return server
-		}),
-	)
-	const ports = servers.map((server) => (server.address() as AddressInfo).port)
-	await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
+	const ports: number[] = []
+	while (ports.length < count) {
+		const port = PORTS.first + (tried++ % PORTS.count)
+		if (await isFree(port)) ports.push(port)
+	}
 	return ports
+}
+
+async function isFree(port: number): Promise<boolean> {
+	const server = createServer().listen(port, '127.0.0.1')
+	try {
+		await once(server, 'listening')
+	} catch {
+		return false
+	}
+	server.close()
+	await once(server, 'close')
+	return true
 }
 
 /** Starts a program; whoever calls this ends it. */

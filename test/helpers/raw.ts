@@ -3,6 +3,7 @@
  * Clients that know better (fetch, node:http) would not send most of what is tested with it.
  */
 import { connect, type Socket } from 'node:net'
+import { alarm } from './stalls.ts'
 
 /** One answer as it was on the wire. */
 export interface RawResponse {
@@ -77,8 +78,8 @@ export class RawClient {
 		})
 	}
 
-	/** The next answer, interim ones too; `method` is the one that was asked with. Fails after `time`. */
-	async response(method = 'GET', time = 10_000): Promise<RawResponse> {
+	/** The next answer, interim ones too; `method` is the one that was asked with. Fails after `time`, stalls left out. */
+	async response(method = 'GET', time = 30_000): Promise<RawResponse> {
 		let parsed: Parsed | undefined
 		await this.#wait(
 			() => {
@@ -100,12 +101,12 @@ export class RawClient {
 	}
 
 	/** Waits until the server has ended the connection. */
-	async closed(time = 10_000): Promise<void> {
+	async closed(time = 30_000): Promise<void> {
 		await this.#wait(() => this.#ended, time, 'the end of the connection')
 	}
 
 	/** Waits until so many bytes have come that no answer has been made of. */
-	async bytes(count: number, time = 10_000): Promise<Buffer> {
+	async bytes(count: number, time = 30_000): Promise<Buffer> {
 		this.#wanted = count
 		await this.#wait(() => this.#size >= count || this.#ended, time, `${count} bytes`)
 		return this.unread
@@ -126,10 +127,10 @@ export class RawClient {
 
 	async #wait(holds: () => boolean, time: number, what: string): Promise<void> {
 		let late = false
-		const timer = setTimeout(() => {
+		const callOff = alarm(time, () => {
 			late = true
 			this.#wake()
-		}, time)
+		})
 		try {
 			while (!holds()) {
 				if (late) throw new Error(`${what} did not come within ${time} ms, only ${this.#beginning}`)
@@ -138,7 +139,7 @@ export class RawClient {
 				})
 			}
 		} finally {
-			clearTimeout(timer)
+			callOff()
 		}
 	}
 }

@@ -1,0 +1,74 @@
+/**
+ * Time on a machine that stalls: other programs halve its speed, or stop this one for seconds. What a test says of
+ * time is then measured by a clock that stands still with this process, or tried again with longer times.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout } from 'node:timers/promises'
+
+/** No turn of the loop counts for more: what is beyond that was a stall. */
+const LONGEST_TURN = 50
+const TICK = 10
+
+/** Turns that come so late on the average, of 5 ms each, are those of a machine that is busy otherwise. */
+const SLOW_TURN = 20
+
+/** How long attempts become: 1, 4 and 16 times what was asked for. */
+const LONGER = 4
+const LONGEST = LONGER * LONGER
+
+/**
+ * Starts a clock that counts the milliseconds in which this process could go on. Its reading, which stops it, is at
+ * most what the wall's clock says: for upper bounds only.
+ */
+export function stopwatch(): () => number {
+	let sum = 0
+	let last = performance.now()
+	const look = (): number => {
+		const now = performance.now()
+		sum += Math.min(now - last, LONGEST_TURN)
+		last = now
+		return sum
+	}
+	const timer = setInterval(look, TICK).unref()
+	return () => {
+		clearInterval(timer)
+		return look()
+	}
+}
+
+/** Calls `late` once the stopwatch has come to `time`, at the earliest; what is returned calls that off. */
+export function alarm(time: number, late: () => void): () => void {
+	let sum = 0
+	let last = performance.now()
+	const timer = setInterval(() => {
+		const now = performance.now()
+		sum += Math.min(now - last, LONGEST_TURN)
+		last = now
+		if (sum < time) return
+		clearInterval(timer)
+		late()
+	}, TICK)
+	return () => clearInterval(timer)
+}
+
+/**
+ * Runs `work`, whose times are to be of the order of `time` milliseconds. Where it fails, and this process was held up
+ * for a good part of that, it is run again with longer times, twice at most. What fails without a stall has failed.
+ */
+export async function inTimesOf(time: number, work: (time: number) => Promise<void>): Promise<void> {
+	for (let longer = 1; ; longer *= LONGER) {
+		const delay = monitorEventLoopDelay({ resolution: 5 })
+		delay.enable()
+		try {
+			await work(time * longer)
+			return
+		} catch (error) {
+			// A stall is noted in the turn behind it.
+			await setTimeout(10)
+			const isSlow = delay.mean / 1e6 > SLOW_TURN || delay.max / 1e6 > (time * longer) / 10
+			if (longer >= LONGEST || !isSlow) throw error
+		} finally {
+			delay.disable()
+		}
+	}
+}

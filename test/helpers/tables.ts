@@ -1,0 +1,12 @@
+/** Tables of the documentation, as the tests compare them with what they are about. */
+import { readFileSync } from 'node:fs'
+import { ROOT } from './program.ts'
+
+/** The cells of the first table under a heading of a page, without the marks of code. */
+export function rowsOf(page: string, heading: string): string[][] {
+	const section = readFileSync(`${ROOT}/${page}`, 'utf8').split(`\n${heading}\n`)[1] ?? ''
+	const [table = ''] = /(?:^\|.*\n)+/m.exec(section) ?? []
+	const [, , ...rows] = table.trim().split('\n')
+	const plain = (cell: string) => cell.replaceAll('`', '').trim()
+	return rows.map((row) => row.split('|').slice(1, -1).map(plain))
+}
