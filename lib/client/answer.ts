@@ -1,6 +1,7 @@
 /** What an answer means: the value in it, or an `ApiError`. */
 import type { Detail } from '../wire/codes.ts'
 import { ApiError } from './api-error.ts'
+import { secondsOf } from './retry-after.ts'
 
 /** One request. */
 export interface Call {
@@ -9,6 +10,12 @@ export interface Call {
 	readonly body?: unknown
 	readonly headers?: Readonly<Record<string, string>> | undefined
 	readonly signal?: AbortSignal | undefined
+	/** `If-Match` or `If-None-Match`, where there is one. */
+	readonly conditions?: Readonly<Record<string, string>>
+	/** Sent as `Idempotency-Key`, and makes another attempt harmless. */
+	readonly idempotencyKey?: string | undefined
+	/** In the place of `response.text()`: answers undefined where it has made something else of a success. */
+	readonly read?: (response: Response) => Promise<string | undefined>
 }
 
 /** An answer that is a success. */
@@ -18,15 +25,38 @@ export interface Answer {
 	readonly response: Response
 }
 
+/** What an answer is read by, besides its call. */
+export interface Reading {
+	readonly wrap: boolean
+	/** Milliseconds since 1970. */
+	readonly now: number
+	/** The method on the wire, POST for many where it is overridden. */
+	readonly sentAs: string
+}
+
 /**
  * @throws ApiError for a refusal, and for what is no answer of this API
  */
-export function readAnswer(call: Call, response: Response, text: string, wrap: boolean): Answer {
-	const body = decoded(text)
+export function readAnswer(
+	call: Call,
+	response: Response,
+	text: string | undefined,
+	{ wrap, now, sentAs }: Reading,
+): Answer {
+	const body = decoded(text ?? '')
 	if (!response.ok || (wrap && isRecord(body) && body.success === false))
-		throw refused(call, response, body ?? text)
-	// Nothing at all is a value too: 204, or a delete that answers nothing.
-	if (text === '') return { data: null, meta: undefined, response }
+		throw refused(call, response, body ?? text, now)
+	// Fetch makes a GET of a POST that is sent elsewhere by 301, 302 or 303, and doesn't say so. A GET is never 201.
+	if (sentAs === 'POST' && response.redirected && response.status !== 201)
+		throw unexpected(
+			call,
+			response,
+			`came from ${response.url.split('?', 1)[0]}: give the client the endpoint there`,
+			body ?? text,
+		)
+	// Nothing at all is a value too: 204, 205, or, without envelope, a delete that answers nothing.
+	if (text === undefined || (text === '' && (!wrap || /^20[45]$/.test(`${response.status}`))))
+		return { data: null, meta: undefined, response }
 	if (!wrap && body !== undefined) return { data: body, meta: undefined, response }
 	if (isRecord(body) && body.success === true) return { data: body.data ?? null, meta: body.meta, response }
 	const hint = body === undefined ? '' : '; for a handler with wrap = false, give the client wrap: false'
@@ -50,7 +80,7 @@ function decoded(text: string): unknown {
 }
 
 /** The envelope's failure, a bare one, or the problem details of RFC 9457. */
-function refused(call: Call, response: Response, body: unknown): ApiError {
+function refused(call: Call, response: Response, body: unknown, now: number): ApiError {
 	const { status, statusText, headers } = response
 	const facts = isRecord(body) ? body : {}
 	const { error, detail, title, code, details, requestId } = facts
@@ -62,6 +92,7 @@ function refused(call: Call, response: Response, body: unknown): ApiError {
 			code: typeof code === 'string' ? code : `http_${status}`,
 			details: Array.isArray(details) ? details.filter(isDetail) : [],
 			requestId: typeof requestId === 'string' ? requestId : (headers.get('X-Request-Id') ?? undefined),
+			retryAfterSeconds: secondsOf(headers.get('Retry-After'), now),
 			response,
 			body,
 		},
@@ -69,7 +100,7 @@ function refused(call: Call, response: Response, body: unknown): ApiError {
 }
 
 function isDetail(value: unknown): value is Detail {
-	return isRecord(value) && typeof value.field === 'string' && typeof value.message === 'string'
+	return isRecord(value) && ['field', 'code', 'message'].every((name) => typeof value[name] === 'string')
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -7,6 +7,7 @@ export interface ApiErrorFacts {
 	readonly code: string
 	readonly details?: readonly Detail[]
 	readonly requestId?: string | undefined
+	readonly retryAfterSeconds?: number | undefined
 	readonly response?: Response | undefined
 	readonly body?: unknown
 	readonly cause?: unknown
@@ -17,19 +18,24 @@ export interface ApiErrorFacts {
  * it sent one, and can be shown.
  */
 export class ApiError extends Error {
+	/** Bundlers give the class another name, and this one is shown with what it has made. */
+	static override readonly name = 'ApiError'
 	override readonly name = 'ApiError' as const
 	/** HTTP status; 0 where no answer came. */
 	readonly status: number
 	/**
-	 * The server's code, `not_found`. Two are the client's own: `network_error`, no answer came, or only a
-	 * part of it (`cause` has the reason; whether a change was made is not known), and `unexpected_answer`,
-	 * what came is not of the API (a proxy's HTML page).
+	 * The server's code, `not_found`. Three are the client's own: `network_error`, no answer came, or only a
+	 * part of it (`cause` has the reason; whether a change was made is not known); `unexpected_answer`, a success, but
+	 * what came is not of the API (a proxy's HTML page), or not of the request: fetch makes a GET of a POST that is
+	 * redirected by 301, 302 or 303; and `http_502`, a refusal with this status that has no code.
 	 */
 	readonly code: ErrorCode | 'network_error' | 'unexpected_answer' | (string & {})
 	/** What is wrong with which field; empty where there is no more to say than the message. */
 	readonly details: readonly Detail[]
 	/** Finds the request in the server's log. */
 	readonly requestId: string | undefined
+	/** How long the server wants to be left alone, by its `Retry-After`. `undefined` where it didn't say. */
+	readonly retryAfterSeconds: number | undefined
 	/** The answer, for its headers; its body has been read. `undefined` where none came. */
 	readonly response: Response | undefined
 	/** The body: decoded where it was JSON, else its text. */
@@ -41,6 +47,7 @@ export class ApiError extends Error {
 		this.code = facts.code
 		this.details = facts.details ?? []
 		this.requestId = facts.requestId
+		this.retryAfterSeconds = facts.retryAfterSeconds
 		this.response = facts.response
 		this.body = facts.body
 	}

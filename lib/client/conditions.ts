@@ -110,7 +110,11 @@ function scalar(where: string, value: unknown): JsonScalar {
 	throw refusal(where, `is compared with a text, number, boolean or date, not ${value}; leave it out instead`)
 }
 
-/** What JSON has no word for, in the words of the wire; a bigint is a number where that is exact. */
+/**
+ * What JSON has no word for, in the words of the wire; a bigint is a number where that is exact.
+ *
+ * @throws RangeError for a date that is none, of which JSON would make null
+ */
 export function jsonScalar(value: unknown): unknown {
 	if (value instanceof Date) return value.toISOString()
 	if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)

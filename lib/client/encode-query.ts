@@ -1,9 +1,14 @@
 /** A list's query as a request: parameters of a URL, or, where that would be too long, the body of a QUERY. */
 import { allOf, filterJson, type JsonFilter, type Terms, termsOf } from './conditions.ts'
 import type { ListQuery } from './list-query.ts'
+import { checkNames } from './settings.ts'
 
 /** Characters of a URL that every browser, proxy and server passes on. */
 const LONGEST_URL = 2_000
+
+const NAMES: readonly (keyof ListQuery<object>)[] = [
+	...(['where', 'filter', 'search', 'sort', 'fields', 'limit', 'offset', 'cursor', 'count'] as const),
+]
 
 /** Method, URL and body of a request. */
 export interface Encoded {
@@ -20,9 +25,10 @@ export interface Encoded {
  *
  * A field that is called like a group of filters, `or`, stands beside `filter` in the body.
  *
- * @throws TypeError for conditions that can't be sent
+ * @throws TypeError for conditions that can't be sent, and for what is no part of a query
  */
 export function encodeQuery<T>(collection: string, query: ListQuery<T>): Encoded {
+	checkNames('a list', query, NAMES)
 	const { where = {}, filter } = query
 	const given = filter === undefined ? [] : [filterJson(filter)]
 	const settings = settingsOf(query)
@@ -55,7 +61,7 @@ function settingsOf<T>(query: ListQuery<T>): [string, string | number][] {
 		['limit', limit],
 		['offset', offset],
 		['cursor', cursor],
-		['sort', sort?.toString()],
+		['sort', sort?.toString() || undefined],
 		['fields', fields?.join()],
 		['search', search],
 		['count', count === true ? 'exact' : null],

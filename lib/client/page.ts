@@ -1,36 +1,22 @@
-/** A page of a list, made of an answer: with the envelope's `meta`, or, without envelope, of headers. */
+/** A page of a list, made of an answer. */
 import type { PageMeta } from '../wire/list.ts'
-import { type Answer, type Call, isRecord, unexpected } from './answer.ts'
+import { type Answer, type Call, unexpected } from './answer.ts'
 import type { ListQuery, Page } from './list-query.ts'
+import { type ApiMeta, metaOf } from './meta.ts'
 
 /** @throws ApiError where the answer is no list */
 export function pageOf<T>(call: Call, { data, meta, response }: Answer, query: ListQuery<T>): Page<T> {
 	if (!Array.isArray(data)) throw unexpected(call, response, 'is not a list', data)
 	// The type of records is what the programmer has named it: nothing here can know better.
 	const records = data as T[]
-	return { data: records, meta: metaOf(meta, response.headers, query, data.length) }
+	const page = { data: records, meta: pageMeta(metaOf(meta, response.headers), query, data.length) }
+	// A cache that doesn't look at the query would let `pages` go round for ever.
+	if (page.meta.next === null || page.meta.next !== query.cursor) return page
+	throw unexpected(call, response, 'is followed by itself', data)
 }
 
-function metaOf<T>(meta: unknown, headers: Headers, query: ListQuery<T>, length: number): PageMeta {
-	const known = isRecord(meta) ? meta : fromHeaders(headers)
-	const { limit, offset, next, total } = known
-	return {
-		limit: typeof limit === 'number' ? limit : (query.limit ?? length),
-		offset: typeof offset === 'number' ? offset : (query.offset ?? 0),
-		next: typeof next === 'string' ? next : null,
-		...(typeof total === 'number' ? { total } : {}),
-	}
-}
-
-/** `Link: <…?cursor=…>; rel="next"` (RFC 8288) and `X-Total-Count`; across origins, CORS must expose both. */
-function fromHeaders(headers: Headers): { readonly [K in keyof PageMeta]?: unknown } {
-	const [, link] = /<([^>]*)>[^,<]*;\s*rel="?next"?/i.exec(headers.get('Link') ?? '') ?? []
-	const next = link === undefined ? undefined : new URLSearchParams(link.split('?')[1])
-	const total = headers.get('X-Total-Count')
-	const limit = next?.get('limit')
-	return {
-		next: next?.get('cursor'),
-		...(total === null ? {} : { total: Number(total) }),
-		...(limit === null || limit === undefined ? {} : { limit: Number(limit) }),
-	}
+/** Where nothing is said of it, a page is what was asked for, and the last. */
+function pageMeta<T>(said: ApiMeta, query: ListQuery<T>, length: number): PageMeta {
+	const { limit = query.limit ?? length, offset = query.offset ?? 0, next = null, total } = said
+	return { limit, offset, next, ...(total === undefined ? {} : { total }) }
 }

@@ -1,78 +1,82 @@
-/** One call: a request of `fetch`, and what its answer means. */
+/** One call: its attempts, each a request of `fetch`, and what the answer means. */
+import { unlessAborted } from './abort.ts'
 import { type Answer, type Call, readAnswer, titleOf } from './answer.ts'
 import { ApiError } from './api-error.ts'
 import { jsonScalar } from './conditions.ts'
+import { requestOf } from './prepare.ts'
+import { PLATFORM, type Timing, waitAfter } from './retry.ts'
+import type { Fetch, FetchInit, Settings } from './settings.ts'
 
-/** What a `fetch` is called with. */
-export interface FetchInit {
-	readonly method: string
-	readonly headers: Headers
-	readonly body?: string
-	readonly signal?: AbortSignal
-}
-
-/** The part of `fetch` that is used. */
-export type Fetch = (url: string, init: FetchInit) => Promise<Response>
-
-/** Headers, or what makes them anew for each call: a token that is renewed. */
-export type HeaderSource =
-	| Readonly<Record<string, string>>
-	| (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>)
-
-/** What holds for all calls of a client. */
-export interface Settings {
-	readonly fetch: Fetch | undefined
-	readonly headers: HeaderSource | undefined
-	/** Whether values come in the envelope. */
-	readonly wrap: boolean
-}
-
-/** @throws ApiError for everything but a success; what was thrown by `fetch`, as it is, for an abort */
-export async function send(call: Call, settings: Settings): Promise<Answer> {
-	const { method, url, signal } = call
-	const body =
-		call.body === undefined ? undefined : JSON.stringify(call.body, (_name, value) => jsonScalar(value))
-	const init = {
-		method,
-		headers: await headersOf(call, settings, body !== undefined),
-		...(body === undefined ? {} : { body }),
-		...(signal === undefined ? {} : { signal }),
+/**
+ * Asks, and asks again where that does no harm and may help: each time with headers and a signature of its own.
+ *
+ * @throws ApiError for everything but a success; the signal's reason for an abort; as it is what the settings'
+ *   `headers` or `sign` throw
+ */
+export async function send(call: Call, settings: Settings, timing: Timing = PLATFORM): Promise<Answer> {
+	const { signal } = call
+	// All attempts send the same bytes, whatever becomes of the values meanwhile.
+	const text = jsonOf(call)
+	for (let attempt = 0; ; attempt++) {
+		signal?.throwIfAborted()
+		const { fetch, init } = await requestOf(call, text, settings)
+		signal?.throwIfAborted()
+		try {
+			const work = ask(call, fetch, init, { wrap: settings.wrap, now: timing.now })
+			// Not every fetch looks at its signal; it has begun, as Node warns of more listeners than its own at once.
+			return await unlessAborted(work, signal)
+		} catch (error) {
+			const wait = attempt < settings.retries ? waitAfter(attempt, call, error, timing) : undefined
+			if (wait === undefined) throw error
+			await timing.sleep(wait, signal)
+		}
 	}
-	const fetch = settings.fetch ?? platformFetch(url)
+}
+
+/** The body as JSON. */
+function jsonOf(call: Call): string | undefined {
+	const { body } = call
+	if (body === undefined) return undefined
+	const text: string | undefined = JSON.stringify(
+		body,
+		function (this: Record<string, unknown>, name, value) {
+			// Before any `toJSON`, which a Buffer has too.
+			const given = this[name]
+			if (isLost(given)) throw unsendable(call)
+			return jsonScalar(given instanceof Date ? given : value)
+		},
+	)
+	if (text === undefined) throw unsendable(call)
+	return text
+}
+
+/** What JSON would make `{}` of, or an object of numbers. */
+function isLost(value: unknown): boolean {
+	return /^\[object (?:FormData|URLSearchParams|Blob|File|\w+Stream|ArrayBuffer|DataView|\w+Array|Map|Set)\]$/.test(
+		Object.prototype.toString.call(value),
+	)
+}
+
+function unsendable(call: Call): TypeError {
+	return new TypeError(`${titleOf(call)}: a body is sent as JSON; send files and forms by fetch`)
+}
+
+async function ask(
+	call: Call,
+	fetch: Fetch,
+	init: FetchInit,
+	{ wrap, now }: { readonly wrap: boolean; readonly now: () => number },
+): Promise<Answer> {
 	let response: Response | undefined
-	let text: string
+	let text: string | undefined
 	try {
-		response = await fetch(url, init)
-		text = await response.text()
+		response = await fetch(call.url, init)
+		text = await (call.read?.(response) ?? response.text())
 	} catch (cause) {
-		if (isAbort(cause, signal)) throw cause
+		if (cause instanceof Error && /^(?:Abort|Timeout)Error$/.test(cause.name)) throw cause
 		throw unanswered(call, response, cause)
 	}
-	return readAnswer(call, response, text, settings.wrap)
-}
-
-async function headersOf({ headers }: Call, settings: Settings, hasBody: boolean): Promise<Headers> {
-	const { headers: source = {} } = settings
-	const all = new Headers({ Accept: 'application/json' })
-	if (hasBody) all.set('Content-Type', 'application/json')
-	const general = typeof source === 'function' ? await source() : source
-	for (const [name, value] of [...Object.entries(general), ...Object.entries(headers ?? {})])
-		all.set(name, value)
-	return all
-}
-
-/** The platform's, looked up at each call; called unbound, as browsers refuse it as somebody's method. */
-function platformFetch(url: string): Fetch {
-	if (url.startsWith('/') && !('location' in globalThis))
-		throw new TypeError(
-			`outside of a page, ${url} needs an origin: write https://example.org${url}, or give the client a fetch`,
-		)
-	return globalThis.fetch
-}
-
-function isAbort(thrown: unknown, signal: AbortSignal | undefined): boolean {
-	if (signal?.aborted === true) return true
-	return thrown instanceof Error && (thrown.name === 'AbortError' || thrown.name === 'TimeoutError')
+	return readAnswer(call, response, text, { wrap, now: now(), sentAs: init.method })
 }
 
 function unanswered(call: Call, response: Response | undefined, cause: unknown): ApiError {

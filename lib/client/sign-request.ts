@@ -21,6 +21,7 @@ export interface SigningKey {
 	readonly secret: string | Uint8Array | WebKey
 }
 
+/** What a signature covers and says beside what it must. */
 export interface SignOptions {
 	/** Names of further headers to sign. @default none */
 	readonly covers?: readonly string[]
@@ -48,8 +49,7 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' }
  *
  * All calls of a client:
  *
- *     const fetchSigned = async (url, init) => fetch(await signRequest(new Request(url, init), key))
- *     new CrudClient('article', '/blog', { fetch: fetchSigned })
+ *     new CrudClient('article', '/blog', { sign: (request) => signRequest(request, key) })
  *
  * A signature is good for one request: sign anew what is sent again. It isn't for where a redirect leads to.
  *

@@ -12,6 +12,7 @@ describe('client: URL of a collection', (test) => {
 		['article', '/', '/article'],
 		['article', '/.well-known/blog', '/.well-known/blog/article'],
 		['article', '/caf%C3%A9', '/caf%C3%A9/article'],
+		['%2e%2e%2e', '/%2ewell', '/%2ewell/%2e%2e%2e'],
 		['article-2', 'https://example.org', 'https://example.org/article-2'],
 		['article', 'https://example.org/', 'https://example.org/article'],
 		['article', 'HTTP://[::1]:3000/blog/', 'HTTP://[::1]:3000/blog/article'],
@@ -29,10 +30,16 @@ describe('client: URL of a collection', (test) => {
 			'/a/../b',
 			'/a/..',
 			'/./a',
+			'/a/%2E%2e/b',
+			'/a/.%2e',
 			'/a b',
 			'/a\\b',
 			'/a\n',
 			'https://u:p@example.org',
+			'http://a:99999',
+			'http://[',
+			'http://%',
+			'http://1.2.3.4.5',
 		],
 		...['javascript:alert(1)', undefined, null, 5, {}],
 	]
@@ -46,7 +53,21 @@ describe('client: URL of a collection', (test) => {
 		})
 	}
 
-	for (const name of ['', '.', '..', 'a/b', 'a?b', 'a#b', 'a b', 'a\\b', '/article', undefined, 7]) {
+	for (const name of [
+		'',
+		'.',
+		'..',
+		'%2e.',
+		'%2E%2E',
+		'a/b',
+		'a?b',
+		'a#b',
+		'a b',
+		'a\\b',
+		'/article',
+		undefined,
+		7,
+	]) {
 		test(`the name ${JSON.stringify(name)} is refused`, () => {
 			assert.match(
 				messageOf(() => collectionUrl(name as string, '/blog')),

@@ -1,11 +1,9 @@
 /** The client against the CrudHandler it is made for, over a socket. */
-import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { ApiError, CrudClient, type ListQuery } from '../../lib/client/index.ts'
 import { CrudHandler, MemoryModel } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
-import { ROOT } from '../helpers/program.ts'
 
 interface Article {
 	readonly id: number
@@ -135,32 +133,6 @@ describe('client and CrudHandler: records', (test) => {
 				[conflict.status, conflict.code, conflict.details.map(({ field }) => field)],
 				[409, 'conflict', ['slug']],
 			)
-		}))
-
-	test('of any text come back as they were, and are found by it', () =>
-		onClient(async (articles) => {
-			const strings = JSON.parse(
-				readFileSync(`${ROOT}/test/acceptance/naughty-strings.json`, 'utf8'),
-			) as string[]
-			assert.ok(strings.length > 400)
-			for (const [at, title] of strings.entries()) {
-				const work = articles.create({ slug: `naughty-${at}`, title })
-				if (/[\0\p{Surrogate}]/u.test(title)) {
-					assert.is((await failureOf(work)).status, 422, JSON.stringify(title))
-					continue
-				}
-				const created = await work
-				assert.is(created.title, title)
-				for (const where of [
-					{ title },
-					{ title: [title, 'no'] },
-					{ title: { nin: ['no', title] }, id: created.id },
-				]) {
-					const { data } = await articles.list({ where, limit: 1_000 })
-					const found = data.some(({ id }) => id === created.id)
-					assert.is(found, !('id' in where), `${JSON.stringify(where)}`)
-				}
-			}
 		}))
 
 	test('hold what JSON has no word for', () =>

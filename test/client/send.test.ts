@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { ApiError, CrudClient, type CrudClientOptions } from '../../lib/client/index.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
+import { until } from '../helpers/listening.ts'
 import { answering, json, type Site, text } from './answering.ts'
 
 interface Article {
@@ -9,8 +10,9 @@ interface Article {
 	readonly title: string
 }
 
+/** One that asks once: `retry.test.ts` has the attempts. */
 function clientOf({ origin }: Site, options?: CrudClientOptions): CrudClient<Article> {
-	return new CrudClient<Article>('article', `${origin}/blog`, options)
+	return new CrudClient<Article>('article', `${origin}/blog`, { retries: 0, ...options })
 }
 
 /** The ApiError that a promise rejects with. */
@@ -127,6 +129,134 @@ describe('client: requests', (test) => {
 			assert.is(site.asked[0]?.line, 'GET /blog/article/5')
 		}))
 
+	test('a redirect is followed, by a change too where it may be', () =>
+		answering(async (site) => {
+			const found = json({ success: true, data: { id: 5 } })
+			const moved = text('', 308, { Location: '/moved/article/5' })
+			site.answer = (request, response) =>
+				(request.url?.startsWith('/moved') ? found : moved)(request, response)
+			const articles = clientOf(site)
+			assert.equal(await articles.get(5), { id: 5 })
+			assert.equal(await articles.update(5, { title: 'x' }, { ifMatch: '"7"' }), { id: 5 })
+			assert.equal(
+				site.asked.map(({ line, body, headers }) => `${line} ${body} ${headers['if-match'] ?? ''}`.trim()),
+				[
+					'GET /blog/article/5',
+					'GET /moved/article/5',
+					'PATCH /blog/article/5 {"title":"x"} "7"',
+					'PATCH /moved/article/5 {"title":"x"} "7"',
+				],
+			)
+		}))
+
+	test('a POST that a redirect may have made a GET of is no success', () =>
+		answering(async (site) => {
+			const list = json({ success: true, data: [{ id: 1 }] })
+			const created = json({ success: true, data: { id: 2 } }, 201)
+			for (const status of [301, 302, 303]) {
+				const moved = text('', status, { Location: '/moved/article' })
+				site.answer = (request, response) =>
+					(request.url === '/moved/article' ? list : moved)(request, response)
+				const error = await failureOf(clientOf(site).create({ title: 'x' }))
+				assert.is(error.code, 'unexpected_answer')
+				assert.is(
+					error.message,
+					`what POST ${site.origin}/blog/article was answered came from ${site.origin}/moved/article: give the client the endpoint there`,
+				)
+				assert.is(site.asked.at(-1)?.line, 'GET /moved/article')
+			}
+			const moved = text('', 308, { Location: '/moved/article' })
+			site.answer = (request, response) =>
+				(request.url === '/moved/article' ? created : moved)(request, response)
+			assert.equal(await clientOf(site).create({ title: 'x' }), { id: 2 })
+			assert.is(site.asked.at(-1)?.line, 'POST /moved/article')
+		}))
+
+	test('a change that is sent as POST may become a GET too', () =>
+		answering(async (site) => {
+			const found = json({ success: true, data: { id: 5, title: 'old' } })
+			const moved = text('', 301, { Location: '/moved/article/5' })
+			site.answer = (request, response) =>
+				(request.url?.startsWith('/moved') ? found : moved)(request, response)
+			const articles = clientOf(site, { methodOverride: true })
+			assert.is((await failureOf(articles.update(5, { title: 'x' }))).code, 'unexpected_answer')
+			assert.is((await failureOf(articles.delete(5))).code, 'unexpected_answer')
+			assert.equal(
+				site.asked.map(({ line, body }) => `${line} ${body}`.trim()),
+				[
+					'POST /blog/article/5 {"title":"x"}',
+					'GET /moved/article/5',
+					'POST /blog/article/5',
+					'GET /moved/article/5',
+				],
+			)
+		}))
+
+	test('what JSON would lose is refused, however deep, and nothing is sent', () =>
+		answering(async (site) => {
+			const articles = new CrudClient('article', `${site.origin}/blog`)
+			for (const lost of [new FormData(), new Map(), { a: [new File([], 'a')] }, { a: Buffer.from('a') }]) {
+				const error = await thrownBy(articles.create(lost as object))
+				assert.instance(error, TypeError)
+				assert.is(
+					(error as Error).message,
+					`POST ${site.origin}/blog/article: a body is sent as JSON; send files and forms by fetch`,
+				)
+			}
+			assert.equal(site.asked, [])
+		}))
+
+	test('a date that is none is refused, which JSON would make null', () =>
+		answering(async (site) => {
+			const events = new CrudClient('event', site.origin)
+			for (const values of [{ at: new Date(Number.NaN) }, { all: [{ at: new Date('soon') }] }]) {
+				const error = await thrownBy(events.create(values))
+				assert.instance(error, RangeError)
+				assert.is((error as Error).message, 'Invalid time value')
+			}
+			assert.equal(site.asked, [])
+		}))
+
+	test('options and queries that there are not are refused, and nothing is sent', () =>
+		answering(async (site) => {
+			const articles = clientOf(site)
+			const url = `${site.origin}/blog/article`
+			const query = 'where, filter, search, sort, fields, limit, offset, cursor, count'
+			const odd = (value: unknown) => value as never // what a program without types may give
+			const table: [Promise<unknown>, string][] = [
+				[articles.list(odd({ title: 'x' })), `a list has no option title: there are ${query}`],
+				[articles.count(odd({ title: 'x' })), `a list has no option title: there are ${query}`],
+				[articles.pages(odd({ title: 'x' })).next(), `a list has no option title: there are ${query}`],
+				[
+					articles.get(5, odd({ ifMatch: '*' })),
+					`GET ${url} has no option ifMatch: there are signal, headers, fields`,
+				],
+				[articles.list({}, odd({ body: 1 })), 'a list has no option body: there are signal, headers'],
+				[
+					articles.delete(5, odd({ ifmatch: '"7"' })),
+					`DELETE ${url} has no option ifmatch: there are signal, headers, fields, ifMatch`,
+				],
+				[
+					articles.create({}, odd({ ifMatch: '"7"' })),
+					`POST ${url} has no option ifMatch: there are signal, headers, fields, idempotencyKey`,
+				],
+			]
+			for (const [work, message] of table) {
+				const error = await thrownBy(work)
+				assert.instance(error, TypeError)
+				assert.is((error as Error).message, message)
+			}
+			assert.equal(site.asked, [])
+		}))
+
+	test('a count takes the query of a list, and leaves out where its page is', () =>
+		answering(async (site) => {
+			site.answer = json({ success: true, data: [], meta: { limit: 0, offset: 0, next: null, total: 4 } })
+			const page = { where: { title: 'x' }, sort: 'title', limit: 5, offset: 10, fields: ['id'] } as const
+			assert.is(await clientOf(site).count(page), 4)
+			assert.is(site.asked[0]?.line, 'GET /blog/article?limit=0&count=exact&title=x')
+		}))
+
 	test('a path needs a page around it', async () => {
 		const error = await thrownBy(new CrudClient('article', '/blog').get(5))
 		assert.instance(error, TypeError)
@@ -190,6 +320,35 @@ describe('client: pages', (test) => {
 			)
 		}))
 
+	test('all have the conditions of the first, whatever becomes of the query meanwhile', () =>
+		answering(async (site) => {
+			site.answer = ({ url = '' }, response) => {
+				const next = url.includes('cursor') ? null : 'Ng'
+				response.end(JSON.stringify({ success: true, data: [], meta: { limit: 1, offset: 0, next } }))
+			}
+			const query = { limit: 1, where: { title: 'x' }, sort: 'id' as 'id' | 'title' }
+			for await (const _page of clientOf(site).pages(query))
+				Object.assign(query, { limit: 2, sort: 'title', where: { title: 'y' } })
+			assert.equal(
+				site.asked.map(({ line }) => line),
+				['GET /blog/article?limit=1&sort=id&title=x', 'GET /blog/article?limit=1&cursor=Ng&sort=id&title=x'],
+			)
+		}))
+
+	test('a page that is followed by itself ends the loop', () =>
+		answering(async (site) => {
+			// A cache that leaves the query out has one answer for all pages.
+			site.answer = json({ success: true, data: [{ id: 1 }], meta: { limit: 1, offset: 0, next: 'a' } })
+			let pages = 0
+			const loop = async () => {
+				for await (const { data } of clientOf(site).pages({ limit: 1 })) pages += data.length
+			}
+			const error = await failureOf(loop())
+			assert.is(error.code, 'unexpected_answer')
+			assert.match(error.message, /^what GET .* was answered is followed by itself$/)
+			assert.is(pages, 1)
+		}))
+
 	test('a loop that is left asks for no further page', () =>
 		answering(async (site) => {
 			site.answer = json({ success: true, data: [{ id: 1 }], meta: { limit: 1, offset: 0, next: 'x' } })
@@ -246,6 +405,16 @@ describe('client: answers without envelope', (test) => {
 			assert.is(await clientOf(site).delete(5), null)
 			assert.is(await clientOf(site, bare).delete(5), null)
 		}))
+
+	test('nothing at all in the place of an envelope is no answer', () =>
+		answering(async (site) => {
+			site.answer = text('', 200)
+			assert.is((await failureOf(clientOf(site).update(5, { title: 'x' }))).code, 'unexpected_answer')
+			site.answer = text('', 205)
+			assert.is(await clientOf(site).delete(5), null)
+			site.answer = text('', 200)
+			assert.is(await clientOf(site, bare).delete(5), null)
+		}))
 })
 
 describe('client: errors', (test) => {
@@ -293,7 +462,14 @@ describe('client: errors', (test) => {
 		['JSON null', json(null, 500), { status: 500, code: 'http_500' }],
 		[
 			'details of another kind',
-			json({ error: { deep: true }, details: [null, { field: 'a' }, ...details, 'x'], code: 5 }, 400),
+			json(
+				{
+					error: { deep: true },
+					details: [null, { field: 'a' }, { field: 'a', message: 'no code' }, ...details, 'x'],
+					code: 5,
+				},
+				400,
+			),
 			{ status: 400, message: 'GET /blog/article/5 was answered 400 Bad Request', code: 'http_400', details },
 		],
 		[
@@ -343,7 +519,10 @@ describe('client: errors', (test) => {
 		}))
 
 	test('whatever a fetch throws is the cause', async () => {
-		const articles = new CrudClient('article', '/blog', { fetch: () => Promise.reject('no reason') })
+		const articles = new CrudClient('article', '/blog', {
+			fetch: () => Promise.reject('no reason'),
+			retries: 0,
+		})
 		const error = await failureOf(articles.get(5))
 		assert.equal([error.message, error.cause], ['GET /blog/article/5 got no answer: no reason', 'no reason'])
 	})
@@ -360,8 +539,12 @@ describe('client: errors', (test) => {
 
 	test('a header that is none is a TypeError, and no failure of the network', () =>
 		answering(async (site) => {
-			const error = await thrownBy(clientOf(site, { headers: { 'X A': 'a' } }).get(5))
-			assert.instance(error, TypeError)
+			// What is beyond Latin-1 has no byte in a header, and a line break would begin another one.
+			for (const headers of [{ 'X A': 'a' }, { 'X-A': 'thé …' }, { 'X-A': 'a\r\nX-B: b' }, { 'X-A': 'a\0' }])
+				assert.instance(await thrownBy(clientOf(site, { headers, retries: 2 }).get(5)), TypeError)
+			assert.equal(site.asked, [])
+			await clientOf(site, { headers: { 'X-A': 'thé' } }).get(5)
+			assert.is(site.asked[0]?.headers['x-a'], 'thé')
 		}))
 })
 
@@ -387,6 +570,50 @@ describe('client: aborts', (test) => {
 			}
 			assert.is(await thrownBy(articles.create({ title: 'x' }, { signal: controller.signal })), reason)
 		}))
+
+	test('end the call while headers are made and while it is signed, and nothing is sent then', async () => {
+		let asked = 0
+		const fetch = async () => {
+			asked++
+			return Response.json({ success: true, data: null })
+		}
+		const held: (() => void)[] = []
+		const late = () => new Promise<void>((done) => void held.push(done))
+		const slow: CrudClientOptions[] = [
+			{ fetch, headers: () => late().then(() => ({ 'X-A': 'a' })) },
+			{ fetch, sign: (request) => late().then(() => request) },
+		]
+		for (const options of slow) {
+			const articles = new CrudClient('article', 'http://127.0.0.1:9/blog', options)
+			const reason = new Error('the user left')
+			const controller = new AbortController()
+			const work = thrownBy(articles.delete(5, { signal: controller.signal }))
+			await until(() => held.length > 0, 'headers or a signature are waited for')
+			controller.abort(reason)
+			// Nothing goes on: what is waited for has not come.
+			assert.is(await work, reason)
+			held.pop()?.()
+			await new Promise(setImmediate)
+			assert.is(asked, 0)
+		}
+	})
+
+	test('end the call where a fetch does not look at its signal', async () => {
+		for (const retries of [0, 2]) {
+			const deaf = new CrudClient('article', '/blog', { retries, fetch: () => new Promise(() => {}) })
+			const left = new AbortController()
+			setTimeout(() => left.abort('left'), 10)
+			assert.is(await thrownBy(deaf.get(5, { signal: left.signal })), 'left')
+			const controller = new AbortController()
+			const reason = new Error('at once')
+			const fetch = async () => {
+				controller.abort(reason)
+				throw new TypeError('of another kind')
+			}
+			const failing = new CrudClient('article', '/blog', { retries, fetch })
+			assert.is(await thrownBy(failing.get(5, { signal: controller.signal })), reason)
+		}
+	})
 
 	test('of a fetch of your own pass too', async () => {
 		const timeout = new DOMException('too late', 'TimeoutError')

@@ -1,6 +1,16 @@
 /** What the client's types say, and what they refuse: this file compiles, or the check fails. */
 import * as assert from 'uvu/assert'
-import { CrudClient, type Fetch, type ListQuery, type Page } from '../../lib/client/index.ts'
+import {
+	ApiError,
+	CrudClient,
+	type CrudClientOptions,
+	etagOf,
+	type Fetch,
+	type ListQuery,
+	type Page,
+	type RecordOrId,
+	signRequest,
+} from '../../lib/client/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { type Same, same } from '../helpers/same.ts'
 
@@ -90,6 +100,62 @@ describe('client: types', (test) => {
 		await articles.create({ title: 'x' })
 		// @ts-expect-error: not the field's type
 		await articles.update(5, { title: 5 })
+	})
+
+	test('a record may stand for its id, and what has none of its fields may not', async () => {
+		const article = await articles.get(5)
+		const part = await articles.get(article, { fields: ['id', 'title'] })
+		same<Same<typeof part, Pick<Article, 'id' | 'title'>>>()
+		const changed = await articles.update(part, { title: 'x' }, { ifMatch: etagOf(part), fields: ['tag'] })
+		same<Same<typeof changed, Pick<Article, 'tag'>>>()
+		await articles.replace({ id: 5 }, { title: 'x' }, { ifMatch: '*' })
+		await articles.delete(changed)
+		same<Same<ReturnType<typeof etagOf>, string | undefined>>()
+		const wrong = [
+			// @ts-expect-error: a field that articles don't have
+			() => articles.delete({ slug: 'x' }),
+			// @ts-expect-error: a key of another type
+			() => articles.update({ id: 'x' }, {}),
+			// @ts-expect-error: no id
+			() => articles.get(true),
+			// @ts-expect-error: nothing is there yet
+			() => articles.create({ title: 'x' }, { ifMatch: '*' }),
+			// @ts-expect-error: a change is not a create
+			() => articles.update(5, { title: 'x' }, { idempotencyKey: 'x' }),
+			// @ts-expect-error: a read changes nothing
+			() => articles.get(5, { ifMatch: '"1"' }),
+			// @ts-expect-error: an id has no ETag
+			() => etagOf(5),
+		]
+		assert.is(wrong.length, 7)
+	})
+
+	test('options are what they are', () => {
+		const good: CrudClientOptions[] = [
+			{ sign: (request) => signRequest(request, { id: 'k1', secret: 'x' }) },
+			{ sign: (request) => request, retries: 0, methodOverride: true, key: 'slug' },
+			{ fetch: (url, init) => globalThis.fetch(url, { ...init, credentials: 'include' }) },
+		]
+		const bad: CrudClientOptions[] = [
+			// @ts-expect-error: no such option
+			{ retry: 2 },
+			// @ts-expect-error: not how often
+			{ retries: '2' },
+			// @ts-expect-error: nothing is answered
+			{ sign: async () => {} },
+			// @ts-expect-error: not the headers of fetch
+			{ headers: new Headers() },
+		]
+		assert.equal([good.length, bad.length], [3, 4])
+		const more: RecordOrId<Article>[] = [5, 5n, '5', { id: 5 }]
+		assert.is(more.length, 4)
+	})
+
+	test('what failed says how long to wait', () => {
+		const error = new ApiError('busy', { status: 503, code: 'unavailable', retryAfterSeconds: 5 })
+		same<Same<typeof error.retryAfterSeconds, number | undefined>>()
+		assert.is(error.retryAfterSeconds, 5)
+		assert.is(new ApiError('gone', { status: 410, code: 'gone' }).retryAfterSeconds, undefined)
 	})
 
 	test('without a type, records have any fields', async () => {

@@ -1,0 +1,4 @@
+/** All texts. */
+import { anyText, STRINGS } from './any-text.ts'
+
+anyText(STRINGS)

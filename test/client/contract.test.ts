@@ -1,0 +1,41 @@
+/** The client's contract in this Node: against the acceptance app and a site of its own, on every store. */
+import * as assert from 'uvu/assert'
+import { ApiError, CrudClient, etagOf, signRequest } from '../../lib/client/index.ts'
+import { withApp } from '../acceptance/running.ts'
+import { openStore, storesHere } from '../crud-over/stores.ts'
+import { describe } from '../helpers/describe.ts'
+import { listening } from '../helpers/listening.ts'
+import { failures, lanes, type Tools } from './contract.ts'
+import { siteOf } from './contract-site.ts'
+
+const stores = await storesHere()
+
+const cases = lanes.flat()
+
+describe("the client's contract", (test) => {
+	test('no two cases have one name', () => {
+		assert.ok(cases.length > 20)
+		assert.is(new Set(cases.map(({ name }) => name)).size, cases.length)
+	})
+})
+
+describe("the client's contract in Node", (test) => {
+	for (const name of stores) {
+		test(`${cases.length} cases over ${name}`, async () => {
+			const store = await openStore(name, 'client')
+			let failed = ['nothing was run']
+			try {
+				await withApp(name, (port) =>
+					listening(siteOf(store.model), {}, async ({ url }) => {
+						const endpoints = { blog: `http://127.0.0.1:${port}/blog/api`, site: `${url}/site` }
+						const tools: Tools = { CrudClient, ApiError, etagOf, signRequest, ...endpoints }
+						failed = await failures(tools)
+					}),
+				)
+			} finally {
+				await store.close()
+			}
+			assert.equal(failed, [])
+		})
+	}
+})

@@ -1,0 +1,53 @@
+import * as assert from 'uvu/assert'
+import { metaOf } from '../../lib/client/meta.ts'
+import { growth } from '../helpers/cost.ts'
+import { describe } from '../helpers/describe.ts'
+
+describe('client: meta', (test) => {
+	const table: [string, unknown, Record<string, string>, object][] = [
+		[
+			'of a page',
+			{ limit: 2, offset: 4, next: 'Ng', total: 7 },
+			{},
+			{ limit: 2, offset: 4, next: 'Ng', total: 7 },
+		],
+		['of the last page', { limit: 2, offset: 0, next: null }, {}, { limit: 2, offset: 0, next: null }],
+		['of one’s own', { took: 5, tags: ['a'] }, {}, { took: 5, tags: ['a'] }],
+		['that no page has', { limit: '2', offset: null, next: 5, total: '7', took: '1' }, {}, { took: '1' }],
+		['that is none', 'much', {}, {}],
+		['that is missing', undefined, {}, {}],
+		['wins over headers', { took: 5 }, { 'X-Total-Count': '7' }, { took: 5 }],
+		['of a header', undefined, { 'X-Total-Count': '7' }, { total: 7 }],
+		['of a header that is no number', undefined, { 'X-Total-Count': 'many' }, {}],
+		['of an empty header', undefined, { 'X-Total-Count': '' }, {}],
+		['of a link', undefined, { Link: '</a?limit=2&cursor=x%2By>; rel="next"' }, { limit: 2, next: 'x+y' }],
+		['of a bare rel', undefined, { Link: '</a?cursor=x>; rel=next' }, { next: 'x' }],
+		['of a link to the first page', undefined, { Link: '</a?cursor=x>; rel="first"' }, {}],
+		['of a link of a longer name', undefined, { Link: '</a?cursor=x>; rel="next-archive"' }, {}],
+		['of a link without a cursor', undefined, { Link: '</a?page=2>; rel="next"' }, {}],
+		[
+			'of the second link',
+			undefined,
+			{ Link: '</a?cursor=0>; rel="prev", </a?cursor=x>; rel="next"' },
+			{ next: 'x' },
+		],
+	]
+	for (const [what, meta, headers, expected] of table)
+		test(what, () => assert.equal(metaOf(meta, new Headers(headers)), expected))
+
+	test('a header that nothing ends costs in proportion to its length', async () => {
+		const read = (length: number) => {
+			const headers = new Headers({ Link: '<'.repeat(length) })
+			return () => metaOf(undefined, headers)
+		}
+		const { ratio } = await growth(read(8_000), read(64_000), 3)
+		// The square of it would be 64 times as much.
+		assert.ok(ratio < 24, `${ratio}`)
+	})
+
+	test('what was sent is left as it was', () => {
+		const sent = { limit: 'a' }
+		metaOf(sent, new Headers())
+		assert.equal(sent, { limit: 'a' })
+	})
+})
