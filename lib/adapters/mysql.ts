@@ -21,6 +21,7 @@ import { parseTableName } from './mysql/table-name.ts'
 
 export type { MysqlDatabase } from './mysql/connections.ts'
 
+/** How a table is opened. */
 export type MysqlOptions = TableOptions
 
 /**

@@ -17,9 +17,12 @@ import { relationCalled } from './postgres/table-name.ts'
 
 export type { PostgresDatabase } from './postgres/database.ts'
 
+/** How tables are opened, whatever their number. */
 export type PostgresOptions = DatabaseOptions
+/** How one table is opened. */
 export type PostgresTableOptions = TableOptions
 
+/** How all tables of a schema are opened. */
 export interface PostgresSchemaOptions extends PostgresOptions {
 	/** @default the connection's current schema */
 	readonly schema?: string

@@ -23,7 +23,7 @@ export type { RedisCacheOptions } from './redis/options.ts'
  *     createServer({ blog: new Blog() }, { cache })
  *
  * - Each method is one command, so that of all processes that `add` a key one is answered `true`, and each
- *   `increment` has a number of its own. GET, SET, DEL and EVAL are used, beside CONFIG GET or INFO.
+ *   `increment` has a number of its own. GET, SET, DEL and EVAL are used, beside CONFIG GET or INFO, and PING.
  * - Every call settles within `timeoutSeconds` (and a sixteenth, for the timer is coarse). Where Redis is down,
  *   silent, still loading, or answers what this cache can't have stored, it rejects with `CacheUnavailable`; where
  *   that was so for as long already, at once. It works again when the client has connected again.
@@ -133,6 +133,16 @@ export class RedisCache implements Cache {
 		const count = numberIn(answer)
 		if (!Number.isSafeInteger(count)) throw nonsense('EVAL')
 		return count
+	}
+
+	/**
+	 * A PING, for the option `health`.
+	 *
+	 * @throws CacheUnavailable where Redis can't answer
+	 */
+	async check(): Promise<void> {
+		const answer = await this.#line.within((talk) => talk.ask('PING'))
+		if (String(answer) !== 'PONG') throw nonsense('PING')
 	}
 
 	/** Runs what promises something, where Redis keeps its promises. */

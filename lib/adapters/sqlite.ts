@@ -30,6 +30,7 @@ import { findListing, introspect, type Listing, listings, ownKey } from './sqlit
 
 export type { SqliteDatabase } from './sqlite/connection.ts'
 
+/** How a table is opened. */
 export type SqliteModelOptions = TableOptions
 
 /**
@@ -47,7 +48,7 @@ export type SqliteModelOptions = TableOptions
  * All models of one database object share its one connection. While a transaction is open, other requests
  * wait behind it.
  */
-export class SqliteModel extends SqlModel {
+export class SqliteModel extends SqlModel implements Model {
 	/** For a table in which a BLOB was met where there should be none, and for transactions, which can't be repeated. */
 	readonly #guarded: SqlModel
 	#isLean = true

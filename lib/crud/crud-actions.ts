@@ -14,6 +14,7 @@ import { pageAnswer, recordAnswer, stripped } from './crud-answer.ts'
 import { guardedCreate, guardedVersion, isKnown } from './crud-guard.ts'
 import type { CrudOperation } from './crud-options.ts'
 import type { CrudPlan } from './crud-plan.ts'
+import { crudShape } from './crud-shape.ts'
 import { changeChecked, checkedId, confine, createChecked } from './crud-store.ts'
 import { type Asked, ask, type CrudFacts, type CrudView, FACTS } from './crud-view.ts'
 import { recordUrl } from './link.ts'
@@ -29,14 +30,15 @@ import { Writer } from './write.ts'
  * @param validator the server's, for lists of rules; `undefined` for ours
  * @throws TypeError for rules that are wrong
  */
-export function crudActions({ plan, rules }: CrudFacts, validator: Validator | undefined): OwnAction[] {
+export function crudActions(facts: CrudFacts, validator: Validator | undefined): OwnAction[] {
+	const { plan, rules } = facts
 	const writer = new Writer(plan, rules, validator)
 	const actions: (OwnAction & { readonly name: CrudOperation })[] = [
 		{ name: 'list', methods: ['GET', 'QUERY'], segments: 0, run: action(list) },
 		{ name: 'create', methods: ['POST'], segments: 0, run: action((view) => create(view, writer)) },
 		{ name: 'read', methods: ['GET'], segments: 1, run: action(read) },
 		{
-			...{ name: 'update', methods: ['POST', 'PATCH'], segments: 1 },
+			...{ name: 'update', methods: ['PATCH', 'POST'], segments: 1 },
 			run: action((view, id) => change(view, id, 'update', writer)),
 		},
 		{
@@ -45,7 +47,9 @@ export function crudActions({ plan, rules }: CrudFacts, validator: Validator | u
 		},
 		{ name: 'remove', methods: ['DELETE'], segments: 1, run: action(remove) },
 	]
-	return actions.filter(({ name }) => plan.allow.has(name))
+	return actions
+		.filter(({ name }) => plan.allow.has(name))
+		.map((own) => ({ ...own, shape: () => crudShape(facts, validator, own.name) }))
 }
 
 /** A method for the mount, which calls it on views of the handler that has brought it. */

@@ -43,10 +43,9 @@ export class CrudHandler extends RestHandler {
 	constructor(model: Model, options: CrudOptions) {
 		super()
 		const plan = crudPlan(new.target.name || 'CrudHandler', model, options)
-		const own = CrudHandler.prototype
-		const overridden = new Set(OPERATIONS.filter((name) => this[name] !== own[name]))
-		const isScoped = this.scope !== own.scope
-		const strips = this.stripObject !== own.stripObject
+		const overridden = new Set(OPERATIONS.filter((name) => isOverridden(this, name)))
+		const isScoped = isOverridden(this, 'scope')
+		const strips = isOverridden(this, 'stripObject')
 		if (!isScoped && !overridden.has('create')) refuseUnmakeable(plan)
 		this.model = model
 		this[FACTS] = {
@@ -156,4 +155,9 @@ function refuseFields(handler: CrudHandler): void {
 				`${handler.constructor.name}.${name} is a field, whose \`this\` would be the shared handler and not the request's view: write a method, ${name}(…) { … }`,
 			)
 	}
+}
+
+// A class that names itself within is called something else where it is bundled, and its name is shown to people.
+function isOverridden(handler: CrudHandler, name: CrudOperation | 'scope' | 'stripObject'): boolean {
+	return handler[name] !== CrudHandler.prototype[name]
 }

@@ -17,7 +17,7 @@ export class CrudRecord extends RawJson {
 
 	/** Another value in its place, with the same ETag and Location. */
 	with(value: unknown): CrudRecord {
-		return new CrudRecord(textOf(value), this.id, this.version)
+		return recordOf(value, this)
 	}
 }
 
@@ -32,8 +32,17 @@ export class CrudPage extends RawJson {
 
 	/** Other records in their place, with the same `meta`. */
 	with(value: unknown): CrudPage {
-		return new CrudPage(textOf(value), this.meta)
+		return pageOf(value, this)
 	}
+}
+
+// Not within the classes: one that names itself is called something else where it is bundled.
+function recordOf(value: unknown, { id, version }: CrudRecord): CrudRecord {
+	return new CrudRecord(textOf(value), id, version)
+}
+
+function pageOf(value: unknown, { meta }: CrudPage): CrudPage {
+	return new CrudPage(textOf(value), meta)
 }
 
 function textOf(value: unknown): string {

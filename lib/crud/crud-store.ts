@@ -2,7 +2,7 @@
  * What `CrudHandler`'s methods do where no subclass has changed them: they ask the model, within the scope, and
  * tell its errors in the words of clients.
  */
-import { RestError } from '../error.ts'
+import { NOT_FOUND, RestError } from '../error.ts'
 import type { CrudPlan } from './crud-plan.ts'
 import { CrudPage, CrudRecord } from './crud-record.ts'
 import { ASKED, type CrudView, FACTS } from './crud-view.ts'
@@ -14,9 +14,6 @@ import { retold } from './model-errors.ts'
 import { allOf } from './operator.ts'
 import { EVERYTHING, refuseLeaving, type Scope, scopeCondition, scopeOf, withScope } from './scope.ts'
 import type { WrittenValues } from './write.ts'
-
-/** One for all, so that ids which nobody has cost no stack each. */
-const NOT_FOUND = new RestError('not_found')
 
 /** What the view is confined to; asked once a request where it is asked for more than once. */
 export async function confine(view: CrudView): Promise<Scope> {

@@ -6,6 +6,7 @@ import { LayerModel } from './memory/layer-model.ts'
 import { Store } from './memory/store.ts'
 import type { FieldType } from './model.ts'
 
+/** The table that a `MemoryModel` is: its fields, what must hold among its records, and the first of them. */
 export interface MemoryModelOptions {
 	/** The fields by name, each a type, or an object with `type` and more: `{ type: 'text', maxLength: 200 }`. */
 	readonly fields: Readonly<Record<string, FieldType | MemoryField>>
@@ -57,7 +58,7 @@ export class MemoryModel extends LayerModel {
 		super(name, store, store.layer, readOnly, options.timeoutSeconds ?? 5)
 		this.#store = store
 		for (const { field, model } of references) {
-			if (model !== 'itself' && !(model instanceof MemoryModel)) {
+			if (model !== 'itself' && !isMemoryModel(model)) {
 				throw new TypeError(`${place}: references of ${field} need model: a MemoryModel, or 'itself'`)
 			}
 			store.refer(field, model === 'itself' ? store : model.#store)
@@ -75,4 +76,9 @@ function checkOptions(place: string, options: MemoryModelOptions): void {
 	if (!(timeoutSeconds > 0 && timeoutSeconds <= 86_400)) {
 		throw new RangeError(`${place}: timeoutSeconds must be above 0 and at most 86400, got ${timeoutSeconds}`)
 	}
+}
+
+// Not within the class: one that names itself is called something else where it is bundled.
+function isMemoryModel(model: unknown): model is MemoryModel {
+	return model instanceof MemoryModel
 }

@@ -98,6 +98,7 @@ export type Condition =
 			readonly value: string
 	  }
 
+/** Operators that compare a field with one value. */
 export type Comparison = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte'
 
 /** One term of an order. Nulls come last in both directions. */
@@ -126,6 +127,7 @@ export interface Found {
 	readonly version: string | undefined
 }
 
+/** A record that was made. */
 export interface Created extends Found {
 	/** The new record's key, as it is written in a URL before it is percent-encoded. */
 	readonly id: string
@@ -139,6 +141,7 @@ export interface Guard {
 	readonly version: string | undefined
 }
 
+/** What a list is asked for. */
 export interface ListQuery {
 	readonly selection: Selection
 	readonly where: Condition | undefined
@@ -154,6 +157,7 @@ export interface ListQuery {
 	readonly total: boolean
 }
 
+/** A page of records. */
 export interface Listed {
 	/** A JSON array of at most `limit` records. */
 	readonly json: string
@@ -180,9 +184,13 @@ export interface Model {
 	readonly key: string
 	/** Whether records can only be read: views. */
 	readonly readOnly: boolean
+	/** A page of the records that fit. */
 	list(query: ListQuery): Promise<Listed>
+	/** How many records fit; all of them for `undefined`. */
 	count(where: Condition | undefined): Promise<number>
+	/** The record, if it is there and fits. */
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined>
+	/** Makes a record; a field that isn't given gets its default, else null. */
 	create(values: Values, selection: Selection): Promise<Created>
 	/** `changes` has at least one field. */
 	update(id: string, changes: Changes, selection: Selection, guard: Guard): Promise<Found | Absent>
@@ -190,6 +198,14 @@ export interface Model {
 	delete(id: string, selection: Selection, guard: Guard): Promise<Found | Absent>
 	/** Calls `work` with a model whose changes all count, or, when `work` rejects, none does. */
 	transaction<T>(work: (model: Model) => Promise<T>): Promise<T>
+	/**
+	 * Asks the store for a sign of life, for the option `health`; left out where there is nothing to be asked.
+	 *
+	 * @throws ModelError `unavailable` where it can't be reached
+	 */
+	check?(): Promise<void>
+	/** What `check` asks: of models that have the same, one is asked. @default the model itself */
+	readonly source?: object
 }
 
 /** Why a guarded record was left alone. */

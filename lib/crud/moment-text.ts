@@ -1,7 +1,7 @@
 /** Dates, times and timestamps as clients write them, in the one form in which they go to models. */
 import { isDate } from '../validate/format.ts'
 
-const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?$/
+export const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?$/
 const TIMESTAMP =
 	/^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/
 const MINUTE_MS = 60_000

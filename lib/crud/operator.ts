@@ -21,7 +21,7 @@ const LISTS: ReadonlySet<Operator> = new Set(['in', 'nin', 'between'])
  */
 const LONGEST_PART = 1_000
 /** Most values of one list. */
-const MOST_VALUES = 100
+export const MOST_VALUES = 100
 
 /** The operators of a type. What databases can't compare, or each in its own way, isn't offered. */
 export function operatorsOf(type: FieldType): readonly Operator[] {

@@ -1,5 +1,6 @@
 /** ETags of records, and the conditions that requests put on them (RFC 9110 §13). */
 import type { IncomingHttpHeaders } from 'node:http'
+import { unmarked } from '../wire/unmarked.ts'
 
 /** The entity tags of a header, `*` for any. */
 export type Tags = '*' | readonly string[]
@@ -15,12 +16,16 @@ const TAGS =
 	/^[ \t]*(?:,[ \t]*)*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*(?:,[ \t]*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*)?)*$/
 const WHOLE = /^(?:0|-?[1-9]\d{0,18})$/
 
-/** What `If-Match` and `If-None-Match` say; `undefined` where neither is there. */
+/**
+ * What `If-Match` and `If-None-Match` say; `undefined` where neither is there. `If-Match` may name the tag of an answer
+ * that another instance has compressed, or this one before that was switched off: the version is the same. A 304 is of
+ * the very bytes that the client has: where we wouldn't compress them, it gets them anew.
+ */
 export function conditionsOf(headers: IncomingHttpHeaders): Conditions | undefined {
 	const match = headers['if-match']
 	const noneMatch = headers['if-none-match']
 	if (match === undefined && noneMatch === undefined) return undefined
-	return { match: tagsOf(match), noneMatch: tagsOf(noneMatch) }
+	return { match: tagsOf(match && unmarked(match)), noneMatch: tagsOf(noneMatch) }
 }
 
 /** What is no list of tags has none, so that nothing matches it: a change is rather refused than made blindly. */

@@ -29,9 +29,9 @@ const WORDS: Readonly<Record<FieldType, string>> = {
 	bytes: 'must be base64',
 }
 
-const WHOLE = /^-?(?:0|[1-9]\d*)$/
+export const WHOLE = /^-?(?:0|[1-9]\d*)$/
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+export const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 const NOT_FINITE = /^(?:NaN|-?Infinity)$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 /** More digits are in no database's decimal, and would only keep it busy. */

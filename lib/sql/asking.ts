@@ -6,13 +6,13 @@ import type { Patience } from './patience.ts'
 import type { Table } from './table.ts'
 
 export class Asking {
-	readonly #driver: Driver
+	readonly driver: Driver
 	readonly #dialect: Dialect
 	readonly #table: Table
 	readonly patience: Patience
 
 	constructor(driver: Driver, dialect: Dialect, table: Table, patience: Patience) {
-		this.#driver = driver
+		this.driver = driver
 		this.#dialect = dialect
 		this.#table = table
 		this.patience = patience
@@ -23,7 +23,7 @@ export class Asking {
 		const { writes } = statement
 		const meant = (error: unknown) => this.#meant(error, writes)
 		try {
-			const answer = this.#driver.query(statement)
+			const answer = this.driver.query(statement)
 			return this.patience.wait(answer, writes ? 'outcome_unknown' : 'unavailable', meant)
 		} catch (error) {
 			return Promise.reject(meant(error))
@@ -33,7 +33,7 @@ export class Asking {
 	/** Runs `work` with the same, on a connection that is within a transaction. */
 	async transaction<T>(work: (inner: Asking) => Promise<T>): Promise<T> {
 		try {
-			return await this.patience.transaction(this.#driver, (driver) =>
+			return await this.patience.transaction(this.driver, (driver) =>
 				work(new Asking(driver, this.#dialect, this.#table, this.patience)),
 			)
 		} catch (error) {

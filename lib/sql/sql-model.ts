@@ -22,7 +22,7 @@ import type { Seconds } from '../time.ts'
 import { Asking } from './asking.ts'
 import { writeCondition } from './condition.ts'
 import { type Dialect, type ListParts, Sql } from './dialect.ts'
-import type { Driver } from './driver.ts'
+import type { Driver, Statement } from './driver.ts'
 import { idOf } from './key.ts'
 import { writeAfter } from './keyset.ts'
 import { TIMEOUT_SECONDS } from './model-options.ts'
@@ -45,7 +45,7 @@ export class SqlModel implements Model {
 	readonly #plans: WeakMap<Selection, Plan>
 	readonly #reads = new WeakMap<Selection, Reads>()
 
-	/** `timeoutSeconds` is how long the driver is waited for; it has been checked. */
+	/** `timeoutSeconds` is how long the driver is waited for; it has been checked. @hidden */
 	constructor(table: Table, driver: Driver, dialect: Dialect, timeoutSeconds?: Seconds)
 	/** @internal */
 	constructor(table: Table, asking: Asking, dialect: Dialect, plans: WeakMap<Selection, Plan>)
@@ -149,8 +149,15 @@ export class SqlModel implements Model {
 	}
 
 	transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
-		const { table, dialect } = this.#subject
-		return this.#asking.transaction((asking) => work(new SqlModel(table, asking, dialect, this.#plans)))
+		return this.#asking.transaction((asking) => work(within(asking, this.#subject, this.#plans)))
+	}
+
+	async check(): Promise<void> {
+		await this.#asking.ask(SIGN_OF_LIFE)
+	}
+
+	get source(): object {
+		return this.#asking.driver
 	}
 
 	/** In one transaction: a record that is made but can't be read must not be told as not made. */
@@ -226,6 +233,14 @@ export class SqlModel implements Model {
 	}
 }
 
+/** Every dialect knows it, and no table is touched. */
+const SIGN_OF_LIFE: Statement = { text: 'select 1', values: [], writes: false }
+
 function isGiven(value: Value | symbol | undefined): value is NonNullable<Value> {
 	return value !== undefined && value !== null && typeof value !== 'symbol'
+}
+
+// Not within the class: one that names itself is called something else where it is bundled.
+function within(asking: Asking, { table, dialect }: Subject, plans: WeakMap<Selection, Plan>): SqlModel {
+	return new SqlModel(table, asking, dialect, plans)
 }

@@ -32,6 +32,13 @@ export const FACT_SCENES: readonly ModelScene[] = [
 		},
 	},
 	{
+		name: 'a store that can be asked for a sign of life gives one',
+		async play({ model }) {
+			strictEqual(await model.check?.(), undefined)
+			await Promise.all(Array.from({ length: 100 }, () => model.check?.()))
+		},
+	},
+	{
 		name: 'a text that has a greatest length says so',
 		needs: ['maxLength'],
 		async play({ model }) {

@@ -20,6 +20,7 @@ import { type ContractField, type Feature, FIELDS } from './model-fields.ts'
 /** Makes a model over an empty table. */
 export type MakeModel = () => Model | Promise<Model>
 
+/** How the models that are tried are made, and what they can't do. */
 export interface ModelContractOptions {
 	/** A model over an empty table with the fields of `MODEL_FIELDS`, but for those that are skipped. */
 	readonly make: MakeModel

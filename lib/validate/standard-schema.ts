@@ -25,6 +25,29 @@ export interface SchemaIssue {
 	readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
+/** What a schema that can say itself in JSON Schema adds to its `~standard` (Standard JSON Schema, version 1). */
+export interface StandardJsonSchemaV1 {
+	readonly '~standard': {
+		readonly jsonSchema: {
+			/** What `validate` takes. Throws what JSON Schema has no words for. */
+			readonly input: (options: JsonSchemaOptions) => unknown
+		}
+	}
+}
+
+export interface JsonSchemaOptions {
+	readonly target: 'draft-2020-12'
+	/** Options of the library itself. */
+	readonly libraryOptions?: Readonly<Record<string, unknown>>
+}
+
+/** Whether a Standard Schema can say itself in JSON Schema. */
+export function saysJsonSchema(schema: StandardSchemaV1): schema is StandardSchemaV1 & StandardJsonSchemaV1 {
+	const { jsonSchema } = schema['~standard'] as { readonly jsonSchema?: unknown } // looked at in this line
+	if (typeof jsonSchema !== 'object' || jsonSchema === null) return false
+	return 'input' in jsonSchema && typeof jsonSchema.input === 'function'
+}
+
 /** Whether `value` is a Standard Schema. Functions can be: arktype's types are. */
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
 	if (typeof value !== 'function' && (typeof value !== 'object' || value === null)) return false

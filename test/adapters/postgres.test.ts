@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert'
 import { type PostgresDatabase, PostgresModel } from '../../lib/adapters/postgres.ts'
 import type { Selection } from '../../lib/crud/model.ts'
 import { describe } from '../helpers/describe.ts'
-import { type DriverName, databaseLater, driversHere, openDatabase, SERVER } from '../helpers/postgres.ts'
+import { type DriverName, driversHere, SERVER } from '../helpers/postgres.ts'
+import { databaseLater, openDatabase } from './postgres/databases.ts'
 
 const SCHEMA = `
 	create schema "pgad.odd";

@@ -47,7 +47,7 @@ export interface Asked {
 /** Serves the model at `/things`, and at `/mine` within the scope of `x-owner`. */
 export function serve(model: Model, options: CrudOptions = OPTIONS): Asked {
 	const log = new Log()
-	const server = createServer(handlersOf(model, options), { logger: log })
+	const server = createServer(handlersOf(model, options), { logger: log, logRequests: false })
 	return { log, ask: (request) => server.inject(request) }
 }
 

@@ -1,4 +1,5 @@
 /** What a case of the cache contract plays on: the options that make it fit other caches. */
+import { rejects } from 'node:assert/strict'
 import * as assert from 'uvu/assert'
 import type { Cache } from '../../lib/cache/cache.ts'
 import { MemoryCache } from '../../lib/cache/memory-cache.ts'
@@ -55,6 +56,54 @@ describe('cache stage', (test) => {
 		}
 		await toCase({ name: 'n', play }, make, { advance }).run()
 		assert.equal(waits, [600, 0])
+	})
+
+	const wrong = new Error('wrong')
+	const block = (time: number): void => {
+		for (const end = performance.now() + time; performance.now() < end; );
+	}
+	const retries: [string, number, number, number][] = [
+		['a case that fails behind time is played again, five times in all', 10, 30, 5],
+		['a case that fails in time is not played again', 100, 0, 1],
+		['a case that fails without real waits is not played again', 0, 30, 1],
+	]
+	for (const [name, slack, held, plays] of retries) {
+		test(name, async () => {
+			let played = 0
+			const play = async ({ after }: Stage): Promise<void> => {
+				played++
+				await after(5)
+				block(held)
+				throw wrong
+			}
+			const advance = (time: number): void => block(time)
+			await rejects(toCase({ name: 'n', play }, make, { advance, slack }).run(), wrong)
+			assert.is(played, plays)
+		})
+	}
+
+	test('a case that never waits is not played again, however long it took', async () => {
+		let played = 0
+		const play = async (): Promise<void> => {
+			played++
+			block(20)
+			throw wrong
+		}
+		await rejects(toCase({ name: 'n', play }, make, { advance: () => {}, slack: 10 }).run(), wrong)
+		assert.is(played, 1)
+	})
+
+	test('a case that passes when it is played again has passed', async () => {
+		let played = 0
+		const play = async ({ after }: Stage): Promise<void> => {
+			await after(5)
+			if (++played < 3) {
+				block(30)
+				throw wrong
+			}
+		}
+		await toCase({ name: 'n', play }, make, { advance: (time) => block(time), slack: 10 }).run()
+		assert.is(played, 3)
 	})
 
 	for (const fails of [false, true]) {

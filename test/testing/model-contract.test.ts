@@ -442,7 +442,9 @@ describe('modelContract', (test) => {
 				open--
 			},
 		}
-		assert.ok((await failuresOf(options)).length > 0)
+		const some = modelContract(options).filter(({ name }) => /^(?:update|delete|the total)/.test(name))
+		const outcomes = await Promise.allSettled(some.map(({ run }) => run()))
+		assert.equal(new Set(outcomes.map(({ status }) => status)), new Set(['rejected', 'fulfilled']))
 		assert.is(open, 0)
 	})
 })
@@ -457,10 +459,9 @@ describe('modelContract finds', (test) => {
 				() => 'nothing was found',
 				(error: Error) => error.name,
 			)
-			assert.ok(
-				outcome === 'AssertionError',
-				`${outcome}; found by ${(await failuresOf({ make })).join('\n')}`,
-			)
+			if (outcome === 'AssertionError') return
+			// All of the contract is a hundred times as much work: only to say which cases find it.
+			assert.unreachable(`${outcome}; found by ${(await failuresOf({ make })).join('\n')}`)
 		})
 	}
 })

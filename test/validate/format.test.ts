@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import { hasFormat } from '../../lib/validate/format.ts'
 import type { Format } from '../../lib/validate/validator.ts'
+import { cost } from '../helpers/cost.ts'
 import { describe } from '../helpers/describe.ts'
 
 const LONG = 50_000
@@ -219,12 +220,11 @@ describe('format', (test) => {
 				assert.is(hasFormat(format, text), false)
 			})
 		}
-		test(`${format} takes less than 50 ms on 50 kB of anything`, () => {
+		test(`${format} takes no longer than its length on 50 kB of anything`, () => {
 			for (const text of HOSTILE) {
-				const start = performance.now()
-				hasFormat(format, text)
-				const took = performance.now() - start
-				assert.ok(took < 50, `${took} ms on ${JSON.stringify(text.slice(0, 40))}`)
+				const time = cost(() => hasFormat(format, text))
+				// A millisecond or two; seconds where it goes by the square.
+				assert.ok(time < 250, `${time} ms on ${JSON.stringify(text.slice(0, 40))}`)
 			}
 		})
 	}

@@ -2,6 +2,7 @@
 import { nearest } from '../../mount/nearest.ts'
 import type { Seconds } from '../../time.ts'
 
+/** How a `RedisCache` uses its Redis. */
 export interface RedisCacheOptions {
 	/**
 	 * What stands before every key, so that programs can share a Redis. All processes of one program need the

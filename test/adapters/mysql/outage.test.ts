@@ -1,12 +1,13 @@
 /** What happens when MariaDB stops, crashes, freezes or comes back; and when its pool has no connection left. */
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
 import { MysqlModel, type MysqlOptions } from '../../../lib/adapters/mysql.ts'
 import { ModelError } from '../../../lib/crud/model-error.ts'
 import { describe } from '../../helpers/describe.ts'
+import { until } from '../../helpers/listening.ts'
 import { mariadbIsHere, type OwnMariadb, ownMariadb } from '../../helpers/mariadb.ts'
+import { stopwatch } from '../../helpers/stalls.ts'
 import { NO_GUARD, select } from './types.ts'
 
 const ID = select('id')
@@ -16,12 +17,25 @@ function outages(): void {
 		let server: OwnMariadb
 		const pools: Pool[] = []
 		const open = async (
-			options: MysqlOptions = {},
+			options: MysqlOptions = { timeoutSeconds: 30 },
 			pooled: PoolOptions = {},
 		): Promise<[MysqlModel, Pool]> => {
 			const pool = mysql.createPool({ ...server.options, ...pooled })
 			pools.push(pool)
 			return [await MysqlModel.open(pool, 'article', options), pool]
+		}
+		/** Opens a model that waits for so many seconds only, also while it is opened: again where that was too short. */
+		const openHasty = async (
+			timeoutSeconds: number,
+			pooled: PoolOptions = {},
+		): Promise<[MysqlModel, Pool]> => {
+			for (let tries = 0; ; tries++) {
+				try {
+					return await open({ timeoutSeconds }, pooled)
+				} catch (error) {
+					if (!(error instanceof ModelError) || tries === 20) throw error
+				}
+			}
 		}
 
 		test.before(async () => {
@@ -81,7 +95,7 @@ function outages(): void {
 		})
 
 		test('a connection that is killed under a transaction ends it, and is not used again', async () => {
-			const [model, pool] = await open({}, { connectionLimit: 1 })
+			const [model, pool] = await open(undefined, { connectionLimit: 1 })
 			const admin = await mysql.createConnection(server.options)
 			const [[own]] = await pool.query<mysql.RowDataPacket[]>('select connection_id() as id')
 			const outcome = kindOf(
@@ -98,34 +112,32 @@ function outages(): void {
 		})
 
 		test('a server that says nothing is given up in time, and served again when it speaks', async () => {
-			const [model] = await open({ timeoutSeconds: 1 })
+			const [model] = await openHasty(1)
 			await readAll(model, 5)
 			await server.freeze()
-			const delay = monitorEventLoopDelay()
-			delay.enable()
-			const begun = performance.now()
+			const took = stopwatch()
 			const outcomes = await Promise.all([
 				...[kindOf(model.create({ title: 'x' }, ID)), kindOf(model.read('1', ID, undefined))],
 				kindOf(model.transaction((inner) => inner.create({ title: 'x' }, ID))),
 			])
-			const took = performance.now() - begun
+			const time = took()
 			server.thaw()
 			assert.equal(outcomes, ['outcome_unknown', 'unavailable', 'unavailable'])
-			// A second was promised. What others on this machine have held this process up by isn't the model's.
-			delay.disable()
-			assert.ok(took < 1050 + delay.max / 1e6, `it took ${took} ms, held up by ${delay.max / 1e6} ms`)
-			assert.equal(await readAll(model, 5), Array(5).fill('ok'))
+			// A second was promised; to wait twice would be two.
+			assert.ok(time < 1_800, `it took ${time} ms`)
+			await until(async () => (await readAll(model, 5)).every((kind) => kind === 'ok'), 'service')
 		})
 
 		test('a pool without a connection left is unavailable in time, and nothing is sent later', async () => {
-			const [model, pool] = await open({ timeoutSeconds: 0.4 }, { connectionLimit: 1 })
+			const [model, pool] = await openHasty(0.4, { connectionLimit: 1 })
+			const [patient] = await open()
 			const held = await pool.getConnection()
-			const begun = performance.now()
+			const took = stopwatch()
 			assert.is(await kindOf(model.create({ title: 'late' }, ID)), 'unavailable')
-			assert.ok(performance.now() - begun < 500)
+			assert.ok(took() < 790)
 			held.release()
 			await setTimeout(50)
-			assert.is(await model.count({ op: 'eq', field: 'title', value: 'late' }), 0)
+			assert.is(await patient.count({ op: 'eq', field: 'title', value: 'late' }), 0)
 		})
 
 		test('a queue that is full, and a pool that is closed, are unavailable at once', async () => {
@@ -145,7 +157,7 @@ function outages(): void {
 
 		test('too many connections are unavailable', async () => {
 			const admin = await mysql.createConnection(server.options)
-			const [model, pool] = await open({}, { connectionLimit: 1 })
+			const [model, pool] = await open(undefined, { connectionLimit: 1 })
 			await admin.query('set global max_connections = 10')
 			const held = await pool.getConnection()
 			held.destroy()

@@ -9,7 +9,7 @@ import { ModelError } from '../../../lib/crud/model-error.ts'
 import { selfSigned } from '../../helpers/certificate.ts'
 import { describe } from '../../helpers/describe.ts'
 import { until } from '../../helpers/listening.ts'
-import { databaseLater, driversHere, SERVER } from '../../helpers/postgres.ts'
+import { databaseLater, driversHere, SERVER, untilOpened } from '../../helpers/postgres.ts'
 
 const TABLE = 'pgad_cancel'
 const FREE = { where: undefined, version: undefined }
@@ -44,7 +44,8 @@ if ((await driversHere()).includes('pg'))
 				return rows[0].n
 			}
 			try {
-				const model = await PostgresModel.open(pool, TABLE, { timeoutSeconds: 0.5 })
+				const patient = await PostgresModel.open(pool, TABLE, { timeoutSeconds: 30 })
+				const model = await untilOpened(() => PostgresModel.open(pool, TABLE, { timeoutSeconds: 0.5 }))
 				await holder.query(`begin; update ${TABLE} set a = 2 where id = 1`)
 				for (let round = 0; round < 3; round++) {
 					const failures = await Promise.all(
@@ -55,7 +56,7 @@ if ((await driversHere()).includes('pg'))
 					await until(async () => (await waiting()) === 0, 'no backend is at work')
 				}
 				await holder.query('commit')
-				assert.is((await model.read('1', SELECTION, undefined))?.json.replaceAll(' ', ''), '{"id":1,"a":2}')
+				assert.is((await patient.read('1', SELECTION, undefined))?.json.replaceAll(' ', ''), '{"id":1,"a":2}')
 			} finally {
 				await holder.end()
 				await observer.end()

@@ -3,7 +3,8 @@ import * as assert from 'uvu/assert'
 import { PostgresModel } from '../../../lib/adapters/postgres.ts'
 import type { Model, Value } from '../../../lib/crud/model.ts'
 import { describe } from '../../helpers/describe.ts'
-import { type DriverName, databaseLater, driversHere } from '../../helpers/postgres.ts'
+import { type DriverName, driversHere } from '../../helpers/postgres.ts'
+import { databaseLater } from './databases.ts'
 
 const TABLE = 'pgad_pages'
 const FIELDS = ['id', 'kept', 'tags', 'note']

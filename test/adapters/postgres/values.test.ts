@@ -4,7 +4,8 @@ import { PostgresModel } from '../../../lib/adapters/postgres.ts'
 import type { Selection, Value } from '../../../lib/crud/model.ts'
 import { RawJson } from '../../../lib/wire/raw-json.ts'
 import { describe } from '../../helpers/describe.ts'
-import { type DriverName, databaseLater, driversHere, type Settings } from '../../helpers/postgres.ts'
+import { type DriverName, driversHere, type Settings } from '../../helpers/postgres.ts'
+import { databaseLater } from './databases.ts'
 
 /** A type, a value as SQL, and its JSON. */
 type Shown = readonly [type: string, sql: string, json: unknown]

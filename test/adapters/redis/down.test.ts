@@ -9,8 +9,11 @@ import { RedisCache } from '../../../lib/adapters/redis.ts'
 import { type Cache, CacheUnavailable } from '../../../lib/cache/cache.ts'
 import { remember } from '../../../lib/cache/remember.ts'
 import { RestHandler, createServer as restServer } from '../../../lib/index.ts'
-import { freePorts, run, typescript } from '../../helpers/program.ts'
+import { bundled } from '../../helpers/bundled.ts'
+import { until } from '../../helpers/listening.ts'
+import { freePorts, run } from '../../helpers/program.ts'
 import { REDIS_PORT } from '../../helpers/redis.ts'
+import { stopwatch } from '../../helpers/stalls.ts'
 import { rejection } from './rejection.ts'
 import {
 	CLIENTS,
@@ -32,37 +35,48 @@ const METHODS: readonly (readonly [string, (cache: Cache) => unknown])[] = [
 
 const TIMEOUT_SECONDS = 0.3
 
-/** How long a call may take: its time, a sixteenth, and what a busy machine adds. */
-const SETTLED = 300 + 19 + 281
+/** How long a call may take: its time, a sixteenth, and what slow turns add; stalls of this process don't count. */
+const SETTLED = 300 + 19 + 1_181
+/** How long where nothing is waited for: less than its time. */
+const AT_ONCE = 200
 
 /** Every method at once, each of which must be refused as it should be; answers how long that took at most. */
 async function allRefused(cache: Cache): Promise<number> {
-	const start = performance.now()
+	const took = stopwatch()
 	const errors = await Promise.all(METHODS.map(([, call]) => rejection(Promise.resolve(call(cache)))))
-	const time = performance.now() - start
+	const time = took()
 	for (const [at, error] of errors.entries())
 		assert.instance(error, CacheUnavailable, `${METHODS[at]?.[0]}: ${error}`)
 	return time
 }
 
-/** Asks until it is answered; answers how long that took. Nothing but `CacheUnavailable` may be thrown. */
-async function recovered(cache: Cache): Promise<number> {
+/** For as long as a call takes after one that was not answered; who comes later, on a slow machine, waits again. */
+async function untilRefusedAtOnce(cache: Cache): Promise<void> {
+	await until(async () => (await allRefused(cache)) < AT_ONCE, 'a refusal at once')
+}
+
+/** Asks until it is answered. Nothing but `CacheUnavailable` may be thrown. */
+async function recovered(cache: Cache): Promise<void> {
 	const start = performance.now()
 	for (;;) {
 		try {
 			await cache.get('k')
-			return performance.now() - start
+			return
 		} catch (error) {
 			assert.instance(error, CacheUnavailable)
-			if (performance.now() - start > 5_000) throw error
+			if (performance.now() - start > 30_000) throw error
 			await setTimeout(20)
 		}
 	}
 }
 
+const isAny = () => true
+
 interface Stage {
 	readonly redis: OwnRedis
 	readonly cache: RedisCache
+	/** A cache on the same client, which waits for a slow machine. */
+	readonly patient: RedisCache
 	readonly opened: TestClient
 }
 
@@ -73,7 +87,7 @@ function staged(isRunning: boolean, play: (stage: Stage) => Promise<void>): Prom
 		if (isRunning) await redis.start()
 		const opened = openClient(name, redis.port)
 		try {
-			await play({ redis, opened, cache: cacheOf(opened) })
+			await play({ redis, opened, cache: cacheOf(opened), patient: patientOf(opened) })
 		} finally {
 			opened.close()
 			await redis.remove()
@@ -98,50 +112,53 @@ function cacheOf({ client }: TestClient): RedisCache {
 	return new RedisCache(client, { timeoutSeconds: TIMEOUT_SECONDS })
 }
 
+function patientOf({ client }: TestClient): RedisCache {
+	return new RedisCache(client, { timeoutSeconds: 30 })
+}
+
 describeRedis('RedisCache without Redis, by each client', (test) => {
 	test('where nothing listens all is refused in time, then at once, until Redis is started', () =>
-		staged(false, async ({ redis, cache, opened }) => {
+		staged(false, async ({ redis, cache, patient, opened }) => {
 			assert.ok((await allRefused(cache)) < SETTLED)
-			const time = await allRefused(cache)
-			assert.ok(time < 100, `${time} ms`)
+			await untilRefusedAtOnce(cache)
 			assert.is(await remember(cache, 'k', 60, () => 'loaded'), 'loaded')
 			await redis.start()
-			const wait = await recovered(cache)
-			assert.ok(wait < 5_000, `${wait} ms`)
+			await recovered(cache)
 			// What was refused was not kept back by the client, to be carried out later.
 			assert.equal(await opened.command('KEYS', '*'), [])
-			assert.is(await cache.add('k', 1, 60), true)
+			assert.is(await patient.add('k', 1, 60), true)
 		}))
 
 	test('where Redis is killed and started again it works again', () =>
-		staged(true, async ({ redis, cache }) => {
-			assert.is(await cache.add('k', 1, 60), true)
+		staged(true, async ({ redis, cache, patient }) => {
+			assert.is(await patient.add('k', 1, 60), true)
 			await redis.kill()
 			assert.ok((await allRefused(cache)) < SETTLED)
 			await redis.start()
 			await recovered(cache)
-			assert.is(await cache.add('new', 1, 60), true)
-			assert.is(await cache.add('new', 1, 60), false)
+			assert.is(await patient.add('new', 1, 60), true)
+			assert.is(await patient.add('new', 1, 60), false)
 		}))
 
 	test('where Redis hangs all is refused in time, then at once, until it goes on', () =>
-		staged(true, async ({ redis, cache }) => {
-			assert.is(await cache.increment('count', 60), 1)
+		staged(true, async ({ redis, cache, patient }) => {
+			assert.is(await patient.increment('count', 60), 1)
+			// What counts reads the policy first, here before Redis hangs.
+			await until(() => cache.add('first', 1, 60).then(isAny, () => false), 'an answer')
 			redis.pause()
 			assert.ok((await allRefused(cache)) < SETTLED)
-			const time = await allRefused(cache)
-			assert.ok(time < 100, `${time} ms`)
+			await untilRefusedAtOnce(cache)
 			assert.is(await remember(cache, 'k', 60, () => 'loaded'), 'loaded')
 			redis.resume()
 			await recovered(cache)
 			// The late answers have come, to nobody; and what was asked in time was done.
-			assert.is(await cache.increment('count', 60), 3)
-			assert.is(await cache.add('k', 2, 60), false)
+			assert.ok((await patient.increment('count', 60)) > 2)
+			assert.is(await patient.add('k', 2, 60), false)
 		}))
 
 	test('a connection that hangs is tried again by one call at a time', () =>
 		staged(true, async ({ redis, cache }) => {
-			await cache.get('k')
+			await recovered(cache)
 			redis.pause()
 			await rejection(cache.get('k'))
 			await setTimeout(TIMEOUT_SECONDS * 1_000 + 10)
@@ -157,7 +174,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 		staged(true, async ({ redis, opened }) => {
 			const cut = await cutting(redis.port)
 			const behind = openClient(opened.name, cut.port)
-			const cache = new RedisCache(behind.client, { timeoutSeconds: 5 })
+			const cache = patientOf(behind)
 			assert.is(await cache.increment('count', 60), 1)
 			cut.cutNext()
 			const error = await rejection(cache.add('nonce', 1, 60))
@@ -174,7 +191,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 	test('a call is not given up because this process was busy for long', async () => {
 		const opened = CLIENTS.map((name) => openClient(name))
 		const caches = opened.map(cacheOf)
-		await Promise.all(caches.map((cache) => cache.get('k')))
+		await Promise.all(caches.map(recovered))
 		const calls = caches.map((cache) => cache.get('k'))
 		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * TIMEOUT_SECONDS * 1_000)
 		assert.equal(await Promise.all(calls), [undefined, undefined, undefined])
@@ -185,10 +202,10 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 		byEach(async (name) => {
 			const opened = openClient(name)
 			const cache = cacheOf(opened)
-			await cache.get('k')
+			await recovered(cache)
 			opened.close()
 			await setTimeout(20)
-			assert.ok((await allRefused(cache)) < 100)
+			assert.ok((await allRefused(cache)) < AT_ONCE)
 		}))
 
 	test('whoever waits for a connection is refused at once when the client is closed', () =>
@@ -225,12 +242,10 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			['ioredis', REDIS_PORT, 60, 'answered undefined\n'],
 			['node-redis', REDIS_PORT, 60, 'answered undefined\n'],
 		]
-		const file = new URL('waiter.ts', import.meta.url).pathname
+		const program = await bundled(new URL('waiter.ts', import.meta.url).pathname)
 		for (const [name, port, seconds, said] of here) {
-			const start = performance.now()
-			const { code, output } = await run({ args: typescript(file, name, String(port), String(seconds)) })
+			const { code, output } = await run({ args: [...program, name, String(port), String(seconds)] })
 			assert.equal([name, code, output], [name, 0, said])
-			assert.ok(performance.now() - start < 15_000)
 		}
 		await silent.close()
 	})
@@ -250,7 +265,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 					})
 				})
 				const opened = openClient(name, port)
-				const cache = new RedisCache(opened.client, { timeoutSeconds: 5, maxmemoryPolicy: 'noeviction' })
+				const cache = new RedisCache(opened.client, { timeoutSeconds: 30, maxmemoryPolicy: 'noeviction' })
 				const nonsense = (command: string): string =>
 					`CacheUnavailable: Redis answered ${command} by something else than it does`
 				assert.is(String(await rejection(cache.delete('k'))), nonsense('DEL'))
@@ -315,7 +330,7 @@ describeRedis('a request without Redis', (test) => {
 			const logged: unknown[] = []
 			const error = (fields: { readonly err?: unknown }) => logged.push(fields.err)
 			const logger = { info() {}, warn() {}, error }
-			const server = restServer({ '': new Counting() }, { cache, logger })
+			const server = restServer({ '': new Counting() }, { cache, logger, logRequests: false })
 			for (const url of ['/held', '/nonce']) {
 				const reply = await server.inject({ url })
 				assert.is(reply.status, 503)

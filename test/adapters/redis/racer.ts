@@ -2,8 +2,8 @@
  * One of several processes that race for the same keys of a Redis: prints `ready`, waits for a message, and sends
  * back what it was answered.
  *
- *     node --import tsx test/adapters/redis/racer.ts <client> <port> <prefix> add <keys> <copies> <rounds>
- *     node --import tsx test/adapters/redis/racer.ts <client> <port> <prefix> increment <keys> <copies> <rounds>
+ *     node --import tsx test/adapters/redis/racer.ts <client> <port> <prefix> add <keys> <copies> <rounds> <timeoutSeconds>
+ *     node --import tsx test/adapters/redis/racer.ts <client> <port> <prefix> increment <keys> <copies> <rounds> <timeoutSeconds>
  */
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
@@ -25,8 +25,16 @@ export interface Finish {
 /** Keys that are under way at once. */
 const WINDOW = 10
 
-const [name = 'ioredis', port = '', prefix = '', work = 'add', keys = '0', copies = '0', rounds = '1'] =
-	process.argv.slice(2)
+const [
+	name = 'ioredis',
+	port = '',
+	prefix = '',
+	work = 'add',
+	keys = '0',
+	copies = '0',
+	rounds = '1',
+	seconds = '1',
+] = process.argv.slice(2)
 
 const won: number[] = []
 const counts: number[][] = Array.from({ length: Number(keys) }, () => [])
@@ -35,7 +43,7 @@ let outage = 0
 let failed = 0
 
 const opened = openClient(name as ClientName, Number(port))
-const cache = new RedisCache(opened.client, { prefix })
+const cache = new RedisCache(opened.client, { prefix, timeoutSeconds: Number(seconds) })
 await cache.get('warm')
 console.log('ready')
 await once(process, 'message')

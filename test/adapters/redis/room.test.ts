@@ -88,7 +88,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 
 		test(`${name}: it is read once for all who ask at the same time`, async () => {
 			const { client, command } = await open(name)
-			const cache = new RedisCache(client, { prefix: `${name}:once:`, timeoutSeconds: 5 })
+			const cache = new RedisCache(client, { prefix: `${name}:once:`, timeoutSeconds: 30 })
 			await command('CONFIG', 'RESETSTAT')
 			await Promise.all(Array.from({ length: 100 }, (_, at) => cache.add(`k${at}`, 1, 60)))
 			await cache.increment('count', 60)
@@ -113,7 +113,10 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 
 		test(`${name}: it is read again on a new connection`, async () => {
 			const redis = await server()
-			const cache = new RedisCache((await open(name)).client, { prefix: `${name}:again:`, timeoutSeconds: 5 })
+			const cache = new RedisCache((await open(name)).client, {
+				prefix: `${name}:again:`,
+				timeoutSeconds: 30,
+			})
 			assert.is(await cache.add('k', 1, 60), true)
 			await redis.kill()
 			await redis.start('--maxmemory-policy', 'allkeys-lru')
@@ -131,7 +134,7 @@ describeRedis('RedisCache and a Redis that is full', (test) => {
 	for (const name of CLIENTS) {
 		test(`${name}: set, add and increment throw CacheFull that names maxmemory, and leave what is held`, async () => {
 			const { client, command } = await open(name)
-			const cache = new RedisCache(client, { prefix: `${name}:full:`, timeoutSeconds: 5 })
+			const cache = new RedisCache(client, { prefix: `${name}:full:`, timeoutSeconds: 30 })
 			await cache.set('value', 'old', 60)
 			await cache.add('nonce', 1, 60)
 			await cache.increment('count', 60)

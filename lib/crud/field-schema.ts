@@ -1,0 +1,100 @@
+/** JSON Schemas of a field's values: as they are answered, as they are written, and as a query compares with them. */
+import type { JsonSchema, JsonType } from '../describe/json-schema.ts'
+import type { Field } from './model.ts'
+import { TIME } from './moment-text.ts'
+import { DECIMAL, WHOLE } from './value-from-text.ts'
+
+/** What JSON has no number for. */
+const NOT_FINITE: JsonSchema = { type: 'string', enum: ['NaN', 'Infinity', '-Infinity'] }
+const SOMETHING: readonly JsonType[] = ['string', 'number', 'boolean', 'array', 'object']
+
+/** Of a value in an answer. */
+export function answeredSchema(field: Field): JsonSchema {
+	const schema = valueSchema(field)
+	return field.nullable ? orNull(schema) : schema
+}
+
+/** Of a value that a body gives for a field, null aside. */
+export function writtenSchema(field: Field): JsonSchema {
+	switch (field.type) {
+		case 'bigint':
+			return { type: ['integer', 'string'], format: 'int64', pattern: WHOLE.source, ...boundsOf(field) }
+		case 'decimal':
+			return { type: ['string', 'number'], format: 'decimal', pattern: DECIMAL.source }
+		case 'time':
+			return { type: 'string', pattern: TIME.source }
+		case 'json':
+			return { type: SOMETHING }
+		default:
+			return valueSchema(field)
+	}
+}
+
+/** Of a value that a query compares a field with. A text too long to be stored can be compared with too. */
+export function operandSchema(field: Field): JsonSchema {
+	const { maxLength: _length, ...schema } = writtenSchema(field)
+	return field.type === 'bigint' || field.type === 'decimal' ? { ...schema, type: 'string' } : schema
+}
+
+/** The same, or null. */
+export function orNull(schema: JsonSchema): JsonSchema {
+	const { type, enum: choices, anyOf } = schema
+	if (anyOf !== undefined) return { ...schema, anyOf: [...anyOf, { type: 'null' }] }
+	const types = type === undefined || typeof type === 'string' ? type && [type] : type
+	return {
+		...schema,
+		...(types === undefined ? {} : { type: [...types, 'null'] }),
+		...(choices === undefined ? {} : { enum: [...choices, null] }),
+	}
+}
+
+function valueSchema(field: Field): JsonSchema {
+	switch (field.type) {
+		case 'boolean':
+			return { type: 'boolean' }
+		case 'integer':
+			return { type: 'integer', ...boundsOf(field) }
+		case 'bigint':
+			if (field.asText === true) return { type: 'string', format: 'int64', pattern: WHOLE.source }
+			return { type: 'integer', format: 'int64', ...boundsOf(field) }
+		case 'float':
+			return { anyOf: [{ type: 'number' }, NOT_FINITE] }
+		case 'decimal':
+			return { type: 'string', format: 'decimal' }
+		case 'text':
+			return textSchema(field)
+		case 'other':
+			return { type: 'string' }
+		case 'timestamp':
+			return { type: 'string', format: 'date-time' }
+		case 'time':
+			return { type: 'string', format: 'time-local' }
+		case 'uuid':
+		case 'date':
+			return { type: 'string', format: field.type }
+		case 'json':
+			return {}
+		case 'bytes':
+			return { type: 'string', contentEncoding: 'base64' }
+	}
+}
+
+function textSchema({ maxLength, choices }: Field): JsonSchema {
+	return {
+		type: 'string',
+		...(maxLength === undefined ? {} : { maxLength }),
+		...(choices === undefined ? {} : { enum: choices }),
+	}
+}
+
+/** Of bounds beyond what numbers hold exactly, none is said: a reader would take another one for it. */
+function boundsOf({ min, max }: Field): JsonSchema {
+	return {
+		...(isExact(min) ? { minimum: Number(min) } : {}),
+		...(isExact(max) ? { maximum: Number(max) } : {}),
+	}
+}
+
+function isExact(bound: number | bigint | undefined): boolean {
+	return bound !== undefined && Number.isSafeInteger(Number(bound))
+}

@@ -1,0 +1,118 @@
+/** `/openapi.json`: the API, described in OpenAPI 3.1, by a handler like any other. */
+import { createHash } from 'node:crypto'
+import { pathOf } from './crud/link.ts'
+import { conditionsOf, etagOf, isAmongNone } from './crud/preconditions.ts'
+import type { AccessRules } from './declarations.ts'
+import { type HandlerController, RestHandler } from './handler.ts'
+import type { Incoming } from './incoming.ts'
+import type { MountFacts } from './mount/facts.ts'
+import type { MountTree } from './mount/mount.ts'
+import { openApiDocument } from './openapi/document.ts'
+import type { OpenApiInfo } from './openapi/options.ts'
+import { exchangeOf } from './view.ts'
+import { RawJson } from './wire/raw-json.ts'
+
+/** Where it is, below the server's `base`. */
+const PATH = 'openapi.json'
+
+/**
+ * Mounts the description of all that is mounted, now and later.
+ *
+ * @throws TypeError where somebody has mounted another handler at its path
+ */
+export function mountOpenApi(controller: HandlerController, mounts: MountTree, info: OpenApiInfo): void {
+	try {
+		controller.service(PATH, new OpenApi(mounts, info))
+	} catch (cause) {
+		const reason = cause instanceof Error ? cause.message : String(cause)
+		throw new TypeError(`the option openapi serves ${PATH}: ${reason}`, { cause })
+	}
+}
+
+/** As it is answered below one path. */
+interface Made {
+	/** As JSON. */
+	readonly servers: string
+	readonly text: string
+	readonly tag: string
+}
+
+/** Answers the description. */
+class OpenApi extends RestHandler {
+	override readonly wrap = false
+	override readonly access: AccessRules
+	override readonly docs = { get__default: { summary: 'This API, described in OpenAPI' } }
+	private readonly text: DescriptionText
+
+	constructor(mounts: MountTree, info: OpenApiInfo) {
+		super()
+		this.access = { '*': info.access }
+		this.text = new DescriptionText(mounts, info)
+	}
+
+	get__default(): RawJson | null {
+		const { incoming, headers, mount } = exchangeOf(this, 'get__default')
+		const { text, tag } = this.text.below(outsideOf(incoming), mount)
+		this.header('ETag', etagOf(tag))
+		const { noneMatch } = conditionsOf(headers) ?? {}
+		if (noneMatch === undefined || !isAmongNone(noneMatch, tag)) return new RawJson(text)
+		this.status(304)
+		return null
+	}
+}
+
+/**
+ * The text of the description, made when it is first asked for, and again when something was mounted since. Where it
+ * is asked for is added to it by each request: Express takes `/shop` and `/SHOP` alike, and thousands of routes take a
+ * second to be described, so that whoever went on changing it would keep the server busy.
+ */
+class DescriptionText {
+	readonly #mounts: MountTree
+	readonly #info: OpenApiInfo
+	/** Those of the option. */
+	readonly #servers: string | undefined
+	#text = '{}'
+	#digest = ''
+	#made: Made = { servers: '', text: '', tag: '' }
+	#count = 0
+
+	constructor(mounts: MountTree, info: OpenApiInfo) {
+		this.#mounts = mounts
+		this.#info = info
+		this.#servers = info.servers && serversText(info.servers)
+	}
+
+	/**
+	 * @param outside what a router in front has cut off the path
+	 * @param own where this is asked for: it doesn't describe itself, as whoever reads it has found it
+	 */
+	below(outside: string, own: MountFacts | undefined): Made {
+		const { all } = this.#mounts
+		const servers = this.#servers ?? serversText([outside || '/'])
+		const isSame = this.#count === all.length
+		if (isSame && this.#made.servers === servers) return this.#made
+		if (!isSame) {
+			this.#text = JSON.stringify(openApiDocument(all, this.#info, own))
+			this.#digest = digestOf(this.#text)
+			this.#count = all.length
+		}
+		const text = `${this.#text.slice(0, -1)},"servers":${servers}}`
+		this.#made = { servers, text, tag: digestOf(`${this.#digest} ${servers}`).slice(0, 22) }
+		return this.#made
+	}
+}
+
+function serversText(urls: readonly string[]): string {
+	return JSON.stringify(urls.map((url) => ({ url })))
+}
+
+function digestOf(text: string): string {
+	return createHash('sha256').update(text).digest('base64url')
+}
+
+/** The part of the path that a router in front has cut off (Express, Connect): its own paths begin there. */
+function outsideOf({ originalUrl, url = '' }: Pick<Incoming, 'originalUrl' | 'url'>): string {
+	const whole = typeof originalUrl === 'string' ? pathOf(originalUrl) : ''
+	const own = pathOf(url)
+	return whole.endsWith(own) ? whole.slice(0, whole.length - own.length) : ''
+}

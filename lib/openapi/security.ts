@@ -1,0 +1,70 @@
+/** How callers make themselves known, as an authenticator's challenge says it (RFC 9110 §11.6.1). */
+import type { AccessRule } from '../action.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
+import type { Components, Part } from './components.ts'
+
+/** One challenge of a WWW-Authenticate field. */
+interface Challenge {
+	/** In lower case: names of schemes have no case. */
+	readonly scheme: string
+	readonly params: ReadonlyMap<string, string>
+}
+
+/**
+ * The alternatives by which an operation is opened; none where nobody is asked. Where everybody may call, but bad
+ * credentials are refused, no credentials are one of them.
+ */
+export function securityOf(
+	components: Components,
+	authenticator: Authenticator | undefined,
+	{ user, resources }: AccessRule,
+): Part[] {
+	if (authenticator === undefined) return []
+	const challenge = fieldOf(authenticator.challenge, 'www-authenticate') ?? 'Bearer'
+	const named = challengesOf(challenge).filter((one) => nameOf(one) !== '')
+	// None at all would say that nobody is asked.
+	const challenges = named.length === 0 ? challengesOf('Bearer') : named
+	const names = challenges.map((one) =>
+		components.named('securitySchemes', nameOf(one), schemeOf(one, authenticator)),
+	)
+	// "For other security scheme types, the array MAY contain a list of role names" (OpenAPI 3.1, §4.8.30).
+	const ways = [...new Set(names)].map((name) => ({ [name]: resources }))
+	return user ? ways : [{}, ...ways]
+}
+
+function fieldOf(headers: Authenticator['challenge'], name: string): string | undefined {
+	return Object.entries(headers ?? {}).find(([field]) => field.toLowerCase() === name)?.[1]
+}
+
+/** A challenge begins with its scheme; what follows with a `=` is a parameter of it, or `token68`, which says nothing. */
+function challengesOf(field: string): Challenge[] {
+	const challenges: { scheme: string; params: Map<string, string> }[] = []
+	const parts = /([!#$%&'*+.^`|~\w-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s,"]*))?/g
+	for (const [, name = '', value] of field.matchAll(parts)) {
+		if (value === undefined) challenges.push({ scheme: name.toLowerCase(), params: new Map() })
+		else
+			challenges.at(-1)?.params.set(name.toLowerCase(), value.replace(/^"|"$/g, '').replace(/\\(.)/g, '$1'))
+	}
+	return challenges
+}
+
+/** `apikey` and `bearer` as they are mostly written. */
+const NAMES: ReadonlyMap<string, string> = new Map([['apikey', 'ApiKey']])
+
+function nameOf({ scheme }: Challenge): string {
+	const plain = scheme.replace(/[^\w.-]/g, '')
+	return NAMES.get(scheme) ?? plain.charAt(0).toUpperCase() + plain.slice(1)
+}
+
+function schemeOf({ scheme, params }: Challenge, authenticator: Authenticator): Part {
+	const header = params.get('header')
+	if (scheme === 'apikey' && header !== undefined) return { type: 'apiKey', in: 'header', name: header }
+	if (scheme !== 'signature') return { type: 'http', scheme }
+	const wanted = fieldOf(authenticator.challenge, 'accept-signature')
+	const what = wanted === undefined ? '' : ` What to sign: \`${wanted}\``
+	return {
+		// OpenAPI has no type for it: a signature is in two headers, and made anew for each request.
+		...{ type: 'apiKey', in: 'header', name: 'Signature' },
+		description: `An HTTP Message Signature (RFC 9421), with Signature-Input beside it.${what}`,
+	}
+}

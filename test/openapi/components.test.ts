@@ -1,0 +1,190 @@
+import * as assert from 'uvu/assert'
+import type { JsonSchema } from '../../lib/describe/json-schema.ts'
+import { Components } from '../../lib/openapi/components.ts'
+import { cost } from '../helpers/cost.ts'
+import { describe } from '../helpers/describe.ts'
+
+const TAG = { title: 'Tag', type: 'object', properties: { name: { type: 'string' } } } as const
+
+describe('components', (test) => {
+	test('are schemas with a title, each there once, and named elsewhere', () => {
+		const components = new Components()
+		const list = {
+			type: 'array',
+			items: { title: 'A note', properties: { tag: TAG, more: { anyOf: [TAG, {}] } } },
+		} as const
+		assert.equal(components.schema(list), { type: 'array', items: { $ref: '#/components/schemas/ANote' } })
+		const tag = { $ref: '#/components/schemas/Tag' }
+		assert.equal(components.toJSON(), {
+			schemas: { Tag: TAG, ANote: { title: 'A note', properties: { tag, more: { anyOf: [tag, {}] } } } },
+		})
+	})
+
+	test('of one title that differ are numbered', () => {
+		const components = new Components()
+		const named = [{}, { minProperties: 1 }, {}, { minProperties: 2 }].map((more) =>
+			components.schema({ title: 'A', type: 'object', ...more }),
+		)
+		assert.equal(
+			named.map(({ $ref }) => $ref),
+			['A', 'A2', 'A', 'A3'].map((name) => `#/components/schemas/${name}`),
+		)
+	})
+
+	test('are no values that look like schemas', () => {
+		const components = new Components()
+		const schema = { enum: ['title'], default: { title: 'x' }, const: 'y' }
+		assert.equal(components.schema(schema), schema)
+		assert.equal(components.schema({ properties: { title: { type: 'string' } } }), {
+			properties: { title: { type: 'string' } },
+		})
+		assert.equal(components.toJSON(), {})
+	})
+
+	test('without a name that can be one stay where they are', () => {
+		const components = new Components()
+		assert.equal(components.schema({ title: '–', type: 'object' }), { title: '–', type: 'object' })
+		assert.equal(components.toJSON(), {})
+	})
+
+	test('are objects alone: the title of anything else is what a form calls it', () => {
+		const components = new Components()
+		const title = 'Your address'
+		for (const schema of [
+			{ type: 'string' },
+			{ enum: ['a', 'b'] },
+			{ type: 'array', items: {} },
+			{},
+		] as const)
+			assert.equal(components.schema({ title, ...schema }), { title, ...schema })
+		assert.equal(components.toJSON(), {})
+		for (const schema of [{ type: ['object', 'null'] }, { type: 'object' }, { properties: {} }] as const)
+			assert.match(JSON.stringify(components.schema({ title, ...schema })), 'schemas/YourAddress')
+	})
+
+	test('are the $defs of a schema, each time the same ones', () => {
+		const components = new Components()
+		const tree = {
+			$ref: '#/$defs/Tree~1a%20b',
+			$defs: {
+				'Tree/a b': {
+					properties: {
+						parts: { items: { $ref: '#/$defs/Tree~1a%20b' } },
+						at: { $ref: '#/$defs/__schema0' },
+					},
+				},
+				__schema0: { type: 'integer' },
+			},
+		} as const
+		const reference = { $ref: '#/components/schemas/TreeAB' }
+		assert.equal(components.schema(tree), reference)
+		assert.equal(components.schema({ items: tree }), { items: reference })
+		assert.equal(components.toJSON(), {
+			schemas: {
+				TreeAB: { properties: { parts: { items: reference }, at: { $ref: '#/components/schemas/Schema' } } },
+				Schema: { type: 'integer' },
+			},
+		})
+	})
+
+	test('are the $defs that schemas share, each once', () => {
+		const components = new Components()
+		const $defs = {
+			Tag: { properties: { kind: { $ref: '#/$defs/KindV2' } } },
+			KindV2: { enum: ['a'] },
+			Unused: { type: 'null' },
+		} as const
+		const reference = { $ref: '#/components/schemas/Tag' }
+		assert.equal(components.schema({ $ref: '#/$defs/Tag', $defs }), reference)
+		assert.equal(components.schema({ items: { $ref: '#/$defs/Tag' }, $defs }), { items: reference })
+		const other = { ...$defs, KindV2: { enum: ['b'] } }
+		assert.equal(components.schema({ $ref: '#/$defs/Tag', $defs: other }), {
+			$ref: '#/components/schemas/Tag2',
+		})
+		assert.equal(components.toJSON(), {
+			schemas: {
+				Tag: { properties: { kind: { $ref: '#/components/schemas/KindV2' } } },
+				KindV2: { enum: ['a'] },
+				Tag2: { properties: { kind: { $ref: '#/components/schemas/KindV22' } } },
+				KindV22: { enum: ['b'] },
+			},
+		})
+	})
+
+	test('are named where a part of one is referred to, and where a name is not escaped', () => {
+		const components = new Components()
+		const schema = {
+			properties: { a: { $ref: '#/$defs/A/properties/b' }, all: { $ref: '#/$defs/100%' } },
+			$defs: { A: { properties: { b: { type: 'string' } } }, '100%': { type: 'integer' } },
+		} as const
+		assert.equal(components.schema(schema), {
+			properties: {
+				a: { $ref: '#/components/schemas/A/properties/b' },
+				all: { $ref: '#/components/schemas/100' },
+			},
+		})
+	})
+
+	test('are none of $defs that are no object', () => {
+		const schema: JsonSchema = JSON.parse('{"type":"string","$defs":null}')
+		assert.equal(new Components().schema(schema), { type: 'string' })
+	})
+
+	test('of one title are numbered in no time, however many there are', () => {
+		const components = new Components()
+		const properties = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`field${at}`, {}]))
+		const time = cost(() => {
+			for (let minProperties = 0; minProperties < 2_000; minProperties++)
+				components.schema({ title: 'A', properties, minProperties })
+		})
+		assert.equal(components.schema({ title: 'A', properties, minProperties: 1_999 }), {
+			$ref: '#/components/schemas/A2000',
+		})
+		// By comparing each with all, half a minute.
+		assert.ok(time < 5_000, `${time} ms`)
+	})
+
+	test('are parts that are used twice; one that is used once stays where it is', () => {
+		const components = new Components()
+		const described = (of: string) => ({ name: 'title[ne]', description: `title of ${of}` })
+		const parts = ['a', 'b', 'a', 'c', 'b'].map((of) =>
+			components.shared('parameters', 'title[ne]', described(of)),
+		)
+		const [a, b] = ['titleNe', 'titleNe2'].map((name) => ({ $ref: `#/components/parameters/${name}` }))
+		assert.equal(JSON.parse(JSON.stringify(parts)), [a, b, a, described('c'), b])
+		assert.equal(components.toJSON(), { parameters: { titleNe: described('a'), titleNe2: described('b') } })
+	})
+
+	test('that are asked for by name are told from others of that name', () => {
+		const components = new Components()
+		const model = { description: 'A record of the table not_found' }
+		for (let count = 0; count < 2; count++) components.shared('responses', 'NotFound', model)
+		const names = [1, 2].map(() => components.use('responses', 'NotFound', () => ({ description: '404' })))
+		assert.equal(names, [
+			{ $ref: '#/components/responses/NotFound2' },
+			{ $ref: '#/components/responses/NotFound2' },
+		])
+		assert.equal(components.toJSON(), {
+			responses: { NotFound: model, NotFound2: { description: '404' } },
+		})
+	})
+
+	test('of names without a letter that they could have are called something', () => {
+		const components = new Components()
+		for (let count = 0; count < 2; count++) components.shared('parameters', 'ä', { name: 'ä' })
+		assert.equal(components.toJSON(), { parameters: { unnamed: { name: 'ä' } } })
+	})
+
+	test('other than schemas are made when they are first named', () => {
+		const components = new Components()
+		const made: string[] = []
+		for (const name of ['A', 'B', 'A']) {
+			const reference = components.use('headers', name, () => {
+				made.push(name)
+				return {}
+			})
+			assert.equal(reference, { $ref: `#/components/headers/${name}` })
+		}
+		assert.equal(made, ['A', 'B'])
+	})
+})

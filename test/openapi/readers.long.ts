@@ -1,0 +1,253 @@
+/**
+ * Descriptions in the hands of others: `redocly lint` finds nothing in them, and the types that openapi-typescript
+ * makes of them are those of real answers and of our client. The programs are of `readers/`, as they need another
+ * TypeScript than ours; they are installed into a folder of their own.
+ */
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { blog } from '../../examples/blog/blog.ts'
+import { connect } from '../../examples/blog/database.ts'
+import { acl, Tokens } from '../../examples/blog/keys.ts'
+import { CrudHandler, createServer, MemoryModel, RestHandler, type Server } from '../../lib/index.ts'
+import { AcceptanceApp, articlesOf } from '../acceptance/app.ts'
+import { openArticles } from '../acceptance/articles.ts'
+import { describe } from '../helpers/describe.ts'
+import { listening } from '../helpers/listening.ts'
+import { ROOT, run } from '../helpers/program.ts'
+import { APP_NAMES, apps, baseOf } from './apps.ts'
+import { CALLS, callAll } from './calls.ts'
+import { type Answer, documentOf, watch } from './tap.ts'
+
+const LICENSE = { name: 'MIT', identifier: 'MIT' }
+
+/** Names that can't stand everywhere: of paths, params, methods, fields and models. */
+class Odd extends RestHandler {
+	override customRoutes = { 'GET a/%s': '$', 'POST {b}/%d-%s': '_', 'ALL ü': '$$' }
+	override specs = { delete_x: { why: ['required', 'string'] }, query_y: { a: true } }
+
+	get__default(a = '', b = '') {
+		return [a, b]
+	}
+
+	put__default(...all: string[]) {
+		return all
+	}
+
+	delete_x() {
+		return this.getParams()
+	}
+
+	query_y() {
+		return this.getParams()
+	}
+
+	$(größe: number) {
+		return größe
+	}
+
+	_($a: string, b: string) {
+		return [$a, b]
+	}
+
+	$$() {
+		return null
+	}
+}
+
+function oddRecords(): CrudHandler {
+	const fields = ['a b', 'and', 'x[y]', '__proto', 'constructor', 'limit', 'ä'].map(
+		(name) => [name, 'text'] as const,
+	)
+	const model = new MemoryModel('日本 语', {
+		key: 'id',
+		fields: { id: 'integer', ...Object.fromEntries(fields) },
+	})
+	const updatable = fields.map(([name]) => name)
+	const allow = ['list', 'read', 'create', 'update', 'replace', 'remove'] as const
+	return new CrudHandler(model, { visible: 'all', updatable, searchable: ['a b'], allow })
+}
+
+/** Where the programs are, and what they read. */
+const folder = mkdtempSync(join(tmpdir(), 'verbena-readers-'))
+
+/** Names of descriptions, each in a file of its name. */
+const described: string[] = []
+/** What was answered, by the name of the description. */
+const answers = new Map<string, readonly Answer[]>()
+
+async function keep(name: string, server: Server, base = ''): Promise<void> {
+	const document = await documentOf(server, base)
+	writeFileSync(join(folder, `${name}.json`), JSON.stringify(document))
+	described.push(name)
+}
+
+async function describeAll(): Promise<void> {
+	for (const name of APP_NAMES) {
+		const app = apps()[name]
+		await listening(app.handlers, app.options, async (site) => {
+			await keep(name, site.server, baseOf(app))
+			const watched = await watch(site.server, { base: baseOf(app) })
+			await callAll(site, CALLS[name])
+			answers.set(name, watched.answers())
+		})
+	}
+	const odd = createServer({ '': new Odd(), 'ü/{x}': oddRecords() }, { openapi: { license: LICENSE } })
+	await keep('odd', odd)
+	const articles = await openArticles('sqlite')
+	const handlers = { 'blog/api': new AcceptanceApp(), 'blog/api/article': articlesOf(articles.model) }
+	await keep('acceptance', createServer(handlers, { openapi: { license: LICENSE } }))
+	await articles.close()
+	const database = await connect(`sqlite:${join(folder, 'blog.db')}`)
+	const [authors, written, comments] = [
+		await database.open('authors'),
+		await database.open('articles'),
+		await database.open('comments'),
+	]
+	const options = { authenticator: new Tokens().authenticator, acl, openapi: { license: LICENSE } }
+	await keep('blog', createServer(blog({ authors, articles: written, comments }), options))
+	await database.close()
+}
+
+function program(name: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
+	return run({ args: [join(folder, 'node_modules/.bin', name), ...args], cwd: folder })
+}
+
+/** Each answer as a literal that must be what the description says of it, and nothing more. */
+function literals(name: string): string {
+	const lines = (answers.get(name) ?? []).flatMap(({ operationId, traffic }, at) => {
+		const { method, target, status, type = '', body } = traffic
+		// Of a record with fewer fields than all a description can't say which.
+		if (method === 'HEAD' || body === '' || target.includes('fields=')) return []
+		const media = type.split(';')[0] ?? ''
+		// Nor are there types of bytes, and of what goes with a redirect.
+		if (!/json$/.test(media) || (status >= 300 && status < 400)) return []
+		return `export const answer${at} = ${body} satisfies Answer<${JSON.stringify(operationId)}, ${status}, ${JSON.stringify(media)}>`
+	})
+	return [TYPES.replace('THIS', name), ...lines, name === 'plain' ? CLIENT : ''].join('\n')
+}
+
+/** What an operation answers: by its status, by the range of it, or by `default`. */
+const TYPES = `import type { components, operations } from './THIS.types.ts'
+type Responses<Id extends keyof operations> = operations[Id]['responses']
+type Key<R, S extends number> = S extends keyof R ? S
+	: \`\${S}\` extends \`2\${string}\` ? ('2XX' extends keyof R ? '2XX' : never)
+	: ('default' extends keyof R ? 'default' : never)
+type Content<R> = R extends { content: infer C } ? C : never
+export type Answer<Id extends keyof operations, S extends number, M extends string> =
+	Content<Responses<Id>[Key<Responses<Id>, S>]>[M & keyof Content<Responses<Id>[Key<Responses<Id>, S>]>]
+export type Schemas = components['schemas']
+`
+
+/** Our client's types against those of the description, in both directions. */
+const CLIENT = `
+import { type ApiError, CrudClient, type Page } from '${ROOT}/lib/client/index.ts'
+import type { Article } from './article.ts'
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+type Fits<A, B> = A extends B ? true : false
+export const record: Same<Writable<Schemas['Article']>, Article> = true
+export const meta: Same<Page<Article>['meta'] extends infer M ? Writable<M> : never, Schemas['PageMeta']> = true
+export const detail: Fits<ApiError['details'][number], Schemas['Detail']> = true
+export const details: Fits<Schemas['Detail'], ApiError['details'][number]> = true
+const articles = new CrudClient<Article, Schemas['ArticleUpdate'] & object>('articles', '/blog')
+export async function use(update: Schemas['ArticleUpdate'], create: Schemas['ArticleCreate']) {
+	const read: Schemas['Article'] = await articles.get(1)
+	const made: Schemas['Article'] = await articles.create(create)
+	const changed: Schemas['Article'] = await articles.update(made.id, update)
+	const page: Answer<'blog_articles_list', 200, 'application/json'> = { success: true, ...(await articles.list()) }
+	const again: Page<Article> = page
+	return [read, changed, again]
+}
+// A record that was read can be sent back; what is wrong can't.
+export const back: Fits<Schemas['Article'], Schemas['ArticleReplace']> = true
+export const nothing: Fits<{}, Schemas['ArticleCreate']> = false
+export const wrong: Fits<{ title: 7 }, Schemas['ArticleCreate']> = false
+export const state: Fits<{ title: 'a'; state: 'gone' }, Schemas['ArticleCreate']> = false
+export const nullable: Fits<{ title: null }, Schemas['ArticleUpdate']> = false
+`
+
+/** The type that our client is given by a person, which is that of the apps. */
+const ARTICLE = `export interface Article {
+	id: number
+	title: string
+	state: 'draft' | 'public'
+	body: string | null
+	price: string | null
+	publishedAt: string | null
+}
+`
+
+const STRICT = {
+	compilerOptions: {
+		...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true },
+		...{ module: 'esnext', moduleResolution: 'bundler', target: 'es2023', lib: ['es2023', 'dom'], types: [] },
+		...{ allowImportingTsExtensions: true, erasableSyntaxOnly: true, skipLibCheck: false },
+	},
+	include: ['*.ts'],
+}
+
+describe('readers of descriptions', (test) => {
+	test.before(async () => {
+		cpSync(`${ROOT}/test/openapi/readers`, folder, { recursive: true })
+		const { code, output } = await run({
+			program: 'npm',
+			args: ['ci', '--no-audit', '--no-fund', '--ignore-scripts'],
+			cwd: folder,
+		})
+		assert.is(code, 0, output)
+		await describeAll()
+	})
+
+	test.after(() => rmSync(folder, { recursive: true, force: true }))
+
+	test('redocly finds no mistake in them, and warns of nothing', async () => {
+		assert.is(described.length, 8)
+		const files = described.map((name) => `${name}.json`)
+		const { code, output } = await program('redocly', 'lint', '--format=json', ...files)
+		assert.is(code, 0, output)
+		const totals = [...output.matchAll(/"totals": *\{\s*"errors": *(\d+),\s*"warnings": *(\d+)/g)]
+		assert.equal(
+			totals.map(([, errors, warnings]) => [errors, warnings]),
+			described.map(() => ['0', '0']),
+			output,
+		)
+	})
+
+	test('redocly finds what is wrong', async () => {
+		writeFileSync(join(folder, 'wrong.json'), '{"openapi":"3.1.1","info":{"title":"x"},"paths":{}}')
+		const { code } = await program('redocly', 'lint', 'wrong.json')
+		assert.is(code, 1)
+	})
+
+	test('openapi-typescript makes types of them, which are those of real answers and of our client', async () => {
+		writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(STRICT))
+		writeFileSync(join(folder, 'article.ts'), ARTICLE)
+		for (const name of described) {
+			const made = await program('openapi-typescript', `${name}.json`, '-o', `${name}.types.ts`)
+			assert.is(made.code, 0, made.output)
+			writeFileSync(join(folder, `${name}.program.ts`), literals(name))
+		}
+		const { code, output } = await program('tsc')
+		assert.is(code, 0, output)
+	})
+
+	test('the types refuse an answer that is not described', async () => {
+		const wrong = [
+			'{ success: true, data: { id: 1 } }',
+			"{ success: true, data: { id: 1, title: 'a', state: 'gone', body: null, price: null, publishedAt: null } }",
+			"{ success: true, data: { id: 1, title: 'a', state: 'draft', body: null, price: null, publishedAt: null, secret: 1 } }",
+			'{ success: false }',
+		].map(
+			(value, at) =>
+				`export const wrong${at} = ${value} satisfies Answer<'blog_articles_read', 200, 'application/json'>`,
+		)
+		writeFileSync(join(folder, 'wrong.ts'), [TYPES.replace('THIS', 'plain'), ...wrong].join('\n'))
+		const { code, output } = await program('tsc')
+		assert.is(code, 2)
+		const lines = new Set([...output.matchAll(/^wrong\.ts\((\d+),/gm)].map(([, line]) => line))
+		assert.is(lines.size, wrong.length, output)
+		assert.not.match(output, /^(?!wrong\.ts)\S+\.ts\(/m)
+	})
+})
