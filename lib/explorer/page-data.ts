@@ -1,0 +1,71 @@
+/** What a page is made from: the server writes it into the document, and the page's script reads it. */
+import type { JsonSchema } from '../describe/json-schema.ts'
+import type { ParameterShape } from '../describe/shape.ts'
+
+export interface PageData {
+	/** Path and query as the client sent them, path-absolute. */
+	readonly url: string
+	/** From the root to this page. */
+	readonly crumbs: readonly Crumb[]
+	/** Who is calling; nothing of anonymous callers. */
+	readonly user: string | undefined
+	/** What the request was answered; nothing on a page that only shows the map. */
+	readonly answer: AnswerData | undefined
+	/** What can be done at this very path. */
+	readonly ways: readonly WayData[]
+	/** Where each record of a list is: `/blog/articles/{id}`, its key among the record's fields. */
+	readonly recordPath: string | undefined
+	readonly map: MapData | undefined
+	/** Handler paths whose URLs become links. */
+	readonly roots: readonly string[]
+}
+
+export interface Crumb {
+	readonly text: string
+	/** Nothing where there is no page. */
+	readonly url: string | undefined
+}
+
+export interface AnswerData {
+	readonly status: number
+	readonly reason: string
+	readonly headers: readonly (readonly [name: string, value: string])[]
+	readonly body: string
+	/** Says why the body isn't shown as a whole; `undefined` where it is. */
+	readonly note: string | undefined
+}
+
+export interface WayData {
+	readonly method: string
+	/** What it does, else the name of the handler's method; nothing of a `_default` one. */
+	readonly summary: string
+	/** Whether the caller may use it. Of what isn't allowed, nothing else is told. */
+	readonly isAllowed: boolean
+	readonly query: readonly ParameterShape[]
+	/** Of the body; `undefined` where nothing is known of it. */
+	readonly body: JsonSchema | undefined
+	/** Whether it reads its body as a stream: of files mostly. */
+	readonly isStreaming: boolean
+	/** Whether it answers pages of a list. */
+	readonly isPage: boolean
+}
+
+export interface MapData {
+	readonly handlers: readonly MapHandler[]
+	/** Whether there is more that this caller may not use. */
+	readonly hasMore: boolean
+}
+
+export interface MapHandler {
+	/** Its path without the version: `blog/articles`. Those of one name are versions of each other. */
+	readonly name: string
+	/** `v2`; nothing where the path has none. */
+	readonly version: string | undefined
+	readonly routes: readonly MapRoute[]
+}
+
+export interface MapRoute {
+	/** With its params in braces: `/blog/articles/{id}`. */
+	readonly path: string
+	readonly ways: readonly { readonly method: string; readonly summary: string }[]
+}

@@ -1,0 +1,178 @@
+/** What can be done at this path beside reading it: a form for each method, and what needs credentials. */
+import type { WayData } from '../page-data.ts'
+import { contentOf } from './answer-view.ts'
+import type { App } from './app.ts'
+import type { Body } from './body.ts'
+import { bodyForm } from './body-form.ts'
+import { button, el, labelled, link, star } from './dom.ts'
+import { pathOf } from './path.ts'
+import { sendWay } from './send-way.ts'
+
+export function actionsView(app: App): HTMLElement | undefined {
+	const ways = shownWays(app.data.ways)
+	const open = ways.filter(({ isAllowed }) => isAllowed)
+	const locked = ways.filter(({ isAllowed, method }) => !isAllowed && method !== 'QUERY')
+	if (ways.length === 0) return undefined
+	const isFound = (app.data.answer?.status ?? 404) < 400
+	return el(
+		'section',
+		{ class: 'actions', 'aria-label': 'Actions' },
+		...open.map((way, at) => wayCard(app, way, at === 0 && way.method === (isFound ? 'PATCH' : 'GET'))),
+		locked.length > 0 &&
+			el(
+				'p',
+				{ class: 'locked' },
+				...locked.flatMap(({ method }) => [methodBadge(method), ' ']),
+				`${locked.length === 1 ? 'needs' : 'need'} ${app.data.user === undefined ? '' : 'other '}credentials.`,
+			),
+	)
+}
+
+function shownWays(ways: readonly WayData[]): WayData[] {
+	const ordered = distinctWays(ways).sort((a, b) => placeOf(a) - placeOf(b))
+	return ordered.filter(
+		({ method, isAllowed, query }) =>
+			method !== 'GET' || (isAllowed && query.some(({ role }) => role === undefined)),
+	)
+}
+
+function placeOf({ method }: WayData): number {
+	const place = ORDER.indexOf(method)
+	return place === -1 ? ORDER.length : place
+}
+
+/** What is wanted most comes first. */
+const ORDER = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']
+
+/** POST to a record does what PATCH does. QUERY to a list asks what its URL asks. */
+export function distinctWays<Way extends { method: string; summary: string }>(ways: readonly Way[]): Way[] {
+	const twin = (way: Way, method: string) =>
+		way.summary !== '' && ways.some((other) => other.method === method && other.summary === way.summary)
+	return ways.filter((way) => {
+		if (way.method === 'POST') return !twin(way, 'PATCH')
+		return way.method !== 'QUERY' || !twin(way, 'GET')
+	})
+}
+
+export function methodBadge(method: string): HTMLElement {
+	return el('span', { class: `method ${method.toLowerCase()}` }, method)
+}
+
+function wayCard(app: App, way: WayData, isOpen: boolean): HTMLElement {
+	const summary = el(
+		'summary',
+		{ 'data-key': `way ${way.method}` },
+		methodBadge(way.method),
+		el('span', {}, way.summary),
+	)
+	const open = app.unfolded.get(way.method) ?? (isOpen || app.drafts.has(way.method))
+	const card = el('details', { class: 'card way', open }, summary, formFor(app, way))
+	// It is told before the card opens or closes: a card that is made open tells nothing.
+	summary.addEventListener('click', () => app.unfolded.set(way.method, !card.open))
+	return card
+}
+
+/** Those whose body begins as what is there now. */
+const RECORD_METHODS: ReadonlySet<string> = new Set(['PATCH', 'PUT'])
+
+function formFor(app: App, way: WayData): HTMLElement {
+	if (way.method === 'GET') return queryForm(app, way)
+	if (way.method === 'DELETE') return deletePart(app, way)
+	if (way.method === 'PUT' && !hasWhole(app)) return wholeFirst(app)
+	const { answer } = app.data
+	const isRecord = RECORD_METHODS.has(way.method) && answer !== undefined && answer.status < 400
+	const record = isRecord ? contentOf(answer).data : undefined
+	return bodyForm(app, way, record, (body, form) => void sendWay(app, way, body, form)).element
+}
+
+/** Whether what is shown is all that GET answers at this path; also where it answers nothing that could be lost. */
+function hasWhole({ data, url }: App): boolean {
+	const { answer, ways } = data
+	const isRead = ways.some(({ method, isAllowed }) => method === 'GET' && isAllowed)
+	if (!isRead || answer === undefined) return true
+	const { status, note } = answer
+	// Of whoever can't answer now it isn't known what is there.
+	if (status === 429 || status >= 500) return false
+	return url === pathOf(url) && note === undefined && contentOf(answer).data !== undefined
+}
+
+/** A form made of a part of the record would lose the rest: what PUT isn't sent is gone. */
+function wholeFirst({ data, url }: App): HTMLElement {
+	const path = pathOf(url)
+	const canBeShown = url !== path || (data.answer?.status ?? 0) >= 400
+	return el(
+		'div',
+		{ class: 'aside' },
+		el('p', {}, 'Replacing takes the whole record, and this page may not have all of it.'),
+		canBeShown && link(path, 'Show the whole record', { class: 'button', 'data-key': 'whole' }),
+	)
+}
+
+/** What a method reads of the query. Its inputs have no names: one called `append` would be the form's. */
+function queryForm(app: App, { query }: WayData): HTMLElement {
+	const path = pathOf(app.url)
+	const now = new URLSearchParams(app.url.slice(path.length))
+	const inputs: (readonly [string, HTMLInputElement])[] = []
+	const fields = query
+		.filter(({ role }) => role === undefined)
+		.map(({ name, required, description }) => {
+			const input = el('input', { type: 'text', 'aria-required': required && 'true' })
+			input.value = now.get(name) ?? ''
+			inputs.push([name, input])
+			const hint = description !== undefined && el('p', { class: 'hint' }, description)
+			return el('div', { class: 'field' }, labelled([name, required && star()], input), hint)
+		})
+	const ask = el('button', { type: 'submit', class: 'primary', 'data-key': 'ask' }, 'Ask')
+	const form = el(
+		'form',
+		{},
+		el('div', { class: 'inputs' }, ...fields),
+		el('div', { class: 'form-foot' }, ask),
+	)
+	form.addEventListener('submit', (event) => {
+		event.preventDefault()
+		const pairs = inputs.filter(([, { value }]) => value !== '').map(([name, { value }]) => [name, value])
+		const text = new URLSearchParams(pairs).toString()
+		void app.go(text === '' ? path : `${path}?${text}`)
+	})
+	return form
+}
+
+/** Asks before anything is deleted, with a form where the method takes a body. */
+function deletePart(app: App, way: WayData): HTMLElement {
+	if (way.body !== undefined) {
+		const asked = question(app, () => void sendWay(app, way, body, made))
+		let body: Body | undefined
+		const made = bodyForm(app, way, undefined, (text) => {
+			body = text
+			asked.open()
+		})
+		return el('div', {}, made.element, asked.dialog)
+	}
+	const alert = el('div', { class: 'alert', role: 'alert' })
+	const complain = (message: string, _: readonly unknown[], ...more: readonly HTMLElement[]) =>
+		alert.replaceChildren(el('p', {}, message), ...more)
+	const form = el('form')
+	const { dialog, open } = question(app, () => void sendWay(app, way, undefined, { element: form, complain }))
+	form.append(button('Delete…', { class: 'danger', 'data-key': 'delete' }, open))
+	return el('div', { class: 'aside' }, alert, form, dialog)
+}
+
+function question(app: App, onSure: () => void): { dialog: HTMLDialogElement; open: () => void } {
+	const dialog = el('dialog', { 'aria-labelledby': 'delete-title' })
+	const cancel = button('Cancel', {}, () => dialog.close())
+	const sure = button('Delete', { class: 'danger' }, () => {
+		dialog.close()
+		onSure()
+	})
+	dialog.append(
+		el('h2', { id: 'delete-title' }, 'Delete this for good?'),
+		el('p', { class: 'path' }, app.urlFor('DELETE')),
+		el('div', { class: 'form-foot' }, cancel, sure),
+	)
+	const open = () => {
+		dialog.showModal()
+		cancel.focus()
+	}
+	return { dialog, open }
+}

@@ -1,0 +1,140 @@
+/** What a request was answered: its status, and its body as a table, as fields or as JSON, or its headers. */
+import type { AnswerData } from '../page-data.ts'
+import type { App, View } from './app.ts'
+import { curlBox } from './curl-box.ts'
+import { button, type Child, el, link } from './dom.ts'
+import { headerValue } from './header-value.ts'
+import { isList, isRecord, type JsonValue, parseJson } from './json-value.ts'
+import { jsonView } from './json-view.ts'
+import { offersOf } from './list-query.ts'
+import { listTools, pager } from './list-tools.ts'
+import { beginning, tableView } from './table.ts'
+import { wholeValue } from './value-view.ts'
+
+const MOST_FIELDS = 1_000
+
+/** The value of an answer, outside of its envelope. */
+export interface Content {
+	readonly data: JsonValue | undefined
+	readonly meta: JsonValue | undefined
+}
+
+export function contentOf({ body, status }: Pick<AnswerData, 'body' | 'status'>): Content {
+	const whole = parseJson(body)
+	if (!isRecord(whole) || status >= 400) return { data: whole, meta: undefined }
+	const isEnveloped = whole.get('success') === true && whole.has('data')
+	return isEnveloped ? { data: whole.get('data'), meta: whole.get('meta') } : { data: whole, meta: undefined }
+}
+
+export function answerView(app: App, answer: AnswerData): HTMLElement {
+	const { data, meta } = contentOf(answer)
+	const way = app.data.ways.find(({ method }) => method === 'GET')
+	const offers = offersOf(way?.query ?? [])
+	const plain = answer.status < 400 ? plainView(app, data) : errorView(app, answer, data)
+	const views: (readonly [View, string])[] = [
+		['json', 'JSON'],
+		['headers', 'Headers'],
+	]
+	if (plain !== undefined)
+		views.unshift(['plain', isList(data) ? 'Table' : answer.status < 400 ? 'Fields' : 'Error'])
+	const view = views.some(([name]) => name === app.view) ? app.view : (views[0]?.[0] ?? 'json')
+	const isPages = isList(data) && way?.isPage === true
+	return el(
+		'section',
+		{ class: 'card answer', 'aria-label': 'Answer' },
+		el('div', { class: 'card-head' }, statusChip(answer), tabs(app, views, view)),
+		isPages && listTools(app, offers),
+		...shown(app, answer, view, plain),
+		isList(data) && isPages && pager(app, data.length, meta, offers),
+		curlBox(app, { method: 'GET', body: undefined, headers: [] }),
+	)
+}
+
+export function statusChip({ status, reason }: Pick<AnswerData, 'status' | 'reason'>): HTMLElement {
+	const kind = status < 300 ? 'good' : status < 400 ? 'other' : 'bad'
+	return el('p', { class: `status ${kind}` }, el('b', {}, String(status)), ` ${reason}`)
+}
+
+function tabs(app: App, views: readonly (readonly [View, string])[], now: View): HTMLElement {
+	const buttons = views.map(([view, text]) =>
+		button(text, { 'aria-pressed': String(view === now), 'data-key': `view ${view}` }, () => {
+			app.view = view
+			app.render()
+		}),
+	)
+	return el('div', { class: 'tabs', role: 'group', 'aria-label': 'View' }, ...buttons)
+}
+
+function shown(app: App, answer: AnswerData, view: View, plain: HTMLElement | undefined): Child[] {
+	const { roots } = app.data
+	const note = answer.note !== undefined && el('p', { class: 'note' }, answer.note)
+	if (view === 'headers') return [headersView(answer)]
+	return view === 'plain' && plain !== undefined ? [plain, note] : [jsonView(answer.body, roots), note]
+}
+
+/** A list as a table, a record as its fields; nothing else but JSON for other values. */
+function plainView(app: App, data: JsonValue | undefined): HTMLElement | undefined {
+	const way = app.data.ways.find(({ method }) => method === 'GET')
+	if (isList(data)) {
+		if (data.length === 0) return el('p', { class: 'empty' }, 'Nothing here.')
+		return tableView(app, data, offersOf(way?.query ?? []))
+	}
+	return isRecord(data) && data.size > 0 ? fieldsView(data, app.data.roots) : undefined
+}
+
+function fieldsView(record: ReadonlyMap<string, JsonValue>, roots: readonly string[]): HTMLElement {
+	const items = [...record]
+		.slice(0, MOST_FIELDS)
+		.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, wholeValue(value, roots))))
+	const list = el('dl', { class: 'fields' }, ...items)
+	return record.size <= MOST_FIELDS ? list : el('div', {}, list, beginning(MOST_FIELDS, record.size))
+}
+
+function errorView(app: App, { status }: AnswerData, data: JsonValue | undefined): HTMLElement | undefined {
+	const error = isRecord(data) ? (data.get('error') ?? data.get('detail')) : undefined
+	if (typeof error !== 'string') return undefined
+	const home = app.data.crumbs[0]?.url
+	const isLost = status === 404 && app.data.map === undefined && home !== undefined
+	const needsKey = status === 401 || status === 403
+	const problems = problemsIn(data)
+		// Of a single one the error itself mostly speaks.
+		.filter(({ field, message }) => error !== `${field} ${message}`)
+		.map(({ field, message }) => el('li', {}, el('b', {}, field), ` ${message}`))
+	return el(
+		'div',
+		{ class: 'error' },
+		el('p', {}, error),
+		problems.length > 0 && el('ul', {}, ...problems),
+		needsKey && el('p', { class: 'quiet' }, needOf(app)),
+		isLost && el('p', {}, link(home, 'All routes')),
+	)
+}
+
+function needOf({ session, data }: App): string {
+	const hasSome = session.kind !== 'none' || data.user !== undefined
+	return hasSome
+		? 'The credentials that were sent don’t do: use others.'
+		: 'Use “Credentials” above to send some.'
+}
+
+/** A problem with a field or a parameter, as an answer's `details` tell it. */
+export interface Problem {
+	readonly field: string
+	readonly message: string
+}
+
+export function problemsIn(data: JsonValue | undefined): Problem[] {
+	const details = isRecord(data) ? data.get('details') : undefined
+	if (!isList(details)) return []
+	return details.flatMap((one) => {
+		const [field, message] = isRecord(one) ? [one.get('field'), one.get('message')] : []
+		return typeof message === 'string' ? [{ field: typeof field === 'string' ? field : '', message }] : []
+	})
+}
+
+function headersView(answer: AnswerData): HTMLElement {
+	const items = answer.headers.map(([name, value]) =>
+		el('div', {}, el('dt', {}, name), el('dd', {}, ...headerValue(name, value))),
+	)
+	return el('dl', { class: 'fields headers' }, ...items)
+}

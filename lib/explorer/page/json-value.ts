@@ -1,0 +1,136 @@
+/** JSON, read without a loss: numbers keep their digits, names their order, and every name is one. */
+
+/** A number as it is written. */
+export class Digits {
+	readonly text: string
+
+	constructor(text: string) {
+		this.text = text
+	}
+}
+
+export type JsonValue =
+	| null
+	| boolean
+	| string
+	| Digits
+	| readonly JsonValue[]
+	| ReadonlyMap<string, JsonValue>
+
+/** Deeper values are not taken apart: the text is shown. */
+const DEEPEST = 200
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const WORDS: readonly (readonly [string, JsonValue])[] = [
+	['true', true],
+	['false', false],
+	['null', null],
+]
+
+/** The value of a text; `undefined` where it is no JSON. */
+export function parseJson(text: string): JsonValue | undefined {
+	try {
+		const reader = new Reader(text)
+		const value = reader.value(0)
+		return reader.isAtEnd() ? value : undefined
+	} catch {
+		return undefined
+	}
+}
+
+/** A value as JSON, without spaces. */
+export function textOf(value: JsonValue): string {
+	if (value instanceof Digits) return value.text
+	if (isList(value)) return `[${value.map(textOf).join(',')}]`
+	if (isRecord(value))
+		return `{${[...value].map(([name, one]) => `${JSON.stringify(name)}:${textOf(one)}`).join(',')}}`
+	return JSON.stringify(value)
+}
+
+export function isRecord(value: JsonValue | undefined): value is ReadonlyMap<string, JsonValue> {
+	return value instanceof Map
+}
+
+export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+	return Array.isArray(value)
+}
+
+class Reader {
+	readonly #text: string
+	#at = 0
+
+	constructor(text: string) {
+		this.#text = text
+	}
+
+	isAtEnd(): boolean {
+		this.#skip()
+		return this.#at === this.#text.length
+	}
+
+	value(depth: number): JsonValue {
+		if (depth > DEEPEST) throw new RangeError('too deep')
+		this.#skip()
+		const char = this.#text[this.#at]
+		if (char === '"') return this.#string()
+		if (char === '{') return this.#record(depth)
+		if (char === '[') return this.#list(depth)
+		for (const [word, value] of WORDS) if (this.#takes(word)) return value
+		return this.#number()
+	}
+
+	#record(depth: number): ReadonlyMap<string, JsonValue> {
+		const record = new Map<string, JsonValue>()
+		this.#at++
+		this.#skip()
+		if (this.#takes('}')) return record
+		do {
+			this.#skip()
+			const name = this.#string()
+			this.#skip()
+			if (!this.#takes(':')) throw new SyntaxError('a colon is missing')
+			record.set(name, this.value(depth + 1))
+			this.#skip()
+		} while (this.#takes(','))
+		if (!this.#takes('}')) throw new SyntaxError('an object has no end')
+		return record
+	}
+
+	#list(depth: number): JsonValue[] {
+		const list: JsonValue[] = []
+		this.#at++
+		this.#skip()
+		if (this.#takes(']')) return list
+		do {
+			list.push(this.value(depth + 1))
+			this.#skip()
+		} while (this.#takes(','))
+		if (!this.#takes(']')) throw new SyntaxError('an array has no end')
+		return list
+	}
+
+	#string(): string {
+		let end = this.#at + 1
+		while (end < this.#text.length && this.#text[end] !== '"') end += this.#text[end] === '\\' ? 2 : 1
+		const text = this.#text.slice(this.#at, end + 1)
+		this.#at = end + 1
+		return String(JSON.parse(text))
+	}
+
+	#number(): Digits {
+		NUMBER.lastIndex = this.#at
+		const [text] = NUMBER.exec(this.#text) ?? []
+		if (text === undefined) throw new SyntaxError('no value')
+		this.#at += text.length
+		return new Digits(text)
+	}
+
+	#takes(word: string): boolean {
+		if (!this.#text.startsWith(word, this.#at)) return false
+		this.#at += word.length
+		return true
+	}
+
+	#skip(): void {
+		while (' \t\r\n'.includes(this.#text[this.#at] ?? '.')) this.#at++
+	}
+}

@@ -1,0 +1,75 @@
+/** The map: handlers with their versions and routes. A path with params can be filled in and opened. */
+import type { MapData, MapHandler, MapRoute } from '../page-data.ts'
+import { distinctWays, methodBadge } from './actions.ts'
+import type { App } from './app.ts'
+import { type Child, el, link } from './dom.ts'
+
+export function mapView(app: App, { handlers, hasMore }: MapData): HTMLElement {
+	const names = [...new Set(handlers.map(({ name }) => name))]
+	return el(
+		'section',
+		{ class: 'map', 'aria-label': 'Routes' },
+		...names.map((name) =>
+			handlerCard(
+				app,
+				name,
+				handlers.filter((one) => one.name === name),
+			),
+		),
+		handlers.length === 0 && el('p', { class: 'card empty' }, 'There is nothing here that you may use.'),
+		hasMore && el('p', { class: 'quiet' }, 'There is more for whoever has credentials.'),
+	)
+}
+
+function handlerCard(app: App, name: string, versions: readonly MapHandler[]): HTMLElement {
+	const parts = versions.flatMap(({ version, routes }): Child[] => [
+		version !== undefined && el('h3', {}, version),
+		el('ul', { class: 'routes' }, ...routes.map((route) => routeItem(app, route))),
+	])
+	return el('article', { class: 'card' }, el('h2', {}, name === '' ? '/' : name), ...parts)
+}
+
+function routeItem(app: App, { path, ways }: MapRoute): HTMLElement {
+	const badges = distinctWays(ways).map(({ method }) => methodBadge(method))
+	const summary = ways[0]?.summary ?? ''
+	const where = path.includes('{') ? pathForm(app, path) : link(path, path, { class: 'path' })
+	return el(
+		'li',
+		{},
+		where,
+		el('span', { class: 'badges' }, ...badges),
+		el('span', { class: / /.test(summary) ? 'quiet' : 'quiet path' }, summary),
+	)
+}
+
+/** `/articles/{id}`, with a place to write the id. */
+function pathForm(app: App, path: string): HTMLElement {
+	const inputs: HTMLInputElement[] = []
+	const parts = path.split(/(\{[^}]*\})/).map((part) => {
+		const [, name] = /^\{(.*)\}$/.exec(part) ?? []
+		if (name === undefined) return part
+		const input = el('input', {
+			type: 'text',
+			placeholder: name,
+			'aria-label': `${name} of ${path}`,
+			size: String(Math.max(4, name.length)),
+		})
+		inputs.push(input)
+		return input
+	})
+	const form = el(
+		'form',
+		{ class: 'path' },
+		...parts,
+		el('button', { type: 'submit', class: 'small', 'aria-label': `Open ${path}` }, 'Open'),
+	)
+	form.addEventListener('submit', (event) => {
+		event.preventDefault()
+		const empty = inputs.find(({ value }) => value === '')
+		if (empty !== undefined) return empty.focus()
+		void app.go(
+			parts.map((part) => (typeof part === 'string' ? part : encodeURIComponent(part.value))).join(''),
+		)
+	})
+	return form
+}

@@ -1,0 +1,101 @@
+/** Makes the page from its data. */
+import type { WayData } from '../page-data.ts'
+import { actionsView, methodBadge } from './actions.ts'
+import { answerView, contentOf } from './answer-view.ts'
+import type { App } from './app.ts'
+import { el, link } from './dom.ts'
+import { isRecord } from './json-value.ts'
+import { mapView } from './map-view.ts'
+import { pathOf } from './path.ts'
+import { signInPart } from './sign-in.ts'
+
+export function render(app: App): void {
+	const { answer, map, url } = app.data
+	const path = pathOf(url)
+	document.title = `${path} · API explorer`
+	document.getElementById('top')?.replaceChildren(...topView(app))
+	const actions = actionsView(app)
+	const parts = [
+		headView(app, path),
+		answer !== undefined && answerView(app, answer),
+		actions,
+		...mapPart(app, path),
+	]
+	const main = document.getElementById('main')
+	// Its forms stand beside a record; where there are none, it has the whole width.
+	const isRecordPage =
+		answer !== undefined &&
+		answer.status < 400 &&
+		isRecord(contentOf(answer).data) &&
+		map === undefined &&
+		actions !== undefined &&
+		actions.querySelector('details') !== null
+	main?.setAttribute('class', isRecordPage ? 'record' : '')
+	main?.replaceChildren(...parts.filter((one) => one instanceof Node))
+}
+
+/** The map, below an answer under a heading of its own, and without what has been answered. */
+function mapPart(app: App, path: string): HTMLElement[] {
+	const { answer, map } = app.data
+	if (map === undefined) return []
+	if (answer === undefined) return [mapView(app, map)]
+	const handlers = map.handlers
+		.map((one) => ({ ...one, routes: one.routes.filter((route) => route.path !== path) }))
+		.filter(({ routes }) => routes.length > 0)
+	if (handlers.length === 0) return []
+	return [el('h2', { class: 'below' }, placeName(path)), mapView(app, { ...map, handlers })]
+}
+
+function placeName(path: string): string {
+	return path === '/' ? 'All routes' : `Below ${path}`
+}
+
+function topView(app: App): HTMLElement[] {
+	const { crumbs } = app.data
+	const items = crumbs.map(({ text, url }, at) => {
+		const isLast = at === crumbs.length - 1
+		const name = at === 0 ? 'API' : text
+		const current = isLast ? 'page' : undefined
+		return el(
+			'li',
+			{},
+			url === undefined || isLast ? el('span', { 'aria-current': current }, name) : link(url, name),
+		)
+	})
+	return [
+		el('span', { class: 'mark', 'aria-hidden': 'true' }),
+		el('nav', { 'aria-label': 'Path' }, el('ol', {}, ...items)),
+		signInPart(app),
+	]
+}
+
+function headView(app: App, path: string): HTMLElement {
+	const { answer, url, ways, user } = app.data
+	const isMap = answer === undefined
+	const title = isMap ? placeName(path) : path
+	const what = isMap ? 'All that you may use' : summaryOf(ways)
+	return el(
+		'div',
+		{ class: 'head' },
+		el(
+			'h1',
+			{ tabindex: '-1', class: isMap ? '' : 'path' },
+			!isMap && methodBadge('GET'),
+			el('span', {}, title),
+		),
+		el(
+			'p',
+			{ class: 'quiet' },
+			what,
+			user !== undefined && el('span', {}, what === '' ? 'as ' : ' · as ', el('b', {}, user)),
+		),
+		url.includes('?') && el('p', { class: 'query path' }, url.slice(url.indexOf('?'))),
+	)
+}
+
+/** What is read here, in a few words. */
+function summaryOf(ways: readonly WayData[]): string {
+	const way = ways.find(({ method }) => method === 'GET')
+	if (way === undefined) return ways.length === 0 ? 'No such route' : 'Nothing is read here'
+	return way.isAllowed ? way.summary : 'Needs credentials'
+}

@@ -1,0 +1,115 @@
+/** The box for credentials: a bearer token, or a key that signs. What is typed leaves the document at once. */
+import type { App } from './app.ts'
+import { button, el, labelled } from './dom.ts'
+import { bearerSession, hmacSession, NOBODY, type Session } from './session.ts'
+
+export function signInPart(app: App): HTMLElement {
+	const box = signInBox(app)
+	const { kind, keyId } = app.session
+	const words = { none: 'Credentials', bearer: 'Bearer token', hmac: `Key ${keyId}` }
+	const open = button(
+		[el('span', { class: 'lamp', 'aria-hidden': 'true' }), words[kind]],
+		{ class: `credentials ${kind}`, 'data-key': 'credentials', 'aria-haspopup': 'dialog' },
+		() => box.showModal(),
+	)
+	return el('div', {}, open, box)
+}
+
+function signInBox(app: App): HTMLDialogElement {
+	const wrong = el('p', { class: 'wrong', role: 'alert' })
+	const box = el('dialog', { 'aria-labelledby': 'credentials-title' })
+	const use: Use = async (make, secret) => {
+		try {
+			const session = await make()
+			box.close()
+			await app.become(session)
+		} catch (error) {
+			wrong.textContent = error instanceof Error ? error.message : String(error)
+			secret?.focus()
+		}
+	}
+	box.append(
+		el('h2', { id: 'credentials-title' }, 'Credentials'),
+		el(
+			'p',
+			{ class: 'quiet' },
+			'Kept by this page alone until it is closed or loaded anew: in no storage, no cookie, no address.',
+		),
+		bearerForm(use),
+		hmacForm(use),
+		wrong,
+		el(
+			'div',
+			{ class: 'form-foot' },
+			button('Close', {}, () => box.close()),
+			app.session.kind !== 'none' && button('Forget them', { class: 'danger' }, () => void use(() => NOBODY)),
+		),
+	)
+	box.addEventListener('close', () => {
+		wrong.textContent = ''
+		for (const input of box.querySelectorAll('input')) input.value = ''
+	})
+	return box
+}
+
+/** `secret` is where it has to be typed again when it can't be used. */
+type Use = (make: () => Promise<Session> | Session, secret?: HTMLInputElement) => Promise<void>
+
+function bearerForm(use: Use): HTMLFormElement {
+	const token = secretInput()
+	return credentialsForm('Bearer token', [labelled('Token', token)], 'Use token', () => {
+		const text = taken(token)
+		return use(() => {
+			if (!/^[\x21-\x7e]+$/.test(text)) throw new TypeError('A token is printable ASCII without spaces.')
+			return bearerSession(text)
+		}, token)
+	})
+}
+
+function hmacForm(use: Use): HTMLFormElement {
+	const id = el('input', { type: 'text', autocomplete: 'off', spellcheck: 'false' })
+	const secret = secretInput()
+	const fields = [labelled('Key id', id), labelled('Secret, base64', secret)]
+	return credentialsForm('HMAC key', fields, 'Use key', () => {
+		const text = taken(secret)
+		return use(() => {
+			if (!/^[\x20-\x7e]{1,128}$/.test(id.value)) throw new TypeError('A key has an id of printable ASCII.')
+			return hmacSession(id.value, text.trim())
+		}, secret)
+	})
+}
+
+function credentialsForm(
+	name: string,
+	fields: readonly HTMLElement[],
+	send: string,
+	act: () => Promise<void>,
+): HTMLFormElement {
+	const form = el(
+		'form',
+		{ autocomplete: 'off', novalidate: true },
+		el(
+			'fieldset',
+			{},
+			el('legend', {}, name),
+			...fields,
+			el('button', { type: 'submit', class: 'primary' }, send),
+		),
+	)
+	form.addEventListener('submit', (event) => {
+		event.preventDefault()
+		void act()
+	})
+	return form
+}
+
+function secretInput(): HTMLInputElement {
+	return el('input', { type: 'password', autocomplete: 'off', spellcheck: 'false' })
+}
+
+/** The text of an input, which is emptied. */
+function taken(input: HTMLInputElement): string {
+	const { value } = input
+	input.value = ''
+	return value
+}

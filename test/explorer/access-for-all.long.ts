@@ -1,0 +1,173 @@
+/** The page for whoever uses a keyboard, a screen reader, a telephone or the dark: axe-core, and walks by keys alone. */
+import { readFileSync } from 'node:fs'
+import type { Browser, Page } from 'playwright-core'
+import * as assert from 'uvu/assert'
+import { inChromium, launch } from '../helpers/chromium.ts'
+import { describe } from '../helpers/describe.ts'
+import { ROOT } from '../helpers/program.ts'
+import { focused, type Garden, garden, REFUSED, TOKEN, type Visit, visit } from './garden.ts'
+
+const AXE = readFileSync(`${ROOT}/node_modules/axe-core/axe.min.js`, 'utf8')
+const LIST = '/garden/articles'
+
+interface Finding {
+	readonly id: string
+	readonly impact: string
+	readonly nodes: readonly { readonly html: string }[]
+}
+
+/** What axe-core finds to be serious or worse. */
+async function findings(page: Page): Promise<string[]> {
+	await page.evaluate(`${AXE}; 0`)
+	const { violations } = (await page.evaluate('axe.run()')) as { violations: readonly Finding[] } // its documented answer
+	return violations
+		.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+		.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+async function tabTo(page: Page, key: string): Promise<void> {
+	for (let presses = 0; presses < 60; presses++) {
+		if ((await focused(page)) === key) return
+		await page.keyboard.press('Tab')
+	}
+	throw new Error(`no Tab leads to ${key}`)
+}
+
+describe('explorer: for everybody', (test) => {
+	const browserTest = inChromium(test, 'the explorer')
+	let browser: Browser | undefined
+	let site: Garden | undefined
+
+	test.after(async () => {
+		await browser?.close()
+		await site?.server.close()
+	})
+
+	async function on(seen: Visit, use: (page: Page) => Promise<void>): Promise<void> {
+		browser ??= await launch()
+		site ??= await garden()
+		await visit(browser, site.url, seen, use)
+	}
+
+	const tourists: readonly { width: number; colorScheme: 'light' | 'dark' }[] = [
+		{ width: 1_280, colorScheme: 'light' },
+		{ width: 1_280, colorScheme: 'dark' },
+		{ width: 390, colorScheme: 'light' },
+		{ width: 390, colorScheme: 'dark' },
+		{ width: 320, colorScheme: 'light' },
+	]
+	for (const { width, colorScheme } of tourists) {
+		browserTest(
+			`${width < 390 ? '' : 'axe-core finds nothing serious, and '}no page scrolls sideways: ${width}, ${colorScheme}`,
+			() =>
+				on({ path: '/', width, colorScheme, allowed: REFUSED }, async (page) => {
+					const found: string[] = []
+					const look = async (where: string) => {
+						// Of the smallest width it is only asked whether all fits.
+						const serious = width < 390 ? [] : await findings(page)
+						found.push(...serious.map((finding) => `${where}: ${finding}`))
+						const wide = await page.evaluate('document.documentElement.scrollWidth')
+						if (wide !== width) found.push(`${where} is ${wide} wide`)
+						const lines =
+							'new Set([...document.querySelectorAll("#top li")].map((one) => one.getBoundingClientRect().top)).size'
+						if ((await page.evaluate(lines)) !== 1) found.push(`${where} has its crumbs in several lines`)
+					}
+					await look('the map')
+					await page.getByRole('button', { name: 'Credentials' }).click()
+					await look('the box for credentials')
+					await page.getByLabel('Token').fill(TOKEN)
+					await page.getByRole('button', { name: 'Use token' }).click()
+					await page.getByText('as ruth').waitFor()
+					await page.getByRole('link', { name: LIST, exact: true }).click()
+					await page.getByText('Add to the articles').click()
+					await page.getByRole('button', { name: 'Create' }).click()
+					await page.locator('[aria-invalid=true]').first().waitFor()
+					await look('a list, with a form that was refused')
+					await page.getByRole('rowheader', { name: '1', exact: true }).getByRole('link').click()
+					await page.getByRole('button', { name: 'Save changes' }).waitFor()
+					await page.getByText('Delete one of the articles').click()
+					await look('a record with its forms')
+					for (const view of width < 1_280 ? [] : ['JSON', 'Headers']) {
+						await page.getByRole('button', { name: view, exact: true }).first().click()
+						await look(view)
+					}
+					await page.evaluate(
+						"history.pushState(null, '', '/garden/articles/99'); dispatchEvent(new PopStateEvent('popstate'))",
+					)
+					await page.getByText('404').waitFor()
+					await page.getByRole('button', { name: 'Error' }).click()
+					await look('an error')
+					assert.equal(found, [])
+				}),
+		)
+	}
+
+	browserTest('a record is found, changed and left by the keyboard alone', () =>
+		on({ path: '/', allowed: REFUSED }, async (page) => {
+			await page.keyboard.press('Tab')
+			assert.is(await focused(page), 'Skip to the content')
+			await page.keyboard.press('Enter')
+			assert.is(await focused(page), 'main')
+			await page.keyboard.press('Shift+Tab')
+			assert.is(await focused(page), 'credentials')
+			await page.keyboard.press('Enter')
+			await page.keyboard.type(TOKEN)
+			await page.keyboard.press('Enter')
+			await page.getByText('as ruth').waitFor()
+			assert.is(await focused(page), 'credentials')
+			await tabTo(page, LIST)
+			await page.keyboard.press('Enter')
+			await page.getByRole('table').waitFor()
+			assert.is(await focused(page), `GET${LIST}`)
+			await tabTo(page, 'search')
+			await page.keyboard.type('Title 07')
+			await page.keyboard.press('Enter')
+			await page.getByText('1 record', { exact: true }).waitFor()
+			await tabTo(page, '7')
+			await page.keyboard.press('Enter')
+			await page.getByRole('button', { name: 'Save changes' }).waitFor()
+			await tabTo(page, 'patch-title')
+			await page.keyboard.press('End')
+			await page.keyboard.type(', changed')
+			await page.keyboard.press('Enter')
+			await page.getByText('Saved.').waitFor()
+			await page.locator('dd').getByText('Title 07, changed').waitFor()
+			await tabTo(page, 'way DELETE')
+			await page.keyboard.press('Enter')
+			await page.keyboard.press('Tab')
+			await page.keyboard.press('Enter')
+			assert.is(await focused(page), 'Cancel')
+			await page.keyboard.press('Escape')
+			assert.is(await focused(page), 'delete')
+		}),
+	)
+
+	browserTest('the focus can be seen, and nothing moves for whoever doesn’t like that', () =>
+		on({ path: LIST }, async (page) => {
+			await page.keyboard.press('Tab')
+			await page.keyboard.press('Tab')
+			const style = 'getComputedStyle(document.activeElement)'
+			assert.is(await page.evaluate(`${style}.outlineStyle + ${style}.outlineWidth`), 'solid2px')
+			await page.emulateMedia({ reducedMotion: 'reduce' })
+			const moving =
+				'[...document.querySelectorAll("*")].filter((one) => getComputedStyle(one).transitionProperty !== "none").length'
+			assert.is(await page.evaluate(moving), 0)
+		}),
+	)
+
+	browserTest('without scripts the answer can be read, and the map', async () => {
+		browser ??= await launch()
+		site ??= await garden()
+		const context = await browser.newContext({ javaScriptEnabled: false })
+		try {
+			const page = await context.newPage()
+			await page.goto(site.url + LIST)
+			assert.match((await page.locator('main pre').first().textContent()) ?? '', '"title": "Title 02"')
+			await page.getByRole('link', { name: 'API' }).click()
+			await page.getByRole('link', { name: '/garden/markup' }).click()
+			assert.match((await page.locator('main pre').first().textContent()) ?? '', '<script>document.title')
+		} finally {
+			await context.close()
+		}
+	})
+})

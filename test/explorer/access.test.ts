@@ -1,0 +1,425 @@
+/** A page shows what its caller may use, and nothing of anybody else's. */
+import * as assert from 'uvu/assert'
+import {
+	type AccessRules,
+	CrudHandler,
+	createServer,
+	MemoryCache,
+	MemoryModel,
+	newToken,
+	RestError,
+	RestHandler,
+	RoleAcl,
+	TokenAuthenticator,
+} from '../../lib/index.ts'
+import { growth } from '../helpers/cost.ts'
+import { describe } from '../helpers/describe.ts'
+import { Log } from '../helpers/listening.ts'
+import { stopwatch } from '../helpers/stalls.ts'
+import { dataIn, open } from './page-of.ts'
+
+const { token, digest } = newToken()
+const BEARER = { Authorization: `Bearer ${token}` }
+const acl = new RoleAcl({ editor: ['article:write'] })
+
+function authenticator() {
+	return new TokenAuthenticator({
+		tokens: (sent) => (sent === digest ? { id: 'ruth', roles: ['editor'] } : undefined),
+	})
+}
+
+class Notes extends RestHandler {
+	override access: AccessRules = { get_open: 'anyone', post_vault: ['vault:write'], '*': 'user' }
+	get_open() {
+		return 'open'
+	}
+	get_closed(id: string) {
+		return id
+	}
+	post_closed() {}
+	post_only() {}
+	post_vault() {}
+}
+
+class Articles extends CrudHandler {
+	override access: AccessRules = { create: ['article:write'], update: ['article:write'] }
+	constructor() {
+		const fields = {
+			slug: 'text',
+			title: { type: 'text', maxLength: 20 },
+			secret: { type: 'text', nullable: true },
+			inner: { type: 'text', nullable: true },
+		} as const
+		const rows = [{ slug: 'thyme', title: 'Thyme', secret: 'MARKER', inner: 'MARKER' }]
+		super(new MemoryModel('article', { key: 'slug', fields, rows }), {
+			visible: ['title', 'slug'],
+			creatable: ['slug', 'title', 'secret'],
+			updatable: ['title', 'secret'],
+			allow: ['list', 'read', 'create', 'update'],
+		})
+	}
+}
+
+function site(more: object = {}) {
+	return createServer(
+		{ 'blog/v1': new Notes(), 'blog/v2': new Notes(), 'blog/articles': new Articles() },
+		{ explorer: true, logger: new Log(), authenticator: authenticator(), acl, ...more },
+	)
+}
+
+describe('explorer: what a caller sees', (test) => {
+	const server = site()
+
+	test('the forms of what is allowed, and the bare method of what isn’t', async () => {
+		const ways = async (headers = {}) =>
+			dataIn(await open(server, '/blog/articles', headers)).ways.map(
+				({ method, isAllowed, body, query }) =>
+					`${method} ${isAllowed} ${Object.keys(body?.properties ?? {}).join()} ${query.length > 0}`,
+			)
+		assert.equal(await ways(), ['GET true  true', 'POST false  false', 'QUERY true  true'])
+		assert.equal(await ways(BEARER), [
+			'GET true  true',
+			'POST true slug,title,secret true',
+			'QUERY true  true',
+		])
+	})
+
+	test('hidden fields that can’t be written are nowhere; hidden ones that can are named, without their values', async () => {
+		for (const url of ['/', '/blog/articles', '/blog/articles/thyme']) {
+			const text = (await open(server, url, BEARER)).text()
+			assert.not.match(text, 'MARKER')
+			assert.not.match(text, '"inner"')
+		}
+	})
+
+	test('the map at the root has what the caller may use, version by version', async () => {
+		const reply = await open(server, '/')
+		const { map, answer, user } = dataIn(reply)
+		assert.is(reply.status, 200)
+		assert.is(answer, undefined)
+		assert.is(user, undefined)
+		const routes = map?.handlers.map(({ name, version, routes }) => [
+			name,
+			version,
+			routes.map(({ path, ways }) => `${path} ${ways.map(({ method }) => method)}`),
+		])
+		assert.equal(routes, [
+			['blog', 'v1', ['/blog/v1/open GET']],
+			['blog', 'v2', ['/blog/v2/open GET']],
+			['blog/articles', undefined, ['/blog/articles GET,QUERY', '/blog/articles/{id} GET']],
+		])
+		assert.is(map?.hasMore, true)
+	})
+
+	test('whoever sends credentials sees more, and nothing that needs others', async () => {
+		const { map, user } = dataIn(await open(server, '/', BEARER))
+		assert.is(user, 'ruth')
+		const paths = map?.handlers[0]?.routes.map(
+			({ path, ways }) => `${path} ${ways.map(({ method }) => method)}`,
+		)
+		assert.equal(paths, [
+			'/blog/v1/open GET',
+			'/blog/v1/closed/{id} GET',
+			'/blog/v1/closed POST',
+			'/blog/v1/only POST',
+		])
+	})
+
+	test('wrong credentials are nobody’s', async () => {
+		const log = new Log()
+		const server = site({ logger: log, logRequests: false })
+		const wrong = { Authorization: 'Bearer wrong' }
+		assert.is((await open(server, '/blog/v1/open', wrong)).status, 401)
+		assert.equal(log.messages, ['warn: credentials were refused'])
+		const { map } = dataIn(await open(server, '/', wrong))
+		assert.equal(log.messages, ['warn: credentials were refused', 'warn: credentials were refused'])
+		assert.is(map?.handlers[0]?.routes.length, 1)
+	})
+
+	test('to JSON clients the root is not found, as ever', async () => {
+		const { status, headers } = await server.inject({ url: '/' })
+		assert.is(status, 404)
+		assert.is(headers.vary, 'Accept')
+	})
+
+	test('above handlers is a map of what is below; elsewhere it is not found, with the way back', async () => {
+		const above = await open(server, '/blog')
+		assert.is(above.status, 200)
+		assert.is(dataIn(above).map?.handlers.length, 3)
+		const elsewhere = await open(server, '/blogs/5')
+		assert.is(elsewhere.status, 404)
+		assert.equal(dataIn(elsewhere).crumbs, [{ text: '', url: '/' }, { text: 'blogs' }, { text: '5' }])
+		assert.is(dataIn(elsewhere).map, undefined)
+	})
+
+	test('a base path and a handler at the root have their map too', async () => {
+		class Root extends RestHandler {
+			get__default() {
+				return 'root'
+			}
+		}
+		const based = createServer(
+			{ '': new Root(), blog: new Notes() },
+			{ base: 'api', explorer: true, authenticator: authenticator(), acl },
+		)
+		const { map, answer } = dataIn(await open(based, '/api'))
+		assert.is(answer?.body, '{"success":true,"data":"root"}')
+		assert.equal(
+			map?.handlers.map(({ name }) => name),
+			['api', 'api/blog'],
+		)
+		assert.is((await open(based, '/')).status, 200)
+	})
+
+	test('a method is called by its name, but for a _default one, whose path says it all', async () => {
+		class Root extends RestHandler {
+			get__default() {}
+			get_all() {}
+		}
+		const server = createServer({ plants: new Root() }, { explorer: true, openapi: true })
+		const { map } = dataIn(await open(server, '/'))
+		const summaries = map?.handlers.flatMap(({ routes }) =>
+			routes.map(({ path, ways }) => [path, ways[0]?.summary]),
+		)
+		assert.equal(summaries, [
+			['/plants', ''],
+			['/plants/all', 'get_all'],
+			['/openapi.json', 'This API, described in OpenAPI'],
+		])
+		assert.is(dataIn(await open(server, '/plants')).ways[0]?.summary, '')
+	})
+
+	test('the records of a list are found by its key, whatever it is called', async () => {
+		assert.is(dataIn(await open(server, '/blog/articles')).recordPath, '/blog/articles/{slug}')
+		assert.is(dataIn(await open(server, '/blog/articles/thyme')).recordPath, undefined)
+	})
+
+	test('the crumbs lead to pages', async () => {
+		const { crumbs } = dataIn(await open(server, '/blog/articles/thyme?fields=title'))
+		assert.equal(crumbs, [
+			{ text: '', url: '/' },
+			{ text: 'blog', url: '/blog' },
+			{ text: 'articles', url: '/blog/articles' },
+			{ text: 'thyme', url: '/blog/articles/thyme' },
+		])
+	})
+
+	test('a path of thousands of segments costs no more than its length', async () => {
+		const crumbsOf = async (segments: number) => {
+			const reply = await open(server, '/a'.repeat(segments))
+			assert.is(reply.status, 404)
+			assert.equal(dataIn(reply).crumbs, [{ text: '', url: '/' }])
+		}
+		const { ratio } = await growth(
+			() => crumbsOf(1_000),
+			() => crumbsOf(8_000),
+		)
+		// Eight times the size: 64 times the cost would be what is feared.
+		assert.ok(ratio < 30, `${ratio} times`)
+	})
+
+	test('a path that only other methods answer shows their forms', async () => {
+		const reply = await open(server, '/blog/v1/only', BEARER)
+		assert.is(reply.status, 405)
+		assert.equal(
+			dataIn(reply).ways.map(({ method, isAllowed }) => [method, isAllowed]),
+			[['POST', true]],
+		)
+	})
+})
+
+describe('explorer: what can be done where nothing is', (test) => {
+	class Beds extends RestHandler {
+		override streaming = ['put_bed']
+		get_bed(id: string) {
+			if (id === 'gone') return this.error('It was dug over', 410)
+			return id === 'none' ? this.error('No such bed', 404) : { id }
+		}
+		post_bed(_id: string) {}
+		put_bed(_id: string) {}
+		patch_bed(_id: string) {}
+		delete_bed(_id: string) {}
+	}
+	const fields = { id: 'integer', name: 'text' } as const
+	const herbs = new CrudHandler(new MemoryModel('herb', { key: 'id', fields, rows: [{ name: 'mint' }] }), {
+		visible: 'all',
+		updatable: ['name'],
+		allow: ['list', 'read', 'create', 'update', 'replace', 'remove'],
+	})
+	const server = createServer({ '': new Beds(), herbs }, { explorer: true, logger: new Log() })
+	const table: [string, number, string[]][] = [
+		['/herbs/1', 200, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']],
+		['/herbs/2', 404, ['GET']],
+		['/herbs/one', 404, ['GET']],
+		['/bed/1', 200, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']],
+		// What isn't there can be made.
+		['/bed/none', 404, ['GET', 'POST', 'PUT']],
+		['/bed/gone', 410, ['GET', 'POST', 'PUT']],
+	]
+	for (const [url, status, expected] of table) {
+		test(`${url} → ${status} offers ${expected}`, async () => {
+			const reply = await open(server, url)
+			assert.is(reply.status, status)
+			assert.equal(
+				dataIn(reply).ways.map(({ method }) => method),
+				expected,
+			)
+		})
+	}
+
+	test('methods that read their body as a stream are told apart, to whoever may use them', async () => {
+		const streaming = dataIn(await open(server, '/bed/1')).ways.filter(({ isStreaming }) => isStreaming)
+		assert.equal(
+			streaming.map(({ method }) => method),
+			['PUT'],
+		)
+		class Closed extends Beds {
+			override access: AccessRules = { '*': 'user' }
+		}
+		const closed = createServer(
+			{ '': new Closed() },
+			{ explorer: true, logger: new Log(), authenticator: authenticator() },
+		)
+		const { ways } = dataIn(await open(closed, '/bed/1'))
+		assert.ok(ways.every(({ isAllowed, isStreaming }) => !isAllowed && !isStreaming))
+	})
+})
+
+describe('explorer: asking who is calling', (test) => {
+	test('each authenticator is asked once, and one that fails lets nobody in', async () => {
+		let asked = 0
+		const counting = {
+			async authenticate() {
+				asked++
+				return { id: 'ruth' }
+			},
+		}
+		const failing = {
+			authenticate() {
+				throw new Error('the store is gone')
+			},
+		}
+		class Own extends Notes {
+			override authenticator = failing as unknown as typeof counting
+		}
+		const log = new Log()
+		const server = createServer(
+			{ a: new Notes(), b: new Notes(), c: new Own() },
+			{ explorer: true, authenticator: counting, acl, logger: log, logRequests: false },
+		)
+		const { map, user } = dataIn(await open(server, '/a/open'))
+		assert.is(map, undefined)
+		assert.is(user, 'ruth')
+		assert.is(asked, 1)
+		const all = dataIn(await open(server, '/'))
+		assert.is(asked, 2)
+		assert.equal(
+			all.map?.handlers.map(({ name, routes }) => [name, routes.length]),
+			[
+				['a', 4],
+				['b', 4],
+				['c', 1],
+			],
+		)
+	})
+
+	test('credentials for one handler are shown to no authenticator of another, but by the map', async () => {
+		let asked = 0
+		const others = {
+			async authenticate(): Promise<null> {
+				asked++
+				throw new RestError('unauthorized')
+			},
+		}
+		class Others extends Notes {
+			override authenticator = others as unknown as ReturnType<typeof authenticator>
+			override rateLimits = { '*': { limit: 2, windowSeconds: 60 } }
+		}
+		const log = new Log()
+		const server = createServer(
+			{ a: new Notes(), b: new Others() },
+			{
+				explorer: true,
+				authenticator: authenticator(),
+				acl,
+				cache: new MemoryCache({ max: 9 }),
+				logger: log,
+				logRequests: false,
+			},
+		)
+		const page = dataIn(await open(server, '/a/closed/5', BEARER))
+		assert.is(page.user, 'ruth')
+		assert.equal(page.roots, ['/a', '/b'])
+		assert.is(asked, 0)
+		assert.equal(log.messages, [])
+		await open(server, '/', BEARER)
+		assert.is(asked, 1)
+	})
+
+	test('an authenticator that never answers keeps no page of others, and the map two seconds', async () => {
+		const hanging = { authenticate: () => new Promise<null>(() => {}) }
+		class Hanging extends Notes {
+			override authenticator = hanging as unknown as ReturnType<typeof authenticator>
+		}
+		const server = createServer(
+			{ a: new Notes(), b: new Hanging(), c: new Notes() },
+			{ explorer: true, authenticator: authenticator(), acl, logger: new Log() },
+		)
+		const took = stopwatch()
+		assert.is((await open(server, '/a/closed/5', BEARER)).status, 200)
+		assert.ok(took() < 1_000)
+		const { map, user } = dataIn(await open(server, '/', BEARER))
+		assert.is(user, 'ruth')
+		assert.equal(
+			map?.handlers.map(({ name, routes }) => [name, routes.length]),
+			[
+				['a', 4],
+				['b', 1],
+				['c', 4],
+			],
+		)
+	})
+
+	test('an acl that fails allows nothing, and the page is shown', async () => {
+		const broken = {
+			allows(): boolean {
+				throw new Error('no roles')
+			},
+		}
+		const reply = await open(site({ acl: broken }), '/blog/articles', BEARER)
+		assert.is(reply.status, 200)
+		assert.equal(
+			dataIn(reply).ways.map(({ isAllowed }) => isAllowed),
+			[true, false, true],
+		)
+	})
+
+	test('where guesses are limited, the map counts them too', async () => {
+		class Limited extends Notes {
+			override rateLimits = { '*': { limit: 2, windowSeconds: 60 } }
+		}
+		let asked = 0
+		const refusing = {
+			async authenticate(): Promise<null> {
+				asked++
+				throw new RestError('unauthorized')
+			},
+		}
+		const server = createServer(
+			{ a: new Limited() },
+			{
+				explorer: true,
+				authenticator: refusing,
+				acl,
+				cache: new MemoryCache({ max: 100 }),
+				logger: new Log(),
+			},
+		)
+		for (let turn = 0; turn < 5; turn++) {
+			const reply = await open(server, '/')
+			assert.is(reply.status, 200)
+			assert.is(reply.headers['ratelimit-policy'], undefined)
+		}
+		assert.is(asked, 2)
+	})
+})

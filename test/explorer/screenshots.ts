@@ -1,0 +1,75 @@
+/**
+ * `npm run screenshots`: writes the pictures of the explorer in `docs/images/`. The example blog's records are always
+ * the same; what differs by day and port is put right.
+ */
+import { mkdirSync, rmSync } from 'node:fs'
+import type { Browser } from 'playwright-core'
+import { launch } from '../helpers/chromium.ts'
+import { ROOT } from '../helpers/program.ts'
+import { type BlogSite, blogSite } from './blog-site.ts'
+
+const FOLDER = `${ROOT}/docs/images`
+const HOST = 'api.example.org'
+const PAGES = [
+	['list', '/blog/api/articles?sort=-published&limit=10&count=exact'],
+	['record', '/blog/api/articles/3'],
+	['map', '/'],
+] as const
+const SIZES = [
+	[1280, 860],
+	[390, 844],
+] as const
+
+mkdirSync(FOLDER, { recursive: true })
+const site = await blogSite()
+const browser = await launch()
+try {
+	for (const [width, height] of SIZES)
+		for (const colorScheme of ['light', 'dark'] as const)
+			await take(browser, site, { width, height, colorScheme })
+} finally {
+	await browser.close()
+	await site.close()
+}
+
+interface Look {
+	readonly width: number
+	readonly height: number
+	readonly colorScheme: 'light' | 'dark'
+}
+
+/** The pages as an editor sees them. */
+async function take(browser: Browser, { url, token }: BlogSite, look: Look): Promise<void> {
+	const { width, height, colorScheme } = look
+	const context = await browser.newContext({ viewport: { width, height }, colorScheme, deviceScaleFactor: 1 })
+	const page = await context.newPage()
+	await page.goto(`${url}/`)
+	await page.getByRole('button', { name: 'Credentials' }).click()
+	await page.getByLabel('Token').fill(token)
+	await page.getByRole('button', { name: 'Use token' }).click()
+	await page.getByText('as ruth').waitFor()
+	for (const [name, path] of PAGES) {
+		if (path !== '/') {
+			await page.evaluate(
+				`history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
+			)
+			await page.locator('.answer').waitFor()
+			await page
+				.getByRole('heading', { level: 1 })
+				.getByText(path.split('?')[0] ?? '')
+				.waitFor()
+		}
+		await page.evaluate(
+			`document.querySelectorAll('.curl code').forEach((one) => { one.textContent = one.textContent.replace(location.host, '${HOST}') }); document.activeElement.blur(); scrollTo(0, 0)`,
+		)
+		await page.mouse.move(0, 0)
+		const file = `${FOLDER}/explorer-${name}-${width}-${colorScheme}.png`
+		rmSync(file, { force: true })
+		await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' })
+		if (name !== 'map') {
+			await page.goBack()
+			await page.getByRole('heading', { level: 1, name: 'All routes' }).waitFor()
+		}
+	}
+	await context.close()
+}
