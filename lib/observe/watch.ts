@@ -1,0 +1,193 @@
+/**
+ * `Watch`: one request, watched from its head to the last byte of its answer; for the log, for listeners, for
+ * tracers, and for `Server-Timing`. It is made where one of these is asked for, and else nothing of it is.
+ */
+import type { Exchange } from '../exchange.ts'
+import type { Logger } from '../logger.ts'
+import { type Clock, type Milliseconds, steadyClock } from '../time.ts'
+import { traceOf } from '../traceparent.ts'
+import { loggedPath } from '../url.ts'
+import { Events, type RequestFacts, type ServedRequest } from './events.ts'
+import type { Observing } from './options.ts'
+import { REQUESTS, RequestTrace } from './trace.ts'
+import { isFailure, type Outcome, type Step, type Watched } from './watched.ts'
+
+/** Who wants to know of the requests of one server. */
+export class Watching {
+	readonly events: Events
+	readonly logger: Logger
+	readonly logs: boolean
+	readonly times: boolean
+	readonly #always: boolean
+
+	constructor(logger: Logger, { logRequests, serverTiming }: Observing) {
+		this.events = new Events(logger)
+		this.logger = logger
+		this.logs = logRequests
+		this.times = serverTiming
+		this.#always = logRequests || serverTiming
+	}
+
+	/** Whether anybody does: listeners and subscribers come and go. */
+	get isOn(): boolean {
+		return this.#always || this.events.some || REQUESTS.hasSubscribers
+	}
+}
+
+/** How long a step took. */
+interface Lap {
+	readonly name: Step
+	readonly time: Milliseconds
+}
+
+export class Watch implements Watched {
+	readonly #exchange: Exchange
+	readonly #watching: Watching
+	readonly #clock: Clock
+	readonly #begun: Milliseconds
+	/** Read at once: a connection that has closed doesn't tell any more whose it was. */
+	readonly #ip: string
+	readonly #trace: RequestTrace | undefined
+	#laps: Lap[] = []
+	#step: Step | undefined
+	#stepBegun: Milliseconds = 0
+	#status: number | undefined
+	#bytes: number | undefined
+	#hasFailed = false
+	#isOver = false
+
+	constructor(exchange: Exchange, watching: Watching, clock: Clock = steadyClock) {
+		this.#exchange = exchange
+		this.#watching = watching
+		this.#clock = clock
+		this.#begun = clock()
+		this.#ip = exchange.ip()
+		this.#trace = REQUESTS.hasSubscribers ? new RequestTrace(exchange) : undefined
+	}
+
+	get isTraced(): boolean {
+		return this.#trace !== undefined
+	}
+
+	run<T>(answer: () => T): T {
+		const trace = this.#trace
+		if (trace === undefined) return answer()
+		try {
+			return REQUESTS.start.runStores(trace, answer)
+		} finally {
+			REQUESTS.end.publish(trace)
+		}
+	}
+
+	step(name: Step): void {
+		if (!this.#watching.times) return
+		const now = this.#clock()
+		this.#lap(now)
+		this.#step = name
+		this.#stepBegun = now
+	}
+
+	failed(error: unknown): void {
+		if (this.#hasFailed || this.#isOver) return
+		this.#hasFailed = true
+		const { events } = this.#watching
+		if (events.has('error')) events.emit('error', { ...this.#facts(), error })
+		if (this.#trace === undefined) return
+		this.#trace.error = error
+		REQUESTS.error.publish(this.#trace)
+	}
+
+	answered(outcome: Outcome): void {
+		this.#status = outcome.status
+		// What refuses a request at once doesn't look at its method; node sends no body to HEAD.
+		this.#bytes = this.#exchange.incoming.method === 'HEAD' ? 0 : lengthOf(outcome)
+		if (this.#trace !== undefined) {
+			this.#trace.status = this.#status
+			this.#trace.bytes = this.#bytes
+		}
+		if (this.#watching.times) outcome.headers.push('Server-Timing', this.#timing())
+	}
+
+	/** The request is over: `isWhole` where its answer reached its end. */
+	end(isWhole: boolean): void {
+		if (this.#isOver) return
+		this.#isOver = true
+		const { logs, events } = this.#watching
+		const isLogged = logs && this.#exchange.mount?.silent !== true
+		if (isLogged || events.has('request')) {
+			const served = this.#served(isWhole)
+			if (isLogged) this.#log(served)
+			events.emit('request', served)
+		}
+		if (this.#trace === undefined) return
+		this.#trace.aborted = !isWhole
+		// Once the answer is written, and for those too that took no promise: here a span ends.
+		REQUESTS.asyncStart.publish(this.#trace)
+		REQUESTS.asyncEnd.publish(this.#trace)
+	}
+
+	#lap(now: Milliseconds): void {
+		if (this.#step !== undefined) this.#laps.push({ name: this.#step, time: now - this.#stepBegun })
+		this.#step = undefined
+	}
+
+	/** As in W3C Server Timing: `total;dur=12.3, auth;dur=1.2`. */
+	#timing(): string {
+		const now = this.#clock()
+		this.#lap(now)
+		const all = [{ name: 'total', time: now - this.#begun }, ...this.#laps]
+		return all.map(({ name, time }) => `${name};dur=${rounded(time)}`).join(', ')
+	}
+
+	#log(served: ServedRequest): void {
+		const { logger } = this.#watching
+		const { status = 0, aborted } = served
+		const level = this.#hasFailed || isFailure(status) ? 'error' : 'info'
+		// Called by an event of the response: what a logger throws would end the process.
+		try {
+			logger[level](served, aborted === true ? 'request aborted' : 'request')
+		} catch {}
+	}
+
+	/** Fields that say nothing are left out, one by one: spreading an object for each takes ten times as long. */
+	#served(isWhole: boolean): ServedRequest {
+		const { user } = this.#exchange
+		const served: Writable<ServedRequest> = Object.assign(this.#facts(), {
+			durationMs: rounded(this.#clock() - this.#begun),
+			ip: this.#ip,
+		})
+		if (this.#status !== undefined) served.status = this.#status
+		if (this.#bytes !== undefined) served.bytes = this.#bytes
+		if (user !== null) served.userId = user.id
+		if (!isWhole) served.aborted = true
+		return served
+	}
+
+	#facts(): RequestFacts {
+		const { incoming, method, mount, action, headers } = this.#exchange
+		const facts: Writable<RequestFacts> = {
+			requestId: this.#exchange.id(),
+			method: mount === undefined ? (incoming.method ?? '') : method,
+			url: loggedPath(this.#exchange.target()),
+		}
+		if (mount !== undefined) facts.handler = mount.name
+		if (action !== undefined) facts.action = action.name
+		const trace = traceOf(headers.traceparent)
+		if (trace !== undefined) facts.traceId = trace.traceId
+		return facts
+	}
+}
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
+
+/** In bytes, where they are there already. */
+function lengthOf({ body, ascii }: Outcome): number | undefined {
+	if (body === null) return 0
+	if (typeof body === 'string') return ascii === true ? body.length : Buffer.byteLength(body)
+	return body instanceof Uint8Array ? body.byteLength : undefined
+}
+
+/** To the microsecond. */
+function rounded(time: Milliseconds): Milliseconds {
+	return Math.round(time * 1_000) / 1_000
+}

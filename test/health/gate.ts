@@ -1,0 +1,62 @@
+/** A gate in front of a real server: bytes pass while it is open, vanish while it is silent, and are refused while it is shut. */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+
+export interface Gate {
+	readonly port: number
+	/** Ends all connections, and refuses others. */
+	shut(): Promise<void>
+	/** Keeps connections, of which nothing is heard any more. */
+	silence(): void
+	/** Lets all pass again. */
+	open(): Promise<void>
+	close(): Promise<void>
+}
+
+/** A gate to a port of this machine, on one of its own; it is open. */
+export async function gateTo(target: number): Promise<Gate> {
+	const sockets = new Set<Socket>()
+	let isSilent = false
+	const server = createServer((near) => {
+		const far = connect(target, '127.0.0.1')
+		for (const [socket, other] of [
+			[near, far],
+			[far, near],
+		] as const) {
+			sockets.add(socket)
+			socket.on('data', (bytes) => isSilent || other.write(bytes))
+			socket.on('error', () => {})
+			socket.on('close', () => {
+				sockets.delete(socket)
+				other.destroy()
+			})
+		}
+	})
+	const listen = async (port: number) => {
+		server.listen(port, '127.0.0.1')
+		await once(server, 'listening')
+	}
+	const shut = async () => {
+		for (const socket of sockets) socket.destroy()
+		if (!server.listening) return
+		server.close()
+		await once(server, 'close')
+	}
+	await listen(0)
+	const { port } = server.address() as AddressInfo
+	return {
+		port,
+		shut,
+		silence: () => {
+			isSilent = true
+		},
+		open: async () => {
+			isSilent = false
+			// What was said into the silence is lost: whoever waits for it begins anew.
+			for (const socket of sockets) socket.destroy()
+			if (!server.listening) await listen(port)
+		},
+		close: shut,
+	}
+}
