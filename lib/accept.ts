@@ -1,6 +1,7 @@
-/** What a client prefers to be told an error in (RFC 9110 §12.5.1). */
+/** What a client prefers to be answered in (RFC 9110 §12.5.1). */
 
 const PROBLEM = 'application/problem+json'
+const HTML = 'text/html'
 const JSON_RANGES = ['application/json', 'application/*', '*/*']
 
 /**
@@ -10,15 +11,38 @@ const JSON_RANGES = ['application/json', 'application/*', '*/*']
  */
 export function prefersProblem(accept: string | undefined): boolean {
 	if (accept === undefined || !accept.toLowerCase().includes(PROBLEM)) return false
+	const qualities = qualitiesOf(accept)
+	const problem = qualities.get(PROBLEM) ?? 0
+	return problem > 0 && problem >= jsonQuality(qualities)
+}
+
+/**
+ * Whether a page is wanted rather than JSON: when Accept names `text/html`, and gives JSON, by name or by
+ * wildcard, a lower quality. Browsers do where somebody opens an address; `fetch` and curl, which take
+ * anything alike, don't.
+ */
+export function prefersHtml(accept: string | undefined): boolean {
+	if (accept === undefined || !accept.toLowerCase().includes(HTML)) return false
+	const qualities = qualitiesOf(accept)
+	return (qualities.get(HTML) ?? 0) > jsonQuality(qualities)
+}
+
+/** Most ranges that are read: browsers send eight, and who sends thousands shall cost no more than they do. */
+const MOST_RANGES = 100
+
+/** Of each range its quality; 0 for one that is malformed. */
+export function qualitiesOf(accept: string): ReadonlyMap<string, number> {
 	const qualities = new Map<string, number>()
-	for (const range of accept.toLowerCase().split(',')) {
+	for (const range of accept.toLowerCase().split(',', MOST_RANGES)) {
 		const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
 		const q = parameters.find((parameter) => parameter.startsWith('q='))
 		const quality = q === undefined ? 1 : Number(q.slice(2))
 		qualities.set(type, quality >= 0 && quality <= 1 ? quality : 0)
 	}
-	const problem = qualities.get(PROBLEM) ?? 0
-	// "The most specific reference has precedence."
-	const json = JSON_RANGES.map((range) => qualities.get(range)).find((quality) => quality !== undefined)
-	return problem > 0 && problem >= (json ?? 0)
+	return qualities
+}
+
+/** "The most specific reference has precedence." */
+function jsonQuality(qualities: ReadonlyMap<string, number>): number {
+	return JSON_RANGES.map((range) => qualities.get(range)).find((quality) => quality !== undefined) ?? 0
 }

@@ -1,4 +1,5 @@
 /** An action: one method of a handler that a request can lead to, with all that was declared about it. */
+import type { MethodDocs } from './declarations.ts'
 import type { CompiledLimit } from './limit/rate-limit.ts'
 import type { Bytes, Milliseconds } from './time.ts'
 import type { CompiledSpec } from './validate/params.ts'
@@ -33,6 +34,8 @@ export interface Action {
 	readonly streaming: StreamingLimits | undefined
 	/** What `getParams()` without argument checks. */
 	readonly spec: CompiledSpec | undefined
+	/** What was told of it to people; nothing that a request needs. */
+	readonly docs: MethodDocs | undefined
 	/** Specs that the method has passed to `getParams` before. */
 	readonly memo: SpecMemo
 }

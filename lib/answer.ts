@@ -5,17 +5,23 @@
 import type { Action } from './action.ts'
 import { readBody } from './body.ts'
 import { checkCredentials } from './credentials.ts'
-import { isRestError, RestError } from './error.ts'
+import { isRestError, NOT_FOUND, RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import { findAction, methodsOf } from './find-action.ts'
+import { runBefore, type Stead, sealAfter } from './hooks.ts'
 import { allowHeader, isMethod, type Method, ROUTE_METHODS } from './http.ts'
 import { answerOnce } from './idempotency.ts'
 import { readIdempotencyKey } from './idempotency-head.ts'
-import type { Mount, MountTree } from './mount/mount.ts'
+import { allowMethod, allowRest } from './method-time.ts'
+import type { Mount, Mounted, MountTree } from './mount/mount.ts'
+import { notFound } from './not-found.ts'
+import { sealFailure } from './on-error.ts'
 import { overrideMethod } from './override.ts'
+import { answerPreflight, isPreflight } from './preflight.ts'
 import { seal, sealOptions } from './reply.ts'
 import { sealError } from './reply-error.ts'
 import type { Reply } from './reply-text.ts'
+import { isThenable } from './thenable.ts'
 import { guard, letGo } from './unsent.ts'
 import { parseTarget } from './url.ts'
 
@@ -25,6 +31,7 @@ import { parseTarget } from './url.ts'
  * method is asynchronous.
  */
 export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<Reply> {
+	let mount: Mount | undefined
 	try {
 		const { incoming } = exchange
 		const sent = knownMethod(incoming.method)
@@ -34,30 +41,30 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		exchange.queryText = target.query
 		exchange.authority = target.authority
 		const mounted = mounts.find(target.segments) //                          2 mount/mount.ts
-		if (mounted === undefined) return sealError(exchange, NOT_FOUND)
-		const { mount, depth } = mounted
+		if (isPreflight(exchange)) return answerPreflight(exchange, mounted, target.segments) // preflight.ts
+		if (mounted === undefined) return sealError(exchange, notFound(mounts, mounted, target.segments))
+		mount = mounted.mount
 		exchange.mount = mount
 		if (mount.setUp !== undefined) return answerSetUp(exchange, mounts, mount.setUp)
 		const method = overrideMethod(sent, incoming.headers[OVERRIDE]) //           3 override.ts
 		exchange.method = method
 		const { segments } = target
-		const action = findAction(exchange, mount, method, segments, depth) //       4, 5 find-action.ts
-		if (action === undefined) return answerOtherwise(exchange, mount, segments, depth) // 6
+		const action = findAction(exchange, mount, method, segments, mounted.depth) //       4, 5 find-action.ts
+		if (action === undefined) return answerOtherwise(exchange, mounts, mounted, segments) // 6
 		exchange.action = action
 		const checking = checkCredentials(exchange, mount, action) //                7 credentials.ts
 		if (checking !== undefined) return answerChecked(exchange, mount, action, checking)
+		if (mount.hooks !== undefined) return answerHooked(exchange, mount, action) // before: hooks.ts
 		readIdempotencyKey(exchange, mount, action) //                               idempotency-head.ts
 		const reading = readBody(exchange, action) //                                8 body.ts
 		if (reading !== undefined) return answerRead(exchange, mount, action, reading)
 		return answerMethod(exchange, mount, action) //                              9 the method, 10 reply.ts
 	} catch (error) {
-		return fail(exchange, error)
+		return fail(exchange, mount, error)
 	}
 }
 
 const OVERRIDE = 'x-http-method-override'
-/** Thrown by no one, and so without the cost of a stack: most wrong paths are somebody's scan. */
-const NOT_FOUND = new RestError('not_found')
 
 /** Waits for the handler's `init`, and begins anew. Of a handler that could not be set up, nothing is answered. */
 async function answerSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise<void>): Promise<Reply> {
@@ -78,15 +85,36 @@ async function answerChecked(
 	checking: Promise<void>,
 ): Promise<Reply> {
 	try {
-		allowMethod(exchange, action)
+		allowMethod(exchange)
 		await checking
+		if (mount.hooks !== undefined) return await answerHooked(exchange, mount, action)
 		readIdempotencyKey(exchange, mount, action)
 		const reading = exchange.replied ? undefined : readBody(exchange, action)
 		if (reading !== undefined) return await answerRead(exchange, mount, action, reading)
 	} catch (error) {
-		return fail(exchange, error)
+		return fail(exchange, mount, error)
 	}
 	return answerMethod(exchange, mount, action)
+}
+
+/** Goes on from step 8 where there are hooks: the body is read behind `before`. */
+function answerHooked(exchange: Exchange, mount: Mount, action: Action): Reply | Promise<Reply> {
+	const goOn = (stead: Stead): Reply | Promise<Reply> => {
+		if (stead !== undefined) return finish(exchange, mount, stead)
+		readIdempotencyKey(exchange, mount, action)
+		const reading = exchange.replied ? undefined : readBody(exchange, action)
+		return reading === undefined
+			? answerMethod(exchange, mount, action)
+			: answerRead(exchange, mount, action, reading)
+	}
+	try {
+		const stead = runBefore(exchange, mount)
+		if (!(stead instanceof Promise)) return goOn(stead)
+		allowMethod(exchange)
+		return stead.then(goOn).catch((error: unknown) => fail(exchange, mount, error))
+	} catch (error) {
+		return fail(exchange, mount, error)
+	}
 }
 
 /** Goes on from step 9 once the body is read. */
@@ -96,9 +124,10 @@ function answerRead(
 	action: Action,
 	reading: Promise<void>,
 ): Promise<Reply> {
+	exchange.watch?.step('body')
 	return reading.then(
 		() => answerMethod(exchange, mount, action),
-		(error: unknown) => fail(exchange, error),
+		(error: unknown) => fail(exchange, mount, error),
 	)
 }
 
@@ -108,45 +137,52 @@ function answerMethod(exchange: Exchange, mount: Mount, action: Action): Reply |
 	if (exchange.replied) return sealError(exchange, NOT_FOUND)
 	const { idempotencyKey } = exchange
 	if (idempotencyKey === undefined) return runMethod(exchange, mount, action)
-	allowMethod(exchange, action)
+	allowMethod(exchange)
 	const reply = answerOnce(exchange, idempotencyKey, async () => runMethod(exchange, mount, action))
-	return reply.catch((error: unknown) => fail(exchange, error))
+	return reply.catch((error: unknown) => fail(exchange, mount, error))
 }
 
 function runMethod(exchange: Exchange, mount: Mount, action: Action): Reply | Promise<Reply> {
+	exchange.watch?.step('handler')
+	// What came before the method had a time of its own.
+	exchange.due = Number.POSITIVE_INFINITY
 	try {
 		const value = callMethod(exchange, mount, action)
-		return isThenable(value) ? answerWhenDone(exchange, action, value) : finish(exchange, action, value)
+		return isThenable(value) ? answerWhenDone(exchange, mount, value) : finish(exchange, mount, value)
 	} catch (error) {
-		return fail(exchange, error)
+		return fail(exchange, mount, error)
 	}
 }
 
 /** Steps 9 and 10 of a method that is asynchronous. Its own time runs from here. */
 async function answerWhenDone(
 	exchange: Exchange,
-	action: Action,
+	mount: Mount,
 	promise: PromiseLike<unknown>,
 ): Promise<Reply> {
 	try {
-		allowMethod(exchange, action)
+		allowMethod(exchange)
 		const value = await promise
-		const reply = finish(exchange, action, value)
+		const reply = finish(exchange, mount, value)
 		return reply instanceof Promise ? await reply : reply
 	} catch (error) {
-		return fail(exchange, error)
+		return fail(exchange, mount, error)
 	}
 }
 
 /** The method has returned: whatever checks it has begun must hold before its value is shown. */
-function finish(exchange: Exchange, action: Action, value: unknown): Reply | Promise<Reply> {
-	const checks = exchange.checked()
-	const reply = checks === undefined ? seal(exchange, value) : sealChecked(exchange, value, checks)
+function finish(exchange: Exchange, mount: Mount, value: unknown): Reply | Promise<Reply> {
+	exchange.watch?.step('reply')
+	const reply = mount.hooks === undefined ? sealNow(exchange, value) : sealAfter(exchange, mount, value)
 	if (!(reply instanceof Promise)) return reply
 	// The time of a method that wasn't asynchronous runs while its answer is.
-	if (exchange.due === Number.POSITIVE_INFINITY || exchange.late === 'request_timeout')
-		allowMethod(exchange, action)
-	return reply.catch((error: unknown) => fail(exchange, error))
+	allowRest(exchange)
+	return reply.catch((error: unknown) => fail(exchange, mount, error))
+}
+
+function sealNow(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
+	const checks = exchange.checked()
+	return checks === undefined ? seal(exchange, value) : sealChecked(exchange, value, checks)
 }
 
 async function sealChecked(exchange: Exchange, value: unknown, checks: Promise<unknown>): Promise<Reply> {
@@ -161,14 +197,14 @@ async function sealChecked(exchange: Exchange, value: unknown, checks: Promise<u
 }
 
 /** An error was thrown: the refusal of a check that wasn't awaited comes before it. */
-function fail(exchange: Exchange, error: unknown): Reply | Promise<Reply> {
+function fail(exchange: Exchange, mount: Mount | undefined, error: unknown): Reply | Promise<Reply> {
 	const checks = exchange.checked()
-	if (checks === undefined) return sealError(exchange, error)
+	if (checks === undefined) return sealFailure(exchange, mount, error)
 	return checks.then(
-		() => sealError(exchange, error),
+		() => sealFailure(exchange, mount, error),
 		(refusal: unknown) => {
 			exchange.failure = isRestError(refusal) ? refusal : undefined
-			return sealError(exchange, refusal)
+			return sealFailure(exchange, mount, refusal)
 		},
 	)
 }
@@ -183,12 +219,18 @@ function knownMethod(name: string | undefined): Method {
 }
 
 /** Nothing fits method and path: the methods that the path has are told by OPTIONS, and by a 405's `Allow`. */
-function answerOtherwise(exchange: Exchange, mount: Mount, segments: readonly string[], from: number): Reply {
-	const methods = methodsOf(mount, segments, from)
-	if (methods.length === 0) return sealError(exchange, NOT_FOUND)
+function answerOtherwise(
+	exchange: Exchange,
+	mounts: MountTree,
+	mounted: Mounted,
+	segments: readonly string[],
+): Reply | Promise<Reply> {
+	const { mount } = mounted
+	const methods = methodsOf(mount, segments, mounted.depth)
+	if (methods.length === 0) return sealFailure(exchange, mount, notFound(mounts, mounted, segments))
 	if (exchange.method === 'OPTIONS') return sealOptions(exchange, methods)
 	const headers = { Allow: allowHeader(methods) }
-	return sealError(exchange, new RestError('method_not_allowed', undefined, { headers }))
+	return sealFailure(exchange, mount, new RestError('method_not_allowed', undefined, { headers }))
 }
 
 /** Calls the method on a new view. One param is what most methods are given. */
@@ -197,13 +239,4 @@ function callMethod(exchange: Exchange, mount: Mount, action: Action): unknown {
 	const { params } = exchange
 	if (params.length === 1) return action.run.call(view, params[0])
 	return params.length === 0 ? action.run.call(view) : action.run.apply(view, [...params])
-}
-
-/** The time that a method has to its first byte. */
-function allowMethod(exchange: Exchange, action: Action): void {
-	exchange.allow(action.streaming?.handlerTimeout ?? exchange.app.handlerTimeout, 'unavailable')
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-	return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }

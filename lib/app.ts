@@ -1,5 +1,6 @@
 /** `App`: the settings and the shared parts of one server, resolved before the first request. */
 import type { Cache } from './cache/cache.ts'
+import type { Cors } from './cors/policy.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Incoming } from './incoming.ts'
 import type { Logger } from './logger.ts'
@@ -22,6 +23,10 @@ export interface App {
 	/** Name of the header, in lower case, that carries request ids; `undefined` where none does. */
 	readonly requestId: string | undefined
 	readonly proxies: Proxies
+	/** Which other origins may read answers; `undefined` where the browsers' own rule is left as it is. */
+	readonly cors: Cors | undefined
+	/** Whether browsers get pages. */
+	readonly explorer: boolean
 	/** `open`; `draining` while answers close their connections; `closed` once the grace time is over. */
 	phase: 'open' | 'draining' | 'closed'
 }

@@ -64,8 +64,16 @@ export class Content {
 		const { body } = this.incoming
 		if (Buffer.isBuffer(body)) return body
 		if (typeof body === 'string') return Buffer.from(body)
-		if (body === undefined || body === null) return NO_BYTES
+		if (body === undefined || body === null) return this.#unsent()
 		throw new TypeError('a parser in front has taken the bytes of the body: mount Verbena before it')
+	}
+
+	/** Taken for none, a body that is read later would be none for the method as well. */
+	#unsent(): Buffer {
+		if (!takesBody(this.method) || !hasBody(this.incoming)) return NO_BYTES
+		throw new TypeError(
+			'the body has not been read: it is read behind before(), and not at all where a request is refused first',
+		)
 	}
 
 	stream(): Readable {

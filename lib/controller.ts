@@ -1,29 +1,39 @@
 /** `Controller`: holds the mounted handlers, checks what they declare, and sets them up before the first request. */
 import type { App } from './app.ts'
+import { type Disposals, disposes } from './disposals.ts'
 import { type HandlerController, type Mountable, RestHandler } from './handler.ts'
+import type { Health } from './health.ts'
 import { compileHandler } from './mount/compile.ts'
+import type { ServerHooks } from './mount/compile-hooks.ts'
 import type { Guards } from './mount/declared.ts'
+import { deprecationOf } from './mount/deprecated.ts'
 import type { Mount, MountTree } from './mount/mount.ts'
 import { parsePath } from './mount/path.ts'
-import { becomeView, viewsOf } from './view.ts'
+import { becomeView, viewOnce, viewsOf } from './view.ts'
 
 const SET_UP: unique symbol = Symbol('verbena.setUp')
+
+/** The server's, for handlers without their own, and whoever looks after what is mounted. */
+export interface ControllerOptions extends Guards, ServerHooks {
+	readonly disposals?: Disposals | undefined
+	readonly health?: Health | undefined
+}
 
 /** Mounts handlers at paths; `server.controller`, and `this.controller` in a handler. */
 export class Controller implements HandlerController {
 	readonly #app: App
 	readonly #mounts: MountTree
 	readonly #base: readonly string[]
-	readonly #guards: Guards
+	readonly #options: ControllerOptions
 	/** Mounts whose handler isn't set up: not yet, or its `init` has failed. */
 	readonly #pending = new Set<Mount>()
 
-	/** `base` is a path before every handler path; the guards are the server's, for handlers without their own. */
-	constructor(app: App, mounts: MountTree, base: string, guards: Guards) {
+	/** `base` is a path before every handler path; the options are the server's. */
+	constructor(app: App, mounts: MountTree, base: string, options: ControllerOptions) {
 		this.#app = app
 		this.#mounts = mounts
 		this.#base = parsePath('base', base)
-		this.#guards = guards
+		this.#options = options
 	}
 
 	/**
@@ -45,9 +55,9 @@ export class Controller implements HandlerController {
 				`${instance.constructor.name} is frozen already, so that its init() could not set it up: mount it as it is made`,
 			)
 		}
-		const { name, table, routes, guards, idempotencyKeys } = compileHandler(
+		const { name, table, routes, guards, idempotencyKeys, hooks, ways } = compileHandler(
 			instance,
-			this.#guards,
+			this.#options,
 			segments.join('/'),
 		)
 		if (factory !== undefined && instance.init !== RestHandler.prototype.init) {
@@ -55,6 +65,13 @@ export class Controller implements HandlerController {
 				`${name}.init() would be called for every request, as ${JSON.stringify(path)} is mounted as a factory: open what it needs before, and pass it to the constructor`,
 			)
 		}
+		if (factory !== undefined && disposes(instance)) {
+			throw new TypeError(
+				`${name}.dispose() would never be called, as ${JSON.stringify(path)} is mounted as a factory: close what it holds where it was opened`,
+			)
+		}
+		this.#options.disposals?.check(instance)
+		const view = factory === undefined ? viewsOf(this.#layer(instance)) : this.#viewsOfFactory(path, factory)
 		const mount: Mount = {
 			path: segments,
 			name,
@@ -65,12 +82,19 @@ export class Controller implements HandlerController {
 			authenticator: guards.authenticator,
 			acl: guards.acl,
 			idempotencyKeys,
+			deprecation: deprecationOf(instance),
+			get ways() {
+				return ways()
+			},
 			setUp: undefined,
-			view: factory === undefined ? viewsOf(this.#layer(instance)) : this.#viewsOfFactory(path, factory),
+			hooks,
+			view: hooks === undefined ? view : viewOnce(view),
 		}
+		this.#options.health?.refuseCollision(path, mount)
 		if (!this.#mounts.add(mount))
 			throw new TypeError(`${JSON.stringify(path)} is mounted twice: give each handler a path of its own`)
-		if (factory === undefined) this.#setUp(mount, instance)
+		this.#options.health?.watch(instance)
+		if (factory === undefined) this.#begin(mount, instance)
 		// Frozen, it is known again when the factory returns it for a request.
 		else Object.freeze(instance)
 	}
@@ -94,6 +118,11 @@ export class Controller implements HandlerController {
 			const view = becomeView(instanceOf(path, factory), exchange)
 			return Object.defineProperties(view, this.#facts())
 		}
+	}
+
+	#begin(mount: Mount, instance: RestHandler & { [SET_UP]?: Promise<void> }): void {
+		this.#options.disposals?.add(instance, mount.silent, () => instance[SET_UP])
+		this.#setUp(mount, instance)
 	}
 
 	/** Runs `init` once an instance, then freezes it: on every later write it is too late. */
@@ -159,5 +188,8 @@ function wrongKind(path: string, found: string): TypeError {
 function found(value: unknown): string {
 	if (value instanceof Promise) return 'a promise: a factory is synchronous'
 	if (typeof value !== 'object' || value === null) return String(value === null ? null : typeof value)
-	return `an instance of ${value.constructor?.name ?? 'nothing'} (is verbena installed twice?)`
+	const name = value.constructor?.name ?? 'nothing'
+	if ('fields' in value && 'list' in value)
+		return `an instance of ${name}: new CrudHandler(model, { visible: … }) serves a model`
+	return `an instance of ${name} (is verbena installed twice?)`
 }

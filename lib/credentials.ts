@@ -18,6 +18,7 @@ export function checkCredentials(
 	mount: Mount,
 	action: Action,
 ): Promise<void> | undefined {
+	if (mount.authenticator !== undefined || action.limit !== undefined) exchange.watch?.step('auth')
 	// Access that needs a user is refused at mount where there is no authenticator.
 	return mount.authenticator === undefined
 		? countRequest(exchange, action)

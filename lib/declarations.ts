@@ -1,4 +1,4 @@
-/** The types of what a handler declares about its methods: access, rate limits, custom routes, specs, streaming. */
+/** The types of what a handler declares about its methods: access, rate limits, custom routes, specs, streaming, docs. */
 import type { RateLimit } from './limit/rate-limit.ts'
 import type { Bytes, Milliseconds } from './time.ts'
 import type { StandardSchemaV1 } from './validate/standard-schema.ts'
@@ -54,3 +54,27 @@ export interface StreamingOptions {
 
 /** Methods that read their body as a stream, `this.request.stream`: names, or limits by name. */
 export type Streaming = readonly string[] | { readonly [method: string]: StreamingOptions }
+
+/** What is told of a method to people, and to programs what it answers: the declaration `docs`. */
+export interface MethodDocs {
+	/** What it does, in a few words. @default made of its name; of an operation on records, what it does to them */
+	readonly summary?: string
+	/** The same at length; may be Markdown. @default none */
+	readonly description?: string
+	/** Under what it is listed: at least one. @default the handler's name and path */
+	readonly tags?: readonly string[]
+	/** Leaves it out of `/openapi.json`. It is served all the same, to whoever may call it. @default false */
+	readonly hidden?: boolean
+	/**
+	 * What it answers, as `data` or bare: a Standard Schema that has a JSON Schema, of which what goes over the wire is
+	 * the input. Or the media type of bytes or a stream: `'image/png'`. Nothing is checked by it. @default any JSON
+	 */
+	readonly answer?: StandardSchemaV1 | string
+	/** The status of its success, 200–399. @default 200; 201 of `create` */
+	readonly status?: number
+}
+
+/** What is told of methods, by their names. */
+export interface Docs {
+	readonly [method: string]: MethodDocs
+}

@@ -35,10 +35,6 @@ export class RestError extends Error {
 	readonly details: readonly Detail[]
 	readonly headers: Readonly<Record<string, string>>
 
-	static {
-		Object.defineProperty(RestError.prototype, BRAND, { value: true })
-	}
-
 	constructor(code: ErrorCode | (string & {}) | number, message?: string, options: RestErrorOptions = {}) {
 		const { status, text, name } = meaningOf(code)
 		super(message ?? text, options.cause === undefined ? undefined : { cause: options.cause })
@@ -47,7 +43,15 @@ export class RestError extends Error {
 		this.details = options.details ?? []
 		this.headers = options.headers ?? {}
 	}
+
+	/** @internal */
+	get [BRAND](): true {
+		return true
+	}
 }
+
+/** One for all, so that wrong paths and ids cost no stack each: most are somebody's scan. Nobody may change it. */
+export const NOT_FOUND: RestError = Object.freeze(new RestError('not_found'))
 
 /**
  * `instanceof` that also holds when two copies of the package are installed. By brand, not by name:

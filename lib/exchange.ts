@@ -6,12 +6,16 @@ import type { App } from './app.ts'
 import type { Acl } from './auth/acl.ts'
 import type { Authenticator, User } from './auth/authenticator.ts'
 import { Content } from './content.ts'
+import { gone, tooLate } from './cut-short.ts'
 import type { Due } from './deadlines.ts'
 import { RestError } from './error.ts'
 import type { Incoming } from './incoming.ts'
 import type { MountFacts } from './mount/facts.ts'
+import type { Watched } from './observe/watched.ts'
 import { Request, type RequestSource } from './request.ts'
 import type { Milliseconds } from './time.ts'
+import { traceOf } from './traceparent.ts'
+import { loggedPath } from './url.ts'
 import type { CompiledSpec, Spec } from './validate/params.ts'
 
 /** A header of the answer: its name as it is sent, and its value or values. */
@@ -33,6 +37,8 @@ export class Exchange extends Content implements Due, RequestSource {
 	authority: string | undefined = undefined
 	mount: MountFacts | undefined = undefined
 	params: readonly (string | number)[] = NO_PARAMS
+	/** The `this` of the request, where more than its method is called on it. */
+	view: object | undefined = undefined
 	user: User | null = null
 	/** Status asked for by the method; 0 for the usual one. */
 	status = 0
@@ -44,6 +50,8 @@ export class Exchange extends Content implements Due, RequestSource {
 	idempotencyKey: string | undefined = undefined
 	/** Whether what was answered may have been done, or not. */
 	isOutcomeUnknown = false
+	/** Set when the method has returned, and something behind it has failed. */
+	isDone = false
 	/** The error that `this.error()` recorded, or that an un-awaited check threw. */
 	failure: RestError | undefined = undefined
 	/** Set once the answer is decided: later calls only log. */
@@ -62,6 +70,8 @@ export class Exchange extends Content implements Due, RequestSource {
 	broken = false
 	/** What tells when the client is gone; set by the listener. */
 	connection: Closable | undefined = undefined
+	/** Set where somebody wants to know how the request goes. */
+	watch: Watched | undefined = undefined
 	#request: Request | undefined = undefined
 	#id: string | undefined = undefined
 	#abort: AbortController | undefined = undefined
@@ -217,9 +227,10 @@ export class Exchange extends Content implements Due, RequestSource {
 		const fields = {
 			requestId: this.id(),
 			method: this.method,
-			url: this.target(),
+			url: loggedPath(this.target()),
 			handler: this.mount?.name,
 			action: this.action?.name,
+			...traceOf(this.headers.traceparent),
 			...(error === undefined ? undefined : { err: error }),
 		}
 		this.app.logger[level](fields, message)
@@ -230,12 +241,4 @@ export class Exchange extends Content implements Due, RequestSource {
 function userOf(answer: User | null): User | null {
 	if (answer === null || typeof answer?.id === 'string') return answer
 	throw new TypeError("authenticate() must answer a user, { id: '…' }, or null for no credentials")
-}
-
-function gone(): DOMException {
-	return new DOMException('The client is gone', 'AbortError')
-}
-
-function tooLate(): RestError {
-	return new RestError('unavailable', 'The answer took too long')
 }

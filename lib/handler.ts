@@ -5,9 +5,11 @@ import type { Authenticator, User } from './auth/authenticator.ts'
 import type { Cache } from './cache/cache.ts'
 import { requireUser } from './credentials.ts'
 import { CustomReply } from './custom-reply.ts'
-import type { AccessRules, CustomRoutes, RateLimits, Specs, Streaming } from './declarations.ts'
+import type { AccessRules, CustomRoutes, Docs, RateLimits, Specs, Streaming } from './declarations.ts'
 import { decodeAnyAsJson } from './decode/decode-body.ts'
 import { RestError } from './error.ts'
+import { HandlerHooks } from './handler-hooks.ts'
+import type { Deprecated } from './mount/deprecated.ts'
 import type { IdempotencyKeys } from './mount/facts.ts'
 import { declaredSource, declaredSpec, sourceOf } from './params-source.ts'
 import { setHeader, setStatus } from './reply-head.ts'
@@ -15,13 +17,9 @@ import type { Request } from './request.ts'
 import type { KnownKeys } from './validate/inferred.ts'
 import { type Params, readCompiled, readParams, readParamsAsync, type Spec } from './validate/params.ts'
 import { exchangeOf, outsideRequest } from './view.ts'
+import type { Refused } from './wire/refused.ts'
 
-declare const refused: unique symbol
-
-/** The type of what `this.error()` returns: null at run time, and dropped from a client's types. */
-export interface Refused {
-	readonly [refused]: true
-}
+export type { Refused }
 
 /** What can be mounted: a handler, its class, or a function that makes one for each request. */
 export type Mountable = RestHandler | (new () => RestHandler) | (() => RestHandler)
@@ -41,7 +39,10 @@ export interface HandlerController {
  *
  * In a method, `this` is a view: what is set on it belongs to the request, the rest is the frozen handler's.
  */
-export class RestHandler {
+export class RestHandler extends HandlerHooks {
+	/** Every answer tells when this class ends: `{ since: '2026-01-31', sunset: '2026-12-31' }`. Not inherited. @default none */
+	declare static readonly deprecated?: Deprecated
+
 	/** Whether answers are in the envelope `{"success":true,"data":…}`. @default true */
 	readonly wrap: boolean = true
 	/** Leaves the logger alone, for unit tests. @default false */
@@ -56,15 +57,14 @@ export class RestHandler {
 	readonly idempotencyKeys: IdempotencyKeys | (string & {}) = 'user'
 	/** What `getParams()` without argument checks, by method name. */
 	readonly specs: Specs = {}
+	/** What is told of a method, and what it answers, by its name. @default what is known without */
+	readonly docs: Docs = {}
 	/** Methods that read their body as a stream. */
 	readonly streaming: Streaming = []
 	/** Tells who is calling. @default the server's `authenticator` */
 	readonly authenticator?: Authenticator
 	/** Tells what a user may do. @default the server's `acl` */
 	readonly acl?: Acl
-
-	/** Called once before the first request, and awaited; the place to open what the handler holds. */
-	init(): void | Promise<void> {}
 
 	/** Where this handler is mounted; on the mount, so one instance can be mounted many times. */
 	get controller(): HandlerController {

@@ -8,6 +8,7 @@ import type { Exchange } from './exchange.ts'
 import { cacheKeyOf, fingerprintOf } from './idempotency/key.ts'
 import { type Answered, fromValue, isLong, type Kept, type Running, toValue } from './idempotency/record.ts'
 import { callerOf } from './limit/rate-limit.ts'
+import { ownLines } from './own-lines.ts'
 import { checkStatus, headerLine } from './reply-head.ts'
 import { headers, type Reply } from './reply-text.ts'
 import type { Bytes, Milliseconds, Seconds } from './time.ts'
@@ -34,6 +35,7 @@ const PASSING: ReadonlySet<number> = new Set([401, 403, 408, 429])
  *   `unavailable` where the cache fails, as then the method could run twice
  */
 export async function answerOnce(exchange: Exchange, key: string, run: () => Promise<Reply>): Promise<Reply> {
+	exchange.watch?.step('idempotency')
 	const { user, method, app } = exchange
 	const target = exchange.target()
 	const [path = ''] = target.split('?', 1)
@@ -144,7 +146,8 @@ async function end(exchange: Exchange, cacheKey: string, reply: Reply, fingerpri
 	const isForgotten = reply.status >= 500 || PASSING.has(reply.status) || exchange.isAborted
 	const unkept: Kept = { state: 'unkept', fingerprint }
 	try {
-		if (exchange.isOutcomeUnknown) await soon(keep(exchange, cacheKey, unkept))
+		if (exchange.isOutcomeUnknown || (isForgotten && exchange.isDone))
+			await soon(keep(exchange, cacheKey, unkept))
 		else if (isForgotten) await soon(exchange.app.cache.delete(cacheKey))
 		else await soon(keep(exchange, cacheKey, keptOf(exchange, reply, fingerprint)))
 	} catch (error) {
@@ -197,11 +200,20 @@ function keptOf(exchange: Exchange, { status, headers, body }: Reply, fingerprin
 }
 
 /** The headers but for those that every answer has anew. */
-function lasting({ standing = [], app }: Exchange, lines: readonly string[]): string[] {
+function lasting(exchange: Exchange, lines: readonly string[]): string[] {
+	const { standing = [], app } = exchange
+	// By value: a list's own `Link` is kept.
+	const own = new Set(pairsOf(ownLines(exchange)).map(String))
 	const anew = new Set(standing.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()))
 	anew.add('content-length')
 	if (app.requestId !== undefined) anew.add(app.requestId.toLowerCase())
-	return lines.filter((_, at) => !anew.has((lines[at - (at % 2)] ?? '').toLowerCase()))
+	return pairsOf(lines)
+		.filter((line) => !anew.has(line[0].toLowerCase()) && !own.has(String(line)))
+		.flat()
+}
+
+function pairsOf(lines: readonly string[]): [name: string, value: string][] {
+	return lines.flatMap((name, at) => (at % 2 === 0 ? [[name, lines[at + 1] ?? '']] : []))
 }
 
 function repeated(exchange: Exchange, kept: Kept, fingerprint: string): Reply {
@@ -229,6 +241,8 @@ function replay(exchange: Exchange, { status, headers: lines, body: text, isBase
 	} catch (cause) {
 		throw new RestError('unavailable', undefined, { cause })
 	}
+	// What `before` has set is for another answer than the first.
+	exchange.headerLines = undefined
 	const body = isBase64 && text !== null ? Buffer.from(text, 'base64') : text
 	const length = body === null ? [] : ['Content-Length', String(Buffer.byteLength(body))]
 	return { status, headers: headers(exchange, [...lines, ...length, 'Idempotent-Replayed', 'true']), body }

@@ -14,7 +14,10 @@ export { type Cache, CacheFull, CacheUnavailable, type JsonValue } from './cache
 export { checkKey, toMilliseconds, toText } from './cache/entry.ts'
 export { MemoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts'
 export { type RememberOptions, remember, type Storable } from './cache/remember.ts'
+export type { Encoding } from './compression/codings.ts'
+export type { CompressionOptions } from './compression/options.ts'
 export type { Controller } from './controller.ts'
+export type { CorsOptions } from './cors/options.ts'
 export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handler.ts'
 export type { CrudOperation, CrudOptions, CrudRules } from './crud/crud-options.ts'
 export { CrudPage, CrudRecord } from './crud/crud-record.ts'
@@ -49,6 +52,8 @@ export type {
 	CustomRoutes,
 	DeclaredLimit,
 	DeclaredSpec,
+	Docs,
+	MethodDocs,
 	RateLimits,
 	Specs,
 	Streaming,
@@ -56,11 +61,24 @@ export type {
 } from './declarations.ts'
 export { isRestError, RestError, type RestErrorOptions } from './error.ts'
 export { type HandlerController, type Mountable, type Refused, RestHandler } from './handler.ts'
+export type { BeforeAnswer, ErrorAnswer } from './handler-hooks.ts'
+export type { HealthCheck, HealthOptions } from './health/options.ts'
 export type { RateLimit } from './limit/rate-limit.ts'
 export { loadHandlers } from './load-handlers.ts'
 export type { Logger } from './logger.ts'
+export type { Deprecated } from './mount/deprecated.ts'
+export type { FetchOptions } from './node/fetch.ts'
 export type { InjectedReply, InjectedRequest } from './node/inject.ts'
 export type { TrustProxy } from './node/proxies.ts'
+export type {
+	FailedRequest,
+	RequestFacts,
+	ServedRequest,
+	ServerEvents,
+	ServerListener,
+} from './observe/events.ts'
+export type { RequestTrace } from './observe/trace.ts'
+export type { OpenApiLicense, OpenApiOptions } from './openapi/options.ts'
 export type { ServerOptions } from './options.ts'
 export type { Request } from './request.ts'
 export { createServer, type Handlers, type Listener, type Listening, Server } from './server.ts'

@@ -17,10 +17,12 @@ export async function firstThenRest(source: AsyncIterable<unknown>): Promise<Rec
 
 /**
  * The records between `head` and `tail`, in pieces of about 16 kB, or of what is there when the next
- * record keeps it waiting. Pulled one by one: nothing is read ahead of what the client takes. Closing it early closes the source, also before the first piece.
+ * record keeps it waiting. Pulled one by one: nothing is read ahead of what the client takes. Closing it early closes the
+ * source, also before the first piece and while a record is awaited.
  */
 export function jsonArray(records: Records, head: string, tail: string): AsyncIterable<string> {
-	const pieces = piecesOf(records, head, tail)
+	const feed: Feed = { isAsked: false }
+	const pieces = piecesOf(records, head, tail, feed)
 	let begun = false
 	const iterator: AsyncIterator<string, void> = {
 		next() {
@@ -31,14 +33,27 @@ export function jsonArray(records: Records, head: string, tail: string): AsyncIt
 			// A generator that was never begun is closed without a look at its `finally`.
 			const isUnread = !begun && records.first.done !== true
 			begun = true
-			if (isUnread) await records.rest.return?.()
+			const closing = isUnread || feed.isAsked ? records.rest.return?.() : undefined
+			// What fails while it closes concerns nobody, where a record is awaited still.
+			if (isUnread) await closing
+			else closing?.catch(() => {})
 			return pieces.return()
 		},
 	}
 	return { [Symbol.asyncIterator]: () => iterator }
 }
 
-async function* piecesOf(records: Records, head: string, tail: string): AsyncGenerator<string, void> {
+/** Whether the source has been asked for a record that isn't there yet: `piecesOf` can't close it then. */
+interface Feed {
+	isAsked: boolean
+}
+
+async function* piecesOf(
+	records: Records,
+	head: string,
+	tail: string,
+	feed: Feed,
+): AsyncGenerator<string, void> {
 	const { first, rest } = records
 	let closes = first.done !== true
 	try {
@@ -53,16 +68,19 @@ async function* piecesOf(records: Records, head: string, tail: string): AsyncGen
 			}
 			// A source that has ended or failed by itself is not to be closed.
 			closes = false
+			feed.isAsked = true
 			const pending = Promise.resolve(rest.next())
 			if (text !== '' && (await isSlow(pending))) {
 				yield text
 				text = ''
 			}
 			next = await pending
+			feed.isAsked = false
 			closes = next.done !== true
 		}
 		yield text + tail
 	} finally {
+		feed.isAsked = false
 		if (closes) await rest.return?.()
 	}
 }

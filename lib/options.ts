@@ -3,12 +3,21 @@ import type { Acl } from './auth/acl.ts'
 import type { Authenticator } from './auth/authenticator.ts'
 import type { Cache } from './cache/cache.ts'
 import { MemoryCache } from './cache/memory-cache.ts'
+import type { Compression } from './compression/compression.ts'
+import { type CompressionOptions, compressionOf } from './compression/options.ts'
+import { type CorsOptions, corsPolicy } from './cors/options.ts'
+import type { Cors } from './cors/policy.ts'
+import { type HealthOptions, type HealthSettings, healthSettings } from './health/options.ts'
 import { consoleLogger, type Logger } from './logger.ts'
 import { checkChallenge } from './mount/compile.ts'
+import { checkHooks, type ServerHooks } from './mount/compile-hooks.ts'
 import type { TrustProxy } from './node/proxies.ts'
+import { type Observing, observingOf } from './observe/options.ts'
+import { type OpenApiInfo, type OpenApiOptions, openApiInfo } from './openapi/options.ts'
 import type { Bytes, Milliseconds } from './time.ts'
 import type { Validator } from './validate/validator.ts'
 
+/** What {@link createServer} is told. Sizes are bytes, times milliseconds, whole numbers from 1 up. */
 export interface ServerOptions {
 	/** A path before every handler path: `'v1'`. @default '' */
 	readonly base?: string
@@ -18,10 +27,22 @@ export interface ServerOptions {
 	readonly authenticator?: Authenticator
 	/** Tells what a user may do, for handlers that have no acl of their own. @default none */
 	readonly acl?: Acl
+	/** Called for every handler, before the handler's own `before`: `(view) => …`. @default none */
+	readonly before?: ServerHooks['before']
+	/** Called for every handler, behind the handler's own `after`: `(view, value) => …`. @default none */
+	readonly after?: ServerHooks['after']
+	/** Called for every handler, behind the handler's own `onError`: `(view, error) => …`. @default none */
+	readonly onError?: ServerHooks['onError']
 	/** Checks the lists of rules of `getParams` and `specs` instead of ours. @default ruleValidator */
 	readonly validator?: Validator
 	/** Where errors go whose cause a client must not read. @default the console */
 	readonly logger?: Logger
+	/** Whether each request is a line in the log, with level `info`. @default true where a `logger` is given */
+	readonly logRequests?: boolean
+	/** Tells in each answer how long its steps took, in `Server-Timing`: whoever asks may read it. @default false */
+	readonly serverTiming?: boolean
+	/** Answers at `/live` and `/ready` below a path, for load balancers: `{ path: 'health' }`. @default none */
+	readonly health?: HealthOptions
 	/** Most bytes of a body that isn't streamed. @default 1_048_576 (1 MiB) */
 	readonly maxBody?: Bytes
 	/** For the headers of a request, from its first byte; then 408. @default 15_000 */
@@ -46,18 +67,34 @@ export interface ServerOptions {
 	 * With it error answers have `requestId` too. @default none; `request.id` is then made when it is asked for
 	 */
 	readonly requestId?: string
+	/** Describes the API at `/openapi.json`, below `base`, for whoever asks. @default false */
+	readonly openapi?: boolean | OpenApiOptions
+	/** Answers JSON as a page to whoever prefers `text/html`: browsers. @default false */
+	readonly explorer?: boolean
+	/** Pages of which other origins may read answers: `{ origins: ['https://app.example.com'] }`. @default none */
+	readonly cors?: CorsOptions
+	/** Compresses answers for clients that take it, where no proxy in front does: `{ threshold: 1_024 }`. @default false */
+	readonly compression?: boolean | CompressionOptions
 }
 
 /** The options, all there and checked; `undefined` where none is the default. */
-export interface Settings {
+export interface Settings extends Observing {
 	readonly base: string
 	readonly cache: Cache
 	readonly authenticator: Authenticator | undefined
 	readonly acl: Acl | undefined
+	readonly before: ServerHooks['before']
+	readonly after: ServerHooks['after']
+	readonly onError: ServerHooks['onError']
 	readonly validator: Validator | undefined
 	readonly logger: Logger
 	readonly trustProxy: TrustProxy | undefined
 	readonly requestId: string | undefined
+	readonly openapi: OpenApiInfo | undefined
+	readonly explorer: boolean
+	readonly health: HealthSettings | undefined
+	readonly cors: Cors | undefined
+	readonly compression: Compression | undefined
 	readonly limits: Limits
 }
 
@@ -82,7 +119,11 @@ const LIMITS: Limits = {
 	graceTimeout: 10_000,
 }
 
-const OTHERS = ['base', 'cache', 'authenticator', 'acl', 'validator', 'logger', 'trustProxy', 'requestId']
+const OTHERS = [
+	...['base', 'cache', 'authenticator', 'acl', 'validator', 'logger', 'trustProxy', 'requestId'],
+	...['before', 'after', 'onError', 'logRequests', 'serverTiming', 'health', 'openapi', 'explorer', 'cors'],
+	'compression',
+]
 
 /** node's timers take no more: about 24 days. */
 const LONGEST: Milliseconds = 2_147_483_647
@@ -106,17 +147,29 @@ export function settingsOf(options: ServerOptions): Settings {
 	if (options.authenticator?.challenge !== undefined)
 		checkChallenge('authenticator.challenge', options.authenticator.challenge)
 	checkMethods('acl', options.acl, ['allows'])
+	checkHooks(options)
 	checkMethods('validator', options.validator, ['validateList'])
 	checkMethods('logger', options.logger, ['info', 'warn', 'error'])
+	if (options.explorer !== undefined && typeof options.explorer !== 'boolean')
+		throw new TypeError(`explorer must be true or false, got ${JSON.stringify(options.explorer)}`)
 	return {
 		base: options.base ?? '',
 		cache: options.cache ?? new MemoryCache({ max: 100_000, maxBytes: 268_435_456 }),
 		authenticator: options.authenticator,
 		acl: options.acl,
+		before: options.before,
+		after: options.after,
+		onError: options.onError,
 		validator: options.validator,
 		logger: options.logger ?? consoleLogger,
 		trustProxy: options.trustProxy,
 		requestId: headerName(options.requestId),
+		openapi: openApiInfo(options.openapi, options),
+		explorer: options.explorer ?? false,
+		health: healthSettings(options.health),
+		...observingOf(options),
+		cors: corsPolicy(options.cors, headerName(options.requestId), options.logger ?? consoleLogger),
+		compression: compressionOf(options.compression),
 		limits: limitsOf(options),
 	}
 }

@@ -1,6 +1,7 @@
 /** Answers that are text, and the headers that every answer has. */
 import type { Readable } from 'node:stream'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, HeaderLine } from './exchange.ts'
+import { addOwnLines, hasOwnLines } from './own-lines.ts'
 
 /** What is sent. A body that is no text or bytes is sent in chunks, as the client takes them. */
 export interface Reply {
@@ -40,10 +41,15 @@ export function headers(exchange: Exchange, usual: string[]): string[] {
 	const { requestId } = exchange.app
 	if (requestId !== undefined) usual.push(requestId, exchange.id())
 	if (exchange.standing !== undefined) usual.push(...exchange.standing)
-	if (lines === undefined) return usual
+	const all = lines === undefined ? usual : merged(usual, lines)
+	if (hasOwnLines(exchange)) addOwnLines(exchange, all)
+	return all
+}
+
+function merged(usual: string[], lines: ReadonlyMap<string, HeaderLine>): string[] {
 	// Of another type than ours it may be a page with a script in what somebody else has written.
 	const type = lines.get('content-type')?.[1]
-	if (typeof type === 'string' && !IS_JSON.test(type) && !usual.includes(SANDBOX[0])) usual.push(...SANDBOX)
+	if (type !== undefined && !isJson(type) && !usual.includes(SANDBOX[0])) usual.push(...SANDBOX)
 	const all: string[] = []
 	for (let at = 0; at < usual.length; at += 2) {
 		const name = usual[at] ?? ''
@@ -54,4 +60,10 @@ export function headers(exchange: Exchange, usual: string[]): string[] {
 		else for (const one of value) all.push(name, one)
 	}
 	return all
+}
+
+/** Of several types it is a browser's to choose, and of none too. */
+function isJson(type: string | readonly string[]): boolean {
+	if (typeof type === 'string') return IS_JSON.test(type)
+	return type.length > 0 && type.every((one) => IS_JSON.test(one))
 }

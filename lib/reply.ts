@@ -8,6 +8,7 @@ import { isRestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import { allowHeader, type RouteMethod } from './http.ts'
 import { firstThenRest, jsonArray } from './json-array.ts'
+import { bindReads, boundRecords } from './observe/context.ts'
 import { sealError } from './reply-error.ts'
 import { applyOptions } from './reply-head.ts'
 import { headers, JSON_TYPE, NOSNIFF, type Reply, SANDBOX, textual } from './reply-text.ts'
@@ -20,6 +21,16 @@ const BYTES_SAFETY: readonly string[] = [NOSNIFF, 'nosniff', ...SANDBOX]
 
 /** Turns what a method has returned into the answer; the error it has recorded comes first. */
 export function seal(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
+	try {
+		return sealed(exchange, value)
+	} catch (error) {
+		// The method has returned, and what it did is done: whoever repeats the request must not have it done again.
+		exchange.isDone = true
+		throw error
+	}
+}
+
+function sealed(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
 	if (exchange.failure !== undefined) {
 		letGo(value)
 		return sealError(exchange, exchange.failure)
@@ -125,6 +136,7 @@ function bytes(exchange: Exchange, body: Uint8Array): Reply {
 
 /** A stream's bytes, as they come. The first are awaited here, while an error can still be told. */
 async function stream(exchange: Exchange, source: Readable): Promise<Reply> {
+	if (exchange.watch?.isTraced === true) bindReads(source)
 	await firstBytes(source)
 	if (exchange.method === 'HEAD') source.destroy()
 	const lines = headers(exchange, ['Content-Type', BYTES_TYPE, ...BYTES_SAFETY])
@@ -146,7 +158,7 @@ async function records(
 	meta: Meta,
 ): Promise<Reply> {
 	const end = `]${meta === undefined ? '' : `,"meta":${stringify(meta)}`}}`
-	const source = await firstThenRest(value)
+	const source = await firstThenRest(exchange.watch?.isTraced === true ? boundRecords(value) : value)
 	let body: AsyncIterable<string> | null = null
 	try {
 		await exchange.checked()

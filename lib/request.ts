@@ -5,6 +5,7 @@ import type { Cache } from './cache/cache.ts'
 import type { Method } from './http.ts'
 import type { Incoming } from './incoming.ts'
 import { fieldLines, hasBody } from './request-head.ts'
+import { traceparentOf } from './traceparent.ts'
 
 /** Where a `Request` gets what it tells; each is worked out when it is asked for. */
 export interface RequestSource {
@@ -104,6 +105,14 @@ export class Request {
 		return this.#source.id()
 	}
 
+	/**
+	 * The `traceparent` that came with it (W3C Trace Context), to be passed on to servers that are asked for it;
+	 * `undefined` where there is none, or one that is malformed.
+	 */
+	get traceparent(): string | undefined {
+		return traceparentOf(this.#source.headers.traceparent)
+	}
+
 	/** Aborted when the client is gone before the answer, or the handler's time is over. */
 	get signal(): AbortSignal {
 		return this.#source.signal()
@@ -120,9 +129,9 @@ export class Request {
 
 	/**
 	 * Demands that the body be what Content-Digest says of it (RFC 9530; sha-256, sha-512). For authenticators:
-	 * where one is declared, the bytes are compared when they have been read, before any code of the handler
-	 * runs; by `requireAuth()` in a method, before that resolves. A body that a method reads as a stream is
-	 * compared as it flows: one that is not what was signed breaks off with the refusal, and has no end.
+	 * where one is declared, the bytes are compared when they have been read, before the method is called
+	 * (`before` runs earlier); by `requireAuth()` in a method, before that resolves. A body that a method reads as a
+	 * stream is compared as it flows: one that is not what was signed breaks off with the refusal, and has no end.
 	 * Without a body there is nothing to demand, but a digest that is sent must be that of no bytes.
 	 *
 	 * `challenge` are the headers of a refusal, where no authenticator is declared that has its own.

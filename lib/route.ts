@@ -3,7 +3,7 @@
  * match costs depends on the path, not on how many routes there are.
  */
 import { ROUTE_METHODS, type RouteMethod } from './http.ts'
-import { parseRoute, refused } from './route/pattern.ts'
+import { parseRoute, type RouteKey, refused } from './route/pattern.ts'
 import { PlanPool } from './route/plan.ts'
 import { paramsOf, Trie } from './route/trie.ts'
 
@@ -45,12 +45,13 @@ export class RouteTable<T> {
 	}
 
 	/**
-	 * Declares a route, and answers its methods; see {@link parseRoute} for what a key says.
+	 * Declares a route, and answers its key, read; see {@link parseRoute} for what it says.
 	 *
 	 * @throws TypeError when the key can't be read, or a method and pattern of it were declared before
 	 */
-	add(key: string, value: T): readonly RouteMethod[] {
-		const { methods, text, pattern } = parseRoute(key)
+	add(key: string, value: T): RouteKey {
+		const route = parseRoute(key)
+		const { methods, text, pattern } = route
 		const plan = this.#plans.plan(text, pattern)
 		for (const method of methods) {
 			const earlier = this.#routes.get(method)?.keys.get(text)
@@ -63,7 +64,7 @@ export class RouteTable<T> {
 			routes?.trie.add(this.#size, plan, value)
 		}
 		this.#size++
-		return methods
+		return route
 	}
 
 	/** The first route declared for a method and decoded segments, or `undefined`. Never throws. */

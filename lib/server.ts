@@ -5,18 +5,24 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { App } from './app.ts'
 import { Controller } from './controller.ts'
 import { Deadlines } from './deadlines.ts'
+import { Disposals } from './disposals.ts'
 import type { Mountable } from './handler.ts'
+import { Health } from './health.ts'
 import type { Incoming } from './incoming.ts'
 import { MountTree } from './mount/mount.ts'
 import { entriesOf } from './mount/plain.ts'
 import { answerClientError, answerConnect } from './node/client-error.ts'
-import { connectionsOf, drain } from './node/drain.ts'
+import { connectionsOf, drain, settle } from './node/drain.ts'
+import { type FetchOptions, fetched } from './node/fetch.ts'
 import { type InjectedReply, type InjectedRequest, inject } from './node/inject.ts'
 import { isOurs, refuseExpectation, type Service, serve } from './node/listener.ts'
 import type { Outgoing } from './node/outgoing.ts'
 import { proxiesOf } from './node/proxies.ts'
 import { Turns } from './node/turns.ts'
 import { MAX_HEADER_LINES, Vetting } from './node/vet.ts'
+import type { ServerEvents, ServerListener } from './observe/events.ts'
+import { Watching } from './observe/watch.ts'
+import { mountOpenApi } from './openapi.ts'
 import { type Limits, type ServerOptions, type Settings, settingsOf } from './options.ts'
 import { Pipelines } from './pipelines.ts'
 import { steadyClock } from './time.ts'
@@ -56,26 +62,49 @@ export class Server {
 	 * router, `next` is called for paths that no handler has.
 	 */
 	readonly handler: Listener
+	/**
+	 * Answers a request of the Fetch standard, for hosts that have no node:http: `{ fetch: server.fetch }`, and for tests.
+	 * Both bodies are streamed; aborting `request.signal` is leaving. Rejects then, and with a TypeError where the body
+	 * has been read before; the body of an answer fails where a connection would be cut.
+	 */
+	readonly fetch: (request: Request, options?: FetchOptions) => Promise<Response>
 	readonly #service: Service
 	readonly #vetting = new Vetting(MAX_HEADER_LINES)
 	readonly #graceTimeout: number
 	readonly #connections: ReadonlySet<Socket>
+	readonly #disposals = new Disposals()
 	#closing: Promise<void> | undefined
 
+	/** By {@link createServer}. @hidden */
 	constructor(handlers: Handlers, settings: Settings) {
 		const app = appOf(settings)
 		const mounts = new MountTree()
-		this.controller = new Controller(app, mounts, settings.base, settings)
-		this.#service = { app, mounts, turns: new Turns() }
+		const health = settings.health && new Health(settings.health, { ...settings, mounts })
+		const options = { ...settings, health, disposals: this.#disposals }
+		this.controller = new Controller(app, mounts, settings.base, options)
+		const watching = new Watching(settings.logger, settings)
+		const { compression } = settings
+		this.#service = { app, mounts, turns: new Turns(), watching, health, compression }
 		this.#graceTimeout = settings.limits.graceTimeout
 		const example = "{ 'blog/api': new Blog() }"
-		for (const [path, handler] of entriesOf('handlers', handlers, example)) {
-			// `service` checks what it is given.
-			this.controller.service(path, handler as Mountable)
+		try {
+			for (const [path, handler] of entriesOf('handlers', handlers, example)) {
+				// `service` checks what it is given.
+				this.controller.service(path, handler as Mountable)
+			}
+			if (settings.openapi !== undefined) {
+				// What `after` makes of answers, nobody could read as a description.
+				const own = new Controller(app, mounts, settings.base, { ...options, after: undefined })
+				mountOpenApi(own, mounts, settings.openapi)
+			}
+		} catch (error) {
+			this.#disposals.release()
+			throw error
 		}
 		this.server = httpServer(this.#service, this.#vetting, settings.limits)
 		this.#connections = connectionsOf(this.server)
 		this.handler = listenerOf(this.#service)
+		this.fetch = (request, options) => fetched(this.#service, this.#vetting, request, options)
 	}
 
 	/**
@@ -99,11 +128,51 @@ export class Server {
 
 	/**
 	 * Stops listening, and waits for the requests that are being answered: up to `graceTimeout`, after
-	 * which they are answered 503. Requests that still come on open connections are served, and close them.
+	 * which they are answered 503. Requests that still come on open connections are served, and close them. Then handlers
+	 * are disposed of, for which there is as much time again: it resolves also where that fails.
 	 */
 	close(): Promise<void> {
-		this.#closing ??= drain(this.#service.app, this.server, this.#connections, this.#graceTimeout)
+		this.#closing ??= this.#close()
 		return this.#closing
+	}
+
+	async #close(): Promise<void> {
+		const { app, health } = this.#service
+		if (health !== undefined) await health.leave()
+		const end = app.deadlines.clock() + this.#graceTimeout
+		await drain(app, this.server, this.#connections, this.#graceTimeout)
+		await settle(app, end)
+		await this.#disposals.run(app, this.#graceTimeout)
+	}
+
+	/** `await using server = createServer(…)`: closes it. */
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.close()
+	}
+
+	/**
+	 * Calls a function with each `request` that is over, or with each that ends in an `error`: a status from 500 up,
+	 * or an answer that is cut off. What it throws goes to the logger.
+	 *
+	 *     server.on('request', ({ method, url, status }) => console.log(method, url, status))
+	 *
+	 * @throws TypeError for an event that there isn't
+	 */
+	on<Name extends keyof ServerEvents>(event: Name, listener: ServerListener<Name>): this {
+		this.#service.watching.events.add(event, listener, false)
+		return this
+	}
+
+	/** The same, for the next one alone. */
+	once<Name extends keyof ServerEvents>(event: Name, listener: ServerListener<Name>): this {
+		this.#service.watching.events.add(event, listener, true)
+		return this
+	}
+
+	/** Calls a listener no more. */
+	off<Name extends keyof ServerEvents>(event: Name, listener: ServerListener<Name>): this {
+		this.#service.watching.events.remove(event, listener)
+		return this
 	}
 
 	/** Answers a request without a socket, on the same path as any other; only node's parser is left out. */
@@ -126,6 +195,8 @@ function appOf(settings: Settings): App {
 		sendTimeout,
 		requestId: settings.requestId,
 		proxies: proxiesOf(settings.trustProxy),
+		cors: settings.cors,
+		explorer: settings.explorer,
 		phase: 'open',
 	}
 }
@@ -149,7 +220,9 @@ function httpServer(service: Service, vetting: Vetting, limits: Limits): HttpSer
 	server.on('connect', (request: IncomingMessage, socket: Socket) =>
 		answerConnect(service.app, request, socket),
 	)
-	server.on('clientError', (error, socket) => answerClientError(service.app, error, socket as Socket))
+	server.on('clientError', (error, socket) =>
+		answerClientError(service.app, service.turns, error, socket as Socket),
+	)
 	return server
 }
 
@@ -157,7 +230,7 @@ function listenerOf(service: Service): Listener {
 	// Another server has node's own limit, at which lines have been dropped already.
 	const vetting = new Vetting(MAX_HEADER_LINES - 1)
 	return (request, response, next) => {
-		if (next !== undefined && !isOurs(service.mounts, request)) next()
+		if (next !== undefined && !isOurs(service, request)) next()
 		else serve(service, vetting, request, response)
 	}
 }

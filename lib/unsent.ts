@@ -15,6 +15,14 @@ export function guard(value: unknown): void {
 	if (inner instanceof Readable) inner.on('error', ignore)
 }
 
+/** Of what reads a stream piece by piece, that stream. */
+const READ_BY = new WeakMap<object, unknown>()
+
+/** Has what is read by another closed with it: a generator that wasn't begun closes nothing itself. */
+export function closeWith(reader: object, value: unknown): void {
+	READ_BY.set(reader, value)
+}
+
 /** By its method, as to load the class in order to ask for it costs every start some milliseconds. */
 export function isWebStream(value: object): value is ReadableStream {
 	return 'getReader' in value && typeof value.getReader === 'function'
@@ -27,6 +35,9 @@ export function letGo(value: unknown): void {
 	if (inner instanceof Readable) inner.on('error', ignore).destroy()
 	else if (isWebStream(inner)) inner.cancel().catch(ignore)
 	else if (Symbol.asyncIterator in inner) void close(inner as AsyncIterable<unknown>)
+	const read = READ_BY.get(inner)
+	READ_BY.delete(inner)
+	if (read !== undefined) letGo(read)
 }
 
 /** Waits for a stream's first bytes or its end, while an error can still be told. Rejects with that error. */

@@ -93,3 +93,25 @@ function unescaped(raw: string): string {
 function notAscii(): RestError {
 	return new RestError('bad_request', 'The path holds a character that must be percent-encoded')
 }
+
+/** What most targets are before their query: nothing of it is cut off or escaped. */
+const PLAIN = /^\/[!"$-~]*$/
+
+/**
+ * The path of a target as it was sent, for logs: a query, a fragment, and the userinfo of an absolute form may hold a
+ * secret. What no target may hold is escaped: HTTP/2 lets bytes through that a terminal takes for commands.
+ */
+export function loggedPath(target: string): string {
+	const query = target.indexOf('?')
+	const sent = query === -1 ? target : target.slice(0, query)
+	return PLAIN.test(sent) ? sent : cleaned(sent)
+}
+
+function cleaned(sent: string): string {
+	const path = sent.replace(/#.*$/s, '').replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '')
+	return path === '' ? '/' : path.replaceAll(/[^!-~]/g, encoded)
+}
+
+function encoded(character: string): string {
+	return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
+}

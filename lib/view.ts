@@ -21,6 +21,14 @@ export function viewsOf(layer: object): (exchange: Exchange) => object {
 	return (exchange) => new construct(exchange)
 }
 
+/** Makes one view a request, however often it is asked for: what one hook sets on it, the next must find. */
+export function viewOnce(make: (exchange: Exchange) => object): (exchange: Exchange) => object {
+	return (exchange) => {
+		exchange.view ??= make(exchange)
+		return exchange.view
+	}
+}
+
 /**
  * Makes an instance that a factory has made the view of one request.
  *

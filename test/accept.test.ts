@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { prefersProblem } from '../lib/accept.ts'
+import { prefersHtml, prefersProblem } from '../lib/accept.ts'
 import { describe } from './helpers/describe.ts'
 
 describe('accept', (test) => {
@@ -35,4 +35,10 @@ describe('accept', (test) => {
 			assert.is(prefersProblem(accept), expected)
 		})
 	}
+
+	test('of thousands of ranges the first hundred are read', () => {
+		const many = Array.from({ length: 99 }, (_, at) => `text/x-${at}`).join()
+		assert.is(prefersHtml(`${many},text/html`), true)
+		assert.is(prefersHtml(`${many},text/plain,text/html`), false)
+	})
 })

@@ -21,6 +21,7 @@ const ACTION: Action = {
 	maxParams: 0,
 	access: { user: false, resources: [] },
 	limit: undefined,
+	docs: undefined,
 	streaming: undefined,
 	spec: undefined,
 	memo: new SpecMemo(),

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createServer, MemoryCache, type Mountable, RestHandler } from '../lib/index.ts'
+import { createServer, MemoryCache, MemoryModel, type Mountable, RestHandler } from '../lib/index.ts'
 import { asking, messageOf, ok } from './helpers/asking.ts'
 import { describe } from './helpers/describe.ts'
 
@@ -44,6 +44,11 @@ describe('controller: what can be mounted', (test) => {
 			'an object without prototype',
 			Object.create(null),
 			`"x" ${kinds} an instance of nothing (is verbena installed twice?)`,
+		],
+		[
+			'a model',
+			new MemoryModel('a', { key: 'id', fields: { id: 'integer' } }),
+			`"x" ${kinds} an instance of MemoryModel: new CrudHandler(model, { visible: … }) serves a model`,
 		],
 		['null', null, `"x" ${kinds} null`],
 		['undefined', undefined, `"x" ${kinds} undefined`],

@@ -8,7 +8,11 @@
  *   ```console      curl lines for the program above, with what they print
  *   ```text         what the program above prints
  *   ```sh           commands for the reader; npm scripts in them exist
+ *   ```js           a program with a library that we don't have, which a `.long.ts` runs
  *   ```json, css …  are not looked at
+ *
+ * The tutorial is one program that grows: `tutorial.long.ts` runs its blocks, and `tutorial/page.ts` says how they are
+ * marked. Its links, npm scripts and kinds of blocks are checked here.
  */
 import {
 	existsSync,
@@ -24,11 +28,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { settingsOf } from '../lib/options.ts'
-import { ERRORS, isErrorCode } from '../lib/wire/codes.ts'
 import { selfSigned } from './helpers/certificate.ts'
 import { describe } from './helpers/describe.ts'
 import { freePorts, ROOT, run, runAll } from './helpers/program.ts'
 import { assertPrints, commandsOf, elsewhere, replay } from './helpers/session.ts'
+import { rowsOf } from './helpers/tables.ts'
+import { stepsOf, PAGE as TUTORIAL } from './tutorial/page.ts'
 
 interface Block {
 	readonly page: string
@@ -47,7 +52,9 @@ interface Program {
 
 const pages = [
 	...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'],
-	...readdirSync(`${ROOT}/docs`).map((name) => `docs/${name}`),
+	...readdirSync(`${ROOT}/docs`)
+		.filter((name) => name.endsWith('.md'))
+		.map((name) => `docs/${name}`),
 ]
 
 function textOf(page: string): string {
@@ -68,7 +75,8 @@ function where({ page, line }: Block): string {
 	return `${page}:${line}`
 }
 
-const blocks = pages.flatMap(blocksOf)
+const ownPages = pages.filter((page) => page !== TUTORIAL)
+const blocks = ownPages.flatMap(blocksOf)
 
 function isProgram({ kind }: Block): boolean {
 	return kind === 'ts' || kind === 'ts members'
@@ -182,10 +190,11 @@ describe('documentation: programs', (test) => {
 
 describe('documentation', (test) => {
 	test('every code block is of a kind that is checked, and follows what it needs', () => {
-		const kinds = /^(?:ts|ts members|console|text|sh|json|nginx)$/
+		const kinds = /^(?:ts|ts members|js|console|text|sh|json|nginx)$/
 		const unknown = blocks.filter((block) => !kinds.test(block.kind) && moduleName(block) === undefined)
 		assert.equal(unknown.map(where), [])
-		const alone = pages.flatMap((page) => {
+		assert.ok(stepsOf().length > 0) // which throws at a block of no kind
+		const alone = ownPages.flatMap((page) => {
 			const own = blocksOf(page)
 			return own
 				.slice(0, own.findIndex(isProgram))
@@ -204,7 +213,7 @@ describe('documentation', (test) => {
 		const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
 		for (const page of pages) {
 			for (const [, script = ''] of textOf(page).matchAll(
-				/\bnpm (?:run )?((?:test|start|cover|check|format|bench|build)\b[:\w]*)/g,
+				/\bnpm (?:run )?((?:test|start|cover|check|format|bench|build|explorer|screenshots|reference)\b[:\w]*)/g,
 			)) {
 				assert.ok(script in scripts, `${page} names npm run ${script}`)
 			}
@@ -215,31 +224,17 @@ describe('documentation', (test) => {
 		assert.equal(pages.flatMap(deadLinks), [])
 	})
 
-	test('the tables of options and codes are those of lib/', () => {
+	test('the table of options is that of lib/', () => {
 		const { limits, ...others } = settingsOf({})
-		const defaults = Object.entries(limits).map(([name, value]) => [name, value.toLocaleString('en')])
-		const options = rowsOf('docs/server.md', '## Options').map(([name = '', , value = '']) => [name, value])
-		assert.equal(
-			options.filter(([name = '']) => name in limits),
-			defaults.map(([name, value = '']) => [name, value.replaceAll(',', '_')]),
-		)
-		assert.equal(
-			options.map(([name]) => name).sort(),
-			[...Object.keys(others), ...Object.keys(limits)].sort(),
-		)
-		const codes = rowsOf('docs/replies-and-errors.md', '### Codes').map(([code, status]) => [
-			code,
-			Number(status),
-		])
-		assert.equal(
-			codes,
-			Object.entries(ERRORS).map(([code, { status }]) => [code, status]),
-		)
-		const told = rowsOf('README.md', '## Errors').flatMap(([, names = '']) => names.split(', '))
-		assert.equal(
-			told.filter((code) => !isErrorCode(code)),
-			[],
-		)
+		const rows = rowsOf('docs/server.md', '## Options')
+		assert.equal(rows.map(([name]) => name).sort(), [...Object.keys(others), ...Object.keys(limits)].sort())
+		for (const [name = '', what = '', range = '', value = ''] of rows) {
+			assert.ok(what !== '' && range !== '' && value !== '', `${name} lacks a cell`)
+			if (!(name in limits)) continue
+			const limit = limits[name as keyof typeof limits] // as just seen
+			assert.is(value, limit.toLocaleString('en').replaceAll(',', '_'), name)
+			assert.is(range, rangeOf(name), name)
+		}
 	})
 
 	test('the README has the two set-up commands and fits on a few screens', () => {
@@ -250,13 +245,17 @@ describe('documentation', (test) => {
 	})
 })
 
-/** The cells of the first table under a heading, without the marks of code. */
-function rowsOf(page: string, heading: string): string[][] {
-	const section = textOf(page).split(`\n${heading}\n`)[1] ?? ''
-	const [table = ''] = /(?:^\|.*\n)+/m.exec(section) ?? []
-	const [, , ...rows] = table.trim().split('\n')
-	const plain = (cell: string) => cell.replaceAll('`', '').trim()
-	return rows.map((row) => row.split('|').slice(1, -1).map(plain))
+/** The unit and the bounds of a number, as `createServer` names them where it refuses one. */
+function rangeOf(name: string): string {
+	const refusal = /of (\w+) from (\d+) to (\d+)(, or Infinity)?, got 0$/
+	try {
+		settingsOf({ [name]: 0 })
+	} catch (error) {
+		const [, unit, least, most, open = ''] = refusal.exec(String(error)) ?? []
+		const long = Number(most).toLocaleString('en')
+		return `${unit === 'milliseconds' ? 'ms' : unit}, ${least} to ${long}${open.replace(',', '')}`
+	}
+	return 'anything'
 }
 
 /** The relative links of a page that lead nowhere. */

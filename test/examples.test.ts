@@ -1,13 +1,14 @@
 /** Every numbered example is run, and does what its last lines say; the blog has `examples/blog.test.ts`. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { describe } from './helpers/describe.ts'
 import { ROOT, runAll } from './helpers/program.ts'
 import { assertPrints, commandsOf, replay } from './helpers/session.ts'
 
-/** Numbered files, and the main files of numbered folders. */
+/** Numbered files, and the main files of numbered folders; those with packages of their own have tests of their own. */
 const examples = readdirSync(`${ROOT}/examples`)
 	.filter((name) => name.endsWith('.ts') || /^\d/.test(name))
+	.filter((name) => !existsSync(`${ROOT}/examples/${name}/package.json`))
 	.map((name) => (name.endsWith('.ts') ? name : `${name}/main.ts`))
 
 function pathOf(name: string): string {

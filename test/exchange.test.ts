@@ -173,7 +173,7 @@ describe('exchange: checks', (test) => {
 })
 
 describe('exchange: log', (test) => {
-	test('a line says which request it is of', () => {
+	test('a line says which request it is of, without its query', () => {
 		const logger = new Log()
 		const exchange = exchangeFor({ method: 'POST', url: '/a?b' }, appOf({ logger }))
 		exchange.method = 'POST'
@@ -183,7 +183,7 @@ describe('exchange: log', (test) => {
 		const fields = {
 			requestId: exchange.id(),
 			method: 'POST',
-			url: '/a?b',
+			url: '/a',
 			handler: undefined,
 			action: undefined,
 		}

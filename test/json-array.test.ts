@@ -105,6 +105,33 @@ describe('json-array', (test) => {
 		assert.is(records.closed, 1)
 	})
 
+	for (const when of ['while a piece is taken', 'while a record is awaited']) {
+		test(`closed ${when}, it closes a source that keeps it waiting`, async () => {
+			const log: string[] = []
+			let resume = (): void => {}
+			async function* feed(): AsyncGenerator<number> {
+				try {
+					yield 1
+					await new Promise<void>((resolve) => {
+						resume = resolve
+					})
+					yield 2
+				} finally {
+					log.push('closed')
+				}
+			}
+			const text = jsonArray(await firstThenRest(feed()), '[', ']')[Symbol.asyncIterator]()
+			await text.next()
+			const pending = when === 'while a piece is taken' ? undefined : text.next()
+			const closing = text.return?.(undefined)
+			resume()
+			await pending
+			await closing
+			await new Promise(setImmediate)
+			assert.equal(log, ['closed'])
+		})
+	}
+
 	test("a source's failure is passed on, and the source left alone", async () => {
 		const records = source(9, 3)
 		let message = ''

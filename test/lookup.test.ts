@@ -12,6 +12,7 @@ function action(name: string, maxParams: number): Action {
 		run: () => name,
 		access: { user: false, resources: [] },
 		limit: undefined,
+		docs: undefined,
 		streaming: undefined,
 		spec: undefined,
 		memo: new SpecMemo(),

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { describe } from './helpers/describe.ts'
 import { freePorts, ROOT, run, start, untilPrinted } from './helpers/program.ts'
@@ -121,7 +122,9 @@ describe('package', (test) => {
 		assert.equal(top, ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'lib', 'package.json'])
 		const sources = below(`${ROOT}/lib`).sort()
 		assert.equal(below(`${installed}/lib`).sort(), sources)
-		const types = sources.flatMap((name) =>
+		// The page of the explorer is a program for browsers, and stands in a text of `assets.ts`.
+		const described = sources.filter((name) => !name.startsWith('explorer/page/'))
+		const types = described.flatMap((name) =>
 			['.d.ts', '.d.ts.map'].map((ending) => name.replace(/\.ts$/, ending)),
 		)
 		const built = below(`${installed}/dist`)
@@ -131,7 +134,10 @@ describe('package', (test) => {
 		const entries = code.filter((name) => !name.startsWith('chunk-'))
 		const databases = ['mysql', 'postgres', 'redis', 'sqlite']
 		const adapters = databases.map((name) => `adapters/${name}.js`)
-		assert.equal(entries.sort(), [...adapters, 'client/index.js', 'index.js', 'testing/index.js'])
+		const clients = ['client/crud.js', 'client/index.js']
+		assert.equal(entries.sort(), [...adapters, ...clients, 'index.js', 'testing/index.js'])
+		const page = gzipSync(readFileSync(`${installed}/dist/client/crud.js`)).length
+		assert.ok(page < 6_000, `CrudClient is ${page} bytes for a page that loads it as it is`)
 		assert.ok(code.length - entries.length <= 6, `${code.length - entries.length} shared files`)
 		assert.is(built.length, types.length + 2 * code.length)
 	})
@@ -157,6 +163,19 @@ describe('package', (test) => {
 		const require = `for (const path of ${JSON.stringify(modules)}) console.log(path, Object.keys(require(path)).length > 0)`
 		const required = await run({ args: ['--input-type=commonjs', '-e', require], cwd: project })
 		assert.is(required.output, modules.map((path) => `${path} true\n`).join(''))
+	})
+
+	test('classes are called as they are exported, for the sake of logs and messages', async () => {
+		const load = `
+			for (const path of ${JSON.stringify(modules)}) {
+				for (const [name, value] of Object.entries(await import(path))) {
+					if (/^class\\b/.test(String(value)) && value.name !== name) console.log(path, name, 'is', value.name)
+				}
+			}`
+		const { output } = await run({ args: ['--input-type=module', '-e', load], cwd: project })
+		// Those of clients are made short, but for what is shown when it is thrown.
+		const others = output.split('\n').filter((line) => !/^verbena\/client\S* CrudClient is /.test(line))
+		assert.equal(others, [''])
 	})
 
 	test('nothing else in it can', async () => {

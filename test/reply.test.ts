@@ -164,10 +164,15 @@ describe('reply: bytes', (test) => {
 	})
 
 	test('a text of another type than JSON is in a sandbox too', async () => {
-		const typed = (type: string, more = {}) =>
+		const typed = (type: string | readonly string[], more = {}) =>
 			answering(() => reply('<script>', { headers: { 'Content-Type': type, ...more } }), true).ask('/v/a')
 		assert.is((await typed('text/html')).headers['content-security-policy'], 'sandbox')
 		assert.is((await typed('application/geo+json')).headers['content-security-policy'], undefined)
+		// Of several a browser takes the last.
+		const lists = [['text/html'], ['application/json', 'text/html'], ['text/html', 'application/json'], []]
+		for (const list of lists)
+			assert.is((await typed(list)).headers['content-security-policy'], 'sandbox', JSON.stringify(list))
+		assert.is((await typed(['application/json'])).headers['content-security-policy'], undefined)
 		const own = { 'content-security-policy': "default-src 'none'" }
 		assert.is((await typed('text/html', own)).headers['content-security-policy'], "default-src 'none'")
 	})

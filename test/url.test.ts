@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { isRestError } from '../lib/error.ts'
-import { parseTarget } from '../lib/url.ts'
+import { loggedPath, parseTarget } from '../lib/url.ts'
 import { describe } from './helpers/describe.ts'
 
 const ESCAPE =
@@ -139,4 +139,28 @@ describe('url', (test) => {
 			{ numRuns: 300 },
 		)
 	})
+})
+
+describe('url: what a log is told', (test) => {
+	const targets: [target: string, logged: string][] = [
+		['/a/b', '/a/b'],
+		['/a%20b/?token=secret', '/a%20b/'],
+		['/a?b?c#d', '/a'],
+		['/a#token=secret', '/a'],
+		['/a:b@c//d', '/a:b@c//d'],
+		['//user:secret@host/a', '//user:secret@host/a'],
+		['http://user:secret@host/a?b', '/a'],
+		['http://host', '/'],
+		['http://host?secret', '/'],
+		['HTTPS://user:se@cret@host/a//b', '/a//b'],
+		['*', '*'],
+		['', '/'],
+		['/a\u009b31m\x85', '/a%9B31m%85'],
+		['/a\r\nb c', '/a%0D%0Ab%20c'],
+	]
+	for (const [target, logged] of targets) {
+		test(`${JSON.stringify(target)} is ${logged}`, () => {
+			assert.is(loggedPath(target), logged)
+		})
+	}
 })

@@ -6,5 +6,6 @@ import type { User } from './authenticator.ts'
  * forgotten `await` can't open a hole; what it needs (roles) comes with the user.
  */
 export interface Acl {
+	/** Whether the user may use the resource. Anything but `true` refuses. */
 	allows(user: User, resource: string): boolean
 }

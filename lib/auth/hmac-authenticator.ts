@@ -13,6 +13,7 @@ import { type Origin, originOf } from './hmac/origin.ts'
 import { ACCEPT_SIGNATURE, checkCovered, checkTimes, isDigestDue } from './hmac/requirements.ts'
 import { labelled, readSignature, type SentSignature } from './hmac/signatures.ts'
 
+/** Whose signatures are good, and what they are of. */
 export interface HmacAuthenticatorOptions {
 	/** Secrets by key id. No default: without any nobody could be known. */
 	readonly keys: HmacKeys
@@ -50,7 +51,7 @@ const CHALLENGE = Object.freeze({
  * (both of 1 to 128 characters) are required, `expires` is honoured. Of several signatures one must be good; the first
  * four are looked at, of 64 components each at most.
  *
- * The bytes of the body are compared with the signed digest before any code of the handler runs where this is
+ * The bytes of the body are compared with the signed digest before the method is called where this is
  * declared as `authenticator`, and before `requireAuth()` resolves where a method asks. Methods in `streaming` are
  * refused at mount where it is declared; where such a method asks, the bytes are compared as they flow, and a body
  * that isn't what was signed breaks off with the refusal.

@@ -8,6 +8,7 @@ import { isPlain } from './frozen-copy.ts'
 import { isToken, tokenDigest } from './token.ts'
 import { finderOf, type TokenUsers } from './token-users.ts'
 
+/** Whose tokens are good, and where they are sent. */
 export interface TokenAuthenticatorOptions {
 	/** Users by the SHA-256 digests of their tokens. No default: without any nobody could be known. */
 	readonly tokens: TokenUsers

@@ -51,6 +51,12 @@ export interface Cache {
 	 * @throws CacheFull when there is no room that may be cleared
 	 */
 	increment(key: string, ttlSeconds: Seconds): number | Promise<number>
+	/**
+	 * Asks the store for a sign of life, for the option `health`; left out where there is nothing to be asked.
+	 *
+	 * @throws CacheUnavailable where it can't answer
+	 */
+	check?(): void | Promise<void>
 }
 
 /**

@@ -1,19 +1,27 @@
 /** Compiles a handler into a `Mount`: everything that it declares is read and checked here, once. */
 import type { Action } from '../action.ts'
 import { RestHandler } from '../handler.ts'
+import { HandlerHooks } from '../handler-hooks.ts'
 import { ROUTE_METHODS, type RouteMethod, takesBody } from '../http.ts'
 import { LookupTable } from '../lookup.ts'
 import { headerLine } from '../reply-head.ts'
+import type { RouteKey } from '../route/pattern.ts'
 import { RouteTable } from '../route.ts'
 import { SpecMemo } from '../validate/spec-memo.ts'
+import { HOOKS, hooksOf, type ServerHooks } from './compile-hooks.ts'
 import { type Declared, declaredBy, type Guards } from './declared.ts'
 import type { IdempotencyKeys } from './facts.ts'
+import type { Hooks } from './hooks.ts'
 import { type Method, methodsOf, refuseFunctionFields, routeOf, spellingsOf } from './methods.ts'
 import { nearest } from './nearest.ts'
 import { type OwnAction, ownActionsOf } from './own-actions.ts'
+import { type ParamName, paramNamesOf } from './param-names.ts'
 import { entriesOf } from './plain.ts'
 import { maxParamsOf } from './plain-params.ts'
+import { customPath, ownPath, resourcePaths, type Way, type WayPath } from './ways.ts'
 
+/** What actions that are brought along take. */
+const ID: readonly ParamName[] = [{ name: 'id', optional: false, rest: false }]
 const IDEMPOTENCY_KEYS: readonly IdempotencyKeys[] = ['user', 'anyone', 'off']
 
 /** What a handler's class and fields say, ready to be asked by requests. */
@@ -23,6 +31,9 @@ export interface CompiledHandler {
 	readonly routes: RouteTable<Action>
 	readonly guards: Guards
 	readonly idempotencyKeys: IdempotencyKeys
+	readonly hooks: Hooks | undefined
+	/** All that lead to an action: what was brought along, then methods, then custom routes. Made once. */
+	readonly ways: () => readonly Way[]
 }
 
 /**
@@ -31,12 +42,18 @@ export interface CompiledHandler {
  * @param place where it is mounted, as one text
  * @throws TypeError that names whatever is wrong as the user typed it
  */
-export function compileHandler(handler: RestHandler, guards: Guards, place: string): CompiledHandler {
+export function compileHandler(
+	handler: RestHandler,
+	guards: Guards & ServerHooks,
+	place: string,
+): CompiledHandler {
 	const name = handler.constructor.name || 'the handler'
-	refuseFunctionFields(handler)
+	refuseFunctionFields(handler, HOOKS)
 	refuseShadows(name, handler)
 	const own = guardsOf(name, handler, guards)
+	const hooks = hooksOf(name, handler, guards)
 	const methods = methodsOf(handler, RestHandler.prototype)
+	for (const hook of HOOKS) methods.delete(hook)
 	const named = [...methods.keys()].flatMap((method) => routeOf(name, method) ?? [])
 	const targets = customTargets(name, handler, methods)
 	const brought = ownActionsOf(handler, guards.validator)
@@ -58,16 +75,43 @@ export function compileHandler(handler: RestHandler, guards: Guards, place: stri
 	}
 	for (const own of brought) addOwn(name, table, own, action(own.name))
 	const routes = new RouteTable<Action>()
-	/** By name of the action, an entry for each HTTP method that leads to it. */
-	const ways: [string, RouteMethod][] = [
-		...named.map((route): [string, RouteMethod] => [route.name, route.method]),
-		...brought.flatMap((own) => own.methods.map((method): [string, RouteMethod] => [own.name, method])),
-	]
-	for (const [key, target] of targets) {
-		for (const method of addRoute(name, routes, key, action(target))) ways.push([target, method])
+	const leads: Lead[] = []
+	for (const own of brought) {
+		for (const method of own.methods)
+			leads.push({ method, target: own.name, shape: own.shape, paths: () => [ownPath(own.segments)] })
 	}
-	refuseBodiless(name, declared, ways)
-	return { name, table, routes, guards: own, idempotencyKeys: idempotencyKeysOf(name, handler) }
+	for (const { name: target, method, resource } of named)
+		leads.push({ method, target, paths: () => resourcePaths(resource, paramNamesOf(action(target).run)) })
+	for (const [key, target] of targets) {
+		const { methods: verbs, text } = addRoute(name, routes, key, action(target))
+		const known = brought.find(({ name }) => name === target)
+		// The functions that were brought along are the library's: how they call their params says nothing.
+		const names = () => (known === undefined ? paramNamesOf(action(target).run) : ID)
+		const { shape } = known ?? {}
+		const paths = () => [customPath(text, names())]
+		for (const method of verbs) leads.push({ method, target, shape, paths })
+	}
+	refuseBodiless(name, declared, leads)
+	const idempotencyKeys = idempotencyKeysOf(name, handler)
+	return { name, table, routes, guards: own, idempotencyKeys, hooks, ways: waysMaker(leads, action) }
+}
+
+/** What leads to a method, before its paths are asked for: only descriptions need them, and they take their time. */
+interface Lead extends Partial<Pick<Way, 'shape'>> {
+	readonly method: RouteMethod
+	readonly target: string
+	readonly paths: () => readonly WayPath[]
+}
+
+/** Makes the ways when they are first asked for. */
+function waysMaker(leads: readonly Lead[], action: (name: string) => Action): () => readonly Way[] {
+	let ways: readonly Way[] | undefined
+	const make = ({ method, target, shape, paths }: Lead): Way[] =>
+		paths().map((path) => ({ ...path, method, action: action(target), shape }))
+	return () => {
+		ways ??= leads.flatMap(make)
+		return ways
+	}
 }
 
 /** The handler's own, else the server's, which were checked as options. */
@@ -117,6 +161,7 @@ function actionMaker(methods: ReadonlyMap<string, Method>, declared: Declared): 
 				access: declared.access(name),
 				limit: declared.limit(name),
 				spec: declared.spec(name),
+				docs: declared.docs(name),
 				streaming: declared.streaming(name),
 				memo: new SpecMemo(),
 			}
@@ -139,6 +184,9 @@ function customTargets(
 		if (typeof target !== 'string')
 			throw new TypeError(`${where}: a ${typeof target} is no method of ${owner}: name a method, as text`)
 		if (!methods.has(target)) {
+			const hook = HOOKS.find((one) => one === target)
+			if (hook !== undefined)
+				throw new TypeError(`${where}: ${hook}() is called around methods: name one of these`)
 			throw new TypeError(
 				`${where}: ${JSON.stringify(target)} is no method of ${owner}${nearest(target, methods.keys())}`,
 			)
@@ -159,12 +207,7 @@ function addOwn(owner: string, table: LookupTable, own: OwnAction, action: Actio
 	}
 }
 
-function addRoute(
-	owner: string,
-	routes: RouteTable<Action>,
-	key: string,
-	action: Action,
-): readonly RouteMethod[] {
+function addRoute(owner: string, routes: RouteTable<Action>, key: string, action: Action): RouteKey {
 	try {
 		return routes.add(key, action)
 	} catch (error) {
@@ -175,22 +218,22 @@ function addRoute(
 }
 
 /** A stream that no way of reaching its method has a body for would be empty for ever. */
-function refuseBodiless(owner: string, declared: Declared, ways: readonly [string, RouteMethod][]): void {
-	const fed = new Set(ways.flatMap(([name, method]) => (takesBody(method) ? [name] : [])))
-	for (const [name, method] of ways) {
-		if (declared.streaming(name) === undefined || fed.has(name)) continue
+function refuseBodiless(owner: string, declared: Declared, leads: readonly Lead[]): void {
+	const fed = new Set(leads.flatMap(({ target, method }) => (takesBody(method) ? [target] : [])))
+	for (const { target, method } of leads) {
+		if (declared.streaming(target) === undefined || fed.has(target)) continue
 		const bodies = ROUTE_METHODS.filter(takesBody).join(', ')
 		throw new TypeError(
-			`${owner}.streaming names ${name}, which answers only ${method}, whose body is never read: take ${name} out of streaming, or let it answer one of ${bodies}`,
+			`${owner}.streaming names ${target}, which answers only ${method}, whose body is never read: take ${target} out of streaming, or let it answer one of ${bodies}`,
 		)
 	}
 }
 
 /** A field named like a helper would hide it from every request. */
 function refuseShadows(owner: string, handler: RestHandler): void {
-	const helpers = Object.getOwnPropertyDescriptors(RestHandler.prototype)
+	const helpers = [RestHandler.prototype, HandlerHooks.prototype]
 	for (const name of Object.keys(handler)) {
-		if (Object.hasOwn(helpers, name)) {
+		if (helpers.some((prototype) => Object.hasOwn(prototype, name))) {
 			throw new TypeError(
 				`${owner}.${name} is a field that hides this.${name} of RestHandler: give it another name`,
 			)

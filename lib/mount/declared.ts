@@ -1,9 +1,11 @@
-/** What a handler declares about its methods, checked at mount: access, rate limits, specs, streaming. */
+/** What a handler declares about its methods, checked at mount: access, rate limits, specs, streaming, docs. */
 import type { AccessRule, StreamingLimits } from '../action.ts'
 import type { Acl } from '../auth/acl.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
+import type { MethodDocs } from '../declarations.ts'
 import { type CompiledLimit, compileLimit } from '../limit/rate-limit.ts'
 import { type CompiledSpec, compileSpec, type Spec } from '../validate/params.ts'
+import { isStandardSchema, saysJsonSchema } from '../validate/standard-schema.ts'
 import type { Validator } from '../validate/validator.ts'
 import { nearest } from './nearest.ts'
 import { entriesOf } from './plain.ts'
@@ -14,6 +16,7 @@ export interface Declaring {
 	readonly rateLimits: object
 	readonly specs: object
 	readonly streaming: object
+	readonly docs: object
 }
 
 /** What was declared, by name of the method. */
@@ -22,6 +25,7 @@ export interface Declared {
 	limit(name: string): CompiledLimit | undefined
 	spec(name: string): CompiledSpec | undefined
 	streaming(name: string): StreamingLimits | undefined
+	docs(name: string): MethodDocs | undefined
 }
 
 /** Whom access is asked of. */
@@ -67,11 +71,13 @@ export function declaredBy(
 	const limits = compiled(owner, 'streaming', streaming, names, streamingLimits)
 	const [streamed] = limits.keys()
 	if (streamed !== undefined && guards.authenticator?.comparesBody === true) throw uncompared(owner, streamed)
+	const docs = compiled(owner, 'docs', handler.docs, names, methodDocs)
 	return {
 		access: (name) => access.get(name) ?? access.get('*') ?? ANYONE,
 		limit: (name) => rates.get(name) ?? rates.get('*'),
 		spec: (name) => specs.get(name),
 		streaming: (name) => limits.get(name),
+		docs: (name) => docs.get(name),
 	}
 }
 
@@ -145,4 +151,43 @@ function streamingLimits(where: string, value: unknown): StreamingLimits {
 			throw new RangeError(`${where}.${name} must be a number above 0, got ${String(limit)}`)
 	}
 	return { ...limits, ...value }
+}
+
+const NAMES_OF_DOCS: readonly (keyof MethodDocs)[] = [
+	...(['summary', 'description', 'tags', 'hidden', 'answer', 'status'] as const),
+]
+const MEDIA_TYPE = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/
+
+function methodDocs(where: string, value: unknown): MethodDocs {
+	const entries = entriesOf(where, value, "{ summary: 'One article', answer: … }")
+	for (const [name] of entries) {
+		if (!NAMES_OF_DOCS.some((known) => known === name))
+			throw new TypeError(`${where} has no field ${name}${nearest(name, NAMES_OF_DOCS)}`)
+	}
+	const docs: { readonly [K in keyof MethodDocs]: unknown } = Object.fromEntries(entries)
+	const { summary, description, tags, hidden, answer, status } = docs
+	for (const [name, text] of Object.entries({ summary, description }))
+		if (text !== undefined && !isText(text)) throw new TypeError(`${where}.${name} must be a text, not empty`)
+	if (tags !== undefined && !(Array.isArray(tags) && tags.length > 0 && [...tags].every(isText)))
+		throw new TypeError(`${where}.tags must be an array of at least one text: ['articles']`)
+	if (hidden !== undefined && typeof hidden !== 'boolean')
+		throw new TypeError(`${where}.hidden must be true or false`)
+	if (status !== undefined && !(Number.isInteger(status) && Number(status) >= 200 && Number(status) < 400))
+		throw new RangeError(`${where}.status must be a whole number from 200 to 399, got ${String(status)}`)
+	if (answer !== undefined) checkAnswer(`${where}.answer`, answer)
+	return { ...docs } as MethodDocs // by all of the above
+}
+
+function isText(value: unknown): value is string {
+	return typeof value === 'string' && value !== ''
+}
+
+function checkAnswer(where: string, answer: unknown): void {
+	if (typeof answer === 'string' && MEDIA_TYPE.test(answer)) return
+	if (!isStandardSchema(answer))
+		throw new TypeError(`${where} must be a Standard Schema, or a media type: 'image/png'`)
+	if (!saysJsonSchema(answer))
+		throw new TypeError(
+			`${where}: ${answer['~standard'].vendor} has no JSON Schema for it (zod has, from 4.2 on, and arktype)`,
+		)
 }

@@ -21,4 +21,6 @@ export interface MountFacts {
 	readonly acl: Acl | undefined
 	/** For whom an Idempotency-Key is kept. */
 	readonly idempotencyKeys: IdempotencyKeys
+	/** Header lines by which every answer tells of the handler's end; names and values in turn. */
+	readonly deprecation: readonly string[] | undefined
 }

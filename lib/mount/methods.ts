@@ -42,11 +42,12 @@ function kindOf(slot: PropertyDescriptor): string {
 /**
  * Refuses functions in fields that have a route's name: their `this` would be the shared handler.
  *
+ * @param hooks names of which the same is true
  * @throws TypeError
  */
-export function refuseFunctionFields(handler: object): void {
+export function refuseFunctionFields(handler: object, hooks: readonly string[] = []): void {
 	for (const [name, slot] of Object.entries(Object.getOwnPropertyDescriptors(handler))) {
-		if (typeof slot.value === 'function' && PREFIX.test(name)) {
+		if (typeof slot.value === 'function' && (PREFIX.test(name) || hooks.includes(name))) {
 			throw new TypeError(
 				`${handler.constructor.name}.${name} is a function held in a field, whose \`this\` would be the shared handler and not the request's view: write a method, ${name}(…) { … }`,
 			)

@@ -4,6 +4,8 @@ import type { Exchange } from '../exchange.ts'
 import type { LookupTable } from '../lookup.ts'
 import type { RouteTable } from '../route.ts'
 import type { MountFacts } from './facts.ts'
+import type { Hooks } from './hooks.ts'
+import type { Way } from './ways.ts'
 
 /** One handler at one path. */
 export interface Mount extends MountFacts {
@@ -11,6 +13,10 @@ export interface Mount extends MountFacts {
 	readonly view: (exchange: Exchange) => object
 	readonly routes: RouteTable<Action>
 	readonly table: LookupTable
+	/** All that lead to an action, for descriptions. */
+	readonly ways: readonly Way[]
+	/** What is called around its methods; `undefined` where nothing is. */
+	readonly hooks: Hooks | undefined
 	/** While the handler's `init` runs, and for ever when it has failed. */
 	setUp: Promise<void> | undefined
 }
@@ -21,9 +27,23 @@ export interface Mounted {
 	readonly depth: number
 }
 
+/** Where a path leaves those of the mounts. */
+export interface Unknown {
+	/** Index of the segment. */
+	readonly at: number
+	/** What might stand there. */
+	readonly others: Iterable<string>
+}
+
 /** Finds the mount for a path: a tree by segment, in which the longest handler path wins. */
 export class MountTree {
 	readonly #root: Node = new Node()
+	readonly #all: Mount[] = []
+
+	/** All mounts, in the order in which they were added. */
+	get all(): readonly Mount[] {
+		return this.#all
+	}
 
 	/** Adds a mount; answers false when its path is taken. */
 	add(mount: Mount): boolean {
@@ -35,6 +55,7 @@ export class MountTree {
 		}
 		if (node.mounted !== undefined) return false
 		node.mounted = { mount, depth: mount.path.length }
+		this.#all.push(mount)
 		return true
 	}
 
@@ -49,6 +70,17 @@ export class MountTree {
 			best = node.mounted ?? best
 		}
 		return best
+	}
+
+	/** The first segment that leads to no handler, and those that would in its place; `undefined` where each does. */
+	unknown(segments: readonly string[]): Unknown | undefined {
+		let node = this.#root
+		for (const [at, segment] of segments.entries()) {
+			const next = node.children.get(segment)
+			if (next === undefined) return { at, others: node.children.keys() }
+			node = next
+		}
+		return undefined
 	}
 }
 

@@ -2,6 +2,7 @@
  * Actions that a handler brings along, beside those that its methods' names declare: a `CrudHandler` answers
  * its own path and the ids below it. Asked once, at mount.
  */
+import type { Shape } from '../describe/shape.ts'
 import type { RouteMethod } from '../http.ts'
 import type { Validator } from '../validate/validator.ts'
 import type { Method } from './methods.ts'
@@ -17,6 +18,8 @@ export interface OwnAction {
 	/** How many segments the path has behind the handler path. */
 	readonly segments: number
 	readonly run: Method
+	/** What it takes and answers; asked when somebody wants a description. */
+	readonly shape?: (() => Shape) | undefined
 }
 
 /** Whoever brings actions along. `validator` is the server's, `undefined` for ours. */

@@ -24,7 +24,7 @@ export function maxParamsOf(method: (...params: never[]) => unknown): number {
  * Blanks comments out, in one pass. Text in strings is kept, so that `'//'` begins no comment; a regular
  * expression with a quote in it may hide a comment, which at most leaves the word `arguments` standing.
  */
-function withoutComments(source: string): string {
+export function withoutComments(source: string): string {
 	let text = ''
 	for (let at = 0; at < source.length; ) {
 		const end = commentEnd(source, at) ?? at
@@ -48,7 +48,8 @@ function commentEnd(source: string, at: number): number | undefined {
 	return begin === '//' ? end : end + 2
 }
 
-function stringEnd(source: string, at: number): number | undefined {
+/** Behind the text in quotes that begins at a place; `undefined` where none does. */
+export function stringEnd(source: string, at: number): number | undefined {
 	const quote = source[at]
 	if (quote !== "'" && quote !== '"' && quote !== '`') return undefined
 	let end = at + 1

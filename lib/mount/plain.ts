@@ -10,6 +10,8 @@ export function entriesOf(what: string, declared: unknown, example: string): [st
 	const prototype: unknown =
 		typeof declared === 'object' && declared !== null ? Object.getPrototypeOf(declared) : undefined
 	if (prototype !== Object.prototype && prototype !== null)
-		throw new TypeError(`${what} must be a plain object: ${example}`)
+		throw new TypeError(
+			`${what} must be a plain object: ${example}${declared instanceof Promise ? ', got a promise: write await before it' : ''}`,
+		)
 	return Object.entries(declared as object)
 }

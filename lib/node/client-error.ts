@@ -7,6 +7,7 @@ import { RestError } from '../error.ts'
 import { Exchange } from '../exchange.ts'
 import type { Incoming } from '../incoming.ts'
 import type { Milliseconds } from '../time.ts'
+import type { Turns } from './turns.ts'
 import { MAX_TARGET } from './vet.ts'
 
 /** An error of node's HTTP parser. */
@@ -22,7 +23,12 @@ export interface ParserError extends Error {
 const LINGER: Milliseconds = 2_000
 
 /** Answers a request that could not be parsed, and closes its connection: where the next one begins is unknown. */
-export function answerClientError(app: App, error: ParserError, socket: Socket): void {
+export function answerClientError(
+	app: App,
+	turns: Turns<Exchange>,
+	error: ParserError,
+	socket: Socket,
+): void {
 	if (error.code === 'ECONNRESET' || socket.destroyed) {
 		socket.destroy(error)
 		return
@@ -44,8 +50,9 @@ export function answerClientError(app: App, error: ParserError, socket: Socket):
 	// They come behind a whole request. Its answer is still owed, and an error written now would be taken
 	// for it.
 	const owed = app.pipelines.owed(socket)
+	const whole = pending ?? wholeOn(turns, socket)
 	if (owed !== undefined) owed.once('finish', () => endWith(app, socket, errorOf(error)))
-	else if (pending !== undefined) pending.closes = true
+	else if (whole !== undefined) whole.closes = true
 	else endWith(app, socket, errorOf(error))
 }
 
@@ -64,6 +71,11 @@ function pendingOn(app: App, socket: Socket): Exchange | undefined {
 		if (item instanceof Exchange && item.incoming.socket === socket) newest = item
 	}
 	return newest
+}
+
+/** One that waits for the end of its turn. What is broken within its own body is its answer, as nobody has begun another. */
+function wholeOn({ deferred }: Turns<Exchange>, socket: Socket): Exchange | undefined {
+	return deferred.findLast(({ incoming }) => incoming.socket === socket && incoming.complete)
 }
 
 /** Writes an answer by hand: there is no response object, and no id that was sent, for what was never parsed. */

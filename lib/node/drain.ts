@@ -1,4 +1,5 @@
 /** Ends a server without losing a request that it has accepted. */
+import cluster from 'node:cluster'
 import { Server as HttpServer, type Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
@@ -13,6 +14,8 @@ const QUIET: Milliseconds = 250
 const LOOK: Milliseconds = 25
 /** How long connections are accepted that the kernel has made before the end. */
 const ACCEPTING: Milliseconds = 500
+/** The same in a worker of node:cluster, which is handed them one by one: several hundred on a busy machine. */
+const HANDED: Milliseconds = 2_000
 /** What the last answers are given to be written in, once the grace time is over. */
 const FLUSH: Milliseconds = 250
 
@@ -37,7 +40,7 @@ export async function drain(
 	grace: Milliseconds,
 ): Promise<void> {
 	app.phase = 'draining'
-	await acceptQueued(server, app.deadlines.clock, Math.min(grace, ACCEPTING))
+	await acceptQueued(server, app.deadlines.clock, Math.min(grace, cluster.isWorker ? HANDED : ACCEPTING))
 	const closed = stopListening(server)
 	const waiting = new AbortController()
 	void closeIdle(server, connections, Math.min(grace / 2, QUIET), waiting.signal)
@@ -58,9 +61,21 @@ export async function drain(
 }
 
 /**
+ * Waits for methods that still run, over another server's connections, by `inject`, or for clients that have left: at
+ * `end` they are told to stop, and who waits for them is answered 503.
+ */
+export async function settle({ deadlines }: App, end: Milliseconds): Promise<void> {
+	while (deadlines.size > 0 && deadlines.clock() < end) await setTimeout(LOOK)
+	for (const item of deadlines.values()) {
+		if (item instanceof Exchange) item.cancel(closing())
+	}
+}
+
+/**
  * Accepts what was connected before the end: the kernel resets those that are still queued when a server stops
  * listening, whatever they have sent. Node accepts one a turn of the loop; turns without one tell that there are
- * no more.
+ * no more. A worker of node:cluster is handed connections by another process, one after the other, whose queue is lost
+ * when the last worker stops: there it takes a while without one to tell.
  */
 async function acceptQueued(server: Server, clock: Clock, time: Milliseconds): Promise<void> {
 	let turns = 0
@@ -68,8 +83,9 @@ async function acceptQueued(server: Server, clock: Clock, time: Milliseconds): P
 		turns = 0
 	}
 	server.on('connection', note)
+	const [turn, enough] = cluster.isWorker ? [() => setTimeout(LOOK), QUIET / LOOK] : [setImmediate, 3]
 	// The first turn may be what is left of the one that called `close()`.
-	for (const end = clock() + time; turns < 3 && clock() < end; turns++) await setImmediate()
+	for (const end = clock() + time; turns < enough && clock() < end; turns++) await turn()
 	server.off('connection', note)
 }
 
@@ -98,6 +114,8 @@ async function closeIdle(
 ): Promise<void> {
 	for (let wait = quiet; !signal.aborted; wait = LOOK) {
 		await setTimeout(wait, undefined, { ref: false })
+		// Timers come before what sockets have received: a request that arrived while the process was held up is read first.
+		await setImmediate()
 		const all = [...connections]
 		// node doesn't count those as idle on which nothing has come yet.
 		for (const socket of all) if (socket.bytesRead === 0) socket.destroy()

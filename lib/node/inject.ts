@@ -4,12 +4,14 @@ import { Readable } from 'node:stream'
 import type { RestError } from '../error.ts'
 import { Exchange } from '../exchange.ts'
 import type { Incoming } from '../incoming.ts'
+import type { Watch } from '../observe/watch.ts'
 import { sealError } from '../reply-error.ts'
 import type { Reply } from '../reply-text.ts'
 import { linesByName } from './header-lines.ts'
-import { answerUnlessClosed, type Service, unexpected } from './listener.ts'
+import { answerUnlessClosed, refused, type Service, unexpected } from './listener.ts'
 import { discard } from './send.ts'
 import type { Vetting } from './vet.ts'
+import { watchOf } from './watch-over.ts'
 
 /** By which node:http tells what it answers `100 Continue` from what it has us refuse. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
@@ -48,10 +50,12 @@ export async function inject(
 ): Promise<InjectedReply> {
 	const incoming = incomingOf(request)
 	const exchange = new Exchange(service.app, incoming)
+	const watch = watchOf(service, exchange)
 	const refusal = refusalOf(vetting, incoming)
-	const reply = refusal === undefined ? await settled(service, exchange) : sealError(exchange, refusal)
+	const reply = refusal === undefined ? await settled(service, exchange) : refused(exchange, refusal)
 	exchange.replied = true
-	const body = await bytesOf(reply, incoming.method)
+	watch?.answered(reply)
+	const body = await collected(reply, incoming.method, watch)
 	return {
 		status: reply.status,
 		headers: linesByName(reply.headers),
@@ -61,15 +65,32 @@ export async function inject(
 	}
 }
 
+/** The answer's bytes; who watches is told of its end. */
+async function collected(
+	reply: Reply,
+	method: string | undefined,
+	watch: Watch | undefined,
+): Promise<Buffer> {
+	try {
+		const body = await bytesOf(reply, method)
+		watch?.end(true)
+		return body
+	} catch (error) {
+		watch?.failed(error)
+		watch?.end(false)
+		throw error
+	}
+}
+
 /** The error that a request is refused with before anything else is looked at; by node's own order. */
-function refusalOf(vetting: Vetting, incoming: Incoming): RestError | undefined {
+export function refusalOf(vetting: Vetting, incoming: Incoming): RestError | undefined {
 	const { expect } = incoming.headers
 	if (expect !== undefined && !CONTINUE.test(expect)) return unexpected()
 	return vetting.check(incoming)
 }
 
 /** The answer, or what replaces it when its time is over. */
-function settled(service: Service, exchange: Exchange): Reply | Promise<Reply> {
+export function settled(service: Service, exchange: Exchange): Reply | Promise<Reply> {
 	const reply = answerUnlessClosed(service, exchange)
 	if (!(reply instanceof Promise)) return reply
 	const { deadlines } = service.app

@@ -2,10 +2,15 @@
 import type { Socket } from 'node:net'
 import { answer } from '../answer.ts'
 import type { App } from '../app.ts'
+import { answerCompressed } from '../compression/compress.ts'
+import type { Compression } from '../compression/compression.ts'
 import { RestError } from '../error.ts'
 import { Exchange } from '../exchange.ts'
+import { explore, isMapBehind } from '../explorer.ts'
+import type { Health } from '../health.ts'
 import type { Incoming } from '../incoming.ts'
 import type { MountTree } from '../mount/mount.ts'
+import type { Watching } from '../observe/watch.ts'
 import { sealError } from '../reply-error.ts'
 import type { Reply } from '../reply-text.ts'
 import { parseTarget } from '../url.ts'
@@ -14,12 +19,17 @@ import type { Outgoing } from './outgoing.ts'
 import { discard, send } from './send.ts'
 import type { Turns } from './turns.ts'
 import type { Vetting } from './vet.ts'
+import { watchOf, watchOver } from './watch-over.ts'
 
 /** What a listener serves. */
 export interface Service {
 	readonly app: App
 	readonly mounts: MountTree
-	readonly turns: Turns
+	readonly turns: Turns<Exchange>
+	readonly watching: Watching
+	readonly health: Health | undefined
+	/** `undefined` where answers go out as they are. */
+	readonly compression: Compression | undefined
 }
 
 /** Serves one request. `awaitsContinue` when the client waits for `100 Continue` before it sends its body. */
@@ -43,14 +53,16 @@ export function serve(
 			response.writeContinue()
 		}
 	}
+	const watch = watchOf(service, exchange)
+	if (watch !== undefined) watchOver(watch, exchange, response)
 	const refusal = vetting.check(incoming)
 	if (refusal !== undefined) {
-		send(exchange, response, sealError(exchange, refusal), true)
+		send(exchange, response, refused(exchange, refusal), true)
 		return
 	}
 	// setImmediate and nextTick keep the caller's async context for each: a tracer's span belongs to its request.
 	if (awaitsContinue) answerNow(service, exchange, response)
-	else if (service.turns.defers()) setImmediate(answerInTurn, service, exchange, response)
+	else if (service.turns.defers(exchange)) setImmediate(answerInTurn, service, exchange, response)
 	// node has the body that came with the headers one tick later.
 	else if (incoming.headers['content-length'] !== undefined)
 		process.nextTick(answerNow, service, exchange, response)
@@ -74,21 +86,41 @@ function isBehind({ socket }: Outgoing): boolean {
 }
 
 /**
- * Whether a request's path leads to a mount: what doesn't is left to whoever stands behind us. A path that
- * we would refuse (`//`, a malformed escape) may be right there.
+ * Whether a request's path leads to a mount, to health, or to the map: what doesn't is left to whoever stands behind us.
+ * A path that we would refuse (`//`, a malformed escape) may be right there.
  */
-export function isOurs(mounts: MountTree, { url = '' }: Incoming): boolean {
+export function isOurs({ app, mounts, health }: Service, incoming: Incoming): boolean {
+	if (health?.probeOf(incoming) !== undefined) return true
+	const { url = '' } = incoming
 	try {
-		return mounts.find(parseTarget(url).segments) !== undefined
+		const { segments } = parseTarget(url)
+		if (segments.length === 0 && app.explorer && isMapBehind(incoming)) return true
+		return mounts.find(segments) !== undefined
 	} catch {
 		return mounts.find(url.split('/').slice(1)) !== undefined
 	}
 }
 
 /** The answer; none but a 503 once the server is closed. */
-export function answerUnlessClosed({ app, mounts }: Service, exchange: Exchange): Reply | Promise<Reply> {
+export function answerUnlessClosed(service: Service, exchange: Exchange): Reply | Promise<Reply> {
+	const { watch } = exchange
+	return watch === undefined ? answered(service, exchange) : watch.run(() => answered(service, exchange))
+}
+
+function answered(service: Service, exchange: Exchange): Reply | Promise<Reply> {
+	const { app, mounts, health, compression } = service
 	if (app.phase === 'closed') return sealError(exchange, closing())
-	return answer(exchange, mounts)
+	const told = health?.answer(exchange)
+	if (told !== undefined) return told
+	const step = app.explorer ? explore : answer
+	if (compression === undefined) return step(exchange, mounts)
+	return answerCompressed(exchange, compression, () => step(exchange, mounts))
+}
+
+/** The answer to a request that isn't looked at any further. */
+export function refused(exchange: Exchange, error: RestError): Reply {
+	const { watch } = exchange
+	return watch === undefined ? sealError(exchange, error) : watch.run(() => sealError(exchange, error))
 }
 
 /** The answer of whoever comes when the server is closed. */
@@ -113,9 +145,11 @@ function wait(exchange: Exchange, response: Outgoing, reply: Promise<Reply>): vo
 }
 
 /** Refuses an expectation other than `100-continue` (RFC 9110 §10.1.1). */
-export function refuseExpectation({ app }: Service, incoming: Incoming, response: Outgoing): void {
-	const exchange = new Exchange(app, incoming)
-	send(exchange, response, sealError(exchange, unexpected()), true)
+export function refuseExpectation(service: Service, incoming: Incoming, response: Outgoing): void {
+	const exchange = new Exchange(service.app, incoming)
+	const watch = watchOf(service, exchange)
+	if (watch !== undefined) watchOver(watch, exchange, response)
+	send(exchange, response, refused(exchange, unexpected()), true)
 }
 
 /** The answer to an expectation that isn't served. */

@@ -13,7 +13,7 @@ export interface Outgoing extends Writable {
 	readonly socket: Connection | null
 	writeContinue(): void
 	/** HTTP/2 alone has one. */
-	readonly stream?: Closable
+	readonly stream?: Closable & { readonly aborted?: boolean }
 	/** Emits `timeout` when the connection has been idle for so long. */
 	setTimeout(time: number): unknown
 }

@@ -14,6 +14,7 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, close
 		discard(reply)
 		return
 	}
+	if (exchange.watch !== undefined) exchange.watch.answered(reply)
 	const unread = isUnread(exchange)
 	const last = close || isLast(exchange, response) || (unread && !canSkip(exchange))
 	if (!writeHead(exchange, response, reply, last)) {
@@ -101,6 +102,7 @@ function writeHead2(exchange: Exchange, response: Outgoing, status: number, head
 		response.writeHead(status, linesOfHttp2(headers))
 		return true
 	} catch (error) {
+		exchange.watch?.failed(error)
 		exchange.log('error', 'the answer could not be sent over HTTP/2', error)
 		cut(exchange, response)
 		return false
@@ -174,6 +176,7 @@ function sendStream(
 			if (isUnread(exchange)) endUnread(exchange, response, null, last)
 			else response.end()
 		} else if (!isGone(exchange)) {
+			exchange.watch?.failed(error)
 			exchange.log('error', 'the answer was cut off', error)
 			cut(exchange, response)
 		}

@@ -8,25 +8,25 @@
 const PROBE = 32
 
 /** Counts the requests of each turn. */
-export class Turns {
-	/** Requests deferred in this turn. */
-	#deferred = 0
+export class Turns<Request = unknown> {
+	/** Those of this turn that wait for its end. */
+	readonly deferred: Request[] = []
 	/** Whether the last turn that was looked at had more than one. */
 	#busy = false
 	#alone = 0
 
 	/** Whether a request that has come now is to be deferred; who is, calls `end` when it is its turn. */
-	defers(): boolean {
+	defers(request: Request): boolean {
 		if (!this.#busy && ++this.#alone < PROBE) return false
-		this.#deferred++
+		this.deferred.push(request)
 		return true
 	}
 
 	/** The turn in which requests were deferred has ended. Told by each of them; the first tells the number. */
 	end(): void {
-		if (this.#deferred === 0) return
-		this.#busy = this.#deferred > 1
-		this.#deferred = 0
+		if (this.deferred.length === 0) return
+		this.#busy = this.deferred.length > 1
+		this.deferred.length = 0
 		this.#alone = 0
 	}
 }

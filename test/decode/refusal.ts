@@ -1,5 +1,6 @@
 /** What a decoder said no with. Anything but a RestError, and no error at all, fails the test. */
 import { isRestError, type RestError } from '../../lib/error.ts'
+import { cost } from '../helpers/cost.ts'
 
 export function refusal(decode: () => unknown): RestError {
 	let error: unknown
@@ -28,9 +29,5 @@ export function valueOrRefusal<T>(decode: () => T): T | undefined {
 	}
 }
 
-/** Fails when a linear decoder has become quadratic: the bound is far above what a slow machine needs. */
-export function milliseconds(work: () => unknown): number {
-	const start = performance.now()
-	work()
-	return performance.now() - start
-}
+/** To see that a linear decoder has not become quadratic: bounds are far above what a slow machine needs. */
+export const milliseconds: typeof cost = cost

@@ -1,10 +1,14 @@
-/** The example blog is started as a user starts it, on each of its databases, and started again. */
+/**
+ * The example blog is started as a user starts it, on SQLite, and started again; the same on its other databases, as
+ * one file that is made of it.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
+import { bundled } from '../helpers/bundled.ts'
 import { curl } from '../helpers/curl.ts'
 import { describe } from '../helpers/describe.ts'
 import { MARIADB, mariadbIsHere } from '../helpers/mariadb.ts'
@@ -12,7 +16,9 @@ import { driversHere, SERVER } from '../helpers/postgres.ts'
 import { freePorts, ROOT, type Running, run, start, typescript, untilPrinted } from '../helpers/program.ts'
 import { assertPrints } from '../helpers/session.ts'
 
-const BLOG = typescript('examples/blog/main.ts')
+const FILE = 'examples/blog/main.ts'
+const BLOG = typescript(FILE)
+const BUNDLED = await bundled(`${ROOT}/${FILE}`)
 /** For as long as the test runs. */
 const NAME = `verbena_blog_${process.pid}`
 
@@ -25,9 +31,9 @@ interface Blog {
 	ask(line: string): Promise<string>
 }
 
-async function startBlog(database: string): Promise<Blog> {
+async function startBlog(database: string, args: readonly string[]): Promise<Blog> {
 	const [port = 0] = await freePorts(1)
-	const running = start({ args: BLOG, env: { PORT: String(port), DATABASE_URL: database } })
+	const running = start({ args, env: { PORT: String(port), DATABASE_URL: database } })
 	await untilPrinted(running, 'Try: ')
 	const keyOf = (role: string) =>
 		new RegExp(`${role}: (Authorization: Bearer [\\w-]+)`).exec(running.output())?.[1]
@@ -103,13 +109,14 @@ if ((await driversHere()).includes('pg')) makers.push(['PostgreSQL', postgresPla
 if (await mariadbIsHere()) makers.push(['MariaDB', mariadbPlace])
 
 for (const [name, make] of makers) {
+	const program = name === 'SQLite' ? BLOG : BUNDLED
 	describe(`examples/blog on ${name}`, (test) => {
 		let place: Place
 		let blog: Blog
 
 		test.before(async () => {
 			place = await make()
-			blog = await startBlog(place.url)
+			blog = await startBlog(place.url, program)
 		})
 
 		test.after(async () => {
@@ -196,7 +203,7 @@ It is kept in ${place.said}
 
 		test('keeps what was written, also when it is killed, and is not filled again', async () => {
 			await end(blog, 'SIGKILL')
-			blog = await startBlog(place.url)
+			blog = await startBlog(place.url, program)
 			assert.match(await blog.ask(`${blog.api}/articles/235`), '"title":"Sage"')
 			assert.match(await blog.ask(`${blog.api}/comments?articleId=235`), '"text":"Nice"')
 			assert.is(
@@ -226,10 +233,10 @@ describe('examples/blog: what it is told', (test) => {
 	test.after(() => place.drop())
 
 	test('says what to do where its port is taken', async () => {
-		const { running, port } = await startBlog(place.url)
+		const { running, port } = await startBlog(place.url, BUNDLED)
 		try {
 			const { code, output } = await run({
-				args: BLOG,
+				args: BUNDLED,
 				env: { PORT: String(port), DATABASE_URL: place.url },
 			})
 			// Node's own driver is announced as experimental before.
@@ -263,14 +270,14 @@ describe('examples/blog: what it is told', (test) => {
 	]
 	for (const [what, env, output] of refusals) {
 		test(`${what} is refused in words, without the password`, async () => {
-			assert.equal(await run({ args: BLOG, env }), { code: 1, output: `${output}\n` })
+			assert.equal(await run({ args: BUNDLED, env }), { code: 1, output: `${output}\n` })
 		})
 	}
 
 	test('without a URL it is kept in a file beside it, which git leaves alone', async () => {
 		const file = `${ROOT}/examples/blog/blog.db`
 		const wasThere = existsSync(file)
-		const { running } = await startBlog('')
+		const { running } = await startBlog('', BUNDLED)
 		try {
 			assert.match(running.output(), `\nIt is kept in SQLite, ${file}\n`)
 			const { code, output } = await run({ program: 'git', args: ['check-ignore', 'examples/blog/blog.db'] })

@@ -1,8 +1,9 @@
 /** Requests over HTTP whose answers are kept, with what every answer of a server in trouble has to be. */
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
+import { alarm, stopwatch } from '../helpers/stalls.ts'
 
-/** What came back, and how long it took. */
+/** What came back, and how long it took, stalls of this process left out. */
 export interface Answer {
 	readonly status: number
 	readonly headers: Headers
@@ -20,8 +21,8 @@ export interface Answer {
 
 /** `ask(url, 'POST', { title: 'x' })` */
 export async function ask(url: string, method = 'GET', value?: unknown): Promise<Answer> {
-	const begun = performance.now()
-	const init = { method, signal: AbortSignal.timeout(20_000) }
+	const took = stopwatch()
+	const init = { method, signal: AbortSignal.timeout(120_000) }
 	const response = await fetch(
 		url,
 		value === undefined
@@ -30,7 +31,7 @@ export async function ask(url: string, method = 'GET', value?: unknown): Promise
 	)
 	const text = await response.text()
 	const { status, headers } = response
-	return { status, headers, text, milliseconds: performance.now() - begun, body: JSON.parse(text) }
+	return { status, headers, text, milliseconds: took(), body: JSON.parse(text) }
 }
 
 /** Words that tell what is behind the API, and `hidden_`, with which our hidden columns begin. */
@@ -60,15 +61,21 @@ export function assertUnavailable(answer: Answer, code: RegExp = /^(?:unavailabl
 	assertTellsNothing(answer)
 }
 
-/** Asks again until the answer is 200; fails after `most` milliseconds, and says how many it took. */
+/** Asks again until the answer is 200; fails after `most` milliseconds without stalls, and says how many it took. */
 export async function untilServed(url: string, most: number): Promise<number> {
-	const begun = performance.now()
-	for (;;) {
-		const { status } = await ask(url)
-		const took = performance.now() - begun
-		if (status === 200) return took
-		assert.ok(took < most, `there is no service after ${most} ms`)
-		await setTimeout(20)
+	let isLate = false
+	const took = stopwatch()
+	const callOff = alarm(most, () => {
+		isLate = true
+	})
+	try {
+		while ((await ask(url)).status !== 200) {
+			assert.not(isLate, `there is no service after ${most} ms`)
+			await setTimeout(20)
+		}
+		return took()
+	} finally {
+		callOff()
 	}
 }
 

@@ -1,4 +1,4 @@
-/** Fifty times over what `killed.test.ts` does three times. */
+/** Fifty times over what `killed.test.ts` does twice. */
 import { describe } from '../helpers/describe.ts'
 import { driversHere } from '../helpers/postgres.ts'
 import { killedOnPostgres, killedOnSqlite } from './killed.ts'

@@ -8,6 +8,6 @@ const isPostgresHere = (await driversHere()).includes('pg')
 describe('a process killed while it writes', (test) => {
 	// Both at once: most of the time goes by while programs start.
 	test('to SQLite or to PostgreSQL: what was answered 201 is there, once', async () => {
-		await Promise.all([killedOnSqlite(3, 'normal'), isPostgresHere ? killedOnPostgres(3) : undefined])
+		await Promise.all([killedOnSqlite(2, 'normal'), isPostgresHere ? killedOnPostgres(2) : undefined])
 	})
 })

@@ -6,8 +6,9 @@ import { setTimeout } from 'node:timers/promises'
 import Libsql from 'libsql'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
+import { bundled } from '../helpers/bundled.ts'
 import { SERVER } from '../helpers/postgres.ts'
-import { ROOT, type Running, start, typescript, untilPrinted } from '../helpers/program.ts'
+import { ROOT, type Running, start, untilPrinted } from '../helpers/program.ts'
 import { ask } from './answers.ts'
 
 const WRITERS = 8
@@ -20,8 +21,8 @@ export async function killedRounds(rounds: number, args: readonly string[]): Pro
 		const [running, url] = await begin
 		await assertKept(url, promised)
 		const over = write(url, round, promised)
-		// Whatever is under way at that moment: about 40 writes, then about 80, and so on.
-		await setTimeout(15 + ((round * 37) % 120))
+		// By what was answered, not by time, as a busy machine writes little in it; others are under way then.
+		await written(promised, promised.size + 5 + ((round * 37) % 30))
 		running.child.kill('SIGKILL')
 		await running.ended
 		await over
@@ -34,8 +35,17 @@ export async function killedRounds(rounds: number, args: readonly string[]): Pro
 	assert.ok(promised.size >= rounds * 5, `only ${promised.size} were written in ${rounds} rounds`)
 }
 
+/** Waits until so many are promised. */
+async function written(promised: ReadonlyMap<string, string>, count: number): Promise<void> {
+	const until = performance.now() + 60_000
+	while (promised.size < count) {
+		assert.ok(performance.now() < until, `only ${promised.size} of ${count} were written in a minute`)
+		await setTimeout(1)
+	}
+}
+
 async function launch(args: readonly string[]): Promise<[running: Running, url: string]> {
-	const running = start({ args: typescript(`${ROOT}/test/faults/killed-server.ts`, ...args) })
+	const running = start({ args: await bundled(`${ROOT}/test/faults/killed-server.ts`, ...args) })
 	await untilPrinted(running, '.\n')
 	const [, url = ''] = /serving (\S+)\.\n/.exec(running.output()) ?? []
 	return [running, url.replace(/\/$/, '')]

@@ -1,5 +1,4 @@
 /** What others do to the same records at the same time, made for real with two transactions; and users without rights. */
-import { setTimeout } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
@@ -7,7 +6,7 @@ import { MysqlModel } from '../../lib/adapters/mysql.ts'
 import { PostgresModel } from '../../lib/adapters/postgres.ts'
 import { CrudHandler, type Model } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
-import { listening } from '../helpers/listening.ts'
+import { listening, until } from '../helpers/listening.ts'
 import { MARIADB, mariadbIsHere } from '../helpers/mariadb.ts'
 import { driversHere, SERVER } from '../helpers/postgres.ts'
 import { ask, assertTellsNothing, assertUnavailable } from './answers.ts'
@@ -21,6 +20,8 @@ interface Settings {
 /** A connection of somebody else's, which runs one statement after the other. */
 interface Other {
 	exec(text: string): Promise<unknown>
+	/** How many wait for a lock of the table; asked on a connection of its own. */
+	waiting(): Promise<number>
 	end(): Promise<unknown>
 }
 
@@ -35,6 +36,8 @@ interface Case {
 
 const TABLE = `faults_locks_${process.pid}`
 const READER = `faults_reader_${process.pid}`
+/** What the databases answer is looked at, however long they take for it. */
+const PATIENT = { timeoutSeconds: 60 }
 const NOTHING: Settings = { postgres: '', mariadb: '' }
 
 const POSTGRES: Case = {
@@ -52,11 +55,24 @@ const POSTGRES: Case = {
 	async other() {
 		const client = new pg.Client(SERVER)
 		await client.connect()
-		return { exec: (text) => client.query(text), end: () => client.end() }
+		// Who is given up in a deadlock is who looks for one first.
+		await client.query("set deadlock_timeout = '600s'")
+		const looking = new pg.Pool({ ...SERVER, max: 1 })
+		const waiting = async () => {
+			const { rows } = await looking.query(
+				`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%${TABLE}%'`,
+			)
+			return rows.length
+		}
+		return {
+			exec: (text) => client.query(text),
+			waiting,
+			end: () => Promise.all([client.end(), looking.end()]),
+		}
 	},
 	async open({ postgres: options }, user = SERVER.user) {
 		const pool = new pg.Pool({ ...SERVER, user, max: 2, options })
-		return { model: await PostgresModel.open(pool, TABLE), close: () => pool.end() }
+		return { model: await PostgresModel.open(pool, TABLE, PATIENT), close: () => pool.end() }
 	},
 }
 
@@ -74,14 +90,28 @@ const MARIA: Case = {
 	teardown: () => runMariadb(`drop table ${TABLE}`, `drop user ${READER}`),
 	async other() {
 		const connection = await mysql.createConnection(MARIADB)
-		return { exec: (text) => connection.query(text), end: () => connection.end() }
+		const looking = await mysql.createConnection(MARIADB)
+		const waiting = async () => {
+			// What this table shows is made anew only where nobody has looked at it for 100 ms: who asks more often never
+			// sees what began later.
+			await new Promise((resolve) => setTimeout(resolve, 150))
+			const [rows] = await looking.query<mysql.RowDataPacket[]>(
+				`select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT' and trx_query like '%${TABLE}%'`,
+			)
+			return rows.length
+		}
+		return {
+			exec: (text) => connection.query(text),
+			waiting,
+			end: () => Promise.all([connection.end(), looking.end()]),
+		}
 	},
 	async open({ mariadb }, user = MARIADB.user) {
 		const pool = mysql.createPool({ ...MARIADB, user, connectionLimit: 2 })
 		pool.pool.on('connection', (connection) => {
 			if (mariadb !== '') connection.query(mariadb)
 		})
-		return { model: await MysqlModel.open(pool, TABLE), close: () => pool.end() }
+		return { model: await MysqlModel.open(pool, TABLE, PATIENT), close: () => pool.end() }
 	},
 }
 
@@ -101,14 +131,18 @@ async function runMariadb(...texts: readonly string[]): Promise<void> {
 const SELECTION = { fields: ['id', 'title'], names: ['id', 'title'], version: undefined }
 const UNGUARDED = { where: undefined, version: undefined }
 
-/** Changes two records in one transaction, and lets others in before the second. */
+/** Changes two records in one transaction, and lets others in before the second: until it is told to go on. */
 class Slow extends CrudHandler {
+	readonly held: (() => void)[] = []
+
 	override update(id: string, values: Readonly<Record<string, unknown>>) {
 		const title = String(values.title)
 		return this.model.transaction(async (model) => {
 			await model.read('1', SELECTION, undefined)
 			if (id === '2') await model.update('2', { title }, SELECTION, UNGUARDED)
-			await setTimeout(150)
+			await new Promise<void>((resolve) => {
+				this.held.push(resolve)
+			})
 			await model.update('1', { title }, SELECTION, UNGUARDED)
 			return { id: Number(id), title }
 		})
@@ -128,14 +162,15 @@ function locks(one: Case): void {
 
 		const serving = async (
 			settings: Settings,
-			use: (site: string, other: Other) => Promise<void>,
+			use: (site: string, other: Other, slow: Slow) => Promise<void>,
 			user?: string,
 		) => {
 			const { model, close } = await one.open(settings, user)
 			const other = await one.other()
-			const handlers = { article: new CrudHandler(model, OPTIONS), slow: new Slow(model, OPTIONS) }
+			const slow = new Slow(model, OPTIONS)
+			const handlers = { article: new CrudHandler(model, OPTIONS), slow }
 			try {
-				await listening(handlers, {}, ({ url }) => use(url.replace(/\/$/, ''), other))
+				await listening(handlers, {}, ({ url }) => use(url.replace(/\/$/, ''), other, slow))
 			} finally {
 				await other.end()
 				await close()
@@ -143,16 +178,21 @@ function locks(one: Case): void {
 		}
 
 		test('a deadlock: 503, to be tried again after a second, and nothing is done', () =>
-			serving(NOTHING, async (site, other) => {
+			serving(NOTHING, async (site, other, slow) => {
 				await other.exec('begin')
 				// What has changed more is what goes on, where there is a choice.
 				for (let count = 0; count < 20; count++)
 					await other.exec(`insert into ${TABLE} (title) values ('deadlock')`)
 				await other.exec(`update ${TABLE} set title = 'other' where id = 1`)
 				const change = ask(`${site}/slow/2`, 'PATCH', { title: 'ours' })
-				await setTimeout(300)
-				await other.exec(`update ${TABLE} set title = 'other' where id = 2`)
+				await until(() => slow.held.length > 0, 'the first change')
+				const theirs = other.exec(`update ${TABLE} set title = 'other' where id = 2`)
+				// Where the test fails before it is awaited, its own failure is no unhandled one, which would end all tests.
+				theirs.catch(() => {})
+				await until(async () => (await other.waiting()) === 1, 'the other waits')
+				slow.held[0]?.()
 				const answer = await change
+				await theirs
 				assertUnavailable(answer, /^unavailable$/)
 				assert.is(answer.headers.get('retry-after'), '1')
 				await other.exec('rollback')
@@ -189,10 +229,11 @@ function locks(one: Case): void {
 			test('a transaction that can’t be serialized: 503, to be tried again after a second', () =>
 				serving(
 					{ ...NOTHING, postgres: '-c default_transaction_isolation=serializable' },
-					async (site, other) => {
+					async (site, other, slow) => {
 						const change = ask(`${site}/slow/1`, 'PATCH', { title: 'ours' })
-						await setTimeout(60)
+						await until(() => slow.held.length > 0, 'what it has read')
 						await other.exec(`update ${TABLE} set title = 'other' where id = 1`)
+						slow.held[0]?.()
 						const answer = await change
 						await other.exec(`update ${TABLE} set title = 'first' where id = 1`)
 						assertUnavailable(answer, /^unavailable$/)

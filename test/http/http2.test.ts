@@ -18,6 +18,8 @@ class Site extends RestHandler {
 	override access = { post_vault: 'user' }
 	override authenticator = { authenticate: () => null }
 	readonly events: string[] = []
+	/** Called when the client of `get_gone` has gone. */
+	readonly left: (() => void)[] = []
 
 	get_about() {
 		const { host, protocol, ip, url, method } = this.request
@@ -91,12 +93,15 @@ class Site extends RestHandler {
 		const { signal } = this.request
 		this.events.push('waiting')
 		signal.addEventListener('abort', () => this.events.push('aborted'))
-		await sleep(200, undefined, { ref: false })
+		await new Promise((resolve) => signal.addEventListener('abort', resolve))
 		this.events.push(`from ${this.request.ip || 'nobody'}`)
 	}
 
 	async get_gone() {
-		await sleep(60, undefined, { ref: false })
+		this.events.push('begun')
+		await new Promise<void>((resolve) => {
+			this.left.push(resolve)
+		})
 		const { signal } = this.request
 		this.events.push(`aborted ${signal.aborted}`)
 	}
@@ -126,8 +131,9 @@ async function over(
 ): Promise<void> {
 	const site = new Site()
 	const log = new Log()
-	const { handler } = createServer({ '': site }, { logger: log, ...options })
+	const { handler } = createServer({ '': site }, { logger: log, logRequests: false, ...options })
 	const http2 = kind === 'TLS' ? createSecureServer(selfSigned(), handler) : createHttp2Server(handler)
+	http2.on('stream', (stream) => stream.on('close', () => site.left[0]?.()))
 	await new Promise<void>((resolve) => http2.listen(0, '127.0.0.1', resolve))
 	const { port } = http2.address() as AddressInfo
 	const session = connect(`${kind === 'TLS' ? 'https' : 'http'}://localhost:${port}`, {
@@ -297,10 +303,10 @@ describe('HTTP/2', (test) => {
 		over('h2c', async ({ session, site }) => {
 			const stream = session.request({ ':path': '/gone' })
 			stream.on('error', () => {})
-			await sleep(20)
+			await until(() => site.events.length === 1, 'the request')
 			stream.close(8)
-			await until(() => site.events.length === 1, 'the end of the method')
-			assert.equal(site.events, ['aborted true'])
+			await until(() => site.events.length === 2, 'the end of the method')
+			assert.equal(site.events, ['begun', 'aborted true'])
 		}))
 
 	test('a session that is destroyed harms nobody', () =>

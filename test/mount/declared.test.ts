@@ -1,4 +1,6 @@
 import * as assert from 'uvu/assert'
+import * as v from 'valibot'
+import { z } from 'zod'
 import type { Acl, Authenticator } from '../../lib/index.ts'
 import { type Declared, type Declaring, declaredBy, type Guards } from '../../lib/mount/declared.ts'
 import { messageOf } from '../helpers/asking.ts'
@@ -13,7 +15,7 @@ function read(
 	declaring: Partial<Record<keyof Declaring, unknown>>,
 	guards: Guards = { authenticator, acl },
 ): Declared {
-	const all = { access: {}, rateLimits: {}, specs: {}, streaming: [], ...declaring } as Declaring
+	const all = { access: {}, rateLimits: {}, specs: {}, streaming: [], docs: {}, ...declaring } as Declaring
 	return declaredBy('Blog', all, NAMES, guards, 'blog/api')
 }
 
@@ -58,6 +60,51 @@ describe('mount/declared', (test) => {
 		const spec = { title: ['required', 'string'] } as const
 		assert.is(read({ specs: { post_article: spec } }).spec('post_article')?.spec, spec)
 	})
+
+	test('docs are of a method, whose access stays what it is', () => {
+		const answer = z.object({ id: z.string() })
+		const told = { summary: 'One', description: '*More*', tags: ['a'], hidden: false, answer, status: 201 }
+		const access = { '*': 'user', post_article: ['a'] }
+		const declared = read({ access, docs: { get_article: told, post_article: { answer: 'image/png' } } })
+		assert.equal(declared.docs('get_article'), told)
+		assert.equal(declared.docs('post_article'), { answer: 'image/png' })
+		assert.equal(declared.access('get_article'), { user: true, resources: [] })
+		assert.equal(declared.access('post_article'), { user: true, resources: ['a'] })
+		assert.is(declared.docs('put_article'), undefined)
+	})
+
+	const wrongDocs: [string, unknown, string][] = [
+		['as text', 'One article', " must be a plain object: { summary: 'One article', answer: … }"],
+		['with a misspelt field', { sumary: 'x' }, ' has no field sumary: did you mean summary?'],
+		['with an empty summary', { summary: '' }, '.summary must be a text, not empty'],
+		['with a number', { description: 5 }, '.description must be a text, not empty'],
+		['with no tag', { tags: [] }, ".tags must be an array of at least one text: ['articles']"],
+		['with a tag as text', { tags: 'a' }, ".tags must be an array of at least one text: ['articles']"],
+		// biome-ignore lint/suspicious/noSparseArray: somebody has typed one comma too many
+		['with a gap', { tags: ['a', , 'b'] }, ".tags must be an array of at least one text: ['articles']"],
+		['with a text for yes', { hidden: 'yes' }, '.hidden must be true or false'],
+		['of a failure', { status: 404 }, '.status must be a whole number from 200 to 399, got 404'],
+		['of no status', { status: '201' }, '.status must be a whole number from 200 to 399, got 201'],
+		[
+			'with a spec as answer',
+			{ answer: { title: ['string'] } },
+			".answer must be a Standard Schema, or a media type: 'image/png'",
+		],
+		['with no type', { answer: 'png' }, ".answer must be a Standard Schema, or a media type: 'image/png'"],
+		[
+			'with a schema that has no JSON Schema',
+			{ answer: v.string() },
+			'.answer: valibot has no JSON Schema for it (zod has, from 4.2 on, and arktype)',
+		],
+	]
+	for (const [what, told, message] of wrongDocs) {
+		test(`docs ${what} are refused: ${message}`, () => {
+			assert.is(
+				messageOf(() => read({ docs: { get_article: told } })),
+				`Blog.docs["get_article"]${message}`,
+			)
+		})
+	}
 
 	const ACCESS = `must be 'anyone', 'user', or an array of at least one resource name: ['article:write']`
 	const NEEDS = 'needs an authenticator, on the handler or on the server: nobody could be let in'
@@ -122,6 +169,12 @@ describe('mount/declared', (test) => {
 			{ specs: { '*': {} } },
 			undefined,
 			'Blog.specs["*"] names no route; there are get_article, post_article',
+		],
+		[
+			'docs of no route',
+			{ docs: { get_artcle: {} } },
+			undefined,
+			'Blog.docs["get_artcle"] names no route: did you mean get_article?',
 		],
 		[
 			'specs as undefined',

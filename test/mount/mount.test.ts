@@ -16,6 +16,9 @@ function mount(...path: string[]): Mount {
 		authenticator: undefined,
 		acl: undefined,
 		idempotencyKeys: 'user',
+		deprecation: undefined,
+		hooks: undefined,
+		ways: [],
 		setUp: undefined,
 	}
 }

@@ -32,6 +32,10 @@ describe('mount/plain', (test) => {
 			/handlers must be a plain object/,
 		)
 		assert.throws(() => createServer([new Empty()] as never), /handlers must be a plain object/)
+		assert.throws(
+			() => createServer(Promise.resolve({}) as never),
+			"handlers must be a plain object: { 'blog/api': new Blog() }, got a promise: write await before it",
+		)
 	})
 
 	const challenges: [unknown, RegExp][] = [

@@ -11,7 +11,7 @@ describe('turns', (test) => {
 		const turns = new Turns()
 		const deferred: number[] = []
 		for (let count = 1; count <= 64; count++) {
-			if (!turns.defers()) continue
+			if (!turns.defers(count)) continue
 			deferred.push(count)
 			turns.end()
 		}
@@ -20,12 +20,12 @@ describe('turns', (test) => {
 
 	test('where a turn had several, the next are deferred, until one is alone again', () => {
 		const turns = new Turns()
-		for (let count = 1; count < 32; count++) turns.defers()
-		assert.equal([turns.defers(), turns.defers(), turns.defers()], [true, true, true])
+		for (let count = 1; count < 32; count++) turns.defers(count)
+		assert.equal([turns.defers(32), turns.defers(33), turns.defers(34)], [true, true, true])
 		for (let count = 1; count <= 3; count++) turns.end()
-		assert.is(turns.defers(), true)
+		assert.is(turns.defers(35), true)
 		turns.end()
-		assert.is(turns.defers(), false)
+		assert.is(turns.defers(36), false)
 	})
 })
 

@@ -27,7 +27,7 @@ if (await redisIsHere())
 					// Every member lets some in, before all are asked for more than there is.
 					const first = []
 					for (const url of members.urls) first.push(...(await askAll({ ...members, urls: [url] }, path, 5)))
-					const answers = [...first, ...(await askAll(members, path, 400))]
+					const answers = [...first, ...(await askAll(members, path, 160))]
 					const served = answers.filter(([status]) => status === 200)
 					assert.is(served.length, 50, path)
 					assert.ok(answers.every(([status]) => status === 200 || status === 429))
@@ -40,19 +40,23 @@ if (await redisIsHere())
 		})
 	})
 
-/** A window of two seconds, asked for three: in none, wherever it begins, are more served than five. */
+/** A window of two seconds: in none, wherever it begins, are more served than five. */
 async function slides(members: Members): Promise<void> {
-	const served: number[] = []
-	const end = Date.now() + 3_000
-	while (Date.now() < end) {
-		const answers = await askAll(members, '/api/short', 8)
-		for (const [status, { data }] of answers) if (status === 200) served.push(Number(data))
-		await new Promise((resolve) => setTimeout(resolve, 20))
+	// When each was sent and answered: it was counted in between, however long it took.
+	const served: { readonly sent: number; readonly answered: number }[] = []
+	const begun = performance.now()
+	const one = async () => {
+		const sent = performance.now()
+		const [[status] = []] = await askAll(members, '/api/short', 1)
+		if (status === 200) served.push({ sent, answered: performance.now() })
 	}
-	served.sort((one, other) => one - other)
-	// A method reads the clock after it was counted, on a busy machine much later: so near may two of them be.
-	for (const from of served) {
-		const within = served.filter((time) => time >= from && time < from + 1_500)
+	// For three seconds, and into a second window on a machine that has stalled in them.
+	while (performance.now() < begun + 3_000 || (served.length <= 5 && performance.now() < begun + 60_000)) {
+		await Promise.all(Array.from({ length: 8 }, one))
+		await new Promise((resolve) => setTimeout(resolve, 50))
+	}
+	for (const { sent: from } of served) {
+		const within = served.filter(({ sent, answered }) => sent >= from && answered < from + 1_900)
 		assert.ok(within.length <= 5, `${within.length} from ${from}`)
 	}
 	assert.ok(served.length > 5, `${served.length} in more than a window`)

@@ -1,10 +1,13 @@
-/** One of several processes that share a Redis: `member.ts <redis port> <prefix>`. Sends its address. */
+/**
+ * One of several processes that share a Redis: `member.ts <redis port> <prefix> <timeoutSeconds>`. Sends
+ * its address.
+ */
 import { Redis } from 'ioredis'
 import { RedisCache } from '../../lib/adapters/redis.ts'
 import { createServer, HmacAuthenticator, RestHandler, reply } from '../../lib/index.ts'
 import { KEYS, ORIGIN } from './keys.ts'
 
-const [, , redisPort = '', prefix = ''] = process.argv
+const [, , redisPort = '', prefix = '', seconds = '1'] = process.argv
 const client = new Redis({ host: '127.0.0.1', port: Number(redisPort) })
 client.on('error', () => {})
 
@@ -40,8 +43,16 @@ class Vault extends RestHandler {
 	}
 }
 
-const cache = new RedisCache(client, { prefix })
+const cache = new RedisCache(client, { prefix, timeoutSeconds: Number(seconds) })
 const logger = { info() {}, warn() {}, error: () => {} }
-const server = createServer({ api: new Shared(), vault: new Vault() }, { cache, logger })
+const server = createServer(
+	{ api: new Shared(), vault: new Vault() },
+	{
+		cache,
+		logger,
+		// A client that is slow to use a connection again must not meet its end.
+		keepAliveTimeout: 60_000,
+	},
+)
 const { url } = await server.listen()
 process.send?.(url)

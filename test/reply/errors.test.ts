@@ -61,6 +61,17 @@ describe('reply: RestError', (test) => {
 		assert.equal([later.headers['retry-after'], later.headers['x-a']], ['30', 'b'])
 	})
 
+	test('it varies by Accept, beside what else it varies by', async () => {
+		for (const [own, sent] of [
+			['Accept-Language', 'Accept-Language, Accept'],
+			['accept, Origin', 'accept, Origin'],
+			['*', '*'],
+		] as const) {
+			const error = new RestError('not_found', 'x', { headers: { Vary: own } })
+			assert.is((await failing(throws(error)).ask('/f/a')).headers.vary, sent)
+		}
+	})
+
 	test('what the method had set for its success is not sent', async () => {
 		const { headers, status } = await failing((handler) => {
 			handler.status(201)
@@ -170,4 +181,18 @@ describe('reply: an error that cannot be answered is a plain 500', (test) => {
 		challenge['WWW-Authenticate'] = 'a\nb'
 		assert.match(await said('/f/a'), INTERNAL)
 	})
+})
+
+describe('reply: an error to HEAD', (test) => {
+	for (const [what, url, status] of [
+		['where no handler is', '/nowhere', 404],
+		['to a target that is too long', `/f/a?${'q'.repeat(17_000)}`, 414],
+	] as const) {
+		test(`has no bytes in its line in the log, ${what}`, async () => {
+			const { ask, lines } = failing(() => 1, {}, { logRequests: true })
+			const answer = await ask(`HEAD ${url}`)
+			assert.equal([answer.status, answer.body.length], [status, 0])
+			assert.equal([lines.length, lines[0]?.fields.status, lines[0]?.fields.bytes], [1, status, 0])
+		})
+	}
 })

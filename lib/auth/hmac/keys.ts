@@ -21,6 +21,7 @@ export interface HmacKey {
 	readonly user?: Readonly<Record<string, unknown>>
 }
 
+/** The secret of a key; several while they are changed, each of which is good; or a secret with its user. */
 export type DeclaredKey = HmacSecret | readonly HmacSecret[] | HmacKey
 
 /**

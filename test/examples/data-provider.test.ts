@@ -1,0 +1,371 @@
+/** The data provider of `examples/react-admin`, asked as react-admin asks it, against the example's own API. */
+import * as assert from 'uvu/assert'
+import { blogHandlers } from '../../examples/react-admin/blog.ts'
+import { type AdminRecord, dataProvider, type Options } from '../../examples/react-admin/data-provider.ts'
+import { describe } from '../helpers/describe.ts'
+import { listening } from '../helpers/listening.ts'
+
+/** In the shape of react-admin's. */
+class HttpError extends Error {
+	readonly status: number
+	readonly body: object
+
+	constructor(message: string, status: number, body: object) {
+		super(message)
+		this.status = status
+		this.body = body
+	}
+}
+
+interface Asked {
+	readonly method: string
+	/** Behind the server's address. */
+	readonly url: string
+	readonly body: string | undefined
+	readonly condition: string | null
+}
+
+interface Desk {
+	readonly provider: ReturnType<typeof dataProvider>
+	/** The requests so far, in their order. */
+	readonly asked: Asked[]
+}
+
+/** A provider for a blog of its own, with all that it asks. */
+function atDesk(use: (desk: Desk) => Promise<void>, options: Partial<Options> = {}): Promise<void> {
+	return listening(blogHandlers(), {}, async ({ url: origin }) => {
+		const asked: Asked[] = []
+		const provider = dataProvider(`${origin}/api`, {
+			HttpError,
+			fetch(url, init) {
+				const { method, headers, body } = init
+				asked.push({
+					method,
+					url: decoded(url.slice(origin.length)),
+					body,
+					condition: headers.get('If-Match'),
+				})
+				return fetch(url, init)
+			},
+			...options,
+		})
+		await use({ provider, asked })
+	})
+}
+
+function decoded(url: string): string {
+	return decodeURIComponent(url).replaceAll('+', ' ')
+}
+
+/** What is asked of a list, by its parameters alone: react-admin passes all of these. */
+const FIRST_TEN = {
+	pagination: { page: 1, perPage: 10 },
+	sort: { field: 'id', order: 'ASC' },
+	filter: {},
+} as const
+
+function idsOf(records: readonly AdminRecord[]): unknown[] {
+	return records.map(({ id }) => id)
+}
+
+async function refusalOf(work: Promise<unknown>): Promise<HttpError> {
+	const thrown = await work.then(
+		() => undefined,
+		(error: unknown) => error,
+	)
+	if (!(thrown instanceof HttpError)) throw new Error('it was not refused', { cause: thrown })
+	return thrown
+}
+
+describe('examples/react-admin: lists', (test) => {
+	test('a page by its number, sorted, with the total', () =>
+		atDesk(async ({ provider, asked }) => {
+			const { data, total, pageInfo } = await provider.getList('articles', {
+				pagination: { page: 4, perPage: 12 },
+				sort: { field: 'id', order: 'DESC' },
+				filter: {},
+			})
+			assert.equal(idsOf(data), [4, 3, 2, 1])
+			assert.is(total, 40)
+			assert.equal(pageInfo, { hasNextPage: false, hasPreviousPage: true })
+			assert.equal(
+				asked.map(({ method, url }) => `${method} ${url}`),
+				['GET /api/articles?limit=12&offset=36&sort=-id&count=exact'],
+			)
+		}))
+
+	test('without anything, the first 25', () =>
+		atDesk(async ({ provider }) => {
+			const { data, total, pageInfo } = await provider.getList('articles', {})
+			assert.is(data.length, 25)
+			assert.is(total, 40)
+			assert.equal(pageInfo, { hasNextPage: true, hasPreviousPage: false })
+		}))
+
+	test('a page that is larger than the server gives at once comes whole, and no larger', () =>
+		atDesk(async ({ provider, asked }) => {
+			const first = Array.from({ length: 210 }, (_, at) =>
+				provider.create('authors', { data: { name: `Author ${at}`, email: `${at}@example.org` } }),
+			)
+			await Promise.all(first)
+			asked.length = 0
+			const whole = await provider.getList('authors', {
+				...FIRST_TEN,
+				pagination: { page: 1, perPage: 1_000 },
+			})
+			assert.is(new Set(idsOf(whole.data)).size, 214)
+			assert.is(whole.total, 214)
+			assert.equal(whole.pageInfo, { hasNextPage: false, hasPreviousPage: false })
+			assert.is(asked.length, 3)
+			const most = await provider.getList('authors', { ...FIRST_TEN, pagination: { page: 1, perPage: 150 } })
+			assert.equal(
+				idsOf(most.data),
+				Array.from({ length: 150 }, (_, at) => at + 1),
+			)
+			assert.equal(most.pageInfo, { hasNextPage: true, hasPreviousPage: false })
+		}))
+
+	test('nothing is counted where meta.count is false; meta.fields are the only ones sent', () =>
+		atDesk(async ({ provider, asked }) => {
+			const meta = { count: false, fields: ['id', 'title'] }
+			const result = await provider.getList('articles', {
+				...FIRST_TEN,
+				pagination: { page: 2, perPage: 1 },
+				meta,
+			})
+			assert.equal(result, {
+				data: [{ id: 2, title: 'Lemon verbena from cuttings' }],
+				pageInfo: { hasNextPage: true, hasPreviousPage: true },
+			})
+			assert.is(asked[0]?.url, '/api/articles?limit=1&offset=1&sort=id&fields=id,title')
+		}))
+
+	test('the records that refer to one', () =>
+		atDesk(async ({ provider }) => {
+			const { data, total } = await provider.getManyReference('articles', {
+				...{ target: 'author', id: 2, pagination: { page: 1, perPage: 3 } },
+				...{ sort: { field: 'id', order: 'ASC' }, filter: { status: 'published' } },
+			})
+			assert.equal(idsOf(data), [2, 6, 10])
+			assert.is(total, 10)
+		}))
+
+	const MARCH = '2026-03-01T00:00:00.000Z'
+	const MAY = '2026-05-01T00:00:00.000Z'
+	const filters: [object, string][] = [
+		[{ q: 'thyme pot' }, 'search=thyme pot'],
+		[{ status: 'draft' }, 'status=draft'],
+		[{ author: 2, status: ['draft', 'published'] }, 'author=2&status=draft&status=published'],
+		[{ created: { gte: MARCH, lt: MAY } }, `created[gte]=${MARCH}&created[lt]=${MAY}`],
+		[{ created_gte: MARCH, created_lt: MAY }, `created[gte]=${MARCH}&created[lt]=${MAY}`],
+		[{ author: 2, author_ne: 3 }, 'author=2&author[ne]=3'],
+		[{ title_contains: 'tea', author_in: [1, 2] }, 'title[contains]=tea&author=1&author=2'],
+		[{ body: null }, 'body[null]=true'],
+		[{ status: '', body: undefined, author: 0 }, 'author=0'],
+	]
+	for (const [filter, query] of filters) {
+		test(`the filter ${JSON.stringify(filter)} asks ${query}`, () =>
+			atDesk(async ({ provider, asked }) => {
+				await provider.getList('articles', { ...FIRST_TEN, filter: { ...filter } })
+				const parts = new Set((asked[0]?.url.split('?')[1] ?? '').split('&'))
+				for (const part of ['limit=10', 'offset=0', 'sort=id', 'count=exact'])
+					assert.ok(parts.delete(part), part)
+				assert.equal([...parts], query.split('&'))
+			}))
+	}
+
+	test('a field whose name ends like an operator is filtered by an object', async () => {
+		const asked: string[] = []
+		const options: Options = {
+			HttpError,
+			fetch(url) {
+				asked.push(decoded(url))
+				return Promise.resolve(Response.json({ success: true, data: [], meta: { next: null, total: 0 } }))
+			},
+		}
+		const since = new Date(Date.UTC(2026, 2, 1))
+		const filter = { checked_in: { eq: 5 }, seen_gte: since, seen: { lt: 'x' } }
+		await dataProvider('/api', options).getList('guests', { filter })
+		assert.equal(asked, [
+			'/api/guests?limit=25&offset=0&count=exact&checked_in=5&seen[gte]=2026-03-01T00:00:00.000Z&seen[lt]=x',
+		])
+	})
+
+	test('a filter that there isn’t is refused by the server, and never widens the list', () =>
+		atDesk(async ({ provider }) => {
+			const wrong = provider.getList('articles', { ...FIRST_TEN, filter: { colour: 'red' } })
+			const { status, message } = await refusalOf(wrong)
+			assert.is(status, 400)
+			assert.match(message, 'colour')
+		}))
+})
+
+describe('examples/react-admin: records', (test) => {
+	test('one by its id, also as it stands in a page’s address', () =>
+		atDesk(async ({ provider }) => {
+			assert.is((await provider.getOne('articles', { id: 7 })).data.title, 'Thyme from cuttings')
+			const meta = { fields: ['id', 'title'] }
+			assert.equal(await provider.getOne('articles', { id: '7', meta }), {
+				data: { id: 7, title: 'Thyme from cuttings' },
+			})
+			const { status, message } = await refusalOf(provider.getOne('articles', { id: 999 }))
+			assert.equal([status, message], [404, 'Not Found'])
+		}))
+
+	test('many by their ids: those that there are, however many are asked for', () =>
+		atDesk(async ({ provider, asked }) => {
+			const ids = Array.from({ length: 230 }, (_, at) => 230 - at)
+			const { data } = await provider.getMany('articles', { ids })
+			assert.equal(
+				idsOf(data).sort((a, b) => Number(a) - Number(b)),
+				Array.from({ length: 40 }, (_, at) => at + 1),
+			)
+			assert.is(asked.length, 3)
+			assert.equal(await provider.getMany('articles', { ids: [] }), { data: [] })
+		}))
+
+	test('a new one comes with its id and what the server has set', () =>
+		atDesk(async ({ provider }) => {
+			const { data } = await provider.create('articles', { data: { title: 'Mint', author: 1 } })
+			const { created, ...others } = data
+			assert.is(typeof created, 'string')
+			assert.equal(others, { id: 41, title: 'Mint', body: null, status: 'draft', author: 1, version: 1 })
+		}))
+
+	test('an update sends what has changed alone', () =>
+		atDesk(async ({ provider, asked }) => {
+			const { data: previousData } = await provider.getOne('articles', { id: 7 })
+			const data = { ...previousData, title: 'Thyme again' }
+			const { data: saved } = await provider.update('articles', { id: 7, data, previousData })
+			assert.is(saved.title, 'Thyme again')
+			assert.equal(asked[1], {
+				method: 'PATCH',
+				url: '/api/articles/7',
+				body: '{"title":"Thyme again"}',
+				condition: null,
+			})
+		}))
+
+	test('an update of nothing changes nothing', () =>
+		atDesk(async ({ provider }) => {
+			const { data } = await provider.getOne('articles', { id: 7 })
+			const { data: saved } = await provider.update('articles', {
+				id: 7,
+				data: { ...data },
+				previousData: data,
+			})
+			assert.is(saved.title, data.title)
+		}))
+
+	test('many are changed and deleted; the answer is their ids', () =>
+		atDesk(async ({ provider }) => {
+			const changed = await provider.updateMany('articles', { ids: [1, 2], data: { status: 'draft' } })
+			assert.equal(changed, { data: [1, 2] })
+			assert.is((await provider.getOne('articles', { id: 2 })).data.status, 'draft')
+			assert.equal(await provider.deleteMany('articles', { ids: [1, 2] }), { data: [1, 2] })
+			assert.is((await provider.getList('articles', FIRST_TEN)).total, 38)
+		}))
+
+	test('where one of many is refused, the others are done, and the refusal is told', () =>
+		atDesk(async ({ provider }) => {
+			const { status } = await refusalOf(provider.deleteMany('articles', { ids: [1, 999, 2] }))
+			assert.is(status, 404)
+			assert.is((await provider.getList('articles', FIRST_TEN)).total, 38)
+		}))
+
+	test('what is deleted comes as it was', () =>
+		atDesk(async ({ provider }) => {
+			const { data } = await provider.delete('articles', { id: 7 })
+			assert.is(data.title, 'Thyme from cuttings')
+			assert.is((await refusalOf(provider.getOne('articles', { id: 7 }))).status, 404)
+		}))
+})
+
+describe('examples/react-admin: refusals', (test) => {
+	test('what is wrong with fields is in body.errors, as forms show it', () =>
+		atDesk(async ({ provider }) => {
+			const { status, message, body } = await refusalOf(
+				provider.create('articles', { data: { title: 'ab', status: 'new' } }),
+			)
+			assert.is(status, 422)
+			assert.equal(body, {
+				code: 'invalid',
+				requestId: undefined,
+				errors: {
+					root: { serverError: message },
+					title: 'must have at least 3 characters',
+					status: 'must be one of draft, published',
+					author: 'is required',
+				},
+			})
+		}))
+
+	test('a value that is taken is told at its field', () =>
+		atDesk(async ({ provider }) => {
+			const { status, body } = await refusalOf(
+				provider.create('authors', { data: { name: 'Ada', email: 'ada@example.org' } }),
+			)
+			assert.is(status, 409)
+			assert.equal((body as { errors: object }).errors, {
+				root: { serverError: 'email is taken by another record' },
+				email: 'is taken by another record',
+			})
+		}))
+
+	test('with the option version, a record that was changed meanwhile is not changed or deleted', () =>
+		atDesk(
+			async ({ provider, asked }) => {
+				const { data: previousData } = await provider.getOne('articles', { id: 7 })
+				await provider.update('articles', { id: 7, data: { title: 'Mine' }, previousData })
+				assert.is(asked.at(-1)?.condition, '"1"')
+				const late = { id: 7, data: { title: 'Yours' }, previousData }
+				const { status, message, body } = await refusalOf(provider.update('articles', late))
+				assert.is(status, 412)
+				assert.is(message, 'Somebody else has changed this meanwhile: refresh, and do it again')
+				assert.equal(body, { code: 'precondition_failed', requestId: undefined })
+				assert.is((await refusalOf(provider.delete('articles', { id: 7, previousData }))).status, 412)
+				assert.is((await provider.getOne('articles', { id: 7 })).data.title, 'Mine')
+			},
+			{ version: 'version' },
+		))
+
+	test('a server that can’t be reached is told with status 0', () =>
+		atDesk(
+			async ({ provider }) => {
+				const { status, message } = await refusalOf(provider.getOne('articles', { id: 7 }))
+				assert.is(status, 0)
+				assert.match(message, 'got no answer')
+			},
+			{ retries: 0, fetch: () => Promise.reject(new TypeError('fetch failed')) },
+		))
+
+	test('an abort is an abort, and is supported', () =>
+		atDesk(async ({ provider }) => {
+			assert.is(provider.supportAbortSignal, true)
+			const signal = AbortSignal.abort()
+			for (const work of [
+				provider.getList('articles', { ...FIRST_TEN, signal }),
+				provider.getOne('articles', { id: 7, signal }),
+				provider.getMany('articles', { ids: [7], signal }),
+			]) {
+				assert.is(await work.catch((error: Error) => error.name), 'AbortError')
+			}
+		}))
+
+	test('headers of the client and of meta are sent', async () => {
+		const sent: (string | null)[] = []
+		const options: Options = {
+			HttpError,
+			headers: { Authorization: 'Bearer abc' },
+			fetch(_url, { headers }) {
+				sent.push(headers.get('Authorization'), headers.get('X-Reason'))
+				return Promise.resolve(Response.json({ success: true, data: { id: 1 } }))
+			},
+		}
+		await dataProvider('/api', options).delete('articles', {
+			id: 1,
+			meta: { headers: { 'X-Reason': 'spam' } },
+		})
+		assert.equal(sent, ['Bearer abc', 'spam'])
+	})
+})

@@ -1,0 +1,510 @@
+/** `server.fetch`: a Request of the Fetch standard in, a Response out. */
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import { runInNewContext } from 'node:vm'
+import * as assert from 'uvu/assert'
+import { client } from '../../lib/client/index.ts'
+import { createServer, RestHandler, type Server, type ServerOptions } from '../../lib/index.ts'
+import { describe } from '../helpers/describe.ts'
+import { Log, until } from '../helpers/listening.ts'
+
+class Site extends RestHandler {
+	override streaming = ['post_upload', 'post_upper', 'post_first', 'post_behind']
+	readonly events: string[] = []
+
+	/** With which a server waits for all that runs, over whatever connection. */
+	override dispose() {
+		this.events.push('disposed')
+	}
+
+	get_about() {
+		const { host, protocol, ip, url, method } = this.request
+		return { host, protocol, ip, url, method, query: this.query }
+	}
+	get_cookies() {
+		this.header('Set-Cookie', ['a=1', 'b=2'])
+		return 'größer'
+	}
+	get_nothing() {
+		this.status(204)
+		return null
+	}
+	get_bytes() {
+		return Buffer.from([0, 1, 255])
+	}
+	get_broken() {
+		throw new Error('secret')
+	}
+	post_echo() {
+		return this.body
+	}
+	async post_upload() {
+		let size = 0
+		for await (const chunk of this.request.stream) size += (chunk as Buffer).length
+		return size
+	}
+	async *post_upper() {
+		for await (const chunk of this.request.stream) yield String(chunk).toUpperCase()
+	}
+	async post_first() {
+		for await (const chunk of this.request.stream) return String(chunk)
+		return 'none'
+	}
+	/** Answers, and reads on. */
+	post_behind() {
+		const { stream } = this.request
+		let text = ''
+		stream.on('data', (chunk: Buffer) => {
+			text += chunk.toString()
+		})
+		stream.on('end', () => this.events.push(`read ${text}`))
+		return 'taken'
+	}
+	async *get_endless() {
+		const { signal } = this.request
+		signal.addEventListener('abort', () => this.events.push('aborted'))
+		try {
+			for (;;) {
+				count.made++
+				yield 'a'.repeat(16_384)
+			}
+		} finally {
+			this.events.push('closed')
+		}
+	}
+	async *get_cut() {
+		yield 'a'.repeat(20_000)
+		await turn()
+		throw new Error('cursor lost')
+	}
+	async get_wait() {
+		const { signal } = this.request
+		this.events.push('waiting')
+		await once(signal, 'abort')
+		this.events.push('aborted')
+		return 'late'
+	}
+	/** Told that its client has left, it takes a while to end. */
+	async get_slow() {
+		await once(this.request.signal, 'abort')
+		for (let at = 0; at < 20; at++) await turn()
+		this.events.push('ended')
+	}
+}
+
+const count = { made: 0 }
+
+interface Given {
+	readonly server: Server
+	readonly site: Site
+	readonly log: Log
+	ask(path: string, init?: RequestInit): Promise<Response>
+}
+
+async function asked(use: (given: Given) => Promise<void>, options: ServerOptions = {}): Promise<void> {
+	const site = new Site()
+	const log = new Log()
+	const server = createServer(
+		{ '': site },
+		{ logger: log, logRequests: false, graceTimeout: 100, ...options },
+	)
+	const ask = (path: string, init?: RequestInit): Promise<Response> =>
+		server.fetch(new Request(new URL(path, 'https://api.example:8443'), init))
+	// Times are no reason for a program to go on, and here is nothing else: the sockets are a host's.
+	const alive = setInterval(() => {}, 10_000)
+	try {
+		await use({ server, site, log, ask })
+	} finally {
+		clearInterval(alive)
+		await server.close()
+	}
+}
+
+/** A body in pieces, each made when it is asked for; `cancelled` once nobody wants the rest. */
+function pieces(all: Iterable<string>, events: string[] = []): ReadableStream<Uint8Array> {
+	const iterator = all[Symbol.iterator]()
+	return new ReadableStream(
+		{
+			pull(controller) {
+				const { done, value } = iterator.next()
+				if (done === true) controller.close()
+				else controller.enqueue(new TextEncoder().encode(value))
+			},
+			cancel: () => void events.push('cancelled'),
+		},
+		{ highWaterMark: 0 },
+	)
+}
+
+function post(body: RequestInit['body'], headers: Record<string, string> = {}): RequestInit {
+	// Node asks for `duplex` where a body is a stream; its types don't know it.
+	return { method: 'POST', body, headers, duplex: 'half' } as RequestInit
+}
+
+async function failure(work: () => Promise<unknown>): Promise<unknown> {
+	try {
+		await work()
+	} catch (error) {
+		return error
+	}
+	return assert.unreachable('it did not fail')
+}
+
+describe('fetch', (test) => {
+	test('the URL is path and authority; the address is unknown unless it is told', () =>
+		asked(async ({ ask, server }) => {
+			const { data } = (await (await ask('/about?a=1#b')).json()) as { data: unknown }
+			const about = { protocol: 'https', url: '/about?a=1', method: 'GET', query: { a: '1' } }
+			assert.equal(data, { ...about, host: 'api.example:8443', ip: '' })
+			const request = new Request('http://[::1]/about', { headers: { Host: 'other.example' } })
+			const told = await (await server.fetch(request, { remoteAddress: '10.0.0.7' })).json()
+			assert.equal((told as { data: unknown }).data, {
+				...about,
+				...{ protocol: 'http', host: '[::1]', url: '/about', query: {}, ip: '10.0.0.7' },
+			})
+		}))
+
+	test('status and headers are those of any answer; cookies keep their lines', () =>
+		asked(async ({ ask }) => {
+			const answer = await ask('/cookies')
+			assert.equal([answer.status, answer.statusText, answer.ok], [200, 'OK', true])
+			assert.equal(answer.headers.getSetCookie(), ['a=1', 'b=2'])
+			assert.is(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+			assert.is(await answer.text(), '{"success":true,"data":"größer"}')
+			assert.equal(new Uint8Array(await (await ask('/bytes')).arrayBuffer()), new Uint8Array([0, 1, 255]))
+			const missing = await ask('/nowhere')
+			assert.equal([missing.status, missing.statusText], [404, 'Not Found'])
+		}))
+
+	test('HEAD and 204 have no body', () =>
+		asked(async ({ ask }) => {
+			const head = await ask('/cookies', { method: 'HEAD' })
+			assert.equal([head.status, head.body, head.headers.get('content-length')], [200, null, '34'])
+			const nothing = await ask('/nothing')
+			assert.equal([nothing.status, nothing.body], [204, null])
+			assert.is((await ask('/nowhere', { method: 'HEAD' })).body, null)
+			assert.is((await ask('/endless', { method: 'HEAD' })).body, null)
+		}))
+
+	test('what a method throws is 500, and never rejects', () =>
+		asked(async ({ ask, log }) => {
+			const answer = await ask('/broken')
+			assert.is(answer.status, 500)
+			assert.not.match(await answer.text(), 'secret')
+			assert.equal(log.messages, ['error: get_broken failed'])
+		}))
+
+	test('bodies of every kind are read, under the limits', () =>
+		asked(
+			async ({ ask }) => {
+				const json = { 'Content-Type': 'application/json' }
+				for (const body of ['{"a":[1]}', Buffer.from('{"a":[1]}'), pieces(['{"a"', ':[1', ']}'])]) {
+					assert.equal(await (await ask('/echo', post(body, json))).json(), {
+						success: true,
+						data: { a: [1] },
+					})
+				}
+				const form = await ask('/echo', post(new URLSearchParams({ a: 'b c' })))
+				assert.equal(await form.json(), { success: true, data: { a: 'b c' } })
+				assert.is((await ask('/echo', post('{', json))).status, 400)
+				assert.is((await ask('/echo', post(`"${'a'.repeat(3_000)}"`, json))).status, 413)
+				const events: string[] = []
+				const large = pieces(['"'.repeat(1_500), '"'.repeat(1_500)], events)
+				assert.is((await ask('/echo', post(large, json))).status, 413)
+				await until(() => events.length === 1, 'the rest is cancelled')
+				const none = await ask('/echo', { method: 'POST' })
+				assert.equal(await none.json(), { success: true, data: null })
+			},
+			{ maxBody: 2_000 },
+		))
+
+	test('a Content-Length that is not true is 400', () =>
+		asked(async ({ ask }) => {
+			for (const length of ['3', '20']) {
+				const headers = { 'Content-Type': 'application/json', 'Content-Length': length }
+				assert.is((await ask('/echo', post(pieces(['"abc', 'defg"']), headers))).status, 400, length)
+			}
+			const right = { 'Content-Type': 'application/json', 'Content-Length': '9' }
+			assert.is((await ask('/echo', post(pieces(['"abc', 'defg"']), right))).status, 200)
+		}))
+
+	test('a body that takes too long is 408', () =>
+		asked(
+			async ({ ask }) => {
+				const events: string[] = []
+				const stuck = new ReadableStream({ cancel: () => void events.push('cancelled') })
+				const answer = await ask('/echo', post(stuck, { 'Content-Type': 'application/json' }))
+				assert.is(answer.status, 408)
+				await until(() => events.length === 1, 'the body is cancelled')
+			},
+			{ bodyTimeout: 20 },
+		))
+
+	test('a body that fails is 400', () =>
+		asked(async ({ ask, log }) => {
+			const failing = new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) })
+			const answer = await ask('/echo', post(failing, { 'Content-Type': 'application/json' }))
+			assert.is(answer.status, 400)
+			assert.equal(log.messages, [])
+		}))
+
+	test('bytes of another realm are bytes; pieces without any are no end', () =>
+		asked(async ({ ask }) => {
+			const bytes: unknown = runInNewContext('Uint8Array.of(34, 97, 34)')
+			assert.not.instance(bytes, Uint8Array)
+			let left = 10_000
+			const body = new ReadableStream<unknown>({
+				pull(controller) {
+					controller.enqueue(left-- > 0 ? new Uint8Array() : bytes)
+					if (left < 0) controller.close()
+				},
+			}) as ReadableStream<Uint8Array>
+			const answer = await ask('/echo', post(body, { 'Content-Type': 'application/json' }))
+			assert.equal(await answer.json(), { success: true, data: 'a' })
+		}))
+
+	test('a body that has been read before, or is being read, is a TypeError that says so', () =>
+		asked(async ({ server }) => {
+			const read = new Request('https://api.example/echo', post('"a"'))
+			await read.text()
+			const locked = new Request('https://api.example/echo', post('"a"'))
+			locked.body?.getReader()
+			for (const request of [read, locked]) {
+				const error = await failure(() => server.fetch(request))
+				assert.instance(error, TypeError)
+				assert.match((error as Error).message, 'something in front has read the body')
+			}
+		}))
+
+	test('an upload is read as the method asks for it, and let go of when it stops', () =>
+		asked(async ({ ask }) => {
+			let made = 0
+			function* endless() {
+				for (;;) {
+					made++
+					yield 'a'.repeat(16_384)
+				}
+			}
+			const events: string[] = []
+			const first = await ask('/first', post(pieces(endless(), events)))
+			assert.equal(await first.json(), { success: true, data: 'a'.repeat(16_384) })
+			await until(() => events.length === 1, 'the rest is cancelled')
+			assert.ok(made < 20, `${made} pieces were made`)
+			const whole = await ask('/upload', post(pieces(Array(100).fill('a'.repeat(10_000)))))
+			assert.equal(await whole.json(), { success: true, data: 1_000_000 })
+		}))
+
+	test('a body that is in memory lets others have their turn', () =>
+		asked(async ({ ask }) => {
+			let made = 0
+			function* all() {
+				while (made < 5_000) {
+					made++
+					yield made % 2 === 0 ? '' : 'a'
+				}
+			}
+			let before = 0
+			setImmediate(() => {
+				before = made
+			})
+			const answer = await ask('/upload', post(pieces(all())))
+			assert.equal(await answer.json(), { success: true, data: 2_500 })
+			assert.ok(before < 1_000, `${before} pieces were read in one turn`)
+		}))
+
+	test('a method may read on behind its answer', () =>
+		asked(async ({ ask, site }) => {
+			const answer = await ask('/behind', post(pieces(['a', 'b', 'c'])))
+			assert.equal(await answer.json(), { success: true, data: 'taken' })
+			await until(() => site.events.length === 1, 'all is read')
+			assert.equal(site.events, ['read abc'])
+		}))
+
+	test('both directions flow at once', () =>
+		asked(async ({ ask }) => {
+			let give: (text: string | undefined) => void = () => {}
+			const body = new ReadableStream<Uint8Array>({
+				start(controller) {
+					give = (text) =>
+						text === undefined ? controller.close() : controller.enqueue(new TextEncoder().encode(text))
+				},
+			})
+			give('one')
+			const answer = await ask('/upper', post(body))
+			const reader = answer.body?.getReader()
+			const read = async () => new TextDecoder().decode((await reader?.read())?.value)
+			assert.is(await read(), '{"success":true,"data":["ONE"')
+			give('two')
+			assert.is(await read(), ',"TWO"')
+			give(undefined)
+			assert.is(await read(), ']}')
+			assert.equal(await reader?.read(), { done: true, value: undefined })
+		}))
+})
+
+describe('fetch: whoever leaves', (test) => {
+	test('nothing is made ahead of the reader; one that cancels closes the source, and aborts the signal', () =>
+		asked(async ({ ask, site, log }) => {
+			count.made = 0
+			const answer = await ask('/endless')
+			const reader = answer.body?.getReader()
+			for (let at = 0; at < 5; at++) await reader?.read()
+			// A read takes all that there is, up to 64 KiB.
+			const { made } = count
+			for (let at = 0; at < 20; at++) await turn()
+			assert.ok(count.made <= made + 5, `${count.made - made} more were made for nobody`)
+			assert.ok(made < 40, `${made} were made`)
+			await reader?.cancel()
+			await until(() => site.events.length === 2, 'it is closed')
+			assert.equal([...site.events].sort(), ['aborted', 'closed'])
+			assert.equal(log.messages, [])
+		}))
+
+	for (const reason of [new Error('enough'), 'enough', null]) {
+		test(`aborting within the answer breaks it off with the reason: ${String(reason)}`, () =>
+			asked(async ({ ask, site, log }) => {
+				const leaving = new AbortController()
+				const answer = await ask('/endless', { signal: leaving.signal })
+				const reader = answer.body?.getReader()
+				await reader?.read()
+				leaving.abort(reason)
+				assert.is(
+					await failure(async () => {
+						for (;;) if ((await reader?.read())?.done !== false) return
+					}),
+					reason,
+				)
+				await until(() => site.events.length === 2, 'it is closed')
+				assert.equal(log.messages, [])
+			}))
+	}
+
+	test('aborting before the answer rejects, and is told to the method', () =>
+		asked(async ({ ask, site, log }) => {
+			const leaving = new AbortController()
+			const answer = ask('/wait', { signal: leaving.signal })
+			await until(() => site.events.length === 1, 'it waits')
+			const reason = new Error('enough')
+			leaving.abort(reason)
+			assert.is(await failure(() => answer), reason)
+			await until(() => site.events.length === 2, 'it is aborted')
+			assert.equal(log.messages, [])
+		}))
+
+	test('a server that closes waits for a method whose client has left', () =>
+		asked(
+			async ({ ask, server, site }) => {
+				const leaving = new AbortController()
+				const answer = ask('/slow', { signal: leaving.signal })
+				await turn()
+				leaving.abort()
+				await failure(() => answer)
+				await server.close()
+				assert.equal(site.events, ['ended', 'disposed'])
+			},
+			{ graceTimeout: 10_000 },
+		))
+
+	test('aborting within the upload cuts it off', () =>
+		asked(async ({ ask }) => {
+			const leaving = new AbortController()
+			const answer = ask('/upload', {
+				...post(new ReadableStream({ pull: () => new Promise(() => {}) })),
+				signal: leaving.signal,
+			})
+			await turn()
+			leaving.abort()
+			assert.is(((await failure(() => answer)) as Error).name, 'AbortError')
+		}))
+
+	test('who has left before is not served', () =>
+		asked(async ({ ask, site }) => {
+			const error = await failure(() => ask('/wait', { signal: AbortSignal.abort() }))
+			assert.is((error as Error).name, 'AbortError')
+			assert.equal(site.events, [])
+		}))
+
+	test('an error after the first byte breaks the body off, and is logged', () =>
+		asked(async ({ ask, log }) => {
+			const answer = await ask('/cut')
+			assert.is(answer.status, 200)
+			assert.is(((await failure(() => answer.text())) as Error).message, 'cursor lost')
+			assert.equal(log.messages, ['error: the answer was cut off'])
+		}))
+})
+
+describe('fetch: with the rest', (test) => {
+	test('what is over is told, whole or not', () =>
+		asked(async ({ ask, server }) => {
+			const seen: unknown[] = []
+			server.on('request', ({ url, status, aborted }) => seen.push([url, status, aborted]))
+			await (await ask('/cookies')).text()
+			await (await ask('/upper', post(pieces(['a'])))).text()
+			await (await ask('/endless')).body?.cancel()
+			await failure(async () => (await ask('/cut')).text())
+			assert.equal(seen, [
+				['/cookies', 200, undefined],
+				['/upper', 200, undefined],
+				['/endless', 200, true],
+				['/cut', 200, true],
+			])
+		}))
+
+	test('answers are compressed where that is on', () =>
+		asked(
+			async ({ ask }) => {
+				const answer = await ask('/upper', post(pieces(['a']), { 'Accept-Encoding': 'gzip' }))
+				assert.is(answer.headers.get('content-encoding'), 'gzip')
+				const body = answer.body?.pipeThrough(new DecompressionStream('gzip'))
+				assert.is(await new Response(body).text(), '{"success":true,"data":["A"]}')
+			},
+			{ compression: true },
+		))
+
+	test('a server that closes breaks off what is still sent, and answers 503 from then on', () =>
+		asked(async ({ ask, server, site }) => {
+			const answer = await ask('/endless')
+			const reader = answer.body?.getReader()
+			await reader?.read()
+			const waiting = ask('/wait')
+			await server.close()
+			assert.is((await waiting).status, 503)
+			assert.is((await ask('/cookies')).status, 503)
+			assert.ok(site.events.indexOf('closed') < site.events.indexOf('disposed'), site.events.join())
+			await failure(async () => {
+				for (;;) if ((await reader?.read())?.done !== false) return
+			})
+		}))
+
+	test('our client takes it for its fetch', () =>
+		asked(async ({ server }) => {
+			const api = client<Site>('https://api.example', {
+				fetch: (input, init) => server.fetch(new Request(input, init)),
+			})
+			assert.equal((await api.get.about()).host, 'api.example')
+		}))
+
+	test('it is a method on its own: for hosts that are given `fetch` alone', async () => {
+		const { fetch: answer } = createServer({ '': Site }, { logger: new Log() })
+		// As most hosts do it: a Request is made of node's own, and its Response written.
+		const host = createHttpServer((request, response) => {
+			const url = `http://${request.headers.host}${request.url}`
+			void answer(new Request(url)).then(async ({ status, headers, body }) => {
+				response.writeHead(status, Object.fromEntries(headers))
+				for await (const chunk of body ?? []) response.write(chunk)
+				response.end()
+			})
+		})
+		await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve))
+		try {
+			const { port } = host.address() as AddressInfo
+			const { status, headers } = await fetch(`http://127.0.0.1:${port}/about`)
+			assert.equal([status, headers.get('x-content-type-options')], [200, 'nosniff'])
+		} finally {
+			host.closeAllConnections()
+			host.close()
+		}
+	})
+})
