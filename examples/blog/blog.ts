@@ -13,6 +13,7 @@ export function blog(tables: Tables): Handlers {
 }
 
 class Overview extends RestHandler {
+	override docs = { get__default: { summary: 'How many authors, articles and comments there are' } }
 	private readonly tables: Tables
 
 	constructor(tables: Tables) {

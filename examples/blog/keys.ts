@@ -1,22 +1,41 @@
-/** Who may write: two users, each with a token that is made anew whenever the blog starts. */
-import { newToken, RoleAcl, TokenAuthenticator, type TokenUser } from '../../lib/index.ts' // 'verbena'
+/** Who may write: two users, with tokens and a key that are made anew whenever the blog starts. */
+import { randomBytes } from 'node:crypto'
+import {
+	anyOf,
+	HmacAuthenticator,
+	newToken,
+	RoleAcl,
+	TokenAuthenticator,
+	type TokenUser,
+} from '../../lib/index.ts' // 'verbena'
 
 export const acl = new RoleAcl({
 	reader: ['comment:write'],
 	editor: { inherits: ['reader'], allows: ['article:*', 'author:*', 'comment:*'] },
 })
 
-/** The tokens of users. */
+/** The tokens of users, and the key of one who signs. */
 export class Tokens {
 	/** By their digests: a token itself is known to its user alone. */
 	readonly #users = new Map<string, TokenUser>()
-	/** Knows users by the token in `Authorization: Bearer <token>`. */
-	readonly authenticator = new TokenAuthenticator({ tokens: (digest) => this.#users.get(digest) })
+	readonly #keys = new Map<string, { secret: string; user: TokenUser }>()
+	/** Knows users by the token in `Authorization: Bearer <token>`, or by the key that has signed the request. */
+	readonly authenticator = anyOf(
+		new TokenAuthenticator({ tokens: (digest) => this.#users.get(digest) }),
+		new HmacAuthenticator(undefined, undefined, 300, { keys: (id) => this.#keys.get(id) }),
+	)
 
 	/** Makes a token for a user. */
 	issue(id: string, roles: readonly string[]): string {
 		const { token, digest } = newToken('blog_')
 		this.#users.set(digest, { id, roles })
 		return token
+	}
+
+	/** Makes a secret with which a user signs; the key is called as the user is. */
+	issueKey(id: string, roles: readonly string[]): string {
+		const secret = randomBytes(32).toString('base64')
+		this.#keys.set(id, { secret, user: { id, roles } })
+		return secret
 	}
 }

@@ -50,11 +50,18 @@ async function serve(database: Database, port: number): Promise<void> {
 	}
 	await fill(tables)
 	const tokens = new Tokens()
-	const server = createServer(blog(tables), { authenticator: tokens.authenticator, acl })
+	const server = createServer(blog(tables), {
+		authenticator: tokens.authenticator,
+		acl,
+		explorer: true,
+		openapi: { title: 'The example blog', version: '1.0.0' },
+	})
 	const { url } = await server.listen(port)
 	console.log(`The blog is at ${url}\nIt is kept in ${database.place}\n${ROUTES}`)
 	console.log(`  editor: Authorization: Bearer ${tokens.issue('ruth', ['editor'])}`)
-	console.log(`  reader: Authorization: Bearer ${tokens.issue('sam', ['reader'])}\n`)
+	console.log(`  reader: Authorization: Bearer ${tokens.issue('sam', ['reader'])}`)
+	console.log(`  editor who signs: key id ruth, secret ${tokens.issueKey('ruth', ['editor'])}\n`)
+	console.log(`Open ${url}/ in a browser: each URL is a page there. Described at ${url}/openapi.json`)
 	console.log(`Try: curl '${url}/blog/api/articles?limit=2&topic=verbena&sort=-published&count=exact'`)
 	const stop = async () => {
 		await server.close()

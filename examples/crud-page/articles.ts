@@ -16,6 +16,7 @@ export function articlesModel(): MemoryModel {
 			body: { type: 'text', default: '' },
 			status: { type: 'text', choices: ['draft', 'published'], default: 'draft' },
 			created: { type: 'timestamp', default: () => new Date() },
+			version: { type: 'integer', default: 1 },
 		},
 		key: 'id',
 		unique: [['slug']],

@@ -1,15 +1,16 @@
 /**
- * A page in the browser that lists, creates, edits and deletes articles with `CrudClient`: the page, the
- * client's module and the API come from one server. The articles are kept in memory.
+ * A page in the browser that lists, shows, creates, edits and deletes articles with `CrudClient`: the page, the
+ * client's module and the API come from one server. Everybody can read; changes must be signed with the key that
+ * is printed. The articles are kept in memory.
  *
  *     npx tsx examples/crud-page/main.ts
  *     PORT=8080 npx tsx examples/crud-page/main.ts
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { CrudHandler, createServer, RestHandler, reply } from '../../lib/index.ts' // you write 'verbena'
+import { CrudHandler, createServer, HmacAuthenticator, RestHandler, reply } from '../../lib/index.ts' // you write 'verbena'
 import { articlesModel, RULES } from './articles.ts'
 
 /** The page at `/`, and what it imports. */
@@ -61,15 +62,25 @@ async function clientModule(): Promise<string> {
 }
 
 const page = readFileSync(new URL('index.html', import.meta.url), 'utf8')
-const articles = new CrudHandler(articlesModel(), {
+const keys = { demo: randomBytes(32).toString('base64') }
+
+class Articles extends CrudHandler {
+	// A signature is good for 300 s, and for one request.
+	override authenticator = new HmacAuthenticator(this, undefined, 300, { keys })
+	override access = { create: 'user', update: 'user', remove: 'user' }
+}
+
+const articles = new Articles(articlesModel(), {
 	visible: 'all',
 	updatable: ['slug', 'title', 'body', 'status'],
 	searchable: ['title', 'body'],
 	allow: ['list', 'read', 'create', 'update', 'remove'],
 	rules: RULES,
+	version: 'version',
 })
 const server = createServer({ '': new Page(page, await clientModule()), 'api/article': articles })
 const { url } = await server.listen(Number(process.env.PORT ?? 3000))
 console.log(`The page is at ${url}`)
+console.log(`To change articles, sign in with the key "demo" and the secret ${keys.demo}`)
 const stop = () => void server.close()
 process.once('SIGINT', stop).once('SIGTERM', stop)

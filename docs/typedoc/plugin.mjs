@@ -1,0 +1,36 @@
+/**
+ * What typedoc can't be told by its options: each module is called what users import, `verbena/client`, and says what
+ * its source says of itself; types that are exported by no module are written out where they are used.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { Comment, Context, Converter, ReflectionKind } from 'typedoc'
+
+/** Types of options and rules, which say nothing by their names alone. */
+const WRITTEN_OUT = new Set([
+	...['Kind', 'Format', 'Choice', 'Fields', 'FieldSpec', 'SchemaAnswer', 'SchemaIssue', 'Primitive', 'Plain'],
+	...['TableOptions', 'DatabaseOptions', 'OpeningOptions', 'BigintForm', 'Columns'],
+	...['IdempotencyKeys', 'Method', 'Facts', 'Moment'],
+])
+
+/** @param {import('typedoc').Application} app */
+export function load(app) {
+	const { shouldInline } = Context.prototype
+	Context.prototype.shouldInline = function (symbol, name) {
+		return WRITTEN_OUT.has(name) || shouldInline.call(this, symbol, name)
+	}
+	app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
+		for (const module of project.getChildrenByKind(ReflectionKind.Module)) {
+			module.comment = new Comment([{ kind: 'text', text: beginningOf(module.name) }])
+			const path = module.name.replace(/^adapters\//, '').replace(/^index$/, '')
+			module.name = path === '' ? 'verbena' : `verbena/${path}`
+		}
+	})
+}
+
+/** The comment that the source of a module begins with. */
+function beginningOf(name) {
+	const lib = new URL('../../lib/', import.meta.url)
+	const file = [new URL(`${name}.ts`, lib), new URL(`${name}/index.ts`, lib)].find((one) => existsSync(one))
+	const [, comment = ''] = /^\/\*\*([\s\S]*?)\*\//.exec(readFileSync(file, 'utf8')) ?? []
+	return comment.replaceAll(/^ \* ?/gm, '').trim()
+}

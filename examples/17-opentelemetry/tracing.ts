@@ -1,0 +1,71 @@
+/**
+ * A span of OpenTelemetry for each request of every server in the process: with its parent from `traceparent`, and
+ * current in the handler's method, so that what is begun there is a part of it.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+import {
+	type Context,
+	type ContextManager,
+	defaultTextMapGetter,
+	propagation,
+	ROOT_CONTEXT,
+	type Span,
+	SpanKind,
+	SpanStatusCode,
+	trace,
+} from '@opentelemetry/api'
+import type { RequestTrace } from '../../lib/index.ts' // 'verbena'
+
+const contexts = new AsyncLocalStorage<Context>()
+const spans = new WeakMap<RequestTrace, Span>()
+
+/** Where OpenTelemetry finds the span that is current. Register it: `context.setGlobalContextManager(manager)`. */
+export const manager: ContextManager = {
+	active: () => contexts.getStore() ?? ROOT_CONTEXT,
+	with: (context, call, self, ...args) => contexts.run(context, () => call.apply(self as never, args)),
+	bind: (context, target) =>
+		typeof target !== 'function'
+			? target
+			: (new Proxy(target, {
+					apply: (call, self, args) => contexts.run(context, () => Reflect.apply(call, self, args)),
+				}) as typeof target),
+	enable: () => manager,
+	disable: () => manager,
+}
+
+/** Makes spans from now on, by the tracer provider and the propagator that are registered. */
+export function traceRequests(): void {
+	const channel: TracingChannel<Context, RequestTrace> = tracingChannel('verbena:request')
+	channel.start.bindStore(contexts, begin)
+	channel.subscribe({
+		start() {},
+		end() {},
+		asyncStart() {},
+		asyncEnd: end,
+		error: (told) =>
+			void spans.get(told)?.recordException(told.error instanceof Error ? told.error : String(told.error)),
+	})
+}
+
+function begin(told: RequestTrace): Context {
+	const { request } = told
+	const parent = propagation.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter)
+	const attributes = {
+		'http.request.method': request.sentMethod,
+		'url.path': request.url.split('?', 1)[0] ?? '',
+	}
+	const options = { kind: SpanKind.SERVER, attributes }
+	const span = trace.getTracer('verbena').startSpan(request.sentMethod, options, parent)
+	spans.set(told, span)
+	return trace.setSpan(parent, span)
+}
+
+function end(told: RequestTrace): void {
+	const span = spans.get(told)
+	if (span === undefined) return
+	if (told.handler !== undefined) span.updateName(`${told.handler}.${told.action ?? told.request.method}`)
+	if (told.status !== undefined) span.setAttribute('http.response.status_code', told.status)
+	if (told.error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR })
+	span.end()
+}
