@@ -1,0 +1,54 @@
+/** Builds the library as it is published, and the program of a server that imports it from there. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const LIB = join(ROOT, 'lib')
+
+/** What was built, in a folder of its own: another soak, or a build, takes nothing away under it. */
+export interface Built {
+	/** For `node`. */
+	readonly program: string
+	remove(): void
+}
+
+/** @param server the TypeScript file of the server's program */
+export async function buildServer(server: string): Promise<Built> {
+	const results = join(ROOT, 'bench/results')
+	mkdirSync(results, { recursive: true })
+	const folder = mkdtempSync(join(results, 'soak-'))
+	const remove = () => rmSync(folder, { recursive: true, force: true })
+	const shared: BuildOptions = {
+		...{ bundle: true, format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' },
+		// No source maps: the first error that is logged would read them, and keep several megabytes.
+		packages: 'external',
+	}
+	try {
+		// As `npm run build` does it.
+		await build({
+			...shared,
+			entryPoints: ['index', 'adapters/postgres', 'adapters/redis'].map((name) => join(LIB, `${name}.ts`)),
+			...{ splitting: true, outbase: LIB, outdir: join(folder, 'dist') },
+		})
+		const program = join(folder, 'server.js')
+		await build({ ...shared, entryPoints: [server], outfile: program, plugins: [published] })
+		return { program, remove }
+	} catch (error) {
+		remove()
+		throw error
+	}
+}
+
+/** Imports of `lib/` lead to what was built of it, as they would in a program that has it installed. */
+const published: Plugin = {
+	name: 'published',
+	setup({ onResolve }) {
+		onResolve({ filter: /\/lib\/.*\.ts$/ }, ({ path, importer }) => {
+			const file = join(dirname(importer), path)
+			const name = relative(LIB, file).replace(/\.ts$/, '.js')
+			return name.startsWith('..') ? null : { path: `./dist/${name}`, external: true }
+		})
+	},
+}

@@ -1,0 +1,30 @@
+/** How long answers took, since they were last asked about. */
+import { createHistogram } from 'node:perf_hooks'
+
+/** In milliseconds. */
+export interface Latency {
+	readonly p50: number
+	readonly p99: number
+	readonly max: number
+}
+
+const MICROSECONDS = 1_000
+
+export class Latencies {
+	readonly #window = createHistogram()
+
+	record(ms: number): void {
+		this.#window.record(Math.max(1, Math.round(ms * MICROSECONDS)))
+	}
+
+	/** Answers and forgets. */
+	take(): Latency {
+		const latency = {
+			p50: this.#window.percentile(50) / MICROSECONDS,
+			p99: this.#window.percentile(99) / MICROSECONDS,
+			max: this.#window.max / MICROSECONDS,
+		}
+		this.#window.reset()
+		return latency
+	}
+}

@@ -1,0 +1,38 @@
+/** A logger that counts its lines, and tells errors that were asked for from all others. */
+import type { Logger } from '../../../lib/index.ts'
+import type { Logged } from '../reports.ts'
+import { CRASH } from './office.ts'
+
+/** How many lines are told in words. */
+const TOLD = 5
+
+export class TallyLog implements Logger {
+	readonly #counts = { info: 0, warn: 0, expected: 0, unexpected: 0 }
+	readonly #first: string[] = []
+
+	info(): void {
+		this.#counts.info++
+	}
+
+	warn(): void {
+		this.#counts.warn++
+	}
+
+	error(fields: object, message: string): void {
+		if ('action' in fields && fields.action === CRASH) {
+			this.#counts.expected++
+			return
+		}
+		this.#counts.unexpected++
+		if (this.#first.length < TOLD) this.#first.push(`${message}: ${JSON.stringify(fields, plain)}`)
+	}
+
+	get logged(): Logged {
+		return { ...this.#counts, first: [...this.#first] }
+	}
+}
+
+/** Errors have nothing that JSON would say. */
+function plain(_name: string, value: unknown): unknown {
+	return value instanceof Error ? value.stack : value
+}
