@@ -72,10 +72,15 @@ describe('RouteTable, long', (test) => {
 			const segment = piece.repeat(16_384 / piece.length)
 			for (const method of ['GET', 'POST'] as const) {
 				table.match(method, [segment])
-				const start = process.cpuUsage()
-				table.match(method, [segment])
-				const { user, system } = process.cpuUsage(start)
-				assert.ok(user + system < 50_000, `${method} ${piece} took ${user + system} µs`)
+				// The least of some: what the machine's host takes is counted as ours.
+				const times = [1, 2, 3, 4, 5].map(() => {
+					const start = process.cpuUsage()
+					table.match(method, [segment])
+					const { user, system } = process.cpuUsage(start)
+					return user + system
+				})
+				const least = Math.min(...times)
+				assert.ok(least < 50_000, `${method} ${piece} took ${least} µs`)
 			}
 		}
 	})

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import { CrudHandler, createServer, HmacAuthenticator, type Model, RestHandler } from '../../lib/index.ts'
+import { watch } from '../openapi/tap.ts'
 import { openArticles } from './articles.ts'
 
 /** RFC 9421 B.1.5: public, for tests alone. */
@@ -117,8 +118,13 @@ if (process.argv[1] === import.meta.filename) {
 	const logger = { info() {}, warn() {}, error() {} }
 	const { model, close } = await openArticles(values.store)
 	const handlers = { 'blog/api': new AcceptanceApp(), 'blog/api/article': articlesOf(model) }
-	const server = createServer(handlers, { logger })
+	const server = createServer(handlers, { logger, openapi: true })
+	const watched = await watch(server, { told: (problem) => console.log(`undescribed: ${problem}`) })
 	const { port } = await server.listen(Number(values.port))
 	console.log(`listening ${port}`)
-	process.on('SIGTERM', () => void server.close().then(close))
+	process.on('SIGTERM', async () => {
+		await server.close()
+		console.log(`as described: ${watched.answers().length}`)
+		await close()
+	})
 }

@@ -1,6 +1,6 @@
 /** The example app of the cases, as a program of its own. */
-
-import { ROOT, type Running, start, typescript, untilPrinted } from '../helpers/program.ts'
+import { bundled } from '../helpers/bundled.ts'
+import { ROOT, type Running, start, untilPrinted } from '../helpers/program.ts'
 import type { Store } from './articles.ts'
 
 /** Starts the app, runs `use`, and ends the app whatever became of it. */
@@ -8,7 +8,7 @@ export async function withApp(
 	store: Store,
 	use: (port: number, app: Running) => Promise<void>,
 ): Promise<void> {
-	const args = typescript(`${ROOT}/test/acceptance/app.ts`, '--port', '0', '--store', store)
+	const args = await bundled(`${ROOT}/test/acceptance/app.ts`, '--port', '0', '--store', store)
 	const app = start({ args })
 	try {
 		await untilPrinted(app, 'listening ')
