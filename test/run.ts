@@ -6,8 +6,10 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
+import { finished } from 'node:stream/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
+import { reports } from './helpers/handles.ts'
 
 const DATABASES = '(?:adapters|crud-over)/'
 const PROGRAMS =
@@ -28,13 +30,39 @@ const LONG = [
 const PATTERNS = process.argv[2] === 'long' ? LONG : QUICK
 const COUNTS = ['Total', 'Passed', 'Skipped'] as const
 
+/** A process that takes so long hangs, milliseconds; `.ci/run` would end all of them without a word of it. */
+const LONGEST = 1_500_000
+/** What a process may take to end behind its totals, milliseconds: coverage is written then. */
+const LAST = 120_000
+/** What is on its way through the pipe when a process has ended comes within that, milliseconds. */
+const OUTPUT = 2_000
+
 /** Runs uvu on the files that fit; answers its counts, or undefined where it didn't come to its end. */
 async function suites(pattern: string): Promise<number[] | undefined> {
-	const args = ['--import', 'tsx', 'node_modules/uvu/bin.js', 'test', pattern]
+	const reporting = reports()
+	const args = [...reporting.args, '--import', 'tsx', 'node_modules/uvu/bin.js', 'test', pattern]
 	const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-	const ended = once(child, 'exit')
+	let output = ''
+	let errors = ''
+	const hang = async () => {
+		const lines = await reporting.of(child)
+		console.log(`   FAIL  ${pattern} hangs; it is ended:\n    ${lines.join('\n    ')}`)
+		child.kill('SIGKILL')
+	}
+	let timer = setTimeout(hang, LONGEST)
 	child.stderr.pipe(process.stderr, { end: false })
-	const [output, errors, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+	child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+	child.stdout.setEncoding('utf8').on('data', (text: string) => {
+		output += text
+		if (!/^ *Duration: /m.test(output.slice(-200))) return
+		clearTimeout(timer)
+		timer = setTimeout(hang, LAST)
+	})
+	// Not the end of its output: a program that a test has left behind would hold that open.
+	const [code, signal] = await once(child, 'exit')
+	clearTimeout(timer)
+	reporting.remove()
+	await Promise.race([finished(child.stdout), pause(OUTPUT)])
 	process.stdout.write(output)
 	if (code !== 0) process.exitCode = 1
 	const plain = stripVTControlCharacters(output)

@@ -15,11 +15,15 @@ describe('describe', (test) => {
 		[['after'], 1, /nothing to be closed/],
 		[['stray'], 1, /"passes".*nobody listens.*Passed: +2/s],
 		[['strays'], 1, /"passes".*nobody listens.*"passes too".*nor here.*Passed: +1/s],
+		[['hang'], 1, /"passes too".*not ended within 1000 ms; this process waits for .*Passed: +2/s],
 		[['late'], 1, /Passed: +3.*nobody listens/s],
 	]
 	for (const [hooks, code, said] of table) {
 		test(`ends with ${code} where this fails: ${hooks.join(' and ') || 'none'}`, async () => {
-			const ended = await run({ args: typescript(`${ROOT}/test/helpers/broken-suite.ts`, ...hooks) })
+			const ended = await run({
+				args: typescript(`${ROOT}/test/helpers/broken-suite.ts`, ...hooks),
+				env: { VERBENA_TEST_LIMIT: '1000' },
+			})
 			const output = ended.output.replaceAll(/\x1b\[\d+m/g, '')
 			assert.is(ended.code, code, output)
 			assert.match(output, said)

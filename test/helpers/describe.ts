@@ -1,11 +1,15 @@
 /**
  * One uvu suite whose `.run()` cannot be forgotten: without it uvu passes a suite in silence. A promise that is rejected
- * and that nobody has listened to fails the test that runs then; by itself it would end all that are still to come.
+ * and that nobody has listened to fails the test that runs then; by itself it would end all that are still to come. So
+ * does a test that never ends, which would hold up all of them.
  */
 import { inspect } from 'node:util'
 import { suite, type Test } from 'uvu'
 
 type Callback = Parameters<Test>[1]
+
+/** No test takes so long, nor a hook, on a machine whose host takes most of it; milliseconds. */
+const LONGEST = Number(process.env.VERBENA_TEST_LIMIT ?? 400_000)
 
 /** What was rejected, and no test has failed of it yet. */
 const unheard: unknown[] = []
@@ -24,7 +28,7 @@ export function describe(name: string, body: (test: Test) => void): void {
 		(handler: Callback): Callback =>
 		async (context) => {
 			try {
-				await handler(context)
+				await ending(() => handler(context))
 			} catch (error) {
 				// The reason is told already; what was left behind by it is told beside.
 				const reasons = await unheardNow()
@@ -47,6 +51,22 @@ async function unheardNow(): Promise<unknown[]> {
 	return unheard.splice(0)
 }
 
+/** Runs `work`. @throws Error with what this process waits for, where it takes longer than anything should */
+async function ending(work: () => unknown): Promise<void> {
+	let timer: NodeJS.Timeout | undefined
+	const late = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => {
+			const waiting = process.getActiveResourcesInfo().join(', ')
+			reject(new Error(`it has not ended within ${LONGEST} ms; this process waits for ${waiting}`))
+		}, LONGEST)
+	})
+	try {
+		await Promise.race([work(), late])
+	} finally {
+		clearTimeout(timer)
+	}
+}
+
 /** Fails each test where a `before` has failed, which uvu forgets: it runs none of them, and ends with 0. */
 function failWithHooks(test: Test): void {
 	const failures: unknown[] = []
@@ -54,7 +74,7 @@ function failWithHooks(test: Test): void {
 	const noting: typeof before = (hook) =>
 		before(async (context) => {
 			try {
-				await hook(context)
+				await ending(() => hook(context))
 			} catch (error) {
 				failures.push(error)
 			}
@@ -63,7 +83,7 @@ function failWithHooks(test: Test): void {
 	const closing: typeof after = (hook) =>
 		after(async (context) => {
 			try {
-				await hook(context)
+				await ending(() => hook(context))
 			} catch (error) {
 				if (failures.length === 0) throw error
 			}

@@ -47,7 +47,8 @@ export async function runAll(
 	const { child, ended, output } = start({ args: typescript(`${ROOT}/test/helpers/host.ts`, programs), cwd })
 	const reports = new Map<string, Report>()
 	child.on('message', (report: Report) => reports.set(report.file, report))
-	while (reports.size < files.length && child.exitCode === null) await setTimeout(10)
+	while (reports.size < files.length && child.exitCode === null && child.signalCode === null)
+		await setTimeout(10)
 	if (reports.size < files.length) throw new Error(`the host has ended early:\n${output()}`)
 	return {
 		reports,

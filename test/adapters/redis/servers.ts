@@ -86,10 +86,12 @@ export async function ownRedis(): Promise<OwnRedis> {
 	const [port = 0] = await freePorts(1)
 	let child: ChildProcess | undefined
 	const kill = async () => {
-		const ended = child === undefined || child.exitCode !== null ? undefined : once(child, 'exit')
-		child?.kill('SIGKILL')
-		await ended
+		const server = child
 		child = undefined
+		if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+		const ended = once(server, 'exit')
+		server.kill('SIGKILL')
+		await ended
 	}
 	return {
 		port,
@@ -97,7 +99,10 @@ export async function ownRedis(): Promise<OwnRedis> {
 		async start(...options) {
 			const own = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '']
 			child = spawn('redis-server', [...own, '--appendonly', 'no', ...options], { stdio: 'ignore' })
-			while (!(await answers(port))) await setTimeout(5)
+			while (!(await answers(port))) {
+				if (child.exitCode !== null) throw new Error(`redis-server has ended with ${child.exitCode}`)
+				await setTimeout(5)
+			}
 		},
 		pause: () => void child?.kill('SIGSTOP'),
 		resume: () => void child?.kill('SIGCONT'),
