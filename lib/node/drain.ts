@@ -16,6 +16,8 @@ const LOOK: Milliseconds = 25
 const ACCEPTING: Milliseconds = 500
 /** The same in a worker of node:cluster, which is handed them one by one: several hundred on a busy machine. */
 const HANDED: Milliseconds = 2_000
+/** A turn of the loop counts for no more of these: while a process was stopped, nobody could hand it any. */
+const LONGEST_TURN: Milliseconds = 100
 /** What the last answers are given to be written in, once the grace time is over. */
 const FLUSH: Milliseconds = 250
 
@@ -84,8 +86,14 @@ async function acceptQueued(server: Server, clock: Clock, time: Milliseconds): P
 	}
 	server.on('connection', note)
 	const [turn, enough] = cluster.isWorker ? [() => setTimeout(LOOK), QUIET / LOOK] : [setImmediate, 3]
+	let left = time
 	// The first turn may be what is left of the one that called `close()`.
-	for (const end = clock() + time; turns < enough && clock() < end; turns++) await turn()
+	for (let last = clock(); turns < enough && left > 0; turns++) {
+		await turn()
+		const now = clock()
+		left -= Math.min(now - last, LONGEST_TURN)
+		last = now
+	}
 	server.off('connection', note)
 }
 

@@ -1,4 +1,4 @@
-/** Two workers of node:cluster on one port, which is sent when both listen; at any message both close. */
+/** Two workers of node:cluster on one port: it and their pids are sent when both listen; at any message both close. */
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer, RestHandler } from '../../lib/index.ts'
@@ -19,7 +19,7 @@ if (cluster.isPrimary) {
 		for (const worker of workers) worker.send('end')
 		process.disconnect?.()
 	})
-	process.send?.(address.port)
+	process.send?.([address.port, ...workers.map(({ process }) => process.pid)])
 } else {
 	const server = createServer({ '': new Now() })
 	process.once('message', async () => {
