@@ -25,7 +25,7 @@ export interface CacheContractOptions {
 	/**
 	 * How far from an entry's end it is looked for, on both sides: 0 to 100. It is for real waits, which take
 	 * longer than they were told; a case has three of them at most, and their lateness adds up. A case that fails when
-	 * it was later than that is played again, with a new cache, at most five times.
+	 * it was later than that is played again, with a new cache, at most twenty times.
 	 * @default 0: it is there in the last millisecond, and gone in the next
 	 */
 	readonly slack?: Milliseconds
@@ -93,7 +93,7 @@ export function toCase(
 }
 
 /** How often a case is played that failed while the machine was held up: its entries ended before they were looked for. */
-const ATTEMPTS = 5
+const ATTEMPTS = 20
 
 /** How much more time has really passed than was meant to. */
 function latenessOf(passed: () => Milliseconds): () => Milliseconds {

@@ -286,6 +286,8 @@ describe('hmac over HTTP/2', (test) => {
 				stream.on('response', (answer: IncomingHttpHeaders & { ':status'?: number }) =>
 					resolve(answer[':status']),
 				)
+				// One that is cancelled has no error.
+				stream.on('close', () => reject(new Error('the stream was closed without an answer')))
 				stream.on('error', reject).resume()
 				if (body !== undefined) stream.end(body)
 			})
@@ -300,7 +302,8 @@ describe('hmac over HTTP/2', (test) => {
 			assert.is(await send(signed({ host, method: 'POST' }), 'more'), 401)
 			assert.is(await send(signed({ host }), 'more'), 401)
 		} finally {
-			session.close()
+			// Where a test has failed, its stream may never end; the server waits for its sessions.
+			session.destroy()
 			server.close()
 		}
 	})
@@ -330,6 +333,8 @@ describe('hmac over HTTP/2', (test) => {
 				stream.on('response', (answer: IncomingHttpHeaders & { ':status'?: number }) =>
 					resolve(answer[':status']),
 				)
+				// One that is cancelled has no error.
+				stream.on('close', () => reject(new Error('the stream was closed without an answer')))
 				stream.on('error', reject).resume()
 				if (body !== undefined) stream.end(body)
 			})
@@ -346,7 +351,8 @@ describe('hmac over HTTP/2', (test) => {
 			}
 			assert.equal(calls, ['', '{"a":1}', '', '{"a":1}'])
 		} finally {
-			session.close()
+			// Where a test has failed, its stream may never end; the server waits for its sessions.
+			session.destroy()
 			server.close()
 		}
 	})
@@ -386,7 +392,8 @@ describe('hmac over HTTP/2', (test) => {
 			for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
 			assert.is(ran, 0)
 		} finally {
-			session.close()
+			// Where a test has failed, its stream may never end; the server waits for its sessions.
+			session.destroy()
 			server.close()
 		}
 	})

@@ -11,6 +11,9 @@ import { mariadbIsHere, openPool } from '../helpers/mariadb.ts'
 import { driversHere, SERVER } from '../helpers/postgres.ts'
 import { opened, sqliteDrivers } from '../helpers/sqlite.ts'
 
+/** What a store answers is looked at, however long a machine that is held up takes for it. */
+const PATIENT = { timeoutSeconds: 60 }
+
 export type StoreName = 'memory' | 'sqlite' | 'postgres' | 'mariadb'
 
 /** A store with the table, which is empty. */
@@ -118,7 +121,7 @@ async function inSqlite(table: string): Promise<Store> {
 async function inPostgres(table: string, max: number): Promise<Store> {
 	const pool = new pg.Pool({ ...SERVER, max })
 	await pool.query(POSTGRES.replaceAll('TABLE', table))
-	const model = await PostgresModel.open(pool, table)
+	const model = await PostgresModel.open(pool, table, PATIENT)
 	return {
 		...{ name: 'postgres', model },
 		emptied: async () => {
@@ -135,7 +138,7 @@ async function inPostgres(table: string, max: number): Promise<Store> {
 async function inMariadb(table: string, connectionLimit: number): Promise<Store> {
 	const pool = openPool({}, { connectionLimit })
 	await pool.query(MARIADB.replaceAll('TABLE', table))
-	const model = await MysqlModel.open(pool, table)
+	const model = await MysqlModel.open(pool, table, PATIENT)
 	return {
 		...{ name: 'mariadb', model },
 		emptied: async () => {

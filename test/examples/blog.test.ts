@@ -34,7 +34,13 @@ interface Blog {
 async function startBlog(database: string, args: readonly string[]): Promise<Blog> {
 	const [port = 0] = await freePorts(1)
 	const running = start({ args, env: { PORT: String(port), DATABASE_URL: database } })
-	await untilPrinted(running, 'Try: ')
+	try {
+		await untilPrinted(running, 'Try: ')
+	} catch (error) {
+		// Nobody else knows of it, and this process would not end before it does.
+		running.child.kill('SIGKILL')
+		throw error
+	}
 	const keyOf = (role: string) =>
 		new RegExp(`${role}: (Authorization: Bearer [\\w-]+)`).exec(running.output())?.[1]
 	const ask = (line: string) =>

@@ -1,7 +1,7 @@
 /**
  * A load on `examples/18-cluster`, in a process of its own: `cluster-load.ts <port> <token> <lanes>`. Half of its lanes
- * keep their connections, the others connect for each request. Tells its parent when each lane was served, and `Findings`
- * when it is told to end.
+ * keep their connections, the others connect for each request. Tells its parent when each lane was served. When it is told
+ * of processes it goes on until each of them has answered, and then tells `Findings`.
  */
 import { Agent, type RequestOptions, request } from 'node:http'
 import { json } from 'node:stream/consumers'
@@ -23,17 +23,27 @@ export interface Findings {
 const PAUSE = 8
 /** A request that isn't answered within that is lost. In ms. */
 const LOST = 30_000
+/** So long it goes on for processes that don't answer. In ms. */
+const PATIENCE = 60_000
 
 async function load(port: number, token: string, lanes: number): Promise<void> {
 	const failures: string[] = []
 	const workers = new Set<number>()
 	const lane = new Array<number>(lanes).fill(0)
-	let [answers, created, isOver, isServed] = [0, 0, false, false]
-	process.on('message', () => (isOver = true))
+	let [answers, created, isServed] = [0, 0, false]
+	let awaited: readonly number[] | undefined
+	let end = Number.POSITIVE_INFINITY
+	process.on('message', (pids: number[]) => {
+		awaited = pids
+		end = performance.now() + PATIENCE
+	})
+	const isOver = () => awaited?.every((pid) => workers.has(pid)) === true || performance.now() > end
+	// Whoever has started it has failed.
+	process.on('disconnect', () => process.exit())
 
 	async function run(at: number): Promise<void> {
 		const agent = at % 2 === 0 ? new Agent({ keepAlive: true, maxSockets: 1 }) : false
-		for (let step = 0; !isOver; step++) {
+		for (let step = 0; !isOver(); step++) {
 			const one = REQUESTS[step % REQUESTS.length] ?? comment
 			const { path, body, holds } = one(at, step)
 			const headers = {
@@ -62,7 +72,7 @@ async function load(port: number, token: string, lanes: number): Promise<void> {
 
 	await Promise.all(lane.map((_, at) => run(at)))
 	const findings: Findings = { answers, created, workers: [...workers], failures }
-	process.send?.(findings, () => process.disconnect?.())
+	process.send?.(findings, () => process.exit())
 }
 
 type Data = Readonly<Record<string, unknown>>

@@ -1,4 +1,5 @@
 /** `examples/18-cluster`, running on a database and keys of its own, and a load on it. */
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,6 +18,8 @@ export interface Cluster {
 	readonly token: string
 	readonly secret: string
 	readonly database: pg.Pool
+	/** Of the loads on it: none outlives it. */
+	readonly loads: ChildProcess[]
 	/** The processes that were started and listened, in this order. */
 	started(): number[]
 	/** Replaces all workers, and waits until they are. */
@@ -25,7 +28,8 @@ export interface Cluster {
 
 /** A load that runs until `end`. */
 export interface Load {
-	end(): Promise<Findings>
+	/** Ends it when each of these processes has answered; in vain, after a minute. */
+	end(workers: readonly number[]): Promise<Findings>
 }
 
 /** Starts the cluster, and ends it whatever becomes of `use`; of what it has made nothing stays. */
@@ -50,15 +54,17 @@ export async function withCluster(
 		REDIS_PREFIX: `${name}:`,
 	}
 	const running = start({ args: [join(folder, 'main.js')], env: { ...own, ...env } })
+	const loads: ChildProcess[] = []
 	try {
 		await untilPrinted(running, 'kill -HUP')
 		const said = (pattern: RegExp) => pattern.exec(running.output())?.[1] ?? ''
 		await use({
-			...{ running, port, database, token: said(/Bearer (\S+)/), secret: said(/secret (\S+)/) },
+			...{ running, port, database, loads, token: said(/Bearer (\S+)/), secret: said(/secret (\S+)/) },
 			started: () => [...running.output().matchAll(/^Worker (\d+) serves$/gm)].map(([, pid]) => Number(pid)),
 			restart: () => restart(running),
 		})
 	} finally {
+		for (const load of loads) load.kill('SIGKILL')
 		running.child.kill('SIGKILL') // its workers end when it has
 		await running.ended
 		rmSync(folder, { recursive: true, force: true })
@@ -110,17 +116,18 @@ export async function untilSaid(
 }
 
 /** Starts a load; resolves when each of its lanes was served. */
-export async function loadOn({ port, token }: Cluster, lanes: number): Promise<Load> {
+export async function loadOn({ port, token, loads }: Cluster, lanes: number): Promise<Load> {
 	const args = typescript(`${ROOT}/test/examples/cluster-load.ts`, String(port), token, String(lanes))
 	const { child, ended, output } = start({ args })
+	loads.push(child)
 	const early = ended.then((code) => {
 		throw new Error(`the load has ended with ${code}:\n${output()}`)
 	})
 	early.catch(() => {})
 	await Promise.race([once(child, 'message'), early])
 	return {
-		async end() {
-			child.send('end')
+		async end(workers) {
+			child.send(workers)
 			const [findings] = await Promise.race([once(child, 'message'), early])
 			await ended
 			return findings as Findings // as cluster-load.ts sends them

@@ -18,7 +18,7 @@ if ((await driversHere()).includes('pg') && (await redisIsHere()))
 					await cluster.restart()
 					assert.is(new Set(cluster.started()).size, 3 + 3 * round, 'each was replaced, by one')
 				}
-				await allAnswered(cluster, await load.end())
+				await allAnswered(cluster, await load.end(cluster.started()))
 				assert.not.match(cluster.running.output(), 'has ended')
 			}))
 
@@ -40,7 +40,7 @@ if ((await driversHere()).includes('pg') && (await redisIsHere()))
 				assert.equal(started(), [first, second])
 				await database.query('alter table people rename to authors')
 				await untilSaid(running, () => started().length === 3, 'another worker')
-				const { failures, workers } = await load.end()
+				const { failures, workers } = await load.end([second])
 				// Records of a table that isn't there, and what the killed one was answering; nothing else.
 				const others = failures.filter((text) => !/\/authors\/|ECONNRESET|hang up/.test(text))
 				// Node's primary forgets the connection that it was just handing to it.

@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import { signRequest } from '../../lib/client/index.ts'
 import { describe } from '../helpers/describe.ts'
+import { until } from '../helpers/listening.ts'
 import { driversHere } from '../helpers/postgres.ts'
 import { redisIsHere } from '../helpers/redis.ts'
 import { type Cluster, loadOn, untilSaid, withCluster } from './cluster-running.ts'
@@ -22,10 +23,18 @@ if ((await driversHere()).includes('pg') && (await redisIsHere()))
 			}))
 	})
 
-/** Sends a request so many times at once; each on a connection of its own, as none is free. */
+/**
+ * Sends a request so many times at once; each on a connection of its own, which isn't kept: workers end those that nothing
+ * comes on for five seconds, maybe just when the next request does.
+ */
 function copies(count: number, url: string | Request, init: RequestInit = {}): Promise<Response[]> {
 	return Promise.all(
-		Array.from({ length: count }, () => fetch(url instanceof Request ? url.clone() : url, init)),
+		Array.from({ length: count }, () => {
+			const request = new Request(url instanceof Request ? url.clone() : url, init)
+			const headers = new Headers(request.headers)
+			headers.set('Connection', 'close')
+			return fetch(request, { headers })
+		}),
 	)
 }
 
@@ -53,10 +62,20 @@ async function keys({ port, token, database }: Cluster): Promise<void> {
 				'Idempotency-Key': 'once',
 			},
 		})
+	const begun = performance.now()
 	const statuses = statusesOf(await ask(10))
-	assert.is(statuses[0], 201)
-	assert.ok(statuses.every((status) => status === 201 || status === 409))
-	const again = await ask(4)
+	// A key that could not be marked within a second, as on a machine that stalls, is not run: 503, and no sooner.
+	const wasHeldUp = statuses.includes(503) && performance.now() - begun > 950
+	if (wasHeldUp) await until(async () => (await ask(1))[0]?.status === 201, 'an answer that is kept')
+	else assert.is(statuses[0], 201)
+	assert.ok(statuses.every((status) => status === 201 || status === 409 || (wasHeldUp && status === 503)))
+	let again: Response[] = []
+	const isAnswered = async () => {
+		const sent = performance.now()
+		again = await ask(4)
+		return again.every(({ status }) => status !== 503) || performance.now() - sent < 950
+	}
+	await until(isAnswered, 'the same answers')
 	assert.equal(
 		again.map(({ status, headers }) => [status, headers.get('Idempotent-Replayed')]),
 		Array(4).fill([201, 'true']),
@@ -74,11 +93,11 @@ async function nonces({ port, secret }: Cluster): Promise<void> {
 async function restarts(cluster: Cluster): Promise<void> {
 	const load = await loadOn(cluster, 4)
 	await cluster.restart()
-	const { answers, created, workers, failures } = await load.end()
-	assert.equal(failures, [])
 	const started = cluster.started()
-	assert.is(new Set(started).size, 4)
 	const [, , ...fresh] = started
+	const { answers, created, workers, failures } = await load.end(fresh)
+	assert.equal(failures, [])
+	assert.is(new Set(started).size, 4)
 	assert.ok(
 		fresh.every((pid) => workers.includes(pid)),
 		'both new workers have answered',

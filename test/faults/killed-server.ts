@@ -14,7 +14,9 @@ import { SERVER } from '../helpers/postgres.ts'
 const [store, place = '', synchronous = 'full'] = process.argv.slice(2)
 
 function open(): Promise<Model> {
-	if (store === 'postgres') return PostgresModel.open(new pg.Pool({ ...SERVER, max: 4 }), place)
+	// What is promised is looked at, however long this machine takes for it.
+	const patient = { timeoutSeconds: 60 }
+	if (store === 'postgres') return PostgresModel.open(new pg.Pool({ ...SERVER, max: 4 }), place, patient)
 	const database = new Libsql(place)
 	database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}`)
 	return SqliteModel.open(database, 'article')

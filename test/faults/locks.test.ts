@@ -172,6 +172,8 @@ function locks(one: Case): void {
 			try {
 				await listening(handlers, {}, ({ url }) => use(url.replace(/\/$/, ''), other, slow))
 			} finally {
+				// Where the test has failed, these hold connections, and locks of the table: nothing below would end.
+				for (const go of slow.held) go()
 				await other.end()
 				await close()
 			}

@@ -22,6 +22,9 @@ export interface StoreCase {
 	open(): Promise<Store>
 }
 
+/** What the databases refuse is looked at, however long they take for it. */
+const PATIENT = { timeoutSeconds: 60 }
+
 /** `hidden_code` is written by whoever may, and shown to nobody; `hidden_twin` is written by nobody. */
 function tables(prefix: string, key: string, quantity: string): string[] {
 	return [
@@ -57,8 +60,8 @@ async function onPostgres(): Promise<Store> {
 	await pool.query(`create schema ${schema}`)
 	for (const text of tables(`${schema}.`, 'id serial primary key', 'smallint')) await pool.query(text)
 	return {
-		author: await PostgresModel.open(pool, `${schema}.author`),
-		article: await PostgresModel.open(pool, `${schema}.article`),
+		author: await PostgresModel.open(pool, `${schema}.author`, PATIENT),
+		article: await PostgresModel.open(pool, `${schema}.article`, PATIENT),
 		exec: (text) => pool.query(text),
 		close: async () => {
 			await pool.query(`drop schema ${schema} cascade`)
@@ -74,8 +77,8 @@ async function onMariadb(): Promise<Store> {
 	const pool = mysql.createPool({ ...MARIADB, database, connectionLimit: 4 })
 	for (const text of tables('', 'id integer auto_increment primary key', 'smallint')) await pool.query(text)
 	return {
-		author: await MysqlModel.open(pool, 'author'),
-		article: await MysqlModel.open(pool, 'article'),
+		author: await MysqlModel.open(pool, 'author', PATIENT),
+		article: await MysqlModel.open(pool, 'article', PATIENT),
 		exec: (text) => pool.query(text),
 		close: async () => {
 			await pool.end()

@@ -1,7 +1,7 @@
 /** A gate in front of a real server: bytes pass while it is open, vanish while it is silent, and are refused while it is shut. */
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
+import { freePorts } from '../helpers/program.ts'
 
 export interface Gate {
 	readonly port: number
@@ -43,8 +43,9 @@ export async function gateTo(target: number): Promise<Gate> {
 		server.close()
 		await once(server, 'close')
 	}
-	await listen(0)
-	const { port } = server.address() as AddressInfo
+	// None that the system gives to connections: while the gate is shut, somebody's request could have it.
+	const [port = 0] = await freePorts(1)
+	await listen(port)
 	return {
 		port,
 		shut,

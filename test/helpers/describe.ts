@@ -88,7 +88,7 @@ function failWithHooks(test: Test): void {
 				if (failures.length === 0) throw error
 			}
 		})
-	noting.each = before.each
+	noting.each = (hook) => before.each((context) => ending(() => hook(context)))
 	closing.each = after.each
 	test.before = noting
 	test.after = closing

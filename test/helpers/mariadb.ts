@@ -76,12 +76,14 @@ export async function ownMariadb(args: readonly string[] = []): Promise<OwnMaria
 	const data = join(folder, 'data')
 	// As root, the server wants to be told whose it shall be.
 	const user = process.getuid?.() === 0 ? await ownedByMysql(folder) : []
-	await exec('mariadb-install-db', [
-		'--no-defaults',
-		`--datadir=${data}`,
-		'--auth-root-authentication-method=normal',
-		...user,
-	])
+	// A server that starts deletes all temporary tables where it makes its own: in `/tmp` also those of the one that is there,
+	// whose statements fail of it. The installation starts one too.
+	const env = { ...process.env, TMPDIR: folder }
+	await exec(
+		'mariadb-install-db',
+		['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', ...user],
+		{ env },
+	)
 	const options = { host: '127.0.0.1', port, user: 'root', database: 'test' }
 	let server: ChildProcess | undefined
 	const start = async () => {
@@ -93,12 +95,13 @@ export async function ownMariadb(args: readonly string[] = []): Promise<OwnMaria
 				`--port=${port}`,
 				`--socket=${join(folder, 's.sock')}`,
 				`--pid-file=${join(folder, 'pid')}`,
+				`--tmpdir=${folder}`,
 				'--bind-address=127.0.0.1',
 				'--innodb-buffer-pool-size=16M',
 				...user,
 				...args,
 			],
-			{ stdio: 'ignore' },
+			{ stdio: 'ignore', env },
 		)
 		await answers(options, server)
 	}
@@ -158,7 +161,8 @@ async function ownedByMysql(folder: string): Promise<string[]> {
 async function answers(options: OwnMariadb['options'], server: ChildProcess): Promise<void> {
 	const end = performance.now() + 120_000
 	while (performance.now() < end) {
-		if (server.exitCode !== null) throw new Error(`the server has ended with ${server.exitCode}`)
+		const ended = server.exitCode ?? server.signalCode
+		if (ended !== null) throw new Error(`the server has ended with ${ended}`)
 		try {
 			const connection = await mysql.createConnection({ ...options, connectTimeout: 30_000 })
 			await connection.end()

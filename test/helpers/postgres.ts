@@ -48,7 +48,8 @@ export async function openDatabase(
 		const options = Object.entries(settings).map(
 			([key, value]) => `-c ${key}=${value.replaceAll(' ', '\\ ')}`,
 		)
-		const pool = new pg.Pool({ ...server, max, options: options.join(' ') })
+		// By default it closes a connection after ten idle seconds, and with it what a test has set, begun or locked there.
+		const pool = new pg.Pool({ ...server, max, options: options.join(' '), idleTimeoutMillis: 0 })
 		const exec = async (text: string) => void (await pool.query(text))
 		return { name, database: pool, exec, close: () => pool.end() }
 	}

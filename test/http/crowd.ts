@@ -83,37 +83,47 @@ async function settledHeap(): Promise<number> {
 /** `count` clients that are slow with headers, bodies or reading hold up nobody, and are gone when their time is over. */
 export async function slowClients(count: number): Promise<void> {
 	// So long that all are there to the end: what is asked is whether others notice them.
-	await amongSlow(count, 600_000, async (site) => {
-		const among = await latencyOf(site, 20)
-		assert.ok(among < site.alone * 3 + 5, `${among} ms among them, ${site.alone} ms before`)
-		assert.is(await connectionsOf(site.server), count, 'all of them were there')
+	await withTimes(600_000, async (site) => {
+		const alone = await latencyOf(site, 20)
+		await amongSlow(count, site, async () => {
+			let among = await latencyOf(site, 20)
+			// Twenty answers may all fall into a time that other programs take: whoever is held up always is so later, too.
+			for (let more = 0; more < 10 && among >= alone * 3 + 5; more++)
+				among = Math.min(among, await latencyOf(site, 20))
+			assert.ok(among < alone * 3 + 5, `${among} ms among them, ${alone} ms before`)
+			assert.is(await connectionsOf(site.server), count, 'all of them were there')
+		})
 	})
 	const time = 1_000
-	await amongSlow(count, time, async ({ server }) => {
+	await withTimes(time, (site) => untilGone(count, site, time))
+}
+
+/** Slow clients come, and are gone when `time` is over, which is what the server gives them. */
+function untilGone(count: number, site: Site, time: number): Promise<void> {
+	return amongSlow(count, site, async () => {
+		const { server } = site
 		const took = stopwatch()
 		await until(async () => (await connectionsOf(server)) === 0, 'the slow ones are gone')
 		assert.ok(took() < time * 4, 'and in time')
 	})
 }
 
-/** Runs `use` when so many slow clients have come; the server gives them `time` milliseconds for everything. */
-function amongSlow(
-	count: number,
-	time: number,
-	use: (site: Site & { readonly alone: number }) => Promise<void>,
-): Promise<void> {
+/** Runs `use` with a server that gives its clients `time` milliseconds for everything. */
+function withTimes(time: number, use: (site: Site) => Promise<void>): Promise<void> {
 	const times = { headersTimeout: time, bodyTimeout: time, sendTimeout: time, keepAliveTimeout: time }
-	return listening({ '': Target }, times, async (site) => {
-		const alone = await latencyOf(site, 20)
-		const came = connectionsTo(site.server)
-		const clients = Array.from({ length: count }, (_, at) => slowClient(site.port, at % 4))
-		try {
-			await until(() => came() === count, 'all of them')
-			await use({ ...site, alone })
-		} finally {
-			for (const client of clients) client.close()
-		}
-	})
+	return listening({ '': Target }, times, use)
+}
+
+/** Runs `use` when so many slow clients have come. */
+async function amongSlow(count: number, site: Site, use: () => Promise<void>): Promise<void> {
+	const came = connectionsTo(site.server)
+	const clients = Array.from({ length: count }, (_, at) => slowClient(site.port, at % 4))
+	try {
+		await until(() => came() === count, 'all of them')
+		await use()
+	} finally {
+		for (const client of clients) client.close()
+	}
 }
 
 function slowClient(port: number, kind: number): RawClient {

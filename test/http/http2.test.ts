@@ -5,7 +5,7 @@ import {
 	createServer as createHttp2Server,
 	createSecureServer,
 } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { createServer, RestHandler, type ServerOptions } from '../../lib/index.ts'
@@ -134,9 +134,11 @@ async function over(
 	const { handler } = createServer({ '': site }, { logger: log, logRequests: false, ...options })
 	const http2 = kind === 'TLS' ? createSecureServer(selfSigned(), handler) : createHttp2Server(handler)
 	http2.on('stream', (stream) => stream.on('close', () => site.left[0]?.()))
+	const sockets: Socket[] = []
+	http2.on('connection', (socket: Socket) => sockets.push(socket))
 	await new Promise<void>((resolve) => http2.listen(0, '127.0.0.1', resolve))
 	const { port } = http2.address() as AddressInfo
-	const session = connect(`${kind === 'TLS' ? 'https' : 'http'}://localhost:${port}`, {
+	const session = connect(`${kind === 'TLS' ? 'https' : 'http'}://127.0.0.1:${port}`, {
 		rejectUnauthorized: false,
 	})
 	session.on('error', () => {})
@@ -144,6 +146,8 @@ async function over(
 		await use({ session, site, log, ask: (headers, body) => ask(session, headers, body) })
 	} finally {
 		session.destroy()
+		// A session whose write is under way keeps its socket until that is done, and with it the server.
+		for (const socket of sockets) socket.destroy()
 		await new Promise((resolve) => http2.close(resolve))
 	}
 }
@@ -334,9 +338,10 @@ describe('HTTP/2', (test) => {
 				const stream = session.request({ ':method': 'POST', ':path': '/body' })
 				stream.on('error', () => {})
 				stream.write('{')
-				const status = await new Promise((resolve) =>
-					stream.on('response', (head) => resolve(head[':status'])),
-				)
+				const status = await new Promise((resolve, reject) => {
+					stream.on('response', (head) => resolve(head[':status']))
+					stream.on('close', () => reject(new Error(`no answer: ${stream.rstCode}`)))
+				})
 				assert.is(status, 408)
 			},
 			{ bodyTimeout: 50 },

@@ -234,7 +234,7 @@ class Patient extends RestHandler {
 	override streaming = { post_stuck: { handlerTimeout: 200 } }
 
 	async post_stuck() {
-		await new Promise((resolve) => setTimeout(resolve, 1_000).unref())
+		await new Promise(() => {})
 	}
 }
 

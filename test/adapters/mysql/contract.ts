@@ -37,6 +37,9 @@ const TABLES = [
 	'create table TABLE_bigint (id bigint primary key auto_increment, title text not null)',
 ]
 
+/** Seconds: a thousand at once are answered, however long a machine that is held up takes for them. */
+const PATIENCE = 60
+
 const SUFFIXES = ['', '_text', '_uuid', '_bigint']
 
 /** How sessions are set. */
@@ -58,7 +61,9 @@ export function contractWith({ name, table, settings, isMute = false, only = /^/
 		const make = (suffix: string) => async () => {
 			// Rows that refer to their own table can't be truncated, and counting goes on where it was.
 			await pool.query(`set statement foreign_key_checks = 0 for delete from ${table}${suffix}`)
-			return isMute ? mute(pool, `${table}${suffix}`) : MysqlModel.open(pool, `${table}${suffix}`)
+			return isMute
+				? mute(pool, `${table}${suffix}`)
+				: MysqlModel.open(pool, `${table}${suffix}`, { timeoutSeconds: PATIENCE })
 		}
 		const counted = { text: make('_text'), bigint: make('_bigint') }
 		// A key that a default makes isn't told without `returning`, and has to be given.
@@ -83,7 +88,7 @@ export function contractWith({ name, table, settings, isMute = false, only = /^/
 }
 
 async function mute(pool: Pool, name: string): Promise<SqlModel> {
-	const driver = new MysqlDriver(connectionsOf(pool), 5)
+	const driver = new MysqlDriver(connectionsOf(pool), PATIENCE)
 	const server = { ...(await askServer(driver)), returnsInserted: false, returnsDeleted: false }
 	const table = await introspect(
 		driver,
@@ -91,5 +96,5 @@ async function mute(pool: Pool, name: string): Promise<SqlModel> {
 		{ schema: undefined, name },
 		{ key: undefined, bigintAsText: false },
 	)
-	return new SqlModel(table, driver, mysqlDialect(server, table))
+	return new SqlModel(table, driver, mysqlDialect(server, table), PATIENCE)
 }

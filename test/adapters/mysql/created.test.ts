@@ -12,6 +12,9 @@ import { describe } from '../../helpers/describe.ts'
 import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { select, withTable } from './types.ts'
 
+/** Seconds: nobody gives up, however long a machine is held up. */
+const PATIENCE = 60
+
 /** Does something else between a change and the read behind it. */
 class Interrupted implements Driver {
 	readonly #driver: Driver
@@ -43,7 +46,7 @@ function creates(): void {
 		test('answers its record, also when another deletes it before it is read', async () => {
 			const columns = "id int primary key auto_increment, title varchar(20) not null default 'untitled'"
 			await withTable(pool, 'myad_created', columns, async () => {
-				const driver = new MysqlDriver(connectionsOf(pool), 5)
+				const driver = new MysqlDriver(connectionsOf(pool), PATIENCE)
 				const server = { ...(await askServer(driver)), returnsInserted: false, returnsDeleted: false }
 				const named = { schema: undefined, name: 'myad_created' }
 				const table = await introspect(driver, server, named, { key: undefined, bigintAsText: false })
@@ -54,7 +57,7 @@ function creates(): void {
 					// It waits for what isn't committed; what is, is gone long before.
 					return Promise.race([deleting, setTimeout(200)])
 				})
-				const model = new SqlModel(table, interrupted, mysqlDialect(server, table))
+				const model = new SqlModel(table, interrupted, mysqlDialect(server, table), PATIENCE)
 				const created = await model.create({}, select('id', 'title'))
 				assert.equal(created, { json: '{"id":1,"title":"untitled"}', version: undefined, id: '1' })
 				await Promise.all(deleted)

@@ -12,6 +12,9 @@ import { NO_GUARD, select } from './types.ts'
 
 const ID = select('id')
 
+/** Longer than any test: what ends then has been ended by the server. */
+const ENDLESS: MysqlOptions = { timeoutSeconds: 600 }
+
 function outages(): void {
 	describe('an outage of MariaDB', (test) => {
 		let server: OwnMariadb
@@ -75,7 +78,7 @@ function outages(): void {
 		})
 
 		test('a change that is cut off by a crash has an unknown outcome; a read, and what was not committed, are unavailable', async () => {
-			const [model, pool] = await open()
+			const [model, pool] = await open(ENDLESS)
 			const lock = await pool.getConnection()
 			await lock.query('start transaction')
 			await lock.query('select * from article where id = 1 for update')
@@ -113,19 +116,20 @@ function outages(): void {
 
 		test('a server that says nothing is given up in time, and served again when it speaks', async () => {
 			const [model] = await openHasty(1)
-			await readAll(model, 5)
+			const allServed = async () => (await readAll(model, 5)).every((kind) => kind === 'ok')
+			// Five connections stay open then: what could have none would be told as not done.
+			await until(allServed, 'service before it')
 			await server.freeze()
 			const took = stopwatch()
 			const outcomes = await Promise.all([
 				...[kindOf(model.create({ title: 'x' }, ID)), kindOf(model.read('1', ID, undefined))],
 				kindOf(model.transaction((inner) => inner.create({ title: 'x' }, ID))),
-			])
+			]).finally(() => server.thaw())
 			const time = took()
-			server.thaw()
 			assert.equal(outcomes, ['outcome_unknown', 'unavailable', 'unavailable'])
 			// A second was promised; to wait twice would be two.
 			assert.ok(time < 1_800, `it took ${time} ms`)
-			await until(async () => (await readAll(model, 5)).every((kind) => kind === 'ok'), 'service')
+			await until(allServed, 'service')
 		})
 
 		test('a pool without a connection left is unavailable in time, and nothing is sent later', async () => {
@@ -193,14 +197,13 @@ function given(milliseconds: number): Promise<string> {
 }
 
 /** Waits until so many statements on articles run at the server. */
-async function running(connection: mysql.Connection, count: number): Promise<void> {
-	for (;;) {
+function running(connection: mysql.Connection, count: number): Promise<void> {
+	return until(async () => {
 		const [rows] = await connection.query<mysql.RowDataPacket[]>(
 			"select 1 from information_schema.processlist where id <> connection_id() and info rlike 'article|slow'",
 		)
-		if (rows.length === count) return
-		await setTimeout(20)
-	}
+		return rows.length === count
+	}, `${count} statements under way`)
 }
 
 async function assertRejects(work: () => Promise<void>): Promise<void> {
@@ -212,10 +215,10 @@ async function assertRejects(work: () => Promise<void>): Promise<void> {
 	assert.unreachable()
 }
 
-/** A view whose count takes its time. */
+/** A view whose count takes longer than any test: it doesn't end before the others of a test have begun. */
 async function slowModel(pool: Pool): Promise<MysqlModel> {
-	await pool.query('create or replace view slow as select id from article where sleep(3) = 0')
-	return MysqlModel.open(pool, 'slow', { key: 'id' })
+	await pool.query('create or replace view slow as select id from article where sleep(600) = 0')
+	return MysqlModel.open(pool, 'slow', { key: 'id', ...ENDLESS })
 }
 
 /** `ok`, or the kind of the `ModelError`. */

@@ -36,6 +36,9 @@ const CHILD = `create table myad_child (
 
 const LONG = 'for key'
 
+/** What the server says is looked at, however long it takes for it. */
+const PATIENT = { timeoutSeconds: 60 }
+
 /** What is written, and how it is refused. */
 const REFUSED: readonly (readonly [values: Values, kind: ModelErrorKind, fields: readonly string[]])[] = [
 	[{ id: 1 }, 'unique', ['id']],
@@ -78,7 +81,7 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 			await pool.query(PARENT)
 			await pool.query(CHILD)
 			await pool.query('insert into myad_parent values (1)')
-			model = await MysqlModel.open(pool, 'myad_child')
+			model = await MysqlModel.open(pool, 'myad_child', PATIENT)
 			const first = { id: 1, slug: 'taken', first: 'a', last: 'b', parent: 1 }
 			await model.create(first, select('id'))
 			await model.create({ id: 2, slug: "x' for key 'PRIMARY", own: 1 }, select('id'))
@@ -117,7 +120,7 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 
 		test('a lock that is not had in time is busy, in a change and in a transaction', async () => {
 			const impatient = openPool({ ...settings, innodb_lock_wait_timeout: 1 })
-			const waiting = await MysqlModel.open(impatient, 'myad_child')
+			const waiting = await MysqlModel.open(impatient, 'myad_child', PATIENT)
 			await locking(pool, async () => {
 				await refuses(waiting.update('2', { title: 'y' }, select('id'), NO_GUARD), 'busy', [])
 				const within = waiting.transaction(async (inner) => {
@@ -137,15 +140,24 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 				['3', '2'],
 			]
 			let ready = 0
-			const both = turns.map((ids, at) =>
-				model.transaction(async (inner) => {
-					for (const id of ids) {
-						await inner.update(id, { title: `t${at}` }, select('id'), NO_GUARD)
-						ready++
-						while (ready < 2) await new Promise((done) => setImmediate(done))
-					}
-				}),
-			)
+			let meet = (): void => {}
+			const met = new Promise<void>((resolve) => {
+				meet = resolve
+			})
+			const both = turns.map(async (ids, at) => {
+				try {
+					await model.transaction(async (inner) => {
+						for (const id of ids) {
+							await inner.update(id, { title: `t${at}` }, select('id'), NO_GUARD)
+							if (++ready === 2) meet()
+							await met
+						}
+					})
+				} finally {
+					// Where one fails before they meet, the other would wait for it without end.
+					meet()
+				}
+			})
 			const results = await Promise.allSettled(both)
 			const lost = results.filter((result) => result.status === 'rejected')
 			assert.is(lost.length, 1)

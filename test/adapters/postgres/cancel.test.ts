@@ -10,6 +10,7 @@ import { selfSigned } from '../../helpers/certificate.ts'
 import { describe } from '../../helpers/describe.ts'
 import { until } from '../../helpers/listening.ts'
 import { databaseLater, driversHere, SERVER, untilOpened } from '../../helpers/postgres.ts'
+import { inTimesOf } from '../../helpers/stalls.ts'
 
 const TABLE = 'pgad_cancel'
 const FREE = { where: undefined, version: undefined }
@@ -30,39 +31,49 @@ if ((await driversHere()).includes('pg'))
 			await close()
 		})
 
-		test('rounds of changes that wait for a lock leave no backend behind, and are not made later', async () => {
-			const holder = new pg.Client(SERVER)
-			await holder.connect()
-			// Within a transaction `pg_stat_activity` is always the same: so another one looks.
-			const observer = new pg.Client(SERVER)
-			await observer.connect()
-			const pool = new pg.Pool({ ...SERVER, max: 3, application_name: TABLE })
-			const waiting = async () => {
-				const { rows } = await observer.query(
-					`select count(*)::int as n from pg_stat_activity where application_name = '${TABLE}' and state = 'active'`,
-				)
-				return rows[0].n
-			}
-			try {
-				const patient = await PostgresModel.open(pool, TABLE, { timeoutSeconds: 30 })
-				const model = await untilOpened(() => PostgresModel.open(pool, TABLE, { timeoutSeconds: 0.5 }))
-				await holder.query(`begin; update ${TABLE} set a = 2 where id = 1`)
-				for (let round = 0; round < 3; round++) {
-					const failures = await Promise.all(
-						[3, 4, 5].map((a) => model.update('1', { a }, SELECTION, FREE).catch((error: unknown) => error)),
+		// Each round makes its connections anew: one that isn't had in time is unavailable.
+		test('rounds of changes that wait for a lock leave no backend behind, and are not made later', () =>
+			inTimesOf(500, async (time) => {
+				await (await opened()).exec(`update ${TABLE} set a = 1`)
+				const holder = new pg.Client(SERVER)
+				await holder.connect()
+				// Within a transaction `pg_stat_activity` is always the same: so another one looks.
+				const observer = new pg.Client(SERVER)
+				await observer.connect()
+				const pool = new pg.Pool({ ...SERVER, max: 3, application_name: TABLE })
+				const waiting = async () => {
+					const { rows } = await observer.query(
+						`select count(*)::int as n from pg_stat_activity where application_name = '${TABLE}' and state = 'active'`,
 					)
-					for (const error of failures)
-						assert.is(error instanceof ModelError ? error.kind : error, 'outcome_unknown')
-					await until(async () => (await waiting()) === 0, 'no backend is at work')
+					return rows[0].n
 				}
-				await holder.query('commit')
-				assert.is((await patient.read('1', SELECTION, undefined))?.json.replaceAll(' ', ''), '{"id":1,"a":2}')
-			} finally {
-				await holder.end()
-				await observer.end()
-				await pool.end()
-			}
-		})
+				try {
+					const patient = await PostgresModel.open(pool, TABLE, { timeoutSeconds: 30 })
+					const model = await untilOpened(() =>
+						PostgresModel.open(pool, TABLE, { timeoutSeconds: time / 1_000 }),
+					)
+					await holder.query(`begin; update ${TABLE} set a = 2 where id = 1`)
+					for (let round = 0; round < 3; round++) {
+						const failures = await Promise.all(
+							[3, 4, 5].map((a) =>
+								model.update('1', { a }, SELECTION, FREE).catch((error: unknown) => error),
+							),
+						)
+						for (const error of failures)
+							assert.is(error instanceof ModelError ? error.kind : error, 'outcome_unknown')
+						await until(async () => (await waiting()) === 0, 'no backend is at work')
+					}
+					await holder.query('commit')
+					assert.is(
+						(await patient.read('1', SELECTION, undefined))?.json.replaceAll(' ', ''),
+						'{"id":1,"a":2}',
+					)
+				} finally {
+					await holder.end()
+					await observer.end()
+					await pool.end()
+				}
+			}))
 
 		test('over TLS the request is sent within it', async () => {
 			const heard: Buffer[] = []

@@ -39,7 +39,8 @@ export function contractBy(name: DriverName, only: RegExp = /^/): void {
 		const make = (suffix: string) => async () => {
 			const { database, exec } = await opened()
 			await exec(`truncate ${table}${suffix} restart identity`)
-			return PostgresModel.open(database, `${table}${suffix}`)
+			// A thousand at once are answered, however long a machine that is held up takes for them.
+			return PostgresModel.open(database, `${table}${suffix}`, { timeoutSeconds: 60 })
 		}
 		const keys = { text: make('_text'), uuid: make('_uuid'), bigint: make('_bigint') }
 

@@ -40,6 +40,8 @@ export function openClient(name: ClientName, port: number = REDIS_PORT, login?: 
 	if (name === 'node-redis') {
 		const client = createClient({ socket: { host: '127.0.0.1', port }, ...login })
 		client.on('error', () => {})
+		// Closed while it is connecting, it connects all the same, and would keep this process from its end.
+		client.unref()
 		client.connect().catch(() => {})
 		return { name, client, command: (...args) => client.sendCommand(args), close: () => client.destroy() }
 	}
@@ -100,7 +102,8 @@ export async function ownRedis(): Promise<OwnRedis> {
 			const own = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '']
 			child = spawn('redis-server', [...own, '--appendonly', 'no', ...options], { stdio: 'ignore' })
 			while (!(await answers(port))) {
-				if (child.exitCode !== null) throw new Error(`redis-server has ended with ${child.exitCode}`)
+				const ended = child.exitCode ?? child.signalCode
+				if (ended !== null) throw new Error(`redis-server has ended with ${ended}`)
 				await setTimeout(5)
 			}
 		},
@@ -116,10 +119,12 @@ export async function ownRedis(): Promise<OwnRedis> {
 /** Whether a Redis at a port is up and done loading, be it that it wants a password. */
 async function answers(port: number): Promise<boolean> {
 	const socket = connect(port, '127.0.0.1')
+	// Who closes the connection, or listens there instead of ours, says nothing: then it is asked again.
+	const signal = AbortSignal.timeout(3_000)
 	try {
-		await once(socket, 'connect')
+		await once(socket, 'connect', { signal })
 		socket.write('PING\r\n')
-		const [bytes] = await once(socket, 'data')
+		const [bytes] = await once(socket, 'data', { signal })
 		return String(bytes).match(/^(?:\+PONG|-NOAUTH)/) !== null
 	} catch {
 		return false
