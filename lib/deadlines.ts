@@ -28,6 +28,8 @@ export class Deadlines {
 	#last: Due | undefined
 	#size = 0
 	#timer: NodeJS.Timeout | undefined
+	/** When it was looked for late ones last, or its timer was started. */
+	#looked: Milliseconds = 0
 	readonly #keepsAlive: boolean
 
 	/**
@@ -55,8 +57,8 @@ export class Deadlines {
 		else this.#last.later = item
 		this.#last = item
 		this.#size++
-		this.#timer ??= setInterval(() => this.sweep(), this.#period).unref()
-		if (this.#keepsAlive && this.#size === 1) this.#timer.ref()
+		if (this.#timer === undefined) this.#start()
+		if (this.#keepsAlive && this.#size === 1) this.#timer?.ref()
 	}
 
 	delete(item: Due): void {
@@ -90,6 +92,23 @@ export class Deadlines {
 			item.expire()
 		}
 		if (this.#size === 0) this.stop()
+	}
+
+	/**
+	 * Timers come before what sockets have received: where this process was held up, an answer or a request that has
+	 * arrived meanwhile is read first, and isn't late.
+	 */
+	#look(): void {
+		const now = this.clock()
+		const wasHeldUp = now - this.#looked > 2 * this.#period
+		this.#looked = now
+		if (wasHeldUp) setImmediate(() => this.sweep())
+		else this.sweep()
+	}
+
+	#start(): void {
+		this.#looked = this.clock()
+		this.#timer = setInterval(() => this.#look(), this.#period).unref()
 	}
 
 	stop(): void {

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { Deadlines, type Due } from '../lib/deadlines.ts'
 import { describe } from './helpers/describe.ts'
+import { until } from './helpers/listening.ts'
 
 /** Deadlines on a clock that is set by hand, and items that write down when they expire. */
 function stage(): {
@@ -104,5 +107,35 @@ describe('deadlines', (test) => {
 			assert.is(deadlines.size, 0)
 		}
 		clearInterval(alive)
+	})
+
+	test('what had arrived before its time was over is not late, where this process was held up since', async () => {
+		const deadlines = new Deadlines(() => performance.now(), 40)
+		const server = createServer().listen(0, '127.0.0.1')
+		await once(server, 'listening')
+		const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+		const [socket] = (await once(server, 'connection')) as [Socket]
+		try {
+			let became = ''
+			const answer: Due = { due: performance.now() + 200, expire: () => (became = 'late') }
+			deadlines.add(answer)
+			client.once('data', () => {
+				deadlines.delete(answer)
+				became ||= 'in time'
+			})
+			await new Promise<void>((resolve) => {
+				// In a timer's turn, behind which the others come.
+				setTimeout(() => {
+					socket.write('an answer', () => resolve())
+					Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+				}, 20)
+			})
+			await until(() => became !== '', 'either')
+			assert.is(became, 'in time')
+		} finally {
+			client.destroy()
+			socket.destroy()
+			server.close()
+		}
 	})
 })

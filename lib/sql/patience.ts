@@ -44,7 +44,9 @@ export class Patience {
 	 */
 	wait<T>(answer: Promise<T>, silence: Silence, meant: (error: unknown) => unknown = itself): Promise<T> {
 		return new Promise((resolve, reject) => {
-			const item: Due = { due: 0, expire: () => reject(new ModelError(silence)) }
+			// The driver's own time, which is shorter, may end in the same turn of a process that was held up: it knows more.
+			const expire = (): void => void setImmediate(() => reject(new ModelError(silence)))
+			const item: Due = { due: 0, expire }
 			this.begin(item)
 			answer.then(
 				(value) => {

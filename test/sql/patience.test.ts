@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { ModelError } from '../../lib/crud/model-error.ts'
+import { Deadlines } from '../../lib/deadlines.ts'
 import type { Driver } from '../../lib/sql/driver.ts'
 import { Patience } from '../../lib/sql/patience.ts'
 import { describe } from '../helpers/describe.ts'
@@ -44,6 +45,20 @@ describe('patience', (test) => {
 				assert.is(patience.waiting, 0)
 			}))
 	}
+
+	test('who knows more in the very turn in which it ends is heard: a process that was held up has not asked too late', () =>
+		patiently(async (patience) => {
+			const notSent = new Error('nothing was sent')
+			// Looked after each 100 ms, the model's each 5 ms.
+			const deadlines = new Deadlines(() => performance.now(), 800)
+			const driver = new Promise<never>((_, reject) => {
+				deadlines.add({ due: performance.now() + 20, expire: () => reject(notSent) })
+			})
+			const answer = patience.wait(driver, 'outcome_unknown')
+			// Both times are over then, and the model's is seen to first.
+			Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+			assert.is(await kindOf(answer), notSent)
+		}))
 
 	test('an answer or an error that comes too late harms nobody', () =>
 		patiently(async (patience) => {

@@ -327,17 +327,25 @@ if ((await driversHere()).includes('pg'))
 			assert.equal(names(await created(model, numbered(1, 'last'))), ['last0'])
 		})
 
-		test('who has waited too long for a connection is told so, and is not made later', async () => {
-			const patient = await open()
-			const model = await untilOpened(() => open(0.5))
-			const held = await Promise.all([pool.connect(), pool.connect(), pool.connect()])
-			const rows = await created(model, numbered(50, 'n'))
-			// Before anything can fail: the pool's end waits for them, without end.
-			for (const client of held) client.release()
-			assert.equal(new Set(rows), new Set(['unavailable']))
-			assert.equal(names(await created(patient, numbered(2, 'after'))), ['after0', 'after1'])
-			assert.equal(await stored(), ['after0', 'after1'])
-		})
+		for (const [held, block] of [
+			['', 0],
+			[', also where this process was held up for longer', 1_000],
+		] as const) {
+			test(`who has waited too long for a connection is told so, and is not made later${held}`, async () => {
+				const patient = await open()
+				const model = await untilOpened(() => open(0.5))
+				const clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()])
+				const waiting = created(model, numbered(50, 'n'))
+				if (block > 0)
+					setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, block), 20)
+				const rows = await waiting
+				// Before anything can fail: the pool's end waits for them, without end.
+				for (const client of clients) client.release()
+				assert.equal([...new Set(rows)], ['unavailable'])
+				assert.equal(names(await created(patient, numbered(2, 'after'))), ['after0', 'after1'])
+				assert.equal(await stored(), ['after0', 'after1'])
+			})
+		}
 
 		test('a table that is changed beside them', async () => {
 			const model = await open()

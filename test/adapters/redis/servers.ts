@@ -26,6 +26,7 @@ export interface TestClient {
 	readonly client: RedisClient
 	/** Any command, past the cache. */
 	command(...args: string[]): Promise<unknown>
+	/** May be called again. */
 	close(): void
 }
 
@@ -43,7 +44,12 @@ export function openClient(name: ClientName, port: number = REDIS_PORT, login?: 
 		// Closed while it is connecting, it connects all the same, and would keep this process from its end.
 		client.unref()
 		client.connect().catch(() => {})
-		return { name, client, command: (...args) => client.sendCommand(args), close: () => client.destroy() }
+		return {
+			name,
+			client,
+			command: (...args) => client.sendCommand(args),
+			close: () => void (client.isOpen && client.destroy()),
+		}
 	}
 	const options = { host: '127.0.0.1', port, ...login }
 	const client = name === 'ioredis' ? new Redis(options) : new Valkey.Redis(options)
