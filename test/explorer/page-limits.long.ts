@@ -17,7 +17,8 @@ import { focused, REFUSED, visit } from './garden.ts'
 
 class Odd extends RestHandler {
 	override specs = { delete_bed: { why: ['required', 'string', { min: 3 }] } } as const
-	readonly done: string[] = []
+	/** Of one test: what one before it has left ends in a list of its own. */
+	readonly record: { done: string[] } = { done: [] }
 	get_rows() {
 		return Array.from({ length: 3_000 }, (_, id) => ({ id, text: `row ${id}` }))
 	}
@@ -34,7 +35,7 @@ class Odd extends RestHandler {
 	}
 	get_events() {
 		const { signal } = this.request
-		const { done } = this
+		const { done } = this.record
 		async function* events() {
 			try {
 				yield 'data: 1\n\n'
@@ -53,14 +54,14 @@ class Odd extends RestHandler {
 		})
 	}
 	async post_slow() {
-		this.done.push('slow')
+		this.record.done.push('slow')
 		await new Promise((resolve) => setTimeout(resolve, 100))
 	}
 	get_bed() {
 		return { why: 'thyme' }
 	}
 	delete_bed() {
-		this.done.push(`delete because of ${this.getParams(this.specs.delete_bed, this.post).why}`)
+		this.record.done.push(`delete because of ${this.getParams(this.specs.delete_bed, this.post).why}`)
 	}
 	get_error() {
 		const details = [{ field: 'name', code: 'taken', message: 'is taken' }]
@@ -99,8 +100,8 @@ describe('explorer: limits of the page', (test) => {
 			site = { server, odd, url: (await server.listen()).url }
 		}
 		const { url, odd } = site
-		odd.done.length = 0
-		await visit(browser, url, { path, allowed: REFUSED }, (page) => use(page, odd.done))
+		odd.record.done = []
+		await visit(browser, url, { path, allowed: REFUSED }, (page) => use(page, odd.record.done))
 	}
 
 	browserTest('of three thousand rows the first thousand are shown, and it is said', () =>
@@ -133,7 +134,7 @@ describe('explorer: limits of the page', (test) => {
 			await page.waitForURL('**/odd/events', { waitUntil: 'commit' })
 			await until(() => done.length > 0, 'the page has let go')
 			await page.goto(new URL('/', page.url()).href)
-			await until(() => done.length === 2, 'the browser has let go')
+			await until(() => done.length >= 2, 'the browser has let go')
 		}),
 	)
 
