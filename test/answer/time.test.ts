@@ -70,7 +70,7 @@ describe('answer: time', (test) => {
 		class Upload extends RestHandler {
 			override streaming = { post_a: { handlerTimeout: 20 }, post_b: {} }
 			async post_a() {
-				await setTimeout(200)
+				await setTimeout(60_000, undefined, { ref: false })
 			}
 			async post_b() {
 				await setTimeout(60)

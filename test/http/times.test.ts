@@ -46,7 +46,7 @@ class Site extends RestHandler {
 	}
 
 	async post_quick() {
-		await sleep(1_000, undefined, { ref: false })
+		await sleep(60_000, undefined, { ref: false })
 	}
 
 	get_large() {
@@ -77,7 +77,7 @@ class Site extends RestHandler {
 	}
 
 	private async *silence() {
-		await sleep(1_000, undefined, { ref: false })
+		await sleep(60_000, undefined, { ref: false })
 		yield 1
 	}
 }
@@ -113,7 +113,7 @@ describe('times', (test) => {
 
 	test('a method that takes too long → 503 with Retry-After', () =>
 		listening({ '': Site }, { handlerTimeout: 100 }, async ({ port }) => {
-			const answer = await ask(port, requestText('GET /after/1000'))
+			const answer = await ask(port, requestText('GET /after/60000'))
 			assert.is(answer.status, 503)
 			assert.is(answer.headers['retry-after'], '1')
 			const { requestId, ...body } = answer.json() as Record<string, unknown>
@@ -161,9 +161,10 @@ describe('times', (test) => {
 		}))
 
 	test('a streaming method may have less time than the others', () =>
-		listening({ '': Site }, { handlerTimeout: 5_000, bodyTimeout: 5_000 }, async ({ port }) => {
-			// It ends by itself long before the time of the others is over.
+		listening({ '': Site }, { handlerTimeout: 50_000, bodyTimeout: 50_000 }, async ({ port }) => {
+			const took = stopwatch()
 			assert.is((await ask(port, requestText('POST /quick', [], 'a'))).status, 503)
+			assert.ok(took() < 25_000, 'long before the time of the others is over')
 		}))
 
 	test('a client that takes nothing of an answer is cut off after sendTimeout', () =>

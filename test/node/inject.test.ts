@@ -73,9 +73,11 @@ class Site extends RestHandler {
 		return { ip, host, protocol, cookie: headers.cookie ?? '', accept: headers.accept ?? '' }
 	}
 
+	/** Gives its first record when its time is over. */
 	async *get_late() {
+		const { signal } = this.request
 		try {
-			await sleep(150)
+			await new Promise((resolve) => signal.addEventListener('abort', resolve))
 			yield 1
 		} finally {
 			this.events.push('closed')
