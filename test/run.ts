@@ -50,10 +50,11 @@ async function suites(pattern: string): Promise<number[] | undefined> {
 		console.log(`   FAIL  ${pattern} hangs; it is ended:\n    ${lines.join('\n    ')}`)
 		child.kill('SIGKILL')
 	}
-	// All tests are told of: what one has left open isn't waited for, but it is said.
+	// All tests are told of: what one has left open isn't waited for, but the run has failed.
 	const leave = async (): Promise<void> => {
 		const lines = await reporting.of(child)
 		if (child.exitCode !== null) return
+		process.exitCode = 1
 		console.log(`   LEFT OPEN by ${pattern}, which is ended:\n    ${lines.join('\n    ')}`)
 		timer = setTimeout(hang, COVERAGE)
 		child.send('end')

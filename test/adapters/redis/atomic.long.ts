@@ -49,21 +49,28 @@ describeRedis('RedisCache with Redis killed in the middle', (test) => {
 		}
 	}
 
+	function settled({ finishes, down }: Awaited<ReturnType<typeof killed>>, time: number): void {
+		for (const { errors, outage } of finishes) {
+			assert.equal(Object.keys(errors), ['CacheUnavailable'])
+			assert.ok(outage > 1_500 && outage < down + time, `${outage} ms`)
+		}
+	}
+
+	// Those who ask are processes of their own, and held up as this one is.
 	test('nothing but CacheUnavailable is thrown, and it works again within 5 s', () =>
-		// Those who ask are processes of their own, and held up as this one is.
-		inTimesOf(5_000, async (time) => {
-			const { finishes, down } = await killed()
-			for (const { errors, outage } of finishes) {
-				assert.equal(Object.keys(errors), ['CacheUnavailable'])
-				assert.ok(outage > 1_500 && outage < down + time, `${outage} ms`)
-			}
-		}))
+		inTimesOf(5_000, async (time) => settled(await killed(), time)))
 
 	test('a Redis that writes all to disk first never lets a key be added twice', async () => {
-		const { finishes } = await killed('--appendonly', 'yes', '--appendfsync', 'always')
-		for (const { errors } of finishes) assert.equal(Object.keys(errors), ['CacheUnavailable'])
-		const won = finishes.flatMap((finish) => finish.won)
-		assert.is(new Set(won).size, won.length)
-		assert.ok(won.length > 900, `${won.length} keys`)
+		const wins: (readonly number[])[] = []
+		await inTimesOf(5_000, async (time) => {
+			const trial = await killed('--appendonly', 'yes', '--appendfsync', 'always')
+			wins.push(trial.finishes.flatMap((finish) => finish.won))
+			settled(trial, time)
+		})
+		// Outside: what was added twice is wrong in each trial, however slow that was.
+		for (const won of wins) {
+			assert.is(new Set(won).size, won.length)
+			assert.ok(won.length > 900, `${won.length} keys`)
+		}
 	})
 })
