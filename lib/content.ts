@@ -64,7 +64,7 @@ export class Content {
 		const { body } = this.incoming
 		if (Buffer.isBuffer(body)) return body
 		if (typeof body === 'string') return Buffer.from(body)
-		if (body === undefined || body === null) return this.#unsent()
+		if (body === undefined || (body === null && !this.incoming.readableDidRead)) return this.#unsent()
 		throw new TypeError('a parser in front has taken the bytes of the body: mount Verbena before it')
 	}
 
@@ -80,6 +80,12 @@ export class Content {
 		if (this.action?.streaming === undefined) {
 			throw new TypeError(
 				`name ${this.action?.name ?? 'the method'} in streaming to read its body as a stream`,
+			)
+		}
+		if (this.#upload === undefined && this.incoming.readableDidRead) {
+			// What has been read never comes again, and the method would wait for it.
+			throw new TypeError(
+				`something in front has read the body, which ${this.action.name} reads as a stream: mount Verbena before it`,
 			)
 		}
 		this.sendContinue?.()
@@ -158,7 +164,8 @@ export class Content {
 		const { headers, incoming, bytes } = this
 		const { body } = incoming
 		// Text and bytes (express.text(), express.raw()) are still to be decoded.
-		const isParsed = body != null && typeof body !== 'string' && !Buffer.isBuffer(body)
+		const isNone = body === undefined || (body === null && !incoming.readableDidRead)
+		const isParsed = !isNone && typeof body !== 'string' && !Buffer.isBuffer(body)
 		if (bytes === undefined && this.action?.streaming === undefined && isParsed) {
 			checkParsed(body)
 			this.#isParsed = true

@@ -63,7 +63,7 @@ export interface MethodDocs {
 	readonly description?: string
 	/** Under what it is listed: at least one. @default the handler's name and path */
 	readonly tags?: readonly string[]
-	/** Leaves it out of `/openapi.json`. It is served all the same, to whoever may call it. @default false */
+	/** Leaves it out of `/openapi.json` and of the explorer's map. It is served all the same, to whoever may call it. @default false */
 	readonly hidden?: boolean
 	/**
 	 * What it answers, as `data` or bare: a Standard Schema that has a JSON Schema, of which what goes over the wire is

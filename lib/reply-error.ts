@@ -66,6 +66,8 @@ export function logThrown(exchange: Exchange, thrown: unknown): void {
 	else if (thrown.status >= 500) exchange.log('error', thrown.message, thrown)
 	// A client is told the same for every reason: which one it was would help to guess.
 	else if (thrown.status === 401) exchange.log('warn', 'credentials were refused', thrown.cause)
+	else if (thrown.status === 429)
+		exchange.log('warn', 'a caller has filled their share of the cache', thrown.cause)
 }
 
 function hidden(thrown: unknown): RestError {

@@ -13,6 +13,11 @@ const FRAMING: ReadonlySet<string> = new Set([
 	'upgrade',
 ])
 
+/** Whether a header, by its name in lower case, says where a message ends. */
+export function isFraming(name: string): boolean {
+	return FRAMING.has(name)
+}
+
 /** @throws RangeError for anything but a whole number from 200 to 599 */
 export function setStatus(exchange: Exchange, code: number): void {
 	const status = checkStatus(code)

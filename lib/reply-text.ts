@@ -8,7 +8,7 @@ export interface Reply {
 	readonly status: number
 	/** Names and values in turn. */
 	readonly headers: string[]
-	readonly body: string | Uint8Array | Readable | AsyncIterable<string> | null
+	readonly body: string | Uint8Array | Readable | AsyncIterable<string | Uint8Array> | null
 	/** Set for text of one byte a character: it is written without a look at each. */
 	readonly ascii?: boolean
 }
@@ -17,6 +17,8 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 export const NOSNIFF = 'X-Content-Type-Options'
 /** For what may be a page of somebody else's: its scripts don't run, and it has no origin. */
 export const SANDBOX = ['Content-Security-Policy', 'sandbox'] as const
+export const BYTES_TYPE = 'application/octet-stream'
+export const BYTES_SAFETY: readonly string[] = [NOSNIFF, 'nosniff', ...SANDBOX]
 const IS_JSON = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 
 /** A text with its type and length in bytes. */
@@ -33,6 +35,20 @@ export function textual(
 		body: exchange.method === 'HEAD' ? null : text,
 		ascii: length === text.length,
 	}
+}
+
+/** The status that the method has asked for, else 200. */
+export function statusOf({ status }: Exchange): number {
+	return status === 0 ? 200 : status
+}
+
+/** Whether answers of this status have no body (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
+export function hasNoContent(status: number): boolean {
+	return status === 204 || status === 205 || status === 304
+}
+
+export function bodiless(exchange: Exchange): Reply {
+	return { status: statusOf(exchange), headers: headers(exchange, [NOSNIFF, 'nosniff']), body: null }
 }
 
 /** The usual headers, each replaced by what the method has set under the same name, and the others it has set. */

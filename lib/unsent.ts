@@ -28,6 +28,14 @@ export function isWebStream(value: object): value is ReadableStream {
 	return 'getReader' in value && typeof value.getReader === 'function'
 }
 
+/** A fetch `Response`, whoever's class it is: Node's is not loaded to ask for it. */
+export function isResponse(value: unknown): value is Response {
+	if (typeof value !== 'object' || value === null) return false
+	return (
+		Object.prototype.toString.call(value) === '[object Response]' && 'headers' in value && 'body' in value
+	)
+}
+
 /** Closes what won't be sent, so that its source lets go of files and connections. */
 export function letGo(value: unknown): void {
 	const inner = innerOf(value)
@@ -56,7 +64,8 @@ export function firstBytes(source: Readable): Promise<void> {
 }
 
 function innerOf(value: unknown): unknown {
-	return value instanceof CustomReply ? value.value : value
+	const inner: unknown = value instanceof CustomReply ? value.value : value
+	return isResponse(inner) ? inner.body : inner
 }
 
 /** What fails while it is closed has nobody left to be told to. */

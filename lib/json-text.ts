@@ -1,0 +1,104 @@
+/**
+ * Values as JSON text. What JSON would lose (a Map, a promise, a fetch Request) is refused with the path where it
+ * stands: a success with `{}` in it would hide the mistake. Called for every value that is answered.
+ */
+
+/**
+ * @param path what the value is called in errors: `data`
+ * @throws TypeError for a value that JSON has no word for, or of which it would make `{}`: `data.items[3].tags is a Map`
+ */
+export function jsonText(value: unknown, path: string): string {
+	const text = written(value, path)
+	if (text === undefined) throw new TypeError(`a ${typeof value} can't be answered: JSON has no such value`)
+	return text
+}
+
+/** The same of the record at a place of `data`: null where JSON has no word for it, as in an array. */
+export function recordText(record: unknown, at: number): string {
+	return written(record, 'data', at) ?? 'null'
+}
+
+function written(value: unknown, path: string, at?: number): string | undefined {
+	let text: string | undefined
+	try {
+		text = JSON.stringify(value)
+	} catch (error) {
+		// A BigInt: V8 says that there is one, not where.
+		refuseLost(value, path, at)
+		throw error
+	}
+	// JSON writes whatever it loses as {}: only texts with one are looked at a second time.
+	if (text?.includes('{}') === true) refuseLost(value, path, at)
+	return text
+}
+
+/** An error in place of a value. Its own fields may have been written, but never its message. */
+export function refuseError(value: object, path: string): void {
+	if (value instanceof Error && !('toJSON' in value)) throw lost(path, 'an Error', 'throw it')
+}
+
+/** An object whose members are being written, and what leads to it from the one before: `.items`, `[3]`. */
+interface Level {
+	readonly holder: object
+	readonly step: string
+}
+
+/** Goes through a value as `JSON.stringify` does, `toJSON` included. */
+function refuseLost(value: unknown, path: string, at: number | undefined): void {
+	const root = at === undefined ? path : `${path}[${at}]`
+	const levels: Level[] = []
+	JSON.stringify(value, function (this: object, key: string, inner: unknown) {
+		while (levels.length > 0 && levels.at(-1)?.holder !== this) levels.pop()
+		// The first holder is one of JSON.stringify's own, with the value as its only member.
+		const step = levels.length === 0 ? root : stepTo(this, key)
+		const [kind, advice] = lostKind(inner) ?? []
+		if (kind !== undefined && advice !== undefined)
+			throw lost(levels.map((level) => level.step).join('') + step, kind, advice)
+		if (typeof inner === 'object' && inner !== null) levels.push({ holder: inner, step })
+		return inner
+	})
+}
+
+function stepTo(holder: object, key: string): string {
+	if (Array.isArray(holder)) return `[${key}]`
+	return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+}
+
+function lost(where: string, kind: string, advice: string): TypeError {
+	return new TypeError(`${where} is ${kind}, which JSON can't hold: ${advice}`)
+}
+
+/** What a value is, and what to do, where JSON would lose it; `toJSON` has been asked before. */
+function lostKind(value: unknown): readonly [kind: string, advice: string] | undefined {
+	if (typeof value === 'bigint') return ['a BigInt', 'make a text of it, String(n)']
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+	if ('then' in value && typeof value.then === 'function') return ['a promise', 'await it']
+	if (Symbol.iterator in value && 'next' in value) return ['an iterator', 'make an array of it, [...it]']
+	if (Object.keys(value).length > 0 || isBoxed(value)) return undefined
+	const name = hiddenKind(value)
+	return name === undefined ? undefined : [`${/^[AEIOU]/i.test(name) ? 'an' : 'a'} ${name}`, ADVICE]
+}
+
+const ADVICE = 'answer a plain object, an array, text, bytes or a stream made of it'
+
+function isBoxed(value: object): boolean {
+	return value instanceof String || value instanceof Number || value instanceof Boolean
+}
+
+/** The class of an object that keeps its content where JSON doesn't look; `undefined` of one that is just empty. */
+function hiddenKind(value: object): string | undefined {
+	// Map, Error, RegExp, and everything of the web's: FormData, Headers, Request, URLSearchParams.
+	const [, tag] = /^\[object (.*)\]$/.exec(Object.prototype.toString.call(value)) ?? []
+	if (tag !== 'Object' && tag !== 'Arguments') return tag
+	// Of a class with getters: what they tell is nowhere else. (A plain object's prototype has none above it.)
+	for (let proto = prototypeOf(value); proto !== null; proto = prototypeOf(proto)) {
+		if (prototypeOf(proto) === null) return undefined
+		const slots = Object.values(Object.getOwnPropertyDescriptors(proto))
+		if (slots.some(({ get }) => get !== undefined)) return value.constructor.name
+	}
+	return undefined
+}
+
+function prototypeOf(value: object): object | null {
+	return Object.getPrototypeOf(value) as object | null
+}

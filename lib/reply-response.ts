@@ -1,0 +1,145 @@
+/** A fetch `Response` that a method has returned, answered as it is: status, headers, and its body as it comes. */
+import { pipeline, Readable, Transform } from 'node:stream'
+import type { ReplyOptions } from './custom-reply.ts'
+import type { Exchange, HeaderLine } from './exchange.ts'
+import { bindReads } from './observe/context.ts'
+import { applyOptions, headerLine, isFraming, setStatus } from './reply-head.ts'
+import {
+	BYTES_SAFETY,
+	BYTES_TYPE,
+	bodiless,
+	hasNoContent,
+	headers,
+	NOSNIFF,
+	type Reply,
+	statusOf,
+} from './reply-text.ts'
+import type { Bytes } from './time.ts'
+import { firstBytes, isWebStream, letGo } from './unsent.ts'
+
+/**
+ * Its headers replace those that the method has set; cookies of both are sent. `options` are those of a `reply()` around
+ * it, which replace its own.
+ *
+ * @throws TypeError for a `Response.error()`, and for a body that was read before
+ */
+export function sealResponse(
+	exchange: Exchange,
+	response: Response,
+	options: ReplyOptions = {},
+): Reply | Promise<Reply> {
+	if (response.type === 'error' || response.status === 0)
+		throw new TypeError('data is a Response that is an error: it has no status to be answered')
+	if (response.bodyUsed || response.body?.locked === true)
+		throw new TypeError(
+			'data is a Response whose body was read before: return it unread, or a copy, response.clone()',
+		)
+	setStatus(exchange, response.status)
+	const length = takeHeaders(exchange, response)
+	applyOptions(exchange, options)
+	const { body } = response
+	const isHead = exchange.method === 'HEAD'
+	if (body === null || hasNoContent(statusOf(exchange))) {
+		letGo(response)
+		return isHead ? whole(exchange, null, length) : bodiless(exchange)
+	}
+	if (!isHead) return streamed(exchange, sourceOf(body), length)
+	letGo(response)
+	return whole(exchange, null, length)
+}
+
+/**
+ * Adds its headers to those of the answer, but for those of its connection, and those that are this server's to say:
+ * how long it is, if that is known.
+ */
+function takeHeaders(exchange: Exchange, response: Response): Bytes | undefined {
+	const lines = new Map<string, HeaderLine>()
+	const { headers: given } = response
+	const hop = new Set((given.get('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()))
+	const isDecoded = response.url !== '' && DECODED.test(given.get('content-encoding') ?? '')
+	for (const [name, value] of given) {
+		const key = name.toLowerCase()
+		if (isFraming(key) || hop.has(key) || OF_HOP.has(key) || isOurs(exchange, key)) continue
+		if (isDecoded && key === 'content-encoding') continue
+		const before = lines.get(key)?.[1]
+		// Set-Cookie alone comes more than once: a Headers joins all others.
+		lines.set(key, headerLine(name, before === undefined ? value : [before, value].flat()))
+	}
+	const cookies = exchange.headerLines?.get('set-cookie')?.[1]
+	const more = lines.get('set-cookie')?.[1]
+	if (cookies !== undefined && more !== undefined)
+		lines.set('set-cookie', ['Set-Cookie', [cookies, more].flat()])
+	exchange.headerLines = new Map([...(exchange.headerLines ?? []), ...lines])
+	const length = given.get('content-length') ?? ''
+	return isDecoded || !/^\d{1,15}$/.test(length) ? undefined : Number(length)
+}
+
+/** Of one connection, or between a client and its proxy, whether `Connection` names them or not (RFC 9110 §7.6.1, §11.7). */
+const OF_HOP: ReadonlySet<string> = new Set([
+	'proxy-authenticate',
+	'proxy-authentication-info',
+	'proxy-authorization',
+	'proxy-connection',
+	'te',
+])
+
+/**
+ * Whether a header is this server's to say, by its name in lower case: another server's policy would open its answers to
+ * other origins, or tell limits that don't hold here.
+ */
+function isOurs({ app, standing }: Exchange, name: string): boolean {
+	if (name === 'x-content-type-options') return true
+	if (name === 'ratelimit' || name === 'ratelimit-policy') return standing !== undefined
+	return app.cors !== undefined && name.startsWith('access-control-')
+}
+
+/** What `fetch` has undone, and still says of what it answers. */
+const DECODED = /^\s*(?:(?:gzip|x-gzip|deflate|br)\s*(?:,|$)\s*)+$/i
+
+function sourceOf(body: unknown): Readable {
+	if (body instanceof Readable) return body
+	if (typeof body === 'object' && body !== null && isWebStream(body)) return Readable.fromWeb(body)
+	throw new TypeError('data is a Response whose body is no stream')
+}
+
+/**
+ * Its bytes as they come. What fails at once can still be told; but what takes its time isn't waited for, as who reads a
+ * feed of events is to see that it has begun.
+ */
+async function streamed(exchange: Exchange, source: Readable, length: Bytes | undefined): Promise<Reply> {
+	if (exchange.watch?.isTraced === true) bindReads(source)
+	const body = length === undefined ? source : counted(source, length)
+	const beginning = firstBytes(body)
+	beginning.catch(() => {})
+	await Promise.race([beginning, new Promise(setImmediate)])
+	return whole(exchange, body, length)
+}
+
+function whole(exchange: Exchange, body: Readable | null, length: Bytes | undefined): Reply {
+	const hasType = exchange.headerLines?.has('content-type') === true
+	const lines = hasType ? [NOSNIFF, 'nosniff'] : ['Content-Type', BYTES_TYPE, ...BYTES_SAFETY]
+	if (length !== undefined) lines.push('Content-Length', String(length))
+	return { status: statusOf(exchange), headers: headers(exchange, lines), body }
+}
+
+/**
+ * The bytes, if they are as many as was said. With more or fewer, the client would take a part of this answer for the
+ * next, or the next for a part of this one (RFC 9112 §11.2).
+ */
+function counted(source: Readable, length: Bytes): Readable {
+	let left = length
+	const wrong = (): Error =>
+		new Error(`the Response has not the ${length} bytes that its Content-Length says`)
+	const counter = new Transform({
+		transform(chunk: Uint8Array, _encoding, done) {
+			left -= chunk.byteLength
+			if (left < 0) done(wrong())
+			else done(null, chunk)
+		},
+		flush(done) {
+			done(left === 0 ? null : wrong())
+		},
+	})
+	// What fails is told to whoever reads it; a reader that leaves closes the source.
+	return pipeline(source, counter, () => {})
+}
