@@ -7,7 +7,9 @@ import { compileHandler } from './mount/compile.ts'
 import type { ServerHooks } from './mount/compile-hooks.ts'
 import type { Guards } from './mount/declared.ts'
 import { deprecationOf } from './mount/deprecated.ts'
+import { droppedStar } from './mount/inherited-access.ts'
 import type { Mount, MountTree } from './mount/mount.ts'
+import { type NearMiss, nearMissText } from './mount/near-misses.ts'
 import { parsePath } from './mount/path.ts'
 import { becomeView, viewOnce, viewsOf } from './view.ts'
 
@@ -27,6 +29,8 @@ export class Controller implements HandlerController {
 	readonly #options: ControllerOptions
 	/** Mounts whose handler isn't set up: not yet, or its `init` has failed. */
 	readonly #pending = new Set<Mount>()
+	/** Classes whose methods have been looked at. */
+	readonly #warned = new WeakSet<object>()
 
 	/** `base` is a path before every handler path; the options are the server's. */
 	constructor(app: App, mounts: MountTree, base: string, options: ControllerOptions) {
@@ -55,7 +59,7 @@ export class Controller implements HandlerController {
 				`${instance.constructor.name} is frozen already, so that its init() could not set it up: mount it as it is made`,
 			)
 		}
-		const { name, table, routes, guards, idempotencyKeys, hooks, ways } = compileHandler(
+		const { name, table, routes, guards, idempotencyKeys, hooks, nearMisses, ways } = compileHandler(
 			instance,
 			this.#options,
 			segments.join('/'),
@@ -90,10 +94,13 @@ export class Controller implements HandlerController {
 			hooks,
 			view: hooks === undefined ? view : viewOnce(view),
 		}
+		const dropped = instance.suppressOutput ? undefined : droppedStar(instance, RestHandler.prototype)
+		if (dropped !== undefined) this.#app.logger.warn({ handler: name }, dropped)
 		this.#options.health?.refuseCollision(path, mount)
 		if (!this.#mounts.add(mount))
 			throw new TypeError(`${JSON.stringify(path)} is mounted twice: give each handler a path of its own`)
 		this.#options.health?.watch(instance)
+		this.#warn(instance, name, nearMisses)
 		if (factory === undefined) this.#begin(mount, instance)
 		// Frozen, it is known again when the factory returns it for a request.
 		else Object.freeze(instance)
@@ -102,6 +109,13 @@ export class Controller implements HandlerController {
 	/** Waits until every mounted handler's `init` has ended. Rejects with the first that failed. */
 	async ready(): Promise<void> {
 		for (const mount of this.#pending) await mount.setUp
+	}
+
+	/** Tells of each class once, however often it is mounted. */
+	#warn(instance: RestHandler, name: string, nearMisses: readonly NearMiss[]): void {
+		if (instance.suppressOutput || this.#warned.has(instance.constructor)) return
+		this.#warned.add(instance.constructor)
+		for (const miss of nearMisses) this.#app.logger.warn({ handler: name }, nearMissText(name, miss))
 	}
 
 	/** What belongs to a mount rather than to its handler: one instance can be mounted many times. */

@@ -1,11 +1,10 @@
 /** What the headers alone decide: who is calling, and whether they may. No byte of the body is read before. */
 import type { Action } from './action.ts'
 import type { Authenticator, User } from './auth/authenticator.ts'
-import { isRestError, RestError } from './error.ts'
+import { RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
-import type { CompiledLimit } from './limit/rate-limit.ts'
 import type { Mount } from './mount/mount.ts'
-import { countGuess, countRequest, refuseGuesser } from './rate-limits.ts'
+import { asGuess, countRequest } from './rate-limits.ts'
 
 /**
  * Asks the mount's authenticator, if there is one, counts the request against the action's rate limit, and
@@ -47,23 +46,9 @@ function authenticated(
 	authenticator: Authenticator,
 	{ limit }: Action,
 ): Promise<User | null> {
-	return limit === undefined ? exchange.ask(authenticator) : guarded(exchange, authenticator, limit)
-}
-
-/** Who guesses at credentials is stopped before they are looked at. */
-async function guarded(
-	exchange: Exchange,
-	authenticator: Authenticator,
-	limit: CompiledLimit,
-): Promise<User | null> {
-	await refuseGuesser(exchange, limit)
-	try {
-		return await exchange.ask(authenticator)
-	} catch (error) {
-		if (isRestError(error) && (error.status === 401 || error.status === 403))
-			await countGuess(exchange, limit)
-		throw error
-	}
+	return limit === undefined
+		? exchange.ask(authenticator)
+		: asGuess(exchange, limit, () => exchange.ask(authenticator))
 }
 
 /**

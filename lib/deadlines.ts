@@ -22,7 +22,8 @@ const COARSEST: Milliseconds = 500
 /** Holds what is due; `expire` is called at most 500 ms late (an eighth of the shortest time, if that is less). */
 export class Deadlines {
 	readonly clock: Clock
-	readonly #period: Milliseconds
+	/** How often it is looked for what is late. */
+	readonly period: Milliseconds
 	/** A list through the items themselves: a Set costs a waiting request ten times as much. */
 	#first: Due | undefined
 	#last: Due | undefined
@@ -39,7 +40,7 @@ export class Deadlines {
 	constructor(clock: Clock, shortest: Milliseconds, { keepsAlive = false } = {}) {
 		this.#keepsAlive = keepsAlive
 		this.clock = clock
-		this.#period = Math.max(5, Math.min(COARSEST, shortest / 8))
+		this.period = Math.max(5, Math.min(COARSEST, shortest / 8))
 	}
 
 	/** How many are being waited for. */
@@ -82,6 +83,13 @@ export class Deadlines {
 		return items
 	}
 
+	/** Expires an item, if it is late. */
+	expireIfLate(item: Due): void {
+		if (item.waiting !== true || item.due > this.clock()) return
+		this.delete(item)
+		item.expire()
+	}
+
 	/** Expires what is late; stops its timer when nothing is left. */
 	sweep(): void {
 		const now = this.clock()
@@ -100,7 +108,7 @@ export class Deadlines {
 	 */
 	#look(): void {
 		const now = this.clock()
-		const wasHeldUp = now - this.#looked > 2 * this.#period
+		const wasHeldUp = now - this.#looked > 2 * this.period
 		this.#looked = now
 		if (wasHeldUp) setImmediate(() => this.sweep())
 		else this.sweep()
@@ -108,7 +116,7 @@ export class Deadlines {
 
 	#start(): void {
 		this.#looked = this.clock()
-		this.#timer = setInterval(() => this.#look(), this.#period).unref()
+		this.#timer = setInterval(() => this.#look(), this.period).unref()
 	}
 
 	stop(): void {

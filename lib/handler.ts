@@ -11,7 +11,7 @@ import { RestError } from './error.ts'
 import { HandlerHooks } from './handler-hooks.ts'
 import type { Deprecated } from './mount/deprecated.ts'
 import type { IdempotencyKeys } from './mount/facts.ts'
-import { declaredSource, declaredSpec, sourceOf } from './params-source.ts'
+import { declaredSpec, sourceOf, usualSource } from './params-source.ts'
 import { setHeader, setStatus } from './reply-head.ts'
 import type { Request } from './request.ts'
 import type { KnownKeys } from './validate/inferred.ts'
@@ -171,8 +171,8 @@ export class RestHandler extends HandlerHooks {
 	}
 
 	/**
-	 * Checked fields of the body, or of another source (`this.query`), whose text is then turned into
-	 * the types the rules name. Without argument: what `specs` declares for this method, of a GET the query.
+	 * Checked fields of the body, of a GET or HEAD of the query, or of another source that is given (`this.query`). Text of
+	 * a query is turned into the types the rules name. Without argument: what `specs` declares for this method.
 	 *
 	 *     const { title, age } = this.getParams({ title: ['required', 'string'], age: ['integer', { min: 0 }] })
 	 *
@@ -186,7 +186,7 @@ export class RestHandler extends HandlerHooks {
 	): Params<S>
 	getParams(spec?: Spec, source?: Readonly<Record<string, unknown>>): unknown {
 		const exchange = exchangeOf(this, 'getParams')
-		const { from, options } = sourceOf(exchange, spec === undefined ? declaredSource(exchange) : source)
+		const { from, options } = sourceOf(exchange, source ?? usualSource(exchange))
 		const compiled = spec === undefined ? declaredSpec(exchange) : exchange.remembered(spec)
 		if (compiled !== undefined) return readCompiled(compiled, from, options)
 		return readParams(spec ?? {}, from, options)
@@ -199,7 +199,7 @@ export class RestHandler extends HandlerHooks {
 	): Promise<Params<S>> {
 		const exchange = exchangeOf(this, 'getParamsAsync')
 		const asked: Spec = spec ?? declaredSpec(exchange).spec
-		const { from, options } = sourceOf(exchange, spec === undefined ? declaredSource(exchange) : source)
+		const { from, options } = sourceOf(exchange, source ?? usualSource(exchange))
 		return (await readParamsAsync(asked, from, options)) as Params<S> // of the spec, which is `asked`
 	}
 

@@ -2,9 +2,11 @@
  * `Health`: what the option `health` serves, before any other step and to whoever asks. `/live` says that the
  * process answers; `/ready` that it should be sent requests.
  */
+import cluster from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
 import type { Cache } from './cache/cache.ts'
 import { CrudHandler } from './crud/crud-handler.ts'
+import { FACTS } from './crud/crud-view.ts'
 import { RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import type { RestHandler } from './handler.ts'
@@ -40,6 +42,12 @@ interface Patient {
 	readonly base: string
 }
 
+/** What is asked of a store. */
+interface Asked {
+	/** Whether one of its handlers changes records. */
+	writes: boolean
+}
+
 export class Health {
 	readonly #drainDelay: Milliseconds
 	readonly #path: string
@@ -47,7 +55,7 @@ export class Health {
 	readonly #mounts: MountTree
 	readonly #readiness: Readiness
 	/** What is asked already: a hundred tables of one pool are asked about once. */
-	readonly #asked = new Set<unknown>()
+	readonly #asked = new Map<object, Asked>()
 	#isLeaving = false
 
 	constructor(settings: HealthSettings, { cache, logger, mounts, base }: Patient) {
@@ -95,14 +103,24 @@ export class Health {
 		const { model } = handler
 		if (model.check === undefined) return
 		const { source = model } = model
-		if (this.#asked.has(source)) return
-		this.#asked.add(source)
-		this.#readiness.add(model.name, async () => model.check?.())
+		const { allow } = handler[FACTS].plan
+		const writes = [...allow].some((operation) => operation !== 'list' && operation !== 'read')
+		const known = this.#asked.get(source)
+		if (known !== undefined) {
+			known.writes ||= writes
+			return
+		}
+		const asked = { writes }
+		this.#asked.set(source, asked)
+		this.#readiness.add(model.name, async () => model.check?.(asked.writes))
 	}
 
-	/** From now on it isn't ready. Resolves once whoever looks for that may have seen it. */
+	/**
+	 * From now on it isn't ready. Resolves once whoever looks for that may have seen it. Of a worker of node:cluster that has
+	 * no delay the port goes on being served by others: it must not say for all of them that they leave.
+	 */
 	async leave(): Promise<void> {
-		this.#isLeaving = true
+		this.#isLeaving = this.#drainDelay > 0 || !cluster.isWorker
 		if (this.#drainDelay > 0) await setTimeout(this.#drainDelay)
 	}
 

@@ -3,17 +3,27 @@
  * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access have been checked before, for each.
  */
 import { CacheFull } from './cache/cache.ts'
+import { cacheRefusal } from './cache/refusal.ts'
+import { sharedKey } from './cache/shares.ts'
 import { RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import { cacheKeyOf, fingerprintOf } from './idempotency/key.ts'
-import { type Answered, fromValue, isLong, type Kept, type Running, toValue } from './idempotency/record.ts'
-import { callerOf } from './limit/rate-limit.ts'
+import {
+	type Answered,
+	fromValue,
+	isLong,
+	type Kept,
+	type Running,
+	toValue,
+	within,
+} from './idempotency/record.ts'
+import { inform } from './limit/inform.ts'
+import { type Caller, callerOf } from './limit/rate-limit.ts'
 import { ownLines } from './own-lines.ts'
 import { checkStatus, headerLine } from './reply-head.ts'
 import { headers, type Reply } from './reply-text.ts'
 import type { Bytes, Milliseconds, Seconds } from './time.ts'
 
-/** How long an answer is kept. */
 const DAY: Seconds = 86_400
 /** New keys that one user may use in that time: they are never evicted, and room is shared by all. */
 const MOST_KEYS = 10_000
@@ -22,8 +32,8 @@ const MOST_KEYS = 10_000
  * mark lasts for all of that, so that it never ends before its run.
  */
 const MARGIN: Milliseconds = 1_000
-/** A larger answer isn't kept. */
 const MOST_KEPT: Bytes = 1_048_576
+const TOO_MANY = 'Too many Idempotency-Keys, or answers to them, are kept for this user: wait, or send no key'
 /** Refusals of the moment: the same request may be served when it comes again. */
 const PASSING: ReadonlySet<number> = new Set([401, 403, 408, 429])
 
@@ -39,11 +49,14 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	const { user, method, app } = exchange
 	const target = exchange.target()
 	const [path = ''] = target.split('?', 1)
-	const cacheKey = await cacheKeyOf({ user: user?.id ?? null, method, path, key })
+	const caller = callerOf(user, exchange.ip())
+	// Who isn't known may repeat a request from another address.
+	const share = user === null ? 'anyone' : caller.share
+	const cacheKey = await cacheKeyOf(share, { user: user?.id ?? null, method, path, key })
 	const contentType = exchange.headers['content-type']
 	const fingerprint = await fingerprintOf({ method, target, contentType, bytes: bytesOf(exchange) })
 	const begun = app.deadlines.clock()
-	const before = await begin(exchange, cacheKey, { state: 'running', fingerprint })
+	const before = await begin(exchange, cacheKey, { ...caller, share }, { state: 'running', fingerprint })
 	if (before?.state === 'apart')
 		return repeated(exchange, await apart(exchange, cacheKey, before), fingerprint)
 	if (before !== undefined) return repeated(exchange, before, fingerprint)
@@ -73,22 +86,26 @@ function bytesOf({ bytes, incoming: { body } }: Exchange): Uint8Array {
 }
 
 /** Marks the key as running; answers what was there, if something was. */
-async function begin(exchange: Exchange, cacheKey: string, running: Running): Promise<Kept | undefined> {
+async function begin(
+	exchange: Exchange,
+	cacheKey: string,
+	caller: Caller,
+	running: Running,
+): Promise<Kept | undefined> {
 	const { cache, handlerTimeout } = exchange.app
 	const seconds = Math.min((handlerTimeout + 3 * MARGIN) / 1_000, DAY)
 	try {
 		// What was there may have ended in between: once more, then.
 		for (let tried = 0; tried < 2; tried++) {
 			if (await cache.add(cacheKey, toValue(running), seconds)) {
-				await countKey(exchange, cacheKey)
+				await countKey(exchange, cacheKey, caller)
 				return undefined
 			}
 			const value = await cache.get(cacheKey)
 			if (value !== undefined) return fromValue(value)
 		}
 	} catch (error) {
-		if (error instanceof RestError) throw error
-		throw new RestError('unavailable', undefined, { cause: error })
+		throw error instanceof RestError ? error : cacheRefusal(error, TOO_MANY)
 	}
 	return running
 }
@@ -97,10 +114,9 @@ async function begin(exchange: Exchange, cacheKey: string, running: Running): Pr
  * @throws RestError `too_many_requests` for a key too many; and what the cache throws. The key is then as if it had
  *   never been sent: nothing is run under it.
  */
-async function countKey(exchange: Exchange, cacheKey: string): Promise<void> {
-	const caller = callerOf(exchange.user, exchange.ip())
+async function countKey(exchange: Exchange, cacheKey: string, { id, share }: Caller): Promise<void> {
 	try {
-		const count = await exchange.app.cache.increment(`idempotency-keys:${JSON.stringify([caller])}`, DAY)
+		const count = await exchange.app.cache.increment(sharedKey('idempotency', share, `keys:${id}`), DAY)
 		if (count <= MOST_KEYS) return
 		throw new RestError('too_many_requests', `More than ${MOST_KEYS} Idempotency-Keys were used in a day`, {
 			headers: { 'Retry-After': '3600' },
@@ -132,10 +148,8 @@ function besideOf(cacheKey: string): string {
 }
 
 /** A mark that can't be taken back ends by itself. */
-async function forget({ app }: Exchange, cacheKey: string): Promise<void> {
-	try {
-		await app.cache.delete(cacheKey)
-	} catch {}
+function forget({ app }: Exchange, cacheKey: string): Promise<void> {
+	return inform(async () => void (await app.cache.delete(cacheKey)))
 }
 
 /**
@@ -147,9 +161,9 @@ async function end(exchange: Exchange, cacheKey: string, reply: Reply, fingerpri
 	const unkept: Kept = { state: 'unkept', fingerprint }
 	try {
 		if (exchange.isOutcomeUnknown || (isForgotten && exchange.isDone))
-			await soon(keep(exchange, cacheKey, unkept))
-		else if (isForgotten) await soon(exchange.app.cache.delete(cacheKey))
-		else await soon(keep(exchange, cacheKey, keptOf(exchange, reply, fingerprint)))
+			await within(MARGIN, keep(exchange, cacheKey, unkept))
+		else if (isForgotten) await within(MARGIN, exchange.app.cache.delete(cacheKey))
+		else await within(MARGIN, keep(exchange, cacheKey, keptOf(exchange, reply, fingerprint)))
 	} catch (error) {
 		// What was done is done, and is told; the mark refuses the same request while it lasts.
 		exchange.log('error', 'an answer could not be kept for its Idempotency-Key', error)
@@ -171,19 +185,6 @@ async function keep(exchange: Exchange, cacheKey: string, kept: Kept): Promise<v
 		if (!(error instanceof CacheFull) || kept.state === 'unkept') throw error
 		exchange.log('warn', 'there was no room for the answer to an Idempotency-Key', error)
 		await cache.set(cacheKey, toValue({ state: 'unkept', fingerprint }), DAY)
-	}
-}
-
-/** An answer doesn't wait for a cache that hangs. */
-async function soon(work: unknown): Promise<void> {
-	let timer: NodeJS.Timeout | undefined
-	const late = new Promise<never>((_, reject) => {
-		timer = setTimeout(() => reject(new Error(`the cache took longer than ${MARGIN} ms`)), MARGIN)
-	})
-	try {
-		await Promise.race([work, late])
-	} finally {
-		clearTimeout(timer)
 	}
 }
 

@@ -11,6 +11,9 @@ export interface Peer {
 	/** True on TLS. */
 	readonly encrypted?: boolean | undefined
 	readonly destroyed?: boolean | undefined
+	destroy?(): unknown
+	once?(event: 'close', call: () => void): unknown
+	off?(event: 'close', call: () => void): unknown
 }
 
 /** What is asked of a request object; the stream gives the bytes of its body. */

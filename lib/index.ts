@@ -9,7 +9,14 @@ export { type DerivedRole, type Role, RoleAcl } from './auth/role-acl.ts'
 export { type NewToken, newToken, tokenDigest } from './auth/token.ts'
 export { TokenAuthenticator, type TokenAuthenticatorOptions } from './auth/token-authenticator.ts'
 export type { TokenUser, TokenUsers } from './auth/token-users.ts'
-export { type Cache, CacheFull, CacheUnavailable, type JsonValue } from './cache/cache.ts'
+export {
+	type Cache,
+	CacheFull,
+	type CacheFullDetails,
+	type CacheScope,
+	CacheUnavailable,
+	type JsonValue,
+} from './cache/cache.ts'
 // For caches of your own: the checks of key, value and time that every one must make.
 export { checkKey, toMilliseconds, toText } from './cache/entry.ts'
 export { MemoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts'
@@ -21,6 +28,7 @@ export type { CorsOptions } from './cors/options.ts'
 export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handler.ts'
 export type { CrudOperation, CrudOptions, CrudRules } from './crud/crud-options.ts'
 export { CrudPage, CrudRecord } from './crud/crud-record.ts'
+export type { DatabaseMessages } from './crud/database-messages.ts'
 export type { CrudQuery } from './crud/list-query.ts'
 export type { MemoryField } from './crud/memory/declared.ts'
 export { MemoryModel, type MemoryModelOptions } from './crud/memory-model.ts'
@@ -43,7 +51,8 @@ export {
 	type Value,
 	type Values,
 } from './crud/model.ts'
-export { ModelError, type ModelErrorKind } from './crud/model-error.ts'
+export { ModelError, type ModelErrorKind, type RaisedError } from './crud/model-error.ts'
+export type { Needed } from './crud/needed.ts'
 export type { CustomReply, ReplyOptions } from './custom-reply.ts'
 export { reply } from './custom-reply.ts'
 export type {
@@ -69,6 +78,13 @@ export type { Logger } from './logger.ts'
 export type { Deprecated } from './mount/deprecated.ts'
 export type { FetchOptions } from './node/fetch.ts'
 export type { InjectedReply, InjectedRequest } from './node/inject.ts'
+export type {
+	ListenFd,
+	Listening,
+	ListeningOnPath,
+	ListeningUnnamed,
+	ListenPath,
+} from './node/listen-at.ts'
 export type { TrustProxy } from './node/proxies.ts'
 export type {
 	FailedRequest,
@@ -81,7 +97,7 @@ export type { RequestTrace } from './observe/trace.ts'
 export type { OpenApiLicense, OpenApiOptions } from './openapi/options.ts'
 export type { ServerOptions } from './options.ts'
 export type { Request } from './request.ts'
-export { createServer, type Handlers, type Listener, type Listening, Server } from './server.ts'
+export { createServer, type Handlers, type Listener, Server } from './server.ts'
 export type { Bytes, Clock, Milliseconds, Seconds } from './time.ts'
 export type { Params, Spec } from './validate/params.ts'
 export type { StandardSchemaV1 } from './validate/standard-schema.ts'

@@ -7,7 +7,7 @@ import { type HandlerController, RestHandler } from './handler.ts'
 import type { Incoming } from './incoming.ts'
 import type { MountFacts } from './mount/facts.ts'
 import type { MountTree } from './mount/mount.ts'
-import { openApiDocument } from './openapi/document.ts'
+import { type Description, openApiText } from './openapi/document.ts'
 import type { OpenApiInfo } from './openapi/options.ts'
 import { exchangeOf } from './view.ts'
 import { RawJson } from './wire/raw-json.ts'
@@ -33,6 +33,8 @@ export function mountOpenApi(controller: HandlerController, mounts: MountTree, i
 interface Made {
 	/** As JSON. */
 	readonly servers: string
+	/** Of the description without them. */
+	readonly digest: string
 	readonly text: string
 	readonly tag: string
 }
@@ -50,9 +52,9 @@ class OpenApi extends RestHandler {
 		this.text = new DescriptionText(mounts, info)
 	}
 
-	get__default(): RawJson | null {
+	async get__default(): Promise<RawJson | null> {
 		const { incoming, headers, mount } = exchangeOf(this, 'get__default')
-		const { text, tag } = this.text.below(outsideOf(incoming), mount)
+		const { text, tag } = await this.text.below(outsideOf(incoming), mount)
 		this.header('ETag', etagOf(tag))
 		const { noneMatch } = conditionsOf(headers) ?? {}
 		if (noneMatch === undefined || !isAmongNone(noneMatch, tag)) return new RawJson(text)
@@ -64,17 +66,18 @@ class OpenApi extends RestHandler {
 /**
  * The text of the description, made when it is first asked for, and again when something was mounted since. Where it
  * is asked for is added to it by each request: Express takes `/shop` and `/SHOP` alike, and thousands of routes take a
- * second to be described, so that whoever went on changing it would keep the server busy.
+ * second to be described, so that whoever went on changing it would keep the server busy. It is made in pieces, while
+ * other requests are answered.
  */
 class DescriptionText {
 	readonly #mounts: MountTree
 	readonly #info: OpenApiInfo
 	/** Those of the option. */
 	readonly #servers: string | undefined
-	#text = '{}'
-	#digest = ''
-	#made: Made = { servers: '', text: '', tag: '' }
+	/** What is there or being made, of as many mounts: requests that come meanwhile wait for the same. */
+	#making: Promise<Description> = Promise.resolve({ text: '{}', digest: '' })
 	#count = 0
+	#made: Made | undefined
 
 	constructor(mounts: MountTree, info: OpenApiInfo) {
 		this.#mounts = mounts
@@ -86,19 +89,26 @@ class DescriptionText {
 	 * @param outside what a router in front has cut off the path
 	 * @param own where this is asked for: it doesn't describe itself, as whoever reads it has found it
 	 */
-	below(outside: string, own: MountFacts | undefined): Made {
-		const { all } = this.#mounts
+	async below(outside: string, own: MountFacts | undefined): Promise<Made> {
 		const servers = this.#servers ?? serversText([outside || '/'])
-		const isSame = this.#count === all.length
-		if (isSame && this.#made.servers === servers) return this.#made
-		if (!isSame) {
-			this.#text = JSON.stringify(openApiDocument(all, this.#info, own))
-			this.#digest = digestOf(this.#text)
-			this.#count = all.length
-		}
-		const text = `${this.#text.slice(0, -1)},"servers":${servers}}`
-		this.#made = { servers, text, tag: digestOf(`${this.#digest} ${servers}`).slice(0, 22) }
+		const { text, digest } = await this.#description(own)
+		if (this.#made?.servers === servers && this.#made.digest === digest) return this.#made
+		const whole = `${text.slice(0, -1)},"servers":${servers}}`
+		this.#made = { servers, digest, text: whole, tag: digestOf(`${digest} ${servers}`).slice(0, 22) }
 		return this.#made
+	}
+
+	#description(own: MountFacts | undefined): Promise<Description> {
+		const { all } = this.#mounts
+		if (this.#count === all.length) return this.#making
+		const making = openApiText([...all], this.#info, own)
+		this.#making = making
+		this.#count = all.length
+		// The next request tries again.
+		making.catch(() => {
+			if (this.#making === making) this.#count = 0
+		})
+		return making
 	}
 }
 

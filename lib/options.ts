@@ -11,7 +11,9 @@ import { type HealthOptions, type HealthSettings, healthSettings } from './healt
 import { consoleLogger, type Logger } from './logger.ts'
 import { checkChallenge } from './mount/compile.ts'
 import { checkHooks, type ServerHooks } from './mount/compile-hooks.ts'
+import { type Hosts, hostsOf } from './node/hosts.ts'
 import type { TrustProxy } from './node/proxies.ts'
+import { requestIdOf } from './node/request-id.ts'
 import { type Observing, observingOf } from './observe/options.ts'
 import { type OpenApiInfo, type OpenApiOptions, openApiInfo } from './openapi/options.ts'
 import type { Bytes, Milliseconds } from './time.ts'
@@ -45,15 +47,15 @@ export interface ServerOptions {
 	readonly health?: HealthOptions
 	/** Most bytes of a body that isn't streamed. @default 1_048_576 (1 MiB) */
 	readonly maxBody?: Bytes
-	/** For the headers of a request, from its first byte; then 408. @default 15_000 */
+	/** For the headers of a request, from its first byte, and for blank lines before it; then 408. @default 15_000 */
 	readonly headersTimeout?: Milliseconds
-	/** For the body of a request; then 408. @default 60_000 */
+	/** For the body of a request, also where nobody reads it; then 408, or the connection ends. @default 60_000 */
 	readonly bodyTimeout?: Milliseconds
 	/** For a method, to the first byte of its answer; then 503, and `request.signal` is aborted. @default 30_000 */
 	readonly handlerTimeout?: Milliseconds
 	/** For a client that takes nothing of an answer; then its connection is destroyed. @default 60_000 */
 	readonly sendTimeout?: Milliseconds
-	/** For a connection without a request. @default 5_000 */
+	/** For a connection without a request: longer than a proxy in front keeps it (nginx 60 s). @default 72_000 */
 	readonly keepAliveTimeout?: Milliseconds
 	/** For requests that are being answered when `close()` is called; then 503. @default 10_000 */
 	readonly graceTimeout?: Milliseconds
@@ -62,6 +64,18 @@ export interface ServerOptions {
 	 * `true` is refused: every client could then write its own address. @default none
 	 */
 	readonly trustProxy?: TrustProxy
+	/**
+	 * Names that a request's Host may have, whatever its port, others being answered 421: `['api.example.com']`,
+	 * `'*.example.com'` for all below a name, `'*'` for any. With `trustProxy` it is X-Forwarded-Host that counts, where it
+	 * is sent. @default on a loopback address `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`, against DNS rebinding;
+	 * any on other addresses, with `trustProxy`, and in `handler`, `fetch` and `inject`
+	 */
+	readonly hosts?: '*' | readonly string[]
+	/**
+	 * Whether pages of other sites may send POST, PUT, PATCH and DELETE, as far as browsers tell (`Sec-Fetch-Site`).
+	 * With `false` they are answered 403, but for origins that `cors` names. @default true
+	 */
+	readonly crossSiteWrites?: boolean
 	/**
 	 * Header in which a request's id comes in, if a proxy has given it one, and goes out: `'X-Request-Id'`.
 	 * With it error answers have `requestId` too. @default none; `request.id` is then made when it is asked for
@@ -89,6 +103,8 @@ export interface Settings extends Observing {
 	readonly validator: Validator | undefined
 	readonly logger: Logger
 	readonly trustProxy: TrustProxy | undefined
+	readonly hosts: Hosts | '*' | undefined
+	readonly crossSiteWrites: boolean
 	readonly requestId: string | undefined
 	readonly openapi: OpenApiInfo | undefined
 	readonly explorer: boolean
@@ -115,14 +131,14 @@ const LIMITS: Limits = {
 	bodyTimeout: 60_000,
 	handlerTimeout: 30_000,
 	sendTimeout: 60_000,
-	keepAliveTimeout: 5_000,
+	keepAliveTimeout: 72_000,
 	graceTimeout: 10_000,
 }
 
 const OTHERS = [
 	...['base', 'cache', 'authenticator', 'acl', 'validator', 'logger', 'trustProxy', 'requestId'],
 	...['before', 'after', 'onError', 'logRequests', 'serverTiming', 'health', 'openapi', 'explorer', 'cors'],
-	'compression',
+	...['compression', 'hosts', 'crossSiteWrites'],
 ]
 
 /** node's timers take no more: about 24 days. */
@@ -150,8 +166,8 @@ export function settingsOf(options: ServerOptions): Settings {
 	checkHooks(options)
 	checkMethods('validator', options.validator, ['validateList'])
 	checkMethods('logger', options.logger, ['info', 'warn', 'error'])
-	if (options.explorer !== undefined && typeof options.explorer !== 'boolean')
-		throw new TypeError(`explorer must be true or false, got ${JSON.stringify(options.explorer)}`)
+	checkFlag('explorer', options.explorer)
+	checkFlag('crossSiteWrites', options.crossSiteWrites)
 	return {
 		base: options.base ?? '',
 		cache: options.cache ?? new MemoryCache({ max: 100_000, maxBytes: 268_435_456 }),
@@ -163,12 +179,14 @@ export function settingsOf(options: ServerOptions): Settings {
 		validator: options.validator,
 		logger: options.logger ?? consoleLogger,
 		trustProxy: options.trustProxy,
-		requestId: headerName(options.requestId),
+		hosts: hostsOf(options.hosts),
+		crossSiteWrites: options.crossSiteWrites ?? true,
+		requestId: requestIdOf(options.requestId),
 		openapi: openApiInfo(options.openapi, options),
 		explorer: options.explorer ?? false,
 		health: healthSettings(options.health),
 		...observingOf(options),
-		cors: corsPolicy(options.cors, headerName(options.requestId), options.logger ?? consoleLogger),
+		cors: corsPolicy(options.cors, requestIdOf(options.requestId), options.logger ?? consoleLogger),
 		compression: compressionOf(options.compression),
 		limits: limitsOf(options),
 	}
@@ -196,21 +214,9 @@ function checkLimit(name: keyof Limits, value: unknown): number {
 	)
 }
 
-/** Headers that frame a message, say what it is, or let somebody in: an id in their place would be taken for that. */
-const TAKEN =
-	/^(?:connection|keep-alive|transfer-encoding|trailer|upgrade|host|te|expect|date|vary|allow|location|accept.*|content-.*|.*cookie|.*authorization|www-authenticate|x-forwarded-.*|x-http-method-override)$/
-
-/** In lower case, as node:http names the headers of a request. */
-function headerName(value: unknown): string | undefined {
-	if (value === undefined) return undefined
-	if (typeof value === 'string' && /^[!#$%&'*+.^`|~\w-]+$/.test(value)) {
-		const name = value.toLowerCase()
-		if (!TAKEN.test(name)) return name
-		throw new TypeError(
-			`requestId must be a header of its own, such as 'X-Request-Id': ${value} has another meaning`,
-		)
-	}
-	throw new TypeError(`requestId must be a header's name: 'X-Request-Id', got ${JSON.stringify(value)}`)
+function checkFlag(option: string, value: unknown): void {
+	if (value !== undefined && typeof value !== 'boolean')
+		throw new TypeError(`${option} must be true or false, got ${JSON.stringify(value)}`)
 }
 
 function checkMethods(option: string, value: object | undefined, methods: readonly string[]): void {

@@ -35,7 +35,7 @@ export function declaredSpec({ action }: Exchange): CompiledSpec {
 	throw new TypeError(`this.getParams() without argument needs specs: { ${name}: … } on the handler`)
 }
 
-/** What a declared spec is read from: the query where a body has no meaning (RFC 9110 §9.3.1), else the body. */
-export function declaredSource(exchange: Exchange): Readonly<Record<string, unknown>> | undefined {
+/** What is read where no source is named: the query where a body has no meaning (RFC 9110 §9.3.1), else the body. */
+export function usualSource(exchange: Exchange): Readonly<Record<string, unknown>> | undefined {
 	return exchange.method === 'GET' || exchange.method === 'HEAD' ? exchange.query().last : undefined
 }

@@ -1,7 +1,7 @@
 /** `createServer`: handlers by path, on node:http or inside somebody else's server. */
 import { once } from 'node:events'
-import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Server as HttpServer } from 'node:http'
+import type { Socket } from 'node:net'
 import type { App } from './app.ts'
 import { Controller } from './controller.ts'
 import { Deadlines } from './deadlines.ts'
@@ -11,11 +11,21 @@ import { Health } from './health.ts'
 import type { Incoming } from './incoming.ts'
 import { MountTree } from './mount/mount.ts'
 import { entriesOf } from './mount/plain.ts'
-import { answerClientError, answerConnect } from './node/client-error.ts'
-import { connectionsOf, drain, settle } from './node/drain.ts'
+import { endBlankLines } from './node/blank-lines.ts'
+import { connectionsOf, drain, endServing, settle } from './node/drain.ts'
 import { type FetchOptions, fetched } from './node/fetch.ts'
+import { type HttpSettings, httpServer } from './node/http-server.ts'
 import { type InjectedReply, type InjectedRequest, inject } from './node/inject.ts'
-import { isOurs, refuseExpectation, type Service, serve } from './node/listener.ts'
+import {
+	type ListenFd,
+	type Listening,
+	type ListeningOnPath,
+	type ListeningUnnamed,
+	type ListenPath,
+	listeningAt,
+	listenOptions,
+} from './node/listen-at.ts'
+import { isOurs, type Service, serve } from './node/listener.ts'
 import type { Outgoing } from './node/outgoing.ts'
 import { proxiesOf } from './node/proxies.ts'
 import { Turns } from './node/turns.ts'
@@ -23,19 +33,12 @@ import { MAX_HEADER_LINES, Vetting } from './node/vet.ts'
 import type { ServerEvents, ServerListener } from './observe/events.ts'
 import { Watching } from './observe/watch.ts'
 import { mountOpenApi } from './openapi.ts'
-import { type Limits, type ServerOptions, type Settings, settingsOf } from './options.ts'
+import { type ServerOptions, type Settings, settingsOf } from './options.ts'
 import { Pipelines } from './pipelines.ts'
 import { steadyClock } from './time.ts'
 
 /** Handlers by handler path: `{ 'blog/api': new Blog() }`. */
 export type Handlers = Readonly<Record<string, Mountable>>
-
-/** Where a server can be reached. */
-export interface Listening {
-	/** `http://127.0.0.1:3000`, without a slash at its end. */
-	readonly url: string
-	readonly port: number
-}
 
 /** A listener for node's `http`, `https` and `http2` servers, for Express, and for what is made like them. */
 export type Listener = (request: Incoming, response: Outgoing, next?: (error?: unknown) => void) => void
@@ -53,8 +56,6 @@ export function createServer(handlers: Handlers, options: ServerOptions = {}): S
 
 /** A server of handlers: made by {@link createServer}. */
 export class Server {
-	/** node's server, for what only it can do: TLS contexts, WebSocket upgrades. */
-	readonly server: HttpServer
 	/** Mounts further handlers: `controller.service('blog/api', new Blog())`. */
 	readonly controller: Controller
 	/**
@@ -71,7 +72,9 @@ export class Server {
 	readonly #service: Service
 	readonly #vetting = new Vetting(MAX_HEADER_LINES)
 	readonly #graceTimeout: number
-	readonly #connections: ReadonlySet<Socket>
+	readonly #httpSettings: HttpSettings
+	/** node's server with its connections, once somebody needs it. */
+	#http: { readonly server: HttpServer; readonly connections: ReadonlySet<Socket> } | undefined
 	readonly #disposals = new Disposals()
 	#closing: Promise<void> | undefined
 
@@ -83,8 +86,9 @@ export class Server {
 		const options = { ...settings, health, disposals: this.#disposals }
 		this.controller = new Controller(app, mounts, settings.base, options)
 		const watching = new Watching(settings.logger, settings)
-		const { compression } = settings
-		this.#service = { app, mounts, turns: new Turns(), watching, health, compression }
+		const { compression, crossSiteWrites } = settings
+		const hosts = settings.hosts === '*' ? undefined : settings.hosts
+		this.#service = { app, mounts, turns: new Turns(), watching, health, compression, hosts, crossSiteWrites }
 		this.#graceTimeout = settings.limits.graceTimeout
 		const example = "{ 'blog/api': new Blog() }"
 		try {
@@ -101,29 +105,52 @@ export class Server {
 			this.#disposals.release()
 			throw error
 		}
-		this.server = httpServer(this.#service, this.#vetting, settings.limits)
-		this.#connections = connectionsOf(this.server)
+		this.#httpSettings = {
+			...settings.limits,
+			isLoopbackGuarded: settings.hosts === undefined && (settings.trustProxy ?? 0) === 0,
+		}
 		this.handler = listenerOf(this.#service)
 		this.fetch = (request, options) => fetched(this.#service, this.#vetting, request, options)
 	}
 
 	/**
-	 * Sets the handlers up and listens. Port 0 takes a free one. Only this machine can connect by
-	 * default: pass `'0.0.0.0'`, or `'::'`, to be reached by others.
-	 *
-	 * Rejects when the port is taken, when a handler's `init` fails, and after `close()`.
+	 * node's server, for what only it can do: TLS contexts, WebSocket upgrades. Made when it is first asked for: hosts that
+	 * call `fetch`, such as workerd, have none.
 	 */
-	async listen(port = 0, host = '127.0.0.1'): Promise<Listening> {
+	get server(): HttpServer {
+		if (this.#http === undefined) {
+			const server = httpServer({ ...this.#service }, this.#vetting, this.#httpSettings)
+			const connections = connectionsOf(server)
+			endBlankLines(server, this.#service.app, connections, this.#httpSettings)
+			this.#http = { server, connections }
+		}
+		return this.#http.server
+	}
+
+	/**
+	 * Sets the handlers up and listens. Port 0 takes a free one. Only this machine can connect by
+	 * default: pass `'0.0.0.0'`, or `'::'`, to be reached by others. A proxy on this machine can be given the path of a Unix
+	 * socket, and systemd hands over a descriptor: `listen({ path: '/run/app.sock' })`, `listen({ fd: 3 })`.
+	 *
+	 * Rejects when the port or the path is taken, when a handler's `init` fails, and after `close()`.
+	 */
+	listen(port?: number, host?: string): Promise<Listening>
+	listen(at: ListenPath): Promise<ListeningOnPath>
+	listen(at: ListenFd): Promise<Listening | ListeningOnPath | ListeningUnnamed>
+	async listen(
+		at: number | ListenPath | ListenFd = 0,
+		host = '127.0.0.1',
+	): Promise<Listening | ListeningOnPath | ListeningUnnamed> {
+		const options = listenOptions(at, host)
 		await this.controller.ready()
 		if (this.#closing !== undefined) throw new Error('the server has been closed: make a new one')
-		this.server.listen(port, host)
+		this.server.listen(options)
 		await once(this.server, 'listening')
 		if (this.#closing !== undefined) {
 			this.server.close()
 			throw new Error('the server was closed before it listened')
 		}
-		const address = this.server.address() as AddressInfo
-		return { url: urlOf(address), port: address.port }
+		return listeningAt(this.server.address())
 	}
 
 	/**
@@ -140,7 +167,9 @@ export class Server {
 		const { app, health } = this.#service
 		if (health !== undefined) await health.leave()
 		const end = app.deadlines.clock() + this.#graceTimeout
-		await drain(app, this.server, this.#connections, this.#graceTimeout)
+		if (this.#http !== undefined)
+			await drain(app, this.#http.server, this.#http.connections, this.#graceTimeout)
+		endServing(app)
 		await settle(app, end)
 		await this.#disposals.run(app, this.#graceTimeout)
 	}
@@ -201,31 +230,6 @@ function appOf(settings: Settings): App {
 	}
 }
 
-function httpServer(service: Service, vetting: Vetting, limits: Limits): HttpServer {
-	const server = createHttpServer({
-		headersTimeout: limits.headersTimeout,
-		// node's time for a whole request can't differ by route: the body's is kept by us.
-		requestTimeout: 0,
-		keepAliveTimeout: limits.keepAliveTimeout,
-		connectionsCheckingInterval: Math.max(50, Math.min(1_000, limits.headersTimeout / 4)),
-		// Over node's default, so that what is a little too long reaches us and is told apart (414, 431).
-		maxHeaderSize: 32_768,
-		// Checked by us, as node answers without a body.
-		requireHostHeader: false,
-	})
-	server.maxHeadersCount = MAX_HEADER_LINES + 1
-	server.on('request', (request, response) => serve(service, vetting, request, response))
-	server.on('checkContinue', (request, response) => serve(service, vetting, request, response, true))
-	server.on('checkExpectation', (request, response) => refuseExpectation(service, request, response))
-	server.on('connect', (request: IncomingMessage, socket: Socket) =>
-		answerConnect(service.app, request, socket),
-	)
-	server.on('clientError', (error, socket) =>
-		answerClientError(service.app, service.turns, error, socket as Socket),
-	)
-	return server
-}
-
 function listenerOf(service: Service): Listener {
 	// Another server has node's own limit, at which lines have been dropped already.
 	const vetting = new Vetting(MAX_HEADER_LINES - 1)
@@ -233,10 +237,4 @@ function listenerOf(service: Service): Listener {
 		if (next !== undefined && !isOurs(service, request)) next()
 		else serve(service, vetting, request, response)
 	}
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-	const host =
-		address === '0.0.0.0' || address === '::' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address
-	return `http://${host}:${port}`
 }

@@ -41,6 +41,9 @@ export class Upload extends Readable {
 		this.#release = () => incoming.off('data', take).off('end', end).off('error', fail).off('close', close)
 		// A client that leaves must not end the process of a method that has no listener.
 		this.on('error', () => {})
+		// Of no bytes, and read by a parser in front; or left, while credentials were asked about: no event comes any more.
+		if (incoming.readableEnded) end()
+		else if (incoming.destroyed) fail()
 	}
 
 	override _read(): void {

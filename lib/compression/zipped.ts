@@ -13,7 +13,7 @@ const AHEAD: Bytes = 65_536
  * when it comes. Nothing is taken in that the reader doesn't take off; a reader that leaves closes the source, an error
  * of the source breaks the body off.
  */
-export function zipped(body: Readable | AsyncIterable<string>, coding: Coding): Readable {
+export function zipped(body: Readable | AsyncIterable<string | Uint8Array>, coding: Coding): Readable {
 	// First, as it may fail: then the body is as it was.
 	const zip = coding.stream()
 	const source =

@@ -23,6 +23,8 @@ export interface Cors {
 	readonly maxAge: string
 	/** For an `Origin` as it came in. */
 	forOrigin(origin: string | undefined): OriginLines
+	/** Whether an origin is allowed by its name, and not as any is. */
+	isNamed(origin: string | undefined): boolean
 }
 
 /** A serialized origin: no path, nobody's name, no list of several, and not `null`, which every sandboxed frame has. */
@@ -49,7 +51,7 @@ export function corsOf(rules: CorsRules, failed: (error: unknown) => void): Cors
 	if (origins === '*') {
 		// Also to whoever sends no origin: caches keep it, and the answer is the same for all.
 		const all = { isAllowed: true, lines: linesOf('*') }
-		return { maxAge, forOrigin: () => all }
+		return { maxAge, forOrigin: () => all, isNamed: () => false }
 	}
 	// It must be told on every answer, refusals too, or a cache would hand one site's to another.
 	const refused: OriginLines = { isAllowed: false, lines: ['Vary', 'Origin'] }
@@ -58,15 +60,18 @@ export function corsOf(rules: CorsRules, failed: (error: unknown) => void): Cors
 	}
 	if (typeof origins !== 'function') {
 		const known = new Map(origins.map((origin) => [origin, allowed(origin)]))
-		return { maxAge, forOrigin: (origin) => known.get(origin ?? '') ?? refused }
+		return {
+			maxAge,
+			forOrigin: (origin) => known.get(origin ?? '') ?? refused,
+			isNamed: (origin) => known.has(origin ?? ''),
+		}
 	}
+	const isNamed = (origin: string | undefined): boolean =>
+		origin !== undefined && isOrigin(origin) && isTrue(origins, origin, failed)
 	return {
 		maxAge,
-		forOrigin: (origin) => {
-			return origin !== undefined && isOrigin(origin) && isTrue(origins, origin, failed)
-				? allowed(origin)
-				: refused
-		},
+		forOrigin: (origin) => (origin !== undefined && isNamed(origin) ? allowed(origin) : refused),
+		isNamed,
 	}
 }
 

@@ -34,7 +34,7 @@ export function decodeJson(bytes: Buffer): unknown {
 }
 
 /**
- * Demands of a value that another parser has made of a body what {@link decodeJson} demands of a text.
+ * Demands of a value that another parser has made, of a body or of JSON in a query, what {@link decodeJson} demands.
  *
  * @throws RestError `bad_request` for what is nested too deeply, and for reserved keys
  */
@@ -162,9 +162,9 @@ function walkObject(record: Record<string, unknown>, levels: number): void {
 }
 
 function tooDeep(): RestError {
-	return new RestError('bad_request', `The body is nested too deeply: at most ${MAX_DEPTH} levels of JSON`)
+	return new RestError('bad_request', `The JSON is nested too deeply: there may be ${MAX_DEPTH} levels`)
 }
 
 function reserved(name: string): RestError {
-	return new RestError('bad_request', `The body has a key ${name}, which is reserved: leave it out`)
+	return new RestError('bad_request', `The JSON has a key ${name}, which is reserved: leave it out`)
 }

@@ -1,4 +1,5 @@
 /** The `Idempotency-Key` of a request (draft-ietf-httpapi-idempotency-key-header-07), and what it is kept under. */
+import { sharedKey } from '../cache/shares.ts'
 import { RestError } from '../error.ts'
 
 /** The draft's form: an `sf-string` of RFC 9651 §3.3.3. */
@@ -32,9 +33,13 @@ export interface Scope {
 	readonly key: string
 }
 
-/** The cache's key; of one length, and without a word of what the client has sent. */
-export async function cacheKeyOf({ user, method, path, key }: Scope): Promise<string> {
-	return `idempotency:${await sha256(JSON.stringify([user, method, path, key]))}`
+/**
+ * The cache's key; without a word of what the client has sent.
+ *
+ * @param share whose part of the cache it takes
+ */
+export async function cacheKeyOf(share: string, { user, method, path, key }: Scope): Promise<string> {
+	return sharedKey('idempotency', share, await sha256(JSON.stringify([user, method, path, key])))
 }
 
 /** What a request is told by, beside its key: the same key with another request is a mistake. */

@@ -1,5 +1,6 @@
 /** What is kept of a request with an `Idempotency-Key`, as a value of the cache. */
 import type { JsonValue } from '../cache/cache.ts'
+import type { Milliseconds } from '../time.ts'
 
 /** A request that is being answered. */
 export interface Running {
@@ -71,4 +72,17 @@ export function fromValue(value: JsonValue): Kept {
 		}
 	}
 	throw new TypeError('the cache holds something else under an Idempotency-Key')
+}
+
+/** An answer doesn't wait longer for a cache that hangs. */
+export async function within(time: Milliseconds, work: unknown): Promise<void> {
+	let timer: NodeJS.Timeout | undefined
+	const late = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => reject(new Error(`the cache took longer than ${time} ms`)), time)
+	})
+	try {
+		await Promise.race([work, late])
+	} finally {
+		clearTimeout(timer)
+	}
 }

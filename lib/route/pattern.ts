@@ -55,6 +55,9 @@ const CONTROL = /[\0-\x1f\x7f]/
 /** `?` and `#` end the path of a URL, and clients send `\` as `/`: only escaped could they arrive. */
 const NO_PATH = /[?#\\]/
 
+/** What others write for a placeholder: `:id`, `{id}`, `*`. A colon within a word, `articles:batch`, is itself. */
+const OTHER_PLACEHOLDER = /(?<![^.-]):[A-Za-z_]\w*|\{[^}]*\}|^\*+\w*/
+
 /**
  * Reads `<METHODS> <pattern>`.
  *
@@ -121,6 +124,10 @@ function parseSegment(key: string, text: string, at: number): Part {
 	if (text === '') throw refused(key, 'a segment is empty: write one slash between two segments')
 	if (text === '.' || text === '..') {
 		throw refused(key, `a client resolves the segment ${text} and never sends it: remove it`)
+	}
+	const [other] = OTHER_PLACEHOLDER.exec(text) ?? []
+	if (other !== undefined) {
+		throw refused(key, `${other} would be no placeholder, but itself: write %s for a text, %d for a number`)
 	}
 	const literals: string[] = []
 	const kinds: Kind[] = []

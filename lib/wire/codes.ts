@@ -6,6 +6,7 @@
 /** Codes that Verbena itself sends. A handler may send others of its own, in the same snake_case. */
 export type ErrorCode =
 	| 'bad_request'
+	| 'too_large'
 	| 'unauthorized'
 	| 'forbidden'
 	| 'not_found'
@@ -19,7 +20,9 @@ export type ErrorCode =
 	| 'uri_too_long'
 	| 'unsupported_media_type'
 	| 'expectation_failed'
+	| 'misdirected_request'
 	| 'invalid'
+	| 'refused_by_database'
 	| 'precondition_required'
 	| 'too_many_requests'
 	| 'header_fields_too_large'
@@ -32,6 +35,7 @@ export type ErrorCode =
 /** The status a code is sent with, and the message where none is given. Reason phrases: RFC 9110 §15. */
 export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; readonly message: string }>> = {
 	bad_request: { status: 400, message: 'Bad Request' },
+	too_large: { status: 400, message: 'The answer would be too large' },
 	unauthorized: { status: 401, message: 'Unauthorized' },
 	forbidden: { status: 403, message: 'Forbidden' },
 	not_found: { status: 404, message: 'Not Found' },
@@ -45,7 +49,9 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
 	uri_too_long: { status: 414, message: 'URI Too Long' },
 	unsupported_media_type: { status: 415, message: 'Unsupported Media Type' },
 	expectation_failed: { status: 417, message: 'Expectation Failed' },
+	misdirected_request: { status: 421, message: 'Misdirected Request' },
 	invalid: { status: 422, message: 'Unprocessable Content' },
+	refused_by_database: { status: 422, message: 'The database refuses this change' },
 	precondition_required: { status: 428, message: 'Precondition Required' },
 	too_many_requests: { status: 429, message: 'Too Many Requests' },
 	header_fields_too_large: { status: 431, message: 'Request Header Fields Too Large' },

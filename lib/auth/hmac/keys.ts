@@ -1,5 +1,5 @@
 /** Keys of `HmacAuthenticator`: what a user declares, checked and made ready to sign with. */
-import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { LONGEST_NAME } from '../../wire/covered.ts'
 import { frozenCopy } from '../frozen-copy.ts'
@@ -48,8 +48,11 @@ const SHORTEST = 32
 const LONGEST_SHOWN = 20
 /** What has an authenticator made for each request shall not have its keys read for each. */
 const FINDERS = new WeakMap<object, KeyFinder>()
-/** A decoy: an unknown key's signature is compared with one secret's, as that of a known key with one secret is. */
-const NOBODYS: readonly KeyObject[] = [createSecretKey(randomBytes(SHORTEST))]
+/**
+ * A decoy: an unknown key's signature is compared with one secret's, as that of a known key with one secret is. It need not
+ * be secret, as whoever signs with it is refused all the same; workerd has no random bytes for what is being imported.
+ */
+const NOBODYS: readonly KeyObject[] = [createSecretKey(Buffer.alloc(SHORTEST))]
 
 /** @throws TypeError, or RangeError for a secret that is too short, naming the key */
 export function finderOf(keys: HmacKeys): KeyFinder {

@@ -1,17 +1,23 @@
 /** Nonces that have been used: each is good for one request. */
 import { hash } from 'node:crypto'
 import { type Cache, CacheFull } from '../../cache/cache.ts'
-import { RestError } from '../../error.ts'
+import { cacheRefusal, isCallersOwn } from '../../cache/refusal.ts'
+import { sharedKey } from '../../cache/shares.ts'
+import type { RestError } from '../../error.ts'
 import type { Request } from '../../request.ts'
 import type { Seconds } from '../../time.ts'
 import { AHEAD } from './requirements.ts'
 import type { SentSignature } from './signatures.ts'
 
+const TOO_MANY =
+	'Too many requests were signed with this key: wait until the signatures of earlier ones are no longer valid'
+
 /**
  * Remembers a nonce for as long as its signature could be sent again, in the cache under
- * `nonce:<SHA-256 of keyid and nonce>`. Answers false when it was used by another request.
+ * `nonce:<keyid>:<SHA-256 of keyid and nonce>`. Answers false when it was used by another request.
  *
- * @throws RestError `unavailable` when it can't be remembered: to let it pass would let a replay pass
+ * @throws RestError `unavailable` when it can't be remembered: to let it pass would let a replay pass;
+ *   `too_many_requests` where this key holds its whole share of the cache
  */
 export function useNonce(
 	request: Request,
@@ -21,7 +27,7 @@ export function useNonce(
 	windowSeconds: Seconds,
 ): boolean | Promise<boolean> {
 	// The length keeps ("a", "bc") and ("ab", "c") apart.
-	const key = `nonce:${hash('sha256', `${keyid.length}:${keyid}${nonce}`, 'base64url')}`
+	const key = sharedKey('nonce', keyid, hash('sha256', `${keyid.length}:${keyid}${nonce}`, 'base64url'))
 	request.usedNonces ??= []
 	const before = request.usedNonces.find((one) => one.cache === cache && one.key === key)
 	if (before !== undefined) return before.isNew
@@ -37,8 +43,7 @@ function add(
 	ttlSeconds: Seconds,
 	windowSeconds: Seconds,
 ): boolean | Promise<boolean> {
-	const refusal = (cause: unknown): RestError =>
-		new RestError('unavailable', undefined, { cause: explained(cause, windowSeconds) })
+	const refusal = (cause: unknown): RestError => cacheRefusal(explained(cause, windowSeconds), TOO_MANY)
 	try {
 		const added: unknown = cache.add(key, 1, ttlSeconds)
 		if (typeof added === 'boolean') return added
@@ -54,7 +59,7 @@ function add(
 }
 
 function explained(cause: unknown, windowSeconds: Seconds): unknown {
-	if (!(cause instanceof CacheFull)) return cause
+	if (!(cause instanceof CacheFull) || isCallersOwn(cause)) return cause
 	const need = `signed requests per second × ${windowSeconds + AHEAD} entries`
 	return new Error(`a nonce could not be remembered, as ${cause.message} (${need} are needed)`, { cause })
 }
