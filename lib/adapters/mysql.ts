@@ -8,6 +8,7 @@ import {
 	openingOptions,
 	type TableOptions,
 } from '../sql/model-options.ts'
+import { type Room, roomOf } from '../sql/room.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
 import type { Seconds } from '../time.ts'
@@ -70,6 +71,7 @@ export class MysqlModel extends SqlModel {
 interface Opened {
 	readonly driver: MysqlDriver
 	readonly server: Server
+	readonly room: Room
 	readonly bigintAsText: boolean
 	readonly timeoutSeconds: Seconds
 }
@@ -79,13 +81,15 @@ async function openDatabase(
 	{ bigint, timeoutSeconds }: Omit<OpeningOptions, 'key'>,
 ): Promise<Opened> {
 	const driver = new MysqlDriver(connectionsOf(database), timeoutSeconds)
-	const server = await reached(askServer(driver))
-	driver.strict = server.strict
-	return { driver, server, bigintAsText: bigint === 'string', timeoutSeconds }
+	const server = await reached(askServer(driver, driver.longest))
+	driver.framed = server.framed
+	driver.largest = server.largest
+	return { driver, server, room: roomOf(database), bigintAsText: bigint === 'string', timeoutSeconds }
 }
 
-function modelOf({ driver, server, timeoutSeconds }: Opened, table: Table): MysqlModel {
-	return new MysqlModel(table, driver, mysqlDialect(server, table), timeoutSeconds)
+function modelOf({ driver, server, room, bigintAsText, timeoutSeconds }: Opened, table: Table): MysqlModel {
+	const reopen = () => introspect(driver, server, table, { key: table.key, bigintAsText })
+	return new MysqlModel(table, driver, mysqlDialect(server, table, room), timeoutSeconds, reopen)
 }
 
 /** Who opens a model is a programmer, and is told the driver's own words. */

@@ -23,6 +23,8 @@ export interface ColumnSql {
 	order(ref: string): string
 	/** Its placeholder. */
 	readonly placeholder: string
+	/** The placeholder of a value that needs another one; `undefined` for all others. */
+	placeholderOf?(value: Value): string | undefined
 	bind(value: Exclude<Value, null>): unknown
 }
 
@@ -45,6 +47,8 @@ export interface MysqlColumn extends Column {
 	readonly isCounted: boolean
 	/** The character set of a text. */
 	readonly charset: string | undefined
+	/** Whether a text's collation takes upper and lower case for the same. */
+	readonly ignoresCase: boolean
 }
 
 export const asText = (ref: string): string => `cast(${ref} as char)`

@@ -18,6 +18,7 @@ export const ASKED_OF_COLUMNS = [
 	'numeric_scale',
 	'datetime_precision',
 	'character_set_name',
+	'collation_name',
 ] as const
 
 /** What isn't in the row. */
@@ -29,7 +30,20 @@ export interface Around {
 }
 
 export function columnOf(row: readonly unknown[], around: Around): MysqlColumn {
-	const [name, sqlType, written, isNullable, preset, extra, length, precision, scale, fraction, charset] = row
+	const [
+		name,
+		sqlType,
+		written,
+		isNullable,
+		preset,
+		extra,
+		length,
+		precision,
+		scale,
+		fraction,
+		charset,
+		collation,
+	] = row
 	const full = String(written).toLowerCase()
 	const type = String(sqlType).toLowerCase()
 	const measures: Measures = {
@@ -53,14 +67,33 @@ export function columnOf(row: readonly unknown[], around: Around): MysqlColumn {
 		choices: type === 'enum' ? choicesOf(String(written)) : undefined,
 		...rangeOf(type, fieldType, measures),
 		asText: fieldType === 'bigint' && around.bigintAsText ? true : undefined,
+		besides: BESIDES[type],
+		digits: fieldType === 'decimal' ? [measures.precision - measures.scale, measures.scale] : undefined,
 	}
 	const ownCharset = charset === null || charset === undefined ? undefined : String(charset)
-	return { ...column, isCounted, charset: ownCharset, sql: columnSql(column, measures) }
+	return {
+		...column,
+		isCounted,
+		charset: ownCharset,
+		ignoresCase: /_ci$/i.test(String(collation)),
+		sql: columnSql(column, measures),
+	}
 }
 
 /** MariaDB writes defaults as SQL, MySQL a literal as its bare text. */
 function isPreset(preset: unknown, isMariaDb: boolean): boolean {
 	return preset !== null && preset !== undefined && !(isMariaDb && String(preset).toUpperCase() === 'NULL')
+}
+
+/**
+ * What these types hold besides days and times of day: dates of which the month, the day or all is zero, of TIMESTAMP
+ * only all; and times up to 838 hours before and behind midnight.
+ */
+const BESIDES: Readonly<Record<string, RegExp>> = {
+	date: /^\d{4}-(?:00-[0-3]\d|(?:0[1-9]|1[0-2])-00)$/,
+	datetime: /^\d{4}-(?:00-[0-3]\d|(?:0[1-9]|1[0-2])-00)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z$/,
+	timestamp: /^0000-00-00T00:00:00(?:\.0{1,9})?Z$/,
+	time: /^-?(?:\d{2}|[0-8]\d{2}):[0-5]\d:[0-5]\d(?:\.\d{1,9})?$/,
 }
 
 const TYPES: Readonly<Record<string, FieldType>> = {

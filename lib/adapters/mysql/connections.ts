@@ -2,6 +2,7 @@
  * What is called of the user's own mysql2 objects, and `connectionsOf`, which makes them alike: a pool, a pool
  * cluster or one connection, of `mysql2` or of `mysql2/promise`. Used by `driver.ts`; mysql2 is never imported.
  */
+import { type Milliseconds, steadyClock } from '../../time.ts'
 
 /** Any of mysql2's objects that statements can be sent through. */
 export type MysqlDatabase =
@@ -27,22 +28,33 @@ export type Answered = (error: unknown, result?: readonly (readonly unknown[])[]
 
 /** A connection of mysql2, with callbacks. */
 export interface Connection {
-	/** Prepared, and kept by its text until it is unprepared. */
-	execute(options: StatementOptions, answered: Answered): unknown
-	query(options: StatementOptions, answered: Answered): unknown
+	/** Prepared, and kept by its text until it is unprepared. Without a callback the command that it answers emits. */
+	execute(options: StatementOptions, answered?: Answered): unknown
+	query(options: StatementOptions, answered?: Answered): unknown
 	unprepare(options: StatementOptions): unknown
 	destroy(): void
 	/** Gives it back to its pool; a connection that is none of a pool has no such method. */
 	release?(): void
 	on(event: 'error', listener: (error: unknown) => void): unknown
+	removeListener(event: 'error', listener: (error: unknown) => void): unknown
 	readonly stream?: { destroy?(): void } | undefined
 	readonly config?: { readonly clientFlags?: number } | undefined
 	/** The texts that are prepared on it, those used longest ago first. Ours. */
 	[PREPARED]?: Set<string>
+	/** When it was seen first. Ours. */
+	[SINCE]?: Milliseconds
 }
 
 /** On the connection itself, as all models that share a pool share what is prepared. */
 export const PREPARED: unique symbol = Symbol('verbena.prepared')
+
+const SINCE: unique symbol = Symbol('verbena.since')
+
+/** When a pool's connections were given up last, by whichever model. */
+const RENEWED: unique symbol = Symbol('verbena.renewed')
+
+/** A server may be meant to be read only: then a change that is tried again and again doesn't renew them each time. */
+const PAUSE: Milliseconds = 1_000
 
 /** Where connections come from. Each that was got is either given back or thrown away. */
 export interface Connections {
@@ -50,9 +62,12 @@ export interface Connections {
 	giveBack(connection: Connection): void
 	/** For a connection that is broken, or that nobody knows the state of. */
 	throwAway(connection: Connection): void
+	/** For a connection to a server that takes no changes now, and all those that were made before. */
+	renew(connection?: Connection): void
 }
 
 interface Pool {
+	[RENEWED]?: Milliseconds
 	getConnection(got: (error: unknown, connection?: Connection) => void): void
 }
 
@@ -97,7 +112,25 @@ class PooledConnections implements Connections {
 	}
 
 	get(got: (error: unknown, connection?: Connection) => void): void {
-		this.#pool.getConnection(got)
+		this.#pool.getConnection((error, connection) => {
+			if (connection === undefined || this.#isFresh(connection)) got(error, connection)
+			else {
+				this.throwAway(connection)
+				this.get(got)
+			}
+		})
+	}
+
+	#isFresh(connection: Connection): boolean {
+		const since = connection[SINCE] ?? steadyClock()
+		connection[SINCE] = since
+		return since > (this.#pool[RENEWED] ?? Number.NEGATIVE_INFINITY)
+	}
+
+	renew(connection?: Connection): void {
+		if (connection !== undefined) this.throwAway(connection)
+		const now = steadyClock()
+		if (now - (this.#pool[RENEWED] ?? Number.NEGATIVE_INFINITY) >= PAUSE) this.#pool[RENEWED] = now
 	}
 
 	giveBack(connection: Connection): void {
@@ -127,6 +160,11 @@ class OneConnection implements Connections {
 			this.#isLent = true
 			got(undefined, this.#connection)
 		}
+	}
+
+	/** There is no other. */
+	renew(connection?: Connection): void {
+		if (connection !== undefined) this.giveBack()
 	}
 
 	giveBack(): void {

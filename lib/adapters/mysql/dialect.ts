@@ -1,24 +1,40 @@
 /** `mysqlDialect`: the SQL of MySQL 8 and MariaDB 10.5 and later. Used by `mysql.ts`. */
-import type { Dialect, RecordSql, Selected, Sql } from '../../sql/dialect.ts'
+import type { Value } from '../../crud/model.ts'
+import {
+	type Dialect,
+	patternOf,
+	type RecordSql,
+	type Selected,
+	type Sql,
+	type TextMatch,
+} from '../../sql/dialect.ts'
+import type { Room } from '../../sql/room.ts'
 import type { Column, Table } from '../../sql/table.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, unbroken } from './column-sql.ts'
 import { failureOf } from './failure.ts'
 import { listedOf, rememberedCursor, writeList } from './list.ts'
+import { numberOf } from './lost.ts'
 import type { Server } from './server.ts'
 import { quoteName } from './text.ts'
 
-export function mysqlDialect({ returnsInserted, returnsDeleted }: Server, table: Table): Dialect {
+export function mysqlDialect({ returnsInserted, returnsDeleted }: Server, table: Table, room: Room): Dialect {
 	const record = rememberedRecord()
-	const writing = { record, cursor: rememberedCursor(), isKeyed: isKeyed(table) }
+	const writing = { record, cursor: rememberedCursor(room), isKeyed: isKeyed(table) }
 	return {
 		name: 'mysql',
+		room,
 		returning: { insert: returnsInserted, update: false, delete: returnsDeleted },
 		returningAlias: '',
 		comparesRows: false,
+		skipsSilently: false,
 		gathers: true,
+		// A node of Galera without a majority answers anything but what asks for a table.
+		takesReads: `select 1 from ${nameOf(table)} limit 0`,
+		takesChanges: `select 1 from dual where @@global.read_only = 0 and not exists (select 1 from ${nameOf(table)} limit 0)`,
 		insertNothing: ' () values ()',
 		quote: quoteName,
 		placeholder: (_, column) => (column === undefined ? '?' : mysqlColumn(column).sql.placeholder),
+		placeholderOf: (value, column) => mysqlColumn(column).sql.placeholderOf?.(value),
 		bind: (value, column) => (value === null ? null : mysqlColumn(column).sql.bind(value)),
 		// MySQL 8 refuses a double, which numbers are sent as, for a limit.
 		bindNumber: String,
@@ -35,10 +51,18 @@ export function mysqlDialect({ returnsInserted, returnsDeleted }: Server, table:
 		keyIn: writeKeyIn,
 		...(isText(table) ? { keyIs: (sql, key, alias, id) => writeKeyIn(sql, key, alias, [id]) } : {}),
 		exactly: (sql, column, alias, text) => writeKeyIn(sql, column, alias, [text]),
+		oneOf: writeOneOf,
+		cantHold: (column, value) => typeof value === 'string' && !holds(mysqlColumn(column).charset, value),
 		list: (sql, parts) => writeList(sql, parts, writing),
 		listed: (rows, parts) => listedOf(rows, parts, record),
+		// Unknown column.
+		isOutdated: (error) => numberOf(error) === 1054,
 		failure: failureOf,
 	}
+}
+
+function nameOf({ schema, name }: Table): string {
+	return schema === undefined ? quoteName(name) : `${quoteName(schema)}.${quoteName(name)}`
 }
 
 export function refOf(column: Column, alias: string): string {
@@ -101,20 +125,19 @@ function jsonOf([text]: readonly unknown[]): string {
 }
 
 /** `!` escapes in every `sql_mode`, where a backslash doesn't. */
-function writeMatches(
-	sql: Sql,
-	column: Column,
-	alias: string,
-	op: 'contains' | 'startsWith' | 'endsWith',
-	value: string,
-): void {
-	const literally = value.replace(/[!%_]/g, '!$&')
-	const before = op === 'startsWith' ? '' : '%'
-	const after = op === 'endsWith' ? '' : '%'
+function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch): void {
+	const { charset, ignoresCase } = mysqlColumn(column)
+	const ref = refOf(column, alias)
+	if (!holds(charset, match.value)) {
+		// Neither true nor false of a null.
+		sql.add(`${ref} <> ${ref}`)
+		return
+	}
+	const isLowered = match.ignoreCase && !ignoresCase
 	sql
-		.add(`${refOf(column, alias)} like `)
-		.value(`${before}${literally}${after}`, column)
-		.add(" escape '!'")
+		.add(`${isLowered ? `lower(${ref})` : ref} like ${isLowered ? 'lower(' : ''}`)
+		.value(patternOf(match, /[!%_]/g, '!'), column)
+		.add(`${isLowered ? ')' : ''} escape '!'`)
 }
 
 /** As many placeholders as the next power of two: so few texts are prepared. The last id is repeated. */
@@ -154,7 +177,63 @@ function holds(charset: string | undefined, text: string): boolean {
 	return HELD[charset]?.test(text) ?? true
 }
 
+/** What the character set of a column lacks, no record has. */
+function writeOneOf(
+	sql: Sql,
+	column: Column,
+	alias: string,
+	values: readonly Value[],
+	isExact: boolean,
+): void {
+	const { charset, sql: own } = mysqlColumn(column)
+	const ref = refOf(column, alias)
+	const held = values.filter((value) => typeof value !== 'string' || holds(charset, value))
+	if (held.length === 0) {
+		// False, and unknown of a null.
+		sql.add(`${ref} <> ${ref}`)
+		return
+	}
+	if (isExact) {
+		writeKeyIn(sql, column, alias, held.map(String))
+		return
+	}
+	const usual = held.filter((value) => own.placeholderOf?.(value) === undefined)
+	if (usual.length === held.length) {
+		writeIn(
+			sql,
+			ref,
+			own.placeholder,
+			held.map((value) => (value === null ? null : own.bind(value))),
+		)
+		return
+	}
+	let between = `${ref} in (`
+	for (const value of held) {
+		sql.add(between).value(value, column)
+		between = ', '
+	}
+	sql.add(')')
+}
+
+/**
+ * Of 65,535 placeholders that a statement may have; beyond, values are literals. A list and its total may both have them.
+ */
+const MOST_PLACEHOLDERS = 30_000
+
+/** The same in every `sql_mode` and session. */
+function literalOf(value: unknown): string {
+	if (value === null) return 'null'
+	if (typeof value === 'number') return Number.isInteger(value) ? String(value) : `${value}e0`
+	if (Buffer.isBuffer(value)) return `x'${value.toString('hex')}'`
+	return `_utf8mb4 x'${Buffer.from(String(value)).toString('hex')}'`
+}
+
 function writeIn(sql: Sql, ref: string, placeholder: string, values: readonly unknown[]): void {
+	if (sql.values.length + 2 * values.length > MOST_PLACEHOLDERS) {
+		const literals = values.map((value) => placeholder.replace('?', literalOf(value)))
+		sql.add(`${ref} in (${literals.join(',')})`)
+		return
+	}
 	const [first, ...more] = values
 	if (more.length === 0) {
 		sql.add(`${ref} = ${placeholder}`)

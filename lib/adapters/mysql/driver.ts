@@ -2,12 +2,15 @@
  * `MysqlDriver`: runs statements through mysql2, each on a connection of its own, and leaves none
  * behind that is broken or silent. Used by `mysql.ts`.
  */
+import { ModelError } from '../../crud/model-error.ts'
 import { Deadlines, type Due } from '../../deadlines.ts'
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { Lending } from '../../sql/lending.ts'
 import { isKept } from '../../sql/prepared.ts'
-import { type Milliseconds, type Seconds, steadyClock } from '../../time.ts'
+import { type Bytes, type Milliseconds, type Seconds, steadyClock } from '../../time.ts'
+import { boundedRows } from './bounded-rows.ts'
 import {
+	type Answered,
 	type Changed,
 	type Connection,
 	type Connections,
@@ -15,6 +18,7 @@ import {
 	type StatementOptions,
 } from './connections.ts'
 import { isLost, isReadOnly, isUnsent, NoAnswer, NoConnection } from './lost.ts'
+import { fits } from './packet.ts'
 import { Transaction } from './transaction.ts'
 
 /**
@@ -32,8 +36,15 @@ export class MysqlDriver implements Driver {
 	readonly #deadlines: Deadlines
 	/** Before the model itself loses patience, so that it is told what was being waited for. */
 	readonly #most: Milliseconds
-	/** Makes a change strict where the user's sessions aren't. */
-	strict: ((text: string) => string) | undefined
+	/**
+	 * How long the server may work on a statement, so that it has ended before nobody waits for it any more: what was only
+	 * given up would go on beside its successors, on connections that no pool counts.
+	 */
+	readonly longest: Milliseconds
+	/** A statement with what holds for it alone; known once the server was asked. */
+	framed: (statement: Statement) => string = ({ text }) => text
+	/** The server's `max_allowed_packet`: it hangs up on what is larger, often before its error has arrived. */
+	largest: Bytes = Number.POSITIVE_INFINITY
 
 	constructor(connections: Connections, timeoutSeconds: Seconds) {
 		const milliseconds = timeoutSeconds * 1000
@@ -44,6 +55,7 @@ export class MysqlDriver implements Driver {
 		)
 		this.#deadlines = new Deadlines(steadyClock, milliseconds / 2)
 		this.#most = milliseconds * 0.8
+		this.longest = this.#most - Math.min(500, this.#most / 8)
 	}
 
 	async query(statement: Statement): Promise<Rows> {
@@ -66,10 +78,15 @@ export class MysqlDriver implements Driver {
 			this.#connections.giveBack(connection)
 			return result
 		} catch (error) {
-			if (transaction.isLost) this.#connections.throwAway(connection)
+			if (isReadOnly(error)) this.#connections.renew(connection)
+			else if (transaction.isLost) this.#connections.throwAway(connection)
 			else this.#connections.giveBack(connection)
 			throw error
 		}
+	}
+
+	renew(): void {
+		this.#connections.renew()
 	}
 
 	/** @throws NoConnection, in bounded time */
@@ -98,20 +115,26 @@ export class MysqlDriver implements Driver {
 	 * again. A connection that is silent is thrown away by whoever has taken it.
 	 */
 	run(connection: Connection, statement: Statement): Promise<Rows> {
-		const { text, values, writes } = statement
-		const sql = writes && this.strict !== undefined ? this.strict(text) : text
+		const { values, maxBytes } = statement
+		const sql = this.framed(statement)
+		if (!fits(sql, values, this.largest)) return Promise.reject(new ModelError('invalid'))
 		return this.#answer((answered) => {
 			const prepared = preparedOn(connection)
+			const send = (how: 'query' | 'execute', told: Answered): void => {
+				const options = optionsOf(sql, values)
+				if (maxBytes === undefined) connection[how](options, told)
+				else boundedRows(connection, connection[how](options), maxBytes, told)
+			}
 			if (values.length === 0) {
-				connection.query(optionsOf(sql, values), answered)
+				send('query', answered)
 				return
 			}
 			if (isKept(statement)) {
 				keepPrepared(connection, prepared, sql)
-				connection.execute(optionsOf(sql, values), answered)
+				send('execute', answered)
 				return
 			}
-			connection.execute(optionsOf(sql, values), (error: unknown, result?: Result) => {
+			send('execute', (error, result) => {
 				connection.unprepare(optionsOf(sql))
 				answered(error, result)
 			})
@@ -125,7 +148,10 @@ export class MysqlDriver implements Driver {
 
 	/** Gives a connection back after an error, or throws it away where nobody knows what it does. */
 	#leave(connection: Connection, error: unknown): void {
-		if (isLost(error) || isUnsent(error) || isReadOnly(error)) this.#connections.throwAway(connection)
+		// Of a page that is too large the rest is still on its way; the one connection there is must take it all.
+		const isBusy = error instanceof ModelError && error.kind !== 'invalid' && connection.release !== undefined
+		if (isReadOnly(error)) this.#connections.renew(connection)
+		else if (isBusy || isLost(error) || isUnsent(error)) this.#connections.throwAway(connection)
 		else this.#connections.giveBack(connection)
 	}
 

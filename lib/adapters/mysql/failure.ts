@@ -1,5 +1,5 @@
 /** `failureOf`: what errors of mysql2, MySQL and MariaDB mean. The numbers are the servers' own. */
-import { ModelError, type ModelErrorKind } from '../../crud/model-error.ts'
+import { ModelError, type ModelErrorKind, type RaisedError } from '../../crud/model-error.ts'
 import type { Constraint, Table } from '../../sql/table.ts'
 import { isLost, isReadOnly, isUnsent, numberOf } from './lost.ts'
 
@@ -31,8 +31,14 @@ const KINDS: ReadonlyMap<number, ModelErrorKind> = new Map([
 		1525,
 	),
 	...kind('invalid', 1153, 1301, 1118, 3037, 3140, 3141, 3548, 3854, 3988, 4079),
-	// Deadlock, lock wait, changed since it was read, too many locks; stopped for its time; no statement left.
-	...kind('busy', 1213, 1205, 1020, 1206, 1613, 1614, 1637, 3572, 1317, 1969, 3024, 1461),
+	// Deadlock, lock wait, changed since it was read, too many locks; stopped by somebody; no statement left.
+	...kind('busy', 1213, 1205, 1020, 1206, 1613, 1614, 1637, 3572, 1317, 1461),
+	// It took longer than it may, and is undone: to be asked again at once would only be more of it.
+	...kind('unavailable', 1969, 3024),
+	// Error during commit: a node of Galera lost the majority meanwhile, and the other nodes may have been told of the change.
+	...kind('outcome_unknown', 1180),
+	// Command denied on a database, a table, a column, a routine (that a trigger calls, say).
+	...kind('forbidden', 1044, 1142, 1143, 1370),
 	// Too many connections, of all or of one user; out of memory or of threads.
 	...kind('unavailable', 1040, 1203, 1226, 1129, 1037, 1038, 1041, 1135),
 ])
@@ -45,10 +51,31 @@ function kind(kind: ModelErrorKind, ...numbers: readonly number[]): [number, Mod
 export function failureOf(error: unknown, table: Table): ModelError | undefined {
 	if (isUnsent(error) || isReadOnly(error)) return new ModelError('unavailable', [], error)
 	const number = numberOf(error)
-	const known = number === undefined ? undefined : KINDS.get(number)
+	const raised = raisedBy(error)
+	const known = number === undefined ? undefined : (KINDS.get(number) ?? (raised && 'refused'))
 	// Before the question whether the connection is lost: a server that refuses a packet hangs up too.
-	if (known !== undefined) return new ModelError(known, fieldsOf(known, error, table), error)
+	if (known !== undefined) return new ModelError(known, fieldsOf(known, error, table), error, raised)
 	return isLost(error) ? new ModelError('outcome_unknown', [], error) : undefined
+}
+
+/** Classes of SQLSTATEs that the servers have themselves: a state of another class is somebody's own. */
+const CLASSES: ReadonlySet<string> = new Set(
+	'00 01 02 07 08 0A 0K 20 21 22 23 24 25 26 27 28 2B 2D 2F 30 34 35 37 38 39 3B 3D 3F 40 42 44 70 HY HZ XA'.split(
+		' ',
+	),
+)
+
+/** `signal` and `resignal` without a number of their own have one of these, after the class of the state. */
+const SIGNALED = new Set([1643, 1644])
+
+/** What somebody's `signal` has raised, a trigger's mostly. */
+function raisedBy(error: unknown): RaisedError | undefined {
+	if (!(error instanceof Error)) return undefined
+	const code: unknown = Reflect.get(error, 'sqlState')
+	const message: unknown = Reflect.get(error, 'sqlMessage')
+	if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return undefined
+	const isRaised = SIGNALED.has(numberOf(error) ?? 0) || !CLASSES.has(code.slice(0, 2))
+	return isRaised ? { code, message: typeof message === 'string' ? message : error.message } : undefined
 }
 
 function fieldsOf(kind: ModelErrorKind, error: unknown, table: Table): readonly string[] {

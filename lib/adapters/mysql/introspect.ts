@@ -50,7 +50,11 @@ export async function introspect(
 }
 
 /** A table without its key. */
-export type Described = Omit<Table, 'key' | 'columns'> & { readonly columns: readonly MysqlColumn[] }
+export type Described = Omit<Table, 'key' | 'columns'> & {
+	readonly columns: readonly MysqlColumn[]
+	/** Columns that are unique and never null, each by itself. */
+	readonly unique: readonly string[]
+}
 
 function find(listings: readonly Listing[], { schema, name }: TableName, { foldsNames }: Server): Listing {
 	const folded = name.toLowerCase()
@@ -80,12 +84,13 @@ export async function describe(
 	)
 	const json = new Set(checks.flatMap(([, clause]) => jsonColumn(String(clause))))
 	const columns = columnRows.map((row) => columnOf(row, { server, json, bigintAsText }))
+	const indexes = await ask(INDEXES)
 	const constraints = [
-		...grouped(await ask(INDEXES), (constraint) => (constraint === 'PRIMARY' ? 'primary' : 'unique')),
+		...grouped(indexes, (constraint) => (constraint === 'PRIMARY' ? 'primary' : 'unique')),
 		...grouped(await ask(FOREIGN_KEYS), () => 'foreign_key'),
 		...checks.map(([constraint, clause]) => checkOf(String(constraint), String(clause), columns)),
 	]
-	return { schema: named, name, columns, constraints, isView }
+	return { schema: named, name, columns, constraints, isView, unique: uniqueAlone(indexes) }
 }
 
 /** `information_schema` compares names without case, where tables may differ in nothing else. */
@@ -94,7 +99,7 @@ function ofTable(prefix: string, schema = 'table_schema'): string {
 	return `${prefix}${schema} = ? and ${own} = ? and cast(${own} as binary) = cast(? as binary)`
 }
 
-const INDEXES = `select index_name, column_name from information_schema.statistics
+const INDEXES = `select index_name, column_name, nullable from information_schema.statistics
 	where ${ofTable('')} and non_unique = 0 order by index_name, seq_in_index`
 
 const FOREIGN_KEYS = `select constraint_name, column_name from information_schema.key_column_usage
@@ -138,6 +143,19 @@ function grouped(
 	}))
 }
 
+/**
+ * Columns that are the whole of a unique index, and can't be null. An index over the beginning of a text allows even
+ * less than one over all of it.
+ */
+function uniqueAlone(rows: readonly (readonly unknown[])[]): string[] {
+	const parts = new Map<unknown, number>()
+	for (const [index] of rows) parts.set(index, (parts.get(index) ?? 0) + 1)
+	const alone = rows.filter(
+		([index, column, nullable]) => parts.get(index) === 1 && typeof column === 'string' && nullable !== 'YES',
+	)
+	return [...new Set(alone.map(([, column]) => String(column)))]
+}
+
 function checkOf(name: string, clause: string, columns: readonly Column[]): Constraint {
 	const named = columns.filter(
 		(column) => clause.includes(quoteName(column.name)) || clause.includes(ansiQuoted(column.name)),
@@ -157,7 +175,7 @@ function keyOf(table: Described, named: string | undefined): string {
 	if (key === undefined) {
 		const what = table.isView ? 'is a view' : 'has no primary key of one column'
 		throw new TypeError(
-			`${table.name} ${what}: pass { key: 'name' } with the column that tells its records apart`,
+			`${table.name} ${what}: pass { key: '…' }, a column that is unique and not null, by which its records are told apart${choices(table)}`,
 		)
 	}
 	const column = table.columns.find(({ name }) => name === key)
@@ -174,7 +192,18 @@ function keyOf(table: Described, named: string | undefined): string {
 			`${key} of ${table.name} can't be its key: it is ${column.sqlType}, not an integer, uuid or text`,
 		)
 	}
+	// What a view holds is in no index: there, whoever names the key answers for it.
+	if (!table.isView && !table.unique.includes(key)) {
+		throw new TypeError(
+			`${key} can't be the key of ${table.name}: a key is unique by itself, and not null${choices(table)}`,
+		)
+	}
 	return key
+}
+
+function choices({ columns, unique }: Described): string {
+	const fit = columns.filter(({ name, type }) => unique.includes(name) && KEY_TYPES.has(type))
+	return fit.length === 0 ? '' : `; it could be ${fit.map(({ name }) => name).join(' or ')}`
 }
 
 /**

@@ -1,7 +1,10 @@
 /** Lists: the statement that selects a page, one row a record, and what its rows say. Used by `dialect.ts`. */
 import type { Listed } from '../../crud/model.ts'
+import { refuseLarger } from '../../crud/model-error.ts'
 import type { Dialect, ListParts, Sql } from '../../sql/dialect.ts'
 import type { Rows } from '../../sql/driver.ts'
+import type { Room } from '../../sql/room.ts'
+import { Texts } from '../../sql/texts.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, unbroken } from './column-sql.ts'
 import { quoteName } from './text.ts'
 
@@ -27,6 +30,7 @@ export interface ListWriting {
  */
 export function writeList(sql: Sql, parts: ListParts, { record, cursor, isKeyed }: ListWriting): void {
 	const { expressions } = record(parts.selected, 'b')
+	sql.maxBytes = parts.maxBytes
 	sql.add(`select ${expressions.join(', ')}, ${cursor(parts.order)}`)
 	if (parts.total) sql.add(`, c.n, b.${quoteName(parts.table.key)} is null`)
 	sql.add(' from ')
@@ -114,19 +118,15 @@ function tableOf({ table: { schema, name } }: ListParts): string {
 	return schema === undefined ? quoteName(name) : `${quoteName(schema)}.${quoteName(name)}`
 }
 
-/** Clients choose orders: no more than this are remembered. */
-const MOST_REMEMBERED = 200
-
 /** The cursor's expression, worked out once for an order's columns. */
-export function rememberedCursor(): ListWriting['cursor'] {
-	const known = new Map<string, string>()
+export function rememberedCursor(room: Room): ListWriting['cursor'] {
+	const known = new Texts(room)
 	return (order) => {
-		const columns = order.map(({ column }) => quoteName(column.name)).join()
+		const columns = order.map(({ column }) => column.name)
 		let cursor = known.get(columns)
 		if (cursor === undefined) {
-			if (known.size >= MOST_REMEMBERED) known.clear()
 			cursor = cursorOf(order)
-			known.set(columns, cursor)
+			known.keep(columns, cursor)
 		}
 		return cursor
 	}
@@ -148,7 +148,7 @@ function cursorOf(order: ListParts['order']): string {
 /** @throws TypeError where the database has written no JSON for a record */
 export function listedOf(
 	{ rows }: Rows,
-	{ selected, limit, total }: ListParts,
+	{ selected, limit, total, maxBytes }: ListParts,
 	record: Dialect['record'],
 ): Listed {
 	const { json } = record(selected, 'b')
@@ -159,10 +159,13 @@ export function listedOf(
 	const end = isEmpty ? 0 : Math.min(rows.length, limit)
 	let text = '['
 	for (let at = 0; at < end; at++) text += at === 0 ? json(rows[at] ?? []) : `,${json(rows[at] ?? [])}`
-	const next = rows.length > limit ? rows[limit - 1]?.[1] : undefined
+	text += ']'
+	const last = rows.length > limit ? rows[limit - 1]?.[1] : undefined
+	const next = typeof last === 'string' ? unbroken(last) : undefined
+	refuseLarger(text, maxBytes, next)
 	return {
-		json: `${text}]`,
-		next: typeof next === 'string' ? unbroken(next) : undefined,
+		json: text,
+		next,
 		total: total ? Number(first?.[2]) : undefined,
 	}
 }

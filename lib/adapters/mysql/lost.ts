@@ -36,13 +36,16 @@ const LOST = new Set([
 ])
 
 /**
- * The server ends the connection with these: shutdown in progress, aborting, gone away, lost during a query,
- * killed (MariaDB's), closed for idleness (MySQL's).
+ * The server ends the connection with these: shutdown in progress, aborting, a packet that is too large, gone away, lost
+ * during a query, killed (MariaDB's), closed for idleness (MySQL's).
  */
-const ENDED = new Set([1053, 1152, 1184, 1927, 2006, 2013, 4031])
+const ENDED = new Set([1053, 1152, 1153, 1184, 1927, 2006, 2013, 4031])
 
-/** A server that has become one to read from only: after a failover, other connections lead to the new one. */
-const READ_ONLY = new Set([1290, 1836])
+/**
+ * A server that has become one to read from only, or a node of Galera without the majority of its cluster: other
+ * connections lead to those that take changes.
+ */
+const READ_ONLY = new Set([1290, 1836, 1047])
 
 /** mysql2's message, without a code, for a connection that was closed before the statement was sent. */
 const CLOSED = "Can't add new command when connection is in closed state"

@@ -1,5 +1,6 @@
 /** `askServer`: what must be known of the server and of the user's sessions before a model can be opened. */
-import type { Driver } from '../../sql/driver.ts'
+import type { Driver, Statement } from '../../sql/driver.ts'
+import type { Bytes, Milliseconds } from '../../time.ts'
 
 export interface Server {
 	readonly isMariaDb: boolean
@@ -14,23 +15,37 @@ export interface Server {
 	readonly foldsNames: boolean
 	/** The first second that is too late for TIMESTAMP, in UTC: MariaDB has more of them from 11.5 on. */
 	readonly untilSecond: string
-	/** Makes a change strict; `undefined` where the sessions are strict as they are. */
-	readonly strict: ((text: string) => string) | undefined
+	/**
+	 * A statement with what holds for it alone: a change is strict, and whatever takes too long is ended by the server.
+	 * The session's settings stay the user's own.
+	 */
+	readonly framed: (statement: Statement) => string
+	/** `max_allowed_packet`. */
+	readonly largest: Bytes
 }
 
 const FACTS = `select version(), @@session.sql_mode, @@session.character_set_client,
-	@@session.character_set_results, @@session.autocommit, database(), @@lower_case_table_names`
+	@@session.character_set_results, @@session.autocommit, database(), @@lower_case_table_names, @@session.max_allowed_packet`
 
-/** @throws TypeError for sessions that can't be used as they are */
-export async function askServer(driver: Driver): Promise<Server> {
+/** One of the two is there: MariaDB's is in seconds, MySQL's in milliseconds. 0 is no bound. */
+const BOUNDS = `show session variables where variable_name in ('max_statement_time', 'max_execution_time')`
+
+/**
+ * @param longest how long the server may work on a statement
+ * @throws TypeError for sessions that can't be used as they are
+ */
+export async function askServer(driver: Driver, longest: Milliseconds): Promise<Server> {
 	const { rows } = await driver.query({ text: FACTS, values: [], writes: false })
 	const facts = (rows[0] ?? []).map(textOf)
-	const [version = '', mode = '', client = '', results = '', autocommit, schema, folds] = facts
+	const [version = '', mode = '', client = '', results = '', autocommit, schema, folds, packet] = facts
 	mustBeUtf8(client, results)
 	if (Number(autocommit) !== 1) {
 		throw new TypeError('the sessions have autocommit off, so that nothing would ever be stored: leave it on')
 	}
 	const isMariaDb = /mariadb/i.test(version)
+	const bounds = (await driver.query({ text: BOUNDS, values: [], writes: false })).rows
+	const own = Number(bounds[0]?.[1] ?? 0) * (isMariaDb ? 1_000 : 1)
+	const bound = own > 0 && own <= longest ? undefined : Math.max(1, Math.floor(longest))
 	const number = numberOf(version)
 	return {
 		isMariaDb,
@@ -40,7 +55,8 @@ export async function askServer(driver: Driver): Promise<Server> {
 		schema: schema === '' ? undefined : schema,
 		foldsNames: folds !== '0',
 		untilSecond: isMariaDb && number >= 11_05_00 ? '2106-02-07 06:28:16' : '2038-01-19 03:14:08',
-		strict: strictly(isMariaDb, mode),
+		largest: Number(packet),
+		framed: isMariaDb ? framedForMariaDb(strictMode(mode), bound) : framedForMysql(strictMode(mode), bound),
 	}
 }
 
@@ -64,16 +80,35 @@ function mustBeUtf8(client: string, results: string): void {
 }
 
 /**
- * A session that isn't strict cuts what is too long or out of range, and says nothing. A single statement can
- * be made strict; MySQL does it by a hint behind its first word.
+ * The mode in which a change is strict; `undefined` where the sessions are strict as they are. A session that isn't
+ * cuts what is too long or out of range, and says nothing.
  */
-function strictly(isMariaDb: boolean, mode: string): ((text: string) => string) | undefined {
+function strictMode(mode: string): string | undefined {
 	const modes = mode.split(',').filter((name) => name !== '')
 	if (modes.includes('STRICT_ALL_TABLES') || modes.includes('STRICT_TRANS_TABLES')) return undefined
-	const strict = `'${[...modes, 'STRICT_ALL_TABLES'].join(',')}'`
-	if (isMariaDb) return (text) => (isChange(text) ? `set statement sql_mode=${strict} for ${text}` : text)
-	const hint = ` /*+ SET_VAR(sql_mode=${strict}) */ `
-	return (text) => (isChange(text) ? text.replace(' ', hint) : text)
+	return `'${[...modes, 'STRICT_ALL_TABLES'].join(',')}'`
+}
+
+/** @param bound `undefined` where the sessions have a shorter one of their own */
+function framedForMariaDb(strict: string | undefined, bound: Milliseconds | undefined): Server['framed'] {
+	const time = bound === undefined ? [] : [`max_statement_time=${bound / 1_000}`]
+	const read = setStatement(time)
+	const change = setStatement(strict === undefined ? time : [...time, `sql_mode=${strict}`])
+	return ({ text }) => (isChange(text) ? change : read) + text
+}
+
+function setStatement(settings: readonly string[]): string {
+	return settings.length === 0 ? '' : `set statement ${settings.join(',')} for `
+}
+
+/** By hints behind the first word. MySQL has no bound for changes. */
+function framedForMysql(strict: string | undefined, bound: Milliseconds | undefined): Server['framed'] {
+	const change = strict === undefined ? undefined : `/*+ SET_VAR(sql_mode=${strict}) */`
+	const read = bound === undefined ? undefined : `/*+ MAX_EXECUTION_TIME(${bound}) */`
+	return ({ text }) => {
+		const hint = isChange(text) ? change : text.startsWith('select ') ? read : undefined
+		return hint === undefined ? text : text.replace(' ', ` ${hint} `)
+	}
 }
 
 function isChange(text: string): boolean {

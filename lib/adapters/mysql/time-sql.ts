@@ -3,16 +3,12 @@
  * by `type-sql.ts`.
  */
 import type { Value } from '../../crud/model.ts'
-import { asText, type ColumnSql, type Measures, type Parts } from './column-sql.ts'
-
-/** A date without a day, `0000-00-00` before all, is none. */
-export const isDate = (ref: string): string => `dayofmonth(${ref})`
+import { asText, type ColumnSql, concatOf, type Measures, type Parts } from './column-sql.ts'
 
 export function datetimes(scale: number): Partial<ColumnSql> {
 	return {
 		json: (ref) => inUtc(ref, scale, 3),
 		cursor: (ref) => inUtc(ref, scale, scale),
-		isThere: isDate,
 		exact: asText,
 		bind: utcText,
 	}
@@ -25,13 +21,24 @@ export function datetimes(scale: number): Partial<ColumnSql> {
 export function instants({ scale, untilSecond }: Measures): Partial<ColumnSql> {
 	const utc = (ref: string): string => `timestamp'1970-01-01 00:00:00'+interval unix_timestamp(${ref}) second`
 	return {
-		json: (ref) => inUtc(utc(ref), scale, 3),
-		cursor: (ref) => inUtc(utc(ref), scale, scale),
-		isThere: isDate,
+		json: (ref) => orZero(ref, inUtc(utc(ref), scale, 3)),
+		cursor: (ref) => orZero(ref, inUtc(utc(ref), scale, scale)),
 		exact: (ref) => asText(utc(ref)),
+		placeholderOf: (value) => (isZero(value) ? '?' : undefined),
 		placeholder: "convert_tz(cast(? as datetime(6)),'+00:00',@@session.time_zone)",
-		bind: (value) => instantText(utcText(value), untilSecond),
+		bind: (value) => (isZero(value) ? ZERO : instantText(utcText(value), untilSecond)),
 	}
+}
+
+/** What a TIMESTAMP holds besides instants: it is in no time zone, and has no seconds since 1970. */
+const ZERO = '0000-00-00 00:00:00'
+
+function isZero(value: Value): boolean {
+	return typeof value === 'string' && value.startsWith('0000-00-00')
+}
+
+function orZero(ref: string, parts: Parts): Parts {
+	return [{ sql: `if(dayofmonth(${ref}),${concatOf(parts)},'"0000-00-00T00:00:00.000Z"')` }]
 }
 
 /** The first second of TIMESTAMP, in UTC. */

@@ -7,7 +7,8 @@ import { ModelError } from '../../crud/model-error.ts'
 import type { Column } from '../../sql/table.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { asText, type ColumnSql, type Measures, type Parts } from './column-sql.ts'
-import { datetimes, instants, isDate } from './time-sql.ts'
+import { isWellKnownText } from './geometry.ts'
+import { datetimes, instants } from './time-sql.ts'
 
 export function columnSql(column: Column, measures: Measures): ColumnSql {
 	return { ...plain(column), ...byType(column, measures) }
@@ -40,7 +41,6 @@ function byType(column: Column, measures: Measures): Partial<ColumnSql> {
 		case 'decimal':
 			return decimals(measures)
 		case 'date':
-			return { ...quoted, isThere: isDate }
 		case 'time':
 			return quoted
 		case 'timestamp':
@@ -54,7 +54,7 @@ function byType(column: Column, measures: Measures): Partial<ColumnSql> {
 		case 'text':
 			return column.sqlType === 'enum' ? choices : {}
 		default:
-			return GEOMETRIES.has(column.sqlType) ? geometries : others
+			return GEOMETRIES.has(column.sqlType) ? geometries(column) : others
 	}
 }
 
@@ -120,9 +120,11 @@ function floats({ name }: Column): Partial<ColumnSql> {
 }
 
 /** Compared with a text, a decimal would be compared as a double. */
-function decimals({ precision, scale }: Measures): Partial<ColumnSql> {
+function decimals({ precision, scale, isPadded }: Measures): Partial<ColumnSql> {
 	const most = Math.max(scale, Math.min(30, 65 - (precision - scale)))
-	return { ...quoted, exact: asText, placeholder: `cast(? as decimal(65,${most}))` }
+	const padded = (ref: string): Parts => inQuotes(sum(ref))
+	const json = isPadded ? { json: padded, cursor: padded } : quoted
+	return { ...json, exact: asText, placeholder: `cast(? as decimal(65,${most}))` }
 }
 
 /**
@@ -159,12 +161,19 @@ const GEOMETRIES = new Set([
 	'geomcollection',
 ])
 const wellKnownText = (ref: string): Parts => [{ sql: `json_quote(st_astext(${ref}))` }]
-const geometries: Partial<ColumnSql> = {
+/** The server makes NULL of what it can't read, and of an empty text in its place an error. */
+const geometries = ({ name }: Column): Partial<ColumnSql> => ({
 	json: wellKnownText,
 	cursor: wellKnownText,
 	exact: (ref) => `st_astext(${ref})`,
-	placeholder: 'st_geomfromtext(?)',
-}
+	placeholder: "coalesce(st_geomfromtext(?),'')",
+	placeholderOf: (value) => (value === null ? '?' : undefined),
+	bind: (value) => {
+		const text = String(value)
+		if (isWellKnownText(text)) return text
+		throw new ModelError('invalid', [name])
+	},
+})
 
 /** A view of the same bytes: mysql2 knows a Buffer only. */
 function bufferOf(bytes: Uint8Array): Buffer {
