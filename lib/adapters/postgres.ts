@@ -8,7 +8,9 @@ import {
 	openingOptions,
 	type TableOptions,
 } from '../sql/model-options.ts'
+import { type Room, roomOf } from '../sql/room.ts'
 import { SqlModel } from '../sql/sql-model.ts'
+import type { Table } from '../sql/table.ts'
 import { type Relations, readCatalog, readRelations } from './postgres/catalog.ts'
 import { type Connected, connected, type PostgresDatabase } from './postgres/database.ts'
 import { PostgresDialect } from './postgres/dialect.ts'
@@ -89,18 +91,20 @@ export class PostgresModel extends SqlModel {
 }
 
 interface Opening extends OpeningOptions, Connected {
+	readonly room: Room
 	readonly relations: Relations
 }
 
 async function open(database: PostgresDatabase, options: OpeningOptions): Promise<Opening> {
-	const { driver, throughText } = connected(database, options.timeoutSeconds)
-	const relations = await readRelations(driver)
-	return { driver, throughText, relations, ...options }
+	const at = connected(database, options.timeoutSeconds)
+	await at.begin()
+	const relations = await readRelations(at.driver)
+	return { ...at, relations, room: roomOf(database), ...options }
 }
 
 function modelOf(
 	found: Found,
-	{ driver, throughText, relations, key, timeoutSeconds }: Opening,
+	{ driver, throughText, relations, room, key, timeoutSeconds, bigint }: Opening,
 ): PostgresModel {
 	const isFloat = found.table.columns.find(
 		({ type, sqlType }) => type === 'float' || /^float\d\[\]$/.test(sqlType),
@@ -111,6 +115,13 @@ function modelOf(
 		)
 	}
 	const keyed = withKey(found, key)
-	const dialect = new PostgresDialect(throughText, keyed.key)
-	return new PostgresModel(keyed.table, driver, dialect, timeoutSeconds)
+	const dialect = new PostgresDialect(throughText, keyed.key, room)
+	const { name, schema } = keyed.table
+	const reopen = async (): Promise<Table> => {
+		const now = await readRelations(driver)
+		const relation = now.relations.find((one) => one.name === name && one.schema === schema)
+		if (relation === undefined) throw new TypeError(`the table or view ${name} is gone`)
+		return withKey(introspect(relation, await readCatalog(driver, [relation]), bigint), keyed.table.key).table
+	}
+	return new PostgresModel(keyed.table, driver, dialect, timeoutSeconds, reopen)
 }

@@ -13,9 +13,31 @@ export function bound(value: Value, column: Column): unknown {
 	if (value === null || typeof value === 'boolean') return value
 	if (typeof value === 'string') return wellFormed(value, column)
 	if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-	if (value instanceof RawJson) return wellFormed(value.text, column)
+	if (value instanceof RawJson) {
+		if (isList(column)) refuseNested(value.text, column)
+		return wellFormed(value.text, column)
+	}
 	// A number's text has no sign at zero.
 	return Object.is(value, -0) ? '-0' : String(value)
+}
+
+/** Whether a column is an array whose elements are no JSON themselves. */
+function isList({ sqlType }: Column): boolean {
+	return sqlType.endsWith('[]') && sqlType !== 'json[]' && sqlType !== 'jsonb[]'
+}
+
+/** A list or an object within a list would be stored as its text. */
+function refuseNested(text: string, column: Column): void {
+	// The first character is the list's own.
+	if (!/[[{]/.test(text.trimStart().slice(1))) return
+	let list: unknown
+	try {
+		list = JSON.parse(text)
+	} catch {
+		throw new ModelError('invalid', [column.name])
+	}
+	if (Array.isArray(list) && list.some((element) => typeof element === 'object' && element !== null))
+		throw new ModelError('invalid', [column.name])
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u
@@ -61,4 +83,28 @@ export function arrayLiteral(ids: readonly string[], column: Column): string {
 	if (column.type !== 'text') return `{${ids.join(',')}}`
 	const quoted = ids.map((id) => `"${wellFormed(id, column).replace(/["\\]/g, '\\$&')}"`)
 	return `{${quoted.join(',')}}`
+}
+
+/** Types of which a list is sent value by value: their arrays aren't written with commas, or there is no `=`. */
+function hasOwnForm({ type, sqlType }: Column): boolean {
+	return type === 'json' || (type === 'other' && (sqlType === 'box' || sqlType.includes('.')))
+}
+
+/** Values as an array's literal; `undefined` where a type's arrays have a form of their own. */
+export function arrayOfValues(values: readonly Value[], column: Column): string | undefined {
+	return hasOwnForm(column)
+		? undefined
+		: `{${values.map((value) => elementText(bound(value, column))).join(',')}}`
+}
+
+function elementText(value: unknown): string {
+	if (value === null) return 'NULL'
+	if (Buffer.isBuffer(value)) return `"\\\\x${value.toString('hex')}"`
+	return `"${String(value).replace(/["\\]/g, '\\$&')}"`
+}
+
+/** The n-th placeholder as an array of what `cast` writes for one value. */
+export function arrayCast(n: number, { sqlType }: Column): string {
+	if (sqlType === 'money') return `$${n}::numeric[]::money[]`
+	return `$${n}::${sqlType === 'name' ? 'text' : sqlType}[]`
 }

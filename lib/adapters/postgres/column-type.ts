@@ -3,7 +3,18 @@ import type { Field, FieldType } from '../../crud/model.ts'
 import type { CatalogType } from './catalog.ts'
 import { quoteName } from './quote.ts'
 
-type Kind = Pick<Field, 'type' | 'maxLength' | 'choices' | 'min' | 'max'>
+type Kind = Pick<Field, 'type' | 'maxLength' | 'choices' | 'min' | 'max' | 'digits' | 'besides'>
+
+const DAY = String.raw`-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`
+const TIME_UTC = String.raw`T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z`
+
+/** Infinity, years after 9999, and years before Christ, as `expression.ts` writes them. */
+function beyondYears(day: string): RegExp {
+	return new RegExp(`^(?:-?infinity|[1-9]\\d{4,6}${day}|\\d{4,6}${day} BC)$`)
+}
+
+const MOMENTS = beyondYears(DAY + TIME_UTC)
+const NOT_FINITE = /^(?:NaN|-?Infinity)$/
 
 /** Types of `pg_catalog`; those that aren't here are written as the database writes them: `other`. */
 const BUILT_IN: Readonly<Record<string, Kind>> = {
@@ -14,7 +25,7 @@ const BUILT_IN: Readonly<Record<string, Kind>> = {
 	oid: { type: 'integer', min: 0, max: 4_294_967_295 },
 	float4: { type: 'float' },
 	float8: { type: 'float' },
-	numeric: { type: 'decimal' },
+	numeric: { type: 'decimal', besides: NOT_FINITE },
 	money: { type: 'decimal' },
 	text: { type: 'text' },
 	varchar: { type: 'text' },
@@ -23,10 +34,10 @@ const BUILT_IN: Readonly<Record<string, Kind>> = {
 	name: { type: 'text', maxLength: 63 },
 	char: { type: 'text', maxLength: 1 },
 	uuid: { type: 'uuid' },
-	date: { type: 'date' },
-	time: { type: 'time' },
-	timestamp: { type: 'timestamp' },
-	timestamptz: { type: 'timestamp' },
+	date: { type: 'date', besides: beyondYears(DAY) },
+	time: { type: 'time', besides: /^24:00:00(?:\.0{1,9})?$/ },
+	timestamp: { type: 'timestamp', besides: MOMENTS },
+	timestamptz: { type: 'timestamp', besides: MOMENTS },
 	json: { type: 'json' },
 	jsonb: { type: 'json' },
 	bytea: { type: 'bytes' },
@@ -40,7 +51,7 @@ export function isLoose(type: CatalogType): boolean {
 	return type.name === 'bpchar' || otherType(type) === 'text'
 }
 
-/** A type's modifier for texts holds its length and the four bytes of a header. */
+/** A modifier holds the length of a text, or the digits of a numeric, and the four bytes of a header. */
 const TYPMOD_HEADER = 4
 
 /** What a column of a type holds; `typmod` is -1 for no length. Domains are resolved by the caller. */
@@ -52,7 +63,17 @@ export function fieldOf(type: CatalogType, typmod: number): Kind {
 	if (typmod >= TYPMOD_HEADER && /^(?:varchar|bpchar)$/.test(type.name)) {
 		return { type: 'text', maxLength: typmod - TYPMOD_HEADER }
 	}
+	if (typmod >= TYPMOD_HEADER && type.name === 'numeric') {
+		return { type: 'decimal', digits: digitsOf(typmod - TYPMOD_HEADER), besides: /^NaN$/ }
+	}
 	return builtIn
+}
+
+/** Of 16 bits of precision above 11 bits of scale, which since PostgreSQL 15 has a sign. */
+function digitsOf(modifier: number): readonly [before: number, behind: number] {
+	const precision = modifier >> 16
+	const scale = ((modifier & 0x7ff) ^ 0x400) - 0x400
+	return [Math.max(0, precision - scale), scale]
 }
 
 /** Texts of extensions (citext) are texts. */

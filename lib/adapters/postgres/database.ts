@@ -16,6 +16,8 @@ export interface Connected {
 	readonly driver: Driver
 	/** Whether the driver has its own forms for some types, which values have to be kept from. */
 	readonly throughText: boolean
+	/** Looks at what is between the driver and the server, before the first statement. @throws TypeError */
+	begin(): Promise<void>
 }
 
 /**
@@ -24,14 +26,19 @@ export interface Connected {
  * @throws TypeError for anything else
  */
 export function connected(database: PostgresDatabase, timeoutSeconds: Seconds): Connected {
-	if (isPostgresJs(database))
-		return { driver: new PostgresJsDriver(database, timeoutSeconds), throughText: true }
-	if (isPGlite(database)) return { driver: new PGliteDriver(database), throughText: false }
-	if (isPgPool(database)) return { driver: new PgDriver(database, timeoutSeconds), throughText: false }
+	if (isPostgresJs(database)) {
+		const driver = new PostgresJsDriver(database, timeoutSeconds)
+		return { driver, throughText: true, begin: () => driver.begin() }
+	}
+	if (isPGlite(database)) return { driver: new PGliteDriver(database), throughText: false, begin: nothing }
+	if (isPgPool(database))
+		return { driver: new PgDriver(database, timeoutSeconds), throughText: false, begin: nothing }
 	throw new TypeError(
 		"PostgresModel takes a pg Pool, a postgres.js sql or a PGlite; a pg Client won't do, as it is one connection only",
 	)
 }
+
+async function nothing(): Promise<void> {}
 
 function isPostgresJs(database: PostgresDatabase): database is PostgresJsSql {
 	return typeof database === 'function' && can(database, 'unsafe') && can(database, 'begin')

@@ -1,11 +1,21 @@
 /** PostgreSQL's `Dialect`. */
 import type { Listed, Value } from '../../crud/model.ts'
 import type { ModelError } from '../../crud/model-error.ts'
-import type { Dialect, ListParts, OrderColumn, RecordSql, Selected, Sql } from '../../sql/dialect.ts'
+import {
+	type Dialect,
+	type ListParts,
+	type OrderColumn,
+	patternOf,
+	type RecordSql,
+	type Selected,
+	type Sql,
+	type TextMatch,
+} from '../../sql/dialect.ts'
 import type { Rows } from '../../sql/driver.ts'
 import { ALIAS, columnName } from '../../sql/name.ts'
+import type { Room } from '../../sql/room.ts'
 import type { Column, Table } from '../../sql/table.ts'
-import { arrayLiteral, bound, cast } from './binding.ts'
+import { arrayCast, arrayLiteral, arrayOfValues, bound, cast } from './binding.ts'
 import { LOOSE } from './column-type.ts'
 import { failure } from './failure.ts'
 import { ListText, readListed } from './list.ts'
@@ -15,13 +25,19 @@ import { recordJson } from './record.ts'
 /** Types that `like` takes as they are. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'varchar', 'name'])
 
+/** No such column; a value or an operator of another type than its column's. */
+const OUTDATED: ReadonlySet<unknown> = new Set(['42703', '42804', '42883'])
+
 export class PostgresDialect implements Dialect {
 	readonly name = 'postgres'
 	readonly returning = { insert: true, update: true, delete: true }
 	readonly returningAlias = ALIAS
 	readonly comparesRows = true
+	readonly skipsSilently = true
 	readonly gathers = true
+	readonly takesChanges = `select 1 where current_setting('transaction_read_only') = 'off'`
 	readonly insertNothing = ' default values'
+	readonly room: Room
 	readonly #throughText: boolean
 	/** What lists have been asked for: a model passes the same array again and again. */
 	readonly #lists = new WeakMap<readonly Selected[], ListText>()
@@ -30,7 +46,8 @@ export class PostgresDialect implements Dialect {
 	readonly keyIs?: (sql: Sql, key: Column, alias: string, id: string) => void
 
 	/** `throughText` where the driver has forms of its own for some types; `key` is the table's. */
-	constructor(throughText: boolean, key: Column) {
+	constructor(throughText: boolean, key: Column, room: Room) {
+		this.room = room
 		this.#throughText = throughText
 		if (key.storage === LOOSE) this.keyIs = writeKeyIs
 	}
@@ -78,19 +95,34 @@ export class PostgresDialect implements Dialect {
 		return column.nullable ? `${name} desc nulls last` : `${name} desc`
 	}
 
-	matches(
-		sql: Sql,
-		column: Column,
-		alias: string,
-		op: 'contains' | 'startsWith' | 'endsWith',
-		value: string,
-	): void {
+	matches(sql: Sql, column: Column, alias: string, match: TextMatch): void {
 		const name = columnName(this, column, alias)
-		const literal = value.replace(/[\\%_]/g, '\\$&')
-		const pattern = `${op === 'startsWith' ? '' : '%'}${literal}${op === 'endsWith' ? '' : '%'}`
-		sql.add(`${TEXTS.has(column.sqlType) || isExtension(column) ? name : `${name}::text`} like `)
+		const text = TEXTS.has(column.sqlType) || isExtension(column) ? name : `${name}::text`
+		const pattern = patternOf(match, /[\\%_]/g, '\\')
+		// What `ilike` looks for an index of trigrams finds; by `lower` it would need one of its own.
+		sql.add(`${text} ${match.ignoreCase ? 'ilike' : 'like'} `)
 		sql.values.push(bound(pattern, column))
 		sql.add(`$${sql.values.length}::text`)
+	}
+
+	/** One array, however many there are: a statement has 65,535 placeholders at most. */
+	oneOf(sql: Sql, column: Column, alias: string, values: readonly Value[], isExact: boolean): void {
+		const name = columnName(this, column, alias)
+		const array = arrayOfValues(values, column)
+		if (array === undefined) {
+			sql.add(`${name} in (`)
+			for (const [index, value] of values.entries()) sql.add(index === 0 ? '' : ', ').value(value, column)
+			sql.add(')')
+			return
+		}
+		sql.values.push(array)
+		const isOne = `${name} = any(${arrayCast(sql.values.length, column)})`
+		if (!isExact || column.storage !== LOOSE) {
+			sql.add(isOne)
+			return
+		}
+		sql.values.push(array)
+		sql.add(`(${isOne} and ${name}::text collate "C" = any($${sql.values.length}::text[]))`)
 	}
 
 	keyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void {
@@ -104,14 +136,18 @@ export class PostgresDialect implements Dialect {
 	list(sql: Sql, parts: ListParts): void {
 		let text = this.#lists.get(parts.selected)
 		if (text === undefined) {
-			text = new ListText(parts.selected)
+			text = new ListText(parts.selected, this.room)
 			this.#lists.set(parts.selected, text)
 		}
 		text.write(sql, parts)
 	}
 
-	listed(rows: Rows, parts: ListParts): Listed {
+	listed(rows: Rows, parts: ListParts): Listed | undefined {
 		return readListed(rows, parts)
+	}
+
+	isOutdated(error: unknown): boolean {
+		return error instanceof Error && 'code' in error && OUTDATED.has(error.code)
 	}
 
 	failure(error: unknown, table: Table): ModelError | undefined {

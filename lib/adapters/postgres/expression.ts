@@ -59,6 +59,23 @@ export function cursorValue({ sqlType, type }: Column, name: string): string {
 	return sqlType.endsWith(ARRAY) ? name : scalar(sqlType, name, type === 'bigint', MICROSECONDS)
 }
 
+/** Types whose values have some bytes, whatever they are. */
+const SHORT: ReadonlySet<string> = new Set(
+	(
+		'bool int2 int4 int8 float4 float8 oid money name "char" uuid date time timetz timestamp timestamptz interval ' +
+		'inet cidr macaddr macaddr8 pg_lsn'
+	).split(' '),
+)
+
+export function isShort({ sqlType }: Column): boolean {
+	return SHORT.has(sqlType)
+}
+
+/** A collected value as `octet_length` takes it. */
+export function bytesOf({ sqlType }: Column, name: string): string {
+	return sqlType === 'bytea' ? name : `${name}::text`
+}
+
 function arrayOf(sqlType: string, name: string): string {
 	return arrayValue(sqlType.slice(0, -ARRAY.length), name)
 }

@@ -86,6 +86,7 @@ function columnFor(
 		hasDefault: !isGenerated && hasDefault(column, chain),
 		generated: isGenerated,
 		...(field.type === 'bigint' && bigint === 'string' ? { asText: true } : {}),
+		...(column.isLoose ? { wholeOnly: true } : {}),
 		...(column.isLoose || isLoose(type) ? { storage: LOOSE } : {}),
 	} satisfies Field & Column
 }

@@ -3,12 +3,14 @@
  * expressions that write JSON come into play, else these would be worked out for them too.
  */
 import type { Listed } from '../../crud/model.ts'
-import { ModelError } from '../../crud/model-error.ts'
-import { type Dialect, type ListParts, MOST_BYTES, type Selected, type Sql } from '../../sql/dialect.ts'
+import { ModelError, refuseLarger } from '../../crud/model-error.ts'
+import type { Dialect, ListParts, Selected, Sql } from '../../sql/dialect.ts'
 import type { Rows } from '../../sql/driver.ts'
 import { ALIAS, columnName, tableName } from '../../sql/name.ts'
+import type { Room } from '../../sql/room.ts'
 import { type Step, Texts } from '../../sql/texts.ts'
-import { collected, cursorValue } from './expression.ts'
+import type { Bytes } from '../../time.ts'
+import { bytesOf, collected, cursorValue, isShort } from './expression.ts'
 import { recordJson } from './record.ts'
 
 /**
@@ -44,9 +46,10 @@ interface Conditions {
  */
 export class ListText {
 	readonly #records: string
-	readonly #texts = new Texts()
+	readonly #texts: Texts
 
-	constructor(selected: readonly Selected[]) {
+	constructor(selected: readonly Selected[], room: Room) {
+		this.#texts = new Texts(room)
 		const between = betweenOf(selected) === LINE ? `E',\\n'` : `E',\\x01'`
 		this.#records = `string_agg(${recordJson(selected, ALIAS)}, ${between})`
 	}
@@ -86,8 +89,10 @@ function betweenOf(selected: readonly Selected[]): string {
 }
 
 /** All that the text of a list depends on. */
-function stepsOf({ order, limit, offset, total }: ListParts, { counted, paged }: Conditions): Step[] {
-	const steps: Step[] = [reach(limit, offset), (total ? 2 : 0) + (offset > 0 ? 1 : 0), counted, paged]
+function stepsOf(parts: ListParts, { counted, paged }: Conditions): Step[] {
+	const { order, limit, offset, total, maxBytes, looksBeyond } = parts
+	const form = (looksBeyond ? 4 : 0) + (total ? 2 : 0) + (offset > 0 ? 1 : 0)
+	const steps: Step[] = [reach(limit, offset), maxBytes, form, counted, paged]
 	for (const { column, descending } of order) steps.push(column.name, descending ? 1 : 0)
 	return steps
 }
@@ -95,12 +100,11 @@ function stepsOf({ order, limit, offset, total }: ListParts, { counted, paged }:
 /** `records` is the aggregate of their JSON. One record more than wanted is read, to know whether there is one. */
 function listText(
 	dialect: Dialect,
-	{ table, order, limit, offset, total }: ListParts,
+	{ table, order, limit, offset, total, maxBytes, looksBeyond }: ListParts,
 	records: string,
 	{ counted, paged, most, from }: Conditions,
 ): string {
 	const source = `${tableName(dialect, table)} ${ALIAS}`
-	const last = order.map(({ column }, at) => cursorValue(column, `w.k${at}`)).join(', ')
 	const count = total ? `, (select count(*) from ${source}${counted})` : ''
 	const keys = order.map(({ column }, at) => {
 		const key = collected(column, columnName(dialect, column, ALIAS))
@@ -109,11 +113,26 @@ function listText(
 	})
 	const terms = order.map((term) => dialect.orderTerm(term, ALIAS)).join(', ')
 	const rows = `select ${ALIAS}.* from ${source}${paged} order by ${terms} limit ${reach(limit, offset)}`
-	const page = `select ${ALIAS}.* from (${rows}) ${ALIAS} limit ${most} + 1${from === '' ? '' : ` offset ${from}`}`
+	const page = `select ${ALIAS}.* from (${rows}) ${ALIAS} limit ${most}${looksBeyond ? ' + 1' : ''}${from === '' ? '' : ` offset ${from}`}`
 	const all = `select ${records} as j, count(*) as n${keys.join('')} from (${page}) ${ALIAS}`
-	// V8 has no longer texts than half a GiB, and pg ends the process where it is given one.
-	const json = `case when octet_length(w.j) <= ${MOST_BYTES} then w.j end`
-	return `select ${json}, w.n, json_build_array(${last})::text${count} from (${all}) w`
+	const json = `case when octet_length(w.j) <= ${wholeBytes(maxBytes)} then w.j end`
+	return `select ${json}, w.n, ${cursorOf(order, maxBytes)}${count} from (${all}) w`
+}
+
+/** The last record's keys as JSON; null where one that has no longest value is larger than the whole page may be. */
+function cursorOf(order: ListParts['order'], maxBytes: Bytes): string {
+	const keys = order.map(({ column }, at) => cursorValue(column, `w.k${at}`)).join(', ')
+	const cursor = `json_build_array(${keys})::text`
+	const large: string[] = []
+	for (const [at, { column }] of order.entries())
+		if (!isShort(column)) large.push(`octet_length(${bytesOf(column, `w.k${at}`)}) > ${wholeBytes(maxBytes)}`)
+	return large.length === 0 ? cursor : `case when ${large.join(' or ')} then null else ${cursor} end`
+}
+
+/** V8 has no longer texts than half a GiB, and pg ends the process where it is given one. */
+function wholeBytes(maxBytes: Bytes): Bytes {
+	if (Number.isSafeInteger(maxBytes)) return maxBytes
+	throw new RangeError(`maxBytes must be a whole number, got ${String(maxBytes)}`)
 }
 
 /** The power of two that holds all up to the record behind the page; a bigint beyond what numbers count exactly. */
@@ -142,13 +161,22 @@ function writeWhere(sql: Sql, where: ListParts['where'], after: ListParts['after
 }
 
 /** What the row says. */
-export function readListed({ rows }: Rows, { limit, total, selected }: ListParts): Listed {
+export function readListed({ rows }: Rows, parts: ListParts): Listed | undefined {
+	const { limit, total, selected, maxBytes, looksBeyond } = parts
 	const [json, count, next, all] = rows[0] ?? []
-	if (json === null && Number(count) > 0) throw new ModelError('too_large')
-	const isMore = Number(count) > limit
+	const hasBeyond = Number(count) > limit
+	if (json === null && Number(count) > 0) {
+		if (hasBeyond) return undefined
+		throw new ModelError('too_large')
+	}
+	const isMore = (hasBeyond || !looksBeyond) && limit > 0
+	if (isMore && next === null) throw new ModelError('too_large')
+	const page = typeof json === 'string' ? `[${recordsOf(json, hasBeyond, betweenOf(selected))}]` : '[]'
+	const cursor = isMore && typeof next === 'string' ? next : undefined
+	refuseLarger(page, maxBytes, cursor)
 	return {
-		json: typeof json === 'string' ? `[${recordsOf(json, isMore, betweenOf(selected))}]` : '[]',
-		next: isMore && limit > 0 && typeof next === 'string' ? next : undefined,
+		json: page,
+		next: cursor,
 		total: total ? Number(all) : undefined,
 	}
 }

@@ -8,11 +8,12 @@ import type { Rows, Statement } from '../../sql/driver.ts'
 import { Lending } from '../../sql/lending.ts'
 import { isKept } from '../../sql/prepared.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../time.ts'
-import { NotSent, Unanswered } from './failure.ts'
+import { NotSent, READ_TIMEOUT, Unanswered } from './failure.ts'
 import { PgBatch } from './pg-batch.ts'
 import { cancel } from './pg-cancel.ts'
-import { isBreaking, type Lease, leaseOf } from './pg-lease.ts'
+import { isBreaking, type Lease } from './pg-lease.ts'
 import type { PgCallback, PgPool, PgQuery, PgResult } from './pg-pool.ts'
+import { isReadOnly, PgRenewing } from './pg-renewing.ts'
 import { PgStatement, takesStatements } from './pg-statement.ts'
 import { StatementNames } from './statement-names.ts'
 
@@ -41,6 +42,7 @@ export class PgConnections {
 	/** How long a connection is waited for. */
 	readonly connecting: Milliseconds
 	readonly #lending: Lending<Lease>
+	readonly renewing: PgRenewing
 	readonly #names = new StatementNames()
 	readonly #deadlines: Deadlines
 	/** Of what is short. */
@@ -48,8 +50,9 @@ export class PgConnections {
 	readonly #most: Milliseconds
 
 	constructor(pool: PgPool, timeoutSeconds: Seconds) {
+		this.renewing = new PgRenewing(pool)
 		this.#lending = new Lending<Lease>(
-			(got) => pool.connect((error, client, release) => got(error, leaseOf(client, release))),
+			(got) => this.renewing.connect(got),
 			(lease) => lease.release(),
 		)
 		this.#most = timeoutSeconds * 1000
@@ -128,7 +131,9 @@ export class PgConnections {
 
 	/** Runs a statement; once more, where only its preparation was at fault and no transaction is spoilt by it. */
 	run(lease: Lease, statement: Statement, mayRepeat: boolean, done: Done<Rows>): void {
-		const name = isKept(statement) ? this.#names.of(statement.text) : undefined
+		// Commands gain nothing by it; behind a pooler, where they could fail, `begin` could not be repeated.
+		const isPrepared = statement.values.length > 0 && isKept(statement)
+		const name = isPrepared ? this.#names.of(statement.text) : undefined
 		this.#send(lease, statement, name, (error, rows) => {
 			const isOutdated =
 				error !== undefined && name !== undefined && this.#isOutdated(error, statement.text, name)
@@ -197,7 +202,7 @@ export class PgConnections {
 		}
 		let isDone = false
 		const told = (error: Error | null, result: PgResult | undefined) => {
-			if (isDone) return
+			if (isDone) return lease.letGo()
 			isDone = true
 			this.#deadlines.delete(item)
 			if (error === null || error === undefined) {
@@ -205,10 +210,13 @@ export class PgConnections {
 				return
 			}
 			if (isBreaking(error)) lease.spoil(error)
+			if (isReadOnly(error)) this.renewing.renew()
+			// pg's `query_timeout` has ended, and pg doesn't tell what becomes of the statement.
+			if (error.message === READ_TIMEOUT) lease.giveUp(this.#deadlines)
 			done(error, undefined)
 		}
 		const item = wait(this.#deadlines, this.#most, () => {
-			cancel(lease.client)
+			lease.giveUp(this.#deadlines)
 			told(new Unanswered(), undefined)
 		})
 		try {

@@ -28,6 +28,10 @@ export class PgDriver implements Driver {
 		return joins ? this.#inserts.query(statement) : this.#connections.query(statement)
 	}
 
+	renew(): void {
+		this.#connections.renewing.renew()
+	}
+
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
 		const lease = await new Promise<Lease>((resolve, reject) => this.#connections.borrow(resolve, reject))
 		const run = inTurn((statement) => this.#ran(lease, statement))

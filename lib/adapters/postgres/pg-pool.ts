@@ -55,6 +55,8 @@ export interface PgConnection {
 	bind(message: { readonly statement: string; readonly values: unknown[] }): void
 	execute(message: object): void
 	sync(): void
+	/** Told when the server has ended what it was asked. */
+	once?(event: 'readyForQuery', listener: () => void): unknown
 }
 
 export interface PgQuery {

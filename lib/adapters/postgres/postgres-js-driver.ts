@@ -6,11 +6,19 @@ import { Deadlines, type Due } from '../../deadlines.ts'
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { isKept } from '../../sql/prepared.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../time.ts'
+import { cancel } from './pg-cancel.ts'
+import { isReadOnly } from './pg-renewing.ts'
 import { StatementNames } from './statement-names.ts'
 
 /** What is called of a `sql`, and of the one within a transaction. */
 export interface PostgresJsQueryable {
-	unsafe(text: string, values: never[], options: { readonly prepare: boolean }): { values(): PostgresJsQuery }
+	unsafe(text: string, values: never[], options: PostgresJsOptions): { values(): PostgresJsQuery }
+}
+
+export interface PostgresJsOptions {
+	readonly prepare: boolean
+	/** Called with the connection; whether others may be sent on it before it is answered. */
+	readonly onexecute?: (connection: unknown) => boolean
 }
 
 /** A statement of its, which it sends when it is first waited for. */
@@ -29,6 +37,11 @@ export interface PostgresJsTransaction extends PostgresJsQueryable {
 
 /** Of the time that a model waits, the part within which a statement must have been sent. */
 const SENDING = 0.7
+/** How soon it is looked again whether a statement that was given up has come to its turn. */
+const AGAIN: Milliseconds = 500
+
+/** A server may be meant to be read only: then a change that is tried again and again doesn't renew them each time. */
+const PAUSE: Milliseconds = 1_000
 
 export class PostgresJsDriver implements Driver {
 	readonly #sql: PostgresJsSql
@@ -36,12 +49,31 @@ export class PostgresJsDriver implements Driver {
 	readonly #most: Milliseconds
 	/** It names statements itself, but would prepare any number of them. */
 	readonly #names = new StatementNames()
+	#renewed: Milliseconds = Number.NEGATIVE_INFINITY
 
 	constructor(sql: PostgresJsSql, timeoutSeconds: Seconds) {
 		this.#sql = sql
-		this.#most = timeoutSeconds * 1000 * SENDING
+		this.#most = timeoutSeconds * 1000
 		// Noticed so early that the model, which would have to say that nobody knows, has not lost its own patience.
-		this.#deadlines = new Deadlines(steadyClock, this.#most / 2)
+		this.#deadlines = new Deadlines(steadyClock, (this.#most * SENDING) / 2)
+	}
+
+	/**
+	 * Refuses what would mix up records. postgres.js repeats a statement by itself where a pooler has given it another
+	 * connection, on which it isn't prepared, and then hands out answers to the wrong statements (3.4.9). A pooler has
+	 * keys of its own for cancelling, so that the process a connection names isn't the one that works for it.
+	 *
+	 * @throws TypeError where it would prepare statements behind a pooler
+	 */
+	async begin(): Promise<void> {
+		if (!('prepare' in this.#sql.options) || this.#sql.options.prepare === false) return
+		const rows = await this.#sql.unsafe('select pg_backend_pid()', [], { prepare: false }).values()
+		const told: unknown = Reflect.get(rows, 'state')
+		const named: unknown = typeof told === 'object' && told !== null ? Reflect.get(told, 'pid') : undefined
+		if (typeof named !== 'number' || Number(rows[0]?.[0]) === named) return
+		throw new TypeError(
+			'between postgres.js and PostgreSQL is a pooler, such as PgBouncer, behind which prepared statements get lost: pass prepare: false to postgres()',
+		)
 	}
 
 	async query(statement: Statement): Promise<Rows> {
@@ -49,6 +81,7 @@ export class PostgresJsDriver implements Driver {
 			return await this.#run(this.#sql, statement)
 		} catch (error) {
 			comeBackSoon(this.#sql)
+			if (isMixedUp(error)) return this.#run(this.#sql, statement)
 			throw error
 		}
 	}
@@ -59,6 +92,21 @@ export class PostgresJsDriver implements Driver {
 		} catch (error) {
 			comeBackSoon(this.#sql)
 			throw error
+		}
+	}
+
+	/**
+	 * Closes the connections that there are, each after what it runs: as many statements as it may have connections,
+	 * asked at once, find all of them. To end their backends would make postgres.js mix up answers (3.4.9).
+	 */
+	renew(): void {
+		const now = steadyClock()
+		if (now - this.#renewed < PAUSE) return
+		this.#renewed = now
+		const max: unknown = Reflect.get(this.#sql.options, 'max')
+		for (let asked = 0; asked < (typeof max === 'number' ? max : 1); asked++) {
+			const options = { prepare: false, onexecute: endAfter }
+			this.#sql.unsafe('select 1', [], options).values().then(ignore, ignore)
 		}
 	}
 
@@ -85,27 +133,86 @@ export class PostgresJsDriver implements Driver {
 		const prepare = isKept(statement) && this.#names.of(text) !== undefined
 		// Its types want values that it knows; what we bind are texts, booleans and Buffers.
 		const query = sql.unsafe(text, [...values] as never[], { prepare }).values()
-		const item: Due = { due: this.#deadlines.clock() + this.#most, expire: () => cancelUnsent(query) }
+		const sentBy = this.#deadlines.clock() + this.#most * SENDING
+		const item: Due = { due: sentBy, expire: () => this.#giveUp(query, item, sentBy) }
 		this.#deadlines.add(item)
 		try {
 			const rows = await query
 			return { rows, affected: rows.count ?? 0 }
+		} catch (error) {
+			if (isMixedUp(error)) this.#names.turnOff()
+			if (isReadOnly(error)) this.renew()
+			throw error
 		} finally {
 			this.#deadlines.delete(item)
 		}
 	}
+
+	/**
+	 * Cancels a statement that was not sent in time, and one that is not answered in time. One that waits behind others
+	 * on its connection can't be cancelled, only what is at work there: it is looked at again.
+	 */
+	#giveUp(query: PostgresJsQuery, item: Due, sentBy: Milliseconds): void {
+		if (isUnsent(query)) {
+			cancelUnsent(query)
+			return
+		}
+		const { clock } = this.#deadlines
+		const answeredBy = sentBy + this.#most * (1 - SENDING)
+		if (clock() >= answeredBy) cancelSent(query, this.#sql.options)
+		item.due = Math.max(answeredBy, clock() + AGAIN)
+		this.#deadlines.add(item)
+	}
+}
+
+/** Whether a statement was prepared on another connection of the server's than the one that is to run it. */
+function isMixedUp(error: unknown): boolean {
+	return error instanceof Error && 'code' in error && (error.code === '26000' || error.code === '42P05')
+}
+
+/** Its `state` is null until it is sent. */
+function isUnsent(query: PostgresJsQuery): boolean {
+	return Reflect.get(query, 'state') === null
 }
 
 /**
- * Its `state` is null until it is sent. One that was sent is left alone: it would be cancelled through another
- * connection, and where that fails, by a rejection that nobody can catch. One for which a connection is being
- * made isn't in the queue; postgres.js would skip it when the connection is there, and never use the connection.
- * So it isn't to be skipped, but nothing is left of it that does anything.
+ * One for which a connection is being made isn't in the queue; postgres.js would skip it when the connection is there,
+ * and never use the connection. So it isn't to be skipped, but nothing is left of it that does anything.
  */
 function cancelUnsent(query: PostgresJsQuery): void {
-	if (Reflect.get(query, 'state') !== null || !('strings' in query && 'args' in query)) return
+	if (!('strings' in query && 'args' in query)) return
 	query.cancel()
 	Object.assign(query, { strings: ['select 1'], args: [], cancelled: null })
+}
+
+/**
+ * Cancels a statement that is at work, by a request of ours: that of postgres.js fails by a rejection that nobody can
+ * catch. Its connection is free when the server has ended it. Of several hosts it isn't known which one it is; the
+ * others don't know the key.
+ */
+function cancelSent(query: PostgresJsQuery, options: object): void {
+	const state: unknown = Reflect.get(query, 'state')
+	if (Reflect.get(query, 'active') !== true || typeof state !== 'object' || state === null) return
+	const [processID, secretKey]: unknown[] = [Reflect.get(state, 'pid'), Reflect.get(state, 'secret')]
+	for (const place of placesOf(options)) cancel({ ...place, processID, secretKey })
+}
+
+/** Where its connections may lead to. */
+function placesOf(options: object): { host: unknown; port: unknown; ssl: object | boolean }[] {
+	const [hosts, ports, path, ssl]: unknown[] = ['host', 'port', 'path', 'ssl'].map((name) =>
+		Reflect.get(options, name),
+	)
+	if (!Array.isArray(hosts) || !Array.isArray(ports)) return []
+	const secure = sslOf(ssl)
+	// Of a Unix socket it tells the whole path.
+	const folder = typeof path === 'string' ? path.replace(/\/\.s\.PGSQL\.\d+$/, '') : undefined
+	return hosts.map((host, at) => ({ host: folder ?? host, port: ports[at], ssl: secure }))
+}
+
+/** Its words for a server whose certificate isn't looked at: so that the request goes where the statement went. */
+function sslOf(ssl: unknown): object | boolean {
+	if (ssl === 'require' || ssl === 'allow' || ssl === 'prefer') return { rejectUnauthorized: false }
+	return typeof ssl === 'object' && ssl !== null ? ssl : Boolean(ssl)
 }
 
 /**
@@ -116,3 +223,12 @@ function comeBackSoon({ options }: PostgresJsSql): void {
 	const shared: unknown = Reflect.get(options, 'shared')
 	if (typeof shared === 'object' && shared !== null && 'retries' in shared) shared.retries = 0
 }
+
+/** Called with the connection that a statement goes out on. Answers that it takes no others, as it ends behind this one. */
+function endAfter(connection: unknown): boolean {
+	if (typeof connection !== 'object' || connection === null || !('end' in connection)) return true
+	if (typeof connection.end === 'function') connection.end()
+	return false
+}
+
+function ignore(): void {}
