@@ -12,7 +12,9 @@ import type {
 	Selection,
 	Values,
 } from '../crud/model.ts'
+import { ModelError } from '../crud/model-error.ts'
 import type { Dialect } from '../sql/dialect.ts'
+import type { Reopen } from '../sql/live-table.ts'
 import {
 	type DatabaseOptions,
 	type OpeningOptions,
@@ -20,13 +22,16 @@ import {
 	type TableOptions,
 } from '../sql/model-options.ts'
 import { columnOf, columnsOf } from '../sql/name.ts'
+import { roomOf } from '../sql/room.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
-import type { Seconds } from '../time.ts'
+import type { Milliseconds, Seconds } from '../time.ts'
 import { mustBeDatabase, type SqliteDatabase } from './sqlite/connection.ts'
 import { sqliteDialect, withExactKey } from './sqlite/dialect.ts'
 import { driverOf, type SqliteDriver } from './sqlite/driver.ts'
-import { findListing, introspect, type Listing, listings, ownKey } from './sqlite/introspect.ts'
+import { isReadOnly } from './sqlite/failure.ts'
+import { introspect } from './sqlite/introspect.ts'
+import { findListing, type Listing, listings, ownKey } from './sqlite/listing.ts'
 
 export type { SqliteDatabase } from './sqlite/connection.ts'
 
@@ -51,12 +56,18 @@ export type SqliteModelOptions = TableOptions
 export class SqliteModel extends SqlModel implements Model {
 	/** For a table in which a BLOB was met where there should be none, and for transactions, which can't be repeated. */
 	readonly #guarded: SqlModel
+	readonly #driver: SqliteDriver
+	/** Whether its file could be written when it was opened. */
+	readonly #isWritable: boolean
 	#isLean = true
 
 	/** @internal Models are made by {@link SqliteModel.open}. */
-	constructor({ driver, lean, guarded }: Ways, table: Table, timeoutSeconds: Seconds) {
-		super(table, driver, lean, timeoutSeconds)
-		this.#guarded = new SqlModel(table, driver, guarded, timeoutSeconds)
+	constructor(ways: Ways, table: Table, timeoutSeconds: Seconds, reopen: Reopen) {
+		const { driver, lean, guarded, isWritable } = ways
+		super(table, driver, lean, timeoutSeconds, reopen)
+		this.#driver = driver
+		this.#isWritable = isWritable
+		this.#guarded = new SqlModel(table, driver, guarded, timeoutSeconds, reopen)
 	}
 
 	/**
@@ -133,6 +144,12 @@ export class SqliteModel extends SqlModel implements Model {
 		return this.#guarded.transaction(work)
 	}
 
+	/** @throws ModelError `unavailable` also where the file could be written, and can't be any more */
+	override async check(): Promise<void> {
+		await super.check()
+		if (this.#isWritable && !canWrite(this.#driver)) throw new ModelError('unavailable')
+	}
+
 	async #leanFirst<T>(lean: () => Promise<T>, guarded: () => Promise<T>): Promise<T> {
 		if (!this.#isLean) return guarded()
 		try {
@@ -153,18 +170,35 @@ interface Ways {
 	readonly driver: SqliteDriver
 	readonly lean: Dialect
 	readonly guarded: Dialect
+	readonly isWritable: boolean
+}
+
+/** How long locks of other processes are waited for, where the user has said nothing: it holds up this process. */
+const WAIT_FOR_LOCKS: Milliseconds = 1_000
+
+/** Only a file that is read-only says no: a lock of somebody else's, or a transaction of the user's own, tell nothing. */
+function canWrite(driver: SqliteDriver): boolean {
+	try {
+		driver.tryWriting()
+		return true
+	} catch (error) {
+		return !isReadOnly(error)
+	}
 }
 
 function opened(database: SqliteDatabase): Ways {
 	mustBeDatabase(database)
 	const driver = driverOf(database)
+	driver.waitForLocks(WAIT_FOR_LOCKS)
 	const text = "select json_array(0.1 + 0.2), sum(name = 'octet_length') from pragma_function_list"
 	const [row = []] = driver.run({ text, values: [], writes: false }).rows
 	const writing = { writesReals: row[0] === '[0.30000000000000004]', measuresBytes: Number(row[1]) > 0 }
+	const room = roomOf(database)
 	return {
 		driver,
-		lean: sqliteDialect({ ...writing, guardsBlobs: false }),
-		guarded: sqliteDialect({ ...writing, guardsBlobs: true }),
+		lean: sqliteDialect({ ...writing, guardsBlobs: false }, room),
+		guarded: sqliteDialect({ ...writing, guardsBlobs: true }, room),
+		isWritable: canWrite(driver),
 	}
 }
 
@@ -173,9 +207,11 @@ function modelOf(ways: Ways, listing: Listing, { key, bigint, timeoutSeconds }: 
 	const { type } = columnOf(columnsOf(table), table.key)
 	// A text's column may be compared without case, or without spaces at its end; an id is what it is.
 	const exact = type === 'text' || type === 'uuid' ? exactly(ways) : ways
-	return new SqliteModel(exact, table, timeoutSeconds)
+	const again = { key: table.key, asText: bigint === 'string' }
+	const reopen = async () => introspect(ways.driver, listing, again)
+	return new SqliteModel(exact, table, timeoutSeconds, reopen)
 }
 
-function exactly({ driver, lean, guarded }: Ways): Ways {
-	return { driver, lean: withExactKey(lean), guarded: withExactKey(guarded) }
+function exactly({ lean, guarded, ...ways }: Ways): Ways {
+	return { ...ways, lean: withExactKey(lean), guarded: withExactKey(guarded) }
 }

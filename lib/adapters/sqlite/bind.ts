@@ -3,7 +3,7 @@ import type { Value } from '../../crud/model.ts'
 import { ModelError } from '../../crud/model-error.ts'
 import type { Column } from '../../sql/table.ts'
 import { RawJson } from '../../wire/raw-json.ts'
-import { formOf, storedCursor, storedMoment } from './moment.ts'
+import { formOf, storedMoment } from './moment.ts'
 
 const LEAST = -(2n ** 63n)
 const GREATEST = 2n ** 63n - 1n
@@ -29,9 +29,11 @@ export function bound(value: Value, column: Column): unknown {
 	}
 }
 
-/** The same for a value of a cursor. */
+/** The same for a value of a cursor, which is as it was stored. */
 export function boundAfter(value: Value, column: Column): unknown {
-	return column.type === 'timestamp' ? storedCursor(value, formOf(column.storage)) : bound(value, column)
+	return column.type === 'timestamp' && typeof value === 'string'
+		? wellFormed(value, column)
+		: bound(value, column)
 }
 
 /** Half of a surrogate pair has no UTF-8, and drivers differ in what they make of it. */

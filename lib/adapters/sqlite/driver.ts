@@ -5,6 +5,7 @@
 import { ModelError } from '../../crud/model-error.ts'
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { isKept } from '../../sql/prepared.ts'
+import type { Milliseconds } from '../../time.ts'
 import { isClosed, type Prepared, prepare, type SqliteDatabase } from './connection.ts'
 
 /** More statements than this aren't kept prepared; conditions have many shapes. */
@@ -87,6 +88,29 @@ export class SqliteDriver implements Driver {
 		const answer = prepared.run(values)
 		if (typeof answer === 'number') return { rows: [], affected: answer }
 		return { rows: answer, affected: answer.length }
+	}
+
+	/**
+	 * Writes what is there already, and takes it back: whether the file can be written is known by nothing less.
+	 *
+	 * @throws what SQLite says
+	 */
+	tryWriting(): void {
+		// It has begun as one that writes.
+		if (this.#open !== undefined) return
+		this.#database.exec('begin immediate')
+		try {
+			const { rows } = this.run({ text: 'pragma user_version', values: [], writes: false })
+			this.#database.exec(`pragma user_version = ${Number(rows[0]?.[0])}`)
+		} finally {
+			this.#giveUp('rollback')
+		}
+	}
+
+	/** Lets locks of other processes be waited for, where nobody has said how long: without, each is an error at once. */
+	waitForLocks(time: Milliseconds): void {
+		const { rows } = this.run({ text: 'pragma busy_timeout', values: [], writes: false })
+		if (Number(rows[0]?.[0]) === 0) this.#database.exec(`pragma busy_timeout = ${time}`)
 	}
 
 	#giveUp(sql: string): void {

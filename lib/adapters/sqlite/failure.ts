@@ -2,6 +2,9 @@
 import { ModelError, type ModelErrorKind } from '../../crud/model-error.ts'
 import type { Table } from '../../sql/table.ts'
 
+/** Its name is the code by which the option `databaseMessages` knows it. */
+const RAISED = 'SQLITE_CONSTRAINT_TRIGGER'
+
 /** By the extended code where it says more than the primary one. */
 const CODES: readonly (readonly [number, string, ModelErrorKind])[] = [
 	[2067, 'SQLITE_CONSTRAINT_UNIQUE', 'unique'],
@@ -10,9 +13,11 @@ const CODES: readonly (readonly [number, string, ModelErrorKind])[] = [
 	[787, 'SQLITE_CONSTRAINT_FOREIGNKEY', 'foreign_key'],
 	[1299, 'SQLITE_CONSTRAINT_NOTNULL', 'not_null'],
 	[3091, 'SQLITE_CONSTRAINT_DATATYPE', 'invalid'],
+	// A trigger's `raise`.
+	[1811, RAISED, 'refused'],
 	[19, 'SQLITE_CONSTRAINT', 'check'],
 	[20, 'SQLITE_MISMATCH', 'invalid'],
-	[18, 'SQLITE_TOOBIG', 'invalid'],
+	[18, 'SQLITE_TOOBIG', 'too_large'],
 	[5, 'SQLITE_BUSY', 'busy'],
 	[6, 'SQLITE_LOCKED', 'busy'],
 	[7, 'SQLITE_NOMEM', 'unavailable'],
@@ -27,7 +32,17 @@ const CODES: readonly (readonly [number, string, ModelErrorKind])[] = [
 export function failureOf(error: unknown, table: Table): ModelError | undefined {
 	if (!(error instanceof Error)) return undefined
 	const kind = kindOf(error)
-	return kind === undefined ? undefined : new ModelError(kind, fieldsOf(error.message, table), error)
+	if (kind === undefined) return undefined
+	const raised = kind === 'refused' ? { code: RAISED, message: error.message } : undefined
+	return new ModelError(kind, fieldsOf(error.message, table), error, raised)
+}
+
+/** Whether the file can't be written, of whatever reason: `SQLITE_READONLY` and its kin. */
+export function isReadOnly(error: unknown): boolean {
+	if (!(error instanceof Error)) return false
+	const number: unknown = Reflect.get(error, 'errcode') ?? Reflect.get(error, 'rawCode')
+	const code: unknown = Reflect.get(error, 'code')
+	return (typeof number === 'number' && (number & 0xff) === 8) || String(code).startsWith('SQLITE_READONLY')
 }
 
 function kindOf(error: Error): ModelErrorKind | undefined {

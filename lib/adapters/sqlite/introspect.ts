@@ -1,9 +1,10 @@
 /** A table or view as SQLite describes it: columns, key, constraints. Read once, when its model is opened. */
-import { nearest } from '../../mount/nearest.ts'
 import type { Column, Constraint, Table } from '../../sql/table.ts'
-import { declaredType } from './declared-type.ts'
+import { type DeclaredType, declaredType } from './declared-type.ts'
 import { quoted } from './dialect.ts'
 import type { SqliteDriver } from './driver.ts'
+import { keyOf } from './key.ts'
+import { type Ask, asking, type Info, infosOf, type Listing } from './listing.ts'
 import { momentForm, storageOf } from './moment.ts'
 import { SCALE, STRICT } from './value-sql.ts'
 
@@ -14,69 +15,12 @@ export interface Wanted {
 	readonly asText: boolean
 }
 
-/** A table as the list of all tables has it. */
-export interface Listing {
-	readonly schema: string
-	readonly name: string
-	readonly isView: boolean
-	readonly isStrict: boolean
-	readonly hasRowid: boolean
-}
-
-interface Info {
-	readonly name: string
-	readonly declared: string
-	readonly notNull: boolean
-	readonly defaultSql: string | null
-	/** Its place in the primary key from 1, or 0. */
-	readonly inKey: number
-	readonly generated: boolean
-}
-
-type Ask = (text: string, ...values: readonly unknown[]) => readonly (readonly unknown[])[]
-
-/** Tables and views, without those that are SQLite's own. */
-export function listings(driver: SqliteDriver): Listing[] {
-	const rows = asking(driver)(
-		`select schema, name, type, strict, wr from pragma_table_list
-		where type <> 'shadow' and name not like 'sqlite\\_%' escape '\\' order by schema <> 'main', schema, name`,
-	)
-	return rows.map(([schema, name, type, strict, wr]) => ({
-		schema: String(schema),
-		name: String(name),
-		isView: type === 'view',
-		isStrict: Number(strict) === 1,
-		hasRowid: type === 'table' && Number(wr) === 0,
-	}))
-}
-
-/** @throws TypeError that lists the tables there are */
-export function findListing(driver: SqliteDriver, name: string): Listing {
-	const all = listings(driver)
-	const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
-	const found =
-		all.find((listing) => isSame(listing.name, name)) ??
-		all.find((listing) => isSame(`${listing.schema}.${listing.name}`, name))
-	if (found !== undefined) return found
-	const names = all.map((listing) =>
-		listing.schema === 'main' ? listing.name : `${listing.schema}.${listing.name}`,
-	)
-	const listed = names.length === 0 ? 'the database has none' : `there are ${names.slice(0, 50).join(', ')}`
-	throw new TypeError(`there is no table or view ${JSON.stringify(name)}; ${listed}`)
-}
-
-/** The name of the table's own key, if it is one column. */
-export function ownKey(driver: SqliteDriver, listing: Listing): string | undefined {
-	const [first, ...others] = infosOf(asking(driver), listing).filter(({ inKey }) => inKey > 0)
-	return others.length === 0 ? first?.name : undefined
-}
-
 /** @throws TypeError where there is no key, or not the one that is wanted */
 export function introspect(driver: SqliteDriver, listing: Listing, wanted: Wanted): Table {
 	const ask = asking(driver)
 	const infos = infosOf(ask, listing)
 	const inKey = infos.filter((info) => info.inKey > 0)
-	const key = keyOf(listing, infos, inKey, wanted.key)
+	const key = keyOf(ask, listing, infos, inKey, wanted.key)
 	const isRowid = (info: Info) =>
 		listing.hasRowid && inKey.length === 1 && info === inKey[0] && /^integer$/i.test(info.declared)
 	const columns = infos.map((info) => columnOf(ask, listing, info, isRowid(info), info.name === key, wanted))
@@ -94,49 +38,6 @@ export function introspect(driver: SqliteDriver, listing: Listing, wanted: Wante
 		constraints: constraintsOf(ask, listing, inKey),
 		isView: listing.isView,
 	}
-}
-
-function asking(driver: SqliteDriver): Ask {
-	return (text, ...values) => driver.run({ text, values, writes: false }).rows
-}
-
-function infosOf(ask: Ask, { schema, name }: Listing): Info[] {
-	const rows = ask(
-		'select name, type, "notnull", dflt_value, pk, hidden from pragma_table_xinfo(?, ?) where hidden <> 1 order by cid',
-		name,
-		schema,
-	)
-	return rows.map(([column, type, notNull, defaultSql, pk, hidden]) => ({
-		name: String(column),
-		declared: String(type ?? '').replace(/\s*generated always\s*$/i, ''),
-		notNull: Number(notNull) === 1,
-		defaultSql: typeof defaultSql === 'string' ? defaultSql : null,
-		inKey: Number(pk),
-		generated: Number(hidden) >= 2,
-	}))
-}
-
-function keyOf(
-	{ name, isView }: Listing,
-	infos: readonly Info[],
-	inKey: readonly Info[],
-	wanted: string | undefined,
-): string {
-	if (wanted !== undefined) {
-		if (infos.some((info) => info.name === wanted)) return wanted
-		const names = infos.map((info) => info.name)
-		throw new TypeError(`key ${JSON.stringify(wanted)} is no column of ${name}${nearest(wanted, names)}`)
-	}
-	const [only, ...others] = inKey
-	if (only !== undefined && others.length === 0) return only.name
-	const reason = isView
-		? 'is a view'
-		: others.length > 0
-			? 'has a key of several columns'
-			: 'has no primary key'
-	throw new TypeError(
-		`${name} ${reason}: say which column tells its records apart, { key: ${JSON.stringify(infos[0]?.name ?? 'id')} }`,
-	)
 }
 
 function columnOf(
@@ -168,9 +69,15 @@ function columnOf(
 		generated: info.generated,
 		maxLength: type === 'text' ? declared.length : undefined,
 		asText: type === 'bigint' && wanted.asText,
+		digits: type === 'decimal' ? digitsOf(declared) : undefined,
+		loose: isExact ? undefined : true,
 		defaultSql: info.defaultSql ?? undefined,
 		storage: moment ?? decimal ?? (isExact ? STRICT : undefined),
 	}
+}
+
+function digitsOf({ length, scale = 0 }: DeclaredType): Column['digits'] {
+	return length === undefined ? undefined : [Math.max(0, length - scale), scale]
 }
 
 /** A value that is there already; the first rows must do. */

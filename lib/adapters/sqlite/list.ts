@@ -2,28 +2,29 @@
  * Lists: one row, in which SQLite has put all records together, where a record is one text; else a row for
  * each record.
  */
-import type { FieldType, Listed } from '../../crud/model.ts'
-import { ModelError } from '../../crud/model-error.ts'
+import type { Listed } from '../../crud/model.ts'
+import { ModelError, refuseLarger } from '../../crud/model-error.ts'
 import {
+	countRead,
 	type Dialect,
 	type ListParts,
-	MOST_BYTES,
-	type OrderColumn,
 	type RecordSql,
 	type Selected,
 	type Sql,
 } from '../../sql/dialect.ts'
 import type { Rows } from '../../sql/driver.ts'
 import { ALIAS, columnName, tableName } from '../../sql/name.ts'
-import { formOf, momentForCursor } from './moment.ts'
+import { Texts as TextsOf } from '../../sql/texts.ts'
+import { BETWEEN, hasLongKeys, next, nextInRecord, ownKeySql } from './list-cursor.ts'
 import { isOneText } from './record-sql.ts'
-import { isWireSql, valueSql, type Writing } from './value-sql.ts'
+import { cursorSql, type Writing } from './value-sql.ts'
 
-/** Between records. No JSON that SQLite writes has a line end in it, so that the last one can be cut off. */
-const BETWEEN = ',\n'
+/** A page whose records are counted from 1. */
+const NUMBERED = ' from (select *, row_number() over () as r from ('
 
-/** Orders by which a selection's texts are kept; clients choose among many. */
-const MOST_ORDERS = 100
+/** What texts take beside their characters, and how often these are in them. */
+const BYTES_OF_TEXTS = 1_000
+const TIMES = 6
 
 /** What is written for one selection in one order, whatever the conditions. */
 interface Texts {
@@ -32,6 +33,8 @@ interface Texts {
 	readonly isOneText: boolean
 	/** Whether there is a key beside each record. */
 	readonly hasKeys: boolean
+	/** Whether they can be long: only the last record's is answered then, and none that is larger than a page. */
+	readonly hasLongKeys: boolean
 	/** `select … from "article" b`. */
 	readonly select: string
 	/** ` order by … limit `. */
@@ -44,7 +47,7 @@ export class Lists {
 	readonly #dialect: Dialect
 	readonly #writing: Writing
 	/** By the selection, which is the same object each time, and by the order. */
-	readonly #texts = new WeakMap<readonly Selected[], Map<string, Texts>>()
+	readonly #texts = new WeakMap<readonly Selected[], TextsOf<Texts>>()
 
 	constructor(dialect: Dialect, writing: Writing) {
 		this.#dialect = dialect
@@ -64,26 +67,34 @@ export class Lists {
 			texts.whole[which] = sql.text
 			return
 		}
-		sql.values.push(this.#dialect.bindNumber(parts.limit + 1), this.#dialect.bindNumber(parts.offset))
+		const numbers = [countRead(parts), parts.offset]
+		if (texts.hasLongKeys) numbers.unshift(parts.limit, parts.maxBytes)
+		if (texts.isOneText && this.#writing.measuresBytes) numbers.unshift(parts.maxBytes)
+		for (const number of numbers) sql.values.push(this.#dialect.bindNumber(number))
 		sql.add(text)
 	}
 
-	listed({ rows }: Rows, parts: ListParts): Listed {
-		const { isOneText, record } = this.#textsOf(parts)
-		return isOneText ? fromOneRow(rows[0] ?? [], parts) : fromRows(rows, parts, record)
+	listed({ rows }: Rows, parts: ListParts): Listed | undefined {
+		const { isOneText, hasLongKeys, record } = this.#textsOf(parts)
+		if (!isOneText) return fromRows(rows, parts, record)
+		return fromOneRow(rows[0] ?? [], parts, hasLongKeys)
 	}
 
 	#write(sql: Sql, parts: ListParts, texts: Texts): void {
 		if (texts.isOneText) {
 			const all = 'group_concat(j, char(44, 10))'
-			const json = this.#writing.measuresBytes
-				? `case when octet_length(${all}) <= ${MOST_BYTES} then ${all} end`
-				: all
-			sql.add(`select ${json}, count(*)`)
-			if (texts.hasKeys) sql.add(', json_group_array(k)')
+			sql.add('select ')
+			if (this.#writing.measuresBytes)
+				sql.add(`case when octet_length(${all}) <= `).number(parts.maxBytes).add(` then ${all} end`)
+			else sql.add(all)
+			sql.add(', count(*)')
+			if (texts.hasLongKeys) {
+				sql.add(', max(case when r = ').number(parts.limit).add(' then case when octet_length(k) <= ')
+				sql.number(parts.maxBytes).add(` then k else '' end end)`)
+			} else if (texts.hasKeys) sql.add(', json_group_array(k)')
 			if (parts.total) writeTotal(sql.add(', '), parts)
-			writePage(sql.add(' from ('), parts, texts)
-			sql.add(')')
+			writePage(sql.add(texts.hasLongKeys ? NUMBERED : ' from ('), parts, texts)
+			sql.add(texts.hasLongKeys ? '))' : ')')
 		} else if (parts.total) {
 			// Outer, so that the total is there when the page is empty.
 			sql.add('select p.*, t.n from (select ')
@@ -96,16 +107,15 @@ export class Lists {
 	#textsOf(parts: ListParts): Texts {
 		let known = this.#texts.get(parts.selected)
 		if (known === undefined) {
-			known = new Map()
+			known = new TextsOf(this.#dialect.room)
 			this.#texts.set(parts.selected, known)
 		}
-		let order = ''
-		for (const { column, descending } of parts.order) order += `${descending ? '-' : '+'}${column.name}\0`
+		const order: string[] = []
+		for (const { column, descending } of parts.order) order.push(descending ? '-' : '+', column.name)
 		let texts = known.get(order)
 		if (texts === undefined) {
-			if (known.size >= MOST_ORDERS) known.clear()
 			texts = this.#written(parts)
-			known.set(order, texts)
+			known.keep(order, texts, BYTES_OF_TEXTS + TIMES * (texts.select.length + texts.orderBy.length))
 		}
 		return texts
 	}
@@ -113,30 +123,29 @@ export class Lists {
 	#written(parts: ListParts): Texts {
 		const dialect = this.#dialect
 		const record = dialect.record(parts.selected, ALIAS)
-		const keys = `json_array(${parts.order.map((term) => keySql(dialect, term, this.#writing)).join(', ')})`
+		const keys = `json_array(${parts.order.map(({ column }) => cursorSql(column, columnName(dialect, column, ALIAS), this.#writing)).join(', ')})`
 		const from = ` from ${tableName(dialect, parts.table)} ${ALIAS}`
 		const orderBy = ` order by ${parts.order.map((term) => dialect.orderTerm(term, ALIAS)).join(', ')} limit `
 		if (!isOneText(parts.selected)) {
 			const list = [keys, ...record.expressions].map((expression, at) => `${expression} as c${at}`).join(', ')
-			return { record, isOneText: false, hasKeys: true, select: `select ${list}${from}`, orderBy, whole: {} }
+			const select = `select ${list}${from}`
+			return { record, isOneText: false, hasKeys: true, hasLongKeys: false, select, orderBy, whole: {} }
 		}
-		const own = ownKeySql(dialect, parts, keys)
+		const own = ownKeySql(dialect, parts, keys, this.#writing)
 		const select = `select ${record.expressions[0]} as j${own === '' ? '' : `, ${own} as k`}${from}`
-		return { record, isOneText: true, hasKeys: own !== '', select, orderBy, whole: {} }
+		const hasKeys = own !== ''
+		const isLong = hasKeys && this.#writing.measuresBytes && hasLongKeys(parts)
+		return { record, isOneText: true, hasKeys, hasLongKeys: isLong, select, orderBy, whole: {} }
 	}
 }
 
-function writePage(sql: Sql, { where, after, limit, offset }: ListParts, { select, orderBy }: Texts): void {
+function writePage(sql: Sql, parts: ListParts, { select, orderBy }: Texts): void {
+	const { where, after, offset } = parts
 	sql.add(select)
 	if (where !== undefined) where(sql.add(' where '))
 	if (after !== undefined) after(sql.add(where === undefined ? ' where ' : ' and '))
 	// Since 3.49, SQLite plans a statement anew whenever a bare `limit ?` is bound: a third of a page's time.
-	sql
-		.add(orderBy)
-		.number(limit + 1)
-		.add(' + 0 offset ')
-		.number(offset)
-		.add(' + 0')
+	sql.add(orderBy).number(countRead(parts)).add(' + 0 offset ').number(offset).add(' + 0')
 }
 
 function writeTotal(sql: Sql, parts: ListParts): void {
@@ -145,97 +154,51 @@ function writeTotal(sql: Sql, parts: ListParts): void {
 	sql.add(')')
 }
 
-/** A value for a cursor, as exactly as it is known. */
-function keySql(dialect: Dialect, { column }: OrderColumn, writing: Writing): string {
-	const name = columnName(dialect, column, ALIAS)
-	if (column.type === 'bigint') return `cast(${name} as text)`
-	if (column.type === 'decimal') {
-		return `case typeof(${name}) when 'real' then printf('%!.17g', ${name}) else cast(${name} as text) end`
-	}
-	if (column.type === 'timestamp') return `case when typeof(${name}) = 'blob' then null else ${name} end`
-	if (column.type === 'bytes') return `case when ${name} is not null then hex(${name}) end`
-	return valueSql(column, name, writing)
-}
-
-function fromOneRow(row: readonly unknown[], parts: ListParts): Listed {
+function fromOneRow(row: readonly unknown[], parts: ListParts, isOneKey: boolean): Listed | undefined {
 	const [data, count, keys] = row
-	if (data === null && Number(count) > 0) throw new ModelError('too_large')
-	const isMore = Number(count) > parts.limit
+	const hasBeyond = Number(count) > parts.limit
+	if (data === null && Number(count) > 0) {
+		if (hasBeyond) return undefined
+		throw new ModelError('too_large')
+	}
 	const all = typeof data === 'string' ? data : ''
-	const text = isMore ? all.slice(0, all.lastIndexOf(BETWEEN)) : all
+	const text = hasBeyond ? all.slice(0, all.lastIndexOf(BETWEEN)) : all
+	const isMore = hasBeyond || !parts.looksBeyond
+	if (isMore && isOneKey && keys === '') throw new ModelError('too_large')
+	const next = isMore ? nextOf(text, keys, parts, isOneKey) : undefined
+	refuseLarger(text, parts.maxBytes, next)
 	return {
 		json: `[${text}]`,
-		next: isMore ? nextOf(text, keys, parts) : undefined,
+		next,
 		total: parts.total ? Number(row.at(-1)) : undefined,
 	}
 }
 
-function nextOf(text: string, keys: unknown, parts: ListParts): string {
+function nextOf(text: string, keys: unknown, parts: ListParts, isOneKey: boolean): string {
+	if (isOneKey) return typeof keys === 'string' ? next(keys, parts) : nextInRecord(text, parts)
 	// An array of texts, each of them an array again; of nulls where the record says it itself.
 	const key =
 		typeof keys === 'string' && keys.includes('"') ? (JSON.parse(keys) as unknown[])[parts.limit - 1] : null
 	return typeof key === 'string' ? next(key, parts) : nextInRecord(text, parts)
 }
 
-/** Types whose values are in a record as exactly as a cursor needs them. */
-const EXACT = new Set<FieldType>(['boolean', 'integer', 'bigint', 'float', 'text', 'uuid', 'date', 'time'])
-
-/**
- * The key that is written beside each record. Empty where all columns of the order are in the record, exactly:
- * then the last record is the cursor, and a fifth of the page's time is saved. Timestamps are exact in the
- * records that have them in the form of the wire, and only the others get a key.
- */
-function ownKeySql(dialect: Dialect, { order, selected }: ListParts, keys: string): string {
-	const conditions: string[] = []
-	for (const { column } of order) {
-		const isWire = column.type === 'timestamp' && formOf(column.storage).kind === 'wire'
-		if (!(isWire || EXACT.has(column.type)) || !selected.some((one) => one.column === column)) return keys
-		if (isWire) conditions.push(isWireSql(columnName(dialect, column, ALIAS)))
-	}
-	return conditions.length === 0 ? '' : `case when ${conditions.join(' and ')} then null else ${keys} end`
-}
-
-/** Texts and numbers of a JSON text. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
-/** Integers that JavaScript may not read exactly. */
-const LONG = /^-?\d{16,}$/
-
-function nextInRecord(text: string, { order, selected }: ListParts): string {
-	const before = text.lastIndexOf(BETWEEN)
-	const last = before === -1 ? text : text.slice(before + BETWEEN.length)
-	const exact = last.replaceAll(TOKENS, (token) => (LONG.test(token) ? `"${token}"` : token))
-	// An object that `json_object` has written.
-	const record = JSON.parse(exact) as Record<string, unknown>
-	return JSON.stringify(
-		order.map(({ column }) => {
-			const value = record[selected.find((one) => one.column === column)?.as ?? '']
-			return typeof value === 'number' && column.type === 'bigint' ? String(value) : value
-		}),
-	)
-}
-
 function fromRows(rows: Rows['rows'], parts: ListParts, record: RecordSql): Listed {
 	const records = rows.filter(([key]) => key !== null)
 	const width = record.expressions.length
-	const texts = records.slice(0, parts.limit).map((row) => record.json(row.slice(1, width + 1)))
+	const texts: string[] = []
+	let units = 0
+	for (const row of records.slice(0, parts.limit)) {
+		const text = record.json(row.slice(1, width + 1))
+		units += text.length
+		if (units > parts.maxBytes) throw new ModelError('too_large')
+		texts.push(text)
+	}
+	const json = `[${texts.join(',')}]`
+	const cursor = records.length > parts.limit ? next(records[parts.limit - 1]?.[0], parts) : undefined
+	refuseLarger(json, parts.maxBytes, cursor)
 	return {
-		json: `[${texts.join(',')}]`,
-		next: records.length > parts.limit ? next(records[parts.limit - 1]?.[0], parts) : undefined,
+		json,
+		next: cursor,
 		total: parts.total ? Number(rows[0]?.[width + 1]) : undefined,
 	}
-}
-
-function next(key: unknown, { order }: ListParts): string {
-	// A `json_array` of ours.
-	const values = JSON.parse(String(key)) as unknown[]
-	return JSON.stringify(
-		order.map(({ column }, at) => {
-			const value = values[at]
-			if (column.type === 'timestamp') return momentForCursor(value, formOf(column.storage))
-			if (column.type === 'bytes' && typeof value === 'string') {
-				return Buffer.from(value, 'hex').toString('base64')
-			}
-			return value
-		}),
-	)
 }

@@ -64,30 +64,6 @@ export function storedMoment(value: Value, { kind, digits }: MomentForm): unknow
 	return kind === 'spaced' ? spaced(second, fraction.padEnd(digits, '0')) : counted(second, fraction, kind)
 }
 
-/** A timestamp of a cursor as the column holds it, with the very digits. */
-export function storedCursor(value: Value, { kind }: MomentForm): unknown {
-	const match = typeof value === 'string' ? WIRE.exec(value) : null
-	if (match === null || kind === 'wire') return value
-	const [, second = '', fraction = ''] = match
-	return kind === 'spaced' ? spaced(second, fraction) : counted(second, fraction, kind)
-}
-
-/** What a column holds, as a timestamp for a cursor: with the very digits. What isn't one is left as it is. */
-export function momentForCursor(stored: unknown, { kind }: MomentForm): unknown {
-	if (typeof stored === 'string') return SPACED.test(stored) ? `${stored.replace(' ', 'T')}Z` : stored
-	if (typeof stored !== 'number') return stored
-	const seconds = kind === 'milliseconds' ? stored / 1000 : stored
-	const whole = Math.floor(seconds)
-	// Finer than a double of today's seconds is.
-	const fraction =
-		kind === 'milliseconds'
-			? (stored - whole * 1000).toFixed(6).replace('.', '')
-			: (seconds - whole).toFixed(9).slice(2)
-	const date = new Date(whole * 1000)
-	if (Number.isNaN(date.getTime())) return stored
-	return `${date.toISOString().slice(0, 19)}.${fraction.padStart(9, '0')}Z`
-}
-
 function spaced(second: string, fraction: string): string {
 	return second.replace('T', ' ') + (fraction === '' ? '' : `.${fraction}`)
 }

@@ -3,6 +3,7 @@
  * its type and nothing else; all others may hold anything. A BLOB where there should be none makes SQLite
  * refuse the whole list: expressions without a guard against it are tried first, for they cost less.
  */
+import type { FieldType } from '../../crud/model.ts'
 import type { Column } from '../../sql/table.ts'
 import { formOf } from './moment.ts'
 
@@ -27,6 +28,31 @@ export function valueSql(column: Column, name: string, writing: Writing): string
 	const sql = unguarded(column, name, writing)
 	if (!writing.guardsBlobs || storage === STRICT || type === 'boolean') return sql
 	return `case when typeof(${name}) = 'blob' then hex(${name}) else ${sql} end`
+}
+
+/** A value for a cursor, as exactly as it is known. */
+export function cursorSql(column: Column, name: string, writing: Writing): string {
+	const { type } = column
+	if (type === 'bytes') return `case when ${name} is not null then hex(${name}) end`
+	if (column.loose !== true)
+		return type === 'bigint' ? `cast(${name} as text)` : valueSql(column, name, writing)
+	// As it is stored, whatever its type: what is compared with it gets the column's affinity again.
+	return (
+		`case typeof(${name}) when 'integer' then ${integerKeySql(type, name)} when 'real' then ${realKeySql(name)}` +
+		` when 'blob' then json_object('x', hex(${name})) else ${name} end`
+	)
+}
+
+function integerKeySql(type: FieldType, name: string): string {
+	if (type === 'bigint') return `cast(${name} as text)`
+	if (type === 'boolean')
+		return `case ${name} when 0 then json('false') when 1 then json('true') else ${name} end`
+	return `case when ${name} between -9007199254740991 and 9007199254740991 then ${name} else cast(${name} as text) end`
+}
+
+/** With all digits, which JSON of SQLite 3.45 doesn't write; it has no word for infinity. */
+function realKeySql(name: string): string {
+	return `case when ${name} - ${name} = 0 then json(printf('%!.17g', ${name})) when ${name} > 0 then 'Infinity' else '-Infinity' end`
 }
 
 function unguarded(column: Column, name: string, { writesReals }: Writing): string {
