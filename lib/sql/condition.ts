@@ -1,6 +1,6 @@
 /** Conditions as SQL, with its three-valued logic. Called by `sql-model.ts` for what a list, a scope or a guard asks. */
 import type { Comparison, Condition, Value } from '../crud/model.ts'
-import type { Sql } from './dialect.ts'
+import type { Sql, TextMatch } from './dialect.ts'
 import { type Columns, columnName, columnOf } from './name.ts'
 import type { Column } from './table.ts'
 
@@ -30,8 +30,7 @@ export function writeCondition(sql: Sql, condition: Condition, columns: Columns,
 			sql.add(')')
 			return
 		case 'in':
-			if (condition.exact === true) writeExactIn(sql, condition.field, condition.values, columns, alias)
-			else writeIn(sql, condition.field, condition.values, columns, alias)
+			writeIn(sql, condition, columns, alias)
 			return
 		case 'null':
 			sql.add(columnName(sql.dialect, columnOf(columns, condition.field), alias))
@@ -40,7 +39,7 @@ export function writeCondition(sql: Sql, condition: Condition, columns: Columns,
 		case 'contains':
 		case 'startsWith':
 		case 'endsWith':
-			sql.dialect.matches(sql, columnOf(columns, condition.field), alias, condition.op, condition.value)
+			writeMatch(sql, columnOf(columns, condition.field), alias, condition)
 			return
 		default: {
 			const column = columnOf(columns, condition.field)
@@ -48,10 +47,27 @@ export function writeCondition(sql: Sql, condition: Condition, columns: Columns,
 				writeExact(sql, column, alias, condition.value)
 				return
 			}
-			sql.add(`${columnName(sql.dialect, column, alias)} ${OPERATORS[condition.op]} `)
+			if (condition.op === 'eq' && condition.ignoreCase === true && typeof condition.value === 'string') {
+				writeMatch(sql, column, alias, { ...condition, op: 'eq', value: condition.value })
+				return
+			}
+			const name = columnName(sql.dialect, column, alias)
+			if (sql.dialect.cantHold?.(column, condition.value) === true) {
+				// True of all but null, or false; unknown of a null.
+				sql.add(`${name} ${condition.op === 'ne' ? '=' : '<>'} ${name}`)
+				return
+			}
+			sql.add(`${name} ${OPERATORS[condition.op]} `)
 			sql.value(condition.value, column)
 		}
 	}
+}
+
+/** What is looked for in texts, or is the whole of one. */
+type Match = Pick<TextMatch, 'op' | 'value'> & { readonly ignoreCase?: boolean | undefined }
+
+function writeMatch(sql: Sql, column: Column, alias: string, { op, value, ignoreCase = false }: Match): void {
+	sql.dialect.matches(sql, column, alias, { op, value, ignoreCase })
 }
 
 function writeTerms(
@@ -81,32 +97,13 @@ function writeExact(sql: Sql, column: Column, alias: string, value: Exclude<Valu
 	else sql.add(`${columnName(dialect, column, alias)} = `).value(value, column)
 }
 
-function writeExactIn(
+function writeIn(
 	sql: Sql,
-	field: string,
-	values: readonly Exclude<Value, null>[],
+	{ field, values, exact }: Extract<Condition, { op: 'in' }>,
 	columns: Columns,
 	alias: string,
 ): void {
-	writeTerms(
-		sql,
-		'or',
-		values.map((value) => ({ op: 'eq', field, value, exact: true })),
-		columns,
-		alias,
-	)
-}
-
-function writeIn(sql: Sql, field: string, values: readonly Value[], columns: Columns, alias: string): void {
 	const column = columnOf(columns, field)
-	if (values.length === 0) {
-		sql.add('1 = 0')
-		return
-	}
-	let between = `${columnName(sql.dialect, column, alias)} in (`
-	for (const value of values) {
-		sql.add(between).value(value, column)
-		between = ', '
-	}
-	sql.add(')')
+	if (values.length === 0) sql.add('1 = 0')
+	else sql.dialect.oneOf(sql, column, alias, values, exact === true && column.type === 'text')
 }

@@ -5,7 +5,9 @@
  */
 import type { Listed, Value } from '../crud/model.ts'
 import type { ModelError } from '../crud/model-error.ts'
+import type { Bytes } from '../time.ts'
 import type { Rows, Statement } from './driver.ts'
+import type { Room } from './room.ts'
 import type { Column, Table } from './table.ts'
 
 /** A column that is answered, and its key in the JSON. */
@@ -26,6 +28,21 @@ export interface OrderColumn {
 	readonly descending: boolean
 }
 
+/** A text that a column is compared with; every character of it is literal. */
+export interface TextMatch {
+	/** `eq` only where case is ignored. */
+	readonly op: 'contains' | 'startsWith' | 'endsWith' | 'eq'
+	readonly value: string
+	readonly ignoreCase: boolean
+}
+
+/** The pattern of `like` for a match; `mark` is put before each character that would be a wildcard. */
+export function patternOf({ op, value }: TextMatch, wildcards: RegExp, mark: string): string {
+	const literal = value.replace(wildcards, (char) => `${mark}${char}`)
+	const before = op === 'contains' || op === 'endsWith' ? '%' : ''
+	return `${before}${literal}${op === 'contains' || op === 'startsWith' ? '%' : ''}`
+}
+
 /** The parts of a list. The alias of the table within `where` and `after` is `b`. */
 export interface ListParts {
 	readonly table: Table
@@ -38,25 +55,40 @@ export interface ListParts {
 	/** Writes what is behind the cursor; it doesn't count for the total. */
 	readonly after: ((sql: Sql) => void) | undefined
 	readonly total: boolean
+	/** Most bytes of the page's JSON and its cursor; a record behind the page doesn't count. */
+	readonly maxBytes: Bytes
+	/** Whether a record behind the page is read too, to know that there is one; else it is known that there is. */
+	readonly looksBeyond: boolean
 }
 
 /** Most bytes of the JSON of a list: a quarter of a GiB. One text of V8 holds no more than half a GiB. */
-export const MOST_BYTES = 268_435_456
+export const MOST_BYTES: Bytes = 268_435_456
+
+/** How many records the statement of a list reads. */
+export function countRead({ limit, looksBeyond }: ListParts): number {
+	return looksBeyond ? limit + 1 : limit
+}
 
 export interface Dialect {
 	readonly name: 'postgres' | 'mysql' | 'sqlite'
+	/** Where what is written once is kept. */
+	readonly room: Room
 	/** Whether an insert, update, delete can answer the record itself by `returning`. */
 	readonly returning: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean }
 	/** The alias by which `returning` names the changed table's columns; empty for none. */
 	readonly returningAlias: string
 	/** Whether `(a, b) > (?, ?)` is one range of an index. */
 	readonly comparesRows: boolean
+	/** Whether a trigger or a policy can keep a record from being changed without an error. */
+	readonly skipsSilently: boolean
 	/** Whether reads of one record are worth being gathered: not where the database is in this process. */
 	readonly gathers: boolean
 	/** A name as an identifier, whatever it holds. */
 	quote(name: string): string
 	/** The placeholder of the n-th value, from 1; cast where the database can't tell the type. */
 	placeholder(n: number, column: Column | undefined): string
+	/** The placeholder of a value that needs another one than its column's; texts with one aren't kept. */
+	placeholderOf?(value: Value, column: Column): string | undefined
 	/** A value as the driver takes it. */
 	bind(value: Value, column: Column): unknown
 	/** A value of a cursor as it is stored, digit for digit, where `bind` would write it another way. */
@@ -70,14 +102,15 @@ export interface Dialect {
 	exact(column: Column, alias: string): string
 	/** A term of `order by`, nulls last: the clause is written only where it changes something. */
 	orderTerm(term: OrderColumn, alias: string): string
-	/** Writes `column like '%…%'` and its kin; every character of `value` is literal. */
-	matches(
-		sql: Sql,
-		column: Column,
-		alias: string,
-		op: 'contains' | 'startsWith' | 'endsWith',
-		value: string,
-	): void
+	/** Writes `column like '%…%'` and its kin. */
+	matches(sql: Sql, column: Column, alias: string, match: TextMatch): void
+	/**
+	 * Writes that a column is one of `values`, of which there is at least one and may be a hundred thousand; `isExact` for
+	 * texts that must be written exactly so.
+	 */
+	oneOf(sql: Sql, column: Column, alias: string, values: readonly Value[], isExact: boolean): void
+	/** Whether the database would refuse to compare a column with a value that the column can't hold. */
+	cantHold?(column: Column, value: Value): boolean
 	/** Writes a condition that the key is one of `ids`, with a text that is the same for many lengths. */
 	keyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void
 	/**
@@ -87,12 +120,23 @@ export interface Dialect {
 	keyIs?(sql: Sql, key: Column, alias: string, id: string): void
 	/** Writes that a text column is this text, written exactly so; where there is none, `=` says it. */
 	exactly?(sql: Sql, column: Column, alias: string, text: string): void
-	/** Writes a whole list statement, of limit + 1 records. */
+	/** Writes a whole list statement, of `countRead(parts)` records. */
 	list(sql: Sql, parts: ListParts): void
-	/** What the rows of that statement say. */
-	listed(rows: Rows, parts: ListParts): Listed
+	/**
+	 * What the rows of that statement say; `undefined` where the page is too large together with the record behind it,
+	 * and nobody knows whether it is without.
+	 *
+	 * @throws ModelError `too_large` where the page is
+	 */
+	listed(rows: Rows, parts: ListParts): Listed | undefined
 	/** The head of an insert that gives no values: ` default values`. */
 	readonly insertNothing: string
+	/** Fails where the server doesn't read its tables, though it answers; where there is none, any answer will do. */
+	readonly takesReads?: string
+	/** Answers a row where the server takes changes: not on a replica. Where there is none, nobody looks. */
+	readonly takesChanges?: string
+	/** Whether an error says that a statement doesn't fit the table: a column isn't there, or is of another type. */
+	isOutdated?(error: unknown): boolean
 	/**
 	 * What an error of the driver means; `undefined` for an error of ours. `unavailable` for a connection that
 	 * could not be had, `outcome_unknown` for one that was lost: of a statement that doesn't write that is
@@ -106,6 +150,8 @@ export class Sql {
 	readonly dialect: Dialect
 	text = ''
 	readonly values: unknown[] = []
+	/** See `Statement`. */
+	maxBytes: Bytes | undefined
 
 	constructor(dialect: Dialect) {
 		this.dialect = dialect
@@ -120,7 +166,8 @@ export class Sql {
 	/** Adds a placeholder for a value that is compared with, or stored in, a column. */
 	value(value: Value, column: Column): this {
 		this.values.push(this.dialect.bind(value, column))
-		this.text += this.dialect.placeholder(this.values.length, column)
+		this.text +=
+			this.dialect.placeholderOf?.(value, column) ?? this.dialect.placeholder(this.values.length, column)
 		return this
 	}
 
@@ -140,6 +187,7 @@ export class Sql {
 	}
 
 	statement(writes: boolean): Statement {
-		return { text: this.text, values: this.values, writes }
+		const { text, values, maxBytes } = this
+		return maxBytes === undefined ? { text, values, writes } : { text, values, writes, maxBytes }
 	}
 }

@@ -1,5 +1,7 @@
 /** `Driver`: what an SQL model asks of the user's own database driver. One small file per product implements it. */
 
+import type { Bytes } from '../time.ts'
+
 /** A statement and the values of its placeholders, ready to be bound. */
 export interface Statement {
 	readonly text: string
@@ -11,6 +13,11 @@ export interface Statement {
 	 * fails, the driver runs each again alone.
 	 */
 	readonly joins?: boolean
+	/**
+	 * Where rows are many, and each may be large: as soon as those before the last one have more bytes, no more are
+	 * kept, and the query fails by ModelError `too_large`. Left out for all others.
+	 */
+	readonly maxBytes?: Bytes | undefined
 }
 
 export interface Rows {
@@ -33,4 +40,6 @@ export interface Driver {
 	 * handed to `work`, it is a savepoint.
 	 */
 	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T>
+	/** Told that its connections lead to a server that only reads: another is the primary now, and they are made anew. */
+	renew?(): void
 }

@@ -2,7 +2,7 @@
 import type { Value } from '../crud/model.ts'
 import type { Column } from './table.ts'
 
-const INTEGER = /^-?\d{1,19}$/
+export const INTEGER = /^-?\d{1,19}$/
 const LEAST = -(2n ** 63n)
 const GREATEST = 2n ** 63n - 1n
 
@@ -25,4 +25,9 @@ export function valueOfVersion(version: string, column: Column): Value | undefin
 	if (digits < (column.min ?? LEAST) || digits > (column.max ?? GREATEST)) return undefined
 	const number = Number(version)
 	return Number.isSafeInteger(number) ? number : digits
+}
+
+/** Whether a change says what the key is. */
+export function isGiven(value: Value | symbol | undefined): value is NonNullable<Value> {
+	return value !== undefined && value !== null && typeof value !== 'symbol'
 }

@@ -1,4 +1,5 @@
 /** Names as they stand in statements: of tables, and of columns behind an alias. */
+import { ModelError } from '../crud/model-error.ts'
 import type { Dialect } from './dialect.ts'
 import type { Column, Table } from './table.ts'
 
@@ -15,15 +16,22 @@ export function columnName(dialect: Dialect, column: Column, alias: string): str
 }
 
 /** The columns of a table by their names. */
-export type Columns = ReadonlyMap<string, Column>
-
-export function columnsOf(table: Table): Columns {
-	return new Map(table.columns.map((column) => [column.name, column]))
+export interface Columns extends ReadonlyMap<string, Column> {
+	/** Those that the model has told of, and that were dropped or renamed since. */
+	readonly gone: ReadonlySet<string>
 }
 
-/** @throws TypeError where there is none: the caller has taken a name that isn't the model's */
+export function columnsOf(table: Table, gone: ReadonlySet<string> = new Set()): Columns {
+	return Object.assign(new Map(table.columns.map((column) => [column.name, column])), { gone })
+}
+
+/**
+ * @throws ModelError `invalid` for a column that is gone
+ * @throws TypeError where there never was one: the caller has taken a name that isn't the model's
+ */
 export function columnOf(columns: Columns, name: string): Column {
 	const column = columns.get(name)
-	if (column === undefined) throw new TypeError(`there is no column ${JSON.stringify(name)}`)
-	return column
+	if (column !== undefined) return column
+	if (columns.gone.has(name)) throw new ModelError('invalid', [name])
+	throw new TypeError(`there is no column ${JSON.stringify(name)}`)
 }

@@ -40,7 +40,7 @@ export class Patience {
 	/**
 	 * The same answer, or after the time a ModelError; what the driver says then is nobody's business any more.
 	 *
-	 * @param meant what the driver's error means; by default itself
+	 * @param meant what the driver's error means, or a promise that rejects by it; by default itself
 	 */
 	wait<T>(answer: Promise<T>, silence: Silence, meant: (error: unknown) => unknown = itself): Promise<T> {
 		return new Promise((resolve, reject) => {
@@ -55,7 +55,10 @@ export class Patience {
 				},
 				(error) => {
 					this.end(item)
-					reject(meant(error))
+					const told = meant(error)
+					// It may take a look at the database to say what it means.
+					if (told instanceof Promise) resolve(told)
+					else reject(told)
 				},
 			)
 		})

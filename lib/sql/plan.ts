@@ -3,6 +3,7 @@
  * that read by id without a condition, and what writes return.
  */
 import type { Found, Selection } from '../crud/model.ts'
+import type { Bytes } from '../time.ts'
 import type { Dialect, RecordSql, Selected } from './dialect.ts'
 import { idOf } from './key.ts'
 import { ALIAS, type Columns, columnName, columnOf, tableName } from './name.ts'
@@ -31,14 +32,27 @@ export interface Plan {
 	/** Of inserts and of updates without a condition, by the fields that are given. */
 	readonly inserts: Texts
 	readonly updates: Texts
+	/** Of gathered reads without a condition, by how their ids are written. */
+	readonly gathered: Texts
+	/** About how many bytes it takes, with what a dialect has written for it. */
+	readonly bytes: Bytes
 }
 
+/** What a plan takes beside its texts. */
+const BYTES_OF_A_PLAN: Bytes = 3_000
+/** How often a record's expressions are in a plan, and in what a dialect keeps for it. */
+const TIMES = 6
+
 export function planOf(table: Table, columns: Columns, dialect: Dialect, selection: Selection): Plan {
-	const selected = selection.fields.map((field, at) => {
+	const selected = selection.fields.flatMap((field, at) => {
+		if (columns.gone.has(field)) return []
 		const as = selection.names[at]
 		if (as === undefined) throw new TypeError(`the selection has no name for ${JSON.stringify(field)}`)
 		return { column: columnOf(columns, field), as }
 	})
+	// Without it nobody would be kept from overwriting: then nothing is answered.
+	if (selection.version !== undefined && columns.gone.has(selection.version))
+		throw new TypeError(`the version of ${table.name}, ${selection.version}, is gone`)
 	const version = selection.version === undefined ? undefined : columnOf(columns, selection.version)
 	const key = columnOf(columns, table.key)
 	const shapeFor = (alias: string) => shapeOf(dialect, dialect.record(selected, alias), version, key, alias)
@@ -46,9 +60,11 @@ export function planOf(table: Table, columns: Columns, dialect: Dialect, selecti
 	const returned = dialect.returningAlias === ALIAS ? shape : shapeFor(dialect.returningAlias)
 	const head = `select ${shape.list} from ${tableName(dialect, table)} ${ALIAS} where `
 	const byId = `${head}${columnName(dialect, key, ALIAS)} = ${dialect.placeholder(1, key)}`
+	const { room } = dialect
 	return {
 		...{ selected, version, head, shape, returning: ` returning ${returned.list}`, returned, byId },
-		...{ inserts: new Texts(), updates: new Texts() },
+		...{ inserts: new Texts(room), updates: new Texts(room), gathered: new Texts(room) },
+		bytes: BYTES_OF_A_PLAN + TIMES * Math.max(shape.list.length, returned.list.length),
 	}
 }
 

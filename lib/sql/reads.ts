@@ -11,19 +11,17 @@ import { Gather } from './gather.ts'
 import { valueOfId } from './key.ts'
 import { ALIAS } from './name.ts'
 import type { Plan } from './plan.ts'
-import { Texts } from './texts.ts'
 import { type Subject, writeGuarded } from './writes.ts'
 
 export class Reads {
 	readonly #subject: Subject
-	readonly #plan: Plan
+	/** Asked each time: it may make room for others. */
+	readonly #plan: () => Plan
 	readonly #asking: Asking
 	/** The queues in which someone waits, by the condition's text and values. */
 	readonly #queues = new Map<string, Gather<Found>>()
-	/** Of gathered reads without a condition, by how their ids are written. */
-	readonly #gatheredTexts = new Texts()
 
-	constructor(subject: Subject, plan: Plan, asking: Asking) {
+	constructor(subject: Subject, plan: () => Plan, asking: Asking) {
 		this.#subject = subject
 		this.#plan = plan
 		this.#asking = asking
@@ -43,9 +41,10 @@ export class Reads {
 
 	/** Asks for this one record. */
 	async alone(id: string, where: Condition | undefined): Promise<Found | undefined> {
-		const { rows } = await this.#asking.ask(this.#one(id, where))
+		const plan = this.#plan()
+		const { rows } = await this.#asking.ask(this.#one(id, where, plan))
 		const [row] = rows
-		return row === undefined ? undefined : this.#plan.shape.found(row)
+		return row === undefined ? undefined : plan.shape.found(row)
 	}
 
 	#queue(scope: string, where: Condition | undefined): Gather<Found> {
@@ -62,7 +61,7 @@ export class Reads {
 
 	async #many(ids: readonly string[], where: Condition | undefined): Promise<Map<string, Found>> {
 		const { dialect, key, columns } = this.#subject
-		const { head, shape } = this.#plan
+		const { head, shape, gathered } = this.#plan()
 		const sql = new Sql(dialect)
 		dialect.keyIn(sql, key, ALIAS, ids)
 		if (where !== undefined) {
@@ -70,22 +69,22 @@ export class Reads {
 			writeCondition(sql, where, columns, ALIAS)
 		}
 		const condition = [sql.text]
-		const known = this.#gatheredTexts.get(condition)
+		const known = gathered.get(condition)
 		sql.text = known ?? `${head}${sql.text}`
 		// Of conditions there may be many, and long ones.
-		if (known === undefined && where === undefined) this.#gatheredTexts.keep(condition, sql.text)
+		if (known === undefined && where === undefined) gathered.keep(condition, sql.text)
 		const { rows } = await this.#asking.ask(sql.statement(false))
 		return new Map(rows.map((row) => [shape.id(row), shape.found(row)]))
 	}
 
-	#one(id: string, where: Condition | undefined): Statement {
+	#one(id: string, where: Condition | undefined, plan: Plan): Statement {
 		const { key, dialect } = this.#subject
 		if (where === undefined && dialect.keyIs === undefined) {
-			return { text: this.#plan.byId, values: [dialect.bind(valueOfId(id, key), key)], writes: false }
+			return { text: plan.byId, values: [dialect.bind(valueOfId(id, key), key)], writes: false }
 		}
 		const sql = new Sql(dialect)
-		sql.add(this.#plan.head)
-		writeGuarded(sql, this.#subject, id, this.#plan, { where, version: undefined }, ALIAS)
+		sql.add(plan.head)
+		writeGuarded(sql, this.#subject, id, plan, { where, version: undefined }, ALIAS)
 		return sql.statement(false)
 	}
 

@@ -14,62 +14,67 @@ import type {
 	ListQuery,
 	Model,
 	Selection,
-	Value,
 	Values,
 } from '../crud/model.ts'
 import { ModelError } from '../crud/model-error.ts'
 import type { Seconds } from '../time.ts'
+import { whyAbsent } from './absent.ts'
+import { askForLife } from './ask-for-life.ts'
 import { Asking } from './asking.ts'
 import { writeCondition } from './condition.ts'
-import { type Dialect, type ListParts, Sql } from './dialect.ts'
-import type { Driver, Statement } from './driver.ts'
-import { idOf } from './key.ts'
+import { type Dialect, type ListParts, MOST_BYTES, Sql } from './dialect.ts'
+import type { Driver } from './driver.ts'
+import { idOf, isGiven } from './key.ts'
 import { writeAfter } from './keyset.ts'
+import { LiveTable, type Reopen } from './live-table.ts'
 import { TIMEOUT_SECONDS } from './model-options.ts'
-import { ALIAS, columnOf, columnsOf, tableName } from './name.ts'
+import { ALIAS, columnOf, tableName } from './name.ts'
 import { Patience } from './patience.ts'
-import { type Plan, planOf } from './plan.ts'
+import type { Plan } from './plan.ts'
 import { Reads } from './reads.ts'
 import type { Table } from './table.ts'
-import { deleteOf, insertOf, lockOf, presenceOf, type Subject, updateOf } from './writes.ts'
+import { deleteOf, insertOf, lockOf, type Subject, updateOf } from './writes.ts'
 
 export class SqlModel implements Model {
 	readonly name: string
 	readonly fields: readonly Field[]
 	readonly key: string
 	readonly readOnly: boolean
-	readonly #subject: Subject
+	readonly #live: LiveTable
 	readonly #asking: Asking
 	readonly #isWithin: boolean
-	/** What was written for a selection; a model within a transaction has its parent's plans. */
-	readonly #plans: WeakMap<Selection, Plan>
-	readonly #reads = new WeakMap<Selection, Reads>()
+	/** Of the table as it was when they were made. */
+	#reads = new WeakMap<Selection, Reads>()
+	#readsSubject: Subject | undefined
 
-	/** `timeoutSeconds` is how long the driver is waited for; it has been checked. @hidden */
-	constructor(table: Table, driver: Driver, dialect: Dialect, timeoutSeconds?: Seconds)
+	/**
+	 * `timeoutSeconds` is how long the driver is waited for; it has been checked. `reopen` reads the table again, when it
+	 * was changed meanwhile. @hidden
+	 */
+	constructor(table: Table, driver: Driver, dialect: Dialect, timeoutSeconds?: Seconds, reopen?: Reopen)
 	/** @internal */
-	constructor(table: Table, asking: Asking, dialect: Dialect, plans: WeakMap<Selection, Plan>)
+	constructor(live: LiveTable, asking: Asking, dialect: Dialect)
 	constructor(
-		table: Table,
+		table: Table | LiveTable,
 		driver: Driver | Asking,
 		dialect: Dialect,
-		option: Seconds | WeakMap<Selection, Plan> = TIMEOUT_SECONDS,
+		timeoutSeconds: Seconds = TIMEOUT_SECONDS,
+		reopen?: Reopen,
 	) {
-		const columns = columnsOf(table)
-		this.name = table.name
-		this.fields = table.columns
-		this.key = table.key
-		this.readOnly = table.isView
-		this.#subject = { table, columns, key: columnOf(columns, table.key), dialect }
+		const live = table instanceof LiveTable ? table : new LiveTable(table, dialect, reopen)
+		const { name, columns, key, isView } = live.first
+		this.name = name
+		this.fields = columns
+		this.key = key
+		this.readOnly = isView
+		this.#live = live
 		this.#isWithin = driver instanceof Asking
-		this.#plans = option instanceof WeakMap ? option : new WeakMap()
-		const timeoutSeconds = option instanceof WeakMap ? TIMEOUT_SECONDS : option
 		this.#asking =
-			driver instanceof Asking ? driver : new Asking(driver, dialect, table, new Patience(timeoutSeconds))
+			driver instanceof Asking ? driver : new Asking(driver, dialect, live, new Patience(timeoutSeconds))
 	}
 
 	async list(query: ListQuery): Promise<Listed> {
-		const { table, columns, dialect } = this.#subject
+		const { table, columns } = this.#subject
 		const { where, after } = query
 		const order = query.order.map(({ field, descending }) => ({
 			column: columnOf(columns, field),
@@ -84,16 +89,20 @@ export class SqlModel implements Model {
 			where: where && ((sql) => writeCondition(sql, where, columns, ALIAS)),
 			after: after && ((sql) => writeAfter(sql, order, after, ALIAS)),
 			total: query.total,
+			maxBytes: Math.min(query.maxBytes ?? MOST_BYTES, MOST_BYTES),
+			looksBeyond: true,
 		}
+		const listed = (await this.#page(parts)) ?? (await this.#page({ ...parts, looksBeyond: false }))
+		if (listed === undefined) throw new ModelError('too_large')
+		return listed
+	}
+
+	async #page(parts: ListParts): Promise<Listed | undefined> {
+		const { dialect } = this.#subject
 		const sql = new Sql(dialect)
 		dialect.list(sql, parts)
 		const rows = await this.#asking.ask(sql.statement(false))
-		try {
-			return dialect.listed(rows, parts)
-		} catch (error) {
-			// V8's: a text too long. Only where records come one by one, and are put together here.
-			throw error instanceof RangeError ? new ModelError('too_large', [], error) : error
-		}
+		return dialect.listed(rows, parts)
 	}
 
 	async count(where: Condition | undefined): Promise<number> {
@@ -125,7 +134,8 @@ export class SqlModel implements Model {
 		if (!dialect.returning.insert) return this.#insertAndRead(values, plan)
 		const { rows } = await this.#asking.ask(insertOf(this.#subject, values, plan))
 		const [row] = rows
-		if (row === undefined) throw new TypeError(`an insert into ${this.name} has answered no record`)
+		// A trigger has answered null: the database has left the record out, and no error says so.
+		if (row === undefined) throw new ModelError('refused')
 		const { json, version } = plan.returned.found(row)
 		return { json, version, id: plan.returned.id(row) }
 	}
@@ -149,11 +159,11 @@ export class SqlModel implements Model {
 	}
 
 	transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
-		return this.#asking.transaction((asking) => work(within(asking, this.#subject, this.#plans)))
+		return this.#asking.transaction((asking) => work(within(asking, this.#live)))
 	}
 
-	async check(): Promise<void> {
-		await this.#asking.ask(SIGN_OF_LIFE)
+	check(writes = false): Promise<void> {
+		return askForLife(this.#asking, this.#subject.dialect, writes)
 	}
 
 	get source(): object {
@@ -165,10 +175,10 @@ export class SqlModel implements Model {
 		return this.#atOnce(async (asking) => {
 			const { insertId } = await asking.ask(insertOf(this.#subject, values, plan))
 			const given = values[this.key]
-			const id = given === undefined || given === null ? insertId : idOf(given)
+			const id = isGiven(given) ? idOf(given) : insertId
 			if (id === undefined)
 				throw new TypeError(`the database doesn't tell the key that it has made for ${this.name}`)
-			const found = await new Reads(this.#subject, plan, asking).alone(id, undefined)
+			const found = await new Reads(this.#subject, () => plan, asking).alone(id, undefined)
 			if (found === undefined) throw new TypeError(`a record just written into ${this.name} isn't there`)
 			return { ...found, id }
 		})
@@ -180,7 +190,7 @@ export class SqlModel implements Model {
 			const { affected } = await asking.ask(updateOf(this.#subject, id, changes, plan, guard))
 			if (affected === 0) return undefined
 			const key = changes[this.key]
-			const reads = new Reads(this.#subject, plan, asking)
+			const reads = new Reads(this.#subject, () => plan, asking)
 			return reads.alone(isGiven(key) ? idOf(key) : id, undefined)
 		})
 		return found ?? this.#absent(id, plan, guard)
@@ -202,27 +212,27 @@ export class SqlModel implements Model {
 		return this.#isWithin ? work(this.#asking) : this.#asking.transaction(work)
 	}
 
-	/** Why no record was met: only a version that differs makes it stale. */
-	async #absent(id: string, plan: Plan, guard: Guard): Promise<Absent> {
-		if (guard.version === undefined) return 'missing'
-		const { rows } = await this.#asking.ask(presenceOf(this.#subject, id, plan, guard))
-		return rows.length === 0 ? 'missing' : 'stale'
+	#absent(id: string, plan: Plan, guard: Guard): Promise<Absent> {
+		return whyAbsent(this.#subject, this.#asking, id, plan, guard)
+	}
+
+	get #subject(): Subject {
+		return this.#live.subject
 	}
 
 	#plan(selection: Selection): Plan {
-		let plan = this.#plans.get(selection)
-		if (plan === undefined) {
-			const { table, columns, dialect } = this.#subject
-			plan = planOf(table, columns, dialect, selection)
-			this.#plans.set(selection, plan)
-		}
-		return plan
+		return this.#live.plans.of(selection)
 	}
 
 	#readsOf(selection: Selection): Reads {
+		const subject = this.#subject
+		if (this.#readsSubject !== subject) {
+			this.#reads = new WeakMap()
+			this.#readsSubject = subject
+		}
 		let reads = this.#reads.get(selection)
 		if (reads === undefined) {
-			reads = new Reads(this.#subject, this.#plan(selection), this.#asking)
+			reads = new Reads(subject, () => this.#plan(selection), this.#asking)
 			this.#reads.set(selection, reads)
 		}
 		return reads
@@ -233,14 +243,7 @@ export class SqlModel implements Model {
 	}
 }
 
-/** Every dialect knows it, and no table is touched. */
-const SIGN_OF_LIFE: Statement = { text: 'select 1', values: [], writes: false }
-
-function isGiven(value: Value | symbol | undefined): value is NonNullable<Value> {
-	return value !== undefined && value !== null && typeof value !== 'symbol'
-}
-
 // Not within the class: one that names itself is called something else where it is bundled.
-function within(asking: Asking, { table, dialect }: Subject, plans: WeakMap<Selection, Plan>): SqlModel {
-	return new SqlModel(table, asking, dialect, plans)
+function within(asking: Asking, live: LiveTable): SqlModel {
+	return new SqlModel(live, asking, live.subject.dialect)
 }

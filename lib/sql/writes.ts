@@ -19,10 +19,14 @@ export interface Subject {
 
 /** Its text depends on nothing but which fields are given. */
 export function insertOf(subject: Subject, values: Values, plan: Plan): Statement {
-	const fields = Object.keys(values).filter((field) => values[field] !== undefined)
+	const { gone } = subject.columns
+	const fields = Object.keys(values).filter(
+		(field) => values[field] !== undefined && !(values[field] === null && gone.has(field)),
+	)
 	const given = fields.map((field) => columnOf(subject.columns, field))
 	const bound = given.map((column) => subject.dialect.bind(values[column.name] ?? null, column))
-	let text = plan.inserts.get(fields)
+	const places = unusualPlaces(subject, given, values)
+	let text = places === undefined ? plan.inserts.get(fields) : insertText(subject, given, plan, places)
 	if (text === undefined) {
 		text = insertText(subject, given, plan)
 		plan.inserts.keep(fields, text)
@@ -30,10 +34,31 @@ export function insertOf(subject: Subject, values: Values, plan: Plan): Statemen
 	return { text, values: bound, writes: true, joins: subject.table.hasTriggers === false }
 }
 
-function insertText({ table, dialect }: Subject, given: readonly Column[], plan: Plan): string {
+/** The placeholders, where one of the values needs another than its column's. */
+function unusualPlaces({ dialect }: Subject, given: readonly Column[], values: Values): string[] | undefined {
+	if (dialect.placeholderOf === undefined) return undefined
+	let places: string[] | undefined
+	for (const [at, column] of given.entries()) {
+		const place = dialect.placeholderOf(values[column.name] ?? null, column)
+		if (place === undefined) continue
+		places ??= usualPlaces(dialect, given)
+		places[at] = place
+	}
+	return places
+}
+
+function usualPlaces(dialect: Dialect, given: readonly Column[]): string[] {
+	return given.map((column, at) => dialect.placeholder(at + 1, column))
+}
+
+function insertText(
+	{ table, dialect }: Subject,
+	given: readonly Column[],
+	plan: Plan,
+	places: readonly string[] = usualPlaces(dialect, given),
+): string {
 	const names = given.map(({ name }) => dialect.quote(name)).join(', ')
-	const places = given.map((column, at) => dialect.placeholder(at + 1, column)).join(', ')
-	const what = given.length === 0 ? dialect.insertNothing : ` (${names}) values (${places})`
+	const what = given.length === 0 ? dialect.insertNothing : ` (${names}) values (${places.join(', ')})`
 	return `insert into ${changed(dialect, table)}${what}${dialect.returning.insert ? plan.returning : ''}`
 }
 
@@ -48,15 +73,20 @@ export function updateOf(
 	const { columns, dialect } = subject
 	const given: Given[] = []
 	const steps: Step[] = []
+	let isUsual = true
 	for (const field of Object.keys(changes)) {
 		const value = changes[field]
 		if (value === undefined || field === plan.version?.name) continue
+		// A record is replaced by what remains of it.
+		if ((value === null || value === DEFAULT) && columns.gone.has(field)) continue
 		if (value === DEFAULT) steps.push(DEFAULT)
 		steps.push(field)
-		given.push({ column: columnOf(columns, field), value })
+		const column = columnOf(columns, field)
+		given.push({ column, value })
+		if (value !== DEFAULT && dialect.placeholderOf?.(value, column) !== undefined) isUsual = false
 	}
 	const version = guardVersion(plan, guard)
-	const isPlain = guard.where === undefined && dialect.keyIs === undefined && version !== null
+	const isPlain = isUsual && guard.where === undefined && dialect.keyIs === undefined && version !== null
 	if (!isPlain) return writeUpdate(subject, id, given, plan, guard)
 	if (version !== undefined) steps.push(VERSIONED)
 	const text = plan.updates.get(steps)
@@ -134,14 +164,6 @@ export function lockOf(subject: Subject, id: string, plan: Plan, guard: Guard): 
 	writeGuarded(sql, subject, id, plan, guard, ALIAS)
 	sql.add(' for update')
 	return sql.statement(true)
-}
-
-/** Asks whether there is the record, within the condition but of whatever version. */
-export function presenceOf(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
-	const sql = new Sql(subject.dialect)
-	sql.add(`select 1 from ${tableName(subject.dialect, subject.table)} ${ALIAS} where `)
-	writeGuarded(sql, subject, id, plan, { where: guard.where, version: undefined }, ALIAS)
-	return sql.statement(false)
 }
 
 /** Writes which record is meant: the one with the id, within the guard. */

@@ -1,0 +1,68 @@
+/**
+ * `Room`: how many bytes are kept of what was written once for statements, over all models of one database. What was
+ * used longest ago makes room for what comes.
+ */
+import type { Bytes } from '../time.ts'
+
+/** Something that is kept, and can be written again. */
+export interface Kept {
+	/** About how many bytes it takes. */
+	readonly bytes: Bytes
+	/** Called when it makes room for others: nobody may hold it any more. */
+	drop(): void
+}
+
+/** Of all models of a database. */
+const MOST_BYTES: Bytes = 8_388_608
+/** The part of it that one thing may have. */
+const LARGEST_PART = 16
+
+export class Room {
+	readonly #most: Bytes
+	/** What was used longest ago comes first. */
+	readonly #kept = new Set<Kept>()
+	#latest: Kept | undefined
+	#bytes: Bytes = 0
+
+	constructor(most: Bytes = MOST_BYTES) {
+		this.#most = most
+	}
+
+	get bytes(): Bytes {
+		return this.#bytes
+	}
+
+	/** Keeps something, unless it is too large; answers whether it does. */
+	add(kept: Kept): boolean {
+		if (kept.bytes > this.#most / LARGEST_PART) return false
+		this.#kept.add(kept)
+		this.#latest = kept
+		this.#bytes += kept.bytes
+		for (const oldest of this.#kept) {
+			if (this.#bytes <= this.#most) break
+			this.#kept.delete(oldest)
+			this.#bytes -= oldest.bytes
+			oldest.drop()
+		}
+		return true
+	}
+
+	/** Notes that something is used. */
+	touch(kept: Kept): void {
+		if (kept === this.#latest || !this.#kept.delete(kept)) return
+		this.#kept.add(kept)
+		this.#latest = kept
+	}
+}
+
+const ROOM: unique symbol = Symbol.for('verbena.room')
+
+/** The room of a database: models that are opened one by one share it. */
+export function roomOf(database: object & { readonly [ROOM]?: unknown }): Room {
+	const known = database[ROOM]
+	if (known instanceof Room) return known
+	const room = new Room()
+	if (Object.isExtensible(database))
+		Object.defineProperty(database, ROOM, { value: room, configurable: true })
+	return room
+}
