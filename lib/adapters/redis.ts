@@ -23,13 +23,15 @@ export type { RedisCacheOptions } from './redis/options.ts'
  *     createServer({ blog: new Blog() }, { cache })
  *
  * - Each method is one command, so that of all processes that `add` a key one is answered `true`, and each
- *   `increment` has a number of its own. GET, SET, DEL and EVAL are used, beside CONFIG GET or INFO, and PING.
+ *   `increment` has a number of its own. GET, SET, DEL and EVAL are used, beside CONFIG GET or INFO.
  * - Every call settles within `timeoutSeconds` (and a sixteenth, for the timer is coarse). Where Redis is down,
  *   silent, still loading, or answers what this cache can't have stored, it rejects with `CacheUnavailable`; where
  *   that was so for as long already, at once. It works again when the client has connected again.
  * - After a `CacheUnavailable` it isn't known whether a `set`, `delete`, `add` or `increment` was carried out, or
  *   will be: ioredis repeats what was under way when a connection was lost. An `add` that was is answered `false`
  *   the next time: what relies on it refuses, and lets nothing pass.
+ * - A server that says it is a replica, as a primary does that was demoted, is left: the connection is closed, and the
+ *   client makes another to whatever has the name or address by then. Until it is a primary's, writes are refused.
  * - The first `add` or `increment` on a connection, and then one a minute, reads `maxmemory-policy`. They are
  *   refused with `CacheUnavailable` for all but `noeviction`, as Redis could forget what they promise.
  * - Redis that is out of memory refuses `set`, `add` and `increment` with `CacheFull`. What the key held stays.
@@ -136,13 +138,13 @@ export class RedisCache implements Cache {
 	}
 
 	/**
-	 * A PING, for the option `health`.
+	 * Writes nothing, as a write: for the option `health`, which so is told of a server that takes none.
 	 *
-	 * @throws CacheUnavailable where Redis can't answer
+	 * @throws CacheUnavailable where Redis can't answer, or takes no writes, as a replica does
 	 */
 	async check(): Promise<void> {
-		const answer = await this.#line.within((talk) => talk.ask('PING'))
-		if (String(answer) !== 'PONG') throw nonsense('PING')
+		const deleted = numberIn(await this.#line.within((talk) => talk.ask('DEL', this.#prefix + UNUSED)))
+		if (deleted !== 0) throw nonsense('DEL')
 	}
 
 	/** Runs what promises something, where Redis keeps its promises. */
@@ -159,6 +161,9 @@ export class RedisCache implements Cache {
 		return this.#prefix + (UNSAYABLE.test(key) ? MARK + Buffer.from(key, 'utf16le').toString('hex') : key)
 	}
 }
+
+/** A key that there never is. */
+const UNUSED = '\0check'
 
 /** What stands before a key that UTF-8 can't say. */
 const MARK = '\0utf16:'

@@ -60,20 +60,34 @@ export interface Cache {
 }
 
 /**
+ * Whose room is used up: that of the whole cache; that of one purpose (nonces, counters, idempotency keys, the
+ * application's own); or the share of one caller, while others still have room.
+ */
+export type CacheScope = 'cache' | 'purpose' | 'caller'
+
+/** What else is known where a cache is full. */
+export interface CacheFullDetails extends ErrorOptions {
+	/** @default 'cache' */
+	readonly scope?: CacheScope
+}
+
+/**
  * Thrown by `add` and `increment` when everything held must be kept, and by a `set` that would have to forget
  * such an entry. The message names the option to raise: `max` counts entries, `maxBytes` their size, and
- * `maxmemory` is Redis' own. A request that it ends is answered 503.
+ * `maxmemory` is Redis' own. A request that it ends is answered 503, or 429 where `scope` is `'caller'`.
  */
 export class CacheFull extends Error {
 	override readonly name = 'CacheFull' as const
+	readonly scope: CacheScope
 
 	/** `limit` is what the option says now; Redis doesn't tell it, and it is left out. */
 	constructor(
 		limit: number | undefined,
 		option: 'max' | 'maxBytes' | 'maxmemory' = 'max',
-		details: ErrorOptions = {},
+		{ scope = 'cache', ...details }: CacheFullDetails = {},
 	) {
-		super(fullness(limit, option), details)
+		super(fullness(limit, option, scope), details)
+		this.scope = scope
 	}
 }
 
@@ -86,8 +100,12 @@ export class CacheUnavailable extends Error {
 	override readonly name = 'CacheUnavailable' as const
 }
 
-function fullness(limit: number | undefined, option: 'max' | 'maxBytes' | 'maxmemory'): string {
+function fullness(limit: number | undefined, option: string, scope: CacheScope): string {
 	const said = limit === undefined ? 'its limit' : String(limit)
+	if (scope === 'caller')
+		return `one caller holds as much of the cache as one may while others need it: wait, or raise ${option} (now ${said})`
+	if (scope === 'purpose')
+		return `the cache holds as much of this purpose as it may beside the others: raise ${option} (now ${said})`
 	if (option === 'max') return `the cache holds ${said} entries that may not be forgotten yet: raise max`
 	if (option === 'maxBytes') {
 		return `the cache has no room under ${said} bytes that may be cleared yet: raise maxBytes`

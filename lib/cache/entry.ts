@@ -43,6 +43,14 @@ export function toMilliseconds(ttlSeconds: Seconds): Milliseconds {
 	return Math.max(1, Math.ceil(ttlSeconds * 1_000 - 1e-6))
 }
 
+/**
+ * A key cut from a longer text (a header) keeps all of that text in memory: V8 makes a slice a view. A client
+ * could so fill the memory with few entries. Joining and cutting again makes a text of the key's own size.
+ */
+export function ownCopy(key: string): string {
+	return ` ${key}`.slice(1)
+}
+
 function stringify(key: string, value: unknown): string | undefined {
 	try {
 		return JSON.stringify(value)

@@ -3,18 +3,18 @@
  * given none; several processes that must agree (nonces, limits) need a cache outside of them.
  */
 import { type Bytes, type Clock, type Milliseconds, type Seconds, steadyClock } from '../time.ts'
-import { type Cache, CacheFull, type JsonValue } from './cache.ts'
-import { checkKey, toMilliseconds, toText } from './entry.ts'
+import { type Cache, CacheFull, type CacheScope, type JsonValue } from './cache.ts'
+import { checkKey, ownCopy, toMilliseconds, toText } from './entry.ts'
 import { type Ending, ExpiryHeap } from './expiry-heap.ts'
 import { KeyTable } from './key-table.ts'
-import { type Linked, RecencyList } from './recency-list.ts'
+import { type Held, Shares } from './shares.ts'
 
 /** What a `MemoryCache` may hold, and its time. */
 export interface MemoryCacheOptions {
 	/**
-	 * Most entries held at once, a whole number from 1 to 8,000,000; where it is reached, the value of `set`
-	 * that was not used for the longest time goes. No default: a cache without a bound is a leak. An entry
-	 * takes about 200 bytes beside its key and text.
+	 * Most entries held at once, from 1 to 8,000,000; where it is reached, the value of `set` not used for the
+	 * longest time goes. No default: a cache without a bound is a leak. An entry takes about 200 bytes beside its
+	 * key and text, and so does each caller of whom there are some.
 	 */
 	readonly max: number
 	/**
@@ -30,21 +30,19 @@ export interface MemoryCacheOptions {
 	readonly clock?: Clock
 }
 
-interface Entry extends Ending, Linked<Entry> {
+interface Entry extends Ending, Held<Entry> {
 	readonly key: string
 	readonly text: string
-	/** Made by `add` or `increment`: not to be evicted. */
-	readonly kept: boolean
 }
 
 /** V8's Map throws past 2^24 slots, and up to half of them may be deleted ones that it hasn't cleared. */
 const MOST_ENTRIES = 8_000_000
 
-/**
- * Expired entries that a write clears in passing. More than it adds, so that they don't pile up; few, so that
- * none pauses.
- */
+/** Expired entries that a write clears in passing: more than it adds, so that they don't pile up. */
 const SWEPT_PER_WRITE = 2
+
+/** Of a number, in bytes. */
+const DIGITS: Bytes = 34
 
 /**
  * A cache in memory: no timer, no scan. Every method answers at once, in constant time but for the steps
@@ -54,10 +52,10 @@ const SWEPT_PER_WRITE = 2
  * - Where there is no room, expired entries go first, then the values of `set`, the least recently used first
  *   (`get` and `set` are uses). What `add` and `increment` made stays: they throw `CacheFull` instead, and
  *   a `set` is forgotten at once.
- * - Whoever holds a key decides: `delete` and `set` also work on what `add` made. After a `set` it has
- *   the new value and the new time, and it is still kept: no flood of other values can free a
- *   nonce that was used. Where a longer text has no room under `maxBytes`, that `set` throws `CacheFull` and
- *   changes nothing.
+ * - From 1,000 entries, or 1 MiB, they are divided into shares: see `shares.ts`. `CacheFull.scope` says whose is full.
+ * - Whoever holds a key decides: `delete` and `set` also work on what `add` made. After a `set` it has the new
+ *   value and time, and is still kept: no flood of other values can free a nonce that was used. Where a longer
+ *   text has no room under `maxBytes`, that `set` throws `CacheFull` and changes nothing.
  *
  *     const cache = new MemoryCache({ max: 100_000 })
  *     cache.add('nonce:1', true, 60) // true
@@ -71,8 +69,7 @@ export class MemoryCache implements Cache {
 	readonly #clock: Clock
 	readonly #entries = new KeyTable<Entry>()
 	readonly #endings = new ExpiryHeap<Entry>()
-	/** The entries that may be evicted. */
-	readonly #values = new RecencyList<Entry>()
+	readonly #shares: Shares<Entry>
 	#bytes: Bytes = 0
 
 	constructor({ max, maxBytes = Number.POSITIVE_INFINITY, clock = steadyClock }: MemoryCacheOptions) {
@@ -85,6 +82,7 @@ export class MemoryCache implements Cache {
 		this.#max = max
 		this.#maxBytes = maxBytes
 		this.#clock = clock
+		this.#shares = new Shares(max, maxBytes)
 	}
 
 	/** Entries in memory, with those whose time is over and that no write has cleared yet. */
@@ -100,7 +98,7 @@ export class MemoryCache implements Cache {
 	get(key: string): JsonValue | undefined {
 		const entry = this.#find(key, this.#clock())
 		if (entry === undefined) return undefined
-		if (!entry.kept) this.#values.touch(entry)
+		if (!entry.kept) this.#shares.touch(entry)
 		return JSON.parse(entry.text) as JsonValue
 	}
 
@@ -176,34 +174,47 @@ export class MemoryCache implements Cache {
 		const before = this.#entries.get(key)
 		if (before !== undefined) this.#remove(before)
 		for (let left = SWEPT_PER_WRITE; left > 0; left--) this.#clearExpired(now)
-		const entry = {
+		const entry: Entry = {
 			key: before?.key ?? ownCopy(key),
 			text,
 			endsAt,
 			kept,
+			size: 2 * (key.length + text.length),
+			share: before?.share ?? this.#shares.of(key),
 			place: 0,
 			older: undefined,
 			newer: undefined,
 		}
-		const fits = this.#makeRoom(bytesOf(entry), now)
-		if (fits) this.#insert(entry)
-		if (fits || !kept) return
-		const full =
-			this.#entries.size < this.#max ? new CacheFull(this.#maxBytes, 'maxBytes') : new CacheFull(this.#max)
+		const full = this.#makeRoom(entry, before?.kept === true ? before : undefined, now)
+		if (full === undefined) this.#insert(entry)
+		if (full === undefined || !kept) return
 		if (before?.kept) this.#insert(before)
 		throw full
 	}
 
-	/** Clears what may be cleared until one more entry fits; answers whether it does. */
-	#makeRoom(bytes: Bytes, now: Milliseconds): boolean {
-		if (bytes > this.#maxBytes) return false
-		while (this.#entries.size >= this.#max || this.#bytes + bytes > this.#maxBytes) {
-			if (this.#clearExpired(now)) continue
-			const oldest = this.#values.oldest
-			if (oldest === undefined) return false
-			this.#remove(oldest)
+	/** Clears what may be cleared until one more entry fits; answers why it doesn't. */
+	#makeRoom(entry: Entry, before: Entry | undefined, now: Milliseconds): CacheFull | undefined {
+		const { size, share } = entry
+		if (size > this.#maxBytes) return this.#full('bytes')
+		// A counter that is there goes on counting, whatever its caller holds: it takes no more room than before.
+		const isMore = entry.kept && (before === undefined || size > before.size + DIGITS)
+		while (isMore) {
+			const full = this.#shares.full(share, before === undefined ? 1 : 0, size)
+			if (full === undefined) break
+			if (!this.#clearExpired(now)) return this.#full(full.of, full.scope)
 		}
-		return true
+		while (this.#entries.size >= this.#max || this.#bytes + size > this.#maxBytes) {
+			if (this.#clearExpired(now)) continue
+			const victim = this.#shares.victim(share)
+			if (victim === undefined) return this.#full(this.#entries.size < this.#max ? 'bytes' : 'entries')
+			this.#remove(victim)
+		}
+		return undefined
+	}
+
+	#full(of: 'entries' | 'bytes', scope: CacheScope = 'cache'): CacheFull {
+		if (of === 'entries') return new CacheFull(this.#max, 'max', { scope })
+		return new CacheFull(this.#maxBytes, 'maxBytes', { scope })
 	}
 
 	#clearExpired(now: Milliseconds): boolean {
@@ -216,20 +227,16 @@ export class MemoryCache implements Cache {
 	#insert(entry: Entry): void {
 		this.#entries.set(entry.key, entry)
 		this.#endings.add(entry)
-		if (!entry.kept) this.#values.add(entry)
-		this.#bytes += bytesOf(entry)
+		this.#shares.add(entry)
+		this.#bytes += entry.size
 	}
 
 	#remove(entry: Entry): void {
 		this.#entries.delete(entry.key)
 		this.#endings.remove(entry)
-		if (!entry.kept) this.#values.remove(entry)
-		this.#bytes -= bytesOf(entry)
+		this.#shares.remove(entry)
+		this.#bytes -= entry.size
 	}
-}
-
-function bytesOf(entry: { readonly key: string; readonly text: string }): Bytes {
-	return 2 * (entry.key.length + entry.text.length)
 }
 
 function countAfter({ key, text }: Entry): number {
@@ -238,12 +245,4 @@ function countAfter({ key, text }: Entry): number {
 		throw new TypeError(`increment counts in whole numbers below 2^53 - 1, and '${key}' holds something else`)
 	}
 	return count
-}
-
-/**
- * A key cut from a longer text (a header) keeps all of that text in memory: V8 makes a slice a view. A client
- * could so fill the memory with few entries. Joining and cutting again makes a text of the key's own size.
- */
-function ownCopy(key: string): string {
-	return ` ${key}`.slice(1)
 }

@@ -1,8 +1,8 @@
 /** Rate limits by windows that begin with a caller's first request: one counter a caller. */
 import type { Cache, JsonValue } from '../cache/cache.ts'
 import type { Milliseconds } from '../time.ts'
+import type { Count, Taken } from './count.ts'
 import { inform } from './inform.ts'
-import type { CompiledLimit, Taken } from './rate-limit.ts'
 
 /**
  * Counts one request. The counter alone decides, in one step for all processes; when its window ends is kept
@@ -10,12 +10,7 @@ import type { CompiledLimit, Taken } from './rate-limit.ts'
  *
  * @param now the time of day
  */
-export async function takeFixed(
-	cache: Cache,
-	key: string,
-	limit: CompiledLimit,
-	now: Milliseconds,
-): Promise<Taken> {
+export async function takeFixed(cache: Cache, key: string, limit: Count, now: Milliseconds): Promise<Taken> {
 	const endKey = `${key}:end`
 	const [count, end] = await Promise.all([cache.increment(key, limit.windowSeconds), cache.get(endKey)])
 	if (count === 1)
@@ -24,12 +19,7 @@ export async function takeFixed(
 }
 
 /** What `takeFixed` would answer, without counting. */
-export async function lookFixed(
-	cache: Cache,
-	key: string,
-	limit: CompiledLimit,
-	now: Milliseconds,
-): Promise<Taken> {
+export async function lookFixed(cache: Cache, key: string, limit: Count, now: Milliseconds): Promise<Taken> {
 	const [count, end] = await Promise.all([cache.get(key), cache.get(`${key}:end`)])
 	return takenOf(count === undefined ? 1 : Number(count) + 1, end, limit, now)
 }
@@ -37,7 +27,7 @@ export async function lookFixed(
 function takenOf(
 	count: number,
 	end: JsonValue | undefined,
-	{ limit, windowSeconds }: CompiledLimit,
+	{ limit, windowSeconds }: Count,
 	now: Milliseconds,
 ): Taken {
 	if (!Number.isSafeInteger(count) || count < 1)

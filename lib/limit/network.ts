@@ -1,8 +1,24 @@
 /** The network that an address belongs to, as far as one caller is concerned. */
 import { isIPv6 } from 'node:net'
 
-/** An IPv4 address, also one within IPv6; of other IPv6 addresses the first 64 bits, written in one way: `2001:db8:0:1`. */
-export function networkOf(address: string): string {
+/** The networks that an address is in, as far as callers are counted by them. */
+export interface Networks {
+	/** An IPv4 address, also one within IPv6; of other IPv6 addresses the first 64 bits, written in one way: `2001:db8:0:1`. */
+	readonly own: string
+	/** Of IPv6 the networks of 56 and 48 bits: a site is given one of them, and may change its 64 bits at will. */
+	readonly wider: readonly [of56: string, of48: string] | undefined
+}
+
+export function networksOf(address: string): Networks {
+	const groups = prefixOf(address)
+	if (typeof groups === 'string') return { own: groups, wider: undefined }
+	const of48 = written(groups.slice(0, 3))
+	const of56 = `${of48}:${((groups[3] ?? 0) & 0xff00).toString(16)}`
+	return { own: written(groups), wider: [`${of56}/56`, `${of48}/48`] }
+}
+
+/** The first four groups of an IPv6 address; any other address as it is. */
+function prefixOf(address: string): string | readonly number[] {
 	if (!isIPv6(address)) return address
 	const [start = ''] = address.split('%')
 	const [head = '', tail] = start.split('::')
@@ -11,7 +27,7 @@ export function networkOf(address: string): string {
 	const zeros = Array.from({ length: tail === undefined ? 0 : 8 - first.length - last.length }, () => '0')
 	const groups = [...first, ...zeros, ...last].map((group) => Number.parseInt(group, 16))
 	if (EMBEDDING.has(written(groups.slice(0, 6)))) return v4Of(groups.slice(6))
-	return written(groups.slice(0, 4))
+	return groups.slice(0, 4)
 }
 
 /** Prefixes behind which stands an IPv4 address: mapped (RFC 4291 §2.5.5.2), and by NAT64 (RFC 6052 §2.1). */

@@ -1,7 +1,10 @@
 /** What a rate limit is, as it is declared and as it is counted; and who is counted as one caller. */
 import type { User } from '../auth/authenticator.ts'
+import { type Purpose, sharedKey } from '../cache/shares.ts'
 import type { Seconds } from '../time.ts'
-import { networkOf } from './network.ts'
+import type { Count, Level } from './count.ts'
+import { Guesses } from './guesses.ts'
+import { networksOf } from './network.ts'
 
 /** A limit as a handler declares it: at most `limit` requests in `windowSeconds`. */
 export interface RateLimit {
@@ -27,32 +30,38 @@ export interface RateLimit {
 }
 
 /** A limit that was checked, with what all its answers share. */
-export interface CompiledLimit {
-	readonly limit: number
-	readonly windowSeconds: Seconds
+export interface CompiledLimit extends Count {
+	/** What all addresses of an IPv6 network of 56 and of 48 bits may send together. */
+	readonly wider: readonly [of56: Count, of48: Count]
 	readonly isSliding: boolean
 	readonly failOpen: boolean
 	/** What `RateLimit-Policy` and `RateLimit` call it: an `sf-string` of RFC 9651, with its quotes. */
 	readonly name: string
 	/** The value of `RateLimit-Policy`. */
 	readonly policy: string
-	/** What its keys in the cache begin with; a caller and `]` follow. */
+	/** What tells its keys in the cache from other limits'; a caller and `]` follow. */
 	readonly prefix: string
+	/** The guesses at credentials that are under way. */
+	readonly guesses: Guesses
 }
 
-/** What came of counting one request. */
-export interface Taken {
-	readonly isAllowed: boolean
-	/** How many more requests would be served now. */
-	readonly remaining: number
-	/** Until more are: whole seconds, from 1 to the window's length. */
-	readonly resetSeconds: Seconds
+/** Who is counted, and whose share of the cache that takes. */
+export interface Caller {
+	readonly id: string
+	readonly isUser: boolean
+	readonly share: string
+	readonly wider: readonly [of56: string, of48: string] | undefined
 }
 
 /** The longest window: what is counted is kept in the cache so long. */
 const LONGEST: Seconds = 30 * 86_400
 /** The fields of the answer are integers of RFC 9651 §3.3.1. */
 const MOST = 999_999_999_999_999
+/**
+ * How many times of a limit the IPv6 networks of 56 and 48 bits may send. A home has often 56 bits, a site 48; but a
+ * mobile carrier's 48 bits are those of many subscribers, each of whom has 64.
+ */
+const WIDER = [8, 64] as const
 /** Most requests of a sliding window, each of which has an entry of its own. */
 const MOST_SLIDING = 1_000
 const NAMES = ['limit', 'windowSeconds', 'window', 'failOpen']
@@ -85,9 +94,15 @@ export function compileLimit(where: string, name: string, value: unknown, place:
 	const quoted = quotedName(name)
 	return {
 		...{ limit, windowSeconds, isSliding, failOpen, name: quoted },
+		wider: [widened(limit, WIDER[0], windowSeconds), widened(limit, WIDER[1], windowSeconds)],
 		policy: `${quoted};q=${limit};w=${windowSeconds}`,
-		prefix: `limit:${JSON.stringify([place, name]).slice(0, -1)},`,
+		guesses: new Guesses(),
+		prefix: `${JSON.stringify([place, name]).slice(0, -1)},`,
 	}
+}
+
+function widened(limit: number, times: number, windowSeconds: Seconds): Count {
+	return { limit: Math.min(limit * times, MOST), windowSeconds }
 }
 
 function wholeNumber(where: string, value: unknown, most: number): number {
@@ -105,15 +120,39 @@ function quotedName(name: string): string {
 	return name === '*' ? '"default"' : `"${name.replaceAll(/[^\x20-\x7e]|["\\]/gu, '_')}"`
 }
 
-/** The cache's key for one caller. What is put behind it can't make it another caller's. */
-export function keyOf({ prefix }: CompiledLimit, caller: string): string {
-	return `${prefix}${JSON.stringify(caller)}]`
+/** The cache's key for one caller, or a network that they are in. What is put behind it can't make it another's. */
+export function keyOf(
+	{ prefix }: CompiledLimit,
+	{ id, isUser, share }: Caller,
+	counted = id,
+	purpose: Purpose = isUser ? 'limit' : 'address',
+): string {
+	return sharedKey(purpose, share, `${prefix}${JSON.stringify(counted)}]`)
+}
+
+/** What is counted for a caller: themselves, and of an IPv6 address the networks that it is in. */
+export function levelsOf(
+	limit: CompiledLimit,
+	caller: Caller,
+	purpose?: Purpose,
+): readonly [Level, ...Level[]] {
+	const { windowSeconds, wider } = limit
+	const own = { key: keyOf(limit, caller, caller.id, purpose), limit: limit.limit, windowSeconds }
+	if (caller.wider === undefined) return [own]
+	const [of56, of48] = caller.wider
+	return [
+		own,
+		{ key: keyOf(limit, caller, `address:${of56}`, purpose), ...wider[0] },
+		{ key: keyOf(limit, caller, `address:${of48}`, purpose), ...wider[1] },
+	]
 }
 
 /**
  * Who is counted: the user, else the address. Of IPv6 it is the network of 64 bits, as whoever has one of its
- * addresses has them all (RFC 6177 §2).
+ * addresses has them all (RFC 6177 §2); and all of a network of 48 bits share one part of the cache.
  */
-export function callerOf(user: User | null, address: string): string {
-	return user === null ? `address:${networkOf(address)}` : `user:${user.id}`
+export function callerOf(user: User | null, address: string): Caller {
+	if (user !== null) return { id: `user:${user.id}`, isUser: true, share: user.id, wider: undefined }
+	const { own, wider } = networksOf(address)
+	return { id: `address:${own}`, isUser: false, share: wider?.[1] ?? own, wider }
 }

@@ -6,8 +6,8 @@
  */
 import type { Cache, JsonValue } from '../cache/cache.ts'
 import type { Milliseconds } from '../time.ts'
+import type { Count, Taken } from './count.ts'
 import { inform } from './inform.ts'
-import type { CompiledLimit, Taken } from './rate-limit.ts'
 import { Turn } from './turn.ts'
 
 interface Hint {
@@ -20,7 +20,12 @@ interface Hint {
 const NOTHING_KNOWN: Hint = { next: 0, ends: [] }
 /** So many free slots are tried before it is taken for certain that other processes take them all. */
 const MOST_TRIES = 8
-/** A slot whose time should be over, by this clock, and that is still there: by another process's it isn't yet. */
+/**
+ * A slot whose time should be over by this clock may still be there: the cache's own clock differs by parts of a
+ * millisecond. One that is no later than this is the next to be free, and tried by each request.
+ */
+const LATE: Milliseconds = 100
+/** Of a clock that differs by more, all slots are looked at, and then none for this time. */
 const SOON: Milliseconds = 1_000
 
 const turn = new Turn()
@@ -30,24 +35,23 @@ const turn = new Turn()
  *
  * @param now the time of day
  */
-export function takeSliding(
-	cache: Cache,
-	key: string,
-	limit: CompiledLimit,
-	now: Milliseconds,
-): Promise<Taken> {
+export function takeSliding(cache: Cache, key: string, limit: Count, now: Milliseconds): Promise<Taken> {
 	return turn.take(key, () => takeOne(cache, key, limit, now))
 }
 
-async function takeOne(cache: Cache, key: string, limit: CompiledLimit, now: Milliseconds): Promise<Taken> {
+async function takeOne(cache: Cache, key: string, limit: Count, now: Milliseconds): Promise<Taken> {
 	const hint = hintOf(await cache.get(`${key}:hint`), limit, now)
 	if (hint.ends.length >= limit.limit) return refused(limit, hint.ends, now)
 	const end = now + limit.windowSeconds * 1_000
 	if (await cache.add(`${key}:${hint.next}`, end, limit.windowSeconds))
 		return letIn(cache, key, limit, now, hint.next, hint.ends)
+	const held = await cache.get(`${key}:${hint.next}`)
+	if (typeof held === 'number' && held <= now && now - held < LATE) return refused(limit, [now], now)
 	// The hint was of old, or lost, or another process was quicker.
 	const { free, ends, oldest } = await lookAt(cache, key, limit, now)
-	for (const slot of free.slice(0, MOST_TRIES)) {
+	// Others look for a slot at the same moment: each begins elsewhere.
+	const from = Math.floor(Math.random() * free.length)
+	for (const slot of [...free.slice(from), ...free.slice(0, from)].slice(0, MOST_TRIES)) {
 		if (await cache.add(`${key}:${slot}`, end, limit.windowSeconds))
 			return letIn(cache, key, limit, now, slot, ends)
 	}
@@ -58,7 +62,7 @@ async function takeOne(cache: Cache, key: string, limit: CompiledLimit, now: Mil
 async function letIn(
 	cache: Cache,
 	key: string,
-	limit: CompiledLimit,
+	limit: Count,
 	now: Milliseconds,
 	slot: number,
 	others: readonly Milliseconds[],
@@ -80,12 +84,12 @@ interface Slots {
 }
 
 /** What the slots themselves say: those that are there are taken, whatever this clock says of their time. */
-async function lookAt(cache: Cache, key: string, limit: CompiledLimit, now: Milliseconds): Promise<Slots> {
+async function lookAt(cache: Cache, key: string, limit: Count, now: Milliseconds): Promise<Slots> {
 	const values = await Promise.all(
 		Array.from({ length: limit.limit }, async (_, slot) => cache.get(`${key}:${slot}`)),
 	)
 	const taken = values.flatMap((value, slot) =>
-		value === undefined ? [] : [{ slot, end: Math.max(typeof value === 'number' ? value : 0, now + SOON) }],
+		value === undefined ? [] : [{ slot, end: endOf(typeof value === 'number' ? value : 0, now) }],
 	)
 	taken.sort((one, other) => one.end - other.end)
 	return {
@@ -95,11 +99,17 @@ async function lookAt(cache: Cache, key: string, limit: CompiledLimit, now: Mill
 	}
 }
 
-async function keep(cache: Cache, key: string, { next, ends }: Hint, limit: CompiledLimit): Promise<void> {
+/** When a slot that is taken is tried again. */
+function endOf(end: Milliseconds, now: Milliseconds): Milliseconds {
+	if (end > now) return end
+	return now - end < LATE ? now + 1 : now + SOON
+}
+
+async function keep(cache: Cache, key: string, { next, ends }: Hint, limit: Count): Promise<void> {
 	await inform(() => cache.set(`${key}:hint`, { next, ends }, limit.windowSeconds))
 }
 
-function hintOf(value: JsonValue | undefined, { limit }: CompiledLimit, now: Milliseconds): Hint {
+function hintOf(value: JsonValue | undefined, { limit }: Count, now: Milliseconds): Hint {
 	if (typeof value !== 'object' || value === null || !('next' in value)) return NOTHING_KNOWN
 	const { next, ends } = value
 	if (!Number.isSafeInteger(next) || typeof next !== 'number' || next < 0 || !Array.isArray(ends))
@@ -112,10 +122,10 @@ function ascending(one: number, other: number): number {
 	return one - other
 }
 
-function refused(limit: CompiledLimit, ends: readonly Milliseconds[], now: Milliseconds): Taken {
+function refused(limit: Count, ends: readonly Milliseconds[], now: Milliseconds): Taken {
 	return { isAllowed: false, remaining: 0, resetSeconds: secondsUntil(ends[0] ?? now, now, limit) }
 }
 
-function secondsUntil(end: Milliseconds, now: Milliseconds, { windowSeconds }: CompiledLimit): number {
+function secondsUntil(end: Milliseconds, now: Milliseconds, { windowSeconds }: Count): number {
 	return Math.min(Math.max(Math.ceil((end - now) / 1_000), 1), windowSeconds)
 }

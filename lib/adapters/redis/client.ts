@@ -10,6 +10,7 @@ export interface IoredisClient {
 	readonly isCluster: boolean
 	call(command: string, args: string[]): Promise<unknown>
 	connect(): Promise<unknown>
+	disconnect(reconnect: boolean): void
 	on(event: 'ready' | 'end', listener: () => void): unknown
 }
 
@@ -40,6 +41,8 @@ export interface Link {
 	 * before the command has gone out, and the client can, it is taken back.
 	 */
 	send(args: readonly string[], caller: Caller): Promise<unknown>
+	/** Closes the connection, so that the client makes another: by its name or address there may be another server now. */
+	renew(): void
 	/** Calls back each time that a new connection can be used. */
 	onReady(listener: () => void): void
 	/** Calls back when it may have `ended`. */
@@ -81,6 +84,10 @@ class IoredisLink implements Link {
 		return this.#client.call(command, args)
 	}
 
+	renew(): void {
+		this.#client.disconnect(true)
+	}
+
 	onReady(listener: () => void): void {
 		this.#client.on('ready', listener)
 	}
@@ -109,6 +116,12 @@ class NodeRedisLink implements Link {
 		return this.#client.sendCommand([...args], { abortSignal: signal })
 	}
 
+	// Its own `destroy` ends it for good: closed by the server, it connects again.
+	renew(): void {
+		const { signal } = new AbortController()
+		this.#client.sendCommand(['QUIT'], { abortSignal: signal }).catch(ignore)
+	}
+
 	onReady(listener: () => void): void {
 		this.#client.on('ready', listener)
 	}
@@ -122,7 +135,11 @@ class NodeRedisLink implements Link {
 
 function isIoredis(client: RedisClient): client is IoredisClient {
 	return (
-		can(client, 'call') && can(client, 'connect') && has(client, 'status', 'string') && !isCluster(client)
+		can(client, 'call') &&
+		can(client, 'connect') &&
+		can(client, 'disconnect') &&
+		has(client, 'status', 'string') &&
+		!isCluster(client)
 	)
 }
 

@@ -7,7 +7,7 @@ import { CacheUnavailable } from '../../cache/cache.ts'
 import { Deadlines, type Due } from '../../deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../time.ts'
 import type { Caller, Link } from './client.ts'
-import { failure } from './failure.ts'
+import { failure, isReadOnly } from './failure.ts'
 
 /** One connection that the client has made: after it there may be another, to another server. */
 export interface Connection {
@@ -24,6 +24,9 @@ interface Waiting {
 	refuse(error: CacheUnavailable): void
 }
 
+/** Where the next server is a replica too, it isn't left at once: until there is a new primary, this goes on. */
+const ABANDON_AGAIN: Milliseconds = 250
+
 export class Line {
 	readonly #link: Link
 	readonly #most: Milliseconds
@@ -34,6 +37,7 @@ export class Line {
 	/** When it was first seen that there is no connection. */
 	#lostAt: Milliseconds | undefined
 	#waiting: Waiting[] = []
+	#abandonedAt: Milliseconds = Number.NEGATIVE_INFINITY
 
 	constructor(link: Link, timeoutSeconds: Seconds) {
 		this.#link = link
@@ -106,6 +110,16 @@ export class Line {
 	/** Notes that a connection has not answered in time. */
 	distrust(connection: Connection): void {
 		connection.silentUntil = this.now() + this.#most
+	}
+
+	/**
+	 * Throws a connection to a replica away: it was made to what was the primary then. By the same name or address there
+	 * may be the new one, or soon.
+	 */
+	abandon(connection: Connection): void {
+		if (!this.isCurrent(connection) || this.now() - this.#abandonedAt < ABANDON_AGAIN) return
+		this.#abandonedAt = this.now()
+		this.#link.renew()
 	}
 
 	isCurrent(connection: Connection): boolean {
@@ -184,6 +198,7 @@ export class Talk implements Caller {
 		} catch (error) {
 			// What was taken back says nothing of the connection.
 			if (this.#abort?.signal.aborted !== true) connection.silentUntil = undefined
+			if (isReadOnly(error)) this.#line.abandon(connection)
 			throw failure(error)
 		} finally {
 			this.#asked = undefined

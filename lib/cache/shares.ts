@@ -1,0 +1,220 @@
+/**
+ * The shares of a `MemoryCache`: how much of it each purpose (nonces, counters of users, of addresses and of
+ * guesses, idempotency keys, the application) and, within these, each caller may fill with entries that can't be evicted. Without
+ * them one caller could fill the cache and have everybody else refused.
+ *
+ * Nobody has a fixed part. A purpose may take most of what the other purposes leave, and a caller three times of what
+ * is then still free in that purpose: one alone can use most of the cache, and of many greedy ones each gets as much as
+ * the others, with room left for whoever comes next.
+ */
+import type { Bytes } from '../time.ts'
+import type { CacheScope } from './cache.ts'
+import { ownCopy } from './entry.ts'
+import { KeyTable } from './key-table.ts'
+import { type Linked, RecencyList } from './recency-list.ts'
+
+/** Purposes whose keys name a caller: `nonce:<caller>:…`. All other keys are the application's. */
+export const PURPOSES = ['nonce', 'limit', 'address', 'guess', 'idempotency'] as const
+
+export type Purpose = (typeof PURPOSES)[number]
+
+/**
+ * The key of an entry that counts for a caller's share. A colon in the caller's name would end it, so it is escaped as
+ * `%3A`, and `%` as `%25`: no two callers have the same share.
+ */
+export function sharedKey(purpose: Purpose, caller: string, rest: string): string {
+	return `${purpose}:${caller.replaceAll('%', '%25').replaceAll(':', '%3A')}:${rest}`
+}
+
+/** The part of the cache that entries which can't be evicted may fill; the rest is always there for values. */
+const KEPT = 7 / 8
+/** The part of what the other purposes leave of it that one may fill. */
+const OF_PURPOSE = 7 / 8
+/** How many times of what is still free in its purpose a caller may hold. */
+const OF_CALLER = 3
+/** The part of the cache that one caller's values may fill before they evict each other, and all callers' values. */
+const VALUES_OF_CALLER = 1 / 8
+const VALUES_OF_CALLERS = 1 / 2
+/** Smaller caches aren't divided: parts of them would be a few entries. */
+const LEAST_ENTRIES = 1_000
+const LEAST_BYTES: Bytes = 1_048_576
+
+/** What the shares ask of an entry. */
+export interface Held<E extends Linked<E>> extends Linked<E> {
+	/** Made by `add` or `increment`: not to be evicted. */
+	readonly kept: boolean
+	readonly size: Bytes
+	readonly share: Share<E>
+}
+
+/** What one caller holds within a purpose. */
+export interface Share<E extends Linked<E>> extends Linked<Share<E>> {
+	readonly group: Group<E>
+	readonly caller: string
+	readonly kept: Amount
+	readonly values: Amount
+	/** The entries that may be evicted. */
+	readonly evictable: RecencyList<E>
+}
+
+/** What all callers hold within a purpose. */
+interface Group<E extends Linked<E>> {
+	readonly name: Purpose | 'application'
+	readonly kept: Amount
+	readonly shares: KeyTable<Share<E>>
+}
+
+interface Limits {
+	readonly entries: number
+	readonly bytes: Bytes
+}
+
+class Amount implements Limits {
+	entries = 0
+	bytes: Bytes = 0
+
+	add(bytes: Bytes): void {
+		this.entries++
+		this.bytes += bytes
+	}
+
+	remove(bytes: Bytes): void {
+		this.entries--
+		this.bytes -= bytes
+	}
+}
+
+export class Shares<E extends Held<E>> {
+	/** The size of the cache. */
+	readonly #size: Limits
+	/** The size that is divided; infinite where it isn't. */
+	readonly #most: Limits
+	readonly #groups: ReadonlyMap<string, Group<E>>
+	readonly #application: Share<E>
+	/** Shares of callers who have values, by their last use. */
+	readonly #recent = new RecencyList<Share<E>>()
+	readonly #kept = new Amount()
+	readonly #callersValues = new Amount()
+
+	constructor(max: number, maxBytes: Bytes) {
+		this.#size = { entries: max, bytes: maxBytes }
+		this.#most = {
+			entries: max < LEAST_ENTRIES ? Number.POSITIVE_INFINITY : max,
+			bytes: maxBytes < LEAST_BYTES ? Number.POSITIVE_INFINITY : maxBytes,
+		}
+		this.#groups = new Map(PURPOSES.map((name) => [name, groupOf<E>(name)]))
+		this.#application = shareOf(groupOf<E>('application'), '')
+	}
+
+	/** Whose an entry under a key is. */
+	of(key: string): Share<E> {
+		const end = key.indexOf(':')
+		const group = end === -1 ? undefined : this.#groups.get(key.slice(0, end))
+		const next = group === undefined ? -1 : key.indexOf(':', end + 1)
+		if (group === undefined || next === -1) return this.#application
+		const caller = key.slice(end + 1, next)
+		return group.shares.get(caller) ?? shareOf(group, caller)
+	}
+
+	add(entry: E): void {
+		const { kept, size, share } = entry
+		if (kept) {
+			this.#kept.add(size)
+			share.group.kept.add(size)
+			share.kept.add(size)
+		} else {
+			share.values.add(size)
+			share.evictable.add(entry)
+			if (share !== this.#application) {
+				this.#callersValues.add(size)
+				if (share.values.entries === 1) this.#recent.add(share)
+				else this.#recent.touch(share)
+			}
+		}
+		if (share !== this.#application && share.kept.entries + share.values.entries === 1)
+			share.group.shares.set(share.caller, share)
+	}
+
+	remove(entry: E): void {
+		const { kept, size, share } = entry
+		if (kept) {
+			this.#kept.remove(size)
+			share.group.kept.remove(size)
+			share.kept.remove(size)
+		} else {
+			share.values.remove(size)
+			share.evictable.remove(entry)
+			if (share !== this.#application) {
+				this.#callersValues.remove(size)
+				if (share.values.entries === 0) this.#recent.remove(share)
+			}
+		}
+		if (share !== this.#application && share.kept.entries + share.values.entries === 0)
+			share.group.shares.delete(share.caller)
+	}
+
+	/** Notes that a value was used. */
+	touch(entry: E): void {
+		entry.share.evictable.touch(entry)
+		if (entry.share !== this.#application) this.#recent.touch(entry.share)
+	}
+
+	/** Why an entry that can't be evicted has no room in its share; `undefined` where it has. */
+	full(
+		share: Share<E>,
+		entries: 0 | 1,
+		bytes: Bytes,
+	): { readonly scope: CacheScope; readonly of: keyof Limits } | undefined {
+		const ofEntries = this.#fullOf(share, 'entries', entries)
+		if (ofEntries !== undefined) return { scope: ofEntries, of: 'entries' }
+		const ofBytes = this.#fullOf(share, 'bytes', bytes)
+		return ofBytes === undefined ? undefined : { scope: ofBytes, of: 'bytes' }
+	}
+
+	/** The value that goes first to make room for an entry of a share. */
+	victim(share: Share<E>): E | undefined {
+		if (
+			share.values.entries > 0 &&
+			share !== this.#application &&
+			fills(share.values, this.#size, VALUES_OF_CALLER)
+		)
+			return share.evictable.oldest
+		const own = this.#application.evictable.oldest
+		const callers = this.#recent.oldest?.evictable.oldest
+		if (own === undefined || callers === undefined) return own ?? callers
+		return fills(this.#callersValues, this.#size, VALUES_OF_CALLERS) ? callers : own
+	}
+
+	#fullOf(share: Share<E>, of: keyof Limits, need: number): CacheScope | undefined {
+		const most = this.#most[of]
+		if (most === Number.POSITIVE_INFINITY || need === 0) return undefined
+		const { group, kept } = share
+		const others = this.#kept[of] - group.kept[of]
+		const free = OF_PURPOSE * (KEPT * most - others) - group.kept[of]
+		const isFull = free < need
+		if (share === this.#application) return isFull ? 'purpose' : undefined
+		if (!isFull) return kept[of] + need > OF_CALLER * free ? 'caller' : undefined
+		// Where many have filled the purpose together, those who hold more than the mean are told that it is they.
+		return kept[of] * group.shares.size > group.kept[of] ? 'caller' : 'purpose'
+	}
+}
+
+function fills({ entries, bytes }: Limits, size: Limits, part: number): boolean {
+	return entries >= part * size.entries || bytes >= part * size.bytes
+}
+
+function groupOf<E extends Linked<E>>(name: Group<E>['name']): Group<E> {
+	return { name, kept: new Amount(), shares: new KeyTable() }
+}
+
+function shareOf<E extends Linked<E>>(group: Group<E>, caller: string): Share<E> {
+	return {
+		group,
+		caller: ownCopy(caller),
+		kept: new Amount(),
+		values: new Amount(),
+		evictable: new RecencyList(),
+		older: undefined,
+		newer: undefined,
+	}
+}
