@@ -15,7 +15,7 @@ import { guardedCreate, guardedVersion, isKnown } from './crud-guard.ts'
 import type { CrudOperation } from './crud-options.ts'
 import type { CrudPlan } from './crud-plan.ts'
 import { crudShape } from './crud-shape.ts'
-import { changeChecked, checkedId, confine, createChecked } from './crud-store.ts'
+import { changeChecked, checkedId, confine, createChecked, removeRecord } from './crud-store.ts'
 import { type Asked, ask, type CrudFacts, type CrudView, FACTS } from './crud-view.ts'
 import { recordUrl } from './link.ts'
 import { type CrudQuery, listQuery, selectionOf } from './list-query.ts'
@@ -60,13 +60,22 @@ function action(work: (view: CrudView, segment: unknown) => unknown): OwnAction[
 }
 
 async function list(view: CrudView): Promise<unknown> {
-	const { plan, plainQuery, overridden } = view[FACTS]
+	const { plan, overridden } = view[FACTS]
 	const exchange = exchangeOf(view, 'list')
-	const query =
-		exchange.queryText === '' && exchange.method !== 'QUERY' ? plainQuery : askedQuery(plan, exchange)
+	const query = queryOf(view, exchange)
 	if (!overridden.has('list')) return pageAnswer(view, exchange, await view.list(query))
 	ask(view, query.selection)
 	return pageAnswer(view, exchange, await retold(plan, 'list', () => view.list(query)))
+}
+
+/** What the request asks a list for, for methods beside the operations. */
+export function requestedList(view: CrudView): CrudQuery {
+	return queryOf(view, exchangeOf(view, 'listQuery'))
+}
+
+function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
+	const { plan, plainQuery } = view[FACTS]
+	return exchange.queryText === '' && exchange.method !== 'QUERY' ? plainQuery : askedQuery(plan, exchange)
 }
 
 function askedQuery(plan: CrudPlan, exchange: Exchange): CrudQuery {
@@ -102,7 +111,7 @@ async function create(view: CrudView, writer: Writer): Promise<unknown> {
 	const { plan, overridden } = view[FACTS]
 	const exchange = exchangeOf(view, 'create')
 	const asked = askRecord(view, exchange)
-	const scope = await confine(view)
+	const scope = await confine(view, 'create')
 	const isText = exchange.isText()
 	const values = await writer.read('create', { body: exchange.fields(), isText, scope, id: undefined })
 	// Before the method, which may want another one.
@@ -110,7 +119,7 @@ async function create(view: CrudView, writer: Writer): Promise<unknown> {
 	const answer = await guardedCreate(view, exchange.headers, () =>
 		overridden.has('create')
 			? retold(plan, 'create', () => view.create(values))
-			: createChecked(view, values),
+			: createChecked(view, scope, values),
 	)
 	if (asked.createdId !== undefined)
 		view.header('Location', recordUrl(exchange.incoming, exchange.mount?.path ?? [], asked.createdId))
@@ -126,13 +135,14 @@ async function change(
 	const id = checkedId(view, segment)
 	const exchange = exchangeOf(view, operation)
 	const asked = askRecord(view, exchange)
-	const scope = await confine(view)
+	const scope = await confine(view, operation)
 	const isText = exchange.isText()
 	const values = await writer.read(operation, { body: exchange.fields(), isText, scope, id })
-	asked.version = await guardedVersion(view, id, exchange.headers)
+	asked.version = await guardedVersion(view, id, exchange.headers, scope)
 	const { plan, overridden } = view[FACTS]
 	// What an override is given it may pass on changed, and so that is checked again.
-	if (!overridden.has(operation)) return recordAnswer(view, await changeChecked(view, operation, id, values))
+	if (!overridden.has(operation))
+		return recordAnswer(view, await changeChecked(view, operation, id, scope, values))
 	return recordAnswer(view, await retold(plan, operation, () => view[operation](id, values)))
 }
 
@@ -140,8 +150,11 @@ async function remove(view: CrudView, segment: unknown): Promise<unknown> {
 	const id = checkedId(view, segment)
 	const exchange = exchangeOf(view, 'remove')
 	const asked = askRecord(view, exchange)
-	asked.version = await guardedVersion(view, id, exchange.headers)
-	return stripped(view, await retold(view[FACTS].plan, 'remove', () => view.remove(id)))
+	const scope = await confine(view, 'remove')
+	asked.version = await guardedVersion(view, id, exchange.headers, scope)
+	const { plan, overridden } = view[FACTS]
+	if (!overridden.has('remove')) return stripped(view, await removeRecord(view, id, scope))
+	return stripped(view, await retold(plan, 'remove', () => view.remove(id)))
 }
 
 /** What the URL asks of a record: which of its fields are answered. */

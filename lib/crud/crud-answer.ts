@@ -1,6 +1,8 @@
 /** The last of a `CrudHandler`'s steps: what its methods have answered, with `meta` and headers. */
 import { CustomReply } from '../custom-reply.ts'
 import type { Exchange } from '../exchange.ts'
+import { exchangeOf } from '../view.ts'
+import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import { CrudPage, CrudRecord } from './crud-record.ts'
 import { ASKED, type CrudView, FACTS } from './crud-view.ts'
@@ -17,14 +19,25 @@ const LONGEST_LINK = 4_096
 export function pageAnswer(view: CrudView, exchange: Exchange, answer: unknown): unknown {
 	if (answer === null || answer === undefined) return answer
 	if (answer instanceof CustomReply) return repliedAnswer(view, answer)
-	const value = stripped(view, answer)
 	const meta = answer instanceof CrudPage ? answer.meta : view[ASKED].page
-	if (meta === undefined) return value
-	const { next, total } = meta
+	if (meta === undefined) return stripped(view, answer)
+	tellPage(view, exchange, meta)
+	return new CustomReply(stripped(view, answer), { meta: { ...meta } }, false)
+}
+
+function tellPage(view: CrudView, exchange: Exchange, { next, total }: PageMeta): void {
 	const link = next === null ? '' : nextLink(exchange.target(), exchange.queryText, next)
 	if (link !== '' && link.length <= LONGEST_LINK) view.header('Link', link)
 	if (total !== undefined) view.header('X-Total-Count', String(total))
-	return new CustomReply(value, { meta: { ...meta } }, false)
+}
+
+/** What a method beside the operations answers: a page keeps its `meta`, records go through `stripObject`. */
+export function otherAnswer(view: CrudView, answer: unknown): unknown {
+	if (answer instanceof CrudPage) return pageAnswer(view, exchangeOf(view, 'list'), answer)
+	if (answer instanceof CrudRecord) return stripped(view, answer)
+	if (!(answer instanceof CustomReply)) return answer
+	const { value } = answer
+	return value instanceof CrudPage || value instanceof CrudRecord ? repliedAnswer(view, answer) : answer
 }
 
 /** One record, with its ETag. */
@@ -36,10 +49,14 @@ export function recordAnswer(view: CrudView, answer: unknown): unknown {
 	return stripped(view, answer)
 }
 
-/** What a subclass has answered by `reply()`: its status, headers and meta are its own. */
+/** What a subclass has answered by `reply()`: its status and headers are its own, and so is its meta where it has one. */
 function repliedAnswer(view: CrudView, answer: CustomReply<unknown>): CustomReply<unknown> {
-	if (!view[FACTS].strips) return answer
-	return new CustomReply(stripped(view, answer.value), answer.options, answer.enveloped)
+	const { value, options, enveloped } = answer
+	if (value instanceof CrudPage && options.meta === undefined) {
+		tellPage(view, exchangeOf(view, 'list'), value.meta)
+		return new CustomReply(stripped(view, value), { ...options, meta: { ...value.meta } }, enveloped)
+	}
+	return view[FACTS].strips ? new CustomReply(stripped(view, value), options, enveloped) : answer
 }
 
 /**

@@ -2,29 +2,32 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRestError, RestError } from '../error.ts'
 import { CrudRecord } from './crud-record.ts'
-import { readRecord } from './crud-store.ts'
+import { readWithin } from './crud-store.ts'
 import { type CrudView, FACTS } from './crud-view.ts'
 import { ModelError } from './model-error.ts'
 import { conditionsOf, etagOf, isAmongNone, isMatched, soleVersion } from './preconditions.ts'
+import type { Scope } from './scope.ts'
 
 /**
  * The version that a record must have for a change; `undefined` where any will do. Without the option `version`
  * no record has an ETag, so that none matches: a client which believes in one is told so, by 412, rather than
  * left to overwrite (RFC 9110 §13.1.1).
  *
+ * @param scope what the change is confined to
  * @throws RestError `not_found`, `precondition_failed`
  */
 export async function guardedVersion(
 	view: CrudView,
 	id: string,
 	headers: IncomingHttpHeaders,
+	scope: Scope,
 ): Promise<string | undefined> {
 	const conditions = conditionsOf(headers)
 	if (conditions === undefined) return undefined
 	const isVersioned = view[FACTS].plan.version !== undefined
 	const sole = isVersioned ? soleVersion(conditions) : undefined
 	if (sole !== undefined) return sole
-	const { version } = await readRecord(view, id)
+	const { version } = await readWithin(view, id, scope)
 	const { match, noneMatch } = conditions
 	if (match !== undefined && !isMatched(match, version)) throw new RestError('precondition_failed')
 	if (noneMatch !== undefined && isAmongNone(noneMatch, version)) throw new RestError('precondition_failed')

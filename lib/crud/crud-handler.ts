@@ -1,20 +1,22 @@
 /** `CrudHandler`: a model as an API: list, read, create, update, replace, remove. */
 import { RestHandler } from '../handler.ts'
-import { OWN_ACTIONS, type OwnAction } from '../mount/own-actions.ts'
+import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../mount/own-actions.ts'
 import type { Validator } from '../validate/validator.ts'
-import { crudActions } from './crud-actions.ts'
+import { exchangeOf } from '../view.ts'
+import { crudActions, requestedList } from './crud-actions.ts'
+import { otherAnswer } from './crud-answer.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './crud-options.ts'
 import { crudPlan, refuseUnmakeable } from './crud-plan.ts'
 import type { CrudPage, CrudRecord } from './crud-record.ts'
 import { changeRecord, createRecord, listRecords, readRecord, removeRecord } from './crud-store.ts'
-import { ASKED, type Asked, askedFor, type CrudFacts, FACTS } from './crud-view.ts'
+import { ASKED, type Asked, askedFor, type CrudFacts, FACTS, need } from './crud-view.ts'
 import { type CrudQuery, plainQuery, wholeQuery } from './list-query.ts'
 import type { Model } from './model.ts'
 
 /** Values by the names of fields, of `create`, `update` and `replace`. */
 export type CrudValues = Readonly<Record<string, unknown>>
 
-/** What records a request is confined to: each field's value, or several of which it has one. */
+/** What records an operation is confined to: each field's value, or several of which it has one. */
 export type CrudScope = Readonly<Record<string, unknown>>
 
 /**
@@ -115,14 +117,18 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
-	 * What the request is confined to: added to every query, and set on new records.
+	 * What an operation is confined to: added to its query, and set on new records. Asked anew for each operation,
+	 * those that a method of a subclass calls too.
 	 *
 	 *     override scope() { return { owner: this.user?.id } }
+	 *     override scope(operation: CrudOperation) { return operation === 'read' ? {} : { owner: this.user?.id } }
 	 *
 	 * An `undefined` in it is an error, 500: it never widens what is shown.
 	 *
+	 * @param operation what is done, whatever the request's method is: `POST /5` is an `'update'`
 	 * @default {} everything
 	 */
+	scope(operation: CrudOperation): CrudScope | Promise<CrudScope>
 	scope(): CrudScope | Promise<CrudScope> {
 		return {}
 	}
@@ -131,6 +137,40 @@ export class CrudHandler extends RestHandler {
 	stripObject(record: Record<string, unknown>): unknown {
 		const names = [...this[FACTS].plan.visible.keys()].filter((name) => Object.hasOwn(record, name))
 		return Object.fromEntries(names.map((name) => [name, record[name]]))
+	}
+
+	/**
+	 * What this request asks a list for: its filters, search, sort, page and fields, read from the query as `list` reads
+	 * them. For methods that answer a list of their own:
+	 *
+	 *     get_public() { return this.list({ ...this.listQuery(), where: PUBLIC }) }
+	 *
+	 * @throws RestError `bad_request` for what a list refuses
+	 */
+	listQuery(): CrudQuery {
+		return requestedList(this)
+	}
+
+	/**
+	 * Has fields fetched with every record from here on, whether the client has asked for them or not, hidden ones too.
+	 * They are in `needed` of what `super` answers, and in no answer that doesn't put them there:
+	 *
+	 *     override async read(id: string) {
+	 *       this.needs('state')
+	 *       const record = await super.read(id)
+	 *       return record.needed.state === 'draft' ? this.error('Not Found', 404) : record
+	 *     }
+	 *
+	 * @throws TypeError for a field that there isn't
+	 */
+	needs(...fields: readonly string[]): void {
+		exchangeOf(this, 'needs')
+		need(this, fields)
+	}
+
+	/** @internal */
+	[OWN_ANSWERS](view: CrudHandler, value: unknown): unknown {
+		return otherAnswer(view, value)
 	}
 
 	/** @internal */

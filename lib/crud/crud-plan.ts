@@ -3,8 +3,11 @@
  * read it.
  */
 import { nearest } from '../mount/nearest.ts'
+import type { Bytes } from '../time.ts'
+import { boundsOf } from './crud-bounds.ts'
 import { type CrudField, crudFields, isOrdered, isTextual } from './crud-field.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './crud-options.ts'
+import { type MessageMap, readDatabaseMessages } from './database-messages.ts'
 import { idReader } from './id.ts'
 import type { Field, Model } from './model.ts'
 import { Selections } from './selections.ts'
@@ -28,8 +31,12 @@ export interface CrudPlan {
 	readonly allow: ReadonlySet<CrudOperation>
 	readonly limit: number
 	readonly maxLimit: number
+	readonly maxPageBytes: Bytes
+	readonly maxTextTerms: number
+	readonly maxIn: number
 	readonly ignoreQuery: ReadonlySet<string>
 	readonly version: CrudField | undefined
+	readonly databaseMessages: MessageMap
 	readonly selections: Selections
 	/** The id that a segment of a URL stands for; `undefined` where it can be none. */
 	readonly idOf: (segment: string) => string | undefined
@@ -47,14 +54,18 @@ const NAMES: readonly (keyof CrudOptions)[] = [
 	'columns',
 	'limit',
 	'maxLimit',
+	'maxPageBytes',
+	'maxTextTerms',
+	'maxIn',
 	'ignoreQuery',
+	'databaseMessages',
 	'version',
 ]
 
 /**
  * @throws TypeError for an option or a field that there isn't, naming what was meant; without `visible`; for
  *   fields that can't be what they are said to be
- * @throws RangeError for limits that aren't whole numbers from 1 up
+ * @throws RangeError for a number out of range
  */
 export function crudPlan(owner: string, model: Model, options: CrudOptions): CrudPlan {
 	checkModel(owner, model)
@@ -74,7 +85,12 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 		sortable,
 		({ type }) => !isOrdered(type) && `is of type ${type}, which has no order`,
 	)
-	refuse(owner, 'searchable', searchable, ({ type }) => !isTextual(type) && `is of type ${type}, not a text`)
+	refuse(owner, 'searchable', searchable, whyUnsearchable)
+	const bounds = boundsOf(owner, options)
+	if (searchable.size > bounds.maxTextTerms)
+		throw new RangeError(
+			`${owner}: searchable has ${searchable.size} fields, and each word of a search is looked for in all of them: raise maxTextTerms, which is ${bounds.maxTextTerms}`,
+		)
 	const updatable = named('updatable', options.updatable ?? [])
 	const key = only(fields, ({ field }) => field.name === model.key)
 	const [own] = key.values()
@@ -96,8 +112,9 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 		// Who makes a record whose key the store doesn't make must give it.
 		creatable: isGiven ? new Map([...key, ...creatable]) : creatable,
 		allow: allowed(owner, model, options.allow ?? ['list', 'read']),
-		...limits(owner, options),
+		...bounds,
 		ignoreQuery: new Set(texts(owner, 'ignoreQuery', options.ignoreQuery ?? [])),
+		databaseMessages: readDatabaseMessages(owner, options.databaseMessages),
 		selections: new Selections([...visible.values()], version),
 		idOf: idReader(own.field),
 	}
@@ -172,6 +189,13 @@ function only(fields: FieldMap, holds: (field: CrudField) => boolean): FieldMap 
 	return new Map([...fields].filter(([, field]) => holds(field)))
 }
 
+function whyUnsearchable({ type, wholeOnly }: Field): string | false {
+	if (!isTextual(type)) return `is of type ${type}, not a text`
+	return (
+		wholeOnly === true && 'has a collation that is not deterministic, whose texts are only compared whole'
+	)
+}
+
 /** Who may sort or filter by a hidden field finds out what is in it. */
 function withinVisible(owner: string, option: string, fields: FieldMap, visible: FieldMap): FieldMap {
 	for (const name of fields.keys()) {
@@ -218,17 +242,4 @@ function allowed(owner: string, model: Model, names: unknown): ReadonlySet<CrudO
 		allow.add(operation)
 	}
 	return allow
-}
-
-function limits(
-	owner: string,
-	{ limit = 25, maxLimit = 100 }: CrudOptions,
-): { limit: number; maxLimit: number } {
-	for (const [name, value] of Object.entries({ limit, maxLimit })) {
-		if (!Number.isSafeInteger(value) || value < 1)
-			throw new RangeError(`${owner}: ${name} must be a whole number from 1 up, got ${String(value)}`)
-	}
-	if (limit > maxLimit)
-		throw new RangeError(`${owner}: limit ${limit} is more than maxLimit ${maxLimit}: raise maxLimit`)
-	return { limit, maxLimit }
 }

@@ -1,6 +1,7 @@
 /** What `CrudHandler`'s own operations answer: the model's JSON text, with what the answer's headers are made of. */
 import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
+import { type Needed, neededOf, UNPARTED } from './needed.ts'
 
 /** One record. */
 export class CrudRecord extends RawJson {
@@ -8,9 +9,12 @@ export class CrudRecord extends RawJson {
 	readonly id: string
 	/** Its version in digits, for its ETag; `undefined` where there is none. */
 	readonly version: string | undefined
+	/** The fields that `needs()` has named, which are answered only where the client has asked for them. */
+	readonly needed: Needed
 
-	constructor(text: string, id: string, version: string | undefined) {
+	constructor(text: string, id: string, version: string | undefined, needed: Needed = neededOf([])) {
 		super(text)
+		this.needed = needed
 		this.id = id
 		this.version = version
 	}
@@ -24,9 +28,12 @@ export class CrudRecord extends RawJson {
 /** A page of records. */
 export class CrudPage extends RawJson {
 	readonly meta: PageMeta
+	/** Of each record the fields that `needs()` has named; empty where it has named none. */
+	readonly needed: readonly Needed[]
 
-	constructor(text: string, meta: PageMeta) {
+	constructor(text: string, meta: PageMeta, needed: readonly Needed[] = UNPARTED) {
 		super(text)
+		this.needed = needed
 		this.meta = meta
 	}
 
@@ -37,12 +44,12 @@ export class CrudPage extends RawJson {
 }
 
 // Not within the classes: one that names itself is called something else where it is bundled.
-function recordOf(value: unknown, { id, version }: CrudRecord): CrudRecord {
-	return new CrudRecord(textOf(value), id, version)
+function recordOf(value: unknown, { id, version, needed }: CrudRecord): CrudRecord {
+	return new CrudRecord(textOf(value), id, version, needed)
 }
 
-function pageOf(value: unknown, { meta }: CrudPage): CrudPage {
-	return new CrudPage(textOf(value), meta)
+function pageOf(value: unknown, { meta, needed }: CrudPage): CrudPage {
+	return new CrudPage(textOf(value), meta, needed)
 }
 
 function textOf(value: unknown): string {

@@ -94,7 +94,7 @@ function recordSchema(plan: CrudPlan): JsonSchema {
 	}
 }
 
-/** What a subclass's own method or `stripObject` answers may be anything. */
+/** What a subclass's own method or `stripObject` answers of a record may be anything. */
 function answerOf({ plan, overridden, strips }: CrudFacts, operation: CrudOperation): AnswerShape {
 	const isOpen = overridden.has(operation)
 	const record = strips ? {} : recordSchema(plan)
@@ -104,9 +104,10 @@ function answerOf({ plan, overridden, strips }: CrudFacts, operation: CrudOperat
 		case 'list':
 			return {
 				...answer,
-				schema: isOpen ? {} : { type: 'array', items: record },
-				isPage: !isOpen,
-				key: plan.isKeyVisible && !isOpen ? plan.key.name : undefined,
+				// An override answers a page, made by super's; what else it answers is told in its `docs`.
+				schema: { type: 'array', items: record },
+				isPage: true,
+				key: plan.isKeyVisible ? plan.key.name : undefined,
 				headers: ['Link', 'X-Total-Count'],
 			}
 		case 'create':

@@ -3,26 +3,37 @@
  * tell its errors in the words of clients.
  */
 import { NOT_FOUND, RestError } from '../error.ts'
+import type { CrudOperation } from './crud-options.ts'
 import type { CrudPlan } from './crud-plan.ts'
 import { CrudPage, CrudRecord } from './crud-record.ts'
 import { ASKED, type CrudView, FACTS } from './crud-view.ts'
 import { countText, cursorText } from './cursor.ts'
 import { checkedChanges, givenChanges } from './given-value.ts'
 import type { CrudQuery } from './list-query.ts'
-import { type Absent, type Changes, DEFAULT, type Found, type Listed, type Value } from './model.ts'
+import {
+	type Absent,
+	type Changes,
+	DEFAULT,
+	type Found,
+	type Listed,
+	type Selection,
+	type Value,
+} from './model.ts'
+import { refuseLarger } from './model-error.ts'
 import { retold } from './model-errors.ts'
+import { neededOf, type Parted, part, UNPARTED } from './needed.ts'
 import { allOf } from './operator.ts'
+import { firstVersion } from './preconditions.ts'
 import { EVERYTHING, refuseLeaving, type Scope, scopeCondition, scopeOf, withScope } from './scope.ts'
 import type { WrittenValues } from './write.ts'
 
-/** What the view is confined to; asked once a request where it is asked for more than once. */
-export async function confine(view: CrudView): Promise<Scope> {
+/**
+ * What an operation is confined to. Never remembered: the scope of one operation must not decide another, as where an
+ * overridden `update()` reads first.
+ */
+export async function confine(view: CrudView, operation: CrudOperation): Promise<Scope> {
 	const { isScoped, plan } = view[FACTS]
-	if (!isScoped) return EVERYTHING
-	const asked = view[ASKED]
-	const scope = asked.scope ?? scopeOf(plan, await view.scope())
-	if (!Object.isFrozen(asked)) asked.scope = scope
-	return scope
+	return isScoped ? scopeOf(plan, await view.scope(operation)) : EVERYTHING
 }
 
 /** The id as the key writes it. @throws RestError `not_found` for one that can't be the key's */
@@ -34,9 +45,9 @@ export function checkedId(view: CrudView, id: unknown): string {
 
 export async function listRecords(view: CrudView, query: CrudQuery): Promise<CrudPage> {
 	const { isScoped, plan } = view[FACTS]
-	const asking = isScoped
-		? { ...query, where: allOf(scopeCondition(await confine(view)), query.where) }
-		: query
+	const where = isScoped ? allOf(scopeCondition(await confine(view, 'list')), query.where) : query.where
+	const selection = fetched(view, query.selection)
+	const asking = isScoped || selection !== query.selection ? { ...query, where, selection } : query
 	const { json, next, total } = await retold(plan, 'list', () => listed(plan, asking))
 	const { limit, offset } = query
 	const cursor =
@@ -48,47 +59,62 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 	const meta = total === undefined ? { limit, offset, next: cursor } : { limit, offset, next: cursor, total }
 	const asked = view[ASKED]
 	if (!Object.isFrozen(asked)) asked.page = meta
-	return new CrudPage(json, meta)
+	const { json: text, needed } = parted(view, query.selection, json)
+	return new CrudPage(text, meta, needed)
 }
 
-async function listed({ model }: CrudPlan, query: CrudQuery): Promise<Listed> {
-	if (query.limit > 0) return model.list(query)
-	return { json: '[]', next: undefined, total: await model.count(query.where) }
+async function listed({ model, maxPageBytes }: CrudPlan, query: CrudQuery): Promise<Listed> {
+	if (query.limit === 0) return { json: '[]', next: undefined, total: await model.count(query.where) }
+	const page = await model.list({ ...query, maxBytes: maxPageBytes })
+	// Models of a user's own may know nothing of the bound.
+	refuseLarger(page.json, maxPageBytes, page.next)
+	return page
 }
 
 export async function readRecord(view: CrudView, id: string): Promise<CrudRecord> {
-	const { isScoped, plan } = view[FACTS]
 	const key = checkedId(view, id)
-	const where = isScoped ? scopeCondition(await confine(view)) : undefined
-	const found = await retold(plan, 'read', () => plan.model.read(key, view[ASKED].selection, where))
+	return readWithin(view, key, view[FACTS].isScoped ? await confine(view, 'read') : EVERYTHING)
+}
+
+/** The record as another operation finds it, within that one's scope. */
+export async function readWithin(view: CrudView, key: string, scope: Scope): Promise<CrudRecord> {
+	const { plan } = view[FACTS]
+	const where = scopeCondition(scope)
+	const found = await retold(plan, 'read', () => plan.model.read(key, fetched(view), where))
 	if (found === undefined) throw NOT_FOUND
-	return new CrudRecord(found.json, key, found.version)
+	return answerOf(view, key, found)
 }
 
 /** @param given what somebody's code gives: it is checked as far as their types go */
 export function createRecord(view: CrudView, given: Readonly<Record<string, unknown>>): Promise<CrudRecord> {
-	return createWith(view, () => givenChanges(view[FACTS].plan, 'create', given))
+	return createWith(view, undefined, () => givenChanges(view[FACTS].plan, 'create', given))
 }
 
-/** @param checked what `Writer` has checked, and nobody could have changed since */
-export function createChecked(view: CrudView, checked: WrittenValues): Promise<CrudRecord> {
-	return createWith(view, () => checkedChanges(view[FACTS].plan, checked))
+/**
+ * @param scope the operation's, by which the values were checked
+ * @param checked what `Writer` has checked, and nobody could have changed since
+ */
+export function createChecked(view: CrudView, scope: Scope, checked: WrittenValues): Promise<CrudRecord> {
+	return createWith(view, scope, () => checkedChanges(view[FACTS].plan, checked))
 }
 
-async function createWith(view: CrudView, changes: () => Changes): Promise<CrudRecord> {
+async function createWith(
+	view: CrudView,
+	known: Scope | undefined,
+	changes: () => Changes,
+): Promise<CrudRecord> {
 	const { plan } = view[FACTS]
-	const values = withScope(withoutDefaults(changes()), await confine(view))
+	const given = withoutDefaults(changes())
+	const values = withScope(given, known ?? (await confine(view, 'create')))
 	const { field } = plan.version ?? {}
 	const versioned =
-		field === undefined || field.hasDefault || Object.hasOwn(values, field.name)
+		field === undefined || Object.hasOwn(values, field.name)
 			? values
-			: { ...values, [field.name]: 1 }
+			: { ...values, [field.name]: firstVersion(field) }
 	const asked = view[ASKED]
-	const { json, id, version } = await retold(plan, 'create', () =>
-		plan.model.create(versioned, asked.selection),
-	)
-	if (!Object.isFrozen(asked)) asked.createdId = id
-	return new CrudRecord(json, id, version)
+	const created = await retold(plan, 'create', () => plan.model.create(versioned, fetched(view)))
+	if (!Object.isFrozen(asked)) asked.createdId = created.id
+	return answerOf(view, created.id, created)
 }
 
 /** A new record gets its defaults by being given nothing. */
@@ -114,56 +140,81 @@ export function changeRecord(
 	id: string,
 	given: Readonly<Record<string, unknown>>,
 ): Promise<CrudRecord> {
-	return changeWith(view, operation, id, () => givenChanges(view[FACTS].plan, operation, given))
+	return changeWith(view, operation, id, undefined, () => givenChanges(view[FACTS].plan, operation, given))
 }
 
-/** The same with what `Writer` has checked, and nobody could have changed since. */
+/** The same with what `Writer` has checked by the operation's scope, and nobody could have changed since. */
 export function changeChecked(
 	view: CrudView,
 	operation: 'update' | 'replace',
 	id: string,
+	scope: Scope,
 	checked: WrittenValues,
 ): Promise<CrudRecord> {
-	return changeWith(view, operation, id, () => checkedChanges(view[FACTS].plan, checked))
+	return changeWith(view, operation, id, scope, () => checkedChanges(view[FACTS].plan, checked))
 }
 
 async function changeWith(
 	view: CrudView,
 	operation: 'update' | 'replace',
 	id: string,
+	known: Scope | undefined,
 	changed: () => Changes,
 ): Promise<CrudRecord> {
 	const { plan } = view[FACTS]
-	const { selection, version } = view[ASKED]
+	const { version } = view[ASKED]
+	const selection = fetched(view)
 	const key = checkedId(view, id)
 	const changes = changed()
-	const scope = await confine(view)
+	const scope = known ?? (await confine(view, operation))
 	refuseLeaving(changes, scope)
 	const where = scopeCondition(scope)
 	if (Object.keys(changes).length > 0)
 		return recordOf(
+			view,
 			key,
 			await retold(plan, operation, () => plan.model.update(key, changes, selection, { where, version })),
 		)
 	// Nothing is to be changed: the record is as it is, and so is its version.
 	const found = await retold(plan, operation, () => plan.model.read(key, selection, where))
 	const isStale = version !== undefined && found !== undefined && found.version !== version
-	return recordOf(key, isStale ? 'stale' : (found ?? 'missing'))
+	return recordOf(view, key, isStale ? 'stale' : (found ?? 'missing'))
 }
 
-export async function removeRecord(view: CrudView, id: string): Promise<CrudRecord> {
+/** @param known what `remove` is confined to, where that was asked for it already */
+export async function removeRecord(view: CrudView, id: string, known?: Scope): Promise<CrudRecord> {
 	const { plan } = view[FACTS]
-	const { selection, version } = view[ASKED]
+	const { version } = view[ASKED]
 	const key = checkedId(view, id)
-	const where = scopeCondition(await confine(view))
+	const where = scopeCondition(known ?? (await confine(view, 'remove')))
 	return recordOf(
+		view,
 		key,
-		await retold(plan, 'remove', () => plan.model.delete(key, selection, { where, version })),
+		await retold(plan, 'remove', () => plan.model.delete(key, fetched(view), { where, version })),
 	)
 }
 
-function recordOf(id: string, found: Found | Absent): CrudRecord {
+function recordOf(view: CrudView, id: string, found: Found | Absent): CrudRecord {
 	if (found === 'missing') throw NOT_FOUND
 	if (found === 'stale') throw new RestError('precondition_failed')
-	return new CrudRecord(found.json, id, found.version)
+	return answerOf(view, id, found)
+}
+
+/** What the model is asked for: what the client has asked for, and what a subclass needs. */
+function fetched(view: CrudView, selection = view[ASKED].selection): Selection {
+	const { needed } = view[ASKED]
+	return needed.length === 0 ? selection : view[FACTS].plan.selections.wider(selection, needed)
+}
+
+/** What was fetched, taken apart. */
+function parted(view: CrudView, selection: Selection, json: string): Parted {
+	const { needed } = view[ASKED]
+	if (needed.length === 0) return { json, needed: UNPARTED }
+	const names = needed.map(({ name }) => name)
+	return part(json, selection.names, names)
+}
+
+function answerOf(view: CrudView, id: string, { json, version }: Found): CrudRecord {
+	const { json: text, needed } = parted(view, view[ASKED].selection, json)
+	return new CrudRecord(text, id, version, neededOf(needed))
 }

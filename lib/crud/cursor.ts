@@ -5,7 +5,7 @@
 import type { RestError } from '../error.ts'
 import type { Detail } from '../wire/codes.ts'
 import type { FieldMap } from './crud-plan.ts'
-import type { Condition, Field, Order, Value } from './model.ts'
+import type { Condition, Field, FieldType, Order, Value } from './model.ts'
 import { badQuery } from './refusal.ts'
 import { operandFromJson } from './value-from-json.ts'
 
@@ -83,12 +83,34 @@ function partsOf(cursor: string): unknown[] | undefined {
 
 function cursorValue(field: Field | undefined, given: unknown): Value {
 	if (given === null && field?.nullable === true) return null
+	if (field?.loose === true && field.type !== 'bytes') return looseValue(field, given)
 	const problems: Detail[] = []
-	// A stored text may be none of today's choices any more, a number beyond today's bounds.
-	const free = field && { ...field, choices: undefined, min: undefined, max: undefined }
+	// A stored text may be none of today's choices any more, a number beyond today's bounds: but not beyond the type's own.
+	const max = typeof field?.max === 'bigint' && field.max > INT64 ? field.max : undefined
+	const free = field && { ...field, choices: undefined, min: undefined, max }
 	const value = free && operandFromJson(free, given, problems)
 	if (value === undefined) throw malformed()
 	return value
+}
+
+/** The greatest whole number of 64 bits with a sign. */
+const INT64 = 2n ** 63n - 1n
+
+const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean'])
+
+/** What a column without a strict type holds: a number, a text or bytes. */
+function looseValue(field: Field, given: unknown): Value {
+	if (NUMBERS.has(field.type)) {
+		if (given === 'Infinity' || given === '-Infinity') return Number(given)
+		// A text where JSON has no such number, or would lose digits.
+		const number = operandFromJson({ ...field, min: undefined, max: undefined }, given, [])
+		if (number !== undefined) return number
+	}
+	if (typeof given === 'string' || typeof given === 'boolean') return given
+	if (typeof given === 'number' && Number.isFinite(given)) return given
+	const bytes: unknown = typeof given === 'object' && given !== null ? Reflect.get(given, 'x') : undefined
+	if (typeof bytes !== 'string' || !/^(?:[\dA-Fa-f]{2})*$/.test(bytes)) throw malformed()
+	return Buffer.from(bytes, 'hex')
 }
 
 /** A short text that only lists with the same order and the same conditions share. */
@@ -112,8 +134,12 @@ function canonical(condition: Condition): string {
 			const values = [...new Set(condition.values.map(valueText))].sort()
 			return `in(${JSON.stringify(condition.field)},${values.join()})`
 		}
-		default:
-			return `${condition.op}(${JSON.stringify(condition.field)},${valueText(condition.value)})`
+		case 'null':
+			return `null(${JSON.stringify(condition.field)},${condition.value})`
+		default: {
+			const { op, field, value, ignoreCase } = condition
+			return `${ignoreCase === true ? 'i' : ''}${op}(${JSON.stringify(field)},${valueText(value)})`
+		}
 	}
 }
 
