@@ -1,9 +1,17 @@
 /** `filter`: conditions as JSON, with alternatives. Called by `query-params.ts`. */
 import type { Detail } from '../wire/codes.ts'
 import type { CrudField } from './crud-field.ts'
-import type { FieldMap } from './crud-plan.ts'
+import type { CrudPlan, FieldMap } from './crud-plan.ts'
 import type { Condition } from './model.ts'
-import { allOf, compared, type Operator, operandField, operatorOf, takesList } from './operator.ts'
+import {
+	allOf,
+	compared,
+	looksIntoText,
+	type Operator,
+	operandField,
+	operatorOf,
+	takesList,
+} from './operator.ts'
 import { badQuery, badValue, unknownName } from './refusal.ts'
 import { operandFromJson } from './value-from-json.ts'
 import type { Given } from './value-from-text.ts'
@@ -13,14 +21,37 @@ const MAX_DEPTH = 5
 /** Most comparisons of a query. */
 const MAX_TERMS = 100
 
-/** Counts the comparisons of one query, wherever they come from. */
+/** Counts the comparisons of one query, wherever they come from; those of texts once more by themselves. */
 export class TermCount {
+	readonly #maxTextTerms: number
+	/** Most values of one list. */
+	readonly maxIn: number
 	#count = 0
+	#texts = 0
+
+	constructor({ maxTextTerms, maxIn }: Pick<CrudPlan, 'maxTextTerms' | 'maxIn'>) {
+		this.#maxTextTerms = maxTextTerms
+		this.maxIn = maxIn
+	}
 
 	/** @throws RestError `bad_request` when there are too many */
 	add(place: string): void {
 		if (++this.#count > MAX_TERMS)
 			throw badQuery(place, 'max', `is one comparison too many: there may be ${MAX_TERMS}`)
+	}
+
+	/**
+	 * Counts `times` comparisons that read a text of each record: no index helps with most of them, and a store within
+	 * this process does nothing else meanwhile.
+	 *
+	 * @throws RestError `bad_request` when there are too many
+	 */
+	addText(place: string, times: number): void {
+		this.#texts += times
+		const most = this.#maxTextTerms
+		if (this.#texts <= most) return
+		const why = times > 1 ? `compares each word with ${times} fields, which is` : 'is'
+		throw badQuery(place, 'max', `${why} a text comparison too many: there may be ${most} in a request`)
 	}
 }
 
@@ -93,14 +124,17 @@ function operation(
 	if (given === null && (name === 'eq' || name === 'ne'))
 		return { op: 'null', field: column, value: name === 'eq' }
 	const operator = operatorOf(field, name, place)
+	if (looksIntoText(operator)) count.addText(place, 1)
 	if (operator === 'null') {
 		if (typeof given !== 'boolean') throw badQuery(place, 'boolean', 'must be true or false')
 		return { op: 'null', field: column, value: given }
 	}
-	if (!takesList(operator)) return compared(field, operator, [operand(field, operator, given, place)], place)
+	const { maxIn } = count
+	if (!takesList(operator))
+		return compared(field, operator, [operand(field, operator, given, place)], maxIn, place)
 	if (!Array.isArray(given)) throw badQuery(place, 'array', 'must be an array of values')
 	const values = given.map((one, index) => operand(field, operator, one, `${place}.${index}`))
-	return compared(field, operator, values, place)
+	return compared(field, operator, values, maxIn, place)
 }
 
 function operand(field: CrudField, operator: Operator, given: unknown, place: string): Given {

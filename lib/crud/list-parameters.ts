@@ -5,7 +5,7 @@ import { PARAMETERS } from '../wire/list.ts'
 import type { CrudField } from './crud-field.ts'
 import type { CrudPlan } from './crud-plan.ts'
 import { operandSchema } from './field-schema.ts'
-import { MOST_VALUES, type Operator, operandField, operatorsOf, takesList } from './operator.ts'
+import { type Operator, operandField, operatorsOf, takesList } from './operator.ts'
 
 type Parameter = (typeof PARAMETERS)[number]
 
@@ -23,6 +23,10 @@ const WORDS: Readonly<Record<Operator, string>> = {
 	contains: 'contains this text',
 	startsWith: 'begins with this text',
 	endsWith: 'ends with this text',
+	ieq: 'is this in upper or lower case',
+	icontains: 'contains this text in upper or lower case',
+	istartsWith: 'begins with this text in upper or lower case',
+	iendsWith: 'ends with this text in upper or lower case',
 	null: 'is null',
 }
 
@@ -101,14 +105,14 @@ function searchParameters({ searchable }: CrudPlan): ParameterShape[] {
 	return [
 		{
 			...optional('search', { type: 'string' }),
-			description: `Words, each of which must be in one of ${places}`,
+			description: `Words, each of which must be in one of ${places}, in upper or lower case`,
 			role: 'search',
 		},
 	]
 }
 
-function filterParameters({ filterable }: CrudPlan): ParameterShape[] {
-	const comparisons = [...filterable.values()].flatMap(fieldParameters)
+function filterParameters({ filterable, maxIn }: CrudPlan): ParameterShape[] {
+	const comparisons = [...filterable.values()].flatMap((field) => fieldParameters(field, maxIn))
 	if (comparisons.length === 0) return []
 	return [
 		{
@@ -123,9 +127,9 @@ function filterParameters({ filterable }: CrudPlan): ParameterShape[] {
 }
 
 /** `title`, then `title[ne]` and so on. Where `title` is the name of another parameter, it is `title[eq]`. */
-function fieldParameters(field: CrudField): ParameterShape[] {
+function fieldParameters(field: CrudField, maxIn: number): ParameterShape[] {
 	const isTaken = PARAMETERS.some((name) => name === field.name)
-	const operators = operatorsOf(field.field.type).filter((name) => name !== 'null' || field.field.nullable)
+	const operators = operatorsOf(field.field).filter((name) => name !== 'null' || field.field.nullable)
 	return operators.map((operator): ParameterShape => {
 		const shape = {
 			required: false,
@@ -133,7 +137,7 @@ function fieldParameters(field: CrudField): ParameterShape[] {
 			description: `${field.name} ${WORDS[operator]}`,
 		} as const
 		const name = operator === 'eq' && !isTaken ? field.name : `${field.name}[${operator}]`
-		const schema = operator === 'null' ? ({ type: 'boolean' } as const) : operand(field, operator)
+		const schema = operator === 'null' ? ({ type: 'boolean' } as const) : operand(field, operator, maxIn)
 		if (operator === 'eq')
 			return {
 				...shape,
@@ -146,9 +150,9 @@ function fieldParameters(field: CrudField): ParameterShape[] {
 	})
 }
 
-function operand(field: CrudField, operator: Operator): JsonSchema {
+function operand(field: CrudField, operator: Operator, maxIn: number): JsonSchema {
 	const items = operandSchema(operandField(field, operator))
 	if (!takesList(operator)) return items
-	const [minItems, maxItems] = operator === 'between' ? [2, 2] : [1, MOST_VALUES]
+	const [minItems, maxItems] = operator === 'between' ? [2, 2] : [1, maxIn]
 	return { type: 'array', items, minItems, maxItems }
 }

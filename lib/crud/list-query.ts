@@ -9,7 +9,7 @@ import type { QueryParams } from './query-params.ts'
 import { badQuery, unknownName } from './refusal.ts'
 
 /** What `list()` is asked: in the model's words, with field names of the model. */
-export interface CrudQuery extends Omit<ListQuery, 'limit'> {
+export interface CrudQuery extends Omit<ListQuery, 'limit' | 'maxBytes'> {
 	/** 0 asks for the count alone. */
 	readonly limit: number
 	/** What the next page's cursor is tied to. */

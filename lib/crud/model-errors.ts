@@ -4,6 +4,7 @@ import { invalid } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import type { CrudOperation } from './crud-options.ts'
 import type { CrudPlan, FieldMap } from './crud-plan.ts'
+import { shownMessage } from './database-messages.ts'
 import { ModelError } from './model-error.ts'
 
 /** Asked again sooner, whoever is busy would only be busier. */
@@ -35,7 +36,12 @@ export async function retold<T>(
 function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOperation): unknown {
 	if (!(error instanceof ModelError)) return error
 	const { kind } = error
+	const message = shownMessage(plan.databaseMessages, error.raised)
 	switch (kind) {
+		case 'forbidden':
+			return new RestError('forbidden', message, { cause: error })
+		case 'refused':
+			return new RestError('refused_by_database', message, { cause: error })
 		case 'busy':
 		case 'unavailable':
 		case 'outcome_unknown':
@@ -45,8 +51,8 @@ function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOperation): 
 			})
 		case 'too_large':
 			return new RestError(
-				'bad_request',
-				'This page is too large for one answer: ask for fewer records by limit',
+				'too_large',
+				`This page would have more than ${plan.maxPageBytes} bytes: ask for fewer records by limit, or for fewer fields by fields`,
 				{
 					details: [
 						{ field: 'limit', code: 'max', message: 'is more than one answer can hold of these records' },
@@ -55,24 +61,43 @@ function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOperation): 
 				},
 			)
 		case 'unique':
-			return conflict(details(error, plan, operation, 'unique', 'is taken by another record'), error)
+			return conflict(
+				together(details(error, plan, operation, 'unique', 'is taken by another record')),
+				error,
+				message,
+			)
 		case 'foreign_key':
 			if (operation === 'remove')
-				return new RestError('conflict', 'Other records refer to this one', { cause: error })
+				return new RestError('conflict', message ?? 'Other records refer to this one', { cause: error })
 			return conflict(
-				details(error, plan, operation, 'foreign_key', 'refers to a record that is not there'),
+				together(details(error, plan, operation, 'foreign_key', 'refers to a record that is not there')),
 				error,
+				message,
 			)
 		default:
-			return unstorable(error, plan, operation)
+			return unstorable(error, plan, operation, message)
 	}
 }
 
-function conflict(details: readonly Detail[], cause: ModelError): RestError {
+/** Of several fields none is at fault alone: each is told together with the others. */
+function together(details: readonly Detail[]): readonly Detail[] {
+	if (details.length < 2) return details
+	return details.map((detail) => {
+		const others = details.filter((other) => other !== detail).map(({ field }) => field)
+		return { ...detail, message: `${detail.message}, together with ${listed(others)}` }
+	})
+}
+
+function listed(names: readonly (string | undefined)[]): string {
+	return names.length === 1 ? `${names[0]}` : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}
+
+/** @param message what a rule of the database has raised and clients may read */
+function conflict(details: readonly Detail[], cause: ModelError, message: string | undefined): RestError {
 	const [first] = details
 	// For a value that is taken as for a reference to nothing: which it is may be all that is hidden.
-	const message = first === undefined ? 'It does not fit the records that are there' : sentence(first)
-	return new RestError('conflict', message, { details, cause })
+	const words = first === undefined ? 'It does not fit the records that are there' : sentence(first)
+	return new RestError('conflict', message ?? words, { details, cause })
 }
 
 function sentence({ field, message }: Detail): string {
@@ -80,14 +105,19 @@ function sentence({ field, message }: Detail): string {
 }
 
 /** A value that can't be stored is 422; one that can't even be compared with, in a query, is 400. */
-function unstorable(error: ModelError, plan: CrudPlan, operation: CrudOperation): RestError {
+function unstorable(
+	error: ModelError,
+	plan: CrudPlan,
+	operation: CrudOperation,
+	raised: string | undefined,
+): RestError {
 	if (operation === 'list' || operation === 'read')
 		return new RestError('bad_request', 'A value of the query can be none of its field', { cause: error })
 	const code = error.kind === 'not_null' ? 'required' : error.kind
 	const message = error.kind === 'not_null' ? 'must not be null' : "can't be stored with this value"
 	const found = details(error, plan, operation, code, message)
-	if (found.length > 0) return invalid(found)
-	return new RestError('invalid', 'A value can not be stored', { cause: error })
+	if (found.length > 0 && raised === undefined) return invalid(found)
+	return new RestError('invalid', raised ?? 'A value can not be stored', { details: found, cause: error })
 }
 
 /** One detail for each of the fields that the caller may write: of others it may not even know that they are. */

@@ -2,6 +2,7 @@
  * `Model`: what CRUD asks of a store of records. Eleven members: whoever brings another database implements
  * them, and runs `modelContract` of `verbena/testing` over it.
  */
+import type { Bytes } from '../time.ts'
 import type { RawJson } from '../wire/raw-json.ts'
 
 /**
@@ -50,8 +51,28 @@ export interface Field {
 	/** Least and greatest of an `integer` or a `bigint`, where narrower than the type's own. */
 	readonly min?: number | bigint | undefined
 	readonly max?: number | bigint | undefined
+	/**
+	 * Most digits of a `decimal`, before the point and behind it; a negative number behind it says how many of those
+	 * before it are 0.
+	 */
+	readonly digits?: readonly [before: number, behind: number] | undefined
 	/** Whether `bigint` is written as a string of digits. */
 	readonly asText?: boolean | undefined
+	/**
+	 * Texts that the store holds besides those of the type, matched as a whole: `0000-00-00` in a date of MariaDB. They
+	 * go to the store as they are.
+	 */
+	readonly besides?: RegExp | undefined
+	/**
+	 * Whether the store may hold values of other types in it, as SQLite does: a cursor carries them as they are, and
+	 * bytes as `{ "x": "00ff" }`.
+	 */
+	readonly loose?: boolean | undefined
+	/**
+	 * Whether the store can't look into its texts: PostgreSQL where the collation isn't deterministic. It isn't searchable
+	 * then, and has no operators that look for parts or ignore case.
+	 */
+	readonly wholeOnly?: boolean | undefined
 }
 
 /**
@@ -72,7 +93,7 @@ export type Changes = Readonly<Record<string, Value | typeof DEFAULT>>
 /**
  * Which records are meant. A comparison with null is neither true nor false, as in SQL: `ne` and `not` don't
  * find records whose field is null. `and` of no terms is true, `or` and `in` of none false. Text comparisons take
- * every character literally; case is the store's.
+ * every character literally; case is the store's, unless a condition says to ignore it.
  */
 export type Condition =
 	| { readonly op: 'and' | 'or'; readonly terms: readonly Condition[] }
@@ -83,6 +104,8 @@ export type Condition =
 			readonly value: Exclude<Value, null>
 			/** Of `eq`: a text must be written exactly so, also where the store compares without case. */
 			readonly exact?: boolean
+			/** Of `eq`, where the value is a text: upper and lower case are the same, at least of A to Z. */
+			readonly ignoreCase?: boolean
 	  }
 	| {
 			readonly op: 'in'
@@ -96,6 +119,8 @@ export type Condition =
 			readonly op: 'contains' | 'startsWith' | 'endsWith'
 			readonly field: string
 			readonly value: string
+			/** As in `eq`. */
+			readonly ignoreCase?: boolean
 	  }
 
 /** Operators that compare a field with one value. */
@@ -155,6 +180,11 @@ export interface ListQuery {
 	readonly after: readonly Value[] | undefined
 	/** Whether all records that fit are counted, those before `after` too. */
 	readonly total: boolean
+	/**
+	 * Most bytes of the page's JSON and of `next`, in UTF-8: a larger one is refused by `too_large`, best before it
+	 * is put together. A page that fits is never refused for the record behind it. `undefined` for what the store can.
+	 */
+	readonly maxBytes?: Bytes | undefined
 }
 
 /** A page of records. */
@@ -201,9 +231,10 @@ export interface Model {
 	/**
 	 * Asks the store for a sign of life, for the option `health`; left out where there is nothing to be asked.
 	 *
+	 * @param writes whether records are changed by a handler: a store that only reads, as a replica, then fails
 	 * @throws ModelError `unavailable` where it can't be reached
 	 */
-	check?(): Promise<void>
+	check?(writes?: boolean): Promise<void>
 	/** What `check` asks: of models that have the same, one is asked. @default the model itself */
 	readonly source?: object
 }

@@ -1,6 +1,6 @@
 /** The operators by which a field is compared, as conditions. Used by `field[op]=value` and by `filter` alike. */
 import type { CrudField } from './crud-field.ts'
-import type { Condition, Field, FieldType } from './model.ts'
+import type { Condition, Field } from './model.ts'
 import { badQuery, unknownName } from './refusal.ts'
 import type { Given } from './value-from-text.ts'
 
@@ -8,11 +8,20 @@ export type Operator =
 	| ('eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte')
 	| ('in' | 'nin' | 'between')
 	| ('contains' | 'startsWith' | 'endsWith')
+	| ('ieq' | 'icontains' | 'istartsWith' | 'iendsWith')
 	| 'null'
 
 const EQUALITY: readonly Operator[] = ['eq', 'ne', 'in', 'nin', 'null']
 const ORDER: readonly Operator[] = ['gt', 'gte', 'lt', 'lte', 'between']
 const TEXT = ['contains', 'startsWith', 'endsWith'] as const
+/** Operators that ignore case, and those that they are without it. */
+const IGNORING = {
+	ieq: 'eq',
+	icontains: 'contains',
+	istartsWith: 'startsWith',
+	iendsWith: 'endsWith',
+} as const
+const PARTS_IGNORING: readonly Operator[] = ['icontains', 'istartsWith', 'iendsWith']
 /** Operators that take a list of values. */
 const LISTS: ReadonlySet<Operator> = new Set(['in', 'nin', 'between'])
 /**
@@ -20,15 +29,14 @@ const LISTS: ReadonlySet<Operator> = new Set(['in', 'nin', 'between'])
  * busy for minutes with two long ones.
  */
 const LONGEST_PART = 1_000
-/** Most values of one list. */
-export const MOST_VALUES = 100
 
 /** The operators of a type. What databases can't compare, or each in its own way, isn't offered. */
-export function operatorsOf(type: FieldType): readonly Operator[] {
+export function operatorsOf({ type, wholeOnly }: Pick<Field, 'type' | 'wholeOnly'>): readonly Operator[] {
 	if (type === 'json' || type === 'bytes') return ['null']
-	if (type === 'other') return [...TEXT, 'null']
+	if (type === 'other') return [...TEXT, ...PARTS_IGNORING, 'null']
 	if (type === 'boolean') return EQUALITY
-	return type === 'text' ? [...EQUALITY, ...ORDER, ...TEXT] : [...EQUALITY, ...ORDER]
+	if (type !== 'text' || wholeOnly === true) return [...EQUALITY, ...ORDER]
+	return [...EQUALITY, ...ORDER, ...TEXT, 'ieq', ...PARTS_IGNORING]
 }
 
 /**
@@ -37,7 +45,7 @@ export function operatorsOf(type: FieldType): readonly Operator[] {
  * @throws RestError `bad_request` for one that the field doesn't have
  */
 export function operatorOf({ field }: CrudField, name: string, place: string): Operator {
-	const known = operatorsOf(field.type)
+	const known = operatorsOf(field)
 	const operator = known.find((one) => one === name)
 	if (operator !== undefined) return operator
 	throw unknownName(place, 'is no operator of this field: there are', known)
@@ -50,11 +58,20 @@ export function takesList(operator: Operator): boolean {
 
 /** What an operand must be: a text operator looks for any text, whatever choices its field has. */
 export function operandField({ field }: CrudField, operator: Operator): Field {
-	return looksForPart(operator) ? { ...field, choices: undefined } : field
+	return looksIntoText(operator) ? { ...field, choices: undefined } : field
+}
+
+/** Whether an operator looks into texts. */
+export function looksIntoText(operator: Operator): boolean {
+	return looksForPart(operator) || ignoresCase(operator)
 }
 
 function looksForPart(operator: Operator): operator is (typeof TEXT)[number] {
 	return TEXT.some((one) => one === operator)
+}
+
+function ignoresCase(operator: Operator): operator is keyof typeof IGNORING {
+	return Object.hasOwn(IGNORING, operator)
 }
 
 /**
@@ -66,11 +83,13 @@ export function compared(
 	{ field }: CrudField,
 	operator: Exclude<Operator, 'null'>,
 	values: readonly Given[],
+	maxIn: number,
 	place: string,
 ): Condition {
 	const { name } = field
 	const [first, second] = values
-	if (values.length > MOST_VALUES) throw badQuery(place, 'max', `may have at most ${MOST_VALUES} values`)
+	if (values.length > maxIn && operator !== 'between')
+		throw badQuery(place, 'max', `may have at most ${maxIn} values`)
 	if (operator === 'in') return anyOf(name, values)
 	if (operator === 'nin') return { op: 'not', term: anyOf(name, values) }
 	if (first === undefined) throw badQuery(place, 'required', 'needs a value')
@@ -83,6 +102,10 @@ export function compared(
 				{ op: 'lte', field: name, value: second },
 			],
 		}
+	}
+	if (ignoresCase(operator)) {
+		const value = partOf(String(first), place)
+		return { op: IGNORING[operator], field: name, value, ignoreCase: true }
 	}
 	if (looksForPart(operator)) return { op: operator, field: name, value: partOf(String(first), place) }
 	return { op: operator, field: name, value: first }

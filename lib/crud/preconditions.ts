@@ -1,6 +1,8 @@
 /** ETags of records, and the conditions that requests put on them (RFC 9110 §13). */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Milliseconds } from '../time.ts'
 import { unmarked } from '../wire/unmarked.ts'
+import type { Field } from './model.ts'
 
 /** The entity tags of a header, `*` for any. */
 export type Tags = '*' | readonly string[]
@@ -33,6 +35,20 @@ function tagsOf(header: string | undefined): Tags | undefined {
 	if (header === undefined) return undefined
 	if (header.trim() === '*') return '*'
 	return TAGS.test(header) ? (header.match(TAG) ?? []) : []
+}
+
+/**
+ * The version of a new record. One that begins at 1 comes back when a record is deleted and its key is given again, and
+ * an ETag of the old record would then be one of the new. Where the field has room: the time in microseconds, which no
+ * number of changes outruns. Else a random one, so that half of the field's numbers are left for changes; none of the
+ * first numbers, which programs that insert beside the API count from.
+ */
+export function firstVersion({ max }: Field, now: Milliseconds = Date.now()): number {
+	const most = Number(max ?? Number.MAX_SAFE_INTEGER)
+	if (most >= Number.MAX_SAFE_INTEGER) return now * 1_000 + Math.floor(Math.random() * 1_000)
+	const greatest = Math.floor(most / 2)
+	const least = Math.ceil(greatest / 64)
+	return least + Math.floor(Math.random() * (greatest - least + 1))
 }
 
 /** The ETag of a version: strong, as every change raises it. */

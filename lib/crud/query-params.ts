@@ -3,13 +3,14 @@
  * `list-query.ts` makes a query for the model of them.
  */
 import type { Fields } from '../decode/fields.ts'
+import { checkParsed } from '../decode/json.ts'
 import type { Detail } from '../wire/codes.ts'
 import { PARAMETERS } from '../wire/list.ts'
 import type { CrudField } from './crud-field.ts'
 import type { CrudPlan } from './crud-plan.ts'
 import { fieldCondition, filterCondition, TermCount } from './filter.ts'
 import type { Condition } from './model.ts'
-import { compared, operandField, operatorOf, takesList } from './operator.ts'
+import { compared, looksIntoText, operandField, operatorOf, takesList } from './operator.ts'
 import { badQuery, badValue, unknownName } from './refusal.ts'
 import { searchCondition } from './search.ts'
 import { type Given, valueFromText } from './value-from-text.ts'
@@ -28,10 +29,11 @@ export class QueryParams {
 	readonly settings = new Map<Setting, unknown>()
 	readonly terms: Condition[] = []
 	readonly #plan: CrudPlan
-	readonly #count = new TermCount()
+	readonly #count: TermCount
 
 	constructor(plan: CrudPlan) {
 		this.#plan = plan
+		this.#count = new TermCount(plan)
 	}
 
 	/**
@@ -106,15 +108,16 @@ export class QueryParams {
 		}
 		if (operator === 'eq') {
 			this.#count.add(name)
-			this.terms.push(compared(field, 'in', values.map(read), name))
+			this.terms.push(compared(field, 'in', values.map(read), this.#plan.maxIn, name))
 			return
 		}
 		for (const text of values) {
 			this.#count.add(name)
+			if (looksIntoText(operator)) this.#count.addText(name, 1)
 			if (operator === 'null') this.terms.push(nullCondition(field.field.name, text, name))
 			else {
 				const parts = takesList(operator) ? text.split(',') : [text]
-				this.terms.push(compared(field, operator, parts.map(read), name))
+				this.terms.push(compared(field, operator, parts.map(read), this.#plan.maxIn, name))
 			}
 		}
 	}
@@ -135,9 +138,13 @@ function nullCondition(field: string, text: string, place: string): Condition {
 }
 
 function parsed(text: string): unknown {
+	let value: unknown
 	try {
-		return JSON.parse(text)
+		value = JSON.parse(text)
 	} catch {
 		throw badQuery('filter', 'json', 'is malformed JSON')
 	}
+	// As a body that held the same filter: what is refused there is refused here, in the same words.
+	checkParsed(value)
+	return value
 }

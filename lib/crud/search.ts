@@ -23,8 +23,9 @@ export function searchCondition(text: string, fields: FieldMap, count: TermCount
 
 function wordCondition(value: string, fields: FieldMap, count: TermCount): Condition {
 	count.add('search')
+	count.addText('search', fields.size)
 	const terms = [...fields.values()].map(
-		({ field }): Condition => ({ op: 'contains', field: field.name, value }),
+		({ field }): Condition => ({ op: 'contains', field: field.name, value, ignoreCase: true }),
 	)
 	return { op: 'or', terms }
 }

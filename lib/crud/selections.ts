@@ -2,7 +2,7 @@
 import type { CrudField } from './crud-field.ts'
 import type { Selection } from './model.ts'
 
-/** Sets of fields that are remembered; a client can ask for more of them than anybody could keep. */
+/** Sets of fields that are kept, and that are remembered of those asked for once; clients choose among any number. */
 const MOST = 100
 
 export class Selections {
@@ -10,8 +10,10 @@ export class Selections {
 	readonly all: Selection
 	readonly #visible: readonly CrudField[]
 	readonly #version: string | undefined
-	/** Narrower selections, by their names; the oldest goes first. */
-	readonly #narrow = new Map<string, Selection>()
+	/** Narrower and wider selections, by their names; the one used longest ago goes first. */
+	readonly #others = new Map<string, Selection>()
+	/** Names of those that were asked for once. */
+	readonly #once = new Set<string>()
 
 	constructor(visible: readonly CrudField[], version: CrudField | undefined) {
 		this.#visible = visible
@@ -24,13 +26,34 @@ export class Selections {
 		const chosen = this.#visible.filter(({ name }) => names.has(name))
 		if (chosen.length === this.#visible.length) return this.all
 		const key = JSON.stringify(chosen.map(({ name }) => name))
-		let selection = this.#narrow.get(key)
-		if (selection === undefined) {
-			selection = this.#selection(chosen)
-			const [oldest] = this.#narrow.keys()
-			if (this.#narrow.size >= MOST && oldest !== undefined) this.#narrow.delete(oldest)
-			this.#narrow.set(key, selection)
+		return this.#kept(key, () => this.#selection(chosen))
+	}
+
+	/** A selection with more fields behind its own; itself where it has them all. */
+	wider(selection: Selection, needed: readonly CrudField[]): Selection {
+		const more = needed.filter(({ name }) => !selection.names.includes(name))
+		if (more.length === 0) return selection
+		const key = JSON.stringify([selection.names, more.map(({ name }) => name)])
+		return this.#kept(key, () =>
+			Object.freeze({
+				...selection,
+				fields: [...selection.fields, ...more.map(({ field }) => field.name)],
+				names: [...selection.names, ...more.map(({ name }) => name)],
+			}),
+		)
+	}
+
+	#kept(key: string, make: () => Selection): Selection {
+		const known = this.#others.get(key)
+		const selection = known ?? make()
+		if (known !== undefined) this.#others.delete(key)
+		else if (!this.#once.delete(key)) {
+			this.#once.add(key)
+			cut(this.#once)
+			return selection
 		}
+		this.#others.set(key, selection)
+		cut(this.#others)
 		return selection
 	}
 
@@ -40,5 +63,14 @@ export class Selections {
 			names: fields.map(({ name }) => name),
 			version: this.#version,
 		})
+	}
+}
+
+/** Takes the first away where there are too many. */
+function cut(kept: Map<string, unknown> | Set<string>): void {
+	if (kept.size <= MOST) return
+	for (const first of kept.keys()) {
+		kept.delete(first)
+		return
 	}
 }

@@ -23,7 +23,8 @@ export function valueFromJson(field: Field, given: unknown, problems: Detail[]):
 			if (Number.isFinite(given)) return Number(given)
 			return isNotFinite(given) ? Number(given) : wrongType(field, problems)
 		case 'decimal':
-			if (Number.isFinite(given)) return valueFromText(field, String(given), problems)
+			if (Number.isFinite(given))
+				return fitting(field, valueFromText(field, String(given), problems), problems)
 			break
 	}
 	return field.type === 'integer' ? wrongType(field, problems) : fromString(field, given, problems)
@@ -39,15 +40,37 @@ function fromString(field: Field, given: unknown, problems: Detail[]): Given | u
 	return fitting(field, valueFromText(field, given, problems), problems)
 }
 
-/** Notes a text that is longer than its field: characters are code points, as databases count them. */
+/**
+ * Notes a text that is longer than its field, characters being code points, as databases count them; and a decimal of
+ * more digits, which some would round.
+ */
 export function fitting(
-	{ maxLength }: Field,
+	{ maxLength, digits }: Field,
 	value: Given | undefined,
 	problems: Detail[],
 ): Given | undefined {
+	if (digits !== undefined && typeof value === 'string' && !isWithin(digits, value)) {
+		return note(problems, 'max', digitsAllowed(digits))
+	}
 	if (typeof value !== 'string' || maxLength === undefined || value.length <= maxLength) return value
 	if (value.length <= maxLength * 2 && [...value].length <= maxLength) return value
 	return note(problems, 'max', `must have at most ${maxLength} character${maxLength === 1 ? '' : 's'}`)
+}
+
+/** Zeros at either end are none. */
+function isWithin([before, behind]: readonly [number, number], decimal: string): boolean {
+	const [, whole = '', fraction = ''] = /^-?0*(\d*)(?:\.(\d*?)0*)?$/.exec(decimal) ?? []
+	if (whole.length > before || fraction.length > Math.max(0, behind)) return false
+	return behind >= 0 || /^0*$/.test(whole.slice(behind))
+}
+
+function digitsAllowed([before, behind]: readonly [number, number]): string {
+	const most = `must have at most ${counted(before)} before the point`
+	return behind < 0 ? `${most}, of which the last ${-behind} must be 0` : `${most}, and ${behind} behind it`
+}
+
+function counted(digits: number): string {
+	return digits === 1 ? '1 digit' : `${digits} digits`
 }
 
 /**

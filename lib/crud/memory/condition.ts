@@ -19,6 +19,7 @@ const ORDERED: Readonly<Record<Comparison, (order: number) => boolean>> = {
 }
 
 const MATCHES = {
+	eq: (text: string, other: string) => text === other,
 	contains: (text: string, part: string) => text.includes(part),
 	startsWith: (text: string, part: string) => text.startsWith(part),
 	endsWith: (text: string, part: string) => text.endsWith(part),
@@ -56,7 +57,10 @@ function testOf(condition: Condition, store: Store): Test {
 		case 'contains':
 		case 'startsWith':
 		case 'endsWith':
-			return matches(condition.op, condition.field, condition.value, store)
+			return matches(condition.op, condition, store)
+		case 'eq':
+			if (condition.ignoreCase === true) return matches('eq', condition, store)
+			return compared('eq', condition.field, condition.value, store)
 		default:
 			return compared(condition.op, condition.field, condition.value, store)
 	}
@@ -106,12 +110,19 @@ function compared(op: Comparison, name: string, given: unknown, store: Store): T
 	}
 }
 
-function matches(op: keyof typeof MATCHES, name: string, part: unknown, store: Store): Test {
+function matches(
+	op: keyof typeof MATCHES,
+	{ field: name, value: given, ignoreCase }: { field: string; value: unknown; ignoreCase?: boolean },
+	store: Store,
+): Test {
 	const index = store.indexOf(name)
-	if (typeof part !== 'string') throw new ModelError('invalid', [name])
+	if (typeof given !== 'string') throw new ModelError('invalid', [name])
 	const fits = MATCHES[op]
+	const part = ignoreCase === true ? given.toLowerCase() : given
 	return (values) => {
 		const value = values[index] ?? null
-		return value === null ? undefined : fits(String(value), part)
+		if (value === null) return undefined
+		const text = String(value)
+		return fits(ignoreCase === true ? text.toLowerCase() : text, part)
 	}
 }

@@ -1,5 +1,6 @@
 /** A page of a `MemoryModel`'s records: filtered, in order, behind a cursor, with what the next page needs. */
 import type { Listed, ListQuery, Order } from '../model.ts'
+import { ModelError, refuseLarger } from '../model-error.ts'
 import { compareRows } from './compare.ts'
 import { filterOf } from './condition.ts'
 import { exactJson } from './json.ts'
@@ -28,14 +29,35 @@ export function list(
 	const start =
 		query.after === undefined ? query.offset : startBehind(ordered, query.after, query.order, order, store)
 	const end = Math.min(start + query.limit, length)
-	const parts: string[] = []
-	for (let at = start; at < end; at++) parts.push(write(valuesAt(ordered, at)))
+	const json = pageOf(ordered, start, end, query, write)
 	const follows = start < end && end < length
+	const next = follows ? cursorOf(valuesAt(ordered, end - 1), query, store) : undefined
+	refuseLarger(json, query.maxBytes, next)
 	return {
-		json: `[${parts.join(',')}]`,
-		next: follows ? cursorOf(valuesAt(ordered, end - 1), query.order, store) : undefined,
+		json,
+		next,
 		total: query.total ? length : undefined,
 	}
+}
+
+/** Given up as soon as it is larger than it may be: nothing is put together for nobody. */
+function pageOf(
+	ordered: Ordered,
+	start: number,
+	end: number,
+	{ maxBytes }: ListQuery,
+	write: (values: readonly Stored[]) => string,
+): string {
+	const parts: string[] = []
+	// A unit of UTF-16 is a byte of UTF-8 or more.
+	let units = 0
+	for (let at = start; at < end; at++) {
+		const record = write(valuesAt(ordered, at))
+		units += record.length
+		if (maxBytes !== undefined && units > maxBytes) throw new ModelError('too_large')
+		parts.push(record)
+	}
+	return `[${parts.join(',')}]`
 }
 
 function orderedRows({ where, order }: ListQuery, compare: RowOrder, store: Store, layer: Layer): Ordered {
@@ -77,8 +99,14 @@ function startBehind(
 	return low
 }
 
-function cursorOf(values: readonly Stored[], order: readonly Order[], store: Store): string {
-	const exact = order.map(({ field }) => exactJson(values[store.indexOf(field)] ?? null, store.field(field)))
+/** Given up before a text is written that alone is too long. */
+function cursorOf(values: readonly Stored[], { order, maxBytes }: ListQuery, store: Store): string {
+	const exact = order.map(({ field }) => {
+		const value = values[store.indexOf(field)] ?? null
+		if (maxBytes !== undefined && typeof value === 'string' && value.length > maxBytes)
+			throw new ModelError('too_large')
+		return exactJson(value, store.field(field))
+	})
 	return `[${exact.join(',')}]`
 }
 
