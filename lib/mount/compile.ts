@@ -12,9 +12,17 @@ import { HOOKS, hooksOf, type ServerHooks } from './compile-hooks.ts'
 import { type Declared, declaredBy, type Guards } from './declared.ts'
 import type { IdempotencyKeys } from './facts.ts'
 import type { Hooks } from './hooks.ts'
-import { type Method, methodsOf, refuseFunctionFields, routeOf, spellingsOf } from './methods.ts'
+import {
+	type Method,
+	methodsOf,
+	refuseFunctionFields,
+	refuseShadows,
+	routeOf,
+	spellingsOf,
+} from './methods.ts'
+import { type NearMiss, nearMissesOf, noRoute } from './near-misses.ts'
 import { nearest } from './nearest.ts'
-import { type OwnAction, ownActionsOf } from './own-actions.ts'
+import { answersOf, type OwnAction, ownActionsOf } from './own-actions.ts'
 import { type ParamName, paramNamesOf } from './param-names.ts'
 import { entriesOf } from './plain.ts'
 import { maxParamsOf } from './plain-params.ts'
@@ -32,6 +40,8 @@ export interface CompiledHandler {
 	readonly guards: Guards
 	readonly idempotencyKeys: IdempotencyKeys
 	readonly hooks: Hooks | undefined
+	/** Methods that look as if they were to be routes. */
+	readonly nearMisses: readonly NearMiss[]
 	/** All that lead to an action: what was brought along, then methods, then custom routes. Made once. */
 	readonly ways: () => readonly Way[]
 }
@@ -49,7 +59,7 @@ export function compileHandler(
 ): CompiledHandler {
 	const name = handler.constructor.name || 'the handler'
 	refuseFunctionFields(handler, HOOKS)
-	refuseShadows(name, handler)
+	refuseShadows(name, handler, [RestHandler.prototype, HandlerHooks.prototype])
 	const own = guardsOf(name, handler, guards)
 	const hooks = hooksOf(name, handler, guards)
 	const methods = methodsOf(handler, RestHandler.prototype)
@@ -57,11 +67,15 @@ export function compileHandler(
 	const named = [...methods.keys()].flatMap((method) => routeOf(name, method) ?? [])
 	const targets = customTargets(name, handler, methods)
 	const brought = ownActionsOf(handler, guards.validator)
+	const nearMisses = nearMissesOf(handler, RestHandler.prototype, targets.values())
+	if (named.length + brought.length + targets.size === 0) throw noRoute(name, nearMisses)
 	// Behind a custom route too, `list` is the action and not the method that it calls.
 	for (const { name: action, run } of brought) methods.set(action, run)
 	const names = [...named, ...brought].map((route) => route.name)
 	const declared = declaredBy(name, handler, new Set([...names, ...targets.values()]), own, place)
-	const action = actionMaker(methods, declared)
+	const action = actionMaker(methods, answersOf(handler, brought), declared)
+	// Of the method as it was written: an action's may be wrapped.
+	const namesOf = (target: string) => paramNamesOf(methods.get(target) ?? action(target).run)
 	const table = new LookupTable()
 	for (const { name: method, method: verb, resource } of named) {
 		for (const spelling of resource === undefined ? [undefined] : spellingsOf(resource)) {
@@ -81,19 +95,20 @@ export function compileHandler(
 			leads.push({ method, target: own.name, shape: own.shape, paths: () => [ownPath(own.segments)] })
 	}
 	for (const { name: target, method, resource } of named)
-		leads.push({ method, target, paths: () => resourcePaths(resource, paramNamesOf(action(target).run)) })
+		leads.push({ method, target, paths: () => resourcePaths(resource, namesOf(target)) })
 	for (const [key, target] of targets) {
 		const { methods: verbs, text } = addRoute(name, routes, key, action(target))
 		const known = brought.find(({ name }) => name === target)
 		// The functions that were brought along are the library's: how they call their params says nothing.
-		const names = () => (known === undefined ? paramNamesOf(action(target).run) : ID)
+		const names = () => (known === undefined ? namesOf(target) : ID)
 		const { shape } = known ?? {}
 		const paths = () => [customPath(text, names())]
 		for (const method of verbs) leads.push({ method, target, shape, paths })
 	}
 	refuseBodiless(name, declared, leads)
 	const idempotencyKeys = idempotencyKeysOf(name, handler)
-	return { name, table, routes, guards: own, idempotencyKeys, hooks, ways: waysMaker(leads, action) }
+	const ways = waysMaker(leads, action)
+	return { name, table, routes, guards: own, idempotencyKeys, hooks, nearMisses, ways }
 }
 
 /** What leads to a method, before its paths are asked for: only descriptions need them, and they take their time. */
@@ -146,7 +161,11 @@ export function checkChallenge(what: string, challenge: unknown): void {
 }
 
 /** One action a method, however many routes lead to it. */
-function actionMaker(methods: ReadonlyMap<string, Method>, declared: Declared): (name: string) => Action {
+function actionMaker(
+	methods: ReadonlyMap<string, Method>,
+	answered: (run: Method) => Method,
+	declared: Declared,
+): (name: string) => Action {
 	const actions = new Map<string, Action>()
 	return (name) => {
 		const run = methods.get(name)
@@ -156,7 +175,7 @@ function actionMaker(methods: ReadonlyMap<string, Method>, declared: Declared): 
 			const maxParams = maxParamsOf(run)
 			action = {
 				name,
-				run,
+				run: answered(run),
 				maxParams,
 				access: declared.access(name),
 				limit: declared.limit(name),
@@ -226,17 +245,5 @@ function refuseBodiless(owner: string, declared: Declared, leads: readonly Lead[
 		throw new TypeError(
 			`${owner}.streaming names ${target}, which answers only ${method}, whose body is never read: take ${target} out of streaming, or let it answer one of ${bodies}`,
 		)
-	}
-}
-
-/** A field named like a helper would hide it from every request. */
-function refuseShadows(owner: string, handler: RestHandler): void {
-	const helpers = [RestHandler.prototype, HandlerHooks.prototype]
-	for (const name of Object.keys(handler)) {
-		if (helpers.some((prototype) => Object.hasOwn(prototype, name))) {
-			throw new TypeError(
-				`${owner}.${name} is a field that hides this.${name} of RestHandler: give it another name`,
-			)
-		}
 	}
 }

@@ -77,3 +77,14 @@ export function spellingsOf(resource: string): string[] {
 function prototypeOf(value: object): object | null {
 	return Object.getPrototypeOf(value) as object | null
 }
+
+/** A field named like a helper of `prototypes` would hide it from every request. */
+export function refuseShadows(owner: string, handler: object, prototypes: readonly object[]): void {
+	for (const name of Object.keys(handler)) {
+		if (prototypes.some((prototype) => Object.hasOwn(prototype, name))) {
+			throw new TypeError(
+				`${owner}.${name} is a field that hides this.${name} of RestHandler: give it another name`,
+			)
+		}
+	}
+}

@@ -4,6 +4,7 @@
  */
 import type { Shape } from '../describe/shape.ts'
 import type { RouteMethod } from '../http.ts'
+import { isThenable } from '../thenable.ts'
 import type { Validator } from '../validate/validator.ts'
 import type { Method } from './methods.ts'
 
@@ -25,6 +26,30 @@ export interface OwnAction {
 /** Whoever brings actions along. `validator` is the server's, `undefined` for ours. */
 export interface BringsActions {
 	[OWN_ACTIONS](validator: Validator | undefined): readonly OwnAction[]
+}
+
+/** Name of the method that is given what the handler's other methods answer, before it is sent. */
+export const OWN_ANSWERS: unique symbol = Symbol('verbena.ownAnswers')
+
+/** Whoever has something to say of its answers. */
+export interface TellsAnswers {
+	[OWN_ANSWERS](view: object, value: unknown): unknown
+}
+
+/** Makes of a method one whose answers its handler has a word in; most handlers have none, nor have actions brought along. */
+export function answersOf(
+	handler: object | TellsAnswers,
+	brought: readonly OwnAction[],
+): (run: Method) => Method {
+	if (!(OWN_ANSWERS in handler)) return (run) => run
+	const own = new Set(brought.map(({ run }) => run))
+	const answering = (run: Method): Method =>
+		function answered(this: object, ...params: unknown[]): unknown {
+			const value = run.apply(this, params)
+			if (!isThenable(value)) return handler[OWN_ANSWERS](this, value)
+			return Promise.resolve(value).then((one) => handler[OWN_ANSWERS](this, one))
+		}
+	return (run) => (own.has(run) ? run : answering(run))
 }
 
 /** The actions that a handler brings along; none of most. */

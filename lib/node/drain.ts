@@ -4,8 +4,10 @@ import { Server as HttpServer, type Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { App } from '../app.ts'
+import type { Due } from '../deadlines.ts'
 import { Exchange } from '../exchange.ts'
 import type { Clock, Milliseconds } from '../time.ts'
+import { UnreadRest } from './drain-upload.ts'
 import { closing } from './listener.ts'
 
 /** An idle connection may have a request under way to us, for about a round trip: it is left alone for so long. */
@@ -56,10 +58,14 @@ export async function drain(
 		await closed
 	}
 	waiting.abort()
-	app.phase = 'closed'
-	app.deadlines.stop()
 	// http's own close, which fails as nothing listens any more, stops its timer over connections.
 	HttpServer.prototype.close.call(server, () => {})
+}
+
+/** From now on whoever comes, by whatever way, is answered 503. */
+export function endServing(app: App): void {
+	app.phase = 'closed'
+	app.deadlines.stop()
 }
 
 /**
@@ -67,7 +73,8 @@ export async function drain(
  * `end` they are told to stop, and who waits for them is answered 503.
  */
 export async function settle({ deadlines }: App, end: Milliseconds): Promise<void> {
-	while (deadlines.size > 0 && deadlines.clock() < end) await setTimeout(LOOK)
+	const isWaitedFor = (item: Due): boolean => !(item instanceof UnreadRest)
+	while (deadlines.values().some(isWaitedFor) && deadlines.clock() < end) await setTimeout(LOOK)
 	for (const item of deadlines.values()) {
 		if (item instanceof Exchange) item.cancel(closing())
 	}
@@ -99,10 +106,11 @@ async function acceptQueued(server: Server, clock: Clock, time: Milliseconds): P
 
 /**
  * net's close rather than http's, which would at once destroy idle connections, and with them requests
- * that have arrived and haven't been read.
+ * that have arrived and haven't been read. Bun's server is none of net's, and its close leaves them open.
  */
 function stopListening(server: Server): Promise<'closed'> {
-	return new Promise((resolve) => NetServer.prototype.close.call(server, () => resolve('closed')))
+	const { prototype }: { prototype: NetServer } = server instanceof NetServer ? NetServer : HttpServer
+	return new Promise((resolve) => prototype.close.call(server, () => resolve('closed')))
 }
 
 /** Not unref'd: a connection that is paused doesn't keep a program alive, and `close()` would never end. */
@@ -125,8 +133,8 @@ async function closeIdle(
 		// Timers come before what sockets have received: a request that arrived while the process was held up is read first.
 		await setImmediate()
 		const all = [...connections]
-		// node doesn't count those as idle on which nothing has come yet.
-		for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
+		// node doesn't count those as idle on which nothing has come yet; Bun's sockets say that of all.
+		if (server instanceof NetServer) for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
 		// But it does those whose answer is on its way still: they would be cut within it.
 		if (!all.some((socket) => socket.writableLength > 0)) server.closeIdleConnections()
 	}

@@ -1,6 +1,7 @@
 /** `server.fetch`: a request of the Fetch standard, on the same path as every other, streamed in both directions. */
 import { STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
+import { clearInterval, setInterval } from 'node:timers'
 import { type Closable, Exchange } from '../exchange.ts'
 import type { Reply } from '../reply-text.ts'
 import { guard } from '../unsent.ts'
@@ -48,7 +49,7 @@ export async function fetched(
 	}
 	const refusal = refusalOf(vetting, incoming)
 	const answer = refusal === undefined ? settled(service, exchange) : refused(exchange, refusal)
-	const reply = answer instanceof Promise ? await unlessAborted(answer, exchange, signal) : answer
+	const reply = answer instanceof Promise ? await answerInTime(answer, exchange, signal) : answer
 	if (reply === undefined || signal.aborted) {
 		// The method goes on, and what it answers is kept for whoever comes back with its Idempotency-Key.
 		if (reply !== undefined) discard(reply)
@@ -81,6 +82,27 @@ class Caller implements Closable {
 	}
 }
 
+/**
+ * The same as {@link unlessAborted}. workerd ends a request's timers with it, and with the first one the timer that all
+ * requests share: each has one of its own beside that.
+ */
+async function answerInTime(
+	answer: Promise<Reply>,
+	exchange: Exchange,
+	signal: AbortSignal,
+): Promise<Reply | undefined> {
+	const { deadlines } = exchange.app
+	// What has come while the process was held up is read before it is late.
+	const look = (): NodeJS.Immediate => setImmediate(() => deadlines.expireIfLate(exchange))
+	const timer = setInterval(look, deadlines.period)
+	timer.unref()
+	try {
+		return await unlessAborted(answer, exchange, signal)
+	} finally {
+		clearInterval(timer)
+	}
+}
+
 /** The answer; `undefined` when the client has left before, and whatever comes later goes nowhere. */
 function unlessAborted(
 	answer: Promise<Reply>,
@@ -106,7 +128,9 @@ function responseOf(exchange: Exchange, reply: Reply, signal: AbortSignal, over:
 	const { status, headers, body } = reply
 	const lines = new Headers()
 	for (let at = 0; at < headers.length; at += 2) lines.append(headers[at] ?? '', headers[at + 1] ?? '')
-	const init = { status, statusText: STATUS_CODES[status] ?? '', headers: lines }
+	// workerd would compress once more what says that it is compressed.
+	const coded = { encodeBody: 'manual' }
+	const init = { ...coded, status, statusText: STATUS_CODES[status] ?? '', headers: lines }
 	if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array))
 		return new Response(streamOf(exchange, body, signal, over), init)
 	over(true)
@@ -119,7 +143,7 @@ function responseOf(exchange: Exchange, reply: Reply, signal: AbortSignal, over:
 /** The pieces, each when it is asked for. A reader that cancels, or whose signal is aborted, has left. */
 function streamOf(
 	exchange: Exchange,
-	body: Readable | AsyncIterable<string>,
+	body: Readable | AsyncIterable<string | Uint8Array>,
 	signal: AbortSignal,
 	over: Over,
 ): ReadableStream<Uint8Array> {

@@ -48,7 +48,7 @@ export async function inject(
 	vetting: Vetting,
 	request: InjectedRequest,
 ): Promise<InjectedReply> {
-	const incoming = incomingOf(request)
+	const incoming = incomingOf(request, service.hosts?.own)
 	const exchange = new Exchange(service.app, incoming)
 	const watch = watchOf(service, exchange)
 	const refusal = refusalOf(vetting, incoming)
@@ -119,9 +119,9 @@ async function bytesOf({ body }: Reply, method: string | undefined): Promise<Buf
 }
 
 /** A body with what an `IncomingMessage` tells of its request. */
-function incomingOf(request: InjectedRequest): Incoming {
+function incomingOf(request: InjectedRequest, host = 'localhost'): Incoming {
 	const { body, type } = encoded(request.body)
-	const usual: Record<string, string> = { Host: 'localhost' }
+	const usual: Record<string, string> = { Host: host }
 	if (type !== undefined) usual['Content-Type'] = type
 	if (body !== undefined) usual['Content-Length'] = String(body.length)
 	const lines = linesOf(usual, request.headers ?? {})

@@ -1,7 +1,6 @@
 /** Serves requests of a node server: makes the exchange, waits for its answer, and sends it. */
 import type { Socket } from 'node:net'
 import { answer } from '../answer.ts'
-import type { App } from '../app.ts'
 import { answerCompressed } from '../compression/compress.ts'
 import type { Compression } from '../compression/compression.ts'
 import { RestError } from '../error.ts'
@@ -14,6 +13,7 @@ import type { Watching } from '../observe/watch.ts'
 import { sealError } from '../reply-error.ts'
 import type { Reply } from '../reply-text.ts'
 import { parseTarget } from '../url.ts'
+import { type Admission, admit } from './admission.ts'
 import { Departure } from './departure.ts'
 import type { Outgoing } from './outgoing.ts'
 import { discard, send } from './send.ts'
@@ -22,8 +22,7 @@ import type { Vetting } from './vet.ts'
 import { watchOf, watchOver } from './watch-over.ts'
 
 /** What a listener serves. */
-export interface Service {
-	readonly app: App
+export interface Service extends Admission {
 	readonly mounts: MountTree
 	readonly turns: Turns<Exchange>
 	readonly watching: Watching
@@ -112,6 +111,8 @@ function answered(service: Service, exchange: Exchange): Reply | Promise<Reply> 
 	if (app.phase === 'closed') return sealError(exchange, closing())
 	const told = health?.answer(exchange)
 	if (told !== undefined) return told
+	const refusal = admit(service, exchange)
+	if (refusal !== undefined) return sealError(exchange, refusal)
 	const step = app.explorer ? explore : answer
 	if (compression === undefined) return step(exchange, mounts)
 	return answerCompressed(exchange, compression, () => step(exchange, mounts))

@@ -3,7 +3,7 @@ import { finished, Readable } from 'node:stream'
 import type { Exchange } from '../exchange.ts'
 import type { Reply } from '../reply-text.ts'
 import { hasBody } from '../request-head.ts'
-import { drainUpload } from './drain-upload.ts'
+import { boundRest, drainUpload } from './drain-upload.ts'
 import { linesByName } from './header-lines.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -141,6 +141,7 @@ function endUnread(
 		response.end(bytes)
 		// node skips what nobody has touched. What a method has begun to read would stop the connection.
 		if (incoming.listenerCount('data') === 0) incoming.resume()
+		if (!last) boundRest(exchange)
 	}
 }
 
@@ -151,7 +152,7 @@ function endUnread(
 function sendStream(
 	exchange: Exchange,
 	response: Outgoing,
-	body: Readable | AsyncIterable<string>,
+	body: Readable | AsyncIterable<string | Uint8Array>,
 	last: boolean,
 ): void {
 	const { deadlines } = exchange.app
@@ -182,6 +183,8 @@ function sendStream(
 		}
 	})
 	source.pipe(response, { end: false })
+	// Nothing has come yet: who waits for a feed of events sees at least that it has begun.
+	if (body instanceof Readable && body.readableLength === 0 && !body.readableEnded) response.flushHeaders?.()
 }
 
 /**

@@ -26,7 +26,7 @@ export class Vetting {
 		if (major === 1 && minor <= 1) {
 			// HTTP/1.0 may leave it out; what it sends must be right all the same (RFC 9112 §3.2).
 			const mayLack = minor === 0 && headers.host === undefined
-			if (!mayLack && (!this.#isHost(headers.host) || hasTwoHosts(rawHeaders))) {
+			if (!mayLack && (!this.#isHost(headers.host) || isTwice(rawHeaders, 'Host', 'host'))) {
 				return new RestError(
 					'bad_request',
 					'The request must have one Host header with a name and, if need be, a port',
@@ -41,6 +41,9 @@ export class Vetting {
 				'header_fields_too_large',
 				`A request may have at most ${this.#mostLines} header lines`,
 			)
+		}
+		if (headers['content-type'] !== undefined && isTwice(rawHeaders, 'Content-Type', 'content-type')) {
+			return new RestError('bad_request', 'The request must have one Content-Type header at most')
 		}
 		if ((incoming.url?.length ?? 0) > MAX_TARGET) return new RestError('uri_too_long')
 		return headers['transfer-encoding'] === undefined
@@ -57,12 +60,15 @@ export class Vetting {
 	}
 }
 
-/** "A server MUST respond with a 400 to any request message that contains more than one Host" (RFC 9112 §3.2). */
-function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+/**
+ * Whether a header has more than one line. "A server MUST respond with a 400 to any request message that contains more
+ * than one Host" (RFC 9112 §3.2). Of two Content-Types node shows the first; what stands in front may go by the other.
+ */
+function isTwice(rawHeaders: readonly string[], usual: string, lower: string): boolean {
 	let count = 0
 	for (let at = 0; at < rawHeaders.length; at += 2) {
 		const name = rawHeaders[at] ?? ''
-		if (name.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) count++
+		if (name.length === lower.length && (name === usual || name.toLowerCase() === lower)) count++
 	}
 	return count > 1
 }
