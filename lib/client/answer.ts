@@ -30,8 +30,6 @@ export interface Reading {
 	readonly wrap: boolean
 	/** Milliseconds since 1970. */
 	readonly now: number
-	/** The method on the wire, POST for many where it is overridden. */
-	readonly sentAs: string
 }
 
 /**
@@ -41,30 +39,22 @@ export function readAnswer(
 	call: Call,
 	response: Response,
 	text: string | undefined,
-	{ wrap, now, sentAs }: Reading,
+	{ wrap, now }: Reading,
 ): Answer {
 	const body = decoded(text ?? '')
 	if (!response.ok || (wrap && isRecord(body) && body.success === false))
 		throw refused(call, response, body ?? text, now)
-	// Fetch makes a GET of a POST that is sent elsewhere by 301, 302 or 303, and doesn't say so. A GET is never 201.
-	if (sentAs === 'POST' && response.redirected && response.status !== 201)
-		throw unexpected(
-			call,
-			response,
-			`came from ${response.url.split('?', 1)[0]}: give the client the endpoint there`,
-			body ?? text,
-		)
 	// Nothing at all is a value too: 204, 205, or, without envelope, a delete that answers nothing.
 	if (text === undefined || (text === '' && (!wrap || /^20[45]$/.test(`${response.status}`))))
 		return { data: null, meta: undefined, response }
 	if (!wrap && body !== undefined) return { data: body, meta: undefined, response }
 	if (isRecord(body) && body.success === true) return { data: body.data ?? null, meta: body.meta, response }
-	const hint = body === undefined ? '' : '; for a handler with wrap = false, give the client wrap: false'
+	const hint = body === undefined ? '' : '; has the handler wrap = false?'
 	throw unexpected(call, response, `is not in the envelope of this API${hint}`, body ?? text)
 }
 
 /** A success that can't be one of this API. */
-export function unexpected(call: Call, response: Response, why: string, body: unknown): ApiError {
+export function unexpected(call: Call, response: Response, why: string, body?: unknown): ApiError {
 	return new ApiError(`what ${titleOf(call)} was answered ${why}`, {
 		...{ status: response.status, code: 'unexpected_answer', response, body },
 	})
@@ -90,7 +80,7 @@ function refused(call: Call, response: Response, body: unknown, now: number): Ap
 		{
 			status,
 			code: typeof code === 'string' ? code : `http_${status}`,
-			details: Array.isArray(details) ? details.filter(isDetail) : [],
+			details: [details].flat().filter(isDetail),
 			requestId: typeof requestId === 'string' ? requestId : (headers.get('X-Request-Id') ?? undefined),
 			retryAfterSeconds: secondsOf(headers.get('Retry-After'), now),
 			response,

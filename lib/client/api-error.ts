@@ -22,33 +22,28 @@ export class ApiError extends Error {
 	static override readonly name = 'ApiError'
 	override readonly name = 'ApiError' as const
 	/** HTTP status; 0 where no answer came. */
-	readonly status: number
+	declare readonly status: number
 	/**
 	 * The server's code, `not_found`. Three are the client's own: `network_error`, no answer came, or only a
 	 * part of it (`cause` has the reason; whether a change was made is not known); `unexpected_answer`, a success, but
-	 * what came is not of the API (a proxy's HTML page), or not of the request: fetch makes a GET of a POST that is
-	 * redirected by 301, 302 or 303; and `http_502`, a refusal with this status that has no code.
+	 * what came is not of the API (a proxy's HTML page), or a redirect that isn't followed: to another origin, or one that
+	 * would make a GET of a change; and `http_502`, a refusal with this status that has no code.
 	 */
-	readonly code: ErrorCode | 'network_error' | 'unexpected_answer' | (string & {})
+	declare readonly code: ErrorCode | 'network_error' | 'unexpected_answer' | (string & {})
 	/** What is wrong with which field; empty where there is no more to say than the message. */
-	readonly details: readonly Detail[]
+	declare readonly details: readonly Detail[]
 	/** Finds the request in the server's log. */
-	readonly requestId: string | undefined
+	declare readonly requestId: string | undefined
 	/** How long the server wants to be left alone, by its `Retry-After`. `undefined` where it didn't say. */
-	readonly retryAfterSeconds: number | undefined
+	declare readonly retryAfterSeconds: number | undefined
 	/** The answer, for its headers; its body has been read. `undefined` where none came. */
-	readonly response: Response | undefined
+	declare readonly response: Response | undefined
 	/** The body: decoded where it was JSON, else its text. */
-	readonly body: unknown
+	declare readonly body: unknown
 
 	constructor(message: string, facts: ApiErrorFacts) {
-		super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
-		this.status = facts.status
-		this.code = facts.code
-		this.details = facts.details ?? []
-		this.requestId = facts.requestId
-		this.retryAfterSeconds = facts.retryAfterSeconds
-		this.response = facts.response
-		this.body = facts.body
+		const { cause, ...rest } = facts
+		super(message, cause === undefined ? undefined : { cause })
+		Object.assign(this, { details: [] }, rest)
 	}
 }

@@ -71,5 +71,5 @@ export function matching(of: unknown, ifMatch: string | undefined): Record<strin
 /** @throws TypeError for what is no key */
 export function checkedKey(key: string | undefined): string | undefined {
 	if (key === undefined || (typeof key === 'string' && /^[\x20-\x7e]{1,255}$/.test(key))) return key
-	throw new TypeError('an idempotencyKey must have 1 to 255 characters of printable ASCII')
+	throw new TypeError('an idempotencyKey must be 1 to 255 characters of ASCII')
 }

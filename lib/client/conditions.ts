@@ -2,8 +2,8 @@
  * Conditions as they are sent: as parameters of a URL where these can say it beyond doubt, else as JSON.
  * `list-query.ts` has their types; this file checks whatever JavaScript may have passed.
  */
-
 import { GROUPS, PARAMETERS } from '../wire/list.ts'
+import { isRecord } from './answer.ts'
 
 type JsonScalar = string | number | boolean
 /** Comparisons of one field, all values as they are written in JSON. */
@@ -55,7 +55,7 @@ export function termsOf(where: object, inUrl: boolean): Terms {
  * @throws TypeError as `termsOf`, and for a group that doesn't hold filters
  */
 export function filterJson(filter: unknown, group = 'filter'): JsonFilter {
-	if (typeof filter !== 'object' || filter === null) throw refusal(group, NO_FILTER)
+	if (!isRecord(filter)) throw refusal(group, NO_FILTER)
 	const terms = Object.entries(filter).map(([name, value]: [string, unknown]): JsonFilter => {
 		if (name === 'not') return { not: filterJson(value, name) }
 		if (!GROUP_NAMES.includes(name)) return termOf(name, value)
@@ -99,7 +99,7 @@ function operatorsOf(field: string, match: unknown): JsonOperators {
 		if (Array.isArray(value)) return [op, value.map((one) => scalar(`${field}.${op}`, one))]
 		return [op, scalar(`${field}.${op}`, value)]
 	})
-	if (operators.length === 0) throw refusal(field, 'is a value, null, an array or an object of operators')
+	if (operators.length === 0) throw refusal(field, 'has no operator')
 	return Object.fromEntries(operators)
 }
 

@@ -102,7 +102,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 	/** How many records fit. `GET /blog/article?limit=0&count=exact` */
 	async count(query: SelectionQuery<T> = {}, options?: CallOptions): Promise<number> {
 		// Of a list's query, what says where its page is has no part in it.
-		const all = { ...query, sort: undefined, fields: undefined, offset: undefined, cursor: undefined }
+		const { sort: _sort, fields: _fields, offset: _offset, cursor: _cursor, ...all }: ListQuery<T> = query
 		const call = callOf(options, encodeQuery(this.url, { ...all, limit: 0, count: true }))
 		const answer = await this.send(call)
 		const { total } = pageOf(call, answer, {}).meta

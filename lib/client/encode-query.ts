@@ -1,14 +1,14 @@
 /** A list's query as a request: parameters of a URL, or, where that would be too long, the body of a QUERY. */
-import { allOf, filterJson, type JsonFilter, type Terms, termsOf } from './conditions.ts'
+
+import { PARAMETERS } from '../wire/list.ts'
+import { allOf, filterJson, type Terms, termsOf } from './conditions.ts'
 import type { ListQuery } from './list-query.ts'
 import { checkNames } from './settings.ts'
 
 /** Characters of a URL that every browser, proxy and server passes on. */
 const LONGEST_URL = 2_000
 
-const NAMES: readonly (keyof ListQuery<object>)[] = [
-	...(['where', 'filter', 'search', 'sort', 'fields', 'limit', 'offset', 'cursor', 'count'] as const),
-]
+const NAMES: readonly (keyof ListQuery<object>)[] = ['where', ...PARAMETERS]
 
 /** Method, URL and body of a request. */
 export interface Encoded {
@@ -32,39 +32,31 @@ export function encodeQuery<T>(collection: string, query: ListQuery<T>): Encoded
 	const { where = {}, filter } = query
 	const given = filter === undefined ? [] : [filterJson(filter)]
 	const settings = settingsOf(query)
-	const { pairs, filters, members } = termsOf(where, true)
+	/** With the conditions that no parameter of their own can say. */
+	const entries = ({ filters }: Terms): [string, unknown][] => {
+		const all = allOf([...given, ...filters])
+		return all === undefined ? settings : [...settings, ['filter', all]]
+	}
+	const terms = termsOf(where, true)
 	const parameters = new URLSearchParams()
-	for (const [name, value] of [...settings, ...filterPair(allOf([...given, ...filters])), ...pairs])
-		parameters.append(name, String(value))
+	for (const [name, value] of [...entries(terms), ...terms.pairs])
+		parameters.append(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
 	const url = parameters.size === 0 ? collection : `${collection}?${parameters}`
-	if (url.length <= LONGEST_URL && Object.keys(members).length === 0) return { method: 'GET', url }
-	return { method: 'QUERY', url: collection, body: bodyOf(settings, given, termsOf(where, false)) }
-}
-
-function bodyOf(
-	settings: readonly [string, string | number][],
-	given: readonly JsonFilter[],
-	{ filters, members }: Terms,
-): Record<string, unknown> {
-	const filter = allOf([...given, ...filters])
-	return { ...Object.fromEntries(settings), ...(filter === undefined ? {} : { filter }), ...members }
-}
-
-function filterPair(filter: JsonFilter | undefined): [string, string][] {
-	return filter === undefined ? [] : [['filter', JSON.stringify(filter)]]
+	if (url.length <= LONGEST_URL && Object.keys(terms.members).length === 0) return { method: 'GET', url }
+	const whole = termsOf(where, false)
+	return {
+		method: 'QUERY',
+		url: collection,
+		body: { ...Object.fromEntries(entries(whole)), ...whole.members },
+	}
 }
 
 /** What isn't a condition, by the names of the wire. */
-function settingsOf<T>(query: ListQuery<T>): [string, string | number][] {
-	const { limit, offset, cursor, sort, fields, search, count } = query
-	const settings: [string, string | number | null | undefined][] = [
-		['limit', limit],
-		['offset', offset],
-		['cursor', cursor],
-		['sort', sort?.toString() || undefined],
-		['fields', fields?.join()],
-		['search', search],
-		['count', count === true ? 'exact' : null],
-	]
-	return settings.filter((setting): setting is [string, string | number] => (setting[1] ?? null) !== null)
+function settingsOf<T>(query: ListQuery<T>): [string, unknown][] {
+	return PARAMETERS.flatMap((name): [string, unknown][] => {
+		if (name === 'filter') return []
+		const value = name === 'count' ? (query.count === true ? 'exact' : null) : (query[name] ?? null)
+		const sent = Array.isArray(value) ? value.join() : value
+		return sent === null || (name === 'sort' && sent === '') ? [] : [[name, sent]]
+	})
 }

@@ -19,7 +19,7 @@ type SentValue<T> = unknown extends T
 	? T
 	: T extends Refused | RestError | Unsendable
 		? never
-		: T extends RawJson
+		: T extends RawJson | Whole
 			? unknown
 			: T extends Bytes
 				? Blob
@@ -29,6 +29,9 @@ type SentValue<T> = unknown extends T
 
 /** Bytes, and streams of them: Node's, and the web's. */
 type Bytes = Uint8Array | { getReader(): unknown } | { pipe(...to: never): unknown; read(): unknown }
+
+/** A fetch `Response`, which is answered as it is: it doesn't say what is in it. */
+type Whole = { readonly bodyUsed: boolean; readonly headers: object; readonly status: number }
 
 /** What the server answers 500 instead of, as JSON would say nothing of it. */
 type Unsendable =

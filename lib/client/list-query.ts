@@ -33,6 +33,11 @@ export interface Operators<V> {
 	readonly contains?: string
 	readonly startsWith?: string
 	readonly endsWith?: string
+	/** The same without regard to case; of texts. */
+	readonly ieq?: string
+	readonly icontains?: string
+	readonly istartsWith?: string
+	readonly iendsWith?: string
 	/** True finds the records whose field is null, false the others. */
 	readonly null?: boolean
 }
@@ -67,7 +72,7 @@ export interface SelectionQuery<T> {
 	readonly where?: Where<T> | undefined
 	/** Holds beside `where`. */
 	readonly filter?: Filter<T> | undefined
-	/** Words, each of which must be in at least one searchable field. */
+	/** Words, each of which must be in at least one searchable field; case is ignored. */
 	readonly search?: string | undefined
 }
 

@@ -17,6 +17,7 @@ export async function requestOf(
 	const init = {
 		method: isOverridden ? 'POST' : method,
 		headers,
+		redirect: 'manual' as const,
 		...(body === undefined ? {} : { body }),
 		...(signal === undefined ? {} : { signal }),
 	}
@@ -51,8 +52,6 @@ function fetchFor(url: string, { fetch, sign }: Settings): Fetch {
 	// What is signed is a Request, which has a whole URL.
 	const needsOrigin = fetch === undefined || sign !== undefined
 	if (needsOrigin && url.startsWith('/') && !('location' in globalThis))
-		throw new TypeError(
-			`outside of a page, ${url} needs an origin: write https://example.org${url}, or give the client a fetch and no sign`,
-		)
+		throw new TypeError(`outside of a page, ${url} needs an origin: write https://example.org${url}`)
 	return fetch ?? globalThis.fetch
 }

@@ -1,11 +1,15 @@
 /** One call: its attempts, each a request of `fetch`, and what the answer means. */
 import { unlessAborted } from './abort.ts'
-import { type Answer, type Call, readAnswer, titleOf } from './answer.ts'
+import { type Answer, type Call, isRecord, readAnswer, titleOf } from './answer.ts'
 import { ApiError } from './api-error.ts'
 import { jsonScalar } from './conditions.ts'
 import { requestOf } from './prepare.ts'
+import { nextOf } from './redirect.ts'
 import { PLATFORM, type Timing, waitAfter } from './retry.ts'
 import type { Fetch, FetchInit, Settings } from './settings.ts'
+
+/** `fetch` follows as many. */
+const MOST_HOPS = 20
 
 /**
  * Asks, and asks again where that does no harm and may help: each time with headers and a signature of its own.
@@ -17,16 +21,22 @@ export async function send(call: Call, settings: Settings, timing: Timing = PLAT
 	const { signal } = call
 	// All attempts send the same bytes, whatever becomes of the values meanwhile.
 	const text = jsonOf(call)
-	for (let attempt = 0; ; attempt++) {
+	let asked = call
+	let hops = 0
+	for (let attempt = 0; ; ) {
 		signal?.throwIfAborted()
-		const { fetch, init } = await requestOf(call, text, settings)
+		const { fetch, init } = await requestOf(asked, text, settings)
 		signal?.throwIfAborted()
 		try {
-			const work = ask(call, fetch, init, { wrap: settings.wrap, now: timing.now })
+			const work = ask(asked, fetch, init, { wrap: settings.wrap, now: timing.now })
 			// Not every fetch looks at its signal; it has begun, as Node warns of more listeners than its own at once.
-			return await unlessAborted(work, signal)
+			const answer = await unlessAborted(work, signal)
+			if (typeof answer !== 'string') return answer
+			// Each request is made, and signed, for where it goes.
+			asked = { ...call, url: answer }
+			if (hops++ === MOST_HOPS) throw unanswered(call, undefined, 'too many redirects')
 		} catch (error) {
-			const wait = attempt < settings.retries ? waitAfter(attempt, call, error, timing) : undefined
+			const wait = attempt < settings.retries ? waitAfter(attempt++, call, error, timing) : undefined
 			if (wait === undefined) throw error
 			await timing.sleep(wait, signal)
 		}
@@ -52,31 +62,34 @@ function jsonOf(call: Call): string | undefined {
 
 /** What JSON would make `{}` of, or an object of numbers. */
 function isLost(value: unknown): boolean {
-	return /^\[object (?:FormData|URLSearchParams|Blob|File|\w+Stream|ArrayBuffer|DataView|\w+Array|Map|Set)\]$/.test(
-		Object.prototype.toString.call(value),
-	)
+	if (ArrayBuffer.isView(value)) return true
+	return isRecord(value) && !value.toJSON && /^\[object (?!Obj|Arr)/.test({}.toString.call(value))
 }
 
 function unsendable(call: Call): TypeError {
 	return new TypeError(`${titleOf(call)}: a body is sent as JSON; send files and forms by fetch`)
 }
 
+/** What is answered, or where the request is sent on to. */
 async function ask(
 	call: Call,
 	fetch: Fetch,
 	init: FetchInit,
 	{ wrap, now }: { readonly wrap: boolean; readonly now: () => number },
-): Promise<Answer> {
+): Promise<Answer | string> {
 	let response: Response | undefined
+	let next: string | undefined
 	let text: string | undefined
 	try {
 		response = await fetch(call.url, init)
-		text = await (call.read?.(response) ?? response.text())
+		next = nextOf(call, response, init.method)
+		// All of it is read, or else it would keep its connection.
+		text = await (next === undefined && call.read ? call.read(response) : response.text())
 	} catch (cause) {
-		if (cause instanceof Error && /^(?:Abort|Timeout)Error$/.test(cause.name)) throw cause
+		if (cause instanceof Error && /^(?:Abort|Timeout|Api)Error$/.test(cause.name)) throw cause
 		throw unanswered(call, response, cause)
 	}
-	return readAnswer(call, response, text, { wrap, now: now(), sentAs: init.method })
+	return next ?? readAnswer(call, response, text, { wrap, now: now() })
 }
 
 function unanswered(call: Call, response: Response | undefined, cause: unknown): ApiError {

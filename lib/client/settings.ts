@@ -1,4 +1,5 @@
 /** The options that hold for all calls of a client, and `Settings`: the same, checked once, as `send` takes them. */
+import { isRecord } from './answer.ts'
 
 /** What a `fetch` is called with. */
 export interface FetchInit {
@@ -6,6 +7,8 @@ export interface FetchInit {
 	readonly headers: Headers
 	readonly body?: string
 	readonly signal?: AbortSignal
+	/** The client follows redirects by itself, within the origin. */
+	readonly redirect?: 'manual'
 }
 
 /** The part of `fetch` that is used. */
@@ -45,10 +48,10 @@ export interface SendOptions {
 
 /** What holds for all calls of a client. */
 export interface Settings {
-	readonly fetch: Fetch | undefined
-	readonly headers: HeaderSource | undefined
+	readonly fetch?: Fetch
+	readonly headers?: HeaderSource
 	readonly wrap: boolean
-	readonly sign: SendOptions['sign']
+	readonly sign?: SendOptions['sign']
 	readonly retries: number
 	readonly methodOverride: boolean
 }
@@ -76,6 +79,8 @@ const CHECKS: Readonly<Record<keyof SendOptions, Check>> = {
 	methodOverride: BOOLEAN,
 }
 
+const DEFAULTS: Settings = { wrap: true, retries: 2, methodOverride: false }
+
 /**
  * The settings of a client.
  *
@@ -88,16 +93,16 @@ export function settingsOf(
 	options: SendOptions,
 	own: Readonly<Record<string, Check>> = {},
 ): Settings {
-	if (typeof options !== 'object' || options === null)
-		throw new TypeError(`${owner}'s options must be an object`)
+	if (!isRecord(options)) throw new TypeError(`${owner}'s options must be an object`)
 	const checks: Readonly<Record<string, Check>> = { ...CHECKS, ...own }
 	checkNames(owner, options, Object.keys(checks))
-	const given: Readonly<Record<string, unknown>> = { ...options }
-	for (const [name, [holds, what]] of Object.entries(checks))
-		if (given[name] !== undefined && !holds(given[name]))
-			throw new TypeError(`${owner}'s ${name} must be ${what}`)
-	const { fetch, headers, sign, wrap = true, retries = 2, methodOverride = false } = options
-	return { fetch, headers, sign, wrap, retries, methodOverride }
+	// What is undefined is left to its default.
+	const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+	for (const [name, value] of Object.entries(given)) {
+		const [holds, what] = checks[name] ?? []
+		if (holds?.(value) === false) throw new TypeError(`${owner}'s ${name} must be ${what}`)
+	}
+	return { ...DEFAULTS, ...given }
 }
 
 /** @throws TypeError for an option that there isn't: misspelt, it would be left out in silence */
@@ -109,6 +114,6 @@ export function checkNames(owner: string, options: object, names: readonly strin
 
 /** An object of texts. A `Headers` is none: it has no properties, and nothing of it would be sent. */
 export function isHeaders(value: unknown): value is Readonly<Record<string, string>> {
-	if (typeof value !== 'object' || value === null || Symbol.iterator in value) return false
+	if (!isRecord(value) || Symbol.iterator in value) return false
 	return Object.values(value).every((text) => typeof text === 'string')
 }

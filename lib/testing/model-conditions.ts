@@ -93,6 +93,25 @@ export const CONDITION_SCENES: readonly ModelScene[] = [
 		},
 	},
 	{
+		name: 'in takes tens of thousands of values',
+		async play(stage) {
+			await stage.addAll([
+				{ title: 't5', order: 5 },
+				{ title: 'T6', order: 100_000 },
+				{ title: "it's \\", order: null },
+			])
+			const values = Array.from({ length: 70_000 }, (_, index) => index)
+			await finding(stage, { op: 'in', field: 'order', values }, ['t5'])
+			await finding(stage, not({ op: 'in', field: 'order', values }), ['T6'])
+			const titles = [...values.slice(0, 40_000).map((value) => `t${value}`), "it's \\"]
+			const exact: Condition = { op: 'in', field: 'title', values: titles, exact: true }
+			await finding(stage, exact, ["it's \\", 't5'])
+			await finding(stage, not(exact), ['T6'])
+			await finding(stage, { op: 'in', field: 'title', values: titles.slice(1_000) }, ["it's \\"])
+			await finding(stage, { ...exact, values: titles.slice(0, 1_100) }, ['t5'])
+		},
+	},
+	{
 		name: 'a text that is compared with is never more than a text',
 		async play(stage) {
 			const texts = HOSTILE.filter((text) => text !== 'NULL')

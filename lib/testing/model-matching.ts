@@ -67,6 +67,43 @@ const ALIKE = { lower: 'ann', upper: 'ANN', spaced: 'ann ', accented: 'änn' }
 export const MATCHING_SCENES: readonly ModelScene[] = [
 	...(['contains', 'startsWith', 'endsWith'] as const).map(matching),
 	{
+		name: 'case is ignored where a condition says so, and every character stands for itself there too',
+		async play(stage) {
+			const texts = [
+				'Thyme',
+				'THYME',
+				'thyme',
+				'Thyme tea',
+				'iced thyme',
+				'thyme_',
+				'thyme%',
+				'th!me',
+				'th\\me',
+			]
+			await stage.addAll([...texts.map((title) => ({ title, note: title })), { title: 'no note' }])
+			const all = ['Thyme', 'THYME', 'thyme']
+			const whole = (value: string): Condition => ({ op: 'eq', field: 'note', value, ignoreCase: true })
+			const part = (op: 'contains' | 'startsWith' | 'endsWith', value: string): Condition => ({
+				...{ op, field: 'note', value, ignoreCase: true },
+			})
+			for (const value of all) {
+				await finding(stage, whole(value), all, value)
+				await finding(stage, part('startsWith', value), [...all, 'Thyme tea', 'thyme_', 'thyme%'], value)
+				await finding(stage, part('endsWith', value), [...all, 'iced thyme'], value)
+				await finding(stage, part('contains', value), texts.slice(0, 7), value)
+			}
+			await finding(stage, whole('THYME_'), ['thyme_'])
+			await finding(stage, whole('THYM_'), [])
+			await finding(stage, whole('%'), [])
+			await finding(stage, part('contains', 'E%'), ['thyme%'])
+			await finding(stage, part('contains', 'TH\\M'), ['th\\me'])
+			await finding(stage, part('contains', 'TH!M'), ['th!me'])
+			await finding(stage, part('contains', ''), texts)
+			await finding(stage, not(whole('thyme')), texts.slice(3))
+			await finding(stage, not(part('contains', 'thyme')), texts.slice(7))
+		},
+	},
+	{
 		name: 'logic has three values: what is unknown is found neither by a condition nor by its opposite',
 		async play(stage) {
 			const id = await stage.add({ title: 'one' })

@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Condition, Value, Values } from '../crud/model.ts'
 import type { Feature } from './model-fields.ts'
-import { type ModelScene, type ModelStage, NO_GUARD, recordsOf } from './model-stage.ts'
+import { type Asked, type ModelScene, type ModelStage, NO_GUARD, recordsOf } from './model-stage.ts'
 
 /** Values with which 13 records are made in turns, so that some are equal; two more have null. */
 const WALKED: readonly (readonly [field: string, needs: readonly Feature[], values: readonly Value[]])[] = [
@@ -40,6 +40,62 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 			const sorted = SAME_MILLISECOND.toSorted()
 			deepStrictEqual(await stage.column({ order: ['at'] }), sorted)
 			deepStrictEqual(await stage.column({ order: ['-at'] }), sorted.toReversed())
+		},
+	},
+	{
+		name: 'a page that is larger than maxBytes is refused, in bytes of UTF-8 and not for the record behind it',
+		async play(stage) {
+			// 3 bytes each, and one unit of UTF-16.
+			const large = '\u20ac'.repeat(2_000)
+			await stage.addAll(['a', 'b', large, large, 'e'].map((note) => ({ note })))
+			const ask = (limit: number, maxBytes: number, offset = 0) =>
+				stage.ask({ fields: ['note'], order: ['id'], limit, offset, maxBytes })
+			const [maxBytes, both] = [7_000, 13_000]
+			const first = await ask(2, maxBytes)
+			deepStrictEqual(recordsOf(first), [{ note: 'a' }, { note: 'b' }])
+			ok(first.next !== undefined, 'a record follows')
+			const behind = await stage.ask({
+				...{ fields: ['note'], order: ['id'], limit: 1, maxBytes },
+				after: stage.after(first, ['id']),
+			})
+			deepStrictEqual(recordsOf(behind), [{ note: large }])
+			strictEqual(recordsOf(await ask(2, both, 2)).length, 2)
+			strictEqual(recordsOf(await ask(3, both, 2)).length, 3)
+			for (const total of [false, true]) {
+				const asked = { fields: ['note'], order: ['id'], maxBytes, total }
+				await stage.refuses(() => stage.ask({ ...asked, limit: 3, offset: 1 }), 'too_large', [])
+				await stage.refuses(() => stage.ask({ ...asked, limit: 2, offset: 2 }), 'too_large', [])
+				await stage.refuses(() => stage.ask({ ...asked, limit: 100 }), 'too_large', [])
+				await stage.refuses(
+					() => stage.ask({ ...asked, limit: 1, offset: 2, maxBytes: 5_000 }),
+					'too_large',
+					[],
+				)
+			}
+			strictEqual(recordsOf(await stage.ask({ limit: 5 })).length, 5)
+		},
+	},
+	{
+		name: 'the cursor of a page counts towards maxBytes, where a record follows',
+		async play(stage) {
+			const large = 'x'.repeat(6_000)
+			await stage.addAll(['a', 'b', large, `${large}y`].map((note) => ({ note })))
+			const ask = (asked: Asked) => stage.ask({ fields: ['id'], order: ['note'], maxBytes: 5_000, ...asked })
+			for (const total of [false, true]) {
+				for (const order of [['note'], ['title', 'note', '-id']])
+					await stage.refuses(() => ask({ order, limit: 1, offset: 2, total }), 'too_large', [])
+				await stage.refuses(() => ask({ limit: 3, total }), 'too_large', [])
+				// The records alone would fit, and so would the cursor.
+				const both = { fields: ['note'], limit: 1, offset: 2, maxBytes: 10_000, total }
+				await stage.refuses(() => ask(both), 'too_large', [])
+				const first = await ask({ limit: 2, total })
+				deepStrictEqual(recordsOf(first).length, 2)
+				ok(first.next !== undefined, 'a record follows')
+				const last = await ask({ limit: 1, offset: 3, total })
+				deepStrictEqual([recordsOf(last).length, last.next], [1, undefined])
+			}
+			const fits = await ask({ limit: 1, offset: 2, maxBytes: 7_000 })
+			deepStrictEqual(stage.after(fits, ['note'])?.[0], large)
 		},
 	},
 	{

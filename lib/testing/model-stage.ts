@@ -58,6 +58,7 @@ export interface Asked {
 	readonly offset?: number
 	readonly after?: readonly Value[] | undefined
 	readonly total?: boolean
+	readonly maxBytes?: number
 }
 
 /** A parsed record. */
@@ -141,6 +142,7 @@ export class ModelStage {
 			offset: asked.offset ?? 0,
 			after: asked.after,
 			total: asked.total ?? false,
+			maxBytes: asked.maxBytes,
 		} satisfies ListQuery)
 	}
 

@@ -1,6 +1,6 @@
 /** The model contract: what `update` and `delete` change, and what a guard keeps them from. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
-import { DEFAULT, type Guard } from '../crud/model.ts'
+import { type Changes, DEFAULT, type Guard } from '../crud/model.ts'
 import { type ModelScene, type ModelStage, NO_GUARD, parsed } from './model-stage.ts'
 
 const KEPT = ['title', 'note', 'order', 'status', 'email']
@@ -71,6 +71,20 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 			deepStrictEqual(parsed(updated), { note: 'a' })
 			await stage.model.update(id, { note: 'b' }, stage.select(['note']), NO_GUARD)
 			strictEqual(await stage.value(id, 'version'), 2)
+		},
+	},
+	{
+		name: 'an update raises the version by one, whatever it is told to make of it',
+		async play(stage) {
+			const selection = stage.select(['title', 'version'], 'version')
+			const id = await stage.add({ version: 5 })
+			const told: Changes[] = [{ version: 99 }, { version: 1 }, { version: DEFAULT }, { version: 6 }]
+			for (const [at, given] of told.entries()) {
+				const changes = { title: `${at}`, ...given }
+				const guard = { where: undefined, version: `${5 + at}` }
+				const updated = await stage.model.update(id, changes, selection, guard)
+				deepStrictEqual(parsed(updated), { title: `${at}`, version: 6 + at })
+			}
 		},
 	},
 	{
