@@ -68,12 +68,13 @@ function answerOf(
 	known: AnswerShape,
 	answer: MethodDocs['answer'],
 	status = known.status,
-): Pick<AnswerShape, 'schema' | 'status' | 'type' | 'isOpen'> {
-	const told = { status, isOpen: false }
-	if (answer === undefined) return { ...told, schema: known.schema }
-	return typeof answer === 'string'
-		? { ...told, schema: {}, type: answer }
-		: { ...told, schema: schemaOfForeign(answer) }
+): Pick<AnswerShape, 'schema' | 'status' | 'type' | 'isOpen' | 'isPage'> {
+	const told = { status, isOpen: false, isPage: false }
+	if (answer === undefined) return { ...told, schema: known.schema, isPage: known.isPage }
+	if (typeof answer === 'string') return { ...told, schema: {}, type: answer }
+	const schema = schemaOfForeign(answer)
+	// Where a list is said to answer no array, it answers no page.
+	return { ...told, schema, isPage: known.isPage && schema.type === 'array' }
 }
 
 function paramSchema({ kind }: WayParam): JsonSchema {

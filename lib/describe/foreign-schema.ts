@@ -9,6 +9,7 @@ import {
 	saysJsonSchema,
 } from '../validate/standard-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { withinLevels } from './levels.ts'
 import { referenceOf, referencesIn } from './references.ts'
 
 const TARGET: JsonSchemaOptions = { target: 'draft-2020-12' }
@@ -19,7 +20,8 @@ const SELF = 'Self'
 
 /**
  * The JSON Schema of what a schema takes; `{}`, which is anything, where it says none, and where it refers to what
- * isn't in it: one schema that nobody can read would make the whole description unreadable.
+ * isn't in it: one schema that nobody can read would make the whole description unreadable. So is what it nests deeper
+ * than `LEVELS`.
  */
 export function schemaOfForeign(schema: StandardSchemaV1): JsonSchema {
 	if (!saysJsonSchema(schema)) return {}
@@ -74,7 +76,7 @@ function saidBy(schema: StandardJsonSchemaV1, options: JsonSchemaOptions): JsonS
 			return undefined
 		}
 		const said: unknown = JSON.parse(JSON.stringify(given))
-		return isSchema(said) ? said : undefined
+		return isSchema(said) ? withinLevels(said) : undefined
 	} catch {
 		return undefined
 	}

@@ -35,3 +35,11 @@ export interface JsonSchema {
 	readonly $defs?: Readonly<Record<string, JsonSchema>>
 	readonly [keyword: string]: unknown
 }
+
+/** Keywords whose value is a schema, a list of schemas, and schemas by name. */
+export const IN_ONE: ReadonlySet<string> = new Set([
+	...['items', 'additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'contains'],
+	...['propertyNames', 'not', 'if', 'then', 'else'],
+])
+export const IN_LIST: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+export const IN_NAMES: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas'])

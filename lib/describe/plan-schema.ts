@@ -4,6 +4,7 @@ import type { Choice, Format } from '../validate/validator.ts'
 import { bothOf } from './both-of.ts'
 import { schemaOfForeign, takes } from './foreign-schema.ts'
 import type { JsonSchema, JsonType } from './json-schema.ts'
+import { isWithinLevels, LEVELS } from './levels.ts'
 import { neededBy, referenceOf } from './references.ts'
 import type { BodyShape, ParameterShape } from './shape.ts'
 
@@ -55,8 +56,13 @@ export function querySchemas(plan: Plan): ParameterShape[] {
 		}))
 }
 
-/** What a plan lets through. Checks and defaults that are functions can't be said, and so aren't. */
-export function schemaOfPlan(plan: Plan): JsonSchema {
+/**
+ * What a plan lets through. Checks and defaults that are functions can't be said, and so aren't.
+ *
+ * @param levels how many levels of it are described; deeper ones may be any value
+ */
+export function schemaOfPlan(plan: Plan, levels = LEVELS): JsonSchema {
+	if (levels === 0) return {}
 	if (plan.schema !== undefined) return schemaOfForeign(plan.schema)
 	// By whatever rules another validator goes, they are not known here.
 	if (plan.validator !== undefined) return {}
@@ -70,8 +76,8 @@ export function schemaOfPlan(plan: Plan): JsonSchema {
 		),
 		...(plan.choices === undefined ? {} : { enum: choicesOf(plan.choices, plan.nullable) }),
 		...sizesOf(plan),
-		...(plan.items === undefined ? {} : { items: schemaOfPlan(plan.items) }),
-		...(plan.fields === undefined ? {} : fieldsOf(plan.fields)),
+		...(plan.items === undefined ? {} : { items: schemaOfPlan(plan.items, levels - 1) }),
+		...(plan.fields === undefined ? {} : fieldsOf(plan.fields, levels - 1)),
 		...fallbackOf(plan.fallback),
 	}
 }
@@ -134,10 +140,10 @@ function isUnicode(source: string): boolean {
 	}
 }
 
-function fieldsOf(fields: readonly FieldPlan[]): JsonSchema {
+function fieldsOf(fields: readonly FieldPlan[], levels: number): JsonSchema {
 	const required = fields.filter(isNeeded).map(({ name }) => name)
 	return {
-		properties: Object.fromEntries(fields.map(({ name, plan }) => [name, schemaOfPlan(plan)])),
+		properties: Object.fromEntries(fields.map(({ name, plan }) => [name, schemaOfPlan(plan, levels)])),
 		...(required.length === 0 ? {} : { required }),
 	}
 }
@@ -149,7 +155,9 @@ function fallbackOf(fallback: unknown): JsonSchema {
 	if (typeof fallback === 'number' && !Number.isFinite(fallback)) return {}
 	try {
 		const text: string | undefined = JSON.stringify(fallback)
-		return text === undefined ? {} : { default: JSON.parse(text) }
+		if (text === undefined) return {}
+		const value: unknown = JSON.parse(text)
+		return isWithinLevels(value) ? { default: value } : {}
 	} catch {
 		return {}
 	}

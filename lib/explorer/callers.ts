@@ -4,7 +4,7 @@ import type { Authenticator, User } from '../auth/authenticator.ts'
 import { isRestError } from '../error.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Mount } from '../mount/mount.ts'
-import { countGuess, refuseGuesser } from '../rate-limits.ts'
+import { asGuess } from '../rate-limits.ts'
 import type { Milliseconds } from '../time.ts'
 
 /** How long authenticators that have nothing to do with the answer are waited for, all together. */
@@ -66,13 +66,11 @@ async function ask(
 		: mount.ways.find(({ action }) => action.limit !== undefined)?.action.limit
 	try {
 		// Where guesses at credentials are limited, the map must not tell which are good without a limit.
-		if (limit !== undefined) await refuseGuesser(exchange, limit)
-		const user = exchange.ask(authenticator)
+		const asked = () => exchange.ask(authenticator)
+		const user = limit === undefined ? asked() : asGuess(exchange, limit, asked)
 		return await (isAsked ? user : within(time, user))
 	} catch (error) {
 		if (!isAsked) tell(exchange, error)
-		const isRefused = isRestError(error) && (error.status === 401 || error.status === 403)
-		if (isRefused && limit !== undefined) await countGuess(exchange, limit).catch(() => {})
 		return null
 	}
 }

@@ -13,7 +13,7 @@ export async function mapOf(mounts: MountTree, place: Place, callers: Callers): 
 	const handlers: MapHandler[] = []
 	let hasMore = false
 	for (const mount of mounts.all.filter((one) => isAbove(place.segments, one))) {
-		const endpoints = endpointsOf(mount)
+		const endpoints = endpointsOf(mount).filter(({ action }) => action.docs?.hidden !== true)
 		const usable: Endpoint[] = []
 		for (const endpoint of endpoints) if (await callers.may(mount, endpoint.action)) usable.push(endpoint)
 		hasMore ||= usable.length < endpoints.length

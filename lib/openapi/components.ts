@@ -1,5 +1,5 @@
 /** `Components`: what the operations of a description share, each thing there once, and named where it is used. */
-import type { JsonSchema } from '../describe/json-schema.ts'
+import { IN_LIST, IN_NAMES, IN_ONE, type JsonSchema } from '../describe/json-schema.ts'
 import { type Definitions, neededBy, referenceOf } from '../describe/references.ts'
 
 /** A part of the description, as JSON. */
@@ -84,7 +84,7 @@ export class Components {
 	}
 
 	/** All that have something in them. */
-	toJSON(): Part {
+	toJSON(): Readonly<Record<string, Readonly<Record<string, Part>>>> {
 		const kinds = KINDS.filter((kind) => this.#kinds[kind].size > 0)
 		return Object.fromEntries(kinds.map((kind) => [kind, Object.fromEntries(this.#kinds[kind])]))
 	}
@@ -150,14 +150,6 @@ export class Components {
 function keyOf(kind: string, name: string, part: unknown): string {
 	return JSON.stringify([kind, name, part])
 }
-
-/** Keywords whose value is a schema, a list of schemas, and schemas by name. */
-const IN_ONE: ReadonlySet<string> = new Set([
-	...['items', 'additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'contains'],
-	...['propertyNames', 'not', 'if', 'then', 'else'],
-])
-const IN_LIST: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
-const IN_NAMES: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas'])
 
 /** A schema whose references to `$defs` are references to components. */
 function renamed(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSchema {

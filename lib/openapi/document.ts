@@ -1,33 +1,51 @@
 /** The OpenAPI description of handlers, made of what they declare. */
+import { createHash } from 'node:crypto'
 import { endpointsOf, pathOfMount } from '../describe/endpoints.ts'
 import type { MountFacts } from '../mount/facts.ts'
 import type { Mount } from '../mount/mount.ts'
+import { type Milliseconds, steadyClock } from '../time.ts'
 import { Components, type Part } from './components.ts'
 import { type Operation, operationOf, tagOf } from './operation.ts'
 import { OperationIds } from './operation-ids.ts'
 import type { OpenApiInfo } from './options.ts'
 import { pathsOf } from './paths.ts'
 
+/** Others have their turn after so long: hundreds of tables take seconds to be described. */
+const TURN: Milliseconds = 5
+
+/** What has been described: a text as JSON, and the digest of it. */
+export interface Description {
+	readonly text: string
+	readonly digest: string
+}
+
 /**
- * The description, but for `servers`, which may depend on the request. It is JSON for `JSON.stringify` alone.
+ * The description as JSON, but for `servers`, which may depend on the request. It is made in pieces, between which
+ * other requests are answered.
  *
  * @param all mounts that there are
  * @param own the one that isn't described
  */
-export function openApiDocument(all: readonly Mount[], info: OpenApiInfo, own: MountFacts | undefined): Part {
+export async function openApiText(
+	all: readonly Mount[],
+	info: OpenApiInfo,
+	own: MountFacts | undefined,
+): Promise<Description> {
 	const mounts = all.filter((mount) => mount !== own)
 	const components = new Components()
 	const ids = new OperationIds()
 	const { title, version, description, license, requestId } = info
-	const paths = pathsOf(all, mounts.flatMap(endpointsOf)).map(({ template, endpoints }) => ({
-		template,
-		operations: endpoints.map(({ endpoint, names }): [string, Operation] => [
+	const turns = new Turns()
+	const endpoints = await turns.flatMap(mounts, endpointsOf)
+	const paths = await turns.flatMap(pathsOf(all, endpoints), ({ template, endpoints: placed }) => {
+		const operations = placed.map(({ endpoint, names }): [string, Operation] => [
 			endpoint.method.toLowerCase(),
 			operationOf(components, endpoint, { id: ids.of(endpoint), names, requestId }),
-		]),
-	}))
+		])
+		return [{ template, operations }]
+	})
 	const tags = new Set(paths.flatMap(({ operations }) => operations.flatMap(([, one]) => one.tags)))
-	return {
+	const head = {
 		openapi: '3.1.1',
 		info: {
 			...{ title, version },
@@ -36,10 +54,50 @@ export function openApiDocument(all: readonly Mount[], info: OpenApiInfo, own: M
 		},
 		// Those of `docs` are not described: they say themselves what they are.
 		tags: mounts.filter((mount) => tags.has(tagOf(mount))).map(describedTag),
-		paths: Object.fromEntries(
-			paths.map(({ template, operations }) => [template, Object.fromEntries(operations)]),
-		),
-		components: components.toJSON(),
+	}
+	const byPath = paths.map(({ template, operations }) => [template, Object.fromEntries(operations)] as const)
+	// Only now: a part is a reference where it was used again.
+	const pathsText = await objectText(turns, byPath)
+	const kinds: string[] = []
+	for (const [kind, parts] of Object.entries(components.toJSON()))
+		kinds.push(`${JSON.stringify(kind)}:${await objectText(turns, Object.entries(parts))}`)
+	const text = `${JSON.stringify(head).slice(0, -1)},"paths":${pathsText},"components":{${kinds.join()}}}`
+	return { text, digest: await digestOf(turns, text) }
+}
+
+async function objectText(turns: Turns, entries: readonly (readonly [string, Part])[]): Promise<string> {
+	const texts = await turns.flatMap(entries, ([name, part]) => [
+		`${JSON.stringify(name)}:${JSON.stringify(part)}`,
+	])
+	return `{${texts.join()}}`
+}
+
+/** Characters that are hashed at once. */
+const CHUNK = 1 << 18
+
+async function digestOf(turns: Turns, text: string): Promise<string> {
+	const hash = createHash('sha256')
+	const chunks = Array.from({ length: Math.ceil(text.length / CHUNK) }, (_, at) => at * CHUNK)
+	await turns.flatMap(chunks, (from) => {
+		hash.update(text.slice(from, from + CHUNK), 'utf16le') // as a pair of surrogates may be cut in two
+		return []
+	})
+	return hash.digest('base64url')
+}
+
+/** Work in steps, with turns of the event loop between them. */
+class Turns {
+	#until = steadyClock() + TURN
+
+	async flatMap<From, To>(values: Iterable<From>, work: (value: From) => readonly To[]): Promise<To[]> {
+		const all: To[] = []
+		for (const value of values) {
+			for (const one of work(value)) all.push(one)
+			if (steadyClock() < this.#until) continue
+			await new Promise(setImmediate)
+			this.#until = steadyClock() + TURN
+		}
+		return all
 	}
 }
 

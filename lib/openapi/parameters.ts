@@ -49,7 +49,8 @@ function writing(components: Components, { written, schema }: ParameterShape): P
 	const value = components.schema(schema)
 	switch (written) {
 		case 'json':
-			return { content: { 'application/json': { schema: value } } }
+			// Not by `content`, which is for this: openapi-fetch, hey-api and orval take no other parameters beside it.
+			return { schema: { type: 'string', contentMediaType: 'application/json', contentSchema: value } }
 		case 'joined':
 			return { style: 'form', explode: false, schema: value }
 		case 'repeated':

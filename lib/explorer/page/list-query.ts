@@ -26,7 +26,8 @@ export interface Condition {
 const OPERATOR_WORDS: Readonly<Record<string, string>> = {
 	...{ '': '=', eq: '=', ne: '≠', gt: '>', gte: '≥', lt: '<', lte: '≤', in: 'is one of', nin: 'is none of' },
 	...{ between: 'is between', contains: 'contains', startsWith: 'starts with', endsWith: 'ends with' },
-	...{ null: 'is null' },
+	...{ ieq: '= (any case)', icontains: 'contains (any case)', istartsWith: 'starts with (any case)' },
+	...{ iendsWith: 'ends with (any case)', null: 'is null' },
 }
 
 export function operatorWord(operator: string): string {
