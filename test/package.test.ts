@@ -1,21 +1,23 @@
 /** What is published is tried: packed, installed into an empty project, compiled there, and run. */
 import {
-	cpSync,
+	existsSync,
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
 	readFileSync,
 	rmSync,
-	symlinkSync,
+	statSync,
 	writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { describe } from './helpers/describe.ts'
+import { install, pack } from './helpers/packed.ts'
 import { freePorts, ROOT, run, start, untilPrinted } from './helpers/program.ts'
 import { elsewhere, replay } from './helpers/session.ts'
+import { Mappings } from './package/mappings.ts'
 
 interface Manifest {
 	readonly version: string
@@ -51,54 +53,6 @@ function readme(): { code: string; session: string } {
 	return { code, session }
 }
 
-/** Packs a copy of the repository, so that its own `dist/` is left alone; answers the tarball. */
-async function pack(folder: string): Promise<string> {
-	const copy = join(folder, 'copy')
-	mkdirSync(copy)
-	for (const name of readdirSync(ROOT)) {
-		if (name.startsWith('.') || ['node_modules', 'dist', 'coverage'].includes(name)) continue
-		cpSync(`${ROOT}/${name}`, `${copy}/${name}`, {
-			recursive: true,
-			filter: (source) => basename(source) !== 'node_modules',
-		})
-	}
-	symlinkSync(`${ROOT}/node_modules`, `${copy}/node_modules`, 'dir')
-	const { code, output } = await npm(copy, 'pack', '--pack-destination', folder)
-	assert.is(code, 0, output)
-	return `verbena-${manifest.version}.tgz`
-}
-
-/** An empty project into which the tarball is installed. */
-async function install(folder: string, tarball: string): Promise<string> {
-	const project = join(folder, 'project')
-	mkdirSync(project)
-	writeFileSync(`${project}/package.json`, '{ "name": "empty", "private": true, "type": "module" }')
-	const { code, output } = await npm(
-		project,
-		'install',
-		'--offline',
-		'--no-audit',
-		'--no-fund',
-		`../${tarball}`,
-	)
-	assert.is(code, 0, output)
-	mkdirSync(`${project}/node_modules/@types`)
-	for (const name of ['@types/node', 'undici-types']) {
-		symlinkSync(`${ROOT}/node_modules/${name}`, `${project}/node_modules/${name}`, 'dir')
-	}
-	return project
-}
-
-/** `npm`, by the Node that runs the tests. */
-function npm(cwd: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
-	return run({
-		program: 'npm',
-		args: [...args, '--loglevel=error'],
-		cwd,
-		env: { npm_config_dry_run: 'false' },
-	})
-}
-
 function below(folder: string): string[] {
 	return readdirSync(folder, { recursive: true, withFileTypes: true })
 		.filter((entry) => entry.isFile())
@@ -119,27 +73,95 @@ describe('package', (test) => {
 
 	test('holds what is needed, and nothing else', () => {
 		const top = readdirSync(installed).sort()
-		assert.equal(top, ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'lib', 'package.json'])
-		const sources = below(`${ROOT}/lib`).sort()
-		assert.equal(below(`${installed}/lib`).sort(), sources)
-		// The page of the explorer is a program for browsers, and stands in a text of `assets.ts`.
-		const described = sources.filter((name) => !name.startsWith('explorer/page/'))
-		const types = described.flatMap((name) =>
-			['.d.ts', '.d.ts.map'].map((ending) => name.replace(/\.ts$/, ending)),
-		)
+		assert.equal(top, ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json'])
+		const pages = below(`${ROOT}/docs`).filter((name) => /^[\w-]+\.md$/.test(name))
+		assert.equal(below(`${installed}/docs`).sort(), pages.sort())
 		const built = below(`${installed}/dist`)
-		assert.equal(built.filter((name) => /\.d\.ts(?:\.map)?$/.test(name)).sort(), types.sort())
 		// A file a subpath, and what they share: each file more is a piece of every program's start.
 		const code = built.filter((name) => name.endsWith('.js'))
 		const entries = code.filter((name) => !name.startsWith('chunk-'))
 		const databases = ['mysql', 'postgres', 'redis', 'sqlite']
-		const adapters = databases.map((name) => `adapters/${name}.js`)
-		const clients = ['client/crud.js', 'client/index.js']
-		assert.equal(entries.sort(), [...adapters, ...clients, 'index.js', 'testing/index.js'])
+		const adapters = databases.map((name) => `adapters/${name}`)
+		const subjects = [...adapters, 'client/crud', 'client/index', 'index', 'testing/index']
+		assert.equal(
+			entries.sort(),
+			subjects.map((name) => `${name}.js`),
+		)
 		const page = gzipSync(readFileSync(`${installed}/dist/client/crud.js`)).length
 		assert.ok(page < 6_000, `CrudClient is ${page} bytes for a page that loads it as it is`)
 		assert.ok(code.length - entries.length <= 6, `${code.length - entries.length} shared files`)
-		assert.is(built.length, types.length + 2 * code.length)
+		const types = [...subjects, 'browser', 'types'].map((name) => `${name}.d.ts`)
+		const maps = ['browser.d.ts.map', 'types.d.ts.map']
+		const others = built.filter((name) => !code.includes(name) && !name.startsWith('source/'))
+		assert.equal(others.sort(), [...types, ...maps].sort())
+	})
+
+	test('is under 2 MB in under 150 files', () => {
+		const files = below(installed)
+		const bytes = files.reduce((sum, name) => sum + statSync(join(installed, name)).size, 0)
+		assert.ok(bytes < 2_000_000, `${bytes} bytes`)
+		assert.ok(files.length < 150, `${files.length} files`)
+	})
+
+	test('the links of the README to its pages lead to files of it', () => {
+		const text = readFileSync(`${installed}/README.md`, 'utf8')
+		const pages = [...text.matchAll(/\]\((docs\/[\w-]+\.md)/g)].map(([, page = '']) => page)
+		assert.ok(pages.length > 20)
+		assert.equal(
+			pages.filter((page) => !existsSync(join(installed, page))),
+			[],
+		)
+	})
+
+	test('a definition leads to the TypeScript of its class or function', () => {
+		const SHOWN: [chunk: string, declaration: string, source: string, code: string][] = [
+			['types', 'declare class RestHandler', 'handler.ts', 'class RestHandler'],
+			['types', 'declare function createServer', 'server.ts', 'function createServer'],
+			['types', 'declare class PostgresModel', 'adapters/postgres.ts', 'class PostgresModel'],
+			['types', '    getRawPostData(', 'handler.ts', 'getRawPostData('],
+			['browser', 'declare class RestError', 'error.ts', 'class RestError'],
+			['browser', 'declare function signRequest', 'client/sign-request.ts', 'function signRequest'],
+		]
+		for (const [chunk, declaration, source, code] of SHOWN)
+			assert.equal(definitionOf(installed, chunk, declaration), [`source/${source}`, true], code)
+
+		function definitionOf(at: string, chunk: string, declaration: string): [string, boolean] {
+			const lines = readFileSync(`${at}/dist/${chunk}.d.ts`, 'utf8').split('\n')
+			const line = lines.findIndex((text) => text.includes(declaration))
+			assert.ok(line >= 0, declaration)
+			const name = /(\w+)\(?$/.exec(declaration)?.[1] ?? ''
+			const json = readFileSync(`${at}/dist/${chunk}.d.ts.map`, 'utf8')
+			const { sources } = JSON.parse(json) as { sources: string[] }
+			const column = (lines[line] ?? '').indexOf(name)
+			const found = new Mappings(json).line(line).findLast((segment) => segment.column <= column)
+			const source = sources[found?.source ?? -1] ?? ''
+			const text = readFileSync(`${at}/dist/${source}`, 'utf8').split('\n')[found?.line ?? -1] ?? ''
+			return [source, text.slice(found?.from).startsWith(name)]
+		}
+	})
+
+	test('its declarations compile by themselves, those for browsers without any of Node', async () => {
+		const folderOf = (name: string, imports: readonly string[], types: readonly string[]) => {
+			mkdirSync(`${project}/${name}`)
+			const lines = imports.map((path, at) => `import * as m${at} from '${path}'\nvoid m${at}\n`)
+			writeFileSync(`${project}/${name}/all.ts`, lines.join(''))
+			const { compilerOptions } = STRICT
+			const own = { ...compilerOptions, rootDir: undefined, outDir: undefined, noEmit: true, types }
+			const lib = types.length === 0 ? { lib: ['es2023', 'dom', 'dom.iterable'] } : {}
+			const config = { compilerOptions: { ...own, ...lib }, include: ['all.ts'] }
+			writeFileSync(`${project}/${name}/tsconfig.json`, JSON.stringify(config))
+			return `${project}/${name}`
+		}
+		const all = folderOf('all', modules, ['node'])
+		const browser = folderOf(
+			'browser',
+			modules.filter((path) => path.includes('/client')),
+			[],
+		)
+		for (const folder of [all, browser]) {
+			const tsc = `${ROOT}/node_modules/typescript/bin/tsc`
+			assert.is((await run({ args: [tsc, '-p', folder], cwd: project })).output, '')
+		}
 	})
 
 	test('depends on nothing', () => {

@@ -1,0 +1,80 @@
+/**
+ * The last step of `npm run build`: of the declarations that tsc has written for each file of `lib/`, what the subpaths
+ * show is put into two files, one for browsers (`verbena/client`) and one for all else, each subpath naming its own. Beside
+ * them go the sources of the classes and functions that are shown, to which "go to definition" leads; and the programs lose comments, which stand in these two.
+ */
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { transformSync } from 'esbuild'
+import { ROOT } from '../helpers/program.ts'
+import { bundle, type Chunk } from './declarations.ts'
+
+const DIST = resolve(process.argv[2] ?? join(ROOT, 'dist'))
+const LIB = join(ROOT, 'lib')
+const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+	exports: Readonly<Record<string, string>>
+}
+
+/** Modules by their names below `dist`, without ending: `handler`, `client/index`. */
+function readModules(): Map<string, { text: string; map: string }> {
+	const modules = new Map<string, { text: string; map: string }>()
+	for (const name of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
+		if (!name.endsWith('.d.ts')) continue
+		const text = readFileSync(join(DIST, name), 'utf8')
+		const map = readFileSync(join(DIST, `${name}.map`), 'utf8')
+		modules.set(name.slice(0, -'.d.ts'.length), { text, map })
+	}
+	return modules
+}
+
+function write(name: string, { text, map }: Chunk): void {
+	writeFileSync(join(DIST, `${name}.d.ts`), `${text}//# sourceMappingURL=${name}.d.ts.map\n`)
+	writeFileSync(join(DIST, `${name}.d.ts.map`), JSON.stringify({ ...map, file: `${name}.d.ts` }))
+}
+
+/** Without those that esbuild keeps within classes: they stand in the declarations. */
+function withoutComments(code: string): string {
+	return code.replaceAll(/^[ \t]*\/\*\*(?:[^*]|\*(?!\/))*\*\/\n|^[ \t]+\/\/ .*\n/gm, '')
+}
+
+function minified(code: string): string {
+	return transformSync(code, { minify: true, legalComments: 'none' }).code
+}
+
+const modules = readModules()
+for (const name of modules.keys())
+	for (const ending of ['.d.ts', '.d.ts.map']) rmSync(join(DIST, name + ending))
+
+const entries = Object.values(MANIFEST.exports)
+	.filter((path) => path.endsWith('.js'))
+	.map((path) => path.slice('./dist/'.length, -'.js'.length))
+const { chunks, exported, sources } = bundle(modules, {
+	// The first takes what its subpaths need, and nothing of it needs Node; the second has the rest.
+	browser: entries.filter((name) => name.startsWith('client/')),
+	types: entries.filter((name) => !name.startsWith('client/')),
+})
+for (const [name, chunk] of chunks) write(name, chunk)
+for (const [entry, lines] of exported) {
+	const text = lines.map(({ chunk, names }) => {
+		const from = relative(dirname(entry), chunk)
+		return `export { ${names.join(', ')} } from '${from.startsWith('.') ? from : `./${from}`}.js';\n`
+	})
+	writeFileSync(join(DIST, `${entry}.d.ts`), text.join(''))
+}
+for (const name of sources) {
+	const to = join(DIST, 'source', `${name}.ts`)
+	mkdirSync(dirname(to), { recursive: true })
+	cpSync(join(LIB, `${name}.ts`), to)
+}
+for (const name of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
+	if (!name.endsWith('.js')) continue
+	const code = readFileSync(join(DIST, name), 'utf8')
+	const bare = withoutComments(code)
+	// A text that looked like a comment would be another one.
+	if (minified(bare) !== minified(code)) throw new Error(`${name} is another program without its comments`)
+	writeFileSync(join(DIST, name), bare)
+}
+// Folders of modules that only had declarations.
+for (const entry of readdirSync(DIST, { withFileTypes: true, recursive: true }).reverse())
+	if (entry.isDirectory() && readdirSync(join(entry.parentPath, entry.name)).length === 0)
+		rmSync(join(entry.parentPath, entry.name), { recursive: true })
