@@ -4,12 +4,13 @@
  * registry, those that stop servers and fill them, and the others. Prints what each process says when it has ended, and
  * the totals of all as uvu does.
  */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { reports } from './helpers/handles.ts'
+import { ownDatabases } from './helpers/own-databases.ts'
 
 const DATABASES = '(?:adapters|crud-over)/'
 const PROGRAMS =
@@ -43,7 +44,9 @@ async function suites(pattern: string): Promise<number[] | undefined> {
 	const reporting = reports()
 	const loaded = ['--import', 'tsx', '--import', './test/helpers/ending.ts']
 	const args = [...reporting.args, ...loaded, 'node_modules/uvu/bin.js', 'test', pattern]
-	const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+	const env = { ...process.env, ...databases.env }
+	const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env })
+	running.add(child)
 	let [output, errors] = ['', '']
 	const hang = async (): Promise<void> => {
 		const lines = await reporting.of(child)
@@ -71,6 +74,7 @@ async function suites(pattern: string): Promise<number[] | undefined> {
 	// Not the end of its output: a program that a test has left behind would hold that open.
 	const [code, signal] = await once(child, 'exit')
 	clearTimeout(timer)
+	running.delete(child)
 	reporting.remove()
 	if (child.stdout !== null) await Promise.race([finished(child.stdout), pause(OUTPUT)])
 	process.stdout.write(output)
@@ -79,6 +83,11 @@ async function suites(pattern: string): Promise<number[] | undefined> {
 	const counts = COUNTS.map((word) =>
 		Number([...plain.matchAll(new RegExp(`^ *${word}: +(\\d+)$`, 'gm'))].at(-1)?.[1]),
 	)
+	// Whatever uvu makes of a test that has failed, the run has failed with it.
+	if (code === 0 && counts[0] !== counts[1]) {
+		process.exitCode = 1
+		console.log(`   FAIL  ${pattern}: ${counts[1]} passed of ${counts[0]}, and nothing said of the others`)
+	}
 	// A pattern that fits no test is a mistake.
 	if (counts.every((count) => !Number.isNaN(count)) && counts[0] !== 0) return counts
 	const last = [...plain.trimEnd().split('\n').slice(-3), ...errors.trimEnd().split('\n').slice(-20)]
@@ -89,7 +98,15 @@ async function suites(pattern: string): Promise<number[] | undefined> {
 }
 
 const started = performance.now()
+const databases = await ownDatabases()
+const running = new Set<ChildProcess>()
+// Ended by hand, the run goes on to drop its databases.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+	process.once(signal, () => {
+		for (const child of running) child.kill('SIGKILL')
+	})
 const found = await Promise.all(PATTERNS.map(suites))
+await databases.drop()
 const whole = found.filter((counts) => counts !== undefined)
 if (whole.length === PATTERNS.length) {
 	for (const [at, word] of COUNTS.entries()) {

@@ -1,7 +1,8 @@
 /**
  * A program: a suite whose hooks fail, those that its arguments name; with `stray` a promise is rejected that nobody
- * listens to, with `hang` a test waits for what never comes. Run by `describe.test.ts`.
+ * listens to, with `hang` a test waits for what never comes, with `details` and `nothing` one throws what uvu can't print. Run by `describe.test.ts`.
  */
+import { RestError } from '../../lib/error.ts'
 import { describe } from './describe.ts'
 
 const broken = process.argv.slice(2)
@@ -21,7 +22,12 @@ describe('a suite', (test) => {
 			setImmediate(() => setImmediate(() => Promise.reject(new Error('nor here'))))
 		}
 	})
-	test('passes too', () => (broken.includes('hang') ? new Promise<void>(() => {}) : undefined))
+	test('passes too', () => {
+		// uvu can't print an error whose `details` is an array, nor what is no Error.
+		if (broken.includes('details')) throw new RestError('bad_request')
+		if (broken.includes('nothing')) throw undefined
+		return broken.includes('hang') ? new Promise<void>(() => {}) : undefined
+	})
 	test('is the last', () => {
 		// Node tells of it when all promises of the turn have been looked at; this one is rejected after the last test.
 		if (broken.includes('late')) setTimeout(() => Promise.reject(new Error('nobody listens')), 50)

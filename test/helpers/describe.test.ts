@@ -16,6 +16,8 @@ describe('describe', (test) => {
 		[['stray'], 1, /"passes".*nobody listens.*Passed: +2/s],
 		[['strays'], 1, /"passes".*nobody listens.*"passes too".*nor here.*Passed: +1/s],
 		[['hang'], 1, /"passes too".*not ended within 1000 ms; this process waits for .*Passed: +2/s],
+		[['details'], 1, /"passes too".*RestError: Bad Request \[\].*Passed: +2/s],
+		[['nothing'], 1, /"passes too".*thrown, and not an Error: undefined.*Passed: +2/s],
 		[['late'], 1, /Passed: +3.*nobody listens/s],
 	]
 	for (const [hooks, code, said] of table) {

@@ -33,7 +33,7 @@ export function describe(name: string, body: (test: Test) => void): void {
 				// The reason is told already; what was left behind by it is told beside.
 				const reasons = await unheardNow()
 				if (reasons.length > 0) console.error(`rejected beside a failure of ${name}:`, ...reasons)
-				throw error
+				throw reportable(error)
 			}
 			const reasons = await unheardNow()
 			if (reasons.length > 0)
@@ -43,6 +43,20 @@ export function describe(name: string, body: (test: Test) => void): void {
 	const telling = (title: string, handler: Callback): void => test(title, heard(handler))
 	body(Object.assign(telling, test))
 	test.run()
+}
+
+/**
+ * The error as uvu can print it. uvu splits `error.details`, which of a `RestError` or `ApiError` is an array, and reads
+ * `stack` and `name` of whatever was thrown: where that throws, within uvu's own `catch`, it forgets the failure and all
+ * tests behind it, and ends with 0.
+ */
+export function reportable(error: unknown): Error {
+	if (!(error instanceof Error)) return new Error(`thrown, and not an Error: ${inspect(error)}`)
+	const { details = '' } = error as { details?: unknown }
+	if (typeof details === 'string' && typeof error.stack === 'string') return error
+	const plain = new Error(`${error.name}: ${error.message} ${inspect(details)}`, { cause: error.cause })
+	plain.stack = `${plain.message}\n${String(error.stack).split('\n').slice(1).join('\n')}`
+	return plain
 }
 
 /** Node tells of them when all promises of a turn have been looked at. */
@@ -76,7 +90,7 @@ function failWithHooks(test: Test): void {
 			try {
 				await ending(() => hook(context))
 			} catch (error) {
-				failures.push(error)
+				failures.push(reportable(error))
 			}
 		})
 	// What wasn't opened can't be closed: the reason is told already.
@@ -88,7 +102,14 @@ function failWithHooks(test: Test): void {
 				if (failures.length === 0) throw error
 			}
 		})
-	noting.each = (hook) => before.each((context) => ending(() => hook(context)))
+	noting.each = (hook) =>
+		before.each(async (context) => {
+			try {
+				await ending(() => hook(context))
+			} catch (error) {
+				throw reportable(error)
+			}
+		})
 	closing.each = after.each
 	test.before = noting
 	test.after = closing

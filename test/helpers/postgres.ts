@@ -37,13 +37,27 @@ export interface TestDatabase {
 /** Settings of a session: `{ TimeZone: 'Asia/Kathmandu' }`. */
 export type Settings = Readonly<Record<string, string>>
 
+/** How it is opened: by default with 5 connections to the server that is there, prepared. */
+export interface Opening {
+	readonly max?: number
+	readonly port?: number
+	/** Of postgres.js. */
+	readonly prepare?: boolean
+	/** @default that of {@link SERVER}; of another port `postgres` */
+	readonly database?: string
+}
+
 /** Opens a database by a driver; PGlite makes a new one, in memory. */
 export async function openDatabase(
 	name: DriverName,
 	settings: Settings = {},
-	{ max = 5, port = SERVER.port }: { max?: number; port?: number } = {},
+	{ max = 5, port = SERVER.port, prepare = true, database }: Opening = {},
 ): Promise<TestDatabase> {
-	const server = { ...SERVER, port, database: port === SERVER.port ? SERVER.database : 'postgres' }
+	const server = {
+		...SERVER,
+		port,
+		database: database ?? (port === SERVER.port ? SERVER.database : 'postgres'),
+	}
 	if (name === 'pg') {
 		const options = Object.entries(settings).map(
 			([key, value]) => `-c ${key}=${value.replaceAll(' ', '\\ ')}`,
@@ -54,7 +68,7 @@ export async function openDatabase(
 		return { name, database: pool, exec, close: () => pool.end() }
 	}
 	if (name === 'postgres.js') {
-		const sql = postgres({ ...server, max, connection: settings, onnotice: () => {} })
+		const sql = postgres({ ...server, max, prepare, connection: settings, onnotice: () => {} })
 		const exec = async (text: string) => void (await sql.unsafe(text).simple())
 		return { name, database: sql, exec, close: () => sql.end({ timeout: 1 }) }
 	}

@@ -51,24 +51,42 @@ export function alarm(time: number, late: () => void): () => void {
 	return () => clearInterval(timer)
 }
 
+/** What is looked for from `watchStalls` on. */
+export interface Stalls {
+	/** Whether this process was held up for more than the time, or was slow throughout. */
+	seen(): Promise<boolean>
+	/** Looks no more. */
+	stop(): void
+}
+
+/** Looks for stalls of more than `time` milliseconds; other processes of this machine had them, too. */
+export function watchStalls(time: number): Stalls {
+	const delay = monitorEventLoopDelay({ resolution: 5 })
+	delay.enable()
+	return {
+		async seen() {
+			// A stall is noted in the turn behind it.
+			await setTimeout(10)
+			return delay.mean / 1e6 > SLOW_TURN || delay.max / 1e6 > time
+		},
+		stop: () => delay.disable(),
+	}
+}
+
 /**
  * Runs `work`, whose times are to be of the order of `time` milliseconds. Where it fails, and this process was held up
  * for a good part of that, it is run again with longer times, twice at most. What fails without a stall has failed.
  */
 export async function inTimesOf(time: number, work: (time: number) => Promise<void>): Promise<void> {
 	for (let longer = 1; ; longer *= LONGER) {
-		const delay = monitorEventLoopDelay({ resolution: 5 })
-		delay.enable()
+		const stalls = watchStalls((time * longer) / 10)
 		try {
 			await work(time * longer)
 			return
 		} catch (error) {
-			// A stall is noted in the turn behind it.
-			await setTimeout(10)
-			const isSlow = delay.mean / 1e6 > SLOW_TURN || delay.max / 1e6 > (time * longer) / 10
-			if (longer >= LONGEST || !isSlow) throw error
+			if (longer >= LONGEST || !(await stalls.seen())) throw error
 		} finally {
-			delay.disable()
+			stalls.stop()
 		}
 	}
 }

@@ -1,0 +1,100 @@
+/** Three nodes of Galera, MariaDB's cluster, of a test's own. */
+import { existsSync } from 'node:fs'
+import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise'
+import { until } from './listening.ts'
+import { type OwnMariadb, ownMariadb } from './mariadb.ts'
+import { freePorts } from './program.ts'
+
+/** Debian's package galera-4 has the one, rsync the other, by which a node gets its data from another. */
+const NEEDED = ['/usr/lib/galera/libgalera_smm.so', '/usr/bin/rsync'] as const
+
+/** A node without the others has no majority after two to four seconds, and may join them again after one. */
+const TIMES =
+	'evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.5S;evs.suspect_timeout=PT2S;evs.inactive_timeout=PT4S;gmcast.time_wait=PT1S;gmcast.peer_timeout=PT1S'
+
+/** Whether a cluster can be had; where it can't, that is said aloud, and with `CI=true` is a failure. */
+export function galeraIsHere(): boolean {
+	const missing = NEEDED.filter((file) => !existsSync(file))
+	if (missing.length === 0) return true
+	if (process.env.CI === 'true') throw new Error(`there is no ${missing.join(', no ')}`)
+	console.error(`SKIPPED: there is no ${missing.join(', no ')}`)
+	return false
+}
+
+export interface GaleraNode {
+	readonly port: number
+	/** How mysql2 gets to it. */
+	readonly options: OwnMariadb['options']
+	/** A connection that was made while the node was ready. */
+	readonly admin: Connection
+	/** Whether it belongs to the majority, and is up to date. */
+	isReady(): Promise<boolean>
+	/** Cuts it off from the other nodes, or lets it join them again; resolves when it knows. */
+	isolate(isIsolated: boolean): Promise<void>
+}
+
+/** Makes three nodes that are ready. */
+export async function ownCluster(): Promise<{
+	nodes: readonly [GaleraNode, GaleraNode, GaleraNode]
+	remove(): Promise<void>
+}> {
+	const ports = await freePorts(9)
+	const servers: OwnMariadb[] = []
+	const admins: Connection[] = []
+	const remove = async () => {
+		for (const admin of admins) admin.destroy()
+		await Promise.all(servers.map((server) => server.remove()))
+	}
+	const join = async (number: number): Promise<GaleraNode> => {
+		const [group = 0, increments = 0, snapshot = 0] = ports.slice(3 * number)
+		const server = await ownMariadb([
+			'--wsrep-on=ON',
+			`--wsrep-provider=${NEEDED[0]}`,
+			...(number === 0 ? ['--wsrep-new-cluster'] : []),
+			`--wsrep-cluster-address=gcomm://${number === 0 ? '' : `127.0.0.1:${ports[0]}`}`,
+			`--wsrep-node-address=127.0.0.1:${group}`,
+			'--wsrep-sst-method=rsync',
+			`--wsrep-sst-receive-address=127.0.0.1:${snapshot}`,
+			`--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:${group};ist.recv_addr=127.0.0.1:${increments};gcache.size=16M;${TIMES}`,
+			'--binlog-format=ROW',
+			'--default-storage-engine=InnoDB',
+			'--innodb-autoinc-lock-mode=2',
+		])
+		servers.push(server)
+		const admin = await mysql.createConnection(server.options)
+		admins.push(admin)
+		const node = nodeOf(server, admin)
+		await until(() => node.isReady(), `node ${number}`, 60_000)
+		return node
+	}
+	const others: Promise<GaleraNode>[] = []
+	try {
+		const first = await join(0)
+		others.push(join(1), join(2))
+		const [second, third] = await Promise.all(others)
+		if (second === undefined || third === undefined) throw new Error('three nodes were to be made')
+		return { nodes: [first, second, third], remove }
+	} catch (error) {
+		await Promise.allSettled(others)
+		await remove()
+		throw error
+	}
+}
+
+function nodeOf({ port, options }: OwnMariadb, admin: Connection): GaleraNode {
+	const isReady = async () => {
+		const [[row]] = await admin.query<RowDataPacket[]>("show status like 'wsrep_ready'")
+		return row?.Value === 'ON'
+	}
+	return {
+		...{ port, options, admin, isReady },
+		isolate: async (isIsolated) => {
+			await admin.query(`set global wsrep_provider_options = 'gmcast.isolate=${isIsolated ? 1 : 0}'`)
+			await until(
+				async () => (await isReady()) !== isIsolated,
+				isIsolated ? 'the loss of the majority' : 'the return to the majority',
+				60_000,
+			)
+		},
+	}
+}

@@ -1,0 +1,110 @@
+/**
+ * A database of its own for each run of the tests, in PostgreSQL and in MariaDB, and a Redis, so that two runs don't meet
+ * in a table or a key, and leave none behind. Made and dropped by `run.ts`; the tests find them by `PGDATABASE`,
+ * `MYSQL_DATABASE` and `REDIS_PORT`.
+ */
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import mysql from 'mysql2/promise'
+import pg from 'pg'
+import { MARIADB } from './mariadb.ts'
+import { SERVER } from './postgres.ts'
+import { freePorts } from './program.ts'
+
+/** What the processes of one run get as environment, and how its databases are dropped. */
+export interface OwnDatabases {
+	readonly env: Readonly<Record<string, string>>
+	drop(): Promise<void>
+}
+
+/** Runs one statement on a server. @throws what its driver says: the server isn't there, or refuses */
+type Statement = (text: string) => Promise<unknown>
+
+/** Makes them. A server that isn't there, or that refuses, is left as it is: its tests say what they miss. */
+export async function ownDatabases(): Promise<OwnDatabases> {
+	const name = `verbena_test_${process.pid}_${randomBytes(4).toString('hex')}`
+	const servers: [variable: string, statement: Statement][] = [
+		['PGDATABASE', onPostgres],
+		['MYSQL_DATABASE', onMariadb],
+	]
+	const env: Record<string, string> = {}
+	const drops: (() => Promise<unknown>)[] = []
+	for (const [variable, statement] of servers) {
+		try {
+			await statement(`create database ${name}`)
+			env[variable] = name
+			drops.push(() => statement(`drop database ${name}`))
+		} catch (error) {
+			console.error(`no database of this run's own, ${variable} stays: ${String(error)}`)
+		}
+	}
+	// Somebody who names a Redis wants that one.
+	if (process.env.REDIS_PORT === undefined) {
+		try {
+			const { port, end } = await runningRedis()
+			env.REDIS_PORT = String(port)
+			drops.push(end)
+		} catch (error) {
+			console.error(`no Redis of this run's own: ${String(error)}`)
+		}
+	}
+	return {
+		env,
+		drop: async () => {
+			for (const drop of drops) await drop().catch((error) => console.error(`not dropped, ${name}: ${error}`))
+		},
+	}
+}
+
+async function runningRedis(): Promise<{ port: number; end(): Promise<void> }> {
+	const [port = 0] = await freePorts(1)
+	const folder = await mkdtemp(join(tmpdir(), 'verbena-run-redis-'))
+	const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '']
+	const server = spawn('redis-server', args, { stdio: 'ignore' })
+	const ended = once(server, 'exit')
+	ended.catch(() => {})
+	const client = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 50, maxRetriesPerRequest: null })
+	client.on('error', () => {})
+	const end = async (): Promise<void> => {
+		client.disconnect()
+		server.kill('SIGKILL')
+		await ended
+		await rm(folder, { recursive: true, force: true })
+	}
+	try {
+		const failed = ended.then(([code]) => Promise.reject(new Error(`redis-server has ended with ${code}`)))
+		await Promise.race([client.ping(), failed])
+	} catch (error) {
+		client.disconnect()
+		await rm(folder, { recursive: true, force: true })
+		throw error
+	}
+	return {
+		port,
+		async end() {
+			const left = await client.keys('*').catch(() => [])
+			if (left.length > 0)
+				console.log(`  Redis keys that tests have left: ${left.length}, such as ${left[0]}`)
+			await end()
+		},
+	}
+}
+
+async function onPostgres(text: string): Promise<void> {
+	const client = new pg.Client({ ...SERVER, connectionTimeoutMillis: 30_000 })
+	await client.connect()
+	// What a test has left behind is ended with its database.
+	await client.query(text.startsWith('drop') ? `${text} with (force)` : text)
+	await client.end()
+}
+
+async function onMariadb(text: string): Promise<void> {
+	const connection = await mysql.createConnection({ ...MARIADB, connectTimeout: 30_000 })
+	await connection.query(text)
+	await connection.end()
+}
