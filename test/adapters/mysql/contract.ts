@@ -6,6 +6,7 @@ import { MysqlDriver } from '../../../lib/adapters/mysql/driver.ts'
 import { introspect } from '../../../lib/adapters/mysql/introspect.ts'
 import { askServer } from '../../../lib/adapters/mysql/server.ts'
 import { MysqlModel } from '../../../lib/adapters/mysql.ts'
+import { Room } from '../../../lib/sql/room.ts'
 import { SqlModel } from '../../../lib/sql/sql-model.ts'
 import { modelContract } from '../../../lib/testing/model-contract.ts'
 import { describe } from '../../helpers/describe.ts'
@@ -89,12 +90,12 @@ export function contractWith({ name, table, settings, isMute = false, only = /^/
 
 async function mute(pool: Pool, name: string): Promise<SqlModel> {
 	const driver = new MysqlDriver(connectionsOf(pool), PATIENCE)
-	const server = { ...(await askServer(driver)), returnsInserted: false, returnsDeleted: false }
+	const server = { ...(await askServer(driver, 60_000)), returnsInserted: false, returnsDeleted: false }
 	const table = await introspect(
 		driver,
 		server,
 		{ schema: undefined, name },
 		{ key: undefined, bigintAsText: false },
 	)
-	return new SqlModel(table, driver, mysqlDialect(server, table), PATIENCE)
+	return new SqlModel(table, driver, mysqlDialect(server, table, new Room()), PATIENCE)
 }

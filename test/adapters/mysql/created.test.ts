@@ -7,6 +7,7 @@ import { MysqlDriver } from '../../../lib/adapters/mysql/driver.ts'
 import { introspect } from '../../../lib/adapters/mysql/introspect.ts'
 import { askServer } from '../../../lib/adapters/mysql/server.ts'
 import type { Driver, Rows, Statement } from '../../../lib/sql/driver.ts'
+import { Room } from '../../../lib/sql/room.ts'
 import { SqlModel } from '../../../lib/sql/sql-model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
@@ -47,7 +48,7 @@ function creates(): void {
 			const columns = "id int primary key auto_increment, title varchar(20) not null default 'untitled'"
 			await withTable(pool, 'myad_created', columns, async () => {
 				const driver = new MysqlDriver(connectionsOf(pool), PATIENCE)
-				const server = { ...(await askServer(driver)), returnsInserted: false, returnsDeleted: false }
+				const server = { ...(await askServer(driver, 60_000)), returnsInserted: false, returnsDeleted: false }
 				const named = { schema: undefined, name: 'myad_created' }
 				const table = await introspect(driver, server, named, { key: undefined, bigintAsText: false })
 				const deleted: Promise<unknown>[] = []
@@ -57,7 +58,7 @@ function creates(): void {
 					// It waits for what isn't committed; what is, is gone long before.
 					return Promise.race([deleting, setTimeout(200)])
 				})
-				const model = new SqlModel(table, interrupted, mysqlDialect(server, table), PATIENCE)
+				const model = new SqlModel(table, interrupted, mysqlDialect(server, table, new Room()), PATIENCE)
 				const created = await model.create({}, select('id', 'title'))
 				assert.equal(created, { json: '{"id":1,"title":"untitled"}', version: undefined, id: '1' })
 				await Promise.all(deleted)

@@ -225,13 +225,58 @@ function keys(): void {
 			)
 		})
 
+		test('case is ignored in columns of any collation, and a text that one can not hold is in none of them', async () => {
+			const columns = `id int primary key, a varchar(20) collate utf8mb4_bin, b varchar(20) character set latin1,
+				c varchar(20) character set latin1 collate latin1_bin, d enum('Thyme', 'sage') collate utf8mb4_bin`
+			await withTable(pool, 'myad_case', columns, async () => {
+				await pool.query(`insert into myad_case values
+					(1, 'Thyme', 'Thyme', 'Thyme', 'Thyme'), (2, 'THYME tea', 'ÉTÉ', 'ÉTÉ', 'sage'), (3, null, null, null, null)`)
+				const model = await MysqlModel.open(pool, 'myad_case')
+				const found = (where: Condition) => model.count(where)
+				for (const field of ['a', 'b', 'c', 'd']) {
+					assert.is(await found({ op: 'eq', field, value: 'tHYME', ignoreCase: true }), 1, field)
+					assert.is(
+						await found({ op: 'contains', field, value: 'hYm', ignoreCase: true }),
+						field === 'a' ? 2 : 1,
+					)
+				}
+				assert.is(await found({ op: 'contains', field: 'c', value: 'été', ignoreCase: true }), 1)
+				assert.is(await found({ op: 'contains', field: 'c', value: 'hYm' }), 0)
+				for (const field of ['b', 'c'])
+					for (const ignoreCase of [false, true]) {
+						const emoji: Condition = { op: 'contains', field, value: 'a😀', ignoreCase }
+						assert.is(await found(emoji), 0, field)
+						assert.is(await found({ op: 'not', term: emoji }), 2, field)
+						assert.is(await found({ op: 'eq', field, value: '漢', ignoreCase: true }), 0, field)
+					}
+				for (const field of ['b', 'c']) {
+					const none: Condition[] = [
+						...(['eq', 'gt', 'gte', 'lt', 'lte'] as const).map((op) => ({ op, field, value: '😀' })),
+						{ op: 'in', field, values: ['😀', '漢'] },
+						{ op: 'in', field, values: ['😀', '漢'], exact: true },
+						{ op: 'eq', field, value: '😀', exact: true },
+					]
+					for (const where of none) {
+						assert.is(await found(where), 0, JSON.stringify(where))
+						if (where.op !== 'eq' || where.exact !== true)
+							assert.is(await found({ op: 'not', term: where }), 2, JSON.stringify(where))
+					}
+					assert.is(await found({ op: 'ne', field, value: '😀' }), 2)
+					assert.is(await found({ op: 'in', field, values: ['😀', 'Thyme'] }), 1)
+				}
+			})
+		})
+
 		test('however many filters clients think of, few statements stay prepared', async () => {
 			const own = openPool({}, { connectionLimit: 1 })
 			await withTable(pool, 'myad_pages', 'id int primary key auto_increment', async () => {
 				const model = await MysqlModel.open(own, 'myad_pages')
 				for (let width = 1; width <= 300; width++) {
-					const values = Array.from({ length: width }, (_, at) => at)
-					await model.count({ op: 'in', field: 'id', values })
+					const terms = Array.from(
+						{ length: width },
+						(_, value): Condition => ({ op: 'eq', field: 'id', value }),
+					)
+					await model.count({ op: 'or', terms })
 				}
 				const [[row]] = await own.query<RowDataPacket[]>("show session status like 'Prepared_stmt_count'")
 				const [[closed]] = await own.query<RowDataPacket[]>("show session status like 'Com_stmt_close'")

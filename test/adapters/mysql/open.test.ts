@@ -60,13 +60,15 @@ const COLUMNS: readonly (readonly [column: string, field: Partial<Field>])[] = [
 	],
 ]
 
+const KEYS = 'myad_open_keys'
+
 /** Names of tables, as they are made, and as they are asked for. */
 const NAMES: readonly (readonly [made: string, asked: string])[] = [
 	['myad open', 'myad open'],
 	['myad``tick', '`myad``tick`'],
 	['myad.dot', '`myad.dot`'],
-	['myad.dot', 'test.`myad.dot`'],
-	['myad``.``both', '`test`.`myad``.``both`'],
+	['myad.dot', `${MARIADB.database}.\`myad.dot\``],
+	['myad``.``both', `\`${MARIADB.database}\`.\`myad\`\`.\`\`both\``],
 	['myad"quote\'', 'myad"quote\''],
 	['myad_žluť', 'myad_žluť'],
 	['select', 'select'],
@@ -81,8 +83,16 @@ const REFUSED: readonly (readonly [table: string, options: MysqlOptions, message
 	['a.b.c', {}, /^a table is named like 'article', 'blog\.article'/],
 	['', {}, /^a table is named like/],
 	['`open', {}, /^a table is named like/],
-	['myad_pair', {}, /^myad_pair has no primary key of one column: pass \{ key: 'name' \}/],
-	['myad_view', {}, /^myad_view is a view: pass \{ key: 'name' \}/],
+	[
+		'myad_pair',
+		{},
+		/^myad_pair has no primary key of one column: pass \{ key: '…' \}, a column that is unique and not null, by which its records are told apart$/,
+	],
+	[
+		'myad_view',
+		{},
+		/^myad_view is a view: pass \{ key: '…' \}, a column that is unique and not null, by which its records are told apart$/,
+	],
 	['myad_article', { key: 'idd' }, /^myad_article has no column idd to be its key: did you mean id\?$/],
 	[
 		'myad_article',
@@ -140,6 +150,24 @@ function opening(): void {
 				assert.is(json, '{"id":"9007199254740993","n":1}')
 			}
 			await withTable(pool, 'myad_bigint', columns, work, { bigint: 'string' })
+		})
+
+		test('a key is unique by itself, and never null: so PATCH changes one record', async () => {
+			await pool.query(`create table ${KEYS} (
+				id int primary key, plain int not null, nullable int unique, a int not null, b int not null,
+				fine int not null unique, starts varchar(100) not null, unique (starts(10)), long_text text not null unique,
+				unique (a, b), key (plain))`)
+			for (const key of ['plain', 'nullable', 'a', 'b']) {
+				const error: unknown = await MysqlModel.open(pool, KEYS, { key }).catch((error: unknown) => error)
+				assert.instance(error, TypeError)
+				assert.is(
+					error instanceof Error && error.message,
+					`${key} can't be the key of ${KEYS}: a key is unique by itself, and not null; it could be id or fine or starts or long_text`,
+				)
+			}
+			for (const key of ['id', 'fine', 'starts', 'long_text'])
+				assert.is((await MysqlModel.open(pool, KEYS, { key })).key, key)
+			await pool.query(`drop table ${KEYS}`)
 		})
 
 		test('a table may have any name', async () => {

@@ -3,9 +3,10 @@ import { setTimeout } from 'node:timers/promises'
 import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
 import { MysqlModel, type MysqlOptions } from '../../../lib/adapters/mysql.ts'
+import { CrudHandler } from '../../../lib/crud/crud-handler.ts'
 import { ModelError } from '../../../lib/crud/model-error.ts'
 import { describe } from '../../helpers/describe.ts'
-import { until } from '../../helpers/listening.ts'
+import { listening, until } from '../../helpers/listening.ts'
 import { mariadbIsHere, type OwnMariadb, ownMariadb } from '../../helpers/mariadb.ts'
 import { inTimesOf, stopwatch } from '../../helpers/stalls.ts'
 import { NO_GUARD, select } from './types.ts'
@@ -132,6 +133,66 @@ function outages(): void {
 			await until(allServed, 'service')
 		})
 
+		test('what is given up, or asked by a client that is gone, has ended at the server before its place is taken again', async () => {
+			const [, pool] = await open()
+			await slowModel(pool)
+			const admin = await mysql.createConnection(server.options)
+			await admin.query('start transaction')
+			await admin.query('select * from article where id = 1 for update')
+			const few: PoolOptions = { connectionLimit: 2 }
+			const [model, small] = await openHasty(1, few)
+			const slow = await MysqlModel.open(small, 'slow', { key: 'id', timeoutSeconds: 1 })
+			let most = 0
+			const look = setInterval(async () => {
+				most = Math.max(most, await underWay(admin))
+			}, 20)
+			try {
+				for (let wave = 0; wave < 4; wave++) {
+					const asked = [1, 2, 3].map(() => kindOf(slow.count(undefined)))
+					const changed = kindOf(model.update('1', { title: 'late' }, ID, NO_GUARD))
+					assert.equal(await Promise.all(asked), Array(3).fill('unavailable'))
+					assert.is(await changed, 'unavailable')
+				}
+				const handler = new CrudHandler(slow, { visible: ['id'] })
+				await listening({ slow: handler }, {}, async ({ url }) => {
+					const leaving = new AbortController()
+					const gone = [1, 2, 3].map(() =>
+						fetch(new URL('/slow', url), { signal: leaving.signal }).catch(() => 'gone'),
+					)
+					await running(admin, 2)
+					leaving.abort()
+					assert.equal(await Promise.all(gone), Array(3).fill('gone'))
+				})
+				// Long before they would have ended by themselves.
+				await running(admin, 0)
+			} finally {
+				clearInterval(look)
+				await admin.end()
+			}
+			assert.is(most, 2)
+			await until(
+				async () => (await kindOf(model.update('1', { title: 'first' }, ID, NO_GUARD))) === 'ok',
+				'service',
+			)
+		})
+
+		test('a bound of the sessions that is shorter stays, and statements of others have none', async () => {
+			const [, pool] = await open(undefined, { connectionLimit: 1 })
+			await slowModel(pool)
+			await pool.query('set session max_statement_time = 0.2')
+			const [first, second] = await Promise.all(
+				[undefined, 600].map((timeoutSeconds = 60) =>
+					MysqlModel.open(pool, 'slow', { key: 'id', timeoutSeconds }),
+				),
+			)
+			assert.is(await kindOf(Promise.all([first?.count(undefined), second?.count(undefined)])), 'unavailable')
+			await pool.query('set session max_statement_time = 0')
+			const article = await MysqlModel.open(pool, 'article', { timeoutSeconds: 1 })
+			await article.count(undefined).catch(() => {})
+			const [[row]] = await pool.query<mysql.RowDataPacket[]>('select @@max_statement_time as bound')
+			assert.is(Number(row?.bound), 0)
+		})
+
 		test('a pool without a connection left is unavailable in time, and nothing is sent later', () =>
 			inTimesOf(400, async (time) => {
 				const [model, pool] = await openHasty(time / 1_000, { connectionLimit: 1 })
@@ -203,12 +264,14 @@ function given(milliseconds: number): Promise<string> {
 
 /** Waits until so many statements on articles run at the server. */
 function running(connection: mysql.Connection, count: number): Promise<void> {
-	return until(async () => {
-		const [rows] = await connection.query<mysql.RowDataPacket[]>(
-			"select 1 from information_schema.processlist where id <> connection_id() and info rlike 'article|slow'",
-		)
-		return rows.length === count
-	}, `${count} statements under way`)
+	return until(async () => (await underWay(connection)) === count, `${count} statements under way`)
+}
+
+async function underWay(connection: mysql.Connection): Promise<number> {
+	const [rows] = await connection.query<mysql.RowDataPacket[]>(
+		"select 1 from information_schema.processlist where id <> connection_id() and info rlike 'article|slow'",
+	)
+	return rows.length
 }
 
 async function assertRejects(work: () => Promise<void>): Promise<void> {

@@ -1,10 +1,12 @@
 /** What far pages of MariaDB cost: how many rows are read for one, and how many statements are prepared. */
-import type { Pool, RowDataPacket } from 'mysql2/promise'
+import mysql, { type Pool, type RowDataPacket } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
 import { MysqlModel } from '../../../lib/adapters/mysql.ts'
-import type { Condition, ListQuery, Order } from '../../../lib/crud/model.ts'
+import type { Condition, ListQuery, Model, Order } from '../../../lib/crud/model.ts'
+import { ModelError } from '../../../lib/crud/model-error.ts'
 import { describe } from '../../helpers/describe.ts'
-import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
+import { until } from '../../helpers/listening.ts'
+import { MARIADB, mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { select, withTable } from './types.ts'
 
 /** What is asked where nothing else is said. */
@@ -74,12 +76,77 @@ function pages(): void {
 			})
 			await own.end()
 		})
+
+		test('of a page that is too large no more rows are taken, by a pool, one connection or a transaction', async () => {
+			const own = openPool({}, { connectionLimit: 2 })
+			const alone = await mysql.createConnection(MARIADB)
+			const columns = 'id int primary key auto_increment, t longtext not null'
+			const query = { ...ALL, selection: select('id', 't'), order: [{ field: 'id', descending: false }] }
+			const where: Condition = { op: 'gt', field: 'id', value: 0 }
+			const large = { ...query, limit: 50, maxBytes: 500_000 }
+			const tried = [large, { ...large, where }, large, { ...large, where, total: true }]
+			const work = async (): Promise<void> => {
+				await pool.query("insert into myad_large (t) select repeat('t', 200000) from seq_1_to_60")
+				for (const database of [own, alone]) {
+					const model = await MysqlModel.open(database, 'myad_large', { timeoutSeconds: 300 })
+					await Promise.all(
+						tried.map(async (asked) => assert.is(await refusal(model.list(asked)), 'too_large')),
+					)
+					assert.equal(await idsOf(model, { ...query, limit: 1, maxBytes: 500_000 }), [1])
+					await model.transaction(async (inner) => {
+						assert.is(await refusal(inner.list(large)), 'too_large')
+						assert.equal(await idsOf(inner, { ...query, limit: 2, where, maxBytes: 450_000 }), [1, 2])
+					})
+				}
+				await until(async () => (await runningOn(pool, 'myad_large')).length === 0, 'nothing runs on')
+			}
+			await withTable(pool, 'myad_large', columns, work).finally(() => Promise.all([own.end(), alone.end()]))
+		})
+
+		test('a list whose connection is killed is refused at once', async () => {
+			const own = openPool({}, { connectionLimit: 1 })
+			const query = { ...ALL, selection: select('id', 's'), order: [{ field: 'id', descending: false }] }
+			const work = async (): Promise<void> => {
+				await pool.query('insert into myad_killed select seq from seq_1_to_10')
+				await pool.query(
+					'create or replace view myad_killed_slowly as select id, sleep(100) as s from myad_killed',
+				)
+				const model = await MysqlModel.open(own, 'myad_killed_slowly', { key: 'id', timeoutSeconds: 300 })
+				const refused = refusal(model.list(query))
+				await until(async () => {
+					const [running] = await runningOn(pool, 'myad_killed_slowly')
+					if (running !== undefined) await pool.query(`kill ${running}`)
+					return running !== undefined
+				}, 'the statement runs')
+				assert.is(await refused, 'unavailable')
+				await pool.query('drop view myad_killed_slowly')
+			}
+			await withTable(pool, 'myad_killed', 'id int primary key auto_increment', work).finally(() => own.end())
+		})
 	})
+}
+
+/** What kind of a ModelError a list is refused by. */
+async function refusal(listed: Promise<unknown>): Promise<string> {
+	try {
+		await listed
+		return 'none'
+	} catch (error) {
+		return error instanceof ModelError ? error.kind : String(error)
+	}
+}
+
+/** Connections on which a statement about a table runs. */
+async function runningOn(pool: Pool, table: string): Promise<number[]> {
+	const text =
+		'select id from information_schema.processlist where db = database() and info like ? and id <> connection_id()'
+	const [rows] = await pool.query<RowDataPacket[]>(text, [`%${table}%`])
+	return rows.map(({ id }) => Number(id))
 }
 
 const down = (field: string): Order => ({ field, descending: true })
 
-async function idsOf(model: MysqlModel, query: ListQuery): Promise<unknown[]> {
+async function idsOf(model: Model, query: ListQuery): Promise<unknown[]> {
 	const { json } = await model.list(query)
 	return JSON.parse(json).map((record: { id: unknown }) => record.id)
 }

@@ -26,7 +26,10 @@ function statements(): void {
 			await withTable(pool, 'myad_prepared', 'id int primary key', async (model) => {
 				await pool.query('insert into myad_prepared select seq from seq_1_to_300')
 				const count = (length: number) =>
-					model.count({ op: 'in', field: 'id', values: Array.from({ length }, (_, at) => at + 1) })
+					model.count({
+						op: 'or',
+						terms: Array.from({ length }, (_, at) => ({ op: 'eq', field: 'id', value: at + 1 }) as const),
+					})
 				const before = await open()
 				for (let length = 1; length <= 20; length++) assert.is(await count(length), length)
 				for (let length = 1; length <= 20; length++) assert.is(await count(length), length)

@@ -1,5 +1,5 @@
 /** What MariaDB refuses, as a `ModelError`: its kind, and the fields it is about. */
-import type { Pool, PoolConnection } from 'mysql2/promise'
+import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
 import { MysqlModel } from '../../../lib/adapters/mysql.ts'
 import type { Values } from '../../../lib/crud/model.ts'
@@ -33,6 +33,40 @@ const CHILD = `create table myad_child (
 	constraint \`to\`\`parent\` foreign key (parent) references myad_parent (id),
 	constraint to_self foreign key (own) references myad_child (id)
 )`
+
+const RAISING = 'myad_raising'
+
+const NO_POINTS = [
+	...[
+		'nonsense',
+		'',
+		'POINT',
+		'POINT(1)',
+		'POINT(1 2',
+		'POINT(1 2))',
+		'POINT(1e400 2)',
+		'POINT(NaN 1)',
+		'POINT(1 2 3)',
+	],
+	...[
+		'point(1 2)junk',
+		'POINT(1 2),POINT(1 1)',
+		'POINT(1 2)(3 4)',
+		'POINT(1a 2)',
+		'LINESTRING(0 0,1 1)',
+		'()',
+		'1 2',
+	],
+]
+
+const SHAPES = [
+	'POINT(1 2)',
+	'LINESTRING(0 0,1.5 1)',
+	'POLYGON((0 0,4 0,4 4,0 0),(1 1,2 1,2 2,1 1))',
+	'MULTIPOINT(0 0,1 1)',
+	'GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(0 0,1 1))',
+	'GEOMETRYCOLLECTION EMPTY',
+]
 
 const LONG = 'for key'
 
@@ -110,8 +144,96 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 			await refuses(parent.delete('1', select('id'), NO_GUARD), 'foreign_key', [])
 		})
 
-		test('a text that the character set of a field lacks is invalid in a filter', async () => {
-			await refuses(model.count({ op: 'eq', field: 'latin', value: '😀' }), 'invalid', [])
+		test('what a trigger raises is refused, with its state and its text; a number that the server knows keeps its meaning', async () => {
+			await pool.query(`create table ${RAISING} (id int primary key auto_increment, word varchar(50))`)
+			await pool.query(`create trigger ${RAISING}_out before insert on ${RAISING} for each row case new.word
+				when 'plain' then signal sqlstate '45000' set message_text = 'only 9 are left';
+				when 'own' then signal sqlstate 'AB123' set message_text = 'mine', mysql_errno = 31001;
+				when 'standard' then signal sqlstate '23000' set message_text = 'no';
+				when 'known' then signal sqlstate '23000' set message_text = 'taken', mysql_errno = 1062;
+				else set new.word = new.word; end case`)
+			const raising = await MysqlModel.open(pool, RAISING, PATIENT)
+			const told: unknown[] = []
+			for (const word of ['plain', 'own', 'standard', 'known', 'fine']) {
+				const error: unknown = await raising.create({ word }, select('id')).catch((error: unknown) => error)
+				told.push(error instanceof ModelError ? [error.kind, error.raised] : 'stored')
+			}
+			assert.equal(told, [
+				['refused', { code: '45000', message: 'only 9 are left' }],
+				['refused', { code: 'AB123', message: 'mine' }],
+				['refused', { code: '23000', message: 'no' }],
+				['unique', undefined],
+				'stored',
+			])
+			await pool.query(`drop table ${RAISING}`)
+		})
+
+		test('a right that the user lacks is forbidden: on the table, on a column, on what a trigger calls', async () => {
+			const user = `myad_refused_${process.pid}`
+			await pool.query(`create table ${RAISING} (id int primary key auto_increment, a int, b int)`)
+			await pool.query(`create function ${RAISING}_one() returns int return 1`)
+			await pool.query(`create user ${user}`)
+			const one = openPool(settings, { user })
+			try {
+				await pool.query(`grant select, insert, update (a) on ${RAISING} to ${user}`)
+				const limited = await MysqlModel.open(one, RAISING, PATIENT)
+				const { id } = await limited.create({ a: 1 }, select('id'))
+				await refuses(limited.update(id, { b: 1 }, select('id'), NO_GUARD), 'forbidden', [])
+				await refuses(limited.delete(id, select('id'), NO_GUARD), 'forbidden', [])
+				await pool.query(
+					`create definer = ${user} trigger ${RAISING}_calls before insert on ${RAISING} for each row set new.b = ${RAISING}_one()`,
+				)
+				await pool.query(`grant trigger, update on ${RAISING} to ${user}`)
+				await refuses(limited.create({ a: 1 }, select('id')), 'forbidden', [])
+			} finally {
+				await one.end()
+				await pool.query(`drop table ${RAISING}`)
+				await pool.query(`drop function ${RAISING}_one`)
+				await pool.query(`drop user ${user}`)
+			}
+		})
+
+		test('what is no geometry, or more than one, is invalid and never another value; null is null', async () => {
+			await pool.query(`create table ${RAISING} (id int primary key auto_increment, p point, g geometry)`)
+			const shapes = await MysqlModel.open(pool, RAISING, PATIENT)
+			try {
+				for (const p of NO_POINTS) assert.is(await kindOf(shapes.create({ p }, select('id'))), 'invalid', p)
+				for (const g of ['POINT(1 2', 'POLYGON((0 0,1 1))', 'xx'])
+					assert.is(await kindOf(shapes.create({ g }, select('id'))), 'invalid', g)
+				const { id } = await shapes.create({ p: 'point(-1.5e1 0.5)', g: null }, select('id'))
+				assert.is(
+					(await shapes.read(id, select('p', 'g'), undefined))?.json,
+					'{"p":"POINT(-15 0.5)","g":null}',
+				)
+				for (const g of SHAPES) {
+					const found = await shapes.update(id, { g }, select('g'), NO_GUARD)
+					assert.equal(typeof found === 'object' && JSON.parse(found.json), { g })
+				}
+				await shapes.update(id, { p: null }, select('p'), NO_GUARD)
+				assert.is((await shapes.read(id, select('p'), undefined))?.json, '{"p":null}')
+				assert.is(await shapes.count(undefined), 1)
+			} finally {
+				await pool.query(`drop table ${RAISING}`)
+			}
+		})
+
+		test('a record larger than max_allowed_packet is invalid', async () => {
+			await pool.query(`create table ${RAISING} (id int primary key auto_increment, b longblob)`)
+			const blobs = await MysqlModel.open(pool, RAISING, PATIENT)
+			try {
+				const [[row]] = await pool.query<RowDataPacket[]>('select @@max_allowed_packet as most')
+				const large = (beyond: number) => ({ b: Buffer.alloc(Number(row?.most) + beyond) })
+				for (const beyond of [0, 1_000, 50_000_000])
+					await refuses(blobs.create(large(beyond), select('id')), 'invalid', [])
+				await refuses(
+					blobs.transaction((inner) => inner.create(large(0), select('id'))),
+					'invalid',
+					[],
+				)
+				assert.is(await blobs.count(undefined), 0)
+			} finally {
+				await pool.query(`drop table ${RAISING}`)
+			}
 		})
 
 		test('half a surrogate pair is invalid in a filter', async () => {
@@ -169,6 +291,11 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 			}
 		})
 	})
+}
+
+async function kindOf(work: Promise<unknown>): Promise<string> {
+	const error: unknown = await work.catch((error: unknown) => error)
+	return error instanceof ModelError ? error.kind : String(error)
 }
 
 async function refuses(
