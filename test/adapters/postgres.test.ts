@@ -93,7 +93,7 @@ function opens(name: DriverName): void {
 					hasDefault: true,
 				},
 				{ name: 'initials', sqlType: 'bpchar', type: 'text', maxLength: 3, storage: 'loose', ...plain },
-				{ name: 'price', sqlType: 'numeric', type: 'decimal', ...plain },
+				{ name: 'price', sqlType: 'numeric', type: 'decimal', digits: [8, 2], besides: /^NaN$/, ...plain },
 				{ name: 'author', ...int4, ...plain },
 				{ name: 'mood', sqlType: '"pgad.odd"."a mood"', type: 'text', choices: ['happy', 'sad'], ...plain },
 				{ name: 'tags', sqlType: 'text[]', type: 'json', ...plain },

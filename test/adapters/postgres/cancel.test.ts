@@ -9,12 +9,9 @@ import { ModelError } from '../../../lib/crud/model-error.ts'
 import { selfSigned } from '../../helpers/certificate.ts'
 import { describe } from '../../helpers/describe.ts'
 import { until } from '../../helpers/listening.ts'
-import { databaseLater, driversHere, SERVER, untilOpened } from '../../helpers/postgres.ts'
+import { databaseLater, driversHere, openDatabase, SERVER, untilOpened } from '../../helpers/postgres.ts'
 import { inTimesOf } from '../../helpers/stalls.ts'
-
-const TABLE = 'pgad_cancel'
-const FREE = { where: undefined, version: undefined }
-const SELECTION = { fields: ['id', 'a'], names: ['id', 'a'], version: undefined }
+import { assertGivenUp, holdingLock, SELECTION, TABLE } from './given-up.ts'
 
 if ((await driversHere()).includes('pg'))
 	describe('statements given up by pg', (test) => {
@@ -32,48 +29,73 @@ if ((await driversHere()).includes('pg'))
 		})
 
 		// Each round makes its connections anew: one that isn't had in time is unavailable.
-		test('rounds of changes that wait for a lock leave no backend behind, and are not made later', () =>
-			inTimesOf(500, async (time) => {
-				await (await opened()).exec(`update ${TABLE} set a = 1`)
-				const holder = new pg.Client(SERVER)
-				await holder.connect()
-				// Within a transaction `pg_stat_activity` is always the same: so another one looks.
-				const observer = new pg.Client(SERVER)
-				await observer.connect()
-				const pool = new pg.Pool({ ...SERVER, max: 3, application_name: TABLE })
-				const waiting = async () => {
-					const { rows } = await observer.query(
-						`select count(*)::int as n from pg_stat_activity where application_name = '${TABLE}' and state = 'active'`,
-					)
-					return rows[0].n
-				}
-				try {
-					const patient = await PostgresModel.open(pool, TABLE, { timeoutSeconds: 30 })
-					const model = await untilOpened(() =>
-						PostgresModel.open(pool, TABLE, { timeoutSeconds: time / 1_000 }),
-					)
-					await holder.query(`begin; update ${TABLE} set a = 2 where id = 1`)
-					for (let round = 0; round < 3; round++) {
-						const failures = await Promise.all(
-							[3, 4, 5].map((a) =>
-								model.update('1', { a }, SELECTION, FREE).catch((error: unknown) => error),
-							),
+		for (const name of ['pg', 'postgres.js'] as const)
+			test(`rounds of changes by ${name} that wait for a lock leave no backend behind, and are not made later`, () =>
+				inTimesOf(500, async (time) => {
+					await (await opened()).exec(`update ${TABLE} set a = 1`)
+					const settings = { application_name: `${TABLE}_${name}` }
+					const { database, close } = await openDatabase(name, settings, { max: 3 })
+					await holdingLock(async (waiting, unlock) => {
+						const patient = await PostgresModel.open(database, TABLE, { timeoutSeconds: 30 })
+						const model = await untilOpened(() =>
+							PostgresModel.open(database, TABLE, { timeoutSeconds: time / 1_000 }),
 						)
-						for (const error of failures)
-							assert.is(error instanceof ModelError ? error.kind : error, 'outcome_unknown')
-						await until(async () => (await waiting()) === 0, 'no backend is at work')
-					}
-					await holder.query('commit')
-					assert.is(
-						(await patient.read('1', SELECTION, undefined))?.json.replaceAll(' ', ''),
-						'{"id":1,"a":2}',
-					)
-				} finally {
-					await holder.end()
-					await observer.end()
-					await pool.end()
+						for (let round = 0; round < 3; round++) {
+							await assertGivenUp(model)
+							await until(async () => (await waiting()) === 0, 'no backend is at work')
+						}
+						await unlock()
+						assert.is(
+							(await patient.read('1', SELECTION, undefined))?.json.replaceAll(' ', ''),
+							'{"id":1,"a":2}',
+						)
+					}).finally(close)
+				}))
+
+		test('a create that is done while query_timeout ends is outcome_unknown, and its connection is free again', async () => {
+			const { exec } = await opened()
+			await exec(`create or replace function ${TABLE}_slow() returns trigger language plpgsql as
+				'begin perform pg_sleep(case when new.id = 7 then 60 else 0 end); return new; end';
+				create or replace trigger slow before insert on ${TABLE} for each row execute function ${TABLE}_slow()`)
+			const pool = new pg.Pool({ ...SERVER, max: 1, query_timeout: 300, application_name: `${TABLE}_late` })
+			try {
+				const model = await untilOpened(() => PostgresModel.open(pool, TABLE, { timeoutSeconds: 30 }))
+				const told = async (work: Promise<unknown>) => {
+					const answer = await work.catch((error: unknown) => error)
+					return answer instanceof ModelError ? answer.kind : answer
 				}
-			}))
+				assert.is(await told(model.create({ id: 7 }, SELECTION)), 'outcome_unknown')
+				// Of the only connection: it is given back long before 5 s, when the server has ended the statement.
+				await until(async () => (await told(model.count(undefined))) === 1, 'the connection is free')
+			} finally {
+				await pool.end()
+				await exec(`drop trigger slow on ${TABLE}; drop function ${TABLE}_slow`)
+			}
+		})
+
+		test('the connection of the request is closed by the server, not by us', async () => {
+			const heard: string[] = []
+			const server = createServer({ allowHalfOpen: true }, (socket) => {
+				socket.on('data', () => {
+					heard.push('request')
+					setTimeout(() => {
+						heard.push('dealt with')
+						socket.end()
+					}, 100)
+				})
+				socket.on('end', () => heard.push('left'))
+			})
+			await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+			const address = server.address()
+			const port = typeof address === 'object' ? address?.port : undefined
+			try {
+				cancel({ host: '127.0.0.1', port, processID: 7, secretKey: 4_000_000_000 })
+				await until(() => heard.includes('left'), 'the client leaves')
+				assert.equal(heard, ['request', 'dealt with', 'left'])
+			} finally {
+				server.close()
+			}
+		})
 
 		test('over TLS the request is sent within it', async () => {
 			const heard: Buffer[] = []
@@ -87,15 +109,7 @@ if ((await driversHere()).includes('pg'))
 			await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 			const address = server.address()
 			const port = typeof address === 'object' ? address?.port : undefined
-			const client = {
-				host: '127.0.0.1',
-				port,
-				processID: 7,
-				secretKey: -5,
-				query() {},
-				on() {},
-				removeListener() {},
-			}
+			const client = { host: '127.0.0.1', port, processID: 7, secretKey: -5 }
 			try {
 				cancel({ ...client, ssl: { rejectUnauthorized: false } })
 				await until(() => heard.length > 0, 'the request to cancel')
@@ -116,15 +130,7 @@ if ((await driversHere()).includes('pg'))
 			await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 			const address = server.address()
 			const port = typeof address === 'object' ? address?.port : undefined
-			const client = {
-				host: '127.0.0.1',
-				port,
-				processID: 7,
-				secretKey: -5,
-				query() {},
-				on() {},
-				removeListener() {},
-			}
+			const client = { host: '127.0.0.1', port, processID: 7, secretKey: -5 }
 			try {
 				cancel({ ...client, ssl: { rejectUnauthorized: false } })
 				await until(() => heard.length > 0, 'the request for TLS')

@@ -1,6 +1,7 @@
 /** What PostgreSQL refuses, by each driver, in the words that all stores share; and errors of the way to it. */
 import * as assert from 'uvu/assert'
 import { failure } from '../../../lib/adapters/postgres/failure.ts'
+import { isBreaking } from '../../../lib/adapters/postgres/pg-lease.ts'
 import { PostgresModel } from '../../../lib/adapters/postgres.ts'
 import type { Selection, Values } from '../../../lib/crud/model.ts'
 import { ModelError } from '../../../lib/crud/model-error.ts'
@@ -24,6 +25,7 @@ const TABLES = `
 		name varchar(5) not null default 'x',
 		flag bool, small int2, big int8, price numeric(4, 2), day date, clock time, at timestamptz,
 		token uuid, doc jsonb, plain json, hue pgad_hue, tags int4[], span int4range, address inet,
+		words text[], found tsvector, query tsquery, path jsonpath, class regclass, space regnamespace, kind regtype, spans int4multirange, spot point,
 		unique (first, last),
 		exclude using gist (span with &&)
 	);
@@ -61,7 +63,21 @@ const REFUSED: readonly Refused[] = [
 	[{ hue: 'blue' }, 'invalid', []],
 	[{ tags: new RawJson('"text"') }, 'invalid', []],
 	[{ tags: new RawJson('[1.5]') }, 'invalid', []],
-	[{ tags: new RawJson('[[1]]') }, 'invalid', []],
+	[{ tags: new RawJson('[[1]]') }, 'invalid', ['tags']],
+	[{ words: new RawJson('[["a"]]') }, 'invalid', ['words']],
+	[{ words: new RawJson('["[", {}]') }, 'invalid', ['words']],
+	[{ found: "'a:b:c" }, 'invalid', []],
+	[{ query: 'a & ' }, 'invalid', []],
+	[{ path: '$.a[' }, 'invalid', []],
+	[{ class: 'nowhere' }, 'invalid', []],
+	[{ class: 'a.b' }, 'invalid', []],
+	[{ class: 'a.b.c' }, 'invalid', []],
+	[{ class: 'a.b.c.d.e' }, 'invalid', []],
+	[{ space: 'nowhere' }, 'invalid', []],
+	[{ kind: 'a.b.c' }, 'invalid', []],
+	[{ span: '[1,' }, 'invalid', []],
+	[{ spans: '{' }, 'invalid', []],
+	[{ spot: '(a' }, 'invalid', []],
 	[{ address: 'nowhere' }, 'invalid', []],
 ]
 
@@ -125,6 +141,93 @@ function refusesBy(name: DriverName): void {
 			assert.equal([error.kind, error.fields], ['not_null', []])
 		})
 
+		test('what a rule of the database raises is told with its state and its text', async () => {
+			const { database, exec } = await opened()
+			await exec(`create table pgad_ruled (id int primary key, what text);
+				create function pgad_rule() returns trigger language plpgsql as $$ begin
+					if new.what = 'plain' then raise exception 'too low'; end if;
+					if new.what = 'own' then raise exception 'too low' using errcode = 'AB123'; end if;
+					if new.what = 'check' then raise exception 'too low' using errcode = '23514'; end if;
+					if new.what = 'right' then raise exception 'too low' using errcode = '42501'; end if;
+					if new.what = 'mistake' then perform 1 / 0; end if;
+					if new.what = 'typo' then perform nowhere(); end if;
+					if new.what = 'typo of a schema' then perform 'nowhere.a'::text::regclass; end if;
+					if new.what = 'a database' then drop table a.b.c; end if;
+					return new; end $$;
+				create trigger pgad_rule before insert on pgad_ruled for each row execute function pgad_rule()`)
+			try {
+				const model = await PostgresModel.open(database, 'pgad_ruled')
+				for (const [what, kind, code] of [
+					['plain', 'refused', 'P0001'],
+					['own', 'refused', 'AB123'],
+					['check', 'check', '23514'],
+					['right', 'forbidden', '42501'],
+					['mistake', 'invalid', undefined],
+				]) {
+					const error = await refusal(model.create({ id: 1, what: what ?? null }, SELECTION))
+					const raised = code === undefined ? undefined : { code, message: 'too low' }
+					assert.equal([error.kind, error.raised], [kind, raised])
+				}
+				for (const what of ['typo', 'a database', ...(name === 'PGlite' ? [] : ['typo of a schema'])]) {
+					const typo = await model.create({ id: 1, what }, SELECTION).catch((error: unknown) => error)
+					assert.not.instance(typo, ModelError, what)
+				}
+				assert.is(await model.count(undefined), 0)
+			} finally {
+				await exec('drop table pgad_ruled; drop function pgad_rule')
+			}
+		})
+
+		test('what a trigger or a policy skips without a word is refused, and not missing', async () => {
+			const { database, exec } = await opened()
+			await exec(`create table pgad_skipped (id int primary key, what text, v int not null default 1);
+				insert into pgad_skipped values (1, 'kept'), (2, 'free');
+				create function pgad_skip() returns trigger language plpgsql as $$ begin
+					if tg_op = 'INSERT' then return null; end if;
+					if old.what = 'kept' then return null; end if;
+					if tg_op = 'DELETE' then return old; end if;
+					return new; end $$;
+				create trigger pgad_skip before insert or update or delete on pgad_skipped
+					for each row execute function pgad_skip()`)
+			try {
+				const model = await PostgresModel.open(database, 'pgad_skipped')
+				const versioned: Selection = { ...SELECTION, version: 'v' }
+				const told = (answer: unknown) => (answer instanceof ModelError ? answer.kind : answer)
+				const kept = { op: 'eq', field: 'what', value: 'kept' } as const
+				for (const [done, expected] of [
+					[() => model.create({ id: 3 }, SELECTION), 'refused'],
+					[() => model.update('1', { what: 'x' }, SELECTION, FREE), 'refused'],
+					[() => model.update('1', { what: 'x' }, SELECTION, { ...FREE, where: kept }), 'refused'],
+					[() => model.update('1', { what: 'x' }, versioned, { ...FREE, version: '1' }), 'refused'],
+					[() => model.update('1', { what: 'x' }, versioned, { ...FREE, version: '2' }), 'stale'],
+					[() => model.update('1', { what: 'x' }, versioned, { ...FREE, version: 'x' }), 'stale'],
+					[() => model.update('2', { what: 'x' }, SELECTION, { ...FREE, where: kept }), 'missing'],
+					[() => model.update('9', { what: 'x' }, SELECTION, FREE), 'missing'],
+					[() => model.delete('1', SELECTION, FREE), 'refused'],
+					[() => model.delete('9', SELECTION, FREE), 'missing'],
+				] as const)
+					assert.is(await done().then(told, told), expected)
+				assert.is(await model.count(undefined), 2)
+			} finally {
+				await exec('drop table pgad_skipped; drop function pgad_skip')
+			}
+		})
+
+		test('what the role of the connection has no right to is forbidden', async () => {
+			const role = `pgad_reader_${process.pid}_${name === 'pg' ? 1 : 2}`
+			const { database, exec, close } = await openDatabase(name, {}, { max: 1 })
+			try {
+				await exec(`create table pgad_closed (id int primary key); create role ${role};
+					grant select on pgad_closed to ${role}; set role ${role}`)
+				const model = await PostgresModel.open(database, 'pgad_closed')
+				assert.is((await refusal(model.create({ id: 1 }, SELECTION))).kind, 'forbidden')
+				assert.is(await model.count(undefined), 0)
+			} finally {
+				await exec(`reset role; drop table if exists pgad_closed; drop role if exists ${role}`)
+				await close()
+			}
+		})
+
 		test('a mistake of ours is no failure of the store', async () => {
 			const { database, exec } = await opened()
 			await exec('create table pgad_gone (id int primary key)')
@@ -176,6 +279,23 @@ function made(message: string, rest: object = {}): Error {
 const MEANT: readonly (readonly [error: Error, kind: string | undefined])[] = [
 	[made('', { code: '40001' }), 'busy'],
 	[made('', { code: '40P01' }), 'busy'],
+	[made('', { code: '26000' }), 'busy'],
+	[made('', { code: '42P05' }), 'busy'],
+	[made('cached plan must not change result type', { code: '0A000' }), 'busy'],
+	[made('not supported', { code: '0A000' }), undefined],
+	[made('not supported', { code: '0A000', severity: 'ERROR' }), undefined],
+	[
+		made('a.b.c', { code: '0A000', severity: 'ERROR', where: "unnamed portal parameter $2 = '...'" }),
+		'invalid',
+	],
+	[made('a.b', { code: '3F000', severity: 'ERROR', where: 'unnamed portal parameter $12' }), 'invalid'],
+	[made('a.b', { code: '3F000', severity: 'ERROR', where: 'SQL statement "select $1 = a"' }), undefined],
+	[
+		made('a.b', { code: '3F000', severity: 'ERROR', where: 'PL/pgSQL function f() line 1 at PERFORM' }),
+		undefined,
+	],
+	[made('a.b', { code: '3F000', severity: 'ERROR' }), undefined],
+	[made('Query read timeout'), 'outcome_unknown'],
 	[made('', { code: '53300' }), 'unavailable'],
 	[made('', { code: '57P03' }), 'unavailable'],
 	[made('', { code: '57P01' }), 'outcome_unknown'],
@@ -184,9 +304,12 @@ const MEANT: readonly (readonly [error: Error, kind: string | undefined])[] = [
 	[made('', { code: '08001' }), 'unavailable'],
 	[made('', { code: '25006' }), 'unavailable'],
 	[made('', { code: '44000' }), 'check'],
-	[made('', { code: '54000' }), 'invalid'],
+	[made('', { code: '54000' }), 'too_large'],
 	[made('', { code: '42601' }), undefined],
-	[made('', { code: 'P0001' }), undefined],
+	[made('', { code: 'P0001', severity: 'ERROR' }), 'refused'],
+	[made('', { code: 'U0100', severity: 'ERROR' }), 'refused'],
+	[made('', { code: 'P0002', severity: 'ERROR' }), undefined],
+	[made('', { code: 'EPERM' }), undefined],
 	[made('', { code: 'ECONNREFUSED' }), 'unavailable'],
 	[made('', { code: 'ENOENT', syscall: 'connect' }), 'unavailable'],
 	[made('', { code: 'ENOENT', syscall: 'open' }), undefined],
@@ -208,6 +331,37 @@ describe('an error of the way to PostgreSQL', (test) => {
 			assert.is(failure(error, TABLE)?.kind, kind)
 		})
 	}
+
+	test('names fields only where it is about the table itself, of whatever driver', () => {
+		const key = { name: 't_slug_key', kind: 'unique', columns: ['slug'] } as const
+		const table: Table = { ...TABLE, constraints: [key] }
+		const fields = (rest: object) =>
+			failure(made('', { code: '23505', severity: 'ERROR', ...rest }), table)?.fields
+		for (const [where, expected] of [
+			[{}, ['slug']],
+			[{ table: 't' }, ['slug']],
+			[{ schema: 'public', table: 't' }, ['slug']],
+			[{ table: 'audit' }, []],
+			[{ schema: 'public', table: 'audit' }, []],
+			[{ schema: 'audit', table: 't' }, []],
+		] as const) {
+			assert.equal(fields({ ...where, constraint: key.name }), expected)
+			const named = Object.entries({ ...where, constraint: key.name }).map(([name, of]) => [
+				`${name}_name`,
+				of,
+			])
+			assert.equal(fields(Object.fromEntries(named)), expected)
+		}
+	})
+
+	// As an error of it is told before the connection's end is, another statement could be sent on it meanwhile.
+	test('gives up the connection, but not for what the server says of a statement', () => {
+		for (const code of ['57P01', '57P02', '57P05', '25P03', '25P04', '25P05', '08006', undefined])
+			assert.ok(isBreaking(made('', { code })), code)
+		assert.ok(isBreaking(made('', { code: 'EPERM', syscall: 'write' })))
+		for (const code of ['23505', '57014', '25P02', '40001', '26000', 'P0001'])
+			assert.not.ok(isBreaking(made('', { code })), code)
+	})
 
 	test('that is not an Error means nothing', () => {
 		assert.is(failure('a text', TABLE), undefined)

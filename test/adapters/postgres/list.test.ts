@@ -4,6 +4,7 @@ import { PostgresDialect } from '../../../lib/adapters/postgres/dialect.ts'
 import type { ListParts, Selected } from '../../../lib/sql/dialect.ts'
 import { Sql } from '../../../lib/sql/dialect.ts'
 import type { Statement } from '../../../lib/sql/driver.ts'
+import { Room } from '../../../lib/sql/room.ts'
 import type { Column, Table } from '../../../lib/sql/table.ts'
 import { describe } from '../../helpers/describe.ts'
 
@@ -16,7 +17,7 @@ const TABLE: Table = {
 const SELECTED: readonly Selected[] = [{ column: ID, as: 'id' }]
 const FIRST: ListParts = {
 	...{ table: TABLE, selected: SELECTED, order: [{ column: ID, descending: false }], limit: 10, offset: 0 },
-	...{ where: undefined, after: undefined, total: false },
+	...{ where: undefined, after: undefined, total: false, maxBytes: 1_000, looksBeyond: true },
 }
 const BY_NAME = { column: NAME, descending: true }
 const isNamed = (sql: Sql): void => {
@@ -45,9 +46,9 @@ describe('postgres: texts of lists', (test) => {
 		{ ...FIRST, selected: [{ column: NAME, as: 'name' }] },
 	]
 	test('a kept text is the one that would be written anew', () => {
-		const dialect = new PostgresDialect(false, ID)
+		const dialect = new PostgresDialect(false, ID, new Room())
 		for (const parts of [...all, ...all, ...all])
-			assert.equal(listOf(dialect, parts), listOf(new PostgresDialect(false, ID), parts))
+			assert.equal(listOf(dialect, parts), listOf(new PostgresDialect(false, ID, new Room()), parts))
 	})
 
 	const reaches: [limit: number, offset: number, reach: string][] = [
@@ -61,13 +62,13 @@ describe('postgres: texts of lists', (test) => {
 	]
 	for (const [limit, offset, reach] of reaches) {
 		test(`a page of ${limit} from ${offset} on reaches ${reach}`, () => {
-			const { text } = listOf(new PostgresDialect(false, ID), { ...FIRST, limit, offset })
+			const { text } = listOf(new PostgresDialect(false, ID, new Room()), { ...FIRST, limit, offset })
 			assert.match(text, `order by b."id" limit ${reach}) b limit`)
 		})
 	}
 
 	test('the length of what is gathered is hidden from the planner', () => {
-		const dialect = new PostgresDialect(false, ID)
+		const dialect = new PostgresDialect(false, ID, new Room())
 		const sql = new Sql(dialect)
 		dialect.keyIn(sql, ID, 'b', ['1', '2'])
 		assert.is(sql.text, 'b."id" = any((select $1::int4[])::int4[])')

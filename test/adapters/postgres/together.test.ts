@@ -192,7 +192,7 @@ if ((await driversHere()).includes('pg'))
 					// What was given up is cancelled, and the cancelled is not made later.
 					await until(async () => {
 						const { rows } = await holder.query(
-							`select count(*)::int as n from pg_stat_activity where application_name = 'pgad_joined' and state = 'active'`,
+							`select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'pgad_joined' and state = 'active'`,
 						)
 						return rows[0].n === 0
 					}, 'no backend is at work')
@@ -299,7 +299,7 @@ if ((await driversHere()).includes('pg'))
 				done.push(created(model, numbered(40, `r${round}n`)))
 				if (round % 3 === 0) {
 					const { rows } = await observer.query(
-						`select pid, pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgad_joined'`,
+						`select pid, pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'pgad_joined'`,
 					)
 					ended.push(...rows.map(({ pid }) => pid))
 				} else await wait(2)

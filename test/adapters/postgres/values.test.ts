@@ -238,6 +238,12 @@ async function sessionsOf(name: DriverName, settings: Settings): Promise<void> {
 				if (value === null || /^json$/.test(type)) continue
 				const found = await model.read('1', selection, { op: 'eq', field: `c${at}`, value })
 				assert.ok(found !== undefined, `${type} ${at} isn't found by its value`)
+				if (value instanceof RawJson) continue
+				for (const exact of [false, true]) {
+					const where = { op: 'in', field: `c${at}`, values: [value, value], exact } as const
+					assert.is(await model.count(where), 1, `${type} ${at} isn't found in a list of its value`)
+					assert.is(await model.count({ op: 'not', term: where }), 0, `${type} ${at}`)
+				}
 			}
 			await model.delete('1', selection, { where: undefined, version: undefined })
 		})
