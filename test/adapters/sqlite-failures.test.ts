@@ -48,9 +48,32 @@ for (const driver of sqliteDrivers) {
 			['null', { title: null }, 'not_null', ['title']],
 			['a field that is missing', { a: 5 }, 'not_null', ['title']],
 			['a check', { title: 'bad' }, 'check', []],
-			['a trigger', { title: 'no' }, 'check', []],
+			['a trigger', { title: 'no' }, 'refused', []],
 			['a text for a rowid', { id: 'abc', title: 't' }, 'invalid', []],
 		]
+		on(
+			'a trigger that leaves a record out, or alone, is refused, with its text where it has one',
+			async (database) => {
+				database.exec(`
+				create trigger out before insert on article when new.title = 'out' begin select raise(ignore); end;
+				create trigger kept before update on article when new.title = 'out' begin select raise(ignore); end;
+				create trigger stays before delete on article when old.id = 1 begin select raise(ignore); end;
+			`)
+				const article = await SqliteModel.open(database, 'article')
+				assert.equal(await failure(article.create({ title: 'out' }, ID)), ['refused', []])
+				assert.equal(await failure(article.update('1', { title: 'out' }, ID, NO_GUARD)), ['refused', []])
+				assert.equal(await failure(article.delete('1', ID, NO_GUARD)), ['refused', []])
+				assert.is(await article.update('9', { title: 'out' }, ID, NO_GUARD), 'missing')
+				const error = await article.create({ title: 'no' }, ID).catch((error: unknown) => error)
+				assert.instance(error, ModelError)
+				if (error instanceof ModelError) {
+					assert.is(error.raised?.code, 'SQLITE_CONSTRAINT_TRIGGER')
+					assert.match(error.raised?.message ?? '', /not this one/)
+				}
+				assert.is(await article.count(undefined), 1)
+			},
+		)
+
 		for (const [what, values, kind, fields] of refusals) {
 			on(`${what} is refused as ${kind}`, async (database) => {
 				const article = await SqliteModel.open(database, 'article')
@@ -193,7 +216,8 @@ for (const driver of sqliteDrivers) {
 				const preparedBy = async (lengths: readonly number[], nots = 0) => {
 					const before = prepared
 					for (const length of lengths) {
-						let where: Condition = { op: 'in', field: 'id', values: Array.from({ length }, (_, at) => at) }
+						const terms = Array.from({ length }, (_, at) => ({ op: 'eq', field: 'id', value: at }) as const)
+						let where: Condition = { op: 'or', terms }
 						for (let depth = 0; depth < nots; depth++) where = { op: 'not', term: where }
 						await article.count(where)
 					}

@@ -92,7 +92,7 @@ for (const driver of sqliteDrivers) {
 
 		on(
 			`create table article (id integer primary key, title text); insert into article values (1, 'one');
-			create table pairs (a int, b int, primary key (a, b)); create table plain (n int, created datetime);
+			create table pairs (a int, b int, primary key (a, b)); create table plain (n int, created datetime not null unique);
 			create view titles as select id, upper(title) as title, 2.5 as x, count(*) as n from article group by id`,
 			'what can’t be opened is refused in words',
 			async (database) => {
@@ -102,15 +102,15 @@ for (const driver of sqliteDrivers) {
 				)
 				await refused(
 					() => SqliteModel.open(database, 'titles'),
-					'titles is a view: say which column tells its records apart, { key: "id" }',
+					`titles is a view: pass { key: '…' }, a column that is unique and not null, by which its records are told apart`,
 				)
 				await refused(
 					() => SqliteModel.open(database, 'pairs'),
-					'pairs has a key of several columns: say which column tells its records apart, { key: "a" }',
+					`pairs has a key of several columns: pass { key: '…' }, a column that is unique and not null, by which its records are told apart`,
 				)
 				await refused(
 					() => SqliteModel.open(database, 'plain'),
-					'plain has no primary key: say which column tells its records apart, { key: "n" }',
+					`plain has no primary key: pass { key: '…' }, a column that is unique and not null, by which its records are told apart; it could be created`,
 				)
 				await refused(
 					() => SqliteModel.open(database, 'article', { key: 'titel' }),
@@ -142,6 +142,36 @@ for (const driver of sqliteDrivers) {
 						}`,
 					)
 				}
+			},
+		)
+
+		on(
+			`create table t (
+				id integer primary key, plain text not null, nullable text unique, part text not null, lower text not null,
+				a text not null, b text not null, folded text not null collate nocase, trimmed text not null collate rtrim,
+				fine text not null unique, also text not null collate nocase unique, number int not null,
+				finer text not null collate nocase unique, unique (a, b));
+			create unique index t_part on t (part) where part <> '';
+			create unique index t_lower on t (lower(lower));
+			create unique index t_folded on t (folded collate binary);
+			create unique index t_trimmed on t (trimmed collate nocase);
+			create unique index t_number on t (number);
+			create table keyless (a text not null, b int unique not null);
+			create table texts (id text primary key)`,
+			'a key is the primary key, or unique by itself over all records, and never null; in the column’s own collation',
+			async (database) => {
+				for (const key of ['plain', 'nullable', 'part', 'lower', 'a', 'b', 'folded', 'trimmed'])
+					await refused(
+						() => SqliteModel.open(database, 't', { key }),
+						`${key} can't be the key of t: a key is unique by itself, and not null; it could be fine or also or number or finer`,
+					)
+				for (const key of ['id', 'fine', 'also', 'number', 'finer'])
+					assert.is((await SqliteModel.open(database, 't', { key })).key, key)
+				await refused(
+					() => SqliteModel.open(database, 'keyless'),
+					`keyless has no primary key: pass { key: '…' }, a column that is unique and not null, by which its records are told apart; it could be b`,
+				)
+				assert.is((await SqliteModel.open(database, 'texts', { key: 'id' })).key, 'id')
 			},
 		)
 

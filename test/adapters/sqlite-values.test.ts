@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { SqliteModel } from '../../lib/adapters/sqlite.ts'
-import { DEFAULT, type Order, type Selection, type Value } from '../../lib/crud/model.ts'
+import { type Condition, DEFAULT, type Order, type Selection, type Value } from '../../lib/crud/model.ts'
 import { RawJson } from '../../lib/wire/raw-json.ts'
 import { describe } from '../helpers/describe.ts'
 import { sqliteDrivers, type TestDatabase } from '../helpers/sqlite.ts'
@@ -149,6 +149,41 @@ for (const driver of sqliteDrivers) {
 		)
 
 		on(
+			'create table t (id integer primary key, n bigint, x real, title text, data blob, price decimal(10, 2), at datetime)',
+			'a list of more values than SQLite takes depth or placeholders finds each exactly',
+			async (database) => {
+				const model = await SqliteModel.open(database, 't')
+				const values = {
+					...{ n: 2n ** 63n - 1n, x: 5e-324, title: 'a\u0000"b', data: new Uint8Array([0, 255]) },
+					...{ price: '12.50', at: '2026-11-20T13:45:00.123Z' },
+				}
+				const others = {
+					...{ n: 2n ** 63n - 2n, x: 0.1 + 0.2, title: 'a', data: new Uint8Array([0]) },
+					...{ price: '12.51', at: '2026-11-20T13:45:00.124Z' },
+				}
+				await model.create(values, selectionOf('id'))
+				await model.create({}, selectionOf('id'))
+				for (const [field, value] of Object.entries(values)) {
+					for (const length of [2, 101, 14_000])
+						for (const exact of [false, true]) {
+							const list = [...Array(length - 1).fill(others[field as keyof typeof others]), value]
+							const where: Condition = { op: 'in', field, values: list, exact }
+							assert.is(await model.count(where), 1, `${field} ${length} ${exact}`)
+							assert.is(await model.count({ op: 'not', term: where }), 0, `${field} ${length}`)
+							const away: Condition = { ...where, values: list.slice(0, -1) }
+							assert.is(await model.count(away), 0, `${field} ${length} ${exact}`)
+							assert.is(await model.count({ op: 'not', term: away }), 1, `${field} ${length}`)
+						}
+				}
+				const floats: Condition = { op: 'in', field: 'x', values: Array(40_000).fill(0.1) }
+				await model.count(floats).then(
+					() => assert.unreachable(),
+					(error: Error) => assert.match(error.message, /40000 values that SQLite takes only one by one/),
+				)
+			},
+		)
+
+		on(
 			'create table t (id bigint primary key, n bigint)',
 			'64-bit integers are strings where the model says so, in records, ids and cursors',
 			async (database) => {
@@ -180,6 +215,23 @@ for (const driver of sqliteDrivers) {
 					{ id: 4, price: null, rate: null },
 				])
 				assert.is(await model.count({ op: 'eq', field: 'price', value: '12.50' }), 1)
+			},
+		)
+
+		on(
+			`create table t (id integer primary key, price decimal(10, 2));
+			insert into t (price) values (0.304), (0.301), (0.303), (0.302), (0.305), (0.301), (7), ('0.30000000000000004')`,
+			'a cursor has more digits of a decimal than were declared',
+			async (database) => {
+				const model = await SqliteModel.open(database, 't')
+				for (const descending of [false, true])
+					for (const shown of [['id'], ['id', 'price']]) {
+						const order = ['price', 'id'].map((field) => ({ field, descending }))
+						const ids = (await walk(model, selectionOf(...shown), order)).map(
+							(record) => (record as { readonly id: number }).id,
+						)
+						assert.equal(descending ? ids.toReversed() : ids, [8, 2, 6, 4, 3, 1, 5, 7])
+					}
 			},
 		)
 

@@ -32,8 +32,9 @@ describeRedis('RedisCache with Redis killed in the middle', (test) => {
 		const redis = await ownRedis()
 		await redis.start(...options)
 		try {
-			// The second round asks for all keys again: what was added before must still be refused.
-			const trial = { work: 'add', keys: 1_000, copies: 25, rounds: 2, prefix: '', port: redis.port } as const
+			// They ask all the time, however quick they are, and at the end for all keys again: what was added before must
+			// still be refused.
+			const trial = { work: 'add', keys: 1_000, copies: 25, rounds: 0, prefix: '', port: redis.port } as const
 			let down = 0
 			const finishes = await race(trial, async () => {
 				await setTimeout(1_000)
@@ -41,6 +42,13 @@ describeRedis('RedisCache with Redis killed in the middle', (test) => {
 				await redis.kill()
 				await setTimeout(2_000)
 				await redis.start(...options)
+				// Until it writes: what a disk that others keep busy takes for that is not the cache's time.
+				const probe = openClient('iovalkey', redis.port)
+				try {
+					await probe.command('SET', 'probe', '1')
+				} finally {
+					probe.close()
+				}
 				down = performance.now() - start
 			})
 			return { finishes, down }

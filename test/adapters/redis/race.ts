@@ -15,7 +15,7 @@ export interface Race {
 	readonly keys: number
 	/** How often each process asks for a key at once. */
 	readonly copies: number
-	/** How often it goes over all keys. @default 1 */
+	/** How often it goes over all keys; 0: until `meanwhile` has ended, and once more. @default 1 */
 	readonly rounds?: number
 	readonly prefix: string
 	readonly port?: number
@@ -39,6 +39,7 @@ export async function race(
 		const finishes = racers.map(finishOf)
 		for (const { child } of racers) child.send('go')
 		await meanwhile()
+		if (rounds === 0) for (const { child } of racers) child.send('once more')
 		return await Promise.all(finishes)
 	} finally {
 		for (const { child } of racers) child.kill('SIGKILL')

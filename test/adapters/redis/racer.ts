@@ -1,6 +1,6 @@
 /**
  * One of several processes that race for the same keys of a Redis: prints `ready`, waits for a message, and sends
- * back what it was answered.
+ * back what it was answered. With 0 rounds it ends after another message.
  *
  *     node --import tsx test/adapters/redis/racer.ts <client> <port> <prefix> add <keys> <copies> <rounds> <timeoutSeconds>
  *     node --import tsx test/adapters/redis/racer.ts <client> <port> <prefix> increment <keys> <copies> <rounds> <timeoutSeconds>
@@ -48,7 +48,12 @@ await cache.get('warm')
 console.log('ready')
 await once(process, 'message')
 let answeredAt = performance.now()
-for (let round = 0; round < Number(rounds); round++) {
+// Where it has no number of rounds it goes on until it is told, and then once more over all keys.
+let left = Number(rounds) || Number.POSITIVE_INFINITY
+process.once('message', () => {
+	left = 2
+})
+for (; left > 0; left--) {
 	for (let first = 0; first < Number(keys); first += WINDOW) {
 		const before = failed
 		await Promise.all(Array.from({ length: WINDOW * Number(copies) }, (_, at) => ask(first + (at % WINDOW))))

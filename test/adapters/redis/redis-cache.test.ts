@@ -75,6 +75,7 @@ describeRedis('RedisCache: what it takes', (test) => {
 		const client = new Redis({ host: '127.0.0.1', port: REDIS_PORT, lazyConnect: true })
 		const cache = new RedisCache(client, { prefix: `verbena-test:${randomUUID()}:` })
 		assert.is(await cache.add('k', 1, 1), true)
+		await cache.delete('k')
 		client.disconnect()
 	})
 })
