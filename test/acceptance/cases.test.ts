@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { describe } from '../helpers/describe.ts'
 import { ROOT, run } from '../helpers/program.ts'
+import { watchStalls } from '../helpers/stalls.ts'
 import { STORES, type Store } from './articles.ts'
 import { withApp } from './running.ts'
 
@@ -60,8 +61,10 @@ function outcomeOn(store: Store): Promise<Outcome> {
  */
 const LATE =
 	/^(?:step \d+: )?(?:server no longer answers ping|no response \(timeout\)|response truncated|connection left open|\d+ responses, want \S+|\d+ ms > \d+|gate \S+ failed)$/
-/** So often are cases run; again only where nothing is wrong but the time, on a machine that stalls for seconds. */
+/** So often are cases run; again only where nothing is wrong but the time, and this process saw the machine stall. */
 const ATTEMPTS = 3
+/** Stalls of more milliseconds are evidence: a quarter of the least that the runner waits. */
+const STALL = 250
 
 /** Whether a run fails, and by nothing but answers that were late. */
 function wasHeldUp({ results }: Outcome): boolean {
@@ -72,9 +75,15 @@ function wasHeldUp({ results }: Outcome): boolean {
 
 /** Runs what is asked of a store, each time in a fresh app. */
 async function runOn(store: Store): Promise<Outcome> {
-	let outcome = await runOnce(store)
-	for (let more = 1; more < ATTEMPTS && wasHeldUp(outcome); more++) outcome = await runOnce(store)
-	return outcome
+	for (let attempt = 1; ; attempt++) {
+		const stalls = watchStalls(STALL)
+		try {
+			const outcome = await runOnce(store)
+			if (attempt === ATTEMPTS || !wasHeldUp(outcome) || !(await stalls.seen())) return outcome
+		} finally {
+			stalls.stop()
+		}
+	}
 }
 
 async function runOnce(store: Store): Promise<Outcome> {

@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,
+	type CrudValues,
 	createServer,
 	type InjectedReply,
 	type InjectedRequest,
@@ -9,7 +10,7 @@ import {
 } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { openStore, type Store, storesHere } from './stores.ts'
-import { type Asked, allRows, serve } from './things.ts'
+import { type Asked, allRows, OPTIONS, serve } from './things.ts'
 
 const HIDDEN = ['secret', 'pin', 'owner'] as const
 const SELECTION = { fields: ['id'], names: ['id'], version: undefined }
@@ -222,6 +223,60 @@ for (const name of await storesHere()) {
 			assert.equal(await fixed(), before)
 			const [row] = await allRows(model)
 			assert.is(row?.version, expected)
+		})
+
+		test('what an override needs of it stands beside the text of each operation, never within', async () => {
+			const seen: unknown[] = []
+			class Needing extends CrudHandler {
+				override async list() {
+					this.needs('secret', 'rank')
+					const page = await super.list({ ...this.listQuery(), limit: 2 })
+					seen.push(...page.needed)
+					return page
+				}
+				override async read(id: string) {
+					this.needs('secret', 'rank')
+					const record = await super.read(id)
+					seen.push(record.needed)
+					return record
+				}
+				override async update(id: string, values: CrudValues) {
+					this.needs('secret', 'rank')
+					const record = await super.update(id, values)
+					seen.push(record.needed)
+					return record
+				}
+				override async remove(id: string) {
+					this.needs('secret', 'rank')
+					const record = await super.remove(id)
+					seen.push(record.needed)
+					return record
+				}
+			}
+			const server = createServer({ things: new Needing(model, OPTIONS) })
+			const big = '9007199254740993'
+			const ask = async (request: InjectedRequest) => {
+				const { text } = await server.inject(request)
+				assert.not.match(text(), 'MARKER')
+				return text()
+			}
+			const [id] = ids
+			assert.match(await ask({ url: '/things?fields=title,extra' }), /"title":"title 1"/)
+			assert.match(await ask({ url: '/things' }), /"rank":2/)
+			const patch = json('PATCH', `/things/${id}?fields=title,rank`, { rank: big, extra: { a: '},{"x":1' } })
+			assert.is(await ask(patch), `{"success":true,"data":{"title":"title 1","rank":${big}}}`)
+			const record = await ask({ url: `/things/${id}?fields=extra` })
+			assert.equal(JSON.parse(record), { success: true, data: { extra: { a: '},{"x":1' } } })
+			const removed = await ask({ method: 'DELETE', url: `/things/${id}?fields=title` })
+			assert.is(removed, '{"success":true,"data":{"title":"title 1"}}')
+			const expected = ['1 1', '2 2', '1 1', '2 2', ...['1', '1', '1'].map((n) => `${n} ${Number(big)}`)]
+			assert.equal(
+				seen,
+				expected.map((one) => {
+					const [n, rank] = one.split(' ')
+					return { secret: `MARKER-secret-${n}`, rank: Number(rank) }
+				}),
+			)
 		})
 
 		test('a hidden column that a replacement does not name keeps its value', async () => {

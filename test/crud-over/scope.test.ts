@@ -1,11 +1,30 @@
 /** Two owners under `scope()`: neither sees, changes or deletes the other's, over every store. */
 import * as assert from 'uvu/assert'
-import { CrudHandler, createServer, type InjectedReply, type Model } from '../../lib/index.ts'
+import {
+	CrudHandler,
+	type CrudOperation,
+	type CrudValues,
+	createServer,
+	type InjectedReply,
+	type Model,
+} from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { openStore, type Store, storesHere } from './stores.ts'
 import { type Asked, allRows, OPTIONS, serve } from './things.ts'
 
 const NOBODY = '900000001'
+
+/** All read, own ones change: the override looks at the record first, as all may. */
+class Shared extends CrudHandler {
+	override scope(operation: CrudOperation): Record<string, unknown> {
+		return operation === 'list' || operation === 'read' ? {} : { owner: this.request.header('x-owner') }
+	}
+
+	override async update(id: string, values: CrudValues) {
+		const before = await this.read(id)
+		return before.version === undefined ? null : super.update(id, values)
+	}
+}
 
 interface Sent {
 	readonly body?: unknown
@@ -135,6 +154,35 @@ for (const name of await storesHere()) {
 				)
 				assert.equal(await Promise.all(asks), expected)
 			}
+		})
+
+		test('where all read and own ones change, bob reads what is of ann and changes nothing of it', async () => {
+			const server = createServer({ shared: new Shared(model, OPTIONS) })
+			const before = await allRows(model)
+			const ask = (owner: string, method: string, id = '', sent: Sent = {}) =>
+				server.inject({
+					...{ method, url: `/shared/${id}`, body: sent.body },
+					headers: { 'x-owner': owner, ...sent.headers },
+				})
+			assert.is((await ask('bob', 'GET', ann[0])).status, 200)
+			const many = { 'if-match': '"1", "2"' }
+			for (const method of ['PATCH', 'POST', 'PUT', 'DELETE'])
+				for (const headers of [
+					{},
+					{ 'if-match': '"1"' },
+					many,
+					{ 'if-match': '*' },
+					{ 'if-none-match': '*' },
+				])
+					assert.is((await ask('bob', method, ann[0], { body: { title: 'x' }, headers })).status, 404)
+			assert.is((await ask('bob', 'PATCH', ann[0], { body: {} })).status, 404)
+			assert.equal(await allRows(model), before)
+			assert.is((await ask('ann', 'PATCH', ann[0], { body: { title: 'a3' } })).status, 200)
+			assert.is((await ask('ann', 'DELETE', ann[1])).status, 200)
+			const made = await ask('bob', 'POST', '', { body: { title: 'b3' } })
+			assert.is(made.status, 201)
+			const titles = (await allRows(model)).map(({ title, owner }) => `${title} ${owner}`)
+			assert.equal(titles, ['a3 ann', 'b1 bob', 'b2 bob', 'b3 bob'])
 		})
 
 		test('each deletes his own', async () => {

@@ -14,11 +14,11 @@ const RECORDS = 100
 const BYTES = 500_000
 
 async function refused(model: Model): Promise<void> {
-	const handler = new CrudHandler(model, { visible: 'all', maxLimit: RECORDS })
+	const handler = new CrudHandler(model, { visible: 'all', maxLimit: RECORDS, maxPageBytes: 268_435_456 })
 	const { said, ask } = asking({ notes: handler })
 	assert.is(
 		await said(`/notes?limit=${RECORDS}`),
-		'400 {"success":false,"error":"This page is too large for one answer: ask for fewer records by limit","code":"bad_request","details":[{"field":"limit","code":"max","message":"is more than one answer can hold of these records"}]}',
+		'400 {"success":false,"error":"This page would have more than 268435456 bytes: ask for fewer records by limit, or for fewer fields by fields","code":"too_large","details":[{"field":"limit","code":"max","message":"is more than one answer can hold of these records"}]}',
 	)
 	assert.is((await ask('/notes?limit=10&fields=text')).body.length > 10 * BYTES * 6, true)
 	assert.is((await ask('/notes/5?fields=id')).status, 200)
