@@ -1,6 +1,6 @@
 /** How long what is asked, and what is answered beside the body, may be. */
 import * as assert from 'uvu/assert'
-import { CrudHandler, MemoryModel, ModelError } from '../../lib/index.ts'
+import { CrudHandler, type CrudOptions, MemoryModel, ModelError } from '../../lib/index.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -12,8 +12,8 @@ const model = () =>
 		rows: [{ text: `${LONG}a` }, { text: `${LONG}b` }, { text: 'c' }],
 	})
 
-function notes(asked = model()) {
-	return asking({ notes: new CrudHandler(asked, { visible: 'all', searchable: ['text'] }) })
+function notes(asked = model(), options: Partial<CrudOptions> = {}) {
+	return asking({ notes: new CrudHandler(asked, { visible: 'all', searchable: ['text'], ...options }) })
 }
 
 describe('bounds of CRUD', (test) => {
@@ -35,6 +35,82 @@ describe('bounds of CRUD', (test) => {
 		assert.is((await ask(`/notes?search=${'x'.repeat(1_001)}`)).status, 400)
 	})
 
+	const contains = (count: number): string =>
+		JSON.stringify({ or: Array.from({ length: count }, (_, at) => ({ text: { contains: `z${at}` } })) })
+
+	test('a request looks into texts at most maxTextTerms times, 10 where nothing else is said', async () => {
+		const { ask, said } = notes()
+		assert.is((await ask(`/notes?filter=${contains(10)}`)).status, 200)
+		const message = 'is a text comparison too many: there may be 10 in a request'
+		const told = (place: string, words: string) =>
+			`400 {"success":false,"error":"${place} ${words}","code":"bad_request","details":[{"field":"${place}","code":"max","message":"${words}"}]}`
+		assert.is(await said(`/notes?filter=${contains(11)}`), told('filter.or.10.text.contains', message))
+		const more = 'text[contains]=a&text[startsWith]=b&text[endsWith]=c'
+		assert.is((await ask(`/notes?filter=${contains(7)}&${more}`)).status, 200)
+		assert.is(await said(`/notes?${more}&filter=${contains(8)}`), told('filter.or.7.text.contains', message))
+		const body = { filter: JSON.parse(contains(10)), text: { endsWith: 'c' } }
+		assert.is(await said('QUERY /notes', { body }), told('text.endsWith', message))
+		assert.is((await ask(`/notes?${'text[eq]=a&'.repeat(1)}text[gt]=b&filter=${contains(10)}`)).status, 200)
+	})
+
+	test('a list of a query has at most maxIn values, 100 where nothing else is said', async () => {
+		const numbers = (count: number): string => Array.from({ length: count }, (_, at) => at).join()
+		const repeated = (count: number): string => numbers(count).replace(/,?(\d+)/g, 'id=$1&')
+		for (const [options, most] of [
+			[{}, 100],
+			[{ maxIn: 2 }, 2],
+			[{ maxIn: 1_000 }, 1_000],
+			[{ maxIn: 1 }, 1],
+		] as const) {
+			const { ask } = notes(model(), options)
+			// A URL has a thousand parameters at most.
+			const listed = (count: number): string => `id[nin]=${numbers(count)}`
+			for (const query of most < 1_000 ? [listed, repeated] : [listed]) {
+				assert.is((await ask(`/notes?${query(most)}`)).status, 200)
+				const { status, text } = await ask(`/notes?${query(most + 1)}`)
+				assert.is(status, 400)
+				assert.match(text(), `may have at most ${most} values`)
+			}
+			const body = (count: number) => ({ body: { id: { in: numbers(count).split(',').map(Number) } } })
+			assert.is((await ask('QUERY /notes', body(most))).status, 200)
+			assert.is((await ask('QUERY /notes', body(most + 1))).status, 400)
+			assert.is((await ask('/notes?id[between]=1,2')).status, 200)
+		}
+		for (const maxIn of [0, 10_001])
+			assert.throws(
+				() => notes(model(), { maxIn }),
+				`maxIn must be a whole number from 1 to 10000, got ${maxIn}`,
+			)
+	})
+
+	test('each word of a search counts once for each searchable field', async () => {
+		const fields = { id: 'integer', a: 'text', b: 'text', c: 'text' } as const
+		const three = new MemoryModel('three', { key: 'id', fields, rows: [{ a: 'x', b: 'y', c: 'z' }] })
+		const { ask, said } = notes(three, { searchable: ['a', 'b', 'c'] })
+		assert.is((await ask('/notes?search=x+y+z')).status, 200)
+		assert.match(
+			await said('/notes?search=x+y+z+w'),
+			/^400 .*search compares each word with 3 fields, which is a text comparison too many: there may be 10 in a request/,
+		)
+		assert.is((await ask('/notes?search=x+y+z&a[contains]=x')).status, 200)
+		assert.is((await ask('/notes?search=x+y+z&a[contains]=x&b[contains]=y')).status, 400)
+		const more = notes(three, { searchable: ['a', 'b', 'c'], maxTextTerms: 12 })
+		assert.is((await more.ask('/notes?search=x+y+z+w')).status, 200)
+	})
+
+	test('more searchable fields than maxTextTerms are refused when the handler is made', () => {
+		assert.throws(
+			() => notes(model(), { maxTextTerms: 101 }),
+			'CrudHandler: maxTextTerms must be a whole number from 1 to 100, got 101',
+		)
+		const fields = { id: 'integer', a: 'text', b: 'text' } as const
+		const two = new MemoryModel('two', { key: 'id', fields })
+		assert.throws(
+			() => notes(two, { searchable: ['a', 'b'], maxTextTerms: 1 }),
+			'CrudHandler: searchable has 2 fields, and each word of a search is looked for in all of them: raise maxTextTerms, which is 1',
+		)
+	})
+
 	test('what is equal may be as long as a value', async () => {
 		const { said } = notes()
 		const found = await said('QUERY /notes?fields=id', { body: { text: `${LONG}a` } })
@@ -52,11 +128,47 @@ describe('bounds of CRUD', (test) => {
 		assert.match(String((await ask('/notes?sort=id&limit=2')).headers.link), /rel="next"$/)
 	})
 
-	test('a page that its store can not put together is 400, and says what to do', async () => {
+	const REFUSED =
+		'400 {"success":false,"error":"This page would have more than 30000 bytes: ask for fewer records by limit, or for fewer fields by fields","code":"too_large","details":[{"field":"limit","code":"max","message":"is more than one answer can hold of these records"}]}'
+
+	test('a page of more than maxPageBytes is 400, and says what to do', async () => {
+		const { said, ask } = notes(model(), { maxPageBytes: 30_000 })
+		assert.is(await said('/notes'), REFUSED)
+		assert.is(await said('/notes?limit=2&count=exact'), REFUSED)
+		assert.is((await ask('/notes?limit=1')).status, 200)
+		assert.is((await ask('/notes?limit=2&offset=1')).status, 200)
+		assert.is((await ask('/notes?fields=id')).status, 200)
+		assert.is((await ask('/notes?limit=0')).status, 200)
+	})
+
+	test('so is one of a store that knows of no bound, or that can not put it together', async () => {
+		const careless = model()
+		const list = careless.list.bind(careless)
+		careless.list = ({ maxBytes: _, ...query }) => list(query)
+		const { said, ask } = notes(careless, { maxPageBytes: 30_000 })
+		assert.is(await said('/notes'), REFUSED)
+		assert.is((await ask('/notes?fields=id&sort=-text&limit=1')).status, 200)
+		const short = notes(careless, { maxPageBytes: 19_000 })
+		assert.match(await short.said('/notes?fields=id&sort=-text&limit=1'), /^400 .*"too_large"/)
+		assert.is((await short.ask('/notes?fields=id&sort=-text&limit=3')).status, 200)
 		const large = model()
 		large.list = () => Promise.reject(new ModelError('too_large'))
-		const { status, text } = await notes(large).ask('/notes')
-		assert.is(status, 400)
-		assert.match(text(), /ask for fewer records by limit/)
+		assert.is(await notes(large, { maxPageBytes: 30_000 }).said('/notes'), REFUSED)
+	})
+
+	test('the bound is 8 MiB where nothing else is said, and of bytes of UTF-8', async () => {
+		const rows = Array.from({ length: 100 }, () => ({ text: '\u00e9'.repeat(45_000) }))
+		const large = new MemoryModel('note', { key: 'id', fields: { id: 'integer', text: 'text' }, rows })
+		const { ask } = notes(large)
+		assert.is((await ask('/notes?limit=100')).status, 400)
+		assert.is((await ask('/notes?limit=90')).status, 200)
+	})
+
+	test('an option that is out of range is refused when the handler is made', () => {
+		for (const maxPageBytes of [0, 1.5, 268_435_457, Number.NaN])
+			assert.throws(
+				() => notes(model(), { maxPageBytes }),
+				`CrudHandler: maxPageBytes must be a whole number from 1 to 268435456, got ${maxPageBytes}`,
+			)
 	})
 })

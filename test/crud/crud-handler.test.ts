@@ -360,6 +360,10 @@ describe('crud/crud-handler: subclasses', (test) => {
 		assert.equal(await dataOf(asked, '/article/first'), await dataOf(asked, '/article/1'))
 		assert.equal(await dataOf(asked, '/article/by/2'), await dataOf(asked, '/article/2'))
 		assert.is((await asked.ask('/article/by/99')).status, 404)
+		for (const method of ['PATCH', 'PUT', 'DELETE', 'POST']) {
+			const refused = await asked.ask(`${method} /article/first`, { body: { title: 'N' } })
+			assert.equal([refused.status, refused.headers.allow], [405, 'GET, HEAD, OPTIONS'], method)
+		}
 	})
 
 	test('a custom route leads to no operation that is not allowed', () => {

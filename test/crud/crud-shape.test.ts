@@ -3,9 +3,16 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { crudShape } from '../../lib/crud/crud-shape.ts'
 import { FACTS } from '../../lib/crud/crud-view.ts'
+import { orNull } from '../../lib/crud/field-schema.ts'
 import type { JsonSchema } from '../../lib/describe/json-schema.ts'
 import type { BodyShape, Shape } from '../../lib/describe/shape.ts'
-import { CrudHandler, type CrudOperation, type CrudOptions, MemoryModel } from '../../lib/index.ts'
+import {
+	CrudHandler,
+	type CrudOperation,
+	type CrudOptions,
+	type CrudQuery,
+	MemoryModel,
+} from '../../lib/index.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { ajv } from '../openapi/ajv.ts'
@@ -143,6 +150,34 @@ describe('a record’s schema', (test) => {
 		assert.is(shape(Own, 'update').schema.title, 'BlogArticle')
 		assert.equal(shape(Stripped, 'read').schema, {})
 		assert.equal(shape(Stripped, 'list').schema, { type: 'array', items: {} })
+	})
+
+	test('is a page of records where a subclass answers lists, unless its docs say otherwise', async () => {
+		class Own extends CrudHandler {
+			override list(query?: Partial<CrudQuery>) {
+				return super.list(query)
+			}
+		}
+		const { schema, isPage, key, isOpen } = crudShape(
+			new Own(model(), OPTIONS)[FACTS],
+			undefined,
+			'list',
+		).answer
+		assert.equal([schema.items?.title, isPage, key, isOpen], ['BlogArticle', true, 'id', true])
+		class Counting extends Own {
+			override docs = { list: { answer: z.object({ count: z.number() }) } }
+		}
+		class Some extends Own {
+			override docs = { list: { answer: z.array(z.string()) } }
+		}
+		const isPaged = async (handler: CrudHandler) => {
+			const { server } = asking({ own: handler }, { openapi: { title: 'T' } })
+			const { text } = await server.inject({ url: '/openapi.json' })
+			return /"required":\["success","data","meta"\]/.test(text())
+		}
+		assert.is(await isPaged(new Own(model(), OPTIONS)), true)
+		assert.is(await isPaged(new Counting(model(), OPTIONS)), false)
+		assert.is(await isPaged(new Some(model(), OPTIONS)), true)
 	})
 })
 
@@ -306,6 +341,7 @@ describe('what goes with an operation', (test) => {
 				...['limit', 'offset', 'cursor', 'count', 'sort', 'fields', 'search', 'filter'],
 				...['note', 'note[ne]', 'note[in]', 'note[nin]', 'note[null]', 'note[gt]', 'note[gte]', 'note[lt]'],
 				...['note[lte]', 'note[between]', 'note[contains]', 'note[startsWith]', 'note[endsWith]'],
+				...['note[ieq]', 'note[icontains]', 'note[istartsWith]', 'note[iendsWith]'],
 				...['done', 'done[ne]', 'done[in]', 'done[nin]'],
 			],
 		)
@@ -387,4 +423,21 @@ describe('bodies by their schema, compared with what is taken', (test) => {
 			assert.ok(tally.fine > 20 && tally.wrong > 20, JSON.stringify(tally))
 		})
 	}
+})
+
+describe('crud/field-schema: a field that can be null', (test) => {
+	const table: [string, JsonSchema, JsonSchema][] = [
+		['a type', { type: 'string' }, { type: ['string', 'null'] }],
+		['choices', { type: 'string', enum: ['a'] }, { type: ['string', 'null'], enum: ['a', null] }],
+		['choices of any type', { enum: ['a', 1] }, { enum: ['a', 1, null] }],
+		['one of several', { anyOf: [{ type: 'string' }] }, { anyOf: [{ type: 'string' }, { type: 'null' }] }],
+	]
+	for (const [what, schema, expected] of table)
+		test(`${what} has null beside it`, () => assert.equal(orNull(schema), expected))
+
+	test('null is taken by the description of a nullable field with choices', () => {
+		const schema = orNull({ type: 'string', enum: ['draft', 'public'] })
+		const isFine = ajv().compile(schema)
+		assert.equal([isFine(null), isFine('draft'), isFine('gone')], [true, true, false])
+	})
 })

@@ -93,7 +93,7 @@ describe('crud/list-query: pages', (test) => {
 		['sort=--id', '400 sort may only name id, title, body, state, rating, published'],
 		['fields=', '400 fields may only name id, title, body, state, rating, published'],
 		['search=%00', '400 search must be well-formed Unicode without U+0000'],
-		[`search=${'a+b+c+d+e+f+g+'.repeat(3)}`, ''],
+		[`search=${'a+b+c+d+e+'.repeat(5)}`, ''],
 		[
 			`search=${Array.from({ length: 21 }, (_, at) => `w${at}`).join('+')}`,
 			'400 search may have at most 20 words',
@@ -116,6 +116,24 @@ describe('crud/list-query: pages', (test) => {
 		}
 		const filter = encodeURIComponent('{"and":[{"id":{"gt":1}},{"state":["public"]}]}')
 		assert.equal(await idsOf(asked, `/article?limit=3&cursor=${next}&filter=${filter}`), [4, 5])
+	})
+
+	test('nor is a cursor of a condition one of its opposite, or of the same without regard to case', async () => {
+		const filtered = (filter: unknown): string => `filter=${encodeURIComponent(JSON.stringify(filter))}`
+		const pairs: [unknown, unknown][] = [
+			[{ not: { id: { gt: 9 } } }, { id: { gt: 9 } }],
+			[{ id: { lt: 9 } }, { not: { id: { lt: 9 } } }],
+			[{ title: { contains: 'Title' } }, { title: { icontains: 'Title' } }],
+		]
+		for (const [first, other] of pairs) {
+			const { next } = await metaOf(`limit=1&${filtered(first)}`)
+			assert.type(next, 'string')
+			assert.is((await asked.ask(`/article?cursor=${next}&${filtered(first)}`)).status, 200)
+			assert.is(
+				await refusalOf(asked, `/article?cursor=${next}&${filtered(other)}`),
+				'400 cursor belongs to a list with another sort or filter',
+			)
+		}
 	})
 
 	test("a cursor's values are made sure of", async () => {

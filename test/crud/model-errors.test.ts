@@ -1,5 +1,11 @@
 import * as assert from 'uvu/assert'
-import { CrudHandler, MemoryModel, ModelError, type ModelErrorKind } from '../../lib/index.ts'
+import {
+	CrudHandler,
+	type DatabaseMessages,
+	MemoryModel,
+	ModelError,
+	type ModelErrorKind,
+} from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { articles, OPTIONS, refusalOf } from './articles.ts'
 
@@ -99,6 +105,66 @@ describe('crud/model-errors', (test) => {
 		)
 	})
 
+	test('what the rights of the store do not allow is 403, and what its rules refuse 422', async () => {
+		for (const request of [...WRITES, 'DELETE /article/1']) {
+			const body = request.startsWith('DELETE') ? undefined : BODY
+			assert.is(await refusalOf(failing('forbidden'), request, { body }), '403 Forbidden')
+			const refused = failing('refused')
+			assert.is(await refusalOf(refused, request, { body }), '422 The database refuses this change')
+			const { code } = (await refused.ask(request, { body })).json() as { code: string }
+			assert.is(code, 'refused_by_database')
+		}
+	})
+
+	const raised: [DatabaseMessages | undefined, ModelErrorKind, string, string][] = [
+		[undefined, 'refused', 'P0001', '422 The database refuses this change'],
+		[[], 'refused', 'P0001', '422 The database refuses this change'],
+		[['AB123'], 'refused', 'P0001', '422 The database refuses this change'],
+		[['P0001'], 'refused', 'P0001', '422 only 3 of sqltable left'],
+		[{ P0001: true }, 'refused', 'P0001', '422 only 3 of sqltable left'],
+		[{ P0001: 'The stock is too low' }, 'refused', 'P0001', '422 The stock is too low'],
+		[{ SQLITE_CONSTRAINT_TRIGGER: 'No' }, 'refused', 'SQLITE_CONSTRAINT_TRIGGER', '422 No'],
+		[{ '23514': true }, 'check', '23514', '422 only 3 of sqltable left'],
+		[{ '23505': 'Twice' }, 'unique', '23505', '409 Twice'],
+		[{ '23503': 'In use' }, 'foreign_key', '23503', '409 In use'],
+		[{ '42501': 'Not yours' }, 'forbidden', '42501', '403 Not yours'],
+		[{ constructor: 'x' } as never, 'refused', 'P0001', 'TypeError'],
+	]
+	for (const [databaseMessages, kind, code, told] of raised) {
+		test(`${kind} raised as ${code} is ${told} with ${JSON.stringify(databaseMessages)}`, async () => {
+			const message = 'only 3 of sqltable left'
+			const error = () => new ModelError(kind, [], DRIVER(), { code, message })
+			const handler = () => new CrudHandler(new Failing(error), { ...OPTIONS, databaseMessages })
+			if (told === 'TypeError') assert.throws(handler, /databaseMessages: "constructor" is no SQLSTATE/)
+			else
+				for (const request of WRITES)
+					assert.is(await refusalOf(articles(handler()), request, { body: BODY }), told)
+		})
+	}
+
+	test('the text of an error that no rule has raised is never shown', async () => {
+		const handler = new CrudHandler(new Failing(() => new ModelError('check', ['title'], DRIVER())), {
+			...OPTIONS,
+			databaseMessages: ['23514', '23505'],
+		})
+		const told = await refusalOf(articles(handler), 'POST /article', { body: BODY })
+		assert.is(told, "422 title can't be stored with this value")
+	})
+
+	test('databaseMessages that mean nothing are refused', () => {
+		for (const [option, message] of [
+			['P0001', /databaseMessages must be an array of codes, or an object/],
+			[['P001'], /"P001" is no SQLSTATE/],
+			[['p0001'], /"p0001" is no SQLSTATE/],
+			[[1], /1 is no SQLSTATE/],
+			[{ P0001: false }, /P0001 must be true for the database's own text, or the text to send instead/],
+			[{ P0001: '' }, /P0001 must be true/],
+		] as const) {
+			const options = { ...OPTIONS, databaseMessages: option as never }
+			assert.throws(() => new CrudHandler(new Failing(DRIVER), options), message)
+		}
+	})
+
 	test('what can not even be compared with is 400', async () => {
 		for (const request of READS)
 			assert.is(
@@ -123,6 +189,8 @@ describe('crud/model-errors', (test) => {
 			'not_null',
 			'check',
 			'invalid',
+			'forbidden',
+			'refused',
 			'busy',
 			'unavailable',
 			'outcome_unknown',

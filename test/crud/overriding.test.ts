@@ -1,5 +1,6 @@
 /** What overrides are given, what they may answer, and what `super` answers them, types among it. */
 import * as assert from 'uvu/assert'
+import { part } from '../../lib/crud/needed.ts'
 import {
 	CrudHandler,
 	type CrudPage,
@@ -11,10 +12,11 @@ import {
 	RawJson,
 	reply,
 } from '../../lib/index.ts'
-import { asking } from '../helpers/asking.ts'
+import { dataIn, open } from '../explorer/page-of.ts'
+import { type Asking, asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { type Same, same } from '../helpers/same.ts'
-import { articleModel, articles, dataOf, EVERYTHING, OPTIONS } from './articles.ts'
+import { articleModel, articles, dataOf, EVERYTHING, idsOf, OPTIONS, refusalOf } from './articles.ts'
 
 describe('crud: the types of operations', (test) => {
 	const handler = new CrudHandler(articleModel(), OPTIONS)
@@ -175,5 +177,261 @@ describe('crud: the values of an override', (test) => {
 		for (const [name, value] of Object.entries(given)) assert.equal(created[name], value, name)
 		assert.equal(Object.keys(created).sort(), Object.keys(given).sort())
 		assert.equal([replaced.isOn, replaced.note], [DEFAULT, null])
+	})
+})
+
+describe('crud: pages that other methods answer', (test) => {
+	class Pages extends CrudHandler {
+		override customRoutes = { 'GET of/%s': 'ofOwner' }
+
+		get_latest() {
+			return this.list({ order: [{ field: 'id', descending: true }], limit: 2, total: true })
+		}
+		async get_named() {
+			const page = await this.list({ limit: 2 })
+			return page.with((page.value() as { id: number }[]).map(({ id }) => ({ id, name: `n${id}` })))
+		}
+		async get_replied() {
+			return reply(await this.list({ limit: 2 }), { status: 203 })
+		}
+		async get_own_meta() {
+			return reply(await this.list({ limit: 2 }), { meta: { own: true } })
+		}
+		ofOwner(owner: string) {
+			return this.list({ ...this.listQuery(), where: { op: 'eq', field: 'owner', value: owner } })
+		}
+		async get_one() {
+			return this.read('1')
+		}
+		get_none() {
+			return [this.wrap]
+		}
+	}
+	const options = { visible: ['id', 'title'] }
+	const pages = () => articles(new Pages(articleModel(), options))
+	const metaOf = async (asked: Asking, url: string) => {
+		const answer = await asked.ask(url)
+		return { ...(answer.json() as { meta?: object }).meta, link: answer.headers.link }
+	}
+
+	test('keep meta, Link and X-Total-Count', async () => {
+		const answer = await pages().ask('/article/latest')
+		const { data, meta } = answer.json() as { data: unknown; meta: { next: string } }
+		assert.equal(data, [
+			{ id: 5, title: 'Title 5' },
+			{ id: 4, title: 'Title 4' },
+		])
+		assert.equal(meta, { limit: 2, offset: 0, next: meta.next, total: 5 })
+		assert.is(answer.headers.link, `</article/latest?cursor=${meta.next}>; rel="next"`)
+		assert.is(answer.headers['x-total-count'], '5')
+	})
+
+	test('keep them through with() and reply(), which may have a meta of its own', async () => {
+		const asked = pages()
+		for (const url of ['/article/named', '/article/replied']) {
+			const { link, ...meta } = await metaOf(asked, url)
+			assert.equal(Object.keys(meta), ['limit', 'offset', 'next'], url)
+			assert.match(String(link), 'rel="next"')
+		}
+		assert.is((await asked.ask('/article/replied')).status, 203)
+		assert.equal(await metaOf(asked, '/article/own_meta'), { own: true, link: undefined })
+		assert.equal(await metaOf(asked, '/article/none'), { link: undefined })
+	})
+
+	test('of an overridden list keep the search, filters and pages of the explorer', async () => {
+		class Overriding extends CrudHandler {
+			override async list(query?: Partial<CrudQuery>) {
+				const page = await super.list(query)
+				return page.with(page.value())
+			}
+		}
+		const dataOf = async (handler: CrudHandler) => {
+			const { server } = asking({ article: handler }, { explorer: true })
+			const { ways, recordPath } = dataIn(await open(server, '/article?limit=1'))
+			return { ways, recordPath }
+		}
+		const own = await dataOf(new Overriding(articleModel(), OPTIONS))
+		const way = own.ways.find(({ method }) => method === 'GET')
+		assert.equal([way?.isPage, own.recordPath], [true, '/article/{id}'])
+		assert.ok(way?.query.some(({ name }) => name === 'search'))
+		assert.equal(own, await dataOf(new CrudHandler(articleModel(), OPTIONS)))
+	})
+
+	test('of an overridden list through reply() too', async () => {
+		class Replying extends CrudHandler {
+			override async list(query?: Partial<CrudQuery>) {
+				return reply(await super.list(query), { status: 203 })
+			}
+		}
+		const asked = articles(new Replying(articleModel(), options))
+		const { link, ...meta } = await metaOf(asked, '/article?limit=1&count=exact')
+		assert.equal([Object.keys(meta), link !== undefined], [['limit', 'offset', 'next', 'total'], true])
+	})
+
+	test('take what a list takes by listQuery(), and their cursors lead on', async () => {
+		const asked = pages()
+		assert.equal(await idsOf(asked, '/article/of/ann'), [1, 3, 5])
+		assert.equal(await idsOf(asked, '/article/of/ann?sort=-id&limit=2'), [5, 3])
+		const first = await asked.ask('/article/of/ann?sort=-id&limit=2&fields=id')
+		const [, next = ''] = /^<([^>]+)>/.exec(String(first.headers.link)) ?? []
+		assert.equal(await dataOf(asked, next), [{ id: 1 }])
+		assert.is(
+			await refusalOf(asked, '/article/of/ann?secret=MARKER1'),
+			'400 secret is no parameter of this list: there are limit, offset, cursor, sort, fields, count, filter, id, title',
+		)
+		const outside = new Pages(articleModel(), options)
+		assert.throws(() => outside.listQuery(), /listQuery of Pages was used outside of a request/)
+	})
+
+	test('go through stripObject, as records do', async () => {
+		class Stripping extends Pages {
+			override stripObject({ id }: Record<string, unknown>) {
+				return { no: id }
+			}
+		}
+		const asked = articles(new Stripping(articleModel(), options))
+		assert.equal(await dataOf(asked, '/article/latest'), [{ no: 5 }, { no: 4 }])
+		assert.equal((await metaOf(asked, '/article/latest')).link !== undefined, true)
+		assert.equal(await dataOf(asked, '/article/one'), { no: 1 })
+		assert.equal(await dataOf(asked, '/article/replied'), [{ no: 1 }, { no: 2 }])
+	})
+})
+
+describe('crud: fields that an override needs', (test) => {
+	class Needing extends CrudHandler {
+		override async list(query?: Partial<CrudQuery>) {
+			this.needs('id', 'owner')
+			const page = await super.list(query)
+			const records = page.value() as object[]
+			return page.with(records.map((record, at) => ({ ...record, by: page.needed[at]?.owner })))
+		}
+		override async read(id: string) {
+			this.needs('id', 'secret')
+			const record = await super.read(id)
+			const { secret, id: own } = record.needed
+			return record.with({ ...(record.value() as object), url: `/${own}`, isKept: typeof secret })
+		}
+		override async create(values: CrudValues) {
+			this.needs('id')
+			const record = await super.create(values)
+			return record.with({ made: record.needed.id })
+		}
+		override async update(id: string, values: CrudValues) {
+			this.needs('owner')
+			const { needed } = await super.read(id)
+			return needed.owner === 'ann' ? super.update(id, values) : this.error('Not yours', 403)
+		}
+		override async replace(id: string, values: CrudValues) {
+			this.needs('body')
+			return (await super.replace(id, values)).with({ id })
+		}
+		override remove(id: string) {
+			this.needs('owner', 'secret')
+			return super.remove(id)
+		}
+		async get_owners() {
+			this.needs('owner')
+			return (await this.list({ limit: 2 })).needed
+		}
+	}
+	const needing = () => articles(new Needing(articleModel(), OPTIONS))
+
+	test('are in no answer that the client has not asked them for', async () => {
+		const asked = needing()
+		assert.equal(await dataOf(asked, '/article?fields=title&limit=2'), [
+			{ title: 'Title 1', by: 'ann' },
+			{ title: 'Title 2', by: 'bob' },
+		])
+		assert.equal(await dataOf(asked, '/article?fields=id&id=2'), [{ id: 2, by: 'bob' }])
+		const read = { title: 'Title 1', url: '/1', isKept: 'string' }
+		assert.equal(await dataOf(asked, '/article/1?fields=title'), read)
+		const whole = (await dataOf(asked, '/article/1')) as object
+		assert.equal(Object.keys(whole), [...OPTIONS.visible, 'url', 'isKept'])
+		const body = { title: 'New' }
+		assert.equal(await dataOf(asked, 'POST /article?fields=body', { body }), { made: 6 })
+		assert.equal(await dataOf(asked, 'PATCH /article/1?fields=title', { body: { title: 'A' } }), {
+			title: 'A',
+		})
+		assert.is((await asked.ask('PATCH /article/2', { body: { title: 'A2' } })).status, 403)
+		assert.equal(await dataOf(asked, 'PATCH /article/1?fields=title', { body: {} }), { title: 'A' })
+		assert.equal(await dataOf(asked, 'DELETE /article/6?fields=title'), { title: 'New' })
+		assert.equal(await dataOf(asked, '/article/owners'), [
+			{ id: 1, owner: 'ann' },
+			{ id: 2, owner: 'bob' },
+		])
+	})
+
+	test('that there are not are an error, and so is asking outside of a request', async () => {
+		class Wrong extends CrudHandler {
+			override read(id: string) {
+				this.needs('ownr')
+				return super.read(id)
+			}
+		}
+		const asked = articles(new Wrong(articleModel(), OPTIONS))
+		assert.is((await asked.ask('/article/1')).status, 500)
+		assert.is(asked.logged(), 'Wrong.needs() was given ownr, which is no field: did you mean owner?')
+		assert.throws(() => new Wrong(articleModel(), OPTIONS).needs('id'), /outside of a request/)
+	})
+
+	test('are in no answer of a model that leaves fields out, or has them in another order', async () => {
+		const model = articleModel()
+		const { read } = model
+		for (const [json, answered] of [
+			['{"title":"T","owner":"HIDDEN","secret":"HIDDEN"}', { title: 'T' }],
+			['{"secret":"HIDDEN","id":1,"owner":"HIDDEN","title":"T"}', { id: 1, title: 'T' }],
+			['{"owner":"HIDDEN","secret":"HIDDEN"}', {}],
+			['{}', {}],
+		] as const) {
+			model.read = async (id, ...more) => {
+				const found = await read.call(model, id, ...more)
+				return found === undefined ? undefined : { ...found, json }
+			}
+			const { needed, text } = await asked(model)
+			assert.equal(JSON.parse(text).data, answered)
+			assert.equal(needed, json === '{}' ? {} : { owner: 'HIDDEN', secret: 'HIDDEN' })
+		}
+		async function asked(of: MemoryModel) {
+			let needed: unknown
+			class Reading extends CrudHandler {
+				override async read(id: string) {
+					this.needs('owner', 'secret')
+					const record = await super.read(id)
+					needed = record.needed
+					return record
+				}
+			}
+			const reply = await articles(new Reading(of, OPTIONS)).ask('/article/1?fields=id,title,body')
+			return { text: String(reply.body), needed }
+		}
+	})
+
+	test('are taken out of the text as it was written, digit for digit', () => {
+		const text = ' [ {"a" : "x,}]\\\\\\"" , "b":9007199254740993,"c":[1,{"d":2}] } ,{"a":"","b":1,"c":null}]'
+		const two = part(text, ['a', 'b'], ['a', 'c'])
+		assert.is(two.json, ' [ {"a" : "x,}]\\\\\\"" , "b":9007199254740993} ,{"a":"","b":1}]')
+		assert.equal(two.needed, [
+			{ a: 'x,}]\\"', c: [1, { d: 2 }] },
+			{ a: '', c: null },
+		])
+		assert.is(part(text, ['a', 'b', 'c'], []).json, text)
+		assert.equal(part('[]', ['a', 'b'], ['a']), { json: '[]', needed: [] })
+		assert.is(part('{"a":{"b":[]},"b":[{}],"c":"]"}', ['a'], []).json, '{"a":{"b":[]}}')
+	})
+
+	test('are taken out by their names, wherever they stand and however they are written', () => {
+		const cases: [string, string][] = [
+			['{"s":1,"a":2.50,"t":3,"b":1e400}', '{"a":2.50,"b":1e400}'],
+			['[{"s":1},{"s":{"a":1}},{},{ }]', '[{},{},{},{}]'],
+			['{"\\u0061":1,"\\u0073":2,"s\\"":3,"a\\"":4}', '{"\\u0061":1}'],
+			['{"s":1,"s":2,"a":3,"s":4,"a":5}', '{"a":3,"a":5}'],
+			['{"A":1,"a ":2,"":3,"__proto__":4,"a":"\\"s\\":1,"}', '{"a":"\\"s\\":1,"}'],
+			['{\n\t"s" : 1 ,\n\t"a" : 2\n}', '{\n\t"a" : 2\n}'],
+		]
+		for (const [json, expected] of cases) assert.is(part(json, ['a', 'b'], ['s']).json, expected)
+		const { json, needed } = part('{"__proto__":1,"x\\\\\\"y":2,"s":3}', ['x\\"y'], ['__proto__', 'toString'])
+		assert.is(json, '{"x\\\\\\"y":2}')
+		const [own = {}] = needed
+		assert.equal(Object.entries(own), [['__proto__', 1]])
 	})
 })

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { CrudHandler, MemoryModel } from '../../lib/index.ts'
+import { firstVersion } from '../../lib/crud/preconditions.ts'
+import { CrudHandler, type CrudValues, type Field, MemoryModel } from '../../lib/index.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { articleModel, articles, OPTIONS } from './articles.ts'
@@ -16,7 +17,6 @@ describe('crud/preconditions: with a version', (test) => {
 		assert.is((await asked.ask('PATCH /article/1', { body: { title: 'A' } })).headers.etag, '"2"')
 		assert.is((await asked.ask('PUT /article/1', { body: { title: 'B' } })).headers.etag, '"3"')
 		assert.is((await asked.ask('/article/1?fields=title')).headers.etag, '"3"')
-		assert.is((await asked.ask('POST /article', { body: { title: 'C' } })).headers.etag, '"1"')
 		assert.is((await asked.ask('/article')).headers.etag, undefined)
 		assert.is((await asked.ask('DELETE /article/1')).headers.etag, undefined)
 	})
@@ -71,6 +71,24 @@ describe('crud/preconditions: with a version', (test) => {
 		['If-None-Match', '"1"', 412],
 		['If-None-Match', '"2"', 200],
 	]
+	const both: [string, string, number][] = [
+		['"1"', '"1"', 412],
+		['"1"', '*', 412],
+		['*', '"1"', 412],
+		['"1"', '"2"', 200],
+		['"2"', '"2"', 412],
+	]
+	for (const [match, noneMatch, status] of both) {
+		for (const method of ['GET', 'PATCH', 'PUT', 'DELETE']) {
+			const expected = method === 'GET' && status === 412 && match !== '"2"' ? 304 : status
+			test(`${method} with If-Match: ${match} and If-None-Match: ${noneMatch} is ${expected}`, async () => {
+				const headers = { 'If-Match': match, 'If-None-Match': noneMatch }
+				const body = method === 'GET' ? undefined : { title: 'New' }
+				assert.is((await versioned().ask(`${method} /article/1`, { headers, body })).status, expected)
+			})
+		}
+	}
+
 	for (const [name, value, status] of writes) {
 		for (const request of ['PATCH /article/1', 'POST /article/1', 'PUT /article/1', 'DELETE /article/1']) {
 			test(`${request} with ${name}: ${value} is ${status}`, async () => {
@@ -124,11 +142,50 @@ describe('crud/preconditions: with a version', (test) => {
 		assert.equal(replies.map(({ status }) => status).sort(), [200, 412])
 	})
 
-	test('a version without a default begins at 1', async () => {
-		const model = new MemoryModel('t', { key: 'id', fields: { id: 'integer', v: 'integer' } })
-		const asked = asking({ t: new CrudHandler(model, { visible: ['id'], version: 'v', allow: ['create'] }) })
-		assert.is((await asked.ask('POST /t', { body: {} })).headers.etag, '"1"')
+	test('a new record has a version that its key never had, whatever the default is', async () => {
+		for (const own of ['integer', { type: 'integer', default: 1 }] as const) {
+			const model = new MemoryModel('t', { key: 'id', fields: { id: 'text', v: own } })
+			const allow = ['create', 'read', 'update', 'remove'] as const
+			const asked = asking({ t: new CrudHandler(model, { visible: ['id'], version: 'v', allow }) })
+			const made = async () => (await asked.ask('POST /t', { body: { id: 'a' } })).headers.etag
+			const tag = String(await made())
+			assert.match(tag, /^"\d{16}"$/)
+			assert.is((await asked.ask('DELETE /t/a')).status, 200)
+			assert.is.not(await made(), tag)
+			assert.is((await asked.ask('/t/a', { headers: { 'If-None-Match': tag } })).status, 200)
+			assert.is((await asked.ask('PATCH /t/a', { headers: { 'If-Match': tag }, body: {} })).status, 412)
+		}
 	})
+
+	test('an override may say what the first version is', async () => {
+		class Counting extends CrudHandler {
+			override create(values: CrudValues) {
+				return super.create({ ...values, revision: 1 })
+			}
+		}
+		const asked = articles(new Counting(articleModel(), { ...OPTIONS, version: 'revision' }))
+		assert.is((await asked.ask('POST /article', { body: { title: 'C' } })).headers.etag, '"1"')
+	})
+
+	const fields: [Partial<Field>, least: number, greatest: number][] = [
+		[{ min: -32_768, max: 32_767 }, 256, 16_383],
+		[{ min: 0, max: 65_535 }, 512, 32_767],
+		[{ min: -8_388_608, max: 8_388_607 }, 65_536, 4_194_303],
+		[{ min: -2_147_483_648, max: 2_147_483_647 }, 16_777_216, 1_073_741_823],
+		[{ type: 'bigint' }, 1_795_000_000_000_000, 1_795_000_000_000_999],
+		[{ type: 'bigint', max: 2n ** 63n - 1n }, 1_795_000_000_000_000, 1_795_000_000_000_999],
+		[{}, 1_795_000_000_000_000, 1_795_000_000_000_999],
+	]
+	for (const [more, least, greatest] of fields) {
+		test(`a first version of a field up to ${more.max ?? '2^53'} is within ${least} and ${greatest}`, () => {
+			const field: Field = {
+				...{ name: 'v', type: 'integer', nullable: false, hasDefault: true, generated: false, ...more },
+			}
+			const made = Array.from({ length: 2_000 }, () => firstVersion(field, 1_795_000_000_000))
+			assert.ok(made.every((one) => Number.isInteger(one) && one >= least && one <= greatest))
+			assert.ok(new Set(made).size > 100)
+		})
+	}
 })
 
 describe('crud/preconditions: without a version', (test) => {
@@ -171,6 +228,15 @@ describe('crud/preconditions: create', (test) => {
 		assert.is((await countries().ask('POST /country', { headers, body: { code: 'fr' } })).status, 201)
 		assert.is((await countries().ask('POST /country', { headers, body: { code: 'de' } })).status, 412)
 		assert.is((await countries().ask('POST /country', { body: { code: 'de' } })).status, 409)
+	})
+
+	test('a conflict of another field is told as one, whatever If-None-Match says', async () => {
+		const asked = countries()
+		const headers = { 'If-None-Match': '*' }
+		const body = { code: 'fr', name: 'France' }
+		assert.is((await asked.ask('POST /country', { headers, body })).status, 201)
+		const again = await asked.said('POST /country', { headers, body: { ...body, code: 'gf' } })
+		assert.match(again, /^409 .*"error":"name is taken by another record"/)
 	})
 
 	test('the collection has no ETag that If-Match could name', async () => {

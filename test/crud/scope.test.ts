@@ -1,5 +1,12 @@
 import * as assert from 'uvu/assert'
-import { CrudHandler, type CrudOptions, type MemoryModel, type User } from '../../lib/index.ts'
+import {
+	CrudHandler,
+	type CrudOperation,
+	type CrudOptions,
+	type CrudValues,
+	type MemoryModel,
+	type User,
+} from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { articleModel, articles, idsOf, OPTIONS, refusalOf } from './articles.ts'
 
@@ -165,6 +172,37 @@ describe('crud/scope', (test) => {
 		)
 	})
 
+	test('by null no change leaves it', async () => {
+		const options = { updatable: ['title', 'body'] }
+		const asked = scoped({ body: ['Body of 1', 'Body of 2'] }, articleModel(), options)
+		for (const method of ['PATCH', 'PUT']) {
+			const body = { title: 'N', body: null }
+			assert.is(
+				await refusalOf(asked, `${method} /article/1`, { body }),
+				'403 body is outside of what you may change',
+			)
+		}
+		assert.is((await asked.ask('POST /article', { body: { title: 'N', body: null } })).status, 403)
+		assert.match(await asked.said('/article/1'), /"body":"Body of 1"/)
+		const nullable = scoped({ body: [null, 'Body of 1'] }, articleModel(), options)
+		assert.is((await nullable.ask('PATCH /article/1', { body: { body: null } })).status, 200)
+	})
+
+	test('by an override no change leaves it, null among it', async () => {
+		class Leaving extends CrudHandler {
+			override scope() {
+				return { owner: 'ann' }
+			}
+			override update(id: string, values: CrudValues) {
+				return super.update(id, { ...values, owner: values.title === 'null' ? null : 'bob' })
+			}
+		}
+		const asked = articles(new Leaving(articleModel(), OPTIONS))
+		for (const title of ['null', 'bob'])
+			assert.is((await asked.ask('PATCH /article/1', { body: { title } })).status, 403)
+		assert.match(await asked.said('/article/1'), /"title":"Title 1"/)
+	})
+
 	test('a conflict with a record outside is told without its field only where that cannot be written', async () => {
 		assert.is(
 			await refusalOf(owned(), 'POST /article', { ...as('bob'), body: { title: 'Title 1' } }),
@@ -172,7 +210,7 @@ describe('crud/scope', (test) => {
 		)
 	})
 
-	test('it is asked once for a write, and may take its time', async () => {
+	test('it is asked once for an operation, and may take its time', async () => {
 		let calls = 0
 		class Counted extends CrudHandler {
 			override async scope() {
@@ -183,7 +221,82 @@ describe('crud/scope', (test) => {
 		}
 		const asked = articles(new Counted(articleModel(), { ...OPTIONS, version: 'revision' }))
 		const headers = { 'If-Match': '"1", "2"' }
-		assert.is((await asked.ask('PATCH /article/1', { headers, body: { title: 'N' } })).status, 200)
-		assert.is(calls, 1)
+		for (const request of ['PATCH /article/1', 'PUT /article/1', 'DELETE /article/3', 'POST /article']) {
+			calls = 0
+			const more = request === 'POST /article' ? {} : { headers }
+			assert.ok((await asked.ask(request, { ...more, body: { title: request } })).status < 300, request)
+			assert.is(calls, 1, request)
+		}
 	})
+})
+
+describe('crud/scope: by operation', (test) => {
+	/** Notes what it is told; whoever is named reads everything, and changes their own. */
+	class ByOperation extends CrudHandler {
+		readonly told: CrudOperation[] = []
+
+		override scope(operation: CrudOperation): Record<string, unknown> {
+			this.told.push(operation)
+			return operation === 'list' || operation === 'read' ? {} : { owner: this.user?.id }
+		}
+
+		async get_both() {
+			return [await this.list({ limit: 0 }), await this.read('1')].length
+		}
+	}
+
+	/** Looks at the record before each change. */
+	class Looking extends ByOperation {
+		override async update(id: string, values: CrudValues) {
+			await this.read(id)
+			return super.update(id, values)
+		}
+		override async replace(id: string, values: CrudValues) {
+			await this.read(id)
+			return super.replace(id, values)
+		}
+		override async remove(id: string) {
+			await this.read(id)
+			return super.remove(id)
+		}
+	}
+
+	const told: [string, CrudOperation[]][] = [
+		['GET /article', ['list']],
+		['GET /article?limit=0', ['list']],
+		['QUERY /article', ['list']],
+		['GET /article/1', ['read']],
+		['HEAD /article/1', ['read']],
+		['POST /article', ['create']],
+		['PATCH /article/1', ['update']],
+		['POST /article/1', ['update']],
+		['PUT /article/1', ['replace']],
+		['DELETE /article/1', ['remove']],
+		['GET /article/both', ['list', 'read']],
+	]
+	for (const [request, operations] of told) {
+		test(`of ${request} it is told ${operations.join(' and ')}`, async () => {
+			const handler = new ByOperation(articleModel(), OPTIONS)
+			const asked = articles(handler, { authenticator })
+			const body = /^(POST|PATCH|PUT)/.test(request) ? { title: 'New' } : undefined
+			const reply = await asked.ask(request, { ...as('ann'), body: request.startsWith('Q') ? {} : body })
+			assert.ok(reply.status < 300, reply.text())
+			assert.equal(handler.told, operations)
+		})
+	}
+
+	const looked: [string, CrudOperation[]][] = [
+		['PATCH /article/1', ['update', 'read', 'update']],
+		['POST /article/1', ['update', 'read', 'update']],
+		['PUT /article/1', ['replace', 'read', 'replace']],
+		['DELETE /article/1', ['remove', 'read', 'remove']],
+	]
+	for (const [request, operations] of looked) {
+		test(`of an overridden ${request}, which reads first, it is told ${operations.join(', ')}`, async () => {
+			const handler = new Looking(articleModel(), OPTIONS)
+			const asked = articles(handler, { authenticator })
+			assert.is((await asked.ask(request, { ...as('ann'), body: { title: 'New' } })).status, 200)
+			assert.equal(handler.told, operations)
+		})
+	}
 })

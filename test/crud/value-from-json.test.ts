@@ -52,6 +52,24 @@ describe('crud/value-from-json', (test) => {
 		[field('uuid'), '6F9619FF-8B86-D011-B42D-00C04FC964FF', '6f9619ff-8b86-d011-b42d-00c04fc964ff'],
 		[field('timestamp'), '2026-11-20T13:45:00.5+01:00', '2026-11-20T12:45:00.5Z'],
 		[field('timestamp'), 5, 'timestamp'],
+		[field('decimal', { digits: [4, 2] }), '1234.56', '1234.56'],
+		[field('decimal', { digits: [4, 2] }), '-0.10', '-0.10'],
+		[field('decimal', { digits: [4, 2] }), '1.5000', '1.5000'],
+		[field('decimal', { digits: [4, 2] }), 1000, '1000'],
+		[field('decimal', { digits: [4, 2] }), '12345', 'max'],
+		[field('decimal', { digits: [4, 2] }), '1.005', 'max'],
+		[field('decimal', { digits: [4, 2] }), 1.005, 'max'],
+		[field('decimal', { digits: [0, 2] }), '0.25', '0.25'],
+		[field('decimal', { digits: [0, 2] }), '1.25', 'max'],
+		[field('decimal', { digits: [5, -2] }), '-12300.0', '-12300.0'],
+		[field('decimal', { digits: [5, -2] }), '0', '0'],
+		[field('decimal', { digits: [5, -2] }), '12340', 'max'],
+		[field('decimal', { digits: [5, -2] }), '50', 'max'],
+		[field('decimal', { digits: [5, -2] }), '100.5', 'max'],
+		[field('decimal', { digits: [0, 4] }), '0.0099', '0.0099'],
+		[field('decimal', { digits: [3, 2], besides: /^NaN$/ }), 'NaN', 'NaN'],
+		[field('date', { besides: /^0000-00-00$/ }), '0000-00-00', '0000-00-00'],
+		[field('date', { besides: /^0000-00-00$/ }), '0000-00-01', 'date'],
 		[field('json'), { a: [1, null, 'é'] }, new RawJson('{"a":[1,null,"é"]}')],
 		[field('json'), 'text', new RawJson('"text"')],
 		[field('json'), { a: 'x\0' }, 'text'],
@@ -61,10 +79,22 @@ describe('crud/value-from-json', (test) => {
 		[field('json'), ['\\\0'], 'text'],
 		[field('bytes'), 'AQI=', Buffer.from([1, 2])],
 		[field('bytes'), [1, 2], 'bytes'],
+		[field('bytes'), 'AQI', 'bytes'],
+		[field('bytes'), 'A=I=', 'bytes'],
+		[field('bytes'), 'A===', 'bytes'],
+		[field('bytes'), '====', 'bytes'],
+		[field('bytes'), 'AQ-_', 'bytes'],
 	]
 	for (const [of, given, expected] of rows) {
 		test(`${of.type} takes ${JSON.stringify(given)}`, () => assert.equal(read(of, given), expected))
 	}
+
+	test('bytes of many megabytes are taken', () => {
+		const text = `${'A'.repeat(32_000_000)}AQ==`
+		const read = valueFromJson(field('bytes'), text, [])
+		assert.is(read instanceof Uint8Array && read.length, 24_000_001)
+		assert.is(valueFromJson(field('bytes'), `${text}!`, []), undefined)
+	})
 
 	const operands: [Field, unknown, unknown][] = [
 		[field('integer'), '5', 5],
@@ -73,6 +103,7 @@ describe('crud/value-from-json', (test) => {
 		[field('boolean'), 'true', true],
 		[field('text'), 5, 'text'],
 		[field('text', { maxLength: 1 }), 'longer', 'longer'],
+		[field('decimal', { digits: [1, 0] }), '12.5', '12.5'],
 		[field('integer'), {}, 'integer'],
 	]
 	for (const [of, given, expected] of operands) {
