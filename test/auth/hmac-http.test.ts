@@ -145,12 +145,12 @@ describe('hmac over HTTP: the body', (test) => {
 		listening({ a: new Api() }, {}, async ({ port }) => {
 			const request = post()
 			const again = { ...request, headers: [...request.headers, ['Content-Type', 'text/plain'] as const] }
-			assert.is((await ask(port, textOf(again))).status, 401)
+			assert.is((await ask(port, textOf(again))).status, 400)
 			assert.is((await ask(port, textOf(request))).status, 200)
 		}))
 
 	test('an absolute target is that of its path, and of its own authority', () =>
-		listening({ a: new Api() }, {}, async ({ port }) => {
+		listening({ a: new Api() }, { hosts: '*' }, async ({ port }) => {
 			const request = signed({ host: 'example.org', url: '/a/x?b' })
 			const absolute = (authority: string) =>
 				ask(port, textOf({ ...request, url: `http://${authority}/a/x?b` }))
@@ -411,13 +411,13 @@ describe('hmac over HTTP: other guards', (test) => {
 			const bearer = textOf({
 				...signed(),
 				headers: [
-					['Host', 'a'],
+					['Host', 'localhost'],
 					['Authorization', `Bearer ${token}`],
 				],
 			})
 			assert.match(said(await ask(port, bearer)), /^200 .*"ada"/)
 			const refused = [
-				{ ...signed(), headers: [['Host', 'a'] as const] },
+				{ ...signed(), headers: [['Host', 'localhost'] as const] },
 				post({ secret: Buffer.alloc(32) }),
 				{ ...post(), body: '{"a":2}' },
 				{ ...post(), body: undefined },

@@ -367,7 +367,7 @@ export async function checkMutations(mutations: number, controls: number, seed: 
 	const statuses = new Map<number, number>()
 	const tried = new Map<string, number>()
 	const handler = new Everything()
-	await listening({ '': handler }, {}, async ({ port }) => {
+	await listening({ '': handler }, { hosts: '*' }, async ({ port }) => {
 		const client = new Reconnecting(port)
 		try {
 			for (let done = 0; done < mutations; ) {

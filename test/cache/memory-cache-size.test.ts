@@ -33,7 +33,7 @@ describe('MemoryCache memory', (test) => {
 
 	test('a key that was cut from a long text does not keep the text', () => {
 		const before = heapUsed()
-		const cache = new MemoryCache({ max: 1_000 })
+		const cache = new MemoryCache({ max: 2_000 })
 		for (let index = 0; index < 1_000; index++) {
 			const header = Buffer.alloc(100_000, `${index} `).toString('latin1')
 			cache.add(header.slice(10, 50) + index, 1, 60)
@@ -83,7 +83,8 @@ describe('MemoryCache with 100,000 kept entries of mixed times', (test) => {
 /** Entries end from 1 to 3,600 s in an order that is not that of their making. */
 function full(free = 0): { cache: MemoryCache; pass: (time: number) => void } {
 	let now = 0
-	const cache = new MemoryCache({ max: 100_000, clock: () => now })
+	// What one purpose may fill of it, beside the shares of others, are 100,000 entries.
+	const cache = new MemoryCache({ max: Math.ceil((100_000 * 64) / 49), clock: () => now })
 	for (let index = free; index < 100_000; index++)
 		cache.add(`k${index}`, 1, 1 + ((index * 7_919) % 36_000) / 10)
 	return {

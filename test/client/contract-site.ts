@@ -1,6 +1,7 @@
 /** What the acceptance app hasn't, for `contract.ts`: versions, signatures, idempotency keys, failures in passing. */
 import {
 	CrudHandler,
+	type CrudValues,
 	type Handlers,
 	HmacAuthenticator,
 	type Model,
@@ -14,6 +15,11 @@ import { KEY } from './contract.ts'
 class Things extends CrudHandler {
 	constructor(model: Model) {
 		super(model, { ...OPTIONS, limit: 20, maxLimit: 50 })
+	}
+
+	/** With a version that the cases know. */
+	override create(values: CrudValues) {
+		return super.create({ ...values, version: 1 })
 	}
 }
 

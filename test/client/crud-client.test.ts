@@ -179,7 +179,7 @@ describe('client and CrudHandler: lists', (test) => {
 		[{ sort: 'age' }, 'adcb'],
 		[{ limit: 2, offset: 1 }, 'bc'],
 		[{ limit: 0, count: true }, ''],
-		[{ search: 'thyme' }, 'd'],
+		[{ search: 'thyme' }, 'ad'],
 		[{ where: { title: 'Thyme, dry' } }, 'a'],
 		[{ where: { title: ['Thyme, dry', 'Sage'] } }, 'ab'],
 		[{ where: { title: { in: ['Thyme, dry', 'Sage'] } } }, 'ab'],

@@ -99,7 +99,7 @@ describe('client: idempotency keys', (test) => {
 				const idempotencyKey = key as string // What isn't typed is what is tested.
 				assert.is(
 					await failureOf(clientOf(site, {}).create({ title: 'x' }, { idempotencyKey })),
-					'TypeError: an idempotencyKey must have 1 to 255 characters of printable ASCII',
+					'TypeError: an idempotencyKey must be 1 to 255 characters of ASCII',
 				)
 				assert.is(site.asked.length, 0)
 			}))

@@ -6,10 +6,7 @@ import { describe } from '../helpers/describe.ts'
 
 describe('client: options', (test) => {
 	test('have their defaults, also where they are undefined', () => {
-		const defaults = {
-			...{ fetch: undefined, headers: undefined, sign: undefined },
-			...{ wrap: true, retries: 2, methodOverride: false },
-		}
+		const defaults = { wrap: true, retries: 2, methodOverride: false }
 		assert.equal(settingsOf('a client', {}), defaults)
 		const given = {
 			fetch: undefined,

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { networkOf } from '../../lib/limit/network.ts'
+import { networksOf } from '../../lib/limit/network.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('limit/network', (test) => {
@@ -27,6 +27,21 @@ describe('limit/network', (test) => {
 	]
 	for (const [address, network] of cases)
 		test(`${address || 'nothing'} is of ${network || 'nothing'}`, () => {
-			assert.is(networkOf(address), network)
+			assert.is(networksOf(address).own, network)
+		})
+
+	const wider: readonly (readonly [address: string, networks: readonly [string, string] | undefined])[] = [
+		['192.0.2.1', undefined],
+		['::ffff:192.0.2.1', undefined],
+		['64:ff9b::192.0.2.1', undefined],
+		['', undefined],
+		['2001:db8:1:ab12::1', ['2001:db8:1:ab00/56', '2001:db8:1/48']],
+		['2001:db8:1:abff::1', ['2001:db8:1:ab00/56', '2001:db8:1/48']],
+		['2001:db8:1:12::1', ['2001:db8:1:0/56', '2001:db8:1/48']],
+		['::1', ['0:0:0:0/56', '0:0:0/48']],
+	]
+	for (const [address, networks] of wider)
+		test(`${address || 'nothing'} is of the wider networks ${networks?.join(' and ') ?? 'none'}`, () => {
+			assert.equal(networksOf(address).wider, networks)
 		})
 })

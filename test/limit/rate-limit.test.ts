@@ -1,6 +1,7 @@
 /** Limits as they are declared: what is refused, and what comes of the rest. */
 import * as assert from 'uvu/assert'
-import { callerOf, compileLimit, keyOf } from '../../lib/limit/rate-limit.ts'
+import { Guesses } from '../../lib/limit/guesses.ts'
+import { callerOf, compileLimit, keyOf, levelsOf } from '../../lib/limit/rate-limit.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -19,14 +20,19 @@ describe('limit/rate-limit', (test) => {
 			failOpen: false,
 			name: '"post_article"',
 			policy: '"post_article";q=10;w=60',
-			prefix: 'limit:["blog/api","post_article",',
+			wider: [
+				{ limit: 80, windowSeconds: 60 },
+				{ limit: 640, windowSeconds: 60 },
+			],
+			guesses: new Guesses(),
+			prefix: '["blog/api","post_article",',
 		})
 	})
 
 	test('the limit of all others is called default', () => {
 		const { policy, prefix } = compile({ limit: 1, windowSeconds: 1, window: 'sliding', failOpen: true }, '*')
 		assert.is(policy, '"default";q=1;w=1')
-		assert.is(prefix, 'limit:["blog/api","*",')
+		assert.is(prefix, '["blog/api","*",')
 	})
 
 	test('a name beyond ASCII can be sent', () => {
@@ -74,16 +80,42 @@ describe('limit/rate-limit', (test) => {
 
 	test('no caller has a key that begins with another one and goes on', () => {
 		const limit = compile({ limit: 1, windowSeconds: 1 })
-		const [ann, other] = [keyOf(limit, 'user:ann'), keyOf(limit, 'user:ann:end')]
-		assert.is(ann, 'limit:["blog/api","post_article","user:ann"]')
-		assert.is.not(other, `${ann}:end`)
+		const keyed = (id: string): string => keyOf(limit, callerOf({ id }, ''))
+		const [ann, other] = [keyed('ann'), keyed('ann:end')]
+		assert.is(ann, 'limit:ann:["blog/api","post_article","user:ann"]')
+		assert.is(other, 'limit:ann%3Aend:["blog/api","post_article","user:ann:end"]')
 		assert.not.ok(other.startsWith(ann))
+		assert.is.not(other, keyed('ann.end'))
 	})
 
 	test('a user is counted by id, others by network, and no id can pass for an address', () => {
-		assert.is(callerOf({ id: '7' }, '192.0.2.1'), 'user:7')
-		assert.is(callerOf(null, '192.0.2.1'), 'address:192.0.2.1')
-		assert.is(callerOf(null, '2001:db8::1'), callerOf(null, '2001:db8::2'))
-		assert.is(callerOf({ id: 'address:192.0.2.1' }, ''), 'user:address:192.0.2.1')
+		const idOf = (address: string): string => callerOf(null, address).id
+		assert.is(callerOf({ id: '7' }, '192.0.2.1').id, 'user:7')
+		assert.is(idOf('192.0.2.1'), 'address:192.0.2.1')
+		assert.is(idOf('2001:db8::1'), idOf('2001:db8::2'))
+		assert.is(callerOf({ id: 'address:192.0.2.1' }, '').id, 'user:address:192.0.2.1')
+	})
+
+	test('of an IPv6 address the networks of 56 and 48 bits are counted too, all in the share of the latter', () => {
+		const limit = compile({ limit: 5, windowSeconds: 60 })
+		assert.equal(levelsOf(limit, callerOf(null, '2001:db8:1:ab12::1')), [
+			{
+				key: 'address:2001%3Adb8%3A1/48:["blog/api","post_article","address:2001:db8:1:ab12"]',
+				limit: 5,
+				windowSeconds: 60,
+			},
+			{
+				key: 'address:2001%3Adb8%3A1/48:["blog/api","post_article","address:2001:db8:1:ab00/56"]',
+				limit: 40,
+				windowSeconds: 60,
+			},
+			{
+				key: 'address:2001%3Adb8%3A1/48:["blog/api","post_article","address:2001:db8:1/48"]',
+				limit: 320,
+				windowSeconds: 60,
+			},
+		])
+		assert.is(levelsOf(limit, callerOf(null, '192.0.2.1')).length, 1)
+		assert.is(levelsOf(limit, callerOf({ id: '7' }, '2001:db8::1')).length, 1)
 	})
 })

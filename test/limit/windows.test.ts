@@ -1,8 +1,9 @@
 /** Both windows, over a cache whose clock the test turns. */
 import * as assert from 'uvu/assert'
 import { type Cache, MemoryCache } from '../../lib/index.ts'
+import type { Taken } from '../../lib/limit/count.ts'
 import { lookFixed, takeFixed } from '../../lib/limit/fixed-window.ts'
-import { compileLimit, type Taken } from '../../lib/limit/rate-limit.ts'
+import { compileLimit } from '../../lib/limit/rate-limit.ts'
 import { takeSliding } from '../../lib/limit/sliding-window.ts'
 import { describe } from '../helpers/describe.ts'
 import { stopwatch } from '../helpers/stalls.ts'
@@ -130,6 +131,80 @@ describe('limit/sliding-window', (test) => {
 			assert.ok(served.filter((second) => second >= from && second < from + 10).length <= 5, `from ${from}`)
 		// And it doesn't refuse more than it must: six windows of five.
 		assert.is(served.length, 30)
+	})
+
+	for (const [what, timeOf] of [
+		['in whole milliseconds, as the time of day is', (now: number) => Math.floor(now)],
+		['that jumps by up to 5 ms', (now: number) => now + ((now * 7) % 5)],
+	] as const)
+		test(`who asks all the time is let in as often as the limit allows, by a clock ${what}`, async () => {
+			let now = 0
+			const cache = new MemoryCache({ max: 1_000, clock: () => now })
+			const limit = compileLimit('a limit', 'get', { limit: 20, windowSeconds: 1, window: 'sliding' }, '')
+			let gets = 0
+			const { get } = cache
+			cache.get = (key) => {
+				gets++
+				return get.call(cache, key)
+			}
+			const served: number[] = []
+			let asked = 0
+			// Ten windows.
+			for (; now < 10_000; now += 1.3) {
+				asked++
+				if ((await takeSliding(cache, 'key', limit, timeOf(now))).isAllowed) served.push(now)
+			}
+			for (const from of served)
+				assert.ok(served.filter((at) => at >= from && at < from + 1_000).length <= 20, `from ${from}`)
+			assert.ok(served.length >= 190, `${served.length} of 200`)
+			// All slots are searched now and then, not for each request.
+			assert.ok(gets < asked + 4 * served.length, `${gets} reads for ${asked} requests`)
+		})
+
+	test('four processes that ask all the time are let in as often as the limit allows', async () => {
+		let now = 0
+		const cache = new MemoryCache({ max: 1_000, clock: () => now })
+		const limit = compileLimit('a limit', 'get', { limit: 20, windowSeconds: 1, window: 'sliding' }, '')
+		// Each waits for the cache after the others, and has a clock of its own.
+		const later = async <T>(work: () => T): Promise<T> => {
+			await null
+			return work()
+		}
+		const processes = [0, 1, 2, 3].map((number) => {
+			const keyOf = (key: string) => key.slice(String(number).length)
+			const own: Cache = {
+				get: (key) => later(() => cache.get(keyOf(key))),
+				set: (key, value, time) => later(() => cache.set(keyOf(key), value, time)),
+				delete: (key) => later(() => cache.delete(keyOf(key))),
+				add: (key, value, time) => later(() => cache.add(keyOf(key), value, time)),
+				increment: (key, time) => later(() => cache.increment(keyOf(key), time)),
+			}
+			return () => takeSliding(own, `${number}key`, limit, Math.floor(now + number * 3))
+		})
+		const served: number[] = []
+		for (; now < 10_000; now += 3.7)
+			for (const { isAllowed } of await Promise.all(processes.map((ask) => ask())))
+				if (isAllowed) served.push(now)
+		for (const from of served)
+			assert.ok(served.filter((at) => at >= from && at < from + 1_000).length <= 20, `from ${from}`)
+		assert.ok(served.length >= 190, `${served.length} of 200`)
+	})
+
+	test('after a slot the next is tried, so that none is searched for', async () => {
+		const { cache, at } = caller(50, 10, 'sliding')
+		let asked = 0
+		const { add, get } = cache
+		cache.add = (...given) => {
+			asked++
+			return add.apply(cache, given)
+		}
+		cache.get = (key) => {
+			asked++
+			return get.call(cache, key)
+		}
+		// Three windows: each request costs a look at the hint and one slot.
+		for (let request = 0; request < 150; request++) assert.is((await at(request * 0.201)).isAllowed, true)
+		assert.is(asked, 300)
 	})
 
 	test('a hint can not be kept: the limit holds, and nothing is refused that has room', async () => {

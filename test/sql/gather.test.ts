@@ -170,4 +170,24 @@ describe('gather', (test) => {
 		assert.is(patience.waiting, 0)
 		assert.is(store.idled, 1)
 	})
+
+	for (const [what, store] of [
+		['fails', new Store()],
+		['misses them', new LooseStore()],
+	] as const)
+		test(`who loses patience while a joint query ${what} isn’t asked for alone`, async () => {
+			const patience = new Patience(0.04)
+			const gather = new Gather(store, patience)
+			store.failing = (ids) => (ids.length > 1 && what === 'fails' ? new Error('of one of them') : undefined)
+			const alive = setInterval(() => {}, 1_000)
+			const reads = ['1', '2', '3'].map((id) => gather.read(id).catch((error) => error.kind))
+			await turn()
+			assert.equal(await Promise.all(reads), ['unavailable', 'unavailable', 'unavailable'])
+			clearInterval(alive)
+			assert.equal(store.asked, ['1', '2,3'])
+			await store.release()
+			await store.release()
+			assert.equal(store.asked, ['1', '2,3'])
+			assert.is(store.idled, 1)
+		})
 })

@@ -2,10 +2,12 @@
 
 import { sqliteDialect } from '../../lib/adapters/sqlite/dialect.ts'
 import { driverOf } from '../../lib/adapters/sqlite/driver.ts'
-import { findListing, introspect } from '../../lib/adapters/sqlite/introspect.ts'
+import { introspect } from '../../lib/adapters/sqlite/introspect.ts'
+import { findListing } from '../../lib/adapters/sqlite/listing.ts'
 import type { Dialect } from '../../lib/sql/dialect.ts'
 import type { Driver, Rows, Statement } from '../../lib/sql/driver.ts'
 import { type Columns, columnsOf } from '../../lib/sql/name.ts'
+import { Room } from '../../lib/sql/room.ts'
 import type { Table } from '../../lib/sql/table.ts'
 import { opened, sqliteDrivers, type TestDatabase } from '../helpers/sqlite.ts'
 
@@ -23,7 +25,7 @@ export function stage(sql: string, name = 'item'): Stage {
 	database.exec(sql)
 	const driver = driverOf(database)
 	const table = introspect(driver, findListing(driver, name), { asText: false })
-	const dialect = sqliteDialect({ writesReals: true, measuresBytes: false, guardsBlobs: true })
+	const dialect = sqliteDialect({ writesReals: true, measuresBytes: false, guardsBlobs: true }, new Room())
 	return { database, driver, dialect, table, columns: columnsOf(table) }
 }
 

@@ -4,6 +4,7 @@ import { PostgresDialect } from '../../lib/adapters/postgres/dialect.ts'
 import { type Changes, DEFAULT, type Guard, type Values } from '../../lib/crud/model.ts'
 import { columnOf, columnsOf } from '../../lib/sql/name.ts'
 import { type Plan, planOf } from '../../lib/sql/plan.ts'
+import { Room } from '../../lib/sql/room.ts'
 import type { Column, Table } from '../../lib/sql/table.ts'
 import { insertOf, type Subject, updateOf } from '../../lib/sql/writes.ts'
 import { describe } from '../helpers/describe.ts'
@@ -24,7 +25,7 @@ const ANY: Guard = { where: undefined, version: undefined }
 function fresh(storage?: string): { subject: Subject; plan: Plan } {
 	const columns = columnsOf(TABLE)
 	const key = { ...columnOf(columns, 'id'), storage }
-	const dialect = new PostgresDialect(false, key)
+	const dialect = new PostgresDialect(false, key, new Room())
 	const plan = planOf(TABLE, columns, dialect, { fields: ['a'], names: ['a'], version: 'v' })
 	return { subject: { table: TABLE, columns, key, dialect }, plan }
 }

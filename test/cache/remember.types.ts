@@ -2,10 +2,10 @@
 import type { Cache } from '../../lib/cache/cache.ts'
 import { MemoryCache } from '../../lib/cache/memory-cache.ts'
 import { remember } from '../../lib/cache/remember.ts'
-import { describe } from '../helpers/describe.ts'
 import { type Same, same } from '../helpers/same.ts'
+import { types } from '../helpers/types.ts'
 
-describe('remember types', (test) => {
+types('remember types', (say) => {
 	interface Article {
 		readonly id: number
 		readonly title?: string
@@ -27,7 +27,7 @@ describe('remember types', (test) => {
 		bigint: () => remember(cache, 'k', 1, () => 1n),
 	}
 
-	test('the answer has the type that load has', () => {
+	say('the answer has the type that load has', () => {
 		same<Same<ReturnType<typeof asked.article>, Promise<Article | undefined>>>()
 		same<Same<ReturnType<typeof asked.number>, Promise<number>>>()
 		same<Same<ReturnType<typeof asked.list>, Promise<readonly Article[]>>>()

@@ -1,0 +1,137 @@
+/** A column that is dropped while a model serves, on MariaDB and SQLite; on PostgreSQL in `adapters/postgres/`. */
+import * as assert from 'uvu/assert'
+import { MysqlModel } from '../../lib/adapters/mysql.ts'
+import { SqliteModel } from '../../lib/adapters/sqlite.ts'
+import { CrudHandler, type CrudValues, createServer, type Model } from '../../lib/index.ts'
+import { describe } from '../helpers/describe.ts'
+import { Log } from '../helpers/listening.ts'
+import { mariadbIsHere, openPool } from '../helpers/mariadb.ts'
+import { opened, sqliteDrivers } from '../helpers/sqlite.ts'
+
+const TABLE = `changed_${process.pid}`
+
+/** Drops a column under a model, and asks as before. */
+async function goesOn(model: Model, exec: (sql: string) => unknown): Promise<void> {
+	const log = new Log()
+	const handler = new CrudHandler(model, {
+		...{ visible: 'all', updatable: ['title', 'size'], creatable: ['id', 'title', 'size'] },
+		allow: ['list', 'read', 'create', 'update', 'replace', 'remove'],
+	})
+	const server = createServer({ thing: handler }, { logger: log, logRequests: false })
+	const ask = async (request: string, body?: object) => {
+		const [method = '', url = ''] = request.split(' ')
+		const answer = await server.inject({
+			...{ method, url: `/thing${url}` },
+			...(body === undefined
+				? {}
+				: { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+		})
+		const { data, error } = JSON.parse(answer.body.toString())
+		return `${answer.status} ${error ?? JSON.stringify(data)}`
+	}
+	assert.is(await ask('GET /1'), '200 {"id":1,"title":"one","size":5}')
+	await exec(`alter table ${TABLE} drop column size`)
+	assert.is(await ask('PATCH /1', { title: 'x', size: 6 }), '503 Service Unavailable')
+	assert.is(await ask('GET /1'), '200 {"id":1,"title":"one"}')
+	assert.is(await ask('GET '), '200 [{"id":1,"title":"one"}]')
+	assert.is(await ask('PATCH /1', { title: 'x', size: 6 }), "422 size can't be stored with this value")
+	assert.is(await ask('PUT /1', { title: 'new' }), '200 {"id":1,"title":"new"}')
+	assert.is(await ask('POST ', { id: 2, title: 'two' }), '201 {"id":2,"title":"two"}')
+	assert.is(await ask('DELETE /2'), '200 {"id":2,"title":"two"}')
+	const told = log.lines.filter(({ fields }) => /has no size now, which is left out/.test(chain(fields.err)))
+	assert.is(told.length, 1)
+}
+
+/** Drops a column that clients see, under a handler that needs one they don't. */
+async function staysHidden(model: Model, exec: (sql: string) => unknown): Promise<void> {
+	const seen: unknown[] = []
+	class Needing extends CrudHandler {
+		override async list() {
+			this.needs('size')
+			const page = await super.list(this.listQuery())
+			seen.push(...page.needed)
+			return page
+		}
+		override async read(id: string) {
+			this.needs('size')
+			const record = await super.read(id)
+			seen.push(record.needed)
+			return record
+		}
+		override async update(id: string, values: CrudValues) {
+			this.needs('size')
+			const record = await super.update(id, values)
+			seen.push(record.needed)
+			return record
+		}
+	}
+	const handler = new Needing(model, {
+		...{ visible: ['id', 'title'], updatable: ['size'], allow: ['list', 'read', 'update'] },
+	})
+	const server = createServer({ thing: handler }, { logger: new Log(), logRequests: false })
+	const ask = async (url: string, body?: object) => {
+		const { status, body: text } = await server.inject(
+			body === undefined
+				? { url }
+				: {
+						...{ method: 'PATCH', url, body: JSON.stringify(body) },
+						headers: { 'content-type': 'application/json' },
+					},
+		)
+		return `${status} ${JSON.stringify(JSON.parse(text.toString()).data)}`
+	}
+	assert.is(await ask('/thing'), '200 [{"id":1,"title":"one"}]')
+	await exec(`alter table ${TABLE} drop column title`)
+	assert.match(await ask('/thing'), /^503/)
+	assert.is(await ask('/thing'), '200 [{"id":1}]')
+	assert.is(await ask('/thing?fields=title'), '200 [{}]')
+	assert.is(await ask('/thing/1'), '200 {"id":1}')
+	assert.is(await ask('/thing/1?fields=title'), '200 {}')
+	assert.is(await ask('/thing/1', { size: 5 }), '200 {"id":1}')
+	assert.is(await ask('/thing/1?fields=title', { size: 5 }), '200 {}')
+	assert.equal(seen, Array(7).fill({ size: 5 }))
+}
+
+/** All that an error and its causes say. */
+function chain(error: unknown): string {
+	return error instanceof Error ? `${error.message} ${chain(error.cause)}` : ''
+}
+
+const CREATED = `create table ${TABLE} (id int primary key, title varchar(20), size int)`
+const FILLED = `insert into ${TABLE} values (1, 'one', 5)`
+
+describe('a column that is dropped while it is served', (test) => {
+	for (const { name, open } of sqliteDrivers.filter((one) => one.open !== undefined))
+		test(`is left out, and the log tells so once, by ${name}`, async () => {
+			const database = opened(open)
+			database.exec(`${CREATED}; ${FILLED}`)
+			await goesOn(await SqliteModel.open(database, TABLE), (sql) => database.exec(sql))
+			database.close()
+		})
+
+	for (const { name, open } of sqliteDrivers.filter((one) => one.open !== undefined))
+		test(`brings no hidden field that an override needs into an answer, by ${name}`, async () => {
+			const database = opened(open)
+			database.exec(`${CREATED}; ${FILLED}`)
+			await staysHidden(await SqliteModel.open(database, TABLE), (sql) => database.exec(sql))
+			database.close()
+		})
+})
+
+if (await mariadbIsHere())
+	describe('a column that is dropped while MariaDB serves it', (test) => {
+		for (const [what, check] of [
+			['is left out, and the log tells so once', goesOn],
+			['brings no hidden field that an override needs into an answer', staysHidden],
+		] as const)
+			test(what, async () => {
+				const pool = openPool()
+				try {
+					for (const sql of [`drop table if exists ${TABLE}`, CREATED, FILLED]) await pool.query(sql)
+					await check(await MysqlModel.open(pool, TABLE), (sql) => pool.query(sql))
+				} finally {
+					await pool.query(`drop table if exists ${TABLE}`)
+					await pool.end()
+				}
+			})
+	})
