@@ -187,11 +187,39 @@ describe('close', (test) => {
 			assert.is(answer.headers.connection, 'close')
 			await idle.closed(SOON)
 			await sleep(400)
-			await partly.send('Host: a\r\n\r\n')
+			await partly.send('Host: localhost\r\n\r\n')
 			assert.is((await partly.response()).status, 200)
 			site.held[0]?.()
 			assert.is((await other.response()).status, 200)
 			assert.ok((await closed) < SOON)
+		}))
+
+	test('leaves idle connections alone for as long as a request may be under way to it', () =>
+		closing(async ({ connect, close }) => {
+			const idle = connect()
+			await idle.send(requestText('GET /now'))
+			await idle.response()
+			const closed = close()
+			// Many looks for idle connections later, and before the first of them is closed: of the same clock.
+			await sleep(150)
+			await idle.send(requestText('GET /now'))
+			assert.is((await idle.response()).status, 200)
+			await closed
+		}))
+
+	test('reads what has come before it closes idle connections, where the process was held up meanwhile', () =>
+		closing(async ({ connect, close }) => {
+			const idle = connect()
+			await idle.send(requestText('GET /now'))
+			await idle.response()
+			const closed = close()
+			await sleep(100)
+			// The kernel has it at once; nobody reads it before the time of idle connections is over.
+			const sent = idle.send(requestText('GET /now'))
+			for (const end = performance.now() + 400; performance.now() < end; );
+			await sent
+			assert.is((await idle.response()).status, 200)
+			await closed
 		}))
 
 	test('answers all of a pipeline that has been accepted', () =>

@@ -507,4 +507,48 @@ describe('fetch: with the rest', (test) => {
 			host.close()
 		}
 	})
+
+	test('whoever is late is answered 503, also where the timer that all requests share is gone (workerd)', async () => {
+		class Slow extends RestHandler {
+			async get_slow() {
+				await new Promise((resolve) => this.request.signal.addEventListener('abort', resolve))
+			}
+		}
+		const { timers, restore } = sharedTimers()
+		try {
+			const server = createServer({ '': Slow }, { logger: new Log(), handlerTimeout: 40 })
+			const answer = server.fetch(new Request('http://a.example/slow'))
+			await new Promise((resolve) => setImmediate(resolve))
+			assert.is(timers.length, 1)
+			for (const timer of timers) clearInterval(timer)
+			assert.is((await answer).status, 503)
+		} finally {
+			restore()
+		}
+	})
+
+	test("a server that is asked by fetch alone makes none of node's, and closes", async () => {
+		const made = process.getActiveResourcesInfo().length
+		const server = createServer({ '': Site }, { logger: new Log() })
+		assert.is((await server.fetch(new Request('http://a.example/about'))).status, 200)
+		await server.close()
+		assert.is((await server.fetch(new Request('http://a.example/about'))).status, 503)
+		assert.ok(process.getActiveResourcesInfo().length <= made)
+	})
 })
+
+/** Notes the timers that are made by the global `setInterval`, as that of the deadlines is. */
+function sharedTimers(): { timers: NodeJS.Timeout[]; restore(): void } {
+	const { setInterval: own } = globalThis
+	const timers: NodeJS.Timeout[] = []
+	const noting = (...args: Parameters<typeof own>): NodeJS.Timeout => {
+		const timer = own(...args)
+		timers.push(timer)
+		return timer
+	}
+	globalThis.setInterval = Object.assign(noting, own) as typeof own
+	const restore = (): void => {
+		globalThis.setInterval = own
+	}
+	return { timers, restore }
+}

@@ -94,7 +94,7 @@ const REQUESTS: InjectedRequest[] = [
 	{ url: '/nowhere' },
 	{ url: '/page/7' },
 	{ url: '/page/seven' },
-	{ url: 'http://other.example/article/5' },
+	{ url: 'http://other.localhost/article/5' },
 	{ url: '/vault' },
 	{ url: '/boom' },
 	{ url: '/bytes' },
@@ -131,7 +131,7 @@ const VETTED: [what: string, request: InjectedRequest, status: number][] = [
 	['no Host', { url: '/facts', headers: { Host: [] } }, 400],
 	['two Hosts', { url: '/facts', headers: { Host: ['a', 'b'] } }, 400],
 	['the same Host twice', { url: '/facts', headers: { Host: 'a', host: 'a' } }, 400],
-	['a Host with a port', { url: '/facts', headers: { host: 'a.example:80' } }, 200],
+	['a Host with a port', { url: '/facts', headers: { host: 'a.localhost:80' } }, 200],
 	['a long URL', { url: `/article/${'a'.repeat(16_375)}` }, 200],
 	['a longer URL', { url: `/article/${'a'.repeat(16_376)}` }, 414],
 	['a URL of 17,000 characters', { url: `/${'a'.repeat(16_999)}` }, 414],
@@ -286,7 +286,7 @@ describe('inject', (test) => {
 /** So many lines in all, of which two are what a request over a socket has anyway. */
 function linesUpTo(count: number): Record<string, string> {
 	const others = ones(count - 2).map((value, at) => [`a${at}`, value])
-	return { Host: 'a', Connection: 'close', ...Object.fromEntries(others) }
+	return { Host: 'localhost', Connection: 'close', ...Object.fromEntries(others) }
 }
 
 function ones(count: number): string[] {

@@ -5,13 +5,19 @@ import * as assert from 'uvu/assert'
 import { RestError, RestHandler } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening, until } from '../helpers/listening.ts'
-import { connected, type RawClient, requestText } from '../helpers/raw.ts'
+import { ask, connected, type RawClient, requestText } from '../helpers/raw.ts'
 import { inTimesOf } from '../helpers/stalls.ts'
 
 class Site extends RestHandler {
 	override streaming = ['post_first', 'post_throw', 'post_ignore', 'post_echo']
-	override access = { post_vault: 'user' }
-	override authenticator = { authenticate: () => null }
+	override access = { post_vault: 'user', post_known: 'user' }
+	override authenticator = {
+		authenticate: async ({ url }: { url: string }) => {
+			// All that was sent in one packet has arrived by then.
+			await new Promise(setImmediate)
+			return url === '/known' ? { id: 'ann' } : null
+		},
+	}
 
 	get_now() {
 		return 'now'
@@ -27,6 +33,10 @@ class Site extends RestHandler {
 
 	post_body() {
 		return this.getRawPostData().length
+	}
+
+	post_known() {
+		return this.post_body()
 	}
 
 	/** Reads one piece, and answers. */
@@ -109,6 +119,18 @@ describe('an unread body', (test) => {
 			}),
 		))
 
+	test('a chunked body that has come as one packet while its sender was looked up has the same limit', () =>
+		listening({ '': Site }, MAX_BODY, async ({ port }) => {
+			for (const [size, status] of [
+				[1_000, 200],
+				[1_001, 413],
+			] as const) {
+				const body = `${size.toString(16)}\r\n${'a'.repeat(size)}\r\n0\r\n\r\n`
+				const answer = await ask(port, headOf('POST /known', [], undefined) + body)
+				assert.is(answer.status, status, `${size}`)
+			}
+		}))
+
 	test('a client that reads only after it has written all of it sees the answer', () =>
 		// It has five seconds to write it.
 		inTimesOf(1_000, () =>
@@ -116,7 +138,7 @@ describe('an unread body', (test) => {
 				const script = [
 					'import socket, sys',
 					`s = socket.create_connection(('127.0.0.1', ${port}))`,
-					"s.sendall(b'POST /body HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 52428800\\r\\n\\r\\n')",
+					"s.sendall(b'POST /body HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 52428800\\r\\n\\r\\n')",
 					"for _ in range(50): s.sendall(b'a' * 1048576)",
 					'print(s.recv(100000).split()[1].decode())',
 				].join('\n')
@@ -240,7 +262,7 @@ class Patient extends RestHandler {
 
 function headOf(line: string, headers: readonly string[], length: number | undefined): string {
 	const framing = length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`
-	return `${[`${line} HTTP/1.1`, 'Host: a', framing, ...headers].join('\r\n')}\r\n\r\n`
+	return `${[`${line} HTTP/1.1`, 'Host: localhost', framing, ...headers].join('\r\n')}\r\n\r\n`
 }
 
 async function upload(client: RawClient, megabytes: number, inChunks: boolean): Promise<void> {
