@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { CrudClient, etagOf, signRequest } from '../../lib/client/index.ts'
 import {
 	CrudHandler,
+	type CrudValues,
 	HmacAuthenticator,
 	MemoryModel,
 	RestHandler,
@@ -37,13 +38,20 @@ class Tagged extends RestHandler {
 	}
 }
 
+/** Whose versions are known beforehand. */
+class Articles extends CrudHandler {
+	override create(values: CrudValues) {
+		return super.create({ ...values, revision: 1 })
+	}
+}
+
 function articles(): CrudHandler {
 	const model = new MemoryModel('article', {
 		key: 'id',
 		fields: { id: 'integer', title: 'text', revision: { type: 'integer', default: 1 } },
 	})
 	const allow = ['list', 'read', 'create', 'update', 'replace', 'remove'] as const
-	return new CrudHandler(model, { visible: 'all', updatable: ['title'], version: 'revision', allow })
+	return new Articles(model, { visible: 'all', updatable: ['title'], version: 'revision', allow })
 }
 
 const ON: ServerOptions = { compression: { threshold: 0, encodings: ['br', 'gzip'] } }

@@ -243,6 +243,7 @@ describe('controller: dispose, of one instance', (test) => {
 
 	test('that is frozen by then: what it holds is closed, no field is written', async () => {
 		class Holding extends RestHandler {
+			get_a() {}
 			readonly held = { open: true }
 			override dispose() {
 				assert.ok(Object.isFrozen(this))
@@ -256,6 +257,7 @@ describe('controller: dispose, of one instance', (test) => {
 
 	test('that was frozen before is refused', () => {
 		class Frozen extends RestHandler {
+			get_a() {}
 			override dispose() {}
 		}
 		assert.is(
@@ -266,6 +268,7 @@ describe('controller: dispose, of one instance', (test) => {
 
 	test('that a factory makes is refused: nobody would dispose of it', () => {
 		class Private extends RestHandler {
+			get_a() {}
 			override dispose() {}
 		}
 		assert.is(
@@ -354,6 +357,7 @@ describe('controller: dispose that fails', (test) => {
 	test('is no matter for the log of a handler that is silent', async () => {
 		class Silent extends RestHandler {
 			override suppressOutput = true
+			get_a() {}
 			override dispose() {
 				throw new Error('cannot')
 			}

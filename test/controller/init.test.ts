@@ -92,6 +92,7 @@ describe('controller: init', (test) => {
 			override init() {
 				throw new RestError(503, 'Not yet')
 			}
+			get_a() {}
 		}
 		const { server } = asking({ a: new Failing() })
 		const error = await server.listen(0).catch((reason: unknown) => reason)

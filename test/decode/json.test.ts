@@ -25,9 +25,9 @@ function isReserved(value: unknown): boolean {
 	return Object.values(value).some(isReserved)
 }
 
-const TOO_DEEP = '400 The body is nested too deeply: at most 64 levels of JSON'
-const PROTO = '400 The body has a key __proto__, which is reserved: leave it out'
-const CONSTRUCTOR = '400 The body has a key constructor.prototype, which is reserved: leave it out'
+const TOO_DEEP = '400 The JSON is nested too deeply: there may be 64 levels'
+const PROTO = '400 The JSON has a key __proto__, which is reserved: leave it out'
+const CONSTRUCTOR = '400 The JSON has a key constructor.prototype, which is reserved: leave it out'
 
 describe('decode/json: values', (test) => {
 	const values: [string, unknown][] = [

@@ -34,6 +34,7 @@ describe('decode/multipart: delimiters', (test) => {
 		['the boundary without line break before', `${field('a', '1--X\r\n')}--X--`, { a: '1--X\r\n' }],
 		['the boundary after a line feed', `${field('a', '1\n--X\r\n')}--X--`, { a: '1\n--X\r\n' }],
 		['the boundary before a line feed', `${field('a', '1\r\n--X\n')}--X--`, { a: '1\r\n--X\n' }],
+		['the boundary before a bare CR', `${field('a', '1\r\n--X\rb')}--X--`, { a: '1\r\n--X\rb' }],
 		['a closing delimiter with more after it', `${field('a', '1\r\n--X--2')}--X--`, { a: '1\r\n--X--2' }],
 		['a closing delimiter with one dash', `${field('a', '1\r\n--X-\r\n')}--X--`, { a: '1\r\n--X-\r\n' }],
 		['one dash before', `${field('a', '1\r\n-X\r\n')}--X--`, { a: '1\r\n-X\r\n' }],

@@ -19,6 +19,10 @@ class Blog extends RestHandler {
 		return { body: this.body ?? 'none' }
 	}
 
+	post_body() {
+		return [this.body === undefined ? 'none' : this.body]
+	}
+
 	post_checked() {
 		return this.getParams({ title: ['required', 'string'], age: ['integer'] })
 	}
@@ -155,6 +159,41 @@ describe('inside Express', (test) => {
 				assert.is(await sent('{"a":[{"constructor":{"prototype":{}}}]}'), 400)
 				assert.is(await sent(`${'['.repeat(9_000)}${']'.repeat(9_000)}`), 400)
 				assert.is(await sent(`${'['.repeat(64)}${']'.repeat(64)}`), 200)
+			},
+		))
+
+	test('a streaming method behind express.json() fails at once, and the log says why', () => {
+		const log = new Log()
+		return inside(
+			(app, handler) => app.use(express.json(), handler),
+			async (port) => {
+				assert.is((await ask(port, requestText('POST /blog/api/upload', [JSON_TYPE], '{"a":1}'))).status, 500)
+				assert.match(String(log.lines[0]?.fields.err), /something in front has read the body/)
+				// Of what express.json() leaves alone the stream is there; and of no body, or one of no bytes.
+				for (const [lines, body] of [
+					[[], 'abc'],
+					[[JSON_TYPE], ''],
+					[[JSON_TYPE, 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
+				] as const) {
+					const text = requestText('POST /blog/api/upload', lines, lines.length > 1 ? '' : body)
+					const answer = await ask(port, lines.length > 1 ? text + body : text)
+					assert.equal(answer.json(), { success: true, data: lines.length === 0 ? 3 : 0 })
+				}
+			},
+			{ logger: log, handlerTimeout: 5_000, logRequests: false },
+		)
+	})
+
+	test('null, which express.json() takes where strict is off, is a body as any other', () =>
+		inside(
+			(app, handler) => app.use(express.json({ strict: false }), handler),
+			async (port) => {
+				const answer = await ask(port, requestText('POST /blog/api/body', [JSON_TYPE], 'null'))
+				assert.equal(answer.json(), { success: true, data: [null] })
+				const checked = await ask(port, requestText('POST /blog/api/checked', [JSON_TYPE], 'null'))
+				assert.is(checked.status, 422)
+				const none = await ask(port, requestText('POST /blog/api/body'))
+				assert.equal(none.json(), { success: true, data: ['none'] })
 			},
 		))
 

@@ -1,4 +1,4 @@
-/** One trial of SIGTERM under load: keep-alive connections that are never idle, and a program that must end. */
+/** One trial of SIGTERM under load: keep-alive connections, and a program that must end. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { withApp } from '../acceptance/running.ts'
@@ -18,17 +18,19 @@ const REQUESTS = [
 
 /** How long the app leaves a connection alone that has become idle; `QUIET` of `lib/node/drain.ts`, milliseconds. */
 const QUIET = 250
+/** For `endUnderLoad`: well below that, and far above what the app takes to look for idle connections. */
+export const THINK = 150
 
 /**
- * Ends the app under load. Fails when a request that was sent has got no answer, or the app doesn't end. These clients
- * ask at once when they have their answer: where they are held up for longer than the app leaves idle connections alone,
+ * Ends the app under load, of clients that ask at once when they have an answer, or think for up to `think` milliseconds. Fails when a request that was sent has got no answer, or the app doesn't end. These clients
+ * ask again before the app closes idle connections: where they are held up for longer than it leaves these alone,
  * they send into what it has closed meanwhile, and has never accepted. That trial says nothing, and is made again.
  */
-export async function endUnderLoad(connections: number): Promise<void> {
+export async function endUnderLoad(connections: number, think = 0): Promise<void> {
 	let failure: unknown
 	await inTimesOf(QUIET, async () => {
 		try {
-			await trial(connections)
+			await trial(connections, think)
 		} catch (error) {
 			if (error instanceof Unanswered) throw error
 			failure = error
@@ -40,12 +42,12 @@ export async function endUnderLoad(connections: number): Promise<void> {
 /** A request has got no byte of an answer. */
 class Unanswered extends Error {}
 
-function trial(connections: number): Promise<void> {
+function trial(connections: number, think: number): Promise<void> {
 	return withApp('memory', async (port, { child, ended }) => {
 		const clients = Array.from({ length: connections }, () => new RawClient(port))
 		const served = clients.map(() => 0)
 		const load = Promise.all(
-			clients.map((client, at) => askOn(client, () => (served[at] = (served[at] ?? 0) + 1))),
+			clients.map((client, at) => askOn(client, think, () => (served[at] = (served[at] ?? 0) + 1))),
 		)
 		// Whose connection the app has not accepted yet has nothing to lose.
 		const all = until(() => served.every((count) => count > 0), 'each connection is served')
@@ -71,8 +73,8 @@ async function answerTo(client: RawClient): Promise<RawResponse> {
 	}
 }
 
-/** Asks until an answer says that it was the last; `answered` is called for each. */
-async function askOn(client: RawClient, answered: () => void): Promise<void> {
+/** Asks until an answer says that it was the last, with pauses of up to `think`; `answered` is called for each. */
+async function askOn(client: RawClient, think: number, answered: () => void): Promise<void> {
 	try {
 		for (let count = 0; ; count++) {
 			await client.send(REQUESTS[count % REQUESTS.length] ?? '')
@@ -80,6 +82,7 @@ async function askOn(client: RawClient, answered: () => void): Promise<void> {
 			assert.is(status, 200)
 			answered()
 			if (headers.connection === 'close') return
+			if (think > 0) await sleep(Math.random() * think)
 		}
 	} finally {
 		client.close()

@@ -45,9 +45,9 @@ describe('mount/compile', (test) => {
 
 	test("the handler's own authenticator and acl come before the server's", () => {
 		const own = { authenticator: { authenticate: () => null }, acl: { allows: () => false } }
-		assert.equal(compile(blog([]), SOMEBODY).guards, SOMEBODY)
-		assert.is(compile(blog([], own), SOMEBODY).guards.acl, own.acl)
-		assert.is(compile(blog([], own), NOBODY).guards.authenticator, own.authenticator)
+		assert.equal(compile(blog(['get_a']), SOMEBODY).guards, SOMEBODY)
+		assert.is(compile(blog(['get_a'], own), SOMEBODY).guards.acl, own.acl)
+		assert.is(compile(blog(['get_a'], own), NOBODY).guards.authenticator, own.authenticator)
 	})
 
 	test('access may be declared for the target of a custom route, by its name', () => {
@@ -57,7 +57,10 @@ describe('mount/compile', (test) => {
 	})
 
 	test('a class without a name is called the handler', () => {
-		const nameless = (() => class extends RestHandler {})()
+		const nameless = (() =>
+			class extends RestHandler {
+				get_a() {}
+			})()
 		Object.defineProperty(nameless, 'name', { value: '' })
 		assert.is(compile(new nameless()).name, 'the handler')
 	})
@@ -231,7 +234,7 @@ describe('mount/compile', (test) => {
 	})
 
 	test('get_ alone is no route, and may be a helper', () => {
-		const { table } = compile(blog(['get_']))
+		const { table } = compile(blog(['get_', 'get_a']))
 		assert.not(table.knows([''], 0))
 		assert.is(table.get('GET', undefined), undefined)
 	})

@@ -1,8 +1,20 @@
 import * as assert from 'uvu/assert'
-import { createServer, RestError, RestHandler } from '../../lib/index.ts'
+import { createServer, RestError, RestHandler, reply } from '../../lib/index.ts'
+import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
 const silent = { info() {}, warn() {}, error() {} }
+
+class Answering extends RestHandler {
+	private readonly make: () => unknown
+	constructor(make: () => unknown) {
+		super()
+		this.make = make
+	}
+	get_it() {
+		return this.make()
+	}
+}
 
 async function answered(value: () => unknown): Promise<string> {
 	class Values extends RestHandler {
@@ -28,6 +40,91 @@ describe('reply: what JSON would lose', (test) => {
 	for (const [name, value] of lost) {
 		test(`${name} is 500 rather than {}`, async () =>
 			assert.match(await answered(value), /^500 \{"success":false,"error":"Internal Server Error"/))
+	}
+
+	class Money {
+		#cents = 5
+		get cents() {
+			return this.#cents
+		}
+	}
+	const within: [string, unknown, string][] = [
+		['a Request', new Request('http://a/'), 'a Request'],
+		['Headers', new Headers({ a: 'b' }), 'a Headers'],
+		['a Response', new Response('a'), 'a Response'],
+		['a FormData', new FormData(), 'a FormData'],
+		['URLSearchParams', new URLSearchParams('a=b'), 'an URLSearchParams'],
+		['a Map', new Map([['a', 1]]), 'a Map'],
+		['a Set', new Set([1]), 'a Set'],
+		['a promise', Promise.resolve(1), 'a promise'],
+		// biome-ignore lint/suspicious/noThenProperty: query builders are such
+		['a thenable', { table: {}, then() {} }, 'a promise'],
+		['a generator', [1].values(), 'an iterator'],
+		['an error', new Error('secret'), 'an Error'],
+		['a regular expression', /a/, 'a RegExp'],
+		['bytes without a view', new ArrayBuffer(1), 'an ArrayBuffer'],
+		['an object that has all in getters', new Money(), 'a Money'],
+		['a BigInt', 5n, 'a BigInt'],
+	]
+	for (const [name, value, kind] of within) {
+		const places: [string, unknown][] = [
+			['data.items[3].tags', { id: 1, items: [{}, {}, [], { a: {}, tags: value }] }],
+			['data[1]["a b"]', [{}, { 'a b': value }]],
+			['data.known.tags', { known: { toJSON: () => ({ tags: value }) } }],
+		]
+		for (const [place, data] of places) {
+			test(`${name} within is 500, and the log says that it is ${place}`, async () => {
+				const { said, logged } = asking({ v: () => new Answering(() => data) })
+				assert.match(await said('/v/it'), /^500 \{"success":false,"error":"Internal Server Error"/)
+				assert.ok(logged().startsWith(`${place} is ${kind}, which JSON can't hold: `), logged())
+			})
+		}
+	}
+
+	test('it is found in a record of many, and in meta', async () => {
+		const lose = new Map()
+		const first = asking({
+			v: () =>
+				new Answering(async function* () {
+					yield { id: 1, lose }
+				}),
+		})
+		assert.match(await first.said('/v/it'), /^500 /)
+		assert.match(first.logged(), /^data\[0\]\.lose is a Map/)
+		const later = asking({
+			v: () =>
+				new Answering(async function* () {
+					yield {}
+					yield { id: 2, lose }
+				}),
+		})
+		await later.said('/v/it').then(
+			() => assert.unreachable(),
+			(error: Error) => assert.match(error.message, /^data\[1\]\.lose is a Map/),
+		)
+		const meta = asking({ v: () => new Answering(() => reply([], { meta: { lose } })) })
+		assert.match(await meta.said('/v/it'), /^500 /)
+		assert.match(meta.logged(), /^meta\.lose is a Map/)
+	})
+
+	const kept: [string, unknown, string][] = [
+		['objects that are just empty', { a: {}, b: [{}], c: Object.create(null) }, '{"a":{},"b":[{}],"c":{}}'],
+		['an instance without fields', new (class Empty {})(), '{}'],
+		['text that looks like it', { a: '{}' }, '{"a":"{}"}'],
+		['an object of what JSON leaves out', { a: { b: undefined } }, '{"a":{}}'],
+		[
+			'what knows its JSON',
+			{ a: {}, b: new Date(0), c: new URL('http://a/') },
+			'{"a":{},"b":"1970-01-01T00:00:00.000Z","c":"http://a/"}',
+		],
+		['boxed values', { a: {}, b: Object(''), c: Object(0) }, '{"a":{},"b":"","c":0}'],
+	]
+	for (const [name, value, json] of kept) {
+		test(`${name}: answered`, async () =>
+			assert.is(
+				await asking({ v: () => new Answering(() => value) }).said('/v/it'),
+				`200 {"success":true,"data":${json}}`,
+			))
 	}
 
 	test('a RestError that is returned is answered as if it were thrown', async () => {

@@ -2,9 +2,10 @@ import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { ReadableStream } from 'node:stream/web'
 import * as assert from 'uvu/assert'
-import { RestHandler, reply } from '../../lib/index.ts'
+import { RawJson, RestHandler, reply } from '../../lib/index.ts'
 import { type Asking, asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
+import { listening } from '../helpers/listening.ts'
 
 const INTERNAL =
 	/^500 \{"success":false,"error":"Internal Server Error","code":"internal","requestId":"[\w-]+"\}$/
@@ -172,4 +173,149 @@ describe('reply: streams of bytes', (test) => {
 			assert.is(await said(path), UNAUTHORIZED)
 		})
 	}
+})
+
+describe('reply: text under a Content-Type that is no JSON', (test) => {
+	const typed =
+		(make: Make, type = 'text/csv'): Make =>
+		(handler) => {
+			handler.header('Content-Type', type)
+			return make(handler)
+		}
+	const asyncTexts = async function* (): AsyncGenerator<string> {
+		yield 'a,é\n'
+		yield 'c,d\n'
+	}
+	const texts = function* (): Generator<string> {
+		yield 'a,é\n'
+		yield 'c,d\n'
+	}
+
+	const table: [string, () => unknown, boolean][] = [
+		['a string', () => 'a,é\nc,d\n', true],
+		['an array of strings', () => ['a,é\n', 'c,d\n'], true],
+		['a set of strings', () => new Set(['a,é\n', 'c,d\n']), false],
+		['a generator', texts, false],
+		['an async generator', asyncTexts, false],
+		['a stream of strings', () => Readable.from(['a,é\n', 'c,d\n']), false],
+		['a stream of bytes', () => Readable.from(['a,é\n', 'c,d\n'], { objectMode: false }), false],
+		['a stream of pieces of bytes', () => Readable.from([Buffer.from('a,é\n'), Buffer.from('c,d\n')]), false],
+		['texts and bytes', () => Readable.from(['a,é\n', Buffer.from('c,d\n')]), false],
+		['a web stream of strings', () => ReadableStream.from(['a,é\n', 'c,d\n']), false],
+	]
+	for (const [what, make, hasLength] of table) {
+		test(`${what} is sent as it is`, async () => {
+			for (const wrap of [true, false]) {
+				for (const path of ['/s/a', '/s/later']) {
+					const { status, headers, text } = await answering(typed(make), wrap).ask(path)
+					assert.equal([status, text()], [200, 'a,é\nc,d\n'])
+					assert.equal(
+						{ ...headers },
+						{
+							'content-type': 'text/csv',
+							...(hasLength ? { 'content-length': '9' } : {}),
+							'x-content-type-options': 'nosniff',
+							'content-security-policy': 'sandbox',
+						},
+					)
+				}
+			}
+			assert.is((await answering(typed(make)).ask('HEAD /s/a')).body.length, 0)
+		})
+	}
+
+	const others: [string, unknown, string][] = [
+		['nothing', undefined, ''],
+		['null', null, ''],
+		['no texts', [], ''],
+		['a number', 5, '5'],
+		['false', false, 'false'],
+	]
+	for (const [what, value, text] of others) {
+		test(`${what} is ${JSON.stringify(text)}`, async () =>
+			assert.is(await answering(typed(() => value)).said('/s/a'), `200 ${text}`))
+	}
+
+	test('reply() names the type as well', async () => {
+		const make: Make = () => reply('<p>', { status: 203, headers: { 'content-type': 'text/html' } })
+		assert.is(await answering(make).said('/s/a'), '203 <p>')
+	})
+
+	test('a generator may name its type in its first lines', async () => {
+		class Streams extends RestHandler {
+			async *get_later() {
+				await undefined
+				this.header('Content-Type', 'text/plain')
+				yield 'a'
+			}
+			*get_now() {
+				this.header('Content-Type', 'text/plain')
+				yield 'b'
+			}
+		}
+		const { said } = asking({ s: new Streams() })
+		assert.equal([await said('/s/later'), await said('/s/now')], ['200 a', '200 b'])
+	})
+
+	for (const type of [
+		'application/json',
+		'application/geo+json; charset=utf-8',
+		'model/gltf+json',
+		'text/json',
+	]) {
+		test(`under ${type} a text is JSON`, async () =>
+			assert.is(await answering(typed(() => 'a', type)).said('/s/a'), '200 {"success":true,"data":"a"}'))
+	}
+
+	test('respond() is in the envelope whatever the type', async () => {
+		const make = typed((handler) => handler.respond({ a: 1 }), 'text/html')
+		assert.is(await answering(make, false).said('/s/a'), '200 {"success":true,"data":{"a":1}}')
+	})
+
+	const refused: [string, () => unknown, RegExp][] = [
+		['an object', () => ({ a: 1 }), /^data is an object \(Object\), under Content-Type text\/csv: /],
+		[
+			'an array of objects',
+			() => ['a', {}],
+			/^data\[1\] is an object \(Object\), under Content-Type text\/csv/,
+		],
+		['a first piece that is no text', () => Readable.from([{}]), /^data\[0\] is an object \(Object\)/],
+		['raw JSON', () => new RawJson('1'), /^data is an object \(RawJson\)/],
+		['a map', () => new Map([['a', 1]]), /^data\[0\] is an array/],
+	]
+	for (const [what, make, why] of refused) {
+		test(`${what} is 500, and the log says why`, async () => {
+			const { said, logged } = answering(typed(make))
+			assert.match(await said('/s/a'), INTERNAL)
+			assert.match(logged(), why)
+		})
+	}
+
+	test('events go out one by one, compressed or not, and are not late after the first', async () => {
+		for (const compression of [false, true]) {
+			let next: (event: string) => void = () => {}
+			const events = async function* (): AsyncGenerator<string> {
+				yield ': begun\n\n'
+				for (;;) yield await new Promise<string>((resolve) => (next = resolve))
+			}
+			class Feed extends RestHandler {
+				get_events() {
+					this.header('Content-Type', 'text/event-stream')
+					return events()
+				}
+			}
+			await listening({ s: new Feed() }, { handlerTimeout: 200, compression }, async ({ url }) => {
+				const { body } = await fetch(`${url}/s/events`)
+				const reader = (body as globalThis.ReadableStream<Uint8Array>).getReader()
+				const read = async (): Promise<string> => Buffer.from((await reader.read()).value ?? []).toString()
+				assert.is(await read(), ': begun\n\n')
+				await new Promise((resolve) => setTimeout(resolve, 800))
+				for (const event of ['data: 1\n\n', 'data: 2\n\n']) {
+					next(event)
+					assert.is(await read(), event)
+				}
+				await reader.cancel()
+			})
+		}
+	})
 })

@@ -44,6 +44,9 @@ describe('parseRoute: patterns', (test) => {
 		['...', ['...']],
 		['%s..', [['', 'text', '..']]],
 		['ALL|x&y=*', ['ALL|x&y=*']],
+		['articles:batch', ['articles:batch']],
+		['at:5', ['at:5']],
+		[':5', [':5']],
 	]
 	for (const [pattern, expected] of table) {
 		test(`${pattern} → ${JSON.stringify(expected)}`, () => {
@@ -64,6 +67,7 @@ describe('parseRoute: refusals', (test) => {
 	const example = "write '<METHODS> <pattern>', such as 'GET|POST articles/%d'"
 	const methods = 'use GET, POST, PUT, PATCH, DELETE, QUERY, several joined by |, or ALL'
 	const space = 'exactly one space stands between methods and pattern, and none after it'
+	const other = 'would be no placeholder, but itself: write %s for a text, %d for a number'
 	const kinds = 'use %s for text, %d for a number, %% for a percent sign'
 	const empty = 'the pattern is empty: name at least one segment'
 	const hole = 'a segment is empty: write one slash between two segments'
@@ -111,6 +115,17 @@ describe('parseRoute: refusals', (test) => {
 		['GET 100%', `unknown placeholder %: ${kinds}`],
 		['GET 100%/s', `unknown placeholder %: ${kinds}`],
 		['GET %%%', `unknown placeholder %: ${kinds}`],
+		['GET article/:id', `:id ${other}`],
+		['GET :from-:to', `:from ${other}`],
+		['GET page-:n', `:n ${other}`],
+		['GET file.:ext', `:ext ${other}`],
+		['GET article/{id}', `{id} ${other}`],
+		['GET article/{id}.json', `{id} ${other}`],
+		['GET {}', `{} ${other}`],
+		['GET *', `* ${other}`],
+		['ALL files/**', `** ${other}`],
+		['GET files/*path', `*path ${other}`],
+		['GET *.pdf', `* ${other}`],
 		['GET %😀', `unknown placeholder %😀: ${kinds}`],
 		['GET %s%d', 'two placeholders touch in %s%d: put text or a slash between them'],
 		['GET a/x%d%d', 'two placeholders touch in x%d%d: put text or a slash between them'],

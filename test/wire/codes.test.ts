@@ -9,7 +9,7 @@ describe('wire/codes', (test) => {
 			assert.ok(status >= 400 && status <= 599, code)
 			assert.match(code, /^[a-z]+(_[a-z]+)*$/)
 			// node still has the phrases of RFC 7231 for these, and says more than RFC 9110 for 505.
-			if (![413, 422, 503].includes(status))
+			if (![413, 422, 503].includes(status) && codeOf(status) === code)
 				assert.is(message.toLowerCase(), STATUS_CODES[status]?.toLowerCase())
 		}
 	})
