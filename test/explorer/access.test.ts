@@ -111,6 +111,27 @@ describe('explorer: what a caller sees', (test) => {
 		assert.is(map?.hasMore, true)
 	})
 
+	test('what docs hides is not on the map, and is answered all the same', async () => {
+		class Hiding extends RestHandler {
+			override docs = { get_hidden: { hidden: true } }
+			get_hidden() {
+				return 'here'
+			}
+			get_shown() {}
+		}
+		class All extends RestHandler {
+			override docs = { get_hidden: { hidden: true } }
+			get_hidden() {}
+		}
+		const server = createServer({ a: new Hiding(), b: new All() }, { explorer: true, logger: new Log() })
+		const { map } = dataIn(await open(server, '/'))
+		assert.equal(
+			map?.handlers.map(({ name, routes }) => [name, routes.map(({ path }) => path)]),
+			[['a', ['/a/shown']]],
+		)
+		assert.is((await server.inject({ url: '/a/hidden' })).status, 200)
+	})
+
 	test('whoever sends credentials sees more, and nothing that needs others', async () => {
 		const { map, user } = dataIn(await open(server, '/', BEARER))
 		assert.is(user, 'ruth')
@@ -354,6 +375,28 @@ describe('explorer: asking who is calling', (test) => {
 		assert.equal(log.messages, [])
 		await open(server, '/', BEARER)
 		assert.is(asked, 1)
+	})
+
+	test('no authenticator of another is asked for a link, which isn’t there then', async () => {
+		let asked = 0
+		class Others extends RestHandler {
+			override access: AccessRules = { '*': 'user' }
+			override authenticator = {
+				async authenticate() {
+					asked++
+					return { id: 'somebody' }
+				},
+			}
+			get_closed() {}
+		}
+		const server = createServer(
+			{ a: new Notes(), b: new Others() },
+			{ explorer: true, authenticator: authenticator(), acl, logger: new Log() },
+		)
+		for (const headers of [{}, BEARER]) {
+			assert.equal(dataIn(await open(server, '/a/open', headers)).roots, ['/a'])
+			assert.is(asked, 0)
+		}
 	})
 
 	test('an authenticator that never answers keeps no page of others, and the map two seconds', async () => {

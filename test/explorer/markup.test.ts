@@ -122,6 +122,21 @@ describe('explorer: markup', (test) => {
 		}
 	})
 
+	test('the map without scripts shows paths as text, in its lines and its links', async () => {
+		class Odd extends RestHandler {
+			override customRoutes = { 'GET <b>bold': 'page', 'POST a"onmouseover="b': 'page', "GET it's": 'page' }
+			page() {}
+		}
+		const odd = createServer({ '<img>': new Odd() }, { explorer: true, logger: new Log() })
+		const { text } = await odd.inject({ url: '/', headers: { accept: 'text/html' } })
+		const html = text()
+		const list = /<ul>.*<\/ul>/.exec(html)?.[0] ?? ''
+		assert.equal([...new Set(elements(list))], ['ul', 'li', 'a'])
+		assert.not.match(list, /<img|<b>|"onmouseover/)
+		// Most of a path is percent-encoded; what isn't is escaped.
+		assert.match(list, `<a href="/%3Cimg%3E/it&#39;s">/%3Cimg%3E/it&#39;s</a>`)
+	})
+
 	test('every character that means something is escaped', () => {
 		assert.is(
 			escaped(`<a href="x" title='y'>&</a>`),

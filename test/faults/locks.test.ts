@@ -243,7 +243,7 @@ function locks(one: Case): void {
 					},
 				))
 
-		test('a user who may only read: reads are answered, writes are 500 without a word of why', () =>
+		test('a user who may only read: reads are answered, writes are 403 without a word of why', () =>
 			serving(
 				NOTHING,
 				async (site) => {
@@ -254,8 +254,8 @@ function locks(one: Case): void {
 						await ask(`${site}/article/1`, 'DELETE'),
 					]
 					for (const answer of answers) {
-						assert.is(answer.status, 500, answer.text)
-						assert.is(answer.body.error, 'Internal Server Error')
+						assert.is(answer.status, 403, answer.text)
+						assert.is(answer.body.code, 'forbidden')
 						assertTellsNothing(answer)
 					}
 				},

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { isClosed } from '../../lib/adapters/sqlite/connection.ts'
+import { isClosed, prepare } from '../../lib/adapters/sqlite/connection.ts'
 import { SqliteModel } from '../../lib/adapters/sqlite.ts'
-import { CrudHandler } from '../../lib/index.ts'
+import { CrudHandler, ModelError } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening, type Site } from '../helpers/listening.ts'
 import { opened, type SqliteDriverCase, sqliteDrivers, type TestDatabase } from '../helpers/sqlite.ts'
@@ -161,6 +161,51 @@ for (const { name, open } of sqliteDrivers) {
 				assertClean(await ask(`${site}/1`, 'DELETE'))
 				assert.match(logged(served), /readonly/)
 				assert.is((await ask(`${site}/1`)).status, 200)
+			}))
+
+		test('read-only since it was opened: not ready, and ready again; where it always was, it is', () =>
+			serving(open, async ({ database, file }) => {
+				const model = await SqliteModel.open(database, 'article')
+				const isReady = () =>
+					model.check().then(
+						() => true,
+						(error: unknown) => error instanceof ModelError && error.kind !== 'unavailable',
+					)
+				assert.is(await isReady(), true)
+				database.exec('pragma query_only = 1')
+				assert.is(await isReady(), false)
+				const reading = await SqliteModel.open(database, 'article')
+				await reading.check()
+				database.exec('pragma query_only = 0')
+				assert.is(await isReady(), true)
+				// A lock, and a transaction of the user's own, say nothing of the file.
+				database.exec('pragma busy_timeout = 20')
+				const other = opened(open, file)
+				other.exec('begin immediate')
+				assert.is(await isReady(), true)
+				other.exec('rollback')
+				other.close()
+				database.exec('begin')
+				assert.is(await isReady(), true)
+				database.exec('commit')
+				assert.is(
+					await model.transaction(async () => (await SqliteModel.open(database, 'article')).name),
+					'article',
+				)
+			}))
+
+		test('a lock of another is waited for, as long as the user has said or a second', () =>
+			serving(open, async ({ database, file }) => {
+				const boundOf = (one: TestDatabase) => {
+					const [row] = prepare(one, 'pragma busy_timeout').run([]) as readonly (readonly unknown[])[]
+					return Number(row?.[0])
+				}
+				assert.is(boundOf(database), name === 'better-sqlite3' ? 5_000 : 1_000)
+				const other = opened(open, file)
+				other.exec('pragma busy_timeout = 77')
+				await SqliteModel.open(other, 'article')
+				assert.is(boundOf(other), 77)
+				other.close()
 			}))
 
 		test('deleted: answers are right or clean', () =>

@@ -77,6 +77,20 @@ describe('the comparison', (test) => {
 			{ method: 'PATCH', requestHeaders: { 'content-type': 'application/json' }, requestBody: '{"title":7}' },
 			['its body'],
 		],
+		[
+			'nothing in a body with a byte order mark',
+			{
+				...{ method: 'PATCH', requestHeaders: { 'content-type': 'application/json' } },
+				requestBody: '\ufeff{"title":"x"}',
+			},
+			[],
+		],
+		[
+			'a body that is no JSON and was taken',
+			{ method: 'PATCH', requestHeaders: { 'content-type': 'application/json' }, requestBody: '{' },
+			['its body is no JSON'],
+		],
+		['an answer that is no JSON', { body: '{' }, ['its body is no JSON']],
 	]
 	for (const [what, traffic, expected] of table) {
 		test(`finds ${what}`, async () => {

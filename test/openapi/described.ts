@@ -151,7 +151,9 @@ export class Description {
 		const media = content[type?.split(';')[0]?.trim() ?? '']
 		if (media === undefined) return [`its type ${type} is not described`]
 		if (media.schema === undefined || type?.startsWith('text/') === true) return []
-		return this.#errors(media.schema, JSON.parse(body), true)
+		const value = parsed(body)
+		if (value === undefined) return ['its body is no JSON']
+		return this.#errors(media.schema, value, true)
 			.filter(({ keyword }) => !(hasFields && keyword === 'required'))
 			.map(({ text }) => text)
 	}
@@ -168,10 +170,9 @@ export class Description {
 		const type = String(requestHeaders['content-type'] ?? '').split(';')[0] ?? ''
 		const media = operation.requestBody && this.resolved(operation.requestBody).content[type]
 		if (media?.schema === undefined || requestBody === '' || type !== 'application/json') return problems
-		return [
-			...problems,
-			...this.#errors(media.schema, JSON.parse(requestBody), false).map(({ text }) => `its body: ${text}`),
-		]
+		const value = parsed(requestBody)
+		if (value === undefined) return [...problems, 'its body is no JSON, and was taken']
+		return [...problems, ...this.#errors(media.schema, value, false).map(({ text }) => `its body: ${text}`)]
 	}
 
 	/** What is wrong with a value; where it is closed, also what isn't named. */
@@ -183,6 +184,15 @@ export class Description {
 			keyword,
 			text: `${instancePath} ${message} ${JSON.stringify(params)}`,
 		}))
+	}
+}
+
+/** The value of JSON, with a byte order mark or without; `undefined` where it is none: whoever looks on must not throw. */
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text.replace(/^\ufeff/, ''))
+	} catch {
+		return undefined
 	}
 }
 

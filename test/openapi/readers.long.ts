@@ -24,7 +24,7 @@ const LICENSE = { name: 'MIT', identifier: 'MIT' }
 
 /** Names that can't stand everywhere: of paths, params, methods, fields and models. */
 class Odd extends RestHandler {
-	override customRoutes = { 'GET a/%s': '$', 'POST {b}/%d-%s': '_', 'ALL ü': '$$' }
+	override customRoutes = { 'GET a/%s': '$', 'POST (b)/%d-%s': '_', 'ALL ü': '$$' }
 	override specs = { delete_x: { why: ['required', 'string'] }, query_y: { a: true } }
 
 	get__default(a = '', b = '') {

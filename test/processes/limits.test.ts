@@ -28,7 +28,7 @@ function askAll(
 
 if (await redisIsHere())
 	describe('limits over four processes', (test) => {
-		test('rate limits are never passed, and keys run once', async () => {
+		test('rate limits are never passed, keys run once, and no more is guessed than may be', async () => {
 			await withMembers(4, async (members) => {
 				for (const path of ['/api/fixed', '/api/sliding']) {
 					// Every member lets some in, before all are asked for more than there is.
@@ -42,6 +42,7 @@ if (await redisIsHere())
 				}
 				await slides(members)
 				await runsOnce(members)
+				await guesses(members)
 				assert.is(members.output(), '')
 			})
 		})
@@ -67,6 +68,16 @@ async function slides(members: Members): Promise<void> {
 		assert.ok(within.length <= 5, `${within.length} from ${from}`)
 	}
 	assert.ok(served.length > 5, `${served.length} in more than a window`)
+}
+
+/** Of guesses at once at all processes, no more are looked at than the limit has; good credentials give theirs back. */
+async function guesses(members: Members): Promise<void> {
+	const good = await askAll(members, '/guarded/secret', 5, { headers: { 'X-User': 'ann' } })
+	assert.equal(new Set(good.map(([status]) => status)), new Set([200]))
+	const answers = await askAll(members, '/guarded/secret', 400, { headers: { 'X-User': 'guess' } })
+	assert.is(answers.filter(([status]) => status === 401).length, 5)
+	assert.ok(answers.every(([status]) => status === 401 || status === 429))
+	assert.is(Number(await members.redis.command('GET', `${members.prefix}guesses`)), 5)
 }
 
 async function runsOnce(members: Members): Promise<void> {

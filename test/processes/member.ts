@@ -4,7 +4,14 @@
  */
 import { Redis } from 'ioredis'
 import { RedisCache } from '../../lib/adapters/redis.ts'
-import { createServer, HmacAuthenticator, RestHandler, reply } from '../../lib/index.ts'
+import {
+	createServer,
+	HmacAuthenticator,
+	type Request,
+	RestError,
+	RestHandler,
+	reply,
+} from '../../lib/index.ts'
 import { KEYS, ORIGIN } from './keys.ts'
 
 const [, , redisPort = '', prefix = '', seconds = '1'] = process.argv
@@ -35,6 +42,21 @@ class Shared extends RestHandler {
 	}
 }
 
+/** Whose credentials are all wrong, but for one's; tells Redis of each that it looks at. */
+class Guarded extends RestHandler {
+	override rateLimits = { get_secret: { limit: 5, windowSeconds: 2_592_000 } }
+	override authenticator = {
+		async authenticate(request: Request) {
+			if (request.header('x-user') === 'ann') return { id: 'ann' }
+			await client.incr(`${prefix}guesses`)
+			throw new RestError('unauthorized')
+		},
+	}
+	get_secret() {
+		return 'secret'
+	}
+}
+
 class Vault extends RestHandler {
 	override access = { '*': 'user' }
 	override authenticator = new HmacAuthenticator(this, undefined, 300, { keys: KEYS, origin: ORIGIN })
@@ -46,7 +68,7 @@ class Vault extends RestHandler {
 const cache = new RedisCache(client, { prefix, timeoutSeconds: Number(seconds) })
 const logger = { info() {}, warn() {}, error: () => {} }
 const server = createServer(
-	{ api: new Shared(), vault: new Vault() },
+	{ api: new Shared(), vault: new Vault(), guarded: new Guarded() },
 	{
 		cache,
 		logger,

@@ -42,7 +42,7 @@ export async function replay(
 	try {
 		for (const { path, headers } of requests) {
 			const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-			const text = `GET ${path} HTTP/1.1\r\nHost: a\r\n${fields.join('')}\r\n`
+			const text = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${fields.join('')}\r\n`
 			const found = new Map<number, number>()
 			const statuses = await Promise.all(
 				lines.map((line, at) => line.ask(text, shareOf(copies, lines.length, at))),

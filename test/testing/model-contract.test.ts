@@ -58,6 +58,11 @@ const BROKEN: readonly Broken[] = [
 		'a record that another refers to is not deleted before that one is',
 	],
 	[
+		'knows of no bound of a page',
+		() => new ListingOther((query) => ({ ...query, maxBytes: undefined })),
+		'a page that is larger than maxBytes is refused, in bytes of UTF-8 and not for the record behind it',
+	],
+	[
 		'orders backwards',
 		() => new ListingOther((query) => turned(query, ({ descending }) => !descending)),
 		'the order of the key goes up and down',

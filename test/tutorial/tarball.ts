@@ -5,8 +5,8 @@ import { ROOT, run } from '../helpers/program.ts'
 
 /** What `npm pack` builds and packs. */
 const NEEDED = [
-	...['lib', 'package.json', 'tsconfig.json', 'tsconfig.build.json'],
-	...['README.md', 'CHANGELOG.md', 'LICENSE'],
+	...['lib', 'docs', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.page.json'],
+	...['test/package', 'test/helpers', 'README.md', 'CHANGELOG.md', 'LICENSE'],
 ]
 
 /** Builds and packs into `folder`; answers the tarball's path. */
