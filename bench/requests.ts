@@ -2,7 +2,7 @@
 import type { Route } from './app.ts'
 import { type Random, word } from './random.ts'
 
-const COMMON = 'Host: bench.local\r\nAccept: application/json\r\nUser-Agent: verbena-bench\r\n'
+const COMMON = 'Host: localhost\r\nAccept: application/json\r\nUser-Agent: verbena-bench\r\n'
 
 /** A GET request. */
 export function get(path: string): Buffer {

@@ -139,6 +139,16 @@ describe('compression', (test) => {
 				assert.is(plain(answer), '{"success":true,"data":"small"}')
 			},
 		)
+		// '{"success":true,"data":"small"}' has 31 bytes.
+		for (const [threshold, coding] of [
+			[31, 'gzip'],
+			[32, undefined],
+		] as const) {
+			const compression = { threshold, encodings: ['gzip'] } as const
+			await listening({ '': Site }, { compression }, async ({ port }) => {
+				assert.is((await ask(port, get('/small', 'gzip'))).headers['content-encoding'], coding)
+			})
+		}
 		await listening({ '': Site }, { compression: { threshold: 1_000_000 } }, async ({ port }) => {
 			assert.is((await ask(port, get('/long', 'gzip'))).headers['content-encoding'], undefined)
 			assert.is((await ask(port, get('/stream', 'gzip'))).headers['content-encoding'], 'gzip')

@@ -103,6 +103,7 @@ describe('controller: what can be mounted', (test) => {
 	test('a factory with init is refused, as it would run for every request', () => {
 		class Opened extends RestHandler {
 			override init() {}
+			get_a() {}
 		}
 		assert.is(
 			messageOf(() => createServer({ 'blog/api': () => new Opened() })),

@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,
+	type CrudValues,
 	createServer,
 	type Deprecated,
 	type Handlers,
@@ -43,6 +44,11 @@ class Plants extends CrudHandler {
 	constructor(table: MemoryModel) {
 		const allow = ['list', 'read', 'create', 'update', 'remove'] as const
 		super(table, { visible: ['id', 'name'], updatable: ['name'], allow, version: 'version' })
+	}
+
+	/** With a version that is known beforehand. */
+	override create(values: CrudValues) {
+		return super.create({ ...values, version: 1 })
 	}
 }
 

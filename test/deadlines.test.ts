@@ -63,6 +63,20 @@ describe('deadlines', (test) => {
 		assert.equal(expired, ['a'])
 	})
 
+	test('one alone can be looked at: it expires when it is late, and once', () => {
+		const { deadlines, expired, at, item } = stage()
+		const [a, b] = [item('a', 10), item('b', 10)]
+		deadlines.add(a)
+		deadlines.add(b)
+		deadlines.expireIfLate(a)
+		assert.equal(expired, [])
+		at(10)
+		deadlines.expireIfLate(a)
+		deadlines.expireIfLate(a)
+		assert.equal([expired, deadlines.size], [['a'], 1])
+		deadlines.stop()
+	})
+
 	test('those waited for are told oldest first', () => {
 		const { deadlines, item } = stage()
 		const [a, b] = [item('a', 9), item('b', 1)]

@@ -538,6 +538,24 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 1)
 	})
 
+	test('neither is it where onError has another name for it, or has it of another', async () => {
+		for (const [thrown, named] of [
+			['outcome_unknown', 'conflict'],
+			['conflict', 'outcome_unknown'],
+		] as const) {
+			let errors = 0
+			const onError = () => (errors++ === 0 ? new RestError(named) : undefined)
+			const { handler, keyed } = trial({ onError })
+			const first = await keyed('POST /pay/refusing', { code: thrown })
+			const again = await keyed('POST /pay/refusing', { code: thrown })
+			assert.match(first.text(), `"code":"${named}"`)
+			assert.is(again.status, 409)
+			// The first answer, given again, would say that what has become of it is known.
+			assert.is.not(again.text(), first.text())
+			assert.is(handler.calls.length, 1)
+		}
+	})
+
 	test('what was done, and can’t be answered, is not done again: 500, then 409', async () => {
 		const { handler, keyed } = trial()
 		for (const path of ['unsendable', 'misspelt']) {
@@ -594,13 +612,30 @@ describe('idempotency', (test) => {
 	test('a user has 10,000 new keys a day, and others theirs', async () => {
 		const cache = new MemoryCache({ max: 10 })
 		const { handler, keyed } = trial({ cache })
-		cache.set('idempotency-keys:["user:ann"]', 9_999, 60)
+		cache.set('idempotency:ann:keys:user:ann', 9_999, 60)
 		assert.is((await keyed('POST /pay/payment', {}, 'k1')).status, 201)
 		const refused = await keyed('POST /pay/payment', {}, 'k2')
 		assert.equal([refused.status, refused.headers['retry-after']], [429, '3600'])
 		assert.is((await keyed('POST /pay/payment', {}, 'k1')).status, 201)
 		assert.is((await keyed('POST /pay/payment', {}, 'k2', 'bob')).status, 201)
 		assert.is(handler.calls.length, 2)
+	})
+
+	test('a user whose keys have filled their share is 429 in words, and others have room for theirs', async () => {
+		const { handler, keyed } = trial({ cache: new MemoryCache({ max: 1_000 }) })
+		let last: InjectedReply | undefined
+		for (let key = 0; key < 1_000 && last?.status !== 429; key++)
+			last = await keyed('POST /pay/payment', {}, `k${key}`)
+		assert.match(
+			String(last?.text()),
+			/Too many Idempotency-Keys, or answers to them, are kept for this user/,
+		)
+		const runs = handler.calls.length
+		for (let key = 0; key < 50; key++)
+			assert.is((await keyed('POST /pay/payment', {}, `k${key}`, 'bob')).status, 201)
+		assert.is(handler.calls.length, runs + 50)
+		// What is kept for the greedy one is answered all the same.
+		assert.is((await keyed('POST /pay/payment', {}, 'k0')).headers['idempotent-replayed'], 'true')
 	})
 
 	test('behind a parser, what it has made of the body is compared', async () => {

@@ -30,6 +30,20 @@ async function* of(...values: unknown[]): AsyncGenerator<unknown> {
 	yield* values
 }
 
+/** How many turns the event loop has while something is done. */
+async function turnsWithin(work: () => Promise<void>): Promise<number> {
+	let turns = 0
+	let isOver = false
+	const count = (): void => {
+		turns++
+		if (!isOver) setImmediate(count)
+	}
+	setImmediate(count)
+	await work()
+	isOver = true
+	return turns
+}
+
 describe('json-array', (test) => {
 	const table: [unknown[], string][] = [
 		[[], '[]'],
@@ -55,6 +69,23 @@ describe('json-array', (test) => {
 			JSON.parse(all.join('')),
 			Array.from({ length: 100 }, () => record),
 		)
+	})
+
+	test('a source that never waits leaves a turn of the event loop to others with each 16 kB', async () => {
+		const turns = await turnsWithin(async () => void (await pieces(source(100_000))))
+		const batches = Math.floor(Array.from({ length: 100_000 }, (_, at) => `${at}`).join('').length / 16_384)
+		assert.ok(turns >= batches, `${turns} turns for ${batches} batches`)
+	})
+
+	test('one whose records take their time leaves turns by that, however short they are', async () => {
+		async function* heavy(): AsyncGenerator<number> {
+			for (let id = 0; id < 100; id++) {
+				for (const end = performance.now() + 2; performance.now() < end; );
+				yield id
+			}
+		}
+		const turns = await turnsWithin(async () => void (await pieces(heavy())))
+		assert.ok(turns >= 10, `${turns} turns`)
 	})
 
 	test('a record that keeps the next waiting is passed on without it', async () => {

@@ -26,6 +26,7 @@ table.add('GET', 'any', action('get_any', Number.POSITIVE_INFINITY))
 table.add('GET', undefined, action('get__default', 2))
 table.add('PUT', undefined, action('put__default', 0))
 table.addSized('DELETE', 1, action('remove', 1))
+table.addSized('GET', 1, action('read', 1))
 
 describe('lookup', (test) => {
 	const found: [RouteMethod, string[], string | undefined][] = [
@@ -51,6 +52,7 @@ describe('lookup', (test) => {
 
 	const defaults: [RouteMethod, string[], string | undefined][] = [
 		['GET', [], 'get__default'],
+		['GET', ['a'], 'read'],
 		['GET', ['a', 'b'], 'get__default'],
 		['GET', ['a', 'b', 'c'], undefined],
 		['PUT', [], 'put__default'],

@@ -1,8 +1,11 @@
 import express from 'express'
 import * as assert from 'uvu/assert'
 import {
+	CrudHandler,
 	createServer,
+	MemoryModel,
 	RestHandler,
+	type Rule,
 	type ServerOptions,
 	TokenAuthenticator,
 	tokenDigest,
@@ -166,6 +169,115 @@ describe('openapi.json', (test) => {
 			listening.closeAllConnections()
 			listening.close()
 		}
+	})
+
+	test('is made in pieces that leave turns to others, once for all who ask meanwhile', async () => {
+		const fields = Object.fromEntries(
+			Array.from({ length: 16 }, (_, at) => [`field${at}`, { type: 'text', nullable: at > 8 }] as const),
+		)
+		let asked = 0
+		const said = { type: 'object', properties: { a: { type: 'string' } } }
+		const input = () => {
+			asked++
+			for (const end = performance.now() + 2; performance.now() < end; );
+			return said
+		}
+		const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
+		const schema = { '~standard': { ...standard, jsonSchema: { input } } }
+		class Slow extends RestHandler {
+			override docs = { get_slow: { answer: schema } }
+			get_slow() {}
+		}
+		const tables = Array.from({ length: 100 }, (_, at) => {
+			const model = new MemoryModel(`table${at}`, { fields: { id: 'integer', ...fields }, key: 'id' })
+			const visible = ['id' as const, ...Object.keys(fields)]
+			return [`table${at}`, new CrudHandler(model, { visible, updatable: Object.keys(fields) })] as const
+		})
+		const slow = Array.from({ length: 100 }, (_, at) => [`slow${at}`, new Slow()] as const)
+		const { ask } = asking(Object.fromEntries([...tables, ...slow]), { openapi: true })
+		let answered = 0
+		let turns = 0
+		const count = (): void => {
+			turns++
+			if (answered < 3) setImmediate(count)
+		}
+		setImmediate(count)
+		const cpu = process.cpuUsage()
+		const documents = Array.from({ length: 3 }, async () => {
+			const document = await documentOf('/openapi.json', ask)
+			answered++
+			return document
+		})
+		const [first, ...others] = await Promise.all(documents)
+		const { user, system } = process.cpuUsage(cpu)
+		const cost = (user + system) / 1_000
+		assert.is(asked, 100)
+		assert.is(Object.keys(first?.paths ?? {}).length, 300)
+		for (const other of others) assert.equal(other.info, first?.info)
+		// The processor's time, not the clock's: a machine that stalls gives no turns.
+		assert.ok(turns >= cost / 50, `${turns} turns in ${cost} ms`)
+		assert.ok(turns >= 20, `${turns} turns`)
+	})
+
+	test('is tried again after it failed', async () => {
+		let fails = false
+		const authenticator = {
+			authenticate: () => null,
+			get challenge() {
+				if (fails) throw new Error('not yet')
+				return { 'WWW-Authenticate': 'Bearer' }
+			},
+		}
+		const { ask } = asking({ blog: new Blog() }, { openapi: true, authenticator })
+		fails = true
+		assert.is((await ask('/openapi.json')).status, 500)
+		fails = false
+		assert.is((await ask('/openapi.json')).status, 200)
+	})
+
+	test('describes schemas of any depth, as any value below 100 levels', async () => {
+		const nested = (levels: number): object =>
+			Array.from({ length: levels }).reduce<object>(
+				(inner) => ({ title: 'Level', type: 'object', properties: { a: inner }, anyOf: [{ items: inner }] }),
+				{ type: 'string' },
+			)
+		const straight = (levels: number): object =>
+			Array.from({ length: levels }).reduce<object>((items) => ({ type: 'array', items }), { type: 'string' })
+		const deepValue = JSON.parse('['.repeat(3_000) + ']'.repeat(3_000))
+		const schemas = {
+			hundred: straight(99),
+			more: straight(100),
+			thousand: straight(1_000),
+			many: straight(100_000),
+			titled: nested(6),
+			value: { type: 'array', default: deepValue },
+		}
+		for (const [name, schema] of Object.entries(schemas)) {
+			const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
+			const saying = { '~standard': { ...standard, jsonSchema: { input: () => schema } } }
+			class Deep extends RestHandler {
+				override docs = { get_deep: { answer: saying } }
+				override specs = { post_deep: saying }
+				get_deep() {}
+				post_deep() {}
+			}
+			const { ask } = asking({ deep: new Deep() }, { openapi: true })
+			const text = JSON.stringify(await documentOf('/openapi.json', ask))
+			assert.is(text.includes('"items":{}'), name === 'more' || name === 'thousand')
+			if (name === 'value') assert.not.match(text, '[[[[')
+		}
+	})
+
+	test('describes rules of any depth', async () => {
+		let rules: Rule[] = ['string']
+		for (let level = 0; level < 500; level++) rules = [{ of: rules }]
+		const spec = { deep: rules }
+		class Deep extends RestHandler {
+			override specs = { post_deep: spec }
+			post_deep() {}
+		}
+		const { ask } = asking({ deep: new Deep() }, { openapi: true })
+		assert.match(JSON.stringify(await documentOf('/openapi.json', ask)), '"items":{}')
 	})
 
 	test('is refused where its path is taken', () => {

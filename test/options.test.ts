@@ -34,7 +34,7 @@ describe('options', (test) => {
 			bodyTimeout: 60_000,
 			handlerTimeout: 30_000,
 			sendTimeout: 60_000,
-			keepAliveTimeout: 5_000,
+			keepAliveTimeout: 72_000,
 			graceTimeout: 10_000,
 		})
 		assert.equal(others, {
@@ -46,6 +46,8 @@ describe('options', (test) => {
 			after: undefined,
 			onError: undefined,
 			trustProxy: undefined,
+			hosts: undefined,
+			crossSiteWrites: true,
 			requestId: undefined,
 			openapi: undefined,
 			explorer: false,

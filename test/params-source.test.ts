@@ -14,6 +14,12 @@ class Search extends RestHandler {
 	post_found() {
 		return this.getParams()
 	}
+	get_inline() {
+		return this.getParams({ n: ['required', 'integer'], tag: [{ of: ['string'] }] })
+	}
+	async get_async() {
+		return this.getParamsAsync({ n: ['required', 'integer'] })
+	}
 	async post_later() {
 		return this.getParamsAsync({ n: ['integer'] })
 	}
@@ -32,6 +38,17 @@ describe('params-source', (test) => {
 		const { body } = await server.inject({ url: '/s/found?q=1&tag=a&tag=b' })
 		assert.is(body.toString(), '{"success":true,"data":{"q":"1","tag":["a","b"]}}')
 	})
+
+	for (const name of ['inline', 'async']) {
+		test(`a spec that a GET gives to getParams reads the query: ${name}`, async () => {
+			const url = `/s/${name}?n=5`
+			assert.is((await server.inject({ url })).text(), '{"success":true,"data":{"n":5}}')
+			assert.is((await server.inject({ method: 'HEAD', url })).status, 200)
+			const { status, body } = await server.inject({ url: `/s/${name}?n=x` })
+			assert.equal([status, JSON.parse(body.toString()).details[0].field], [422, 'n'])
+			assert.is((await server.inject({ method: 'HEAD', url: `/s/${name}` })).status, 422)
+		})
+	}
 
 	test('a declared spec of a POST reads the body', async () => {
 		const { body } = await server.inject({ method: 'POST', url: '/s/found?n=1', body: { n: 2 } })

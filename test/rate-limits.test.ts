@@ -156,6 +156,96 @@ describe('rate limits', (test) => {
 		assert.is((await ask('/blog/api/article', as('bob'))).status, 200)
 	})
 
+	test('of many guesses at once no more are looked at than the limit allows, and good ones all are', async () => {
+		let [underWay, most, refused] = [0, 0, 0]
+		const slow = {
+			async authenticate(request: Request) {
+				underWay++
+				most = Math.max(most, underWay)
+				await new Promise((resolve) => setTimeout(resolve, 2))
+				underWay--
+				if (request.header('x-user') !== 'bad') return { id: String(request.header('x-user')) }
+				refused++
+				throw new RestError('unauthorized')
+			},
+		}
+		class Guarded extends RestHandler {
+			override rateLimits = { get_a: { limit: 5, windowSeconds: 2_592_000 } }
+			get_a() {
+				return 1
+			}
+		}
+		const { ask } = asking({ '': new Guarded() }, { authenticator: slow, cache: still() })
+		const all = (user: (at: number) => string, count: number) =>
+			Promise.all(Array.from({ length: count }, async (_, at) => (await ask('/a', as(user(at)))).status))
+		// Of one address, and each a user: they wait for each other.
+		assert.equal(await all((at) => `user ${at}`, 100), Array(100).fill(200))
+		assert.is(most, 5)
+		const statuses = await all(() => 'bad', 500)
+		assert.is(statuses.filter((status) => status === 401).length, 5)
+		assert.is(statuses.filter((status) => status === 429).length, 495)
+		assert.is(refused, 5)
+		assert.is((await ask('/a', as('ann'))).status, 429)
+	})
+
+	test('good credentials among bad ones give their guess back, and the others stay refused', async () => {
+		const { ask } = mounted()
+		const users = Array.from({ length: 60 }, (_, at) => (at % 6 === 0 ? 'bad' : `user ${at}`))
+		const statuses = await Promise.all(
+			users.map(async (user) => (await ask('PUT /blog/api/article', as(user))).status),
+		)
+		assert.is(statuses.filter((status) => status === 401).length, 3)
+		assert.ok(statuses.every((status, at) => status === 429 || status === (at % 6 === 0 ? 401 : 200)))
+		assert.is((await ask('PUT /blog/api/article', as('ann'))).status, 429)
+	})
+
+	test('an IPv6 site is limited by its networks of 56 and 48 bits, and another site by its own', async () => {
+		class Counted extends RestHandler {
+			override rateLimits = { get_a: { limit: 2, windowSeconds: 60 } }
+			get_a() {
+				return 1
+			}
+		}
+		const { ask } = asking({ '': new Counted() }, { cache: still(), trustProxy: 1 })
+		const from = async (address: string) =>
+			(await ask('/a', { headers: { 'x-forwarded-for': address } })).status
+		const served = async (addresses: readonly string[]) => {
+			const statuses: number[] = []
+			for (const address of addresses) statuses.push(await from(address))
+			return statuses.filter((status) => status === 200).length
+		}
+		// Another address of 64 bits for each request.
+		const hosts = (site: string, count: number) =>
+			Array.from({ length: count }, (_, at) => `2001:db8:${site}${at.toString(16).padStart(2, '0')}::1`)
+		assert.is(await served(hosts('1:1', 100)), 16)
+		assert.is(await served(hosts('1:2', 10)), 10)
+		const homes = Array.from({ length: 40 }, (_, at) => hosts(`1:${(at + 16).toString(16)}`, 16)).flat()
+		assert.is(await served(homes), 128 - 16 - 10)
+		assert.is(await from('2001:db8:2:100::1'), 200)
+		assert.is(await from('192.0.2.1'), 200)
+	})
+
+	test('one IPv6 site, or one user, can not fill the store of counters for others', async () => {
+		class Counted extends RestHandler {
+			override rateLimits = { get_a: { limit: 1_000_000, windowSeconds: 60, failOpen: true } }
+			get_a() {
+				return 1
+			}
+		}
+		const cache = new MemoryCache({ max: 1_000, clock: () => 0 })
+		const { ask, lines } = asking({ '': new Counted() }, { cache, trustProxy: 1 })
+		const from = (address: string) => ask('/a', { headers: { 'x-forwarded-for': address } })
+		let last: InjectedReply | undefined
+		for (let host = 0; host < 1_000 && last?.status !== 429; host++)
+			last = await from(`2001:db8:1:${host.toString(16)}::1`)
+		assert.is(last?.status, 429)
+		assert.match(String(last?.text()), /Too many requests are being counted for this user or network/)
+		assert.ok(last?.headers['retry-after'])
+		assert.is(lines.at(-1)?.message, 'a caller has filled their share of the cache')
+		for (let site = 2; site < 20; site++) assert.is((await from(`2001:db8:${site}::1`)).status, 200)
+		assert.is((await from('192.0.2.1')).status, 200)
+	})
+
 	test('an authenticator that refuses with 403 counts as a guess too, one that fails does not', async () => {
 		let refusal: Error = new RestError('forbidden')
 		const refusing = {

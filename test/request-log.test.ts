@@ -155,7 +155,7 @@ describe('request log', (test) => {
 		test(`${call}: ${level}, ${JSON.stringify(expected)}`, () =>
 			listening({ blog: new Blog() }, LOGGED, async (site) => {
 				const client = new RawClient(site.port)
-				client.socket.write(`${call} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+				client.socket.write(`${call} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
 				const [line] = await linesOf(site)
 				client.socket.destroy()
 				assert.equal([line?.level, line?.message], [level, 'request'])
@@ -168,12 +168,12 @@ describe('request log', (test) => {
 	test('what is refused before it is looked at is a line too', () =>
 		listening({ blog: new Blog() }, LOGGED, async (site) => {
 			const client = new RawClient(site.port)
-			client.socket.write('GET /blog/nothing HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n')
+			client.socket.write('GET /blog/nothing HTTP/1.1\r\nHost: localhost\r\nHost: b\r\n\r\n')
 			const [line] = await linesOf(site)
 			client.socket.destroy()
 			assert.equal([line?.fields.status, line?.fields.method], [400, 'GET'])
 			const expecting = new RawClient(site.port)
-			expecting.socket.write('GET /blog/nothing HTTP/1.1\r\nHost: a\r\nExpect: cookies\r\n\r\n')
+			expecting.socket.write('GET /blog/nothing HTTP/1.1\r\nHost: localhost\r\nExpect: cookies\r\n\r\n')
 			assert.is((await linesOf(site, 2))[1]?.fields.status, 417)
 			expecting.socket.destroy()
 		}))
@@ -203,7 +203,7 @@ describe('request log', (test) => {
 	test('a client that leaves within the answer is an aborted request with its status', () =>
 		listening({ blog: new Blog() }, LOGGED, async (site) => {
 			const client = new RawClient(site.port)
-			client.socket.write('GET /blog/large HTTP/1.1\r\nHost: a\r\n\r\n')
+			client.socket.write('GET /blog/large HTTP/1.1\r\nHost: localhost\r\n\r\n')
 			await once(client.socket, 'data')
 			client.socket.resetAndDestroy()
 			const [line] = await linesOf(site)
@@ -224,7 +224,7 @@ describe('request log', (test) => {
 	test('each of pipelined requests is a line, also of those whose client has left', () =>
 		listening({ blog: new Blog() }, LOGGED, async (site) => {
 			const client = new RawClient(site.port)
-			const ask = (path: string) => `GET /blog/${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+			const ask = (path: string) => `GET /blog/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 			client.socket.write(ask('article/1') + ask('slow') + ask('article/2'))
 			const [first] = await linesOf(site)
 			assert.is(first?.fields.url, '/blog/article/1')
@@ -308,7 +308,7 @@ describe('request log', (test) => {
 				'http://u:secret@h/blog/article/1',
 			]
 			for (const target of targets) {
-				await ask(site.port, `GET ${target} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`)
+				await ask(site.port, `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
 			}
 			await linesOf(site, targets.length)
 			assert.equal(

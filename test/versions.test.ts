@@ -259,6 +259,7 @@ describe('versions: one that ends', (test) => {
 	test('what is wrong about it is said at mount', () => {
 		class Wrong extends RestHandler {
 			static override deprecated: Deprecated = { since: 'soon' }
+			get_a() {}
 		}
 		assert.throws(() => asking({ '': Wrong }), /Wrong\.deprecated\.since must be a Date, or text/)
 		assert.throws(() => asking({ '': () => new Wrong() }), /Wrong\.deprecated\.since/)

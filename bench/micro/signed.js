@@ -18,7 +18,10 @@ class SignedNotes extends Notes {
 
 const cache = new MemoryCache({ max: 2_000_000 })
 const handler = kind === 'signed' ? new SignedNotes() : new Notes()
-const { port } = await createServer({ api: handler }, { cache }).listen(0, '127.0.0.1')
+const { port } = await createServer({ api: handler }, { cache, hosts: ['api.example.com'] }).listen(
+	0,
+	'127.0.0.1',
+)
 
 process.on('message', () => {
 	const { user, system } = process.cpuUsage()

@@ -25,7 +25,10 @@ export async function start({ list, routes }) {
 	for (const { number } of routes) {
 		Bench.prototype[`route${number}`] = (value) => ({ route: number, value })
 	}
-	const { port } = await createServer({ api: new Bench() }).listen(0, '127.0.0.1')
+	const { port } = await createServer({ api: new Bench() }, { keepAliveTimeout: 5_000 }).listen(
+		0,
+		'127.0.0.1',
+	)
 	return port
 }
 

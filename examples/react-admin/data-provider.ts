@@ -69,7 +69,7 @@ type Client = CrudClient<AdminRecord>
 /** The server takes so many values in one condition. */
 const MOST_VALUES = 100
 const FIRST_PAGE = { page: 1, perPage: 25 }
-const SUFFIX = /^(.+)_(eq|ne|gte?|lte?|in|nin|between|contains|startsWith|endsWith|null)$/
+const SUFFIX = /^(.+)_(ne|gte?|lte?|in|nin|between|i?(?:eq|contains|startsWith|endsWith)|null)$/
 
 /** @throws TypeError by the first call of a resource whose name, with the endpoint, makes no URL */
 export function dataProvider(endpoint: string, { HttpError, version, ...options }: Options) {

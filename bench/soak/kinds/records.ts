@@ -13,17 +13,23 @@ export async function create(visit: Visit, shelf: Shelf): Promise<void> {
 	const ask = { method: 'POST', path: '/records', json: values }
 	const answer = await visit.ask(visit.here, ask)
 	const { id } = (JSON.parse(answer.body.toString()).data ?? {}) as { id: number } // checked as a whole in the next lines
+	const { etag = '' } = answer.headers
+	const revision = Number(/^"(\d+)"$/.exec(String(etag))?.[1])
 	visit.check(visit.here, ask, answer, {
 		status: 201,
-		headers: { etag: '"1"', location: `/records/${id}`, 'content-type': 'application/json; charset=utf-8' },
+		headers: {
+			etag: `"${revision}"`,
+			location: `/records/${id}`,
+			'content-type': 'application/json; charset=utf-8',
+		},
 		json: done({ id: someNumber, ...values }),
 	})
-	const row = { id, ...values, revision: 1 }
+	const row = { id, ...values, revision }
 	visit.load.ledger.created(shelf, row)
 	await visit.expect(
 		visit.there,
 		{ method: 'GET', path: path(row) },
-		{ status: 200, headers: { etag: '"1"' }, json: done(shown(row)) },
+		{ status: 200, headers: { etag: tag(row) }, json: done(shown(row)) },
 	)
 }
 

@@ -55,6 +55,8 @@ export function serverOf(handlers: Handlers, { cache, prefix, log }: Materials):
 		logger: log,
 		compression: true,
 		cors: { origins: [ORIGIN] },
+		// Signed requests name the host that the site has for its clients.
+		hosts: '*',
 		health: { path: 'health' },
 		maxBody: MAX_BODY,
 		graceTimeout: GRACE_MS,
