@@ -263,7 +263,9 @@ describe('openapi.json', (test) => {
 			}
 			const { ask } = asking({ deep: new Deep() }, { openapi: true })
 			const text = JSON.stringify(await documentOf('/openapi.json', ask))
-			assert.is(text.includes('"items":{}'), name === 'more' || name === 'thousand')
+			// Up to Node 24, what is nested so deeply can't be read as JSON, and may be any value.
+			const cut = name === 'more' || name === 'thousand' || (name === 'many' && isWritable(schema))
+			assert.is(text.includes('"items":{}'), cut, name)
 			if (name === 'value') assert.not.match(text, '[[[[')
 		}
 	})
@@ -303,3 +305,11 @@ describe('openapi.json', (test) => {
 		assert.is((await open.ask('/openapi.json')).status, 200)
 	})
 })
+
+function isWritable(value: unknown): boolean {
+	try {
+		return JSON.stringify(value) !== undefined
+	} catch {
+		return false
+	}
+}
