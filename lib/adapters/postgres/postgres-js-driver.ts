@@ -63,11 +63,21 @@ export class PostgresJsDriver implements Driver {
 	 * connection, on which it isn't prepared, and then hands out answers to the wrong statements (3.4.9). A pooler has
 	 * keys of its own for cancelling, so that the process a connection names isn't the one that works for it.
 	 *
+	 * Before the first statement of each connection postgres.js asks for the types of arrays, and waits for them nowhere: a
+	 * connection that is lost then ends the process, by a rejection that nobody can catch. What one connection has learnt
+	 * holds for all, and our statements need none of it: so the others don't ask.
+	 *
 	 * @throws TypeError where it would prepare statements behind a pooler
 	 */
 	async begin(): Promise<void> {
-		if (!('prepare' in this.#sql.options) || this.#sql.options.prepare === false) return
+		const { options } = this.#sql
+		const isPreparing = Boolean(Reflect.get(options, 'prepare'))
+		const isAsking = Boolean(Reflect.get(options, 'fetch_types'))
+		if (!isPreparing && !isAsking) return
 		const rows = await this.#sql.unsafe('select pg_backend_pid()', [], { prepare: false }).values()
+		// It was sent behind the answer about the types.
+		if (isAsking) Reflect.set(options, 'fetch_types', false)
+		if (!isPreparing) return
 		const told: unknown = Reflect.get(rows, 'state')
 		const named: unknown = typeof told === 'object' && told !== null ? Reflect.get(told, 'pid') : undefined
 		if (typeof named !== 'number' || Number(rows[0]?.[0]) === named) return
