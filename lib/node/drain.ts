@@ -14,11 +14,11 @@ import { closing } from './listener.ts'
 const QUIET: Milliseconds = 250
 /** How often idle connections are looked for after that. */
 const LOOK: Milliseconds = 25
-/** How long connections are accepted that the kernel has made before the end. */
-const ACCEPTING: Milliseconds = 500
-/** The same in a worker of node:cluster, which is handed them one by one: several hundred on a busy machine. */
+/** So many connections a kernel holds for node that nobody has accepted: what comes behind them came after the end. */
+const BACKLOG = 512
+/** How long a worker of node:cluster is handed them one by one: several hundred on a busy machine. */
 const HANDED: Milliseconds = 2_000
-/** A turn of the loop counts for no more of these: while a process was stopped, nobody could hand it any. */
+/** A turn of the loop counts for no more of its time: while a process was stopped, nobody could hand it any. */
 const LONGEST_TURN: Milliseconds = 100
 /** What the last answers are given to be written in, once the grace time is over. */
 const FLUSH: Milliseconds = 250
@@ -44,7 +44,7 @@ export async function drain(
 	grace: Milliseconds,
 ): Promise<void> {
 	app.phase = 'draining'
-	await acceptQueued(server, app.deadlines.clock, Math.min(grace, cluster.isWorker ? HANDED : ACCEPTING))
+	await acceptQueued(server, app.deadlines.clock, cluster.isWorker ? Math.min(grace, HANDED) : grace)
 	const closed = stopListening(server)
 	const waiting = new AbortController()
 	void closeIdle(server, connections, Math.min(grace / 2, QUIET), waiting.signal)
@@ -88,14 +88,18 @@ export async function settle({ deadlines }: App, end: Milliseconds): Promise<voi
  */
 async function acceptQueued(server: Server, clock: Clock, time: Milliseconds): Promise<void> {
 	let turns = 0
+	let accepted = 0
 	const note = (): void => {
 		turns = 0
+		accepted++
 	}
 	server.on('connection', note)
-	const [turn, enough] = cluster.isWorker ? [() => setTimeout(LOOK), QUIET / LOOK] : [setImmediate, 3]
+	const [turn, enough, most] = cluster.isWorker
+		? [() => setTimeout(LOOK), QUIET / LOOK, Number.POSITIVE_INFINITY]
+		: [setImmediate, 3, BACKLOG]
 	let left = time
 	// The first turn may be what is left of the one that called `close()`.
-	for (let last = clock(); turns < enough && left > 0; turns++) {
+	for (let last = clock(); turns < enough && accepted < most && left > 0; turns++) {
 		await turn()
 		const now = clock()
 		left -= Math.min(now - last, LONGEST_TURN)
