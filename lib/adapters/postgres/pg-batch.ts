@@ -5,12 +5,14 @@
 import type { Rows } from '../../sql/driver.ts'
 import type { PgCallback, PgConnection, PgSubmittable } from './pg-pool.ts'
 import { asSent, countOf, sendRuns } from './pg-statement.ts'
+import type { StatementNames } from './statement-names.ts'
 
 /** What is to be run, and where it is told what each list of values has brought. */
 export interface Runs {
 	readonly text: string
 	/** Under which it stays prepared; empty for not at all. */
 	readonly name: string
+	readonly names: StatementNames
 	readonly lists: readonly (readonly unknown[])[]
 	/** Nothing of it is true before the callback was told of no error. */
 	readonly results: Rows[]
@@ -22,19 +24,21 @@ export class PgBatch implements PgSubmittable {
 	readonly values: readonly unknown[][]
 	readonly rowMode = 'array'
 	callback: PgCallback
+	readonly #names: StatementNames
 	readonly #results: Rows[]
 	#rows: unknown[][] = []
 
-	constructor({ text, name, lists, results }: Runs, callback: PgCallback) {
+	constructor({ text, name, names, lists, results }: Runs, callback: PgCallback) {
 		this.text = text
 		this.name = name
+		this.#names = names
 		this.values = lists.map((list) => list.map(asSent))
 		this.callback = callback
 		this.#results = results
 	}
 
 	submit(connection: PgConnection): null {
-		sendRuns(connection, this, this.values)
+		sendRuns(connection, this, this.#names, this.values)
 		return null
 	}
 

@@ -15,7 +15,7 @@ import { isBreaking, type Lease } from './pg-lease.ts'
 import type { PgCallback, PgPool, PgQuery, PgResult } from './pg-pool.ts'
 import { isReadOnly, PgRenewing } from './pg-renewing.ts'
 import { PgStatement, takesStatements } from './pg-statement.ts'
-import { StatementNames } from './statement-names.ts'
+import { namesOf, type StatementNames } from './statement-names.ts'
 
 /** Of the time that a model waits, the part within which a connection must be had. */
 const CONNECTING = 0.7
@@ -43,7 +43,7 @@ export class PgConnections {
 	readonly connecting: Milliseconds
 	readonly #lending: Lending<Lease>
 	readonly renewing: PgRenewing
-	readonly #names = new StatementNames()
+	readonly #names: StatementNames
 	readonly #deadlines: Deadlines
 	/** Of what is short. */
 	readonly #soon = new Deadlines(steadyClock, HELD_UP)
@@ -51,6 +51,7 @@ export class PgConnections {
 
 	constructor(pool: PgPool, timeoutSeconds: Seconds) {
 		this.renewing = new PgRenewing(pool)
+		this.#names = namesOf(pool)
 		this.#lending = new Lending<Lease>(
 			(got) => this.renewing.connect(got),
 			(lease) => lease.release(),
@@ -161,7 +162,7 @@ export class PgConnections {
 		})
 		const results: Rows[] = []
 		const submit = (told: PgCallback): void => {
-			lease.client.query(new PgBatch({ text, name: name ?? '', lists, results }, told))
+			lease.client.query(new PgBatch({ text, name: name ?? '', names: this.#names, lists, results }, told))
 		}
 		this.#submit(lease, submit, (error) => {
 			this.#soon.delete(patience)
@@ -180,12 +181,14 @@ export class PgConnections {
 		return true
 	}
 
-	#send(lease: Lease, { text, values }: Statement, name: string | undefined, done: Done<Rows>): void {
+	#send(lease: Lease, statement: Statement, name: string | undefined, done: Done<Rows>): void {
 		const submit = (told: PgCallback): void => {
 			if (takesStatements(lease.client)) {
-				lease.client.query(new PgStatement(text, name ?? '', values, told))
+				lease.client.query(new PgStatement(statement, name ?? '', this.#names, told))
 				return
 			}
+			if (name !== undefined && this.#names.mustRenew()) this.renewing.renew()
+			const { text, values } = statement
 			const query: PgQuery = name === undefined ? { text, rowMode: ROWS } : { text, rowMode: ROWS, name }
 			lease.client.query(query, [...values], told)
 		}

@@ -50,8 +50,10 @@ export interface PgSubmittable {
 export interface PgConnection {
 	readonly stream: { cork(): void; uncork(): void }
 	/** Texts that the server has prepared, by name; kept by the client. */
-	readonly parsedStatements: Readonly<Record<string, unknown>>
+	readonly parsedStatements: Record<string, unknown>
 	parse(message: { readonly name: string; readonly text: string }): void
+	/** Closes a prepared statement; the answer is nobody's. */
+	close(message: { readonly type: 'S'; readonly name: string }): void
 	bind(message: { readonly statement: string; readonly values: unknown[] }): void
 	execute(message: object): void
 	sync(): void

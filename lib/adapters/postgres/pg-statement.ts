@@ -3,7 +3,9 @@
  * the columns with each run, and make their rows by it; ours know their columns, and take every value as text.
  * That saves a third of the time that Node spends on the query of a record. Used by `pg-connections.ts`.
  */
+import type { Statement } from '../../sql/driver.ts'
 import type { PgCallback, PgClient, PgConnection, PgResult, PgSubmittable } from './pg-pool.ts'
+import type { StatementNames } from './statement-names.ts'
 
 /** Whether a client's connection is one that a `PgStatement` knows to write to. */
 export function takesStatements({ connection, pipeline }: PgClient): boolean {
@@ -16,7 +18,7 @@ export function takesStatements({ connection, pipeline }: PgClient): boolean {
 	)
 }
 
-const WRITES = ['parse', 'bind', 'execute', 'sync'] as const
+const WRITES = ['parse', 'close', 'bind', 'execute', 'sync'] as const
 
 /** Its own properties are those of pg's queries: tools that look at queries, or copy them, find what they expect. */
 export class PgStatement implements PgSubmittable, PgResult {
@@ -28,16 +30,18 @@ export class PgStatement implements PgSubmittable, PgResult {
 	readonly rows: unknown[][] = []
 	rowCount: number | null = null
 	callback: PgCallback
+	readonly #names: StatementNames
 
-	constructor(text: string, name: string, values: readonly unknown[], callback: PgCallback) {
+	constructor({ text, values }: Statement, name: string, names: StatementNames, callback: PgCallback) {
 		this.text = text
 		this.name = name
+		this.#names = names
 		this.values = values.map(asSent)
 		this.callback = callback
 	}
 
 	submit(connection: PgConnection): null {
-		sendRuns(connection, this, [this.values])
+		sendRuns(connection, this, this.#names, [this.values])
 		return null
 	}
 
@@ -67,11 +71,15 @@ export class PgStatement implements PgSubmittable, PgResult {
 export function sendRuns(
 	connection: PgConnection,
 	{ text, name }: { readonly text: string; readonly name: string },
+	names: StatementNames,
 	lists: readonly unknown[][],
 ): void {
 	connection.stream.cork()
 	try {
-		if (connection.parsedStatements[name] === undefined) connection.parse({ name, text })
+		if (connection.parsedStatements[name] === undefined) {
+			if (name !== '') names.makeRoom(connection)
+			connection.parse({ name, text })
+		}
 		for (const values of lists) {
 			connection.bind({ statement: name, values })
 			connection.execute({})

@@ -8,7 +8,7 @@ import { isKept } from '../../sql/prepared.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../time.ts'
 import { cancel } from './pg-cancel.ts'
 import { isReadOnly } from './pg-renewing.ts'
-import { StatementNames } from './statement-names.ts'
+import { namesOf, type StatementNames } from './statement-names.ts'
 
 /** What is called of a `sql`, and of the one within a transaction. */
 export interface PostgresJsQueryable {
@@ -47,12 +47,13 @@ export class PostgresJsDriver implements Driver {
 	readonly #sql: PostgresJsSql
 	readonly #deadlines: Deadlines
 	readonly #most: Milliseconds
-	/** It names statements itself, but would prepare any number of them. */
-	readonly #names = new StatementNames()
+	/** It names statements itself, but would prepare any number of them, and keeps them as long as the connection. */
+	readonly #names: StatementNames
 	#renewed: Milliseconds = Number.NEGATIVE_INFINITY
 
 	constructor(sql: PostgresJsSql, timeoutSeconds: Seconds) {
 		this.#sql = sql
+		this.#names = namesOf(sql)
 		this.#most = timeoutSeconds * 1000
 		// Noticed so early that the model, which would have to say that nobody knows, has not lost its own patience.
 		this.#deadlines = new Deadlines(steadyClock, (this.#most * SENDING) / 2)
@@ -141,6 +142,7 @@ export class PostgresJsDriver implements Driver {
 	async #run(sql: PostgresJsQueryable, statement: Statement): Promise<Rows> {
 		const { text, values } = statement
 		const prepare = isKept(statement) && this.#names.of(text) !== undefined
+		if (prepare && this.#names.mustRenew()) this.renew()
 		// Its types want values that it knows; what we bind are texts, booleans and Buffers.
 		const query = sql.unsafe(text, [...values] as never[], { prepare }).values()
 		const sentBy = this.#deadlines.clock() + this.#most * SENDING

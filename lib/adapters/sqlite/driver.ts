@@ -4,12 +4,9 @@
  */
 import { ModelError } from '../../crud/model-error.ts'
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
-import { isKept } from '../../sql/prepared.ts'
+import { isKept, PreparedTexts } from '../../sql/prepared.ts'
 import type { Milliseconds } from '../../time.ts'
 import { isClosed, type Prepared, prepare, type SqliteDatabase } from './connection.ts'
-
-/** More statements than this aren't kept prepared; conditions have many shapes. */
-const MOST_PREPARED = 500
 
 const DRIVER: unique symbol = Symbol.for('verbena.sqlite.driver')
 
@@ -27,7 +24,7 @@ export function driverOf(database: SqliteDatabase & { readonly [DRIVER]?: Sqlite
 
 export class SqliteDriver implements Driver {
 	readonly #database: SqliteDatabase
-	readonly #prepared = new Map<string, Prepared>()
+	readonly #prepared = new PreparedTexts<Prepared>()
 	/** Settles when the transaction that is open has ended. */
 	#open: Promise<void> | undefined
 
@@ -122,14 +119,10 @@ export class SqliteDriver implements Driver {
 	}
 
 	#prepare(text: string): Prepared {
-		let prepared = this.#prepared.get(text)
-		if (prepared !== undefined) return prepared
-		prepared = prepare(this.#database, text)
-		if (this.#prepared.size >= MOST_PREPARED) {
-			const [oldest] = this.#prepared.keys()
-			if (oldest !== undefined) this.#prepared.delete(oldest)
-		}
-		this.#prepared.set(text, prepared)
+		const known = this.#prepared.get(text)
+		if (known !== undefined) return known
+		const prepared = prepare(this.#database, text)
+		if (this.#prepared.isAskedAgain(text)) this.#prepared.add(text, prepared)
 		return prepared
 	}
 }

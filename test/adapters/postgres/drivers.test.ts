@@ -3,6 +3,7 @@ import pg from 'pg'
 import postgres from 'postgres'
 import * as assert from 'uvu/assert'
 import { PgDriver } from '../../../lib/adapters/postgres/pg-driver.ts'
+import { PostgresJsDriver } from '../../../lib/adapters/postgres/postgres-js-driver.ts'
 import { PostgresModel } from '../../../lib/adapters/postgres.ts'
 import type { Model, Selection } from '../../../lib/crud/model.ts'
 import { ModelError } from '../../../lib/crud/model-error.ts'
@@ -157,6 +158,23 @@ function preparing(name: Exclude<DriverName, 'PGlite'>): void {
 		const table = `pgad_prepared_${name.replace(/\W/g, '').toLowerCase()}`
 		const pool = new pg.Pool({ ...SERVER, max: 1 })
 		const sql = postgres({ ...SERVER, max: 1, onnotice: () => {} })
+		const opened = async () => {
+			const database = name === 'pg' ? pool : sql
+			const driver = name === 'pg' ? new PgDriver(pool, 30) : new PostgresJsDriver(sql, 30)
+			await PostgresModel.open(database, table)
+			return {
+				driver,
+				ask: (text: string) => driver.query({ text, values: ['1'], writes: false }),
+				prepared: async () => {
+					const told =
+						"select count(*) || ' ' || coalesce(sum(length(statement)), 0) from pg_prepared_statements"
+					const [count = 0, bytes = 0] = String(await ask(told))
+						.split(' ')
+						.map(Number)
+					return { count, bytes }
+				},
+			}
+		}
 		const ask = async (text: string): Promise<unknown> => {
 			const [row] = name === 'pg' ? (await pool.query(text)).rows : await sql.unsafe(text).simple()
 			return row === undefined ? undefined : Object.values(row)[0]
@@ -184,12 +202,58 @@ function preparing(name: Exclude<DriverName, 'PGlite'>): void {
 			for (let length = 1; length <= 20; length++) assert.is(await count(length), length)
 			for (let length = 1; length <= 20; length++) assert.is(await count(length), length)
 			assert.is((await prepared()) - before, 20)
-			assert.is(await count(128), 128)
+			for (let time = 0; time < 2; time++) assert.is(await count(128), 128)
 			assert.is((await prepared()) - before, 21)
-			for (let length = 129; length <= 168; length++) assert.is(await count(length), length)
+			for (let time = 0; time < 2; time++)
+				for (let length = 129; length <= 168; length++) assert.is(await count(length), length)
 			assert.is((await prepared()) - before, 21)
 		})
+
+		test('what is asked for once is not kept', async () => {
+			const { ask: run, prepared } = await opened()
+			const before = await prepared()
+			for (let n = 0; n < 20; n++) await run(odd(n, 'once'))
+			assert.equal(await prepared(), before)
+		})
+
+		test('ever other statements are bounded in the server, and take no place from those of others', async () => {
+			const { ask: run, prepared } = await opened()
+			const [hot, late] = ['select $1::int as hot', 'select $1::int as late']
+			const isPrepared = async (text: string) =>
+				Number(await ask(`select count(*) from pg_prepared_statements where statement = '${text}'`)) === 1
+			for (let time = 0; time < 2; time++) await run(hot)
+			for (let n = 0; n < 80; n++) {
+				for (let time = 0; time < 2; time++) await run(odd(n, 'kept'))
+				await run(hot)
+			}
+			assert.ok(await isPrepared(hot))
+			// A connection of postgres.js is made anew when as much again has made room.
+			const most = 524_288 * (name === 'pg' ? 1 : 2) + 65_536
+			const { bytes } = await prepared()
+			assert.ok(bytes < most, `${bytes} bytes of texts`)
+			for (let time = 0; time < 2; time++) await run(late)
+			assert.ok(await isPrepared(late))
+		})
+
+		test('also within a transaction, after errors of its savepoints', async () => {
+			const { driver, prepared } = await opened()
+			const read = (text: string) => ({ text, values: ['1'], writes: false })
+			await driver.transaction(async (within) => {
+				for (let n = 0; n < 60; n++) {
+					for (let time = 0; time < 2; time++)
+						assert.is(String((await within.query(read(odd(n, 'within')))).rows), String(n))
+					await failed(within.transaction((inner) => inner.query(read(`select $1::int / 0 as n -- ${n}`))))
+				}
+			})
+			const { bytes } = await prepared()
+			assert.ok(bytes < 524_288 * 2 + 65_536, `${bytes} bytes of texts`)
+		})
 	})
+}
+
+/** A long statement that nobody else asks for. */
+function odd(n: number, what: string): string {
+	return `select ${n} where $1::int = 1 /* ${what} ${'x'.repeat(20_000)} */`
 }
 
 function deferred(): { promise: Promise<void>; resolve: () => void } {
@@ -279,23 +343,46 @@ function pools(): void {
 		})
 
 		test('goes on when the server forgets what was prepared', async () => {
-			const model = await open()
-			assert.is(await model.count({ op: 'eq', field: 'id', value: 1 }), 1)
-			await pool.query('deallocate all')
-			assert.is(await model.count({ op: 'eq', field: 'id', value: 1 }), 1)
-			assert.is(await model.count({ op: 'eq', field: 'id', value: 1 }), 1)
+			const own = new pg.Pool({ ...SERVER, max: 1 })
+			try {
+				const model = await PostgresModel.open(own, 'pgad_pool')
+				const count = async () => assert.is(await model.count({ op: 'eq', field: 'id', value: 1 }), 1)
+				for (let time = 0; time < 2; time++) await count()
+				await own.query('deallocate all')
+				for (let time = 0; time < 2; time++) await count()
+			} finally {
+				await own.end()
+			}
 		})
 
 		test('goes on when a change of the table changes what a prepared statement answers', async () => {
 			const driver = new PgDriver(pool, 5)
 			const all = { text: 'select * from pgad_pool where id = $1', values: ['1'], writes: false }
-			assert.equal((await driver.query(all)).rows, [['1', '1']])
+			for (let time = 0; time < 2; time++) assert.equal((await driver.query(all)).rows, [['1', '1']])
 			await pool.query("alter table pgad_pool add column b text default 'b'")
 			assert.equal((await driver.query(all)).rows, [['1', '1', 'b']])
 			await pool.query('alter table pgad_pool drop column b')
 			const error = await failed(driver.transaction((within) => within.query(all)))
 			assert.match(String(error), 'cached plan must not change result type')
 			assert.equal((await driver.query(all)).rows, [['1', '1']])
+		})
+
+		test('whose clients cannot be told what to close has them made anew', async () => {
+			const own = new pg.Pool({ ...SERVER, max: 1, pipeline: true })
+			try {
+				const driver = new PgDriver(own, 30)
+				for (let n = 0; n < 80; n++)
+					for (let time = 0; time < 2; time++)
+						assert.equal((await driver.query({ text: odd(n, 'piped'), values: ['1'], writes: false })).rows, [
+							[n],
+						])
+				const { rows } = await own.query(
+					'select sum(length(statement))::int as bytes from pg_prepared_statements',
+				)
+				assert.ok(rows[0].bytes < 524_288 * 2 + 65_536, `${rows[0].bytes} bytes of texts`)
+			} finally {
+				await own.end()
+			}
 		})
 
 		const kinds: [what: string, config: object][] = [
