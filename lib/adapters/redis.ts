@@ -4,12 +4,16 @@
  */
 import { type Cache, CacheUnavailable, type JsonValue } from '../cache/cache.ts'
 import { checkKey, toMilliseconds, toText } from '../cache/entry.ts'
-import type { Seconds } from '../time.ts'
+import { ownerOf } from '../cache/shares.ts'
+import type { Bytes, Seconds } from '../time.ts'
 import { linkOf, type RedisClient } from './redis/client.ts'
 import { INCREMENT } from './redis/counting.ts'
-import { Line } from './redis/line.ts'
+import { Line, type Talk } from './redis/line.ts'
+import { said } from './redis/names.ts'
 import { type RedisCacheOptions, settingsOf } from './redis/options.ts'
 import { MaxmemoryPolicy } from './redis/policy.ts'
+import { type Ask, runScript, type Script } from './redis/script.ts'
+import { ADD, DELETE, INCREMENT_SHARED, roomOf, runShared, SET } from './redis/shares.ts'
 
 export type { IoredisClient, NodeRedisClient, RedisClient } from './redis/client.ts'
 export type { RedisCacheOptions } from './redis/options.ts'
@@ -23,7 +27,7 @@ export type { RedisCacheOptions } from './redis/options.ts'
  *     createServer({ blog: new Blog() }, { cache })
  *
  * - Each method is one command, so that of all processes that `add` a key one is answered `true`, and each
- *   `increment` has a number of its own. GET, SET, DEL and EVAL are used, beside CONFIG GET or INFO.
+ *   `increment` has a number of its own. GET, SET, DEL, EVAL and EVALSHA are used, beside CONFIG GET or INFO.
  * - Every call settles within `timeoutSeconds` (and a sixteenth, for the timer is coarse). Where Redis is down,
  *   silent, still loading, or answers what this cache can't have stored, it rejects with `CacheUnavailable`; where
  *   that was so for as long already, at once. It works again when the client has connected again.
@@ -35,6 +39,8 @@ export type { RedisCacheOptions } from './redis/options.ts'
  * - The first `add` or `increment` on a connection, and then one a minute, reads `maxmemory-policy`. They are
  *   refused with `CacheUnavailable` for all but `noeviction`, as Redis could forget what they promise.
  * - Redis that is out of memory refuses `set`, `add` and `increment` with `CacheFull`. What the key held stays.
+ * - Of `maxBytes`, which by default is three quarters of Redis' `maxmemory`, each caller (a user, a key that signs, a network)
+ *   has a share, as of a `MemoryCache`: past it they are refused alone, by a `CacheFull` whose `scope` is `'caller'`.
  * - What Redis itself loses is lost: nonces, at a restart without `appendonly yes` and `appendfsync always`, and
  *   at a failover to a replica.
  *
@@ -44,17 +50,19 @@ export type { RedisCacheOptions } from './redis/options.ts'
 export class RedisCache implements Cache {
 	readonly #line: Line
 	readonly #prefix: string
+	readonly #maxBytes: Bytes | undefined
 	/** `undefined` where it was told. */
 	readonly #policy: MaxmemoryPolicy | undefined
 
 	/**
 	 * @throws TypeError for a client that is none of those, for an option that there isn't, or of another kind
-	 * @throws RangeError for a `timeoutSeconds` that isn't above 0 and at most 86,400
+	 * @throws RangeError for a `timeoutSeconds` that isn't above 0 and at most 86,400, or a `maxBytes` below 1 MiB
 	 */
 	constructor(client: RedisClient, options: RedisCacheOptions = {}) {
-		const { prefix, maxmemoryPolicy, timeoutSeconds } = settingsOf(options)
+		const { prefix, maxmemoryPolicy, maxBytes, timeoutSeconds } = settingsOf(options)
 		this.#line = new Line(linkOf(client), timeoutSeconds)
 		this.#prefix = prefix
+		this.#maxBytes = maxBytes
 		this.#policy = maxmemoryPolicy === undefined ? new MaxmemoryPolicy() : undefined
 	}
 
@@ -76,13 +84,14 @@ export class RedisCache implements Cache {
 	 * @throws TypeError when the key isn't a string, or JSON can't say the value
 	 * @throws RangeError when `ttlSeconds` isn't a finite number above 0
 	 * @throws CacheUnavailable where Redis can't answer
-	 * @throws CacheFull where it is out of memory; the key holds what it did
+	 * @throws CacheFull where it is out of memory, or the caller's share is full; the key holds what it did
 	 */
 	async set(key: string, value: JsonValue, ttlSeconds: Seconds): Promise<void> {
 		const name = this.#nameOf(key)
 		const time = timeOf(ttlSeconds)
 		const text = toText(key, value)
-		const answer = await this.#line.within((talk) => talk.ask('SET', name, text, 'PX', time))
+		const plain = (ask: Ask) => ask('SET', name, text, 'PX', time)
+		const answer = await this.#run({ key, name, plain, script: SET, time, text })
 		if (answer !== 'OK') throw nonsense('SET')
 	}
 
@@ -94,7 +103,8 @@ export class RedisCache implements Cache {
 	 */
 	async delete(key: string): Promise<boolean> {
 		const name = this.#nameOf(key)
-		const deleted = numberIn(await this.#line.within((talk) => talk.ask('DEL', name)))
+		const plain = (ask: Ask) => ask('DEL', name)
+		const deleted = numberIn(await this.#run({ key, name, plain, script: DELETE }))
 		if (deleted !== 0 && deleted !== 1) throw nonsense('DEL')
 		return deleted === 1
 	}
@@ -105,13 +115,14 @@ export class RedisCache implements Cache {
 	 * @throws TypeError when the key isn't a string, or JSON can't say the value
 	 * @throws RangeError when `ttlSeconds` isn't a finite number above 0
 	 * @throws CacheUnavailable where Redis can't answer, or its `maxmemory-policy` isn't `noeviction`
-	 * @throws CacheFull where it is out of memory
+	 * @throws CacheFull where it is out of memory, or the caller's share is full
 	 */
 	async add(key: string, value: JsonValue, ttlSeconds: Seconds): Promise<boolean> {
 		const name = this.#nameOf(key)
 		const time = timeOf(ttlSeconds)
 		const text = toText(key, value)
-		const answer = await this.#promise(['SET', name, text, 'PX', time, 'NX'])
+		const plain = (ask: Ask) => ask('SET', name, text, 'PX', time, 'NX')
+		const answer = await this.#promise({ key, name, plain, script: ADD, time, text })
 		if (answer !== 'OK' && answer !== null) throw nonsense('SET NX')
 		return answer === 'OK'
 	}
@@ -122,11 +133,13 @@ export class RedisCache implements Cache {
 	 * @throws TypeError when the key isn't a string, or holds anything but a whole number below 2^53 - 1
 	 * @throws RangeError when `ttlSeconds` isn't a finite number above 0
 	 * @throws CacheUnavailable where Redis can't answer, or its `maxmemory-policy` isn't `noeviction`
-	 * @throws CacheFull where it is out of memory
+	 * @throws CacheFull where it is out of memory, or the caller's share is full and the counter new
 	 */
 	async increment(key: string, ttlSeconds: Seconds): Promise<number> {
 		const name = this.#nameOf(key)
-		const answer = await this.#promise(['EVAL', INCREMENT, '1', name, timeOf(ttlSeconds)])
+		const time = timeOf(ttlSeconds)
+		const plain = (ask: Ask) => runScript(ask, INCREMENT, '1', name, time)
+		const answer = await this.#promise({ key, name, plain, script: INCREMENT_SHARED, time })
 		if (answer === null) {
 			throw new TypeError(
 				`increment counts in whole numbers below 2^53 - 1, and '${key}' holds something else`,
@@ -148,31 +161,48 @@ export class RedisCache implements Cache {
 	}
 
 	/** Runs what promises something, where Redis keeps its promises. */
-	#promise(command: readonly string[]): Promise<unknown> {
+	#promise(work: Work): Promise<unknown> {
 		return this.#line.within(async (talk) => {
 			await this.#policy?.check(talk)
-			return talk.askOnce(...command)
+			return this.#share(talk, (...command) => talk.askOnce(...command), work)
 		})
+	}
+
+	#run(work: Work): Promise<unknown> {
+		return this.#line.within((talk) => this.#share(talk, (...command) => talk.ask(...command), work))
+	}
+
+	/** Runs it, where the caller's share has room if the entry is a caller's and Redis is divided. */
+	async #share(talk: Talk, ask: Ask, { key, name, plain, script, time, text }: Work): Promise<unknown> {
+		const owner = ownerOf(key)
+		if (owner === undefined) return plain(ask)
+		const maxmemory = this.#maxBytes === undefined ? await this.#policy?.maxmemory(talk) : undefined
+		const room = roomOf(this.#maxBytes, maxmemory ?? 0)
+		if (room === undefined) return plain(ask)
+		return runShared(ask, script, { prefix: this.#prefix, name, owner, room }, time, text)
 	}
 
 	/** The key as Redis has it. */
 	#nameOf(key: string): string {
 		checkKey(key)
-		return this.#prefix + (UNSAYABLE.test(key) ? MARK + Buffer.from(key, 'utf16le').toString('hex') : key)
+		return this.#prefix + said(key)
 	}
+}
+
+interface Work {
+	readonly key: string
+	/** The key as Redis has it. */
+	readonly name: string
+	/** What is asked where nothing is divided. */
+	plain(ask: Ask): Promise<unknown>
+	/** What is run where it is. */
+	readonly script: Script
+	readonly time?: string
+	readonly text?: string
 }
 
 /** A key that there never is. */
 const UNUSED = '\0check'
-
-/** What stands before a key that UTF-8 can't say. */
-const MARK = '\0utf16:'
-
-/**
- * Half a surrogate pair, which as UTF-8 would be U+FFFD, and one entry with every other half; and what looks like
- * a key that was written otherwise because of it.
- */
-const UNSAYABLE = /^\0utf16:|\p{Surrogate}/u
 
 /** Redis adds the time of day and takes no more than 2^63 - 1 for the sum. */
 function timeOf(ttlSeconds: Seconds): string {

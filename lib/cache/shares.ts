@@ -1,5 +1,5 @@
 /**
- * The shares of a `MemoryCache`: how much of it each purpose (nonces, counters of users, of addresses and of
+ * The shares of a cache: how much of it each purpose (nonces, counters of users, of addresses and of
  * guesses, idempotency keys, the application) and, within these, each caller may fill with entries that can't be evicted. Without
  * them one caller could fill the cache and have everybody else refused.
  *
@@ -26,18 +26,35 @@ export function sharedKey(purpose: Purpose, caller: string, rest: string): strin
 	return `${purpose}:${caller.replaceAll('%', '%25').replaceAll(':', '%3A')}:${rest}`
 }
 
+/** Whose an entry is. */
+export interface Owner {
+	readonly purpose: Purpose
+	/** As `sharedKey` has written it. */
+	readonly caller: string
+}
+
+/** Whose an entry under a key is; `undefined` for the application's own. */
+export function ownerOf(key: string): Owner | undefined {
+	const end = key.indexOf(':')
+	const purpose = end === -1 ? undefined : PURPOSE_NAMES.get(key.slice(0, end))
+	const next = purpose === undefined ? -1 : key.indexOf(':', end + 1)
+	return purpose === undefined || next === -1 ? undefined : { purpose, caller: key.slice(end + 1, next) }
+}
+
+const PURPOSE_NAMES: ReadonlyMap<string, Purpose> = new Map(PURPOSES.map((name) => [name, name]))
+
 /** The part of the cache that entries which can't be evicted may fill; the rest is always there for values. */
-const KEPT = 7 / 8
+export const KEPT = 7 / 8
 /** The part of what the other purposes leave of it that one may fill. */
-const OF_PURPOSE = 7 / 8
+export const OF_PURPOSE = 7 / 8
 /** How many times of what is still free in its purpose a caller may hold. */
-const OF_CALLER = 3
+export const OF_CALLER = 3
 /** The part of the cache that one caller's values may fill before they evict each other, and all callers' values. */
 const VALUES_OF_CALLER = 1 / 8
 const VALUES_OF_CALLERS = 1 / 2
 /** Smaller caches aren't divided: parts of them would be a few entries. */
 const LEAST_ENTRIES = 1_000
-const LEAST_BYTES: Bytes = 1_048_576
+export const LEAST_BYTES: Bytes = 1_048_576
 
 /** What the shares ask of an entry. */
 export interface Held<E extends Linked<E>> extends Linked<E> {
@@ -108,12 +125,10 @@ export class Shares<E extends Held<E>> {
 
 	/** Whose an entry under a key is. */
 	of(key: string): Share<E> {
-		const end = key.indexOf(':')
-		const group = end === -1 ? undefined : this.#groups.get(key.slice(0, end))
-		const next = group === undefined ? -1 : key.indexOf(':', end + 1)
-		if (group === undefined || next === -1) return this.#application
-		const caller = key.slice(end + 1, next)
-		return group.shares.get(caller) ?? shareOf(group, caller)
+		const owner = ownerOf(key)
+		const group = owner === undefined ? undefined : this.#groups.get(owner.purpose)
+		if (owner === undefined || group === undefined) return this.#application
+		return group.shares.get(owner.caller) ?? shareOf(group, owner.caller)
 	}
 
 	add(entry: E): void {

@@ -2,6 +2,7 @@
 import { COUNT_SCENES } from './cache-counts.ts'
 import { REFUSAL_SCENES } from './cache-refusals.ts'
 import { ROOM_SCENES } from './cache-room.ts'
+import { shareScenes } from './cache-shares.ts'
 import { type CacheContractOptions, type MakeCache, toCase } from './cache-stage.ts'
 import { TIME_SCENES } from './cache-times.ts'
 import { VALUE_SCENES } from './cache-values.ts'
@@ -23,13 +24,14 @@ import type { Case } from './case.ts'
  * @throws RangeError when `slack` isn't from 0 to 100
  */
 export function cacheContract(make: MakeCache, options: CacheContractOptions = {}): Case[] {
-	const { bounded = true } = options
+	const { bounded = true, maxBytes } = options
 	const scenes = [
 		...VALUE_SCENES,
 		...TIME_SCENES,
 		...COUNT_SCENES,
 		...REFUSAL_SCENES,
 		...(bounded ? ROOM_SCENES : []),
+		...(maxBytes === undefined ? [] : shareScenes(maxBytes)),
 	]
 	return scenes.map((scene) => toCase(scene, make, options))
 }

@@ -1,6 +1,6 @@
 /** What each case of the cache contract plays on: a cache of its own, and the time it lives by. */
 import type { Cache } from '../cache/cache.ts'
-import type { Clock, Milliseconds } from '../time.ts'
+import type { Bytes, Clock, Milliseconds } from '../time.ts'
 import type { Case } from './case.ts'
 
 /**
@@ -17,6 +17,12 @@ export interface CacheContractOptions {
 	 * @default true
 	 */
 	readonly bounded?: boolean
+	/**
+	 * The bytes that the cache is made with, where it gives each caller a share of them: 1 MiB or somewhat more, as they are
+	 * filled. A cache counts the bytes of keys and texts, and up to as many again. Without, the cases of shares are left out.
+	 * @default undefined
+	 */
+	readonly maxBytes?: Bytes
 	/**
 	 * Lets time pass for a cache that doesn't read `clock`: moves its server's, or really waits.
 	 * @default only the clock handed to `make` moves

@@ -6,7 +6,9 @@ import { cacheContract } from '../../lib/testing/index.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('MemoryCache keeps the promises of a Cache', (test) => {
-	for (const { name, run } of cacheContract((clock, max) => new MemoryCache({ max, clock }))) test(name, run)
+	const maxBytes = 1_048_576
+	const cases = cacheContract((clock, max) => new MemoryCache({ max, maxBytes, clock }), { maxBytes })
+	for (const { name, run } of cases) test(name, run)
 })
 
 describe('MemoryCache options', (test) => {

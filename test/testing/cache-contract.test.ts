@@ -131,7 +131,9 @@ describe('cacheContract passes', (test) => {
 	}
 
 	test('no two cases have the same name', () => {
-		const names = cacheContract(() => new MemoryCache({ max: 1 })).map(({ name }) => name)
+		const names = cacheContract(() => new MemoryCache({ max: 1 }), { maxBytes: 1_048_576 }).map(
+			({ name }) => name,
+		)
 		assert.is(new Set(names).size, names.length)
 	})
 })
@@ -143,6 +145,13 @@ describe('cacheContract finds', (test) => {
 			assert.ok(failures.includes(found), failures.join('\n') || 'nothing was found')
 		})
 	}
+
+	test('a cache that lets one caller fill it', async () => {
+		const failures = await failuresOf((clock, max) => new MemoryCache({ max, clock }), {
+			maxBytes: 1_048_576,
+		})
+		assert.ok(failures.includes('a caller who fills a share is refused alone, and all others have room'))
+	})
 })
 
 async function failuresOf(make: MakeCache, options?: CacheContractOptions): Promise<string[]> {

@@ -30,6 +30,11 @@ export function isForbidden(error: unknown): boolean {
 	return error instanceof CacheUnavailable && FORBIDDEN.test(messageOf(error.cause))
 }
 
+/** Whether a script isn't known, and was not run. */
+export function isUnknownScript(error: unknown): boolean {
+	return error instanceof CacheUnavailable && messageOf(error.cause).startsWith('NOSCRIPT ')
+}
+
 /** Whether a server has said that it is a replica: writes are another's now. */
 export function isReadOnly(error: unknown): boolean {
 	return READ_ONLY.test(messageOf(error))

@@ -1,6 +1,7 @@
 /** What a `RedisCache` can be told, its defaults and checks. */
+import { LEAST_BYTES } from '../../cache/shares.ts'
 import { nearest } from '../../mount/nearest.ts'
-import type { Seconds } from '../../time.ts'
+import type { Bytes, Seconds } from '../../time.ts'
 
 /** How a `RedisCache` uses its Redis. */
 export interface RedisCacheOptions {
@@ -19,6 +20,13 @@ export interface RedisCacheOptions {
 	 */
 	readonly maxmemoryPolicy?: 'noeviction'
 	/**
+	 * Bytes of Redis that callers share: nonces, counts, and idempotency keys with their answers. From 1,048,576 up;
+	 * `Infinity` lets each fill all of it. The same in all processes of a program.
+	 *
+	 * @default three quarters of Redis' `maxmemory`; 1 GiB where that isn't set, or not told
+	 */
+	readonly maxBytes?: Bytes
+	/**
 	 * How long a call takes at most, for a connection and for the answer; then it rejects with
 	 * `CacheUnavailable`. Above 0, at most 86,400. Clients by themselves may wait for ever.
 	 *
@@ -30,10 +38,11 @@ export interface RedisCacheOptions {
 export interface RedisCacheSettings {
 	readonly prefix: string
 	readonly maxmemoryPolicy: 'noeviction' | undefined
+	readonly maxBytes: Bytes | undefined
 	readonly timeoutSeconds: Seconds
 }
 
-const NAMES = ['prefix', 'maxmemoryPolicy', 'timeoutSeconds']
+const NAMES = ['prefix', 'maxmemoryPolicy', 'maxBytes', 'timeoutSeconds']
 
 /** Longer than a day nobody waits. */
 const MOST_SECONDS: Seconds = 86_400
@@ -42,7 +51,7 @@ const MOST_SECONDS: Seconds = 86_400
  * The options with their defaults.
  *
  * @throws TypeError for an option that there isn't, or of another kind
- * @throws RangeError for a `timeoutSeconds` that isn't above 0 and at most 86,400
+ * @throws RangeError for a `timeoutSeconds` that isn't above 0 and at most 86,400, or a `maxBytes` below 1 MiB
  */
 export function settingsOf(options: RedisCacheOptions): RedisCacheSettings {
 	if (typeof options !== 'object' || options === null)
@@ -50,18 +59,22 @@ export function settingsOf(options: RedisCacheOptions): RedisCacheSettings {
 	const unknown = Object.keys(options).find((name) => !NAMES.includes(name))
 	if (unknown !== undefined)
 		throw new TypeError(`RedisCache has no option ${unknown}${nearest(unknown, NAMES)}`)
-	const { prefix = 'verbena:', maxmemoryPolicy, timeoutSeconds = 1 } = options
+	const { prefix = 'verbena:', maxmemoryPolicy, maxBytes, timeoutSeconds = 1 } = options
 	if (typeof prefix !== 'string') throw new TypeError(`prefix must be a string, got ${shown(prefix)}`)
 	// As UTF-8 it would be U+FFFD, and programs with different prefixes would have one.
 	if (/\p{Surrogate}/u.test(prefix))
 		throw new TypeError(`prefix must be text, got ${shown(prefix)} with half of a surrogate pair`)
 	if (maxmemoryPolicy !== undefined && maxmemoryPolicy !== 'noeviction')
 		throw new TypeError(`maxmemoryPolicy must be 'noeviction', got ${shown(maxmemoryPolicy)}`)
+	if (maxBytes !== undefined && typeof maxBytes !== 'number')
+		throw new TypeError(`maxBytes must be a number, got ${shown(maxBytes)}`)
+	if (maxBytes !== undefined && !(maxBytes >= LEAST_BYTES))
+		throw new RangeError(`maxBytes must be from ${LEAST_BYTES} up, got ${maxBytes}`)
 	if (typeof timeoutSeconds !== 'number')
 		throw new TypeError(`timeoutSeconds must be a number, got ${shown(timeoutSeconds)}`)
 	if (!(timeoutSeconds > 0 && timeoutSeconds <= MOST_SECONDS))
 		throw new RangeError(`timeoutSeconds must be above 0 and at most ${MOST_SECONDS}, got ${timeoutSeconds}`)
-	return { prefix, maxmemoryPolicy, timeoutSeconds }
+	return { prefix, maxmemoryPolicy, maxBytes, timeoutSeconds }
 }
 
 function shown(value: unknown): string {

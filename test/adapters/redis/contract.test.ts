@@ -9,6 +9,8 @@ import { CLIENTS, type ClientName, describeRedis, forget, openClient, type TestC
 /** Cases of a client that are under way at once: they wait for real, 10 s in all. */
 const LANES = 14
 
+const MAX_BYTES = 1_048_576
+
 const PREFIX = `verbena-test:${randomUUID()}:`
 
 /** The cases, each with a client of its own. */
@@ -18,12 +20,12 @@ function casesBy(name: ClientName): Case[] {
 		const client = openClient(name)
 		// Closed while they are still connecting, some clients leave a handle open.
 		await client.command('PING')
-		const cache = new RedisCache(client.client, { prefix: `${PREFIX}${randomUUID()}:` })
+		const cache = new RedisCache(client.client, { maxBytes: MAX_BYTES, prefix: `${PREFIX}${randomUUID()}:` })
 		opened.set(cache, client)
 		return cache
 	}
 	const close = (cache: Cache) => opened.get(cache)?.close()
-	return cacheContract(make, { bounded: false, advance: setTimeout, slack: 100, close })
+	return cacheContract(make, { bounded: false, advance: setTimeout, slack: 100, maxBytes: MAX_BYTES, close })
 }
 
 describeRedis('RedisCache by the contract', (test) => {
