@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { ModelError } from '../../lib/crud/model-error.ts'
 import { firstVersion } from '../../lib/crud/preconditions.ts'
 import { CrudHandler, type CrudValues, type Field, MemoryModel } from '../../lib/index.ts'
 import { asking } from '../helpers/asking.ts'
@@ -237,6 +238,26 @@ describe('crud/preconditions: create', (test) => {
 		assert.is((await asked.ask('POST /country', { headers, body })).status, 201)
 		const again = await asked.said('POST /country', { headers, body: { ...body, code: 'gf' } })
 		assert.match(again, /^409 .*"error":"name is taken by another record"/)
+	})
+
+	test('what else is refused of the key is told as that, whatever If-None-Match says', async () => {
+		/** As where the key refers to a record that isn't there. */
+		class Referring extends MemoryModel {
+			override create(): Promise<never> {
+				return Promise.reject(new ModelError('foreign_key', ['code']))
+			}
+		}
+		const { ask } = asking({
+			country: new CrudHandler(new Referring('country', { key: 'code', fields }), {
+				visible: 'all',
+				updatable: ['name'],
+				allow: ['create'],
+			}),
+		})
+		const body = { code: 'fr' }
+		const { status } = await ask('POST /country', { headers: { 'If-None-Match': '*' }, body })
+		assert.is(status, (await ask('POST /country', { body })).status)
+		assert.is(status, 409)
 	})
 
 	test('the collection has no ETag that If-Match could name', async () => {

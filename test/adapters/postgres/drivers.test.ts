@@ -8,6 +8,7 @@ import { PostgresModel } from '../../../lib/adapters/postgres.ts'
 import type { Model, Selection } from '../../../lib/crud/model.ts'
 import { ModelError } from '../../../lib/crud/model-error.ts'
 import { describe } from '../../helpers/describe.ts'
+import { until } from '../../helpers/listening.ts'
 import { type DriverName, driversHere, SERVER, untilOpened } from '../../helpers/postgres.ts'
 import { stopwatch } from '../../helpers/stalls.ts'
 import { databaseLater } from './databases.ts'
@@ -340,6 +341,27 @@ function pools(): void {
 			await PostgresModel.open(heard, 'pgad_pool')
 			assert.equal(heard.listeners('error'), [listener])
 			await heard.end()
+		})
+
+		test('whose connection is ended by the server gives another to who waits for it', async () => {
+			const own = new pg.Pool({ ...SERVER, max: 1, application_name: 'pgad_ended' })
+			try {
+				const driver = new PgDriver(own, 60)
+				const ask = (text: string) => driver.query({ text, values: [], writes: false })
+				const asleep = failed(ask('select pg_sleep(50)'))
+				const next = ask('select 1')
+				await until(async () => {
+					const { rowCount } = await pool.query(
+						`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
+						and application_name = 'pgad_ended' and query like '%pg_sleep%' and state = 'active'`,
+					)
+					return rowCount === 1
+				}, 'it is at work, and ended')
+				assert.match(String(await asleep), 'terminating connection due to administrator command')
+				assert.equal((await next).rows, [['1']])
+			} finally {
+				await own.end()
+			}
 		})
 
 		test('goes on when the server forgets what was prepared', async () => {

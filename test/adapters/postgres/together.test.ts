@@ -2,6 +2,9 @@
 import { connect, createServer } from 'node:net'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
+import { NotSent } from '../../../lib/adapters/postgres/failure.ts'
+import { PgConnections } from '../../../lib/adapters/postgres/pg-connections.ts'
+import { PgInserts } from '../../../lib/adapters/postgres/pg-inserts.ts'
 import { PostgresModel } from '../../../lib/adapters/postgres.ts'
 import type { Values } from '../../../lib/crud/model.ts'
 import { ModelError } from '../../../lib/crud/model-error.ts'
@@ -346,6 +349,30 @@ if ((await driversHere()).includes('pg'))
 				assert.equal(await stored(), ['after0', 'after1'])
 			})
 		}
+
+		test('who has no time left when all are undone is not sent alone', async () => {
+			/** For which everybody's time is over as soon as somebody asks. */
+			class Late extends PgConnections {
+				override left(): number {
+					return 0
+				}
+			}
+			const inserts = new PgInserts(new Late(pool, 30))
+			const text = 'insert into pgad_joined (name) values ($1)'
+			const told = await Promise.all(
+				['n0', 'bad', 'n1'].map((name) =>
+					inserts.query({ text, values: [name], writes: true }).then(
+						() => 'done',
+						(error: unknown) => error instanceof NotSent,
+					),
+				),
+			)
+			assert.equal(told, [true, true, true])
+			// What would have been sent is there by now: the pool's end waits for it.
+			await pool.end()
+			assert.equal(await stored(), [])
+			pool = new pg.Pool(SERVER)
+		})
 
 		test('a table that is changed beside them', async () => {
 			const model = await open()
