@@ -93,8 +93,17 @@ function isOurs({ app, standing }: Exchange, name: string): boolean {
 	return app.cors !== undefined && name.startsWith('access-control-')
 }
 
-/** What `fetch` has undone, and still says of what it answers. */
-const DECODED = /^\s*(?:(?:gzip|x-gzip|deflate|br)\s*(?:,|$)\s*)+$/i
+/** What `fetch` has undone, and still says of what it answers. It undoes all codings of an answer, or none. */
+const DECODED = decodedBy(globalThis.process?.versions ?? {})
+
+/** Bun's `fetch` knows zstd, and Node's from 24.4: by undici 7.11. That `node:zlib` knows it says nothing of `fetch`: see Node 22. */
+export function decodedBy({ bun, undici = '' }: Readonly<Record<string, string | undefined>>): RegExp {
+	const [major = 0, minor = 0] = undici.split('.').map(Number)
+	const knowsZstd = bun !== undefined || major > 7 || (major === 7 && minor >= 11)
+	return knowsZstd
+		? /^\s*(?:(?:gzip|x-gzip|deflate|br|zstd)\s*(?:,|$)\s*)+$/i
+		: /^\s*(?:(?:gzip|x-gzip|deflate|br)\s*(?:,|$)\s*)+$/i
+}
 
 function sourceOf(body: unknown): Readable {
 	if (body instanceof Readable) return body

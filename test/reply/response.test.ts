@@ -1,12 +1,21 @@
 /** A fetch `Response` that a method returns. */
-import { get, type Server as NodeServer, createServer as nodeServer } from 'node:http'
+import {
+	get,
+	type IncomingHttpHeaders,
+	type Server as NodeServer,
+	createServer as nodeServer,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { RestHandler, reply } from '../../lib/index.ts'
+import { decodedBy } from '../../lib/reply-response.ts'
 import { type Asking, asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening, until } from '../helpers/listening.ts'
+
+/** By zstdCompressSync, which Node 20 doesn't have. */
+const ZSTD_HELLO = Buffer.from('28b52ffd200529000068656c6c6f', 'hex')
 
 type Make = (handler: RestHandler) => unknown
 
@@ -341,6 +350,49 @@ describe('reply: a fetch Response over a socket', (test) => {
 			server.close()
 		}
 	})
+
+	// Whether fetch undoes zstd is its version's affair: the client behind reads the same, by the header that is there.
+	test('what fetch has brought in zstd is passed on as it has it: decoded without the header, or as it is with it', async () => {
+		const [server, url] = await upstream((_, response) => {
+			response.writeHead(200, { 'Content-Encoding': 'zstd', 'Content-Type': 'text/plain' })
+			response.end(ZSTD_HELLO)
+		})
+		try {
+			const isDecoded = (await (await fetch(url)).text()) === 'hello'
+			await over(
+				() => fetch(url),
+				async (ours) => {
+					const { headers, bytes } = await new Promise<{
+						headers: IncomingHttpHeaders
+						bytes: Buffer
+					}>((resolve, reject) => {
+						get(ours, async (response) => {
+							resolve({ headers: response.headers, bytes: Buffer.concat(await response.toArray()) })
+						}).on('error', reject)
+					})
+					assert.is(headers['content-encoding'], isDecoded ? undefined : 'zstd')
+					assert.equal(bytes, isDecoded ? Buffer.from('hello') : ZSTD_HELLO)
+				},
+			)
+		} finally {
+			server.close()
+		}
+	})
+
+	for (const [versions, isDecoded] of [
+		[{ undici: '6.24.1' }, false],
+		[{ undici: '7.10.0' }, false],
+		[{ undici: '7.11.0' }, true],
+		[{ undici: '8.0.0' }, true],
+		[{ bun: '1.2.0' }, true],
+		[{}, false],
+	] as const)
+		test(`fetch of ${JSON.stringify(versions)} ${isDecoded ? 'has' : "hasn't"} decoded zstd`, () => {
+			const decoded = decodedBy(versions)
+			for (const codings of ['zstd', 'gzip, ZSTD', 'zstd,br']) assert.is(decoded.test(codings), isDecoded)
+			for (const codings of ['gzip', 'br , x-gzip']) assert.ok(decoded.test(codings))
+			for (const codings of ['', 'zstd, foo', 'gzip-2', 'dcz']) assert.not(decoded.test(codings))
+		})
 
 	test('a HEAD that was passed on doesn’t hold up who asks by GET', async () => {
 		const [server, url] = await upstream((_, response) =>
