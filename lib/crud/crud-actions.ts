@@ -21,7 +21,7 @@ import { recordUrl } from './link.ts'
 import { type CrudQuery, listQuery, selectionOf } from './list-query.ts'
 import { retold } from './model-errors.ts'
 import { QueryParams } from './query-params.ts'
-import { badQuery, unknownName } from './refusal.ts'
+import { unknownName } from './refusal.ts'
 import { Writer } from './write.ts'
 
 /**
@@ -161,12 +161,12 @@ async function remove(view: CrudView, segment: unknown): Promise<unknown> {
 function askRecord(view: CrudView, exchange: Exchange): Asked {
 	const { plan } = view[FACTS]
 	if (exchange.queryText === '') return ask(view, plan.selections.all)
-	const { last, all } = exchange.query()
-	for (const name of Object.keys(last)) {
+	const given = exchange.query()
+	for (const name of Object.keys(given.last)) {
 		if (name === 'fields' || plan.ignoreQuery.has(name)) continue
 		throw unknownName(name, 'is no parameter of a record: there is', ['fields'])
 	}
-	if (all.call(exchange.query(), 'fields').length > 1)
-		throw badQuery('fields', 'repeated', 'is given more than once')
-	return ask(view, selectionOf(plan, last.fields))
+	// As in a list: repeated, or with commas between.
+	const fields = given.all('fields')
+	return ask(view, selectionOf(plan, fields.length === 0 ? undefined : fields.join()))
 }

@@ -51,8 +51,10 @@ export class QueryParams {
 				this.#addComparison(name, values)
 				continue
 			}
-			if (values.length > 1) throw badQuery(name, 'repeated', 'is given more than once')
-			this.#addParameter(parameter, name === 'filter' ? parsed(first) : first)
+			// Clients that write each item of an array by itself: `sort=title&sort=-id` is `sort=title,-id`.
+			if (name === 'sort' || name === 'fields') this.#addParameter(name, values.join())
+			else if (values.length > 1) throw badQuery(name, 'repeated', 'is given more than once')
+			else this.#addParameter(parameter, name === 'filter' ? parsed(first) : first)
 		}
 	}
 

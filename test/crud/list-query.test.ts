@@ -74,6 +74,17 @@ describe('crud/list-query: pages', (test) => {
 		assert.equal(await idsOf(asked, url), [2, 1])
 	})
 
+	test('sort and fields may be repeated instead of joined, as clients do that explode arrays', async () => {
+		const { ask } = asked
+		const text = async (query: string) => (await ask(`/article?${query}`)).text()
+		assert.is(await text('sort=state&sort=-id'), await text('sort=state,-id'))
+		assert.is(await text('fields=id&fields=state,title'), await text('fields=id,state,title'))
+		const record = await ask('/article/1?fields=title&fields=id')
+		assert.is(record.text(), (await ask('/article/1?fields=id,title')).text())
+		assert.is(record.status, 200)
+		assert.is(await refusalOf(asked, '/article?sort=id&sort=-id'), '400 sort names a field more than once')
+	})
+
 	const refused: [string, string][] = [
 		['limit=-1', '400 limit must be a whole number from 0 up'],
 		['limit=1.5', '400 limit must be a whole number from 0 up'],
