@@ -112,7 +112,10 @@ function searchParameters({ searchable }: CrudPlan): ParameterShape[] {
 }
 
 function filterParameters({ filterable, maxIn }: CrudPlan): ParameterShape[] {
-	const comparisons = [...filterable.values()].flatMap((field) => fieldParameters(field, maxIn))
+	const comparisons = [...filterable.values()]
+		.flatMap((field) => fieldParameters(field, maxIn))
+		// A field may be called `rank[gte]` itself.
+		.filter(({ name, written }) => written === 'repeated' || !filterable.has(name))
 	if (comparisons.length === 0) return []
 	return [
 		{

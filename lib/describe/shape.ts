@@ -11,9 +11,10 @@ export interface ParameterShape {
 	readonly role?: 'page' | 'sort' | 'fields' | 'search' | 'filter' | undefined
 	/**
 	 * How a query says more than one text: the parameter `repeated`, each time with one value of `schema`; the items of
-	 * its array `joined` by commas; or as `json`. Where nothing is said, an array is a parameter for each item.
+	 * its array `joined` by commas; as `json`; or the plain value, and each property of an object of `operators` as
+	 * `name[operator]`. Where nothing is said, an array is a parameter for each item.
 	 */
-	readonly written?: 'repeated' | 'joined' | 'json' | undefined
+	readonly written?: 'repeated' | 'joined' | 'json' | 'operators' | undefined
 }
 
 export interface BodyShape {

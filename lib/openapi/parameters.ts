@@ -2,6 +2,7 @@
 import type { Endpoint } from '../describe/endpoints.ts'
 import type { ParameterShape } from '../describe/shape.ts'
 import type { Components, Part } from './components.ts'
+import { gathered } from './conditions.ts'
 
 /** What a request's header is for, by its name. */
 const HEADERS: Readonly<Record<string, string>> = {
@@ -21,7 +22,7 @@ export function parametersOf(components: Components, endpoint: Endpoint, names: 
 			...described(param),
 			schema: components.schema(param.schema),
 		})),
-		...shape.query.map((param) => queryParameter(components, param)),
+		...gathered(shape.query).map((param) => queryParameter(components, param)),
 	]
 	return [
 		...own.map((one) => components.shared('parameters', one.name, one)),
@@ -49,12 +50,23 @@ function writing(components: Components, { written, schema }: ParameterShape): P
 	const value = components.schema(schema)
 	switch (written) {
 		case 'json':
-			// Not by `content`, which is for this: openapi-fetch, hey-api and orval take no other parameters beside it.
-			return { schema: { type: 'string', contentMediaType: 'application/json', contentSchema: value } }
+			// Not by `content`, which is for this: openapi-fetch, hey-api and orval take no other parameters beside it. And
+			// beside another string, as swagger-ui has a chooser of files for one of a media type.
+			return {
+				schema: {
+					type: 'string',
+					anyOf: [
+						{ type: 'string' },
+						{ type: 'string', contentMediaType: 'application/json', contentSchema: value },
+					],
+				},
+			}
 		case 'joined':
 			return { style: 'form', explode: false, schema: value }
 		case 'repeated':
 			return { schema: { anyOf: [value, { type: 'array', items: value }] } }
+		case 'operators':
+			return { style: 'deepObject', explode: true, schema: value }
 		case undefined:
 			return { schema: value }
 	}

@@ -162,10 +162,9 @@ export class Description {
 		const { requestBody, requestHeaders } = traffic
 		const parameters = (operation.parameters ?? []).map((one) => this.resolved(one))
 		const queries = parameters.filter((one) => one.in === 'query')
+		const known = new Set(queries.flatMap(namesOf))
 		const unknown =
-			queries.length === 0
-				? []
-				: names.filter((name) => !USELESS.test(name) && !queries.some((one) => one.name === name))
+			queries.length === 0 ? [] : names.filter((name) => !USELESS.test(name) && !known.has(name))
 		const problems = unknown.map((name) => `its parameter ${name} is not described`)
 		const type = String(requestHeaders['content-type'] ?? '').split(';')[0] ?? ''
 		const media = operation.requestBody && this.resolved(operation.requestBody).content[type]
@@ -194,6 +193,14 @@ function parsed(text: string): unknown {
 	} catch {
 		return undefined
 	}
+}
+
+/** What a parameter is called in a URL: also by the properties of its object, where it has one. */
+function namesOf({ name, style, schema }: Parameter): string[] {
+	if (style !== 'deepObject') return [name]
+	const { anyOf = [] } = schema as { anyOf?: readonly { properties?: object }[] } // as all are
+	const properties = anyOf.flatMap((one) => Object.keys(one.properties ?? {}))
+	return [name, ...properties.map((property) => `${name}[${property}]`)]
 }
 
 /** The method that is acted on. */

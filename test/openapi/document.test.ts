@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
+import type { JsonSchema } from '../../lib/describe/json-schema.ts'
 import { CrudHandler, createServer, MemoryModel, RestHandler } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { type App, apps, articleModel, articlesOf, baseOf } from './apps.ts'
@@ -34,6 +35,12 @@ function operation({ paths }: Document, name: string): Operation {
 function parametersOf(document: Document, name: string): Parameter[] {
 	const description = new Description(document)
 	return (operation(document, name).parameters ?? []).map((one) => description.resolved(one))
+}
+
+/** What the value of a parameter may be. */
+function choicesOf(parameter: Parameter | undefined): readonly JsonSchema[] {
+	const { anyOf = [] } = (parameter?.schema ?? {}) as JsonSchema // all of ours are objects
+	return anyOf
 }
 
 function bodyOf(document: Document, name: string): RequestBody | undefined {
@@ -292,19 +299,79 @@ describe('a description', (test) => {
 		const parameters = parametersOf(document, 'get /blog/articles')
 		const found = (wanted: string) => parameters.find(({ name }) => name === wanted)
 		assert.equal([found('sort')?.style, found('sort')?.explode], ['form', false])
+		// Beside another string: swagger-ui has a chooser of files for what has a media type.
+		const json = {
+			type: 'string',
+			contentMediaType: 'application/json',
+			contentSchema: { type: 'object' },
+		}
 		assert.equal(
 			[found('filter')?.content, found('filter')?.schema],
+			[undefined, { type: 'string', anyOf: [{ type: 'string' }, json] }],
+		)
+	})
+
+	test('writes the conditions on a field as one parameter: its value, or an object of operators', async () => {
+		const document = await documentOf(apps().plain)
+		const parameters = parametersOf(document, 'get /blog/articles')
+		assert.equal(
+			parameters.map(({ name }) => name),
 			[
-				undefined,
-				{ type: 'string', contentMediaType: 'application/json', contentSchema: { type: 'object' } },
+				...['limit', 'offset', 'cursor', 'count', 'sort', 'fields', 'search', 'filter'],
+				...['state', 'title', 'publishedAt'],
 			],
 		)
-		const state = { type: 'string', enum: ['draft', 'public'] }
-		assert.equal(found('state')?.schema, { anyOf: [state, { type: 'array', items: state }] })
-		const among = found('state[in]')
-		assert.equal([among?.style, among?.explode], ['form', false])
-		assert.equal(among?.schema, { type: 'array', items: state, minItems: 1, maxItems: 100 })
-		assert.equal(found('title[contains]')?.schema, { type: 'string' })
+		const state = parameters.find(({ name }) => name === 'state')
+		assert.equal([state?.in, state?.style, state?.explode], ['query', 'deepObject', true])
+		assert.is(
+			state?.description,
+			'state is this; or `state[op]`, op being ne, in, nin, gt, gte, lt, lte, between, contains, startsWith, endsWith, ieq, icontains, istartsWith, iendsWith',
+		)
+		const choice = { type: 'string', enum: ['draft', 'public'] }
+		const [value, operators = {}] = choicesOf(state)
+		assert.equal(value, choice)
+		assert.equal([operators.type, operators.additionalProperties], ['object', false])
+		const { ne, in: among, between, contains } = operators.properties ?? {}
+		assert.equal(ne, { ...choice, description: 'state is not this' })
+		assert.equal(among, { type: 'string', description: 'state is one of these, with commas between' })
+		assert.equal(between, {
+			type: 'string',
+			description: 'state is between these two, or one of them, with commas between',
+		})
+		assert.equal(contains, { type: 'string', description: 'state contains this text' })
+		const [, published = {}] = choicesOf(parameters.find(({ name }) => name === 'publishedAt'))
+		assert.equal(published.properties?.null, { type: 'boolean', description: 'publishedAt is null' })
+	})
+
+	test('writes operators one by one where a field has no plain value: of the name of another, json, ignored', async () => {
+		const fields = {
+			...({ id: 'integer', limit: 'boolean', rank: 'integer' } as const),
+			...({ ratio: 'float', 'rank[gte]': 'boolean', extra: { type: 'json', nullable: true } } as const),
+		}
+		const handler = new CrudHandler(new MemoryModel('thing', { key: 'id', fields }), {
+			visible: 'all',
+			filterable: ['limit', 'rank', 'ratio', 'rank[gte]', 'extra', 'id'],
+			ignoreQuery: ['ratio', 'rank[gt]'],
+		})
+		const document = await read(createServer({ thing: handler }, { openapi: true }))
+		const parameters = parametersOf(document, 'get /thing').slice(7)
+		assert.equal(
+			parameters.map(({ name }) => name),
+			[
+				...['limit[eq]', 'limit[ne]', 'limit[in]', 'limit[nin]', 'rank'],
+				...['ratio[ne]', 'ratio[in]', 'ratio[nin]', 'ratio[gt]', 'ratio[gte]', 'ratio[lt]', 'ratio[lte]'],
+				...['ratio[between]', 'rank[gte]', 'extra[null]', 'id'],
+			],
+		)
+		const operators = (wanted: string): string[] => {
+			const choices = choicesOf(parameters.find(({ name }) => name === wanted))
+			return Object.keys(choices.at(-1)?.properties ?? {})
+		}
+		assert.equal(operators('rank'), ['ne', 'in', 'nin', 'lt', 'lte', 'between'])
+		assert.equal(operators('rank[gte]'), ['ne', 'in', 'nin'])
+		assert.equal(parameters[0]?.schema, {
+			anyOf: [{ type: 'boolean' }, { type: 'array', items: { type: 'boolean' } }],
+		})
 	})
 
 	test('is of bare values where nothing is wrapped', async () => {
