@@ -16,7 +16,7 @@ export function nextOf(call: Call, response: Response, method: string): string |
 	const location = headers.get('Location')
 	// Some fetch may have followed by itself.
 	const isHidden = type === 'opaqueredirect' || (redirected && method !== 'GET')
-	if (!isHidden && (location === null || !/^30[^4]/.test(`${status}`))) return undefined
+	if (!isHidden && (location === null || !/^30[12378]$/.test(`${status}`))) return undefined
 	// A path alone is some fetch's own, whose origin doesn't matter.
 	const here = new URL(call.url, NOWHERE)
 	const there = new URL(location ?? '', here)

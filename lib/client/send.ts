@@ -34,7 +34,7 @@ export async function send(call: Call, settings: Settings, timing: Timing = PLAT
 			if (typeof answer !== 'string') return answer
 			// Each request is made, and signed, for where it goes.
 			asked = { ...call, url: answer }
-			if (hops++ === MOST_HOPS) throw unanswered(call, undefined, 'too many redirects')
+			if (hops++ >= MOST_HOPS) throw unanswered(call, undefined, 'too many redirects')
 		} catch (error) {
 			const wait = attempt < settings.retries ? waitAfter(attempt++, call, error, timing) : undefined
 			if (wait === undefined) throw error
@@ -86,6 +86,7 @@ async function ask(
 		// All of it is read, or else it would keep its connection.
 		text = await (next === undefined && call.read ? call.read(response) : response.text())
 	} catch (cause) {
+		response?.body?.cancel().catch(() => {})
 		if (cause instanceof Error && /^(?:Abort|Timeout|Api)Error$/.test(cause.name)) throw cause
 		throw unanswered(call, response, cause)
 	}

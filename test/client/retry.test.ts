@@ -141,6 +141,10 @@ describe('client: what is tried again', (test) => {
 		answering(async (site) => {
 			site.answer = text('', 302, { Location: '/blog/article/5' })
 			assert.is(await outcome(call(site), { retries: 0 }), '0 network_error')
+			// As many as fetch follows, and none again where the call is.
+			assert.is(site.asked.length, 21)
+			assert.is(await outcome(call(site), { retries: 2 }), '0 network_error')
+			assert.is(site.asked.length, 21 + 21 + 2)
 		}))
 })
 

@@ -211,6 +211,25 @@ describe('client: requests', (test) => {
 		}
 	})
 
+	test('what leads elsewhere doesn’t keep its connection', async () => {
+		let cancelled = 0
+		const body = () => new ReadableStream({ cancel: () => void cancelled++ })
+		const headers = { Location: 'https://other.example/' }
+		const fetch = async () => new Response(body(), { status: 307, headers })
+		const error = await failureOf(new CrudClient('article', 'https://x.example', { fetch }).get(5))
+		assert.is(error.code, 'unexpected_answer')
+		assert.is(cancelled, 1)
+	})
+
+	test('a status that fetch doesn’t follow is the answer, wherever it points', () =>
+		answering(async (site) => {
+			for (const status of [300, 305, 306]) {
+				site.answer = text('', status, { Location: '/proxy' })
+				assert.is((await failureOf(clientOf(site).get(5))).status, status)
+				assert.is(site.asked.at(-1)?.line, 'GET /blog/article/5')
+			}
+		}))
+
 	test('a POST that a redirect may make a GET of is not sent on', () =>
 		answering(async (site) => {
 			const list = json({ success: true, data: [{ id: 1 }] })
