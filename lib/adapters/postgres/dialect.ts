@@ -17,7 +17,7 @@ import type { Room } from '../../sql/room.ts'
 import type { Column, Table } from '../../sql/table.ts'
 import { arrayCast, arrayLiteral, arrayOfValues, bound, cast } from './binding.ts'
 import { LOOSE } from './column-type.ts'
-import { failure } from './failure.ts'
+import { failure, isMalformed } from './failure.ts'
 import { ListText, readListed } from './list.ts'
 import { quoteName } from './quote.ts'
 import { recordJson } from './record.ts'
@@ -25,8 +25,8 @@ import { recordJson } from './record.ts'
 /** Types that `like` takes as they are. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'varchar', 'name'])
 
-/** No such column; a value or an operator of another type than its column's. */
-const OUTDATED: ReadonlySet<unknown> = new Set(['42703', '42804', '42883'])
+/** No such column; a value or an operator of another type than its column's. A regproc says so of a name, too. */
+const OUTDATED: ReadonlySet<string> = new Set(['42703', '42804', '42883'])
 
 export class PostgresDialect implements Dialect {
 	readonly name = 'postgres'
@@ -147,7 +147,8 @@ export class PostgresDialect implements Dialect {
 	}
 
 	isOutdated(error: unknown): boolean {
-		return error instanceof Error && 'code' in error && OUTDATED.has(error.code)
+		if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false
+		return OUTDATED.has(error.code) && !isMalformed(error, error.code)
 	}
 
 	failure(error: unknown, table: Table): ModelError | undefined {

@@ -140,12 +140,26 @@ function kindOf(error: Error): ModelErrorKind | undefined {
 	return MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1]
 }
 
-/** What types say of a text that they can't read, besides the states of class 22: syntax, a name that there isn't. */
-const UNREADABLE: ReadonlySet<string> = new Set(['42601', '42602', '42704', '42883', '42P01'])
-/** A schema that there isn't, or another database, in a name: of a value where the server tells which parameter it was. */
-const UNREADABLE_NAMES: ReadonlySet<string> = new Set(['3F000', '0A000'])
-/** As in `unnamed portal parameter $2 = '...'`, in whatever language; a statement of a function stands in quotes. */
-const OF_PARAMETER = /^[^\n$"]*\$\d+(?: = |$)/
+/**
+ * What types say of a text that they can't read, besides the states of class 22: syntax, a name that there isn't, or that
+ * several have.
+ */
+const UNREADABLE: ReadonlySet<string> = new Set([
+	'42601',
+	'42602',
+	'42704',
+	'42725',
+	'42883',
+	'42P01',
+	'42P02',
+])
+/** These, and a schema that there isn't, or another database: of a value where the server tells which parameter it was. */
+const UNREADABLE_PARAMETER = /^(?:42|3F000|0A000)/
+/**
+ * As in `unnamed portal parameter $2 = '...'`, in whatever language, and behind what the type has to say of the name; a
+ * statement of a function stands in quotes.
+ */
+const OF_PARAMETER = /^(?:[^\n]*["»«”“]\n)?[^\n$"]*\$\d+(?: = |$)/
 /** Functions of hstore that say so without a state of their own (before PostgreSQL 16). */
 const HSTORE: ReadonlySet<string | undefined> = new Set(['get_val', 'parse_hstore'])
 
@@ -153,9 +167,9 @@ const HSTORE: ReadonlySet<string | undefined> = new Set(['get_val', 'parse_hstor
  * Whether a type could not read a value: tsvector, tsquery, jsonpath, regclass and their kin. The same states are those of
  * statements that are wrong, of which the server tells the position, in ours or in a function's.
  */
-function isMalformed(error: Error, code: string): boolean {
+export function isMalformed(error: Error, code: string): boolean {
 	if (code === 'XX000') return HSTORE.has(textAt(error, 'routine'))
-	if (UNREADABLE_NAMES.has(code)) return OF_PARAMETER.test(textAt(error, 'where') ?? '')
+	if (UNREADABLE_PARAMETER.test(code) && OF_PARAMETER.test(textAt(error, 'where') ?? '')) return true
 	if (!UNREADABLE.has(code) || textAt(error, 'severity') === undefined) return false
 	const places = ['position', 'internalPosition', 'internal_position', 'internalQuery', 'internal_query']
 	return places.every((place) => textAt(error, place) === undefined)

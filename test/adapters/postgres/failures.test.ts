@@ -25,7 +25,7 @@ const TABLES = `
 		name varchar(5) not null default 'x',
 		flag bool, small int2, big int8, price numeric(4, 2), day date, clock time, at timestamptz,
 		token uuid, doc jsonb, plain json, hue pgad_hue, tags int4[], span int4range, address inet,
-		words text[], found tsvector, query tsquery, path jsonpath, class regclass, space regnamespace, kind regtype, spans int4multirange, spot point,
+		words text[], found tsvector, query tsquery, path jsonpath, class regclass, space regnamespace, kind regtype, spans int4multirange, proc regproc, procs regproc[], oper regoper, opers regoperator, spot point,
 		unique (first, last),
 		exclude using gist (span with &&)
 	);
@@ -75,6 +75,15 @@ const REFUSED: readonly Refused[] = [
 	[{ class: 'a.b.c.d.e' }, 'invalid', []],
 	[{ space: 'nowhere' }, 'invalid', []],
 	[{ kind: 'a.b.c' }, 'invalid', []],
+	[{ kind: '+' }, 'invalid', []],
+	[{ kind: 'numeric(1,2' }, 'invalid', []],
+	[{ proc: 'nowhere' }, 'invalid', []],
+	[{ proc: 'abs' }, 'invalid', []],
+	[{ procs: new RawJson('["nowhere"]') }, 'invalid', []],
+	[{ procs: new RawJson('["abs"]') }, 'invalid', []],
+	[{ oper: 'nowhere' }, 'invalid', []],
+	[{ oper: '+' }, 'invalid', []],
+	[{ opers: 'abs(int4)' }, 'invalid', []],
 	[{ span: '[1,' }, 'invalid', []],
 	[{ spans: '{' }, 'invalid', []],
 	[{ spot: '(a' }, 'invalid', []],
@@ -295,6 +304,20 @@ const MEANT: readonly (readonly [error: Error, kind: string | undefined])[] = [
 		undefined,
 	],
 	[made('a.b', { code: '3F000', severity: 'ERROR' }), undefined],
+	[
+		made('at or near', {
+			...{ code: '42601', severity: 'ERROR', position: '1' },
+			where: 'ungültiger Typname: »+«\nunbenanntes Portal, Parameter $1 = »+«',
+		}),
+		'invalid',
+	],
+	[
+		made('at or near', {
+			...{ code: '42601', severity: 'ERROR', position: '1' },
+			where: 'SQL statement "select \'+\'::text::regtype where $1"\nPL/pgSQL function f() line 1 at PERFORM',
+		}),
+		undefined,
+	],
 	[made('Query read timeout'), 'outcome_unknown'],
 	[made('', { code: '53300' }), 'unavailable'],
 	[made('', { code: '57P03' }), 'unavailable'],
