@@ -167,8 +167,7 @@ export class Server {
 		const { app, health } = this.#service
 		if (health !== undefined) await health.leave()
 		const end = app.deadlines.clock() + this.#graceTimeout
-		if (this.#http !== undefined)
-			await drain(app, this.#http.server, this.#http.connections, this.#graceTimeout)
+		if (this.#http !== undefined) await drain(app, this.#http.server, this.#http.connections, end)
 		endServing(app)
 		await settle(app, end)
 		await this.#disposals.run(app, this.#graceTimeout)

@@ -35,20 +35,23 @@ export function connectionsOf(server: Server): ReadonlySet<Socket> {
 
 /**
  * Stops a server. It accepts no more connections; every answer from here on closes its own; those that
- * stay idle are closed. After `grace` whoever is still waiting is answered 503.
+ * stay idle are closed. At `end`, of the deadlines' clock, whoever is still waiting is answered 503.
  */
 export async function drain(
 	app: App,
 	server: Server,
 	connections: ReadonlySet<Socket>,
-	grace: Milliseconds,
+	end: Milliseconds,
 ): Promise<void> {
+	const { clock } = app.deadlines
+	const grace = end - clock()
 	app.phase = 'draining'
-	await acceptQueued(server, app.deadlines.clock, cluster.isWorker ? Math.min(grace, HANDED) : grace)
+	// The last to be accepted are given as long for their answers.
+	await acceptQueued(server, clock, cluster.isWorker ? Math.min(grace / 2, HANDED) : grace / 2, end)
 	const closed = stopListening(server)
 	const waiting = new AbortController()
 	void closeIdle(server, connections, Math.min(grace / 2, QUIET), waiting.signal)
-	if ((await Promise.race([closed, graceOver(grace, waiting.signal)])) === 'over') {
+	if ((await Promise.race([closed, graceOver(end - clock(), waiting.signal)])) === 'over') {
 		app.phase = 'closed'
 		for (const item of app.deadlines.values()) {
 			if (item instanceof Exchange) item.cancel(closing())
@@ -65,7 +68,6 @@ export async function drain(
 /** From now on whoever comes, by whatever way, is answered 503. */
 export function endServing(app: App): void {
 	app.phase = 'closed'
-	app.deadlines.stop()
 }
 
 /**
@@ -78,6 +80,7 @@ export async function settle({ deadlines }: App, end: Milliseconds): Promise<voi
 	for (const item of deadlines.values()) {
 		if (item instanceof Exchange) item.cancel(closing())
 	}
+	deadlines.sweep()
 }
 
 /**
@@ -86,7 +89,12 @@ export async function settle({ deadlines }: App, end: Milliseconds): Promise<voi
  * no more. A worker of node:cluster is handed connections by another process, one after the other, whose queue is lost
  * when the last worker stops: there it takes a while without one to tell.
  */
-async function acceptQueued(server: Server, clock: Clock, time: Milliseconds): Promise<void> {
+async function acceptQueued(
+	server: Server,
+	clock: Clock,
+	time: Milliseconds,
+	end: Milliseconds,
+): Promise<void> {
 	let turns = 0
 	let accepted = 0
 	const note = (): void => {
@@ -99,7 +107,7 @@ async function acceptQueued(server: Server, clock: Clock, time: Milliseconds): P
 		: [setImmediate, 3, BACKLOG]
 	let left = time
 	// The first turn may be what is left of the one that called `close()`.
-	for (let last = clock(); turns < enough && accepted < most && left > 0; turns++) {
+	for (let last = clock(); turns < enough && accepted < most && left > 0 && last < end; turns++) {
 		await turn()
 		const now = clock()
 		left -= Math.min(now - last, LONGEST_TURN)

@@ -4,8 +4,11 @@ import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
+import { Deadlines } from '../../lib/deadlines.ts'
 import { createServer, RestHandler, type Server, type ServerOptions } from '../../lib/index.ts'
+import { connectionsOf, drain } from '../../lib/node/drain.ts'
 import { describe } from '../helpers/describe.ts'
+import { appOf } from '../helpers/exchange.ts'
 import { Log, until } from '../helpers/listening.ts'
 import { connected, RawClient, requestText } from '../helpers/raw.ts'
 import { stopwatch } from '../helpers/stalls.ts'
@@ -345,6 +348,56 @@ describe('close', (test) => {
 			const fetched = server.fetch(new Request('http://a/held'))
 			await server.close()
 			assert.equal([(await answer).status, (await fetched).status], [503, 503])
+		} finally {
+			client.close()
+			other.close()
+		}
+	})
+
+	test('takes no longer than the grace time, also where it is used up by those who connect', async () => {
+		let now = 0
+		const grace = 60_000
+		const app = appOf({ deadlines: new Deadlines(() => now, 1_000) })
+		const server = createHttpServer().listen(0, '127.0.0.1')
+		await once(server, 'listening')
+		const { port } = server.address() as AddressInfo
+		const connections = connectionsOf(server)
+		const client = new RawClient(port)
+		try {
+			await client.send('GET /now HTTP/1.1\r\n')
+			await until(() => [...connections].some(({ bytesRead }) => bytesRead > 0), 'half a request')
+			server.on('connection', () => {
+				now += grace
+			})
+			const late = new RawClient(port)
+			let isOver = false
+			const drained = drain(app, server, connections, grace).then(() => {
+				isOver = true
+			})
+			// Far below the grace time, of which nothing is left.
+			await until(() => isOver, 'the end')
+			await drained
+			late.close()
+		} finally {
+			client.close()
+			server.close()
+		}
+	})
+
+	test('a method in another server is late by its own time, while the grace time goes on', async () => {
+		const site = new Site()
+		const options = { logger: new Log(), graceTimeout: 20_000, handlerTimeout: 200 }
+		const server = createServer({ '': site }, options)
+		const other = createHttpServer(server.handler).listen(0, '127.0.0.1')
+		await once(other, 'listening')
+		const { port } = other.address() as AddressInfo
+		const client = new RawClient(port)
+		try {
+			await client.send(requestText('GET /held'))
+			await until(() => site.held.length > 0, 'the method runs')
+			const answer = client.response()
+			await server.close()
+			assert.match(((await answer).json() as { error: string }).error, 'took too long')
 		} finally {
 			client.close()
 			other.close()
