@@ -1,4 +1,5 @@
 /** `App`: the settings and the shared parts of one server, resolved before the first request. */
+import type { Authenticator } from './auth/authenticator.ts'
 import type { Cache } from './cache/cache.ts'
 import type { Cors } from './cors/policy.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -12,6 +13,8 @@ import type { Validator } from './validate/validator.ts'
 export interface App {
 	readonly cache: Cache
 	readonly logger: Logger
+	/** The server's own, of handlers that have none themselves. */
+	readonly authenticator: Authenticator | undefined
 	/** Checks lists of rules; `undefined` for ours. */
 	readonly validator: Validator | undefined
 	readonly deadlines: Deadlines

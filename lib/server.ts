@@ -214,6 +214,7 @@ function appOf(settings: Settings): App {
 	return {
 		cache: settings.cache,
 		logger: settings.logger,
+		authenticator: settings.authenticator,
 		validator: settings.validator,
 		deadlines: new Deadlines(steadyClock, Math.min(bodyTimeout, handlerTimeout)),
 		pipelines: new Pipelines(),

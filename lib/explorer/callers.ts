@@ -3,53 +3,68 @@ import type { Action } from '../action.ts'
 import type { Authenticator, User } from '../auth/authenticator.ts'
 import { isRestError } from '../error.ts'
 import type { Exchange } from '../exchange.ts'
-import type { Mount } from '../mount/mount.ts'
+import type { Mount, MountTree } from '../mount/mount.ts'
 import { asGuess } from '../rate-limits.ts'
 import type { Milliseconds } from '../time.ts'
+import type { Place } from './place.ts'
 
-/** How long authenticators that have nothing to do with the answer are waited for, all together. */
+/** How long an authenticator that has nothing to do with the answer is waited for. */
 const LONGEST_WAIT: Milliseconds = 2_000
-/** How long each of them may take, though others have used up the time. */
-const SHORTEST_WAIT: Milliseconds = 100
 
-/** Asks each authenticator once. Whoever is refused is nobody. */
+/** Headers that hold credentials, as far as they can be told: without, nobody is asked for the sake of a page. */
+const CREDENTIALS = ['authorization', 'cookie', 'signature', 'x-api-key']
+
+/**
+ * Whose the credentials are that were sent to a place: the authenticator's of the handler there; of a map above handlers
+ * the server's own, or the only one that its handlers have. Of several without one of the server's, nobody knows.
+ */
+export function authenticatorFor(
+	{ app }: Exchange,
+	mounts: MountTree,
+	{ mount }: Place,
+	hasMap: boolean,
+): Authenticator | undefined {
+	if (mount !== undefined) return mount.authenticator
+	if (!hasMap) return undefined
+	if (app.authenticator !== undefined) return app.authenticator
+	const all = new Set(mounts.all.flatMap(({ authenticator }) => authenticator ?? []))
+	const [only] = all
+	return all.size === 1 ? only : undefined
+}
+
+/** Asks one authenticator, once, and no other: credentials are meant for one. Whoever is refused is nobody. */
 export class Callers {
 	readonly #exchange: Exchange
-	#until: Milliseconds | undefined
-	readonly #users = new Map<Authenticator, Promise<User | null>>()
+	readonly #authenticator: Authenticator | undefined
+	/** Of this answer's own action it has been asked, and guesses have been counted. */
+	readonly #isAsked: boolean
+	readonly #isAnybody: boolean
+	#user: Promise<User | null> | undefined
 
-	constructor(exchange: Exchange) {
+	constructor(exchange: Exchange, authenticator: Authenticator | undefined) {
 		this.#exchange = exchange
+		this.#authenticator = authenticator
+		this.#isAsked = exchange.action !== undefined && exchange.mount?.authenticator === authenticator
+		this.#isAnybody = CREDENTIALS.some((name) => exchange.headers[name] !== undefined)
 	}
 
-	/** Whether the caller may use an action, as far as what it declares. */
+	/** Whether the caller may use an action, as far as what it declares; not of what another authenticator guards. */
 	async may(mount: Mount, { access }: Action): Promise<boolean> {
 		if (!access.user) return true
-		if (mount.authenticator === undefined) return false
+		if (mount.authenticator === undefined || mount.authenticator !== this.#authenticator) return false
 		const user = await this.#userOf(mount, mount.authenticator)
 		return user !== null && access.resources.every((resource) => allows(mount, user, resource))
 	}
 
-	/** Whether its authenticator has been asked, for this page. */
-	hasAsked({ authenticator }: Mount): boolean {
-		return authenticator !== undefined && this.#users.has(authenticator)
-	}
-
-	/** Who the caller is, to whoever was asked and knows; `undefined` for nobody. */
+	/** Who the caller is, where somebody was asked and knows. */
 	async name(): Promise<string | undefined> {
-		const users = await Promise.all(this.#users.values())
-		return (this.#exchange.user ?? users.find((user) => user !== null))?.id
+		return (this.#exchange.user ?? (await this.#user))?.id
 	}
 
 	#userOf(mount: Mount, authenticator: Authenticator): Promise<User | null> {
-		let user = this.#users.get(authenticator)
-		if (user === undefined) {
-			const now = this.#exchange.app.deadlines.clock()
-			this.#until ??= now + LONGEST_WAIT
-			user = ask(this.#exchange, mount, authenticator, Math.max(this.#until - now, SHORTEST_WAIT))
-			this.#users.set(authenticator, user)
-		}
-		return user
+		const isAsked = this.#isAsked || this.#isAnybody
+		this.#user ??= isAsked ? ask(this.#exchange, mount, authenticator, this.#isAsked) : Promise.resolve(null)
+		return this.#user
 	}
 }
 
@@ -57,10 +72,8 @@ async function ask(
 	exchange: Exchange,
 	mount: Mount,
 	authenticator: Authenticator,
-	time: Milliseconds,
+	isAsked: boolean,
 ): Promise<User | null> {
-	// Of this answer's own action it has been asked, and guesses have been counted.
-	const isAsked = exchange.action !== undefined && exchange.mount?.authenticator === authenticator
 	const limit = isAsked
 		? undefined
 		: mount.ways.find(({ action }) => action.limit !== undefined)?.action.limit
@@ -68,14 +81,14 @@ async function ask(
 		// Where guesses at credentials are limited, the map must not tell which are good without a limit.
 		const asked = () => exchange.ask(authenticator)
 		const user = limit === undefined ? asked() : asGuess(exchange, limit, asked)
-		return await (isAsked ? user : within(time, user))
+		return await (isAsked ? user : within(LONGEST_WAIT, user))
 	} catch (error) {
 		if (!isAsked) tell(exchange, error)
 		return null
 	}
 }
 
-/** Nobody, where it takes longer: one authenticator that hangs must not take all pages along. */
+/** Nobody, where it takes longer: an authenticator that hangs must not take the page along. */
 function within(time: Milliseconds, asked: Promise<User | null>): Promise<User | null> {
 	let timer: NodeJS.Timeout | undefined
 	const late = new Promise<null>((resolve) => {

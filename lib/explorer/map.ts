@@ -1,5 +1,6 @@
 /** The map: all handlers, versions and routes that the caller may use. */
 import { type Endpoint, endpointsOf, pathOfMount } from '../describe/endpoints.ts'
+import { Steps } from '../describe/steps.ts'
 import type { Mount, MountTree } from '../mount/mount.ts'
 import type { Callers } from './callers.ts'
 import type { MapData, MapHandler, MapRoute } from './page-data.ts'
@@ -8,9 +9,10 @@ import { summaryOf } from './ways.ts'
 
 const IS_VERSION = /^v\d+(?:[.-]\d+)*$/i
 
-/** What is at a path, and below it. */
+/** What is at a path, and below it; made in steps, as each handler is described for it where it wasn't before. */
 export async function mapOf(mounts: MountTree, place: Place, callers: Callers): Promise<MapData> {
 	const handlers: MapHandler[] = []
+	const steps = new Steps()
 	let hasMore = false
 	for (const mount of mounts.all.filter((one) => isAbove(place.segments, one))) {
 		const endpoints = endpointsOf(mount).filter(({ action }) => action.docs?.hidden !== true)
@@ -18,22 +20,18 @@ export async function mapOf(mounts: MountTree, place: Place, callers: Callers): 
 		for (const endpoint of endpoints) if (await callers.may(mount, endpoint.action)) usable.push(endpoint)
 		hasMore ||= usable.length < endpoints.length
 		if (usable.length > 0) handlers.push(handlerOf(mount, place.outside, usable))
+		await steps.pause()
 	}
 	// Versions of one thing stand together, whatever was mounted between.
 	const names = [...new Set(handlers.map(({ name }) => name))]
 	return { handlers: names.flatMap((name) => handlers.filter((one) => one.name === name)), hasMore }
 }
 
-/**
- * Handler paths at which the caller may use anything, as far as that is known: for the sake of a few links,
- * credentials that were sent here are shown to nobody else's authenticator.
- */
+/** Handler paths at which the caller may use anything, as far as that is known. */
 export async function rootsOf(mounts: MountTree, place: Place, callers: Callers): Promise<string[]> {
 	const roots: string[] = []
 	for (const mount of mounts.all) {
-		const isKnown = mount.authenticator === place.mount?.authenticator || callers.hasAsked(mount)
 		for (const { action } of mount.ways) {
-			if (action.access.user && !isKnown) continue
 			if (!(await callers.may(mount, action))) continue
 			roots.push(place.outside + pathOfMount(mount))
 			break

@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange.ts'
 import type { MountTree } from '../mount/mount.ts'
 import { headers, type Reply } from '../reply-text.ts'
 import { bodyText } from './body-text.ts'
-import { Callers } from './callers.ts'
+import { authenticatorFor, Callers } from './callers.ts'
 import { documentOf } from './document.ts'
 import { mapOf, rootsOf } from './map.ts'
 import type { AnswerData, PageData } from './page-data.ts'
@@ -61,10 +61,10 @@ async function dataOf(
 	place: Place,
 	answer: AnswerData | undefined,
 ): Promise<PageData> {
-	const callers = new Callers(exchange)
 	const { segments } = place
 	const isOver = mounts.all.some(({ path }) => path.length > segments.length && isAbove(segments, { path }))
 	const hasMap = answer === undefined || (place.isPath && (segments.length === 0 || isOver))
+	const callers = new Callers(exchange, authenticatorFor(exchange, mounts, place, hasMap))
 	const ways = await waysAt(exchange, place, callers, answer?.status ?? 200)
 	const map = hasMap ? await mapOf(mounts, place, callers) : undefined
 	return {

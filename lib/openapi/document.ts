@@ -1,17 +1,14 @@
 /** The OpenAPI description of handlers, made of what they declare. */
 import { createHash } from 'node:crypto'
 import { endpointsOf, pathOfMount } from '../describe/endpoints.ts'
+import { Steps } from '../describe/steps.ts'
 import type { MountFacts } from '../mount/facts.ts'
 import type { Mount } from '../mount/mount.ts'
-import { type Milliseconds, steadyClock } from '../time.ts'
 import { Components, type Part } from './components.ts'
 import { type Operation, operationOf, tagOf } from './operation.ts'
 import { OperationIds } from './operation-ids.ts'
 import type { OpenApiInfo } from './options.ts'
 import { pathsOf } from './paths.ts'
-
-/** Others have their turn after so long: hundreds of tables take seconds to be described. */
-const TURN: Milliseconds = 5
 
 /** What has been described: a text as JSON, and the digest of it. */
 export interface Description {
@@ -35,9 +32,9 @@ export async function openApiText(
 	const components = new Components()
 	const ids = new OperationIds()
 	const { title, version, description, license, requestId } = info
-	const turns = new Turns()
-	const endpoints = await turns.flatMap(mounts, endpointsOf)
-	const paths = await turns.flatMap(pathsOf(all, endpoints), ({ template, endpoints: placed }) => {
+	const steps = new Steps()
+	const endpoints = await steps.flatMap(mounts, endpointsOf)
+	const paths = await steps.flatMap(pathsOf(all, endpoints), ({ template, endpoints: placed }) => {
 		const operations = placed.map(({ endpoint, names }): [string, Operation] => [
 			endpoint.method.toLowerCase(),
 			operationOf(components, endpoint, { id: ids.of(endpoint), names, requestId }),
@@ -57,16 +54,16 @@ export async function openApiText(
 	}
 	const byPath = paths.map(({ template, operations }) => [template, Object.fromEntries(operations)] as const)
 	// Only now: a part is a reference where it was used again.
-	const pathsText = await objectText(turns, byPath)
+	const pathsText = await objectText(steps, byPath)
 	const kinds: string[] = []
 	for (const [kind, parts] of Object.entries(components.toJSON()))
-		kinds.push(`${JSON.stringify(kind)}:${await objectText(turns, Object.entries(parts))}`)
+		kinds.push(`${JSON.stringify(kind)}:${await objectText(steps, Object.entries(parts))}`)
 	const text = `${JSON.stringify(head).slice(0, -1)},"paths":${pathsText},"components":{${kinds.join()}}}`
-	return { text, digest: await digestOf(turns, text) }
+	return { text, digest: await digestOf(steps, text) }
 }
 
-async function objectText(turns: Turns, entries: readonly (readonly [string, Part])[]): Promise<string> {
-	const texts = await turns.flatMap(entries, ([name, part]) => [
+async function objectText(steps: Steps, entries: readonly (readonly [string, Part])[]): Promise<string> {
+	const texts = await steps.flatMap(entries, ([name, part]) => [
 		`${JSON.stringify(name)}:${JSON.stringify(part)}`,
 	])
 	return `{${texts.join()}}`
@@ -75,30 +72,14 @@ async function objectText(turns: Turns, entries: readonly (readonly [string, Par
 /** Characters that are hashed at once. */
 const CHUNK = 1 << 18
 
-async function digestOf(turns: Turns, text: string): Promise<string> {
+async function digestOf(steps: Steps, text: string): Promise<string> {
 	const hash = createHash('sha256')
 	const chunks = Array.from({ length: Math.ceil(text.length / CHUNK) }, (_, at) => at * CHUNK)
-	await turns.flatMap(chunks, (from) => {
+	await steps.flatMap(chunks, (from) => {
 		hash.update(text.slice(from, from + CHUNK), 'utf16le') // as a pair of surrogates may be cut in two
 		return []
 	})
 	return hash.digest('base64url')
-}
-
-/** Work in steps, with turns of the event loop between them. */
-class Turns {
-	#until = steadyClock() + TURN
-
-	async flatMap<From, To>(values: Iterable<From>, work: (value: From) => readonly To[]): Promise<To[]> {
-		const all: To[] = []
-		for (const value of values) {
-			for (const one of work(value)) all.push(one)
-			if (steadyClock() < this.#until) continue
-			await new Promise(setImmediate)
-			this.#until = steadyClock() + TURN
-		}
-		return all
-	}
 }
 
 function describedTag(mount: Mount): Part {

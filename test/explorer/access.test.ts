@@ -307,7 +307,7 @@ describe('explorer: what can be done where nothing is', (test) => {
 })
 
 describe('explorer: asking who is calling', (test) => {
-	test('each authenticator is asked once, and one that fails lets nobody in', async () => {
+	test('the map asks the server’s own authenticator, once, for all handlers that have it', async () => {
 		let asked = 0
 		const counting = {
 			async authenticate() {
@@ -332,7 +332,8 @@ describe('explorer: asking who is calling', (test) => {
 		assert.is(map, undefined)
 		assert.is(user, 'ruth')
 		assert.is(asked, 1)
-		const all = dataIn(await open(server, '/'))
+		const all = dataIn(await open(server, '/', BEARER))
+		assert.is(all.user, 'ruth')
 		assert.is(asked, 2)
 		assert.equal(
 			all.map?.handlers.map(({ name, routes }) => [name, routes.length]),
@@ -344,7 +345,7 @@ describe('explorer: asking who is calling', (test) => {
 		)
 	})
 
-	test('credentials for one handler are shown to no authenticator of another, but by the map', async () => {
+	test('credentials are shown to no authenticator of another handler, nor do they count as guesses there', async () => {
 		let asked = 0
 		const others = {
 			async authenticate(): Promise<null> {
@@ -373,8 +374,84 @@ describe('explorer: asking who is calling', (test) => {
 		assert.equal(page.roots, ['/a', '/b'])
 		assert.is(asked, 0)
 		assert.equal(log.messages, [])
-		await open(server, '/', BEARER)
+		const all = dataIn(await open(server, '/', BEARER))
+		assert.equal([all.user, all.map?.hasMore, asked], ['ruth', true, 0])
+		assert.equal(
+			all.map?.handlers.map(({ name, routes }) => [name, routes.length]),
+			[
+				['a', 4],
+				['b', 1],
+			],
+		)
+		assert.equal(log.messages, [])
+		// At its own place it is asked, and counts.
+		await open(server, '/b', BEARER)
 		assert.is(asked, 1)
+		assert.equal(log.messages, ['warn: credentials were refused'])
+	})
+
+	test('without credentials the map asks nobody', async () => {
+		let asked = 0
+		const counting = {
+			async authenticate() {
+				asked++
+				return { id: 'ruth' }
+			},
+		}
+		const server = createServer(
+			{ a: new Notes(), b: new Notes() },
+			{ explorer: true, authenticator: counting, acl, logger: new Log() },
+		)
+		for (const url of ['/', '/a', '/elsewhere'])
+			assert.is(dataIn(await open(server, url, { 'X-Forwarded-For': '1.2.3.4' })).user, undefined)
+		assert.is(asked, 0)
+		const credentials = [
+			...[{ Authorization: 'Basic YTpi' }, { Cookie: 'session=1' }, { 'X-Api-Key': 'k' }],
+			{ 'Signature-Input': 'sig=()', Signature: 'sig=:YQ==:' },
+		]
+		for (const headers of credentials) {
+			assert.is(dataIn(await open(server, '/', headers)).user, 'ruth')
+			// No map, and no handler's place.
+			await open(server, '/elsewhere', headers)
+		}
+		assert.is(asked, 4)
+	})
+
+	test('where the server has no authenticator the map asks the one that all its handlers have, and none of several', async () => {
+		const asked: string[] = []
+		const named = (id: string) => ({
+			async authenticate() {
+				asked.push(id)
+				return { id }
+			},
+		})
+		const notesBy = (own: ReturnType<typeof named>) => Object.assign(new Notes(), { authenticator: own, acl })
+		class Open extends RestHandler {
+			get_open() {}
+		}
+		const one = named('one')
+		const mapOf = async (handlers: Parameters<typeof createServer>[0]) => {
+			const server = createServer(handlers, { explorer: true, logger: new Log() })
+			const { map } = dataIn(await open(server, '/', BEARER))
+			return map?.handlers.map(({ routes }) => routes.length)
+		}
+		assert.equal(await mapOf({ a: notesBy(one), b: notesBy(one), c: new Open() }), [4, 4, 1])
+		assert.equal(asked, ['one'])
+		assert.equal(await mapOf({ a: notesBy(one), b: notesBy(named('two')) }), [1, 1])
+		assert.equal(asked, ['one'])
+	})
+
+	test('an authenticator that fails lets nobody in, and the map is there', async () => {
+		const failing = {
+			authenticate(): null {
+				throw new Error('the store is gone')
+			},
+		}
+		const log = new Log()
+		const options = { explorer: true, authenticator: failing, acl, logger: log, logRequests: false }
+		const { map, user } = dataIn(await open(createServer({ a: new Notes() }, options), '/', BEARER))
+		assert.equal([user, map?.handlers.map(({ routes }) => routes.length)], [undefined, [1]])
+		assert.equal(log.messages, ['error: an authenticator failed'])
 	})
 
 	test('no authenticator of another is asked for a link, which isn’t there then', async () => {
@@ -399,28 +476,28 @@ describe('explorer: asking who is calling', (test) => {
 		}
 	})
 
-	test('an authenticator that never answers keeps no page of others, and the map two seconds', async () => {
+	test('an authenticator that never answers keeps no page of others, and the map of its own server two seconds', async () => {
 		const hanging = { authenticate: () => new Promise<null>(() => {}) }
 		class Hanging extends Notes {
 			override authenticator = hanging as unknown as ReturnType<typeof authenticator>
 		}
-		const server = createServer(
-			{ a: new Notes(), b: new Hanging(), c: new Notes() },
-			{ explorer: true, authenticator: authenticator(), acl, logger: new Log() },
-		)
+		const handlers = { a: new Notes(), b: new Hanging(), c: new Notes() }
+		const server = createServer(handlers, {
+			...{ explorer: true, acl, logger: new Log() },
+			authenticator: authenticator(),
+		})
 		const took = stopwatch()
 		assert.is((await open(server, '/a/closed/5', BEARER)).status, 200)
-		assert.ok(took() < 1_000)
 		const { map, user } = dataIn(await open(server, '/', BEARER))
+		assert.ok(took() < 1_000)
 		assert.is(user, 'ruth')
-		assert.equal(
-			map?.handlers.map(({ name, routes }) => [name, routes.length]),
-			[
-				['a', 4],
-				['b', 1],
-				['c', 4],
-			],
+		const counts = (data: typeof map) => data?.handlers.map(({ routes }) => routes.length)
+		assert.equal(counts(map), [4, 1, 4])
+		const stuck = createServer(
+			{ a: new Notes() },
+			{ explorer: true, acl, logger: new Log(), authenticator: hanging },
 		)
+		assert.equal(counts(dataIn(await open(stuck, '/', BEARER)).map), [1])
 	})
 
 	test('an acl that fails allows nothing, and the page is shown', async () => {
@@ -459,10 +536,39 @@ describe('explorer: asking who is calling', (test) => {
 			},
 		)
 		for (let turn = 0; turn < 5; turn++) {
-			const reply = await open(server, '/')
+			const reply = await open(server, '/', BEARER)
 			assert.is(reply.status, 200)
 			assert.is(reply.headers['ratelimit-policy'], undefined)
 		}
 		assert.is(asked, 2)
+	})
+})
+
+describe('explorer: the map of many tables', (test) => {
+	test('is made in steps, with turns for others between them', async () => {
+		const fields = Object.fromEntries(
+			Array.from({ length: 20 }, (_, at) => [`field${at}`, { type: 'text', nullable: at > 8 }] as const),
+		)
+		const tables = Array.from({ length: 100 }, (_, at) => {
+			const model = new MemoryModel(`table${at}`, { fields: { id: 'integer', ...fields }, key: 'id' })
+			const options = { visible: ['id' as const, ...Object.keys(fields)], updatable: Object.keys(fields) }
+			return [`table${at}`, new CrudHandler(model, options)] as const
+		})
+		const server = createServer(Object.fromEntries(tables), { explorer: true, logger: new Log() })
+		let isMade = false
+		let turns = 0
+		const count = (): void => {
+			turns++
+			if (!isMade) setImmediate(count)
+		}
+		setImmediate(count)
+		const cpu = process.cpuUsage()
+		const { map } = dataIn(await open(server, '/'))
+		isMade = true
+		const { user, system } = process.cpuUsage(cpu)
+		const cost = (user + system) / 1_000
+		assert.is(map?.handlers.length, 100)
+		// The processor's time, not the clock's: a machine that stalls gives no turns.
+		assert.ok(turns >= cost / 50, `${turns} turns in ${cost} ms`)
 	})
 })

@@ -14,6 +14,7 @@ export function appOf(settings: Partial<App> = {}): App {
 	return {
 		cache: new MemoryCache({ max: 10 }),
 		logger: new Log(),
+		authenticator: undefined,
 		validator: undefined,
 		deadlines: new Deadlines(() => 0, 1_000),
 		pipelines: new Pipelines(),
