@@ -44,9 +44,18 @@ export class Patience {
 	 */
 	wait<T>(answer: Promise<T>, silence: Silence, meant: (error: unknown) => unknown = itself): Promise<T> {
 		return new Promise((resolve, reject) => {
+			let isLate = false
+			let meanwhile = silence
+			const expire = (): void => {
+				isLate = true
+				reject(new ModelError(meanwhile))
+			}
 			// The driver's own time, which is shorter, may end in the same turn of a process that was held up: it knows more.
-			const expire = (): void => void setImmediate(() => reject(new ModelError(silence)))
-			const item: Due = { due: 0, expire }
+			const item: Due = { due: 0, expire: () => void setImmediate(expire) }
+			const fail = (error: unknown): void => {
+				this.end(item)
+				reject(error)
+			}
 			this.begin(item)
 			answer.then(
 				(value) => {
@@ -54,11 +63,15 @@ export class Patience {
 					resolve(value)
 				},
 				(error) => {
-					this.end(item)
+					if (isLate) return
 					const told = meant(error)
-					// It may take a look at the database to say what it means.
-					if (told instanceof Promise) resolve(told)
-					else reject(told)
+					if (!(told instanceof Promise)) {
+						fail(told)
+						return
+					}
+					// It takes a look at the database to say what it means, within the same time. Nothing was done.
+					meanwhile = 'unavailable'
+					told.catch(fail)
 				},
 			)
 		})

@@ -82,6 +82,35 @@ describe('patience', (test) => {
 			assert.equal(unhandled, [])
 		}))
 
+	test('an error that comes too late is not asked what it means', () =>
+		patiently(async (patience) => {
+			let reject = (_: Error): void => {}
+			const failing = new Promise<number>((_, settle) => {
+				reject = settle
+			})
+			let asked = 0
+			const meant = () => {
+				asked++
+				return Promise.reject(new Error('what it means'))
+			}
+			assert.is(await kindOf(patience.wait(failing, 'unavailable', meant)), 'unavailable')
+			const unhandled: unknown[] = []
+			const note = (error: unknown): void => void unhandled.push(error)
+			process.on('unhandledRejection', note)
+			reject(new Error('late'))
+			await turn()
+			process.off('unhandledRejection', note)
+			assert.equal(unhandled, [])
+			assert.is(asked, 0)
+		}))
+
+	test('what an error means is found out within the same time; nothing was done then', () =>
+		patiently(async (patience) => {
+			const answer = patience.wait(Promise.reject(new Error('refused')), 'outcome_unknown', () => never)
+			assert.is(await kindOf(answer), 'unavailable')
+			assert.is(patience.waiting, 0)
+		}))
+
 	test('a transaction that never begins is unavailable, and its work is not done when it begins after all', () =>
 		patiently(async (patience) => {
 			let begin = (): void => {}
