@@ -5,6 +5,7 @@ import { DEFAULT, type Model, type Order, type Selection, type Values } from '..
 import { ModelError } from '../../lib/crud/model-error.ts'
 import { modelContract } from '../../lib/testing/index.ts'
 import { RawJson } from '../../lib/wire/raw-json.ts'
+import { growth } from '../helpers/cost.ts'
 import { describe } from '../helpers/describe.ts'
 import { CONTRACT_KEYS, CONTRACT_OPTIONS } from '../testing/memory-for-contract.ts'
 
@@ -296,6 +297,30 @@ describe('MemoryModel', (test) => {
 			() => model.transaction((within) => within.create({}, selection)),
 		]
 		for (const change of changes) assert.is(await mistake(change), "MemoryModel 'm' can only be read")
+	})
+
+	test('a list of values is looked at once for each record, not value by value', async () => {
+		const rows = Array.from({ length: 1_000 }, (_, at) => ({
+			price: `${at}.50`,
+			title: `a long title ${at}`,
+		}))
+		const fields = { id: 'integer', price: 'decimal', title: 'text' } as const
+		const model = new MemoryModel('m', { fields, key: 'id', rows })
+		const none = (field: string, count: number) => () => {
+			const values = Array.from({ length: count }, (_, at) =>
+				field === 'title' ? `a long title x${at}` : -at - 1,
+			)
+			return model.list({
+				selection: { fields: [], names: [], version: undefined },
+				where: { op: 'in', field, values },
+				order: [{ field: 'id', descending: false }],
+				...{ limit: 1, offset: 0, after: undefined, total: false },
+			})
+		}
+		for (const field of Object.keys(fields)) {
+			const { ratio } = await growth(none(field, 1), none(field, 1_000), 3)
+			assert.ok(ratio < 20, `${field}: ${ratio}`)
+		}
 	})
 
 	test('mistakes in values and conditions are told to the programmer', async () => {

@@ -1,17 +1,18 @@
 /** Conditions of `MemoryModel`, in SQL's logic: a comparison with null is neither true nor false. */
-import type { Comparison, Condition } from '../model.ts'
+import type { Comparison, Condition, FieldType } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { comparisonOf } from './compare.ts'
+import { identityOf } from './json.ts'
 import type { Store } from './store.ts'
 import { formOf, type Stored } from './stored.ts'
 
 /** What a condition says of a record; `undefined` where nobody knows. */
 type Test = (values: readonly Stored[]) => boolean | undefined
 
+type Ordered = Exclude<Comparison, 'eq' | 'ne'>
+
 /** What each comparison asks of the order of two values. */
-const ORDERED: Readonly<Record<Comparison, (order: number) => boolean>> = {
-	eq: (order) => order === 0,
-	ne: (order) => order !== 0,
+const ORDERED: Readonly<Record<Ordered, (order: number) => boolean>> = {
 	gt: (order) => order > 0,
 	gte: (order) => order >= 0,
 	lt: (order) => order < 0,
@@ -53,14 +54,16 @@ function testOf(condition: Condition, store: Store): Test {
 			return (values) => (values[index] === null) === condition.value
 		}
 		case 'in':
-			return anyOf(condition.values.map((value) => compared('eq', condition.field, value, store)))
+			return oneOf(condition.field, condition.values, store)
 		case 'contains':
 		case 'startsWith':
 		case 'endsWith':
 			return matches(condition.op, condition, store)
 		case 'eq':
 			if (condition.ignoreCase === true) return matches('eq', condition, store)
-			return compared('eq', condition.field, condition.value, store)
+			return oneOf(condition.field, [condition.value], store)
+		case 'ne':
+			return not(oneOf(condition.field, [condition.value], store))
 		default:
 			return compared(condition.op, condition.field, condition.value, store)
 	}
@@ -97,7 +100,7 @@ function not(test: Test): Test {
 	}
 }
 
-function compared(op: Comparison, name: string, given: unknown, store: Store): Test {
+function compared(op: Ordered, name: string, given: unknown, store: Store): Test {
 	const index = store.indexOf(name)
 	const field = store.field(name)
 	const holds = ORDERED[op]
@@ -107,6 +110,23 @@ function compared(op: Comparison, name: string, given: unknown, store: Store): T
 	return (values) => {
 		const value = values[index] ?? null
 		return value === null ? undefined : holds(compare(value, operand))
+	}
+}
+
+/** Types of which equal values may have several forms, or forms that are no primitives. */
+const BY_IDENTITY: ReadonlySet<FieldType> = new Set(['decimal', 'bytes'])
+
+/** One look for all values: a request may have 100 lists of 100 values, and each is asked of each record. */
+function oneOf(name: string, given: readonly unknown[], store: Store): Test {
+	if (given.length === 0) return () => false
+	const index = store.indexOf(name)
+	const field = store.field(name)
+	const isByIdentity = BY_IDENTITY.has(field.type)
+	const keyOf = (form: Exclude<Stored, null>): Stored => (isByIdentity ? identityOf(form, field) : form)
+	const keys = new Set(given.map((value) => keyOf(formOf(value, field))))
+	return (values) => {
+		const value = values[index] ?? null
+		return value === null ? undefined : keys.has(keyOf(value))
 	}
 }
 

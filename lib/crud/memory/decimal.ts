@@ -36,17 +36,24 @@ export function compareDecimals(a: string, b: string): number {
 	return isNegative ? comparePositive(b.slice(1), a.slice(1)) : comparePositive(a, b)
 }
 
+/** Without zeros at their ends, numbers with as many digits before the point are in the order of their texts. */
 function comparePositive(a: string, b: string): number {
-	const [wholeA = '', fractionA = ''] = a.split('.')
-	const [wholeB = '', fractionB = ''] = b.split('.')
-	if (wholeA.length !== wholeB.length) return wholeA.length - wholeB.length
-	if (wholeA !== wholeB) return wholeA < wholeB ? -1 : 1
-	const [restA, restB] = [fractionA.replace(/0+$/, ''), fractionB.replace(/0+$/, '')]
-	if (restA === restB) return 0
-	return restA < restB ? -1 : 1
+	const order = wholeLength(a) - wholeLength(b)
+	if (order !== 0) return order
+	const [left, right] = [shortestDecimal(a), shortestDecimal(b)]
+	if (left === right) return 0
+	return left < right ? -1 : 1
+}
+
+function wholeLength(decimal: string): number {
+	const point = decimal.indexOf('.')
+	return point === -1 ? decimal.length : point
 }
 
 /** One text for all writings of a number: `1.5` for `1.50`. */
 export function shortestDecimal(decimal: string): string {
-	return decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal
+	if (!decimal.endsWith('0') || !decimal.includes('.')) return decimal
+	let end = decimal.length
+	while (decimal[end - 1] === '0') end--
+	return decimal.slice(0, decimal[end - 1] === '.' ? end - 1 : end)
 }
