@@ -30,10 +30,17 @@ export function writtenSchema(field: Field): JsonSchema {
 	}
 }
 
-/** Of a value that a query compares a field with. A text too long to be stored can be compared with too. */
+/**
+ * Of a value that a query compares a field with, or of an id. A text too long to be stored can be compared with too. A
+ * bigint is a number or its digits, as the record is written that it may be of: in an `anyOf`, as swagger-ui sends no
+ * parameter that has a list of types.
+ */
 export function operandSchema(field: Field): JsonSchema {
 	const { maxLength: _length, ...schema } = writtenSchema(field)
-	return field.type === 'bigint' || field.type === 'decimal' ? { ...schema, type: 'string' } : schema
+	if (field.type === 'decimal') return { ...schema, type: 'string' }
+	if (field.type !== 'bigint') return schema
+	const digits = { type: 'string', pattern: WHOLE.source } as const
+	return { anyOf: [{ type: 'integer', format: 'int64', ...boundsOf(field) }, digits] }
 }
 
 /** The same, or null. */

@@ -319,6 +319,17 @@ describe('what goes with an operation', (test) => {
 		assert.equal(shapeOf('list').params, [])
 	})
 
+	test('is a bigint a number or its digits, as the id of a record that was read is', () => {
+		const over = new MemoryModel('thing', { key: 'id', fields: { id: 'bigint' } })
+		const facts = new CrudHandler(over, { visible: 'all' })[FACTS]
+		// Not as a list of types: swagger-ui sends no parameter of one.
+		const digits = { type: 'string', pattern: '^-?(?:0|[1-9]\\d*)$' }
+		const bigint = { anyOf: [{ type: 'integer', format: 'int64' }, digits] }
+		assert.equal(crudShape(facts, undefined, 'read').params, [bigint])
+		const { query } = crudShape(facts, undefined, 'list')
+		assert.equal(query.find(({ name }) => name === 'id[gt]')?.schema, bigint)
+	})
+
 	test('are parameters of a record: its fields', () => {
 		const { query } = shapeOf('read', { visible: ['id', 'title'] })
 		assert.equal(query, [

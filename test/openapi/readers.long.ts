@@ -1,9 +1,10 @@
 /**
- * Descriptions in the hands of others: `redocly lint` finds nothing in them, and the types that openapi-typescript
- * makes of them are those of real answers and of our client. The programs are of `readers/`, as they need another
- * TypeScript than ours; they are installed into a folder of their own.
+ * Descriptions in the hands of others: `redocly lint` finds nothing in them, the types that openapi-typescript makes of
+ * them are those of real answers and of our client, and clients by openapi-fetch, @hey-api/openapi-ts and orval get what
+ * they ask for. The programs are of `readers/`, as they need another TypeScript than ours; they are installed into a
+ * folder of their own.
  */
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -15,7 +16,7 @@ import { AcceptanceApp, articlesOf } from '../acceptance/app.ts'
 import { openArticles } from '../acceptance/articles.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
-import { ROOT, run } from '../helpers/program.ts'
+import { ROOT, run, typescript } from '../helpers/program.ts'
 import { APP_NAMES, apps, baseOf } from './apps.ts'
 import { CALLS, callAll } from './calls.ts'
 import { type Answer, documentOf, watch } from './tap.ts'
@@ -179,6 +180,83 @@ const ARTICLE = `export interface Article {
 }
 `
 
+/** A list and a record asked for through each of the clients: with one query, as they are typed alike. */
+const ASKING = `import createClient from 'openapi-fetch'
+import type { paths } from '../acceptance.types.ts'
+import { blogApiArticleCreate, blogApiArticleList } from './hey-acceptance'
+import { client } from './hey-acceptance/client.gen'
+import * as orval from './orval-acceptance.ts'
+
+type Query = NonNullable<paths['/blog/api/article']['get']['parameters']['query']>
+interface Page { data: { id: number; title: string }[]; meta: { next: string | null } }
+
+const query: Query = {
+	limit: 2,
+	sort: ['owner', '-id'],
+	fields: ['id', 'title'],
+	owner: 'alice',
+	id: { gte: 3, nin: '48,49' },
+	title: { contains: 'Article' },
+	filter: JSON.stringify({ or: [{ id: { lte: 4 } }, { title: ['Article 48', 'Article 50'] }] }),
+}
+// @ts-expect-error: no such operator
+export const wrongOperator: Query = { id: { near: 3 } }
+// @ts-expect-error: no such field
+export const wrongField: Query = { sort: ['secret'] }
+
+const baseUrl = '__URL__'
+client.setConfig({ baseUrl })
+const plain = createClient<paths>({ baseUrl })
+
+async function pages(name: string, list: (query: Query) => Promise<Page>, create: () => Promise<string>) {
+	const first = await list(query)
+	const second = await list({ ...query, cursor: first.meta.next ?? '' })
+	const [ids, more] = [first, second].map(({ data }) => data.map(({ id }) => id).join())
+	console.log(name, ids, more, Object.keys(first.data[0] ?? {}).join(), await create())
+}
+
+await pages('openapi-fetch', async (query) => {
+	const { data, error } = await plain.GET('/blog/api/article', { params: { query } })
+	if (data === undefined) throw new Error(JSON.stringify(error))
+	return data
+}, async () => {
+	const { data, error } = await plain.POST('/blog/api/article', { body: { title: 'New' } })
+	if (data === undefined) throw new Error(JSON.stringify(error))
+	return data.data.title
+})
+await pages('hey-api', async (query) => (await blogApiArticleList({ query, throwOnError: true })).data, async () => {
+	const { data } = await blogApiArticleCreate({ body: { title: 'New' }, throwOnError: true })
+	return data.data.title
+})
+await pages('orval', async (query) => {
+	const { status, data } = await orval.blogApiArticleList(query)
+	if (status !== 200) throw new Error(JSON.stringify(data))
+	return data
+}, async () => {
+	const { status, data } = await orval.blogApiArticleCreate({ title: 'New' })
+	if (status !== 201) throw new Error(JSON.stringify(data))
+	return data.data.title
+})
+`
+
+/** The generators, each in one process for both descriptions. */
+async function makeClients(names: readonly string[], baseUrl: string): Promise<void> {
+	const inputs = names.map((name) => `${name}.json`)
+	const outputs = names.map((name) => `clients/hey-${name}`)
+	const projects = names.map((name) => {
+		const output = { target: `clients/orval-${name}.ts`, client: 'fetch', baseUrl }
+		return [name, { input: `${name}.json`, output }]
+	})
+	const config = `export default ${JSON.stringify(Object.fromEntries(projects))}`
+	writeFileSync(join(folder, 'orval.config.mjs'), config)
+	const hey = ['-i', ...inputs, '-o', ...outputs, '-c', '@hey-api/client-fetch', '--no-log-file']
+	const made = await Promise.all([
+		program('openapi-ts', ...hey),
+		program('orval', '--config', 'orval.config.mjs'),
+	])
+	for (const { code, output } of made) assert.is(code, 0, output)
+}
+
 const STRICT = {
 	compilerOptions: {
 		...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true },
@@ -198,6 +276,13 @@ describe('readers of descriptions', (test) => {
 		})
 		assert.is(code, 0, output)
 		await describeAll()
+		const types = described.map((name) => [
+			name,
+			{ root: `${name}.json`, 'x-openapi-ts': { output: `${name}.types.ts` } },
+		])
+		writeFileSync(join(folder, 'types.yaml'), JSON.stringify({ apis: Object.fromEntries(types) }))
+		const made = await program('openapi-typescript', '--redocly', 'types.yaml')
+		assert.is(made.code, 0, made.output)
 	})
 
 	test.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -224,11 +309,7 @@ describe('readers of descriptions', (test) => {
 	test('openapi-typescript makes types of them, which are those of real answers and of our client', async () => {
 		writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(STRICT))
 		writeFileSync(join(folder, 'article.ts'), ARTICLE)
-		for (const name of described) {
-			const made = await program('openapi-typescript', `${name}.json`, '-o', `${name}.types.ts`)
-			assert.is(made.code, 0, made.output)
-			writeFileSync(join(folder, `${name}.program.ts`), literals(name))
-		}
+		for (const name of described) writeFileSync(join(folder, `${name}.program.ts`), literals(name))
 		const { code, output } = await program('tsc')
 		assert.is(code, 0, output)
 	})
@@ -249,5 +330,28 @@ describe('readers of descriptions', (test) => {
 		const lines = new Set([...output.matchAll(/^wrong\.ts\((\d+),/gm)].map(([, line]) => line))
 		assert.is(lines.size, wrong.length, output)
 		assert.not.match(output, /^(?!wrong\.ts)\S+\.ts\(/m)
+	})
+
+	test('openapi-fetch, hey-api and orval ask by it for what they get', async () => {
+		const { model, close } = await openArticles('memory')
+		const handlers = { 'blog/api': new AcceptanceApp(), 'blog/api/article': articlesOf(model) }
+		await listening(handlers, {}, async ({ url }) => {
+			const lib = ['es2023', 'dom', 'dom.iterable']
+			const options = { ...STRICT.compilerOptions, exactOptionalPropertyTypes: false, lib }
+			mkdirSync(join(folder, 'clients'))
+			writeFileSync(join(folder, 'clients/tsconfig.json'), JSON.stringify({ compilerOptions: options }))
+			writeFileSync(join(folder, 'clients/asking.ts'), ASKING.replace('__URL__', url))
+			await makeClients(['acceptance', 'blog'], url)
+			const [checked, ran] = await Promise.all([
+				program('tsc', '-p', 'clients'),
+				run({ args: typescript(join(folder, 'clients/asking.ts')), cwd: folder }),
+			])
+			assert.is(checked.code, 0, checked.output)
+			assert.is(
+				ran.output,
+				['openapi-fetch', 'hey-api', 'orval'].map((name) => `${name} 50,4 3 id,title New\n`).join(''),
+			)
+		})
+		await close()
 	})
 })
