@@ -3,6 +3,7 @@
  * tell its errors in the words of clients.
  */
 import { NOT_FOUND, RestError } from '../error.ts'
+import { stripped } from './crud-answer.ts'
 import type { CrudOperation } from './crud-options.ts'
 import type { CrudPlan } from './crud-plan.ts'
 import { CrudPage, CrudRecord } from './crud-record.ts'
@@ -60,7 +61,7 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 	const asked = view[ASKED]
 	if (!Object.isFrozen(asked)) asked.page = meta
 	const { json: text, needed } = parted(view, query.selection, json)
-	return new CrudPage(text, meta, needed)
+	return new CrudPage(text, meta, needed, stripOf(view))
 }
 
 async function listed({ model, maxPageBytes }: CrudPlan, query: CrudQuery): Promise<Listed> {
@@ -216,5 +217,9 @@ function parted(view: CrudView, selection: Selection, json: string): Parted {
 
 function answerOf(view: CrudView, id: string, { json, version }: Found): CrudRecord {
 	const { json: text, needed } = parted(view, view[ASKED].selection, json)
-	return new CrudRecord(text, id, version, neededOf(needed))
+	return new CrudRecord(text, id, version, neededOf(needed), stripOf(view))
+}
+
+function stripOf(view: CrudView): ((value: unknown) => unknown) | undefined {
+	return view[FACTS].strips ? (value) => stripped(view, value) : undefined
 }

@@ -13,6 +13,7 @@ function read(of: Field, text: string): unknown {
 	const problems: Detail[] = []
 	const value = valueFromText(of, text, problems)
 	assert.is(value === undefined, problems.length === 1)
+	if (value instanceof RawJson) return { json: value.text }
 	return problems.length === 0 ? value : `${problems[0]?.code}: ${problems[0]?.message}`
 }
 
@@ -66,7 +67,7 @@ describe('crud/value-from-text', (test) => {
 		[field('timestamp'), '2026-11-20T13:45:00+01:00', '2026-11-20T12:45:00Z'],
 		[field('timestamp'), 'now', 'timestamp: must be a date and time with zone such as 2026-11-20T10:00:00Z'],
 		[field('other'), '10.0.0.1', '10.0.0.1'],
-		[field('json'), '{"a": 1}', new RawJson('{"a":1}')],
+		[field('json'), '{"a": 1}', { json: '{"a":1}' }],
 		[field('json'), '{', 'json: must be JSON'],
 		[field('bytes'), 'AQI=', Buffer.from([1, 2])],
 		[field('bytes'), 'AQI', 'bytes: must be base64'],
