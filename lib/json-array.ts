@@ -1,5 +1,5 @@
 /** Records that come one by one, as the text of a JSON array, or as they are. */
-import { recordText } from './json-text.ts'
+import { recordText } from './reply/json-text.ts'
 import { type Milliseconds, steadyClock } from './time.ts'
 
 /** Characters gathered before they are passed on: one chunk a record would cost more than the record. */

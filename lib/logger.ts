@@ -1,5 +1,5 @@
 /** The `Logger` interface, and the one used where none is given. */
-import { errorText, escaped } from './error-text.ts'
+import { errorText, escaped } from './observe/error-text.ts'
 
 /** Where Verbena tells what clients must not read. pino, and winston's child loggers, fit as they are. */
 export interface Logger {

@@ -1,17 +1,15 @@
 /**
  * The last step: a value or an error becomes status, headers and body. This is the only place where the
- * bytes of an answer are decided. What comes in pieces: `reply-stream.ts`; a fetch `Response`: `reply-response.ts`.
+ * bytes of an answer are decided. What comes in pieces: `reply/stream.ts`; a fetch `Response`: `reply/response.ts`.
  */
 import { Readable } from 'node:stream'
 import { CustomReply, type ReplyOptions } from './custom-reply.ts'
 import { isRestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
 import { allowHeader, type RouteMethod } from './http.ts'
-import { jsonText, refuseError } from './json-text.ts'
-import { otherTypeOf, refuseUnderType, textUnderType } from './other-type.ts'
-import { sealError } from './reply-error.ts'
-import { applyOptions } from './reply-head.ts'
-import { sealResponse } from './reply-response.ts'
+import { jsonText, refuseError } from './reply/json-text.ts'
+import { otherTypeOf, refuseUnderType, textUnderType } from './reply/other-type.ts'
+import { sealResponse } from './reply/response.ts'
 import {
 	BEGINNING,
 	endOf,
@@ -20,7 +18,9 @@ import {
 	sealBytes,
 	sealPieces,
 	sealStream,
-} from './reply-stream.ts'
+} from './reply/stream.ts'
+import { sealError } from './reply-error.ts'
+import { applyOptions } from './reply-head.ts'
 import {
 	bodiless,
 	hasNoContent,

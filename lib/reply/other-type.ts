@@ -1,8 +1,8 @@
 /**
  * Answers under a Content-Type that is no JSON: text is sent as it is, without envelope. Asked by `reply.ts` and
- * `reply-stream.ts` where the method has set headers.
+ * `stream.ts` where the method has set headers.
  */
-import type { HeaderLine } from './exchange.ts'
+import type { HeaderLine } from '../exchange.ts'
 
 /** As `client()` tells JSON from bytes, and the structured suffix of RFC 6839 under any type. */
 const IS_JSON = /^[\w.-]+\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i

@@ -1,9 +1,9 @@
 /** A fetch `Response` that a method has returned, answered as it is: status, headers, and its body as it comes. */
 import { pipeline, Readable, Transform } from 'node:stream'
-import type { ReplyOptions } from './custom-reply.ts'
-import type { Exchange, HeaderLine } from './exchange.ts'
-import { bindReads } from './observe/context.ts'
-import { applyOptions, headerLine, isFraming, setStatus } from './reply-head.ts'
+import type { ReplyOptions } from '../custom-reply.ts'
+import type { Exchange, HeaderLine } from '../exchange.ts'
+import { bindReads } from '../observe/context.ts'
+import { applyOptions, headerLine, isFraming, setStatus } from '../reply-head.ts'
 import {
 	BYTES_SAFETY,
 	BYTES_TYPE,
@@ -13,9 +13,9 @@ import {
 	NOSNIFF,
 	type Reply,
 	statusOf,
-} from './reply-text.ts'
-import type { Bytes } from './time.ts'
-import { firstBytes, isWebStream, letGo } from './unsent.ts'
+} from '../reply-text.ts'
+import type { Bytes } from '../time.ts'
+import { firstBytes, isWebStream, letGo } from '../unsent.ts'
 
 /**
  * Its headers replace those that the method has set; cookies of both are sent. `options` are those of a `reply()` around

@@ -1,11 +1,9 @@
-/** Answers that are bytes, streams, and records or texts that come one by one: for `reply.ts` and `reply-response.ts`. */
+/** Answers that are bytes, streams, and records or texts that come one by one: for `reply.ts` and `response.ts`. */
 import type { Readable } from 'node:stream'
-import type { ReplyOptions } from './custom-reply.ts'
-import type { Exchange } from './exchange.ts'
-import { firstThenRest, inPieces, jsonArray, type Records } from './json-array.ts'
-import { jsonText } from './json-text.ts'
-import { bindReads, boundRecords } from './observe/context.ts'
-import { otherTypeOf, pieceOf } from './other-type.ts'
+import type { ReplyOptions } from '../custom-reply.ts'
+import type { Exchange } from '../exchange.ts'
+import { firstThenRest, inPieces, jsonArray, type Records } from '../json-array.ts'
+import { bindReads, boundRecords } from '../observe/context.ts'
 import {
 	BYTES_SAFETY,
 	BYTES_TYPE,
@@ -16,8 +14,10 @@ import {
 	NOSNIFF,
 	type Reply,
 	statusOf,
-} from './reply-text.ts'
-import { firstBytes } from './unsent.ts'
+} from '../reply-text.ts'
+import { firstBytes } from '../unsent.ts'
+import { jsonText } from './json-text.ts'
+import { otherTypeOf, pieceOf } from './other-type.ts'
 
 /** What is before the value in the envelope. */
 export const BEGINNING = '{"success":true,"data":'
