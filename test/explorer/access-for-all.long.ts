@@ -94,7 +94,7 @@ describe('explorer: for everybody', (test) => {
 					await page.evaluate(
 						"history.pushState(null, '', '/garden/articles/99'); dispatchEvent(new PopStateEvent('popstate'))",
 					)
-					await page.getByText('404').waitFor()
+					await page.getByText('404', { exact: true }).waitFor()
 					await page.getByRole('button', { name: 'Error' }).click()
 					await look('an error')
 					assert.equal(found, [])

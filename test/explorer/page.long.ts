@@ -295,7 +295,7 @@ describe('explorer: the page', (test) => {
 
 	browserTest('a key signs each request anew, and is nowhere', () =>
 		on({ path: '/garden/me', allowed: REFUSED }, async (page) => {
-			await page.getByText('401').waitFor()
+			await page.getByText('401', { exact: true }).waitFor()
 			await page.getByRole('button', { name: 'Credentials' }).click()
 			await page.getByLabel('Key id').fill('k1')
 			await page.getByLabel('Secret').fill('c2hvcnQ=')
@@ -346,7 +346,7 @@ describe('explorer: the page', (test) => {
 			await page.getByRole('heading', { level: 1, name: '/garden/me' }).waitFor()
 			await page.getByRole('button', { name: 'Bearer token' }).click()
 			await page.getByRole('button', { name: 'Forget them' }).click()
-			await page.getByText('401').waitFor()
+			await page.getByText('401', { exact: true }).waitFor()
 		}),
 	)
 
@@ -371,7 +371,7 @@ describe('explorer: the page', (test) => {
 
 	browserTest('what a method reads of the query is asked for; what it is sent is answered', () =>
 		on({ path: '/garden/sum', allowed: REFUSED }, async (page) => {
-			await page.getByText('422').waitFor()
+			await page.getByText('422', { exact: true }).waitFor()
 			// What was missing in the query can be given at once.
 			await page.getByRole('textbox', { name: 'a', exact: true }).fill('2')
 			await page.getByRole('textbox', { name: 'b', exact: true }).fill('3')
@@ -379,7 +379,7 @@ describe('explorer: the page', (test) => {
 			await page.locator('dd').getByText('5').waitFor()
 			assert.is(new URL(page.url()).search, '?a=2&b=3')
 			await page.goto(`${new URL(page.url()).origin}/garden/note`)
-			await page.getByText('405').waitFor()
+			await page.getByText('405', { exact: true }).waitFor()
 			await page.getByText('post_note').click()
 			await page.getByRole('textbox', { name: 'text', exact: true }).fill('say "hi"')
 			await page.getByRole('button', { name: 'Create' }).click()
@@ -396,7 +396,7 @@ describe('explorer: the page', (test) => {
 				assert.is(await page.locator('img, main script, iframe').count(), 0)
 			}
 			await page.goto(`${new URL(page.url()).origin}/garden/${encodeURIComponent(MARKUP)}`)
-			await page.getByText('404').waitFor()
+			await page.getByText('404', { exact: true }).waitFor()
 			assert.is(await page.locator('img, main script, iframe').count(), 0)
 		}),
 	)
