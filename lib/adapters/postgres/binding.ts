@@ -3,6 +3,7 @@ import type { Value } from '../../crud/model.ts'
 import { ModelError } from '../../crud/model-error.ts'
 import type { Column } from '../../sql/table.ts'
 import { RawJson } from '../../wire/raw-json.ts'
+import { NESTED } from './column-type.ts'
 
 /**
  * A value as text, which PostgreSQL reads exactly; only booleans and bytes stay what they are.
@@ -14,6 +15,7 @@ export function bound(value: Value, column: Column): unknown {
 	if (typeof value === 'string') return wellFormed(value, column)
 	if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
 	if (value instanceof RawJson) {
+		if (column.storage === NESTED) return nestedLiteral(value.text, column)
 		if (isList(column)) refuseNested(value.text, column)
 		return wellFormed(value.text, column)
 	}
@@ -40,6 +42,28 @@ function refuseNested(text: string, column: Column): void {
 		throw new ModelError('invalid', [column.name])
 }
 
+/** A JSON array, and those within it, as an array's literal: the server says whether their lengths fit. */
+function nestedLiteral(json: string, column: Column): string {
+	try {
+		if (Array.isArray(JSON.parse(json))) return wellFormed(json.replace(TOKENS, literalOf), column)
+	} catch {
+		// As where it is no list.
+	}
+	throw new ModelError('invalid', [column.name])
+}
+
+/** What is written in another way in a literal than in JSON, or can't be there. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{]|null/g
+
+/** @throws TypeError for an object */
+function literalOf(token: string): string {
+	if (token === '[') return '{'
+	if (token === ']') return '}'
+	if (token === 'null') return 'NULL'
+	if (token === '{') throw new TypeError('an object is no list')
+	return elementText(JSON.parse(token))
+}
+
 const LONE_SURROGATE = /\p{Surrogate}/u
 
 function wellFormed(text: string, column: Column): string {
@@ -54,6 +78,8 @@ const RESHAPED: ReadonlySet<string> = new Set(['date', 'timestamp', 'timestamptz
 export function cast(n: number, column: Column | undefined, throughText: boolean): string {
 	if (column === undefined) return `$${n}::int8`
 	const { sqlType } = column
+	// By text, as literals of some types have other commas.
+	if (column.storage === NESTED) return `$${n}::text[]::${sqlType}`
 	if (sqlType.endsWith('[]')) return arrayOf(n, sqlType.slice(0, -2), throughText)
 	// Comparisons and assignments know numeric; money knows no other way in that no locale can bend.
 	if (sqlType === 'money') return `$${n}::numeric::money`

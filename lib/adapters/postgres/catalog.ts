@@ -32,6 +32,8 @@ export interface CatalogColumn {
 	readonly name: string
 	readonly type: string
 	readonly typmod: number
+	/** Of an array, as it was declared: `int4[][]` has two. The server watches over none. */
+	readonly dimensions: number
 	readonly notNull: boolean
 	readonly hasDefault: boolean
 	/** `a` for always, `d` for by default, empty for none. */
@@ -112,6 +114,7 @@ const CATALOG = `with recursive own as (
 select json_build_object(
 	'columns', (select coalesce(json_agg(json_build_object('table', attrelid::text, 'number', attnum,
 		'name', attname, 'type', atttypid::text, 'typmod', atttypmod, 'notNull', attnotnull,
+		'dimensions', (select greatest(attndims, t.typndims) from pg_catalog.pg_type t where t.oid = atttypid),
 		'hasDefault', atthasdef, 'identity', attidentity, 'generated', attgenerated,
 		'isLoose', exists (select from pg_catalog.pg_collation l
 			where l.oid = attcollation and not l.collisdeterministic))

@@ -46,6 +46,9 @@ const BUILT_IN: Readonly<Record<string, Kind>> = {
 /** A column's `storage` where `=` takes unlike texts for the same: by case, or blanks at their end. */
 export const LOOSE = 'loose'
 
+/** A column's `storage` where it is an array that was declared for lists within lists. */
+export const NESTED = 'nested'
+
 /** Whether texts of a type are compared so whatever their collation is: citext, char(n). */
 export function isLoose(type: CatalogType): boolean {
 	return type.name === 'bpchar' || otherType(type) === 'text'

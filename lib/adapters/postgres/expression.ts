@@ -132,6 +132,13 @@ const REWRITTEN: ReadonlySet<string> = new Set([
 	...Object.keys(RANGES),
 ])
 
+/** Whether an array is shown with the lists that are within it. */
+export function keepsDimensions(sqlType: string): boolean {
+	const element = sqlType.slice(0, -ARRAY.length)
+	// Within an array of JSON, lists are its elements.
+	return sqlType.endsWith(ARRAY) && !REWRITTEN.has(element) && element !== 'json' && element !== 'jsonb'
+}
+
 function arrayValue(element: string, name: string): string {
 	if (AS_IT_IS.has(element)) return name
 	if (!REWRITTEN.has(element)) return `to_json(${name}::text[])`

@@ -4,7 +4,8 @@ import { nearest } from '../../mount/nearest.ts'
 import type { BigintForm } from '../../sql/model-options.ts'
 import type { Column, Constraint, Table } from '../../sql/table.ts'
 import type { Catalog, CatalogColumn, CatalogConstraint, CatalogType, Relation } from './catalog.ts'
-import { fieldOf, isLoose, LOOSE, sqlTypeOf } from './column-type.ts'
+import { fieldOf, isLoose, LOOSE, NESTED, sqlTypeOf } from './column-type.ts'
+import { keepsDimensions } from './expression.ts'
 
 const KINDS: Readonly<Record<string, Constraint['kind']>> = {
 	p: 'primary',
@@ -77,18 +78,25 @@ function columnFor(
 	// A domain has its type's length; its column has none.
 	const typmod = chain.reduce((found, { typmod }) => (found === -1 ? typmod : found), column.typmod)
 	const field = fieldOf(type, typmod)
+	const sqlType = sqlTypeOf(type, types)
+	const storage = storageOf(column, type, sqlType)
 	const isGenerated = column.generated !== '' || column.identity === 'a'
 	return {
 		name: column.name,
-		sqlType: sqlTypeOf(type, types),
+		sqlType,
 		...field,
 		nullable: !column.notNull && !chain.some(({ notNull }) => notNull),
 		hasDefault: !isGenerated && hasDefault(column, chain),
 		generated: isGenerated,
 		...(field.type === 'bigint' && bigint === 'string' ? { asText: true } : {}),
 		...(column.isLoose ? { wholeOnly: true } : {}),
-		...(column.isLoose || isLoose(type) ? { storage: LOOSE } : {}),
+		...(storage === undefined ? {} : { storage }),
 	} satisfies Field & Column
+}
+
+function storageOf(column: CatalogColumn, type: CatalogType, sqlType: string): string | undefined {
+	if (column.dimensions > 1 && keepsDimensions(sqlType)) return NESTED
+	return column.isLoose || isLoose(type) ? LOOSE : undefined
 }
 
 function hasDefault(column: CatalogColumn, chain: readonly CatalogType[]): boolean {

@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import { PostgresModel } from '../../../lib/adapters/postgres.ts'
 import type { Selection, Value } from '../../../lib/crud/model.ts'
+import { ModelError } from '../../../lib/crud/model-error.ts'
 import { RawJson } from '../../../lib/wire/raw-json.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type DriverName, driversHere, type Settings } from '../../helpers/postgres.ts'
@@ -138,6 +139,35 @@ const KEPT: readonly Kept[] = [
 	['jsonb[]', new RawJson('[{"a":1},null]'), [{ a: 1 }, null]],
 	['pgad_mood[]', new RawJson('["happy"]'), ['happy']],
 	['text[]', null, null],
+	[
+		'int4[][]',
+		new RawJson('[[1, 2],[3, null]]'),
+		[
+			[1, 2],
+			[3, null],
+		],
+	],
+	['int4[][]', new RawJson('[1,2]'), [1, 2]],
+	['int4[][]', new RawJson('[]'), []],
+	['int4[][]', null, null],
+	['pgad_grid', new RawJson('[[[1]],[[2]]]'), [[[1]], [[2]]]],
+	[
+		'text[][]',
+		new RawJson('[["a\\"b\\\\c","{}"],[null,"NULL"],["","[\\u00e9, x]"]]'),
+		[
+			['a"b\\c', '{}'],
+			[null, 'NULL'],
+			['', '[é, x]'],
+		],
+	],
+	[
+		'numeric[][]',
+		new RawJson('[["1.50",12345678901234567890.123456789]]'),
+		[['1.50', '12345678901234567890.123456789']],
+	],
+	['bool[][]', new RawJson('[[true],[false]]'), [[true], [false]]],
+	['pgad_mood[][]', new RawJson('[["happy"],["it\'s \\"odd\\""]]'), [['happy'], [`it's "odd"`]]],
+	['timestamptz[][]', new RawJson('["2026-11-20T13:45:00.000Z"]'), ['2026-11-20T13:45:00.000Z']],
 	['jsonb', null, null],
 	['timestamptz', null, null],
 ]
@@ -157,9 +187,10 @@ const TYPES = `
 	create type pgad_mood as enum ('happy', 'it''s "odd"');
 	create domain pgad_email as varchar(20) check (value like '%@%');
 	create domain pgad_late as timestamptz;
+	create domain pgad_grid as int4[][][];
 	create type pgad_pair as (a int, b text);`
 const DROP =
-	'drop table if exists pgad_values, pgad_shown; drop type if exists pgad_mood, pgad_pair; drop domain if exists pgad_email, pgad_late;'
+	'drop table if exists pgad_values, pgad_shown; drop type if exists pgad_mood, pgad_pair; drop domain if exists pgad_email, pgad_late, pgad_grid;'
 
 function columns(types: readonly (readonly unknown[])[]): string {
 	return types.map(([type], at) => `c${at} ${type}`).join(', ')
@@ -261,6 +292,40 @@ async function sessionsOf(name: DriverName, settings: Settings): Promise<void> {
 				}
 			} finally {
 				await exec('drop table pgad_bytes')
+			}
+		})
+
+		test('of arrays are written as they were read, in as many lists as their column is declared for', async () => {
+			const { database, exec } = await opened()
+			await exec(`create table pgad_grids (id int primary key, boxes box[][], flat int4[]);
+				insert into pgad_grids values (1, '{{(2,2),(1,1)};{(4,4),(3,3)}}', '{{1,2},{3,4}}')`)
+			try {
+				const model = await PostgresModel.open(database, 'pgad_grids')
+				const selection: Selection = {
+					fields: ['boxes', 'flat'],
+					names: ['boxes', 'flat'],
+					version: undefined,
+				}
+				const read = async () => JSON.parse((await model.read('1', selection, undefined))?.json ?? '')
+				const shown = {
+					boxes: [['(2,2),(1,1)'], ['(4,4),(3,3)']],
+					flat: [
+						[1, 2],
+						[3, 4],
+					],
+				}
+				assert.equal(await read(), shown)
+				const write = (field: 'boxes' | 'flat') =>
+					model.update('1', { [field]: new RawJson(JSON.stringify(shown[field])) }, selection, {
+						...{ where: undefined, version: undefined },
+					})
+				await write('boxes')
+				// Somebody has stored there what the column doesn't promise.
+				const error = await write('flat').catch((error: unknown) => error)
+				assert.equal(error instanceof ModelError ? [error.kind, error.fields] : error, ['invalid', ['flat']])
+				assert.equal(await read(), shown)
+			} finally {
+				await exec('drop table pgad_grids')
 			}
 		})
 
