@@ -62,6 +62,8 @@ export class Exchange extends Content implements Due, RequestSource {
 	waiting = false
 	/** What is answered when `due` is over. */
 	late: 'request_timeout' | 'unavailable' = 'unavailable'
+	/** Lets go of what is held for whoever is late. */
+	whenLate: (() => void) | undefined = undefined
 	/** Answers in place of whoever is late or gone; set by the listener while somebody is waited for. */
 	interrupt: ((error: RestError) => void) | undefined = undefined
 	/** Set when the connection can't go on after the answer. */
@@ -219,6 +221,7 @@ export class Exchange extends Content implements Due, RequestSource {
 		this.cutStream(error)
 		this.interrupt?.(error)
 		this.#abort?.abort(error)
+		this.whenLate?.()
 	}
 
 	/** Logs, unless the handler asked for silence. */

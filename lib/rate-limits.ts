@@ -63,6 +63,8 @@ export async function asGuess<T>(
 ): Promise<T> {
 	const guess = await takeGuess(exchange, limit)
 	if (guess === undefined) return ask()
+	// An authenticator that never answers would keep it: nobody is told any more what it thinks.
+	exchange.whenLate = () => guess.giveBack()
 	try {
 		// It was answered that this took too long, while others of this address were waited for.
 		if (exchange.replied) throw new RestError('unavailable')

@@ -188,6 +188,48 @@ describe('rate limits', (test) => {
 		assert.is((await ask('/a', as('ann'))).status, 429)
 	})
 
+	test('an authenticator that hangs keeps no guess of those who were answered or have left', async () => {
+		let hangs = true
+		const hanging = {
+			authenticate: () => (hangs ? new Promise<never>(() => {}) : { id: 'ann' }),
+		}
+		class Guarded extends RestHandler {
+			override rateLimits = { get_a: { limit: 2, windowSeconds: 2_592_000 } }
+			get_a() {
+				return 1
+			}
+		}
+		const more = { authenticator: hanging, cache: still(), handlerTimeout: 40, explorer: true }
+		const { ask } = asking({ '': new Guarded() }, more)
+		const all = () => Promise.all([1, 2].map(async () => (await ask('/a')).status))
+		assert.equal(await all(), [503, 503])
+		hangs = false
+		assert.equal(await all(), [200, 200])
+	})
+
+	test('good credentials leave nothing about guesses in the cache for longer than two minutes', async () => {
+		const kept = new Map<string, number>()
+		class Noting extends MemoryCache {
+			override increment(key: string, ttlSeconds: number) {
+				kept.set(key, ttlSeconds)
+				return super.increment(key, ttlSeconds)
+			}
+		}
+		class Guarded extends RestHandler {
+			override rateLimits = { get_a: { limit: 9, windowSeconds: 86_400 } }
+			get_a() {
+				return 1
+			}
+		}
+		const { ask } = asking({ '': new Guarded() }, { authenticator, cache: new Noting({ max: 100 }) })
+		assert.is((await ask('/a', as('ann'))).status, 200)
+		const guesses = [...kept].filter(([key]) => key.startsWith('guess:'))
+		assert.equal(guesses.map(([key, seconds]) => [key.split(':').at(-2), seconds]).sort(), [
+			['back', 120],
+			['taken', 120],
+		])
+	})
+
 	test('good credentials among bad ones give their guess back, and the others stay refused', async () => {
 		const { ask } = mounted()
 		const users = Array.from({ length: 60 }, (_, at) => (at % 6 === 0 ? 'bad' : `user ${at}`))

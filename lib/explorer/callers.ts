@@ -79,9 +79,9 @@ async function ask(
 		: mount.ways.find(({ action }) => action.limit !== undefined)?.action.limit
 	try {
 		// Where guesses at credentials are limited, the map must not tell which are good without a limit.
-		const asked = () => exchange.ask(authenticator)
-		const user = limit === undefined ? asked() : asGuess(exchange, limit, asked)
-		return await (isAsked ? user : within(LONGEST_WAIT, user))
+		const asked = () => within(LONGEST_WAIT, exchange.ask(authenticator))
+		if (isAsked) return await exchange.ask(authenticator)
+		return await within(LONGEST_WAIT, limit === undefined ? asked() : asGuess(exchange, limit, asked))
 	} catch (error) {
 		if (!isAsked) tell(exchange, error)
 		return null

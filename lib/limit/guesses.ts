@@ -1,23 +1,26 @@
 /**
- * Guesses at credentials: each request takes one before its credentials are looked at, and gives it back where they
- * were good. What is taken and not given back never exceeds the limit, in however many processes; so no more requests
- * of an address are under way at once than it has guesses left, and the others wait for them.
+ * Guesses at credentials: each request takes one before its credentials are looked at, and gives it back once they have
+ * been; bad ones are counted before. So no more requests of an address are under way at once, in however many processes,
+ * than it has guesses left, and the others wait for them.
  *
- * Taken and given back are two counters, as a cache can't count down. What was given back is read first: read later, it
- * could hold what others have given back after this one was taken, and let in too many.
+ * Taken and given back are two counters, as a cache can't count down. What was given back is read first, and bad ones
+ * next: read later, it could hold what others have given back after these were read, and let in too many.
+ *
+ * Both begin anew each minute, beside those of the minute before, so that what a process has taken that was killed is
+ * free again, and counters of those who have gone don't fill the cache.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Cache } from '../cache/cache.ts'
+import type { Cache, JsonValue } from '../cache/cache.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../time.ts'
 import { type Level, type Taken, tighter } from './count.ts'
 import { lookFixed, takeFixed } from './fixed-window.ts'
 import { inform } from './inform.ts'
 
-/** A guess that was taken: one of the two is called once. */
+/** A guess that was taken. */
 export interface Guess {
-	/** The credentials were good, or there were none. Nobody waits for it. */
+	/** The credentials were good, or there were none, or nobody is told any more. Nobody waits for it; twice is as once. */
 	giveBack(): void
-	/** They were bad: answers what is left. */
+	/** They were bad: counts that, and answers what is left. */
 	keep(): Promise<Taken>
 }
 
@@ -32,6 +35,8 @@ const MOST_WAITING = 1_000
 /** Other processes don't tell when they give back: they are asked so often, and so many times in a row. */
 const ASK_AGAIN: Milliseconds = 50
 const MOST_ASKED = 5
+/** How long counters of what is under way are counted on; as long again they are looked at. */
+const EPOCH: Seconds = 60
 
 /** The requests of one address in this process. */
 interface Line {
@@ -74,11 +79,11 @@ export class Guesses {
 		line.asking++
 		try {
 			if (line.waiting === 0) {
-				const taken = await tryOnce(cache, levels, clock())
+				const taken = await tryOnce(cache, levels, line, clock())
 				if (taken !== 'busy') return this.#counted(taken, line, key)
 			}
 			if (line.waiting >= MOST_WAITING) return BUSY
-			return this.#counted(await inLine(line, () => tryOnce(cache, levels, clock()), isOver), line, key)
+			return this.#counted(await inLine(line, () => tryOnce(cache, levels, line, clock()), isOver), line, key)
 		} finally {
 			line.asking--
 			this.#clear(key, line)
@@ -88,21 +93,22 @@ export class Guesses {
 	#counted(taken: Guess | Refused, line: Line, key: string): Guess | Refused {
 		if ('isAllowed' in taken) return taken
 		line.underWay++
-		const done = (): void => {
+		let isBack = false
+		const giveBack = (): void => {
+			if (isBack) return
+			isBack = true
 			line.underWay--
+			taken.giveBack()
 			line.wake?.()
 			this.#clear(key, line)
 		}
 		return {
-			giveBack() {
-				taken.giveBack()
-				done()
-			},
+			giveBack,
 			async keep() {
 				try {
 					return await taken.keep()
 				} finally {
-					done()
+					giveBack()
 				}
 			},
 		}
@@ -150,19 +156,22 @@ async function inLine(
 async function tryOnce(
 	cache: Cache,
 	levels: readonly Level[],
+	{ underWay }: Line,
 	now: Milliseconds,
 ): Promise<Guess | Refused | 'busy'> {
 	const found = await Promise.all(levels.map((level) => look(cache, level, now)))
 	for (const { bad } of found) if (!bad.isAllowed) return { ...bad, isAllowed: false }
+	if (found.some(({ left }) => underWay >= left)) return 'busy'
 	const taken = await Promise.allSettled(found.map((level) => take(cache, level)))
 	const failed = taken.find((one) => one.status === 'rejected')
-	const isFree = taken.every((one, at) => one.status === 'fulfilled' && one.value <= (found[at]?.most ?? 0))
+	const isFree = found.every(({ left, back }, at) => {
+		const one = taken[at]
+		return one?.status === 'fulfilled' && one.value - back <= left
+	})
 	const giveBack = async (): Promise<void> => {
-		const back = found.filter((_, at) => taken[at]?.status === 'fulfilled')
+		const owed = found.filter((_, at) => taken[at]?.status === 'fulfilled')
 		await Promise.all(
-			back.map(({ backKey, windowSeconds }) =>
-				inform(async () => void (await cache.increment(backKey, windowSeconds))),
-			),
+			owed.map(({ backKey }) => inform(async () => void (await cache.increment(backKey, KEPT)))),
 		)
 	}
 	if (!isFree) {
@@ -181,29 +190,42 @@ async function tryOnce(
 	}
 }
 
+/** Of an epoch, also what is given back a while behind it. */
+const KEPT: Seconds = 2 * EPOCH
+
 interface Looked {
-	/** What the guesses that were bad leave. */
 	readonly bad: Taken
-	/** What was given back, and the limit: how far may be counted. */
-	readonly most: number
+	/** How many more may be bad, of those that were taken in this minute. */
+	readonly left: number
+	/** How many were given back. */
+	readonly back: number
 	readonly takenKey: string
 	readonly backKey: string
-	readonly windowSeconds: Seconds
 }
 
 async function look(cache: Cache, level: Level, now: Milliseconds): Promise<Looked> {
-	const { key, limit, windowSeconds } = level
+	const { key } = level
 	// Both counters begin anew together: one that outlived the other would be wrong.
-	const epoch = Math.floor(now / (windowSeconds * 1_000))
+	const epoch = Math.floor(now / (EPOCH * 1_000))
 	const backKey = `${key}:back:${epoch}`
-	const [bad, back = 0] = await Promise.all([lookFixed(cache, key, level, now), cache.get(backKey)])
-	const given = typeof back === 'number' && Number.isSafeInteger(back) && back > 0 ? back : 0
-	return { bad, most: limit + given, takenKey: `${key}:taken:${epoch}`, backKey, windowSeconds }
+	const takenKey = `${key}:taken:${epoch}`
+	const [back, backBefore, takenBefore, bad] = await Promise.all([
+		cache.get(backKey),
+		cache.get(`${key}:back:${epoch - 1}`),
+		cache.get(`${key}:taken:${epoch - 1}`),
+		lookFixed(cache, key, level, now),
+	])
+	const stillTaken = Math.max(0, counted(takenBefore) - counted(backBefore))
+	return { bad, left: bad.remaining + 1 - stillTaken, back: counted(back), takenKey, backKey }
 }
 
-async function take(cache: Cache, { takenKey, backKey, windowSeconds }: Looked): Promise<number> {
-	const count = await cache.increment(takenKey, windowSeconds)
+function counted(held: JsonValue | undefined): number {
+	return typeof held === 'number' && Number.isSafeInteger(held) && held > 0 ? held : 0
+}
+
+async function take(cache: Cache, { takenKey, backKey }: Looked): Promise<number> {
+	const count = await cache.increment(takenKey, KEPT)
 	// Where there is no room for the second counter, nothing could be given back.
-	if (count === 1) await cache.add(backKey, 0, windowSeconds)
+	if (count === 1) await cache.add(backKey, 0, KEPT)
 	return count
 }
