@@ -178,7 +178,7 @@ export function settingsOf(options: ServerOptions): Settings {
 		onError: options.onError,
 		validator: options.validator,
 		logger: options.logger ?? consoleLogger,
-		trustProxy: options.trustProxy,
+		trustProxy: options.trustProxy === 0 || isEmpty(options.trustProxy) ? undefined : options.trustProxy,
 		hosts: hostsOf(options.hosts),
 		crossSiteWrites: options.crossSiteWrites ?? true,
 		requestId: requestIdOf(options.requestId),
@@ -229,4 +229,8 @@ function checkMethods(option: string, value: object | undefined, methods: readon
 		throw new TypeError(
 			`${option} must have the methods ${methods.join(', ')}; it lacks ${missing.join(', ')}`,
 		)
+}
+
+function isEmpty(list: unknown): boolean {
+	return Array.isArray(list) && list.length === 0
 }

@@ -107,7 +107,7 @@ export class Server {
 		}
 		this.#httpSettings = {
 			...settings.limits,
-			isLoopbackGuarded: settings.hosts === undefined && (settings.trustProxy ?? 0) === 0,
+			isLoopbackGuarded: settings.hosts === undefined && settings.trustProxy === undefined,
 		}
 		this.handler = listenerOf(this.#service)
 		this.fetch = (request, options) => fetched(this.#service, this.#vetting, request, options)

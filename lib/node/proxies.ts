@@ -52,8 +52,7 @@ function listOf(incoming: Incoming, header: string): string[] {
 
 function trustOf(trust: TrustProxy | undefined): Trusts | undefined {
 	if (trust === undefined) return undefined
-	if (typeof trust === 'number' && Number.isInteger(trust) && trust >= 0)
-		return trust === 0 ? undefined : (_address, hop) => hop < trust
+	if (typeof trust === 'number' && Number.isInteger(trust) && trust > 0) return (_address, hop) => hop < trust
 	if (!Array.isArray(trust)) {
 		throw new TypeError(
 			`trustProxy must be a number of proxies, or a list of their addresses and CIDR ranges, got ${String(trust)}${(trust as unknown) === true ? ': true would let every client write its own address' : ''}`,

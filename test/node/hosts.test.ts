@@ -66,6 +66,7 @@ describe('hosts', (test) => {
 	test('an address that others can reach, or a proxy that is trusted, serves any host by default', async () => {
 		assert.equal(await statuses({ trustProxy: ['127.0.0.1'] }, 'evil.example'), [200])
 		assert.equal(await statuses({ trustProxy: 0 }, 'evil.example'), [421])
+		assert.equal(await statuses({ trustProxy: [] }, 'evil.example'), [421])
 		const server = createServer({ '': Site }, { logger: new Log() })
 		try {
 			const { port } = await server.listen(0, '0.0.0.0')
