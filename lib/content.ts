@@ -150,7 +150,7 @@ export class Content {
 	 * Ends a stream that is being read, for an answer that doesn't wait for it: once that is sent, node tells
 	 * the request nothing more, not even that its client has left.
 	 */
-	protected cutStream(error: Error): void {
+	cutStream(error: Error): void {
 		this.#upload?.destroy(error)
 	}
 

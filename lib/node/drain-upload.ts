@@ -1,5 +1,6 @@
 /** What a client still sends of a body that nobody reads: taken in, so that it sees its answer, and not for ever. */
 import type { Deadlines, Due } from '../deadlines.ts'
+import { RestError } from '../error.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Peer } from '../incoming.ts'
 import type { Bytes, Milliseconds } from '../time.ts'
@@ -9,11 +10,13 @@ const DRAINED: Bytes = 64 * 1_048_576
 /** How long, or for `bodyTimeout` where that is less. */
 const DRAIN_TIME: Milliseconds = 5_000
 
-/** Calls `end` once the body has ended, has come to 64 MiB, or has taken 5 s. */
-export function drainUpload({ incoming, app }: Exchange, end: () => void): void {
+/** Calls `end` once the body has ended, has come to 64 MiB, or has taken 5 s: who reads it still is told. */
+export function drainUpload(exchange: Exchange, end: () => void): void {
+	const { incoming, app } = exchange
 	let taken = 0
 	const stop = (): void => {
 		app.deadlines.delete(drain)
+		if (!incoming.readableEnded) exchange.cutStream(tooSlow())
 		incoming.off('data', take).off('end', stop).off('close', stop).off('error', stop).on('error', ignore)
 		end()
 	}
@@ -29,40 +32,58 @@ export function drainUpload({ incoming, app }: Exchange, end: () => void): void 
 
 /**
  * The rest of a body whose request is answered, and whose connection goes on behind it. node skips it for as long as it
- * comes, byte by byte; by `bodyTimeout` it must have ended.
+ * comes, byte by byte.
  */
 export class UnreadRest implements Due {
 	readonly due: Milliseconds
 	readonly socket: Peer
+	readonly #exchange: Exchange
 	earlier: Due | undefined = undefined
 	later: Due | undefined = undefined
 	waiting = false
 
-	constructor(socket: Peer, due: Milliseconds) {
+	constructor(exchange: Exchange, socket: Peer, due: Milliseconds) {
+		this.#exchange = exchange
 		this.socket = socket
 		this.due = due
 	}
 
 	/** The answer was given a while ago, and where the next request begins will never be known. */
 	expire(): void {
+		this.#exchange.cutStream(tooSlow())
 		this.socket.destroy?.()
 	}
 }
 
-/** Ends the connection of a request whose body isn't whole by `bodyTimeout`. */
-export function boundRest({ incoming, app }: Exchange): void {
+/**
+ * Ends the connection of a request whose body isn't whole by `bodyTimeout`; where a streaming method reads it still, by
+ * that method's time.
+ */
+export function boundRest(exchange: Exchange): void {
+	const { incoming, app, action } = exchange
 	const { socket } = incoming
 	const { deadlines, bodyTimeout } = app
 	if (socket?.once === undefined) return
-	const rest = new UnreadRest(socket, deadlines.clock() + bodyTimeout)
+	const isRead = incoming.listenerCount('data') > 0
+	const time = isRead ? (action?.streaming?.handlerTimeout ?? bodyTimeout) : bodyTimeout
+	const rest = new UnreadRest(exchange, socket, deadlines.clock() + time)
 	const stop = (): void => {
 		deadlines.delete(rest)
-		socket.off?.('close', stop)
+		socket.off?.('close', leave)
+	}
+	// The request isn't told any more that its client has left, nor is who reads it.
+	const leave = (): void => {
+		stop()
+		exchange.cutStream(new RestError('bad_request', 'The body was cut off before its end'))
 	}
 	deadlines.add(rest)
 	incoming.once('end', stop)
-	// The request isn't told any more that its client has left.
-	socket.once('close', stop)
+	socket.once('close', leave)
+}
+
+/** What a method that reads on behind its answer is told. */
+function tooSlow(): RestError {
+	return new RestError('request_timeout', 'The rest of the body took too long')
 }
 
 /** The connections on which such rests are under way. */

@@ -140,8 +140,8 @@ function endUnread(
 	} else {
 		response.end(bytes)
 		// node skips what nobody has touched. What a method has begun to read would stop the connection.
-		if (incoming.listenerCount('data') === 0) incoming.resume()
 		if (!last) boundRest(exchange)
+		if (incoming.listenerCount('data') === 0) incoming.resume()
 	}
 }
 

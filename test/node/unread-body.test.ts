@@ -1,5 +1,7 @@
 /** A body that nobody reads: its sender sees the answer, and the connection is never out of step. */
 import { execFile } from 'node:child_process'
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { RestError, RestHandler } from '../../lib/index.ts'
@@ -221,6 +223,42 @@ describe('an unread body', (test) => {
 		})
 	})
 
+	test('a streaming method may read on behind its answer, for longer than bodyTimeout', () => {
+		const handler = new ReadsOn()
+		return listening({ '': handler }, { bodyTimeout: 100 }, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(`${headOf('POST /long', [], 10)}ab`)
+				assert.is((await client.response()).status, 200)
+				await sleep(700)
+				await client.send('cdefghij')
+				await until(() => handler.events.length > 0, 'the end of the body')
+				assert.equal(handler.events, ['10'])
+				await client.send(requestText('POST /long', [], 'abc'))
+				assert.is((await client.response()).status, 200)
+			}),
+		)
+	})
+
+	for (const [name, line, length, leave] of [
+		['whose time is over', 'POST /short', 10, false],
+		['whose time is over, of a large body', 'POST /long', MEGABYTE, false],
+		['whose client leaves', 'POST /long', 10, true],
+	] as const) {
+		test(`a streaming method that reads on behind its answer, and ${name}, is told`, () => {
+			const handler = new ReadsOn()
+			return listening({ '': handler }, { bodyTimeout: 100 }, ({ port }) =>
+				connected(port, async (client) => {
+					await client.send(`${headOf(line, [], length)}ab`)
+					assert.is((await client.response()).status, 200)
+					if (leave) client.close()
+					await until(() => handler.events.length > 0, 'the end of the stream')
+					assert.equal(handler.events, ['RestError'])
+					await client.closed()
+				}),
+			)
+		})
+	}
+
 	test('503 is read by a client whose upload nobody takes', () =>
 		listening({ '': Patient }, {}, ({ port }) =>
 			connected(port, async (client) => {
@@ -249,6 +287,31 @@ class Bounded extends RestHandler {
 			throw error
 		}
 		return size
+	}
+}
+
+/** Answers at once, and reads meanwhile: notes how much has come, or what it was told instead. */
+class ReadsOn extends RestHandler {
+	override streaming = { post_long: {}, post_short: { handlerTimeout: 200 } }
+	readonly events: string[] = []
+
+	post_long() {
+		void this.readOn(this.request.stream)
+		return 'taken'
+	}
+
+	post_short() {
+		return this.post_long()
+	}
+
+	async readOn(stream: Readable) {
+		let size = 0
+		try {
+			for await (const chunk of stream) size += (chunk as Buffer).length
+			this.events.push(String(size))
+		} catch (error) {
+			this.events.push((error as Error).name)
+		}
 	}
 }
 
