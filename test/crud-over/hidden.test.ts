@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,
+	type CrudRecord,
 	type CrudValues,
 	createServer,
 	type InjectedReply,
@@ -227,6 +228,10 @@ for (const name of await storesHere()) {
 
 		test('what an override needs of it stands beside the text of each operation, never within', async () => {
 			const seen: unknown[] = []
+			const seenIn = (record: CrudRecord): CrudRecord => {
+				seen.push(record.needed)
+				return record
+			}
 			class Needing extends CrudHandler {
 				override async list() {
 					this.needs('secret', 'rank')
@@ -236,21 +241,15 @@ for (const name of await storesHere()) {
 				}
 				override async read(id: string) {
 					this.needs('secret', 'rank')
-					const record = await super.read(id)
-					seen.push(record.needed)
-					return record
+					return seenIn(await super.read(id))
 				}
 				override async update(id: string, values: CrudValues) {
 					this.needs('secret', 'rank')
-					const record = await super.update(id, values)
-					seen.push(record.needed)
-					return record
+					return seenIn(await super.update(id, values))
 				}
 				override async remove(id: string) {
 					this.needs('secret', 'rank')
-					const record = await super.remove(id)
-					seen.push(record.needed)
-					return record
+					return seenIn(await super.remove(id))
 				}
 			}
 			const server = createServer({ things: new Needing(model, OPTIONS) })

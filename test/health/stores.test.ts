@@ -11,12 +11,12 @@ import { RedisCache } from '../../lib/adapters/redis.ts'
 import { SqliteModel } from '../../lib/adapters/sqlite.ts'
 import { CrudHandler, createServer, type Model, type Server, type ServerOptions } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
+import { type Gate, gateTo } from '../helpers/gate.ts'
 import { Log, until } from '../helpers/listening.ts'
 import { MARIADB, mariadbIsHere } from '../helpers/mariadb.ts'
 import { driversHere, SERVER } from '../helpers/postgres.ts'
 import { REDIS_PORT, redisIsHere } from '../helpers/redis.ts'
 import { opened, sqliteDrivers } from '../helpers/sqlite.ts'
-import { type Gate, gateTo } from './gate.ts'
 
 /** Longer than a store has to answer, so that it is the adapter which tells. */
 const HEALTH = { path: 'health', timeout: 8_000 }

@@ -1,5 +1,4 @@
 /** `mysqlDialect`: the SQL of MySQL 8 and MariaDB 10.5 and later. Used by `mysql.ts`. */
-import type { Value } from '../../crud/model.ts'
 import {
 	type Dialect,
 	patternOf,
@@ -178,13 +177,7 @@ function holds(charset: string | undefined, text: string): boolean {
 }
 
 /** What the character set of a column lacks, no record has. */
-function writeOneOf(
-	sql: Sql,
-	column: Column,
-	alias: string,
-	values: readonly Value[],
-	isExact: boolean,
-): void {
+const writeOneOf: Dialect['oneOf'] = (sql, column, alias, values, isExact) => {
 	const { charset, sql: own } = mysqlColumn(column)
 	const ref = refOf(column, alias)
 	const held = values.filter((value) => typeof value !== 'string' || holds(charset, value))

@@ -3,7 +3,7 @@
  * so what is no geometry is refused before it is sent. Used by `type-sql.ts`.
  */
 
-const NAMES: ReadonlySet<string> = new Set([
+const SHAPES = [
 	'point',
 	'linestring',
 	'polygon',
@@ -11,8 +11,12 @@ const NAMES: ReadonlySet<string> = new Set([
 	'multilinestring',
 	'multipolygon',
 	'geometrycollection',
-	'empty',
-])
+]
+
+/** Types of columns. */
+export const GEOMETRIES: ReadonlySet<string> = new Set([...SHAPES, 'geometry', 'geomcollection'])
+
+const NAMES: ReadonlySet<string> = new Set([...SHAPES, 'empty'])
 
 const TOKEN = /\s*(?:([A-Za-z]+)|([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))|([(),]))\s*/y
 

@@ -7,7 +7,7 @@ import { ModelError } from '../../crud/model-error.ts'
 import type { Column } from '../../sql/table.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { asText, type ColumnSql, type Measures, type Parts } from './column-sql.ts'
-import { isWellKnownText } from './geometry.ts'
+import { GEOMETRIES, isWellKnownText } from './geometry.ts'
 import { datetimes, instants } from './time-sql.ts'
 
 export function columnSql(column: Column, measures: Measures): ColumnSql {
@@ -149,17 +149,6 @@ const others: Partial<ColumnSql> = {
 	order: (ref) => `concat(${ref})`,
 }
 
-const GEOMETRIES = new Set([
-	'geometry',
-	'point',
-	'linestring',
-	'polygon',
-	'multipoint',
-	'multilinestring',
-	'multipolygon',
-	'geometrycollection',
-	'geomcollection',
-])
 const wellKnownText = (ref: string): Parts => [{ sql: `json_quote(st_astext(${ref}))` }]
 /** The server makes NULL of what it can't read, and of an empty text in its place an error. */
 const geometries = ({ name }: Column): Partial<ColumnSql> => ({

@@ -1,5 +1,4 @@
 /** SQLite's way of writing what `sql-model.ts` asks for. */
-import type { Value } from '../../crud/model.ts'
 import type { Dialect, Sql, TextMatch } from '../../sql/dialect.ts'
 import { columnName } from '../../sql/name.ts'
 import type { Room } from '../../sql/room.ts'
@@ -78,13 +77,7 @@ const MOST_PLACEHOLDERS = 100
 const MOST_SINGLE = 32_000
 
 /** As `writeExactly`: by the index, and whatever the column's own collation. */
-function writeOneOf(
-	sql: Sql,
-	column: Column,
-	alias: string,
-	values: readonly Value[],
-	isExact: boolean,
-): void {
+const writeOneOf: Dialect['oneOf'] = (sql, column, alias, values, isExact) => {
 	const name = columnName(sql.dialect, column, alias)
 	const bounds = values.map((value) => bound(value, column))
 	if (isExact) {

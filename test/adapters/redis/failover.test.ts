@@ -1,48 +1,13 @@
 /** `RedisCache` over a failover: a primary that becomes a replica is left, and its successor is used at once. */
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { RedisCache } from '../../../lib/adapters/redis.ts'
 import { CacheUnavailable } from '../../../lib/cache/cache.ts'
 import { RestHandler, createServer as restServer } from '../../../lib/index.ts'
+import { type Gate, gateTo } from '../../helpers/gate.ts'
 import { until } from '../../helpers/listening.ts'
 import { inTimesOf, stopwatch } from '../../helpers/stalls.ts'
 import { rejection } from './rejection.ts'
 import { CLIENTS, describeRedis, type OwnRedis, openClient, ownRedis, type TestClient } from './servers.ts'
-
-/** An address that stands for one of two servers, as that of HAProxy does: connections that are there stay where they are. */
-async function address(first: number) {
-	let target = first
-	const sockets = new Set<Socket>()
-	const server = createServer((near) => {
-		const far = connect(target, '127.0.0.1')
-		for (const [socket, other] of [
-			[near, far],
-			[far, near],
-		] as const) {
-			sockets.add(socket)
-			socket.on('error', () => {})
-			socket.on('close', () => other.destroy())
-			socket.pipe(other)
-		}
-	})
-	server.listen(0, '127.0.0.1')
-	await once(server, 'listening')
-	const { port } = server.address() as AddressInfo
-	return {
-		port,
-		leadTo(other: number) {
-			target = other
-		},
-		connections: () => sockets.size / 2,
-		close() {
-			server.close()
-			for (const socket of sockets) socket.destroy()
-		},
-	}
-}
-
-type Address = Awaited<ReturnType<typeof address>>
 
 class Counted extends RestHandler {
 	override rateLimits = { get_a: { limit: 1_000_000, windowSeconds: 60 } }
@@ -55,7 +20,8 @@ interface Stage {
 	readonly servers: readonly [OwnRedis, OwnRedis]
 	/** Tells a server, past the cache. */
 	tell(server: OwnRedis, ...command: string[]): Promise<unknown>
-	readonly address: Address
+	/** An address that stands for one of them, as that of HAProxy does. */
+	readonly address: Gate
 	readonly opened: TestClient
 	readonly cache: RedisCache
 }
@@ -66,7 +32,7 @@ async function staged(name: TestClient['name'], play: (stage: Stage) => Promise<
 	const closing: (() => unknown)[] = servers.map((server) => () => server.remove())
 	try {
 		for (const server of servers) await server.start('--repl-diskless-sync-delay', '0')
-		const shared = await address(servers[0].port)
+		const shared = await gateTo(servers[0].port)
 		closing.unshift(() => shared.close())
 		const telling = new Map(servers.map((server) => [server, openClient('ioredis', server.port)]))
 		for (const client of telling.values()) closing.unshift(() => client.close())
@@ -113,7 +79,7 @@ describeRedis('RedisCache over a failover', (test) => {
 						assert.instance(await rejection(write()), CacheUnavailable)
 					await until(async () => (await status('/health/ready')) === 503, 'not ready')
 					// It is tried again and again, but no more often than it is of use.
-					assert.ok(address.connections() < 40, `${address.connections()} connections`)
+					assert.ok(address.count() < 40, `${address.count()} connections`)
 
 					address.leadTo(next.port)
 					const back = stopwatch()

@@ -1,7 +1,7 @@
 /** A gate in front of a real server: bytes pass while it is open, vanish while it is silent, and are refused while it is shut. */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { freePorts } from '../helpers/program.ts'
+import { freePorts } from './program.ts'
 
 export interface Gate {
 	readonly port: number
@@ -9,16 +9,23 @@ export interface Gate {
 	shut(): Promise<void>
 	/** Keeps connections, of which nothing is heard any more. */
 	silence(): void
+	/** Connections that come from now on are to another port; those that are there stay where they are. */
+	leadTo(target: number): void
+	/** How many connections have come. */
+	count(): number
 	/** Lets all pass again. */
 	open(): Promise<void>
 	close(): Promise<void>
 }
 
 /** A gate to a port of this machine, on one of its own; it is open. */
-export async function gateTo(target: number): Promise<Gate> {
+export async function gateTo(first: number): Promise<Gate> {
+	let target = first
+	let count = 0
 	const sockets = new Set<Socket>()
 	let isSilent = false
 	const server = createServer((near) => {
+		count++
 		const far = connect(target, '127.0.0.1')
 		for (const [socket, other] of [
 			[near, far],
@@ -52,6 +59,10 @@ export async function gateTo(target: number): Promise<Gate> {
 		silence: () => {
 			isSilent = true
 		},
+		leadTo: (next) => {
+			target = next
+		},
+		count: () => count,
 		open: async () => {
 			isSilent = false
 			// What was said into the silence is lost: whoever waits for it begins anew.
