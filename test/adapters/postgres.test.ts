@@ -156,6 +156,48 @@ function opens(name: DriverName): void {
 			assert.match(await refusal(open('pgad.odd.names')), "names is a view: pass { key: '…' }")
 		})
 
+		test('a view’s column is never null where it is one of a table that is not, behind inner joins alone', async () => {
+			const { exec } = await opened()
+			await exec(`create table "pgad.odd".book (id int primary key, author_id int not null, title text not null,
+				note text, code "pgad.odd".code)`)
+			const [a, b] = ['"pgad.odd".author a', '"pgad.odd".book b']
+			/** Its definition, and the columns that can't be null. */
+			const views: readonly (readonly [definition: string, certain: string])[] = [
+				[`select id, title as heading, note, author_id + 0 as nr from ${b} where id > 0`, 'id heading'],
+				[`select a.id, b.title, b.note from ${a} join ${b} on b.author_id = a.id`, 'id title'],
+				[`select a.id, b.title from ${a}, ${b} where b.author_id = a.id order by 1 limit 5`, 'id title'],
+				[`select a.name as ":resno 2 :resname x", b.id from ${a} cross join ${b}`, ':resno 2 :resname x id'],
+				// The columns of one side of these can be null, even where their domain can't.
+				[`select a.id, b.title, b.code from ${a} left join ${b} on b.author_id = a.id`, ''],
+				[`select a.id, b.title from ${b} right join ${a} on b.author_id = a.id`, ''],
+				[`select a.id, b.title from ${a} full join ${b} on b.author_id = a.id`, ''],
+				[`select id, name from ${a} union all select author_id, note from ${b}`, ''],
+				[`select id, title from ${b} group by rollup (id, title)`, ''],
+				[`select title, count(*) as id from ${b} group by cube (title)`, ''],
+				[`select max(id) as id, min(title) as title from ${b} where id > 100`, ''],
+				[`select nullif(id, 1) as id, lag(title) over () as title from ${b}`, ''],
+				// What is nested isn't looked into.
+				[`select s.id, s.title from (select a.id, b.title from ${a} left join ${b} on true) s`, ''],
+				[`with c as (select a.id, b.title from ${a} left join ${b} on b.id = 9) select * from c`, ''],
+				[`select id, (select title from ${b} where b.id = a.id) as title from ${a}`, ''],
+				['select id, name from "pgad.odd".names', ''],
+			]
+			for (const [definition, certain] of views) {
+				await exec(`create view "pgad.odd".seen as ${definition}`)
+				const { fields } = await open('pgad.odd.seen', 'id')
+				const never = fields.filter(({ nullable }) => !nullable).map(({ name }) => name)
+				assert.is(never.join(' '), certain, definition)
+				await exec('drop view "pgad.odd".seen')
+			}
+			await exec('drop table "pgad.odd".book')
+			// It keeps what was null when it was stored.
+			const stored = await open('pgad.odd.stored_names', 'name')
+			assert.equal(
+				stored.fields.map(({ nullable }) => nullable),
+				[true, true],
+			)
+		})
+
 		test('a key that was asked for must tell records apart', async () => {
 			assert.is((await open('pgad.odd.keyless', 'id')).key, 'id')
 			assert.is((await open('pgad.odd.author', 'name')).key, 'name')

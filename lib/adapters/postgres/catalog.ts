@@ -89,7 +89,11 @@ const RELATIONS = `select json_build_object('currentSchema', current_schema(),
 	where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname <> 'information_schema'
 	and n.nspname not in ('pg_catalog', 'pg_toast')))::text`
 
-/** `$1` holds oids of relations. An index of expressions doesn't list their columns, what depends on it does. */
+/**
+ * `$1` holds oids of relations. An index of expressions doesn't list their columns, what depends on it does. A view's
+ * column is said to be never null where it is a table's column that is, and the view has one select of inner joins:
+ * no other join, no union, no grouping sets, nothing nested. Its tree names the columns in their order.
+ */
 const CATALOG = `with recursive own as (
 	select a.* from pg_catalog.pg_attribute a
 	where a.attrelid = any($1::oid[]) and a.attnum > 0 and not a.attisdropped
@@ -97,6 +101,17 @@ const CATALOG = `with recursive own as (
 	select atttypid from own
 	union select next.oid from used u join pg_catalog.pg_type t on t.oid = u.oid
 	cross join lateral (values (t.typbasetype), (t.typelem)) next(oid) where next.oid <> 0
+), certain as (
+	select v.oid, o.number from pg_catalog.pg_class v
+	join pg_catalog.pg_rewrite r on r.ev_class = v.oid and r.ev_type = '1'
+	cross join lateral (select r.ev_action::text) t(tree)
+	cross join lateral regexp_matches(tree, ':resorigtbl ([0-9]+) :resorigcol ([0-9]+) :resjunk false', 'g')
+		with ordinality o(origin, number)
+	join pg_catalog.pg_attribute a on a.attrelid = o.origin[1]::oid and a.attnum = o.origin[2]::int and a.attnotnull
+	join pg_catalog.pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
+	where v.oid = any($1::oid[]) and v.relkind = 'v' and tree !~ ':jointype [1-9]'
+	and tree ~ ':groupingSets <>' and tree ~ ':setOperations <>'
+	and strpos(substr(tree, strpos(tree, '{QUERY ') + 1), '{QUERY ') = 0
 ), constrained as (
 	select conrelid as "table", conname as name, contype::text as kind, conkey as columns, true as whole
 	from pg_catalog.pg_constraint where conrelid = any($1::oid[]) and contype in ('p', 'u', 'f', 'c', 'x')
@@ -113,7 +128,8 @@ const CATALOG = `with recursive own as (
 )
 select json_build_object(
 	'columns', (select coalesce(json_agg(json_build_object('table', attrelid::text, 'number', attnum,
-		'name', attname, 'type', atttypid::text, 'typmod', atttypmod, 'notNull', attnotnull,
+		'name', attname, 'type', atttypid::text, 'typmod', atttypmod,
+		'notNull', attnotnull or exists (select from certain c where c.oid = attrelid and c.number = attnum),
 		'dimensions', (select greatest(attndims, t.typndims) from pg_catalog.pg_type t where t.oid = atttypid),
 		'hasDefault', atthasdef, 'identity', attidentity, 'generated', attgenerated,
 		'isLoose', exists (select from pg_catalog.pg_collation l

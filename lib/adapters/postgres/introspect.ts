@@ -33,7 +33,7 @@ export function introspect(relation: Relation, catalog: Catalog, bigint: BigintF
 	const constraints = catalog.constraints.filter(({ table }) => table === relation.oid)
 	const columnsOf = ({ columns }: CatalogConstraint): string[] =>
 		(columns ?? []).flatMap((number) => names.get(number) ?? [])
-	const columns = own.map((column) => columnFor(column, types, bigint))
+	const columns = own.map((column) => columnFor(column, relation.isView, types, bigint))
 	const primary = constraints.find(({ kind }) => kind === 'p')
 	const alone = new Set(
 		constraints
@@ -69,6 +69,7 @@ function chainOf(oid: string, types: ReadonlyMap<string, CatalogType>): CatalogT
 
 function columnFor(
 	column: CatalogColumn,
+	isOfView: boolean,
 	types: ReadonlyMap<string, CatalogType>,
 	bigint: BigintForm,
 ): Column {
@@ -85,7 +86,8 @@ function columnFor(
 		name: column.name,
 		sqlType,
 		...field,
-		nullable: !column.notNull && !chain.some(({ notNull }) => notNull),
+		// An outer join of a view makes nulls of any type, also of a domain that has none.
+		nullable: !column.notNull && (isOfView || !chain.some(({ notNull }) => notNull)),
 		hasDefault: !isGenerated && hasDefault(column, chain),
 		generated: isGenerated,
 		...(field.type === 'bigint' && bigint === 'string' ? { asText: true } : {}),
