@@ -1,11 +1,10 @@
-/** For tests of failovers of MariaDB: what is in front of the servers, and a handler over a table of theirs. */
+/** For tests of failovers: what is in front of the servers, a handler over a table of theirs, and what is written through it. */
 
 import { once } from 'node:events'
 import { type Server as Balancer, connect, createServer as createBalancer, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
-import type { MysqlModel } from '../../lib/adapters/mysql.ts'
-import { CrudHandler, createServer } from '../../lib/index.ts'
+import { CrudHandler, createServer, type Model } from '../../lib/index.ts'
 import { Log } from './listening.ts'
 import { alarm } from './stalls.ts'
 
@@ -47,7 +46,9 @@ export async function balancerTo(
 	}
 }
 
-export function serving(model: MysqlModel) {
+export type Served = ReturnType<typeof serving>
+
+export function serving(model: Model) {
 	const article = new CrudHandler(model, {
 		visible: 'all',
 		updatable: ['title'],
@@ -71,8 +72,41 @@ export function serving(model: MysqlModel) {
 	}
 }
 
+/** Creates records until `isOver` says so, and notes the answer to each by its title, which begins with `name`. */
+export async function writing(
+	{ post }: Pick<Served, 'post'>,
+	answers: Map<string, string>,
+	isOver: () => boolean,
+	name = '',
+): Promise<void> {
+	await Promise.all(
+		Array.from({ length: MAX }, async (_, writer) => {
+			for (let count = 0; !isOver(); count++) {
+				const title = `${name}${writer}-${count}`
+				const { status, text, headers } = await post(title)
+				const told = status === 503 ? `${headers['retry-after'] === undefined ? 'when?' : ''}` : ''
+				answers.set(title, status === 201 ? '201' : `${status} ${JSON.parse(text()).code}${told}`)
+				await setTimeout(5)
+			}
+		}),
+	)
+}
+
+/** What was refused as `unavailable` was not done; what was answered with 201 was, once. */
+export function sameAs(answers: ReadonlyMap<string, string>, counts: ReadonlyMap<unknown, number>): void {
+	for (const [title, answer] of answers) {
+		const count = counts.get(title) ?? 0
+		if (answer === '201') assert.is(count, 1, title)
+		else if (answer === '503 unavailable') assert.is(count, 0, title)
+		else {
+			assert.is(answer, '503 outcome_unknown')
+			assert.ok(count <= 1, title)
+		}
+	}
+}
+
 /** All connections of the pool are made, and idle. */
-export async function filled(model: MysqlModel): Promise<void> {
+export async function filled(model: Model): Promise<void> {
 	await Promise.all(Array.from({ length: MAX * 2 }, () => model.count(undefined)))
 }
 

@@ -1,7 +1,7 @@
 /** PostgreSQL for tests: the one that is there, by each of the three drivers, and servers of a test's own. */
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
-import { chown, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { appendFile, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -125,29 +125,29 @@ export interface OwnPostgres {
 	restart(mode?: 'fast' | 'immediate'): Promise<void>
 	/** Ends its main process as a crash of the machine would. */
 	kill(): Promise<void>
+	/** Restarts it as a replica of another. */
+	follow(primary: OwnPostgres): Promise<void>
+	/** Makes a replica the primary; resolves when it takes changes. */
+	promote(): Promise<void>
 	/** Stops it, and takes its folder away. */
 	remove(): Promise<void>
 }
 
-/** Makes a server in a folder for a while, on a free port, for user `postgres` without a password; it is running. */
-export async function ownPostgres(): Promise<OwnPostgres> {
+/**
+ * Makes a server in a folder for a while, on a free port, for user `postgres` without a password; it is running. With
+ * a primary it is a replica of that.
+ */
+export async function ownPostgres(primary?: OwnPostgres): Promise<OwnPostgres> {
 	const folder = await mkdtemp(join(tmpdir(), 'verbena-postgres-'))
 	const [port = 0] = await freePorts(1)
 	const program = await programs(folder)
 	const data = join(folder, 'data')
-	await program(
-		'initdb',
-		'-D',
-		data,
-		'-U',
-		'postgres',
-		'-A',
-		'trust',
-		'-E',
-		'UTF8',
-		'--locale=C',
-		'--no-sync',
-	)
+	const local = ['-D', data, '-U', 'postgres', '--no-sync']
+	if (primary === undefined) await program('initdb', ...local, '-A', 'trust', '-E', 'UTF8', '--locale=C')
+	else {
+		const from = ['-h', '127.0.0.1', '-p', String(primary.port), '-c', 'fast', '--write-recovery-conf']
+		await program('pg_basebackup', ...local, ...from)
+	}
 	const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off`
 	const control = (...args: string[]) => program('pg_ctl', '-D', data, '-w', '-t', '120', ...args)
 	const start = () => control('-l', join(folder, 'log'), '-o', settings, 'start')
@@ -166,6 +166,14 @@ export async function ownPostgres(): Promise<OwnPostgres> {
 			await stop(mode)
 			await start()
 		},
+		follow: async (other) => {
+			await stop()
+			const conninfo = `host=127.0.0.1 port=${other.port} user=postgres`
+			await appendFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`)
+			await writeFile(join(data, 'standby.signal'), '')
+			await start()
+		},
+		promote: () => control('promote'),
 		remove: async () => {
 			await stop('immediate').catch(() => {})
 			await rm(folder, { recursive: true, force: true })

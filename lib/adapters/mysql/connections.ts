@@ -2,6 +2,7 @@
  * What is called of the user's own mysql2 objects, and `connectionsOf`, which makes them alike: a pool, a pool
  * cluster or one connection, of `mysql2` or of `mysql2/promise`. Used by `driver.ts`; mysql2 is never imported.
  */
+import { RENEWING_PAUSE } from '../../sql/driver.ts'
 import { type Milliseconds, steadyClock } from '../../time.ts'
 
 /** Any of mysql2's objects that statements can be sent through. */
@@ -52,9 +53,6 @@ const SINCE: unique symbol = Symbol('verbena.since')
 
 /** When a pool's connections were given up last, by whichever model. */
 const RENEWED: unique symbol = Symbol('verbena.renewed')
-
-/** A server may be meant to be read only: then a change that is tried again and again doesn't renew them each time. */
-const PAUSE: Milliseconds = 1_000
 
 /** Where connections come from. Each that was got is either given back or thrown away. */
 export interface Connections {
@@ -130,7 +128,7 @@ class PooledConnections implements Connections {
 	renew(connection?: Connection): void {
 		if (connection !== undefined) this.throwAway(connection)
 		const now = steadyClock()
-		if (now - (this.#pool[RENEWED] ?? Number.NEGATIVE_INFINITY) >= PAUSE) this.#pool[RENEWED] = now
+		if (now - (this.#pool[RENEWED] ?? Number.NEGATIVE_INFINITY) >= RENEWING_PAUSE) this.#pool[RENEWED] = now
 	}
 
 	giveBack(connection: Connection): void {

@@ -2,12 +2,10 @@
  * `PgRenewing`: asks a pool of pg for connections, and throws those away that lead to a server which only reads since
  * a failover: behind a name or a proxy another is the primary now. Used by `pg-connections.ts`.
  */
+import { RENEWING_PAUSE } from '../../sql/driver.ts'
 import { type Milliseconds, steadyClock } from '../../time.ts'
 import { type Lease, leaseOf } from './pg-lease.ts'
 import type { PgClient, PgPool } from './pg-pool.ts'
-
-/** A server may be meant to be read only: then a change that is tried again and again doesn't renew them each time. */
-const PAUSE: Milliseconds = 1_000
 
 export class PgRenewing {
 	readonly #pool: PgPool
@@ -32,7 +30,7 @@ export class PgRenewing {
 	/** From now on, connections that were made before are closed instead of being used. */
 	renew(): void {
 		const now = steadyClock()
-		if (now - this.#renewed >= PAUSE) this.#renewed = now
+		if (now - this.#renewed >= RENEWING_PAUSE) this.#renewed = now
 	}
 
 	#isFresh(client: PgClient): boolean {

@@ -3,7 +3,7 @@
  * out: it would be run later, though its client has been told that it wasn't.
  */
 import { Deadlines, type Due } from '../../deadlines.ts'
-import type { Driver, Rows, Statement } from '../../sql/driver.ts'
+import { type Driver, RENEWING_PAUSE, type Rows, type Statement } from '../../sql/driver.ts'
 import { isKept } from '../../sql/prepared.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../time.ts'
 import { cancel } from './pg-cancel.ts'
@@ -39,9 +39,6 @@ export interface PostgresJsTransaction extends PostgresJsQueryable {
 const SENDING = 0.7
 /** How soon it is looked again whether a statement that was given up has come to its turn. */
 const AGAIN: Milliseconds = 500
-
-/** A server may be meant to be read only: then a change that is tried again and again doesn't renew them each time. */
-const PAUSE: Milliseconds = 1_000
 
 export class PostgresJsDriver implements Driver {
 	readonly #sql: PostgresJsSql
@@ -112,7 +109,7 @@ export class PostgresJsDriver implements Driver {
 	 */
 	renew(): void {
 		const now = steadyClock()
-		if (now - this.#renewed < PAUSE) return
+		if (now - this.#renewed < RENEWING_PAUSE) return
 		this.#renewed = now
 		const max: unknown = Reflect.get(this.#sql.options, 'max')
 		for (let asked = 0; asked < (typeof max === 'number' ? max : 1); asked++) {
