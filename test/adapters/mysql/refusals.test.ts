@@ -56,6 +56,10 @@ const NO_POINTS = [
 		'LINESTRING(0 0,1 1)',
 		'()',
 		'1 2',
+		'(1 2)',
+		'EMPTY',
+		'POINT(1 2)EMPTY',
+		`POINT(${'1'.repeat(200_000)}x 1)`,
 	],
 ]
 
