@@ -29,7 +29,6 @@ import type { Milliseconds, Seconds } from '../time.ts'
 import { mustBeDatabase, type SqliteDatabase } from './sqlite/connection.ts'
 import { sqliteDialect, withExactKey } from './sqlite/dialect.ts'
 import { driverOf, type SqliteDriver } from './sqlite/driver.ts'
-import { isReadOnly } from './sqlite/failure.ts'
 import { introspect } from './sqlite/introspect.ts'
 import { findListing, type Listing, listings, ownKey } from './sqlite/listing.ts'
 
@@ -57,16 +56,13 @@ export class SqliteModel extends SqlModel implements Model {
 	/** For a table in which a BLOB was met where there should be none, and for transactions, which can't be repeated. */
 	readonly #guarded: SqlModel
 	readonly #driver: SqliteDriver
-	/** Whether its file could be written when it was opened. */
-	readonly #isWritable: boolean
 	#isLean = true
 
 	/** @internal Models are made by {@link SqliteModel.open}. */
 	constructor(ways: Ways, table: Table, timeoutSeconds: Seconds, reopen: Reopen) {
-		const { driver, lean, guarded, isWritable } = ways
+		const { driver, lean, guarded } = ways
 		super(table, driver, lean, timeoutSeconds, reopen)
 		this.#driver = driver
-		this.#isWritable = isWritable
 		this.#guarded = new SqlModel(table, driver, guarded, timeoutSeconds, reopen)
 	}
 
@@ -144,10 +140,12 @@ export class SqliteModel extends SqlModel implements Model {
 		return this.#guarded.transaction(work)
 	}
 
-	/** @throws ModelError `unavailable` also where the file could be written, and can't be any more */
-	override async check(): Promise<void> {
-		await super.check()
-		if (this.#isWritable && !canWrite(this.#driver)) throw new ModelError('unavailable')
+	/** @throws ModelError `unavailable` also where the file could be written when it was opened, and can't be any more */
+	override async check(writes = false): Promise<void> {
+		await super.check(writes)
+		if (!writes || !this.#driver.isWritable) return
+		const refusal = this.#driver.whyReadOnly()
+		if (refusal !== undefined) throw new ModelError('unavailable', [], refusal)
 	}
 
 	async #leanFirst<T>(lean: () => Promise<T>, guarded: () => Promise<T>): Promise<T> {
@@ -170,21 +168,10 @@ interface Ways {
 	readonly driver: SqliteDriver
 	readonly lean: Dialect
 	readonly guarded: Dialect
-	readonly isWritable: boolean
 }
 
 /** How long locks of other processes are waited for, where the user has said nothing: it holds up this process. */
 const WAIT_FOR_LOCKS: Milliseconds = 1_000
-
-/** Only a file that is read-only says no: a lock of somebody else's, or a transaction of the user's own, tell nothing. */
-function canWrite(driver: SqliteDriver): boolean {
-	try {
-		driver.tryWriting()
-		return true
-	} catch (error) {
-		return !isReadOnly(error)
-	}
-}
 
 function opened(database: SqliteDatabase): Ways {
 	mustBeDatabase(database)
@@ -198,7 +185,6 @@ function opened(database: SqliteDatabase): Ways {
 		driver,
 		lean: sqliteDialect({ ...writing, guardsBlobs: false }, room),
 		guarded: sqliteDialect({ ...writing, guardsBlobs: true }, room),
-		isWritable: canWrite(driver),
 	}
 }
 

@@ -6,6 +6,7 @@ import type { Changes, Condition, Model, Values } from '../../lib/crud/model.ts'
 import { ModelError } from '../../lib/crud/model-error.ts'
 import { describe } from '../helpers/describe.ts'
 import { opened, sqliteDrivers, type TestDatabase } from '../helpers/sqlite.ts'
+import { stopwatch } from '../helpers/stalls.ts'
 import { NO_GUARD, onDatabases, selectionOf } from './sqlite-database.ts'
 
 const ID = selectionOf('id')
@@ -129,6 +130,42 @@ for (const driver of sqliteDrivers) {
 				second.close()
 				rmSync(folder, { recursive: true })
 			}
+		})
+
+		check(
+			'a check waits for no lock of another connection, and keeps how long others wait for one',
+			async () => {
+				const folder = mkdtempSync(`${tmpdir()}/verbena-sqlite-`)
+				const [first, second] = [opened(open, `${folder}/a.db`), opened(open, `${folder}/a.db`)]
+				const waits = () => Object.values(Object(first.prepare('pragma busy_timeout')).get())[0]
+				try {
+					first.exec(TABLES)
+					first.exec('pragma busy_timeout = 60000')
+					second.exec('begin immediate')
+					const article = await SqliteModel.open(first, 'article')
+					const took = stopwatch()
+					for (const writes of [false, true]) assert.is(await failure(article.check(writes)), 'done')
+					assert.is(waits(), 60_000)
+					assert.ok(took() < 30_000)
+					second.exec('rollback')
+					assert.is(await failure(article.check(true)), 'done')
+				} finally {
+					first.close()
+					second.close()
+					rmSync(folder, { recursive: true })
+				}
+			},
+		)
+
+		on('what can’t be written any more is not well, but for what only reads', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			database.exec('pragma query_only = 1')
+			assert.is(await failure(article.check()), 'done')
+			const error = await article.check(true).catch((error: unknown) => error)
+			assert.ok(error instanceof ModelError && error.kind === 'unavailable')
+			assert.match(String(error instanceof Error && error.cause), /readonly|read-only/)
+			database.exec('pragma query_only = 0')
+			assert.is(await failure(article.check(true)), 'done')
 		})
 
 		on('models that were opened one by one wait for each other’s transactions', async (database) => {

@@ -7,6 +7,7 @@ import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { isKept, PreparedTexts } from '../../sql/prepared.ts'
 import type { Milliseconds } from '../../time.ts'
 import { isClosed, type Prepared, prepare, type SqliteDatabase } from './connection.ts'
+import { isReadOnly } from './failure.ts'
 
 const DRIVER: unique symbol = Symbol.for('verbena.sqlite.driver')
 
@@ -25,11 +26,14 @@ export function driverOf(database: SqliteDatabase & { readonly [DRIVER]?: Sqlite
 export class SqliteDriver implements Driver {
 	readonly #database: SqliteDatabase
 	readonly #prepared = new PreparedTexts<Prepared>()
+	/** Whether the file could be written when it was opened. */
+	readonly isWritable: boolean
 	/** Settles when the transaction that is open has ended. */
 	#open: Promise<void> | undefined
 
 	constructor(database: SqliteDatabase) {
 		this.#database = database
+		this.isWritable = this.whyReadOnly() === undefined
 	}
 
 	async query(statement: Statement): Promise<Rows> {
@@ -88,13 +92,25 @@ export class SqliteDriver implements Driver {
 	}
 
 	/**
-	 * Writes what is there already, and takes it back: whether the file can be written is known by nothing less.
-	 *
-	 * @throws what SQLite says
+	 * What SQLite says to a change where the file is read-only. Without waiting, as a lock of somebody else's tells nothing,
+	 * and neither does a transaction of the user's own; an open one of ours has begun as one that writes.
 	 */
-	tryWriting(): void {
-		// It has begun as one that writes.
-		if (this.#open !== undefined) return
+	whyReadOnly(): unknown {
+		if (this.#open !== undefined) return undefined
+		const wait = this.#lockWait()
+		try {
+			if (wait > 0) this.#database.exec('pragma busy_timeout = 0')
+			this.#tryWriting()
+			return undefined
+		} catch (error) {
+			return isReadOnly(error) ? error : undefined
+		} finally {
+			if (wait > 0) this.#giveUp(`pragma busy_timeout = ${wait}`)
+		}
+	}
+
+	/** Writes what is there already, and takes it back: whether the file can be written is known by nothing less. */
+	#tryWriting(): void {
 		this.#database.exec('begin immediate')
 		try {
 			const { rows } = this.run({ text: 'pragma user_version', values: [], writes: false })
@@ -106,8 +122,12 @@ export class SqliteDriver implements Driver {
 
 	/** Lets locks of other processes be waited for, where nobody has said how long: without, each is an error at once. */
 	waitForLocks(time: Milliseconds): void {
+		if (this.#lockWait() === 0) this.#database.exec(`pragma busy_timeout = ${time}`)
+	}
+
+	#lockWait(): Milliseconds {
 		const { rows } = this.run({ text: 'pragma busy_timeout', values: [], writes: false })
-		if (Number(rows[0]?.[0]) === 0) this.#database.exec(`pragma busy_timeout = ${time}`)
+		return Number(rows[0]?.[0])
 	}
 
 	#giveUp(sql: string): void {
