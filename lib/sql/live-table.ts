@@ -17,6 +17,8 @@ export type Reopen = () => Promise<Table>
 /** Between two looks: a statement may fail for a reason that no look mends, a mistake in a trigger. */
 const PAUSE: Milliseconds = 5_000
 
+const UNREACHED: ReadonlySet<string> = new Set(['unavailable', 'busy', 'outcome_unknown'])
+
 export class LiveTable {
 	/** As it was opened: what a model has told of itself doesn't change. */
 	readonly first: Table
@@ -29,8 +31,8 @@ export class LiveTable {
 	#look: Promise<void> | undefined
 	/** What has changed, in words, until somebody's error says it. */
 	#untold: string | undefined
-	/** Whether the last look has found a change. */
-	#hasChanged = false
+	/** Whether the last look has found a change, or couldn't be had. */
+	#mayHaveChanged = false
 
 	constructor(table: Table, dialect: Dialect, reopen?: Reopen, clock: Clock = steadyClock) {
 		this.first = table
@@ -52,10 +54,10 @@ export class LiveTable {
 		if (this.#look === undefined && this.#clock() - this.#looked >= PAUSE)
 			this.#look = this.#lookWith(this.#reopen)
 		if (!waits)
-			throw this.#look === undefined && !this.#hasChanged ? error : new ModelError('busy', [], error)
+			throw this.#look === undefined && !this.#mayHaveChanged ? error : new ModelError('busy', [], error)
 		const told = await this.told(error)
 		if (told !== undefined) throw told
-		throw this.#hasChanged ? new ModelError('busy', [], error) : error
+		throw this.#mayHaveChanged ? new ModelError('busy', [], error) : error
 	}
 
 	/** What the log is to be told of a change that was found: once. */
@@ -70,14 +72,22 @@ export class LiveTable {
 	async #lookWith(reopen: Reopen): Promise<void> {
 		try {
 			this.#untold = this.#adopt(await reopen())
-			this.#hasChanged = this.#untold !== undefined
-		} catch {
-			// The table is gone, its key is, or there is no connection: the statement's own error says enough.
-			this.#hasChanged = false
-		} finally {
+			this.#mayHaveChanged = this.#untold !== undefined
 			this.#looked = this.#clock()
+		} catch (error) {
+			// Else the table is gone, or its key is: the statement's own error says enough.
+			this.#mayHaveChanged = this.#isUnreached(error)
+			if (!this.#mayHaveChanged) this.#looked = this.#clock()
+		} finally {
 			this.#look = undefined
 		}
+	}
+
+	/** Whether there was no connection, or it was lost: the next statement that fails is to look again. */
+	#isUnreached(error: unknown): boolean {
+		const { dialect, table } = this.subject
+		const meant = error instanceof ModelError ? error : dialect.failure(error, table)
+		return meant !== undefined && UNREACHED.has(meant.kind)
 	}
 
 	/** Says what is other than it was; `undefined` for nothing. */

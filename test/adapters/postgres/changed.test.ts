@@ -1,16 +1,19 @@
 /** A table whose columns are dropped, renamed and changed while its model serves. */
+import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { PostgresModel } from '../../../lib/adapters/postgres.ts'
-import { CrudHandler, createServer } from '../../../lib/index.ts'
+import { CrudHandler, createServer, ModelError } from '../../../lib/index.ts'
 import { describe } from '../../helpers/describe.ts'
-import { Log } from '../../helpers/listening.ts'
-import { driversHere } from '../../helpers/postgres.ts'
+import { Log, until } from '../../helpers/listening.ts'
+import { driversHere, SERVER } from '../../helpers/postgres.ts'
 import { openDatabase } from './databases.ts'
 
 const TABLE = `pgad_changed_${process.pid}`
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-for (const name of await driversHere())
+const names = await driversHere()
+
+for (const name of names)
 	describe(`a table that is changed while it is served, by ${name}`, (test) => {
 		const opened = openDatabase(name, {}, { max: 4 })
 
@@ -112,6 +115,47 @@ for (const name of await driversHere())
 			}
 		})
 	})
+
+if (names.includes('pg'))
+	describe('a look at a changed table', (test) => {
+		test('that has no connection is taken again by the next statement that fails', async () => {
+			const pool = new pg.Pool({ ...SERVER, max: 1 })
+			try {
+				await pool.query(
+					`drop table if exists ${TABLE}; create table ${TABLE} (id int primary key, size int)`,
+				)
+				const model = await PostgresModel.open(pool, TABLE, { timeoutSeconds: 1 })
+				await pool.query(`alter table ${TABLE} drop column size`)
+				const count = () => kindOf(model.count({ op: 'eq', field: 'size', value: 5 }))
+				const refused = count()
+				// It stands in the queue before the look does.
+				const client = await pool.connect()
+				try {
+					// Whoever is sooner: the driver, or the model.
+					assert.match(String(await refused), /^(?:busy|unavailable)$/)
+				} finally {
+					client.release()
+				}
+				const kinds: unknown[] = []
+				await until(async () => {
+					kinds.push(await count())
+					return kinds.at(-1) === 'invalid'
+				}, 'the table is looked at')
+				for (const kind of kinds.slice(0, -1)) assert.is(kind, 'busy')
+			} finally {
+				await pool.query(`drop table if exists ${TABLE}`)
+				await pool.end()
+			}
+		})
+	})
+
+async function kindOf(work: Promise<unknown>): Promise<unknown> {
+	try {
+		return await work
+	} catch (error) {
+		return error instanceof ModelError ? error.kind : error
+	}
+}
 
 /** All that an error and its causes say. */
 function chain(error: unknown): string {
