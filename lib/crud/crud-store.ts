@@ -46,10 +46,11 @@ export function checkedId(view: CrudView, id: unknown): string {
 
 export async function listRecords(view: CrudView, query: CrudQuery): Promise<CrudPage> {
 	const { isScoped, plan } = view[FACTS]
-	const where = isScoped ? allOf(scopeCondition(await confine(view, 'list')), query.where) : query.where
+	const scope = isScoped ? await confine(view, 'list') : EVERYTHING
+	const where = isScoped ? allOf(scopeCondition(scope), query.where) : query.where
 	const selection = fetched(view, query.selection)
 	const asking = isScoped || selection !== query.selection ? { ...query, where, selection } : query
-	const { json, next, total } = await retold(plan, 'list', () => listed(plan, asking))
+	const { json, next, total } = await retold(plan, 'list', () => listed(plan, asking), scope)
 	const { limit, offset } = query
 	const cursor =
 		next === undefined
@@ -81,7 +82,7 @@ export async function readRecord(view: CrudView, id: string): Promise<CrudRecord
 export async function readWithin(view: CrudView, key: string, scope: Scope): Promise<CrudRecord> {
 	const { plan } = view[FACTS]
 	const where = scopeCondition(scope)
-	const found = await retold(plan, 'read', () => plan.model.read(key, fetched(view), where))
+	const found = await retold(plan, 'read', () => plan.model.read(key, fetched(view), where), scope)
 	if (found === undefined) throw NOT_FOUND
 	return answerOf(view, key, found)
 }
@@ -106,14 +107,15 @@ async function createWith(
 ): Promise<CrudRecord> {
 	const { plan } = view[FACTS]
 	const given = withoutDefaults(changes())
-	const values = withScope(given, known ?? (await confine(view, 'create')))
+	const scope = known ?? (await confine(view, 'create'))
+	const values = withScope(given, scope)
 	const { field } = plan.version ?? {}
 	const versioned =
 		field === undefined || Object.hasOwn(values, field.name)
 			? values
 			: { ...values, [field.name]: firstVersion(field) }
 	const asked = view[ASKED]
-	const created = await retold(plan, 'create', () => plan.model.create(versioned, fetched(view)))
+	const created = await retold(plan, 'create', () => plan.model.create(versioned, fetched(view)), scope)
 	if (!Object.isFrozen(asked)) asked.createdId = created.id
 	return answerOf(view, created.id, created)
 }
@@ -174,10 +176,15 @@ async function changeWith(
 		return recordOf(
 			view,
 			key,
-			await retold(plan, operation, () => plan.model.update(key, changes, selection, { where, version })),
+			await retold(
+				plan,
+				operation,
+				() => plan.model.update(key, changes, selection, { where, version }),
+				scope,
+			),
 		)
 	// Nothing is to be changed: the record is as it is, and so is its version.
-	const found = await retold(plan, operation, () => plan.model.read(key, selection, where))
+	const found = await retold(plan, operation, () => plan.model.read(key, selection, where), scope)
 	const isStale = version !== undefined && found !== undefined && found.version !== version
 	return recordOf(view, key, isStale ? 'stale' : (found ?? 'missing'))
 }
@@ -187,11 +194,12 @@ export async function removeRecord(view: CrudView, id: string, known?: Scope): P
 	const { plan } = view[FACTS]
 	const { version } = view[ASKED]
 	const key = checkedId(view, id)
-	const where = scopeCondition(known ?? (await confine(view, 'remove')))
+	const scope = known ?? (await confine(view, 'remove'))
+	const where = scopeCondition(scope)
 	return recordOf(
 		view,
 		key,
-		await retold(plan, 'remove', () => plan.model.delete(key, fetched(view), { where, version })),
+		await retold(plan, 'remove', () => plan.model.delete(key, fetched(view), { where, version }), scope),
 	)
 }
 

@@ -66,3 +66,12 @@ export class ModelError extends Error {
 		this.raised = raised
 	}
 }
+
+/** The cause of `invalid` for a field that a model has told of, and whose column was dropped or renamed since. */
+export class GoneField extends Error {
+	override readonly name = 'GoneField' as const
+
+	constructor(field: string) {
+		super(`the column ${field} is gone`)
+	}
+}

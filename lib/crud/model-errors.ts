@@ -5,7 +5,8 @@ import type { Detail } from '../wire/codes.ts'
 import type { CrudOperation } from './crud-options.ts'
 import type { CrudPlan, FieldMap } from './crud-plan.ts'
 import { shownMessage } from './database-messages.ts'
-import { ModelError } from './model-error.ts'
+import { GoneField, ModelError } from './model-error.ts'
+import { EVERYTHING, type Scope } from './scope.ts'
 
 /** Asked again sooner, whoever is busy would only be busier. */
 const RETRY: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown', string>> = {
@@ -20,21 +21,26 @@ const NONE: FieldMap = new Map()
  * Waits for whoever asks a model: a step of ours, or a subclass's own method.
  *
  * @throws RestError for what the model has refused; anything else as it was thrown
+ * @throws TypeError where the scope names a field whose column is gone: it stays closed, and no client can help it
  */
 export async function retold<T>(
 	plan: CrudPlan,
 	operation: CrudOperation,
 	ask: () => T | PromiseLike<T>,
+	scope: Scope = EVERYTHING,
 ): Promise<T> {
 	try {
 		return await ask()
 	} catch (error) {
-		throw restErrorOf(error, plan, operation)
+		throw restErrorOf(error, plan, operation, scope)
 	}
 }
 
-function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOperation): unknown {
+function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOperation, scope: Scope): unknown {
 	if (!(error instanceof ModelError)) return error
+	const gone = error.cause instanceof GoneField ? namedBy(scope, error) : undefined
+	if (gone !== undefined)
+		return new TypeError(`${plan.owner}.scope() names ${gone}, whose column is gone`, { cause: error })
 	const { kind } = error
 	const message = shownMessage(plan.databaseMessages, error.raised)
 	switch (kind) {
@@ -77,6 +83,10 @@ function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOperation): 
 		default:
 			return unstorable(error, plan, operation, message)
 	}
+}
+
+function namedBy(scope: Scope, { fields }: ModelError): string | undefined {
+	return scope.find(({ field }) => fields.includes(field.field.name))?.field.name
 }
 
 /** Of several fields none is at fault alone: each is told together with the others. */

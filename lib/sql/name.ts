@@ -1,5 +1,5 @@
 /** Names as they stand in statements: of tables, and of columns behind an alias. */
-import { ModelError } from '../crud/model-error.ts'
+import { GoneField, ModelError } from '../crud/model-error.ts'
 import type { Dialect } from './dialect.ts'
 import type { Column, Table } from './table.ts'
 
@@ -32,6 +32,6 @@ export function columnsOf(table: Table, gone: ReadonlySet<string> = new Set()): 
 export function columnOf(columns: Columns, name: string): Column {
 	const column = columns.get(name)
 	if (column !== undefined) return column
-	if (columns.gone.has(name)) throw new ModelError('invalid', [name])
+	if (columns.gone.has(name)) throw new ModelError('invalid', [name], new GoneField(name))
 	throw new TypeError(`there is no column ${JSON.stringify(name)}`)
 }

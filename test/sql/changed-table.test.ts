@@ -92,6 +92,38 @@ async function staysHidden(model: Model, exec: (sql: string) => unknown): Promis
 	assert.equal(seen, Array(7).fill({ size: 5 }))
 }
 
+/** Drops a column by which everybody is confined. */
+async function staysClosed(model: Model, exec: (sql: string) => unknown): Promise<void> {
+	const log = new Log()
+	class Sized extends CrudHandler {
+		override scope() {
+			return { size: 5 }
+		}
+	}
+	const handler = new Sized(model, {
+		...{ visible: ['id', 'title'], creatable: ['id', 'title'], updatable: ['title'] },
+		allow: ['list', 'read', 'create', 'update', 'remove'],
+	})
+	const server = createServer({ thing: handler }, { logger: log, logRequests: false })
+	const ask = async (method: string, url: string, body?: object) => {
+		const headers = { 'content-type': 'application/json' }
+		const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) }
+		return (await server.inject({ method, url: `/thing${url}`, ...sent })).status
+	}
+	assert.is(await ask('GET', ''), 200)
+	await exec(`alter table ${TABLE} drop column size`)
+	assert.is(await ask('GET', ''), 503)
+	log.lines.length = 0
+	assert.is(await ask('GET', ''), 500)
+	assert.is(await ask('GET', '/1'), 500)
+	assert.is(await ask('POST', '', { id: 2, title: 'two' }), 500)
+	assert.is(await ask('PATCH', '/1', { title: 'x' }), 500)
+	assert.is(await ask('DELETE', '/1'), 500)
+	const told = log.lines.map(({ fields }) => chain(fields.err))
+	assert.is(told.length, 5)
+	for (const words of told) assert.match(words, 'Sized.scope() names size, whose column is gone')
+}
+
 /** All that an error and its causes say. */
 function chain(error: unknown): string {
 	return error instanceof Error ? `${error.message} ${chain(error.cause)}` : ''
@@ -110,6 +142,14 @@ describe('a column that is dropped while it is served', (test) => {
 		})
 
 	for (const { name, open } of sqliteDrivers.filter((one) => one.open !== undefined))
+		test(`stays closed where a scope names it, and the log says why, by ${name}`, async () => {
+			const database = opened(open)
+			database.exec(`${CREATED}; ${FILLED}`)
+			await staysClosed(await SqliteModel.open(database, TABLE), (sql) => database.exec(sql))
+			database.close()
+		})
+
+	for (const { name, open } of sqliteDrivers.filter((one) => one.open !== undefined))
 		test(`brings no hidden field that an override needs into an answer, by ${name}`, async () => {
 			const database = opened(open)
 			database.exec(`${CREATED}; ${FILLED}`)
@@ -122,6 +162,7 @@ if (await mariadbIsHere())
 	describe('a column that is dropped while MariaDB serves it', (test) => {
 		for (const [what, check] of [
 			['is left out, and the log tells so once', goesOn],
+			['stays closed where a scope names it, and the log says why', staysClosed],
 			['brings no hidden field that an override needs into an answer', staysHidden],
 		] as const)
 			test(what, async () => {
