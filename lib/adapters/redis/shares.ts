@@ -5,7 +5,7 @@
  * A caller's count is a hash, `<prefix>\0share:<purpose>:<caller>`, and another, `<prefix>\0shares`, has what all callers
  * hold. An entry is counted in a bucket of its purpose, named for a time at which it has ended; a bucket whose time
  * has come is taken off, and a hash ends with its last bucket. So what ends by itself is given back without a search,
- * late by at most an eighth of the time that it was stored for.
+ * late by at most an eighth of the time that it was stored for, or 128 ms.
  */
 import { CacheFull } from '../../cache/cache.ts'
 import { KEPT, LEAST_BYTES, OF_CALLER, OF_PURPOSE, type Owner, PURPOSES } from '../../cache/shares.ts'
@@ -58,8 +58,9 @@ export async function runShared(
 	text = '',
 ): Promise<unknown> {
 	const keys = [name, `${prefix}\0share:${owner.purpose}:${said(owner.caller)}`, `${prefix}\0shares`]
-	// A power of two, from a 16th to an 8th of the time: times that differ by little share their buckets.
-	const width = 2 ** Math.max(0, Math.floor(Math.log2(Number(ttl))) - 3)
+	// A power of two, from a 16th to an 8th of the time: times that differ by little share their buckets. Signatures have
+	// whatever time they have left: with buckets of a millisecond, a caller could have one for each.
+	const width = 2 ** Math.max(7, Math.floor(Math.log2(Number(ttl))) - 3)
 	const rest = [owner.purpose, String(width), String(room.bytes), text]
 	const answer = await runScript(ask, script, String(keys.length), ...keys, ttl, ...rest)
 	const scope = answer instanceof Uint8Array ? Buffer.from(answer).toString() : answer

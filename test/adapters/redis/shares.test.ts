@@ -1,13 +1,13 @@
 /** `RedisCache` and callers who fill it: each has a share of its bytes, which all processes count together. */
 import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
-import { RedisCache, type RedisCacheOptions } from '../../../lib/adapters/redis.ts'
+import { RedisCache } from '../../../lib/adapters/redis.ts'
 import { CacheFull, type CacheScope } from '../../../lib/cache/cache.ts'
 import { sharedKey } from '../../../lib/cache/shares.ts'
 import { createServer, type Request, RestHandler } from '../../../lib/index.ts'
 import { until } from '../../helpers/listening.ts'
 import { rejection } from './rejection.ts'
-import { describeRedis, forget, openClient, ownRedis, type TestClient } from './servers.ts'
+import { type ClientName, describeRedis, forget, openClient, ownRedis, type TestClient } from './servers.ts'
 
 const MIB = 1_048_576
 const TEXT = 'x'.repeat(16_000)
@@ -38,29 +38,37 @@ function answers(user: string): (index: number) => string {
 
 describeRedis('shares of RedisCache', (test) => {
 	const prefix = `verbena-test:${randomUUID()}:`
-	const clients: [TestClient, TestClient] = [openClient('ioredis'), openClient('node-redis')]
-	const { command } = clients[0]
+	const opened: TestClient[] = []
+	const first = opening('ioredis')
+	const { command } = first
 	let made = 0
 
-	/** A cache of its own, in two processes. */
-	function caches(options: RedisCacheOptions = { maxBytes: MIB }): [RedisCache, RedisCache, string] {
+	function opening(name: ClientName): TestClient {
+		const client = openClient(name)
+		opened.push(client)
+		return client
+	}
+
+	/** A cache under a prefix of its own, and what makes another of it, as another process does. */
+	function cached(maxBytes = MIB) {
 		const own = `${prefix}${made++}:`
-		const cacheBy = ({ client }: TestClient) =>
-			new RedisCache(client, { timeoutSeconds: 30, ...options, prefix: own })
-		return [cacheBy(clients[0]), cacheBy(clients[1]), own]
+		const another = (name: ClientName = 'ioredis') =>
+			new RedisCache(opening(name).client, { timeoutSeconds: 30, maxBytes, prefix: own })
+		return { cache: another(), another, own }
 	}
 
 	test.after(async () => {
-		await forget(prefix, clients[0])
-		for (const { close } of clients) close()
+		await forget(prefix, first)
+		for (const { close } of opened) close()
 	})
 
 	test('two processes together let in as much of one caller as one does', async () => {
-		const [alone] = caches()
+		const { cache: alone } = cached()
 		const { added, scopes } = await flood(alone, answers('ann'), 80)
 		assert.ok(added > 32 && added < 40, String(added))
 		assert.equal([...scopes].toSorted(), ['added', 'caller'])
-		const [one, other] = caches()
+		const { cache: one, another } = cached()
+		const other = another('node-redis')
 		const both = await Promise.all([
 			flood(one, answers('ann'), 80),
 			flood(other, (index) => answers('ann')(100 + index), 80),
@@ -70,7 +78,7 @@ describeRedis('shares of RedisCache', (test) => {
 	})
 
 	test('ten greedy callers leave room for one who comes later, and whoever fills a purpose leaves the others theirs', async () => {
-		const [cache] = caches()
+		const { cache } = cached()
 		const counts = Array.from({ length: 10 }, () => 0)
 		for (let round = 0; round < 40; round++) {
 			await Promise.all(
@@ -90,7 +98,7 @@ describeRedis('shares of RedisCache', (test) => {
 	})
 
 	test('answers that are set count as what is added, and the key holds what it did where there is no room', async () => {
-		const [cache] = caches()
+		const { cache } = cached()
 		const refused: Error[] = []
 		for (let index = 0; index < 80; index++) {
 			await cache.add(answers('ann')(index), 'running', 60).catch((error) => refused.push(error))
@@ -105,7 +113,7 @@ describeRedis('shares of RedisCache', (test) => {
 	})
 
 	test('what is given back is exactly what was taken, however often and whatever times it had', async () => {
-		const [cache, , own] = caches()
+		const { cache, own } = cached()
 		for (let round = 0; round < 200; round++) {
 			const key = answers('ann')(round % 7)
 			await cache.add(key, 'x'.repeat((round * 37) % 900), 40 + ((round * 13) % 300))
@@ -126,7 +134,7 @@ describeRedis('shares of RedisCache', (test) => {
 	})
 
 	test('what has ended by itself leaves nothing, not even counts', async () => {
-		const [cache, , own] = caches()
+		const { cache, own } = cached()
 		await flood(cache, answers('ann'), 60, 0.4)
 		await cache.add(sharedKey('nonce', 'k1', 'n1'), 1, 0.4)
 		await cache.add(sharedKey('nonce', 'k1', 'n2'), 1, 0.8)
@@ -135,8 +143,36 @@ describeRedis('shares of RedisCache', (test) => {
 		await until(async () => ((await command('KEYS', `${own}*`)) as string[]).length === 0, 'nothing left')
 	})
 
+	test('short times share their buckets, and the longest there is has its own', async () => {
+		const { cache, own } = cached()
+		const times = Array.from({ length: 180 }, (_, at) => 100 + 5 * at)
+		await Promise.all(times.map((time) => cache.add(sharedKey('nonce', 'k1', `${time}`), 1, time / 1_000)))
+		const fields = Number(await command('HLEN', `${own}\0share:nonce:k1`))
+		assert.ok(fields <= 12, String(fields))
+		await cache.add(sharedKey('nonce', 'k1', 'long'), 1, Number.MAX_VALUE)
+		assert.is(await cache.add(sharedKey('nonce', 'k1', 'long'), 1, 1), false)
+		assert.ok(Number(await command('PTTL', `${own}\0shares`)) > 9e14)
+		assert.is(await cache.delete(sharedKey('nonce', 'k1', 'long')), true)
+	})
+
+	test('scripts that Redis has forgotten are sent again', async () => {
+		const { cache } = cached()
+		const calls = [
+			() => cache.add(answers('ann')(0), 1, 60),
+			() => cache.set(answers('ann')(0), 2, 60),
+			() => cache.increment(answers('ann')(0), 60),
+			() => cache.delete(answers('ann')(0)),
+		]
+		const answered: unknown[] = []
+		for (const call of calls) {
+			await command('SCRIPT', 'FLUSH')
+			answered.push(await call())
+		}
+		assert.equal(answered, [true, undefined, 3, true])
+	})
+
 	test('a colon or half a character in a name makes no two callers one', async () => {
-		const [cache] = caches()
+		const { cache } = cached()
 		await flood(cache, answers('acme:bob'), 60)
 		for (const name of ['acme.bob', 'acme', 'acme%3Abob', 'a\ud83d', 'a\udc00'])
 			assert.is((await flood(cache, answers(name), 1)).added, 1, name)
@@ -145,13 +181,13 @@ describeRedis('shares of RedisCache', (test) => {
 	})
 
 	test('Infinity divides nothing, and no share is counted', async () => {
-		const [cache, , own] = caches({ maxBytes: Number.POSITIVE_INFINITY })
+		const { cache, own } = cached(Number.POSITIVE_INFINITY)
 		assert.is((await flood(cache, answers('ann'), 80)).added, 80)
 		assert.is(Number(await command('EXISTS', `${own}\0shares`)), 0)
 	})
 
 	test('the application has no share: what it holds is not counted', async () => {
-		const [cache, , own] = caches()
+		const { cache, own } = cached()
 		for (let index = 0; index < 80; index++) await cache.add(`mine ${index}`, TEXT, 60)
 		assert.is(Number(await command('EXISTS', `${own}\0shares`)), 0)
 		// Nor does a key of its own meet the counts.
@@ -169,7 +205,7 @@ describeRedis('shares of RedisCache', (test) => {
 				return LONG
 			}
 		}
-		const [cache] = caches()
+		const { cache } = cached()
 		const server = createServer({ api: new Notes() }, { cache, logger: { info() {}, warn() {}, error() {} } })
 		const post = async (user: string, key: string) => {
 			const headers = { 'x-user': user, 'idempotency-key': key }
