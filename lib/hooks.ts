@@ -11,7 +11,7 @@ import type { Mount } from './mount/mount.ts'
 import { seal } from './reply.ts'
 import type { Reply } from './reply-text.ts'
 import { isThenable } from './thenable.ts'
-import { closeWith, guard, isWebStream, letGo } from './unsent.ts'
+import { closeWith, guard, innerOf, isWebStream, letGo } from './unsent.ts'
 
 /** What is answered in the method's stead; `undefined` where the method is to be called. */
 export type Stead = CustomReply<unknown> | undefined
@@ -130,7 +130,7 @@ function afterFrom(
 	}
 	let said: unknown
 	try {
-		said = hook.run(view, innerOf(answer))
+		said = hook.run(view, answer instanceof CustomReply ? answer.value : answer)
 	} catch (error) {
 		return failed(error)
 	}
@@ -158,10 +158,6 @@ function leave(answer: unknown, now: unknown): void {
 /** Whether this is read piece by piece. */
 function isRead(value: unknown): value is object {
 	return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || isWebStream(value))
-}
-
-function innerOf(answer: unknown): unknown {
-	return answer instanceof CustomReply ? answer.value : answer
 }
 
 function errorIn(answer: unknown): RestError | undefined {

@@ -63,7 +63,8 @@ export function firstBytes(source: Readable): Promise<void> {
 	})
 }
 
-function innerOf(value: unknown): unknown {
+/** What is read of a value that was returned: within a reply, and of a Response its body, which a copy of it shares. */
+export function innerOf(value: unknown): unknown {
 	const inner: unknown = value instanceof CustomReply ? value.value : value
 	return isResponse(inner) ? inner.body : inner
 }

@@ -222,6 +222,17 @@ describe('hooks: after, and streams', (test) => {
 		})
 	})
 
+	test('a copy of a Response, with the same body, is answered', async () => {
+		const make = () => new Response('abc', { headers: { 'X-A': '1' } })
+		const copies: AfterHook[] = [
+			(_view, value) => new Response((value as Response).body, value as Response),
+			(_view, value) => reply(new Response((value as Response).body, { status: 201 })),
+			(_view, value) => (value as Response).clone(),
+		]
+		for (const [at, copy] of copies.entries())
+			assert.is(await said(make, copy), `${at === 1 ? 201 : 200} abc`)
+	})
+
 	test('one that will not be sent, as it throws, is closed', async () => {
 		for (const fails of [
 			() => {
