@@ -86,6 +86,29 @@ class Payments extends RestHandler {
 	post_short() {
 		return `${this.calls.push('short')} ${'x'.repeat(850)}`
 	}
+	post_response() {
+		return Response.json({ number: this.calls.push('response') }, { status: 201, headers: { 'X-A': '1' } })
+	}
+	post_largeresponse() {
+		return new Response('x'.repeat(1_048_577 + this.calls.push('large')))
+	}
+	post_feed() {
+		this.calls.push('feed')
+		const begin = (controller: ReadableStreamDefaultController): void =>
+			controller.enqueue(Buffer.from('data: 1'))
+		return new Response(new ReadableStream({ start: begin }), {
+			headers: { 'Content-Type': 'text/event-stream' },
+		})
+	}
+	post_broken() {
+		this.calls.push('broken')
+		let pulled = 0
+		const pull = (controller: ReadableStreamDefaultController): void => {
+			if (pulled++ === 0) controller.enqueue(Buffer.from('a'))
+			else controller.error(new Error('broken'))
+		}
+		return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))
+	}
 	post_limited() {
 		return this.calls.push('limited')
 	}
@@ -241,6 +264,36 @@ describe('idempotency', (test) => {
 		assert.equal(second.body, first.body)
 		assert.equal([...second.body], [0, 255, 2])
 		assert.equal(handler.calls, ['nothing', 'bytes'])
+	})
+
+	test('a small Response is kept, and given again', async () => {
+		const { handler, keyed } = trial()
+		const [first, second] = [await keyed('POST /pay/response'), await keyed('POST /pay/response')]
+		assert.equal([first.status, second.status, second.text()], [201, 201, '{"number":1}'])
+		const { 'idempotent-replayed': isReplayed, ...headers } = second.headers
+		assert.equal([isReplayed, { ...headers }], ['true', { ...first.headers }])
+		assert.equal(handler.calls, ['response'])
+	})
+
+	test('a Response that breaks off is 500, and not run again', async () => {
+		const { handler, keyed } = trial()
+		assert.is((await keyed('POST /pay/broken')).status, 500)
+		assert.is((await keyed('POST /pay/broken')).status, 409)
+		assert.equal(handler.calls, ['broken'])
+	})
+
+	test('a large Response, and a feed of events, is sent as it comes, and not run again', async () => {
+		const { handler, server } = trial()
+		const headers = { 'idempotency-key': 'k1', 'x-user': 'ann' }
+		const ask = (path: string) =>
+			server.fetch(new globalThis.Request(`http://a/pay/${path}`, { method: 'POST', headers }))
+		assert.is((await (await ask('largeresponse')).text()).length, 1_048_578)
+		assert.is((await ask('largeresponse')).status, 409)
+		const reader = ((await ask('feed')).body as ReadableStream<Uint8Array>).getReader()
+		assert.is(Buffer.from((await reader.read()).value ?? []).toString(), 'data: 1')
+		await reader.cancel()
+		assert.is((await ask('feed')).status, 409)
+		assert.equal(handler.calls, ['large', 'feed'])
 	})
 
 	test('what can not be kept is not run again either: 409', async () => {

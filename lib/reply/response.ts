@@ -14,8 +14,8 @@ import {
 	type Reply,
 	statusOf,
 } from '../reply-text.ts'
-import type { Bytes } from '../time.ts'
-import { firstBytes, isWebStream, letGo } from '../unsent.ts'
+import type { Bytes, Milliseconds } from '../time.ts'
+import { firstBytes, guard, isWebStream, letGo } from '../unsent.ts'
 
 /**
  * Its headers replace those that the method has set; cookies of both are sent. `options` are those of a `reply()` around
@@ -39,13 +39,25 @@ export function sealResponse(
 	applyOptions(exchange, options)
 	const { body } = response
 	const isHead = exchange.method === 'HEAD'
-	if (body === null || hasNoContent(statusOf(exchange))) {
+	if (hasNoContent(statusOf(exchange))) {
 		letGo(response)
-		return isHead ? whole(exchange, null, length) : bodiless(exchange)
+		return bodiless(exchange)
 	}
+	if (body === null) return empty(exchange, isHead ? lengthOfHead(response, length) : 0)
 	if (!isHead) return streamed(exchange, sourceOf(body), length)
 	letGo(response)
 	return whole(exchange, null, length)
+}
+
+/** What was asked by HEAD itself has no body, and the length of what a GET would have, if any is told. */
+function lengthOfHead({ url }: Response, length: Bytes | undefined): Bytes | undefined {
+	return url === '' ? 0 : length
+}
+
+/** Without a length, it would be sent as an empty chunk. */
+function empty(exchange: Exchange, length: Bytes | undefined): Reply {
+	const lines = [NOSNIFF, 'nosniff', ...(length === undefined ? [] : ['Content-Length', String(length)])]
+	return { status: statusOf(exchange), headers: headers(exchange, lines), body: null }
 }
 
 /**
@@ -56,10 +68,12 @@ function takeHeaders(exchange: Exchange, response: Response): Bytes | undefined 
 	const lines = new Map<string, HeaderLine>()
 	const { headers: given } = response
 	const hop = new Set((given.get('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()))
-	const isDecoded = response.url !== '' && DECODED.test(given.get('content-encoding') ?? '')
+	const isFetched = response.url !== ''
+	const isDecoded = isFetched && DECODED.test(given.get('content-encoding') ?? '')
 	for (const [name, value] of given) {
 		const key = name.toLowerCase()
 		if (isFraming(key) || hop.has(key) || OF_HOP.has(key) || isOurs(exchange, key)) continue
+		if (isFetched && key.startsWith('access-control-')) continue
 		if (isDecoded && key === 'content-encoding') continue
 		const before = lines.get(key)?.[1]
 		// Set-Cookie alone comes more than once: a Headers joins all others.
@@ -85,10 +99,11 @@ const OF_HOP: ReadonlySet<string> = new Set([
 
 /**
  * Whether a header is this server's to say, by its name in lower case: another server's policy would open its answers to
- * other origins, or tell limits that don't hold here.
+ * other origins, tell limits that don't hold here, or name another request than the log does. What `fetch` has brought
+ * has another server's policy where this one has none, too.
  */
 function isOurs({ app, standing }: Exchange, name: string): boolean {
-	if (name === 'x-content-type-options') return true
+	if (name === 'x-content-type-options' || name === app.requestId?.toLowerCase()) return true
 	if (name === 'ratelimit' || name === 'ratelimit-policy') return standing !== undefined
 	return app.cors !== undefined && name.startsWith('access-control-')
 }
@@ -118,17 +133,71 @@ function sourceOf(body: unknown): Readable {
 async function streamed(exchange: Exchange, source: Readable, length: Bytes | undefined): Promise<Reply> {
 	if (exchange.watch?.isTraced === true) bindReads(source)
 	const body = length === undefined ? source : counted(source, length)
+	if (exchange.idempotencyKey !== undefined && !isFeed(exchange)) {
+		const bytes = await gathered(exchange, body)
+		if (bytes !== undefined) return whole(exchange, bytes, bytes.length)
+	}
 	const beginning = firstBytes(body)
 	beginning.catch(() => {})
 	await Promise.race([beginning, new Promise(setImmediate)])
 	return whole(exchange, body, length)
 }
 
-function whole(exchange: Exchange, body: Readable | null, length: Bytes | undefined): Reply {
+function whole(exchange: Exchange, body: Readable | Buffer | null, length: Bytes | undefined): Reply {
 	const hasType = exchange.headerLines?.has('content-type') === true
 	const lines = hasType ? [NOSNIFF, 'nosniff'] : ['Content-Type', BYTES_TYPE, ...BYTES_SAFETY]
 	if (length !== undefined) lines.push('Content-Length', String(length))
 	return { status: statusOf(exchange), headers: headers(exchange, lines), body }
+}
+
+function isFeed({ headerLines }: Exchange): boolean {
+	return /^text\/event-stream\b/i.test(String(headerLines?.get('content-type')?.[1]))
+}
+
+/** What is longer, or takes longer, is sent as it comes. */
+const MOST_GATHERED: Bytes = 1_048_576
+const GATHERING: Milliseconds = 5_000
+
+/**
+ * All of a body whose request has an Idempotency-Key, so that it can be kept and given again. `undefined` of one that is
+ * too long, or slow: it can be read from its beginning then. Rejects with what the body fails of.
+ */
+function gathered(exchange: Exchange, source: Readable): Promise<Buffer | undefined> {
+	guard(source)
+	const { due, app } = exchange
+	const time = Math.min(GATHERING, (due - app.deadlines.clock()) / 2)
+	return new Promise((resolve, reject) => {
+		const chunks: Buffer[] = []
+		let size = 0
+		const stop = (): void => {
+			clearTimeout(timer)
+			source.off('readable', take).off('end', end).off('error', fail)
+		}
+		const take = (): void => {
+			for (let chunk = source.read(); chunk !== null; chunk = source.read()) {
+				chunks.push(Buffer.from(chunk))
+				size += chunk.length
+			}
+			if (size > MOST_GATHERED) giveUp()
+		}
+		const giveUp = (): void => {
+			stop()
+			if (size > 0) source.unshift(Buffer.concat(chunks))
+			resolve(undefined)
+		}
+		const end = (): void => {
+			stop()
+			resolve(Buffer.concat(chunks))
+		}
+		const fail = (error: Error): void => {
+			stop()
+			// The method has returned, and what it did is done.
+			exchange.isDone = true
+			reject(error)
+		}
+		const timer = setTimeout(giveUp, time)
+		source.on('readable', take).on('end', end).on('error', fail)
+	})
 }
 
 /**

@@ -13,6 +13,7 @@ import { decodedBy } from '../../lib/reply/response.ts'
 import { type Asking, asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening, until } from '../helpers/listening.ts'
+import { connected, requestText } from '../helpers/raw.ts'
 
 /** By zstdCompressSync, which Node 20 doesn't have. */
 const ZSTD_HELLO = Buffer.from('28b52ffd200529000068656c6c6f', 'hex')
@@ -20,7 +21,11 @@ const ZSTD_HELLO = Buffer.from('28b52ffd200529000068656c6c6f', 'hex')
 type Make = (handler: RestHandler) => unknown
 
 function answering(make: Make, options = {}): Asking {
-	class Responses extends RestHandler {
+	return asking({ r: classOf(make) }, options)
+}
+
+function classOf(make: Make): new () => RestHandler {
+	return class Responses extends RestHandler {
 		get_a() {
 			return make(this)
 		}
@@ -28,8 +33,13 @@ function answering(make: Make, options = {}): Asking {
 			return make(this)
 		}
 	}
-	return asking({ r: new Responses() }, options)
 }
+
+const WITHOUT_BODY: readonly [string, () => Response][] = [
+	['new Response(null)', () => new Response(null)],
+	['one with a type', () => new Response(null, { status: 404, headers: { 'Content-Type': 'text/plain' } })],
+	['Response.redirect()', () => Response.redirect('https://example.org/a', 302)],
+]
 
 describe('reply: a fetch Response', (test) => {
 	test('is answered with its status, headers and body', async () => {
@@ -157,6 +167,13 @@ describe('reply: a fetch Response', (test) => {
 		)
 	})
 
+	test('the request id is this request’s', async () => {
+		const make = (): Response => new Response('a', { headers: { 'X-Request-Id': 'its' } })
+		const options = { requestId: 'X-Request-Id' }
+		const { headers } = await answering(make, options).ask('/r/a', { headers: { 'x-request-id': 'mine' } })
+		assert.is(headers['x-request-id'], 'mine')
+	})
+
 	test('limits of the method, where it has some, are told instead of those of the Response', async () => {
 		class Limited extends RestHandler {
 			override readonly rateLimits = { get_a: { limit: 5, windowSeconds: 60 } }
@@ -182,6 +199,16 @@ describe('reply: a fetch Response', (test) => {
 		const { status, headers, body } = await answering(make).ask('/r/a')
 		assert.equal([status, headers.location, body.length], [303, 'https://example.org/a', 0])
 	})
+
+	for (const [what, make] of WITHOUT_BODY) {
+		test(`without a body, ${what}: a HEAD has the same lines as a GET`, async () => {
+			const { ask } = answering(make)
+			const [got, head] = [await ask('/r/a'), await ask('HEAD /r/a')]
+			assert.equal({ ...head.headers }, { ...got.headers })
+			assert.is(got.headers['content-length'], '0')
+			assert.is(got.headers['content-type'], what === 'one with a type' ? 'text/plain' : undefined)
+		})
+	}
 
 	test('of a HEAD the body is cancelled, and its length told', async () => {
 		let cancelled = 0
@@ -312,11 +339,45 @@ describe('reply: a fetch Response over a socket', (test) => {
 		})
 	}
 
+	for (const [what, make] of WITHOUT_BODY) {
+		test(`without a body, ${what}, has a length of 0, and no chunks`, async () => {
+			await listening({ r: classOf(make) }, {}, ({ port }) =>
+				connected(port, async (client) => {
+					for (const method of ['GET', 'HEAD', 'GET']) {
+						await client.send(requestText(`${method} /r/a`))
+						const { headers, body } = await client.response(method)
+						assert.is(headers['transfer-encoding'], undefined)
+						assert.is(headers['content-length'], '0')
+						assert.is(body.length, 0)
+					}
+				}),
+			)
+		})
+	}
+
 	async function upstream(listener: Parameters<typeof nodeServer>[1]): Promise<[NodeServer, string]> {
 		const server = nodeServer(listener ?? (() => {}))
 		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 		return [server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`]
 	}
+
+	test('what fetch has brought opens nothing to other origins', async () => {
+		const [server, url] = await upstream((_, response) => {
+			response.writeHead(200, { 'Access-Control-Allow-Origin': '*', 'X-A': '1' }).end('a')
+		})
+		try {
+			await over(
+				() => fetch(url),
+				async (own) => {
+					const { headers } = await fetch(own)
+					assert.equal([headers.get('access-control-allow-origin'), headers.get('x-a')], [null, '1'])
+				},
+			)
+		} finally {
+			server.closeAllConnections()
+			server.close()
+		}
+	})
 
 	test('what fetch has brought is passed on: decoded, without the headers of its connection', async () => {
 		const [server, url] = await upstream((_, response) => {
