@@ -65,9 +65,8 @@ async function ask(
 	const url = `${base}${pathOf(call, name, params)}` || '/'
 	let bytes: Blob | undefined
 	const read = async (response: Response): Promise<string | undefined> => {
-		if (!isBytes(response)) return response.text()
-		bytes = await response.blob()
-		return undefined
+		bytes = isBytes(response) ? await response.blob() : undefined
+		return bytes ? undefined : response.text()
 	}
 	const answer = await send(
 		{

@@ -82,11 +82,10 @@ async function ask(
 	let text: string | undefined
 	try {
 		response = await fetch(call.url, init)
+		// All of it is read, also of a redirect, or else it would keep its connection.
+		text = await (call.read ? call.read(response) : response.text())
 		next = nextOf(call, response, init.method)
-		// All of it is read, or else it would keep its connection.
-		text = await (next === undefined && call.read ? call.read(response) : response.text())
 	} catch (cause) {
-		response?.body?.cancel().catch(() => {})
 		if (cause instanceof Error && /^(?:Abort|Timeout|Api)Error$/.test(cause.name)) throw cause
 		throw unanswered(call, response, cause)
 	}

@@ -32,9 +32,9 @@ function write(name: string, { text, map }: Chunk): void {
 	writeFileSync(join(DIST, `${name}.d.ts.map`), JSON.stringify({ ...map, file: `${name}.d.ts` }))
 }
 
-/** Without those that esbuild keeps within classes: they stand in the declarations. */
+/** Without those that esbuild keeps within classes, which stand in the declarations, and its own of files. */
 function withoutComments(code: string): string {
-	return code.replaceAll(/^[ \t]*\/\*\*(?:[^*]|\*(?!\/))*\*\/\n|^[ \t]+\/\/ .*\n/gm, '')
+	return code.replaceAll(/^[ \t]*\/\*\*(?:[^*]|\*(?!\/))*\*\/\n|^[ \t]*\/\/ .*\n/gm, '')
 }
 
 function minified(code: string): string {
