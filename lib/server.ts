@@ -1,5 +1,4 @@
 /** `createServer`: handlers by path, on node:http or inside somebody else's server. */
-import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { App } from './app.ts'
@@ -22,8 +21,8 @@ import {
 	type ListeningOnPath,
 	type ListeningUnnamed,
 	type ListenPath,
-	listeningAt,
 	listenOptions,
+	listenWith,
 } from './node/listen-at.ts'
 import { isOurs, type Service, serve } from './node/listener.ts'
 import type { Outgoing } from './node/outgoing.ts'
@@ -72,6 +71,7 @@ export class Server {
 	readonly #service: Service
 	readonly #vetting = new Vetting(MAX_HEADER_LINES)
 	readonly #graceTimeout: number
+	readonly #trustsAddresses: boolean
 	readonly #httpSettings: HttpSettings
 	/** node's server with its connections, once somebody needs it. */
 	#http: { readonly server: HttpServer; readonly connections: ReadonlySet<Socket> } | undefined
@@ -109,6 +109,7 @@ export class Server {
 			...settings.limits,
 			isLoopbackGuarded: settings.hosts === undefined && settings.trustProxy === undefined,
 		}
+		this.#trustsAddresses = Array.isArray(settings.trustProxy) && settings.trustProxy.length > 0
 		this.handler = listenerOf(this.#service)
 		this.fetch = (request, options) => fetched(this.#service, this.#vetting, request, options)
 	}
@@ -144,13 +145,12 @@ export class Server {
 		const options = listenOptions(at, host)
 		await this.controller.ready()
 		if (this.#closing !== undefined) throw new Error('the server has been closed: make a new one')
-		this.server.listen(options)
-		await once(this.server, 'listening')
+		const listening = await listenWith(this.server, options, this.#trustsAddresses)
 		if (this.#closing !== undefined) {
 			this.server.close()
 			throw new Error('the server was closed before it listened')
 		}
-		return listeningAt(this.server.address())
+		return listening
 	}
 
 	/**

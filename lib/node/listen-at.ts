@@ -1,5 +1,9 @@
 /** Where `listen()` listens: a port, the path of a Unix socket, or a file descriptor; and the URL of each. */
-import type { AddressInfo, ListenOptions } from 'node:net'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { lstat, unlink } from 'node:fs/promises'
+import { type AddressInfo, connect, type ListenOptions, type Server } from 'node:net'
+import { dirname } from 'node:path'
 import type { Bytes } from '../time.ts'
 
 /** A Unix socket, or on Windows a named pipe. */
@@ -54,6 +58,13 @@ export function listenOptions(
 	at: number | ListenPath | ListenFd,
 	host: string,
 ): ListenOptions & { fd?: number } {
+	const given: unknown = at
+	if (typeof given === 'string' && !/^\d+$/.test(given)) {
+		const typed = JSON.stringify(given)
+		throw new TypeError(
+			`listen takes a port, got ${typed}: write listen({ path: ${typed} }) for a Unix socket`,
+		)
+	}
 	if (typeof at !== 'object' || at === null) return { port: at, host }
 	for (const name of Object.keys(at)) {
 		if (!KNOWN.includes(name))
@@ -80,6 +91,91 @@ function pathOptions({ path, writableAll = false }: ListenPath): ListenOptions {
 			`path may have at most ${most} bytes, as the system takes no longer one for a socket`,
 		)
 	return { path, writableAll, readableAll: writableAll }
+}
+
+/**
+ * Listens, in the place of a socket's file that a killed process has left behind, too.
+ *
+ * @param trustsAddresses whether `trustProxy` is a list, which can't match on a Unix socket: all clients would be one caller
+ * @throws TypeError for such a list; Error, with node's `code`, where it can't listen
+ */
+export async function listenWith(
+	server: Server,
+	options: ListenOptions,
+	trustsAddresses: boolean,
+): Promise<Listening | ListeningOnPath | ListeningUnnamed> {
+	const { path } = options
+	if (path !== undefined && trustsAddresses) throw new TypeError(NO_ADDRESS)
+	if (path === undefined || !hasFile(path)) await begin(server, options)
+	else await beginAt(path, server, options)
+	const at = listeningAt(server.address())
+	if (trustsAddresses && at.port === undefined) {
+		server.close()
+		throw new TypeError(NO_ADDRESS)
+	}
+	return at
+}
+
+const NO_ADDRESS =
+	'trustProxy: a Unix socket has no address that a list could name: write how many proxies there are, 1 for one in front'
+
+/** Abstract sockets of Linux have none, nor have pipes of Windows. */
+function hasFile(path: string): boolean {
+	return process.platform !== 'win32' && !path.startsWith('\0')
+}
+
+async function begin(server: Server, options: ListenOptions): Promise<void> {
+	server.listen(options)
+	await once(server, 'listening')
+}
+
+async function beginAt(path: string, server: Server, options: ListenOptions): Promise<void> {
+	try {
+		await begin(server, options)
+	} catch (error) {
+		if (codeOf(error) !== 'EADDRINUSE') throw inWords(error, path)
+		await tidy(path)
+		// Also where nothing was tidied: another worker of node:cluster may listen by now, and these share it.
+		await begin(server, options).catch(async (again: unknown) => {
+			throw inWords(again, path, await isSocket(path))
+		})
+	}
+}
+
+/** Takes a socket's file away at which nobody listens. What isn't a socket refuses connections too, and is left alone. */
+async function tidy(path: string): Promise<void> {
+	// Another program that starts now may have taken it away.
+	if ((await isSocket(path)) && (await isRefused(path))) await unlink(path).catch(() => {})
+}
+
+function isSocket(path: string): Promise<boolean> {
+	return lstat(path).then(
+		(found) => found.isSocket(),
+		() => false,
+	)
+}
+
+function isRefused(path: string): Promise<boolean> {
+	return new Promise((resolve) => {
+		const socket = connect({ path }, () => {
+			socket.destroy()
+			resolve(false)
+		})
+		socket.once('error', (error) => resolve(codeOf(error) === 'ECONNREFUSED'))
+	})
+}
+
+/** Node says EACCES of a folder that isn't there. */
+function inWords(error: unknown, path: string, isTaken = true): unknown {
+	const code = codeOf(error)
+	const folder = dirname(path)
+	const taken = isTaken ? `another program listens at ${path}` : `${path} is there already, and is no socket`
+	const why = code === 'EADDRINUSE' ? taken : existsSync(folder) ? undefined : `there is no folder ${folder}`
+	return why === undefined ? error : Object.assign(new Error(`listen: ${why}`, { cause: error }), { code })
+}
+
+function codeOf(error: unknown): unknown {
+	return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
 /** What is told of where a server listens, as node's `server.address()` knows it. */

@@ -1,10 +1,13 @@
 /** The recipes of docs/deployment.md for what stands in front: nginx and HAProxy. */
 import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
-import { RestHandler, type ServerOptions } from '../../lib/index.ts'
+import { createServer, RestHandler, type ServerOptions } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
 import { freePorts, run } from '../helpers/program.ts'
@@ -204,4 +207,37 @@ describe('deployment: proxies', (test) => {
 			},
 		)
 	}
+
+	tried('nginx over a Unix socket passes on who is calling whom', async () => {
+		const folder = mkdtempSync(join(tmpdir(), 'verbena-socket-'))
+		chmodSync(folder, 0o755)
+		const path = join(folder, 'app.sock')
+		const server = createServer({ '': new Counter() }, { trustProxy: 1, hosts: ['seeds.example.com'] })
+		const [own = 0] = await freePorts(1)
+		const whole = recipe('## nginx', 'nginx')
+		const upstream = recipe('## nginx over a Unix socket', 'nginx').replace('/run/seeds/app.sock', path)
+		try {
+			await server.listen({ path, writableAll: true })
+			const proxy = await nginx(
+				own,
+				at(
+					whole.replace(/^upstream[^}]*}\n/, () => upstream),
+					own,
+					0,
+				),
+			)
+			try {
+				const args = ['-s', '-H', 'X-Forwarded-For: 6.6.6.6', `${proxy.url}/about`]
+				const { output } = await run({ program: 'curl', args: ['-H', 'Host: seeds.example.com', ...args] })
+				const data = { host: 'seeds.example.com', ip: '127.0.0.1', protocol: 'http' }
+				assert.equal(JSON.parse(output), { success: true, data })
+				assert.match((await run({ program: 'curl', args })).output, '"code":"misdirected_request"')
+			} finally {
+				await proxy.stop()
+			}
+		} finally {
+			await server.close()
+			rmSync(folder, { recursive: true })
+		}
+	})
 })

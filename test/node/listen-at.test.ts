@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
-import type { ListenOptions } from 'node:net'
+import { createServer as createNetServer, type ListenOptions } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import * as assert from 'uvu/assert'
-import { createServer, type ListenPath, RestHandler, type Server } from '../../lib/index.ts'
+import { createServer, type ListenPath, RestHandler, type Server, type TrustProxy } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { Log, listening } from '../helpers/listening.ts'
 import { ROOT, typescript } from '../helpers/program.ts'
@@ -22,7 +22,7 @@ class Site extends RestHandler {
 /** Runs `use` with a folder that is gone afterwards, and a server that is closed. */
 async function on(
 	use: (server: Server, path: string) => Promise<void>,
-	options: { trustProxy?: number } = {},
+	options: { trustProxy?: TrustProxy } = {},
 ): Promise<void> {
 	const folder = mkdtempSync(join(tmpdir(), 'verbena-'))
 	const server = createServer({ '': Site }, { logger: new Log(), logRequests: false, ...options })
@@ -58,8 +58,12 @@ const PARENT = `
  * Runs a program that is handed a listening socket; `use` is given what it prints. Whoever has opened the socket is stopped
  * first, as it would accept connections, too.
  */
-async function handedOver(at: ListenOptions, use: (printed: unknown) => Promise<void>): Promise<void> {
-	const args = ['-e', PARENT, JSON.stringify(at), ...typescript('test/node/listen-fd.ts')]
+async function handedOver(
+	at: ListenOptions,
+	use: (printed: unknown) => Promise<void>,
+	...trusted: readonly string[]
+): Promise<void> {
+	const args = ['-e', PARENT, JSON.stringify(at), ...typescript('test/node/listen-fd.ts'), ...trusted]
 	const parent = spawn(process.execPath, args, {
 		cwd: ROOT,
 		stdio: ['pipe', 'pipe', 'inherit'],
@@ -116,6 +120,59 @@ describe('listen({ path })', (test) => {
 			})
 		}))
 
+	test('addresses of proxies are refused, as a socket has none', () =>
+		on(
+			async (server, path) => {
+				const error = await refusal(server.listen({ path }))
+				assert.match(error.message, 'trustProxy: a Unix socket has no address that a list could name: write')
+				assert.not(server.server.listening)
+				assert.not(existsSync(path))
+			},
+			{ trustProxy: ['127.0.0.1'] },
+		))
+
+	test('takes the place of a file that a killed process has left behind', () =>
+		on(async (server, path) => {
+			const killed = spawn(process.execPath, [
+				'-e',
+				"require('node:net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))",
+				path,
+			])
+			await once(killed, 'exit')
+			assert.ok(existsSync(path))
+			await server.listen({ path })
+			assert.is(await fetched(path), '')
+		}))
+
+	test('says that another program answers there, and leaves it alone', () =>
+		on(async (server, path) => {
+			const other = createNetServer().listen(path)
+			await once(other, 'listening')
+			try {
+				const error = await refusal(server.listen({ path }))
+				assert.is(error.code, 'EADDRINUSE')
+				assert.is(error.message, `listen: another program listens at ${path}`)
+			} finally {
+				other.close()
+				await once(other, 'close')
+			}
+		}))
+
+	test('leaves a file alone that is no socket', () =>
+		on(async (server, path) => {
+			writeFileSync(path, 'precious')
+			const error = await refusal(server.listen({ path }))
+			assert.is(error.code, 'EADDRINUSE')
+			assert.is(error.message, `listen: ${path} is there already, and is no socket`)
+			assert.is(readFileSync(path, 'utf8'), 'precious')
+		}))
+
+	test('says where its folder is not there', () =>
+		on(async (server, path) => {
+			const error = await refusal(server.listen({ path: join(path, 'app.sock') }))
+			assert.is(error.message, `listen: there is no folder ${path}`)
+		}))
+
 	const WRONG: [at: unknown, message: RegExp][] = [
 		[{}, /path must be that of a Unix socket: '\/run\/app\.sock'/],
 		[{ path: '' }, /path must be that of a Unix socket/],
@@ -125,6 +182,10 @@ describe('listen({ path })', (test) => {
 		[{ fd: -1 }, /fd must be a whole number from 0 up/],
 		[{ fd: '3' }, /fd must be a whole number from 0 up/],
 		[{ fd: 1.5 }, /fd must be a whole number from 0 up/],
+		[
+			'/tmp/app.sock',
+			/listen takes a port, got "\/tmp\/app\.sock": write listen\({ path: "\/tmp\/app\.sock" }\)/,
+		],
 		[{ port: 3000 }, /listen has no option port: write listen\(3000, host\)/],
 	]
 	for (const [at, message] of WRONG) {
@@ -157,6 +218,15 @@ describe('listen({ fd })', (test) => {
 				assert.equal(printed, {})
 				assert.is(await fetched(path), '')
 			}),
+		))
+
+	test('of a Unix socket is refused where trustProxy names addresses', () =>
+		on((_server, path) =>
+			handedOver(
+				{ path },
+				async (printed) => assert.match(String(printed), 'trustProxy: a Unix socket has no address'),
+				'127.0.0.1',
+			),
 		))
 
 	test('of no socket is refused', () =>

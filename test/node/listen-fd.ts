@@ -1,4 +1,4 @@
-/** A program that serves on descriptor 3, and prints where it can be reached; it ends with its input. Run by listen-at.test.ts. */
+/** A program that serves on descriptor 3, and prints where it can be reached, or why it can't; it ends with its input. Run by listen-at.test.ts. */
 import { createServer, RestHandler } from '../../lib/index.ts'
 
 class Site extends RestHandler {
@@ -7,7 +7,9 @@ class Site extends RestHandler {
 	}
 }
 
-console.log(JSON.stringify(await createServer({ '': Site }).listen({ fd: 3 })))
+const trusted = process.argv.slice(2)
+const server = createServer({ '': Site }, trusted.length > 0 ? { trustProxy: trusted } : {})
+console.log(JSON.stringify(await server.listen({ fd: 3 }).catch(String)))
 // Closed by the test, or by its end, however that comes.
 process.stdin
 	.on('end', () => process.exit())
