@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import { MysqlModel } from '../../lib/adapters/mysql.ts'
 import { SqliteModel } from '../../lib/adapters/sqlite.ts'
+import type { Condition, Value } from '../../lib/crud/model.ts'
 import { CrudHandler, type CrudValues, createServer, type Model } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { Log } from '../helpers/listening.ts'
@@ -124,6 +125,23 @@ async function staysClosed(model: Model, exec: (sql: string) => unknown): Promis
 	for (const words of told) assert.match(words, 'Sized.scope() names size, whose column is gone')
 }
 
+/** Gives a column another type under a model whose lists are sorted by it, and asks on from page to page. */
+async function goesThrough(model: Model, exec: (sql: string) => unknown): Promise<void> {
+	const order = ['size', 'id'].map((field) => ({ field, descending: false }))
+	const selection = { fields: ['id'], names: ['id'], version: undefined }
+	const page = (after: readonly Value[] | undefined) =>
+		model.list({ selection, order, limit: 1, offset: 0, where: undefined, total: false, after })
+	await exec(`insert into ${TABLE} values (2, 'two', 6)`)
+	for (let asked = 0; asked < 3; asked++) assert.is((await page(undefined)).next, '[5,1]')
+	await exec(`alter table ${TABLE} drop column title, modify size varchar(20)`)
+	await exec(`update ${TABLE} set size = concat('"', size)`)
+	const where: Condition = { op: 'eq', field: 'title', value: 'one' }
+	assert.is(await model.count(where).catch((error) => error.kind), 'busy')
+	const { next } = await page(undefined)
+	assert.equal(JSON.parse(next ?? ''), ['"5', 1])
+	assert.is((await page(JSON.parse(next ?? ''))).json, '[{"id":2}]')
+}
+
 /** All that an error and its causes say. */
 function chain(error: unknown): string {
 	return error instanceof Error ? `${error.message} ${chain(error.cause)}` : ''
@@ -163,6 +181,7 @@ if (await mariadbIsHere())
 		for (const [what, check] of [
 			['is left out, and the log tells so once', goesOn],
 			['stays closed where a scope names it, and the log says why', staysClosed],
+			['leaves cursors of another type behind where that changes too', goesThrough],
 			['brings no hidden field that an override needs into an answer', staysHidden],
 		] as const)
 			test(what, async () => {

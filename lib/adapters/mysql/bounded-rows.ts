@@ -1,6 +1,7 @@
 /**
- * `boundedRows`: the rows of a statement, as long as they are no more bytes than they may be. mysql2 would keep them
- * all, however large, before it answers. Used by `driver.ts` for lists.
+ * `boundedRows`: the rows of a list, as long as their JSON is no more bytes than it may be. mysql2 would keep them all,
+ * however large, before it answers. Used by `driver.ts`. A row has its JSON and its cursor, in this order, of which only
+ * that of the page's last record is answered: the others may be large, but are neither counted nor kept.
  */
 import { ModelError } from '../../crud/model-error.ts'
 import type { Bytes } from '../../time.ts'
@@ -43,7 +44,10 @@ export function boundedRows(
 			answer(new ModelError('too_large'))
 			return
 		}
-		for (const value of row) bytes += sizeOf(value)
+		bytes += sizeOf(row[0])
+		// The last record, or the one before where there is one behind the page.
+		const passed = rows.at(-2)
+		if (passed !== undefined) passed[1] = undefined
 		rows.push(row)
 	})
 	command.on('end', () => answer(null, rows))

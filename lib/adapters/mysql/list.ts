@@ -1,9 +1,10 @@
 /** Lists: the statement that selects a page, one row a record, and what its rows say. Used by `dialect.ts`. */
 import type { Listed } from '../../crud/model.ts'
-import { refuseLarger } from '../../crud/model-error.ts'
+import { ModelError, refuseLarger } from '../../crud/model-error.ts'
 import type { Dialect, ListParts, Sql } from '../../sql/dialect.ts'
 import type { Rows } from '../../sql/driver.ts'
 import type { Room } from '../../sql/room.ts'
+import type { Table } from '../../sql/table.ts'
 import { Texts } from '../../sql/texts.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, unbroken } from './column-sql.ts'
 import { quoteName } from './text.ts'
@@ -19,7 +20,7 @@ const LARGE = 1000
 export interface ListWriting {
 	readonly record: Dialect['record']
 	/** See `rememberedCursor`. */
-	readonly cursor: (order: ListParts['order']) => string
+	readonly cursor: (parts: ListParts) => string
 	/** Whether a record can be found by its key as fast as it can be. */
 	readonly isKeyed: boolean
 }
@@ -31,7 +32,7 @@ export interface ListWriting {
 export function writeList(sql: Sql, parts: ListParts, { record, cursor, isKeyed }: ListWriting): void {
 	const { expressions } = record(parts.selected, 'b')
 	sql.maxBytes = parts.maxBytes
-	sql.add(`select ${expressions.join(', ')}, ${cursor(parts.order)}`)
+	sql.add(`select ${expressions.join(', ')}, ${cursor(parts)}`)
 	if (parts.total) sql.add(`, c.n, b.${quoteName(parts.table.key)} is null`)
 	sql.add(' from ')
 	if (parts.total) writeCount(sql, parts)
@@ -118,10 +119,13 @@ function tableOf({ table: { schema, name } }: ListParts): string {
 	return schema === undefined ? quoteName(name) : `${quoteName(schema)}.${quoteName(name)}`
 }
 
-/** The cursor's expression, worked out once for an order's columns. */
+/** The cursor's expression, worked out once for an order's columns, as long as the table is what it is. */
 export function rememberedCursor(room: Room): ListWriting['cursor'] {
-	const known = new Texts(room)
-	return (order) => {
+	let known = new Texts(room)
+	let of: Table | undefined
+	return ({ table, order }) => {
+		if (table !== of) known = new Texts(room)
+		of = table
 		const columns = order.map(({ column }) => column.name)
 		let cursor = known.get(columns)
 		if (cursor === undefined) {
@@ -145,7 +149,7 @@ function cursorOf(order: ListParts['order']): string {
 	return concatOf(parts)
 }
 
-/** @throws TypeError where the database has written no JSON for a record */
+/** @throws ModelError `too_large` also for a record beyond the server's `max_allowed_packet`: it writes NULL then, and warns */
 export function listedOf(
 	{ rows }: Rows,
 	{ selected, limit, total, maxBytes }: ListParts,
@@ -158,7 +162,11 @@ export function listedOf(
 	const isEmpty = first === undefined || (total && Number(first[3]) === 1)
 	const end = isEmpty ? 0 : Math.min(rows.length, limit)
 	let text = '['
-	for (let at = 0; at < end; at++) text += at === 0 ? json(rows[at] ?? []) : `,${json(rows[at] ?? [])}`
+	for (let at = 0; at < end; at++) {
+		const row = rows[at] ?? []
+		if (row[0] === null) throw new ModelError('too_large')
+		text += at === 0 ? json(row) : `,${json(row)}`
+	}
 	text += ']'
 	const last = rows.length > limit ? rows[limit - 1]?.[1] : undefined
 	const next = typeof last === 'string' ? unbroken(last) : undefined

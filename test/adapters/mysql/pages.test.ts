@@ -103,6 +103,31 @@ function pages(): void {
 			await withTable(pool, 'myad_large', columns, work).finally(() => Promise.all([own.end(), alone.end()]))
 		})
 
+		test('of a page that is sorted by long texts only the last one counts, as that is in its cursor', async () => {
+			const columns = 'id int primary key auto_increment, t longtext not null'
+			await withTable(pool, 'myad_long', columns, async (model) => {
+				await pool.query("insert into myad_long (t) select repeat('t', 200000 + seq) from seq_1_to_7")
+				const by = (field: string) => [{ field, descending: false }]
+				const query = { ...ALL, selection: select('id', 't'), limit: 6, maxBytes: 1_600_000 }
+				assert.equal(await idsOf(model, { ...query, order: by('id') }), [1, 2, 3, 4, 5, 6])
+				assert.equal(await idsOf(model, { ...query, order: by('t') }), [1, 2, 3, 4, 5, 6])
+				const few = { ...query, selection: select('id'), order: by('t'), maxBytes: 200_100 }
+				const { next } = await model.list(few)
+				assert.equal(JSON.parse(next ?? ''), ['t'.repeat(200_006)])
+				assert.is(await refusal(model.list({ ...few, maxBytes: 200_000 })), 'too_large')
+			})
+		})
+
+		test('a record that the server can’t write is too large for a list', async () => {
+			await withTable(pool, 'myad_packet', 'id int primary key auto_increment, t longtext', async (model) => {
+				const [[packet]] = await pool.query<RowDataPacket[]>('select @@max_allowed_packet as most')
+				await pool.query("insert into myad_packet (t) values (repeat('\"', ?))", [Number(packet?.most) * 0.6])
+				const order = [{ field: 'id', descending: false }]
+				assert.is(await refusal(model.list({ ...ALL, selection: select('id', 't'), order })), 'too_large')
+				assert.equal(await idsOf(model, { ...ALL, selection: select('id'), order }), [1])
+			})
+		})
+
 		test('a list whose connection is killed is refused at once', async () => {
 			const own = openPool({}, { connectionLimit: 1 })
 			const query = { ...ALL, selection: select('id', 's'), order: [{ field: 'id', descending: false }] }
