@@ -125,18 +125,20 @@ function jsonOf([text]: readonly unknown[]): string {
 
 /** `!` escapes in every `sql_mode`, where a backslash doesn't. */
 function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch): void {
-	const { charset, ignoresCase } = mysqlColumn(column)
-	const ref = refOf(column, alias)
+	const { type, charset, ignoresCase, sql: own } = mysqlColumn(column)
+	// A geometry as it is shown; what is looked for is a part of that, and needn't be one itself.
+	const ref = type === 'other' ? own.exact(refOf(column, alias)) : refOf(column, alias)
 	if (!holds(charset, match.value)) {
 		// Neither true nor false of a null.
 		sql.add(`${ref} <> ${ref}`)
 		return
 	}
 	const isLowered = match.ignoreCase && !ignoresCase
-	sql
-		.add(`${isLowered ? `lower(${ref})` : ref} like ${isLowered ? 'lower(' : ''}`)
-		.value(patternOf(match, /[!%_]/g, '!'), column)
-		.add(`${isLowered ? ')' : ''} escape '!'`)
+	const pattern = patternOf(match, /[!%_]/g, '!')
+	sql.add(`${isLowered ? `lower(${ref})` : ref} like ${isLowered ? 'lower(' : ''}`)
+	if (type === 'other') sql.add('?').values.push(pattern)
+	else sql.value(pattern, column)
+	sql.add(`${isLowered ? ')' : ''} escape '!'`)
 }
 
 /** As many placeholders as the next power of two: so few texts are prepared. The last id is repeated. */

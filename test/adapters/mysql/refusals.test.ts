@@ -1,4 +1,5 @@
 /** What MariaDB refuses, as a `ModelError`: its kind, and the fields it is about. */
+import { inspect } from 'node:util'
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
 import { MysqlModel } from '../../../lib/adapters/mysql.ts'
@@ -132,7 +133,7 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 		})
 
 		for (const [values, kind, fields] of REFUSED) {
-			const what = JSON.stringify(values)
+			const what = inspect(values, { breakLength: Infinity })
 			test(`${what} is ${kind}, in create and in update`, async () => {
 				await refuses(model.create(values, select('id')), kind, fields)
 				if ('id' in values) return
@@ -213,6 +214,18 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 					const found = await shapes.update(id, { g }, select('g'), NO_GUARD)
 					assert.equal(typeof found === 'object' && JSON.parse(found.json), { g })
 				}
+				for (const [op, value, found] of [
+					['contains', '(-15 0.', 1],
+					['startsWith', 'POINT(', 1],
+					['endsWith', '5)', 1],
+					['contains', 'nonsense', 0],
+				] as const)
+					assert.is(await shapes.count({ op, field: 'p', value }), found, value)
+				for (const [op, value] of [
+					['startsWith', 'point('],
+					['eq', 'point(-15 0.5)'],
+				] as const)
+					assert.is(await shapes.count({ op, field: 'p', value, ignoreCase: true }), 1, value)
 				await shapes.update(id, { p: null }, select('p'), NO_GUARD)
 				assert.is((await shapes.read(id, select('p'), undefined))?.json, '{"p":null}')
 				assert.is(await shapes.count(undefined), 1)
