@@ -1,7 +1,7 @@
 /** Redis for tests: the one that is there, by each of the three clients, and servers of a test's own. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -89,7 +89,25 @@ export interface OwnRedis {
 }
 
 /** A server of a test's own; keeps nothing on disk unless it is told to. Not running yet. */
-export async function ownRedis(): Promise<OwnRedis> {
+export const ownRedis = (): Promise<OwnRedis> =>
+	ownServer(async (folder, port) => [
+		...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder],
+		...['--save', '', '--appendonly', 'no'],
+	])
+
+/** A Sentinel that looks after the primary at a port, by the name `main`, alone. Not running yet. */
+export const ownSentinel = (primary: number): Promise<OwnRedis> =>
+	ownServer(async (folder, port) => {
+		const file = join(folder, 'sentinel.conf')
+		const lines = [`monitor main 127.0.0.1 ${primary} 1`, 'down-after-milliseconds main 1000']
+		const sentinel = lines.map((line) => `sentinel ${line}`)
+		await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, ...sentinel, ''].join('\n'))
+		return [file, '--sentinel']
+	})
+
+async function ownServer(
+	argumentsOf: (folder: string, port: number) => Promise<readonly string[]>,
+): Promise<OwnRedis> {
 	const folder = await mkdtemp(join(tmpdir(), 'verbena-redis-'))
 	const [port = 0] = await freePorts(1)
 	let child: ChildProcess | undefined
@@ -105,8 +123,8 @@ export async function ownRedis(): Promise<OwnRedis> {
 		port,
 		kill,
 		async start(...options) {
-			const own = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '']
-			child = spawn('redis-server', [...own, '--appendonly', 'no', ...options], { stdio: 'ignore' })
+			const own = await argumentsOf(folder, port)
+			child = spawn('redis-server', [...own, ...options], { stdio: 'ignore' })
 			while (!(await answers(port))) {
 				const ended = child.exitCode ?? child.signalCode
 				if (ended !== null) throw new Error(`redis-server has ended with ${ended}`)
