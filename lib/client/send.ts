@@ -78,18 +78,16 @@ async function ask(
 	{ wrap, now }: { readonly wrap: boolean; readonly now: () => number },
 ): Promise<Answer | string> {
 	let response: Response | undefined
-	let next: string | undefined
 	let text: string | undefined
 	try {
 		response = await fetch(call.url, init)
 		// All of it is read, also of a redirect, or else it would keep its connection.
 		text = await (call.read ? call.read(response) : response.text())
-		next = nextOf(call, response, init.method)
 	} catch (cause) {
-		if (cause instanceof Error && /^(?:Abort|Timeout|Api)Error$/.test(cause.name)) throw cause
+		if (cause instanceof Error && /^(?:Abort|Timeout)Error$/.test(cause.name)) throw cause
 		throw unanswered(call, response, cause)
 	}
-	return next ?? readAnswer(call, response, text, { wrap, now: now() })
+	return nextOf(call, response, init.method) ?? readAnswer(call, response, text, { wrap, now: now() })
 }
 
 function unanswered(call: Call, response: Response | undefined, cause: unknown): ApiError {
