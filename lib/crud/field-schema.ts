@@ -1,5 +1,6 @@
 /** JSON Schemas of a field's values: as they are answered, as they are written, and as a query compares with them. */
 import type { JsonSchema, JsonType } from '../describe/json-schema.ts'
+import { patternOf } from '../describe/plan-schema.ts'
 import type { Field } from './model.ts'
 import { TIME } from './moment-text.ts'
 import { DECIMAL, WHOLE } from './value-from-text.ts'
@@ -20,9 +21,9 @@ export function writtenSchema(field: Field): JsonSchema {
 		case 'bigint':
 			return { type: ['integer', 'string'], format: 'int64', pattern: WHOLE.source, ...boundsOf(field) }
 		case 'decimal':
-			return { type: ['string', 'number'], format: 'decimal', pattern: DECIMAL.source }
+			return orBesides(field, { type: ['string', 'number'], format: 'decimal', pattern: DECIMAL.source })
 		case 'time':
-			return { type: 'string', pattern: TIME.source }
+			return orBesides(field, { type: 'string', pattern: TIME.source })
 		case 'json':
 			return { type: SOMETHING }
 		default:
@@ -36,8 +37,9 @@ export function writtenSchema(field: Field): JsonSchema {
  * parameter that has a list of types.
  */
 export function operandSchema(field: Field): JsonSchema {
+	if (field.type === 'decimal')
+		return orBesides(field, { type: 'string', format: 'decimal', pattern: DECIMAL.source })
 	const { maxLength: _length, ...schema } = writtenSchema(field)
-	if (field.type === 'decimal') return { ...schema, type: 'string' }
 	if (field.type !== 'bigint') return schema
 	const digits = { type: 'string', pattern: WHOLE.source } as const
 	return { anyOf: [{ type: 'integer', format: 'int64', ...boundsOf(field) }, digits] }
@@ -67,23 +69,29 @@ function valueSchema(field: Field): JsonSchema {
 		case 'float':
 			return { anyOf: [{ type: 'number' }, NOT_FINITE] }
 		case 'decimal':
-			return { type: 'string', format: 'decimal' }
+			return orBesides(field, { type: 'string', format: 'decimal' })
 		case 'text':
 			return textSchema(field)
 		case 'other':
 			return { type: 'string' }
 		case 'timestamp':
-			return { type: 'string', format: 'date-time' }
+			return orBesides(field, { type: 'string', format: 'date-time' })
 		case 'time':
-			return { type: 'string', format: 'time-local' }
-		case 'uuid':
+			return orBesides(field, { type: 'string', format: 'time-local' })
 		case 'date':
-			return { type: 'string', format: field.type }
+			return orBesides(field, { type: 'string', format: 'date' })
+		case 'uuid':
+			return { type: 'string', format: 'uuid' }
 		case 'json':
 			return {}
 		case 'bytes':
 			return { type: 'string', contentEncoding: 'base64' }
 	}
+}
+
+/** The schema of its type, or a text that the store holds besides: `infinity` is no `date-time`. */
+function orBesides({ besides }: Field, schema: JsonSchema): JsonSchema {
+	return besides === undefined ? schema : { anyOf: [schema, { type: 'string', ...patternOf(besides) }] }
 }
 
 function textSchema({ maxLength, choices }: Field): JsonSchema {

@@ -127,7 +127,7 @@ function sizesOf({ kind, min, max }: Plan): JsonSchema {
  * JSON Schema's patterns have no flags, and are read with `u` (draft 2020-12, §6.4 of its core): what means something
  * else so is said in words.
  */
-function patternOf({ source, flags }: RegExp): JsonSchema {
+export function patternOf({ source, flags }: RegExp): JsonSchema {
 	if (/^[du]*$/.test(flags) && isUnicode(source)) return { pattern: source }
 	return { description: `Of the form /${source}/${flags}` }
 }

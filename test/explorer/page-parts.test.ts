@@ -132,6 +132,10 @@ describe('explorer: fields of forms', (test) => {
 			tags: { type: 'array', items: { type: 'string' } },
 			any: {},
 			both: { allOf: [{ type: 'string', maxLength: 9 }, { minLength: 2 }] },
+			until: { anyOf: [{ type: 'string', format: 'date' }, { type: 'string' }, { type: 'null' }] },
+			cost: { anyOf: [{ type: ['string', 'number'], format: 'decimal' }, { type: 'string' }] },
+			ratio: { anyOf: [{ type: 'number' }, { type: 'string', enum: ['NaN'] }] },
+			either: { anyOf: [{ type: 'string' }, { type: 'object' }] },
 		},
 		required: ['title', 'on'],
 	} as const
@@ -145,6 +149,8 @@ describe('explorer: fields of forms', (test) => {
 				...['state choice false false', 'big number false false', 'price text false false'],
 				...['day date false false', 'at text true false', 'on boolean false true'],
 				...['tags json false false', 'any json false false', 'both text false false'],
+				...['until date true false', 'cost text false false', 'ratio number false false'],
+				'either json false false',
 			],
 		)
 		assert.equal(fields?.find(({ name }) => name === 'state')?.choices, ['"draft"', '"public"'])

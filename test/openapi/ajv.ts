@@ -5,5 +5,5 @@ import ajvFormats from 'ajv-formats'
 export function ajv(): Ajv2020 {
 	const made = new Ajv2020({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true })
 	ajvFormats.default(made)
-	return made.addFormat('time-local', /^\d\d:\d\d:\d\d(?:\.\d+)?$/).addFormat('decimal', true)
+	return made.addFormat('time-local', /^\d\d:\d\d:\d\d(?:\.\d+)?$/).addFormat('decimal', /^-?\d+(?:\.\d+)?$/)
 }

@@ -107,7 +107,7 @@ export class Description {
 	}
 
 	/** The operation that was asked for. */
-	operationOf(traffic: Traffic): Operation | undefined {
+	operationOf(traffic: Pick<Traffic, 'method' | 'target' | 'requestHeaders'>): Operation | undefined {
 		return this.#operation(overridden(traffic), traffic.target.split('?', 1)[0] ?? '')
 	}
 
@@ -204,7 +204,7 @@ function namesOf({ name, style, schema }: Parameter): string[] {
 }
 
 /** The method that is acted on. */
-function overridden({ method, requestHeaders }: Traffic): string {
+function overridden({ method, requestHeaders }: Pick<Traffic, 'method' | 'requestHeaders'>): string {
 	const header = requestHeaders['x-http-method-override']
 	return method === 'POST' && typeof header === 'string' ? header.trim().toUpperCase() : method
 }

@@ -1,12 +1,17 @@
 /** What handlers over each of the stores answer to any requests, compared with what they say that they do. */
 import fc from 'fast-check'
+import pg from 'pg'
 import * as assert from 'uvu/assert'
-import { createServer, type Model, type Server } from '../../lib/index.ts'
+import { MysqlModel } from '../../lib/adapters/mysql.ts'
+import { PostgresModel } from '../../lib/adapters/postgres.ts'
+import { CrudHandler, createServer, type Model, type Server } from '../../lib/index.ts'
 import { sequence } from '../crud-over/any-request.ts'
-import { openStores, type Store } from '../crud-over/stores.ts'
+import { openStores, type Store, storesHere } from '../crud-over/stores.ts'
 import { handlersOf, OPTIONS } from '../crud-over/things.ts'
 import { describe } from '../helpers/describe.ts'
 import { Log } from '../helpers/listening.ts'
+import { openPool } from '../helpers/mariadb.ts'
+import { SERVER } from '../helpers/postgres.ts'
 import { ajv } from './ajv.ts'
 import { Description } from './described.ts'
 import { documentOf } from './tap.ts'
@@ -77,4 +82,114 @@ describe('answers of all stores', (test) => {
 				.map(([, schema]) => Object.keys(Reflect.get(schema as object, 'properties') as object))
 		for (const other of schemas) assert.equal(fields(other), fields(first))
 	})
+})
+
+/** What columns hold besides days, times and numbers: the fields of each record, and how its table is made. */
+const BESIDES = {
+	postgres: {
+		columns: 'day date, at timestamptz, plain timestamp(0), clock time, price numeric, cost numeric(8, 2)',
+		records: [
+			{ day: '2026-11-20', at: '2026-11-20T10:00:00.000Z', clock: '10:00:00', price: '1.50', cost: '1.50' },
+			{
+				day: 'infinity',
+				at: 'infinity',
+				plain: '-infinity',
+				clock: '24:00:00',
+				price: 'Infinity',
+				cost: 'NaN',
+			},
+			{ day: '0044-03-15 BC', at: '0044-03-15T12:00:00.000Z BC', plain: '0001-01-01T00:00:00.000Z BC' },
+			{ day: '10000-01-01', at: '10000-01-01T00:00:00.000Z', price: 'NaN' },
+			{ day: null, at: null, plain: null, clock: null, price: null, cost: null },
+		],
+	},
+	mariadb: {
+		columns: 'day date, at datetime(3), plain timestamp null, clock time, price decimal(8, 2)',
+		records: [
+			{ day: '2026-11-20', at: '2026-11-20T10:00:00.000Z', clock: '10:00:00', price: '1.50' },
+			{
+				day: '0000-00-00',
+				at: '0000-00-00T00:00:00.000Z',
+				plain: '0000-00-00T00:00:00.000Z',
+				clock: '-838:59:59',
+			},
+			{ day: '2026-00-00', at: '2026-11-00T10:00:00.000Z', clock: '100:00:00' },
+			{ day: null, at: null, plain: null, clock: null, price: null },
+		],
+	},
+}
+
+async function withBesides(name: keyof typeof BESIDES, use: (model: Model) => Promise<void>): Promise<void> {
+	const table = `besides_${process.pid}`
+	const { columns } = BESIDES[name]
+	if (name === 'postgres') {
+		const pool = new pg.Pool(SERVER)
+		await pool.query(`create table ${table} (id serial primary key, ${columns})`)
+		try {
+			await use(await PostgresModel.open(pool, table))
+		} finally {
+			await pool.query(`drop table ${table}`)
+			await pool.end()
+		}
+		return
+	}
+	const pool = openPool({ sql_mode: '' })
+	await pool.query(`create table ${table} (id int auto_increment primary key, ${columns})`)
+	try {
+		await use(await MysqlModel.open(pool, table))
+	} finally {
+		await pool.query(`drop table ${table}`)
+		await pool.end()
+	}
+}
+
+describe('what columns hold besides days, times and numbers', (test) => {
+	let here: readonly string[] = []
+	test.before(async () => {
+		here = await storesHere()
+	})
+
+	for (const name of ['postgres', 'mariadb'] as const)
+		test(`is in the description as it is answered, taken and asked for: ${name}`, async () => {
+			if (!here.includes(name)) return
+			await withBesides(name, async (model) => {
+				const updatable = model.fields.map((field) => field.name).filter((one) => one !== 'id')
+				const handler = new CrudHandler(model, { visible: 'all', updatable, allow: ['list', 'create'] })
+				const server = createServer({ thing: handler }, { openapi: true })
+				const description = new Description(await documentOf(server))
+				const seen = async (method: string, url: string, requestBody = '') => {
+					const requestHeaders = requestBody === '' ? {} : { 'content-type': 'application/json' }
+					const sent = requestBody === '' ? {} : { body: requestBody, headers: requestHeaders }
+					const reply = await server.inject({ method, url, ...sent })
+					const { status, headers } = reply
+					assert.ok(status < 300, `${url} ${requestBody}: ${reply.text()}`)
+					const type = String(headers['content-type'])
+					const traffic = {
+						method,
+						target: url,
+						status,
+						requestHeaders,
+						requestBody,
+						type,
+						body: reply.text(),
+					}
+					assert.equal(description.problems(traffic), [], requestBody)
+					return reply.json() as { data: { id: number }[] }
+				}
+				const list = description.operationOf({ method: 'GET', target: '/thing', requestHeaders: {} })
+				const parameters = (list?.parameters ?? []).map((one) => description.resolved(one))
+				for (const record of BESIDES[name].records) {
+					await seen('POST', '/thing', JSON.stringify(record))
+					for (const [field, value] of Object.entries(record)) {
+						if (value === null) continue
+						const { data } = await seen('GET', `/thing?${field}=${encodeURIComponent(value)}`)
+						assert.is(data.length, 1, value)
+						const { schema } = parameters.find((one) => one.name === field) ?? {}
+						assert.ok(ajv().validate(schema ?? false, value), `${field}=${value}`)
+						assert.not.ok(ajv().validate(schema ?? true, 'soon'), field)
+					}
+				}
+				assert.is((await seen('GET', '/thing')).data.length, BESIDES[name].records.length)
+			})
+		})
 })

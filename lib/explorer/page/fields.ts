@@ -47,9 +47,12 @@ function fieldOf(name: string, whole: JsonSchema, isRequired: boolean): FieldSpe
 function withoutNull(given: JsonSchema): { schema: JsonSchema; isNullable: boolean } {
 	const whole: JsonSchema = given.allOf === undefined ? given : Object.assign({}, ...given.allOf, given)
 	const alternatives = whole.anyOf ?? whole.oneOf
-	const others = alternatives?.filter(({ type }) => type !== 'null')
-	if (alternatives !== undefined && others?.length === 1)
-		return { schema: { ...whole, ...others[0] }, isNullable: others.length < alternatives.length }
+	const others = alternatives?.filter(({ type }) => type !== 'null') ?? []
+	if (alternatives !== undefined && isAsFirst(others)) {
+		const { anyOf: _any, oneOf: _one, ...rest } = whole
+		const { schema } = withoutNull({ ...rest, ...others[0] })
+		return { schema, isNullable: others.length < alternatives.length }
+	}
 	const { type } = whole
 	if (!isTypes(type)) return { schema: whole, isNullable: whole.enum?.includes(null) === true }
 	const rest = type.filter((one) => one !== 'null')
@@ -57,6 +60,14 @@ function withoutNull(given: JsonSchema): { schema: JsonSchema; isNullable: boole
 	// A number that may also come as a text is written as the first of the two; what may be anything, as JSON.
 	const schema = rest.length <= 2 && first !== undefined ? { ...whole, type: first } : whole
 	return { schema, isNullable: rest.length < type.length }
+}
+
+/** Whether all is written as the first alternative is: texts that it may also be, such as `infinity`, stand in its input. */
+function isAsFirst([first, ...more]: readonly JsonSchema[]): boolean {
+	if (first === undefined || more.length === 0) return first !== undefined
+	const types = [first.type ?? []].flat()
+	const isPlain = types.length > 0 && types.every((type) => /^(?:string|number|integer)$/.test(type))
+	return isPlain && first.enum === undefined && more.every(({ type }) => type === 'string')
 }
 
 function isTypes(type: JsonSchema['type']): type is Extract<JsonSchema['type'], readonly unknown[]> {
