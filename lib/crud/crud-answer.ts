@@ -1,12 +1,14 @@
 /** The last of a `CrudHandler`'s steps: what its methods have answered, with `meta` and headers. */
 import { CustomReply } from '../custom-reply.ts'
 import type { Exchange } from '../exchange.ts'
+import { isThenable } from '../thenable.ts'
 import { exchangeOf } from '../view.ts'
 import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import { CrudPage, CrudRecord } from './crud-record.ts'
 import { ASKED, type CrudView, FACTS } from './crud-view.ts'
 import { nextLink } from './link.ts'
+import { restErrorOf } from './model-errors.ts'
 import { etagOf } from './preconditions.ts'
 
 /**
@@ -31,8 +33,30 @@ function tellPage(view: CrudView, exchange: Exchange, { next, total }: PageMeta)
 	if (total !== undefined) view.header('X-Total-Count', String(total))
 }
 
-/** What a method beside the operations answers: a page keeps its `meta`, records go through `stripObject`. */
-export function otherAnswer(view: CrudView, answer: unknown): unknown {
+/**
+ * What a method beside the operations answers.
+ *
+ * @throws RestError for what a model has refused, as the operations do; anything else as it was thrown
+ */
+export function ownAnswer(view: CrudView, run: () => unknown): unknown {
+	const { plan } = view[FACTS]
+	let value: unknown
+	try {
+		value = run()
+	} catch (error) {
+		throw restErrorOf(error, plan)
+	}
+	if (!isThenable(value)) return otherAnswer(view, value)
+	return Promise.resolve(value).then(
+		(one) => otherAnswer(view, one),
+		(error: unknown) => {
+			throw restErrorOf(error, plan)
+		},
+	)
+}
+
+/** A page keeps its `meta`, records go through `stripObject`. */
+function otherAnswer(view: CrudView, answer: unknown): unknown {
 	if (answer instanceof CrudPage) return pageAnswer(view, exchangeOf(view, 'list'), answer)
 	if (answer instanceof CrudRecord) return stripped(view, answer)
 	if (!(answer instanceof CustomReply)) return answer

@@ -4,7 +4,7 @@ import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../mount/own-actions.t
 import type { Validator } from '../validate/validator.ts'
 import { exchangeOf } from '../view.ts'
 import { crudActions, requestedList } from './crud-actions.ts'
-import { otherAnswer } from './crud-answer.ts'
+import { ownAnswer } from './crud-answer.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './crud-options.ts'
 import { crudPlan, refuseUnmakeable } from './crud-plan.ts'
 import type { CrudPage, CrudRecord } from './crud-record.ts'
@@ -169,8 +169,8 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/** @internal */
-	[OWN_ANSWERS](view: CrudHandler, value: unknown): unknown {
-		return otherAnswer(view, value)
+	[OWN_ANSWERS](view: CrudHandler, run: () => unknown): unknown {
+		return ownAnswer(view, run)
 	}
 
 	/** @internal */

@@ -36,7 +36,13 @@ export async function retold<T>(
 	}
 }
 
-function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOperation, scope: Scope): unknown {
+/** @param operation none where a method beside the operations has asked a model, which may be any */
+export function restErrorOf(
+	error: unknown,
+	plan: CrudPlan,
+	operation?: CrudOperation,
+	scope: Scope = EVERYTHING,
+): unknown {
 	if (!(error instanceof ModelError)) return error
 	const gone = error.cause instanceof GoneField ? namedBy(scope, error) : undefined
 	if (gone !== undefined)
@@ -75,6 +81,8 @@ function restErrorOf(error: unknown, plan: CrudPlan, operation: CrudOperation, s
 		case 'foreign_key':
 			if (operation === 'remove')
 				return new RestError('conflict', message ?? 'Other records refer to this one', { cause: error })
+			// It may be a deletion, or another model's.
+			if (operation === undefined) return conflict([], error, message)
 			return conflict(
 				together(details(error, plan, operation, 'foreign_key', 'refers to a record that is not there')),
 				error,
@@ -118,7 +126,7 @@ function sentence({ field, message }: Detail): string {
 function unstorable(
 	error: ModelError,
 	plan: CrudPlan,
-	operation: CrudOperation,
+	operation: CrudOperation | undefined,
 	raised: string | undefined,
 ): RestError {
 	if (operation === 'list' || operation === 'read')
@@ -134,7 +142,7 @@ function unstorable(
 function details(
 	error: ModelError,
 	plan: CrudPlan,
-	operation: CrudOperation,
+	operation: CrudOperation | undefined,
 	code: string,
 	message: string,
 ): Detail[] {
@@ -144,7 +152,8 @@ function details(
 		.map(({ name }) => ({ field: name, code, message }))
 }
 
-function writableBy(plan: CrudPlan, operation: CrudOperation): FieldMap {
+function writableBy(plan: CrudPlan, operation: CrudOperation | undefined): FieldMap {
+	if (operation === undefined) return new Map([...plan.creatable, ...plan.updatable])
 	if (operation === 'create') return plan.creatable
 	return operation === 'update' || operation === 'replace' ? plan.updatable : NONE
 }

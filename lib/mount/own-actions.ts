@@ -4,7 +4,6 @@
  */
 import type { Shape } from '../describe/shape.ts'
 import type { RouteMethod } from '../http.ts'
-import { isThenable } from '../thenable.ts'
 import type { Validator } from '../validate/validator.ts'
 import type { Method } from './methods.ts'
 
@@ -28,12 +27,13 @@ export interface BringsActions {
 	[OWN_ACTIONS](validator: Validator | undefined): readonly OwnAction[]
 }
 
-/** Name of the method that is given what the handler's other methods answer, before it is sent. */
+/** Name of the method that is given what the handler's other methods answer or throw, before it is sent. */
 export const OWN_ANSWERS: unique symbol = Symbol('verbena.ownAnswers')
 
 /** Whoever has something to say of its answers. */
 export interface TellsAnswers {
-	[OWN_ANSWERS](view: object, value: unknown): unknown
+	/** @param run calls the method */
+	[OWN_ANSWERS](view: object, run: () => unknown): unknown
 }
 
 /** Makes of a method one whose answers its handler has a word in; most handlers have none, nor have actions brought along. */
@@ -45,9 +45,7 @@ export function answersOf(
 	const own = new Set(brought.map(({ run }) => run))
 	const answering = (run: Method): Method =>
 		function answered(this: object, ...params: unknown[]): unknown {
-			const value = run.apply(this, params)
-			if (!isThenable(value)) return handler[OWN_ANSWERS](this, value)
-			return Promise.resolve(value).then((one) => handler[OWN_ANSWERS](this, one))
+			return handler[OWN_ANSWERS](this, () => run.apply(this, params))
 		}
 	return (run) => (own.has(run) ? run : answering(run))
 }

@@ -212,3 +212,40 @@ describe('crud/model-errors', (test) => {
 		assert.is(await refusalOf(asked, '/article'), '503 Service Unavailable')
 	})
 })
+
+describe("crud: what a model refuses a handler's own methods", (test) => {
+	class Own extends CrudHandler {
+		async post_many() {
+			return this.model.transaction(() => this.model.create({ title: 'A' }, SELECTION))
+		}
+		post_sync(kind: string) {
+			throw new ModelError(kind as ModelErrorKind, ['owner'])
+		}
+	}
+	const SELECTION = { fields: ['id'], names: ['id'], version: undefined }
+	const rows: [kind: ModelErrorKind, fields: string[], refusal: string][] = [
+		['unique', ['title'], '409 title is taken by another record'],
+		['unique', ['owner'], '409 It does not fit the records that are there'],
+		['foreign_key', ['title'], '409 It does not fit the records that are there'],
+		['not_null', ['title'], '422 title must not be null'],
+		['invalid', [], '422 A value can not be stored'],
+		['forbidden', [], '403 Forbidden'],
+		['busy', [], '503 Service Unavailable'],
+		['unavailable', [], '503 Service Unavailable'],
+		['outcome_unknown', [], '503 '],
+	]
+	for (const [kind, fields, refusal] of rows) {
+		test(`is told as by the operations: ${kind} of ${fields.join()}`, async () => {
+			const model = new Failing(() => new ModelError(kind, fields))
+			const { status, json, headers } = await articles(new Own(model, OPTIONS)).ask('POST /article/many')
+			assert.match(`${status} ${(json() as { error: string }).error}`, refusal)
+			assert.is('retry-after' in headers, status === 503)
+		})
+	}
+
+	test('is told where it is thrown at once, and other errors stay 500', async () => {
+		const asked = articles(new Own(new Failing(() => new Error('No')), OPTIONS))
+		assert.is((await asked.ask('POST /article/sync/unique')).status, 409)
+		assert.is((await asked.ask('POST /article/many')).status, 500)
+	})
+})
