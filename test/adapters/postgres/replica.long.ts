@@ -2,6 +2,7 @@
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { PostgresModel } from '../../../lib/adapters/postgres.ts'
+import { CrudHandler, createServer, type Server } from '../../../lib/index.ts'
 import { describe } from '../../helpers/describe.ts'
 import {
 	backWithin,
@@ -13,7 +14,7 @@ import {
 	serving,
 	writing,
 } from '../../helpers/failover.ts'
-import { until } from '../../helpers/listening.ts'
+import { Log, until } from '../../helpers/listening.ts'
 import { type OwnPostgres, openDatabase, ownPostgres, ownPostgresHere } from '../../helpers/postgres.ts'
 import { inTimesOf } from '../../helpers/stalls.ts'
 
@@ -60,6 +61,10 @@ if (await ownPostgresHere())
 		test.before(async () => {
 			const first = await ownPostgres()
 			await ask(first, 'create table article (id serial primary key, title varchar(40) not null)')
+			await ask(
+				first,
+				'create table note (id serial primary key, title text, revision bigint not null default (extract(epoch from clock_timestamp()) * 1000000)::bigint)',
+			)
 			pair = [first, await ownPostgres(first)]
 		})
 		test.after(async () => {
@@ -150,4 +155,69 @@ if (await ownPostgresHere())
 					await until(async () => (await ask(old, left)).length === 0, 'no connection to the old primary')
 				}),
 			))
+
+		for (const name of DRIVERS)
+			test(`a replica of its own for reads, by ${name}: the primary's ETags, behind it; a write is 503`, async () => {
+				const [, replica] = pair
+				const databases = await Promise.all(
+					pair.map(({ port }) => openDatabase(name, {}, { max: MAX, port })),
+				)
+				try {
+					const [writer, reader, refusing] = await Promise.all(
+						([0, 1, 1] as const).map(async (at, server) => {
+							const opened = databases[at]
+							assert.ok(opened)
+							const note = new CrudHandler(await PostgresModel.open(opened.database, 'note'), {
+								visible: 'all',
+								creatable: ['title'],
+								updatable: ['title'],
+								version: 'revision',
+								allow: server === 1 ? ['list', 'read'] : ['read', 'create', 'update'],
+							})
+							const logger = new Log()
+							return createServer({ note }, { logger, logRequests: false, health: { path: 'health' } })
+						}),
+					)
+					assert.ok(writer && reader && refusing)
+					const body = JSON.stringify({ title: 'a' })
+					const headers = { 'content-type': 'application/json' }
+					const create = { method: 'POST', url: '/note', headers, body }
+					const { status, headers: made } = await writer.inject(create)
+					assert.is(status, 201)
+					const url = String(made.location).replace(/^https?:[/][/][^/]*/, '')
+					const etag = String(made.etag)
+					await until(async () => (await reader.inject({ url })).status === 200, 'the record at the replica')
+					assert.is((await reader.inject({ url })).headers.etag, etag)
+					assert.is((await reader.inject({ url, headers: { 'if-none-match': etag } })).status, 304)
+
+					// It may be behind for any time: what was written is not yet read, and an old ETag is refused where it counts.
+					await ask(replica, 'select pg_wal_replay_pause()')
+					const patch = async (match: string, title: string) =>
+						writer.inject({
+							...{ method: 'PATCH', url, body: JSON.stringify({ title }) },
+							headers: { ...headers, 'if-match': match },
+						})
+					const changed = await patch(etag, 'b')
+					assert.is(changed.status, 200)
+					const old = await reader.inject({ url })
+					assert.equal([old.status, old.headers.etag], [200, etag])
+					assert.is((await patch(String(old.headers.etag), 'c')).status, 412)
+					await ask(replica, 'select pg_wal_replay_resume()')
+					const seen = async () => (await reader.inject({ url })).headers.etag === changed.headers.etag
+					await until(seen, 'the change at the replica')
+					const list = await reader.inject({ url: '/note?sort=id' })
+					assert.is(list.status, 200)
+					assert.is(JSON.parse(list.text()).data.at(-1).title, 'b')
+
+					const refused = await refusing.inject(create)
+					assert.is(refused.status, 503)
+					assert.ok(refused.headers['retry-after'])
+					assert.is((await reader.inject(create)).status, 405)
+					const ready = async (server: Server) => (await server.inject({ url: '/health/ready' })).status
+					assert.equal([await ready(reader), await ready(refusing)], [200, 503])
+				} finally {
+					await ask(replica, 'select pg_wal_replay_resume()')
+					for (const { close } of databases) await close()
+				}
+			})
 	})
