@@ -30,13 +30,15 @@ export class PreparedTexts<T> {
 	/** Texts that were asked for once, the oldest first. */
 	readonly #once = new Set<string>()
 	readonly #dropped: (text: string, value: T) => void
+	readonly #most: number
 	#uses = 0
 	#bytes: Bytes = 0
 	#bytesOnce: Bytes = 0
 
-	/** `dropped` is told what has made room. */
-	constructor(dropped: (text: string, value: T) => void = () => {}) {
+	/** `dropped` is told what has made room; there are at most `most`. */
+	constructor(dropped: (text: string, value: T) => void = () => {}, most = MOST) {
 		this.#dropped = dropped
+		this.#most = most
 	}
 
 	/** What is kept for a text. */
@@ -67,7 +69,7 @@ export class PreparedTexts<T> {
 	add(text: string, value: T): void {
 		this.#kept.set(text, { value, used: ++this.#uses })
 		this.#bytes += text.length
-		while (this.#kept.size > MOST || this.#bytes > MOST_BYTES) this.#dropOldest()
+		while (this.#kept.size > this.#most || this.#bytes > MOST_BYTES) this.#dropOldest()
 	}
 
 	/** Keeps something else for a text that has something. */

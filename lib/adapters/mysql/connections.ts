@@ -3,6 +3,7 @@
  * cluster or one connection, of `mysql2` or of `mysql2/promise`. Used by `driver.ts`; mysql2 is never imported.
  */
 import { RENEWING_PAUSE } from '../../sql/driver.ts'
+import type { PreparedTexts } from '../../sql/prepared.ts'
 import { type Milliseconds, steadyClock } from '../../time.ts'
 
 /** Any of mysql2's objects that statements can be sent through. */
@@ -40,8 +41,8 @@ export interface Connection {
 	removeListener(event: 'error', listener: (error: unknown) => void): unknown
 	readonly stream?: { destroy?(): void } | undefined
 	readonly config?: { readonly clientFlags?: number } | undefined
-	/** The texts that are prepared on it, those used longest ago first. Ours. */
-	[PREPARED]?: Set<string>
+	/** The texts that stay prepared on it. Ours. */
+	[PREPARED]?: PreparedTexts<true>
 	/** When it was seen first. Ours. */
 	[SINCE]?: Milliseconds
 }

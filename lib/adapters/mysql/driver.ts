@@ -6,7 +6,7 @@ import { ModelError } from '../../crud/model-error.ts'
 import { Deadlines, type Due } from '../../deadlines.ts'
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { Lending } from '../../sql/lending.ts'
-import { isKept } from '../../sql/prepared.ts'
+import { isKept, PreparedTexts } from '../../sql/prepared.ts'
 import { type Bytes, type Milliseconds, type Seconds, steadyClock } from '../../time.ts'
 import { boundedRows } from './bounded-rows.ts'
 import {
@@ -129,8 +129,7 @@ export class MysqlDriver implements Driver {
 				send('query', answered)
 				return
 			}
-			if (isKept(statement)) {
-				keepPrepared(connection, prepared, sql)
+			if (isKept(statement) && staysPrepared(prepared, sql)) {
 				send('execute', answered)
 				return
 			}
@@ -205,32 +204,24 @@ function optionsOf(sql: string, values?: readonly unknown[]): StatementOptions {
 	return values === undefined ? { sql, ...forms } : { sql, values, ...forms }
 }
 
-/** The texts that are prepared on a connection; one that is new to us is looked at first. */
-function preparedOn(connection: Connection): Set<string> {
+/** The texts that stay prepared on a connection; one that is new to us is looked at first. */
+function preparedOn(connection: Connection): PreparedTexts<true> {
 	const known = connection[PREPARED]
 	if (known !== undefined) return known
 	mustCountMatched(connection)
-	const prepared = new Set<string>()
+	const prepared = new PreparedTexts<true>((text) => connection.unprepare(optionsOf(text)), MOST_PREPARED)
 	connection[PREPARED] = prepared
 	// mysql2 emits 'error' for what goes wrong between statements; without a listener the program would end.
 	connection.on('error', () => {})
 	return prepared
 }
 
-/** Notes that a text is used on a connection; the one used longest ago makes room. */
-function keepPrepared(connection: Connection, prepared: Set<string>, text: string): void {
-	if (prepared.size < MOST_PREPARED) {
-		prepared.add(text)
-		return
-	}
-	const isKept = prepared.delete(text)
-	prepared.add(text)
-	if (isKept) return
-	for (const oldest of prepared) {
-		prepared.delete(oldest)
-		connection.unprepare(optionsOf(oldest))
-		break
-	}
+/** What was asked for once is closed again: those who ask for ever other lists take no place of what others ask for. */
+function staysPrepared(prepared: PreparedTexts<true>, text: string): boolean {
+	if (prepared.get(text) !== undefined) return true
+	if (!prepared.isAskedAgain(text)) return false
+	prepared.add(text, true)
+	return true
 }
 
 /** Bit of the protocol's capabilities by which a change counts the rows it has met, not those it has changed. */

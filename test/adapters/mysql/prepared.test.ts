@@ -1,6 +1,7 @@
 /** Which statements a connection of MariaDB keeps prepared, however many lists are asked for. */
 import type { RowDataPacket } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
+import type { Condition } from '../../../lib/crud/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { withTable } from './types.ts'
@@ -13,14 +14,32 @@ function statements(): void {
 			await pool.end()
 		})
 
-		/** How many statements the session has prepared and not closed. */
-		const open = async () => {
-			const [rows] = await pool.query<RowDataPacket[]>(
-				"show session status where Variable_name in ('Com_stmt_prepare', 'Com_stmt_close')",
-			)
-			const count = new Map(rows.map(({ Variable_name: name, Value: value }) => [name, Number(value)]))
-			return (count.get('Com_stmt_prepare') ?? 0) - (count.get('Com_stmt_close') ?? 0)
+		const statusOf = async (name: string) => {
+			const [[row]] = await pool.query<RowDataPacket[]>('show session status where Variable_name = ?', [name])
+			return Number(row?.Value ?? 0)
 		}
+		const everPrepared = () => statusOf('Com_stmt_prepare')
+		/** How many statements the session has prepared and not closed. */
+		const open = async () => (await everPrepared()) - (await statusOf('Com_stmt_close'))
+
+		test('what is asked for once takes no place of what is asked for again', async () => {
+			await withTable(pool, 'myad_prepared', 'id int primary key, n int', async (model) => {
+				const eq = (field: string, length: number): Condition => ({
+					op: 'or',
+					terms: Array.from({ length }, () => ({ op: 'eq', field, value: 1 })),
+				})
+				for (let asked = 0; asked < 2; asked++) await model.count(eq('n', 1))
+				const [before, prepared] = [await open(), await everPrepared()]
+				for (let length = 1; length <= 120; length++) {
+					await model.count(eq('id', length))
+					await model.count({ op: 'not', term: eq('id', length) })
+				}
+				assert.is(await open(), before)
+				assert.is((await everPrepared()) - prepared, 240)
+				await model.count(eq('n', 1))
+				assert.is((await everPrepared()) - prepared, 240)
+			})
+		})
 
 		test('statements of few values stay prepared, and those of many are closed at once', async () => {
 			await withTable(pool, 'myad_prepared', 'id int primary key', async (model) => {
@@ -34,7 +53,7 @@ function statements(): void {
 				for (let length = 1; length <= 20; length++) assert.is(await count(length), length)
 				for (let length = 1; length <= 20; length++) assert.is(await count(length), length)
 				assert.is((await open()) - before, 20)
-				assert.is(await count(128), 128)
+				for (let asked = 0; asked < 2; asked++) assert.is(await count(128), 128)
 				assert.is((await open()) - before, 21)
 				for (let length = 129; length <= 168; length++) assert.is(await count(length), length)
 				assert.is((await open()) - before, 21)
