@@ -6,8 +6,8 @@ import { Deadlines, type Due } from '../../deadlines.ts'
 import { type Driver, RENEWING_PAUSE, type Rows, type Statement } from '../../sql/driver.ts'
 import { isKept } from '../../sql/prepared.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../time.ts'
-import { cancel } from './pg-cancel.ts'
 import { isReadOnly } from './pg-renewing.ts'
+import { cancelSent, cancelUnsent, isUnsent, type PostgresJsQuery } from './postgres-js-cancel.ts'
 import { namesOf, type StatementNames } from './statement-names.ts'
 
 /** What is called of a `sql`, and of the one within a transaction. */
@@ -19,11 +19,6 @@ export interface PostgresJsOptions {
 	readonly prepare: boolean
 	/** Called with the connection; whether others may be sent on it before it is answered. */
 	readonly onexecute?: (connection: unknown) => boolean
-}
-
-/** A statement of its, which it sends when it is first waited for. */
-export interface PostgresJsQuery extends PromiseLike<unknown[][] & { readonly count: number | null }> {
-	cancel(): void
 }
 
 export interface PostgresJsSql extends PostgresJsQueryable {
@@ -39,6 +34,14 @@ export interface PostgresJsTransaction extends PostgresJsQueryable {
 const SENDING = 0.7
 /** How soon it is looked again whether a statement that was given up has come to its turn. */
 const AGAIN: Milliseconds = 500
+/** After each request that it be cancelled the next waits twice as long, up to this: behind a silent network each is one more socket. */
+const LATEST: Milliseconds = 30_000
+
+/** A statement that is waited for. */
+interface Given extends Due {
+	/** How soon it is looked at again. */
+	again: Milliseconds
+}
 
 export class PostgresJsDriver implements Driver {
 	readonly #sql: PostgresJsSql
@@ -143,7 +146,7 @@ export class PostgresJsDriver implements Driver {
 		// Its types want values that it knows; what we bind are texts, booleans and Buffers.
 		const query = sql.unsafe(text, [...values] as never[], { prepare }).values()
 		const sentBy = this.#deadlines.clock() + this.#most * SENDING
-		const item: Due = { due: sentBy, expire: () => this.#giveUp(query, item, sentBy) }
+		const item: Given = { due: sentBy, again: AGAIN, expire: () => this.#giveUp(query, item, sentBy) }
 		this.#deadlines.add(item)
 		try {
 			const rows = await query
@@ -161,15 +164,16 @@ export class PostgresJsDriver implements Driver {
 	 * Cancels a statement that was not sent in time, and one that is not answered in time. One that waits behind others
 	 * on its connection can't be cancelled, only what is at work there: it is looked at again.
 	 */
-	#giveUp(query: PostgresJsQuery, item: Due, sentBy: Milliseconds): void {
+	#giveUp(query: PostgresJsQuery, item: Given, sentBy: Milliseconds): void {
 		if (isUnsent(query)) {
 			cancelUnsent(query)
 			return
 		}
 		const { clock } = this.#deadlines
 		const answeredBy = sentBy + this.#most * (1 - SENDING)
-		if (clock() >= answeredBy) cancelSent(query, this.#sql.options)
-		item.due = Math.max(answeredBy, clock() + AGAIN)
+		const isCancelled = clock() >= answeredBy && cancelSent(query, this.#sql.options)
+		item.due = Math.max(answeredBy, clock() + item.again)
+		if (isCancelled) item.again = Math.min(2 * item.again, LATEST)
 		this.#deadlines.add(item)
 	}
 }
@@ -177,51 +181,6 @@ export class PostgresJsDriver implements Driver {
 /** Whether a statement was prepared on another connection of the server's than the one that is to run it. */
 function isMixedUp(error: unknown): boolean {
 	return error instanceof Error && 'code' in error && (error.code === '26000' || error.code === '42P05')
-}
-
-/** Its `state` is null until it is sent. */
-function isUnsent(query: PostgresJsQuery): boolean {
-	return Reflect.get(query, 'state') === null
-}
-
-/**
- * One for which a connection is being made isn't in the queue; postgres.js would skip it when the connection is there,
- * and never use the connection. So it isn't to be skipped, but nothing is left of it that does anything.
- */
-function cancelUnsent(query: PostgresJsQuery): void {
-	if (!('strings' in query && 'args' in query)) return
-	query.cancel()
-	Object.assign(query, { strings: ['select 1'], args: [], cancelled: null })
-}
-
-/**
- * Cancels a statement that is at work, by a request of ours: that of postgres.js fails by a rejection that nobody can
- * catch. Its connection is free when the server has ended it. Of several hosts it isn't known which one it is; the
- * others don't know the key.
- */
-function cancelSent(query: PostgresJsQuery, options: object): void {
-	const state: unknown = Reflect.get(query, 'state')
-	if (Reflect.get(query, 'active') !== true || typeof state !== 'object' || state === null) return
-	const [processID, secretKey]: unknown[] = [Reflect.get(state, 'pid'), Reflect.get(state, 'secret')]
-	for (const place of placesOf(options)) cancel({ ...place, processID, secretKey })
-}
-
-/** Where its connections may lead to. */
-function placesOf(options: object): { host: unknown; port: unknown; ssl: object | boolean }[] {
-	const [hosts, ports, path, ssl]: unknown[] = ['host', 'port', 'path', 'ssl'].map((name) =>
-		Reflect.get(options, name),
-	)
-	if (!Array.isArray(hosts) || !Array.isArray(ports)) return []
-	const secure = sslOf(ssl)
-	// Of a Unix socket it tells the whole path.
-	const folder = typeof path === 'string' ? path.replace(/\/\.s\.PGSQL\.\d+$/, '') : undefined
-	return hosts.map((host, at) => ({ host: folder ?? host, port: ports[at], ssl: secure }))
-}
-
-/** Its words for a server whose certificate isn't looked at: so that the request goes where the statement went. */
-function sslOf(ssl: unknown): object | boolean {
-	if (ssl === 'require' || ssl === 'allow' || ssl === 'prefer') return { rejectUnauthorized: false }
-	return typeof ssl === 'object' && ssl !== null ? ssl : Boolean(ssl)
 }
 
 /**
