@@ -30,7 +30,13 @@ export class Plans {
 			this.#once.add(selection)
 			return plan
 		}
-		const kept = { plan, bytes: plan.bytes, drop: () => this.#kept.delete(selection) }
+		const kept: KeptPlan = {
+			plan,
+			bytes: plan.bytes,
+			drop: () => this.#kept.delete(selection),
+			older: undefined,
+			newer: undefined,
+		}
 		if (this.#room.add(kept)) this.#kept.set(selection, kept)
 		return plan
 	}

@@ -2,10 +2,11 @@
  * `Room`: how many bytes are kept of what was written once for statements, over all models of one database. What was
  * used longest ago makes room for what comes.
  */
+import { type Linked, RecencyList } from '../cache/recency-list.ts'
 import type { Bytes } from '../time.ts'
 
 /** Something that is kept, and can be written again. */
-export interface Kept {
+export interface Kept extends Linked<Kept> {
 	/** About how many bytes it takes. */
 	readonly bytes: Bytes
 	/** Called when it makes room for others: nobody may hold it any more. */
@@ -19,9 +20,7 @@ const LARGEST_PART = 16
 
 export class Room {
 	readonly #most: Bytes
-	/** What was used longest ago comes first. */
-	readonly #kept = new Set<Kept>()
-	#latest: Kept | undefined
+	readonly #kept = new RecencyList<Kept>()
 	#bytes: Bytes = 0
 
 	constructor(most: Bytes = MOST_BYTES) {
@@ -36,22 +35,20 @@ export class Room {
 	add(kept: Kept): boolean {
 		if (kept.bytes > this.#most / LARGEST_PART) return false
 		this.#kept.add(kept)
-		this.#latest = kept
 		this.#bytes += kept.bytes
-		for (const oldest of this.#kept) {
-			if (this.#bytes <= this.#most) break
-			this.#kept.delete(oldest)
+		while (this.#bytes > this.#most) {
+			const { oldest } = this.#kept
+			if (oldest === undefined) break
+			this.#kept.remove(oldest)
 			this.#bytes -= oldest.bytes
 			oldest.drop()
 		}
 		return true
 	}
 
-	/** Notes that something is used. */
+	/** Notes that something that is kept is used. */
 	touch(kept: Kept): void {
-		if (kept === this.#latest || !this.#kept.delete(kept)) return
-		this.#kept.add(kept)
-		this.#latest = kept
+		this.#kept.touch(kept)
 	}
 }
 

@@ -64,6 +64,8 @@ export class Texts<T = string> {
 class Place<T> implements Kept {
 	value: T | undefined = undefined
 	bytes: Bytes = 0
+	older: Kept | undefined = undefined
+	newer: Kept | undefined = undefined
 	next: Map<Step, Place<T>> | undefined = undefined
 	readonly #before: Place<T> | undefined
 	readonly #step: Step

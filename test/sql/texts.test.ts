@@ -68,6 +68,9 @@ describe('sql/texts', (test) => {
 	})
 })
 
+/** In no list. */
+const NOWHERE = { older: undefined, newer: undefined }
+
 describe('sql/room', (test) => {
 	test('is one for a database', () => {
 		const [one, other] = [{}, {}]
@@ -79,7 +82,7 @@ describe('sql/room', (test) => {
 	test('drops what was used longest ago, once', () => {
 		const room = new Room(160)
 		const dropped: string[] = []
-		const kept = (name: string): Kept => ({ bytes: 10, drop: () => dropped.push(name) })
+		const kept = (name: string): Kept => ({ bytes: 10, drop: () => dropped.push(name), ...NOWHERE })
 		const all = Array.from({ length: 16 }, (_, at) => kept(`${at}`))
 		for (const one of all) assert.ok(room.add(one))
 		assert.is(room.bytes, 160)
@@ -89,6 +92,6 @@ describe('sql/room', (test) => {
 		room.add(kept('b'))
 		assert.equal(dropped, ['1', '2'])
 		assert.is(room.bytes, 160)
-		assert.not(room.add({ bytes: 11, drop: () => dropped.push('large') }))
+		assert.not(room.add({ bytes: 11, drop: () => dropped.push('large'), ...NOWHERE }))
 	})
 })
