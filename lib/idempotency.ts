@@ -4,9 +4,9 @@
  */
 import { CacheFull } from './cache/cache.ts'
 import { cacheRefusal } from './cache/refusal.ts'
-import { sharedKey } from './cache/shares.ts'
 import { RestError } from './error.ts'
 import type { Exchange } from './exchange.ts'
+import { countKey } from './idempotency/count-key.ts'
 import { cacheKeyOf, fingerprintOf } from './idempotency/key.ts'
 import {
 	type Answered,
@@ -25,15 +25,14 @@ import { headers, type Reply } from './reply-text.ts'
 import type { Bytes, Milliseconds, Seconds } from './time.ts'
 
 const DAY: Seconds = 86_400
-/** New keys that one user may use in that time: they are never evicted, and room is shared by all. */
-const MOST_KEYS = 10_000
 /**
  * The cache has so long to take the mark, and as long to take the answer; and `Deadlines` may be late by half. The
  * mark lasts for all of that, so that it never ends before its run.
  */
 const MARGIN: Milliseconds = 1_000
 const MOST_KEPT: Bytes = 1_048_576
-const TOO_MANY = 'Too many Idempotency-Keys, or answers to them, are kept for this user: wait, or send no key'
+const TOO_MANY =
+	'Too many Idempotency-Keys, or answers to them, are kept for this user or network: wait, or send no key'
 /** Refusals of the moment: the same request may be served when it comes again. */
 const PASSING: ReadonlySet<number> = new Set([401, 403, 408, 429])
 
@@ -41,7 +40,7 @@ const PASSING: ReadonlySet<number> = new Set([401, 403, 408, 429])
  * Runs the method, or answers what it has answered before.
  *
  * @throws RestError by the promise: `conflict` while the first is still running, or where its answer could not
- *   be kept; `invalid` for another request under the same key; `too_many_requests` past 10,000 new keys a day;
+ *   be kept; `invalid` for another request under the same key; `too_many_requests` past the new keys of a day;
  *   `unavailable` where the cache fails, as then the method could run twice
  */
 export async function answerOnce(exchange: Exchange, key: string, run: () => Promise<Reply>): Promise<Reply> {
@@ -56,7 +55,7 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	const contentType = exchange.headers['content-type']
 	const fingerprint = await fingerprintOf({ method, target, contentType, bytes: bytesOf(exchange) })
 	const begun = app.deadlines.clock()
-	const before = await begin(exchange, cacheKey, { ...caller, share }, { state: 'running', fingerprint })
+	const before = await begin(exchange, cacheKey, caller, { state: 'running', fingerprint })
 	if (before?.state === 'apart')
 		return repeated(exchange, await apart(exchange, cacheKey, before), fingerprint)
 	if (before !== undefined) return repeated(exchange, before, fingerprint)
@@ -98,32 +97,29 @@ async function begin(
 		// What was there may have ended in between: once more, then.
 		for (let tried = 0; tried < 2; tried++) {
 			if (await cache.add(cacheKey, toValue(running), seconds)) {
-				await countKey(exchange, cacheKey, caller)
+				await counted(exchange, cacheKey, caller)
 				return undefined
 			}
 			const value = await cache.get(cacheKey)
 			if (value !== undefined) return fromValue(value)
 		}
 	} catch (error) {
-		throw error instanceof RestError ? error : cacheRefusal(error, TOO_MANY)
+		if (error instanceof RestError) throw error
+		// Whom nobody knows have one share together: nobody among them has filled it.
+		throw caller.isUser
+			? cacheRefusal(error, TOO_MANY)
+			: new RestError('unavailable', undefined, { cause: error })
 	}
 	return running
 }
 
-/**
- * @throws RestError `too_many_requests` for a key too many; and what the cache throws. The key is then as if it had
- *   never been sent: nothing is run under it.
- */
-async function countKey(exchange: Exchange, cacheKey: string, { id, share }: Caller): Promise<void> {
+/** @throws RestError for a key too many, which is then as if it had never been sent: nothing is run under it */
+async function counted(exchange: Exchange, cacheKey: string, caller: Caller): Promise<void> {
 	try {
-		const count = await exchange.app.cache.increment(sharedKey('idempotency', share, `keys:${id}`), DAY)
-		if (count <= MOST_KEYS) return
-		throw new RestError('too_many_requests', `More than ${MOST_KEYS} Idempotency-Keys were used in a day`, {
-			headers: { 'Retry-After': '3600' },
-		})
+		await countKey(exchange.app.cache, caller)
 	} catch (error) {
 		await forget(exchange, cacheKey)
-		throw error
+		throw error instanceof RestError ? error : cacheRefusal(error, TOO_MANY)
 	}
 }
 

@@ -691,6 +691,49 @@ describe('idempotency', (test) => {
 		assert.is((await keyed('POST /pay/payment', {}, 'k0')).headers['idempotent-replayed'], 'true')
 	})
 
+	class Open extends Payments {
+		override idempotencyKeys = 'anyone'
+	}
+
+	/** Whose share the counts of 2001:db8::/48 are. */
+	const OF_48 = '2001%3Adb8%3A0/48'
+
+	/** A request of nobody known, from an address. */
+	function openly({ server }: Trial, remoteAddress: string, key: string): Promise<InjectedReply> {
+		const headers = { 'idempotency-key': key }
+		return server.inject({ method: 'POST', url: '/pay/payment', body: {}, headers, remoteAddress })
+	}
+
+	const networks: [what: string, counter: string, most: number, from: string, other: string][] = [
+		['an address', '192.0.2.1:keys:address:192.0.2.1', 1_000, '192.0.2.1', '192.0.2.2'],
+		['64 bits', `${OF_48}:keys:address:2001:db8:0:1`, 1_000, '2001:db8:0:1::9', '2001:db8:0:2::1'],
+		['56 bits', `${OF_48}:keys:address:2001:db8:0:0/56`, 4_000, '2001:db8:0:2::', '2001:db8:0:100::'],
+		['48 bits', `${OF_48}:keys:address:2001:db8:0/48`, 8_000, '2001:db8:0:100::', '2001:db8:1::'],
+	]
+	for (const [what, counter, most, from, other] of networks) {
+		test(`with idempotencyKeys anyone, ${what} may use ${most} new keys a day`, async () => {
+			const cache = new MemoryCache({ max: 1_000 })
+			const open = trial({ cache }, new Open())
+			cache.set(`idempotency:${counter}`, most - 1, 60)
+			assert.is((await openly(open, from, 'a')).status, 201)
+			const refused = await openly(open, from, 'b')
+			assert.equal([refused.status, refused.headers['retry-after']], [429, '3600'])
+			assert.is((await openly(open, other, 'c')).status, 201)
+			assert.is((await openly(open, from, 'a')).headers['idempotent-replayed'], 'true')
+		})
+	}
+
+	test('a share that unknown callers have filled together is 503, and no fault of theirs', async () => {
+		const cache = new MemoryCache({ max: 1_000 })
+		const open = trial({ cache }, new Open())
+		let last: InjectedReply | undefined
+		for (let at = 0; at < 1_000 && last?.status !== 503; at++) {
+			last = await openly(open, `192.0.2.${at % 250}`, `k${at}`)
+			assert.not.equal(last.status, 429)
+		}
+		assert.is(last?.status, 503)
+	})
+
 	test('behind a parser, what it has made of the body is compared', async () => {
 		const handler = new Payments()
 		const server = createServer(
