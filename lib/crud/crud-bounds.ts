@@ -1,6 +1,7 @@
 /** The options of a `CrudHandler` that are numbers, with their defaults and ranges. Called by `crud-plan.ts`. */
 import type { Bytes } from '../time.ts'
 import type { CrudOptions } from './crud-options.ts'
+import { LARGEST_PAGE } from './model-error.ts'
 
 /** What a client may ask of a list. */
 export interface CrudBounds {
@@ -11,8 +12,6 @@ export interface CrudBounds {
 	readonly maxIn: number
 }
 
-/** A quarter of a GiB: a string of V8 holds no more than half a GiB. */
-const LARGEST_PAGE: Bytes = 268_435_456
 /** The greatest that each can be; any number where none is named. */
 const GREATEST: Partial<Record<string, number>> = {
 	maxPageBytes: LARGEST_PAGE,

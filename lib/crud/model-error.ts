@@ -33,6 +33,9 @@ export interface RaisedError {
 	readonly message: string
 }
 
+/** Most bytes that a page may be allowed: a quarter of a GiB. One text of V8 holds no more than half a GiB. */
+export const LARGEST_PAGE: Bytes = 268_435_456
+
 /** Bytes of UTF-8 that a unit of UTF-16 has at most. */
 const MOST_OF_A_UNIT = 3
 

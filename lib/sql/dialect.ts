@@ -61,9 +61,6 @@ export interface ListParts {
 	readonly looksBeyond: boolean
 }
 
-/** Most bytes of the JSON of a list: a quarter of a GiB. One text of V8 holds no more than half a GiB. */
-export const MOST_BYTES: Bytes = 268_435_456
-
 /** How many records the statement of a list reads. */
 export function countRead({ limit, looksBeyond }: ListParts): number {
 	return looksBeyond ? limit + 1 : limit

@@ -6,7 +6,8 @@ import type { Column, Table } from './table.ts'
 /** The alias of the table in everything that reads. */
 export const ALIAS = 'b'
 
-export function tableName(dialect: Dialect, { schema, name }: Table): string {
+/** @param dialect what is known of it, while it is being made */
+export function tableName(dialect: Pick<Dialect, 'quote'>, { schema, name }: Table): string {
 	return schema === undefined ? dialect.quote(name) : `${dialect.quote(schema)}.${dialect.quote(name)}`
 }
 

@@ -16,13 +16,13 @@ import type {
 	Selection,
 	Values,
 } from '../crud/model.ts'
-import { ModelError } from '../crud/model-error.ts'
+import { LARGEST_PAGE, ModelError } from '../crud/model-error.ts'
 import type { Seconds } from '../time.ts'
 import { whyAbsent } from './absent.ts'
 import { askForLife } from './ask-for-life.ts'
 import { Asking } from './asking.ts'
 import { writeCondition } from './condition.ts'
-import { type Dialect, type ListParts, MOST_BYTES, Sql } from './dialect.ts'
+import { type Dialect, type ListParts, Sql } from './dialect.ts'
 import type { Driver } from './driver.ts'
 import { idOf, isGiven } from './key.ts'
 import { writeAfter } from './keyset.ts'
@@ -89,7 +89,7 @@ export class SqlModel implements Model {
 			where: where && ((sql) => writeCondition(sql, where, columns, ALIAS)),
 			after: after && ((sql) => writeAfter(sql, order, after, ALIAS)),
 			total: query.total,
-			maxBytes: Math.min(query.maxBytes ?? MOST_BYTES, MOST_BYTES),
+			maxBytes: Math.min(query.maxBytes ?? LARGEST_PAGE, LARGEST_PAGE),
 			looksBeyond: true,
 		}
 		const listed = (await this.#page(parts)) ?? (await this.#page({ ...parts, looksBeyond: false }))

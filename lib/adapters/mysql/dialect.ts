@@ -7,6 +7,7 @@ import {
 	type Sql,
 	type TextMatch,
 } from '../../sql/dialect.ts'
+import { tableName } from '../../sql/name.ts'
 import type { Room } from '../../sql/room.ts'
 import type { Column, Table } from '../../sql/table.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, unbroken } from './column-sql.ts'
@@ -18,6 +19,7 @@ import { quoteName } from './text.ts'
 
 export function mysqlDialect({ returnsInserted, returnsDeleted }: Server, table: Table, room: Room): Dialect {
 	const record = rememberedRecord()
+	const name = tableName({ quote: quoteName }, table)
 	const writing = { record, cursor: rememberedCursor(room), isKeyed: isKeyed(table) }
 	return {
 		name: 'mysql',
@@ -28,8 +30,8 @@ export function mysqlDialect({ returnsInserted, returnsDeleted }: Server, table:
 		skipsSilently: false,
 		gathers: true,
 		// A node of Galera without a majority answers anything but what asks for a table.
-		takesReads: `select 1 from ${nameOf(table)} limit 0`,
-		takesChanges: `select 1 from dual where @@global.read_only = 0 and not exists (select 1 from ${nameOf(table)} limit 0)`,
+		takesReads: `select 1 from ${name} limit 0`,
+		takesChanges: `select 1 from dual where @@global.read_only = 0 and not exists (select 1 from ${name} limit 0)`,
 		insertNothing: ' () values ()',
 		quote: quoteName,
 		placeholder: (_, column) => (column === undefined ? '?' : mysqlColumn(column).sql.placeholder),
@@ -60,11 +62,7 @@ export function mysqlDialect({ returnsInserted, returnsDeleted }: Server, table:
 	}
 }
 
-function nameOf({ schema, name }: Table): string {
-	return schema === undefined ? quoteName(name) : `${quoteName(schema)}.${quoteName(name)}`
-}
-
-export function refOf(column: Column, alias: string): string {
+function refOf(column: Column, alias: string): string {
 	return alias === '' ? quoteName(column.name) : `${alias}.${quoteName(column.name)}`
 }
 

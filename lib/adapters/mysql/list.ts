@@ -3,6 +3,7 @@ import type { Listed } from '../../crud/model.ts'
 import { ModelError, refuseLarger } from '../../crud/model-error.ts'
 import type { Dialect, ListParts, Sql } from '../../sql/dialect.ts'
 import type { Rows } from '../../sql/driver.ts'
+import { tableName } from '../../sql/name.ts'
 import type { Room } from '../../sql/room.ts'
 import type { Table } from '../../sql/table.ts'
 import { Texts } from '../../sql/texts.ts'
@@ -66,7 +67,7 @@ function writePage(sql: Sql, parts: ListParts, isKeyed: boolean): void {
 	}
 	const key = quoteName(parts.table.key)
 	sql.add(parts.total ? ') p on true left join ' : ') p straight_join ')
-	sql.add(`${tableOf(parts)} b on b.${key} = p.${key}`)
+	sql.add(`${tableName(sql.dialect, parts.table)} b on b.${key} = p.${key}`)
 }
 
 /** The key, and the columns of the order, each once. */
@@ -80,7 +81,7 @@ function writeSource(
 	parts: ListParts,
 	conditions: readonly (((sql: Sql) => void) | undefined)[],
 ): void {
-	sql.add(`${tableOf(parts)} b`)
+	sql.add(`${tableName(sql.dialect, parts.table)} b`)
 	let before = ' where '
 	for (const write of conditions) {
 		if (write === undefined) continue
@@ -113,10 +114,6 @@ function writeLimit(sql: Sql, { limit, offset }: ListParts): void {
 function digitsOf(count: number): string {
 	if (Number.isSafeInteger(count) && count >= 0) return String(count)
 	throw new RangeError(`a limit and an offset must be whole numbers from 0 on, got ${String(count)}`)
-}
-
-function tableOf({ table: { schema, name } }: ListParts): string {
-	return schema === undefined ? quoteName(name) : `${quoteName(schema)}.${quoteName(name)}`
 }
 
 /** The cursor's expression, worked out once for an order's columns, as long as the table is what it is. */
