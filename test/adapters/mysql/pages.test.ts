@@ -118,16 +118,6 @@ function pages(): void {
 			})
 		})
 
-		test('a record that the server can’t write is too large for a list', async () => {
-			await withTable(pool, 'myad_packet', 'id int primary key auto_increment, t longtext', async (model) => {
-				const [[packet]] = await pool.query<RowDataPacket[]>('select @@max_allowed_packet as most')
-				await pool.query("insert into myad_packet (t) values (repeat('\"', ?))", [Number(packet?.most) * 0.6])
-				const order = [{ field: 'id', descending: false }]
-				assert.is(await refusal(model.list({ ...ALL, selection: select('id', 't'), order })), 'too_large')
-				assert.equal(await idsOf(model, { ...ALL, selection: select('id'), order }), [1])
-			})
-		})
-
 		test('a list whose connection is killed is refused at once', async () => {
 			const own = openPool({}, { connectionLimit: 1 })
 			const query = { ...ALL, selection: select('id', 's'), order: [{ field: 'id', descending: false }] }
