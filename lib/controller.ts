@@ -94,8 +94,6 @@ export class Controller implements HandlerController {
 			hooks,
 			view: hooks === undefined ? view : viewOnce(view),
 		}
-		const dropped = instance.suppressOutput ? undefined : droppedStar(instance, RestHandler.prototype)
-		if (dropped !== undefined) this.#app.logger.warn({ handler: name }, dropped)
 		this.#options.health?.refuseCollision(path, mount)
 		if (!this.#mounts.add(mount))
 			throw new TypeError(`${JSON.stringify(path)} is mounted twice: give each handler a path of its own`)
@@ -115,6 +113,8 @@ export class Controller implements HandlerController {
 	#warn(instance: RestHandler, name: string, nearMisses: readonly NearMiss[]): void {
 		if (instance.suppressOutput || this.#warned.has(instance.constructor)) return
 		this.#warned.add(instance.constructor)
+		const dropped = droppedStar(instance, RestHandler.prototype)
+		if (dropped !== undefined) this.#app.logger.warn({ handler: name }, dropped)
 		for (const miss of nearMisses) this.#app.logger.warn({ handler: name }, nearMissText(name, miss))
 	}
 

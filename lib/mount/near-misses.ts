@@ -85,7 +85,7 @@ function sourceOf(handler: object, base: object): string {
 
 /** Whether a method is named behind a dot, or in quotes: `this.getArticle(id)`. */
 function isCalled(name: string, source: string): boolean {
-	const escaped = name.replaceAll('$', '\\$&')
+	const escaped = name.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 	return new RegExp(`(?:[.]|\\[['"\`])${escaped}(?![\\w$])`).test(source)
 }
 

@@ -72,8 +72,8 @@ describe('mount/inherited-access', (test) => {
 		assert.match(String(droppedStar(new Young(), top)), /^Young\.access replaces that of Old/)
 	})
 
-	test('it is told when the class is mounted, with what to write', () => {
-		const { lines } = asking({ a: new Dropping(), b: new Open() }, { authenticator })
+	test('it is told once, when the class is mounted, with what to write', () => {
+		const { lines } = asking({ a: new Dropping(), b: new Open(), c: new Dropping() }, { authenticator })
 		assert.equal(
 			lines.map(({ level, message }) => [level, message]),
 			[

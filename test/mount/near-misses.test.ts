@@ -63,6 +63,11 @@ describe('mount/near-misses', (test) => {
 	)
 	for (const name of others) test(`${name} is none`, () => assert.is(meant(name), undefined))
 
+	test('a name may have any characters', () => {
+		for (const name of ['update_a(b', 'update_[b', 'update_a*b', 'update_a$b'])
+			assert.is(meant(name), name.replace('update', 'patch'))
+	})
+
 	test('a handler tells of each once, with what was meant', () => {
 		class Blog extends RestHandler {
 			get_it() {}
