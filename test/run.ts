@@ -105,8 +105,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 	process.once(signal, () => {
 		for (const child of running) child.kill('SIGKILL')
 	})
-const found = await Promise.all(PATTERNS.map(suites))
-await databases.drop()
+const found = await Promise.all(PATTERNS.map(suites)).finally(databases.drop)
 const whole = found.filter((counts) => counts !== undefined)
 if (whole.length === PATTERNS.length) {
 	for (const [at, word] of COUNTS.entries()) {

@@ -98,13 +98,19 @@ async function runningRedis(): Promise<{ port: number; end(): Promise<void> }> {
 async function onPostgres(text: string): Promise<void> {
 	const client = new pg.Client({ ...SERVER, connectionTimeoutMillis: 30_000 })
 	await client.connect()
-	// What a test has left behind is ended with its database.
-	await client.query(text.startsWith('drop') ? `${text} with (force)` : text)
-	await client.end()
+	try {
+		// What a test has left behind is ended with its database.
+		await client.query(text.startsWith('drop') ? `${text} with (force)` : text)
+	} finally {
+		await client.end()
+	}
 }
 
 async function onMariadb(text: string): Promise<void> {
 	const connection = await mysql.createConnection({ ...MARIADB, connectTimeout: 30_000 })
-	await connection.query(text)
-	await connection.end()
+	try {
+		await connection.query(text)
+	} finally {
+		await connection.end()
+	}
 }
