@@ -1,9 +1,11 @@
 /** Where PostgreSQL's pages end: what Node takes off them, and where a cursor goes on. */
+import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { PostgresModel } from '../../../lib/adapters/postgres.ts'
 import type { Model, Value } from '../../../lib/crud/model.ts'
+import { ModelError } from '../../../lib/crud/model-error.ts'
 import { describe } from '../../helpers/describe.ts'
-import { type DriverName, driversHere } from '../../helpers/postgres.ts'
+import { type DriverName, driversHere, SERVER } from '../../helpers/postgres.ts'
 import { databaseLater } from './databases.ts'
 
 const TABLE = 'pgad_pages'
@@ -91,4 +93,53 @@ function pages(name: DriverName): void {
 	})
 }
 
-for (const name of await driversHere()) pages(name)
+const names = await driversHere()
+for (const name of names) pages(name)
+
+if (names.includes('pg'))
+	describe('postgres: pages that are too large', (test) => {
+		test('are refused by one statement, unless they may fit without the record behind them', async () => {
+			const pool = new pg.Pool({ ...SERVER, max: 1 })
+			const table = `pgad_large_${process.pid}`
+			let statements = 0
+			pool.on('acquire', () => statements++)
+			try {
+				await pool.query(`create table ${table} (id int primary key, t text not null, j json not null)`)
+				await pool.query(
+					`insert into ${table} select n, repeat('é', 50000), '[1,\n2]' from generate_series(1, 3) n`,
+				)
+				const model = await PostgresModel.open(pool, table)
+				for (const fields of [
+					['id', 't'],
+					['id', 't', 'j'],
+				]) {
+					const selection = { fields, names: fields, version: undefined }
+					const order = [{ field: 'id', descending: false }]
+					const query = {
+						selection,
+						order,
+						limit: 2,
+						offset: 0,
+						after: undefined,
+						where: undefined,
+						total: true,
+					}
+					const whole = (await model.list(query)).json
+					const bytes = Buffer.byteLength(whole)
+					const asked = async (maxBytes: number, limit = 2) => {
+						statements = 0
+						const answer = await model.list({ ...query, limit, maxBytes }).catch((error: unknown) => error)
+						return [answer instanceof ModelError ? answer.kind : answer, statements]
+					}
+					const listed = { json: whole, next: '[2]', total: 3 }
+					assert.equal(await asked(bytes + 10), [listed, 2])
+					assert.equal(await asked(bytes - 10), ['too_large', 1])
+					assert.equal(await asked(bytes - 10, 3), ['too_large', 1])
+					assert.equal(await asked(100, 0), [{ json: '[]', next: undefined, total: 3 }, 2])
+				}
+			} finally {
+				await pool.query(`drop table if exists ${table}`)
+				await pool.end()
+			}
+		})
+	})
