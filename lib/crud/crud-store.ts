@@ -115,7 +115,8 @@ async function createWith(
 			? values
 			: { ...values, [field.name]: firstVersion(field) }
 	const asked = view[ASKED]
-	const created = await retold(plan, 'create', () => plan.model.create(versioned, fetched(view)), scope)
+	const create = () => plan.model.create(versioned, fetched(view))
+	const created = await retold(plan, 'create', create, scope, given)
 	if (!Object.isFrozen(asked)) asked.createdId = created.id
 	return answerOf(view, created.id, created)
 }
@@ -181,6 +182,7 @@ async function changeWith(
 				operation,
 				() => plan.model.update(key, changes, selection, { where, version }),
 				scope,
+				changes,
 			),
 		)
 	// Nothing is to be changed: the record is as it is, and so is its version.

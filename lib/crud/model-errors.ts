@@ -5,6 +5,7 @@ import type { Detail } from '../wire/codes.ts'
 import type { CrudOperation } from './crud-options.ts'
 import type { CrudPlan, FieldMap } from './crud-plan.ts'
 import { shownMessage } from './database-messages.ts'
+import { DEFAULT } from './model.ts'
 import { GoneField, ModelError } from './model-error.ts'
 import { EVERYTHING, type Scope } from './scope.ts'
 
@@ -17,6 +18,11 @@ const RETRY: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown', string>
 
 const NONE: FieldMap = new Map()
 
+/** What a model was given to store, by its names. */
+type Written = Readonly<Record<string, unknown>>
+
+const NOTHING: Written = Object.freeze({})
+
 /**
  * Waits for whoever asks a model: a step of ours, or a subclass's own method.
  *
@@ -28,11 +34,12 @@ export async function retold<T>(
 	operation: CrudOperation,
 	ask: () => T | PromiseLike<T>,
 	scope: Scope = EVERYTHING,
+	written: Written = NOTHING,
 ): Promise<T> {
 	try {
 		return await ask()
 	} catch (error) {
-		throw restErrorOf(error, plan, operation, scope)
+		throw restErrorOf(error, plan, operation, scope, written)
 	}
 }
 
@@ -42,6 +49,7 @@ export function restErrorOf(
 	plan: CrudPlan,
 	operation?: CrudOperation,
 	scope: Scope = EVERYTHING,
+	written: Written = NOTHING,
 ): unknown {
 	if (!(error instanceof ModelError)) return error
 	const gone = error.cause instanceof GoneField ? namedBy(scope, error) : undefined
@@ -89,8 +97,26 @@ export function restErrorOf(
 				message,
 			)
 		default:
-			return unstorable(error, plan, operation, message)
+			return unstorable(named(error, plan, written), plan, operation, message)
 	}
+}
+
+/**
+ * A database that refuses a value doesn't say of which column. Most types are checked before it: it is one of those that
+ * it alone knows (inet, a range, an array).
+ */
+function named(error: ModelError, { fields }: CrudPlan, written: Written): ModelError {
+	if (error.kind !== 'invalid' || error.fields.length > 0) return error
+	const unchecked = [...fields.values()].filter(
+		({ field: { name, type } }) =>
+			(type === 'other' || type === 'json') && (written[name] ?? DEFAULT) !== DEFAULT,
+	)
+	return new ModelError(
+		error.kind,
+		unchecked.map(({ field }) => field.name),
+		error,
+		error.raised,
+	)
 }
 
 function namedBy(scope: Scope, { fields }: ModelError): string | undefined {
@@ -134,6 +160,10 @@ function unstorable(
 	const code = error.kind === 'not_null' ? 'required' : error.kind
 	const message = error.kind === 'not_null' ? 'must not be null' : "can't be stored with this value"
 	const found = details(error, plan, operation, code, message)
+	if (error.cause instanceof ModelError && found.length > 1) {
+		const names = found.map(({ field }) => field).join(', ')
+		return new RestError('invalid', raised ?? `A value can not be stored: one of ${names}`, { cause: error })
+	}
 	if (found.length > 0 && raised === undefined) return invalid(found)
 	return new RestError('invalid', raised ?? 'A value can not be stored', { details: found, cause: error })
 }

@@ -44,10 +44,12 @@ export function operatorsOf({ type, wholeOnly }: Pick<Field, 'type' | 'wholeOnly
  *
  * @throws RestError `bad_request` for one that the field doesn't have
  */
-export function operatorOf({ field }: CrudField, name: string, place: string): Operator {
+export function operatorOf({ field, name: own }: CrudField, name: string, place: string): Operator {
 	const known = operatorsOf(field)
 	const operator = known.find((one) => one === name)
 	if (operator !== undefined) return operator
+	if (known.length === 1)
+		throw badQuery(place, 'unknown', `can't be compared with a value: there is ${own}[null] alone`)
 	throw unknownName(place, 'is no operator of this field: there are', known)
 }
 

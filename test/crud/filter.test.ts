@@ -166,8 +166,11 @@ describe('crud/filter', (test) => {
 		assert.equal(await idsOf(odd, '/article?raw[null]=false'), [2])
 		assert.equal(await idsOf(odd, '/article?flag=true'), [1])
 		assert.equal(await idsOf(odd, '/article?address[startsWith]=10.'), [1])
-		for (const text of ['data=1', 'raw=AQ==', 'flag[gt]=false', 'address=10.0.0.1', 'data[contains]=a']) {
+		for (const text of ['flag[gt]=false', 'address=10.0.0.1']) {
 			assert.match(await refusalOf(odd, `/article?${text}`), /^400 .*is no operator of this field/)
+		}
+		for (const text of ['data=1', 'raw=AQ==', 'data[contains]=a']) {
+			assert.match(await refusalOf(odd, `/article?${text}`), /^400 .*can't be compared with a value: there is/)
 		}
 		for (const name of ['data', 'raw', 'address'])
 			assert.is(await refusalOf(odd, `/article?sort=${name}`), '400 sort may only name id, flag')

@@ -249,3 +249,59 @@ describe("crud: what a model refuses a handler's own methods", (test) => {
 		assert.is((await asked.ask('POST /article/many')).status, 500)
 	})
 })
+
+describe('crud: a value that only the database could refuse', (test) => {
+	/** Refuses as PostgreSQL does, which names no column. */
+	class Unnamed extends MemoryModel {
+		constructor() {
+			const nullable = true
+			super('host', {
+				key: 'id',
+				fields: {
+					id: 'integer',
+					title: { type: 'text', nullable },
+					address: { type: 'other', nullable },
+					tags: { type: 'json', nullable },
+				},
+				rows: [{}],
+			})
+		}
+		override create(): Promise<never> {
+			return Promise.reject(new ModelError('invalid'))
+		}
+		override update(): Promise<never> {
+			return Promise.reject(new ModelError('invalid'))
+		}
+	}
+	const asked = articles(
+		new CrudHandler(new Unnamed(), {
+			visible: 'all',
+			updatable: ['title', 'address', 'tagList'],
+			columns: { tagList: 'tags' },
+			allow: ['list', 'create', 'update'],
+		}),
+	)
+	const rows: [body: object, error: string, fields: string[]][] = [
+		[{ title: 'a', address: 'abc' }, "address can't be stored with this value", ['address']],
+		[{ tagList: 'x', address: null }, "tagList can't be stored with this value", ['tagList']],
+		[{ address: 'abc', tagList: [] }, 'A value can not be stored: one of address, tagList', []],
+		[{ title: 'a' }, 'A value can not be stored', []],
+	]
+	for (const [body, error, fields] of rows) {
+		test(`names what it may be: ${Object.keys(body).join()}`, async () => {
+			for (const request of ['POST /article', 'PATCH /article/1']) {
+				const { status, json } = await asked.ask(request, { body })
+				const said = json() as { error: string; details?: { field: string }[] }
+				assert.is(`${status} ${said.error}`, `422 ${error}`)
+				assert.equal(said.details?.map(({ field }) => field) ?? [], fields)
+			}
+		})
+	}
+
+	test('nor can be compared, which is said of it', async () => {
+		assert.match(
+			await asked.said('/article?tagList=x'),
+			"tagList can't be compared with a value: there is tagList[null] alone",
+		)
+	})
+})
