@@ -19,7 +19,9 @@ import { changeChecked, checkedId, confine, createChecked, removeRecord } from '
 import { type Asked, ask, type CrudFacts, type CrudView, FACTS } from './crud-view.ts'
 import { recordUrl } from './link.ts'
 import { type CrudQuery, listQuery, selectionOf } from './list-query.ts'
+import type { Condition } from './model.ts'
 import { retold } from './model-errors.ts'
+import { allOf } from './operator.ts'
 import { QueryParams } from './query-params.ts'
 import { unknownName } from './refusal.ts'
 import { Writer } from './write.ts'
@@ -69,8 +71,9 @@ async function list(view: CrudView): Promise<unknown> {
 }
 
 /** What the request asks a list for, for methods beside the operations. */
-export function requestedList(view: CrudView): CrudQuery {
-	return queryOf(view, exchangeOf(view, 'listQuery'))
+export function requestedList(view: CrudView, where?: Condition): CrudQuery {
+	const query = queryOf(view, exchangeOf(view, 'listQuery'))
+	return where === undefined ? query : { ...query, where: allOf(where, query.where) }
 }
 
 function queryOf(view: CrudView, exchange: Exchange): CrudQuery {

@@ -11,7 +11,7 @@ import type { CrudPage, CrudRecord } from './crud-record.ts'
 import { changeRecord, createRecord, listRecords, readRecord, removeRecord } from './crud-store.ts'
 import { ASKED, type Asked, askedFor, type CrudFacts, FACTS, need } from './crud-view.ts'
 import { type CrudQuery, plainQuery, wholeQuery } from './list-query.ts'
-import type { Model } from './model.ts'
+import type { Condition, Model } from './model.ts'
 
 /** Values by the names of fields, of `create`, `update` and `replace`. */
 export type CrudValues = Readonly<Record<string, unknown>>
@@ -143,12 +143,13 @@ export class CrudHandler extends RestHandler {
 	 * What this request asks a list for: its filters, search, sort, page and fields, read from the query as `list` reads
 	 * them. For methods that answer a list of their own:
 	 *
-	 *     get_public() { return this.list({ ...this.listQuery(), where: PUBLIC }) }
+	 *     get_public() { return this.list(this.listQuery(PUBLIC)) }
 	 *
+	 * @param where what must hold beside the request's own conditions
 	 * @throws RestError `bad_request` for what a list refuses
 	 */
-	listQuery(): CrudQuery {
-		return requestedList(this)
+	listQuery(where?: Condition): CrudQuery {
+		return requestedList(this, where)
 	}
 
 	/**

@@ -201,7 +201,7 @@ describe('crud: pages that other methods answer', (test) => {
 			return reply(await this.list({ limit: 2 }), { meta: { own: true } })
 		}
 		ofOwner(owner: string) {
-			return this.list({ ...this.listQuery(), where: { op: 'eq', field: 'owner', value: owner } })
+			return this.list(this.listQuery({ op: 'eq', field: 'owner', value: owner }))
 		}
 		async get_one() {
 			return this.read('1')
@@ -275,6 +275,8 @@ describe('crud: pages that other methods answer', (test) => {
 		const asked = pages()
 		assert.equal(await idsOf(asked, '/article/of/ann'), [1, 3, 5])
 		assert.equal(await idsOf(asked, '/article/of/ann?sort=-id&limit=2'), [5, 3])
+		// The client's own conditions hold beside it.
+		assert.equal(await idsOf(asked, '/article/of/ann?id[gt]=1'), [3, 5])
 		const first = await asked.ask('/article/of/ann?sort=-id&limit=2&fields=id')
 		const [, next = ''] = /^<([^>]+)>/.exec(String(first.headers.link)) ?? []
 		assert.equal(await dataOf(asked, next), [{ id: 1 }])
