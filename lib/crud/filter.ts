@@ -5,6 +5,7 @@ import type { CrudPlan, FieldMap } from './crud-plan.ts'
 import type { Condition } from './model.ts'
 import {
 	allOf,
+	checkCount,
 	compared,
 	looksIntoText,
 	type Operator,
@@ -129,12 +130,11 @@ function operation(
 		if (typeof given !== 'boolean') throw badQuery(place, 'boolean', 'must be true or false')
 		return { op: 'null', field: column, value: given }
 	}
-	const { maxIn } = count
-	if (!takesList(operator))
-		return compared(field, operator, [operand(field, operator, given, place)], maxIn, place)
+	if (!takesList(operator)) return compared(field, operator, [operand(field, operator, given, place)], place)
 	if (!Array.isArray(given)) throw badQuery(place, 'array', 'must be an array of values')
+	checkCount(operator, given.length, count.maxIn, place)
 	const values = given.map((one, index) => operand(field, operator, one, `${place}.${index}`))
-	return compared(field, operator, values, maxIn, place)
+	return compared(field, operator, values, place)
 }
 
 function operand(field: CrudField, operator: Operator, given: unknown, place: string): Given {

@@ -77,26 +77,23 @@ function ignoresCase(operator: Operator): operator is keyof typeof IGNORING {
 }
 
 /**
- * A field compared with values: one, or a list's.
+ * A field compared with values: one, or a list's, which have been counted.
  *
- * @throws RestError `bad_request` for a list that is too long, and for a `between` that isn't of two
+ * @throws RestError `bad_request` for no value, and for a text to look for that is too long
  */
 export function compared(
 	{ field }: CrudField,
 	operator: Exclude<Operator, 'null'>,
 	values: readonly Given[],
-	maxIn: number,
 	place: string,
 ): Condition {
 	const { name } = field
 	const [first, second] = values
-	if (values.length > maxIn && operator !== 'between')
-		throw badQuery(place, 'max', `may have at most ${maxIn} values`)
 	if (operator === 'in') return anyOf(name, values)
 	if (operator === 'nin') return { op: 'not', term: anyOf(name, values) }
 	if (first === undefined) throw badQuery(place, 'required', 'needs a value')
 	if (operator === 'between') {
-		if (second === undefined || values.length > 2) throw badQuery(place, 'between', 'needs two values')
+		if (second === undefined) throw badQuery(place, 'between', 'needs two values')
 		return {
 			op: 'and',
 			terms: [
@@ -111,6 +108,17 @@ export function compared(
 	}
 	if (looksForPart(operator)) return { op: operator, field: name, value: partOf(String(first), place) }
 	return { op: operator, field: name, value: first }
+}
+
+/**
+ * How many values a list may have, looked at before any of them is.
+ *
+ * @throws RestError `bad_request` for a list that is too long, and for a `between` that isn't of two
+ */
+export function checkCount(operator: Operator, count: number, maxIn: number, place: string): void {
+	if (operator === 'between' && count !== 2) throw badQuery(place, 'between', 'needs two values')
+	if (count > maxIn && operator !== 'between')
+		throw badQuery(place, 'max', `may have at most ${maxIn} values`)
 }
 
 /** A text that is looked for in others. @throws RestError `bad_request` for one that is too long */

@@ -10,7 +10,7 @@ import type { CrudField } from './crud-field.ts'
 import type { CrudPlan } from './crud-plan.ts'
 import { fieldCondition, filterCondition, TermCount } from './filter.ts'
 import type { Condition } from './model.ts'
-import { compared, looksIntoText, operandField, operatorOf, takesList } from './operator.ts'
+import { checkCount, compared, looksIntoText, operandField, operatorOf, takesList } from './operator.ts'
 import { badQuery, badValue, unknownName } from './refusal.ts'
 import { searchCondition } from './search.ts'
 import { type Given, valueFromText } from './value-from-text.ts'
@@ -110,7 +110,8 @@ export class QueryParams {
 		}
 		if (operator === 'eq') {
 			this.#count.add(name)
-			this.terms.push(compared(field, 'in', values.map(read), this.#plan.maxIn, name))
+			checkCount('in', values.length, this.#plan.maxIn, name)
+			this.terms.push(compared(field, 'in', values.map(read), name))
 			return
 		}
 		for (const text of values) {
@@ -119,7 +120,8 @@ export class QueryParams {
 			if (operator === 'null') this.terms.push(nullCondition(field.field.name, text, name))
 			else {
 				const parts = takesList(operator) ? text.split(',') : [text]
-				this.terms.push(compared(field, operator, parts.map(read), this.#plan.maxIn, name))
+				if (takesList(operator)) checkCount(operator, parts.length, this.#plan.maxIn, name)
+				this.terms.push(compared(field, operator, parts.map(read), name))
 			}
 		}
 	}

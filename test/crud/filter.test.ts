@@ -106,6 +106,10 @@ describe('crud/filter', (test) => {
 		['filter=[]', '400 filter must be an object, such as {"field":value} or {"or":[…]}'],
 		['filter=null', '400 filter must be an object, such as {"field":value} or {"or":[…]}'],
 		[`id[in]=${'1,'.repeat(100)}1`, '400 id[in] may have at most 100 values'],
+		// Before any of them is looked at.
+		[`id[in]=${'x,'.repeat(100)}x`, '400 id[in] may have at most 100 values'],
+		[`id[between]=${'x,'.repeat(100)}x`, '400 id[between] needs two values'],
+		[`${'id=x&'.repeat(100)}id=x`, '400 id may have at most 100 values'],
 	]
 	for (const [text, message] of refused) {
 		test(`?${text.slice(0, 30)} is refused`, async () =>
@@ -118,6 +122,8 @@ describe('crud/filter', (test) => {
 		[{ id: { gt: null } }, '400 filter.id.gt must be a whole number, within 9007199254740991 of zero'],
 		[{ id: { in: 1 } }, '400 filter.id.in must be an array of values'],
 		[{ id: { in: [[1]] } }, '400 filter.id.in.0 must be a whole number, within 9007199254740991 of zero'],
+		[{ id: { in: Array(101).fill('x') } }, '400 filter.id.in may have at most 100 values'],
+		[{ id: { between: ['x', 1, 2] } }, '400 filter.id.between needs two values'],
 		[{ id: { null: 'true' } }, '400 filter.id.null must be true or false'],
 		[{ title: 5 }, '400 filter.title must be a string'],
 		[{ title: { contains: 5 } }, '400 filter.title.contains must be a string'],
