@@ -59,6 +59,8 @@ function nameOf({ scheme }: Challenge): string {
 function schemeOf({ scheme, params }: Challenge, authenticator: Authenticator): Part {
 	const header = params.get('header')
 	if (scheme === 'apikey' && header !== undefined) return { type: 'apiKey', in: 'header', name: header }
+	const cookie = params.get('cookie')
+	if (cookie !== undefined) return { type: 'apiKey', in: 'cookie', name: cookie }
 	if (scheme !== 'signature') return { type: 'http', scheme }
 	const wanted = fieldOf(authenticator.challenge, 'accept-signature')
 	const what = wanted === undefined ? '' : ` What to sign: \`${wanted}\``

@@ -54,6 +54,11 @@ describe('security', (test) => {
 			[[{ ApiKey: [] }], { ApiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' } }],
 		],
 		[
+			'a cookie',
+			challenging({ 'WWW-Authenticate': 'Session realm="site", cookie="session"' }),
+			[[{ Session: [] }], { Session: { type: 'apiKey', in: 'cookie', name: 'session' } }],
+		],
+		[
 			'several',
 			anyOf(
 				new TokenAuthenticator({ tokens }),
