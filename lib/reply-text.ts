@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { Exchange, HeaderLine } from './exchange.ts'
 import { addOwnLines, hasOwnLines } from './own-lines.ts'
+import { isJsonType } from './wire/json-type.ts'
 
 /** What is sent. A body that is no text or bytes is sent in chunks, as the client takes them. */
 export interface Reply {
@@ -19,7 +20,6 @@ export const NOSNIFF = 'X-Content-Type-Options'
 export const SANDBOX = ['Content-Security-Policy', 'sandbox'] as const
 export const BYTES_TYPE = 'application/octet-stream'
 export const BYTES_SAFETY: readonly string[] = [NOSNIFF, 'nosniff', ...SANDBOX]
-const IS_JSON = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 
 /** A text with its type and length in bytes. */
 export function textual(
@@ -80,6 +80,6 @@ function merged(usual: string[], lines: ReadonlyMap<string, HeaderLine>): string
 
 /** Of several types it is a browser's to choose, and of none too. */
 function isJson(type: string | readonly string[]): boolean {
-	if (typeof type === 'string') return IS_JSON.test(type)
-	return type.length > 0 && type.every((one) => IS_JSON.test(one))
+	if (typeof type === 'string') return isJsonType(type)
+	return type.length > 0 && type.every(isJsonType)
 }

@@ -9,7 +9,7 @@ import {
 	saysJsonSchema,
 } from '../validate/standard-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { withinLevels } from './levels.ts'
+import { isSchema, withinLevels } from './levels.ts'
 import { referenceOf, referencesIn } from './references.ts'
 
 const TARGET: JsonSchemaOptions = { target: 'draft-2020-12' }
@@ -80,10 +80,6 @@ function saidBy(schema: StandardJsonSchemaV1, options: JsonSchemaOptions): JsonS
 	} catch {
 		return undefined
 	}
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-	return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Whether a reference is to the whole schema, or a part of it beside `$defs`: `#`, `#/properties/id`. */

@@ -26,6 +26,6 @@ export function isWithinLevels(value: unknown, levels = LEVELS): boolean {
 	return levels > 0 && Object.values(value).every((inner) => isWithinLevels(inner, levels - 1))
 }
 
-function isSchema(value: unknown): value is JsonSchema {
+export function isSchema(value: unknown): value is JsonSchema {
 	return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,8 +1,7 @@
 /** Headers of answers where the explorer is on: of JSON, which differs by Accept then, and of pages. */
 import { placeOf, vary } from '../own-lines.ts'
 import type { Reply } from '../reply-text.ts'
-
-const IS_JSON = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
+import { isJsonType } from '../wire/json-type.ts'
 
 /**
  * What says something of the JSON alone. A page with its ETag would be taken for it, and what may be kept of it says
@@ -32,7 +31,7 @@ export function headerOf(headers: readonly string[], name: string): string | und
 }
 
 export function isJson({ headers }: Reply): boolean {
-	return IS_JSON.test(headerOf(headers, 'content-type') ?? '')
+	return isJsonType(headerOf(headers, 'content-type') ?? '')
 }
 
 /** JSON, and a 304 in its place, are told apart from the page by `Vary: Accept` (RFC 9110 §12.5.5). */

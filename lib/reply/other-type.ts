@@ -3,15 +3,13 @@
  * `stream.ts` where the method has set headers.
  */
 import type { HeaderLine } from '../exchange.ts'
-
-/** As `client()` tells JSON from bytes, and the structured suffix of RFC 6839 under any type. */
-const IS_JSON = /^[\w.-]+\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
+import { isJsonType } from '../wire/json-type.ts'
 
 /** The Content-Type that the method has set, where it is one, and no JSON. */
 export function otherTypeOf(lines: ReadonlyMap<string, HeaderLine> | undefined): string | undefined {
 	const value = lines?.get('content-type')?.[1]
 	const type = typeof value === 'object' && value.length === 1 ? value[0] : value
-	return typeof type !== 'string' || IS_JSON.test(type) ? undefined : type
+	return typeof type !== 'string' || isJsonType(type) ? undefined : type
 }
 
 /**

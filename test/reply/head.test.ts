@@ -21,6 +21,17 @@ function answering(make: (handler: RestHandler) => unknown, wrap = true, options
 }
 
 describe('reply: reply() and respond()', (test) => {
+	for (const type of ['application/json', 'text/json', 'model/gltf+json']) {
+		test(`${type} is JSON: in its envelope, and in no sandbox`, async () => {
+			const make = () => reply({ id: 5 }, { headers: { 'Content-Type': type } })
+			const { headers, text } = await answering(make).ask('/v/a')
+			assert.equal(
+				[text(), headers['content-security-policy']],
+				['{"success":true,"data":{"id":5}}', undefined],
+			)
+		})
+	}
+
 	const table: [unknown, ReplyOptions | undefined, string][] = [
 		[{ id: 5 }, undefined, '200 {"success":true,"data":{"id":5}}'],
 		[{ id: 5 }, { status: 201 }, '201 {"success":true,"data":{"id":5}}'],
