@@ -19,7 +19,7 @@ export class CrudRecord extends RawJson {
 		id: string,
 		version: string | undefined,
 		needed: Needed = neededOf([]),
-		strip?: Strip,
+		strip?: (value: unknown) => unknown,
 	) {
 		super(text)
 		this.#id = id
@@ -60,7 +60,12 @@ export class CrudPage extends RawJson {
 	readonly #strip: Strip | undefined
 
 	/** @param strip what is written of its value within another one */
-	constructor(text: string, meta: PageMeta, needed: readonly Needed[] = UNPARTED, strip?: Strip) {
+	constructor(
+		text: string,
+		meta: PageMeta,
+		needed: readonly Needed[] = UNPARTED,
+		strip?: (value: unknown) => unknown,
+	) {
 		super(text)
 		this.#meta = meta
 		this.#needed = needed
