@@ -163,19 +163,23 @@ for (const { name, open } of sqliteDrivers) {
 				assert.is((await ask(`${site}/1`)).status, 200)
 			}))
 
-		test('read-only since it was opened: not ready, and ready again; where it always was, it is', () =>
+		test('read-only since it was opened: not ready to write, and ready again; where it always was, it is', () =>
 			serving(open, async ({ database, file }) => {
 				const model = await SqliteModel.open(database, 'article')
 				const isReady = () =>
-					model.check().then(
+					model.check(true).then(
 						() => true,
 						(error: unknown) => error instanceof ModelError && error.kind !== 'unavailable',
 					)
 				assert.is(await isReady(), true)
 				database.exec('pragma query_only = 1')
 				assert.is(await isReady(), false)
-				const reading = await SqliteModel.open(database, 'article')
-				await reading.check()
+				// Who only reads is served.
+				await model.check()
+				const always = opened(open, file)
+				always.exec('pragma query_only = 1')
+				await (await SqliteModel.open(always, 'article')).check(true)
+				always.close()
 				database.exec('pragma query_only = 0')
 				assert.is(await isReady(), true)
 				// A lock, and a transaction of the user's own, say nothing of the file.
