@@ -1,5 +1,5 @@
 /**
- * `npm test`: all quick suites, in three processes at once: those that wait for databases most of the time, those that
+ * `npm test`: all quick suites, in four processes at once: two that wait for databases most of the time, those that
  * start programs, and the others. `npm run test:long`: the long trials, in three: those that wait for Chromium and the npm
  * registry, those that stop servers and fill them, and the others. Prints what each process says when it has ended, and
  * the totals of all as uvu does.
@@ -16,7 +16,8 @@ const DATABASES = '(?:adapters|crud-over)/'
 const PROGRAMS =
 	'(?:acceptance|client|examples|explorer|faults|openapi|processes)/|(?:docs|examples|package)\\.'
 const QUICK = [
-	`^${DATABASES}.*\\.test\\.ts$`,
+	'^adapters/.*\\.test\\.ts$',
+	'^crud-over/.*\\.test\\.ts$',
 	`^(?=${PROGRAMS}).*\\.test\\.ts$`,
 	`^(?!${DATABASES}|${PROGRAMS}).*\\.test\\.ts$`,
 ]
