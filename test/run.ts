@@ -1,8 +1,8 @@
 /**
  * `npm test`: all quick suites, in four processes at once: two that wait for databases most of the time, those that
- * start programs, and the others. `npm run test:long`: the long trials, in three: those that wait for Chromium and the npm
- * registry, those that stop servers and fill them, and the others. Prints what each process says when it has ended, and
- * the totals of all as uvu does.
+ * start programs, and the others. `npm run test:long`: the long trials, in four: those that wait for Chromium and the npm
+ * registry, those that stop servers and fill them, those of databases, and the others. Prints what each process says when
+ * it has ended, and the totals of all as uvu does.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,7 +27,8 @@ const FAULTS = '(?:faults|http|processes)/|route\\.'
 const LONG = [
 	`^(?=${PAGES}).*\\.long\\.ts$`,
 	`^(?=${FAULTS}).*\\.long\\.ts$`,
-	`^(?!${PAGES}|${FAULTS}).*\\.long\\.ts$`,
+	`^(?=${DATABASES}).*\\.long\\.ts$`,
+	`^(?!${PAGES}|${FAULTS}|${DATABASES}).*\\.long\\.ts$`,
 ]
 const PATTERNS = process.argv[2] === 'long' ? LONG : QUICK
 const COUNTS = ['Total', 'Passed', 'Skipped'] as const
