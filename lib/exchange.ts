@@ -117,7 +117,7 @@ export class Exchange extends Content implements Due, RequestSource {
 	id(): string {
 		if (this.#id === undefined) {
 			const name = this.app.requestId
-			const sent = name === undefined ? undefined : this.headers[name.toLowerCase()]
+			const sent = name === undefined ? undefined : this.headers[name]
 			this.#id = typeof sent === 'string' && SAFE_ID.test(sent) ? sent : crypto.randomUUID()
 		}
 		return this.#id

@@ -50,8 +50,10 @@ export function cursorValues(
 ): readonly Value[] {
 	const given = ownParts(cursor, stamp)
 	if (given.length !== order.length) throw foreign()
-	const byColumn = new Map([...fields.values()].map(({ field }) => [field.name, field]))
-	return order.map((term, at) => cursorValue(byColumn.get(term.field), given[at]))
+	const all = [...fields.values()]
+	return order.map((term, at) =>
+		cursorValue(all.find(({ field }) => field.name === term.field)?.field, given[at]),
+	)
 }
 
 /** What stands behind the stamp, which must be the list's own. */

@@ -103,7 +103,7 @@ const OF_HOP: ReadonlySet<string> = new Set([
  * has another server's policy where this one has none, too.
  */
 function isOurs({ app, standing }: Exchange, name: string): boolean {
-	if (name === 'x-content-type-options' || name === app.requestId?.toLowerCase()) return true
+	if (name === 'x-content-type-options' || name === app.requestId) return true
 	if (name === 'ratelimit' || name === 'ratelimit-policy') return standing !== undefined
 	return app.cors !== undefined && name.startsWith('access-control-')
 }
