@@ -67,8 +67,8 @@ function build(progress: Progress): void {
 	const folder = `${ROOT}bench/results/dist`
 	rmSync(folder, { recursive: true, force: true })
 	// As `npm run build` does it, and the two steps that are measured alone.
-	const adapters = ['postgres', 'mysql', 'sqlite'].map((name) => `lib/adapters/${name}.ts`)
-	const entries = ['lib/index.ts', ...adapters, 'lib/route.ts', 'lib/url.ts']
+	const adapters = ['postgres', 'mysql', 'sqlite'].map((name) => `lib/models/${name}/model.ts`)
+	const entries = ['lib/index.ts', ...adapters, 'lib/routing/custom/custom-routes.ts', 'lib/request/url.ts']
 	const format = ['--bundle', '--splitting', '--format=esm', '--platform=node', '--target=node20']
 	const options: ExecFileSyncOptions = { cwd: ROOT, stdio: ['ignore', 2, 2] }
 	execFileSync(

@@ -1,6 +1,6 @@
 /** Refuses to measure servers that don't give the same answers. */
 import { connect } from 'node:net'
-import type { Milliseconds } from '../lib/time.ts'
+import type { Milliseconds } from '../lib/base/time.ts'
 import type { Expected } from './connection.ts'
 import type { Workload } from './workload.ts'
 

@@ -3,12 +3,15 @@
 export type { Acl } from './auth/acl.ts'
 export { anyOf } from './auth/any-of.ts'
 export type { Authenticator, User } from './auth/authenticator.ts'
+export { HmacAuthenticator, type HmacAuthenticatorOptions } from './auth/hmac/hmac-authenticator.ts'
 export type { DeclaredKey, FindKey, HmacKey, HmacKeys, HmacSecret } from './auth/hmac/keys.ts'
-export { HmacAuthenticator, type HmacAuthenticatorOptions } from './auth/hmac-authenticator.ts'
 export { type DerivedRole, type Role, RoleAcl } from './auth/role-acl.ts'
-export { type NewToken, newToken, tokenDigest } from './auth/token.ts'
-export { TokenAuthenticator, type TokenAuthenticatorOptions } from './auth/token-authenticator.ts'
-export type { TokenUser, TokenUsers } from './auth/token-users.ts'
+export { type NewToken, newToken, tokenDigest } from './auth/token/token.ts'
+export { TokenAuthenticator, type TokenAuthenticatorOptions } from './auth/token/token-authenticator.ts'
+export type { TokenUser, TokenUsers } from './auth/token/token-users.ts'
+export { isRestError, RestError, type RestErrorOptions } from './base/error.ts'
+export type { Logger } from './base/logger.ts'
+export type { Bytes, Clock, Milliseconds, Seconds } from './base/time.ts'
 export {
 	type Cache,
 	CacheFull,
@@ -21,17 +24,34 @@ export {
 export { checkKey, toMilliseconds, toText } from './cache/entry.ts'
 export { MemoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts'
 export { type RememberOptions, remember, type Storable } from './cache/remember.ts'
-export type { Encoding } from './compression/codings.ts'
-export type { CompressionOptions } from './compression/options.ts'
-export type { Controller } from './controller.ts'
 export type { CorsOptions } from './cors/options.ts'
 export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handler.ts'
-export type { CrudOperation, CrudOptions, CrudRules } from './crud/crud-options.ts'
-export { CrudPage, CrudRecord } from './crud/crud-record.ts'
 export type { DatabaseMessages } from './crud/database-messages.ts'
 export type { CrudQuery } from './crud/list-query.ts'
-export type { MemoryField } from './crud/memory/declared.ts'
-export { MemoryModel, type MemoryModelOptions } from './crud/memory-model.ts'
+export type { Needed } from './crud/needed.ts'
+export type { CrudOperation, CrudOptions, CrudRules } from './crud/options.ts'
+export { CrudPage, CrudRecord } from './crud/record.ts'
+export type {
+	Access,
+	AccessRules,
+	CustomRoutes,
+	DeclaredLimit,
+	DeclaredSpec,
+	Docs,
+	MethodDocs,
+	RateLimits,
+	Specs,
+	Streaming,
+	StreamingOptions,
+} from './exchange/declarations.ts'
+export type { Controller } from './handler/controller.ts'
+export { type HandlerController, type Mountable, type Refused, RestHandler } from './handler/handler.ts'
+export type { BeforeAnswer, ErrorAnswer } from './handler/handler-hooks.ts'
+export type { Deprecated } from './handler/mount/deprecated.ts'
+export type { HealthCheck, HealthOptions } from './health/options.ts'
+export type { RateLimit } from './limits/rate-limit.ts'
+export type { MemoryField } from './models/memory/declared.ts'
+export { MemoryModel, type MemoryModelOptions } from './models/memory/memory-model.ts'
 export {
 	type Absent,
 	type Changes,
@@ -50,42 +70,8 @@ export {
 	type Selection,
 	type Value,
 	type Values,
-} from './crud/model.ts'
-export { ModelError, type ModelErrorKind, type RaisedError } from './crud/model-error.ts'
-export type { Needed } from './crud/needed.ts'
-export type { CustomReply, ReplyOptions } from './custom-reply.ts'
-export { reply } from './custom-reply.ts'
-export type {
-	Access,
-	AccessRules,
-	CustomRoutes,
-	DeclaredLimit,
-	DeclaredSpec,
-	Docs,
-	MethodDocs,
-	RateLimits,
-	Specs,
-	Streaming,
-	StreamingOptions,
-} from './declarations.ts'
-export { isRestError, RestError, type RestErrorOptions } from './error.ts'
-export { type HandlerController, type Mountable, type Refused, RestHandler } from './handler.ts'
-export type { BeforeAnswer, ErrorAnswer } from './handler-hooks.ts'
-export type { HealthCheck, HealthOptions } from './health/options.ts'
-export type { RateLimit } from './limit/rate-limit.ts'
-export { loadHandlers } from './load-handlers.ts'
-export type { Logger } from './logger.ts'
-export type { Deprecated } from './mount/deprecated.ts'
-export type { FetchOptions } from './node/fetch.ts'
-export type { InjectedReply, InjectedRequest } from './node/inject.ts'
-export type {
-	ListenFd,
-	Listening,
-	ListeningOnPath,
-	ListeningUnnamed,
-	ListenPath,
-} from './node/listen-at.ts'
-export type { TrustProxy } from './node/proxies.ts'
+} from './models/model.ts'
+export { ModelError, type ModelErrorKind, type RaisedError } from './models/model-error.ts'
 export type {
 	FailedRequest,
 	RequestFacts,
@@ -95,10 +81,24 @@ export type {
 } from './observe/events.ts'
 export type { RequestTrace } from './observe/trace.ts'
 export type { OpenApiLicense, OpenApiOptions } from './openapi/options.ts'
-export type { ServerOptions } from './options.ts'
-export type { Request } from './request.ts'
-export { createServer, type Handlers, type Listener, Server } from './server.ts'
-export type { Bytes, Clock, Milliseconds, Seconds } from './time.ts'
+export type { Encoding } from './reply/compression/codings.ts'
+export type { CompressionOptions } from './reply/compression/options.ts'
+export type { CustomReply, ReplyOptions } from './reply/custom-reply.ts'
+export { reply } from './reply/custom-reply.ts'
+export type { Request } from './request/request.ts'
+export type {
+	ListenFd,
+	Listening,
+	ListeningOnPath,
+	ListeningUnnamed,
+	ListenPath,
+} from './server/listen.ts'
+export { loadHandlers } from './server/load-handlers.ts'
+export type { ServerOptions } from './server/options.ts'
+export { createServer, type Handlers, type Listener, Server } from './server/server.ts'
+export type { FetchOptions } from './transport/fetch.ts'
+export type { InjectedReply, InjectedRequest } from './transport/inject.ts'
+export type { TrustProxy } from './transport/proxies.ts'
 export type { Params, Spec } from './validate/params.ts'
 export type { StandardSchemaV1 } from './validate/standard-schema.ts'
 export { ruleValidator, validateList } from './validate/validate-list.ts'

@@ -12,18 +12,17 @@ import { stripVTControlCharacters } from 'node:util'
 import { reports } from './helpers/handles.ts'
 import { ownDatabases } from './helpers/own-databases.ts'
 
-const DATABASES = '(?:adapters|crud-over)/'
+const DATABASES = '(?:cache/redis|crud/over|models/(?:mysql|postgres|sqlite))/'
 const PROGRAMS =
-	'(?:acceptance|client|examples|explorer|faults|openapi|processes)/|(?:docs|examples|package)\\.'
+	'(?:acceptance|behaviour/(?:faults|processes)|client|docs|examples|explorer|openapi|package)/'
 const QUICK = [
-	'^adapters/.*\\.test\\.ts$',
-	'^crud-over/.*\\.test\\.ts$',
+	'^(?:cache/redis|models/(?:mysql|postgres|sqlite))/.*\\.test\\.ts$',
+	'^crud/over/.*\\.test\\.ts$',
 	`^(?=${PROGRAMS}).*\\.test\\.ts$`,
 	`^(?!${DATABASES}|${PROGRAMS}).*\\.test\\.ts$`,
 ]
-const PAGES =
-	'(?:client|explorer|observability|openapi)/|examples/(?!cluster)|(?:cors|examples-page|reference|tutorial)\\.'
-const FAULTS = '(?:faults|http|processes)/|route\\.'
+const PAGES = '(?:behaviour/observability|client|cors|docs|explorer|openapi)/|examples/(?!cluster)'
+const FAULTS = '(?:behaviour/(?:faults|http|processes)|routing)/'
 const LONG = [
 	`^(?=${PAGES}).*\\.long\\.ts$`,
 	`^(?=${FAULTS}).*\\.long\\.ts$`,

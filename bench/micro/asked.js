@@ -4,7 +4,7 @@
  *
  *     node bench/micro/asked.js
  */
-import { RouteTable } from '../results/dist/route.js'
+import { RouteTable } from '../results/dist/routing/custom/custom-routes.js'
 
 const MATCHES = 100_000
 

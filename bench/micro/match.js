@@ -38,7 +38,7 @@ async function prepare(routes) {
 /** Each answers how a path is made ready, which isn't timed, and how its route's number is found. */
 const ENGINES = {
 	async verbena(routes) {
-		const { parseTarget } = await import('../results/dist/url.js')
+		const { parseTarget } = await import('../results/dist/request/url.js')
 		const table = await tableOf(routes)
 		return {
 			input: (path) => path,
@@ -46,7 +46,7 @@ const ENGINES = {
 		}
 	},
 	async 'verbena match'(routes) {
-		const { parseTarget } = await import('../results/dist/url.js')
+		const { parseTarget } = await import('../results/dist/request/url.js')
 		const table = await tableOf(routes)
 		return {
 			input: (path) => parseTarget(path).segments.slice(1),
@@ -58,7 +58,7 @@ const ENGINES = {
 }
 
 async function tableOf(routes) {
-	const { RouteTable } = await import('../results/dist/route.js')
+	const { RouteTable } = await import('../results/dist/routing/custom/custom-routes.js')
 	const table = new RouteTable()
 	for (const { number, segments } of routes) {
 		table.add(`GET ${segments.map((segment) => segment ?? '%s').join('/')}`, number)

@@ -29,7 +29,9 @@ export async function buildServer(server: string): Promise<Built> {
 		// As `npm run build` does it.
 		await build({
 			...shared,
-			entryPoints: ['index', 'adapters/postgres', 'adapters/redis'].map((name) => join(LIB, `${name}.ts`)),
+			entryPoints: ['index', 'models/postgres/model', 'cache/redis/redis-cache'].map((name) =>
+				join(LIB, `${name}.ts`),
+			),
 			...{ splitting: true, outbase: LIB, outdir: join(folder, 'dist') },
 		})
 		const program = join(folder, 'server.js')

@@ -21,10 +21,17 @@ export function load(app) {
 	app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
 		for (const module of project.getChildrenByKind(ReflectionKind.Module)) {
 			module.comment = new Comment([{ kind: 'text', text: beginningOf(module.name) }])
-			const path = module.name.replace(/^adapters\//, '').replace(/^index$/, '')
-			module.name = path === '' ? 'verbena' : `verbena/${path}`
+			module.name = userNameOf(module.name)
 		}
 	})
+}
+
+/** What users import, by the name of its source below `lib/`: `models/postgres/model` is `verbena/postgres`. */
+function userNameOf(source) {
+	const { exports } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+	const built = [`./dist/${source}.js`, `./dist/${source}/index.js`]
+	const [subpath] = Object.entries(exports).find(([, path]) => built.includes(path))
+	return subpath.replace('.', 'verbena')
 }
 
 /** The comment that the source of a module begins with. */

@@ -2,8 +2,7 @@
 import cluster from 'node:cluster'
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
-import { PostgresModel } from '../../lib/adapters/postgres.ts' // 'verbena/postgres'
-import { RedisCache } from '../../lib/adapters/redis.ts' // 'verbena/redis'
+import { RedisCache } from '../../lib/cache/redis/redis-cache.ts' // 'verbena/redis'
 import {
 	anyOf,
 	createServer,
@@ -12,6 +11,7 @@ import {
 	TokenAuthenticator,
 	tokenDigest,
 } from '../../lib/index.ts' // you write 'verbena'
+import { PostgresModel } from '../../lib/models/postgres/model.ts' // 'verbena/postgres'
 import { blog } from '../blog/blog.ts'
 import { acl } from '../blog/keys.ts'
 

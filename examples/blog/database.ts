@@ -8,10 +8,10 @@
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { MysqlModel } from '../../lib/adapters/mysql.ts' // 'verbena/mysql'
-import { PostgresModel } from '../../lib/adapters/postgres.ts' // 'verbena/postgres'
-import { SqliteModel } from '../../lib/adapters/sqlite.ts' // 'verbena/sqlite'
 import type { Model } from '../../lib/index.ts' // 'verbena'
+import { MysqlModel } from '../../lib/models/mysql/model.ts' // 'verbena/mysql'
+import { PostgresModel } from '../../lib/models/postgres/model.ts' // 'verbena/postgres'
+import { SqliteModel } from '../../lib/models/sqlite/model.ts' // 'verbena/sqlite'
 import { openSqlite } from './sqlite-file.ts'
 
 export interface Database {

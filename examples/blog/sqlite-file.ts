@@ -1,5 +1,5 @@
 /** An SQLite file, by the driver that is there: Node's own (22.16 and later), else libsql. */
-import type { SqliteDatabase } from '../../lib/adapters/sqlite.ts' // 'verbena/sqlite'
+import type { SqliteDatabase } from '../../lib/models/sqlite/model.ts' // 'verbena/sqlite'
 
 /** What the two have in common, as far as the blog uses it. */
 export interface SqliteFile extends SqliteDatabase {

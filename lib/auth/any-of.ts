@@ -1,5 +1,5 @@
 /** `anyOf`: several authenticators as one, for an API that more than one kind of credentials opens. */
-import { isRestError, RestError } from '../error.ts'
+import { isRestError, RestError } from '../base/error.ts'
 import type { Authenticator, User } from './authenticator.ts'
 
 type Headers = Readonly<Record<string, string>>

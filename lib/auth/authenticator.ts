@@ -1,5 +1,5 @@
 /** The `Authenticator` interface: who is calling, told from a request's headers. */
-import type { Request } from '../request.ts'
+import type { Request } from '../request/request.ts'
 
 /** Whoever is calling. `id` is what limits and logs name; the rest is the authenticator's own. */
 export interface User {

@@ -1,5 +1,5 @@
 /** The `Cache` interface: what a store must promise to hold nonces, counters and values. */
-import type { Seconds } from '../time.ts'
+import type { Seconds } from '../base/time.ts'
 
 /** What a cache holds: anything JSON can say. It is kept as text, so no two readers share an object. */
 export type JsonValue =

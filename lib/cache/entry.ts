@@ -2,7 +2,7 @@
  * What an entry is made of: a key, a JSON text and a time, with the refusals that every cache makes
  * alike. `MemoryCache` and `remember` use them, and so should an adapter.
  */
-import type { Milliseconds, Seconds } from '../time.ts'
+import type { Milliseconds, Seconds } from '../base/time.ts'
 
 /**
  * Refuses a key that isn't a string: `1` and `'1'` would be one entry in a store and two in another.

@@ -3,7 +3,7 @@
  * which is deleted or replaced leaves at once and nothing stale piles up. `MemoryCache` finds in it, without
  * looking through all entries, whose time is over.
  */
-import type { Milliseconds } from '../time.ts'
+import type { Milliseconds } from '../base/time.ts'
 
 /** What the heap asks of an entry. `place` is the heap's own: nobody else writes it. */
 export interface Ending {

@@ -2,7 +2,7 @@
  * The `Cache` of one process: a bounded Map with a time for each entry. `createServer` makes one where it is
  * given none; several processes that must agree (nonces, limits) need a cache outside of them.
  */
-import { type Bytes, type Clock, type Milliseconds, type Seconds, steadyClock } from '../time.ts'
+import { type Bytes, type Clock, type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
 import { type Cache, CacheFull, type CacheScope, type JsonValue } from './cache.ts'
 import { checkKey, ownCopy, toMilliseconds, toText } from './entry.ts'
 import { type Ending, ExpiryHeap } from './expiry-heap.ts'

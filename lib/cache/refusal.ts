@@ -1,5 +1,5 @@
 /** What a request is answered that needs an entry in a cache that has no room for it, or that fails. */
-import { RestError } from '../error.ts'
+import { RestError } from '../base/error.ts'
 import { CacheFull } from './cache.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** `remember`: a value from the cache, or loaded once for all who want it at the same moment. */
-import type { Seconds } from '../time.ts'
+import type { Seconds } from '../base/time.ts'
 import type { Cache, JsonValue } from './cache.ts'
 import { checkKey, toMilliseconds, toText } from './entry.ts'
 

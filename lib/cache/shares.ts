@@ -7,11 +7,12 @@
  * is then still free in that purpose: one alone can use most of the cache, and of many greedy ones each gets as much as
  * the others, with room left for whoever comes next.
  */
-import type { Bytes } from '../time.ts'
+
+import { type Linked, RecencyList } from '../base/recency-list.ts'
+import type { Bytes } from '../base/time.ts'
 import type { CacheScope } from './cache.ts'
 import { ownCopy } from './entry.ts'
 import { KeyTable } from './key-table.ts'
-import { type Linked, RecencyList } from './recency-list.ts'
 
 /** Purposes whose keys name a caller: `nonce:<caller>:…`. All other keys are the application's. */
 export const PURPOSES = ['nonce', 'limit', 'address', 'guess', 'idempotency'] as const

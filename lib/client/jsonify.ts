@@ -1,6 +1,7 @@
 /** What becomes of a method's answer on its way to a client, worked out by the compiler. Types only. */
-import type { CustomReply } from '../custom-reply.ts'
-import type { RestError } from '../error.ts'
+
+import type { RestError } from '../base/error.ts'
+import type { CustomReply } from '../reply/custom-reply.ts'
 import type { RawJson } from '../wire/raw-json.ts'
 import type { Refused } from '../wire/refused.ts'
 

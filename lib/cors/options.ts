@@ -1,8 +1,8 @@
 /** Pages of which other origins may use the API: the option `cors` of `createServer`. */
-import type { Logger } from '../logger.ts'
-import { nearest } from '../mount/nearest.ts'
-import { entriesOf } from '../mount/plain.ts'
-import type { Seconds } from '../time.ts'
+import type { Logger } from '../base/logger.ts'
+import { nearest } from '../base/nearest.ts'
+import { entriesOf } from '../base/plain.ts'
+import type { Seconds } from '../base/time.ts'
 import { type Cors, type CorsRules, corsOf, isOrigin } from './policy.ts'
 
 /** The option `cors`: which pages of other origins may read answers, and what of them. */

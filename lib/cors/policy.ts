@@ -1,5 +1,5 @@
 /** Which origins may read answers, and the header lines that say so: made once, of the option `cors` (Fetch standard). */
-import type { Seconds } from '../time.ts'
+import type { Seconds } from '../base/time.ts'
 
 /** The policy, as its user has declared it, all there and checked. */
 export interface CorsRules {

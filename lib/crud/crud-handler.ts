@@ -1,17 +1,17 @@
 /** `CrudHandler`: a model as an API: list, read, create, update, replace, remove. */
-import { RestHandler } from '../handler.ts'
-import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../mount/own-actions.ts'
+import { RestHandler } from '../handler/handler.ts'
+import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/own-actions.ts'
+import { exchangeOf } from '../handler/view.ts'
+import type { Condition, Model } from '../models/model.ts'
 import type { Validator } from '../validate/validator.ts'
-import { exchangeOf } from '../view.ts'
-import { crudActions, requestedList } from './crud-actions.ts'
-import { ownAnswer } from './crud-answer.ts'
-import { type CrudOperation, type CrudOptions, OPERATIONS } from './crud-options.ts'
-import { crudPlan, refuseUnmakeable } from './crud-plan.ts'
-import type { CrudPage, CrudRecord } from './crud-record.ts'
-import { changeRecord, createRecord, listRecords, readRecord, removeRecord } from './crud-store.ts'
-import { ASKED, type Asked, askedFor, type CrudFacts, FACTS, need } from './crud-view.ts'
+import { crudActions, requestedList } from './actions.ts'
+import { ownAnswer } from './answer.ts'
 import { type CrudQuery, plainQuery, wholeQuery } from './list-query.ts'
-import type { Condition, Model } from './model.ts'
+import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
+import { crudPlan, refuseUnmakeable } from './plan.ts'
+import type { CrudPage, CrudRecord } from './record.ts'
+import { changeRecord, createRecord, listRecords, readRecord, removeRecord } from './store.ts'
+import { ASKED, type Asked, askedFor, type CrudFacts, FACTS, need } from './view.ts'
 
 /** Values by the names of fields, of `create`, `update` and `replace`. */
 export type CrudValues = Readonly<Record<string, unknown>>

@@ -2,10 +2,10 @@
  * Cursors: where a page ended, as text that clients hand back. Opaque, and tied to the sort and the conditions
  * of its list, so that it can't be used to go on in another one.
  */
-import type { RestError } from '../error.ts'
+import type { RestError } from '../base/error.ts'
+import type { Condition, Field, FieldType, Order, Value } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
-import type { FieldMap } from './crud-plan.ts'
-import type { Condition, Field, FieldType, Order, Value } from './model.ts'
+import type { FieldMap } from './plan.ts'
 import { badQuery } from './refusal.ts'
 import { operandFromJson } from './value-from-json.ts'
 

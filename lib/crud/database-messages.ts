@@ -1,8 +1,8 @@
 /**
  * The option `databaseMessages` of a `CrudHandler`: which errors raised by rules of the database clients may read, and
- * in which words. Checked by `crud-plan.ts`, read by `model-errors.ts`.
+ * in which words. Checked by `plan.ts`, read by `model-errors.ts`.
  */
-import type { RaisedError } from './model-error.ts'
+import type { RaisedError } from '../models/model-error.ts'
 
 /**
  * Codes whose own text is shown, or for each code `true` for its own text, or the words to send instead. A code is a

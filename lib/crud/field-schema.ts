@@ -1,7 +1,8 @@
 /** JSON Schemas of a field's values: as they are answered, as they are written, and as a query compares with them. */
-import type { JsonSchema, JsonType } from '../describe/json-schema.ts'
-import { patternOf } from '../describe/plan-schema.ts'
-import type { Field } from './model.ts'
+
+import type { Field } from '../models/model.ts'
+import type { JsonSchema, JsonType } from '../validate/schema/json-schema.ts'
+import { patternOf } from '../validate/schema/plan-schema.ts'
 import { TIME } from './moment-text.ts'
 import { DECIMAL, WHOLE } from './value-from-text.ts'
 

@@ -1,8 +1,8 @@
 /** `filter`: conditions as JSON, with alternatives. Called by `query-params.ts`. */
+
+import type { Condition } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
-import type { CrudField } from './crud-field.ts'
-import type { CrudPlan, FieldMap } from './crud-plan.ts'
-import type { Condition } from './model.ts'
+import type { CrudField } from './field.ts'
 import {
 	allOf,
 	checkCount,
@@ -13,6 +13,7 @@ import {
 	operatorOf,
 	takesList,
 } from './operator.ts'
+import type { CrudPlan, FieldMap } from './plan.ts'
 import { badQuery, badValue, unknownName } from './refusal.ts'
 import { operandFromJson } from './value-from-json.ts'
 import type { Given } from './value-from-text.ts'

@@ -1,9 +1,9 @@
 /** Values that a programmer's code gives: what `scope()` answers, and what is passed to `create()` and `update()`. */
-import { nearest } from '../mount/nearest.ts'
+import { nearest } from '../base/nearest.ts'
+import { type Changes, DEFAULT, type Field, type Value } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
 import { RawJson } from '../wire/raw-json.ts'
-import type { CrudPlan } from './crud-plan.ts'
-import { type Changes, DEFAULT, type Field, type Value } from './model.ts'
+import type { CrudPlan } from './plan.ts'
 import { valueFromText } from './value-from-text.ts'
 
 /**

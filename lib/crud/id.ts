@@ -1,6 +1,7 @@
 /** Ids of URLs. One that can't be the key's names no record: it is known before anything is asked. */
+
+import type { Field } from '../models/model.ts'
 import { isUuid } from '../validate/format.ts'
-import type { Field } from './model.ts'
 
 const WHOLE = /^(?:0|-?[1-9]\d{0,18})$/
 /** Digits of which every number is exact. */

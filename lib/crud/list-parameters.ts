@@ -1,11 +1,11 @@
 /** The query parameters of a `CrudHandler`, as a description tells them. What they do: `query-params.ts`. */
-import type { JsonSchema } from '../describe/json-schema.ts'
-import type { ParameterShape } from '../describe/shape.ts'
+import type { JsonSchema } from '../validate/schema/json-schema.ts'
+import type { ParameterShape } from '../validate/schema/shape.ts'
 import { PARAMETERS } from '../wire/list.ts'
-import type { CrudField } from './crud-field.ts'
-import type { CrudPlan } from './crud-plan.ts'
+import type { CrudField } from './field.ts'
 import { operandSchema } from './field-schema.ts'
 import { type Operator, operandField, operatorsOf, takesList } from './operator.ts'
+import type { CrudPlan } from './plan.ts'
 
 type Parameter = (typeof PARAMETERS)[number]
 

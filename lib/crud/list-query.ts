@@ -1,10 +1,10 @@
 /** Makes the query for the model out of a list's parameters: page, order, selection, cursor. */
 
-import type { CrudField } from './crud-field.ts'
-import type { CrudPlan, FieldMap } from './crud-plan.ts'
+import type { ListQuery, Order, Selection } from '../models/model.ts'
 import { cursorCount, cursorValues, stampOf } from './cursor.ts'
-import type { ListQuery, Order, Selection } from './model.ts'
+import type { CrudField } from './field.ts'
 import { allOf } from './operator.ts'
+import type { CrudPlan, FieldMap } from './plan.ts'
 import type { QueryParams } from './query-params.ts'
 import { badQuery, unknownName } from './refusal.ts'
 

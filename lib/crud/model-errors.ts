@@ -1,12 +1,12 @@
 /** What a model refuses, as what a client is told: of fields that it may write, and of nothing else. */
-import { RestError } from '../error.ts'
+import { RestError } from '../base/error.ts'
+import { DEFAULT } from '../models/model.ts'
+import { GoneField, ModelError } from '../models/model-error.ts'
 import { invalid } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
-import type { CrudOperation } from './crud-options.ts'
-import type { CrudPlan, FieldMap } from './crud-plan.ts'
 import { shownMessage } from './database-messages.ts'
-import { DEFAULT } from './model.ts'
-import { GoneField, ModelError } from './model-error.ts'
+import type { CrudOperation } from './options.ts'
+import type { CrudPlan, FieldMap } from './plan.ts'
 import { EVERYTHING, type Scope } from './scope.ts'
 
 /** Asked again sooner, whoever is busy would only be busier. */

@@ -1,8 +1,8 @@
 /** ETags of records, and the conditions that requests put on them (RFC 9110 §13). */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Milliseconds } from '../time.ts'
+import type { Milliseconds } from '../base/time.ts'
+import type { Field } from '../models/model.ts'
 import { unmarked } from '../wire/unmarked.ts'
-import type { Field } from './model.ts'
 
 /** The entity tags of a header, `*` for any. */
 export type Tags = '*' | readonly string[]

@@ -2,15 +2,16 @@
  * The parameters of a list, from a URL's query or a QUERY's body: taken apart, each still as it was sent.
  * `list-query.ts` makes a query for the model of them.
  */
-import type { Fields } from '../decode/fields.ts'
-import { checkParsed } from '../decode/json.ts'
+
+import type { Condition } from '../models/model.ts'
+import type { Fields } from '../request/body/fields.ts'
+import { checkParsed } from '../request/body/json.ts'
 import type { Detail } from '../wire/codes.ts'
 import { PARAMETERS } from '../wire/list.ts'
-import type { CrudField } from './crud-field.ts'
-import type { CrudPlan } from './crud-plan.ts'
+import type { CrudField } from './field.ts'
 import { fieldCondition, filterCondition, TermCount } from './filter.ts'
-import type { Condition } from './model.ts'
 import { checkCount, compared, looksIntoText, operandField, operatorOf, takesList } from './operator.ts'
+import type { CrudPlan } from './plan.ts'
 import { badQuery, badValue, unknownName } from './refusal.ts'
 import { searchCondition } from './search.ts'
 import { type Given, valueFromText } from './value-from-text.ts'

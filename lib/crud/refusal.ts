@@ -1,5 +1,5 @@
 /** What is wrong with a query, as the 400 that says so. What was sent is named, never repeated. */
-import { RestError } from '../error.ts'
+import { RestError } from '../base/error.ts'
 import type { Detail } from '../wire/codes.ts'
 
 /** Most characters of a name that a message repeats: a client can send any number of them. */

@@ -1,11 +1,11 @@
 /** Scopes: the conditions that `scope()` adds to every query, and the values that it sets on new records. */
-import { RestError } from '../error.ts'
-import { nearest } from '../mount/nearest.ts'
-import type { CrudField } from './crud-field.ts'
-import type { CrudPlan } from './crud-plan.ts'
+import { RestError } from '../base/error.ts'
+import { nearest } from '../base/nearest.ts'
+import type { Condition, Value } from '../models/model.ts'
+import type { CrudField } from './field.ts'
 import { givenValue } from './given-value.ts'
-import type { Condition, Value } from './model.ts'
 import { allOf } from './operator.ts'
+import type { CrudPlan } from './plan.ts'
 
 /** One field, and the values that it may have: the only one is set on new records. */
 export interface ScopeTerm {

@@ -1,8 +1,9 @@
 /** `search`: every word in at least one of the searchable fields. */
-import type { FieldMap } from './crud-plan.ts'
+
+import type { Condition } from '../models/model.ts'
 import type { TermCount } from './filter.ts'
-import type { Condition } from './model.ts'
 import { allOf, partOf } from './operator.ts'
+import type { FieldMap } from './plan.ts'
 import { badQuery } from './refusal.ts'
 
 /** Most words of a search. */

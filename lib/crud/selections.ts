@@ -1,6 +1,7 @@
 /** `Selections`: what of a record is answered. One object for each set of fields, so that models can prepare for it. */
-import type { CrudField } from './crud-field.ts'
-import type { Selection } from './model.ts'
+
+import type { Selection } from '../models/model.ts'
+import type { CrudField } from './field.ts'
 
 /** Sets of fields that are kept, and that are remembered of those asked for once; clients choose among any number. */
 const MOST = 100

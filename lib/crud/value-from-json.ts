@@ -1,7 +1,8 @@
 /** A decoded JSON value to a value of its field: of a body that is to be stored, or of a filter to be compared with. */
+
+import type { Field } from '../models/model.ts'
 import { note } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
-import type { Field } from './model.ts'
 import { type Given, rawJson, valueFromText, withinBounds, wrongType } from './value-from-text.ts'
 
 /**

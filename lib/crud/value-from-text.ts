@@ -2,11 +2,12 @@
  * Text to a value by the type of its field: of a query, of a form, and of the types that are text in JSON too.
  * What is wrong is noted, in words that say what would be right.
  */
+
+import type { Field, FieldType, Value } from '../models/model.ts'
 import { isUuid } from '../validate/format.ts'
 import { note } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import { RawJson } from '../wire/raw-json.ts'
-import type { Field, FieldType, Value } from './model.ts'
 import { dateFrom, timeFrom, timestampFrom } from './moment-text.ts'
 
 /** A value that is no null. */

@@ -1,8 +1,8 @@
 /** The text of an answer's body, as much of it as a page shows. */
 import { StringDecoder } from 'node:string_decoder'
-import type { Exchange } from '../exchange.ts'
-import type { Reply } from '../reply-text.ts'
-import type { Milliseconds } from '../time.ts'
+import type { Milliseconds } from '../base/time.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { Reply } from '../reply/text.ts'
 
 /** Most characters that are shown. */
 const LONGEST = 1_048_576

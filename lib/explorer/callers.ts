@@ -1,11 +1,12 @@
 /** What a caller may use, of all that is mounted: pages show nothing else. */
-import type { Action } from '../action.ts'
+
 import type { Authenticator, User } from '../auth/authenticator.ts'
-import { isRestError } from '../error.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Mount, MountTree } from '../mount/mount.ts'
-import { asGuess } from '../rate-limits.ts'
-import type { Milliseconds } from '../time.ts'
+import { isRestError } from '../base/error.ts'
+import type { Milliseconds } from '../base/time.ts'
+import type { Action } from '../exchange/action.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { asGuess } from '../pipeline/rate-limits.ts'
+import type { Mount, MountTree } from '../routing/mount.ts'
 import type { Place } from './place.ts'
 
 /** How long an authenticator that has nothing to do with the answer is waited for. */

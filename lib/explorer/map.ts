@@ -1,7 +1,7 @@
 /** The map: all handlers, versions and routes that the caller may use. */
-import { type Endpoint, endpointsOf, pathOfMount } from '../describe/endpoints.ts'
-import { Steps } from '../describe/steps.ts'
-import type { Mount, MountTree } from '../mount/mount.ts'
+import { type Endpoint, endpointsOf, pathOfMount } from '../openapi/endpoints.ts'
+import { Steps } from '../openapi/steps.ts'
+import type { Mount, MountTree } from '../routing/mount.ts'
 import type { Callers } from './callers.ts'
 import type { MapData, MapHandler, MapRoute } from './page-data.ts'
 import { isAbove, type Place } from './place.ts'

@@ -1,6 +1,6 @@
 /** What a page is made from: the server writes it into the document, and the page's script reads it. */
-import type { JsonSchema } from '../describe/json-schema.ts'
-import type { ParameterShape } from '../describe/shape.ts'
+import type { JsonSchema } from '../validate/schema/json-schema.ts'
+import type { ParameterShape } from '../validate/schema/shape.ts'
 
 export interface PageData {
 	/** Path and query as the client sent them, path-absolute. */

@@ -1,9 +1,9 @@
 /** Makes pages: a page for an answer, with its status, what can be done at its path, and the map at the root. */
 import { randomBytes } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
-import type { Exchange } from '../exchange.ts'
-import type { MountTree } from '../mount/mount.ts'
-import { headers, type Reply } from '../reply-text.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { headers, type Reply } from '../reply/text.ts'
+import type { MountTree } from '../routing/mount.ts'
 import { bodyText } from './body-text.ts'
 import { authenticatorFor, Callers } from './callers.ts'
 import { documentOf } from './document.ts'

@@ -1,9 +1,10 @@
 /** Where a request leads: its path among the mounts, and the URLs of what is around it. */
-import { pathOf } from '../crud/link.ts'
-import type { Exchange } from '../exchange.ts'
-import { findAction, methodsOf } from '../find-action.ts'
-import type { Mount, MountTree } from '../mount/mount.ts'
-import { parseTarget } from '../url.ts'
+
+import type { Exchange } from '../exchange/exchange.ts'
+import { pathOf } from '../reply/link.ts'
+import { parseTarget } from '../request/url.ts'
+import { findAction, methodsOf } from '../routing/find-action.ts'
+import type { Mount, MountTree } from '../routing/mount.ts'
 import type { Crumb } from './page-data.ts'
 
 export interface Place {

@@ -1,6 +1,6 @@
 /** Headers of answers where the explorer is on: of JSON, which differs by Accept then, and of pages. */
-import { placeOf, vary } from '../own-lines.ts'
-import type { Reply } from '../reply-text.ts'
+import { placeOf, vary } from '../reply/own-lines.ts'
+import type { Reply } from '../reply/text.ts'
 import { isJsonType } from '../wire/json-type.ts'
 
 /**

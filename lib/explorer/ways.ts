@@ -1,9 +1,10 @@
 /** What can be done at a path: its ways by method, as the endpoints of its mount describe them. */
-import type { Action } from '../action.ts'
-import { type Endpoint, endpointsOf } from '../describe/endpoints.ts'
-import type { Exchange } from '../exchange.ts'
-import { ROUTE_METHODS, type RouteMethod } from '../http.ts'
-import type { Mount } from '../mount/mount.ts'
+
+import { ROUTE_METHODS, type RouteMethod } from '../base/http.ts'
+import type { Action } from '../exchange/action.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { type Endpoint, endpointsOf } from '../openapi/endpoints.ts'
+import type { Mount } from '../routing/mount.ts'
 import type { Callers } from './callers.ts'
 import type { WayData } from './page-data.ts'
 import { actionAt, type Place } from './place.ts'

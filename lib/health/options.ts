@@ -1,7 +1,7 @@
 /** The option `health` of `createServer`, with its bounds and defaults. */
-import { nearest } from '../mount/nearest.ts'
-import { parsePath } from '../mount/path.ts'
-import type { Milliseconds } from '../time.ts'
+import { nearest } from '../base/nearest.ts'
+import type { Milliseconds } from '../base/time.ts'
+import { parsePath } from '../routing/path.ts'
 
 /** Resolves, or returns, where all is well. It has failed where it throws, rejects, or answers `false`. */
 export type HealthCheck = () => unknown

@@ -2,8 +2,8 @@
  * `Readiness`: whether all checks hold. However many ask, one round of checks is under way at most, and its outcome
  * holds for a second: a storm of probes must not become one of queries.
  */
-import type { Logger } from '../logger.ts'
-import type { Clock, Milliseconds } from '../time.ts'
+import type { Logger } from '../base/logger.ts'
+import type { Clock, Milliseconds } from '../base/time.ts'
 import type { HealthCheck } from './options.ts'
 
 /** How long what was found is told again without a look. */

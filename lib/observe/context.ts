@@ -1,6 +1,6 @@
 /**
  * What is answered piece by piece, read in the context of its request: `AsyncLocalStorage` would else be that of
- * whoever takes the pieces, which is nobody's or the connection's. For `reply.ts`, where a tracer has bound one.
+ * whoever takes the pieces, which is nobody's or the connection's. For `reply/reply.ts`, where a tracer has bound one.
  */
 import { AsyncResource } from 'node:async_hooks'
 import type { Readable } from 'node:stream'

@@ -1,7 +1,7 @@
 /** Events of a server: what its listeners are told of each request. `server.on()` adds them. */
-import type { Logger } from '../logger.ts'
-import { isThenable } from '../thenable.ts'
-import type { Milliseconds } from '../time.ts'
+import type { Logger } from '../base/logger.ts'
+import { isThenable } from '../base/thenable.ts'
+import type { Milliseconds } from '../base/time.ts'
 
 /** Which request it is. */
 export interface RequestFacts {

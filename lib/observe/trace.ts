@@ -3,8 +3,8 @@
  * span of each request. Published by `watch.ts`.
  */
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
-import type { Exchange } from '../exchange.ts'
-import type { Request } from '../request.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { Request } from '../request/request.ts'
 
 /** What subscribers of `verbena:request` are called with: the same object for all that is told of a request. */
 export class RequestTrace {

@@ -2,15 +2,16 @@
  * `Watch`: one request, watched from its head to the last byte of its answer; for the log, for listeners, for
  * tracers, and for `Server-Timing`. It is made where one of these is asked for, and else nothing of it is.
  */
-import type { Exchange } from '../exchange.ts'
-import type { Logger } from '../logger.ts'
-import { type Clock, type Milliseconds, steadyClock } from '../time.ts'
-import { traceOf } from '../traceparent.ts'
-import { loggedPath } from '../url.ts'
+
+import type { Logger } from '../base/logger.ts'
+import { type Clock, type Milliseconds, steadyClock } from '../base/time.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { isFailure, type Outcome, type Step, type Watched } from '../exchange/watched.ts'
+import { traceOf } from '../request/traceparent.ts'
+import { loggedPath } from '../request/url.ts'
 import { Events, type RequestFacts, type ServedRequest } from './events.ts'
 import type { Observing } from './options.ts'
 import { REQUESTS, RequestTrace } from './trace.ts'
-import { isFailure, type Outcome, type Step, type Watched } from './watched.ts'
 
 /** Who wants to know of the requests of one server. */
 export class Watching {

@@ -1,6 +1,6 @@
 /** `Components`: what the operations of a description share, each thing there once, and named where it is used. */
-import { IN_LIST, IN_NAMES, IN_ONE, type JsonSchema } from '../describe/json-schema.ts'
-import { type Definitions, neededBy, referenceOf } from '../describe/references.ts'
+import { IN_LIST, IN_NAMES, IN_ONE, type JsonSchema } from '../validate/schema/json-schema.ts'
+import { type Definitions, neededBy, referenceOf } from '../validate/schema/references.ts'
 
 /** A part of the description, as JSON. */
 export type Part = Readonly<Record<string, unknown>>

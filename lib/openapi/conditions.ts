@@ -2,8 +2,8 @@
  * The conditions on a field as one parameter, for descriptions: `rank=3`, or `rank[gte]=3&rank[lt]=9` as an object of
  * operators. One by one they are 200 for a table of 20 columns, and nobody finds anything in swagger-ui or Postman.
  */
-import type { JsonSchema } from '../describe/json-schema.ts'
-import type { ParameterShape } from '../describe/shape.ts'
+import type { JsonSchema } from '../validate/schema/json-schema.ts'
+import type { ParameterShape } from '../validate/schema/shape.ts'
 
 /** `rank[gte]`. */
 const BRACKETED = /^(.*)\[(\w+)\]$/s

@@ -1,14 +1,14 @@
 /** The OpenAPI description of handlers, made of what they declare. */
 import { createHash } from 'node:crypto'
-import { endpointsOf, pathOfMount } from '../describe/endpoints.ts'
-import { Steps } from '../describe/steps.ts'
-import type { MountFacts } from '../mount/facts.ts'
-import type { Mount } from '../mount/mount.ts'
+import type { MountFacts } from '../exchange/mount-facts.ts'
+import type { Mount } from '../routing/mount.ts'
 import { Components, type Part } from './components.ts'
+import { endpointsOf, pathOfMount } from './endpoints.ts'
 import { type Operation, operationOf, tagOf } from './operation.ts'
 import { OperationIds } from './operation-ids.ts'
 import type { OpenApiInfo } from './options.ts'
 import { pathsOf } from './paths.ts'
+import { Steps } from './steps.ts'
 
 /** What has been described: a text as JSON, and the digest of it. */
 export interface Description {

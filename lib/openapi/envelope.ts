@@ -1,5 +1,5 @@
 /** What all answers share, as schemas: failures, problem details, facts of a page; and what headers say. */
-import type { JsonSchema } from '../describe/json-schema.ts'
+import type { JsonSchema } from '../validate/schema/json-schema.ts'
 
 const DETAIL: JsonSchema = {
 	title: 'Detail',

@@ -1,5 +1,5 @@
 /** `OperationIds`: a name for each operation, which stays the same as long as its handler, path and method do. */
-import { type Endpoint, pathOfMount } from '../describe/endpoints.ts'
+import { type Endpoint, pathOfMount } from './endpoints.ts'
 
 export class OperationIds {
 	readonly #taken = new Set<string>()

@@ -1,7 +1,8 @@
 /** One operation of a description: what a method and a path take and answer. */
-import { type Endpoint, pathOfMount } from '../describe/endpoints.ts'
-import type { Mount } from '../mount/mount.ts'
+
+import type { Mount } from '../routing/mount.ts'
 import type { Components, Part } from './components.ts'
+import { type Endpoint, pathOfMount } from './endpoints.ts'
 import { parametersOf } from './parameters.ts'
 import { responsesOf } from './responses.ts'
 import { securityOf } from './security.ts'

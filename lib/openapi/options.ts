@@ -1,8 +1,8 @@
 /** What the OpenAPI description says of the API as a whole: the option `openapi` of `createServer`. */
 import type { Acl } from '../auth/acl.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
-import type { Access } from '../declarations.ts'
-import { nearest } from '../mount/nearest.ts'
+import { nearest } from '../base/nearest.ts'
+import type { Access } from '../exchange/declarations.ts'
 
 /** Under which terms the API may be used. */
 export interface OpenApiLicense {

@@ -1,8 +1,9 @@
 /** Parameters of an operation: of its path, its query and its headers. */
-import type { Endpoint } from '../describe/endpoints.ts'
-import type { ParameterShape } from '../describe/shape.ts'
+
+import type { ParameterShape } from '../validate/schema/shape.ts'
 import type { Components, Part } from './components.ts'
 import { gathered } from './conditions.ts'
+import type { Endpoint } from './endpoints.ts'
 
 /** What a request's header is for, by its name. */
 const HEADERS: Readonly<Record<string, string>> = {

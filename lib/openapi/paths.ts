@@ -2,8 +2,9 @@
  * The paths of a description. In OpenAPI two templates that differ in the names of their params alone are one path,
  * and a path has one operation for each method; so what requests would never reach is left out here.
  */
-import { type Endpoint, pathOfMount } from '../describe/endpoints.ts'
-import type { Mount } from '../mount/mount.ts'
+
+import type { Mount } from '../routing/mount.ts'
+import { type Endpoint, pathOfMount } from './endpoints.ts'
 
 /** An operation's place among the others. */
 export interface PlacedEndpoint {

@@ -1,10 +1,11 @@
 /** The answers of an operation: its success, in the envelope or bare, and its refusals, which all operations share. */
-import type { Endpoint } from '../describe/endpoints.ts'
-import type { JsonSchema } from '../describe/json-schema.ts'
-import type { AnswerShape } from '../describe/shape.ts'
-import { takesBody } from '../http.ts'
+
+import { takesBody } from '../base/http.ts'
+import type { JsonSchema } from '../validate/schema/json-schema.ts'
+import type { AnswerShape } from '../validate/schema/shape.ts'
 import { codeOf, ERRORS } from '../wire/codes.ts'
 import type { Components, Part } from './components.ts'
+import type { Endpoint } from './endpoints.ts'
 import { FAILURE, HEADERS, PAGE_META, PROBLEM, REQUEST_ID } from './envelope.ts'
 import { takesKey } from './parameters.ts'
 

@@ -1,6 +1,7 @@
 /** How callers make themselves known, as an authenticator's challenge says it (RFC 9110 §11.6.1). */
-import type { AccessRule } from '../action.ts'
+
 import type { Authenticator } from '../auth/authenticator.ts'
+import type { AccessRule } from '../exchange/action.ts'
 import type { Components, Part } from './components.ts'
 
 /** One challenge of a WWW-Authenticate field. */

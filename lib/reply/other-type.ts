@@ -2,7 +2,7 @@
  * Answers under a Content-Type that is no JSON: text is sent as it is, without envelope. Asked by `reply.ts` and
  * `stream.ts` where the method has set headers.
  */
-import type { HeaderLine } from '../exchange.ts'
+import type { HeaderLine } from '../exchange/exchange.ts'
 import { isJsonType } from '../wire/json-type.ts'
 
 /** The Content-Type that the method has set, where it is one, and no JSON. */

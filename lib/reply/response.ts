@@ -1,9 +1,10 @@
 /** A fetch `Response` that a method has returned, answered as it is: status, headers, and its body as it comes. */
 import { pipeline, Readable, Transform } from 'node:stream'
-import type { ReplyOptions } from '../custom-reply.ts'
-import type { Exchange, HeaderLine } from '../exchange.ts'
+import type { Bytes, Milliseconds } from '../base/time.ts'
+import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 import { bindReads } from '../observe/context.ts'
-import { applyOptions, headerLine, isFraming, setStatus } from '../reply-head.ts'
+import type { ReplyOptions } from './custom-reply.ts'
+import { applyOptions, headerLine, isFraming, setStatus } from './head.ts'
 import {
 	BYTES_SAFETY,
 	BYTES_TYPE,
@@ -13,9 +14,8 @@ import {
 	NOSNIFF,
 	type Reply,
 	statusOf,
-} from '../reply-text.ts'
-import type { Bytes, Milliseconds } from '../time.ts'
-import { firstBytes, guard, isWebStream, letGo } from '../unsent.ts'
+} from './text.ts'
+import { firstBytes, guard, isWebStream, letGo } from './unsent.ts'
 
 /**
  * Its headers replace those that the method has set; cookies of both are sent. `options` are those of a `reply()` around

@@ -1,9 +1,11 @@
 /** Answers that are bytes, streams, and records or texts that come one by one: for `reply.ts` and `response.ts`. */
 import type { Readable } from 'node:stream'
-import type { ReplyOptions } from '../custom-reply.ts'
-import type { Exchange } from '../exchange.ts'
-import { firstThenRest, inPieces, jsonArray, type Records } from '../json-array.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { bindReads, boundRecords } from '../observe/context.ts'
+import type { ReplyOptions } from './custom-reply.ts'
+import { firstThenRest, inPieces, jsonArray, type Records } from './json-array.ts'
+import { jsonText } from './json-text.ts'
+import { otherTypeOf, pieceOf } from './other-type.ts'
 import {
 	BYTES_SAFETY,
 	BYTES_TYPE,
@@ -14,10 +16,8 @@ import {
 	NOSNIFF,
 	type Reply,
 	statusOf,
-} from '../reply-text.ts'
-import { firstBytes } from '../unsent.ts'
-import { jsonText } from './json-text.ts'
-import { otherTypeOf, pieceOf } from './other-type.ts'
+} from './text.ts'
+import { firstBytes } from './unsent.ts'
 
 /** What is before the value in the envelope. */
 export const BEGINNING = '{"success":true,"data":'

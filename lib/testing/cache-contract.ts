@@ -1,11 +1,11 @@
 /** `cacheContract`: all that a `Cache` promises, for whoever writes one. */
-import { COUNT_SCENES } from './cache-counts.ts'
-import { REFUSAL_SCENES } from './cache-refusals.ts'
-import { ROOM_SCENES } from './cache-room.ts'
-import { shareScenes } from './cache-shares.ts'
-import { type CacheContractOptions, type MakeCache, toCase } from './cache-stage.ts'
-import { TIME_SCENES } from './cache-times.ts'
-import { VALUE_SCENES } from './cache-values.ts'
+import { COUNT_SCENES } from './cache/counts.ts'
+import { REFUSAL_SCENES } from './cache/refusals.ts'
+import { ROOM_SCENES } from './cache/room.ts'
+import { shareScenes } from './cache/shares.ts'
+import { type CacheContractOptions, type MakeCache, toCase } from './cache/stage.ts'
+import { TIME_SCENES } from './cache/times.ts'
+import { VALUE_SCENES } from './cache/values.ts'
 import type { Case } from './case.ts'
 
 /**

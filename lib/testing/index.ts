@@ -1,11 +1,12 @@
 /** Public names of `verbena/testing`: the contracts for people who write adapters. */
+
+export type { CacheContractOptions, MakeCache } from './cache/stage.ts'
 export { cacheContract } from './cache-contract.ts'
-export type { CacheContractOptions, MakeCache } from './cache-stage.ts'
 export type { Case } from './case.ts'
-export { modelContract } from './model-contract.ts'
 export {
 	type ContractField as ModelContractField,
 	type Feature as ModelFeature,
 	FIELDS as MODEL_FIELDS,
-} from './model-fields.ts'
-export type { MakeModel, ModelContractOptions } from './model-stage.ts'
+} from './model/fields.ts'
+export type { MakeModel, ModelContractOptions } from './model/stage.ts'
+export { modelContract } from './model-contract.ts'

@@ -2,7 +2,7 @@
  * Problems found in what a client sent, and the 422 made of them. Their messages say what would be
  * right, never what was sent: a password in the wrong field must not end up in an answer or a log.
  */
-import { RestError } from '../error.ts'
+import { RestError } from '../base/error.ts'
 import type { Detail } from '../wire/codes.ts'
 import type { SchemaIssue } from './standard-schema.ts'
 

@@ -1,6 +1,6 @@
 /**
  * The codes an error can carry on the wire, and the status each stands for. Read by the server
- * (`error.ts`) and by clients alike. Codes are wire format: add, never rename.
+ * (`base/error.ts`) and by clients alike. Codes are wire format: add, never rename.
  */
 
 /** Codes that Verbena itself sends. A handler may send others of its own, in the same snake_case. */

@@ -1,5 +1,5 @@
 /**
- * Entity tags without the mark that those of compressed answers have (`compression/tags.ts`): the name of a coding at
+ * Entity tags without the mark that those of compressed answers have (`reply/compression/tags.ts`): the name of a coding at
  * their end, as in `"5;br"`.
  */
 

@@ -3,10 +3,10 @@ import BetterSqlite from 'better-sqlite3'
 import Libsql from 'libsql'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
-import { MysqlModel } from '../../lib/adapters/mysql.ts'
-import { PostgresModel } from '../../lib/adapters/postgres.ts'
-import { SqliteModel } from '../../lib/adapters/sqlite.ts'
 import { MemoryModel, type Model } from '../../lib/index.ts'
+import { MysqlModel } from '../../lib/models/mysql/model.ts'
+import { PostgresModel } from '../../lib/models/postgres/model.ts'
+import { SqliteModel } from '../../lib/models/sqlite/model.ts'
 
 export const STORES = ['memory', 'sqlite', 'postgres', 'mariadb'] as const
 export type Store = (typeof STORES)[number]

@@ -4,8 +4,7 @@
  */
 import { Readable } from 'node:stream'
 import * as assert from 'uvu/assert'
-import { answer } from '../../lib/answer.ts'
-import { Controller } from '../../lib/controller.ts'
+import { Controller } from '../../lib/handler/controller.ts'
 import {
 	type AccessRules,
 	CrudHandler,
@@ -15,7 +14,8 @@ import {
 	TokenAuthenticator,
 	tokenDigest,
 } from '../../lib/index.ts'
-import { MountTree } from '../../lib/mount/mount.ts'
+import { answer } from '../../lib/pipeline/answer.ts'
+import { MountTree } from '../../lib/routing/mount.ts'
 import { describe } from '../helpers/describe.ts'
 import { appOf, exchangeFor } from '../helpers/exchange.ts'
 import { listening } from '../helpers/listening.ts'

@@ -9,7 +9,7 @@ import {
 	RestHandler,
 	reply,
 } from '../../lib/index.ts'
-import { OPTIONS } from '../crud-over/things.ts'
+import { OPTIONS } from '../crud/over/things.ts'
 import { KEY } from './contract.ts'
 
 class Things extends CrudHandler {

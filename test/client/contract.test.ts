@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert'
 import { ApiError, CrudClient, etagOf, signRequest } from '../../lib/client/index.ts'
 import { withApp } from '../acceptance/running.ts'
-import { openStore, storesHere } from '../crud-over/stores.ts'
+import { openStore, storesHere } from '../crud/over/stores.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
 import { failures, lanes, type Tools } from './contract.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { idReader } from '../../lib/crud/id.ts'
-import type { Field, FieldType } from '../../lib/crud/model.ts'
+import type { Field, FieldType } from '../../lib/models/model.ts'
 import { describe } from '../helpers/describe.ts'
 
 function reader(type: FieldType, more: Partial<Field> = {}): (text: string) => string | undefined {

@@ -1,7 +1,7 @@
 /** SQLite says that a reference leads nowhere, or is still led to, but not which one it is. */
 import * as assert from 'uvu/assert'
-import { SqliteModel } from '../../lib/adapters/sqlite.ts'
 import { CrudHandler } from '../../lib/index.ts'
+import { SqliteModel } from '../../lib/models/sqlite/model.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { opened, sqliteDrivers } from '../helpers/sqlite.ts'

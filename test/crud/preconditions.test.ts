@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { ModelError } from '../../lib/crud/model-error.ts'
 import { firstVersion } from '../../lib/crud/preconditions.ts'
 import { CrudHandler, type CrudValues, type Field, MemoryModel } from '../../lib/index.ts'
+import { ModelError } from '../../lib/models/model-error.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { articleModel, articles, OPTIONS } from './articles.ts'

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import type { Field, FieldType } from '../../lib/crud/model.ts'
 import { operandFromJson, valueFromJson } from '../../lib/crud/value-from-json.ts'
 import { RawJson } from '../../lib/index.ts'
+import type { Field, FieldType } from '../../lib/models/model.ts'
 import type { Detail } from '../../lib/wire/codes.ts'
 import { describe } from '../helpers/describe.ts'
 

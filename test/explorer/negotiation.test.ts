@@ -1,8 +1,8 @@
 /** Who gets a page, and who gets what they always got. */
 import { Readable } from 'node:stream'
 import * as assert from 'uvu/assert'
-import { prefersHtml } from '../../lib/accept.ts'
 import { createServer, RestHandler, reply } from '../../lib/index.ts'
+import { prefersHtml } from '../../lib/request/accept.ts'
 import { describe } from '../helpers/describe.ts'
 import { Log, listening } from '../helpers/listening.ts'
 import { dataIn, NAVIGATION, open } from './page-of.ts'

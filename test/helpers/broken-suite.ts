@@ -2,7 +2,7 @@
  * A program: a suite whose hooks fail, those that its arguments name; with `stray` a promise is rejected that nobody
  * listens to, with `hang` a test waits for what never comes, with `details` and `nothing` one throws what uvu can't print. Run by `describe.test.ts`.
  */
-import { RestError } from '../../lib/error.ts'
+import { RestError } from '../../lib/base/error.ts'
 import { describe } from './describe.ts'
 
 const broken = process.argv.slice(2)

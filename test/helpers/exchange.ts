@@ -1,12 +1,12 @@
 /** An exchange of its own, for the steps that are tested one by one: a request is plain data over a stream. */
 import { Readable } from 'node:stream'
-import type { App } from '../../lib/app.ts'
+import { Deadlines } from '../../lib/base/deadlines.ts'
 import { MemoryCache } from '../../lib/cache/memory-cache.ts'
-import { Deadlines } from '../../lib/deadlines.ts'
-import { Exchange } from '../../lib/exchange.ts'
-import type { Incoming } from '../../lib/incoming.ts'
-import { proxiesOf } from '../../lib/node/proxies.ts'
-import { Pipelines } from '../../lib/pipelines.ts'
+import type { App } from '../../lib/exchange/app.ts'
+import { Exchange } from '../../lib/exchange/exchange.ts'
+import type { Incoming } from '../../lib/request/incoming.ts'
+import { Pipelines } from '../../lib/transport/pipelines.ts'
+import { proxiesOf } from '../../lib/transport/proxies.ts'
 import { Log } from './listening.ts'
 
 /** Settings of a server, at its defaults where none is given; its clock stands at 0. */

@@ -8,8 +8,8 @@ import { promisify } from 'node:util'
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import postgres from 'postgres'
-import type { PostgresDatabase } from '../../lib/adapters/postgres.ts'
-import { ModelError } from '../../lib/crud/model-error.ts'
+import { ModelError } from '../../lib/models/model-error.ts'
+import type { PostgresDatabase } from '../../lib/models/postgres/model.ts'
 import { freePorts } from './program.ts'
 
 const exec = promisify(execFile)

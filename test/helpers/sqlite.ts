@@ -1,6 +1,6 @@
 /** SQLite databases in memory, through each of the drivers that this Node can load. */
 import { createRequire } from 'node:module'
-import type { SqliteDatabase } from '../../lib/adapters/sqlite.ts'
+import type { SqliteDatabase } from '../../lib/models/sqlite/model.ts'
 
 /** A database as its driver makes it, and what a test does to it by itself. */
 export type TestDatabase = SqliteDatabase & { close(): unknown }

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import type { JsonSchema } from '../../lib/describe/json-schema.ts'
 import { Components } from '../../lib/openapi/components.ts'
+import type { JsonSchema } from '../../lib/validate/schema/json-schema.ts'
 import { cost } from '../helpers/cost.ts'
 import { describe } from '../helpers/describe.ts'
 

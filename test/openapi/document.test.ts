@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
-import type { JsonSchema } from '../../lib/describe/json-schema.ts'
 import { CrudHandler, createServer, MemoryModel, RestHandler } from '../../lib/index.ts'
+import type { JsonSchema } from '../../lib/validate/schema/json-schema.ts'
 import { describe } from '../helpers/describe.ts'
 import { type App, apps, articleModel, articlesOf, baseOf } from './apps.ts'
 import {

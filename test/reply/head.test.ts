@@ -1,160 +1,73 @@
 import * as assert from 'uvu/assert'
-import { RawJson, type ReplyOptions, RestHandler, reply } from '../../lib/index.ts'
-import { type Asking, asking, ok } from '../helpers/asking.ts'
+import { checkStatus, headerLine } from '../../lib/reply/head.ts'
+import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
-const INTERNAL =
-	/^500 \{"success":false,"error":"Internal Server Error","code":"internal","requestId":"[\w-]+"\}$/
-
-/** A handler whose GET returns what `make` makes, in or out of the envelope. */
-function answering(make: (handler: RestHandler) => unknown, wrap = true, options = {}): Asking {
-	class Values extends RestHandler {
-		override readonly wrap = wrap
-		get_a() {
-			return make(this)
-		}
-		async get_later() {
-			return make(this)
-		}
+describe('reply-head', (test) => {
+	for (const status of [200, 201, 204, 299, 304, 404, 599]) {
+		test(`${status} is a status`, () => assert.is(checkStatus(status), status))
 	}
-	return asking({ v: new Values() }, options)
-}
-
-describe('reply: reply() and respond()', (test) => {
-	for (const type of ['application/json', 'text/json', 'model/gltf+json']) {
-		test(`${type} is JSON: in its envelope, and in no sandbox`, async () => {
-			const make = () => reply({ id: 5 }, { headers: { 'Content-Type': type } })
-			const { headers, text } = await answering(make).ask('/v/a')
-			assert.equal(
-				[text(), headers['content-security-policy']],
-				['{"success":true,"data":{"id":5}}', undefined],
+	for (const status of [0, 100, 101, 103, 199, 600, 999, -200, 200.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+		test(`${status} is refused`, () => {
+			const message = `a status must be a whole number from 200 to 599, got ${status}`
+			assert.is(
+				messageOf(() => checkStatus(status)),
+				message,
 			)
 		})
 	}
+	for (const status of ['200', null, undefined, {}]) {
+		test(`a status of kind ${typeof status} is refused`, () => {
+			assert.throws(() => checkStatus(status as never), /a status must be a whole number/)
+		})
+	}
 
-	const table: [unknown, ReplyOptions | undefined, string][] = [
-		[{ id: 5 }, undefined, '200 {"success":true,"data":{"id":5}}'],
-		[{ id: 5 }, { status: 201 }, '201 {"success":true,"data":{"id":5}}'],
-		[undefined, { status: 202 }, '202 {"success":true,"data":null}'],
-		[
-			[1],
-			{ meta: { limit: 1, next: null } },
-			'200 {"success":true,"data":[1],"meta":{"limit":1,"next":null}}',
-		],
-		[new RawJson('[1]'), { meta: {} }, '200 {"success":true,"data":[1],"meta":{}}'],
-		['gone', { status: 410 }, '410 {"success":true,"data":"gone"}'],
-		[undefined, { status: 204 }, '204 '],
-		['lost', { status: 204 }, '204 '],
-		['lost', { status: 205 }, '205 '],
-		['lost', { status: 304 }, '304 '],
-		[Buffer.from('lost'), { status: 204 }, '204 '],
-		[Buffer.from('lost'), { status: 304 }, '304 '],
+	const lines: [string, string | number | readonly string[], string | readonly string[]][] = [
+		['X-A', 'b', 'b'],
+		['X-A', '', ''],
+		['X-A', 'tab\tand ÿ', 'tab\tand ÿ'],
+		['Age', 5, '5'],
+		['Set-Cookie', ['a=1', 'b=2'], ['a=1', 'b=2']],
+		['Set-Cookie', [], []],
 	]
-	for (const [value, options, answer] of table) {
-		test(`${JSON.stringify(value)} with ${JSON.stringify(options)} → ${answer}`, async () => {
-			assert.is(await answering(() => reply(value, options)).said('/v/a'), answer)
-		})
+	for (const [name, value, kept] of lines) {
+		test(`${name}: ${JSON.stringify(value)} can be sent`, () =>
+			assert.equal(headerLine(name, value), [name, kept]))
 	}
 
-	for (const value of [undefined, Buffer.from('x')]) {
-		test(`an answer without content has no type and no length (${typeof value})`, async () => {
-			const { headers } = await answering(() => reply(value, { status: 204, headers: { ETag: '"1"' } })).ask(
-				'/v/a',
+	const SERVER = 'is set by the server, from the answer itself'
+	const wrong = (name: string, found: string): string =>
+		`the header ${name} must be text, a number or a list of text, got ${found}`
+	const refusals: [string, unknown, string][] = [
+		['', 'a', 'Header name must be a valid HTTP token [""]'],
+		['a b', 'a', 'Header name must be a valid HTTP token ["a b"]'],
+		['a:b', 'a', 'Header name must be a valid HTTP token ["a:b"]'],
+		['a\r\nb', 'a', 'Header name must be a valid HTTP token ["a\r\nb"]'],
+		['é', 'a', 'Header name must be a valid HTTP token ["é"]'],
+		['X-A', 'a\r\nSet-Cookie: b', 'Invalid character in header content ["X-A"]'],
+		['X-A', 'a\nb', 'Invalid character in header content ["X-A"]'],
+		['X-A', 'a\u0000', 'Invalid character in header content ["X-A"]'],
+		['X-A', '€', 'Invalid character in header content ["X-A"]'],
+		['Set-Cookie', ['a=1', 'b\n'], 'Invalid character in header content ["Set-Cookie"]'],
+		['X-A', undefined, wrong('X-A', 'undefined')],
+		['X-A', null, wrong('X-A', 'null')],
+		['X-A', true, wrong('X-A', 'boolean')],
+		['X-A', new Date(0), wrong('X-A', 'object')],
+		['X-A', ['a', 5], wrong('X-A', 'number in a list')],
+		['Content-Length', 5, `the header Content-Length ${SERVER}`],
+		['content-length', '5', `the header content-length ${SERVER}`],
+		['Transfer-Encoding', 'chunked', `the header Transfer-Encoding ${SERVER}`],
+		['Connection', 'close', `the header Connection ${SERVER}`],
+		['Keep-Alive', 'x', `the header Keep-Alive ${SERVER}`],
+		['Trailer', 'x', `the header Trailer ${SERVER}`],
+		['Upgrade', 'x', `the header Upgrade ${SERVER}`],
+	]
+	for (const [name, value, message] of refusals) {
+		test(`${JSON.stringify(name)}: ${JSON.stringify(value)} is refused: ${message}`, () => {
+			assert.is(
+				messageOf(() => headerLine(name, value as never)),
+				message,
 			)
-			assert.equal({ ...headers }, { 'x-content-type-options': 'nosniff', etag: '"1"' })
 		})
 	}
-
-	test('its headers replace those of the method, by name in any case', async () => {
-		const { headers } = await answering((handler) => {
-			handler.header('x-one', 'method')
-			handler.header('X-Two', 'method')
-			return reply(1, { headers: { 'X-ONE': 'reply', 'Cache-Control': 'no-store', 'X-Number': 5 } })
-		}).ask('/v/a')
-		assert.equal([headers['x-one'], headers['x-two'], headers['x-number']], ['reply', 'method', '5'])
-		assert.is(headers['cache-control'], 'no-store')
-	})
-
-	test('respond() is in the envelope, where the handler is not', async () => {
-		assert.is(await answering((handler) => handler.respond([1]), false).said('/v/a'), ok([1]))
-		assert.is(await answering((handler) => handler.respond([1])).said('/v/a'), ok([1]))
-	})
-
-	test('without the envelope there is no meta', async () => {
-		assert.is(await answering(() => reply([1], { meta: { a: 1 } }), false).said('/v/a'), '200 [1]')
-	})
-
-	for (const options of [
-		{ status: 99 },
-		{ status: 600 },
-		{ headers: { 'X-A': 'a\r\nb' } },
-		{ meta: { a: 1n } },
-	]) {
-		test(`${Object.keys(options)} that can't be sent are a clean 500`, async () => {
-			const { said, lines } = answering(() => reply(1, options as ReplyOptions))
-			assert.match(await said('/v/a'), INTERNAL)
-			assert.is(lines.length, 1)
-		})
-	}
-})
-
-describe('reply: status and headers of the method', (test) => {
-	test('they are sent', async () => {
-		const { status, headers } = await answering((handler) => {
-			handler.status(201)
-			handler.header('Location', '/a')
-			handler.header('Location', '/b')
-			handler.header('Set-Cookie', ['a=1', 'b=2'])
-			handler.header('Age', 5)
-		}).ask('/v/a')
-		assert.equal([status, headers.location, headers.age], [201, '/b', '5'])
-		assert.equal(headers['set-cookie'], ['a=1', 'b=2'])
-	})
-
-	for (const [what, use] of [
-		['a header that begins another', (handler: RestHandler) => handler.header('X-A', 'a\r\nSet-Cookie: b')],
-		['a name that is none', (handler: RestHandler) => handler.header('X A', 'a')],
-		['a header of the framing', (handler: RestHandler) => handler.header('Content-Length', 5)],
-		['an interim status', (handler: RestHandler) => handler.status(101)],
-	] as const) {
-		test(`${what} is a clean 500, and logged`, async () => {
-			const { ask, lines } = answering((handler) => {
-				handler.header('X-Before', 'a')
-				return use(handler)
-			})
-			const { status, headers } = await ask('/v/a')
-			assert.equal(
-				[status, headers['x-before'], headers['x-a'], headers['set-cookie']],
-				[500, undefined, undefined, undefined],
-			)
-			assert.is(lines.length, 1)
-		})
-	}
-
-	test('after the answer they only log', async () => {
-		const late: Promise<void>[] = []
-		const { said, lines } = answering((handler) => {
-			late.push(
-				new Promise((resolve) =>
-					setTimeout(() => {
-						handler.status(201)
-						handler.header('X-A', 'b')
-						handler.error('late', 404)
-						resolve()
-					}, 1),
-				),
-			)
-			return 'sent'
-		})
-		assert.is(await said('/v/a'), ok('sent'))
-		await Promise.all(late)
-		assert.equal(
-			lines.map(({ level, message }) => `${level}: ${message}`),
-			[
-				'warn: this.status(201) was called after the answer',
-				'warn: this.header() was called after the answer, for "X-A"',
-				'warn: this.error() was called after the answer',
-			],
-		)
-	})
 })

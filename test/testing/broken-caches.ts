@@ -1,7 +1,8 @@
 /** Caches that each break a promise, and `Remote`, which breaks none, for the test of the cache contract. */
+
+import type { Clock } from '../../lib/base/time.ts'
 import { type Cache, CacheFull, type JsonValue } from '../../lib/cache/cache.ts'
 import { MemoryCache } from '../../lib/cache/memory-cache.ts'
-import type { Clock } from '../../lib/time.ts'
 
 /** Acts when it is asked and answers later, as what lies behind a network seems to. */
 export class Remote implements Cache {

@@ -1,5 +1,5 @@
 /** Models that each break a promise, for the test of the model contract. */
-import { MemoryModel, type MemoryModelOptions } from '../../lib/crud/memory-model.ts'
+import { MemoryModel, type MemoryModelOptions } from '../../lib/models/memory/memory-model.ts'
 import type {
 	Absent,
 	Changes,
@@ -12,8 +12,8 @@ import type {
 	Model,
 	Selection,
 	Values,
-} from '../../lib/crud/model.ts'
-import { ModelError } from '../../lib/crud/model-error.ts'
+} from '../../lib/models/model.ts'
+import { ModelError } from '../../lib/models/model-error.ts'
 import { CONTRACT_OPTIONS } from './memory-for-contract.ts'
 
 /** A model that asks another one; what breaks overrides a method. */

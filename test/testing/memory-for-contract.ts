@@ -1,5 +1,5 @@
 /** A `MemoryModel` with the fields that the model contract asks for. */
-import { MemoryModel, type MemoryModelOptions } from '../../lib/crud/memory-model.ts'
+import { MemoryModel, type MemoryModelOptions } from '../../lib/models/memory/memory-model.ts'
 import { MODEL_FIELDS } from '../../lib/testing/index.ts'
 
 const DEFAULTS: Readonly<Record<string, unknown>> = { status: 'draft', version: 1 }

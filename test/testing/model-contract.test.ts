@@ -1,8 +1,8 @@
 /** The model contract: what it leaves out, and that each of a row of broken models is found. */
 import * as assert from 'uvu/assert'
-import { MemoryModel } from '../../lib/crud/memory-model.ts'
-import type { Condition, Listed, ListQuery, Model, Value } from '../../lib/crud/model.ts'
-import { ModelError } from '../../lib/crud/model-error.ts'
+import { MemoryModel } from '../../lib/models/memory/memory-model.ts'
+import type { Condition, Listed, ListQuery, Model, Value } from '../../lib/models/model.ts'
+import { ModelError } from '../../lib/models/model-error.ts'
 import { type ModelContractOptions, modelContract } from '../../lib/testing/index.ts'
 import { describe } from '../helpers/describe.ts'
 import {

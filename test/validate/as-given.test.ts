@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
-import { isRestError } from '../../lib/error.ts'
+import { isRestError } from '../../lib/base/error.ts'
 import { compileSpec, readCompiled, readParams, type Spec } from '../../lib/validate/params.ts'
 import type { Rule } from '../../lib/validate/validator.ts'
 import { cost } from '../helpers/cost.ts'

@@ -1,7 +1,7 @@
 /** Reading fields by a spec: what comes out, what never does, and the one error with all problems. */
 import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
-import { isRestError, type RestError } from '../../lib/error.ts'
+import { isRestError, type RestError } from '../../lib/base/error.ts'
 import { compileSpec, readCompiled, readParams, type Spec } from '../../lib/validate/params.ts'
 import type { Validator } from '../../lib/validate/validator.ts'
 import { describe } from '../helpers/describe.ts'

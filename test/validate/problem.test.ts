@@ -1,6 +1,6 @@
 /** The 422 made of problems, and the messages of schemas without the value that was sent. */
 import * as assert from 'uvu/assert'
-import { isRestError } from '../../lib/error.ts'
+import { isRestError } from '../../lib/base/error.ts'
 import { invalid, nest, problemsOf } from '../../lib/validate/problem.ts'
 import type { Detail } from '../../lib/wire/codes.ts'
 import { describe } from '../helpers/describe.ts'

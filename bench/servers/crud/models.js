@@ -5,18 +5,18 @@ export function openModel(database, url, table) {
 
 async function openPostgres(url, table) {
 	const { default: pg } = await import('pg')
-	const { PostgresModel } = await import('../../results/dist/adapters/postgres.js')
+	const { PostgresModel } = await import('../../results/dist/models/postgres/model.js')
 	return PostgresModel.open(new pg.Pool({ connectionString: url }), table)
 }
 
 async function openMariadb(url, table) {
 	const { createPool } = await import('mysql2/promise')
-	const { MysqlModel } = await import('../../results/dist/adapters/mysql.js')
+	const { MysqlModel } = await import('../../results/dist/models/mysql/model.js')
 	return MysqlModel.open(createPool({ uri: url, timezone: 'Z' }), table)
 }
 
 async function openSqlite(url, table) {
 	const { openFile } = await import('./sqlite-driver.js')
-	const { SqliteModel } = await import('../../results/dist/adapters/sqlite.js')
+	const { SqliteModel } = await import('../../results/dist/models/sqlite/model.js')
 	return SqliteModel.open(openFile(url), table)
 }

@@ -1,7 +1,8 @@
 /** What both servers serve: records of PostgreSQL, and handlers of every other kind over one Redis. */
-import { PostgresModel } from '../../../lib/adapters/postgres.ts'
-import { RedisCache } from '../../../lib/adapters/redis.ts'
+
+import { RedisCache } from '../../../lib/cache/redis/redis-cache.ts'
 import { CrudHandler, createServer, type Handlers, type Server } from '../../../lib/index.ts'
+import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { Desk, Limited, Payments, Vault } from './guarded.ts'
 import { First, Forms, Hooked, Office, Second, Streams } from './office.ts'
 import type { Materials } from './serve.ts'

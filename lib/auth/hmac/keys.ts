@@ -1,7 +1,7 @@
 /** Keys of `HmacAuthenticator`: what a user declares, checked and made ready to sign with. */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { decodeBase64 } from '../../wire/base64.ts'
-import { LONGEST_NAME } from '../../wire/covered.ts'
+import { LONGEST_NAME } from '../../wire/signature/covered.ts'
 import { frozenCopy } from '../frozen-copy.ts'
 
 /**

@@ -1,11 +1,11 @@
 /** Nonces that have been used: each is good for one request. */
 import { hash } from 'node:crypto'
+import type { RestError } from '../../base/error.ts'
+import type { Seconds } from '../../base/time.ts'
 import { type Cache, CacheFull } from '../../cache/cache.ts'
 import { cacheRefusal, isCallersOwn } from '../../cache/refusal.ts'
 import { sharedKey } from '../../cache/shares.ts'
-import type { RestError } from '../../error.ts'
-import type { Request } from '../../request.ts'
-import type { Seconds } from '../../time.ts'
+import type { Request } from '../../request/request.ts'
 import { AHEAD } from './requirements.ts'
 import type { SentSignature } from './signatures.ts'
 

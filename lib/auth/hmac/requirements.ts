@@ -1,7 +1,8 @@
 /** What a signature must cover to say anything about a request, and how old it may be. */
-import type { Request } from '../../request.ts'
-import type { Seconds } from '../../time.ts'
-import { TARGET, WHEN_SENT } from '../../wire/covered.ts'
+
+import type { Seconds } from '../../base/time.ts'
+import type { Request } from '../../request/request.ts'
+import { TARGET, WHEN_SENT } from '../../wire/signature/covered.ts'
 import type { SentSignature } from './signatures.ts'
 
 /** How far a client's clock may be ahead. */

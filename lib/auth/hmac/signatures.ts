@@ -1,8 +1,9 @@
 /** The signatures that a request carries: `Signature-Input` and `Signature` (RFC 9421 §4), label by label. */
-import type { BareItem } from '../../wire/bare-item.ts'
-import { LONGEST_NAME } from '../../wire/covered.ts'
-import { componentName } from '../../wire/signature-base.ts'
-import { type InnerList, isInnerList, type Member, parseDictionary } from '../../wire/structured-fields.ts'
+
+import { componentName } from '../../wire/signature/base.ts'
+import { LONGEST_NAME } from '../../wire/signature/covered.ts'
+import type { BareItem } from '../../wire/structured/bare-item.ts'
+import { type InnerList, isInnerList, type Member, parseDictionary } from '../../wire/structured/fields.ts'
 
 /** How many are looked at: each costs an HMAC, and proxies in between add one or two. */
 const MOST = 4

@@ -1,5 +1,5 @@
 /** The fields of a form, as the JSON Schema of a body describes them. */
-import type { JsonSchema } from '../../describe/json-schema.ts'
+import type { JsonSchema } from '../../validate/schema/json-schema.ts'
 import { Digits, isRecord, type JsonValue, parseJson, textOf } from './json-value.ts'
 
 export type FieldKind = 'text' | 'long' | 'number' | 'boolean' | 'choice' | 'date' | 'json'

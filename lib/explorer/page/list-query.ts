@@ -1,5 +1,5 @@
 /** What the URL of a list asks for, and the URLs that ask for something else. */
-import type { ParameterShape } from '../../describe/shape.ts'
+import type { ParameterShape } from '../../validate/schema/shape.ts'
 import { plainText } from './fields.ts'
 import { Digits, type JsonValue } from './json-value.ts'
 import { pathOf } from './path.ts'

@@ -3,9 +3,9 @@ import * as assert from 'uvu/assert'
 import { useNonce } from '../../../lib/auth/hmac/nonces.ts'
 import type { SentSignature } from '../../../lib/auth/hmac/signatures.ts'
 import { type Cache, MemoryCache } from '../../../lib/index.ts'
-import type { Request } from '../../../lib/request.ts'
+import type { Request } from '../../../lib/request/request.ts'
 import { describe } from '../../helpers/describe.ts'
-import { NOW } from '../signed-request.ts'
+import { NOW } from './signed-request.ts'
 
 /** Nothing of a request is read but which one it is. */
 const request = (): Request => ({}) as unknown as Request

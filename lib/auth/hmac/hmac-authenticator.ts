@@ -1,0 +1,234 @@
+/** `HmacAuthenticator`: requests signed with a shared secret, by HTTP Message Signatures (RFC 9421). */
+
+import { isRestError, RestError } from '../../base/error.ts'
+import { type Clock, type Seconds, timeOfDay } from '../../base/time.ts'
+import type { Cache } from '../../cache/cache.ts'
+import type { Request } from '../../request/request.ts'
+import { signatureBase } from '../../wire/signature/base.ts'
+import { authorityOf, type RequestComponents } from '../../wire/signature/component.ts'
+import { ParameterComponents } from '../../wire/signature/component-parameters.ts'
+import type { Authenticator, User } from '../authenticator.ts'
+import { finderOf, type HmacKeys, isSignedBy, type KeyFinder } from './keys.ts'
+import { useNonce } from './nonces.ts'
+import { type Origin, originOf } from './origin.ts'
+import { ACCEPT_SIGNATURE, checkCovered, checkTimes, isDigestDue } from './requirements.ts'
+import { labelled, readSignature, type SentSignature } from './signatures.ts'
+
+/** Whose signatures are good, and what they are of. */
+export interface HmacAuthenticatorOptions {
+	/** Secrets by key id. No default: without any nobody could be known. */
+	readonly keys: HmacKeys
+	/**
+	 * Scheme and authority that clients sign, `'https://api.example.com'`: where other hosts have the same keys, as
+	 * else what was signed for one is good at all; and where a proxy changes them and says so in no header.
+	 * @default the request's own, whichever was signed; with `trustProxy` those a proxy forwards
+	 */
+	readonly origin?: string
+	/** The time of day, in milliseconds since 1970. @default Date.now */
+	readonly clock?: Clock
+}
+
+const OPTIONS: ReadonlySet<string> = new Set(['keys', 'origin', 'clock'])
+const LONGEST_WINDOW: Seconds = 86_400
+
+/** RFC 9421 registers no scheme, and a 401 must name one (RFC 9110 §15.5.2): what to sign stands beside it. */
+const CHALLENGE = Object.freeze({
+	'WWW-Authenticate': 'Signature realm="api"',
+	'Accept-Signature': ACCEPT_SIGNATURE,
+})
+
+/**
+ * Knows users by the key that has signed their request with `hmac-sha256`: `{ id: keyid }`, and what its key
+ * says in `user`. `signRequest` of `verbena/client` signs, and so does any library of RFC 9421.
+ *
+ *     Content-Digest: sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:
+ *     Signature-Input: sig=("@method" "@authority" "@path" "@query" "content-type" "content-digest");
+ *       created=1795305600;keyid="k1";nonce="jXv1…"
+ *     Signature: sig=:bS3qyA+SPNni2/YprJYOjcyNSqHMMIhD2zn/hDIZ5B4=:
+ *
+ * Must be covered: `@method` (the one on the wire), `@authority`, `@path` and `@query`, or `@target-uri` for the
+ * three; with a body `content-digest` (RFC 9530: sha-256, sha-512) and its `content-type`;
+ * `x-http-method-override`, `idempotency-key` and `if-match` where they are sent. `created`, `keyid` and `nonce`
+ * (both of 1 to 128 characters) are required, `expires` is honoured. Of several signatures one must be good; the first
+ * four are looked at, of 64 components each at most.
+ *
+ * The bytes of the body are compared with the signed digest before the method is called where this is
+ * declared as `authenticator`, and before `requireAuth()` resolves where a method asks. Methods in `streaming` are
+ * refused at mount where it is declared; where such a method asks, the bytes are compared as they flow, and a body
+ * that isn't what was signed breaks off with the refusal.
+ *
+ * A nonce is used up once its signature is verified, in the cache, for `windowSeconds` and a minute: with
+ * requests per second × (`windowSeconds` + 60) entries. A cache that is full or doesn't answer is 503, never a
+ * way in. Every refusal is the same 401; its reason goes to the log, as a warning.
+ */
+export class HmacAuthenticator implements Authenticator {
+	readonly challenge: Readonly<Record<string, string>> = CHALLENGE
+	readonly comparesBody = true
+	readonly #cache: Cache | undefined
+	readonly #windowSeconds: Seconds
+	readonly #find: KeyFinder
+	readonly #origin: Origin | undefined
+	readonly #clock: Clock
+
+	/**
+	 * One for a request, in a method; or one that all share, as `authenticator` of a handler or of the server:
+	 *
+	 *     await this.requireAuth(new HmacAuthenticator(this, this.cache, 300, { keys }))
+	 *     override authenticator = new HmacAuthenticator(this, undefined, 300, { keys })
+	 *     createServer(handlers, { authenticator: new HmacAuthenticator(undefined, undefined, 300, { keys }) })
+	 *
+	 * @param handler whose requests are signed; for the reader, as nothing of it is used
+	 * @param cache where nonces are remembered; `undefined` for the server's, which no handler has yet while it
+	 *   is made
+	 * @param windowSeconds how old a signature may be, from 1 to 86,400 s; 300 is enough for most
+	 * @throws TypeError, or RangeError for a number out of bounds and a secret below 32 bytes
+	 */
+	constructor(
+		handler: object | undefined,
+		cache: Cache | undefined,
+		windowSeconds: Seconds,
+		options: HmacAuthenticatorOptions,
+	) {
+		checkArguments(handler, cache, windowSeconds, options)
+		const { keys, origin, clock = timeOfDay } = options
+		this.#cache = cache
+		this.#windowSeconds = windowSeconds
+		this.#find = finderOf(keys)
+		this.#origin = origin === undefined ? undefined : originOf(origin)
+		this.#clock = clock
+	}
+
+	/**
+	 * The user; null without `Signature` and `Signature-Input`.
+	 *
+	 * @throws RestError `unauthorized` with the reason as its cause, `unavailable` when no nonce can be remembered
+	 */
+	async authenticate(request: Request): Promise<User | null> {
+		const inputs = request.fieldLines('signature-input')
+		const signatures = request.fieldLines('signature')
+		if (inputs.length === 0 && signatures.length === 0) return null
+		const now = this.#clock() / 1_000
+		const pairs = attempt(() => labelled(inputs.join(', '), signatures.join(', ')))
+		if (pairs instanceof Error) throw this.#refusal(pairs)
+		const components = this.#componentsOf(request)
+		// An error takes longer to make than all the rest of a good request.
+		let reason: Error | undefined
+		for (const pair of pairs) {
+			const claim = attempt(() => this.#claimOf(request, components, pair, now))
+			if (claim instanceof Error) {
+				reason = claim
+				continue
+			}
+			const { keyid, bytes } = claim.sent
+			const found = this.#find(keyid)
+			const key = found instanceof Promise ? await found : found
+			if (isSignedBy(key, claim.base, bytes) && key !== undefined) {
+				const using = this.#useUp(request, claim.sent, now)
+				if (using !== undefined) await using
+				return { id: keyid, ...key.user }
+			}
+			reason = wrongSignature(key !== undefined, keyid)
+		}
+		throw this.#refusal(reason ?? new Error('no label has both a Signature-Input and a Signature'))
+	}
+
+	/** What a signature says it has signed, where that is what must be and holds now. */
+	#claimOf(
+		request: Request,
+		components: RequestComponents,
+		pair: Parameters<typeof readSignature>[0],
+		now: number,
+	): { readonly sent: SentSignature; readonly base: string } {
+		const sent = readSignature(pair)
+		checkTimes(sent, now, this.#windowSeconds)
+		checkCovered(request, sent)
+		return { sent, base: signatureBase(components, sent.covered) }
+	}
+
+	/** What a good signature stands for: these bytes, once. */
+	#useUp(request: Request, sent: SentSignature, now: number): Promise<void> | undefined {
+		if (isDigestDue(request, sent)) this.#requireDigest(request)
+		const cache = this.#cache ?? request.cache
+		const isNew = useNonce(request, cache, sent, now, this.#windowSeconds)
+		if (isNew === true) return undefined
+		const refusal = (): RestError =>
+			this.#refusal(new Error(`the nonce of key ${named(sent.keyid)} was used before`))
+		if (isNew === false) throw refusal()
+		return isNew.then((wasNew) => {
+			if (!wasNew) throw refusal()
+		})
+	}
+
+	/** Its refusals are those of all other reasons, to the byte. */
+	#requireDigest(request: Request): void {
+		try {
+			request.requireDigest(this.challenge)
+		} catch (error) {
+			throw isRestError(error) && error.status === 401 ? this.#refusal(error.cause) : error
+		}
+	}
+
+	#componentsOf(request: Request): RequestComponents {
+		const scheme = this.#origin?.scheme ?? request.protocol
+		return new ParameterComponents({
+			method: request.sentMethod,
+			scheme,
+			authority: this.#origin?.authority ?? authorityOf(request.host, scheme),
+			target: request.url,
+			fieldLines: (name) => request.fieldLines(name),
+		})
+	}
+
+	#refusal(cause: unknown): RestError {
+		return new RestError('unauthorized', undefined, { headers: this.challenge, cause })
+	}
+}
+
+/** The parts throw a SyntaxError or a RangeError about a request; everything else is a mistake of the program. */
+function attempt<T>(work: () => T): T | Error {
+	try {
+		return work()
+	} catch (error) {
+		if (error instanceof SyntaxError || error instanceof RangeError) return error
+		throw error
+	}
+}
+
+function wrongSignature(isKnown: boolean, keyid: string): Error {
+	return new Error(
+		isKnown
+			? `the signature is not what key ${named(keyid)} makes of this request`
+			: `no key is known as ${named(keyid)}`,
+	)
+}
+
+/** For the log: a key id is printable ASCII, and whatever its sender likes. */
+function named(keyid: string): string {
+	return JSON.stringify(keyid.length > 64 ? `${keyid.slice(0, 64)}…` : keyid)
+}
+
+function checkArguments(
+	handler: unknown,
+	cache: Cache | undefined,
+	windowSeconds: Seconds,
+	options: HmacAuthenticatorOptions,
+): void {
+	if (handler !== undefined && (typeof handler !== 'object' || handler === null))
+		throw new TypeError("HmacAuthenticator's first argument must be the handler, or undefined")
+	if (cache !== undefined && typeof cache?.add !== 'function') {
+		throw new TypeError("HmacAuthenticator's cache must be a Cache, or undefined for the server's")
+	}
+	if (!Number.isInteger(windowSeconds) || windowSeconds < 1 || windowSeconds > LONGEST_WINDOW) {
+		throw new RangeError(
+			`HmacAuthenticator's window must be a whole number of seconds from 1 to ${LONGEST_WINDOW}, got ${String(windowSeconds)}`,
+		)
+	}
+	if (typeof options !== 'object' || options === null || !('keys' in options))
+		throw new TypeError('HmacAuthenticator needs options: { keys: { [keyid]: secret } }')
+	for (const name of Object.keys(options)) {
+		if (!OPTIONS.has(name))
+			throw new TypeError(`HmacAuthenticator has no option ${name}: there are ${[...OPTIONS].join(', ')}`)
+	}
+	if (options.clock !== undefined && typeof options.clock !== 'function')
+		throw new TypeError('clock must be a function that tells milliseconds since 1970')
+}

@@ -1,0 +1,139 @@
+/** `TokenAuthenticator`: bearer tokens (RFC 6750) and API keys, of which the server keeps digests alone. */
+import { validateHeaderName } from 'node:http'
+import { RestError } from '../../base/error.ts'
+import { type Clock, timeOfDay } from '../../base/time.ts'
+import type { Request } from '../../request/request.ts'
+import type { Authenticator, User } from '../authenticator.ts'
+import { isPlain } from '../frozen-copy.ts'
+import { isToken, tokenDigest } from './token.ts'
+import { finderOf, type TokenUsers } from './token-users.ts'
+
+/** Whose tokens are good, and where they are sent. */
+export interface TokenAuthenticatorOptions {
+	/** Users by the SHA-256 digests of their tokens. No default: without any nobody could be known. */
+	readonly tokens: TokenUsers
+	/** Header that holds the bare token, such as `X-Api-Key`. @default none: it is in `Authorization: Bearer <token>` */
+	readonly header?: string
+	/** What a 401 calls the place that is guarded: visible ASCII and spaces, without `"` and `\`. @default 'api' */
+	readonly realm?: string
+	/** The time of day, in milliseconds since 1970. @default Date.now */
+	readonly clock?: Clock
+}
+
+const OPTIONS: ReadonlySet<string> = new Set(['tokens', 'header', 'realm', 'clock'])
+/** The `b64token` of RFC 6750 §2.1. */
+const B64TOKEN = /^[\w.~+/-]+=*$/
+const REALM = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/
+
+/**
+ * Knows users by a token that they send in a header; never in the URL, which ends up in logs and histories.
+ *
+ *     const { token, digest } = newToken('acme_')   // the token is for the user; keep the digest
+ *     new TokenAuthenticator({ tokens: { [digest]: { id: 'ada', roles: ['editor'] } } })
+ *     new TokenAuthenticator({ tokens: (digest) => findUser(digest), header: 'X-Api-Key' })
+ *
+ * Unknown, expired, malformed, repeated and overlong (above 1,024 characters) tokens are refused alike:
+ *
+ *     401 WWW-Authenticate: Bearer realm="api", error="invalid_token"
+ *
+ * The reason goes to the log, as a warning. An object or a Map is read here, once: give a function where tokens
+ * come and go. Each request gets a user of its own.
+ *
+ * @throws TypeError for options that there aren't, and for tokens that aren't hashed
+ */
+export class TokenAuthenticator implements Authenticator {
+	readonly challenge: Readonly<Record<string, string>>
+	readonly #find: ReturnType<typeof finderOf>
+	readonly #header: string | undefined
+	readonly #clock: Clock
+
+	constructor(options: TokenAuthenticatorOptions) {
+		checkOptions(options)
+		const { tokens, header, realm = 'api', clock = timeOfDay } = options
+		this.#find = finderOf(tokens)
+		this.#header = header
+		this.#clock = clock
+		// Keys in headers of their own have no registered scheme; a 401 must name one (RFC 9110 §15.5.2).
+		const scheme =
+			header === undefined ? `Bearer realm="${realm}"` : `ApiKey realm="${realm}", header="${header}"`
+		this.challenge = Object.freeze({ 'WWW-Authenticate': scheme })
+	}
+
+	/** @throws RestError `unauthorized`, by the promise, for a token that is not valid */
+	async authenticate(request: Request): Promise<User | null> {
+		const lines = request.fieldLines(this.#header ?? 'authorization')
+		const token = this.#header === undefined ? bearerIn(lines) : onlyOf(lines)
+		if (token === undefined) return null
+		if (!isToken(token) || (this.#header === undefined && !B64TOKEN.test(token)))
+			throw this.#refusal('what was sent is not one token')
+		const found = await this.#find(tokenDigest(token))
+		if (found === undefined) throw this.#refusal('the token is not known')
+		if (found.ends <= this.#clock())
+			throw this.#refusal(`the token of user ${JSON.stringify(found.user.id)} has ended`)
+		// Of its own: what a method sets on it is no other request's.
+		return isPlain(found.user) ? { ...found.user } : found.user
+	}
+
+	/** One for all reasons: which one it was would help to guess. It goes to the log, with nothing of the token. */
+	#refusal(reason: string): RestError {
+		const cause = new Error(reason)
+		if (this.#header !== undefined) {
+			const message = `The key in ${this.#header} is not valid`
+			return new RestError('unauthorized', message, { headers: this.challenge, cause })
+		}
+		// Only here, where a token was sent: else no error is told (RFC 6750 §3.1).
+		const headers = { 'WWW-Authenticate': `${this.challenge['WWW-Authenticate']}, error="invalid_token"` }
+		return new RestError('unauthorized', 'The bearer token is not valid', { headers, cause })
+	}
+}
+
+/**
+ * What follows the scheme, whose name has no case (RFC 9110 §11.1); `undefined` where all schemes are others,
+ * and empty, which is no token, where another line stands beside it.
+ */
+function bearerIn(lines: readonly string[]): string | undefined {
+	const values = lines.map((line) => /^bearer(?: +|$)(.*)$/i.exec(line)?.[1])
+	return values.every((value) => value === undefined) ? undefined : onlyOf(values)
+}
+
+/** node would take the first of several lines: a proxy in front may have checked another. */
+function onlyOf(values: readonly (string | undefined)[]): string | undefined {
+	return values.length > 1 ? '' : values[0]
+}
+
+function checkOptions(options: TokenAuthenticatorOptions): void {
+	if (typeof options !== 'object' || options === null || !('tokens' in options)) {
+		throw new TypeError('TokenAuthenticator needs options: { tokens: { [tokenDigest(token)]: user } }')
+	}
+	for (const name of Object.keys(options)) {
+		if (OPTIONS.has(name)) continue
+		throw new TypeError(`TokenAuthenticator has no option ${name}: there are ${[...OPTIONS].join(', ')}`)
+	}
+	const { header, realm, clock } = options
+	if (header !== undefined) checkHeader(header)
+	if (realm !== undefined && (typeof realm !== 'string' || !REALM.test(realm))) {
+		throw new TypeError('realm must be text of visible ASCII characters and spaces, without " and \\')
+	}
+	if (clock !== undefined && typeof clock !== 'function') {
+		throw new TypeError('clock must be a function that tells milliseconds since 1970')
+	}
+}
+
+/**
+ * Headers that say something else: of the connection and the body, of what is asked for, of where a request comes from.
+ * `Cookie` is sent by browsers for any page that asks them to.
+ */
+const TAKEN =
+	/^(?:host|cookie|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|date|age|via|range|origin|referer|forwarded|from|prefer|pragma|cache-control|max-forwards|idempotency-key|last-event-id|user-agent|want-\S+|x-http-method-override|x-request-id|x-real-ip|traceparent|tracestate|signature(?:-\S+)?|proxy-\S+|content-\S+|accept(?:-\S+)?|if-\S+|sec-\S+|access-control-\S+|x-forwarded-\S+)$/i
+
+function checkHeader(header: unknown): void {
+	if (typeof header !== 'string') throw new TypeError("header must be the name of one: 'X-Api-Key'")
+	validateHeaderName(header)
+	if (header.toLowerCase() === 'authorization') {
+		throw new TypeError(
+			'header must not be Authorization: without this option, Authorization: Bearer is read',
+		)
+	}
+	if (TAKEN.test(header))
+		throw new TypeError(`header must not be ${header}, which has another meaning: take 'X-Api-Key'`)
+}

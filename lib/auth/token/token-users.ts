@@ -1,0 +1,119 @@
+/** Who a token belongs to: what `TokenAuthenticator` is given, checked, as one function from digest to user. */
+import { timingSafeEqual } from 'node:crypto'
+import type { Milliseconds } from '../../base/time.ts'
+import type { User } from '../authenticator.ts'
+import { frozenCopy, isPlain } from '../frozen-copy.ts'
+
+/**
+ * A user known by a token. Roles in it are `RoleAcl`'s; the rest is not looked at. Each request gets a copy of its own,
+ * without `expires`, in which lists and objects are frozen; an instance of a class is passed on as it is.
+ */
+export interface TokenUser extends User {
+	/** From when on the token is refused: a Date, or a text like `2027-01-31` (UTC) or `2027-01-31T12:00:00Z`. @default never */
+	readonly expires?: Date | string | null
+}
+
+/**
+ * Users by the digests of their tokens: an object, a Map, or a function that looks a digest up (64 hex digits in
+ * lower case) and answers null or undefined for one it doesn't know. A user may have several tokens.
+ */
+export type TokenUsers =
+	| Readonly<Record<string, TokenUser>>
+	| ReadonlyMap<string, TokenUser>
+	| ((digest: string) => TokenUser | null | undefined | PromiseLike<TokenUser | null | undefined>)
+
+/** A user as a request gets it, but for the outermost object; and when the token ends: milliseconds since 1970. */
+export interface Found {
+	readonly user: User
+	readonly ends: Milliseconds
+}
+
+type Find = (digest: string) => Found | undefined | Promise<Found | undefined>
+
+interface Known {
+	readonly bytes: Buffer
+	/** `undefined` of the decoy. */
+	readonly found: Found | undefined
+}
+
+const DIGEST = /^[0-9a-f]{64}$/
+/** What a digest that is unknown is compared with, so that it takes the path of a known one. */
+const DECOY: Known = { bytes: Buffer.alloc(32), found: undefined }
+/** With the zone where there is a time: without one it would be that of the machine. */
+const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
+
+/** @throws TypeError for what is no digest or no user; its message never holds what stands for a digest */
+export function finderOf(tokens: TokenUsers): Find {
+	if (typeof tokens !== 'function') return finderIn(knownIn(tokens))
+	return async (digest) => {
+		const user = await tokens(digest)
+		return user === null || user === undefined ? undefined : foundOf(user)
+	}
+}
+
+/**
+ * The time of a Map's lookup may tell of digests, and which digest a guess has can't be steered; what decides
+ * is then compared in constant time.
+ */
+function finderIn(known: ReadonlyMap<string, Known>): Find {
+	return (digest) => {
+		const { bytes, found } = known.get(digest) ?? DECOY
+		return timingSafeEqual(Buffer.from(digest, 'hex'), bytes) ? found : undefined
+	}
+}
+
+function knownIn(tokens: unknown): Map<string, Known> {
+	const known = new Map<string, Known>()
+	for (const [at, [key, user]] of entriesOf(tokens).entries()) {
+		const entry = `entry ${at + 1} of tokens`
+		if (!isUser(user)) throw new TypeError(`${entry} must be a user, { id: '…' }, under the token's digest`)
+		const owner = `${entry} (user ${JSON.stringify(user.id)})`
+		const digest = typeof key === 'string' ? key.toLowerCase() : ''
+		// What stands there may be a token: it must not get into a log.
+		if (!DIGEST.test(digest)) {
+			throw new TypeError(
+				`${owner} is under a key that is no SHA-256 digest, 64 hex digits: tokens are kept hashed, so write tokenDigest(token), or what printf %s "$TOKEN" | sha256sum prints`,
+			)
+		}
+		if (known.has(digest)) throw new TypeError(`${owner} has the token of an entry before: make another`)
+		known.set(digest, { bytes: Buffer.from(digest, 'hex'), found: foundOf(user) })
+	}
+	if (known.size === 0) throw new TypeError('tokens has no token: nobody could be let in')
+	return known
+}
+
+/** What is no user is passed on, and refused where all answers are. */
+function foundOf(user: TokenUser): Found {
+	const ends = endOf(user)
+	if (!isPlain(user)) return { user, ends }
+	const { expires: _, ...rest } = user
+	return { user: frozenCopy(rest), ends }
+}
+
+function entriesOf(tokens: unknown): [unknown, unknown][] {
+	if (tokens instanceof Map) return [...tokens]
+	if (typeof tokens === 'object' && tokens !== null && !Array.isArray(tokens)) return Object.entries(tokens)
+	throw new TypeError(
+		"tokens must be users by digest, { [tokenDigest(token)]: { id: 'ada' } }, a Map of them, or a function that looks a digest up",
+	)
+}
+
+function isUser(value: unknown): value is TokenUser {
+	return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
+}
+
+function endOf({ id, expires }: TokenUser): Milliseconds {
+	if (expires === undefined || expires === null) return Number.POSITIVE_INFINITY
+	const ends = expires instanceof Date ? expires.getTime() : momentOf(expires)
+	if (!Number.isNaN(ends)) return ends
+	throw new TypeError(
+		`expires of user ${JSON.stringify(id)} must be a Date, or text like '2027-01-31' or '2027-01-31T12:00:00Z'`,
+	)
+}
+
+/** NaN for what is none; also for the 31st of February, of which `Date.parse` makes the 3rd of March. */
+function momentOf(text: unknown): Milliseconds {
+	if (typeof text !== 'string' || !MOMENT.test(text)) return Number.NaN
+	const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number)
+	return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day ? Date.parse(text) : Number.NaN
+}

@@ -1,0 +1,237 @@
+/**
+ * `RedisCache`: a `Cache` that processes share, over the user's own client of ioredis, iovalkey or node-redis.
+ * For what several processes must agree on: nonces, limits, idempotency keys.
+ */
+
+import type { Bytes, Seconds } from '../../base/time.ts'
+import { type Cache, CacheUnavailable, type JsonValue } from '../cache.ts'
+import { checkKey, toMilliseconds, toText } from '../entry.ts'
+import { ownerOf } from '../shares.ts'
+import { linkOf, type RedisClient } from './client.ts'
+import { INCREMENT } from './counting.ts'
+import { Line, type Talk } from './line.ts'
+import { said } from './names.ts'
+import { type RedisCacheOptions, settingsOf } from './options.ts'
+import { MaxmemoryPolicy } from './policy.ts'
+import { type Ask, runScript, type Script } from './script.ts'
+import { ADD, DELETE, INCREMENT_SHARED, roomOf, runShared, SET } from './shares.ts'
+
+export type { IoredisClient, NodeRedisClient, RedisClient } from './client.ts'
+export type { RedisCacheOptions } from './options.ts'
+
+/**
+ * A cache in Redis; tested with 7.0.
+ *
+ *     import { Redis } from 'ioredis'
+ *     const cache = new RedisCache(new Redis(), { prefix: 'blog:' })
+ *     await cache.add('nonce:1', true, 60) // true
+ *     createServer({ blog: new Blog() }, { cache })
+ *
+ * - Each method is one command, so that of all processes that `add` a key one is answered `true`, and each
+ *   `increment` has a number of its own. GET, SET, DEL, EVAL and EVALSHA are used, beside CONFIG GET or INFO.
+ * - Every call settles within `timeoutSeconds` (and a sixteenth, for the timer is coarse). Where Redis is down,
+ *   silent, still loading, or answers what this cache can't have stored, it rejects with `CacheUnavailable`; where
+ *   that was so for as long already, at once. It works again when the client has connected again.
+ * - After a `CacheUnavailable` it isn't known whether a `set`, `delete`, `add` or `increment` was carried out, or
+ *   will be: ioredis repeats what was under way when a connection was lost. An `add` that was is answered `false`
+ *   the next time: what relies on it refuses, and lets nothing pass.
+ * - A server that says it is a replica, as a primary does that was demoted, is left: the connection is closed, and the
+ *   client makes another to whatever has the name or address by then. Until it is a primary's, writes are refused.
+ * - The first `add` or `increment` on a connection, and then one a minute, reads `maxmemory-policy`. They are
+ *   refused with `CacheUnavailable` for all but `noeviction`, as Redis could forget what they promise.
+ * - Redis that is out of memory refuses `set`, `add` and `increment` with `CacheFull`. What the key held stays.
+ * - Of `maxBytes`, which by default is three quarters of Redis' `maxmemory`, each caller (a user, a key that signs, a network)
+ *   has a share, as of a `MemoryCache`: past it they are refused alone, by a `CacheFull` whose `scope` is `'caller'`.
+ * - What Redis itself loses is lost: nonces, at a restart without `appendonly yes` and `appendfsync always`, and
+ *   at a failover to a replica.
+ *
+ * Node-redis emits `error` for each connection that is lost, which would end the process: where nobody listens to
+ * it, a listener is added that does nothing else. The client is the caller's to close.
+ */
+export class RedisCache implements Cache {
+	readonly #line: Line
+	readonly #prefix: string
+	readonly #maxBytes: Bytes | undefined
+	/** `undefined` where it was told. */
+	readonly #policy: MaxmemoryPolicy | undefined
+
+	/**
+	 * @throws TypeError for a client that is none of those, for an option that there isn't, or of another kind
+	 * @throws RangeError for a `timeoutSeconds` that isn't above 0 and at most 86,400, or a `maxBytes` below 1 MiB
+	 */
+	constructor(client: RedisClient, options: RedisCacheOptions = {}) {
+		const { prefix, maxmemoryPolicy, maxBytes, timeoutSeconds } = settingsOf(options)
+		this.#line = new Line(linkOf(client), timeoutSeconds)
+		this.#prefix = prefix
+		this.#maxBytes = maxBytes
+		this.#policy = maxmemoryPolicy === undefined ? new MaxmemoryPolicy() : undefined
+	}
+
+	/**
+	 * The value; `undefined` where there is none or its time is over.
+	 *
+	 * @throws TypeError when the key isn't a string
+	 * @throws CacheUnavailable where Redis can't answer, or the key holds what isn't JSON: it is somebody else's
+	 */
+	async get(key: string): Promise<JsonValue | undefined> {
+		const name = this.#nameOf(key)
+		const held = await this.#line.within((talk) => talk.ask('GET', name))
+		return held === null ? undefined : parse(key, held)
+	}
+
+	/**
+	 * Stores a value for `ttlSeconds`, in place of what was there.
+	 *
+	 * @throws TypeError when the key isn't a string, or JSON can't say the value
+	 * @throws RangeError when `ttlSeconds` isn't a finite number above 0
+	 * @throws CacheUnavailable where Redis can't answer
+	 * @throws CacheFull where it is out of memory, or the caller's share is full; the key holds what it did
+	 */
+	async set(key: string, value: JsonValue, ttlSeconds: Seconds): Promise<void> {
+		const name = this.#nameOf(key)
+		const time = timeOf(ttlSeconds)
+		const text = toText(key, value)
+		const plain = (ask: Ask) => ask('SET', name, text, 'PX', time)
+		const answer = await this.#run({ key, name, plain, script: SET, time, text })
+		if (answer !== 'OK') throw nonsense('SET')
+	}
+
+	/**
+	 * Forgets a value; answers whether there was one.
+	 *
+	 * @throws TypeError when the key isn't a string
+	 * @throws CacheUnavailable where Redis can't answer
+	 */
+	async delete(key: string): Promise<boolean> {
+		const name = this.#nameOf(key)
+		const plain = (ask: Ask) => ask('DEL', name)
+		const deleted = numberIn(await this.#run({ key, name, plain, script: DELETE }))
+		if (deleted !== 0 && deleted !== 1) throw nonsense('DEL')
+		return deleted === 1
+	}
+
+	/**
+	 * Stores a value where there is none and answers whether it did; kept until its time.
+	 *
+	 * @throws TypeError when the key isn't a string, or JSON can't say the value
+	 * @throws RangeError when `ttlSeconds` isn't a finite number above 0
+	 * @throws CacheUnavailable where Redis can't answer, or its `maxmemory-policy` isn't `noeviction`
+	 * @throws CacheFull where it is out of memory, or the caller's share is full
+	 */
+	async add(key: string, value: JsonValue, ttlSeconds: Seconds): Promise<boolean> {
+		const name = this.#nameOf(key)
+		const time = timeOf(ttlSeconds)
+		const text = toText(key, value)
+		const plain = (ask: Ask) => ask('SET', name, text, 'PX', time, 'NX')
+		const answer = await this.#promise({ key, name, plain, script: ADD, time, text })
+		if (answer !== 'OK' && answer !== null) throw nonsense('SET NX')
+		return answer === 'OK'
+	}
+
+	/**
+	 * Adds one to a counter and answers the new number; kept until its time, which the first call starts.
+	 *
+	 * @throws TypeError when the key isn't a string, or holds anything but a whole number below 2^53 - 1
+	 * @throws RangeError when `ttlSeconds` isn't a finite number above 0
+	 * @throws CacheUnavailable where Redis can't answer, or its `maxmemory-policy` isn't `noeviction`
+	 * @throws CacheFull where it is out of memory, or the caller's share is full and the counter new
+	 */
+	async increment(key: string, ttlSeconds: Seconds): Promise<number> {
+		const name = this.#nameOf(key)
+		const time = timeOf(ttlSeconds)
+		const plain = (ask: Ask) => runScript(ask, INCREMENT, '1', name, time)
+		const answer = await this.#promise({ key, name, plain, script: INCREMENT_SHARED, time })
+		if (answer === null) {
+			throw new TypeError(
+				`increment counts in whole numbers below 2^53 - 1, and '${key}' holds something else`,
+			)
+		}
+		const count = numberIn(answer)
+		if (!Number.isSafeInteger(count)) throw nonsense('EVAL')
+		return count
+	}
+
+	/**
+	 * Writes nothing, as a write: for the option `health`, which so is told of a server that takes none.
+	 *
+	 * @throws CacheUnavailable where Redis can't answer, or takes no writes, as a replica does
+	 */
+	async check(): Promise<void> {
+		const deleted = numberIn(await this.#line.within((talk) => talk.ask('DEL', this.#prefix + UNUSED)))
+		if (deleted !== 0) throw nonsense('DEL')
+	}
+
+	/** Runs what promises something, where Redis keeps its promises. */
+	#promise(work: Work): Promise<unknown> {
+		return this.#line.within(async (talk) => {
+			await this.#policy?.check(talk)
+			return this.#share(talk, (...command) => talk.askOnce(...command), work)
+		})
+	}
+
+	#run(work: Work): Promise<unknown> {
+		return this.#line.within((talk) => this.#share(talk, (...command) => talk.ask(...command), work))
+	}
+
+	/** Runs it, where the caller's share has room if the entry is a caller's and Redis is divided. */
+	async #share(talk: Talk, ask: Ask, { key, name, plain, script, time, text }: Work): Promise<unknown> {
+		const owner = ownerOf(key)
+		if (owner === undefined) return plain(ask)
+		const maxmemory = this.#maxBytes === undefined ? await this.#policy?.maxmemory(talk) : undefined
+		const room = roomOf(this.#maxBytes, maxmemory ?? 0)
+		if (room === undefined) return plain(ask)
+		return runShared(ask, script, { prefix: this.#prefix, name, owner, room }, time, text)
+	}
+
+	/** The key as Redis has it. */
+	#nameOf(key: string): string {
+		checkKey(key)
+		return this.#prefix + said(key)
+	}
+}
+
+interface Work {
+	readonly key: string
+	/** The key as Redis has it. */
+	readonly name: string
+	/** What is asked where nothing is divided. */
+	plain(ask: Ask): Promise<unknown>
+	/** What is run where it is. */
+	readonly script: Script
+	readonly time?: string
+	readonly text?: string
+}
+
+/** A key that there never is. */
+const UNUSED = '\0check'
+
+/** Redis adds the time of day and takes no more than 2^63 - 1 for the sum. */
+function timeOf(ttlSeconds: Seconds): string {
+	return String(Math.min(toMilliseconds(ttlSeconds), Number.MAX_SAFE_INTEGER))
+}
+
+function parse(key: string, held: unknown): JsonValue {
+	// Bytes are what a client answers that was told so; a number is nothing that GET answers.
+	if (typeof held !== 'string' && !(held instanceof Uint8Array)) throw nonsense('GET')
+	try {
+		return JSON.parse(String(held)) as JsonValue // JSON.parse answers nothing else.
+	} catch (error) {
+		throw new CacheUnavailable(
+			`Redis holds what isn't JSON under '${key}': give the cache a prefix of its own`,
+			{
+				cause: error,
+			},
+		)
+	}
+}
+
+/** A whole number, which some clients are told to answer as text or bytes; NaN for all else, as for what is empty. */
+function numberIn(answer: unknown): number {
+	if (typeof answer === 'number') return answer
+	const text = answer instanceof Uint8Array ? Buffer.from(answer).toString() : answer
+	return typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : Number.NaN
+}
+
+function nonsense(command: string): CacheUnavailable {
+	return new CacheUnavailable(`Redis answered ${command} by something else than it does`)
+}

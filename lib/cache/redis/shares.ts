@@ -1,0 +1,215 @@
+/**
+ * The shares of a `RedisCache`: how many bytes of Redis each purpose and each caller may fill, by the rule of
+ * `MemoryCache`. The counts are in Redis, as many processes fill it, and each write looks and counts in one script.
+ *
+ * A caller's count is a hash, `<prefix>\0share:<purpose>:<caller>`, and another, `<prefix>\0shares`, has what all callers
+ * hold. An entry is counted in a bucket of its purpose, named for a time at which it has ended; a bucket whose time
+ * has come is taken off, and a hash ends with its last bucket. So what ends by itself is given back without a search,
+ * late by at most an eighth of the time that it was stored for, or 128 ms.
+ */
+
+import type { Bytes } from '../../base/time.ts'
+import { CacheFull } from '../cache.ts'
+import { KEPT, LEAST_BYTES, OF_CALLER, OF_PURPOSE, type Owner, PURPOSES } from '../shares.ts'
+import { increment } from './counting.ts'
+import { said } from './names.ts'
+import { type Ask, runScript, type Script, scriptOf } from './script.ts'
+
+/** What is divided, and the option that says how much it is. */
+export interface Room {
+	readonly bytes: Bytes
+	readonly limit: Bytes
+	readonly option: 'maxBytes' | 'maxmemory'
+}
+
+/** An entry that counts for a caller's share. */
+export interface SharedEntry {
+	/** The key as Redis has it, which begins with the cache's prefix. */
+	readonly name: string
+	readonly prefix: string
+	readonly owner: Owner
+	readonly room: Room
+}
+
+/** Where Redis has no bound of its own, and none is given. */
+const DEFAULT_BYTES: Bytes = 1_073_741_824
+/** The part of `maxmemory`: Redis takes more for a long text than its length, up to a quarter, and has buffers too. */
+const OF_MAXMEMORY = 3 / 4
+
+/** Room by the option, or else by Redis' own bound; `undefined` where it isn't divided. */
+export function roomOf(maxBytes: Bytes | undefined, maxmemory: Bytes): Room | undefined {
+	if (maxBytes === undefined && maxmemory > 0) {
+		const bytes = Math.floor(OF_MAXMEMORY * maxmemory)
+		return bytes < LEAST_BYTES ? undefined : { bytes, limit: maxmemory, option: 'maxmemory' }
+	}
+	const bytes = maxBytes ?? DEFAULT_BYTES
+	return bytes === Number.POSITIVE_INFINITY ? undefined : { bytes, limit: bytes, option: 'maxBytes' }
+}
+
+/**
+ * Runs a script for an entry.
+ *
+ * @throws CacheFull where the caller's share is full
+ */
+export async function runShared(
+	ask: Ask,
+	script: Script,
+	{ name, owner, room, prefix }: SharedEntry,
+	ttl = '0',
+	text = '',
+): Promise<unknown> {
+	const keys = [name, `${prefix}\0share:${owner.purpose}:${said(owner.caller)}`, `${prefix}\0shares`]
+	// A power of two, from a 16th to an 8th of the time: times that differ by little share their buckets. Signatures have
+	// whatever time they have left: with buckets of a millisecond, a caller could have one for each.
+	const width = 2 ** Math.max(7, Math.floor(Math.log2(Number(ttl))) - 3)
+	const rest = [owner.purpose, String(width), String(room.bytes), text]
+	const answer = await runScript(ask, script, String(keys.length), ...keys, ttl, ...rest)
+	const scope = answer instanceof Uint8Array ? Buffer.from(answer).toString() : answer
+	if (scope === 'caller' || scope === 'purpose') throw new CacheFull(room.limit, room.option, { scope })
+	return answer
+}
+
+/** What an entry takes beside its key and text, and what the first of a bucket takes for the counts. */
+const ENTRY_BYTES: Bytes = 100
+const BUCKET_BYTES: Bytes = 200
+
+const purposes = PURPOSES.map((name) => `'${name}'`).join(', ')
+
+/**
+ * `read` and `fullness` look, `add` writes. What `HMGET` answers begins with when the soonest bucket ends, and the bytes
+ * of the entry's own bucket. A text of less than 17 bytes is counted as so many, as a counter grows to that.
+ */
+const COUNTS = `
+local purpose, width, most = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local ends = math.ceil((now + ARGV[1]) / width) * width
+local bucket = string.format('%s:%.0f', purpose, ends)
+local whole = function(number) return string.format('%.0f', number) end
+local sizeOf = function(length) return ${ENTRY_BYTES} + #KEYS[1] + math.max(17, length) end
+
+local function settle(hash)
+	local fields, sums, soonest = redis.call('HGETALL', hash), {}, nil
+	for at = 1, #fields, 2 do
+		local of, last = string.match(fields[at], '^(%a+):(%d+)$')
+		if of and tonumber(last) <= now then
+			redis.call('HDEL', hash, fields[at])
+			sums[of] = sums[of] or 0
+		elseif of then
+			sums[of] = (sums[of] or 0) + fields[at + 1]
+			soonest = math.min(soonest or tonumber(last), tonumber(last))
+		end
+	end
+	if not soonest then return redis.call('DEL', hash) end
+	for of, sum in pairs(sums) do redis.call('HSET', hash, of, whole(sum)) end
+	redis.call('HSET', hash, 'next', whole(soonest))
+end
+
+local function read(hash, ...)
+	local fields = redis.call('HMGET', hash, 'next', bucket, purpose, ...)
+	if fields[1] and tonumber(fields[1]) <= now then
+		settle(hash)
+		fields = redis.call('HMGET', hash, 'next', bucket, purpose, ...)
+	end
+	local held = { next = tonumber(fields[1] or nil), bucket = fields[2], bytes = tonumber(fields[3] or 0), sum = 0 }
+	for at = 4, #fields do held.sum = held.sum + (fields[at] or 0) end
+	return held
+end
+
+local own, all = read(KEYS[2]), read(KEYS[3], ${purposes})
+local need = function(length)
+	return sizeOf(length) + (own.bucket and 0 or ${BUCKET_BYTES})
+end
+
+local function fullness(length, given)
+	local bytes = need(length)
+	local others = all.sum - all.bytes
+	local free = ${OF_PURPOSE} * (${KEPT} * most - others) - (all.bytes - given)
+	local isCallers = own.bytes - given + (free < bytes and 0 or bytes) > ${OF_CALLER} * free
+	if isCallers then return 'caller' end
+	return free < bytes and 'purpose' or nil
+end
+
+local function add(length)
+	local bytes = need(length)
+	for at, held in ipairs({ own, all }) do
+		local hash = KEYS[at + 1]
+		redis.call('HSET', hash, purpose, whole(held.bytes + bytes), bucket, whole((held.bucket or 0) + bytes))
+		if not held.bucket then
+			if not held.next or ends < held.next then redis.call('HSET', hash, 'next', whole(ends)) end
+			if redis.call('PTTL', hash) < ends - now then redis.call('PEXPIREAT', hash, whole(ends)) end
+		end
+	end
+end
+`.trim()
+
+/**
+ * `held` finds the bytes of the entry that is there, and the soonest bucket it can be in: each of these has as much of
+ * the caller's. `giveBack` takes them off.
+ */
+const GIVEN_BACK = `
+local function held()
+	local left = redis.call('PTTL', KEYS[1])
+	local length = redis.pcall('STRLEN', KEYS[1])
+	if left < 0 or type(length) ~= 'number' then return 0 end
+	local fields, size, found, soonest = redis.call('HGETALL', KEYS[2]), sizeOf(length), nil, nil
+	for at = 1, #fields, 2 do
+		local last = tonumber(string.match(fields[at], ':(%d+)$'))
+		if last and last >= now + left - 1 and tonumber(fields[at + 1]) >= size and not (soonest and soonest < last) then
+			found, soonest = fields[at], last
+		end
+	end
+	return found and size or 0, found
+end
+
+local function giveBack(size, from)
+	for at = 2, 3 do
+		redis.pcall('HINCRBY', KEYS[at], purpose, -size)
+		redis.pcall('HINCRBY', KEYS[at], from, -size)
+	end
+end
+`.trim()
+
+/** `SET NX`. It writes before it looks: so a replica refuses it, and a used nonce costs no more than without shares. */
+export const ADD = scriptOf(`
+local added = redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[1], 'NX')
+if not added then return false end
+${COUNTS}
+local full = fullness(#ARGV[5], 0)
+if full then
+	redis.call('DEL', KEYS[1])
+	return full
+end
+add(#ARGV[5])
+return added
+`)
+
+/** `SET`. What takes no more than what was there has room. */
+export const SET = scriptOf(`
+${COUNTS}
+${GIVEN_BACK}
+local before, from = held()
+local full = sizeOf(#ARGV[5]) > before and fullness(#ARGV[5], before)
+if full then return full end
+add(#ARGV[5])
+if from then giveBack(before, from) end
+return redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[1])
+`)
+
+/** `DEL`. */
+export const DELETE = scriptOf(`
+${COUNTS}
+${GIVEN_BACK}
+local before, from = held()
+local deleted = redis.call('DEL', KEYS[1])
+if from then giveBack(before, from) end
+return deleted
+`)
+
+/** A counter that is there goes on counting, whatever its caller holds. */
+export const INCREMENT_SHARED = increment(`
+${COUNTS}
+local full = fullness(1, 0)
+if full then return full end
+add(1)
+`)

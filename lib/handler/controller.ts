@@ -1,0 +1,209 @@
+/** `Controller`: holds the mounted handlers, checks what they declare, and sets them up before the first request. */
+import type { App } from '../exchange/app.ts'
+import type { Health } from '../health/health.ts'
+import type { Mount, MountTree } from '../routing/mount.ts'
+import { parsePath } from '../routing/path.ts'
+import { type Disposals, disposes } from './disposals.ts'
+import { type HandlerController, type Mountable, RestHandler } from './handler.ts'
+import { compileHandler } from './mount/compile.ts'
+import type { ServerHooks } from './mount/compile-hooks.ts'
+import type { Guards } from './mount/declared.ts'
+import { deprecationOf } from './mount/deprecated.ts'
+import { droppedStar } from './mount/inherited-access.ts'
+import { type NearMiss, nearMissText } from './mount/near-misses.ts'
+import { becomeView, viewOnce, viewsOf } from './view.ts'
+
+const SET_UP: unique symbol = Symbol('verbena.setUp')
+
+/** The server's, for handlers without their own, and whoever looks after what is mounted. */
+export interface ControllerOptions extends Guards, ServerHooks {
+	readonly disposals?: Disposals | undefined
+	readonly health?: Health | undefined
+}
+
+/** Mounts handlers at paths; `server.controller`, and `this.controller` in a handler. */
+export class Controller implements HandlerController {
+	readonly #app: App
+	readonly #mounts: MountTree
+	readonly #base: readonly string[]
+	readonly #options: ControllerOptions
+	/** Mounts whose handler isn't set up: not yet, or its `init` has failed. */
+	readonly #pending = new Set<Mount>()
+	/** Classes whose methods have been looked at. */
+	readonly #warned = new WeakSet<object>()
+
+	/** `base` is a path before every handler path; the options are the server's. */
+	constructor(app: App, mounts: MountTree, base: string, options: ControllerOptions) {
+		this.#app = app
+		this.#mounts = mounts
+		this.#base = parsePath('base', base)
+		this.#options = options
+	}
+
+	/**
+	 * Mounts a handler: an instance; a class, which is constructed once; or a factory, which is called for
+	 * every request, and once here to read its routes.
+	 *
+	 *     controller.service('blog/api', new Blog())
+	 *
+	 * @throws TypeError for a path or a declaration that can't be served, naming it as it was typed
+	 */
+	service(path: string, handler: Mountable): void {
+		const segments = [...this.#base, ...parsePath('the handler path', path)]
+		const factory =
+			typeof handler === 'function' && !isHandlerClass(handler) ? (handler as () => RestHandler) : undefined
+		if (factory !== undefined) refuseOtherClass(path, factory)
+		const instance = instanceOf(path, handler)
+		if (instance.init !== RestHandler.prototype.init && Object.isFrozen(instance) && !(SET_UP in instance)) {
+			throw new TypeError(
+				`${instance.constructor.name} is frozen already, so that its init() could not set it up: mount it as it is made`,
+			)
+		}
+		const { name, table, routes, guards, idempotencyKeys, hooks, nearMisses, ways } = compileHandler(
+			instance,
+			this.#options,
+			segments.join('/'),
+		)
+		if (factory !== undefined && instance.init !== RestHandler.prototype.init) {
+			throw new TypeError(
+				`${name}.init() would be called for every request, as ${JSON.stringify(path)} is mounted as a factory: open what it needs before, and pass it to the constructor`,
+			)
+		}
+		if (factory !== undefined && disposes(instance)) {
+			throw new TypeError(
+				`${name}.dispose() would never be called, as ${JSON.stringify(path)} is mounted as a factory: close what it holds where it was opened`,
+			)
+		}
+		this.#options.disposals?.check(instance)
+		const view = factory === undefined ? viewsOf(this.#layer(instance)) : this.#viewsOfFactory(path, factory)
+		const mount: Mount = {
+			path: segments,
+			name,
+			table,
+			routes,
+			wrap: instance.wrap,
+			silent: instance.suppressOutput,
+			authenticator: guards.authenticator,
+			acl: guards.acl,
+			idempotencyKeys,
+			deprecation: deprecationOf(instance),
+			get ways() {
+				return ways()
+			},
+			setUp: undefined,
+			hooks,
+			view: hooks === undefined ? view : viewOnce(view),
+		}
+		this.#options.health?.refuseCollision(path, mount)
+		if (!this.#mounts.add(mount))
+			throw new TypeError(`${JSON.stringify(path)} is mounted twice: give each handler a path of its own`)
+		this.#options.health?.watch(instance)
+		this.#warn(instance, name, nearMisses)
+		if (factory === undefined) this.#begin(mount, instance)
+		// Frozen, it is known again when the factory returns it for a request.
+		else Object.freeze(instance)
+	}
+
+	/** Waits until every mounted handler's `init` has ended. Rejects with the first that failed. */
+	async ready(): Promise<void> {
+		for (const mount of this.#pending) await mount.setUp
+	}
+
+	/** Tells of each class once, however often it is mounted. */
+	#warn(instance: RestHandler, name: string, nearMisses: readonly NearMiss[]): void {
+		if (instance.suppressOutput || this.#warned.has(instance.constructor)) return
+		this.#warned.add(instance.constructor)
+		const dropped = droppedStar(instance, RestHandler.prototype)
+		if (dropped !== undefined) this.#app.logger.warn({ handler: name }, dropped)
+		for (const miss of nearMisses) this.#app.logger.warn({ handler: name }, nearMissText(name, miss))
+	}
+
+	/** What belongs to a mount rather than to its handler: one instance can be mounted many times. */
+	#facts(): PropertyDescriptorMap {
+		return { controller: { value: this }, cache: { value: this.#app.cache } }
+	}
+
+	#layer(instance: RestHandler): object {
+		return Object.freeze(Object.create(instance, this.#facts()))
+	}
+
+	#viewsOfFactory(path: string, factory: () => RestHandler): Mount['view'] {
+		return (exchange) => {
+			const view = becomeView(instanceOf(path, factory), exchange)
+			return Object.defineProperties(view, this.#facts())
+		}
+	}
+
+	#begin(mount: Mount, instance: RestHandler & { [SET_UP]?: Promise<void> }): void {
+		this.#options.disposals?.add(instance, mount.silent, () => instance[SET_UP])
+		this.#setUp(mount, instance)
+	}
+
+	/** Runs `init` once an instance, then freezes it: on every later write it is too late. */
+	#setUp(mount: Mount, instance: RestHandler & { [SET_UP]?: Promise<void> }): void {
+		if (instance.init === RestHandler.prototype.init) {
+			freeze(instance)
+			return
+		}
+		let done = instance[SET_UP]
+		if (done === undefined) {
+			done = (async () => {
+				await instance.init()
+				freeze(instance)
+			})()
+			// Whoever awaits `ready` is told; until then it must not end the process as unhandled.
+			done.catch(() => {})
+			Object.defineProperty(instance, SET_UP, { value: done })
+		}
+		mount.setUp = done
+		this.#pending.add(mount)
+		const finish = (): void => {
+			mount.setUp = undefined
+			this.#pending.delete(mount)
+		}
+		done.then(finish, () => {})
+	}
+}
+
+/** Fields without a value are slots of the request: removed, so that a method can set them on its view. */
+function freeze(instance: RestHandler): void {
+	if (Object.isFrozen(instance)) return
+	for (const name of Object.keys(instance)) {
+		if (Reflect.get(instance, name) === undefined) Reflect.deleteProperty(instance, name)
+	}
+	Object.freeze(instance)
+}
+
+function isHandlerClass(value: Mountable): value is new () => RestHandler {
+	return typeof value === 'function' && value.prototype instanceof RestHandler
+}
+
+function instanceOf(path: string, handler: Mountable): RestHandler {
+	const instance: unknown =
+		typeof handler !== 'function' ? handler : isHandlerClass(handler) ? new handler() : handler()
+	if (instance instanceof RestHandler) return instance
+	// Its rejection is of no interest beside this error, and must not end the process as unhandled.
+	if (instance instanceof Promise) instance.catch(() => {})
+	throw wrongKind(path, found(instance))
+}
+
+/** A class that can't be called is no factory; asked at mount only, as it reads the whole source. */
+function refuseOtherClass(path: string, factory: Mountable): void {
+	if (typeof factory === 'function' && /^class\b/.test(Function.prototype.toString.call(factory)))
+		throw wrongKind(path, `the class ${factory.name}, which doesn't extend RestHandler`)
+}
+
+function wrongKind(path: string, found: string): TypeError {
+	return new TypeError(
+		`${JSON.stringify(path)} must be a RestHandler, a class that extends it, or a function that returns one, found ${found}`,
+	)
+}
+
+function found(value: unknown): string {
+	if (value instanceof Promise) return 'a promise: a factory is synchronous'
+	if (typeof value !== 'object' || value === null) return String(value === null ? null : typeof value)
+	const name = value.constructor?.name ?? 'nothing'
+	if ('fields' in value && 'list' in value)
+		return `an instance of ${name}: new CrudHandler(model, { visible: … }) serves a model`
+	return `an instance of ${name} (is verbena installed twice?)`
+}

@@ -1,0 +1,79 @@
+/** Finds the hooks of a mount: those that a handler's class overrides, and those of the server. */
+
+import type { Hook, Hooks } from '../../routing/mount-hooks.ts'
+import { RestHandler } from '../handler.ts'
+import { type BeforeAnswer, type ErrorAnswer, HandlerHooks } from '../handler-hooks.ts'
+
+/** The hooks of a server: called for every handler, with the request's view of it. */
+export interface ServerHooks {
+	readonly before?:
+		| ((view: RestHandler) => BeforeAnswer | void | Promise<BeforeAnswer> | Promise<void>)
+		| undefined
+	readonly after?: ((view: RestHandler, value: unknown) => unknown) | undefined
+	readonly onError?:
+		| ((view: RestHandler, error: unknown) => ErrorAnswer | void | Promise<ErrorAnswer> | Promise<void>)
+		| undefined
+}
+
+/** Names of methods that no route leads to, though users write them. */
+export const HOOKS = ['init', 'dispose', 'before', 'after', 'onError'] as const
+const OPTIONS = ['before', 'after', 'onError'] as const
+
+/** @throws TypeError for an option that is no function */
+export function checkHooks(options: ServerHooks): void {
+	const shown = { before: '(view)', after: '(view, value)', onError: '(view, error)' }
+	for (const name of OPTIONS) {
+		const value: unknown = options[name]
+		if (value === undefined || typeof value === 'function') continue
+		throw new TypeError(
+			`${name} must be a function, ${shown[name]} => …, got ${value === null ? 'null' : typeof value}`,
+		)
+	}
+}
+
+/**
+ * The server's `before` comes first, and its `after` and `onError` last: they are around the handler's.
+ *
+ * @returns `undefined` where none is declared, so that nothing is paid for them
+ * @throws TypeError for a hook that is no method
+ */
+export function hooksOf(owner: string, handler: RestHandler, server: ServerHooks): Hooks | undefined {
+	for (const name of HOOKS) refuseOther(owner, name, handler)
+	const { before, after, onError } = server
+	const hooks: Hooks = {
+		before: [...option('before', before && ((view) => before(view))), ...own(owner, 'before', handler)],
+		after: [
+			...own(owner, 'after', handler),
+			...option('after', after && ((view, value) => after(view, value))),
+		],
+		onError: [
+			...own(owner, 'onError', handler),
+			...option('onError', onError && ((view, error) => onError(view, error))),
+		],
+	}
+	return OPTIONS.some((name) => hooks[name].length > 0) ? hooks : undefined
+}
+
+function own(owner: string, name: (typeof OPTIONS)[number], handler: RestHandler): Hook[] {
+	const method: (this: object, given: unknown) => unknown = handler[name]
+	if (method === HandlerHooks.prototype[name]) return []
+	return [{ name: `${owner}.${name}()`, run: (view, given) => method.call(view, given) }]
+}
+
+function option(name: string, run: ((view: RestHandler, given: unknown) => unknown) | undefined): Hook[] {
+	// A mount's views have its handler as their prototype.
+	return run === undefined
+		? []
+		: [{ name: `the option ${name}`, run: (view, given) => run(view as RestHandler, given) }]
+}
+
+/** A getter, or a value on a prototype. Fields have been refused already. */
+function refuseOther(owner: string, name: (typeof HOOKS)[number], handler: object): void {
+	for (let proto = handler; proto !== RestHandler.prototype; proto = Object.getPrototypeOf(proto) as object) {
+		const slot = Object.getOwnPropertyDescriptor(proto, name)
+		if (slot !== undefined && typeof slot.value !== 'function')
+			throw new TypeError(
+				`${owner}.${name} must be a method, found ${slot.get === undefined ? typeof slot.value : 'a getter'}`,
+			)
+	}
+}

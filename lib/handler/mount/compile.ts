@@ -1,0 +1,250 @@
+/** Compiles a handler into a `Mount`: everything that it declares is read and checked here, once. */
+
+import { ROUTE_METHODS, type RouteMethod, takesBody } from '../../base/http.ts'
+import { nearest } from '../../base/nearest.ts'
+import { entriesOf } from '../../base/plain.ts'
+import type { Action } from '../../exchange/action.ts'
+import type { IdempotencyKeys } from '../../exchange/mount-facts.ts'
+import { headerLine } from '../../reply/head.ts'
+import { RouteTable } from '../../routing/custom/custom-routes.ts'
+import type { RouteKey } from '../../routing/custom/pattern.ts'
+import { LookupTable } from '../../routing/lookup.ts'
+import type { Hooks } from '../../routing/mount-hooks.ts'
+import { customPath, ownPath, resourcePaths, type Way, type WayPath } from '../../routing/ways.ts'
+import { SpecMemo } from '../../validate/spec-memo.ts'
+import { RestHandler } from '../handler.ts'
+import { HandlerHooks } from '../handler-hooks.ts'
+import { HOOKS, hooksOf, type ServerHooks } from './compile-hooks.ts'
+import { type Declared, declaredBy, type Guards } from './declared.ts'
+import {
+	type Method,
+	methodsOf,
+	refuseFunctionFields,
+	refuseShadows,
+	routeOf,
+	spellingsOf,
+} from './methods.ts'
+import { type NearMiss, nearMissesOf, noRoute } from './near-misses.ts'
+import { answersOf, type OwnAction, ownActionsOf } from './own-actions.ts'
+import { type ParamName, paramNamesOf } from './param-names.ts'
+import { maxParamsOf } from './plain-params.ts'
+
+/** What actions that are brought along take. */
+const ID: readonly ParamName[] = [{ name: 'id', optional: false, rest: false }]
+const IDEMPOTENCY_KEYS: readonly IdempotencyKeys[] = ['user', 'anyone', 'off']
+
+/** What a handler's class and fields say, ready to be asked by requests. */
+export interface CompiledHandler {
+	readonly name: string
+	readonly table: LookupTable
+	readonly routes: RouteTable<Action>
+	readonly guards: Guards
+	readonly idempotencyKeys: IdempotencyKeys
+	readonly hooks: Hooks | undefined
+	/** Methods that look as if they were to be routes. */
+	readonly nearMisses: readonly NearMiss[]
+	/** All that lead to an action: what was brought along, then methods, then custom routes. Made once. */
+	readonly ways: () => readonly Way[]
+}
+
+/**
+ * Reads a handler's methods and declarations.
+ *
+ * @param place where it is mounted, as one text
+ * @throws TypeError that names whatever is wrong as the user typed it
+ */
+export function compileHandler(
+	handler: RestHandler,
+	guards: Guards & ServerHooks,
+	place: string,
+): CompiledHandler {
+	const name = handler.constructor.name || 'the handler'
+	refuseFunctionFields(handler, HOOKS)
+	refuseShadows(name, handler, [RestHandler.prototype, HandlerHooks.prototype])
+	const own = guardsOf(name, handler, guards)
+	const hooks = hooksOf(name, handler, guards)
+	const methods = methodsOf(handler, RestHandler.prototype)
+	for (const hook of HOOKS) methods.delete(hook)
+	const named = [...methods.keys()].flatMap((method) => routeOf(name, method) ?? [])
+	const targets = customTargets(name, handler, methods)
+	const brought = ownActionsOf(handler, guards.validator)
+	const nearMisses = nearMissesOf(handler, RestHandler.prototype, targets.values())
+	if (named.length + brought.length + targets.size === 0) throw noRoute(name, nearMisses)
+	// Behind a custom route too, `list` is the action and not the method that it calls.
+	for (const { name: action, run } of brought) methods.set(action, run)
+	const names = [...named, ...brought].map((route) => route.name)
+	const declared = declaredBy(name, handler, new Set([...names, ...targets.values()]), own, place)
+	const action = actionMaker(methods, answersOf(handler, brought), declared)
+	// Of the method as it was written: an action's may be wrapped.
+	const namesOf = (target: string) => paramNamesOf(methods.get(target) ?? action(target).run)
+	const table = new LookupTable()
+	for (const { name: method, method: verb, resource } of named) {
+		for (const spelling of resource === undefined ? [undefined] : spellingsOf(resource)) {
+			const taken = table.get(verb, spelling)
+			if (taken !== undefined)
+				throw new TypeError(
+					`${name}.${method} and ${name}.${taken.name} both answer ${verb} ${spelling ?? '_default'}: remove one`,
+				)
+			table.add(verb, spelling, action(method))
+		}
+	}
+	for (const own of brought) addOwn(name, table, own, action(own.name))
+	const routes = new RouteTable<Action>()
+	const leads: Lead[] = []
+	for (const own of brought) {
+		for (const method of own.methods)
+			leads.push({ method, target: own.name, shape: own.shape, paths: () => [ownPath(own.segments)] })
+	}
+	for (const { name: target, method, resource } of named)
+		leads.push({ method, target, paths: () => resourcePaths(resource, namesOf(target)) })
+	for (const [key, target] of targets) {
+		const { methods: verbs, text } = addRoute(name, routes, key, action(target))
+		const known = brought.find(({ name }) => name === target)
+		// The functions that were brought along are the library's: how they call their params says nothing.
+		const names = () => (known === undefined ? namesOf(target) : ID)
+		const { shape } = known ?? {}
+		const paths = () => [customPath(text, names())]
+		for (const method of verbs) leads.push({ method, target, shape, paths })
+	}
+	refuseBodiless(name, declared, leads)
+	const idempotencyKeys = idempotencyKeysOf(name, handler)
+	const ways = waysMaker(leads, action)
+	return { name, table, routes, guards: own, idempotencyKeys, hooks, nearMisses, ways }
+}
+
+/** What leads to a method, before its paths are asked for: only descriptions need them, and they take their time. */
+interface Lead extends Partial<Pick<Way, 'shape'>> {
+	readonly method: RouteMethod
+	readonly target: string
+	readonly paths: () => readonly WayPath[]
+}
+
+/** Makes the ways when they are first asked for. */
+function waysMaker(leads: readonly Lead[], action: (name: string) => Action): () => readonly Way[] {
+	let ways: readonly Way[] | undefined
+	const make = ({ method, target, shape, paths }: Lead): Way[] =>
+		paths().map((path) => ({ ...path, method, action: action(target), shape }))
+	return () => {
+		ways ??= leads.flatMap(make)
+		return ways
+	}
+}
+
+/** The handler's own, else the server's, which were checked as options. */
+function guardsOf(owner: string, { authenticator, acl }: RestHandler, guards: Guards): Guards {
+	if (authenticator != null && typeof authenticator.authenticate !== 'function')
+		throw new TypeError(`${owner}.authenticator must have a method authenticate`)
+	if (authenticator?.challenge !== undefined)
+		checkChallenge(`${owner}.authenticator.challenge`, authenticator.challenge)
+	if (acl != null && typeof acl.allows !== 'function')
+		throw new TypeError(`${owner}.acl must have a method allows`)
+	return { ...guards, authenticator: authenticator ?? guards.authenticator, acl: acl ?? guards.acl }
+}
+
+function idempotencyKeysOf(owner: string, { idempotencyKeys }: RestHandler): IdempotencyKeys {
+	const known = IDEMPOTENCY_KEYS.find((one) => one === idempotencyKeys)
+	if (known !== undefined) return known
+	throw new TypeError(
+		`${owner}.idempotencyKeys must be 'user', 'anyone' or 'off', got ${JSON.stringify(idempotencyKeys)}`,
+	)
+}
+
+/** Every 401 carries it: one that can't be sent would make each of them a 500. */
+export function checkChallenge(what: string, challenge: unknown): void {
+	const names = entriesOf(what, challenge, "{ 'WWW-Authenticate': 'Bearer' }").map(([name, value]) => {
+		// `headerLine` refuses what is no text.
+		headerLine(name, value as string)
+		return name.toLowerCase()
+	})
+	if (!names.includes('www-authenticate')) {
+		throw new TypeError(`${what} must hold WWW-Authenticate, as every 401 does (RFC 9110 §15.5.2)`)
+	}
+}
+
+/** One action a method, however many routes lead to it. */
+function actionMaker(
+	methods: ReadonlyMap<string, Method>,
+	answered: (run: Method) => Method,
+	declared: Declared,
+): (name: string) => Action {
+	const actions = new Map<string, Action>()
+	return (name) => {
+		const run = methods.get(name)
+		if (run === undefined) throw new TypeError(`there is no method ${name}`)
+		let action = actions.get(name)
+		if (action === undefined) {
+			const maxParams = maxParamsOf(run)
+			action = {
+				name,
+				run: answered(run),
+				maxParams,
+				access: declared.access(name),
+				limit: declared.limit(name),
+				spec: declared.spec(name),
+				docs: declared.docs(name),
+				streaming: declared.streaming(name),
+				memo: new SpecMemo(),
+			}
+			actions.set(name, action)
+		}
+		return action
+	}
+}
+
+/** The methods that custom routes lead to. Only those of the user's own classes can be named. */
+function customTargets(
+	owner: string,
+	handler: RestHandler,
+	methods: ReadonlyMap<string, Method>,
+): Map<string, string> {
+	const targets = new Map<string, string>()
+	const routes = entriesOf(`${owner}.customRoutes`, handler.customRoutes, "{ 'GET custom/%s': 'page' }")
+	for (const [key, target] of routes) {
+		const where = `${owner}.customRoutes[${JSON.stringify(key)}]`
+		if (typeof target !== 'string')
+			throw new TypeError(`${where}: a ${typeof target} is no method of ${owner}: name a method, as text`)
+		if (!methods.has(target)) {
+			const hook = HOOKS.find((one) => one === target)
+			if (hook !== undefined)
+				throw new TypeError(`${where}: ${hook}() is called around methods: name one of these`)
+			throw new TypeError(
+				`${where}: ${JSON.stringify(target)} is no method of ${owner}${nearest(target, methods.keys())}`,
+			)
+		}
+		targets.set(key, target)
+	}
+	return targets
+}
+
+function addOwn(owner: string, table: LookupTable, own: OwnAction, action: Action): void {
+	for (const method of own.methods) {
+		const taken = table.get(method, undefined)
+		if (taken !== undefined)
+			throw new TypeError(
+				`${owner}.${taken.name} would answer what ${own.name} does: override ${own.name}(), or name a resource, ${method.toLowerCase()}_something`,
+			)
+		table.addSized(method, own.segments, action)
+	}
+}
+
+function addRoute(owner: string, routes: RouteTable<Action>, key: string, action: Action): RouteKey {
+	try {
+		return routes.add(key, action)
+	} catch (error) {
+		throw new TypeError(`${owner}.${error instanceof Error ? error.message : String(error)}`, {
+			cause: error,
+		})
+	}
+}
+
+/** A stream that no way of reaching its method has a body for would be empty for ever. */
+function refuseBodiless(owner: string, declared: Declared, leads: readonly Lead[]): void {
+	const fed = new Set(leads.flatMap(({ target, method }) => (takesBody(method) ? [target] : [])))
+	for (const { target, method } of leads) {
+		if (declared.streaming(target) === undefined || fed.has(target)) continue
+		const bodies = ROUTE_METHODS.filter(takesBody).join(', ')
+		throw new TypeError(
+			`${owner}.streaming names ${target}, which answers only ${method}, whose body is never read: take ${target} out of streaming, or let it answer one of ${bodies}`,
+		)
+	}
+}

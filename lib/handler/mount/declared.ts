@@ -1,0 +1,194 @@
+/** What a handler declares about its methods, checked at mount: access, rate limits, specs, streaming, docs. */
+
+import type { Acl } from '../../auth/acl.ts'
+import type { Authenticator } from '../../auth/authenticator.ts'
+import { nearest } from '../../base/nearest.ts'
+import { entriesOf } from '../../base/plain.ts'
+import type { AccessRule, StreamingLimits } from '../../exchange/action.ts'
+import type { MethodDocs } from '../../exchange/declarations.ts'
+import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
+import { type CompiledSpec, compileSpec, type Spec } from '../../validate/params.ts'
+import { isStandardSchema, saysJsonSchema } from '../../validate/standard-schema.ts'
+import type { Validator } from '../../validate/validator.ts'
+
+/** The fields that are read here; a `RestHandler` has them. */
+export interface Declaring {
+	readonly access: object
+	readonly rateLimits: object
+	readonly specs: object
+	readonly streaming: object
+	readonly docs: object
+}
+
+/** What was declared, by name of the method. */
+export interface Declared {
+	access(name: string): AccessRule
+	limit(name: string): CompiledLimit | undefined
+	spec(name: string): CompiledSpec | undefined
+	streaming(name: string): StreamingLimits | undefined
+	docs(name: string): MethodDocs | undefined
+}
+
+/** Whom access is asked of. */
+export interface Guards {
+	readonly authenticator: Authenticator | undefined
+	readonly acl: Acl | undefined
+	readonly validator?: Validator | undefined
+}
+
+const ANYONE: AccessRule = { user: false, resources: [] }
+const TEN_MINUTES = 600_000
+
+/**
+ * Reads the declarations of a handler whose routes have the given names.
+ *
+ * @param place where it is mounted: what it counts is its own there
+ * @throws TypeError for a key that names no route, a value that means nothing, and for access that
+ *   nobody could be granted
+ */
+export function declaredBy(
+	owner: string,
+	handler: Declaring,
+	names: ReadonlySet<string>,
+	guards: Guards,
+	place: string,
+): Declared {
+	const access = compiled(owner, 'access', handler.access, new Set([...names, '*']), (where, value) =>
+		accessRule(where, value, guards),
+	)
+	const rates = compiled(
+		owner,
+		'rateLimits',
+		handler.rateLimits,
+		new Set([...names, '*']),
+		(where, value, name) => compileLimit(where, name, value, place),
+	)
+	const specs = compiled(owner, 'specs', handler.specs, names, (where, value) =>
+		spec(where, value, guards.validator),
+	)
+	const streaming = Array.isArray(handler.streaming)
+		? Object.fromEntries(handler.streaming.map((name) => [String(name), {}]))
+		: handler.streaming
+	const limits = compiled(owner, 'streaming', streaming, names, streamingLimits)
+	const [streamed] = limits.keys()
+	if (streamed !== undefined && guards.authenticator?.comparesBody === true) throw uncompared(owner, streamed)
+	const docs = compiled(owner, 'docs', handler.docs, names, methodDocs)
+	return {
+		access: (name) => access.get(name) ?? access.get('*') ?? ANYONE,
+		limit: (name) => rates.get(name) ?? rates.get('*'),
+		spec: (name) => specs.get(name),
+		streaming: (name) => limits.get(name),
+		docs: (name) => docs.get(name),
+	}
+}
+
+function compiled<T>(
+	owner: string,
+	field: string,
+	declared: unknown,
+	names: ReadonlySet<string>,
+	read: (where: string, value: unknown, name: string) => T,
+): Map<string, T> {
+	const values = new Map<string, T>()
+	for (const [name, value] of entriesOf(`${owner}.${field}`, declared, '{ method: … }, by method name')) {
+		if (!names.has(name))
+			throw new TypeError(`${owner}.${field}[${JSON.stringify(name)}] names no route${nearest(name, names)}`)
+		values.set(name, read(`${owner}.${field}[${JSON.stringify(name)}]`, value, name))
+	}
+	return values
+}
+
+function accessRule(where: string, value: unknown, guards: Guards): AccessRule {
+	if (value === 'anyone') return ANYONE
+	const resources = resourcesOf(value)
+	if (resources === undefined) {
+		throw new TypeError(
+			`${where} must be 'anyone', 'user', or an array of at least one resource name: ['article:write']`,
+		)
+	}
+	if (guards.authenticator === undefined) {
+		throw new TypeError(
+			`${where} needs an authenticator, on the handler or on the server: nobody could be let in`,
+		)
+	}
+	if (resources.length > 0 && guards.acl === undefined) {
+		throw new TypeError(`${where} names resources, which need an acl, on the handler or on the server`)
+	}
+	return { user: true, resources }
+}
+
+function resourcesOf(value: unknown): readonly string[] | undefined {
+	if (value === 'user') return []
+	if (!Array.isArray(value) || value.length === 0) return undefined
+	return value.every((one) => typeof one === 'string' && one !== '') ? [...value] : undefined
+}
+
+function spec(where: string, value: unknown, validator: Validator | undefined): CompiledSpec {
+	try {
+		// compileSpec checks all of it: what users declare is typed wider than a Spec.
+		return compileSpec(value as Spec, validator)
+	} catch (error) {
+		throw new TypeError(`${where}: ${error instanceof Error ? error.message : 'is no spec'}`, {
+			cause: error,
+		})
+	}
+}
+
+/** Its code would run before it is known whether the body is what was signed. */
+function uncompared(owner: string, name: string): TypeError {
+	return new TypeError(
+		`${owner}.streaming names ${name}, and the authenticator declared compares bodies before a method runs: take ${name} out of streaming, or mount it in a handler of its own whose methods call this.requireAuth()`,
+	)
+}
+
+function streamingLimits(where: string, value: unknown): StreamingLimits {
+	if (typeof value !== 'object' || value === null)
+		throw new TypeError(`${where} must be an object: { maxBody, handlerTimeout }`)
+	const limits = { maxBody: Number.POSITIVE_INFINITY, handlerTimeout: TEN_MINUTES }
+	for (const [name, limit] of Object.entries(value)) {
+		if (!Object.hasOwn(limits, name))
+			throw new TypeError(`${where} has no limit ${name}${nearest(name, Object.keys(limits))}`)
+		if (typeof limit !== 'number' || !(limit > 0))
+			throw new RangeError(`${where}.${name} must be a number above 0, got ${String(limit)}`)
+	}
+	return { ...limits, ...value }
+}
+
+const NAMES_OF_DOCS: readonly (keyof MethodDocs)[] = [
+	...(['summary', 'description', 'tags', 'hidden', 'answer', 'status'] as const),
+]
+const MEDIA_TYPE = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/
+
+function methodDocs(where: string, value: unknown): MethodDocs {
+	const entries = entriesOf(where, value, "{ summary: 'One article', answer: … }")
+	for (const [name] of entries) {
+		if (!NAMES_OF_DOCS.some((known) => known === name))
+			throw new TypeError(`${where} has no field ${name}${nearest(name, NAMES_OF_DOCS)}`)
+	}
+	const docs: { readonly [K in keyof MethodDocs]: unknown } = Object.fromEntries(entries)
+	const { summary, description, tags, hidden, answer, status } = docs
+	for (const [name, text] of Object.entries({ summary, description }))
+		if (text !== undefined && !isText(text)) throw new TypeError(`${where}.${name} must be a text, not empty`)
+	if (tags !== undefined && !(Array.isArray(tags) && tags.length > 0 && [...tags].every(isText)))
+		throw new TypeError(`${where}.tags must be an array of at least one text: ['articles']`)
+	if (hidden !== undefined && typeof hidden !== 'boolean')
+		throw new TypeError(`${where}.hidden must be true or false`)
+	if (status !== undefined && !(Number.isInteger(status) && Number(status) >= 200 && Number(status) < 400))
+		throw new RangeError(`${where}.status must be a whole number from 200 to 399, got ${String(status)}`)
+	if (answer !== undefined) checkAnswer(`${where}.answer`, answer)
+	return { ...docs } as MethodDocs // by all of the above
+}
+
+function isText(value: unknown): value is string {
+	return typeof value === 'string' && value !== ''
+}
+
+function checkAnswer(where: string, answer: unknown): void {
+	if (typeof answer === 'string' && MEDIA_TYPE.test(answer)) return
+	if (!isStandardSchema(answer))
+		throw new TypeError(`${where} must be a Standard Schema, or a media type: 'image/png'`)
+	if (!saysJsonSchema(answer))
+		throw new TypeError(
+			`${where}: ${answer['~standard'].vendor} has no JSON Schema for it (zod has, from 4.2 on, and arktype)`,
+		)
+}

@@ -1,0 +1,100 @@
+/** What a handler class says of its end: the header lines that every answer of its mounts has, made once, at mount. */
+import { nearest } from '../../base/nearest.ts'
+import { entriesOf } from '../../base/plain.ts'
+
+/** A date, or a text of one: `'2026-06-30'`, which is its midnight in UTC, or `'2026-06-30T12:00:00Z'`. */
+export type Moment = Date | string
+
+interface Facts {
+	/** Since when, or from when on, it is not to be used any more: header `Deprecation` (RFC 9745). @default not told */
+	readonly since?: Moment
+	/** From when on it may not answer any more: header `Sunset` (RFC 8594); not before `since`. @default not told */
+	readonly sunset?: Moment
+	/** A page about it: header `Link` with `rel="deprecation"`; `https://…`, or a path: `'/docs/v2'`. @default none */
+	readonly link?: string
+}
+
+/** What a class declares of its end, `static override deprecated`: one of these at least. */
+export type Deprecated = Facts &
+	({ readonly since: Moment } | { readonly sunset: Moment } | { readonly link: string })
+
+const NAMES: readonly string[] = ['since', 'sunset', 'link'] satisfies (keyof Facts)[]
+const EXAMPLE = "{ since: '2026-01-31', sunset: '2026-12-31', link: '/docs/v2' }"
+/** RFC 3339, or its date alone. A time without an offset would be another moment on every machine. */
+const MOMENT = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
+
+/**
+ * The lines of the class's own `deprecated`, names and values in turn; `undefined` without one. What a parent
+ * declares isn't its subclass's: a second version that extends the first is not deprecated with it.
+ *
+ * @throws TypeError for what isn't a date, a link or known at all; RangeError for a sunset before `since`
+ */
+export function deprecationOf(handler: object): readonly string[] | undefined {
+	const owner = handler.constructor
+	if (!Object.hasOwn(owner, 'deprecated')) return undefined
+	const declared: unknown = Reflect.get(owner, 'deprecated')
+	if (declared === undefined) return undefined
+	const what = `${owner.name || 'the handler'}.deprecated`
+	const { since, sunset, link } = factsOf(what, declared)
+	const began = since === undefined ? undefined : momentOf(`${what}.since`, since)
+	const ends = sunset === undefined ? undefined : momentOf(`${what}.sunset`, sunset)
+	if (began !== undefined && ends !== undefined && ends < began)
+		// RFC 9745 §4: it "MUST NOT be earlier".
+		throw new RangeError(
+			`${what}.sunset must not be before since: ${textOf(ends)} is before ${textOf(began)}`,
+		)
+	const lines: string[] = []
+	// A date of structured fields: whole seconds (RFC 9651 §3.3.7).
+	if (began !== undefined) lines.push('Deprecation', `@${Math.floor(began.getTime() / 1_000)}`)
+	if (ends !== undefined) lines.push('Sunset', ends.toUTCString())
+	if (link !== undefined) lines.push('Link', `<${urlOf(`${what}.link`, link)}>; rel="deprecation"`)
+	return Object.freeze(lines)
+}
+
+function factsOf(what: string, declared: unknown): Readonly<Record<string, unknown>> {
+	const entries = entriesOf(what, declared, EXAMPLE).filter(([, value]) => value !== undefined)
+	for (const [name] of entries) {
+		if (!NAMES.includes(name))
+			throw new TypeError(`${what}.${name} is nothing that is known${nearest(name, NAMES)}`)
+	}
+	if (entries.length === 0)
+		throw new TypeError(`${what} must have since, sunset or link, one at least: ${EXAMPLE}`)
+	return Object.fromEntries(entries)
+}
+
+function momentOf(what: string, value: unknown): Date {
+	const date = value instanceof Date ? new Date(value) : dateOf(value)
+	// Beyond these years neither header can name it.
+	if (date !== undefined && date.getTime() >= 0 && date.getUTCFullYear() <= 9_999) return date
+	const found = typeof value === 'string' ? JSON.stringify(value) : String(value)
+	throw new TypeError(
+		`${what} must be a Date, or text like '2026-01-31' or '2026-01-31T12:00:00Z', from 1970 to 9999, got ${found}`,
+	)
+}
+
+/** `undefined` also for a day that there isn't: `Date` makes the second of March of a 30 February. */
+function dateOf(value: unknown): Date | undefined {
+	const [, day] = typeof value === 'string' ? (MOMENT.exec(value) ?? []) : []
+	if (typeof value !== 'string' || day === undefined) return undefined
+	const midnight = new Date(day)
+	const isDay = !Number.isNaN(midnight.getTime()) && textOf(midnight).startsWith(day)
+	return isDay ? new Date(value) : undefined
+}
+
+function textOf(date: Date): string {
+	return date.toISOString().replace('T00:00:00.000Z', '')
+}
+
+/** As it can be sent: blanks and letters of all languages are escaped. */
+function urlOf(what: string, link: unknown): string {
+	if (typeof link === 'string') {
+		// `//host` and `/\host` are another site's.
+		if (/^\/(?![/\\])/.test(link)) {
+			const { pathname, search, hash } = new URL(link, 'http://localhost')
+			return pathname + search + hash
+		}
+		if (/^https?:\/\//i.test(link) && URL.canParse(link)) return new URL(link).href
+	}
+	const found = typeof link === 'string' ? JSON.stringify(link) : String(link)
+	throw new TypeError(`${what} must be a URL, 'https://…', or a path, '/docs/v2', got ${found}`)
+}

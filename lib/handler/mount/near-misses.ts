@@ -1,0 +1,105 @@
+/**
+ * Methods that look as if they were to be routes and aren't: `getArticle`, `GET_article`, `fetch_article`, `get`. Looked
+ * for once, at mount: they would be 404 without a word.
+ */
+import { ROUTE_METHODS } from '../../base/http.ts'
+
+/** A method, and the name that would be a route. */
+export interface NearMiss {
+	readonly name: string
+	readonly meant: string
+}
+
+/** Words of other libraries for what a route's method is. */
+const WORDS: Readonly<Record<string, string>> = {
+	...Object.fromEntries(ROUTE_METHODS.map((method) => [method.toLowerCase(), method.toLowerCase()])),
+	...{
+		fetch: 'get',
+		read: 'get',
+		list: 'get',
+		show: 'get',
+		find: 'get',
+		load: 'get',
+		index: 'get',
+		head: 'get',
+	},
+	...{ create: 'post', add: 'post', insert: 'post', new: 'post', store: 'post' },
+	...{ update: 'patch', edit: 'patch', modify: 'patch', change: 'patch', replace: 'put' },
+	...{ remove: 'delete', del: 'delete', destroy: 'delete', search: 'query' },
+}
+
+/**
+ * Those of a handler's own class. Left out is what the class itself calls, as that is a helper; what RestHandler has
+ * under that name; and what a custom route leads to.
+ *
+ * @param base the class's that all handlers extend
+ */
+export function nearMissesOf(handler: object, base: object, targets: Iterable<unknown>): NearMiss[] {
+	const own = Object.getPrototypeOf(handler) as object | null
+	if (own === null || own === base) return []
+	const routes = new Set<unknown>(targets)
+	const source = sourceOf(handler, base)
+	const misses: NearMiss[] = []
+	for (const [name, slot] of Object.entries(Object.getOwnPropertyDescriptors(own))) {
+		// `post()` and `query()` would hide what they are in RestHandler.
+		const isKnown = name in base && !ROUTE_WORD.test(name)
+		if (typeof slot.value !== 'function' || isKnown || routes.has(name)) continue
+		const meant = meantBy(name)
+		if (meant !== undefined && !isCalled(name, source)) misses.push({ name, meant })
+	}
+	return misses
+}
+
+/** The route's name that a name is close to. */
+function meantBy(name: string): string | undefined {
+	const whole = WORDS[name.toLowerCase()]
+	// `list()` and `read()` are what a CrudHandler is asked by; `get()` and `post()` are nothing.
+	if (whole !== undefined) return ROUTE_WORD.test(name) ? `${whole}__default` : undefined
+	const [, camel = '', rest = ''] = /^([a-z]+)([A-Z]\w*)$/.exec(name) ?? []
+	// `readFile` and `addDays` are helpers everywhere; a helper called `getArticle` is called by its class.
+	if (ROUTE_WORD.test(camel)) return `${camel}_${snake(rest)}`
+	const [, word = '', resource = ''] = /^([A-Za-z]+)_(.*[A-Za-z0-9])$/.exec(name) ?? []
+	const method = WORDS[word.toLowerCase()]
+	const meant = `${method}_${resource}`
+	return method === undefined || meant === name ? undefined : meant
+}
+
+const ROUTE_WORD = /^(?:get|post|put|patch|delete|query)$/i
+
+/** `BlogPost` as `blog_post`, `HTMLPage` as `html_page`. */
+function snake(name: string): string {
+	return name
+		.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+		.replaceAll(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+		.toLowerCase()
+}
+
+/** The source of a handler's class and of those above it. */
+function sourceOf(handler: object, base: object): string {
+	let source = ''
+	let proto = Object.getPrototypeOf(handler) as object | null
+	for (; proto !== null && proto !== base; proto = Object.getPrototypeOf(proto) as object | null)
+		source += `${Function.prototype.toString.call(proto.constructor)}\n`
+	return source
+}
+
+/** Whether a method is named behind a dot, or in quotes: `this.getArticle(id)`. */
+function isCalled(name: string, source: string): boolean {
+	const escaped = name.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+	return new RegExp(`(?:[.]|\\[['"\`])${escaped}(?![\\w$])`).test(source)
+}
+
+/** What is logged of one. */
+export function nearMissText(owner: string, { name, meant }: NearMiss): string {
+	return `${owner}.${name}() answers no request, and nothing in ${owner} calls it: did you mean ${meant}()? Give a helper another name, such as a verb that is no HTTP method, or write it as a function beside the class`
+}
+
+/** The error for a handler that would answer nothing but 404. */
+export function noRoute(owner: string, misses: readonly NearMiss[]): TypeError {
+	const [miss] = misses
+	const hint =
+		miss === undefined
+			? 'name a method get_something(), or declare customRoutes'
+			: `did you mean ${miss.meant}() where it has ${miss.name}()?`
+	return new TypeError(`${owner} has no route, so that all its answers would be 404: ${hint}`)
+}

@@ -1,0 +1,132 @@
+/** What a `MemoryModel` is declared with, and its fields made of it; mistakes are refused in words. */
+import { nearest } from '../../base/nearest.ts'
+import { RawJson } from '../../wire/raw-json.ts'
+import type { Field, FieldType } from '../model.ts'
+import { storedOf } from './stored.ts'
+
+/** A field of a `MemoryModel`. */
+export interface MemoryField {
+	readonly type: FieldType
+	/** @default false */
+	readonly nullable?: boolean
+	/** The value of a new record that has none, or a function that is asked for it each time. */
+	readonly default?: unknown
+	/** Whether only the default writes it. @default false */
+	readonly generated?: boolean
+	/** Most characters of a `text`. No default: any length. */
+	readonly maxLength?: number
+	/** The texts there are to choose from. */
+	readonly choices?: readonly string[]
+	/** Least and greatest of an `integer` or a `bigint`. @default what the type holds */
+	readonly min?: number | bigint
+	readonly max?: number | bigint
+	/** Whether a `bigint` is written as a string of digits. @default false */
+	readonly asText?: boolean
+}
+
+/** A field, with what gives it its value in a new record. */
+export interface OwnField extends Field {
+	/** Answers the default; `undefined` where there is none, also for keys that are made. */
+	readonly initial: (() => unknown) | undefined
+}
+
+const TYPES: readonly FieldType[] = [
+	...(['boolean', 'integer', 'bigint', 'float', 'decimal', 'text', 'uuid', 'other'] as const),
+	...(['date', 'time', 'timestamp', 'json', 'bytes'] as const),
+]
+const MEMBERS = ['type', 'nullable', 'default', 'generated', 'maxLength', 'choices', 'min', 'max', 'asText']
+const KEY_TYPES: readonly FieldType[] = ['integer', 'bigint', 'uuid', 'text']
+
+/**
+ * The fields as they were declared.
+ *
+ * @param place what the messages begin with: `MemoryModel 'article'`
+ * @throws TypeError for an unknown type or member, a key that can be none, a default that doesn't fit
+ */
+export function fieldsOf(
+	place: string,
+	declared: Readonly<Record<string, FieldType | MemoryField>>,
+	key: string,
+): OwnField[] {
+	if (typeof declared !== 'object' || declared === null) {
+		throw new TypeError(`${place} needs fields: { id: 'integer', title: 'text' }, got ${String(declared)}`)
+	}
+	const fields = Object.entries(declared).map(([name, given]) =>
+		fieldOf(
+			`${place}: field ${name}`,
+			name,
+			typeof given === 'string' ? { type: given } : given,
+			name === key,
+		),
+	)
+	const own = fields.find(({ name }) => name === key)
+	if (own === undefined) {
+		const names = nearest(String(key), Object.keys(declared))
+		throw new TypeError(`${place}: its key ${String(key)} is none of its fields${names}`)
+	}
+	if (!KEY_TYPES.includes(own.type) || own.nullable) {
+		const found = own.nullable ? `nullable` : own.type
+		throw new TypeError(
+			`${place}: its key ${key} is ${found}; a key is integer, bigint, uuid or text, and not nullable`,
+		)
+	}
+	return fields
+}
+
+function fieldOf(place: string, name: string, given: MemoryField, isKey: boolean): OwnField {
+	check(place, given)
+	const { type, nullable = false, generated = false, default: initial } = given
+	const isMade = isKey && type !== 'text'
+	if (generated && initial === undefined && !isMade) {
+		throw new TypeError(`${place} is generated, so that it needs a default`)
+	}
+	const field = {
+		...{ name, type, nullable, generated },
+		hasDefault: initial !== undefined || isMade,
+		...(given.maxLength === undefined ? {} : { maxLength: given.maxLength }),
+		...(given.choices === undefined ? {} : { choices: [...given.choices] }),
+		...(given.min === undefined ? {} : { min: given.min }),
+		...(given.max === undefined ? {} : { max: given.max }),
+		...(given.asText === true ? { asText: true } : {}),
+	}
+	return { ...field, initial: initialOf(place, initial, field) }
+}
+
+function initialOf(place: string, initial: unknown, field: Field): OwnField['initial'] {
+	if (initial === undefined) return undefined
+	if (typeof initial === 'function') return () => initial()
+	try {
+		const value = storedOf(initial, field)
+		// Its text would be taken for a text that JSON is to be made of.
+		const kept = field.type === 'json' && typeof value === 'string' ? new RawJson(value) : value
+		return () => kept
+	} catch (cause) {
+		throw new TypeError(`${place}: its default is no value of it; it is ${field.type}`, { cause })
+	}
+}
+
+function check(place: string, given: MemoryField): void {
+	if (typeof given !== 'object' || given === null) {
+		throw new TypeError(`${place} must be a type or an object with one, got ${String(given)}`)
+	}
+	const unknown = Object.keys(given).find((member) => !MEMBERS.includes(member))
+	if (unknown !== undefined)
+		throw new TypeError(`${place} has no member ${unknown}${nearest(unknown, MEMBERS)}`)
+	const { type, maxLength, choices, min, max } = given
+	if (!TYPES.includes(type)) {
+		throw new TypeError(
+			`${place} has the type ${String(type)}, which there isn't${nearest(String(type), TYPES)}`,
+		)
+	}
+	if (maxLength !== undefined && !(type === 'text' && Number.isSafeInteger(maxLength) && maxLength >= 0)) {
+		throw new TypeError(
+			`${place}: maxLength is a whole number from 0 up, of a text, got ${maxLength} of ${type}`,
+		)
+	}
+	if (choices !== undefined && !(type === 'text' || type === 'other')) {
+		throw new TypeError(`${place}: choices are for text, not for ${type}`)
+	}
+	if ((min !== undefined || max !== undefined) && !(type === 'integer' || type === 'bigint')) {
+		throw new TypeError(`${place}: min and max are for integer and bigint, not for ${type}`)
+	}
+}

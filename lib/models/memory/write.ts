@@ -1,0 +1,158 @@
+/** Changes of a `MemoryModel`'s records: every value and constraint is looked at before anything is stored. */
+import { randomUUID } from 'node:crypto'
+import { nearest } from '../../base/nearest.ts'
+import { type Changes, DEFAULT, type Values } from '../model.ts'
+import { ModelError } from '../model-error.ts'
+import type { OwnField } from './declared.ts'
+import { identityOf } from './json.ts'
+import type { Layer } from './layer.ts'
+import type { Reference, Store, Unique } from './store.ts'
+import { formOf, type Row, type Stored, storedOf } from './stored.ts'
+
+/**
+ * Stores a new record.
+ *
+ * @throws ModelError `not_null`, `check`, `invalid`, `unique`, `foreign_key`
+ * @throws TypeError for a field that there isn't, or that only the store writes
+ */
+export function insert(given: Values, store: Store, layer: Layer): Row {
+	checkNames(given, store)
+	const values = store.fields.map((field) =>
+		storedOf(Object.hasOwn(given, field.name) ? given[field.name] : initialOf(field, store), field),
+	)
+	const row = { id: idOf(values, store), values }
+	place(row, undefined, store, layer)
+	store.seen(values[store.keyIndex] ?? null)
+	return row
+}
+
+/** Changes a record, and raises its version. Throws what `insert` throws. */
+export function change(
+	row: Row,
+	changes: Changes,
+	version: string | undefined,
+	store: Store,
+	layer: Layer,
+): Row {
+	checkNames(changes, store)
+	const values = [...row.values]
+	for (const [name, given] of Object.entries(changes)) {
+		const field = store.field(name)
+		values[store.indexOf(name)] = storedOf(given === DEFAULT ? defaultOf(field, store) : given, field)
+	}
+	if (version !== undefined) raise(values, row, version, store)
+	const next = { id: idOf(values, store), values }
+	place(next, row, store, layer)
+	return next
+}
+
+/** @throws ModelError `foreign_key` when another record refers to it */
+export function remove(row: Row, store: Store, layer: Layer): void {
+	if (isReferred(row, store, layer)) throw new ModelError('foreign_key')
+	for (const unique of store.uniques) {
+		const entry = entryOf(unique, row, store)
+		if (entry !== undefined) layer.leave(entry)
+	}
+	layer.remove(row.id)
+}
+
+function place(row: Row, old: Row | undefined, store: Store, layer: Layer): void {
+	if (row.id !== old?.id && layer.row(row.id) !== undefined) throw new ModelError('unique', [store.key.name])
+	const entries = store.uniques.map((unique) => {
+		const entry = entryOf(unique, row, store)
+		const holder = entry === undefined ? undefined : layer.holder(entry)
+		if (holder !== undefined && holder !== old?.id) throw new ModelError('unique', unique.names)
+		return entry
+	})
+	for (const reference of store.references) checkReference(reference, row, store, layer)
+	if (old !== undefined && row.id !== old.id && isReferred(old, store, layer))
+		throw new ModelError('foreign_key')
+	if (old !== undefined) {
+		for (const unique of store.uniques) {
+			const entry = entryOf(unique, old, store)
+			if (entry !== undefined) layer.leave(entry)
+		}
+		if (row.id !== old.id) layer.remove(old.id)
+	}
+	layer.put(row)
+	for (const entry of entries) if (entry !== undefined) layer.enter(entry, row.id)
+}
+
+/** The text of a constraint's values, the same for equal ones; `undefined` with a null: nulls don't collide. */
+function entryOf(unique: Unique, { values }: Row, store: Store): string | undefined {
+	const parts: string[] = [unique.names.join()]
+	for (const index of unique.indexes) {
+		const [value = null, field] = [values[index], store.fields[index]]
+		if (value === null || field === undefined) return undefined
+		parts.push(identityOf(value, field))
+	}
+	return JSON.stringify(parts)
+}
+
+function checkReference(
+	{ index, field, store: target }: Reference,
+	row: Row,
+	store: Store,
+	layer: Layer,
+): void {
+	const value = row.values[index] ?? null
+	if (value === null) return
+	const id = identityOf(value, field)
+	if (target === store && id === row.id) return
+	const there = target === store ? layer.row(id) : target.layer.row(id)
+	if (there === undefined) throw new ModelError('foreign_key', [field.name])
+}
+
+function isReferred(row: Row, store: Store, layer: Layer): boolean {
+	return store.referrers.some(({ from, index }) => {
+		const rows = from === store ? layer.rows() : from.layer.rows()
+		const field = from.fields[index]
+		return rows.some(({ id, values }) => {
+			const value = values[index] ?? null
+			if (value === null || field === undefined || (from === store && id === row.id)) return false
+			return identityOf(value, field) === row.id
+		})
+	})
+}
+
+function raise(values: Stored[], old: Row, version: string, store: Store): void {
+	const index = store.indexOf(version)
+	const before = old.values[index] ?? null
+	if (typeof before !== 'number' && typeof before !== 'bigint') return
+	values[index] = storedOf(BigInt(before) + 1n, store.field(version))
+}
+
+function idOf(values: readonly Stored[], store: Store): string {
+	const value = values[store.keyIndex] ?? null
+	if (value === null) throw new ModelError('not_null', [store.key.name])
+	return identityOf(value, store.key)
+}
+
+function initialOf(field: OwnField, store: Store): unknown {
+	if (field.hasDefault) return defaultOf(field, store)
+	return null
+}
+
+/** @throws TypeError where there is none, or it doesn't fit its field: both are the programmer's */
+function defaultOf(field: OwnField, store: Store): unknown {
+	if (!field.hasDefault) throw new TypeError(`${store.name}: field ${field.name} has no default`)
+	if (field.initial === undefined) return field.type === 'uuid' ? randomUUID() : store.serial()
+	const value = field.initial()
+	try {
+		if (value !== null) formOf(value, field)
+		return value
+	} catch (cause) {
+		throw new TypeError(`${store.name}: the default of ${field.name} is no ${field.type}`, { cause })
+	}
+}
+
+function checkNames(given: Values | Changes, store: Store): void {
+	for (const name of Object.keys(given)) {
+		if (!store.has(name)) {
+			const names = store.fields.map((field) => field.name)
+			throw new TypeError(`${store.name} has no field ${name}${nearest(name, names)}`)
+		}
+		if (store.field(name).generated)
+			throw new TypeError(`${store.name}: field ${name} is only written by the store`)
+	}
+}

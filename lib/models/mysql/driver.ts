@@ -1,0 +1,236 @@
+/**
+ * `MysqlDriver`: runs statements through mysql2, each on a connection of its own, and leaves none
+ * behind that is broken or silent. Used by `model.ts`.
+ */
+
+import { Deadlines, type Due } from '../../base/deadlines.ts'
+import { type Bytes, type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
+import { ModelError } from '../model-error.ts'
+import type { Driver, Rows, Statement } from '../sql/driver.ts'
+import { Lending } from '../sql/lending.ts'
+import { isKept, PreparedTexts } from '../sql/prepared.ts'
+import { boundedRows } from './bounded-rows.ts'
+import {
+	type Answered,
+	type Changed,
+	type Connection,
+	type Connections,
+	PREPARED,
+	type StatementOptions,
+} from './connections.ts'
+import { isLost, isReadOnly, isUnsent, NoAnswer, NoConnection } from './lost.ts'
+import { fits } from './packet.ts'
+import { Transaction } from './transaction.ts'
+
+/**
+ * The server allows 16,382 prepared statements in all, and clients choose which filters they send: no
+ * connection keeps more than this, so that no client can use up what other programs need.
+ */
+const MOST_PREPARED = 200
+
+/** Of 2^64, for numbers that mysql2 has read with a sign. */
+const TWO_TO_64 = 18_446_744_073_709_551_616n
+
+export class MysqlDriver implements Driver {
+	readonly #connections: Connections
+	readonly #lending: Lending<Connection>
+	readonly #deadlines: Deadlines
+	/** Before the model itself loses patience, so that it is told what was being waited for. */
+	readonly #most: Milliseconds
+	/**
+	 * How long the server may work on a statement, so that it has ended before nobody waits for it any more: what was only
+	 * given up would go on beside its successors, on connections that no pool counts.
+	 */
+	readonly longest: Milliseconds
+	/** A statement with what holds for it alone; known once the server was asked. */
+	framed: (statement: Statement) => string = ({ text }) => text
+	/** The server's `max_allowed_packet`: it hangs up on what is larger, often before its error has arrived. */
+	largest: Bytes = Number.POSITIVE_INFINITY
+
+	constructor(connections: Connections, timeoutSeconds: Seconds) {
+		const milliseconds = timeoutSeconds * 1000
+		this.#connections = connections
+		this.#lending = new Lending<Connection>(
+			(got) => connections.get(got),
+			(connection) => connections.giveBack(connection),
+		)
+		this.#deadlines = new Deadlines(steadyClock, milliseconds / 2)
+		this.#most = milliseconds * 0.8
+		this.longest = this.#most - Math.min(500, this.#most / 8)
+	}
+
+	async query(statement: Statement): Promise<Rows> {
+		const connection = await this.take()
+		try {
+			const rows = await this.run(connection, statement)
+			this.#connections.giveBack(connection)
+			return rows
+		} catch (error) {
+			this.#leave(connection, error)
+			throw error
+		}
+	}
+
+	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		const connection = await this.take()
+		const transaction = new Transaction(this, connection)
+		try {
+			const result = await transaction.run(work)
+			this.#connections.giveBack(connection)
+			return result
+		} catch (error) {
+			if (isReadOnly(error)) this.#connections.renew(connection)
+			else if (transaction.isLost) this.#connections.throwAway(connection)
+			else this.#connections.giveBack(connection)
+			throw error
+		}
+	}
+
+	renew(): void {
+		this.#connections.renew()
+	}
+
+	/** @throws NoConnection, in bounded time */
+	take(): Promise<Connection> {
+		return new Promise((resolve, reject) => {
+			const borrower = {
+				lend: (connection: Connection) => {
+					this.#deadlines.delete(item)
+					resolve(connection)
+				},
+				fail: (error: unknown) => {
+					this.#deadlines.delete(item)
+					reject(new NoConnection(error))
+				},
+			}
+			const item = this.#wait(() => {
+				this.#lending.leave(borrower)
+				reject(new NoConnection())
+			})
+			this.#lending.join(borrower)
+		})
+	}
+
+	/**
+	 * Sends a statement; prepared if it has values, while one without is complete as it is, and may never come
+	 * again. A connection that is silent is thrown away by whoever has taken it.
+	 */
+	run(connection: Connection, statement: Statement): Promise<Rows> {
+		const { values, maxBytes } = statement
+		const sql = this.framed(statement)
+		if (!fits(sql, values, this.largest)) return Promise.reject(new ModelError('invalid'))
+		return this.#answer((answered) => {
+			const prepared = preparedOn(connection)
+			const send = (how: 'query' | 'execute', told: Answered): void => {
+				const options = optionsOf(sql, values)
+				if (maxBytes === undefined) connection[how](options, told)
+				else boundedRows(connection, connection[how](options), maxBytes, told)
+			}
+			if (values.length === 0) {
+				send('query', answered)
+				return
+			}
+			if (isKept(statement) && staysPrepared(prepared, sql)) {
+				send('execute', answered)
+				return
+			}
+			send('execute', (error, result) => {
+				connection.unprepare(optionsOf(sql))
+				answered(error, result)
+			})
+		})
+	}
+
+	/** Sends words that control the session; they have no values. */
+	async control(connection: Connection, text: string): Promise<void> {
+		await this.#answer((answered) => connection.query(optionsOf(text), answered))
+	}
+
+	/** Gives a connection back after an error, or throws it away where nobody knows what it does. */
+	#leave(connection: Connection, error: unknown): void {
+		// Of a page that is too large the rest is still on its way; the one connection there is must take it all.
+		const isBusy = error instanceof ModelError && error.kind !== 'invalid' && connection.release !== undefined
+		if (isReadOnly(error)) this.#connections.renew(connection)
+		else if (isBusy || isLost(error) || isUnsent(error)) this.#connections.throwAway(connection)
+		else this.#connections.giveBack(connection)
+	}
+
+	#answer(send: (answered: (error: unknown, result?: Result) => void) => unknown): Promise<Rows> {
+		return new Promise((resolve, reject) => {
+			const item = this.#wait(() => reject(new NoAnswer()))
+			const answered = (error: unknown, result?: Result): void => {
+				this.#deadlines.delete(item)
+				// mysql2 gives null where there is none.
+				if (error === undefined || error === null) resolve(rowsOf(result))
+				else reject(error)
+			}
+			try {
+				send(answered)
+			} catch (error) {
+				answered(error)
+			}
+		})
+	}
+
+	#wait(expire: () => void): Due {
+		const item: Due = { due: this.#deadlines.clock() + this.#most, expire }
+		this.#deadlines.add(item)
+		return item
+	}
+}
+
+type Result = readonly (readonly unknown[])[] | Changed
+
+function rowsOf(result: Result | undefined): Rows {
+	if (result === undefined) return { rows: [], affected: 0 }
+	if (isRows(result)) return { rows: result, affected: result.length }
+	const { affectedRows, insertId } = result
+	return { rows: [], affected: affectedRows, insertId: digitsOf(insertId) }
+}
+
+/** `Array.isArray` alone doesn't know of readonly arrays. */
+function isRows(result: Result): result is readonly (readonly unknown[])[] {
+	return Array.isArray(result)
+}
+
+/** A key that the server has made; it is never negative, but mysql2 reads it with a sign. */
+function digitsOf(insertId: number | string): string | undefined {
+	const digits = String(insertId)
+	if (digits === '0') return undefined
+	return digits.startsWith('-') ? String(TWO_TO_64 + BigInt(digits)) : digits
+}
+
+function optionsOf(sql: string, values?: readonly unknown[]): StatementOptions {
+	const forms = { rowsAsArray: true, nestTables: false, typeCast: true } as const
+	return values === undefined ? { sql, ...forms } : { sql, values, ...forms }
+}
+
+/** The texts that stay prepared on a connection; one that is new to us is looked at first. */
+function preparedOn(connection: Connection): PreparedTexts<true> {
+	const known = connection[PREPARED]
+	if (known !== undefined) return known
+	mustCountMatched(connection)
+	const prepared = new PreparedTexts<true>((text) => connection.unprepare(optionsOf(text)), MOST_PREPARED)
+	connection[PREPARED] = prepared
+	// mysql2 emits 'error' for what goes wrong between statements; without a listener the program would end.
+	connection.on('error', () => {})
+	return prepared
+}
+
+/** What was asked for once is closed again: those who ask for ever other lists take no place of what others ask for. */
+function staysPrepared(prepared: PreparedTexts<true>, text: string): boolean {
+	if (prepared.get(text) !== undefined) return true
+	if (!prepared.isAskedAgain(text)) return false
+	prepared.add(text, true)
+	return true
+}
+
+/** Bit of the protocol's capabilities by which a change counts the rows it has met, not those it has changed. */
+const FOUND_ROWS = 2
+
+function mustCountMatched({ config }: Connection): void {
+	if (config?.clientFlags === undefined || (config.clientFlags & FOUND_ROWS) !== 0) return
+	throw new TypeError(
+		"the pool has the flag '-FOUND_ROWS', and a change to what is already so would look like no record: leave it out",
+	)
+}

@@ -1,0 +1,156 @@
+/** `failureOf`: what errors of mysql2, MySQL and MariaDB mean. The numbers are the servers' own. */
+import { ModelError, type ModelErrorKind, type RaisedError } from '../model-error.ts'
+import type { Constraint, Table } from '../sql/table.ts'
+import { isLost, isReadOnly, isUnsent, numberOf } from './lost.ts'
+
+/** What is about the values of columns has the column's name in its message, what is about keys the key's. */
+const KINDS: ReadonlyMap<number, ModelErrorKind> = new Map([
+	...kind('unique', 1062, 1586, 1022, 1169, 1859),
+	...kind('foreign_key', 1451, 1452, 1216, 1217, 1557, 1761, 1762),
+	...kind('not_null', 1048, 1263, 1364, 1566),
+	...kind('check', 3819, 4025),
+	// Too long, out of range, cut, no such value, malformed; text of another character set; a value that a
+	// function refuses; geometry, JSON; larger than the server takes.
+	...kind(
+		'invalid',
+		1406,
+		1264,
+		1265,
+		1366,
+		1292,
+		1367,
+		1411,
+		1416,
+		1690,
+		1916,
+		1300,
+		1267,
+		1270,
+		1271,
+		1279,
+		1525,
+	),
+	...kind('invalid', 1153, 1301, 1118, 3037, 3140, 3141, 3548, 3854, 3988, 4079),
+	// Deadlock, lock wait, changed since it was read, too many locks; stopped by somebody; no statement left.
+	...kind('busy', 1213, 1205, 1020, 1206, 1613, 1614, 1637, 3572, 1317, 1461),
+	// It took longer than it may, and is undone: to be asked again at once would only be more of it.
+	...kind('unavailable', 1969, 3024),
+	// Error during commit: a node of Galera lost the majority meanwhile, and the other nodes may have been told of the change.
+	...kind('outcome_unknown', 1180),
+	// Command denied on a database, a table, a column, a routine (that a trigger calls, say).
+	...kind('forbidden', 1044, 1142, 1143, 1370),
+	// Too many connections, of all or of one user; out of memory or of threads.
+	...kind('unavailable', 1040, 1203, 1226, 1129, 1037, 1038, 1041, 1135),
+])
+
+function kind(kind: ModelErrorKind, ...numbers: readonly number[]): [number, ModelErrorKind][] {
+	return numbers.map((number) => [number, kind])
+}
+
+/** `undefined` for an error of ours. */
+export function failureOf(error: unknown, table: Table): ModelError | undefined {
+	if (isUnsent(error) || isReadOnly(error)) return new ModelError('unavailable', [], error)
+	const number = numberOf(error)
+	const raised = raisedBy(error)
+	const known = number === undefined ? undefined : (KINDS.get(number) ?? (raised && 'refused'))
+	// Before the question whether the connection is lost: a server that refuses a packet hangs up too.
+	if (known !== undefined) return new ModelError(known, fieldsOf(known, error, table), error, raised)
+	return isLost(error) ? new ModelError('outcome_unknown', [], error) : undefined
+}
+
+/** Classes of SQLSTATEs that the servers have themselves: a state of another class is somebody's own. */
+const CLASSES: ReadonlySet<string> = new Set(
+	'00 01 02 07 08 0A 0K 20 21 22 23 24 25 26 27 28 2B 2D 2F 30 34 35 37 38 39 3B 3D 3F 40 42 44 70 HY HZ XA'.split(
+		' ',
+	),
+)
+
+/** `signal` and `resignal` without a number of their own have one of these, after the class of the state. */
+const SIGNALED = new Set([1643, 1644])
+
+/** What somebody's `signal` has raised, a trigger's mostly. */
+function raisedBy(error: unknown): RaisedError | undefined {
+	if (!(error instanceof Error)) return undefined
+	const code: unknown = Reflect.get(error, 'sqlState')
+	const message: unknown = Reflect.get(error, 'sqlMessage')
+	if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return undefined
+	const isRaised = SIGNALED.has(numberOf(error) ?? 0) || !CLASSES.has(code.slice(0, 2))
+	return isRaised ? { code, message: typeof message === 'string' ? message : error.message } : undefined
+}
+
+function fieldsOf(kind: ModelErrorKind, error: unknown, table: Table): readonly string[] {
+	const message = error instanceof Error ? error.message : ''
+	switch (kind) {
+		case 'unique':
+			return keyOf(message, table)?.columns ?? []
+		case 'foreign_key':
+			return foreignKeyOf(error, message, table)?.columns ?? []
+		case 'check':
+			return checkOf(message, table)
+		case 'not_null':
+		case 'invalid':
+			return columnOf(message, table)
+		default:
+			return []
+	}
+}
+
+/**
+ * `Duplicate entry '…' for key 'name'`, or `'table.name'`. The value stands before it, and may look like it:
+ * so the end of the message counts, in whatever language it is.
+ */
+function keyOf(message: string, { constraints }: Table): Constraint | undefined {
+	const keys = constraints.filter(({ kind }) => kind === 'primary' || kind === 'unique')
+	return longest(keys.filter(({ name }) => message.endsWith(`'${name}'`) || message.endsWith(`.${name}'`)))
+}
+
+function longest(constraints: readonly Constraint[]): Constraint | undefined {
+	let found: Constraint | undefined
+	for (const constraint of constraints) {
+		if (found === undefined || constraint.name.length > found.name.length) found = constraint
+	}
+	return found
+}
+
+/** A quoted name: in backticks, or under ANSI_QUOTES in double ones. */
+const NAME = '(?:`((?:[^`]|``)+)`|"((?:[^"]|"")+)")'
+const FOREIGN_KEY = new RegExp(`CONSTRAINT ${NAME} FOREIGN KEY`)
+const CHECK = new RegExp(`'([^']+)' is violated|CONSTRAINT ${NAME} failed for`)
+const COLUMN = new RegExp(`(?:[Cc]olumn|Field) (?:'([^']+)'|(?:(?:\`[^\`]*\`|"[^"]*")\\.)*${NAME})`, 'g')
+
+/** `… CONSTRAINT "name" FOREIGN KEY …`: of this table where the parent is missing, else of one that refers to it. */
+function foreignKeyOf(error: unknown, message: string, { constraints }: Table): Constraint | undefined {
+	if (numberOf(error) !== 1452) return undefined
+	const [, ticked, quoted] = FOREIGN_KEY.exec(message) ?? []
+	const name = unquoted(ticked, quoted)
+	return constraints.find((constraint) => constraint.kind === 'foreign_key' && constraint.name === name)
+}
+
+/** `Check constraint 'name' is violated.`, or MariaDB's `CONSTRAINT "name" failed for "schema"."table"`. */
+function checkOf(message: string, table: Table): readonly string[] {
+	const [, mysqls, ticked, quoted] = CHECK.exec(message) ?? []
+	const name = mysqls ?? unquoted(ticked, quoted)
+	if (name === undefined) return []
+	const found = table.constraints.find(
+		(constraint) => constraint.kind === 'check' && constraint.name === name,
+	)
+	if (found !== undefined) return found.columns
+	// A check written behind its column is called by the column's name, with the table's before it.
+	const own = name.startsWith(`${table.name}.`) ? name.slice(table.name.length + 1) : name
+	return table.columns.some((column) => column.name === own) ? [own] : []
+}
+
+/** The column is named last, behind its table's name or alone; the value that is before it may look like it. */
+function columnOf(message: string, { columns }: Table): readonly string[] {
+	const [, bare, ticked, quoted] = [...message.matchAll(COLUMN)].at(-1) ?? []
+	const name = bare ?? unquoted(ticked, quoted)
+	if (name === undefined) return []
+	const match =
+		columns.find((column) => column.name === name) ??
+		columns.find((column) => name.endsWith(`.${column.name}`))
+	return match === undefined ? [] : [match.name]
+}
+
+function unquoted(ticked: string | undefined, quoted: string | undefined): string | undefined {
+	return ticked?.replaceAll('``', '`') ?? quoted?.replaceAll('""', '"')
+}

@@ -1,0 +1,225 @@
+/** `introspect`: a table as the live database describes it in `information_schema`. Called by `model.ts`. */
+import { nearest } from '../../base/nearest.ts'
+import type { Driver } from '../sql/driver.ts'
+import type { Column, Constraint, Table } from '../sql/table.ts'
+import { ASKED_OF_COLUMNS, columnOf } from './column.ts'
+import type { MysqlColumn } from './column-sql.ts'
+import type { Server } from './server.ts'
+import type { TableName } from './table-name.ts'
+import { quoteName } from './text.ts'
+
+export interface Wanted {
+	/** The field that tells records apart, where no primary key says it. */
+	readonly key: string | undefined
+	readonly bigintAsText: boolean
+}
+
+/** A table or view of a database, before anything else is known of it. */
+export interface Listing {
+	readonly name: string
+	readonly isView: boolean
+}
+
+/** The tables and views of a database; of the pool's own one where none is named. */
+export async function listTables(
+	driver: Driver,
+	{ schema: own }: Server,
+	named: string | undefined,
+): Promise<Listing[]> {
+	const schema = named ?? own
+	if (schema === undefined) {
+		throw new TypeError(
+			"the pool uses no database: name the table's, 'blog.article', or create the pool with { database }",
+		)
+	}
+	const text = `select table_name, table_type from information_schema.tables where table_schema = ? order by table_name`
+	const { rows } = await driver.query({ text, values: [schema], writes: false })
+	return rows.map(([name, type]) => ({ name: String(name), isView: /view/i.test(String(type)) }))
+}
+
+/** @throws TypeError when there is no such table, or nothing in it to tell records apart by */
+export async function introspect(
+	driver: Driver,
+	server: Server,
+	named: TableName,
+	wanted: Wanted,
+): Promise<Table> {
+	const listing = find(await listTables(driver, server, named.schema), named, server)
+	const table = await describe(driver, server, { schema: named.schema, ...listing }, wanted.bigintAsText)
+	return keyed(table, keyOf(table, wanted.key), server)
+}
+
+/** A table without its key. */
+export type Described = Omit<Table, 'key' | 'columns'> & {
+	readonly columns: readonly MysqlColumn[]
+	/** Columns that are unique and never null, each by itself. */
+	readonly unique: readonly string[]
+}
+
+function find(listings: readonly Listing[], { schema, name }: TableName, { foldsNames }: Server): Listing {
+	const folded = name.toLowerCase()
+	const found =
+		listings.find((listing) => listing.name === name) ??
+		(foldsNames ? listings.find((listing) => listing.name.toLowerCase() === folded) : undefined)
+	if (found !== undefined) return found
+	const written = schema === undefined ? name : `${schema}.${name}`
+	const names = listings.map((listing) => listing.name)
+	throw new TypeError(
+		`there is no table ${written}${nearest(name, names)}${names.length === 0 ? '; the database has none' : ''}`,
+	)
+}
+
+/** What the database says of a table. */
+export async function describe(
+	driver: Driver,
+	server: Server,
+	{ schema: named, name, isView }: Listing & TableName,
+	bigintAsText: boolean,
+): Promise<Described> {
+	const values = [named ?? server.schema ?? null, name, name]
+	const ask = async (text: string) => (await driver.query({ text, values, writes: false })).rows
+	const checks = server.tellsChecks ? await ask(checksText(server)) : []
+	const columnRows = await ask(
+		`select ${ASKED_OF_COLUMNS.join(', ')} from information_schema.columns where ${ofTable('')} order by ordinal_position`,
+	)
+	const json = new Set(checks.flatMap(([, clause]) => jsonColumn(String(clause))))
+	const columns = columnRows.map((row) => columnOf(row, { server, json, bigintAsText }))
+	const indexes = await ask(INDEXES)
+	const constraints = [
+		...grouped(indexes, (constraint) => (constraint === 'PRIMARY' ? 'primary' : 'unique')),
+		...grouped(await ask(FOREIGN_KEYS), () => 'foreign_key'),
+		...checks.map(([constraint, clause]) => checkOf(String(constraint), String(clause), columns)),
+	]
+	return { schema: named, name, columns, constraints, isView, unique: uniqueAlone(indexes) }
+}
+
+/** `information_schema` compares names without case, where tables may differ in nothing else. */
+function ofTable(prefix: string, schema = 'table_schema'): string {
+	const own = `${prefix}table_name`
+	return `${prefix}${schema} = ? and ${own} = ? and cast(${own} as binary) = cast(? as binary)`
+}
+
+const INDEXES = `select index_name, column_name, nullable from information_schema.statistics
+	where ${ofTable('')} and non_unique = 0 order by index_name, seq_in_index`
+
+const FOREIGN_KEYS = `select constraint_name, column_name from information_schema.key_column_usage
+	where ${ofTable('')} and referenced_table_name is not null order by constraint_name, ordinal_position`
+
+/** MySQL's list of checks doesn't say whose they are. */
+function checksText({ isMariaDb }: Server): string {
+	if (isMariaDb) {
+		return `select constraint_name, check_clause from information_schema.check_constraints
+			where ${ofTable('', 'constraint_schema')}`
+	}
+	return `select c.constraint_name, c.check_clause from information_schema.check_constraints c
+		join information_schema.table_constraints t
+		on t.constraint_schema = c.constraint_schema and t.constraint_name = c.constraint_name
+		where ${ofTable('t.')} and t.constraint_type = 'CHECK'`
+}
+
+/** How MariaDB says that a text holds JSON; under ANSI_QUOTES it has other quotes. */
+function jsonColumn(clause: string): string[] {
+	const [, ticked, quoted] = /^json_valid\((?:`((?:[^`]|``)+)`|"((?:[^"]|"")+)")\)$/i.exec(clause) ?? []
+	const name = ticked?.replaceAll('``', '`') ?? quoted?.replaceAll('""', '"')
+	return name === undefined ? [] : [name]
+}
+
+/** Rows of a constraint's name and a column's, in order; a part of an index that is an expression has no column. */
+function grouped(
+	rows: readonly (readonly unknown[])[],
+	kindOf: (name: string) => Constraint['kind'],
+): readonly Constraint[] {
+	const columns = new Map<string, string[]>()
+	for (const [constraint, column] of rows) {
+		const name = String(constraint)
+		const own = columns.get(name) ?? []
+		columns.set(name, own)
+		own.push(column === null ? '' : String(column))
+	}
+	return [...columns].map(([name, own]) => ({
+		name,
+		kind: kindOf(name),
+		columns: own.filter((column) => column !== ''),
+	}))
+}
+
+/**
+ * Columns that are the whole of a unique index, and can't be null. An index over the beginning of a text allows even
+ * less than one over all of it.
+ */
+function uniqueAlone(rows: readonly (readonly unknown[])[]): string[] {
+	const parts = new Map<unknown, number>()
+	for (const [index] of rows) parts.set(index, (parts.get(index) ?? 0) + 1)
+	const alone = rows.filter(
+		([index, column, nullable]) => parts.get(index) === 1 && typeof column === 'string' && nullable !== 'YES',
+	)
+	return [...new Set(alone.map(([, column]) => String(column)))]
+}
+
+function checkOf(name: string, clause: string, columns: readonly Column[]): Constraint {
+	const named = columns.filter(
+		(column) => clause.includes(quoteName(column.name)) || clause.includes(ansiQuoted(column.name)),
+	)
+	return { name, kind: 'check', columns: named.map((column) => column.name) }
+}
+
+function ansiQuoted(name: string): string {
+	return `"${name.replaceAll('"', '""')}"`
+}
+
+const KEY_TYPES = new Set(['integer', 'bigint', 'uuid', 'text'])
+
+/** The primary key of one column, or the one that is named. @throws TypeError when there is none of use */
+function keyOf(table: Described, named: string | undefined): string {
+	const key = named ?? primaryOf(table)
+	if (key === undefined) {
+		const what = table.isView ? 'is a view' : 'has no primary key of one column'
+		throw new TypeError(
+			`${table.name} ${what}: pass { key: '…' }, a column that is unique and not null, by which its records are told apart${choices(table)}`,
+		)
+	}
+	const column = table.columns.find(({ name }) => name === key)
+	if (column === undefined) {
+		throw new TypeError(
+			`${table.name} has no column ${key} to be its key${nearest(
+				key,
+				table.columns.map(({ name }) => name),
+			)}`,
+		)
+	}
+	if (!KEY_TYPES.has(column.type)) {
+		throw new TypeError(
+			`${key} of ${table.name} can't be its key: it is ${column.sqlType}, not an integer, uuid or text`,
+		)
+	}
+	// What a view holds is in no index: there, whoever names the key answers for it.
+	if (!table.isView && !table.unique.includes(key)) {
+		throw new TypeError(
+			`${key} can't be the key of ${table.name}: a key is unique by itself, and not null${choices(table)}`,
+		)
+	}
+	return key
+}
+
+function choices({ columns, unique }: Described): string {
+	const fit = columns.filter(({ name, type }) => unique.includes(name) && KEY_TYPES.has(type))
+	return fit.length === 0 ? '' : `; it could be ${fit.map(({ name }) => name).join(' or ')}`
+}
+
+/**
+ * A table with its key. A server that answers nothing but what it has counted up doesn't say which key a default
+ * has made: such a key has to be given.
+ */
+export function keyed(table: Described, key: string, { returnsInserted }: Server): Table {
+	if (returnsInserted) return { ...table, key }
+	const columns = table.columns.map((column) =>
+		column.name === key && !column.isCounted ? { ...column, hasDefault: false } : column,
+	)
+	return { ...table, columns, key }
+}
+
+/** The primary key, if it is one column. */
+export function primaryOf({ constraints }: Described): string | undefined {
+	const [first, ...more] = constraints.find(({ kind }) => kind === 'primary')?.columns ?? []
+	return more.length === 0 ? first : undefined
+}

@@ -1,0 +1,167 @@
+/**
+ * What PostgreSQL's catalog says: the tables and views there are, and what belongs to some of them. Two
+ * statements, for however many tables. `introspect.ts` makes `Table`s of it.
+ */
+import type { Driver } from '../sql/driver.ts'
+
+/** A table, view, materialized view, foreign or partitioned table. */
+export interface Relation {
+	readonly oid: string
+	readonly schema: string
+	readonly name: string
+	readonly isView: boolean
+	/** Whether its name alone finds it, by the connection's `search_path`. */
+	readonly isVisible: boolean
+	/** Whether it is a part of a partitioned table. */
+	readonly isPart: boolean
+	/** Whether it, or a part of it, has rules, or triggers other than those that enforce foreign keys. */
+	readonly hasTriggers: boolean
+}
+
+export interface Relations {
+	readonly relations: readonly Relation[]
+	/** Where the connection makes new tables; null where there is no such schema. */
+	readonly currentSchema: string | null
+	/** Below 1, floats are written with fewer digits than they have. */
+	readonly extraFloatDigits: number
+}
+
+export interface CatalogColumn {
+	readonly table: string
+	readonly number: number
+	readonly name: string
+	readonly type: string
+	readonly typmod: number
+	/** Of an array, as it was declared: `int4[][]` has two. The server watches over none. */
+	readonly dimensions: number
+	readonly notNull: boolean
+	readonly hasDefault: boolean
+	/** `a` for always, `d` for by default, empty for none. */
+	readonly identity: string
+	/** `s` for stored, `v` for virtual, empty for none. */
+	readonly generated: string
+	/** Whether its collation takes unlike texts for the same. */
+	readonly isLoose: boolean
+}
+
+export interface CatalogType {
+	readonly oid: string
+	readonly schema: string
+	readonly name: string
+	/** `b` base, `c` composite, `d` domain, `e` enum, `p` pseudo, `r` range, `m` multirange. */
+	readonly kind: string
+	/** `S` for texts, `A` for arrays. */
+	readonly category: string
+	readonly base: string
+	readonly element: string
+	readonly typmod: number
+	readonly notNull: boolean
+	readonly hasDefault: boolean
+	readonly labels: readonly string[] | null
+	readonly checks: readonly string[] | null
+}
+
+export interface CatalogConstraint {
+	readonly table: string
+	readonly name: string
+	/** `p` primary, `u` unique, `f` foreign key, `c` check, `x` exclusion. */
+	readonly kind: string
+	/** Numbers of columns. */
+	readonly columns: readonly number[] | null
+	/** Whether it holds for all rows and for the columns themselves: no partial index, none of expressions. */
+	readonly isWhole: boolean
+}
+
+export interface Catalog {
+	readonly columns: readonly CatalogColumn[]
+	readonly types: readonly CatalogType[]
+	readonly constraints: readonly CatalogConstraint[]
+}
+
+const RELATIONS = `select json_build_object('currentSchema', current_schema(),
+	'extraFloatDigits', current_setting('extra_float_digits')::int,
+	'relations', (select coalesce(json_agg(json_build_object('oid', c.oid::text, 'schema', n.nspname,
+		'name', c.relname, 'isView', c.relkind in ('v', 'm'), 'isVisible', pg_table_is_visible(c.oid),
+		'isPart', c.relispartition, 'hasTriggers', c.relhasrules or exists (select from pg_catalog.pg_trigger t
+			where not t.tgisinternal and (t.tgrelid = c.oid or c.relkind = 'p' and t.tgrelid in (
+				select p.relid from pg_catalog.pg_partition_tree(c.oid) p)))) order by n.nspname, c.relname), '[]')
+	from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+	where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname <> 'information_schema'
+	and n.nspname not in ('pg_catalog', 'pg_toast')))::text`
+
+/**
+ * `$1` holds oids of relations. An index of expressions doesn't list their columns, what depends on it does. A view's
+ * column is said to be never null where it is a table's column that is, and the view has one select of inner joins:
+ * no other join, no union, no grouping sets, nothing nested. Its tree names the columns in their order.
+ */
+const CATALOG = `with recursive own as (
+	select a.* from pg_catalog.pg_attribute a
+	where a.attrelid = any($1::oid[]) and a.attnum > 0 and not a.attisdropped
+), used(oid) as (
+	select atttypid from own
+	union select next.oid from used u join pg_catalog.pg_type t on t.oid = u.oid
+	cross join lateral (values (t.typbasetype), (t.typelem)) next(oid) where next.oid <> 0
+), certain as (
+	select v.oid, o.number from pg_catalog.pg_class v
+	join pg_catalog.pg_rewrite r on r.ev_class = v.oid and r.ev_type = '1'
+	cross join lateral (select r.ev_action::text) t(tree)
+	cross join lateral regexp_matches(tree, ':resorigtbl ([0-9]+) :resorigcol ([0-9]+) :resjunk false', 'g')
+		with ordinality o(origin, number)
+	join pg_catalog.pg_attribute a on a.attrelid = o.origin[1]::oid and a.attnum = o.origin[2]::int and a.attnotnull
+	join pg_catalog.pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
+	where v.oid = any($1::oid[]) and v.relkind = 'v' and tree !~ ':jointype [1-9]'
+	and tree ~ ':groupingSets <>' and tree ~ ':setOperations <>'
+	and strpos(substr(tree, strpos(tree, '{QUERY ') + 1), '{QUERY ') = 0
+), constrained as (
+	select conrelid as "table", conname as name, contype::text as kind, conkey as columns, true as whole
+	from pg_catalog.pg_constraint where conrelid = any($1::oid[]) and contype in ('p', 'u', 'f', 'c', 'x')
+	union all select i.indrelid, c.relname, 'u', case when 0 = any(i.indkey::int2[])
+		then (select array_agg(distinct d.refobjsubid::int2) from pg_catalog.pg_depend d
+			where d.classid = 'pg_catalog.pg_class'::regclass and d.objid = i.indexrelid
+			and d.refobjid = i.indrelid and d.refobjsubid > 0)
+		else (i.indkey::int2[])[0:i.indnkeyatts - 1] end,
+		i.indpred is null and i.indexprs is null and i.indisvalid
+	from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
+	where i.indrelid = any($1::oid[]) and i.indisunique
+	and not exists (select from pg_catalog.pg_constraint k where k.conindid = i.indexrelid
+		and k.contype in ('p', 'u', 'x'))
+)
+select json_build_object(
+	'columns', (select coalesce(json_agg(json_build_object('table', attrelid::text, 'number', attnum,
+		'name', attname, 'type', atttypid::text, 'typmod', atttypmod,
+		'notNull', attnotnull or exists (select from certain c where c.oid = attrelid and c.number = attnum),
+		'dimensions', (select greatest(attndims, t.typndims) from pg_catalog.pg_type t where t.oid = atttypid),
+		'hasDefault', atthasdef, 'identity', attidentity, 'generated', attgenerated,
+		'isLoose', exists (select from pg_catalog.pg_collation l
+			where l.oid = attcollation and not l.collisdeterministic))
+		order by attrelid, attnum), '[]') from own),
+	'types', (select coalesce(json_agg(json_build_object('oid', t.oid::text, 'schema', n.nspname,
+		'name', t.typname, 'kind', t.typtype, 'category', t.typcategory, 'base', t.typbasetype::text,
+		'element', t.typelem::text, 'typmod', t.typtypmod, 'notNull', t.typnotnull,
+		'hasDefault', t.typdefault is not null,
+		'labels', (select json_agg(e.enumlabel order by e.enumsortorder) from pg_catalog.pg_enum e
+			where e.enumtypid = t.oid),
+		'checks', (select json_agg(k.conname) from pg_catalog.pg_constraint k
+			where k.contypid = t.oid and k.contype = 'c'))), '[]')
+		from used u join pg_catalog.pg_type t on t.oid = u.oid
+		join pg_catalog.pg_namespace n on n.oid = t.typnamespace),
+	'constraints', (select coalesce(json_agg(json_build_object('table', "table"::text, 'name', name,
+		'kind', kind, 'columns', columns, 'isWhole', whole)), '[]') from constrained))::text`
+
+/** All tables and views of the database but its own. */
+export async function readRelations(driver: Driver): Promise<Relations> {
+	// The statement above builds this object.
+	return (await readJson(driver, RELATIONS, [])) as Relations
+}
+
+/** Columns, types and constraints of relations. */
+export async function readCatalog(driver: Driver, relations: readonly Relation[]): Promise<Catalog> {
+	const oids = `{${relations.map(({ oid }) => oid).join(',')}}`
+	// The statement above builds this object.
+	return (await readJson(driver, CATALOG, [oids])) as Catalog
+}
+
+async function readJson(driver: Driver, text: string, values: readonly unknown[]): Promise<unknown> {
+	const { rows } = await driver.query({ text, values, writes: false })
+	return JSON.parse(String(rows[0]?.[0]))
+}

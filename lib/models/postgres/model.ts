@@ -1,0 +1,127 @@
+/**
+ * `PostgresModel`: a table or view of PostgreSQL as a `Model`, over the user's own pg `Pool`, postgres.js `sql`
+ * or PGlite. Columns, types, key and constraints are read from the live database when it is opened.
+ */
+import {
+	type DatabaseOptions,
+	type OpeningOptions,
+	openingOptions,
+	type TableOptions,
+} from '../sql/model-options.ts'
+import { type Room, roomOf } from '../sql/room.ts'
+import { SqlModel } from '../sql/sql-model.ts'
+import type { Table } from '../sql/table.ts'
+import { type Relations, readCatalog, readRelations } from './catalog.ts'
+import { PostgresDialect } from './dialect.ts'
+import { type Connected, connected, type PostgresDatabase } from './driver.ts'
+import { type Found, hasKey, introspect, withKey } from './introspect.ts'
+import { relationCalled } from './table-name.ts'
+
+export type { PostgresDatabase } from './driver.ts'
+
+/** How tables are opened, whatever their number. */
+export type PostgresOptions = DatabaseOptions
+/** How one table is opened. */
+export type PostgresTableOptions = TableOptions
+
+/** How all tables of a schema are opened. */
+export interface PostgresSchemaOptions extends PostgresOptions {
+	/** @default the connection's current schema */
+	readonly schema?: string
+}
+
+/**
+ *     const article = await PostgresModel.open(pool, 'article')
+ *     createServer({ article: new CrudHandler(article, { visible: 'all' }) })
+ *
+ * A pg Pool emits `error` for idle connections when the server stops, which would end the process: where nobody
+ * listens to it, a listener is added that does nothing else.
+ */
+export class PostgresModel extends SqlModel {
+	/**
+	 * Opens a table or view: `article`, `schema.article`, or quoted as in SQL. Views can only be read, and need
+	 * `key`.
+	 *
+	 * @throws TypeError for a table that isn't there, for one without a key, and for an option that is wrong
+	 * @throws RangeError for a `timeoutSeconds` out of range
+	 */
+	static async open(
+		database: PostgresDatabase,
+		name: string,
+		options: PostgresTableOptions = {},
+	): Promise<PostgresModel> {
+		const opening = await open(database, openingOptions('PostgresModel', options, ['key']))
+		const relation = relationCalled(name, opening.relations.relations)
+		const catalog = await readCatalog(opening.driver, [relation])
+		return modelOf(introspect(relation, catalog, opening.bigint), opening)
+	}
+
+	/**
+	 * Opens every table of a schema whose primary key is one column; an object by table name. The others, and
+	 * views, are to be opened one by one with their `key`.
+	 *
+	 * @throws TypeError where there is no such schema, and for an option that is wrong
+	 * @throws RangeError for a `timeoutSeconds` out of range
+	 */
+	static async openAll(
+		database: PostgresDatabase,
+		options: PostgresSchemaOptions = {},
+	): Promise<Record<string, PostgresModel>> {
+		const opening = await open(database, openingOptions('PostgresModel', options, ['schema']))
+		const { relations, currentSchema } = opening.relations
+		const schema = options.schema ?? currentSchema
+		const own = relations.filter(
+			(relation) => relation.schema === schema && !relation.isView && !relation.isPart,
+		)
+		if (own.length === 0) {
+			const schemas = [...new Set(relations.map((relation) => relation.schema))].join(', ')
+			throw new TypeError(
+				`there are no tables in schema ${JSON.stringify(schema)}; there are some in: ${schemas}`,
+			)
+		}
+		const catalog = await readCatalog(opening.driver, own)
+		// Without a prototype: a table may be called `constructor`.
+		const models: Record<string, PostgresModel> = Object.create(null)
+		for (const relation of own) {
+			const found = introspect(relation, catalog, opening.bigint)
+			if (hasKey(found)) models[relation.name] = modelOf(found, opening)
+		}
+		return models
+	}
+}
+
+interface Opening extends OpeningOptions, Connected {
+	readonly room: Room
+	readonly relations: Relations
+}
+
+async function open(database: PostgresDatabase, options: OpeningOptions): Promise<Opening> {
+	const at = connected(database, options.timeoutSeconds)
+	await at.begin()
+	const relations = await readRelations(at.driver)
+	return { ...at, relations, room: roomOf(database), ...options }
+}
+
+function modelOf(
+	found: Found,
+	{ driver, throughText, relations, room, key, timeoutSeconds, bigint }: Opening,
+): PostgresModel {
+	const isFloat = found.table.columns.find(
+		({ type, sqlType }) => type === 'float' || /^float\d\[\]$/.test(sqlType),
+	)
+	if (isFloat !== undefined && relations.extraFloatDigits < 1) {
+		throw new TypeError(
+			`extra_float_digits is ${relations.extraFloatDigits}, so ${found.table.name}.${isFloat.name} would lose digits: set it to 1, PostgreSQL's default`,
+		)
+	}
+	const keyed = withKey(found, key)
+	const dialect = new PostgresDialect(throughText, keyed.key, room)
+	const { name, schema } = keyed.table
+	const reopen = async (): Promise<Table> => {
+		const now = await readRelations(driver)
+		const relation = now.relations.find((one) => one.name === name && one.schema === schema)
+		if (relation === undefined) throw new TypeError(`the table or view ${name} is gone`)
+		return withKey(introspect(relation, await readCatalog(driver, [relation]), bigint), keyed.table.key).table
+	}
+	return new PostgresModel(keyed.table, driver, dialect, timeoutSeconds, reopen)
+}

@@ -1,0 +1,245 @@
+/**
+ * `PgConnections`: the connections of a `Pool` of pg, and what is sent on them. Unlike `pool.query` it keeps a
+ * connection when a statement was merely refused, never runs a statement that nobody waits for any more, and gives
+ * up connections that are silent. Used by `pg-driver.ts` and `inserts.ts`.
+ */
+import { Deadlines, type Due } from '../../../base/deadlines.ts'
+import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
+import type { Rows, Statement } from '../../sql/driver.ts'
+import { Lending } from '../../sql/lending.ts'
+import { isKept } from '../../sql/prepared.ts'
+import { NotSent, READ_TIMEOUT, Unanswered } from '../errors.ts'
+import { namesOf, type StatementNames } from '../statement-names.ts'
+import { PgBatch } from './batch.ts'
+import { cancel } from './cancel.ts'
+import { isBreaking, type Lease } from './lease.ts'
+import type { PgCallback, PgPool, PgQuery, PgResult } from './pool.ts'
+import { isReadOnly, PgRenewing } from './renewing.ts'
+import { PgStatement, takesStatements } from './statement.ts'
+
+/** Of the time that a model waits, the part within which a connection must be had. */
+const CONNECTING = 0.7
+/**
+ * What several statements together have, before each is given a try by itself: a part of the model's time, and less than
+ * PostgreSQL waits until it looks for deadlocks (1 s by default), which those who share their locks could make.
+ */
+const TOGETHER = 0.25
+const MOST_TOGETHER: Milliseconds = 500
+/** How long a connection keeps others from being sent; then what it runs is waiting for something of its own. */
+const HELD_UP: Milliseconds = 100
+
+/** A statement, and who waits for what comes of it. */
+export interface Asked {
+	readonly statement: Statement
+	resolve(rows: Rows): void
+	reject(error: unknown): void
+}
+
+/** Told once: an error, or what was asked for. */
+export type Done<T> = (error: Error | undefined, answer: T | undefined) => void
+
+export class PgConnections {
+	/** How long a connection is waited for. */
+	readonly connecting: Milliseconds
+	readonly #lending: Lending<Lease>
+	readonly renewing: PgRenewing
+	readonly #names: StatementNames
+	readonly #deadlines: Deadlines
+	/** Of what is short. */
+	readonly #soon = new Deadlines(steadyClock, HELD_UP)
+	readonly #most: Milliseconds
+
+	constructor(pool: PgPool, timeoutSeconds: Seconds) {
+		this.renewing = new PgRenewing(pool)
+		this.#names = namesOf(pool)
+		this.#lending = new Lending<Lease>(
+			(got) => this.renewing.connect(got),
+			(lease) => lease.release(),
+		)
+		this.#most = timeoutSeconds * 1000
+		this.connecting = this.#most * CONNECTING
+		// Noticed so early that the model, which would have to say that nobody knows, has not lost its own patience.
+		this.#deadlines = new Deadlines(steadyClock, this.#most / 2)
+		// When the server stops, a pool emits 'error' for each idle connection, and without a listener that ends
+		// the process. The pool replaces the connections by itself; who wants to know adds a listener before.
+		if (pool.listenerCount('error') === 0) pool.on('error', ignore)
+	}
+
+	/** Fails by NotSent when there is none in time. */
+	borrow(lend: (lease: Lease) => void, fail: (error: NotSent) => void, connecting = this.connecting): void {
+		const borrower = {
+			lend: (lease: Lease) => {
+				this.#deadlines.delete(item)
+				lend(lease)
+			},
+			fail: (error: unknown) => {
+				this.#deadlines.delete(item)
+				fail(new NotSent(error))
+			},
+		}
+		const item = wait(this.#deadlines, connecting, () => {
+			this.#lending.leave(borrower)
+			fail(new NotSent(undefined))
+		})
+		this.#lending.join(borrower)
+	}
+
+	/** Looks after one who waits for something to be sent. */
+	begin(item: Due): void {
+		item.due = this.#deadlines.clock() + this.connecting
+		this.#deadlines.add(item)
+	}
+
+	end(item: Due): void {
+		this.#deadlines.delete(item)
+	}
+
+	/** Runs a statement on a connection of its own. One promise: with one for each step a query would cost twice as much. */
+	query(statement: Statement): Promise<Rows> {
+		return new Promise((resolve, reject) => {
+			const asked = { statement, resolve, reject }
+			this.borrow((lease) => this.runFor(asked, lease, () => lease.release()), reject)
+		})
+	}
+
+	/** Runs a statement for whoever waits for it. `release` is called before they are told. */
+	runFor({ statement, resolve, reject }: Asked, lease: Lease, release: () => void): void {
+		this.run(lease, statement, true, (error, rows) => {
+			release()
+			if (rows === undefined) reject(error)
+			else resolve(rows)
+		})
+	}
+
+	/** Calls `expire` when what runs on a connection holds up others, unless it has ended before. */
+	watch(expire: () => void): Due {
+		return wait(this.#soon, HELD_UP, expire)
+	}
+
+	unwatch(item: Due): void {
+		this.#soon.delete(item)
+	}
+
+	/** When somebody's time ends who begins to wait now. */
+	get latest(): Milliseconds {
+		return this.#deadlines.clock() + this.connecting
+	}
+
+	/** How long it still may wait. */
+	left({ due }: Due): Milliseconds {
+		return due - this.#deadlines.clock()
+	}
+
+	/** Runs a statement; once more, where only its preparation was at fault and no transaction is spoilt by it. */
+	run(lease: Lease, statement: Statement, mayRepeat: boolean, done: Done<Rows>): void {
+		// Commands gain nothing by it; behind a pooler, where they could fail, `begin` could not be repeated.
+		const isPrepared = statement.values.length > 0 && isKept(statement)
+		const name = isPrepared ? this.#names.of(statement.text) : undefined
+		this.#send(lease, statement, name, (error, rows) => {
+			const isOutdated =
+				error !== undefined && name !== undefined && this.#isOutdated(error, statement.text, name)
+			if (isOutdated && mayRepeat) this.#send(lease, statement, this.#names.of(statement.text), done)
+			else done(error, rows)
+		})
+	}
+
+	/**
+	 * Runs one text with several lists of values, in one transaction; `takesStatements` must be true of the client.
+	 * After an error nothing of it is done, unless the lease is broken: then nobody knows. One that takes long is
+	 * cancelled, as it may wait for a lock that only one of them needs.
+	 */
+	runTogether(
+		lease: Lease,
+		text: string,
+		lists: readonly (readonly unknown[])[],
+		done: Done<readonly Rows[]>,
+	): void {
+		const name = this.#names.of(text)
+		const patience = wait(this.#soon, Math.min(this.#most * TOGETHER, MOST_TOGETHER), () => {
+			cancel(lease.client)
+			// It may arrive late and hit the connection's next statement: so the connection is closed.
+			lease.spoil(new Error('what several statements waited for was cancelled'))
+		})
+		const results: Rows[] = []
+		const submit = (told: PgCallback): void => {
+			lease.client.query(new PgBatch({ text, name: name ?? '', names: this.#names, lists, results }, told))
+		}
+		this.#submit(lease, submit, (error) => {
+			this.#soon.delete(patience)
+			if (error !== undefined && name !== undefined) this.#isOutdated(error, text, name)
+			done(error, error === undefined ? results : undefined)
+		})
+	}
+
+	/** Whether an error is about the prepared statement, not about the statement. */
+	#isOutdated(error: unknown, text: string, name: string): boolean {
+		const code = error instanceof Error && 'code' in error ? error.code : undefined
+		if (code === '0A000' && String(error).includes('cached plan')) this.#names.renew(text, name)
+		// It isn't there, or is there twice: a proxy has given us another connection of the server's.
+		else if (code === '26000' || code === '42P05') this.#names.turnOff()
+		else return false
+		return true
+	}
+
+	#send(lease: Lease, statement: Statement, name: string | undefined, done: Done<Rows>): void {
+		const submit = (told: PgCallback): void => {
+			if (takesStatements(lease.client)) {
+				lease.client.query(new PgStatement(statement, name ?? '', this.#names, told))
+				return
+			}
+			if (name !== undefined && this.#names.mustRenew()) this.renewing.renew()
+			const { text, values } = statement
+			const query: PgQuery = name === undefined ? { text, rowMode: ROWS } : { text, rowMode: ROWS, name }
+			lease.client.query(query, [...values], told)
+		}
+		this.#submit(lease, submit, (error, result) => {
+			done(error, error === undefined ? rowsOf(result) : undefined)
+		})
+	}
+
+	/** Calls `done` once, whatever comes after. */
+	#submit(lease: Lease, submit: (told: PgCallback) => void, done: Done<PgResult>): void {
+		if (lease.broken !== undefined) {
+			done(lease.broken, undefined)
+			return
+		}
+		let isDone = false
+		const told = (error: Error | null, result: PgResult | undefined) => {
+			if (isDone) return lease.letGo()
+			isDone = true
+			this.#deadlines.delete(item)
+			if (error === null || error === undefined) {
+				done(undefined, result)
+				return
+			}
+			if (isBreaking(error)) lease.spoil(error)
+			if (isReadOnly(error)) this.renewing.renew()
+			// pg's `query_timeout` has ended, and pg doesn't tell what becomes of the statement.
+			if (error.message === READ_TIMEOUT) lease.giveUp(this.#deadlines)
+			done(error, undefined)
+		}
+		const item = wait(this.#deadlines, this.#most, () => {
+			lease.giveUp(this.#deadlines)
+			told(new Unanswered(), undefined)
+		})
+		try {
+			submit(told)
+		} catch (error) {
+			told(error instanceof Error ? error : new Error(String(error), { cause: error }), undefined)
+		}
+	}
+}
+
+function wait(deadlines: Deadlines, time: Milliseconds, expire: () => void): Due {
+	const item: Due = { due: deadlines.clock() + time, expire }
+	deadlines.add(item)
+	return item
+}
+
+const ROWS = 'array'
+
+function rowsOf(result: PgResult | undefined): Rows {
+	return { rows: result?.rows ?? [], affected: result?.rowCount ?? 0 }
+}
+
+function ignore(): void {}

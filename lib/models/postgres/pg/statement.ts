@@ -1,0 +1,103 @@
+/**
+ * `PgStatement`: a statement that writes itself to a connection of pg. pg's own queries ask for a description of
+ * the columns with each run, and make their rows by it; ours know their columns, and take every value as text.
+ * That saves a third of the time that Node spends on the query of a record. Used by `connections.ts`.
+ */
+import type { Statement } from '../../sql/driver.ts'
+import type { StatementNames } from '../statement-names.ts'
+import type { PgCallback, PgClient, PgConnection, PgResult, PgSubmittable } from './pool.ts'
+
+/** Whether a client's connection is one that a `PgStatement` knows to write to. */
+export function takesStatements({ connection, pipeline }: PgClient): boolean {
+	if (connection === undefined || connection === null || pipeline === true) return false
+	const { stream, parsedStatements } = connection
+	return (
+		WRITES.every((name) => typeof connection[name] === 'function') &&
+		typeof parsedStatements === 'object' &&
+		typeof stream?.cork === 'function'
+	)
+}
+
+const WRITES = ['parse', 'close', 'bind', 'execute', 'sync'] as const
+
+/** Its own properties are those of pg's queries: tools that look at queries, or copy them, find what they expect. */
+export class PgStatement implements PgSubmittable, PgResult {
+	readonly text: string
+	/** Under which it stays prepared; empty for not at all. */
+	readonly name: string
+	readonly values: unknown[]
+	readonly rowMode = 'array'
+	readonly rows: unknown[][] = []
+	rowCount: number | null = null
+	callback: PgCallback
+	readonly #names: StatementNames
+
+	constructor({ text, values }: Statement, name: string, names: StatementNames, callback: PgCallback) {
+		this.text = text
+		this.name = name
+		this.#names = names
+		this.values = values.map(asSent)
+		this.callback = callback
+	}
+
+	submit(connection: PgConnection): null {
+		sendRuns(connection, this, this.#names, [this.values])
+		return null
+	}
+
+	/** Comes only where somebody between us and the server has asked for it. */
+	handleRowDescription(): void {}
+
+	handleDataRow({ fields }: { readonly fields: unknown[] }): void {
+		this.rows.push(fields)
+	}
+
+	handleCommandComplete({ text }: { readonly text: string }): void {
+		this.rowCount = countOf(text)
+	}
+
+	handleEmptyQuery(): void {}
+
+	handleReadyForQuery(): void {
+		this.callback(null, this)
+	}
+
+	handleError(error: Error): void {
+		this.callback(error, undefined)
+	}
+}
+
+/** Writes a statement with each list of values, all in one transaction, and in one write to the socket. */
+export function sendRuns(
+	connection: PgConnection,
+	{ text, name }: { readonly text: string; readonly name: string },
+	names: StatementNames,
+	lists: readonly unknown[][],
+): void {
+	connection.stream.cork()
+	try {
+		if (connection.parsedStatements[name] === undefined) {
+			if (name !== '') names.makeRoom(connection)
+			connection.parse({ name, text })
+		}
+		for (const values of lists) {
+			connection.bind({ statement: name, values })
+			connection.execute({})
+		}
+		connection.sync()
+	} finally {
+		connection.stream.uncork()
+	}
+}
+
+/** `INSERT 0 1`, `SELECT 100`: the number of rows is the last word. Null where there is none: `BEGIN`. */
+export function countOf(command: string): number | null {
+	const count = Number(command.slice(command.lastIndexOf(' ') + 1))
+	return Number.isNaN(count) ? null : count
+}
+
+/** Values go as text; bytes as they are. */
+export function asSent(value: unknown): unknown {
+	if (typeof value === 'string' || value === null || Buffer.isBuffer(value)) return value
+	return value === undefined ? null : String(value)
+}

@@ -1,0 +1,202 @@
+/**
+ * The `Driver` for a `sql` of postgres.js. What is still in its queue when nobody waits for it any more is taken
+ * out: it would be run later, though its client has been told that it wasn't.
+ */
+import { Deadlines, type Due } from '../../../base/deadlines.ts'
+import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
+import { type Driver, RENEWING_PAUSE, type Rows, type Statement } from '../../sql/driver.ts'
+import { isKept } from '../../sql/prepared.ts'
+import { isReadOnly } from '../pg/renewing.ts'
+import { namesOf, type StatementNames } from '../statement-names.ts'
+import { cancelSent, cancelUnsent, isUnsent, type PostgresJsQuery } from './cancel.ts'
+
+/** What is called of a `sql`, and of the one within a transaction. */
+export interface PostgresJsQueryable {
+	unsafe(text: string, values: never[], options: PostgresJsOptions): { values(): PostgresJsQuery }
+}
+
+export interface PostgresJsOptions {
+	readonly prepare: boolean
+	/** Called with the connection; whether others may be sent on it before it is answered. */
+	readonly onexecute?: (connection: unknown) => boolean
+}
+
+export interface PostgresJsSql extends PostgresJsQueryable {
+	begin(work: (sql: PostgresJsTransaction) => Promise<unknown>): Promise<unknown>
+	readonly options: object
+}
+
+export interface PostgresJsTransaction extends PostgresJsQueryable {
+	savepoint(work: (sql: PostgresJsTransaction) => Promise<unknown>): Promise<unknown>
+}
+
+/** Of the time that a model waits, the part within which a statement must have been sent. */
+const SENDING = 0.7
+/** How soon it is looked again whether a statement that was given up has come to its turn. */
+const AGAIN: Milliseconds = 500
+/** After each request that it be cancelled the next waits twice as long, up to this: behind a silent network each is one more socket. */
+const LATEST: Milliseconds = 30_000
+
+/** A statement that is waited for. */
+interface Given extends Due {
+	/** How soon it is looked at again. */
+	again: Milliseconds
+}
+
+export class PostgresJsDriver implements Driver {
+	readonly #sql: PostgresJsSql
+	readonly #deadlines: Deadlines
+	readonly #most: Milliseconds
+	/** It names statements itself, but would prepare any number of them, and keeps them as long as the connection. */
+	readonly #names: StatementNames
+	#renewed: Milliseconds = Number.NEGATIVE_INFINITY
+
+	constructor(sql: PostgresJsSql, timeoutSeconds: Seconds) {
+		this.#sql = sql
+		this.#names = namesOf(sql)
+		this.#most = timeoutSeconds * 1000
+		// Noticed so early that the model, which would have to say that nobody knows, has not lost its own patience.
+		this.#deadlines = new Deadlines(steadyClock, (this.#most * SENDING) / 2)
+	}
+
+	/**
+	 * Refuses what would mix up records. postgres.js repeats a statement by itself where a pooler has given it another
+	 * connection, on which it isn't prepared, and then hands out answers to the wrong statements (3.4.9). A pooler has
+	 * keys of its own for cancelling, so that the process a connection names isn't the one that works for it.
+	 *
+	 * Before the first statement of each connection postgres.js asks for the types of arrays, and waits for them nowhere: a
+	 * connection that is lost then ends the process, by a rejection that nobody can catch. What one connection has learnt
+	 * holds for all, and our statements need none of it: so the others don't ask.
+	 *
+	 * @throws TypeError where it would prepare statements behind a pooler
+	 */
+	async begin(): Promise<void> {
+		const { options } = this.#sql
+		const isPreparing = Boolean(Reflect.get(options, 'prepare'))
+		const isAsking = Boolean(Reflect.get(options, 'fetch_types'))
+		if (!isPreparing && !isAsking) return
+		const rows = await this.#sql.unsafe('select pg_backend_pid()', [], { prepare: false }).values()
+		// It was sent behind the answer about the types.
+		if (isAsking) Reflect.set(options, 'fetch_types', false)
+		if (!isPreparing) return
+		const told: unknown = Reflect.get(rows, 'state')
+		const named: unknown = typeof told === 'object' && told !== null ? Reflect.get(told, 'pid') : undefined
+		if (typeof named !== 'number' || Number(rows[0]?.[0]) === named) return
+		throw new TypeError(
+			'between postgres.js and PostgreSQL is a pooler, such as PgBouncer, behind which prepared statements get lost: pass prepare: false to postgres()',
+		)
+	}
+
+	async query(statement: Statement): Promise<Rows> {
+		try {
+			return await this.#run(this.#sql, statement)
+		} catch (error) {
+			comeBackSoon(this.#sql)
+			if (isMixedUp(error)) return this.#run(this.#sql, statement)
+			throw error
+		}
+	}
+
+	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		try {
+			return await this.#scope((scope) => this.#sql.begin(scope), work)
+		} catch (error) {
+			comeBackSoon(this.#sql)
+			throw error
+		}
+	}
+
+	/**
+	 * Closes the connections that there are, each after what it runs: as many statements as it may have connections,
+	 * asked at once, find all of them. To end their backends would make postgres.js mix up answers (3.4.9).
+	 */
+	renew(): void {
+		const now = steadyClock()
+		if (now - this.#renewed < RENEWING_PAUSE) return
+		this.#renewed = now
+		const max: unknown = Reflect.get(this.#sql.options, 'max')
+		for (let asked = 0; asked < (typeof max === 'number' ? max : 1); asked++) {
+			const options = { prepare: false, onexecute: endAfter }
+			this.#sql.unsafe('select 1', [], options).values().then(ignore, ignore)
+		}
+	}
+
+	/** Its savepoints are its own: after a failure it rolls back all that they don't hold. */
+	async #scope<T>(
+		open: (scope: (sql: PostgresJsTransaction) => Promise<void>) => Promise<unknown>,
+		work: (driver: Driver) => Promise<T>,
+	): Promise<T> {
+		// In a box, as postgres.js would wait for the members of an array.
+		const done: T[] = []
+		await open(async (sql) => {
+			const inner: Driver = {
+				query: (statement) => this.#run(sql, statement),
+				transaction: (nested) => this.#scope((scope) => sql.savepoint(scope), nested),
+			}
+			done.push(await work(inner))
+		})
+		// Without it `open` would have rejected.
+		return done[0] as T
+	}
+
+	async #run(sql: PostgresJsQueryable, statement: Statement): Promise<Rows> {
+		const { text, values } = statement
+		const prepare = isKept(statement) && this.#names.of(text) !== undefined
+		if (prepare && this.#names.mustRenew()) this.renew()
+		// Its types want values that it knows; what we bind are texts, booleans and Buffers.
+		const query = sql.unsafe(text, [...values] as never[], { prepare }).values()
+		const sentBy = this.#deadlines.clock() + this.#most * SENDING
+		const item: Given = { due: sentBy, again: AGAIN, expire: () => this.#giveUp(query, item, sentBy) }
+		this.#deadlines.add(item)
+		try {
+			const rows = await query
+			return { rows, affected: rows.count ?? 0 }
+		} catch (error) {
+			if (isMixedUp(error)) this.#names.turnOff()
+			if (isReadOnly(error)) this.renew()
+			throw error
+		} finally {
+			this.#deadlines.delete(item)
+		}
+	}
+
+	/**
+	 * Cancels a statement that was not sent in time, and one that is not answered in time. One that waits behind others
+	 * on its connection can't be cancelled, only what is at work there: it is looked at again.
+	 */
+	#giveUp(query: PostgresJsQuery, item: Given, sentBy: Milliseconds): void {
+		if (isUnsent(query)) {
+			cancelUnsent(query)
+			return
+		}
+		const { clock } = this.#deadlines
+		const answeredBy = sentBy + this.#most * (1 - SENDING)
+		const isCancelled = clock() >= answeredBy && cancelSent(query, this.#sql.options)
+		item.due = Math.max(answeredBy, clock() + item.again)
+		if (isCancelled) item.again = Math.min(2 * item.again, LATEST)
+		this.#deadlines.add(item)
+	}
+}
+
+/** Whether a statement was prepared on another connection of the server's than the one that is to run it. */
+function isMixedUp(error: unknown): boolean {
+	return error instanceof Error && 'code' in error && (error.code === '26000' || error.code === '42P05')
+}
+
+/**
+ * After each connection that it couldn't have, postgres.js waits longer, up to 20 seconds, before it tries
+ * again, while requests are there that could be answered. What it counts by is put back.
+ */
+function comeBackSoon({ options }: PostgresJsSql): void {
+	const shared: unknown = Reflect.get(options, 'shared')
+	if (typeof shared === 'object' && shared !== null && 'retries' in shared) shared.retries = 0
+}
+
+/** Called with the connection that a statement goes out on. Answers that it takes no others, as it ends behind this one. */
+function endAfter(connection: unknown): boolean {
+	if (typeof connection !== 'object' || connection === null || !('end' in connection)) return true
+	if (typeof connection.end === 'function') connection.end()
+	return false
+}
+
+function ignore(): void {}

@@ -1,0 +1,250 @@
+/**
+ * `SqlModel`: a table or view of an SQL database as a `Model`. What differs between databases is in its
+ * `Dialect`, what differs between their drivers in its `Driver`; the folders beside this one bring both.
+ */
+
+import type { Seconds } from '../../base/time.ts'
+import type {
+	Absent,
+	Changes,
+	Condition,
+	Created,
+	Field,
+	Found,
+	Guard,
+	Listed,
+	ListQuery,
+	Model,
+	Selection,
+	Values,
+} from '../model.ts'
+import { LARGEST_PAGE, ModelError } from '../model-error.ts'
+import { whyAbsent } from './absent.ts'
+import { askForLife } from './ask-for-life.ts'
+import { Asking } from './asking.ts'
+import { writeCondition } from './condition.ts'
+import { type Dialect, type ListParts, Sql } from './dialect.ts'
+import type { Driver } from './driver.ts'
+import { idOf, isGiven } from './key.ts'
+import { writeAfter } from './keyset.ts'
+import { LiveTable, type Reopen } from './live-table.ts'
+import { TIMEOUT_SECONDS } from './model-options.ts'
+import { ALIAS, columnOf, tableName } from './name.ts'
+import { Patience } from './patience.ts'
+import type { Plan } from './plan.ts'
+import { Reads } from './reads.ts'
+import type { Table } from './table.ts'
+import { deleteOf, insertOf, lockOf, type Subject, updateOf } from './writes.ts'
+
+export class SqlModel implements Model {
+	readonly name: string
+	readonly fields: readonly Field[]
+	readonly key: string
+	readonly readOnly: boolean
+	readonly #live: LiveTable
+	readonly #asking: Asking
+	readonly #isWithin: boolean
+	/** Of the table as it was when they were made. */
+	#reads = new WeakMap<Selection, Reads>()
+	#readsSubject: Subject | undefined
+
+	/**
+	 * `timeoutSeconds` is how long the driver is waited for; it has been checked. `reopen` reads the table again, when it
+	 * was changed meanwhile. @hidden
+	 */
+	constructor(table: Table, driver: Driver, dialect: Dialect, timeoutSeconds?: Seconds, reopen?: Reopen)
+	/** @internal */
+	constructor(live: LiveTable, asking: Asking, dialect: Dialect)
+	constructor(
+		table: Table | LiveTable,
+		driver: Driver | Asking,
+		dialect: Dialect,
+		timeoutSeconds: Seconds = TIMEOUT_SECONDS,
+		reopen?: Reopen,
+	) {
+		const live = table instanceof LiveTable ? table : new LiveTable(table, dialect, reopen)
+		const { name, columns, key, isView } = live.first
+		this.name = name
+		this.fields = columns
+		this.key = key
+		this.readOnly = isView
+		this.#live = live
+		this.#isWithin = driver instanceof Asking
+		this.#asking =
+			driver instanceof Asking ? driver : new Asking(driver, dialect, live, new Patience(timeoutSeconds))
+	}
+
+	async list(query: ListQuery): Promise<Listed> {
+		const { table, columns } = this.#subject
+		const { where, after } = query
+		const order = query.order.map(({ field, descending }) => ({
+			column: columnOf(columns, field),
+			descending,
+		}))
+		const parts: ListParts = {
+			table,
+			selected: this.#plan(query.selection).selected,
+			order,
+			limit: query.limit,
+			offset: query.offset,
+			where: where && ((sql) => writeCondition(sql, where, columns, ALIAS)),
+			after: after && ((sql) => writeAfter(sql, order, after, ALIAS)),
+			total: query.total,
+			maxBytes: Math.min(query.maxBytes ?? LARGEST_PAGE, LARGEST_PAGE),
+			looksBeyond: true,
+		}
+		const listed = (await this.#page(parts)) ?? (await this.#page({ ...parts, looksBeyond: false }))
+		if (listed === undefined) throw new ModelError('too_large')
+		return listed
+	}
+
+	async #page(parts: ListParts): Promise<Listed | undefined> {
+		const { dialect } = this.#subject
+		const sql = new Sql(dialect)
+		dialect.list(sql, parts)
+		const rows = await this.#asking.ask(sql.statement(false))
+		return dialect.listed(rows, parts)
+	}
+
+	async count(where: Condition | undefined): Promise<number> {
+		const { table, columns, dialect } = this.#subject
+		const sql = new Sql(dialect)
+		sql.add(`select count(*) from ${tableName(dialect, table)} ${ALIAS}`)
+		if (where !== undefined) {
+			sql.add(' where ')
+			writeCondition(sql, where, columns, ALIAS)
+		}
+		const { rows } = await this.#asking.ask(sql.statement(false))
+		return Number(rows[0]?.[0])
+	}
+
+	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
+		const reads = this.#readsOf(selection)
+		// Within a transaction there is one connection, and nobody else who waits.
+		if (this.#isWithin || !this.#subject.dialect.gathers) return reads.alone(id, where)
+		return reads.gathered(id, where)
+	}
+
+	async create(values: Values, selection: Selection): Promise<Created> {
+		this.#mustBeWritable()
+		const { key, dialect } = this.#subject
+		// SQLite would take null for a key, MySQL, in some of its modes, the empty text.
+		if (!key.hasDefault && !key.generated && (values[key.name] ?? null) === null)
+			throw new ModelError('not_null', [key.name])
+		const plan = this.#plan(selection)
+		if (!dialect.returning.insert) return this.#insertAndRead(values, plan)
+		const { rows } = await this.#asking.ask(insertOf(this.#subject, values, plan))
+		const [row] = rows
+		// A trigger has answered null: the database has left the record out, and no error says so.
+		if (row === undefined) throw new ModelError('refused')
+		const { json, version } = plan.returned.found(row)
+		return { json, version, id: plan.returned.id(row) }
+	}
+
+	async update(id: string, changes: Changes, selection: Selection, guard: Guard): Promise<Found | Absent> {
+		this.#mustBeWritable()
+		const plan = this.#plan(selection)
+		if (!this.#subject.dialect.returning.update) return this.#updateAndRead(id, changes, plan, guard)
+		const { rows } = await this.#asking.ask(updateOf(this.#subject, id, changes, plan, guard))
+		const [row] = rows
+		return row === undefined ? this.#absent(id, plan, guard) : plan.returned.found(row)
+	}
+
+	async delete(id: string, selection: Selection, guard: Guard): Promise<Found | Absent> {
+		this.#mustBeWritable()
+		const plan = this.#plan(selection)
+		if (!this.#subject.dialect.returning.delete) return this.#readAndDelete(id, plan, guard)
+		const { rows } = await this.#asking.ask(deleteOf(this.#subject, id, plan, guard))
+		const [row] = rows
+		return row === undefined ? this.#absent(id, plan, guard) : plan.returned.found(row)
+	}
+
+	transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
+		return this.#asking.transaction((asking) => work(within(asking, this.#live)))
+	}
+
+	check(writes = false): Promise<void> {
+		return askForLife(this.#asking, this.#subject.dialect, writes)
+	}
+
+	get source(): object {
+		return this.#asking.driver
+	}
+
+	/** In one transaction: a record that is made but can't be read must not be told as not made. */
+	#insertAndRead(values: Values, plan: Plan): Promise<Created> {
+		return this.#atOnce(async (asking) => {
+			const { insertId } = await asking.ask(insertOf(this.#subject, values, plan))
+			const given = values[this.key]
+			const id = isGiven(given) ? idOf(given) : insertId
+			if (id === undefined)
+				throw new TypeError(`the database doesn't tell the key that it has made for ${this.name}`)
+			const found = await new Reads(this.#subject, () => plan, asking).alone(id, undefined)
+			if (found === undefined) throw new TypeError(`a record just written into ${this.name} isn't there`)
+			return { ...found, id }
+		})
+	}
+
+	/** In one transaction: what another changes or deletes at once is not taken for what this change has made. */
+	async #updateAndRead(id: string, changes: Changes, plan: Plan, guard: Guard): Promise<Found | Absent> {
+		const found = await this.#atOnce(async (asking) => {
+			const { affected } = await asking.ask(updateOf(this.#subject, id, changes, plan, guard))
+			if (affected === 0) return undefined
+			const key = changes[this.key]
+			const reads = new Reads(this.#subject, () => plan, asking)
+			return reads.alone(isGiven(key) ? idOf(key) : id, undefined)
+		})
+		return found ?? this.#absent(id, plan, guard)
+	}
+
+	async #readAndDelete(id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
+		const found = await this.#atOnce(async (asking) => {
+			const { rows } = await asking.ask(lockOf(this.#subject, id, plan, guard))
+			const [row] = rows
+			if (row === undefined) return undefined
+			await asking.ask(deleteOf(this.#subject, id, plan, { where: undefined, version: undefined }))
+			return plan.shape.found(row)
+		})
+		return found ?? this.#absent(id, plan, guard)
+	}
+
+	/** In one transaction: the one under way, whose work may ask for several things at once, or a new one. */
+	#atOnce<T>(work: (asking: Asking) => Promise<T>): Promise<T> {
+		return this.#isWithin ? work(this.#asking) : this.#asking.transaction(work)
+	}
+
+	#absent(id: string, plan: Plan, guard: Guard): Promise<Absent> {
+		return whyAbsent(this.#subject, this.#asking, id, plan, guard)
+	}
+
+	get #subject(): Subject {
+		return this.#live.subject
+	}
+
+	#plan(selection: Selection): Plan {
+		return this.#live.plans.of(selection)
+	}
+
+	#readsOf(selection: Selection): Reads {
+		const subject = this.#subject
+		if (this.#readsSubject !== subject) {
+			this.#reads = new WeakMap()
+			this.#readsSubject = subject
+		}
+		let reads = this.#reads.get(selection)
+		if (reads === undefined) {
+			reads = new Reads(subject, () => this.#plan(selection), this.#asking)
+			this.#reads.set(selection, reads)
+		}
+		return reads
+	}
+
+	#mustBeWritable(): void {
+		if (this.readOnly) throw new TypeError(`${this.name} is a view: its records can only be read`)
+	}
+}
+
+// Not within the class: one that names itself is called something else where it is bundled.
+function within(asking: Asking, live: LiveTable): SqlModel {
+	return new SqlModel(live, asking, live.subject.dialect)
+}

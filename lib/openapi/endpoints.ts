@@ -1,0 +1,97 @@
+/**
+ * The endpoints of a mounted handler: every way to an action, with what it takes and answers. Both readers of it, the
+ * OpenAPI description and the explorer, are asked seldom: it is made when the first of them wants it.
+ */
+
+import { type RouteMethod, takesBody } from '../base/http.ts'
+import type { Action } from '../exchange/action.ts'
+import type { MethodDocs } from '../exchange/declarations.ts'
+import type { Mount } from '../routing/mount.ts'
+import type { Way, WayParam } from '../routing/ways.ts'
+import { schemaOfForeign } from '../validate/schema/foreign-schema.ts'
+import type { JsonSchema } from '../validate/schema/json-schema.ts'
+import { bodySchema, querySchemas } from '../validate/schema/plan-schema.ts'
+import type { AnswerShape, ParameterShape, Shape } from '../validate/schema/shape.ts'
+
+export interface Endpoint {
+	readonly mount: Mount
+	readonly method: RouteMethod
+	/** From the server's root, percent-encoded: `/blog/api/article/{id}`. */
+	readonly path: string
+	readonly params: readonly ParameterShape[]
+	/** What leads there: a custom `route`, the name of a method, or an action that was brought along. */
+	readonly by: Way['by']
+	/** Its name, access, limit and the like. */
+	readonly action: Action
+	/** What it takes and answers, and what is told of that in its `docs`. */
+	readonly shape: Shape
+	/** What was declared of it for people; `{}` where nothing was. */
+	readonly docs: MethodDocs
+}
+
+/** Where a mount is: `/blog/api`; nothing for the root. */
+export function pathOfMount({ path }: Mount): string {
+	return path.map((segment) => `/${encodeURIComponent(segment)}`).join('')
+}
+
+/** In the order of the mount's ways. */
+export function endpointsOf(mount: Mount): readonly Endpoint[] {
+	let endpoints = known.get(mount)
+	if (endpoints === undefined) {
+		endpoints = mount.ways.map((way) => endpointOf(mount, way))
+		known.set(mount, endpoints)
+	}
+	return endpoints
+}
+
+const known = new WeakMap<Mount, readonly Endpoint[]>()
+
+function endpointOf(mount: Mount, way: Way): Endpoint {
+	const { method, path, by, action } = way
+	const docs = action.docs ?? {}
+	const shape = toldShape(way.shape?.() ?? methodShape(action, method), docs)
+	const params = way.params.map((param, at) => ({
+		name: param.name,
+		schema: shape.params[at] ?? paramSchema(param),
+		required: true,
+		...(param.kind === 'rest' ? { description: 'The first of any number of segments' } : {}),
+	}))
+	return { mount, method, path: pathOfMount(mount) + path || '/', params, by, action, shape, docs }
+}
+
+/** What somebody has declared is better known than what was found out. */
+function toldShape(shape: Shape, { summary = shape.summary, answer, status }: MethodDocs): Shape {
+	if (answer === undefined && status === undefined) return { ...shape, summary }
+	return { ...shape, summary, answer: { ...shape.answer, ...answerOf(shape.answer, answer, status) } }
+}
+
+function answerOf(
+	known: AnswerShape,
+	answer: MethodDocs['answer'],
+	status = known.status,
+): Pick<AnswerShape, 'schema' | 'status' | 'type' | 'isOpen' | 'isPage'> {
+	const told = { status, isOpen: false, isPage: false }
+	if (answer === undefined) return { ...told, schema: known.schema, isPage: known.isPage }
+	if (typeof answer === 'string') return { ...told, schema: {}, type: answer }
+	const schema = schemaOfForeign(answer)
+	// Where a list is said to answer no array, it answers no page.
+	return { ...told, schema, isPage: known.isPage && schema.type === 'array' }
+}
+
+function paramSchema({ kind }: WayParam): JsonSchema {
+	return kind === 'number' ? { type: 'integer' } : { type: 'string' }
+}
+
+/** Of a method only its spec is known: what it answers its types say, which are gone. */
+function methodShape({ spec }: Action, method: RouteMethod): Shape {
+	const plan = spec?.plan
+	return {
+		summary: '',
+		params: [],
+		query: plan === undefined || takesBody(method) ? [] : querySchemas(plan),
+		body: plan === undefined || !takesBody(method) ? undefined : bodySchema(plan),
+		answer: { status: 200, schema: {}, isPage: false, headers: [], isOpen: true },
+		headers: [],
+		refusals: plan === undefined ? [] : [422],
+	}
+}

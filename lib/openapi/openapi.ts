@@ -1,0 +1,128 @@
+/** `/openapi.json`: the API, described in OpenAPI 3.1, by a handler like any other. */
+import { createHash } from 'node:crypto'
+import { conditionsOf, etagOf, isAmongNone } from '../crud/preconditions.ts'
+import type { AccessRules } from '../exchange/declarations.ts'
+import type { MountFacts } from '../exchange/mount-facts.ts'
+import { type HandlerController, RestHandler } from '../handler/handler.ts'
+import { exchangeOf } from '../handler/view.ts'
+import { pathOf } from '../reply/link.ts'
+import type { Incoming } from '../request/incoming.ts'
+import type { MountTree } from '../routing/mount.ts'
+import { RawJson } from '../wire/raw-json.ts'
+import { type Description, openApiText } from './document.ts'
+import type { OpenApiInfo } from './options.ts'
+
+/** Where it is, below the server's `base`. */
+const PATH = 'openapi.json'
+
+/**
+ * Mounts the description of all that is mounted, now and later.
+ *
+ * @throws TypeError where somebody has mounted another handler at its path
+ */
+export function mountOpenApi(controller: HandlerController, mounts: MountTree, info: OpenApiInfo): void {
+	try {
+		controller.service(PATH, new OpenApi(mounts, info))
+	} catch (cause) {
+		const reason = cause instanceof Error ? cause.message : String(cause)
+		throw new TypeError(`the option openapi serves ${PATH}: ${reason}`, { cause })
+	}
+}
+
+/** As it is answered below one path. */
+interface Made {
+	/** As JSON. */
+	readonly servers: string
+	/** Of the description without them. */
+	readonly digest: string
+	readonly text: string
+	readonly tag: string
+}
+
+/** Answers the description. */
+class OpenApi extends RestHandler {
+	override readonly wrap = false
+	override readonly access: AccessRules
+	override readonly docs = { get__default: { summary: 'This API, described in OpenAPI' } }
+	private readonly text: DescriptionText
+
+	constructor(mounts: MountTree, info: OpenApiInfo) {
+		super()
+		this.access = { '*': info.access }
+		this.text = new DescriptionText(mounts, info)
+	}
+
+	async get__default(): Promise<RawJson | null> {
+		const { incoming, headers, mount } = exchangeOf(this, 'get__default')
+		const { text, tag } = await this.text.below(outsideOf(incoming), mount)
+		this.header('ETag', etagOf(tag))
+		const { noneMatch } = conditionsOf(headers) ?? {}
+		if (noneMatch === undefined || !isAmongNone(noneMatch, tag)) return new RawJson(text)
+		this.status(304)
+		return null
+	}
+}
+
+/**
+ * The text of the description, made when it is first asked for, and again when something was mounted since. Where it
+ * is asked for is added to it by each request: Express takes `/shop` and `/SHOP` alike, and thousands of routes take a
+ * second to be described, so that whoever went on changing it would keep the server busy. It is made in pieces, while
+ * other requests are answered.
+ */
+class DescriptionText {
+	readonly #mounts: MountTree
+	readonly #info: OpenApiInfo
+	/** Those of the option. */
+	readonly #servers: string | undefined
+	/** What is there or being made, of as many mounts: requests that come meanwhile wait for the same. */
+	#making: Promise<Description> = Promise.resolve({ text: '{}', digest: '' })
+	#count = 0
+	#made: Made | undefined
+
+	constructor(mounts: MountTree, info: OpenApiInfo) {
+		this.#mounts = mounts
+		this.#info = info
+		this.#servers = info.servers && serversText(info.servers)
+	}
+
+	/**
+	 * @param outside what a router in front has cut off the path
+	 * @param own where this is asked for: it doesn't describe itself, as whoever reads it has found it
+	 */
+	async below(outside: string, own: MountFacts | undefined): Promise<Made> {
+		const servers = this.#servers ?? serversText([outside || '/'])
+		const { text, digest } = await this.#description(own)
+		if (this.#made?.servers === servers && this.#made.digest === digest) return this.#made
+		const whole = `${text.slice(0, -1)},"servers":${servers}}`
+		this.#made = { servers, digest, text: whole, tag: digestOf(`${digest} ${servers}`).slice(0, 22) }
+		return this.#made
+	}
+
+	#description(own: MountFacts | undefined): Promise<Description> {
+		const { all } = this.#mounts
+		if (this.#count === all.length) return this.#making
+		const making = openApiText([...all], this.#info, own)
+		this.#making = making
+		this.#count = all.length
+		// The next request tries again.
+		making.catch(() => {
+			if (this.#making === making) this.#count = 0
+		})
+		return making
+	}
+}
+
+function serversText(urls: readonly string[]): string {
+	return JSON.stringify(urls.map((url) => ({ url })))
+}
+
+function digestOf(text: string): string {
+	return createHash('sha256').update(text).digest('base64url')
+}
+
+/** The part of the path that a router in front has cut off (Express, Connect): its own paths begin there. */
+function outsideOf({ originalUrl, url = '' }: Pick<Incoming, 'originalUrl' | 'url'>): string {
+	const whole = typeof originalUrl === 'string' ? pathOf(originalUrl) : ''
+	const own = pathOf(url)
+	return whole.endsWith(own) ? whole.slice(0, whole.length - own.length) : ''
+}

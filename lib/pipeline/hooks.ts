@@ -1,0 +1,173 @@
+/**
+ * What handlers and servers have called around methods: `before` and `after`. `answer.ts` comes here only where
+ * something is declared. What answers at once is never waited for.
+ */
+import { Readable } from 'node:stream'
+import { isRestError, type RestError } from '../base/error.ts'
+import { isThenable } from '../base/thenable.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { CustomReply } from '../reply/custom-reply.ts'
+import { seal } from '../reply/reply.ts'
+import type { Reply } from '../reply/text.ts'
+import { closeWith, guard, innerOf, isWebStream, letGo } from '../reply/unsent.ts'
+import type { Mount } from '../routing/mount.ts'
+import { type Hook, kindOf } from '../routing/mount-hooks.ts'
+
+/** What is answered in the method's stead; `undefined` where the method is to be called. */
+export type Stead = CustomReply<unknown> | undefined
+
+/**
+ * Calls `before`, the server's first.
+ *
+ * @throws whatever they throw or record; the refusals of checks that they have begun, awaited or not
+ */
+export function runBefore(exchange: Exchange, mount: Mount): Stead | Promise<Stead> {
+	const hooks = mount.hooks?.before ?? []
+	if (hooks.length > 0) exchange.watch?.step('before')
+	return beforeFrom(exchange, mount.view(exchange), hooks, 0)
+}
+
+function beforeFrom(
+	exchange: Exchange,
+	view: object,
+	hooks: readonly Hook[],
+	at: number,
+): Stead | Promise<Stead> {
+	const hook = hooks[at]
+	// It was answered that this took too long: nothing more is begun behind that.
+	if (hook === undefined || exchange.replied) return undefined
+	const next = (answer: unknown): Stead | Promise<Stead> => {
+		const stead = steadOf(exchange, hook, answer)
+		return stead ?? beforeFrom(exchange, view, hooks, at + 1)
+	}
+	const said = hook.run(view, undefined)
+	if (!isThenable(said) && !isChecking(exchange)) return next(said)
+	return whenChecked(exchange, said).then(next)
+}
+
+function isChecking(exchange: Exchange): boolean {
+	const checks = exchange.checked()
+	// Asked for anew where it is awaited; this one must not end the process as an unhandled rejection.
+	checks?.catch(() => {})
+	return checks !== undefined
+}
+
+/** A method that needs a check to hold isn't called while it is open. */
+async function whenChecked(exchange: Exchange, said: unknown): Promise<unknown> {
+	const answer = await said
+	guard(answer)
+	try {
+		await exchange.checked()
+	} catch (error) {
+		letGo(answer)
+		throw error
+	}
+	return answer
+}
+
+/** A value that slipped out, as a user from `(view) => view.requireAuth()`, must not become the answer. */
+function steadOf(exchange: Exchange, { name }: Hook, answer: unknown): Stead {
+	if (exchange.failure !== undefined) {
+		letGo(answer)
+		throw exchange.failure
+	}
+	if (answer === undefined || answer === null || answer instanceof CustomReply) return answer ?? undefined
+	letGo(answer)
+	throw new TypeError(
+		`${name} has returned ${kindOf(answer)}: return nothing for the method to be called, or a reply(…), which is answered in its stead`,
+	)
+}
+
+/**
+ * Seals what a method has returned, once the checks that it has begun hold and `after` has been called, the
+ * handler's first.
+ *
+ * @throws what they throw; the error that was recorded or returned. All of it may come by the promise
+ */
+export function sealAfter(exchange: Exchange, mount: Mount, value: unknown): Reply | Promise<Reply> {
+	const run = (returned: unknown): unknown => {
+		refuseError(exchange, returned)
+		const failed = (error: unknown): never => {
+			// What the method did is done: whoever repeats the request must not have it done again.
+			exchange.isDone = true
+			throw error
+		}
+		try {
+			const answer = afterFrom(exchange, mount.view(exchange), mount.hooks?.after ?? [], returned, 0)
+			if (!isThenable(answer) && !isChecking(exchange)) return answer
+			return whenChecked(exchange, answer).catch(failed)
+		} catch (error) {
+			return failed(error)
+		}
+	}
+	const done = isChecking(exchange) ? whenChecked(exchange, value).then(run) : run(value)
+	if (!isThenable(done)) return seal(exchange, done)
+	return Promise.resolve(done).then((answer) => seal(exchange, answer))
+}
+
+function afterFrom(
+	exchange: Exchange,
+	view: object,
+	hooks: readonly Hook[],
+	answer: unknown,
+	at: number,
+): unknown {
+	const hook = hooks[at]
+	if (hook === undefined || exchange.replied) return answer
+	const failed = (error: unknown): never => {
+		letGo(answer)
+		throw error
+	}
+	const next = (said: unknown): unknown => {
+		const now = replaced(answer, said)
+		const error = exchange.failure ?? errorIn(now)
+		if (error !== undefined) {
+			if (now !== answer) letGo(now)
+			failed(error)
+		}
+		if (now !== answer) leave(answer, now)
+		return afterFrom(exchange, view, hooks, now, at + 1)
+	}
+	let said: unknown
+	try {
+		said = hook.run(view, answer instanceof CustomReply ? answer.value : answer)
+	} catch (error) {
+		return failed(error)
+	}
+	if (!isThenable(said)) return next(said)
+	guard(answer)
+	return Promise.resolve(said).then(next, failed)
+}
+
+/** A value in place of a reply's value has its status, headers and meta. */
+function replaced(answer: unknown, said: unknown): unknown {
+	if (said === undefined) return answer
+	if (!(answer instanceof CustomReply) || said instanceof CustomReply) return said
+	return new CustomReply(said, answer.options, answer.enveloped)
+}
+
+/** Closes a stream in whose place something else is answered: at once, or with what may be reading it. */
+function leave(answer: unknown, now: unknown): void {
+	const other = innerOf(now)
+	if (other === innerOf(answer)) return
+	if (!isRead(other) || (other instanceof Readable && other.closed)) letGo(answer)
+	else if (other instanceof Readable) other.once('close', () => letGo(answer))
+	else closeWith(other, answer)
+}
+
+/** Whether this is read piece by piece. */
+function isRead(value: unknown): value is object {
+	return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || isWebStream(value))
+}
+
+function errorIn(answer: unknown): RestError | undefined {
+	const value = innerOf(answer)
+	return isRestError(value) ? value : undefined
+}
+
+function refuseError(exchange: Exchange, answer: unknown): void {
+	const error = exchange.failure ?? errorIn(answer)
+	if (error === undefined) return
+	letGo(answer)
+	throw error
+}

@@ -1,0 +1,124 @@
+/** Counts a request against its method's rate limit, once it is known who is calling. */
+
+import { isRestError, RestError } from '../base/error.ts'
+import { type Milliseconds, timeOfDay } from '../base/time.ts'
+import type { Cache } from '../cache/cache.ts'
+import { cacheRefusal, isCallersOwn } from '../cache/refusal.ts'
+import type { Action } from '../exchange/action.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { type Taken, tighter } from '../limits/count.ts'
+import { lookFixed, takeFixed } from '../limits/fixed-window.ts'
+import type { Guess } from '../limits/guesses.ts'
+import { type Caller, type CompiledLimit, callerOf, keyOf, levelsOf } from '../limits/rate-limit.ts'
+import { takeSliding } from '../limits/sliding-window.ts'
+
+/**
+ * Counts the request for its user, else for its address, and leaves the fields `RateLimit-Policy` and
+ * `RateLimit` (draft-ietf-httpapi-ratelimit-headers) for whatever is answered. `undefined` where the method has
+ * no limit.
+ *
+ * @throws RestError by the promise: `too_many_requests` past the limit, with Retry-After; `unavailable` where the
+ *   cache fails and the limit isn't `failOpen`
+ */
+export function countRequest(exchange: Exchange, { limit }: Action): Promise<void> | undefined {
+	return limit === undefined ? undefined : count(exchange, limit)
+}
+
+async function count(exchange: Exchange, limit: CompiledLimit): Promise<void> {
+	const caller = callerOf(exchange.user, exchange.ip())
+	const taken = await unlessFailing(exchange, limit, () =>
+		takeOne(exchange.app.cache, caller, limit, timeOfDay()),
+	)
+	if (taken !== undefined) judge(exchange, limit, taken)
+}
+
+/** Of IPv6, the wider networks are looked at first, so that one which is refused leaves no new counters. */
+async function takeOne(
+	cache: Cache,
+	caller: Caller,
+	limit: CompiledLimit,
+	now: Milliseconds,
+): Promise<Taken> {
+	const take = limit.isSliding ? takeSliding : takeFixed
+	if (caller.wider === undefined) return take(cache, keyOf(limit, caller), limit, now)
+	const [own, ...wider] = levelsOf(limit, caller)
+	const looked = await Promise.all(wider.map((level) => lookFixed(cache, level.key, level, now)))
+	const full = looked.find(({ isAllowed }) => !isAllowed)
+	if (full !== undefined) return full
+	const taken = await take(cache, own.key, limit, now)
+	if (!taken.isAllowed) return taken
+	const others = await Promise.all(wider.map((level) => takeFixed(cache, level.key, level, now)))
+	return others.reduce(tighter, taken)
+}
+
+/**
+ * Asks who is calling, as one of the guesses that an address has: taken before, and given back unless the credentials
+ * are refused.
+ *
+ * @throws RestError `too_many_requests` for who has used them up, and as {@link countRequest}; and what `ask` throws
+ */
+export async function asGuess<T>(
+	exchange: Exchange,
+	limit: CompiledLimit,
+	ask: () => Promise<T>,
+): Promise<T> {
+	const guess = await takeGuess(exchange, limit)
+	if (guess === undefined) return ask()
+	// An authenticator that never answers would keep it: nobody is told any more what it thinks.
+	exchange.whenLate = () => guess.giveBack()
+	try {
+		// It was answered that this took too long, while others of this address were waited for.
+		if (exchange.replied) throw new RestError('unavailable')
+		const answer = await ask()
+		guess.giveBack()
+		return answer
+	} catch (error) {
+		if (isRestError(error) && (error.status === 401 || error.status === 403))
+			await keepGuess(exchange, limit, guess)
+		else guess.giveBack()
+		throw error
+	}
+}
+
+/** `undefined` where the cache fails and the limit is `failOpen`. */
+async function takeGuess(exchange: Exchange, limit: CompiledLimit): Promise<Guess | undefined> {
+	const levels = levelsOf(limit, callerOf(null, exchange.ip()), 'guess')
+	const taken = await unlessFailing(exchange, limit, () =>
+		limit.guesses.take(exchange.app.cache, levels, timeOfDay, () => exchange.replied),
+	)
+	if (taken === undefined || !('isAllowed' in taken)) return taken
+	judge(exchange, limit, taken)
+	return undefined
+}
+
+async function keepGuess(exchange: Exchange, limit: CompiledLimit, guess: Guess): Promise<void> {
+	const taken = await unlessFailing(exchange, limit, () => guess.keep())
+	if (taken !== undefined) judge(exchange, limit, taken)
+}
+
+async function unlessFailing<T>(
+	exchange: Exchange,
+	limit: CompiledLimit,
+	work: () => Promise<T>,
+): Promise<T | undefined> {
+	try {
+		return await work()
+	} catch (error) {
+		if (!limit.failOpen || isCallersOwn(error)) throw cacheRefusal(error, TOO_MANY)
+		exchange.log('error', 'a request was not counted against its rate limit', error)
+		return undefined
+	}
+}
+
+const TOO_MANY = 'Too many requests are being counted for this user or network: wait a moment'
+
+function judge(
+	exchange: Exchange,
+	limit: CompiledLimit,
+	{ isAllowed, remaining, resetSeconds }: Taken,
+): void {
+	const rest = `${limit.name};r=${remaining};t=${resetSeconds}`
+	exchange.standing = ['RateLimit-Policy', limit.policy, 'RateLimit', rest]
+	if (isAllowed) return
+	throw new RestError('too_many_requests', undefined, { headers: { 'Retry-After': String(resetSeconds) } })
+}

@@ -1,0 +1,82 @@
+/** Status and headers that a method asks for. They are checked here, and sent by `reply.ts`. */
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
+import type { ReplyOptions } from './custom-reply.ts'
+
+/** Headers that say where a message ends: one that is wrong makes the next answer part of this one. */
+const FRAMING: ReadonlySet<string> = new Set([
+	'connection',
+	'content-length',
+	'keep-alive',
+	'trailer',
+	'transfer-encoding',
+	'upgrade',
+])
+
+/** Whether a header, by its name in lower case, says where a message ends. */
+export function isFraming(name: string): boolean {
+	return FRAMING.has(name)
+}
+
+/** @throws RangeError for anything but a whole number from 200 to 599 */
+export function setStatus(exchange: Exchange, code: number): void {
+	const status = checkStatus(code)
+	if (exchange.replied) exchange.log('warn', `this.status(${status}) was called after the answer`)
+	else exchange.status = status
+}
+
+/** @throws TypeError for a name or a value that no header can have */
+export function setHeader(
+	exchange: Exchange,
+	name: string,
+	value: string | number | readonly string[],
+): void {
+	if (exchange.replied) {
+		exchange.log('warn', `this.header() was called after the answer, for ${JSON.stringify(String(name))}`)
+		return
+	}
+	exchange.headerLines ??= new Map()
+	exchange.headerLines.set(String(name).toLowerCase(), headerLine(name, value))
+}
+
+/**
+ * What `reply()` asks for, over what the method has set.
+ *
+ * @throws RangeError and TypeError as {@link setStatus} and {@link setHeader}
+ */
+export function applyOptions(exchange: Exchange, options: ReplyOptions): void {
+	if (options.status !== undefined) exchange.status = checkStatus(options.status)
+	if (options.headers === undefined) return
+	exchange.headerLines ??= new Map()
+	for (const [name, value] of Object.entries(options.headers)) {
+		exchange.headerLines.set(name.toLowerCase(), headerLine(name, value))
+	}
+}
+
+/** A final status (RFC 9110 §15): an interim one would leave the client waiting. */
+export function checkStatus(code: number): number {
+	if (Number.isInteger(code) && code >= 200 && code <= 599) return code
+	throw new RangeError(`a status must be a whole number from 200 to 599, got ${String(code)}`)
+}
+
+/** A header line that can be sent: a line break in a value would begin a header of the sender's choosing. */
+export function headerLine(name: string, value: string | number | readonly string[]): HeaderLine {
+	validateHeaderName(name)
+	if (FRAMING.has(name.toLowerCase()))
+		throw new TypeError(`the header ${name} is set by the server, from the answer itself`)
+	const values = typeof value === 'number' ? String(value) : value
+	if (typeof values !== 'string' && !Array.isArray(values)) throw wrongKind(name, kindOf(values))
+	for (const one of typeof values === 'string' ? [values] : values) {
+		if (typeof one !== 'string') throw wrongKind(name, `${kindOf(one)} in a list`)
+		validateHeaderValue(name, one)
+	}
+	return [name, values]
+}
+
+function wrongKind(name: string, found: string): TypeError {
+	return new TypeError(`the header ${name} must be text, a number or a list of text, got ${found}`)
+}
+
+function kindOf(value: unknown): string {
+	return value === null ? 'null' : typeof value
+}

@@ -1,0 +1,61 @@
+/** URLs of answers: path-absolute, of the request's own target, so that no Host header of a client gets into them. */
+import type { Incoming } from '../request/incoming.ts'
+
+/** Characters that would end a `<…>` or a quoted text of a header. */
+const DELIMITERS = /[<>"\\^`{|} ]/g
+/** The same to test with; one with the flag g would remember where it was. */
+const HAS_DELIMITER = /[<>"\\^`{|} ]/
+/** A path that can stay as it is: no second slash at its beginning, none at its end, no delimiter. */
+const PLAIN_PATH = /^(?:\/[^/?<>"\\^`{|} ]+)+$/
+
+/** The path of a target, without a slash at its end. */
+export function pathOf(target: string): string {
+	if (PLAIN_PATH.test(target)) return target
+	const absolute = /^[a-z][a-z\d+.-]*:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0
+	const query = target.indexOf('?', absolute)
+	const path = target.slice(absolute, query === -1 ? undefined : query)
+	// Two slashes at the beginning would name another host.
+	return escaped(path.replace(/^\/+/, '/').replace(/\/+$/, ''))
+}
+
+/**
+ * `Location` of a record: below its handler's path, whatever route the request came by, behind what a router in
+ * front has cut off (Express, Connect).
+ *
+ * @param path the segments of the handler's path
+ */
+export function recordUrl(
+	{ originalUrl, url = '' }: Pick<Incoming, 'originalUrl' | 'url'>,
+	path: readonly string[],
+	id: string,
+): string {
+	const whole = typeof originalUrl === 'string' ? pathOf(originalUrl) : ''
+	const own = pathOf(url)
+	const outside = whole.endsWith(own) ? whole.slice(0, whole.length - own.length) : ''
+	return `${outside}/${[...path, id].map(encodeURIComponent).join('/')}`
+}
+
+/**
+ * `Link` to the next page (RFC 8288): the same query, from the cursor on.
+ *
+ *     </blog/article?limit=2&cursor=WyJ…>; rel="next"
+ */
+export function nextLink(target: string, query: string, cursor: string): string {
+	const path = pathOf(target) || '/'
+	if (query === '') return `<${path}?cursor=${cursor}>; rel="next"`
+	const kept = query.split('&').filter((pair) => pair !== '' && !isPlace(pair))
+	return `<${path}?${escaped([...kept, `cursor=${cursor}`].join('&'))}>; rel="next"`
+}
+
+/** Whether a pair says where the page before began; names may be percent-encoded, as the whole query was read. */
+function isPlace(pair: string): boolean {
+	const end = pair.indexOf('=')
+	const name = end === -1 ? pair : pair.slice(0, end)
+	const decoded = name.includes('%') ? decodeURIComponent(name) : name
+	return decoded === 'cursor' || decoded === 'offset'
+}
+
+function escaped(text: string): string {
+	if (!HAS_DELIMITER.test(text)) return text
+	return text.replace(DELIMITERS, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+}

@@ -1,0 +1,122 @@
+/**
+ * The last step: a value or an error becomes status, headers and body. This is the only place where the
+ * bytes of an answer are decided. What comes in pieces: `stream.ts`; a fetch `Response`: `response.ts`.
+ */
+import { Readable } from 'node:stream'
+import { isRestError } from '../base/error.ts'
+import { allowHeader, type RouteMethod } from '../base/http.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { RawJson } from '../wire/raw-json.ts'
+import { CustomReply, type ReplyOptions } from './custom-reply.ts'
+import { sealError } from './error-reply.ts'
+import { applyOptions } from './head.ts'
+import { jsonText, refuseError } from './json-text.ts'
+import { otherTypeOf, refuseUnderType, textUnderType } from './other-type.ts'
+import { sealResponse } from './response.ts'
+import { BEGINNING, endOf, isIterable, isIterator, sealBytes, sealPieces, sealStream } from './stream.ts'
+import { bodiless, hasNoContent, headers, JSON_TYPE, NOSNIFF, type Reply, statusOf, textual } from './text.ts'
+import { isResponse, isWebStream, letGo } from './unsent.ts'
+
+/** Turns what a method has returned into the answer; the error it has recorded comes first. */
+export function seal(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
+	try {
+		return sealed(exchange, value)
+	} catch (error) {
+		// The method has returned, and what it did is done: whoever repeats the request must not have it done again.
+		exchange.isDone = true
+		throw error
+	}
+}
+
+function sealed(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
+	if (exchange.failure !== undefined) {
+		letGo(value)
+		return sealError(exchange, exchange.failure)
+	}
+	const wrap = exchange.mount?.wrap !== false
+	if (value instanceof CustomReply) {
+		const { value: inner, options, enveloped } = value
+		if (isResponse(inner)) return sealResponse(exchange, inner, options)
+		applyOptions(exchange, options)
+		return sealValue(exchange, inner, { wrap: wrap || enveloped, enveloped, meta: options.meta })
+	}
+	return sealValue(exchange, value, wrap ? WRAPPED : BARE)
+}
+
+/** How a value is sent where it is JSON. */
+interface Form {
+	/** In the envelope. */
+	readonly wrap: boolean
+	/** In the envelope whatever its Content-Type: by `respond()`. */
+	readonly enveloped: boolean
+	readonly meta: ReplyOptions['meta']
+}
+
+const WRAPPED: Form = { wrap: true, enveloped: false, meta: undefined }
+const BARE: Form = { wrap: false, enveloped: false, meta: undefined }
+
+function sealValue(exchange: Exchange, value: unknown, form: Form): Reply | Promise<Reply> {
+	const type =
+		exchange.headerLines === undefined || form.enveloped ? undefined : otherTypeOf(exchange.headerLines)
+	if (type !== undefined) {
+		const text = textUnderType(value, type)
+		if (text !== undefined) return plain(exchange, text)
+	}
+	if (value === undefined || value === null) return json(exchange, 'null', form)
+	if (typeof value === 'object' && !isPlain(value)) {
+		if (value instanceof RawJson && type === undefined) return json(exchange, value.text, form)
+		if (isResponse(value)) return sealResponse(exchange, value)
+		if (hasNoContent(statusOf(exchange))) {
+			letGo(value)
+			return bodiless(exchange)
+		}
+		if (value instanceof Uint8Array) return sealBytes(exchange, value)
+		if (value instanceof Readable && !value.readableObjectMode) return sealStream(exchange, value)
+		if (isWebStream(value)) return sealStream(exchange, Readable.fromWeb(value))
+		if (isAsyncIterable(value) || isIterator(value) || (type !== undefined && isIterable(value)))
+			return sealPieces(exchange, value, form.wrap, form.meta)
+		if (isRestError(value)) return sealError(exchange, value)
+		refuseError(value, 'data')
+	}
+	if (type !== undefined) refuseUnderType(value, type)
+	return json(exchange, jsonText(value, 'data'), form)
+}
+
+/** Objects and arrays made by literals, which most answers are: they need no further questions. */
+function isPlain(value: object): boolean {
+	const prototype: unknown = Object.getPrototypeOf(value)
+	return prototype === Array.prototype || (prototype === Object.prototype && !isAsyncIterable(value))
+}
+
+function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
+	return Symbol.asyncIterator in value
+}
+
+/** Text of the type that the method has set. */
+function plain(exchange: Exchange, text: string): Reply {
+	const status = statusOf(exchange)
+	return hasNoContent(status) ? bodiless(exchange) : textual(exchange, status, JSON_TYPE, text)
+}
+
+/**
+ * The envelope is put around the text: to stringify it with the value costs a small answer 0.2 µs more. Bytes are
+ * counted before joining: counting a joined text would copy it first.
+ */
+function json(exchange: Exchange, data: string, { wrap, meta }: Form): Reply {
+	const status = statusOf(exchange)
+	if (hasNoContent(status)) return bodiless(exchange)
+	const length = Buffer.byteLength(data)
+	if (!wrap) return textual(exchange, status, JSON_TYPE, data, length)
+	const end = endOf(meta)
+	const text = BEGINNING + data + end
+	return textual(exchange, status, JSON_TYPE, text, BEGINNING.length + length + Buffer.byteLength(end))
+}
+
+/** 204 with the methods that a path answers. */
+export function sealOptions(exchange: Exchange, methods: readonly RouteMethod[]): Reply {
+	return {
+		status: 204,
+		headers: headers(exchange, ['Allow', allowHeader(methods), NOSNIFF, 'nosniff']),
+		body: null,
+	}
+}

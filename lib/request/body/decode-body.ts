@@ -1,0 +1,102 @@
+/** A request body's bytes and headers to the value that a handler sees: step 9 of the path of a request. */
+import type { Buffer, File } from 'node:buffer'
+import { RestError } from '../../base/error.ts'
+import { isJsonType, type MediaType, namesJson, parseMediaType, requireUtf8 } from './content-type.ts'
+import type { Fields } from './fields.ts'
+import { decodeForm } from './form.ts'
+import { decodeJson } from './json.ts'
+import { decodeMultipart } from './multipart.ts'
+
+/** A body, decoded; `value` is what `this.body` is. Of forms and multipart: the last text of each name. */
+export type DecodedBody =
+	| { readonly kind: 'empty'; readonly value: undefined }
+	| { readonly kind: 'json'; readonly value: unknown }
+	| { readonly kind: 'form'; readonly value: Readonly<Record<string, string>>; readonly fields: Fields }
+	| {
+			readonly kind: 'multipart'
+			readonly value: Readonly<Record<string, string>>
+			readonly fields: Fields
+			/** Files by field; not in `value`. */
+			readonly files: Readonly<Record<string, File[]>>
+	  }
+
+/** The headers that say how to read a body, as sent. */
+export interface BodyHeaders {
+	readonly contentType: string | undefined
+	readonly contentEncoding: string | undefined
+}
+
+/**
+ * Decodes a body by its Content-Type: JSON (`application/json`, `application/*+json`), a form, or
+ * multipart. No bytes are `empty` whatever the headers say.
+ *
+ * @throws RestError `unsupported_media_type` for bytes without Content-Type or with another one, for a
+ * charset other than UTF-8, for any Content-Encoding but `identity`; and what {@link decodeJson},
+ * {@link decodeForm} and {@link decodeMultipart} throw
+ */
+export function decodeBody(bytes: Buffer, headers: BodyHeaders): DecodedBody {
+	if (bytes.length === 0) return { kind: 'empty', value: undefined }
+	const { contentType, contentEncoding } = headers
+	if (contentEncoding !== undefined) checkEncoding(contentEncoding)
+	// What nearly every client sends needs no parsing.
+	if (contentType === 'application/json') return { kind: 'json', value: decodeJson(bytes) }
+	if (contentType === undefined || contentType === '') throw unsupported('The body has no Content-Type')
+	return decodeAs(parseMediaType(contentType), bytes)
+}
+
+/**
+ * Decodes a body as JSON whatever its Content-Type says.
+ *
+ * @throws RestError what {@link decodeJson} throws; of an empty body only what its Content-Type says
+ */
+export function decodeAnyAsJson(bytes: Buffer, contentType: string | undefined): unknown {
+	if ((bytes.length === 0 || bytes.equals(BYTE_ORDER_MARK)) && !namesJson(contentType)) {
+		throw new RestError('bad_request', 'The body is empty: JSON was expected')
+	}
+	return decodeJson(bytes)
+}
+
+const BYTE_ORDER_MARK = new Uint8Array([0xef, 0xbb, 0xbf])
+
+function decodeAs(media: MediaType, bytes: Buffer): DecodedBody {
+	const decode = decoderOf(media.type)
+	if (decode === undefined) throw unsupported('The Content-Type of the body is not supported')
+	requireUtf8(media)
+	return decode(bytes, media)
+}
+
+function decoderOf(type: string): ((bytes: Buffer, media: MediaType) => DecodedBody) | undefined {
+	if (isJsonType(type)) return (bytes) => ({ kind: 'json', value: decodeJson(bytes) })
+	if (type === 'application/x-www-form-urlencoded') return asForm
+	if (type === 'multipart/form-data') return asMultipart
+	return undefined
+}
+
+function asForm(bytes: Buffer): DecodedBody {
+	const fields = decodeForm(bytes)
+	return { kind: 'form', value: fields.last, fields }
+}
+
+function asMultipart(bytes: Buffer, media: MediaType): DecodedBody {
+	const boundary = media.parameters.get('boundary')
+	if (boundary === undefined) {
+		throw new RestError('bad_request', 'The Content-Type of a multipart body must have a boundary')
+	}
+	const { fields, files } = decodeMultipart(bytes, boundary)
+	return { kind: 'multipart', value: fields.last, fields, files }
+}
+
+/** RFC 9110 §12.5.1: `Accept` in an answer tells what would have been taken. */
+const ACCEPT = 'application/json, application/x-www-form-urlencoded, multipart/form-data'
+
+function unsupported(what: string): RestError {
+	const message = `${what}: send ${ACCEPT.replace(/, (?=[^,]*$)/, ' or ')}`
+	return new RestError('unsupported_media_type', message, { headers: { Accept: ACCEPT } })
+}
+
+/** RFC 9110 §12.5.3: a 415 for the coding says in `Accept-Encoding` which would do. */
+function checkEncoding(encoding: string): void {
+	if (/^(?:identity)?$/i.test(encoding)) return
+	const headers = { 'Accept-Encoding': 'identity' }
+	throw new RestError('unsupported_media_type', 'The body must have no Content-Encoding', { headers })
+}

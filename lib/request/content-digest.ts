@@ -1,0 +1,76 @@
+/** `ContentDigest`: what a request's Content-Digest says of its body (RFC 9530). */
+import { createHash, type Hash, hash, timingSafeEqual } from 'node:crypto'
+import { isInnerList, parseDictionary } from '../wire/structured/fields.ts'
+
+/** Algorithms that are taken, by their name in the header (RFC 9530 §5): the others are broken, or no digests. */
+const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
+	['sha-256', { name: 'sha256', size: 32 }],
+	['sha-512', { name: 'sha512', size: 64 }],
+])
+
+interface Algorithm {
+	/** As node calls it. */
+	readonly name: 'sha256' | 'sha512'
+	/** In bytes. */
+	readonly size: number
+}
+
+interface Expected {
+	readonly algorithm: Algorithm
+	readonly bytes: Uint8Array
+}
+
+/** Bytes that come one after the other, hashed as they do. */
+export interface Hashing {
+	update(bytes: Uint8Array): void
+	/** Whether all of them were what is expected. */
+	matches(): boolean
+}
+
+/** All digests of a header that we know: each must be right. */
+export class ContentDigest {
+	readonly #all: readonly Expected[]
+
+	/**
+	 * Reads the header's value: `sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:`.
+	 *
+	 * @throws SyntaxError when it is malformed, RangeError when it has no digest by SHA-256 or SHA-512
+	 */
+	constructor(header: string) {
+		const all: Expected[] = []
+		for (const [name, member] of parseDictionary(header)) {
+			const algorithm = ALGORITHMS.get(name)
+			if (algorithm === undefined) continue
+			if (
+				isInnerList(member) ||
+				member.value.type !== 'bytes' ||
+				member.value.value.length !== algorithm.size
+			)
+				throw new RangeError(`Content-Digest has a ${name} that is none`)
+			all.push({ algorithm, bytes: member.value.value })
+		}
+		if (all.length === 0) throw new RangeError('Content-Digest has neither sha-256 nor sha-512')
+		this.#all = all
+	}
+
+	/** Whether these are the bytes that were meant. */
+	matches(body: Uint8Array): boolean {
+		return this.#all.every(({ algorithm, bytes }) =>
+			timingSafeEqual(hash(algorithm.name, body, 'buffer'), bytes),
+		)
+	}
+
+	/** The same for bytes that are still to come. */
+	hashing(): Hashing {
+		const hashes: readonly (readonly [Hash, Uint8Array])[] = this.#all.map(({ algorithm, bytes }) => [
+			createHash(algorithm.name),
+			bytes,
+		])
+		return {
+			update(chunk) {
+				for (const [hash] of hashes) hash.update(chunk)
+			},
+			matches: () => hashes.every(([hash, bytes]) => timingSafeEqual(hash.digest(), bytes)),
+		}
+	}
+}

@@ -1,0 +1,82 @@
+/**
+ * Custom routes, the step before the lookup: built when a handler is mounted, then only read. What a
+ * match costs depends on the path, not on how many routes there are.
+ */
+import { ROUTE_METHODS, type RouteMethod } from '../../base/http.ts'
+import { parseRoute, type RouteKey, refused } from './pattern.ts'
+import { PlanPool } from './plan.ts'
+import { paramsOf, Trie } from './trie.ts'
+
+/** The route that a path has led to. */
+export interface RouteMatch<T> {
+	readonly value: T
+	/** What the placeholders took, in their order: `%s` a string, `%d` a number. */
+	readonly params: (string | number)[]
+}
+
+interface MethodRoutes<T> {
+	/** The key that declared each pattern, by the pattern's spelling. */
+	readonly keys: Map<string, string>
+	readonly trie: Trie<T>
+}
+
+/**
+ * Custom routes, each leading to a value.
+ *
+ *     table.add('GET|POST custom/%s/page/%d', 'page')
+ *     table.match('GET', ['custom', 'a b', 'page', '7'])   // { value: 'page', params: ['a b', 7] }
+ *
+ * Of all routes that match, the one declared first answers.
+ */
+export class RouteTable<T> {
+	readonly #routes: ReadonlyMap<RouteMethod, MethodRoutes<T>>
+	readonly #plans = new PlanPool()
+	#size = 0
+
+	constructor() {
+		this.#routes = new Map(
+			ROUTE_METHODS.map((method) => [method, { keys: new Map(), trie: new Trie(this.#plans) }]),
+		)
+	}
+
+	/** How many keys have been added. */
+	get size(): number {
+		return this.#size
+	}
+
+	/**
+	 * Declares a route, and answers its key, read; see {@link parseRoute} for what it says.
+	 *
+	 * @throws TypeError when the key can't be read, or a method and pattern of it were declared before
+	 */
+	add(key: string, value: T): RouteKey {
+		const route = parseRoute(key)
+		const { methods, text, pattern } = route
+		const plan = this.#plans.plan(text, pattern)
+		for (const method of methods) {
+			const earlier = this.#routes.get(method)?.keys.get(text)
+			if (earlier === undefined) continue
+			throw refused(key, `${method} with this pattern is declared by '${earlier}' already: remove one`)
+		}
+		for (const method of methods) {
+			const routes = this.#routes.get(method)
+			routes?.keys.set(text, key)
+			routes?.trie.add(this.#size, plan, value)
+		}
+		this.#size++
+		return route
+	}
+
+	/** The first route declared for a method and decoded segments, or `undefined`. Never throws. */
+	match(method: RouteMethod, segments: readonly string[]): RouteMatch<T> | undefined {
+		if (this.#size === 0) return undefined
+		const route = this.#routes.get(method)?.trie.find(segments)
+		return route === undefined ? undefined : { value: route.value, params: paramsOf(route, segments) }
+	}
+
+	/** The methods that have a route for decoded segments, in the order of `Allow`. */
+	methodsFor(segments: readonly string[]): RouteMethod[] {
+		if (this.#size === 0) return []
+		return ROUTE_METHODS.filter((method) => this.#routes.get(method)?.trie.find(segments) !== undefined)
+	}
+}

@@ -1,0 +1,172 @@
+/** Reads the key of a custom route, `'GET|POST custom/%s/page-%d'`, once, when it is declared. */
+import { ROUTE_METHODS, type RouteMethod } from '../../base/http.ts'
+
+/** What a placeholder takes: `%s` one or more characters, `%d` a whole number. */
+export type Kind = 'text' | 'number'
+
+/** A text between two placeholders, never empty. */
+export interface Inner {
+	readonly text: string
+	/** The one before it. */
+	readonly left: Inner | undefined
+}
+
+/** How a segment that begins and ends as it must is cut into what its placeholders take. */
+export interface Shape {
+	/** Says all that is below: shapes of one name are equal. Holds no two slashes in a row. */
+	readonly name: string
+	/** The place of the segment in the path, from 0. */
+	readonly at: number
+	/** How many characters stand before the first placeholder. */
+	readonly before: number
+	/** How many characters stand after the last placeholder. */
+	readonly after: number
+	readonly kinds: readonly Kind[]
+	/** The rightmost text between two placeholders, which leads to the others. */
+	readonly inner: Inner | undefined
+}
+
+/** A segment with placeholders: `page-%d.%s` has the prefix `page-`, and no suffix. */
+export interface Template {
+	/** As it was written: the only way to write it. */
+	readonly text: string
+	readonly prefix: string
+	readonly suffix: string
+	readonly shape: Shape
+}
+
+/** One segment of a pattern: its text, where it has no placeholder. */
+export type Part = string | Template
+
+/** The segments of a pattern, at least one. */
+export type Pattern = readonly Part[]
+
+/** A custom route's key, read. */
+export interface RouteKey {
+	/** In the order they were written, none twice. */
+	readonly methods: readonly RouteMethod[]
+	readonly pattern: Pattern
+	/** The pattern's one spelling: without the leading slash. */
+	readonly text: string
+}
+
+const ALL: readonly RouteMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+const CONTROL = /[\0-\x1f\x7f]/
+/** `?` and `#` end the path of a URL, and clients send `\` as `/`: only escaped could they arrive. */
+const NO_PATH = /[?#\\]/
+
+/** What others write for a placeholder: `:id`, `{id}`, `*`. A colon within a word, `articles:batch`, is itself. */
+const OTHER_PLACEHOLDER = /(?<![^.-]):[A-Za-z_]\w*|\{[^}]*\}|^\*+\w*/
+
+/**
+ * Reads `<METHODS> <pattern>`.
+ *
+ * METHODS is one method, several joined by `|`, or `ALL` (GET POST PUT PATCH DELETE). The pattern is
+ * compared with percent-decoded segments: `%s` is text, `%d` a number, `%%` a percent sign, all else
+ * is itself. One leading slash may be written or left out.
+ *
+ * @throws TypeError that names the key, what is wrong with it, and what to write
+ */
+export function parseRoute(key: string): RouteKey {
+	const space = key.indexOf(' ')
+	if (space < 1) throw refused(key, "write '<METHODS> <pattern>', such as 'GET|POST articles/%d'")
+	const methods = parseMethods(key, key.slice(0, space))
+	const text = parseText(key, key.slice(space + 1))
+	return { methods, pattern: text.split('/').map((segment, at) => parseSegment(key, segment, at)), text }
+}
+
+/** The error for a key that can't be a route; it names the key as it was typed. */
+export function refused(key: string, why: string): TypeError {
+	return new TypeError(`customRoutes['${key}']: ${why}`)
+}
+
+function parseMethods(key: string, text: string): readonly RouteMethod[] {
+	if (text === 'ALL') return ALL
+	const methods: RouteMethod[] = []
+	for (const word of text.split('|')) {
+		const method = ROUTE_METHODS.find((known) => known === word)
+		if (method === undefined) throw refused(key, whyNoMethod(word))
+		if (methods.includes(method)) throw refused(key, `${method} is written twice: write it once`)
+		methods.push(method)
+	}
+	return methods
+}
+
+function whyNoMethod(word: string): string {
+	const upper = word.toUpperCase()
+	if (upper === 'HEAD') return "HEAD is served by GET's route: write GET"
+	if (upper === 'OPTIONS') return 'OPTIONS is answered from the other routes: leave it out'
+	if (word === 'ALL') return 'ALL stands alone: write ALL, or each method'
+	if (upper === 'ALL' || ROUTE_METHODS.some((known) => known === upper)) {
+		return `methods are written in capitals: ${upper}, not ${word}`
+	}
+	const what = word === '' ? 'a method is missing' : `unknown method ${word}`
+	return `${what}: use ${ROUTE_METHODS.join(', ')}, several joined by |, or ALL`
+}
+
+function parseText(key: string, text: string): string {
+	if (text !== text.trim()) {
+		throw refused(key, 'exactly one space stands between methods and pattern, and none after it')
+	}
+	// A URL that holds a control character is answered 400 before any route is tried.
+	if (CONTROL.test(text)) throw refused(key, 'no URL that is served has a control character: remove it')
+	const [odd] = NO_PATH.exec(text) ?? []
+	if (odd !== undefined) {
+		throw refused(key, `a pattern may not hold ?, # or \\, which no client sends in a path: remove ${odd}`)
+	}
+	const path = text.startsWith('/') ? text.slice(1) : text
+	if (path === '') throw refused(key, 'the pattern is empty: name at least one segment')
+	if (path.endsWith('/')) throw refused(key, 'remove the slash at the end: a URL may have one all the same')
+	return path
+}
+
+function parseSegment(key: string, text: string, at: number): Part {
+	if (text === '') throw refused(key, 'a segment is empty: write one slash between two segments')
+	if (text === '.' || text === '..') {
+		throw refused(key, `a client resolves the segment ${text} and never sends it: remove it`)
+	}
+	const [other] = OTHER_PLACEHOLDER.exec(text) ?? []
+	if (other !== undefined) {
+		throw refused(key, `${other} would be no placeholder, but itself: write %s for a text, %d for a number`)
+	}
+	const literals: string[] = []
+	const kinds: Kind[] = []
+	let literal = ''
+	let from = 0
+	for (let percent = text.indexOf('%'); percent !== -1; percent = text.indexOf('%', from)) {
+		literal += text.slice(from, percent)
+		from = percent + 2
+		const kind = parsePlaceholder(key, text.slice(percent + 1))
+		if (kind === '%') {
+			literal += kind
+			continue
+		}
+		if (literal === '' && kinds.length > 0) {
+			throw refused(key, `two placeholders touch in ${text}: put text or a slash between them`)
+		}
+		literals.push(literal)
+		kinds.push(kind)
+		literal = ''
+	}
+	const suffix = literal + text.slice(from)
+	const [prefix, ...inners] = literals
+	if (prefix === undefined) return suffix
+	const name = `${at}/${prefix.length}/${suffix.length}/${kinds.join('/')}/${inners.join('/')}`
+	const inner = inners.reduce<Inner | undefined>((left, text) => ({ text, left }), undefined)
+	return {
+		text,
+		prefix,
+		suffix,
+		shape: { name, at, before: prefix.length, after: suffix.length, kinds, inner },
+	}
+}
+
+/** What the text after a percent sign begins with. */
+function parsePlaceholder(key: string, text: string): Kind | '%' {
+	if (text.startsWith('s')) return 'text'
+	if (text.startsWith('d')) return 'number'
+	if (text.startsWith('%')) return '%'
+	const [letter = ''] = text // by code point: half a surrogate pair can't be shown
+	const hint = 'use %s for text, %d for a number, %% for a percent sign'
+	throw refused(key, `unknown placeholder %${letter}: ${hint}`)
+}

@@ -1,0 +1,194 @@
+/** Where `listen()` listens: a port, the path of a Unix socket, or a file descriptor; and the URL of each. */
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { lstat, unlink } from 'node:fs/promises'
+import { type AddressInfo, connect, type ListenOptions, type Server } from 'node:net'
+import { dirname } from 'node:path'
+import type { Bytes } from '../base/time.ts'
+
+/** A Unix socket, or on Windows a named pipe. */
+export interface ListenPath {
+	/** Where its file is made; `'\0name'` is an abstract one of Linux, which has no file. */
+	readonly path: string
+	/** Whether every user of this machine may connect: a proxy of another user needs it. @default false: as the umask says */
+	readonly writableAll?: boolean
+}
+
+/** A socket that listens already, opened by whoever started this process (systemd's socket units: 3). */
+export interface ListenFd {
+	/** Its file descriptor, a whole number from 0 up. */
+	readonly fd: number
+}
+
+/** Where a server can be reached. */
+export interface Listening {
+	/** `http://127.0.0.1:3000`, without a slash at its end. */
+	readonly url: string
+	readonly port: number
+	readonly path?: undefined
+}
+
+/** Where a server on a Unix socket can be reached. */
+export interface ListeningOnPath {
+	/** `http+unix://%2Frun%2Fapp.sock`: the path percent-encoded in the place of host and port. */
+	readonly url: string
+	readonly path: string
+	readonly port?: undefined
+}
+
+/** A server on a file descriptor that is a Unix socket: Node doesn't tell its path. */
+export interface ListeningUnnamed {
+	readonly url: undefined
+	readonly path?: undefined
+	readonly port?: undefined
+}
+
+const KNOWN = ['path', 'writableAll', 'fd']
+
+/** Longest path of a socket: the kernel's field with its NUL is 108 bytes of Linux, 104 of the BSDs and macOS. */
+const LONGEST: Readonly<Partial<Record<NodeJS.Platform, Bytes>>> = { linux: 107, win32: Infinity }
+const LONGEST_ELSEWHERE: Bytes = 103
+
+/**
+ * What node's `listen` is given.
+ *
+ * @throws TypeError or RangeError for a path or descriptor that is none, and for options that don't exist
+ */
+export function listenOptions(
+	at: number | ListenPath | ListenFd,
+	host: string,
+): ListenOptions & { fd?: number } {
+	const given: unknown = at
+	if (typeof given === 'string' && !/^\d+$/.test(given)) {
+		const typed = JSON.stringify(given)
+		throw new TypeError(
+			`listen takes a port, got ${typed}: write listen({ path: ${typed} }) for a Unix socket`,
+		)
+	}
+	if (typeof at !== 'object' || at === null) return { port: at, host }
+	for (const name of Object.keys(at)) {
+		if (!KNOWN.includes(name))
+			throw new TypeError(
+				`listen has no option ${name}: write listen(3000, host), listen({ path, writableAll }) or listen({ fd })`,
+			)
+	}
+	if ('fd' in at) {
+		if ('path' in at) throw new TypeError('listen takes a path or an fd, not both')
+		if (Number.isInteger(at.fd) && at.fd >= 0) return { fd: at.fd }
+		throw new TypeError('fd must be a whole number from 0 up, the descriptor of a socket that listens')
+	}
+	return pathOptions(at)
+}
+
+function pathOptions({ path, writableAll = false }: ListenPath): ListenOptions {
+	if (typeof path !== 'string' || path === '')
+		throw new TypeError("path must be that of a Unix socket: '/run/app.sock'")
+	if (typeof writableAll !== 'boolean') throw new TypeError('writableAll must be true or false')
+	const most = LONGEST[process.platform] ?? LONGEST_ELSEWHERE
+	// Node 20 cuts a longer one off, and listens there.
+	if (Buffer.byteLength(path) > most)
+		throw new RangeError(
+			`path may have at most ${most} bytes, as the system takes no longer one for a socket`,
+		)
+	return { path, writableAll, readableAll: writableAll }
+}
+
+/**
+ * Listens, in the place of a socket's file that a killed process has left behind, too.
+ *
+ * @param trustsAddresses whether `trustProxy` is a list, which can't match on a Unix socket: all clients would be one caller
+ * @throws TypeError for such a list; Error, with node's `code`, where it can't listen
+ */
+export async function listenWith(
+	server: Server,
+	options: ListenOptions,
+	trustsAddresses: boolean,
+): Promise<Listening | ListeningOnPath | ListeningUnnamed> {
+	const { path } = options
+	if (path !== undefined && trustsAddresses) throw new TypeError(NO_ADDRESS)
+	if (path === undefined || !hasFile(path)) await begin(server, options)
+	else await beginAt(path, server, options)
+	const at = listeningAt(server.address())
+	if (trustsAddresses && at.port === undefined) {
+		server.close()
+		throw new TypeError(NO_ADDRESS)
+	}
+	return at
+}
+
+const NO_ADDRESS =
+	'trustProxy: a Unix socket has no address that a list could name: write how many proxies there are, 1 for one in front'
+
+/** Abstract sockets of Linux have none, nor have pipes of Windows. */
+function hasFile(path: string): boolean {
+	return process.platform !== 'win32' && !path.startsWith('\0')
+}
+
+async function begin(server: Server, options: ListenOptions): Promise<void> {
+	server.listen(options)
+	await once(server, 'listening')
+}
+
+async function beginAt(path: string, server: Server, options: ListenOptions): Promise<void> {
+	try {
+		await begin(server, options)
+	} catch (error) {
+		if (codeOf(error) !== 'EADDRINUSE') throw inWords(error, path)
+		await tidy(path)
+		// Also where nothing was tidied: another worker of node:cluster may listen by now, and these share it.
+		await begin(server, options).catch(async (again: unknown) => {
+			throw inWords(again, path, await isSocket(path))
+		})
+	}
+}
+
+/** Takes a socket's file away at which nobody listens. What isn't a socket refuses connections too, and is left alone. */
+async function tidy(path: string): Promise<void> {
+	// Another program that starts now may have taken it away.
+	if ((await isSocket(path)) && (await isRefused(path))) await unlink(path).catch(() => {})
+}
+
+function isSocket(path: string): Promise<boolean> {
+	return lstat(path).then(
+		(found) => found.isSocket(),
+		() => false,
+	)
+}
+
+function isRefused(path: string): Promise<boolean> {
+	return new Promise((resolve) => {
+		const socket = connect({ path }, () => {
+			socket.destroy()
+			resolve(false)
+		})
+		socket.once('error', (error) => resolve(codeOf(error) === 'ECONNREFUSED'))
+	})
+}
+
+/** Node says EACCES of a folder that isn't there. */
+function inWords(error: unknown, path: string, isTaken = true): unknown {
+	const code = codeOf(error)
+	const folder = dirname(path)
+	const taken = isTaken ? `another program listens at ${path}` : `${path} is there already, and is no socket`
+	const why = code === 'EADDRINUSE' ? taken : existsSync(folder) ? undefined : `there is no folder ${folder}`
+	return why === undefined ? error : Object.assign(new Error(`listen: ${why}`, { cause: error }), { code })
+}
+
+function codeOf(error: unknown): unknown {
+	return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+/** What is told of where a server listens, as node's `server.address()` knows it. */
+export function listeningAt(
+	address: AddressInfo | string | null,
+): Listening | ListeningOnPath | ListeningUnnamed {
+	if (address === null) return { url: undefined }
+	if (typeof address === 'string') return { url: `http+unix://${encodeURIComponent(address)}`, path: address }
+	return { url: urlOf(address), port: address.port }
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+	const host =
+		address === '0.0.0.0' || address === '::' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address
+	return `http://${host}:${port}`
+}

@@ -1,0 +1,173 @@
+/** The model contract: which records a condition finds, by `list`, `count` and `read` alike. */
+import { deepStrictEqual, strictEqual } from 'node:assert/strict'
+import type { Comparison, Condition, Value, Values } from '../../models/model.ts'
+import type { Feature } from './fields.ts'
+import { finding, not } from './finding.ts'
+import type { ModelScene } from './stage.ts'
+import { HOSTILE } from './texts.ts'
+
+type Operand = Exclude<Value, null>
+
+/** Three values of a field in ascending order: the records are `a`, `b`, `c`, and `n` with null. */
+const COMPARED: readonly (readonly [string, readonly Feature[], readonly [Operand, Operand, Operand]])[] = [
+	['note', [], ['a', 'b', 'ba']],
+	['order', [], [-10, 9, 10]],
+	['big', ['bigint'], [2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n]],
+	['ratio', ['float'], [-0.5, 0.1, 0.1 + 0.2]],
+	['price', ['decimal'], ['-1.0000', '9.5000', '10.0000']],
+	['day', ['date'], ['1969-12-31', '2026-09-30', '2026-10-01']],
+	['clock', ['time'], ['00:00:00', '09:59:59', '10:00:00']],
+	['at', ['timestamp'], ['1969-12-31T23:59:59.999Z', '2026-11-20T13:45:00.122Z', '2026-11-20T13:45:00.123Z']],
+	[
+		'at',
+		['timestamp', 'microseconds'],
+		['2026-11-20T13:45:00.123001Z', '2026-11-20T13:45:00.123002Z', '2026-11-20T13:45:00.123999Z'],
+	],
+]
+
+/** What is found by a comparison with the second of three values. */
+const BY_SECOND: Readonly<Record<Comparison, string>> = {
+	eq: 'b',
+	ne: 'ac',
+	gt: 'c',
+	gte: 'bc',
+	lt: 'a',
+	lte: 'ab',
+}
+
+export const CONDITION_SCENES: readonly ModelScene[] = [
+	...COMPARED.map(([field, needs, values]) => comparing(field, needs, values)),
+	{
+		name: 'booleans and uuids are compared as what they are',
+		needs: ['boolean', 'uuid'],
+		async play(stage) {
+			const [low, high] = ['0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11']
+			await stage.addAll([
+				{ title: 'a', done: true, token: low },
+				{ title: 'b', done: false, token: high },
+				{ title: 'n' },
+			])
+			await finding(stage, { op: 'eq', field: 'done', value: true }, ['a'])
+			await finding(stage, { op: 'eq', field: 'done', value: false }, ['b'])
+			await finding(stage, { op: 'ne', field: 'done', value: true }, ['b'])
+			await finding(stage, { op: 'in', field: 'done', values: [true, false] }, ['a', 'b'])
+			await finding(stage, { op: 'eq', field: 'token', value: low }, ['a'])
+			await finding(stage, { op: 'in', field: 'token', values: [high, low] }, ['a', 'b'])
+			await finding(stage, { op: 'ne', field: 'token', value: low }, ['b'])
+		},
+	},
+	{
+		name: 'conditions nest',
+		async play(stage) {
+			await stage.addAll(
+				[...'abcd'].map((title, order) => ({ title, order, note: title < 'c' ? 'x' : null })),
+			)
+			const is = (value: string): Condition => ({ op: 'eq', field: 'title', value })
+			const either: Condition = {
+				op: 'or',
+				terms: [is('a'), is('c'), { op: 'and', terms: [is('d'), { op: 'or', terms: [] }] }],
+			}
+			await finding(stage, either, ['a', 'c'])
+			await finding(stage, not(either), ['b', 'd'])
+			const late: Condition = { op: 'gt', field: 'order', value: 0 }
+			await finding(stage, { op: 'and', terms: [either, late] }, ['c'])
+			await finding(stage, { op: 'or', terms: [not(either), { op: 'and', terms: [either, not(late)] }] }, [
+				'a',
+				'b',
+				'd',
+			])
+			let deep: Condition = is('b')
+			for (let depth = 0; depth < 20; depth++) deep = { op: depth % 2 === 0 ? 'and' : 'or', terms: [deep] }
+			await finding(stage, deep, ['b'])
+		},
+	},
+	{
+		name: 'in and or take hundreds of terms',
+		async play(stage) {
+			await stage.addAll([5, 250, 1_000].map((order) => ({ title: `t${order}`, order })))
+			const values = Array.from({ length: 500 }, (_, index) => index)
+			await finding(stage, { op: 'in', field: 'order', values }, ['t250', 't5'])
+			const terms = values.slice(0, 100).map((value): Condition => ({ op: 'eq', field: 'order', value }))
+			await finding(stage, { op: 'or', terms }, ['t5'])
+			await finding(stage, { op: 'in', field: 'order', values: [5, 5, 5] }, ['t5'])
+		},
+	},
+	{
+		name: 'in takes tens of thousands of values',
+		async play(stage) {
+			await stage.addAll([
+				{ title: 't5', order: 5 },
+				{ title: 'T6', order: 100_000 },
+				{ title: "it's \\", order: null },
+			])
+			const values = Array.from({ length: 70_000 }, (_, index) => index)
+			await finding(stage, { op: 'in', field: 'order', values }, ['t5'])
+			await finding(stage, not({ op: 'in', field: 'order', values }), ['T6'])
+			const titles = [...values.slice(0, 40_000).map((value) => `t${value}`), "it's \\"]
+			const exact: Condition = { op: 'in', field: 'title', values: titles, exact: true }
+			await finding(stage, exact, ["it's \\", 't5'])
+			await finding(stage, not(exact), ['T6'])
+			await finding(stage, { op: 'in', field: 'title', values: titles.slice(1_000) }, ["it's \\"])
+			await finding(stage, { ...exact, values: titles.slice(0, 1_100) }, ['t5'])
+		},
+	},
+	{
+		name: 'a text that is compared with is never more than a text',
+		async play(stage) {
+			const texts = HOSTILE.filter((text) => text !== 'NULL')
+			await stage.addAll(texts.map((title) => ({ title })))
+			for (const title of texts) {
+				deepStrictEqual(await stage.column({ where: { op: 'eq', field: 'title', value: title } }), [title])
+				deepStrictEqual(await stage.column({ where: { op: 'in', field: 'title', values: [title] } }), [title])
+			}
+			strictEqual(await stage.model.count(undefined), texts.length)
+		},
+	},
+	{
+		name: 'a record outside the condition is not read, and reads at once of other conditions are kept apart',
+		async play(stage) {
+			const [own = '', other = ''] = await stage.addAll([
+				{ title: 'own', order: 1 },
+				{ title: 'other', order: 2 },
+			])
+			const selection = stage.select(['title'])
+			const scope = (value: number): Condition => ({ op: 'eq', field: 'order', value })
+			for (let round = 0; round < 20; round++) {
+				const answers = await Promise.all(
+					[own, other, own, other, own].map((id, index) =>
+						stage.model.read(id, selection, index < 2 ? scope(1) : index < 4 ? scope(2) : undefined),
+					),
+				)
+				deepStrictEqual(
+					answers.map((found) => found && (JSON.parse(found.json) as { title: string }).title),
+					['own', undefined, undefined, 'other', 'own'],
+				)
+			}
+		},
+	},
+]
+
+function comparing(
+	field: string,
+	needs: readonly Feature[],
+	values: readonly [Operand, Operand, Operand],
+): ModelScene {
+	return {
+		name: `${field} is compared by every operator${needs.length > 1 ? ', to the microsecond' : ''}`,
+		needs,
+		async play(stage) {
+			const records = values.map((value, index): Values => ({ title: 'abc'.charAt(index), [field]: value }))
+			await stage.addAll([...records, { title: 'n' }])
+			const [first, second, third] = values
+			for (const [op, titles] of Object.entries(BY_SECOND)) {
+				// The keys of the table are the operators.
+				await finding(stage, { op: op as Comparison, field, value: second }, [...titles], op)
+			}
+			await finding(stage, not({ op: 'gt', field, value: second }), ['a', 'b'], 'not gt')
+			await finding(stage, { op: 'in', field, values: [first, third] }, ['a', 'c'], 'in')
+			await finding(stage, not({ op: 'in', field, values: [first, third] }), ['b'], 'not in')
+			await finding(stage, { op: 'null', field, value: true }, ['n'], 'null')
+			await finding(stage, { op: 'null', field, value: false }, ['a', 'b', 'c'], 'not null')
+		},
+	}
+}

@@ -1,0 +1,80 @@
+/** The table of the model contract: its fields, and what a store may be without. */
+import type { FieldType } from '../../models/model.ts'
+
+/**
+ * What a store may be without: a type of fields; or
+ *
+ * - `microseconds`: timestamps know more than milliseconds
+ * - `infinity`, `nan`: a float can be those
+ * - `maxLength`: a text that is too long for its field is refused
+ * - `foreign_key`: references are watched
+ */
+export type Feature =
+	| 'bigint'
+	| 'float'
+	| 'decimal'
+	| 'boolean'
+	| 'date'
+	| 'time'
+	| 'timestamp'
+	| 'uuid'
+	| 'json'
+	| 'bytes'
+	| 'microseconds'
+	| 'infinity'
+	| 'nan'
+	| 'maxLength'
+	| 'foreign_key'
+
+/** A field of the table. */
+export interface ContractField {
+	readonly name: string
+	readonly type: FieldType
+	readonly nullable: boolean
+	readonly hasDefault: boolean
+	/** What else there is to it, for whoever makes the table. */
+	readonly note: string
+	/** The feature without which the table doesn't have it. */
+	readonly needs?: Feature
+}
+
+/**
+ * The fields of the table that `modelContract` asks for. Its key is `id`. Names are to be taken as they are:
+ * one is a reserved word of SQL.
+ */
+export const FIELDS: readonly ContractField[] = [
+	given('id', 'integer', 'the key, made by the store, counting up; may be of type bigint', {
+		hasDefault: true,
+	}),
+	given('title', 'text', 'of at least 60,000 bytes'),
+	nullable('note', 'text', 'of at least 1,000 characters'),
+	nullable('order', 'integer', 'of at least 32 bits; may be of type bigint'),
+	nullable('big', 'bigint', 'of 64 bits; may be a text in the JSON', 'bigint'),
+	nullable('ratio', 'float', 'of 64 bits', 'float'),
+	nullable('price', 'decimal', 'of 20 digits, 4 of them after the point', 'decimal'),
+	nullable('done', 'boolean', '', 'boolean'),
+	nullable('day', 'date', '', 'date'),
+	nullable('clock', 'time', '', 'time'),
+	nullable('at', 'timestamp', 'in UTC', 'timestamp'),
+	nullable('token', 'uuid', '', 'uuid'),
+	nullable('extra', 'json', '', 'json'),
+	nullable('data', 'bytes', 'of at least 3,000 bytes', 'bytes'),
+	given('status', 'text', "its default is 'draft'", { hasDefault: true }),
+	nullable('email', 'text', 'unique, of at most 200 characters'),
+	given('version', 'integer', 'its default is 1; may be of type bigint', { hasDefault: true }),
+	nullable('parent', 'integer', 'refers to an id of the same table; may be of type bigint'),
+]
+
+function given(
+	name: string,
+	type: FieldType,
+	note: string,
+	{ hasDefault = false }: { hasDefault?: boolean } = {},
+): ContractField {
+	return { name, type, note, nullable: false, hasDefault }
+}
+
+function nullable(name: string, type: FieldType, note: string, needs?: Feature): ContractField {
+	const field = { name, type, note, nullable: true, hasDefault: false }
+	return needs === undefined ? field : { ...field, needs }
+}

@@ -1,0 +1,173 @@
+/** The model contract: the order of lists, their bounds, and what they say of what follows. */
+import { deepStrictEqual, strictEqual } from 'node:assert/strict'
+import type { Value } from '../../models/model.ts'
+import type { Feature } from './fields.ts'
+import { type ModelScene, recordsOf } from './stage.ts'
+
+/** Values of a field in ascending order; equal ones beside each other. */
+const ASCENDING: readonly (readonly [field: string, needs: Feature | undefined, values: readonly Value[]])[] =
+	[
+		['note', undefined, ['a', 'aa', 'ab', 'b', 'b', 'c']],
+		['order', undefined, [-2_147_483_648, -10, -9, 0, 0, 9, 10, 2_147_483_647]],
+		[
+			'big',
+			'bigint',
+			[-(2n ** 63n), -(2n ** 53n) - 1n, -1, 0, 2 ** 53 - 1, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n],
+		],
+		['ratio', 'float', [-1e300, -1.5, -1e-7, 0, 1e-7, 0.1, 0.5, 9, 10, 1e300]],
+		[
+			'price',
+			'decimal',
+			['-10.0000', '-9.5000', '-0.0001', '0.0000', '9.0000', '9.5000', '10.0000', '100.0000'],
+		],
+		['done', 'boolean', [false, false, true, true]],
+		['day', 'date', ['1000-01-01', '1969-12-31', '1970-01-01', '2026-09-30', '2026-10-01', '9999-12-31']],
+		['clock', 'time', ['00:00:00', '00:00:01', '09:59:59', '10:00:00', '23:59:59']],
+		[
+			'at',
+			'timestamp',
+			[
+				'1000-01-01T00:00:00Z',
+				'1969-12-31T23:59:59.999Z',
+				'2026-11-20T13:45:00.1Z',
+				'2026-11-20T13:45:00.12Z',
+			],
+		],
+	]
+
+export const LIST_SCENES: readonly ModelScene[] = [
+	...ASCENDING.map(([field, needs, values]) => ordered(field, needs, values)),
+	{
+		name: 'an empty table lists as an empty array',
+		async play(stage) {
+			const { json, next, total } = await stage.ask({ total: true })
+			deepStrictEqual([JSON.parse(json), next, total], [[], undefined, 0])
+			strictEqual(await stage.model.count(undefined), 0)
+		},
+	},
+	{
+		name: 'the order of the key goes up and down',
+		async play(stage) {
+			await stage.addAll(['c', 'a', 'b'].map((title) => ({ title })))
+			deepStrictEqual(await stage.column({ order: ['id'] }), ['c', 'a', 'b'])
+			deepStrictEqual(await stage.column({ order: ['-id'] }), ['b', 'a', 'c'])
+		},
+	},
+	{
+		name: 'equal values are ordered by the next term, whichever direction it has',
+		async play(stage) {
+			await stage.addAll([
+				{ title: 'b1', note: 'b', order: 1 },
+				{ title: 'a1', note: 'a', order: 1 },
+				{ title: 'b2', note: 'b', order: 2 },
+				{ title: 'a2', note: 'a', order: 2 },
+				{ title: 'none', order: 1 },
+			])
+			deepStrictEqual(await stage.column({ order: ['note', '-order'] }), ['a2', 'a1', 'b2', 'b1', 'none'])
+			deepStrictEqual(await stage.column({ order: ['-note', 'order'] }), ['b1', 'b2', 'a1', 'a2', 'none'])
+			deepStrictEqual(await stage.column({ order: ['order', 'note', 'id'] }), [
+				'a1',
+				'b1',
+				'none',
+				'a2',
+				'b2',
+			])
+			deepStrictEqual(await stage.column({ order: ['-order', '-note', '-id'] }), [
+				'b2',
+				'a2',
+				'b1',
+				'a1',
+				'none',
+			])
+			deepStrictEqual(await stage.column({ order: ['order', '-id'] }), ['none', 'a1', 'b1', 'a2', 'b2'])
+		},
+	},
+	{
+		name: 'limit and offset cut a piece out of the order',
+		async play(stage) {
+			await stage.addAll([...'abcdefg'].map((title) => ({ title })))
+			deepStrictEqual(await stage.column({ order: ['title'], limit: 3 }), ['a', 'b', 'c'])
+			deepStrictEqual(await stage.column({ order: ['title'], limit: 3, offset: 3 }), ['d', 'e', 'f'])
+			deepStrictEqual(await stage.column({ order: ['title'], limit: 3, offset: 6 }), ['g'])
+			deepStrictEqual(await stage.column({ order: ['title'], limit: 3, offset: 7 }), [])
+			deepStrictEqual(await stage.column({ order: ['title'], limit: 3, offset: 1_000_000 }), [])
+			deepStrictEqual(await stage.column({ order: ['-title'], limit: 1, offset: 1 }), ['f'])
+			deepStrictEqual(await stage.column({ limit: 1_000_000 }), [...'abcdefg'])
+		},
+	},
+	{
+		name: 'an offset is exact far into the table',
+		async play(stage) {
+			for (let from = 0; from < 250; from += 50) {
+				await Promise.all(Array.from({ length: 50 }, (_, index) => stage.add({ order: from + index })))
+			}
+			for (const offset of [99, 100, 101, 149, 240]) {
+				const { json, next } = await stage.ask({ fields: ['order'], order: ['order'], limit: 5, offset })
+				deepStrictEqual(
+					recordsOf({ json, next, total: undefined }).map((record) => record.order),
+					[0, 1, 2, 3, 4].map((index) => offset + index),
+				)
+				deepStrictEqual(stage.after({ json, next, total: undefined }, ['order'])?.[0], offset + 4)
+			}
+		},
+	},
+	{
+		name: 'next is there exactly when more records follow',
+		async play(stage) {
+			await stage.addAll([...'abcd'].map((title) => ({ title, note: title < 'c' ? 'few' : null })))
+			const few = { op: 'eq', field: 'note', value: 'few' } as const
+			const follows = async (limit: number, offset: number, where?: typeof few): Promise<boolean> =>
+				(await stage.ask({ limit, offset, where })).next !== undefined
+			deepStrictEqual([await follows(3, 0), await follows(4, 0), await follows(5, 0)], [true, false, false])
+			deepStrictEqual([await follows(1, 2), await follows(1, 3), await follows(1, 4)], [true, false, false])
+			deepStrictEqual([await follows(1, 0, few), await follows(2, 0, few)], [true, false])
+		},
+	},
+	{
+		name: 'next has the values of the last record on the page',
+		async play(stage) {
+			const [, id = ''] = await stage.addAll([{ note: 'a' }, { note: 'b', order: 7 }, { note: 'c' }])
+			const listed = await stage.ask({ order: ['note', 'order'], limit: 2 })
+			const [note, order, key] = stage.after(listed, ['note', 'order']) ?? []
+			deepStrictEqual([note, order, Number(key)], ['b', 7, Number(id)])
+		},
+	},
+	{
+		name: 'the total counts all that fit, wherever the page is',
+		async play(stage) {
+			await stage.addAll([...'abcde'].map((title) => ({ title, order: title < 'd' ? 1 : null })))
+			const where = { op: 'eq', field: 'order', value: 1 } as const
+			for (const offset of [0, 2, 5, 100]) {
+				strictEqual((await stage.ask({ limit: 2, offset, total: true })).total, 5)
+				strictEqual((await stage.ask({ limit: 2, offset, where, total: true })).total, 3)
+			}
+			strictEqual((await stage.ask({ limit: 2 })).total, undefined)
+			strictEqual(await stage.model.count(undefined), 5)
+			strictEqual(await stage.model.count(where), 3)
+		},
+	},
+]
+
+/** Values that were stored in another order come back in theirs, nulls behind them in both directions. */
+function ordered(field: string, needs: Feature | undefined, values: readonly Value[]): ModelScene {
+	return {
+		name: `${field} orders up and down, nulls last both ways`,
+		...(needs === undefined ? {} : { needs: [needs] }),
+		async play(stage) {
+			const numbered = values.map((value, index) => ({
+				title: String(index).padStart(2, '0'),
+				[field]: value,
+			}))
+			const nulls = [{ title: 'null' }, { title: 'null' }]
+			const shuffled = [...numbered, ...nulls].map((_, at, all) => all[(at * 7 + 3) % all.length] ?? {})
+			await stage.addAll(shuffled.length % 7 === 0 ? [...numbered, ...nulls].toReversed() : shuffled)
+			const titles = numbered.map(({ title }) => title)
+			deepStrictEqual(await stage.column({ order: [field, 'title', 'id'] }), [...titles, 'null', 'null'])
+			deepStrictEqual(await stage.column({ order: [`-${field}`, '-title', '-id'] }), [
+				...titles.toReversed(),
+				'null',
+				'null',
+			])
+		},
+	}
+}

@@ -1,0 +1,204 @@
+/** The model contract: logic of three values, operators on texts, and conditions that are exact. `conditions.ts` has the others. */
+import { deepStrictEqual, strictEqual } from 'node:assert/strict'
+import type { Condition } from '../../models/model.ts'
+import { finding, not } from './finding.ts'
+import { type ModelScene, parsed } from './stage.ts'
+
+const T: Condition = { op: 'and', terms: [] }
+const F: Condition = { op: 'or', terms: [] }
+/** Neither true nor false: `note` is null in every record of these cases. */
+const U: Condition = { op: 'eq', field: 'note', value: 'x' }
+
+/** Conditions of three values, and whether they find a record. */
+const LOGIC: readonly (readonly [name: string, condition: Condition, finds: boolean])[] = [
+	['and of nothing', T, true],
+	['or of nothing', F, false],
+	['in nothing', { op: 'in', field: 'title', values: [] }, false],
+	['not in nothing', not({ op: 'in', field: 'title', values: [] }), true],
+	['a null in nothing', { op: 'in', field: 'note', values: [] }, false],
+	['not a null in nothing', not({ op: 'in', field: 'note', values: [] }), true],
+	['unknown', U, false],
+	['not unknown', not(U), false],
+	['not not unknown', not(not(U)), false],
+	['unknown ne', { op: 'ne', field: 'note', value: 'x' }, false],
+	['not unknown ne', not({ op: 'ne', field: 'note', value: 'x' }), false],
+	['unknown in', { op: 'in', field: 'note', values: ['x', 'y'] }, false],
+	['not unknown in', not({ op: 'in', field: 'note', values: ['x', 'y'] }), false],
+	['unknown contains', { op: 'contains', field: 'note', value: '' }, false],
+	['not unknown contains', not({ op: 'contains', field: 'note', value: 'x' }), false],
+	['not unknown contains nothing', not({ op: 'contains', field: 'note', value: '' }), false],
+	['not unknown startsWith nothing', not({ op: 'startsWith', field: 'note', value: '' }), false],
+	['not unknown endsWith nothing', not({ op: 'endsWith', field: 'note', value: '' }), false],
+	['unknown gt', not({ op: 'gt', field: 'order', value: 0 }), false],
+	['true or unknown', { op: 'or', terms: [U, T] }, true],
+	['false or unknown', { op: 'or', terms: [F, U] }, false],
+	['not (false or unknown)', not({ op: 'or', terms: [F, U] }), false],
+	['true and unknown', { op: 'and', terms: [T, U] }, false],
+	['not (true and unknown)', not({ op: 'and', terms: [U, T] }), false],
+	['not (false and unknown)', not({ op: 'and', terms: [U, F] }), true],
+	['not (true or unknown)', not({ op: 'or', terms: [T, U] }), false],
+	['is null', { op: 'null', field: 'note', value: true }, true],
+	['is not null', { op: 'null', field: 'note', value: false }, false],
+	['not is not null', not({ op: 'null', field: 'note', value: false }), true],
+	['a title is not null', { op: 'null', field: 'title', value: false }, true],
+]
+
+const MATCHED = [
+	'100%',
+	'100x',
+	'a_b',
+	'axb',
+	'a\\b',
+	"a'b",
+	'a"b',
+	'a*b',
+	'[ab]',
+	'a%b',
+	'a\\%b',
+	'%',
+	'_',
+	'\\',
+	'',
+]
+
+/** Texts that a collation may take for one, by the title of their record. */
+const ALIKE = { lower: 'ann', upper: 'ANN', spaced: 'ann ', accented: 'änn' }
+
+export const MATCHING_SCENES: readonly ModelScene[] = [
+	...(['contains', 'startsWith', 'endsWith'] as const).map(matching),
+	{
+		name: 'case is ignored where a condition says so, and every character stands for itself there too',
+		async play(stage) {
+			const texts = [
+				'Thyme',
+				'THYME',
+				'thyme',
+				'Thyme tea',
+				'iced thyme',
+				'thyme_',
+				'thyme%',
+				'th!me',
+				'th\\me',
+			]
+			await stage.addAll([...texts.map((title) => ({ title, note: title })), { title: 'no note' }])
+			const all = ['Thyme', 'THYME', 'thyme']
+			const whole = (value: string): Condition => ({ op: 'eq', field: 'note', value, ignoreCase: true })
+			const part = (op: 'contains' | 'startsWith' | 'endsWith', value: string): Condition => ({
+				...{ op, field: 'note', value, ignoreCase: true },
+			})
+			for (const value of all) {
+				await finding(stage, whole(value), all, value)
+				await finding(stage, part('startsWith', value), [...all, 'Thyme tea', 'thyme_', 'thyme%'], value)
+				await finding(stage, part('endsWith', value), [...all, 'iced thyme'], value)
+				await finding(stage, part('contains', value), texts.slice(0, 7), value)
+			}
+			await finding(stage, whole('THYME_'), ['thyme_'])
+			await finding(stage, whole('THYM_'), [])
+			await finding(stage, whole('%'), [])
+			await finding(stage, part('contains', 'E%'), ['thyme%'])
+			await finding(stage, part('contains', 'TH\\M'), ['th\\me'])
+			await finding(stage, part('contains', 'TH!M'), ['th!me'])
+			await finding(stage, part('contains', ''), texts)
+			await finding(stage, not(whole('thyme')), texts.slice(3))
+			await finding(stage, not(part('contains', 'thyme')), texts.slice(7))
+		},
+	},
+	{
+		name: 'logic has three values: what is unknown is found neither by a condition nor by its opposite',
+		async play(stage) {
+			const id = await stage.add({ title: 'one' })
+			for (const [name, where, finds] of LOGIC) await finding(stage, where, finds ? ['one'] : [], name, [id])
+		},
+	},
+	{
+		name: 'an exact condition finds the texts that are written so, and none that are like them',
+		async play(stage) {
+			await stage.addAll([
+				...Object.entries(ALIKE).map(([title, note]) => ({ title, note })),
+				{ title: 'null' },
+			])
+			for (const [title, note] of Object.entries(ALIKE)) {
+				await finding(stage, exactly(note), [title], note)
+				await finding(stage, { op: 'in', field: 'note', values: [note, 'x'], exact: true }, [title], note)
+			}
+			await finding(stage, exactly('Ann'), [])
+			await finding(stage, { op: 'in', field: 'note', values: ['ann', 'ANN'], exact: true }, [
+				'lower',
+				'upper',
+			])
+			await finding(stage, { op: 'in', field: 'note', values: [], exact: true }, [])
+			await finding(stage, not(exactly('ann')), ['upper', 'spaced', 'accented'])
+			await finding(stage, { op: 'eq', field: 'order', value: 7, exact: true }, [])
+		},
+	},
+	{
+		name: 'a record outside an exact condition is neither read, changed nor deleted',
+		async play(stage) {
+			const id = await stage.add({ note: 'ANN', order: 7 })
+			const { model } = stage
+			const selection = stage.select(['note', 'version'], 'version')
+			const outside: readonly Condition[] = [
+				exactly('ann'),
+				{ op: 'in', field: 'note', values: ['ann', 'Ann'], exact: true },
+				{ op: 'and', terms: [exactly('ann'), { op: 'eq', field: 'order', value: 7, exact: true }] },
+			]
+			for (const where of outside) {
+				strictEqual(await model.read(id, selection, where), undefined)
+				for (const version of [undefined, '1']) {
+					strictEqual(await model.update(id, { order: 8 }, selection, { where, version }), 'missing')
+					strictEqual(await model.delete(id, selection, { where, version }), 'missing')
+				}
+			}
+			const where: Condition = {
+				op: 'and',
+				terms: [exactly('ANN'), { op: 'in', field: 'order', values: [7], exact: true }],
+			}
+			const updated = await model.update(id, { status: 'own' }, selection, { where, version: '1' })
+			deepStrictEqual(parsed(updated), { note: 'ANN', version: 2 })
+			const deleted = await model.delete(id, selection, { where, version: '2' })
+			deepStrictEqual(parsed(deleted), { note: 'ANN', version: 2 })
+		},
+	},
+]
+
+function exactly(value: string): Condition {
+	return { op: 'eq', field: 'note', value, exact: true }
+}
+
+function matching(op: 'contains' | 'startsWith' | 'endsWith'): ModelScene {
+	const fits = {
+		contains: (text: string, part: string) => text.includes(part),
+		startsWith: (text: string, part: string) => text.startsWith(part),
+		endsWith: (text: string, part: string) => text.endsWith(part),
+	}[op]
+	return {
+		name: `${op} takes every character for itself`,
+		async play(stage) {
+			await stage.addAll([...MATCHED.map((title) => ({ title, note: title })), { title: 'no note' }])
+			for (const value of [
+				'%',
+				'_',
+				'\\',
+				"'",
+				'"',
+				'*',
+				'[',
+				'a',
+				'0%',
+				'a_',
+				'_b',
+				'\\b',
+				'\\%',
+				'%b',
+				'b',
+				'x',
+			]) {
+				const expected = MATCHED.filter((title) => fits(title, value))
+				await finding(stage, { op, field: 'note', value }, expected, value)
+				const rest = MATCHED.filter((title) => !fits(title, value))
+				await finding(stage, not({ op, field: 'note', value }), rest, `not ${value}`)
+			}
+			await finding(stage, { op, field: 'note', value: '' }, MATCHED, 'the empty text')
+		},
+	}
+}

@@ -1,0 +1,184 @@
+/** The model contract: what constraints refuse, with which error, and that a refusal changes nothing. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+import type { Changes, Values } from '../../models/model.ts'
+import { ModelError } from '../../models/model-error.ts'
+import { type ModelScene, type ModelStage, NO_GUARD, parsed } from './stage.ts'
+
+export const REFUSAL_SCENES: readonly ModelScene[] = [
+	{
+		name: 'a second record with a unique value is refused, and the field named or none',
+		async play(stage) {
+			const [, id = ''] = await stage.addAll([{ email: 'taken' }, { email: 'other', note: 'kept' }])
+			await unchanged(stage, () =>
+				stage.refuses(() => stage.add({ email: 'taken' }), 'unique', ['email'], 'create'),
+			)
+			await unchanged(stage, () =>
+				stage.refuses(
+					() => update(stage, id, { note: 'lost', email: 'taken' }),
+					'unique',
+					['email'],
+					'update',
+				),
+			)
+			strictEqual(await stage.value(id, 'note'), 'kept')
+		},
+	},
+	{
+		name: 'unique values are free again when their record changes or goes, and nulls never collide',
+		async play(stage) {
+			const [id = ''] = await stage.addAll([{ email: 'first' }, {}, {}, { email: null }])
+			await update(stage, id, { email: 'second' })
+			await stage.add({ email: 'first' })
+			deepStrictEqual(parsed(await update(stage, id, { email: 'second', note: 'same' })), { email: 'second' })
+			await stage.model.delete(id, stage.select(['id']), NO_GUARD)
+			await stage.add({ email: 'second' })
+			strictEqual(await stage.model.count(undefined), 5)
+		},
+	},
+	{
+		name: 'of many records at once with the same unique value one is stored',
+		async play(stage) {
+			const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => stage.add({ email: 'one' })))
+			strictEqual(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+			for (const outcome of outcomes) {
+				if (outcome.status === 'fulfilled') continue
+				const { reason } = outcome
+				// A store may choose the victim of a deadlock among them, which is asked to try again: then it is told, too.
+				const isBusy = reason instanceof ModelError && reason.kind === 'busy'
+				const said = () => (isBusy ? stage.add({ email: 'one' }) : Promise.reject(reason))
+				await stage.refuses(said, 'unique', ['email'])
+			}
+			strictEqual(await stage.model.count(undefined), 1)
+		},
+	},
+	{
+		name: 'half a surrogate pair is no text, and is refused as invalid',
+		async play(stage) {
+			const id = await stage.add({ title: 'kept' })
+			for (const title of ['\ud83d', 'a\udc00b']) {
+				await unchanged(stage, () =>
+					stage.refuses(() => stage.add({ title }), 'invalid', ['title'], 'create'),
+				)
+				await unchanged(stage, () =>
+					stage.refuses(() => update(stage, id, { title }), 'invalid', ['title'], 'update'),
+				)
+			}
+			strictEqual(await stage.value(id, 'title'), 'kept')
+		},
+	},
+	{
+		name: 'a key that is taken is refused as unique',
+		async play(stage) {
+			const id = await stage.add({ title: 'first' })
+			await unchanged(stage, () =>
+				stage.refuses(() => stage.add({ id: Number(id), title: 'second' }), 'unique', ['id']),
+			)
+		},
+	},
+	{
+		name: 'a field that must not be null is refused as null, and missing without a default',
+		async play(stage) {
+			const id = await stage.add({ title: 'kept', status: 'kept' })
+			const create = (values: Values): Promise<unknown> => stage.model.create(values, stage.select(['id']))
+			const attempts: readonly (readonly [string, string, () => Promise<unknown>])[] = [
+				['create without it', 'title', () => create({ note: 'n' })],
+				['create of nothing', 'title', () => create({})],
+				['create with null', 'title', () => create({ title: null })],
+				['create with null for a default', 'status', () => create({ title: 't', status: null })],
+				['update', 'title', () => update(stage, id, { note: 'lost', title: null })],
+				['update of a default', 'status', () => update(stage, id, { status: null })],
+			]
+			for (const [what, field, attempt] of attempts) {
+				await unchanged(stage, () => stage.refuses(attempt, 'not_null', [field], what))
+			}
+		},
+	},
+	{
+		name: 'a reference to no record is refused',
+		needs: ['foreign_key'],
+		async play(stage) {
+			const id = await stage.add({ note: 'kept' })
+			await unchanged(stage, () =>
+				stage.refuses(() => stage.add({ parent: 999_999 }), 'foreign_key', ['parent']),
+			)
+			await unchanged(stage, () =>
+				stage.refuses(() => update(stage, id, { note: 'lost', parent: 999_999 }), 'foreign_key', ['parent']),
+			)
+		},
+	},
+	{
+		name: 'a record that another refers to is not deleted before that one is',
+		needs: ['foreign_key'],
+		async play(stage) {
+			const parent = await stage.add({ title: 'parent' })
+			const child = await stage.add({ title: 'child', parent: Number(parent) })
+			strictEqual(await stage.value(child, 'parent'), Number(parent))
+			const selection = stage.select(['title'])
+			await unchanged(stage, () =>
+				stage.refuses(() => stage.model.delete(parent, selection, NO_GUARD), 'foreign_key', ['parent']),
+			)
+			deepStrictEqual(parsed(await stage.model.delete(child, selection, NO_GUARD)), { title: 'child' })
+			deepStrictEqual(parsed(await stage.model.delete(parent, selection, NO_GUARD)), { title: 'parent' })
+		},
+	},
+	{
+		name: 'a reference may be taken back, and be to the record itself',
+		needs: ['foreign_key'],
+		async play(stage) {
+			const [id = '', other = ''] = await stage.addAll([{}, {}])
+			await update(stage, id, { parent: Number(other) })
+			await update(stage, id, { parent: null })
+			ok(typeof (await stage.model.delete(other, stage.select(['id']), NO_GUARD)) === 'object')
+			await update(stage, id, { parent: Number(id) })
+			strictEqual(await stage.value(id, 'parent'), Number(id))
+		},
+	},
+	{
+		name: 'a text that is longer than its field is refused, counted in characters',
+		needs: ['maxLength'],
+		async play(stage) {
+			const id = await stage.add({ email: '\u{1f680}'.repeat(200) })
+			strictEqual(await stage.value(id, 'email'), '\u{1f680}'.repeat(200))
+			await unchanged(stage, () =>
+				stage.refuses(() => stage.add({ email: 'x'.repeat(201) }), 'invalid', ['email']),
+			)
+			await unchanged(stage, () =>
+				stage.refuses(() => update(stage, id, { email: 'x'.repeat(201) }), 'invalid', ['email']),
+			)
+		},
+	},
+	{
+		name: 'a number that is too great for its field is refused or kept exactly',
+		async play(stage) {
+			for (const order of [2_147_483_648, -2_147_483_649, Number.MAX_SAFE_INTEGER]) {
+				const added = await stage.add({ order }).catch(async (error: unknown) => {
+					await stage.refuses(() => Promise.reject(error), 'invalid', ['order'])
+				})
+				if (added !== undefined) strictEqual(await stage.value(added, 'order'), order)
+			}
+		},
+	},
+	{
+		name: 'after a refusal the model works on',
+		async play(stage) {
+			await stage.add({ email: 'taken' })
+			for (let round = 0; round < 30; round++) {
+				await stage.refuses(() => stage.add({ email: 'taken' }), 'unique', ['email'])
+			}
+			const id = await stage.add({ email: 'free' })
+			strictEqual(await stage.value(id, 'email'), 'free')
+		},
+	},
+]
+
+function update(stage: ModelStage, id: string, changes: Changes) {
+	return stage.model.update(id, changes, stage.select(['email']), NO_GUARD)
+}
+
+/** Asserts that all records are the same before and after. */
+async function unchanged(stage: ModelStage, work: () => Promise<void>): Promise<void> {
+	const fields = ['id', 'title', 'note', 'email', 'status', 'version', 'parent']
+	const before = await stage.list({ fields })
+	await work()
+	deepStrictEqual(await stage.list({ fields }), before)
+}

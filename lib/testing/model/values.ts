@@ -1,0 +1,204 @@
+/** The model contract: every type's values come back as `FieldType` says, whichever way they are asked for. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+import type { Value } from '../../models/model.ts'
+import { RawJson } from '../../wire/raw-json.ts'
+import { same } from '../same.ts'
+import type { Feature } from './fields.ts'
+import { type ModelScene, type ModelStage, NO_GUARD, parsed } from './stage.ts'
+import { TEXTS } from './texts.ts'
+
+/** A value, and what it is in the parsed JSON. */
+type Pair = readonly [value: Value, wire: unknown]
+
+const ALL_BYTES = Uint8Array.from({ length: 256 }, (_, index) => index)
+const MANY_BYTES = Uint8Array.from({ length: 3_000 }, (_, index) => (index * 7) % 251)
+
+const JSON_TEXTS = [
+	...['{}', '[]', 'true', 'false', '0', '-1.5', '""', '"text"', '"a\\"b\\\\c\\u0001\\n"', '[null]', '[[[]]]'],
+	...[
+		'{"b":1,"a":[1,"2",null,{"c":true}],"":"empty"}',
+		'{"__proto__":{"a":1},"constructor":2}',
+		'"\u2028 ž 漢 🚀"',
+	],
+	...['{"a":"\'; drop table contract; --"}', '{"json":"{\\"a\\":1}"}', '[9007199254740991,0.1]'],
+]
+
+/** The values of each field; what is the same on the wire is written once. */
+const VALUES: readonly (readonly [field: string, needs: Feature | undefined, pairs: readonly Pair[]])[] = [
+	['title', undefined, TEXTS.map(unchanged)],
+	['note', undefined, TEXTS.filter(({ length }) => length <= 1_000).map(unchanged)],
+	['order', undefined, [0, 1, -1, 2_147_483_647, -2_147_483_648].map(unchanged)],
+	['big', 'bigint', [0, -1, 9_007_199_254_740_991, -9_007_199_254_740_991].map(unchanged)],
+	[
+		'ratio',
+		'float',
+		[0, 0.1, -0.1, 0.1 + 0.2, 1 / 3, 16_777_217, 1e21, -1e-7, 123456789.12345679].map(unchanged),
+	],
+	['ratio', 'float', [1.797_693_134_862_315_7e308, 2.225_073_858_507_201_4e-308, 4e15 + 0.5].map(unchanged)],
+	[
+		'price',
+		'decimal',
+		['0.0000', '-0.0001', '12.5000', '1234567890123456.7891', '-9999999999999999.9999'].map(unchanged),
+	],
+	['done', 'boolean', [true, false].map(unchanged)],
+	[
+		'day',
+		'date',
+		['2026-11-20', '2024-02-29', '1970-01-01', '1000-01-01', '9999-12-31', '1969-12-31'].map(unchanged),
+	],
+	['clock', 'time', ['00:00:00', '13:45:00', '23:59:59'].map(unchanged)],
+	[
+		'at',
+		'timestamp',
+		['2026-11-20T13:45:00.123Z', '1970-01-01T00:00:00.000Z', '1000-01-01T00:00:00.000Z'].map(unchanged),
+	],
+	[
+		'at',
+		'timestamp',
+		['1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z', '2024-02-29T12:00:00.500Z'].map(unchanged),
+	],
+	['at', 'timestamp', [['2026-11-20T13:45:00Z', '2026-11-20T13:45:00.000Z']]],
+	['at', 'timestamp', [['2026-03-29T01:30:00.1Z', '2026-03-29T01:30:00.100Z']]],
+	[
+		'token',
+		'uuid',
+		['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'].map(unchanged),
+	],
+	[
+		'token',
+		'uuid',
+		['0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'].map(unchanged),
+	],
+	['extra', 'json', JSON_TEXTS.map((text) => [new RawJson(text), JSON.parse(text) as unknown])],
+	['data', 'bytes', [new Uint8Array(0), ALL_BYTES, MANY_BYTES].map((bytes) => [bytes, base64(bytes)])],
+]
+
+const BIG: readonly bigint[] = [2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n)]
+
+export const VALUE_SCENES: readonly ModelScene[] = [
+	...VALUES.map(([field, needs, pairs], index) => keeps(field, needs, pairs, index)),
+	{
+		name: 'every field that may be null is null, given as null and not given',
+		async play(stage) {
+			const names = stage.fields.filter(({ nullable }) => nullable).map(({ name }) => name)
+			const nulls = Object.fromEntries(names.map((name) => [name, null]))
+			const ids = [await stage.add(nulls), await stage.add()]
+			for (const id of ids) deepStrictEqual(await stage.read(id, names), nulls)
+		},
+	},
+	{
+		name: 'a bigint beyond 2^53 keeps all its digits in the JSON',
+		needs: ['bigint'],
+		async play(stage) {
+			const quote = isText(stage, 'big') ? '"' : ''
+			for (const big of BIG) {
+				const expected = `{"big":${quote}${big}${quote}}`
+				const created = await stage.model.create({ title: 't', big }, stage.select(['big']))
+				strictEqual(created.json.replaceAll(' ', ''), expected)
+				const found = await stage.model.read(created.id, stage.select(['big']), undefined)
+				strictEqual(found?.json.replaceAll(' ', ''), expected)
+				const where = { op: 'eq', field: 'big', value: big } as const
+				const { json } = await stage.ask({ fields: ['big'], where })
+				strictEqual(json.replaceAll(' ', ''), `[${expected}]`)
+			}
+		},
+	},
+	{
+		name: 'a timestamp is cut to milliseconds on the wire, not rounded',
+		needs: ['timestamp', 'microseconds'],
+		async play(stage) {
+			const id = await stage.add({ at: '2026-11-20T13:45:00.123999Z' })
+			strictEqual(await stage.value(id, 'at'), '2026-11-20T13:45:00.123Z')
+			await stage.model.update(id, { at: '1969-12-31T23:59:59.999999Z' }, stage.select(['at']), NO_GUARD)
+			strictEqual(await stage.value(id, 'at'), '1969-12-31T23:59:59.999Z')
+		},
+	},
+	{
+		name: 'infinities are written as texts',
+		needs: ['float', 'infinity'],
+		play: (stage) =>
+			keepsEach(stage, 'ratio', [
+				[Infinity, 'Infinity'],
+				[-Infinity, '-Infinity'],
+			]),
+	},
+	{
+		name: 'NaN is written as a text',
+		needs: ['float', 'nan'],
+		play: (stage) => keepsEach(stage, 'ratio', [[Number.NaN, 'NaN']]),
+	},
+	{
+		name: 'bytes that are changed after they were stored stay as they were',
+		needs: ['bytes'],
+		async play(stage) {
+			const data = Uint8Array.of(1, 2, 3)
+			const id = await stage.add({ data })
+			data.fill(9)
+			strictEqual(await stage.value(id, 'data'), 'AQID')
+		},
+	},
+	{
+		name: 'all fields of a record come back together',
+		async play(stage) {
+			const seen = new Map<string, Pair>()
+			for (const [field, , pairs] of VALUES) {
+				const pair = pairs.at(-1)
+				if (stage.has(field) && pair !== undefined) seen.set(field, pair)
+			}
+			const values = Object.fromEntries([...seen].map(([field, [value]]) => [field, value]))
+			const wire = Object.fromEntries(
+				[...seen].map(([field, [, expected]]) => [field, asWritten(stage, field, expected)]),
+			)
+			const names = [...seen.keys()]
+			const id = await stage.add(values)
+			deepStrictEqual(await stage.read(id, names), wire)
+			deepStrictEqual(await stage.list({ fields: names }), [wire])
+		},
+	},
+]
+
+function keeps(field: string, needs: Feature | undefined, pairs: readonly Pair[], index: number): ModelScene {
+	const again = VALUES.slice(0, index).filter(([name]) => name === field).length
+	return {
+		name: `${field} keeps its values${again === 0 ? '' : `, part ${again + 1}`}`,
+		...(needs === undefined ? {} : { needs: [needs] }),
+		play: (stage) => keepsEach(stage, field, pairs),
+	}
+}
+
+/** Each value, by every way that a record is answered. */
+async function keepsEach(stage: ModelStage, field: string, pairs: readonly Pair[]): Promise<void> {
+	const selection = stage.select([field])
+	const { model } = stage
+	const other = await stage.add()
+	for (const [value, expected] of pairs) {
+		const wire = { [field]: asWritten(stage, field, expected) }
+		const created = await model.create({ title: 'a title', [field]: value }, selection)
+		same(parsed(created), wire, 'create')
+		const read = await model.read(created.id, selection, undefined)
+		ok(read !== undefined, 'it can be read')
+		same(parsed(read), wire, 'read')
+		const updated = await model.update(other, { [field]: value }, selection, NO_GUARD)
+		same(parsed(updated), wire, 'update')
+		same(await stage.list({ fields: [field] }), [wire, wire], 'list')
+		const deleted = await model.delete(created.id, selection, NO_GUARD)
+		same(parsed(deleted), wire, 'delete')
+	}
+}
+
+/** A bigint is a text in the JSON of a model that says so. */
+function asWritten(stage: ModelStage, field: string, expected: unknown): unknown {
+	return isText(stage, field) ? String(expected) : expected
+}
+
+function isText({ model }: ModelStage, field: string): boolean {
+	return model.fields.find(({ name }) => name === field)?.asText === true
+}
+
+function unchanged<T extends Value>(value: T): Pair {
+	return [value, value]
+}
+
+function base64(bytes: Uint8Array): string {
+	return Buffer.from(bytes).toString('base64')
+}

@@ -1,0 +1,172 @@
+/** `inject`: a request without a socket, on the same path as every other. For tests, and for calls from inside. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import type { RestError } from '../base/error.ts'
+import { Exchange } from '../exchange/exchange.ts'
+import type { Watch } from '../observe/watch.ts'
+import { sealError } from '../reply/error-reply.ts'
+import type { Reply } from '../reply/text.ts'
+import type { Incoming } from '../request/incoming.ts'
+import { linesByName } from './header-lines.ts'
+import { discard } from './send.ts'
+import { answerUnlessClosed, refused, type Service, unexpected } from './serving.ts'
+import type { Vetting } from './vet.ts'
+import { watchOf } from './watch-over.ts'
+
+/** By which node:http tells what it answers `100 Continue` from what it has us refuse. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
+
+/** A request to inject. */
+export interface InjectedRequest {
+	/** @default 'GET' */
+	readonly method?: string
+	/** Path and query: `/blog/api/article/5?a=1`. */
+	readonly url: string
+	/** Names in any case; a list of values stands for so many lines. @default `Host: localhost`, and what the body is */
+	readonly headers?: Readonly<Record<string, string | readonly string[]>>
+	/** Text and bytes are sent as they are; anything else as JSON, with its content type. */
+	readonly body?: unknown
+	/** The client's address. @default '127.0.0.1' */
+	readonly remoteAddress?: string
+}
+
+/** The whole answer. */
+export interface InjectedReply {
+	readonly status: number
+	/** By lower-case name; a repeated header's values in a list. */
+	readonly headers: Readonly<Record<string, string | readonly string[]>>
+	readonly body: Buffer
+	/** The body as text. */
+	text(): string
+	/** The body parsed as JSON. */
+	json(): unknown
+}
+
+/** Answers a request as the server would, and collects the answer. Rejects where a connection would be cut. */
+export async function inject(
+	service: Service,
+	vetting: Vetting,
+	request: InjectedRequest,
+): Promise<InjectedReply> {
+	const incoming = incomingOf(request, service.hosts?.own)
+	const exchange = new Exchange(service.app, incoming)
+	const watch = watchOf(service, exchange)
+	const refusal = refusalOf(vetting, incoming)
+	const reply = refusal === undefined ? await settled(service, exchange) : refused(exchange, refusal)
+	exchange.replied = true
+	watch?.answered(reply)
+	const body = await collected(reply, incoming.method, watch)
+	return {
+		status: reply.status,
+		headers: linesByName(reply.headers),
+		body,
+		text: () => body.toString('utf8'),
+		json: () => JSON.parse(body.toString('utf8')) as unknown,
+	}
+}
+
+/** The answer's bytes; who watches is told of its end. */
+async function collected(
+	reply: Reply,
+	method: string | undefined,
+	watch: Watch | undefined,
+): Promise<Buffer> {
+	try {
+		const body = await bytesOf(reply, method)
+		watch?.end(true)
+		return body
+	} catch (error) {
+		watch?.failed(error)
+		watch?.end(false)
+		throw error
+	}
+}
+
+/** The error that a request is refused with before anything else is looked at; by node's own order. */
+export function refusalOf(vetting: Vetting, incoming: Incoming): RestError | undefined {
+	const { expect } = incoming.headers
+	if (expect !== undefined && !CONTINUE.test(expect)) return unexpected()
+	return vetting.check(incoming)
+}
+
+/** The answer, or what replaces it when its time is over. */
+export function settled(service: Service, exchange: Exchange): Reply | Promise<Reply> {
+	const reply = answerUnlessClosed(service, exchange)
+	if (!(reply instanceof Promise)) return reply
+	const { deadlines } = service.app
+	return new Promise((resolve) => {
+		exchange.interrupt = (error) => {
+			exchange.replied = true
+			resolve(sealError(exchange, error))
+		}
+		deadlines.add(exchange)
+		void reply.then((done) => {
+			deadlines.delete(exchange)
+			if (exchange.replied) discard(done)
+			else resolve(done)
+		})
+	})
+}
+
+/** As node:http does, it leaves out what a HEAD was given because it was refused before its method was looked at. */
+async function bytesOf({ body }: Reply, method: string | undefined): Promise<Buffer> {
+	if (body === null || (typeof body === 'string' && method === 'HEAD')) return Buffer.alloc(0)
+	if (typeof body === 'string') return Buffer.from(body)
+	if (body instanceof Uint8Array) return Buffer.from(body)
+	const chunks: Buffer[] = []
+	for await (const chunk of body) chunks.push(Buffer.from(chunk))
+	return Buffer.concat(chunks)
+}
+
+/** A body with what an `IncomingMessage` tells of its request. */
+function incomingOf(request: InjectedRequest, host = 'localhost'): Incoming {
+	const { body, type } = encoded(request.body)
+	const usual: Record<string, string> = { Host: host }
+	if (type !== undefined) usual['Content-Type'] = type
+	if (body !== undefined) usual['Content-Length'] = String(body.length)
+	const lines = linesOf(usual, request.headers ?? {})
+	const facts = {
+		method: request.method ?? 'GET',
+		url: request.url,
+		headers: joined(lines),
+		rawHeaders: lines.flat(),
+		httpVersionMajor: 1,
+		httpVersionMinor: 1,
+		socket: { remoteAddress: request.remoteAddress ?? '127.0.0.1' },
+		complete: true,
+	}
+	return Object.assign(Readable.from(body === undefined ? [] : [body], { objectMode: false }), facts)
+}
+
+type Line = readonly [name: string, value: string]
+
+/** The usual lines, without those that are given, and the given ones. */
+function linesOf(
+	usual: Readonly<Record<string, string>>,
+	given: Readonly<Record<string, string | readonly string[]>>,
+): Line[] {
+	const names = new Set(Object.keys(given).map((name) => name.toLowerCase()))
+	const lines: Line[] = Object.entries(usual).filter(([name]) => !names.has(name.toLowerCase()))
+	for (const [name, value] of Object.entries(given)) {
+		for (const one of typeof value === 'string' ? [value] : value) lines.push([name, one])
+	}
+	return lines
+}
+
+/** As node:http joins the lines of one name (RFC 9110 §5.3, RFC 9113 §8.2.3). */
+function joined(lines: readonly Line[]): IncomingHttpHeaders {
+	const headers: IncomingHttpHeaders = {}
+	for (const [name, value] of lines) {
+		const key = name.toLowerCase()
+		const before = headers[key]
+		headers[key] = typeof before === 'string' ? before + (key === 'cookie' ? '; ' : ', ') + value : value
+	}
+	return headers
+}
+
+function encoded(body: unknown): { body: Buffer | undefined; type: string | undefined } {
+	if (body === undefined) return { body: undefined, type: undefined }
+	if (typeof body === 'string') return { body: Buffer.from(body), type: undefined }
+	if (body instanceof Uint8Array) return { body: Buffer.from(body), type: undefined }
+	return { body: Buffer.from(JSON.stringify(body)), type: 'application/json' }
+}

@@ -1,0 +1,87 @@
+/** `trustProxy`: whose X-Forwarded-* headers count. */
+import { BlockList, isIP } from 'node:net'
+import type { Proxies } from '../exchange/app.ts'
+import type { Incoming } from '../request/incoming.ts'
+
+/**
+ * Addresses and CIDR ranges of the proxies in front (`['10.0.0.0/8', '::1']`), or how many there are.
+ * Not `true`: that would let every client write its own address.
+ */
+export type TrustProxy = number | readonly string[]
+
+type Trusts = (address: string, hop: number) => boolean
+
+/**
+ * Reads what trusted proxies say; nothing is trusted without the option.
+ *
+ * @throws TypeError for anything but a number of hops or a list of addresses
+ */
+export function proxiesOf(trust: TrustProxy | undefined): Proxies {
+	const trusts = trustOf(trust)
+	return {
+		address(incoming) {
+			const peer = plain(incoming.socket?.remoteAddress ?? '')
+			return trusts === undefined ? peer : clientOf(peer, listOf(incoming, 'x-forwarded-for'), trusts)
+		},
+		forwarded(incoming, header) {
+			if (trusts === undefined || !trusts(plain(incoming.socket?.remoteAddress ?? ''), 0)) return undefined
+			return listOf(incoming, header).at(-1)
+		},
+	}
+}
+
+/** Reads from the right: each proxy adds the address it was called from, and what stands left is hearsay. */
+function clientOf(peer: string, forwarded: readonly string[], trusts: Trusts): string {
+	let address = peer
+	for (let hop = 0; hop < forwarded.length && trusts(address, hop); hop++) {
+		const before = plain(forwarded[forwarded.length - 1 - hop] ?? '')
+		if (isIP(before) === 0) break
+		address = before
+	}
+	return address
+}
+
+function listOf(incoming: Incoming, header: string): string[] {
+	const value = incoming.headers[header]
+	if (value === undefined) return []
+	return String(value)
+		.split(',')
+		.map((entry) => entry.trim())
+		.filter((entry) => entry !== '')
+}
+
+function trustOf(trust: TrustProxy | undefined): Trusts | undefined {
+	if (trust === undefined) return undefined
+	if (typeof trust === 'number' && Number.isInteger(trust) && trust > 0) return (_address, hop) => hop < trust
+	if (!Array.isArray(trust)) {
+		throw new TypeError(
+			`trustProxy must be a number of proxies, or a list of their addresses and CIDR ranges, got ${String(trust)}${(trust as unknown) === true ? ': true would let every client write its own address' : ''}`,
+		)
+	}
+	const list = new BlockList()
+	for (const entry of trust) addRange(list, entry)
+	return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+function addRange(list: BlockList, entry: unknown): void {
+	const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(String(entry)) ?? []
+	const version = isIP(address)
+	const bits = prefix === undefined ? undefined : Number(prefix)
+	if (version === 0 || (bits ?? 0) > (version === 6 ? 128 : 32)) {
+		throw new TypeError(
+			`trustProxy: ${JSON.stringify(entry)} is no address and no CIDR range: write '10.0.0.1', '10.0.0.0/8' or '::1'`,
+		)
+	}
+	const family = version === 6 ? 'ipv6' : 'ipv4'
+	if (bits === undefined) list.addAddress(address, family)
+	else list.addSubnet(address, bits, family)
+}
+
+/** An IPv4 address as it is written, also where a dual-stack socket writes `::ffff:10.0.0.1`; without a port. */
+function plain(address: string): string {
+	const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
+	if (mapped?.[1] !== undefined) return mapped[1]
+	const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(address)
+	if (bracketed?.[1] !== undefined) return bracketed[1]
+	return /^\d+\.\d+\.\d+\.\d+:\d+$/.test(address) ? address.slice(0, address.indexOf(':')) : address
+}

@@ -1,0 +1,270 @@
+/** What others do to the same records at the same time, made for real with two transactions; and users without rights. */
+import mysql from 'mysql2/promise'
+import pg from 'pg'
+import * as assert from 'uvu/assert'
+import { CrudHandler, type Model } from '../../../lib/index.ts'
+import { MysqlModel } from '../../../lib/models/mysql/model.ts'
+import { PostgresModel } from '../../../lib/models/postgres/model.ts'
+import { describe } from '../../helpers/describe.ts'
+import { listening, until } from '../../helpers/listening.ts'
+import { MARIADB, mariadbIsHere } from '../../helpers/mariadb.ts'
+import { driversHere, SERVER } from '../../helpers/postgres.ts'
+import { ask, assertTellsNothing, assertUnavailable } from './answers.ts'
+
+/** How a session is to be set up, in the words of either database. */
+interface Settings {
+	readonly postgres: string
+	readonly mariadb: string
+}
+
+/** A connection of somebody else's, which runs one statement after the other. */
+interface Other {
+	exec(text: string): Promise<unknown>
+	/** How many wait for a lock of the table; asked on a connection of its own. */
+	waiting(): Promise<number>
+	end(): Promise<unknown>
+}
+
+interface Case {
+	readonly name: string
+	readonly serializes: boolean
+	setup(): Promise<void>
+	teardown(): Promise<void>
+	other(): Promise<Other>
+	open(settings: Settings, user?: string): Promise<{ model: Model; close(): Promise<unknown> }>
+}
+
+const TABLE = `faults_locks_${process.pid}`
+const READER = `faults_reader_${process.pid}`
+/** What the databases answer is looked at, however long they take for it. */
+const PATIENT = { timeoutSeconds: 60 }
+const NOTHING: Settings = { postgres: '', mariadb: '' }
+
+const POSTGRES: Case = {
+	name: 'PostgreSQL',
+	serializes: true,
+	async setup() {
+		await runPostgres(
+			`create table ${TABLE} (id serial primary key, title text not null)`,
+			`insert into ${TABLE} (title) values ('first'), ('second')`,
+			`create role ${READER} login`,
+			`grant select on ${TABLE} to ${READER}`,
+		)
+	},
+	teardown: () => runPostgres(`drop table ${TABLE}`, `drop role ${READER}`),
+	async other() {
+		const client = new pg.Client(SERVER)
+		await client.connect()
+		// Who is given up in a deadlock is who looks for one first.
+		await client.query("set deadlock_timeout = '600s'")
+		const looking = new pg.Pool({ ...SERVER, max: 1 })
+		const waiting = async () => {
+			const { rows } = await looking.query(
+				`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%${TABLE}%'`,
+			)
+			return rows.length
+		}
+		return {
+			exec: (text) => client.query(text),
+			waiting,
+			end: () => Promise.all([client.end(), looking.end()]),
+		}
+	},
+	async open({ postgres: options }, user = SERVER.user) {
+		const pool = new pg.Pool({ ...SERVER, user, max: 2, options })
+		return { model: await PostgresModel.open(pool, TABLE, PATIENT), close: () => pool.end() }
+	},
+}
+
+const MARIA: Case = {
+	name: 'MariaDB',
+	serializes: false,
+	async setup() {
+		await runMariadb(
+			`create table ${TABLE} (id int auto_increment primary key, title varchar(20) not null)`,
+			`insert into ${TABLE} (title) values ('first'), ('second')`,
+			`create user ${READER}`,
+			`grant select on ${MARIADB.database}.${TABLE} to ${READER}`,
+		)
+	},
+	teardown: () => runMariadb(`drop table ${TABLE}`, `drop user ${READER}`),
+	async other() {
+		const connection = await mysql.createConnection(MARIADB)
+		const looking = await mysql.createConnection(MARIADB)
+		const waiting = async () => {
+			// What this table shows is made anew only where nobody has looked at it for 100 ms: who asks more often never
+			// sees what began later.
+			await new Promise((resolve) => setTimeout(resolve, 150))
+			const [rows] = await looking.query<mysql.RowDataPacket[]>(
+				`select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT' and trx_query like '%${TABLE}%'`,
+			)
+			return rows.length
+		}
+		return {
+			exec: (text) => connection.query(text),
+			waiting,
+			end: () => Promise.all([connection.end(), looking.end()]),
+		}
+	},
+	async open({ mariadb }, user = MARIADB.user) {
+		const pool = mysql.createPool({ ...MARIADB, user, connectionLimit: 2 })
+		pool.pool.on('connection', (connection) => {
+			if (mariadb !== '') connection.query(mariadb)
+		})
+		return { model: await MysqlModel.open(pool, TABLE, PATIENT), close: () => pool.end() }
+	},
+}
+
+async function runPostgres(...texts: readonly string[]): Promise<void> {
+	const client = new pg.Client(SERVER)
+	await client.connect()
+	for (const text of texts) await client.query(text)
+	await client.end()
+}
+
+async function runMariadb(...texts: readonly string[]): Promise<void> {
+	const connection = await mysql.createConnection(MARIADB)
+	for (const text of texts) await connection.query(text)
+	await connection.end()
+}
+
+const SELECTION = { fields: ['id', 'title'], names: ['id', 'title'], version: undefined }
+const UNGUARDED = { where: undefined, version: undefined }
+
+/** Changes two records in one transaction, and lets others in before the second: until it is told to go on. */
+class Slow extends CrudHandler {
+	readonly held: (() => void)[] = []
+
+	override update(id: string, values: Readonly<Record<string, unknown>>) {
+		const title = String(values.title)
+		return this.model.transaction(async (model) => {
+			await model.read('1', SELECTION, undefined)
+			if (id === '2') await model.update('2', { title }, SELECTION, UNGUARDED)
+			await new Promise<void>((resolve) => {
+				this.held.push(resolve)
+			})
+			await model.update('1', { title }, SELECTION, UNGUARDED)
+			return { id: Number(id), title }
+		})
+	}
+}
+
+const OPTIONS = {
+	visible: ['id', 'title'],
+	updatable: ['title'],
+	allow: ['list', 'read', 'create', 'update', 'remove'],
+} as const
+
+function locks(one: Case): void {
+	describe(`others at ${one.name}`, (test) => {
+		test.before(() => one.setup())
+		test.after(() => one.teardown())
+
+		const serving = async (
+			settings: Settings,
+			use: (site: string, other: Other, slow: Slow) => Promise<void>,
+			user?: string,
+		) => {
+			const { model, close } = await one.open(settings, user)
+			const other = await one.other()
+			const slow = new Slow(model, OPTIONS)
+			const handlers = { article: new CrudHandler(model, OPTIONS), slow }
+			try {
+				await listening(handlers, {}, ({ url }) => use(url.replace(/\/$/, ''), other, slow))
+			} finally {
+				// Where the test has failed, these hold connections, and locks of the table: nothing below would end.
+				for (const go of slow.held) go()
+				await other.end()
+				await close()
+			}
+		}
+
+		test('a deadlock: 503, to be tried again after a second, and nothing is done', () =>
+			serving(NOTHING, async (site, other, slow) => {
+				await other.exec('begin')
+				// What has changed more is what goes on, where there is a choice.
+				for (let count = 0; count < 20; count++)
+					await other.exec(`insert into ${TABLE} (title) values ('deadlock')`)
+				await other.exec(`update ${TABLE} set title = 'other' where id = 1`)
+				const change = ask(`${site}/slow/2`, 'PATCH', { title: 'ours' })
+				await until(() => slow.held.length > 0, 'the first change')
+				const theirs = other.exec(`update ${TABLE} set title = 'other' where id = 2`)
+				// Where the test fails before it is awaited, its own failure is no unhandled one, which would end all tests.
+				theirs.catch(() => {})
+				await until(async () => (await other.waiting()) === 1, 'the other waits')
+				slow.held[0]?.()
+				const answer = await change
+				await theirs
+				assertUnavailable(answer, /^unavailable$/)
+				assert.is(answer.headers.get('retry-after'), '1')
+				await other.exec('rollback')
+				assert.equal((await ask(`${site}/article`)).body.data, [
+					{ id: 1, title: 'first' },
+					{ id: 2, title: 'second' },
+				])
+			}))
+
+		test('a lock that is not had in time: 503, to be tried again after a second', () =>
+			serving(
+				{
+					postgres: '-c lock_timeout=200',
+					mariadb: 'set session innodb_lock_wait_timeout = 1',
+				},
+				async (site, other) => {
+					await other.exec('begin')
+					await other.exec(`update ${TABLE} set title = 'other' where id = 1`)
+					const answers = await Promise.all([
+						ask(`${site}/article/1`, 'PATCH', { title: 'ours' }),
+						ask(`${site}/article/1`, 'DELETE'),
+					])
+					for (const answer of answers) {
+						assertUnavailable(answer, /^unavailable$/)
+						assert.is(answer.headers.get('retry-after'), '1')
+					}
+					// Who only reads waits for nobody.
+					assert.equal((await ask(`${site}/article/1`)).body.data, { id: 1, title: 'first' })
+					await other.exec('rollback')
+				},
+			))
+
+		if (one.serializes)
+			test('a transaction that can’t be serialized: 503, to be tried again after a second', () =>
+				serving(
+					{ ...NOTHING, postgres: '-c default_transaction_isolation=serializable' },
+					async (site, other, slow) => {
+						const change = ask(`${site}/slow/1`, 'PATCH', { title: 'ours' })
+						await until(() => slow.held.length > 0, 'what it has read')
+						await other.exec(`update ${TABLE} set title = 'other' where id = 1`)
+						slow.held[0]?.()
+						const answer = await change
+						await other.exec(`update ${TABLE} set title = 'first' where id = 1`)
+						assertUnavailable(answer, /^unavailable$/)
+						assert.is(answer.headers.get('retry-after'), '1')
+					},
+				))
+
+		test('a user who may only read: reads are answered, writes are 403 without a word of why', () =>
+			serving(
+				NOTHING,
+				async (site) => {
+					assert.is((await ask(`${site}/article/1`)).status, 200)
+					const answers = [
+						await ask(`${site}/article`, 'POST', { title: 'x' }),
+						await ask(`${site}/article/1`, 'PATCH', { title: 'x' }),
+						await ask(`${site}/article/1`, 'DELETE'),
+					]
+					for (const answer of answers) {
+						assert.is(answer.status, 403, answer.text)
+						assert.is(answer.body.code, 'forbidden')
+						assertTellsNothing(answer)
+					}
+				},
+				READER,
+			))
+	})
+}
+
+const [isPostgresHere, isMariadbHere] = [(await driversHere()).includes('pg'), await mariadbIsHere()]
+
+if (isPostgresHere) locks(POSTGRES)
+if (isMariadbHere) locks(MARIA)

@@ -1,0 +1,203 @@
+/** Many clients that behave badly, and what a server must look like when they are gone. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import * as assert from 'uvu/assert'
+import { RestHandler, type Server } from '../../../lib/index.ts'
+import { listening, type Site, until } from '../../helpers/listening.ts'
+import { ask, RawClient, requestText } from '../../helpers/raw.ts'
+import { stopwatch } from '../../helpers/stalls.ts'
+
+export class Target extends RestHandler {
+	override streaming = ['post_stream']
+
+	get_now() {
+		return 'now'
+	}
+
+	post_body() {
+		return this.body
+	}
+
+	async post_stream() {
+		for await (const _ of this.request.stream);
+	}
+
+	get_large() {
+		return Buffer.alloc(5 * 1_048_576)
+	}
+}
+
+/** Handles that sockets and timers are. Those of the runner's own streams aren't counted. */
+function handles(): number {
+	return process.getActiveResourcesInfo().filter((name) => /TCPSocketWrap|Timeout|Immediate/.test(name))
+		.length
+}
+
+/** `count` uploads that are cut off within the body, in every way there is. */
+export function abortUploads(count: number): Promise<void> {
+	return listening({ '': Target }, {}, async ({ port, server, log }) => {
+		await batch(port, 200)
+		const [heap, open] = [await settledHeap(), handles()]
+		for (let done = 0; done < count; done += 200) await batch(port, 200)
+		await until(async () => (await connectionsOf(server)) === 0, 'no connections')
+		await until(() => handles() <= open, 'no handles')
+		const growth = (await settledHeap()) - heap
+		assert.ok(growth < 2 * 1_048_576, `the heap has grown by ${growth} bytes`)
+		assert.equal(
+			log.messages.filter((message) => message.startsWith('error')),
+			[],
+		)
+		assert.is((await ask(port, requestText('GET /now'))).status, 200)
+	})
+}
+
+async function batch(port: number, count: number): Promise<void> {
+	const clients = Array.from({ length: count }, () => new RawClient(port))
+	await Promise.all(
+		clients.map(async (client, at) => {
+			const path = at % 2 === 0 ? '/body' : '/stream'
+			const framing = at % 3 === 0 ? 'Transfer-Encoding: chunked' : 'Content-Length: 100000'
+			await client.send(requestText(`POST ${path}`, ['Content-Type: application/json', framing]))
+			await client.send(at % 3 === 0 ? 'ff\r\nabc' : 'a'.repeat(1_000))
+			if (at % 5 === 0) client.reset()
+			else client.close()
+		}),
+	)
+}
+
+/** node's own, which it hides without a flag. */
+function collectGarbage(): void {
+	setFlagsFromString('--expose-gc')
+	runInNewContext('gc')()
+}
+
+async function settledHeap(): Promise<number> {
+	for (let round = 0; round < 5; round++) {
+		collectGarbage()
+		await new Promise((resolve) => setTimeout(resolve, 20))
+	}
+	const { heapUsed, arrayBuffers } = process.memoryUsage()
+	return heapUsed + arrayBuffers
+}
+
+/** `count` clients that are slow with headers, bodies or reading hold up nobody, and are gone when their time is over. */
+export async function slowClients(count: number): Promise<void> {
+	// So long that all are there to the end: what is asked is whether others notice them.
+	await withTimes(600_000, (site) =>
+		besideBare(async (bare) => {
+			await assertPrompt(site.port, bare, 'alone')
+			await amongSlow(count, site, async () => {
+				await assertPrompt(site.port, bare, `among ${count} slow clients`)
+				assert.is(await connectionsOf(site.server), count, 'all of them were there')
+			})
+		}),
+	)
+	const time = 1_000
+	await withTimes(time, (site) => untilGone(count, site, time))
+}
+
+/** Slow clients come, and are gone when `time` is over, which is what the server gives them. */
+function untilGone(count: number, site: Site, time: number): Promise<void> {
+	return amongSlow(count, site, async () => {
+		const { server } = site
+		const took = stopwatch()
+		await until(async () => (await connectionsOf(server)) === 0, 'the slow ones are gone')
+		assert.ok(took() < time * 4, 'and in time')
+	})
+}
+
+/** Runs `use` with a server that gives its clients `time` milliseconds for everything. */
+function withTimes(time: number, use: (site: Site) => Promise<void>): Promise<void> {
+	const times = { headersTimeout: time, bodyTimeout: time, sendTimeout: time, keepAliveTimeout: time }
+	return listening({ '': Target }, times, use)
+}
+
+/** Runs `use` when so many slow clients have come. */
+async function amongSlow(count: number, site: Site, use: () => Promise<void>): Promise<void> {
+	const came = connectionsTo(site.server)
+	const clients = Array.from({ length: count }, (_, at) => slowClient(site.port, at % 4))
+	try {
+		await until(() => came() === count, 'all of them')
+		await use()
+	} finally {
+		for (const client of clients) client.close()
+	}
+}
+
+function slowClient(port: number, kind: number): RawClient {
+	const client = new RawClient(port)
+	client.socket.pause()
+	if (kind === 0) void client.send('GET /now HTTP/1.1\r\nHost: localhost\r\nX-Slow: ')
+	if (kind === 1) void client.send(`${requestText('POST /body', ['Content-Length: 1000'])}abc`)
+	if (kind === 2) void client.send(requestText('GET /large'))
+	// The last kind sends nothing at all.
+	return client
+}
+
+/** How often either server is asked in a round. */
+const ASKED = 24
+/** How many rounds there are at most. */
+const ROUNDS = 10
+/** What an answer may take beyond three times the bare server's, in milliseconds. */
+const BEYOND = 20
+
+/**
+ * Fails where a server answers later than a bare one of node's, asked in turns with it. Compared are the upper quartiles:
+ * what is late every second time, or every third, is in them. A round may fall into a time that other programs take; whoever
+ * is late always is so in every round.
+ */
+async function assertPrompt(port: number, bare: number, when: string): Promise<void> {
+	const seen: string[] = []
+	for (let round = 0; round < ROUNDS; round++) {
+		const [times, bares]: [number[], number[]] = [[], []]
+		for (let at = 0; at < ASKED; at++) {
+			bares.push(await timeOf(bare))
+			times.push(await timeOf(port))
+		}
+		const [time, reference] = [upperQuartile(times), upperQuartile(bares)]
+		if (time < reference * 3 + BEYOND) return
+		seen.push(`${time.toFixed(1)} ms, a bare server ${reference.toFixed(1)} ms`)
+	}
+	assert.unreachable(`answers are late ${when}: ${seen.join('; ')}`)
+}
+
+/** How long a server takes for an answer, in milliseconds. */
+async function timeOf(port: number): Promise<number> {
+	const start = performance.now()
+	assert.is((await ask(port, requestText('GET /now', ['Connection: close']))).status, 200)
+	return performance.now() - start
+}
+
+/** At least a quarter of the numbers are as large. */
+function upperQuartile(numbers: readonly number[]): number {
+	const sorted = numbers.toSorted((one, other) => one - other)
+	return sorted[Math.ceil(sorted.length * 0.75) - 1] ?? Number.NaN
+}
+
+/** Runs `use` beside a server of node's, at whose port nothing is done but to answer. */
+async function besideBare(use: (port: number) => Promise<void>): Promise<void> {
+	const server = createServer((_request, response) => response.end('now')).listen(0, '127.0.0.1')
+	await once(server, 'listening')
+	try {
+		await use((server.address() as AddressInfo).port)
+	} finally {
+		server.closeAllConnections()
+		await new Promise((resolve) => server.close(resolve))
+	}
+}
+
+/** Counts the connections that come from now on. */
+function connectionsTo({ server }: Server): () => number {
+	let count = 0
+	server.on('connection', () => count++)
+	return () => count
+}
+
+function connectionsOf({ server }: Server): Promise<number> {
+	return new Promise((resolve, reject) => {
+		server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
+	})
+}

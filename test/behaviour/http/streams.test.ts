@@ -1,0 +1,333 @@
+/** Answers that come in pieces: records, bytes, and what happens when either side stops. */
+import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import { RestError, RestHandler } from '../../../lib/index.ts'
+import { describe } from '../../helpers/describe.ts'
+import { listening, until } from '../../helpers/listening.ts'
+import { ask, connected, requestText } from '../../helpers/raw.ts'
+import { countRecords } from './records.ts'
+
+const RECORD = 'a'.repeat(1_000)
+
+class Site extends RestHandler {
+	/** What has become of the sources, in order. */
+	readonly events: string[] = []
+	readonly stats = { pulled: 0 }
+
+	get_now() {
+		return 'now'
+	}
+
+	async *get_records(count: string) {
+		try {
+			for (let id = 0; id < Number(count); id++) {
+				this.stats.pulled++
+				yield { id, title: 'An article of some length', created: '2026-11-20T00:00:00.000Z' }
+			}
+		} finally {
+			this.events.push('records closed')
+		}
+	}
+
+	async *get_endless() {
+		try {
+			for (;;) {
+				this.stats.pulled++
+				yield RECORD
+			}
+		} finally {
+			this.events.push('endless closed')
+		}
+	}
+
+	async *get_slow() {
+		const { signal } = this.request
+		signal.addEventListener('abort', () => this.events.push('aborted'))
+		try {
+			for (let at = 0; at < 100; at++) {
+				yield 'a'.repeat(20_000)
+				await sleep(20)
+			}
+		} finally {
+			this.events.push('slow closed')
+		}
+	}
+
+	/** Gives its first record when whoever asked has left. */
+	async *get_tardy() {
+		try {
+			await sleep(100)
+			yield 1
+			yield 2
+		} finally {
+			this.events.push('tardy closed')
+		}
+	}
+
+	async *get_broken(at: string) {
+		for (let id = 0; ; id++) {
+			if (id === Number(at)) throw new Error('cursor lost')
+			yield RECORD
+		}
+	}
+
+	async *get_refused() {
+		if (this.params.length === 0) throw new RestError('forbidden')
+		yield 1
+	}
+
+	async *get_unclosable() {
+		try {
+			for (;;) yield RECORD
+		} finally {
+			this.events.push('unclosable closed')
+			await Promise.reject(new Error('cannot close'))
+		}
+	}
+
+	get_file(name: string) {
+		return createReadStream(name === 'this' ? import.meta.filename : `/nowhere/${name}`)
+	}
+
+	get_bytes(count: string) {
+		const stream = Readable.from(chunks(Number(count)), { objectMode: false })
+		stream.on('close', () => this.events.push('bytes closed'))
+		return stream
+	}
+
+	get_torn() {
+		return Readable.from(torn(), { objectMode: false })
+	}
+
+	get_web() {
+		return new Blob(['of the web']).stream()
+	}
+
+	get_empty() {
+		return Readable.from([], { objectMode: false })
+	}
+
+	get_blank() {
+		this.status(204)
+		return Readable.from(['never sent'], { objectMode: false })
+	}
+}
+
+async function* chunks(count: number) {
+	for (let at = 0; at < count; at++) yield Buffer.alloc(10_000, 'b')
+}
+
+async function* torn() {
+	yield 'a'.repeat(200_000)
+	await sleep(20)
+	throw new Error('disk gone')
+}
+
+describe('records', (test) => {
+	test('are sent as they come, in an array', () =>
+		listening({ '': Site }, {}, async ({ port }) => {
+			const answer = await ask(port, requestText('GET /records/3'))
+			assert.is(answer.headers['transfer-encoding'], 'chunked')
+			assert.is(answer.headers['content-type'], 'application/json; charset=utf-8')
+			const { data } = answer.json() as { data: { id: number }[] }
+			assert.equal(
+				data.map(({ id }) => id),
+				[0, 1, 2],
+			)
+			assert.equal((await ask(port, requestText('GET /records/0'))).json(), { success: true, data: [] })
+		}))
+
+	test('100,000 of them take no more memory than a few', () =>
+		listening({ '': Site }, {}, async ({ port }) => {
+			const { count, growth } = await countRecords(port, '/records/100000')
+			assert.is(count, 100_000)
+			assert.ok(growth < 64 * 1_048_576, `${growth} bytes`)
+		}))
+
+	test('are not pulled on while the reader stops', () => {
+		const site = new Site()
+		return listening({ '': site }, {}, ({ port }) =>
+			connected(port, async (client) => {
+				client.socket.pause()
+				await client.send(requestText('GET /endless'))
+				let before = -1
+				// The kernel takes some megabytes before it says no.
+				await until(async () => {
+					const same = site.stats.pulled === before && before > 0
+					before = site.stats.pulled
+					await sleep(100)
+					return same
+				}, 'an end of pulling')
+				const { pulled } = site.stats
+				assert.ok(pulled < 30_000, `${pulled} kB`)
+				client.socket.resume()
+				await until(() => site.stats.pulled > pulled + 1_000, 'pulling again')
+				assert.equal(site.events, [])
+			}),
+		)
+	})
+
+	test('are closed when the client leaves, and nothing is logged', () =>
+		leave('/endless', ['endless closed']))
+
+	test('that are waited for are told by the signal that the client has left', () =>
+		leave('/slow', ['aborted', 'slow closed']))
+
+	test('are closed when the client leaves before the first', async () => {
+		const site = new Site()
+		await listening({ '': site }, {}, async ({ port }) => {
+			await connected(port, async (client) => {
+				await client.send(requestText('GET /tardy'))
+				await sleep(30)
+			})
+			await until(() => site.events.length > 0, 'the end of the source')
+			assert.equal(site.events, ['tardy closed'])
+		})
+	})
+
+	test('are closed when the client of a pipeline leaves', async () => {
+		const site = new Site()
+		await listening({ '': site }, {}, async ({ port }) => {
+			await connected(port, async (client) => {
+				await client.send(requestText('GET /slow') + requestText('GET /endless'))
+				await client.bytes(1)
+				await sleep(30)
+			})
+			await until(() => site.events.includes('endless closed'), 'the end of the source')
+			await until(() => site.events.includes('slow closed'), 'the end of the source before it')
+		})
+	})
+
+	test('whose source fails while it is closed do not end the process', () =>
+		leave('/unclosable', ['unclosable closed']))
+
+	test('that fail at once are answered as an error', () =>
+		listening({ '': Site }, {}, async ({ port }) => {
+			assert.is((await ask(port, requestText('GET /broken/0'))).status, 500)
+			assert.is((await ask(port, requestText('GET /refused'))).status, 403)
+		}))
+
+	test('that fail later cut the connection, so that the answer does not look whole', () =>
+		listening({ '': Site }, {}, async ({ port, log }) => {
+			await connected(port, async (client) => {
+				await client.send(requestText('GET /broken/100'))
+				await client.closed()
+				const text = client.unread.toString()
+				assert.match(text, 'HTTP/1.1 200')
+				assert.not.match(text, '\r\n0\r\n')
+			})
+			assert.equal(log.messages, ['error: the answer was cut off'])
+			assert.match(String(log.lines[0]?.fields.err), 'cursor lost')
+		}))
+
+	test('reach an HTTP/1.0 client up to the end of the connection', () =>
+		listening({ '': Site }, {}, async ({ port }) => {
+			const answer = await ask(port, 'GET /records/2 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n')
+			assert.is(answer.headers['transfer-encoding'], undefined)
+			assert.is(answer.headers.connection, 'close')
+			assert.is((answer.json() as { data: unknown[] }).data.length, 2)
+		}))
+
+	test('of a HEAD request are not read on', () => {
+		const site = new Site()
+		return listening({ '': site }, {}, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(requestText('HEAD /endless') + requestText('GET /now'))
+				assert.is((await client.response('HEAD')).status, 200)
+				assert.equal((await client.response()).json(), { success: true, data: 'now' })
+				assert.ok(site.stats.pulled <= 1, 'the first tells whether there is an error')
+				assert.equal(site.events, ['endless closed'])
+			}),
+		)
+	})
+
+	function leave(path: string, events: string[]): Promise<void> {
+		const site = new Site()
+		return listening({ '': site }, {}, async ({ port, log }) => {
+			await connected(port, async (client) => {
+				await client.send(requestText(`GET ${path}`))
+				await client.bytes(50_000)
+			})
+			await until(() => site.events.length >= events.length, 'the end of the source')
+			assert.equal(site.events, events)
+			assert.equal(log.messages, [])
+		})
+	}
+})
+
+describe('streams', (test) => {
+	test('a file is sent as it is', () =>
+		listening({ '': Site }, {}, async ({ port }) => {
+			const answer = await ask(port, requestText('GET /file/this'))
+			assert.is(answer.status, 200)
+			assert.is(answer.headers['content-type'], 'application/octet-stream')
+			assert.is(answer.headers['content-security-policy'], 'sandbox')
+			assert.match(answer.body.toString(), 'a file is sent as it is')
+		}))
+
+	test('a file that is not there → 500, and the connection goes on', () =>
+		listening({ '': Site }, {}, ({ port, log }) =>
+			connected(port, async (client) => {
+				await client.send(requestText('GET /file/missing') + requestText('GET /now'))
+				const answer = await client.response()
+				assert.is(answer.status, 500)
+				assert.not.match(answer.body.toString(), 'nowhere')
+				assert.is((await client.response()).status, 200)
+				assert.match(String(log.lines[0]?.fields.err), 'ENOENT')
+			}),
+		))
+
+	test('HEAD of a file sends nothing of it', () =>
+		listening({ '': Site }, {}, async ({ port }) => {
+			assert.is((await ask(port, requestText('HEAD /file/this'), 'HEAD')).status, 200)
+		}))
+
+	test('a stream of the web, an empty one, and one that a status forbids', () =>
+		listening({ '': Site }, {}, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(
+					['/web', '/empty', '/blank', '/now'].map((path) => requestText(`GET ${path}`)).join(''),
+				)
+				assert.is((await client.response()).body.toString(), 'of the web')
+				assert.is((await client.response()).body.length, 0)
+				assert.is((await client.response()).status, 204)
+				assert.equal((await client.response()).json(), { success: true, data: 'now' })
+			}),
+		))
+
+	test('a source that fails within cuts the connection', () =>
+		listening({ '': Site }, {}, async ({ port, log }) => {
+			await connected(port, async (client) => {
+				await client.send(requestText('GET /torn'))
+				await client.closed()
+				assert.not.match(client.unread.toString('latin1').slice(-10), '0\r\n\r\n')
+			})
+			assert.equal(log.messages, ['error: the answer was cut off'])
+		}))
+
+	test('a stream is destroyed when the client leaves', () => {
+		const site = new Site()
+		return listening({ '': site }, {}, async ({ port, log }) => {
+			await connected(port, async (client) => {
+				client.socket.pause()
+				await client.send(requestText('GET /bytes/100000'))
+				await sleep(30)
+			})
+			await until(() => site.events.length > 0, 'the end of the stream')
+			assert.equal(log.messages, [])
+		})
+	})
+
+	test('answers of a pipeline come whole and in order', () =>
+		listening({ '': Site }, {}, ({ port }) =>
+			connected(port, async (client) => {
+				const paths = ['/bytes/50', '/now', '/records/500', '/bytes/3', '/now']
+				await client.send(paths.map((path) => requestText(`GET ${path}`)).join(''))
+				const sizes: number[] = []
+				for (const _ of paths) sizes.push((await client.response()).body.length)
+				assert.equal([sizes[0], sizes[1], sizes[3], sizes[4]], [500_000, 29, 30_000, 29])
+			}),
+		))
+})

@@ -1,0 +1,57 @@
+/** `RedisCache` keeps all that a `Cache` promises, on a real server, by each of the three clients. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import type { Cache } from '../../../lib/cache/cache.ts'
+import { RedisCache } from '../../../lib/cache/redis/redis-cache.ts'
+import { type Case, cacheContract } from '../../../lib/testing/index.ts'
+import { CLIENTS, type ClientName, describeRedis, forget, openClient, type TestClient } from './servers.ts'
+
+/** Cases of a client that are under way at once: they wait for real, 10 s in all. */
+const LANES = 14
+
+const MAX_BYTES = 1_048_576
+
+const PREFIX = `verbena-test:${randomUUID()}:`
+
+/** The cases, each with a client of its own. */
+function casesBy(name: ClientName): Case[] {
+	const opened = new Map<Cache, TestClient>()
+	const make = async () => {
+		const client = openClient(name)
+		// Closed while they are still connecting, some clients leave a handle open.
+		await client.command('PING')
+		const cache = new RedisCache(client.client, { maxBytes: MAX_BYTES, prefix: `${PREFIX}${randomUUID()}:` })
+		opened.set(cache, client)
+		return cache
+	}
+	const close = (cache: Cache) => opened.get(cache)?.close()
+	return cacheContract(make, { bounded: false, advance: setTimeout, slack: 100, maxBytes: MAX_BYTES, close })
+}
+
+describeRedis('RedisCache by the contract', (test) => {
+	const cases = CLIENTS.map((name) => ({ name, cases: casesBy(name) }))
+	const outcomes = new Map<Case, Promise<void>>()
+
+	test.before(() => {
+		for (const { cases: all } of cases) {
+			for (let lane = 0; lane < LANES; lane++) {
+				let before: Promise<unknown> = Promise.resolve()
+				for (const one of all.filter((_, at) => at % LANES === lane)) {
+					const outcome = before.then(() => one.run())
+					outcomes.set(one, outcome)
+					before = outcome.catch(() => {})
+				}
+			}
+		}
+	})
+
+	test.after(async () => {
+		const client = openClient('ioredis')
+		await forget(PREFIX, client)
+		client.close()
+	})
+
+	for (const { name, cases: all } of cases) {
+		for (const one of all) test(`${name}: ${one.name}`, () => outcomes.get(one))
+	}
+})

@@ -1,0 +1,158 @@
+/** Redis for tests: the one that is there, by each of the three clients, and servers of a test's own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import Valkey from 'iovalkey'
+import { createClient } from 'redis'
+import type { RedisClient } from '../../../lib/cache/redis/redis-cache.ts'
+import { describe } from '../../helpers/describe.ts'
+import { freePorts } from '../../helpers/program.ts'
+import { REDIS_PORT, redisIsHere } from '../../helpers/redis.ts'
+
+/** `describe`, where there is a Redis. */
+export const describeRedis: typeof describe = (await redisIsHere()) ? describe : () => {}
+
+export type ClientName = 'ioredis' | 'node-redis' | 'iovalkey'
+export const CLIENTS: readonly ClientName[] = ['ioredis', 'node-redis', 'iovalkey']
+
+/** A client, and what each of the three calls otherwise. */
+export interface TestClient {
+	readonly name: ClientName
+	readonly client: RedisClient
+	/** Any command, past the cache. */
+	command(...args: string[]): Promise<unknown>
+	/** May be called again. */
+	close(): void
+}
+
+/** Who may do what, where it isn't the user of all commands. */
+export interface Login {
+	readonly username: string
+	readonly password: string
+}
+
+/** Opens a client as its documentation does. It need not connect at once, nor be connected when this resolves. */
+export function openClient(name: ClientName, port: number = REDIS_PORT, login?: Login): TestClient {
+	if (name === 'node-redis') {
+		const client = createClient({ socket: { host: '127.0.0.1', port }, ...login })
+		client.on('error', () => {})
+		// Closed while it is connecting, it connects all the same, and would keep this process from its end.
+		client.unref()
+		client.connect().catch(() => {})
+		return {
+			name,
+			client,
+			command: (...args) => client.sendCommand(args),
+			close: () => void (client.isOpen && client.destroy()),
+		}
+	}
+	const options = { host: '127.0.0.1', port, ...login }
+	const client = name === 'ioredis' ? new Redis(options) : new Valkey.Redis(options)
+	client.on('error', () => {})
+	return {
+		name,
+		client,
+		command: (command = '', ...args) => client.call(command, args),
+		close: () => client.disconnect(),
+	}
+}
+
+/** Deletes all keys of a prefix. */
+export async function forget(prefix: string, { command }: TestClient): Promise<void> {
+	let cursor = '0'
+	do {
+		const [next, keys] = (await command('SCAN', cursor, 'MATCH', `${prefix}*`, 'COUNT', '10000')) as [
+			string,
+			string[],
+		]
+		if (keys.length > 0) await command('UNLINK', ...keys)
+		cursor = next
+	} while (cursor !== '0')
+}
+
+/** A server of a test's own. */
+export interface OwnRedis {
+	readonly port: number
+	/** Starts it where it isn't running, with more options; resolves when it answers. */
+	start(...options: string[]): Promise<void>
+	/** Ends it as a power cut does. */
+	kill(): Promise<void>
+	/** Lets it hang, with its connections open, until it is `resume`d. */
+	pause(): void
+	resume(): void
+	remove(): Promise<void>
+}
+
+/** A server of a test's own; keeps nothing on disk unless it is told to. Not running yet. */
+export const ownRedis = (): Promise<OwnRedis> =>
+	ownServer(async (folder, port) => [
+		...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder],
+		...['--save', '', '--appendonly', 'no'],
+	])
+
+/** A Sentinel that looks after the primary at a port, by the name `main`, alone. Not running yet. */
+export const ownSentinel = (primary: number): Promise<OwnRedis> =>
+	ownServer(async (folder, port) => {
+		const file = join(folder, 'sentinel.conf')
+		const lines = [`monitor main 127.0.0.1 ${primary} 1`, 'down-after-milliseconds main 1000']
+		const sentinel = lines.map((line) => `sentinel ${line}`)
+		await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, ...sentinel, ''].join('\n'))
+		return [file, '--sentinel']
+	})
+
+async function ownServer(
+	argumentsOf: (folder: string, port: number) => Promise<readonly string[]>,
+): Promise<OwnRedis> {
+	const folder = await mkdtemp(join(tmpdir(), 'verbena-redis-'))
+	const [port = 0] = await freePorts(1)
+	let child: ChildProcess | undefined
+	const kill = async () => {
+		const server = child
+		child = undefined
+		if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+		const ended = once(server, 'exit')
+		server.kill('SIGKILL')
+		await ended
+	}
+	return {
+		port,
+		kill,
+		async start(...options) {
+			const own = await argumentsOf(folder, port)
+			child = spawn('redis-server', [...own, ...options], { stdio: 'ignore' })
+			while (!(await answers(port))) {
+				const ended = child.exitCode ?? child.signalCode
+				if (ended !== null) throw new Error(`redis-server has ended with ${ended}`)
+				await setTimeout(5)
+			}
+		},
+		pause: () => void child?.kill('SIGSTOP'),
+		resume: () => void child?.kill('SIGCONT'),
+		async remove() {
+			await kill()
+			await rm(folder, { recursive: true, force: true })
+		},
+	}
+}
+
+/** Whether a Redis at a port is up and done loading, be it that it wants a password. */
+async function answers(port: number): Promise<boolean> {
+	const socket = connect(port, '127.0.0.1')
+	// Who closes the connection, or listens there instead of ours, says nothing: then it is asked again.
+	const signal = AbortSignal.timeout(3_000)
+	try {
+		await once(socket, 'connect', { signal })
+		socket.write('PING\r\n')
+		const [bytes] = await once(socket, 'data', { signal })
+		return String(bytes).match(/^(?:\+PONG|-NOAUTH)/) !== null
+	} catch {
+		return false
+	} finally {
+		socket.destroy()
+	}
+}

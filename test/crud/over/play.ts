@@ -1,0 +1,113 @@
+/** Plays sequences of requests in one store, and tells the answers in words that are the same in all of them. */
+import type { InjectedReply, Selection, Values } from '../../../lib/index.ts'
+import { Passing } from '../../testing/broken-models.ts'
+import type { Step } from './any-request.ts'
+import type { Store } from './stores.ts'
+import { type Ask, type Asked, serve } from './things.ts'
+
+/** Most pages that are followed. */
+const MOST_PAGES = 4
+
+/** One answer, with the number of the record in the place of each id. */
+export interface Told {
+	readonly request: string
+	readonly status: number
+	readonly headers: Readonly<Record<string, unknown>>
+	readonly body: unknown
+}
+
+/** Makes records whose first version is the same in all stores. */
+class Beginning extends Passing {
+	override create(values: Values, selection: Selection) {
+		return super.create({ ...values, version: 1 }, selection)
+	}
+}
+
+/** A store that plays; its server stays where the model does. */
+export class Player {
+	readonly store: Store
+	#served: Asked | undefined
+	#model: unknown
+	/** Ids in the order in which they were created. */
+	#ids: string[] = []
+
+	constructor(store: Store) {
+		this.store = store
+	}
+
+	/** Plays a sequence in the empty table. */
+	async play(steps: readonly Step[]): Promise<Told[]> {
+		const model = await this.store.emptied()
+		if (this.#model !== model) this.#served = undefined
+		this.#model = model
+		this.#served ??= serve(new Beginning(model))
+		this.#ids = []
+		const told: Told[] = []
+		for (const step of steps) told.push(...(await this.#step(this.#served.ask, step)))
+		return told
+	}
+
+	async #step(ask: Ask, step: Step): Promise<Told[]> {
+		const url = step.url.replaceAll(/\{\{(\d+)\}\}/g, (_, n: string) => this.#id(Number(n)))
+		const body = step.body?.replaceAll(/"\{\{(\d+)\}\}"/g, (_, n: string) => this.#id(Number(n)))
+		const request = { method: step.method, headers: step.headers, ...(body === undefined ? {} : { body }) }
+		const replies: Told[] = []
+		for (let page = 0, at: string | undefined = url; at !== undefined && page < MOST_PAGES; page++) {
+			const reply = await ask({ ...request, url: at })
+			const { location } = reply.headers
+			if (reply.status === 201 && typeof location === 'string')
+				this.#ids.push(location.slice(location.lastIndexOf('/') + 1))
+			replies.push(this.#told(step, page, reply))
+			at = step.follows ? nextOf(reply) : undefined
+		}
+		return replies
+	}
+
+	#id(n: number): string {
+		return this.#ids[n] ?? `90000000${n}`
+	}
+
+	#told(step: Step, page: number, { status, headers, body, text }: InjectedReply): Told {
+		const { etag, link, location, allow, 'x-total-count': total, 'content-type': type } = headers
+		return {
+			request: `${step.method} ${step.url} ${JSON.stringify(step.headers)} ${step.body ?? ''} page ${page}`,
+			status,
+			headers: {
+				...{ etag, allow, total, type, link: link !== undefined },
+				location: typeof location === 'string' ? this.#nth(location.replace(/^.*\//, '')) : undefined,
+			},
+			body: body.length === 0 ? '' : this.#same(JSON.parse(withoutReference(text()))),
+		}
+	}
+
+	#nth(id: unknown): string {
+		const at = this.#ids.indexOf(String(id))
+		return at === -1 ? `unknown ${id}` : `record ${at}`
+	}
+
+	/** The same value with numbers of records for ids, and nothing of a cursor but that it is there. */
+	#same(value: unknown): unknown {
+		if (Array.isArray(value)) return value.map((one) => this.#same(one))
+		if (typeof value !== 'object' || value === null) return value
+		return Object.fromEntries(
+			Object.entries(value).map(([name, own]) => {
+				if ((name === 'id' || name === 'parent') && typeof own === 'number') return [name, this.#nth(own)]
+				if (name === 'next' && typeof own === 'string') return [name, 'a cursor']
+				if (name === 'requestId') return [name, 'one of its own']
+				return [name, this.#same(own)]
+			}),
+		)
+	}
+}
+
+/** SQLite doesn't say which reference it is that leads nowhere. */
+function withoutReference(text: string): string {
+	return text.replace(
+		'"parent refers to a record that is not there","code":"conflict","details":[{"field":"parent","code":"foreign_key","message":"refers to a record that is not there"}]',
+		'"It does not fit the records that are there","code":"conflict"',
+	)
+}
+
+function nextOf({ headers }: InjectedReply): string | undefined {
+	return /^<(.*)>; rel="next"$/.exec(String(headers.link))?.[1]
+}

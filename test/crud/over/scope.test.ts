@@ -1,0 +1,240 @@
+/** Two owners under `scope()`: neither sees, changes or deletes the other's, over every store. */
+import * as assert from 'uvu/assert'
+import {
+	CrudHandler,
+	type CrudOperation,
+	type CrudValues,
+	createServer,
+	type InjectedReply,
+	type Model,
+} from '../../../lib/index.ts'
+import { describe } from '../../helpers/describe.ts'
+import { openStore, type Store, storesHere } from './stores.ts'
+import { type Asked, allRows, OPTIONS, serve } from './things.ts'
+
+const NOBODY = '900000001'
+
+/** All read, own ones change: the override looks at the record first, as all may. */
+class Shared extends CrudHandler {
+	override scope(operation: CrudOperation): Record<string, unknown> {
+		return operation === 'list' || operation === 'read' ? {} : { owner: this.request.header('x-owner') }
+	}
+
+	override async update(id: string, values: CrudValues) {
+		const before = await this.read(id)
+		return before.version === undefined ? null : super.update(id, values)
+	}
+}
+
+interface Sent {
+	readonly body?: unknown
+	readonly headers?: Readonly<Record<string, string>>
+}
+
+for (const name of await storesHere()) {
+	describe(`two owners over ${name}`, (test) => {
+		let store: Store
+		let model: Model
+		let asked: Asked
+		let [ann, bob]: [string[], string[]] = [[], []]
+
+		const as = (owner: string, request: string, { body, headers = {} }: Sent = {}) => {
+			const [method = '', url = ''] = request.split(' ')
+			const type = body === undefined ? {} : { 'content-type': 'application/json' }
+			const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+			return asked.ask({ method, url, headers: { 'x-owner': owner, ...type, ...headers }, ...sent })
+		}
+		const create = async (owner: string, title: string) => {
+			const reply = await as(owner, 'POST /mine', { body: { title } })
+			assert.is(reply.status, 201)
+			return String(reply.headers.location).replace('/mine/', '')
+		}
+
+		test.before(async () => {
+			store = await openStore(name, 'scope')
+		})
+		test.before.each(async () => {
+			model = await store.emptied()
+			asked = serve(model)
+			ann = [await create('ann', 'a1'), await create('ann', 'a2')]
+			bob = [await create('bob', 'b1'), await create('bob', 'b2')]
+		})
+		test.after(() => store.close())
+
+		test('every verb on the record of another is the 404 of one that is not there', async () => {
+			const before = await allRows(model)
+			const tried: [string, Sent][] = [
+				['GET', {}],
+				['HEAD', {}],
+				['GET', { headers: { 'if-none-match': '"1"' } }],
+				['GET', { headers: { 'if-match': '"9"' } }],
+				['PATCH', { body: { title: 'x' } }],
+				['PATCH', { body: {} }],
+				['PATCH', { body: { title: 'x' }, headers: { 'if-match': '"1"' } }],
+				['PATCH', { body: { title: 'x' }, headers: { 'if-match': '"9"' } }],
+				['PATCH', { body: { title: 'x' }, headers: { 'if-match': '*' } }],
+				['PATCH', { body: { title: 'x' }, headers: { 'if-none-match': '*' } }],
+				['POST', { body: { title: 'x' } }],
+				['PUT', { body: { title: 'x' } }],
+				['PUT', { body: { title: 'x' }, headers: { 'if-match': '"1"' } }],
+				['DELETE', {}],
+				['DELETE', { headers: { 'if-match': '"1"' } }],
+				['DELETE', { headers: { 'if-match': '"9"' } }],
+			]
+			const whole = ({ status, headers, text }: InjectedReply) => {
+				const { date: _, ...others } = headers
+				return `${status} ${JSON.stringify(others)} ${text()}`
+			}
+			for (const [method, sent] of tried) {
+				const other = whole(await as('ann', `${method} /mine/${bob[0]}`, sent))
+				const nothing = whole(await as('ann', `${method} /mine/${NOBODY}`, sent))
+				assert.match(other, /^404 /, `${method} ${JSON.stringify(sent)}`)
+				assert.is(other, nothing, `${method} ${JSON.stringify(sent)}`)
+			}
+			assert.equal(await allRows(model), before)
+		})
+
+		test('lists, counts, searches and filters see one owner alone', async () => {
+			const queries = [
+				...['?limit=5&count=exact', '?search=1%20', '?sort=-title&limit=1', '?title[ne]=zzz'],
+				...[
+					`?id=${bob[0]}`,
+					`?id[in]=${[...ann, ...bob].join()}`,
+					'?filter={"or":[{"title":"b1"},{"title":"a1"}]}',
+				],
+				...['?filter={"not":{"title":"a1"}}', '?filter={"or":[]}', '?filter={"and":[]}', '?id[nin]=1'],
+			]
+			for (const query of queries) {
+				const reply = await as('ann', `GET /mine${query.replaceAll('"', '%22')}`)
+				assert.is(reply.status, 200, query)
+				assert.not.match(reply.text(), /"b\d"/, query)
+			}
+			const counted = await as('ann', 'GET /mine?limit=0')
+			assert.is(counted.headers['x-total-count'], '2')
+			const body = { filter: { or: [{ title: 'b1' }, { title: 'a2' }] } }
+			assert.match(
+				(await as('ann', 'QUERY /mine', { body })).text(),
+				/^\{"success":true,"data":\[\{[^{]*"a2"[^{]*\}\]/,
+			)
+		})
+
+		test("a cursor of one owner's list leads the other to nothing but his own", async () => {
+			const page = await as('ann', 'GET /mine?limit=1')
+			const { next } = (page.json() as { meta: { next: string } }).meta
+			const reply = await as('bob', `GET /mine?limit=5&cursor=${next}`)
+			assert.ok(reply.status === 200 || reply.status === 400)
+			assert.not.match(reply.text(), /"a\d"/)
+		})
+
+		test('nobody creates for, gives to, or takes from another', async () => {
+			for (const [method, id] of [
+				['POST', ''],
+				['PATCH', `/${ann[0]}`],
+				['PUT', `/${ann[0]}`],
+			]) {
+				const reply = await as('ann', `${method} /mine${id}`, { body: { title: 'x', owner: 'bob' } })
+				assert.is(reply.status, 422, `${method}`)
+			}
+			const owners = (await allRows(model)).map(({ title, owner }) => `${title} ${owner}`)
+			assert.equal(owners, ['a1 ann', 'a2 ann', 'b1 bob', 'b2 bob'])
+		})
+
+		test('reads of both at once are answered to each by his own scope', async () => {
+			for (let round = 0; round < 10; round++) {
+				const asks = [...ann, ...bob].flatMap((id) =>
+					['ann', 'bob', 'ann', 'bob'].map(async (owner) => {
+						const { status } = await as(owner, `GET /mine/${id}`)
+						return `${owner} ${id} ${status}`
+					}),
+				)
+				const expected = [...ann, ...bob].flatMap((id) =>
+					['ann', 'bob', 'ann', 'bob'].map(
+						(owner) => `${owner} ${id} ${(owner === 'ann' ? ann : bob).includes(id) ? 200 : 404}`,
+					),
+				)
+				assert.equal(await Promise.all(asks), expected)
+			}
+		})
+
+		test('where all read and own ones change, bob reads what is of ann and changes nothing of it', async () => {
+			const server = createServer({ shared: new Shared(model, OPTIONS) })
+			const before = await allRows(model)
+			const ask = (owner: string, method: string, id = '', sent: Sent = {}) =>
+				server.inject({
+					...{ method, url: `/shared/${id}`, body: sent.body },
+					headers: { 'x-owner': owner, ...sent.headers },
+				})
+			assert.is((await ask('bob', 'GET', ann[0])).status, 200)
+			const many = { 'if-match': '"1", "2"' }
+			for (const method of ['PATCH', 'POST', 'PUT', 'DELETE'])
+				for (const headers of [
+					{},
+					{ 'if-match': '"1"' },
+					many,
+					{ 'if-match': '*' },
+					{ 'if-none-match': '*' },
+				])
+					assert.is((await ask('bob', method, ann[0], { body: { title: 'x' }, headers })).status, 404)
+			assert.is((await ask('bob', 'PATCH', ann[0], { body: {} })).status, 404)
+			assert.equal(await allRows(model), before)
+			assert.is((await ask('ann', 'PATCH', ann[0], { body: { title: 'a3' } })).status, 200)
+			assert.is((await ask('ann', 'DELETE', ann[1])).status, 200)
+			const made = await ask('bob', 'POST', '', { body: { title: 'b3' } })
+			assert.is(made.status, 201)
+			const titles = (await allRows(model)).map(({ title, owner }) => `${title} ${owner}`)
+			assert.equal(titles, ['a3 ann', 'b1 bob', 'b2 bob', 'b3 bob'])
+		})
+
+		test('each deletes his own', async () => {
+			assert.is((await as('ann', `DELETE /mine/${ann[0]}`)).status, 200)
+			assert.is((await as('bob', `DELETE /mine/${bob[0]}`)).status, 200)
+			assert.equal(
+				(await allRows(model)).map(({ title }) => title),
+				['a2', 'b2'],
+			)
+		})
+
+		test('an undefined, or no object, in a scope is a 500 in every verb and touches nothing', async () => {
+			const before = await allRows(model)
+			for (const answer of [
+				{ owner: undefined },
+				{ owner: [undefined] },
+				{ owner: 'ann', status: undefined },
+				undefined,
+				null,
+				'ann',
+				[],
+			]) {
+				class Odd extends CrudHandler {
+					override scope() {
+						// What JavaScript lets through, whatever TypeScript says of it.
+						return answer as Record<string, unknown>
+					}
+				}
+				const server = createServer(
+					{ odd: new Odd(model, OPTIONS) },
+					{ logger: { info() {}, warn() {}, error() {} } },
+				)
+				const headers = { 'content-type': 'application/json' }
+				for (const request of [
+					{ url: '/odd' },
+					{ url: '/odd?limit=0' },
+					{ url: `/odd/${ann[0]}` },
+					{ method: 'POST', url: '/odd', headers, body: '{"title":"x"}' },
+					...['PATCH', 'PUT', 'POST'].map((method) => ({
+						method,
+						url: `/odd/${ann[0]}`,
+						headers,
+						body: '{"title":"x"}',
+					})),
+					{ method: 'DELETE', url: `/odd/${ann[0]}` },
+				]) {
+					const reply = await server.inject(request)
+					assert.is(reply.status, 500, `${JSON.stringify(answer)} ${JSON.stringify(request)}`)
+					assert.not.match(reply.text(), /"a1"|owner|scope/)
+				}
+			}
+			assert.equal(await allRows(model), before)
+		})
+	})
+}

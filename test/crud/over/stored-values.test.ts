@@ -1,0 +1,325 @@
+/**
+ * Values that a table holds though no client of ours could have written them: a walk by cursors meets each record once,
+ * and what a GET shows is taken by PUT and found by a filter.
+ */
+import * as assert from 'uvu/assert'
+import { CrudHandler, type Model } from '../../../lib/index.ts'
+import { MysqlModel } from '../../../lib/models/mysql/model.ts'
+import { PostgresModel } from '../../../lib/models/postgres/model.ts'
+import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
+import { describe } from '../../helpers/describe.ts'
+import { listening } from '../../helpers/listening.ts'
+import { mariadbIsHere, openPool, type Settings } from '../../helpers/mariadb.ts'
+import { type DriverName, driversHere, openDatabase } from '../../helpers/postgres.ts'
+import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
+
+// Both are asked before the first suite is made, which begins to run while anything is waited for.
+const [isMariadbHere, postgresDrivers] = [await mariadbIsHere(), await driversHere()]
+
+/** A type, and values of it as literals of SQL. */
+type Column = readonly [type: string, ...values: string[]]
+
+const MARIADB: readonly Column[] = [
+	['date', "'0000-00-00'", "'2026-00-00'", "'2026-05-00'", "'2026-00-07'", "'2026-05-01'", "'0001-01-01'"],
+	[
+		'datetime(3)',
+		"'0000-00-00'",
+		"'2026-00-00 10:00:00.123'",
+		"'2026-01-02 10:00:00.123'",
+		"'2026-01-02 10:00:00.124'",
+	],
+	['datetime', "'0000-00-00'", "'2026-05-00 23:59:59'", "'9999-12-31 23:59:59'"],
+	['timestamp', "'0000-00-00'", "'2026-01-02 10:00:00'", "'1970-01-02 00:00:01'"],
+	['timestamp(6)', "'0000-00-00'", "'2026-01-02 10:00:00.000001'", "'2026-01-02 10:00:00.000002'"],
+	['time', "'838:59:59'", "'-838:59:59'", "'-00:00:01'", "'24:00:00'", "'100:00:00'", "'00:00:00'"],
+	['time(3)', "'838:59:59.999'", "'-12:30:00.001'", "'-12:30:00'", "'12:30:00.001'"],
+	['bit(64)', '18446744073709551615', '9223372036854775808', '9223372036854775807', '0'],
+	['bigint unsigned', '18446744073709551615', '9223372036854775808', '1'],
+	['decimal(10,2) unsigned zerofill', '12.5', '100', '0'],
+	['decimal(65,30)', '0.000000000000000000000000000001', '-0.000000000000000000000000000001', '0'],
+	['float', '0.1', '-3.4028234e38', '16777216', '1e-30'],
+	['double', '5e-324', '-1.7976931348623157e308', '0.1'],
+	['year', "'0000'", '1901', '2155'],
+	['varchar(20)', "'a'", "'A'", "'a '", "''", "'é'", "'e'"],
+	["enum('b','a','')", "'b'", "'a'", "''"],
+]
+
+const SQLITE: readonly Column[] = [
+	[
+		'int',
+		'1',
+		'-1',
+		'1.5',
+		'9e999',
+		"'abc'",
+		"'2026-01-01'",
+		"x'00ff'",
+		"x''",
+		'9223372036854775807',
+		'1e300',
+	],
+	['bigint', '1', "'abc'", '9223372036854775807', '9223372036854775806', '2.5', "x'00'"],
+	['boolean', '0', '1', '2', "'yes'", '-1'],
+	['real', '0.1', '9e999', '-9e999', "'NaN'", "'abc'", '1e21', "x'ff'", '5e-324'],
+	['decimal(10,2)', '1.1', '1e20', '9223372036854775807', "'abc'", '9e999', '-0.001'],
+	['varchar(20)', "'a'", "x'6162'", "x'ff'", "''", "'A'", "'\u{1f600}'"],
+	['date', "'2026-01-01'", '20260101', "'0000-00-00'", "'now'", '1.5'],
+	['time', "'24:00:00'", "'-1:00'", '5', "'12:00:00'"],
+	[
+		'datetime',
+		"'2026-01-01 00:00:00'",
+		"'2026-01-01T00:00:00.000Z'",
+		'1700000000',
+		'1700000000.123456',
+		"'infinity'",
+		"x'00'",
+	],
+	['uuid', "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'", '5', "'x'"],
+]
+
+const POSTGRES: readonly Column[] = [
+	[
+		'date',
+		"'infinity'",
+		"'-infinity'",
+		"'0044-03-15 BC'",
+		"'4713-01-01 BC'",
+		"'10000-01-01'",
+		"'0001-01-01'",
+	],
+	[
+		'timestamp',
+		"'infinity'",
+		"'-infinity'",
+		"'0044-03-15 12:00:00.000001 BC'",
+		"'0044-03-15 12:00:00 BC'",
+		"'294276-12-31 23:59:59.999999'",
+		"'2026-01-02 10:00:00.000001'",
+		"'2026-01-02 10:00:00.000002'",
+	],
+	[
+		'timestamptz',
+		"'infinity'",
+		"'-infinity'",
+		"'0044-03-15 12:00:00.5Z BC'",
+		"'10000-01-01 00:00:00Z'",
+		"'9999-12-31 23:59:59Z'",
+	],
+	['timestamp(0)', "'infinity'", "'0001-12-31 23:59:59 BC'", "'2026-01-02 10:00:00'"],
+	['time', "'24:00:00'", "'23:59:59.999999'", "'00:00:00'"],
+	['float4', "'NaN'", "'Infinity'", "'-Infinity'", '0.1', "'-0'", '3.4028235e38', '1e-45'],
+	['float8', "'NaN'", "'Infinity'", "'-Infinity'", '5e-324', '-1.7976931348623157e308', '0.1'],
+	['numeric', "'NaN'", "'Infinity'", "'-Infinity'", '1e-400', '1e400', '0.10', '0.1'],
+	['numeric(5,2)', "'NaN'", '999.99', '-0.01', '0'],
+	['numeric(3,-2)', "'NaN'", '99900', '-100', '0'],
+	['numeric(2,4)', '0.0099', '-0.0001', '0'],
+	['money', '-92233720368547758.08', '92233720368547758.07', '0.01'],
+	['int8', '9223372036854775807', '-9223372036854775808', '9007199254740993'],
+	['oid', '4294967295', '0'],
+	['varchar(20)', "'a'", "'A'", "'a '", "''", "'é'"],
+	['char(4)', "'a'", "'A'", "''", "'é'"],
+]
+
+/** Types that nobody can sort by. */
+const POSTGRES_UNORDERED: readonly Column[] = [
+	['timetz', "'24:00:00+00'", "'24:00:00-15:59'", "'23:59:59.999999+15:59'"],
+	['interval', "'-178000000 years'", "'1 mon -1 day 00:00:01'", "'00:00:00.000001'", "'30 days'"],
+	[
+		'bit(64)',
+		`B'${'1'.repeat(64)}'`,
+		`B'1${'0'.repeat(63)}'`,
+		`B'0${'1'.repeat(63)}'`,
+		`B'${'0'.repeat(64)}'`,
+	],
+	['bit', "B'1'", "B'0'"],
+	['varbit', "B''", "B'1'", "B'10'", `B'${'1'.repeat(70)}'`, "B'0'"],
+	['varbit(70)', "B''", `B'${'1'.repeat(70)}'`, "B'0'"],
+	['bytea', "'\\x'", "'\\x00ff'", "'\\xff'"],
+	['daterange', "'[-infinity,infinity)'", "'empty'", "'(,)'", "'[0044-03-15 BC,10000-01-01)'"],
+	['tstzrange', "'[-infinity,infinity]'", "'empty'", '\'(,"0044-03-15 12:00:00.000001Z BC"]\''],
+	['numrange', "'[NaN,NaN]'", "'(-Infinity,Infinity)'", "'[0.10,0.1]'"],
+	['date[]', "'{infinity,-infinity}'", "'{0044-03-15 BC,NULL}'", "'{}'", "'{10000-01-01}'"],
+	[
+		'timestamp[]',
+		"'{infinity,0044-03-15 12:00:00.000001 BC}'",
+		"'{2026-01-02 10:00:00.000001}'",
+		"'{2026-01-02 10:00:00.000002}'",
+	],
+	['float8[]', "'{NaN,Infinity}'", "'{-Infinity,NULL}'", "'{0.1}'"],
+	['int4[]', "'{1,NULL}'", "'{}'", "'[0:1]={1,2}'"],
+]
+
+const VISIBLE = {
+	visible: ['id', 'c'],
+	updatable: ['c'],
+	allow: ['list', 'read', 'update', 'replace'],
+} as const
+
+interface Page {
+	readonly data: readonly { readonly id: number; readonly c: unknown }[]
+	readonly meta: { readonly next: string | null }
+}
+
+async function get(url: URL): Promise<Page> {
+	const response = await fetch(url)
+	const text = await response.text()
+	assert.is(response.status, 200, `${url.search}: ${text}`)
+	return JSON.parse(text)
+}
+
+/** The ids in the order in which a client meets them that takes `limit` at a time. */
+async function walk(site: string, sort: string, limit: number): Promise<number[]> {
+	const ids: number[] = []
+	const url = new URL(`/thing?sort=${sort}&limit=${limit}`, site)
+	for (;;) {
+		const { data, meta } = await get(url)
+		ids.push(...data.map(({ id }) => id))
+		assert.ok(ids.length < 200, `a walk by ${sort} does not end`)
+		if (meta.next === null) return ids
+		url.searchParams.set('cursor', meta.next)
+	}
+}
+
+async function walksAlike(model: Model, count: number, what: string): Promise<void> {
+	await listening({ thing: new CrudHandler(model, VISIBLE) }, {}, async ({ url }) => {
+		for (const sort of ['c', '-c,id']) {
+			const whole = await walk(url, sort, 100)
+			assert.is(new Set(whole).size, count, `${what} by ${sort}`)
+			for (const limit of [1, 4])
+				assert.equal(await walk(url, sort, limit), whole, `${what} by ${sort}, ${limit}`)
+		}
+	})
+}
+
+/** What is shown of each record is put back, and found. */
+async function takesBack(model: Model, what: string, isCompared = true): Promise<void> {
+	await listening({ thing: new CrudHandler(model, VISIBLE) }, {}, async ({ url }) => {
+		const { data } = await get(new URL('/thing?limit=100', url))
+		for (const { id, c } of data) {
+			const response = await fetch(new URL(`/thing/${id}`, url), {
+				method: 'PUT',
+				headers: { 'content-type': 'application/json' },
+				body: JSON.stringify({ id, c }),
+			})
+			const text = await response.text()
+			assert.is(response.status, 200, `${what} ${c}: ${text}`)
+			assert.equal(JSON.parse(text).data, { id, c }, what)
+			if (c === null || !isCompared) continue
+			const found = await get(new URL(`/thing?limit=100&c=${encodeURIComponent(String(c))}`, url))
+			assert.ok(
+				found.data.some((one) => one.id === id),
+				`${what} ${c} is not found`,
+			)
+		}
+	})
+}
+
+const SESSIONS: readonly Settings[] = [{}, { time_zone: '+05:30', sql_mode: 'TRADITIONAL' }]
+
+function onMariadb(settings: Settings): void {
+	const modes = settings.sql_mode ?? 'its own modes'
+	describe(`stored values of MariaDB, in sessions of ${modes}`, (test) => {
+		const pool = openPool(settings)
+		const plain = openPool({ sql_mode: '' })
+		test.after(async () => {
+			await pool.end()
+			await plain.end()
+		})
+		for (const [at, [type, ...values]] of MARIADB.entries())
+			test(`${type}: pages meet each record once, and what is shown is taken back`, async () => {
+				const table = `stored_values_${process.pid}_${at}`
+				const holds = [...values, ...values, ...(type.startsWith('timestamp') ? [] : ['null'])]
+				const nullness = type.startsWith('timestamp') ? 'not null default 0' : 'null'
+				await plain.query(`create table ${table} (id int primary key auto_increment, c ${type} ${nullness})`)
+				try {
+					for (const value of holds) await plain.query(`insert into ${table} (c) values (${value})`)
+					const model = await MysqlModel.open(pool, table, { timeoutSeconds: 60, bigint: 'string' })
+					await walksAlike(model, holds.length, type)
+					// MariaDB's own rule, NO_ZERO_DATE, says that these are not to be written; a float has fewer digits than its JSON.
+					if (settings.sql_mode === undefined && type !== 'float') await takesBack(model, type)
+				} finally {
+					await plain.query(`drop table ${table}`)
+				}
+			})
+	})
+}
+
+for (const { name, open } of sqliteDrivers)
+	describe(`stored values of SQLite, by ${name}`, (test) => {
+		for (const [type, ...values] of SQLITE)
+			(open === undefined ? test.skip : test)(
+				`${type}: pages meet each record once, whatever it holds`,
+				async () => {
+					const database = opened(open)
+					try {
+						database.exec(`create table thing (id integer primary key, c ${type})`)
+						for (const value of [...values, ...values, 'null'])
+							database.exec(`insert into thing (c) values (${value})`)
+						const model = await SqliteModel.open(database, 'thing', { bigint: 'string' })
+						await walksAlike(model, values.length * 2 + 1, type)
+					} finally {
+						database.close()
+					}
+				},
+			)
+	})
+
+function onPostgres(name: DriverName, settings: Readonly<Record<string, string>>): void {
+	describe(`stored values of PostgreSQL, by ${name}`, (test) => {
+		let opened: Awaited<ReturnType<typeof openDatabase>>
+		test.before(async () => {
+			opened = await openDatabase(name, settings)
+		})
+		test.after(() => opened.close())
+		for (const [at, [type, ...values]] of [...POSTGRES, ...POSTGRES_UNORDERED].entries())
+			test(`${type}: pages meet each record once, and what is shown is taken back`, async () => {
+				const isOrdered = at < POSTGRES.length
+				const table = `stored_values_${process.pid}_${at}`
+				const holds = [...values, ...values, 'null']
+				const rows = holds.map((value) => `(${value})`).join(', ')
+				await opened.exec(`create unlogged table ${table} (id serial primary key, c ${type})`)
+				try {
+					await opened.exec(`insert into ${table} (c) values ${rows}`)
+					const options = { timeoutSeconds: 60, bigint: 'string' } as const
+					const model = await PostgresModel.open(opened.database, table, options)
+					if (isOrdered) await walksAlike(model, holds.length, type)
+					await takesBack(model, type, isOrdered)
+				} finally {
+					await opened.exec(`drop table ${table}`)
+				}
+			})
+
+		test('a decimal of more digits than its column is 422, and can be filtered by', async () => {
+			const table = `stored_values_${process.pid}_digits`
+			await opened.exec(`create table ${table} (id serial primary key, c numeric(5,2));
+				insert into ${table} (c) values (1.25)`)
+			try {
+				const model = await PostgresModel.open(opened.database, table, { timeoutSeconds: 60 })
+				await listening({ thing: new CrudHandler(model, VISIBLE) }, {}, async ({ url }) => {
+					const put = (c: unknown) =>
+						fetch(new URL('/thing/1', url), {
+							method: 'PUT',
+							headers: { 'content-type': 'application/json' },
+							body: JSON.stringify({ c }),
+						})
+					for (const c of ['1.005', 1.005, '1000', '-1000.00', '0.001', 'Infinity'])
+						assert.is((await put(c)).status, 422, String(c))
+					const { data } = await get(new URL('/thing?c=1.25&c[lt]=123456.789&c[gt]=1.24999', url))
+					assert.equal(data, [{ id: 1, c: '1.25' }])
+					for (const c of ['-999.99', '1.500', 7]) assert.is((await put(c)).status, 200, String(c))
+				})
+			} finally {
+				await opened.exec(`drop table ${table}`)
+			}
+		})
+	})
+}
+
+/** A session whose texts of dates and intervals are read and written in another way. */
+const ELSEWHERE = { TimeZone: 'Asia/Kathmandu', DateStyle: 'SQL, DMY', IntervalStyle: 'sql_standard' }
+
+/** Where the server is, PGlite, which is a slow copy of it, shows nothing else. */
+const onServer = postgresDrivers.filter((name) => name !== 'PGlite')
+for (const name of onServer.length > 0 ? onServer : postgresDrivers)
+	onPostgres(name, { synchronous_commit: 'off', ...(name === 'postgres.js' ? ELSEWHERE : {}) })
+if (isMariadbHere) SESSIONS.forEach(onMariadb)

@@ -1,0 +1,56 @@
+/** Pages that are more than one text can be: refused in words, and the server goes on. */
+import * as assert from 'uvu/assert'
+import { CrudHandler, type Model } from '../../../lib/index.ts'
+import { PostgresModel } from '../../../lib/models/postgres/model.ts'
+import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
+import { asking } from '../../helpers/asking.ts'
+import { describe } from '../../helpers/describe.ts'
+import { databaseLater, driversHere } from '../../helpers/postgres.ts'
+import { sqliteDrivers } from '../../helpers/sqlite.ts'
+
+const TABLE = 'crudover_too_large'
+const RECORDS = 100
+/** In JSON each of its characters takes six bytes. */
+const BYTES = 500_000
+
+async function refused(model: Model): Promise<void> {
+	const handler = new CrudHandler(model, { visible: 'all', maxLimit: RECORDS, maxPageBytes: 268_435_456 })
+	const { said, ask } = asking({ notes: handler })
+	assert.is(
+		await said(`/notes?limit=${RECORDS}`),
+		'400 {"success":false,"error":"This page would have more than 268435456 bytes: ask for fewer records by limit, or for fewer fields by fields","code":"too_large","details":[{"field":"limit","code":"max","message":"is more than one answer can hold of these records"}]}',
+	)
+	assert.is((await ask('/notes?limit=10&fields=text')).body.length > 10 * BYTES * 6, true)
+	assert.is((await ask('/notes/5?fields=id')).status, 200)
+}
+
+describe('pages that are too large, of SQLite', (test) => {
+	for (const { name, open } of sqliteDrivers) {
+		if (open === undefined) continue
+		test(`by ${name} are refused`, async () => {
+			const database = open()
+			database.exec(`create table ${TABLE} (id integer primary key, text text not null)`)
+			database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${RECORDS})
+				insert into ${TABLE} select i, replace(hex(zeroblob(${BYTES / 2})), '0', char(1)) from n`)
+			await refused(await SqliteModel.open(database, TABLE))
+			database.close()
+		})
+	}
+})
+
+for (const name of await driversHere())
+	describe(`pages that are too large, of PostgreSQL by ${name}`, (test) => {
+		test('are refused', async () => {
+			const { database, exec, close } = await databaseLater(name, {}, {})()
+			await exec(
+				`drop table if exists ${TABLE}; create table ${TABLE} (id int primary key, text text not null);
+				insert into ${TABLE} select i, repeat(chr(1), ${BYTES}) from generate_series(1, ${RECORDS}) i`,
+			)
+			try {
+				await refused(await PostgresModel.open(database, TABLE, { timeoutSeconds: 60 }))
+			} finally {
+				await exec(`drop table ${TABLE}`)
+				await close()
+			}
+		})
+	})

@@ -1,0 +1,454 @@
+import fc from 'fast-check'
+import * as assert from 'uvu/assert'
+import { z } from 'zod'
+import { orNull } from '../../lib/crud/field-schema.ts'
+import { crudShape } from '../../lib/crud/shape.ts'
+import { FACTS } from '../../lib/crud/view.ts'
+import {
+	CrudHandler,
+	type CrudOperation,
+	type CrudOptions,
+	type CrudQuery,
+	MemoryModel,
+} from '../../lib/index.ts'
+import type { JsonSchema } from '../../lib/validate/schema/json-schema.ts'
+import type { BodyShape, Shape } from '../../lib/validate/schema/shape.ts'
+import { asking } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+import { ajv } from '../openapi/ajv.ts'
+
+const ALL = ['list', 'read', 'create', 'update', 'replace', 'remove'] as const
+
+function model(name = 'blog_article'): MemoryModel {
+	return new MemoryModel(name, {
+		key: 'id',
+		fields: {
+			id: 'integer',
+			title: { type: 'text', maxLength: 5 },
+			state: { type: 'text', choices: ['draft', 'public'], default: 'draft' },
+			note_text: { type: 'text', nullable: true },
+			rank: { type: 'integer', min: 0, max: 9, nullable: true },
+			stock: { type: 'bigint', nullable: true },
+			code: { type: 'bigint', asText: true, nullable: true },
+			ratio: { type: 'float', nullable: true },
+			price: { type: 'decimal', nullable: true },
+			done: { type: 'boolean', default: false },
+			token: { type: 'uuid', nullable: true },
+			day: { type: 'date', nullable: true },
+			clock: { type: 'time', nullable: true },
+			at: { type: 'timestamp', nullable: true },
+			extra: { type: 'json', nullable: true },
+			data: { type: 'bytes', nullable: true },
+			secret: { type: 'text', nullable: true },
+			owner: { type: 'text', default: 'nobody' },
+			version: { type: 'integer', default: 1 },
+		},
+		rows: [{ title: 'First' }],
+	})
+}
+
+const OPTIONS: CrudOptions = {
+	columns: { note: 'note_text' },
+	visible: [
+		...['id', 'title', 'state', 'note', 'rank', 'stock', 'code', 'ratio', 'price', 'done', 'token', 'day'],
+		...['clock', 'at', 'extra', 'data', 'owner'],
+	],
+	updatable: [
+		...['title', 'state', 'note', 'rank', 'stock', 'code', 'ratio', 'price', 'done', 'token', 'day'],
+		...['clock', 'at', 'extra', 'data', 'secret'],
+	],
+	allow: ALL,
+}
+
+function shapeOf(operation: CrudOperation, options: Partial<CrudOptions> = {}, over = model()): Shape {
+	return crudShape(new CrudHandler(over, { ...OPTIONS, ...options })[FACTS], undefined, operation)
+}
+
+function bodyOf(operation: CrudOperation, options: Partial<CrudOptions> = {}): BodyShape {
+	const { body } = shapeOf(operation, options)
+	if (body === undefined) throw new Error(`${operation} has no body`)
+	return body
+}
+
+function propertyOf({ properties = {} }: JsonSchema = {}, name: string): JsonSchema | undefined {
+	return properties[name]
+}
+
+describe('a record’s schema', (test) => {
+	test('is named by its model, and has each visible field as it is answered', () => {
+		assert.equal(shapeOf('read').answer.schema, {
+			title: 'BlogArticle',
+			type: 'object',
+			properties: {
+				id: { type: 'integer', readOnly: true },
+				title: { type: 'string', maxLength: 5 },
+				state: { type: 'string', enum: ['draft', 'public'] },
+				note: { type: ['string', 'null'] },
+				rank: { type: ['integer', 'null'], minimum: 0, maximum: 9 },
+				stock: { type: ['integer', 'null'], format: 'int64' },
+				code: { type: ['string', 'null'], format: 'int64', pattern: '^-?(?:0|[1-9]\\d*)$' },
+				ratio: {
+					anyOf: [
+						{ type: 'number' },
+						{ type: 'string', enum: ['NaN', 'Infinity', '-Infinity'] },
+						{ type: 'null' },
+					],
+				},
+				price: { type: ['string', 'null'], format: 'decimal' },
+				done: { type: 'boolean' },
+				token: { type: ['string', 'null'], format: 'uuid' },
+				day: { type: ['string', 'null'], format: 'date' },
+				clock: { type: ['string', 'null'], format: 'time-local' },
+				at: { type: ['string', 'null'], format: 'date-time' },
+				extra: {},
+				data: { type: ['string', 'null'], contentEncoding: 'base64' },
+				owner: { type: 'string', readOnly: true },
+			},
+			required: OPTIONS.visible,
+		})
+	})
+
+	test('is of each item of a list', () => {
+		const { schema, isPage } = shapeOf('list').answer
+		assert.is(isPage, true)
+		assert.equal(schema, { type: 'array', items: shapeOf('read').answer.schema })
+	})
+
+	const names: [string, string, string][] = [
+		['article', 'Article', 'List articles'],
+		['blog_category', 'BlogCategory', 'List blog categories'],
+		['app.Authors', 'Authors', 'List authors'],
+		['orderItems', 'OrderItems', 'List order items'],
+		['day', 'Day', 'List days'],
+		['!', 'Record', 'List records'],
+		['2026_sales', 'Record2026Sales', 'List 2026 sales'],
+		['Müller', 'Muller', 'List müllers'],
+		['日本', 'Record', 'List 日本'],
+	]
+	for (const [name, title, summary] of names) {
+		test(`of ${name} is called ${title}`, () => {
+			assert.is(shapeOf('read', {}, model(name)).answer.schema.title, title)
+			assert.is(shapeOf('list', {}, model(name)).summary, summary)
+		})
+	}
+
+	test('is anything where a subclass answers or strips', () => {
+		class Own extends CrudHandler {
+			override read() {
+				return { own: true }
+			}
+		}
+		class Stripped extends CrudHandler {
+			override stripObject() {
+				return 'nothing'
+			}
+		}
+		const shape = (type: typeof CrudHandler, operation: CrudOperation) =>
+			crudShape(new type(model(), OPTIONS)[FACTS], undefined, operation).answer
+		assert.equal(shape(Own, 'read').schema, {})
+		assert.is(shape(Own, 'read').isOpen, true)
+		assert.is(shape(Own, 'update').schema.title, 'BlogArticle')
+		assert.equal(shape(Stripped, 'read').schema, {})
+		assert.equal(shape(Stripped, 'list').schema, { type: 'array', items: {} })
+	})
+
+	test('is a page of records where a subclass answers lists, unless its docs say otherwise', async () => {
+		class Own extends CrudHandler {
+			override list(query?: Partial<CrudQuery>) {
+				return super.list(query)
+			}
+		}
+		const { schema, isPage, key, isOpen } = crudShape(
+			new Own(model(), OPTIONS)[FACTS],
+			undefined,
+			'list',
+		).answer
+		assert.equal([schema.items?.title, isPage, key, isOpen], ['BlogArticle', true, 'id', true])
+		class Counting extends Own {
+			override docs = { list: { answer: z.object({ count: z.number() }) } }
+		}
+		class Some extends Own {
+			override docs = { list: { answer: z.array(z.string()) } }
+		}
+		const isPaged = async (handler: CrudHandler) => {
+			const { server } = asking({ own: handler }, { openapi: { title: 'T' } })
+			const { text } = await server.inject({ url: '/openapi.json' })
+			return /"required":\["success","data","meta"\]/.test(text())
+		}
+		assert.is(await isPaged(new Own(model(), OPTIONS)), true)
+		assert.is(await isPaged(new Counting(model(), OPTIONS)), false)
+		assert.is(await isPaged(new Some(model(), OPTIONS)), true)
+	})
+})
+
+describe('the body of a write', (test) => {
+	test('has what may be written, and what may stand beside it; nothing hidden, no names of columns', () => {
+		const { schema, required, types } = bodyOf('create')
+		assert.is(schema.title, 'BlogArticleCreate')
+		assert.equal(Object.keys(schema.properties ?? {}), [...(OPTIONS.updatable ?? []), ...['id', 'owner']])
+		assert.equal(schema.required, ['title'])
+		assert.is(schema.additionalProperties, false)
+		assert.equal(propertyOf(schema, 'owner'), { readOnly: true })
+		assert.is(required, true)
+		assert.equal(types, ['application/json'])
+	})
+
+	test('is a form too where nothing in it is JSON', () => {
+		const { types } = bodyOf('create', { updatable: ['title', 'rank'] })
+		assert.equal(types, ['application/json', 'application/x-www-form-urlencoded'])
+	})
+
+	test('of a change requires nothing, of a replacement what has no default and is seen', () => {
+		const rules = { note: ['required'], secret: ['required'] } as const
+		const { body: update } = shapeOf('update', { rules })
+		const { body: replace } = shapeOf('replace', { rules })
+		assert.is(update?.schema.required, undefined)
+		assert.is(update?.required, false)
+		assert.equal(replace?.schema.required, ['title', 'note'])
+	})
+
+	const table: [string, CrudOptions['rules'] & object, string, JsonSchema][] = [
+		[
+			'both lengths hold',
+			{ title: [{ min: 1, max: 9 }] },
+			'title',
+			{ type: 'string', maxLength: 5, minLength: 1 },
+		],
+		['the shorter one holds', { title: ['string', { max: 3 }] }, 'title', { type: 'string', maxLength: 3 }],
+		[
+			'null stays where nothing forbids it',
+			{ note: [{ min: 1 }] },
+			'note',
+			{ type: ['string', 'null'], minLength: 1 },
+		],
+		['required forbids null', { note: ['required', 'string'] }, 'note', { type: 'string' }],
+		[
+			'nullable allows it again',
+			{ note: ['required', 'nullable', 'string'] },
+			'note',
+			{ type: ['string', 'null'] },
+		],
+		[
+			'a column that is not null has no null',
+			{ title: ['nullable', 'string'] },
+			'title',
+			{ type: 'string', maxLength: 5 },
+		],
+		[
+			'choices are those of both',
+			{ state: [{ in: ['public', 'gone'] }] },
+			'state',
+			{ type: 'string', enum: ['public'] },
+		],
+		[
+			'a number has bounds of both',
+			{ rank: ['number', { min: 3 }] },
+			'rank',
+			{ type: ['integer', 'null'], minimum: 3, maximum: 9 },
+		],
+		[
+			'JSON is what its rules say',
+			{ extra: [{ of: ['integer'] }] },
+			'extra',
+			{ type: ['array', 'null'], items: { type: 'integer' } },
+		],
+		[
+			'a schema holds as well',
+			{ title: z.string().min(2) },
+			'title',
+			{ type: 'string', maxLength: 5, minLength: 2 },
+		],
+		[
+			'what can’t be one is both',
+			{ title: ['integer'] },
+			'title',
+			{ allOf: [{ type: 'string', maxLength: 5 }, { type: 'integer' }] },
+		],
+	]
+	for (const [name, rules, field, expected] of table) {
+		test(`by rules: ${name}`, () => {
+			assert.equal(propertyOf(shapeOf('create', { rules }).body?.schema, field), expected)
+		})
+	}
+
+	test('fills in a default in a new record, and leaves out none in a change', () => {
+		const rules = { title: ['string', { default: 'new' }] } as const
+		assert.equal(shapeOf('create', { rules }).body?.schema.required, undefined)
+		assert.is(propertyOf(shapeOf('create', { rules }).body?.schema, 'title')?.default, 'new')
+		assert.is(propertyOf(shapeOf('update', { rules }).body?.schema, 'title')?.default, undefined)
+		const filled = { title: z.string().default('new') }
+		assert.equal(shapeOf('create', { rules: filled }).body?.schema.required, undefined)
+	})
+})
+
+describe('what goes with an operation', (test) => {
+	test('are conditions, where records have a version', () => {
+		const of = (operation: CrudOperation) => {
+			const { headers, answer, refusals } = shapeOf(operation, { version: 'version' })
+			return [operation, headers, answer.status, answer.headers, refusals]
+		}
+		assert.equal(ALL.map(of), [
+			['list', [], 200, ['Link', 'X-Total-Count'], []],
+			['read', ['If-None-Match'], 200, ['ETag'], [404]],
+			['create', [], 201, ['Location', 'ETag'], [409, 422]],
+			['update', ['If-Match'], 200, ['ETag'], [404, 409, 412, 422]],
+			['replace', ['If-Match'], 200, ['ETag'], [404, 409, 412, 422]],
+			['remove', ['If-Match'], 200, [], [404, 409, 412]],
+		])
+		assert.equal(shapeOf('update').headers, [])
+		assert.equal(shapeOf('update').refusals, [404, 409, 422])
+	})
+
+	test('is 403 within a scope that could be left', () => {
+		class Own extends CrudHandler {
+			override scope() {
+				return { owner: 'ann' }
+			}
+		}
+		const facts = new Own(model(), OPTIONS)[FACTS]
+		assert.equal(crudShape(facts, undefined, 'create').refusals, [403, 409, 422])
+		assert.equal(crudShape(facts, undefined, 'read').refusals, [404])
+	})
+
+	test('is If-None-Match where a record can be made under a key of the client’s', () => {
+		assert.equal(shapeOf('create', { creatable: ['id', 'title'] }).headers, ['If-None-Match'])
+	})
+
+	test('is an id as its key is', () => {
+		assert.equal(shapeOf('read').params, [{ type: 'integer' }])
+		assert.equal(shapeOf('list').params, [])
+	})
+
+	test('is a bigint a number or its digits, as the id of a record that was read is', () => {
+		const over = new MemoryModel('thing', { key: 'id', fields: { id: 'bigint' } })
+		const facts = new CrudHandler(over, { visible: 'all' })[FACTS]
+		// Not as a list of types: swagger-ui sends no parameter of one.
+		const digits = { type: 'string', pattern: '^-?(?:0|[1-9]\\d*)$' }
+		const bigint = { anyOf: [{ type: 'integer', format: 'int64' }, digits] }
+		assert.equal(crudShape(facts, undefined, 'read').params, [bigint])
+		const { query } = crudShape(facts, undefined, 'list')
+		assert.equal(query.find(({ name }) => name === 'id[gt]')?.schema, bigint)
+	})
+
+	test('are parameters of a record: its fields', () => {
+		const { query } = shapeOf('read', { visible: ['id', 'title'] })
+		assert.equal(query, [
+			{
+				...{ name: 'fields', required: false, role: 'fields', written: 'joined' },
+				schema: { type: 'array', items: { type: 'string', enum: ['id', 'title'] }, minItems: 1 },
+				description: 'The fields to answer, alone: all of them by default',
+			},
+		])
+	})
+
+	test('are parameters of a list: only those that it takes', () => {
+		const names = (options: Partial<CrudOptions>) => shapeOf('list', options).query.map(({ name }) => name)
+		assert.equal(names({ visible: ['id', 'extra'], sortable: [], filterable: [] }), [
+			...['limit', 'offset', 'cursor', 'count', 'fields'],
+		])
+		assert.equal(
+			names({ visible: ['title', 'note', 'done'], searchable: ['title'], filterable: ['note', 'done'] }),
+			[
+				...['limit', 'offset', 'cursor', 'count', 'sort', 'fields', 'search', 'filter'],
+				...['note', 'note[ne]', 'note[in]', 'note[nin]', 'note[null]', 'note[gt]', 'note[gte]', 'note[lt]'],
+				...['note[lte]', 'note[between]', 'note[contains]', 'note[startsWith]', 'note[endsWith]'],
+				...['note[ieq]', 'note[icontains]', 'note[istartsWith]', 'note[iendsWith]'],
+				...['done', 'done[ne]', 'done[in]', 'done[nin]'],
+			],
+		)
+	})
+
+	test('are parameters of a list: none that it leaves to others', () => {
+		const { query } = shapeOf('list', {
+			ignoreQuery: ['title', 'offset', 'rank[gt]'],
+			filterable: ['title', 'rank'],
+		})
+		const names = query.map(({ name }) => name)
+		assert.equal(
+			['title', 'offset', 'rank[gt]', 'title[ne]', 'limit', 'rank'].filter((name) => names.includes(name)),
+			['title[ne]', 'limit', 'rank'],
+		)
+	})
+
+	test('is a field of a parameter’s name behind its operator alone', () => {
+		const over = new MemoryModel('thing', { key: 'id', fields: { id: 'integer', limit: 'boolean' } })
+		const handler = new CrudHandler(over, { visible: 'all', filterable: ['limit'] })
+		const names = crudShape(handler[FACTS], undefined, 'list').query.map(({ name }) => name)
+		assert.equal(names.slice(-4), ['limit[eq]', 'limit[ne]', 'limit[in]', 'limit[nin]'])
+	})
+})
+
+/** Values of which some fit each type; those that JSON Schema can't tell apart are left out. */
+const value = fc.oneof(
+	fc.constantFrom(null, true, false, 0, -1, 5, 9, 10, 1.5, 9007199254740991),
+	fc.constantFrom('', 'a', 'abcde', 'abcdef', '👍👍👍👍👍', 'draft', 'public', '12', '12.50', '1.', 'NaN'),
+	fc.constantFrom('2026-11-20', '2026-02-30', '13:45:00', '25:00:00', '2026-11-20T13:45:00Z', 'SGk='),
+	fc.constantFrom('5f3c1f8e-0000-4000-8000-000000000000'),
+	fc.constantFrom<unknown>([], [1], ['a'], {}, { a: 1 }),
+)
+const NAMES = [...(OPTIONS.updatable ?? []), 'owner', 'version', 'note_text', 'nothing']
+/** What all of them demand. */
+const WHOLE = { title: 'New', note: 'ok' }
+const body = fc
+	.tuple(
+		fc.constantFrom({}, WHOLE, WHOLE, WHOLE, WHOLE),
+		fc.dictionary(fc.constantFrom(...NAMES), value, { maxKeys: 3 }),
+	)
+	.map(([first, rest]) => ({ ...first, ...rest }))
+
+describe('bodies by their schema, compared with what is taken', (test) => {
+	const rules: CrudOptions['rules'] = {
+		note: ['required', 'nullable', { min: 2 }],
+		rank: ['integer', { min: 2 }],
+		price: ['string'],
+		extra: [{ of: ['integer'] }],
+		secret: z.string().min(2).nullable().optional(),
+	}
+	for (const [kind, request, options] of [
+		['create', 'POST /article', {}],
+		['update', 'PATCH /article/1', {}],
+		['replace', 'PUT /article/1', {}],
+		['create', 'POST /article', { rules }],
+		['update', 'PATCH /article/1', { rules }],
+		['replace', 'PUT /article/1', { rules }],
+	] as const) {
+		test(`${kind}${'rules' in options ? ' with rules' : ''}: the same ones`, async () => {
+			const { ask } = asking({ article: new CrudHandler(model(), { ...OPTIONS, ...options }) })
+			const isFine = ajv().compile(shapeOf(kind, options).body?.schema ?? {})
+			const tally = { fine: 0, wrong: 0 }
+			await fc.assert(
+				fc.asyncProperty(body, async (values) => {
+					const reply = await ask(request, { body: values })
+					const expected = reply.status < 300
+					// That a text is base64 is said by `contentEncoding`, which validators don't look at.
+					if ('data' in values && typeof values.data === 'string') return
+					tally[expected ? 'fine' : 'wrong']++
+					assert.is(
+						isFine(values),
+						expected,
+						JSON.stringify([values, JSON.parse(reply.text()), isFine.errors]),
+					)
+				}),
+				{ numRuns: 300 },
+			)
+			assert.ok(tally.fine > 20 && tally.wrong > 20, JSON.stringify(tally))
+		})
+	}
+})
+
+describe('crud/field-schema: a field that can be null', (test) => {
+	const table: [string, JsonSchema, JsonSchema][] = [
+		['a type', { type: 'string' }, { type: ['string', 'null'] }],
+		['choices', { type: 'string', enum: ['a'] }, { type: ['string', 'null'], enum: ['a', null] }],
+		['choices of any type', { enum: ['a', 1] }, { enum: ['a', 1, null] }],
+		['one of several', { anyOf: [{ type: 'string' }] }, { anyOf: [{ type: 'string' }, { type: 'null' }] }],
+	]
+	for (const [what, schema, expected] of table)
+		test(`${what} has null beside it`, () => assert.equal(orNull(schema), expected))
+
+	test('null is taken by the description of a nullable field with choices', () => {
+		const schema = orNull({ type: 'string', enum: ['draft', 'public'] })
+		const isFine = ajv().compile(schema)
+		assert.equal([isFine(null), isFine('draft'), isFine('gone')], [true, true, false])
+	})
+})

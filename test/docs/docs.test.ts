@@ -1,0 +1,303 @@
+/**
+ * What the documentation shows is tried: its programs compile and run, its curl lines print what it says, its
+ * links lead somewhere. The kinds of code blocks:
+ *
+ *   ```ts           a program, run as it is ('verbena' and its subpaths are the sources)
+ *   ```ts a/b.ts    a module of that name beside the page's programs, which import or load it
+ *   ```ts members   members of a handler, which is mounted at `api`
+ *   ```console      curl lines for the program above, with what they print
+ *   ```text         what the program above prints
+ *   ```sh           commands for the reader; npm scripts in them exist
+ *   ```js           a program with a library that we don't have, which a `.long.ts` runs
+ *   ```nginx, haproxy, ini of docs/deployment.md: `deployment/` runs them
+ *   ```json, css …  are not looked at
+ *
+ * The tutorial is one program that grows: `tutorial.long.ts` runs its blocks, and `tutorial/page.ts` says how they are
+ * marked. Its links, npm scripts and kinds of blocks are checked here.
+ */
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { settingsOf } from '../../lib/server/options.ts'
+import { selfSigned } from '../helpers/certificate.ts'
+import { describe } from '../helpers/describe.ts'
+import { freePorts, ROOT, run, runAll } from '../helpers/program.ts'
+import { REDIS_PORT } from '../helpers/redis.ts'
+import { assertPrints, commandsOf, elsewhere, replay } from '../helpers/session.ts'
+import { rowsOf } from '../helpers/tables.ts'
+import { stepsOf, PAGE as TUTORIAL } from './tutorial/page.ts'
+
+interface Block {
+	readonly page: string
+	/** Line of its first fence. */
+	readonly line: number
+	readonly kind: string
+	readonly code: string
+}
+
+/** A program of the documentation, and the blocks that say what it does. */
+interface Program {
+	readonly block: Block
+	readonly says: Block[]
+	readonly file: string
+}
+
+const pages = [
+	...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'],
+	...readdirSync(`${ROOT}/docs`)
+		.filter((name) => name.endsWith('.md'))
+		.map((name) => `docs/${name}`),
+]
+
+function textOf(page: string): string {
+	return readFileSync(`${ROOT}/${page}`, 'utf8')
+}
+
+function blocksOf(page: string): Block[] {
+	const text = textOf(page)
+	return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map((match) => ({
+		page,
+		line: text.slice(0, match.index).split('\n').length,
+		kind: match[1] ?? '',
+		code: match[2] ?? '',
+	}))
+}
+
+/**
+ * A session, but for how many seconds of a window are left behind the requests before: it is that of a reader who types
+ * fast, and this machine may stall for some of them. `limit/windows.test.ts` has them to the second.
+ */
+function butSecondsLeft(session: string): string {
+	return session.includes('RateLimit-Policy: ')
+		? session.replaceAll(/^Retry-After: \d+$/gm, 'Retry-After: …')
+		: session
+}
+
+function where({ page, line }: Block): string {
+	return `${page}:${line}`
+}
+
+const ownPages = pages.filter((page) => page !== TUTORIAL)
+const blocks = ownPages.flatMap(blocksOf)
+
+function isProgram({ kind }: Block): boolean {
+	return kind === 'ts' || kind === 'ts members'
+}
+
+/** The name of a module that programs import; `undefined` for other blocks. */
+function moduleName({ kind }: Block): string | undefined {
+	return /^ts ((?:[\w-]+\/)*[\w-]+\.ts)$/.exec(kind)?.[1]
+}
+
+/** The programs of a page, each with the blocks that follow it. */
+function programsOf(page: string, folder: string): Program[] {
+	const programs: Program[] = []
+	for (const block of blocks.filter((one) => one.page === page)) {
+		const file = `${folder}/${page.replaceAll(/\W/g, '-')}-${block.line}.ts`
+		if (isProgram(block)) programs.push({ block, says: [], file })
+		else if (moduleName(block) === undefined) programs.at(-1)?.says.push(block)
+	}
+	return programs
+}
+
+/** A block as a module that can be run outside of a project. */
+function moduleOf({ kind, code }: Block): string {
+	return (kind === 'ts members' ? handlerOf(code) : code).replaceAll(
+		/'verbena(\/\w+)?'/g,
+		(_, subpath = '') => `'${sourceOf(subpath)}'`,
+	)
+}
+
+/** The source behind a subpath of the package. */
+function sourceOf(subpath: string): string {
+	const { exports } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as {
+		readonly exports: Readonly<Record<string, string>>
+	}
+	const built = exports[`.${subpath}`] ?? `no subpath ${subpath}`
+	return built.replace('./dist/', `${ROOT}/lib/`).replace(/\.js$/, '.ts')
+}
+
+function handlerOf(members: string): string {
+	return `import {
+	createServer, MemoryCache, RawJson, remember, reply, type Request, RestError, RestHandler, RoleAcl,
+} from 'verbena'
+class Example extends RestHandler {
+${members}
+}
+const logger = { info() {}, warn() {}, error() {} }
+await createServer({ api: new Example() }, { logger }).listen(3000)
+`
+}
+
+/** A folder in which the programs find what they import and read. */
+function makeFolder(): string {
+	const folder = mkdtempSync(join(tmpdir(), 'verbena-docs-'))
+	symlinkSync(`${ROOT}/node_modules`, `${folder}/node_modules`, 'dir')
+	const compilerOptions = {
+		...{ strict: true, noImplicitOverride: true, module: 'nodenext', target: 'es2023', lib: ['es2023'] },
+		...{ types: ['node'], noEmit: true, allowImportingTsExtensions: true, skipLibCheck: true },
+	}
+	const { key, cert } = selfSigned()
+	writeFileSync(`${folder}/package.json`, '{ "type": "module" }')
+	writeFileSync(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions, include: ['**/*.ts'] }))
+	writeFileSync(`${folder}/key.pem`, key)
+	writeFileSync(`${folder}/cert.pem`, cert)
+	mkdirSync(`${folder}/uploads`)
+	return folder
+}
+
+describe('documentation: programs', (test) => {
+	const folder = makeFolder()
+	const programs = pages.flatMap((page) => programsOf(page, folder))
+	let ports: number[] = []
+	let hosted: Awaited<ReturnType<typeof runAll>> | undefined
+
+	test.before(async () => {
+		ports = await freePorts(programs.length)
+		for (const block of blocks) {
+			const name = moduleName(block)
+			if (name === undefined) continue
+			mkdirSync(dirname(`${folder}/${name}`), { recursive: true })
+			// Two pages may not mean two modules by one name.
+			writeFileSync(`${folder}/${name}`, moduleOf(block), { flag: 'wx' })
+		}
+		programs.forEach(({ block, file }, at) => {
+			const text = moduleOf(block).replaceAll('127.0.0.1:6379', `127.0.0.1:${REDIS_PORT}`)
+			writeFileSync(file, elsewhere(text, ports[at] ?? 0))
+		})
+		hosted = await runAll(
+			programs.map(({ file }) => file),
+			folder,
+		)
+	})
+
+	test.after(async () => {
+		await hosted?.stop()
+		rmSync(folder, { recursive: true, force: true })
+	})
+
+	test('all compile', async () => {
+		const { output } = await run({ args: [`${ROOT}/node_modules/typescript/bin/tsc`, '-p', folder] })
+		assert.is(output, '')
+	})
+
+	for (const [at, { block, says, file }] of programs.entries()) {
+		test(`${where(block)} does what is said`, async () => {
+			const report = hosted?.reports.get(file)
+			assert.is(report?.failure, '')
+			for (const said of says) {
+				if (said.kind === 'console') await replay(butSecondsLeft(said.code), ports[at] ?? 0, ROOT)
+				if (said.kind === 'text')
+					assertPrints(report?.printed ?? '', elsewhere(said.code, ports[at] ?? 0), where(said))
+			}
+		})
+	}
+})
+
+describe('documentation', (test) => {
+	test('every code block is of a kind that is checked, and follows what it needs', () => {
+		const kinds = /^(?:ts|ts members|js|console|text|sh|json|nginx|haproxy|ini|dockerfile)$/
+		const unknown = blocks.filter((block) => !kinds.test(block.kind) && moduleName(block) === undefined)
+		assert.equal(unknown.map(where), [])
+		assert.ok(stepsOf().length > 0) // which throws at a block of no kind
+		const alone = ownPages.flatMap((page) => {
+			const own = blocksOf(page)
+			return own
+				.slice(0, own.findIndex(isProgram))
+				.filter(({ kind }) => kind === 'console' || kind === 'text')
+		})
+		assert.equal(alone.map(where), [])
+	})
+
+	test('every console block is made of commands', () => {
+		const sessions = blocks.filter(({ kind }) => kind === 'console')
+		assert.equal(sessions.filter(({ code }) => !code.startsWith('$ curl ')).map(where), [])
+		assert.ok(sessions.flatMap(({ code }) => commandsOf(code)).length > 30)
+	})
+
+	test('npm scripts that it names exist', () => {
+		const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+		for (const page of pages) {
+			for (const [, script = ''] of textOf(page).matchAll(
+				/\bnpm (?:run )?((?:test|start|cover|check|format|bench|build|explorer|screenshots|reference)\b[:\w]*)/g,
+			)) {
+				assert.ok(script in scripts, `${page} names npm run ${script}`)
+			}
+		}
+	})
+
+	test('links lead to files and headings that exist', () => {
+		assert.equal(pages.flatMap(deadLinks), [])
+	})
+
+	test('the table of options is that of lib/', () => {
+		const { limits, ...others } = settingsOf({})
+		const rows = rowsOf('docs/server.md', '## Options')
+		assert.equal(rows.map(([name]) => name).sort(), [...Object.keys(others), ...Object.keys(limits)].sort())
+		for (const [name = '', what = '', range = '', value = ''] of rows) {
+			assert.ok(what !== '' && range !== '' && value !== '', `${name} lacks a cell`)
+			if (!(name in limits)) continue
+			const limit = limits[name as keyof typeof limits] // as just seen
+			assert.is(value, limit.toLocaleString('en').replaceAll(',', '_'), name)
+			assert.is(range, rangeOf(name), name)
+		}
+	})
+
+	test('the README has the two set-up commands and fits on a few screens', () => {
+		const readme = textOf('README.md')
+		assert.match(readme, '\nnpm ci && npm start\n')
+		assert.match(readme, '\nnpm ci && npm test\n')
+		// Its programs are whole ones, with their class and mount.
+		assert.ok(readme.split('\n').length <= 400, 'README.md has more than 400 lines')
+	})
+})
+
+/** The unit and the bounds of a number, as `createServer` names them where it refuses one. */
+function rangeOf(name: string): string {
+	const refusal = /of (\w+) from (\d+) to (\d+)(, or Infinity)?, got 0$/
+	try {
+		settingsOf({ [name]: 0 })
+	} catch (error) {
+		const [, unit, least, most, open = ''] = refusal.exec(String(error)) ?? []
+		const long = Number(most).toLocaleString('en')
+		return `${unit === 'milliseconds' ? 'ms' : unit}, ${least} to ${long}${open.replace(',', '')}`
+	}
+	return 'anything'
+}
+
+/** The relative links of a page that lead nowhere. */
+function deadLinks(page: string): string[] {
+	const prose = textOf(page).replaceAll(/^```[\s\S]*?^```$/gm, '')
+	const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+	return links
+		.filter((link) => !/^https?:/.test(link) && !leads(page, link))
+		.map((link) => `${page}: ${link}`)
+}
+
+function leads(page: string, link: string): boolean {
+	const [path = '', heading] = link.split('#')
+	const target = path === '' ? page : join(dirname(page), path)
+	if (!existsSync(`${ROOT}/${target}`)) return false
+	return heading === undefined || headingsOf(target).includes(heading)
+}
+
+/** The anchors that GitHub makes of a page's headings. */
+function headingsOf(page: string): string[] {
+	const titles = [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title)
+	return titles.map((title) =>
+		title
+			.toLowerCase()
+			.replaceAll(/[^\w\- ]/g, '')
+			.replaceAll(' ', '-'),
+	)
+}

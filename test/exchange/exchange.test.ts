@@ -1,0 +1,195 @@
+import { EventEmitter } from 'node:events'
+import * as assert from 'uvu/assert'
+import { RestError } from '../../lib/base/error.ts'
+import { messageOf } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+import { appOf, exchangeFor } from '../helpers/exchange.ts'
+import { Log } from '../helpers/listening.ts'
+
+describe('exchange: time', (test) => {
+	test('it is never due until something is allowed its time', () => {
+		const exchange = exchangeFor()
+		assert.is(exchange.due, Number.POSITIVE_INFINITY)
+		exchange.allow(500, 'request_timeout')
+		assert.equal([exchange.due, exchange.late], [500, 'request_timeout'])
+		exchange.allow(Number.POSITIVE_INFINITY, 'unavailable')
+		assert.is(exchange.due, Number.POSITIVE_INFINITY)
+	})
+
+	for (const [late, status, message] of [
+		['request_timeout', 408, 'Request Timeout'],
+		['unavailable', 503, 'The answer took too long'],
+	] as const) {
+		test(`when its time for ${late} is over, ${status} is answered and the signal aborted`, () => {
+			const exchange = exchangeFor()
+			const errors: RestError[] = []
+			exchange.interrupt = (error) => void errors.push(error)
+			const { signal } = exchange.request
+			assert.not(signal.aborted)
+			exchange.allow(5, late)
+			exchange.expire()
+			assert.equal(
+				errors.map((error) => [error.status, error.message]),
+				[[status, message]],
+			)
+			assert.is(signal.reason, errors[0])
+			assert.is(exchange.due, Number.NEGATIVE_INFINITY)
+		})
+	}
+
+	test('a signal that is asked for when it is too late is aborted already', () => {
+		const exchange = exchangeFor()
+		exchange.cancel(new RestError('unavailable'))
+		assert.ok(exchange.request.signal.aborted)
+	})
+})
+
+describe('exchange: a client that leaves', (test) => {
+	function connected(destroyed = false): {
+		exchange: ReturnType<typeof exchangeFor>
+		connection: EventEmitter
+	} {
+		const exchange = exchangeFor()
+		const connection = Object.assign(new EventEmitter(), { destroyed })
+		exchange.connection = connection
+		return { exchange, connection }
+	}
+
+	test('the signal is aborted, and is the same at each call', () => {
+		const { exchange, connection } = connected()
+		const { signal } = exchange.request
+		assert.is(exchange.request.signal, signal)
+		connection.emit('close')
+		assert.ok(signal.aborted)
+		assert.is((signal.reason as Error).name, 'AbortError')
+	})
+
+	test('not after the answer, whose end closes it too', () => {
+		const { exchange, connection } = connected()
+		const { signal } = exchange.request
+		exchange.replied = true
+		connection.emit('close')
+		assert.not(signal.aborted)
+	})
+
+	test('who asks after it has left is told at once', () => {
+		assert.ok(connected(true).exchange.request.signal.aborted)
+	})
+
+	test('one that leaves within the answer is told of too', () => {
+		const { exchange } = connected()
+		exchange.abandon()
+		const { signal } = exchange.request
+		exchange.abandon()
+		assert.ok(signal.aborted)
+	})
+})
+
+describe('exchange: body and query', (test) => {
+	test('they are decoded once', () => {
+		const exchange = exchangeFor({ headers: { 'content-type': 'application/json' } })
+		exchange.bytes = Buffer.from('{"a":1}')
+		exchange.queryText = 'a=1'
+		assert.is(exchange.decoded(), exchange.decoded())
+		assert.is(exchange.query(), exchange.query())
+	})
+
+	test('a parsed body of a parser in front is taken as it is, text and bytes are decoded', () => {
+		const headers = { 'content-type': 'application/json' }
+		const parsed = { a: 1 }
+		assert.is(exchangeFor({ headers, body: parsed }).decoded().value, parsed)
+		assert.equal(exchangeFor({ headers, body: '{"a":1}' }).decoded().value, { a: 1 })
+		assert.equal(exchangeFor({ headers, body: Buffer.from('[1]') }).decoded().value, [1])
+		assert.is(exchangeFor({ headers, body: null }).decoded().value, undefined)
+	})
+
+	for (const [type, isText] of [
+		['application/json', false],
+		['application/x-www-form-urlencoded', true],
+		['application/x-www-form-urlencoded; charset=utf-8', true],
+		['Multipart/Form-Data; boundary=X', true],
+		['multipart/form-data-like', false],
+		[undefined, false],
+	] as const) {
+		test(`what a parser in front made of ${type} ${isText ? 'is' : "isn't"} text`, () => {
+			const headers = type === undefined ? {} : { 'content-type': type }
+			assert.is(exchangeFor({ headers, body: { a: '1' } }).isText(), isText)
+		})
+	}
+
+	test('fields are those of an object', () => {
+		assert.equal(exchangeFor().fields(), {})
+		assert.equal(exchangeFor({ body: { a: 1 } }).fields(), { a: 1 })
+		assert.is(
+			messageOf(() => exchangeFor({ body: [1] }).fields()),
+			'The body must be an object with named fields',
+		)
+	})
+
+	test('names that came more than once become lists, in the query and in forms, and nowhere else', () => {
+		const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+		const exchange = exchangeFor({ headers })
+		exchange.queryText = 'a=1&a=2&b=3'
+		exchange.bytes = Buffer.from('c=1&c=2')
+		const other = { a: '1' }
+		assert.is(exchange.withLists(other), other)
+		assert.equal({ ...exchange.withLists(exchange.query().last) }, { a: ['1', '2'], b: '3' })
+		assert.equal({ ...exchange.withLists(exchange.fields()) }, { c: ['1', '2'] })
+	})
+})
+
+describe('exchange: checks', (test) => {
+	test('there is nothing to wait for where none was begun', () => {
+		assert.is(exchangeFor().checked(), undefined)
+	})
+
+	test('all that were begun must hold, and a refusal ends no process', async () => {
+		const exchange = exchangeFor()
+		exchange.addCheck(Promise.resolve())
+		await exchange.checked()
+		exchange.addCheck(Promise.reject(new RestError('forbidden')))
+		await new Promise(setImmediate)
+		const refusal = await exchange.checked()?.catch((reason: unknown) => reason)
+		assert.is(String(refusal), 'RestError: Forbidden')
+	})
+
+	test('two authenticators are asked, each once', async () => {
+		let asked = 0
+		const make = (id: string) => ({
+			authenticate: () => {
+				asked++
+				return { id }
+			},
+		})
+		const [a, b] = [make('a'), make('b')]
+		const exchange = exchangeFor()
+		assert.equal(await Promise.all([a, b, a].map((one) => exchange.ask(one))), [
+			{ id: 'a' },
+			{ id: 'b' },
+			{ id: 'a' },
+		])
+		assert.is(asked, 2)
+	})
+})
+
+describe('exchange: log', (test) => {
+	test('a line says which request it is of, without its query', () => {
+		const logger = new Log()
+		const exchange = exchangeFor({ method: 'POST', url: '/a?b' }, appOf({ logger }))
+		exchange.method = 'POST'
+		const error = new Error('x')
+		exchange.log('error', 'failed', error)
+		exchange.log('info', 'done')
+		const fields = {
+			requestId: exchange.id(),
+			method: 'POST',
+			url: '/a',
+			handler: undefined,
+			action: undefined,
+		}
+		assert.equal(logger.lines, [
+			{ level: 'error', message: 'failed', fields: { ...fields, err: error } },
+			{ level: 'info', message: 'done', fields },
+		])
+	})
+})

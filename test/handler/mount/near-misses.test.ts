@@ -1,0 +1,143 @@
+/** Methods that look like routes and aren't, and handlers that have none. */
+import * as assert from 'uvu/assert'
+import { nearMissesOf } from '../../../lib/handler/mount/near-misses.ts'
+import { CrudHandler, createServer, RestHandler } from '../../../lib/index.ts'
+import { articleModel } from '../../crud/articles.ts'
+import { messageOf } from '../../helpers/asking.ts'
+import { describe } from '../../helpers/describe.ts'
+import { Log } from '../../helpers/listening.ts'
+
+/** What is missed of a class that has one method. */
+function meant(name: string): string | undefined {
+	class Blog extends RestHandler {}
+	Object.defineProperty(Blog.prototype, name, { value: () => name })
+	return nearMissesOf(new Blog(), RestHandler.prototype, [])[0]?.meant
+}
+
+/** What is logged when these are mounted. */
+function warnings(...handlers: RestHandler[]): string[] {
+	const logger = new Log()
+	createServer(Object.fromEntries(handlers.map((handler, at) => [`h${at}`, handler])), { logger })
+	return logger.messages
+}
+
+describe('mount/near-misses', (test) => {
+	const table: [string, string][] = [
+		['getArticle', 'get_article'],
+		['getBlogPost', 'get_blog_post'],
+		['deleteHTMLPage', 'delete_html_page'],
+		['queryArticles2', 'query_articles2'],
+		['GET_article', 'get_article'],
+		['Post_article', 'post_article'],
+		['fetch_article', 'get_article'],
+		['list_articles', 'get_articles'],
+		['create_article', 'post_article'],
+		['update_blog_post', 'patch_blog_post'],
+		['remove_article', 'delete_article'],
+		['get', 'get__default'],
+		['post', 'post__default'],
+	]
+	for (const [name, other] of table) test(`${name}: ${other}`, () => assert.is(meant(name), other))
+
+	const others = [
+		'get_article',
+		'get__default',
+		'page',
+		'readFile',
+		'addDays',
+		'findUser',
+		'format_date',
+		'getter',
+	]
+	others.push(
+		'list',
+		'read',
+		'create',
+		'update',
+		'remove',
+		'search',
+		'getParams',
+		'getPutData',
+		'deleted',
+		'put1',
+	)
+	for (const name of others) test(`${name} is none`, () => assert.is(meant(name), undefined))
+
+	test('a name may have any characters', () => {
+		for (const name of ['update_a(b', 'update_[b', 'update_a*b', 'update_a$b'])
+			assert.is(meant(name), name.replace('update', 'patch'))
+	})
+
+	test('a handler tells of each once, with what was meant', () => {
+		class Blog extends RestHandler {
+			get_it() {}
+			getArticle() {}
+			fetch_article() {}
+		}
+		const lines = warnings(new Blog(), new Blog())
+		assert.is(lines.length, 2)
+		assert.match(
+			lines[0] ?? '',
+			/^warn: Blog\.getArticle\(\) answers no request.*: did you mean get_article\(\)\?/,
+		)
+		assert.match(lines[1] ?? '', /^warn: Blog\.fetch_article\(\) .*: did you mean get_article\(\)\?/)
+	})
+
+	test('a helper that the class calls, and what a custom route leads to, are none', () => {
+		class Base extends RestHandler {
+			get_it(): unknown {
+				return [this.getUser(), Reflect.apply(this['postBox' as const], this, [])]
+			}
+			getUser() {
+				return 1
+			}
+			postBox() {
+				return 2
+			}
+			getUnused() {}
+		}
+		class Blog extends Base {
+			override customRoutes = { 'GET a': 'getPage' }
+			override getUser() {
+				return 3
+			}
+			getPage() {}
+		}
+		// Of a base class, each of its subclasses uses what it needs.
+		assert.equal(warnings(new Blog()), [])
+		assert.is(warnings(new Base()).length, 1)
+	})
+
+	test('suppressOutput and a CrudHandler are silent', () => {
+		class Silent extends RestHandler {
+			override readonly suppressOutput = true
+			get_it() {}
+			getArticle() {}
+		}
+		assert.equal(warnings(new Silent(), new CrudHandler(articleModel(), { visible: ['id'] })), [])
+	})
+
+	test('a handler without any route is refused', () => {
+		class Blog extends RestHandler {
+			page() {}
+		}
+		class Near extends RestHandler {
+			getArticle() {}
+		}
+		const refusal = (handler: RestHandler): string => messageOf(() => createServer({ a: handler }))
+		assert.is(
+			refusal(new Blog()),
+			'Blog has no route, so that all its answers would be 404: name a method get_something(), or declare customRoutes',
+		)
+		assert.is(
+			refusal(new Near()),
+			'Near has no route, so that all its answers would be 404: did you mean get_article() where it has getArticle()?',
+		)
+		class Custom extends RestHandler {
+			override customRoutes = { 'GET a': 'page' }
+			page() {}
+		}
+		class Sub extends Custom {}
+		assert.not.throws(() => createServer({ a: new Custom(), b: new Sub() }))
+	})
+})

@@ -1,0 +1,145 @@
+import { runInThisContext } from 'node:vm'
+import * as assert from 'uvu/assert'
+import { maxParamsOf } from '../../../lib/handler/mount/plain-params.ts'
+import { cost } from '../../helpers/cost.ts'
+import { describe } from '../../helpers/describe.ts'
+
+// What is written here is only looked at as source text, and never called.
+class Methods {
+	none() {}
+	one(a: string) {
+		return a
+	}
+	three(a: string, b: string, c: string) {
+		return [a, b, c]
+	}
+	async waits(a: string, b: string) {
+		return [a, b]
+	}
+	'quoted-name'(a: string) {
+		return a
+	}
+	"it's"(a: string) {
+		return a
+	}
+	async 'quoted async'(a: string) {
+		return a
+	}
+	[`comp${'uted'}`](a: string) {
+		return a
+	}
+	commented(/* { = ... */ a: string /* ) { */, b /* , c */: string) {
+		// arguments are not used here; { ( [
+		/* nor are arguments here */
+		return [a, b]
+	}
+	slashes(a: string) {
+		return `// ${a} '`
+	}
+	async() {}
+	defaults(a = 1) {
+		return a
+	}
+	rest(...a: string[]) {
+		return a
+	}
+	afterOne(a: string, ...b: string[]) {
+		return [a, b]
+	}
+	object({ a }: { a: string }) {
+		return a
+	}
+	array([a]: string[]) {
+		return a
+	}
+	callDefault(a = String(1)) {
+		return a
+	}
+	usesArguments(a: string) {
+		// biome-ignore lint/complexity/noArguments: this is what is tested
+		return [a, arguments.length]
+	}
+	saysArguments(a: string) {
+		return ['arguments', a]
+	}
+	*generates(a: string) {
+		yield a
+	}
+	async *streams(a: string) {
+		yield a
+	}
+}
+
+/** A function from source as it is, not as a compiler rewrites it. */
+function evaluate(source: string): unknown {
+	return runInThisContext(source)
+}
+
+const methods = Methods.prototype as unknown as Record<string, (...params: never[]) => unknown>
+
+describe('mount/plain-params', (test) => {
+	const table: [string, number][] = [
+		['none', 0],
+		['one', 1],
+		['three', 3],
+		['waits', 2],
+		['quoted-name', 1],
+		["it's", 1],
+		['quoted async', 1],
+		['commented', 2],
+		['slashes', 1],
+		['async', 0],
+		['defaults', Number.POSITIVE_INFINITY],
+		['rest', Number.POSITIVE_INFINITY],
+		['afterOne', Number.POSITIVE_INFINITY],
+		['object', Number.POSITIVE_INFINITY],
+		['array', Number.POSITIVE_INFINITY],
+		['callDefault', Number.POSITIVE_INFINITY],
+		['usesArguments', Number.POSITIVE_INFINITY],
+		['saysArguments', Number.POSITIVE_INFINITY],
+		['generates', Number.POSITIVE_INFINITY],
+		['streams', Number.POSITIVE_INFINITY],
+	]
+	for (const [name, count] of table) {
+		test(`${name} takes ${count}`, () => {
+			const method = methods[name]
+			assert.type(method, 'function')
+			assert.is(maxParamsOf(method as () => unknown), count)
+		})
+	}
+
+	/** Functions as a compiler, a minifier or a decorator may leave them. */
+	const sources: [string, number][] = [
+		['({ get_x(a,b,){} }).get_x', 2],
+		['({ get_x(\n\ta,\n\tb\n) {} }).get_x', 2],
+		['({ async get_x(a) {} }).get_x', 1],
+		['({ async /* { */ get_x /* ( */ (a) /* => */ {} }).get_x', 1],
+		['({ get_x(a // , b {\n, c) {} }).get_x', 2],
+		['({ "get_a-b"(a) {} })["get_a-b"]', 1],
+		["({ ['get_' + 'x'](a) {} }).get_x", 1],
+		// biome-ignore lint/suspicious/noTemplateCurlyInString: it is source
+		['({ get_x(a) { return `${"`"}` + /[/]/.test(a) } }).get_x', 1],
+		['({ get_x(a) { return "an unended // comment" + a } }).get_x', 1],
+		['({ get_x(a) {} }).get_x.bind(null)', Number.POSITIVE_INFINITY],
+		['new Proxy(({ get_x(a) {} }).get_x, {})', Number.POSITIVE_INFINITY],
+		['Array.prototype.map', Number.POSITIVE_INFINITY],
+		['(function (a) {})', Number.POSITIVE_INFINITY],
+		['(function get_x(a) {})', Number.POSITIVE_INFINITY],
+		['((a) => { return a })', Number.POSITIVE_INFINITY],
+		['(async (a) => { return a })', Number.POSITIVE_INFINITY],
+		['(a => a)', Number.POSITIVE_INFINITY],
+		['(class { constructor(a) {} })', Number.POSITIVE_INFINITY],
+	]
+	for (const [source, count] of sources) {
+		test(`${JSON.stringify(source)} takes ${count}`, () => {
+			assert.is(maxParamsOf(evaluate(source) as () => unknown), count)
+		})
+	}
+
+	test('a long method is read in linear time', () => {
+		const body = 'const a = "x" // y\n'.replace('const a', 'this.a').repeat(20_000)
+		const method = evaluate(`({ get_x(a, b) { ${body} } }).get_x`) as () => unknown
+		const time = cost(() => assert.is(maxParamsOf(method), 2))
+		assert.ok(time < 2_000, `${time} ms`)
+	})
+})

@@ -1,0 +1,62 @@
+import * as assert from 'uvu/assert'
+import type { Exchange } from '../../lib/exchange/exchange.ts'
+import { becomeView, exchangeOf, outsideRequest, viewsOf } from '../../lib/handler/view.ts'
+import { messageOf } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+
+class Blog {
+	title = 'shared'
+}
+
+/** Views only carry it. */
+const exchange = {} as Exchange
+
+describe('view', (test) => {
+	test('a view reads its handler, and keeps what is set on it', () => {
+		const handler = new Blog()
+		const view = viewsOf(Object.create(handler) as object)
+		const [one, two] = [view(exchange) as Blog, view(exchange) as Blog]
+		assert.is(one.title, 'shared')
+		one.title = 'mine'
+		assert.equal([one.title, two.title, handler.title], ['mine', 'shared', 'shared'])
+		assert.instance(one, Blog)
+	})
+
+	test('each view leads to its own exchange', () => {
+		const view = viewsOf({})
+		const [a, b] = [{} as Exchange, {} as Exchange]
+		assert.is(exchangeOf(view(a), 'query'), a)
+		assert.is(exchangeOf(view(b), 'query'), b)
+	})
+
+	test('the exchange is no property that a loop over the view meets', () => {
+		assert.equal(Object.keys(viewsOf({})(exchange)), [])
+	})
+
+	test('an instance can become a view, once', () => {
+		const blog = new Blog()
+		assert.is(becomeView(blog, exchange), blog)
+		assert.is(exchangeOf(blog, 'query'), exchange)
+		const message =
+			'the factory has returned the same Blog twice: return a new one for each request, or mount the instance itself'
+		assert.is(
+			messageOf(() => becomeView(blog, exchange)),
+			message,
+		)
+		assert.is(
+			messageOf(() => becomeView(Object.freeze(new Blog()), exchange)),
+			message,
+		)
+	})
+
+	test('what is no view says so, with the member that was used', () => {
+		const message =
+			'this.query of Blog was used outside of a request: it works in the methods that a request calls, whose `this` is made for that request'
+		assert.is(
+			messageOf(() => exchangeOf(new Blog(), 'query')),
+			message,
+		)
+		assert.is(outsideRequest(new Blog(), 'query').message, message)
+		assert.instance(outsideRequest(new Blog(), 'query'), TypeError)
+	})
+})

@@ -1,0 +1,121 @@
+/** Limits as they are declared: what is refused, and what comes of the rest. */
+import * as assert from 'uvu/assert'
+import { Guesses } from '../../lib/limits/guesses.ts'
+import { callerOf, compileLimit, keyOf, levelsOf } from '../../lib/limits/rate-limit.ts'
+import { messageOf } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+
+const WHERE = 'Blog.rateLimits["post_article"]'
+
+function compile(value: unknown, name = 'post_article') {
+	return compileLimit(WHERE, name, value, 'blog/api')
+}
+
+describe('limit/rate-limit', (test) => {
+	test('has defaults', () => {
+		assert.equal(compile({ limit: 10, windowSeconds: 60 }), {
+			limit: 10,
+			windowSeconds: 60,
+			isSliding: false,
+			failOpen: false,
+			name: '"post_article"',
+			policy: '"post_article";q=10;w=60',
+			wider: [
+				{ limit: 80, windowSeconds: 60 },
+				{ limit: 640, windowSeconds: 60 },
+			],
+			guesses: new Guesses(),
+			prefix: '["blog/api","post_article",',
+		})
+	})
+
+	test('the limit of all others is called default', () => {
+		const { policy, prefix } = compile({ limit: 1, windowSeconds: 1, window: 'sliding', failOpen: true }, '*')
+		assert.is(policy, '"default";q=1;w=1')
+		assert.is(prefix, '["blog/api","*",')
+	})
+
+	test('a name beyond ASCII can be sent', () => {
+		assert.is(compile({ limit: 1, windowSeconds: 1 }, 'get_žluť"\\').name, '"get__lu___"')
+	})
+
+	const refusals: readonly (readonly [value: unknown, message: string])[] = [
+		[10, `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }`],
+		[null, `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }`],
+		[[10, 60], `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }`],
+		[{}, `${WHERE}.limit must be a whole number from 1 to 999999999999999, got undefined`],
+		[
+			{ limit: 0, windowSeconds: 60 },
+			`${WHERE}.limit must be a whole number from 1 to 999999999999999, got 0`,
+		],
+		[{ limit: 1.5 }, `${WHERE}.limit must be a whole number from 1 to 999999999999999, got 1.5`],
+		[{ limit: '10' }, `${WHERE}.limit must be a whole number from 1 to 999999999999999, got "10"`],
+		[{ limit: 10 }, `${WHERE}.windowSeconds must be a whole number from 1 to 2592000, got undefined`],
+		[
+			{ limit: 10, windowSeconds: 60_000_000 },
+			`${WHERE}.windowSeconds must be a whole number from 1 to 2592000, got 60000000`,
+		],
+		[
+			{ limit: 1_001, windowSeconds: 60, window: 'sliding' },
+			`${WHERE}.limit must be a whole number from 1 to 1000, got 1001`,
+		],
+		[
+			{ limit: 10, windowSeconds: 60, window: 'rolling' },
+			`${WHERE}.window must be 'fixed' or 'sliding', got "rolling"`,
+		],
+		[{ limit: 10, windowSeconds: 60, failOpen: 1 }, `${WHERE}.failOpen must be true or false, got 1`],
+		[
+			{ limit: 10, window_seconds: 60 },
+			`${WHERE} has no option window_seconds: there are limit, windowSeconds, window, failOpen`,
+		],
+	]
+	for (const [value, message] of refusals) {
+		test(`refuses ${JSON.stringify(value)}`, () => {
+			assert.is(
+				messageOf(() => compile(value)),
+				message,
+			)
+		})
+	}
+
+	test('no caller has a key that begins with another one and goes on', () => {
+		const limit = compile({ limit: 1, windowSeconds: 1 })
+		const keyed = (id: string): string => keyOf(limit, callerOf({ id }, ''))
+		const [ann, other] = [keyed('ann'), keyed('ann:end')]
+		assert.is(ann, 'limit:ann:["blog/api","post_article","user:ann"]')
+		assert.is(other, 'limit:ann%3Aend:["blog/api","post_article","user:ann:end"]')
+		assert.not.ok(other.startsWith(ann))
+		assert.is.not(other, keyed('ann.end'))
+	})
+
+	test('a user is counted by id, others by network, and no id can pass for an address', () => {
+		const idOf = (address: string): string => callerOf(null, address).id
+		assert.is(callerOf({ id: '7' }, '192.0.2.1').id, 'user:7')
+		assert.is(idOf('192.0.2.1'), 'address:192.0.2.1')
+		assert.is(idOf('2001:db8::1'), idOf('2001:db8::2'))
+		assert.is(callerOf({ id: 'address:192.0.2.1' }, '').id, 'user:address:192.0.2.1')
+	})
+
+	test('of an IPv6 address the networks of 56 and 48 bits are counted too, all in the share of the latter', () => {
+		const limit = compile({ limit: 5, windowSeconds: 60 })
+		assert.equal(levelsOf(limit, callerOf(null, '2001:db8:1:ab12::1')), [
+			{
+				key: 'address:2001%3Adb8%3A1/48:["blog/api","post_article","address:2001:db8:1:ab12"]',
+				limit: 5,
+				windowSeconds: 60,
+			},
+			{
+				key: 'address:2001%3Adb8%3A1/48:["blog/api","post_article","address:2001:db8:1:ab00/56"]',
+				limit: 40,
+				windowSeconds: 60,
+			},
+			{
+				key: 'address:2001%3Adb8%3A1/48:["blog/api","post_article","address:2001:db8:1/48"]',
+				limit: 320,
+				windowSeconds: 60,
+			},
+		])
+		assert.is(levelsOf(limit, callerOf(null, '192.0.2.1')).length, 1)
+		assert.is(levelsOf(limit, callerOf({ id: '7' }, '2001:db8::1')).length, 1)
+	})
+})

@@ -1,0 +1,101 @@
+/** The contract of models on MariaDB, in sessions of some settings. Called by `contract.test.ts` and `contract.long.ts`. */
+import type { Pool } from 'mysql2/promise'
+import { connectionsOf } from '../../../lib/models/mysql/connections.ts'
+import { mysqlDialect } from '../../../lib/models/mysql/dialect.ts'
+import { MysqlDriver } from '../../../lib/models/mysql/driver.ts'
+import { introspect } from '../../../lib/models/mysql/introspect.ts'
+import { MysqlModel } from '../../../lib/models/mysql/model.ts'
+import { askServer } from '../../../lib/models/mysql/server.ts'
+import { Room } from '../../../lib/models/sql/room.ts'
+import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
+import { modelContract } from '../../../lib/testing/model-contract.ts'
+import { describe } from '../../helpers/describe.ts'
+import { openPool, type Settings } from '../../helpers/mariadb.ts'
+
+const TABLES = [
+	`create table TABLE (
+		id integer primary key auto_increment,
+		title mediumtext not null,
+		note text,
+		\`order\` integer,
+		big bigint,
+		ratio double,
+		price decimal(20, 4),
+		done boolean,
+		day date,
+		clock time,
+		at datetime(6),
+		token uuid,
+		extra json,
+		data blob,
+		status varchar(100) not null default 'draft',
+		email varchar(200) unique,
+		version integer not null default 1,
+		parent integer references TABLE (id)
+	)`,
+	'create table TABLE_text (id varchar(200) primary key, title text not null)',
+	'create table TABLE_uuid (id uuid primary key default uuid(), title text not null)',
+	'create table TABLE_bigint (id bigint primary key auto_increment, title text not null)',
+]
+
+/** Seconds: a thousand at once are answered, however long a machine that is held up takes for them. */
+const PATIENCE = 60
+
+const SUFFIXES = ['', '_text', '_uuid', '_bigint']
+
+/** How sessions are set. */
+export interface Setting {
+	readonly name: string
+	/** Of its table, beside others of this process. */
+	readonly table: string
+	readonly settings: Settings
+	/** Without `returning`, as on MySQL 8. */
+	readonly isMute?: boolean
+	/** The cases that the setting can make a difference to; all by default. */
+	readonly only?: RegExp
+}
+
+/** Suites of the contract's cases. */
+export function contractWith({ name, table, settings, isMute = false, only = /^/ }: Setting): void {
+	describe(`the contract of models on MariaDB, sessions ${name}`, (test) => {
+		let pool: Pool
+		const make = (suffix: string) => async () => {
+			// Rows that refer to their own table can't be truncated, and counting goes on where it was.
+			await pool.query(`set statement foreign_key_checks = 0 for delete from ${table}${suffix}`)
+			return isMute
+				? mute(pool, `${table}${suffix}`)
+				: MysqlModel.open(pool, `${table}${suffix}`, { timeoutSeconds: PATIENCE })
+		}
+		const counted = { text: make('_text'), bigint: make('_bigint') }
+		// A key that a default makes isn't told without `returning`, and has to be given.
+		const keys = isMute ? counted : { ...counted, uuid: make('_uuid') }
+		const drop = async () => {
+			for (const suffix of SUFFIXES) await pool.query(`drop table if exists ${table}${suffix}`)
+		}
+
+		test.before(async () => {
+			pool = openPool(settings)
+			await drop()
+			for (const text of TABLES) await pool.query(text.replaceAll('TABLE', table))
+		})
+		test.after(async () => {
+			await drop()
+			await pool.end()
+		})
+		for (const { name: promise, run } of modelContract({ make: make(''), keys, skip: ['infinity', 'nan'] })) {
+			if (only.test(promise)) test(promise, run)
+		}
+	})
+}
+
+async function mute(pool: Pool, name: string): Promise<SqlModel> {
+	const driver = new MysqlDriver(connectionsOf(pool), PATIENCE)
+	const server = { ...(await askServer(driver, 60_000)), returnsInserted: false, returnsDeleted: false }
+	const table = await introspect(
+		driver,
+		server,
+		{ schema: undefined, name },
+		{ key: undefined, bigintAsText: false },
+	)
+	return new SqlModel(table, driver, mysqlDialect(server, table, new Room()), PATIENCE)
+}

@@ -1,0 +1,71 @@
+/** What a create answers where the database can't return what it has inserted, as MySQL 8 can't. */
+import { setTimeout } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import { connectionsOf } from '../../../lib/models/mysql/connections.ts'
+import { mysqlDialect } from '../../../lib/models/mysql/dialect.ts'
+import { MysqlDriver } from '../../../lib/models/mysql/driver.ts'
+import { introspect } from '../../../lib/models/mysql/introspect.ts'
+import { askServer } from '../../../lib/models/mysql/server.ts'
+import type { Driver, Rows, Statement } from '../../../lib/models/sql/driver.ts'
+import { Room } from '../../../lib/models/sql/room.ts'
+import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
+import { describe } from '../../helpers/describe.ts'
+import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
+import { select, withTable } from './types.ts'
+
+/** Seconds: nobody gives up, however long a machine is held up. */
+const PATIENCE = 60
+
+/** Does something else between a change and the read behind it. */
+class Interrupted implements Driver {
+	readonly #driver: Driver
+	readonly #between: () => Promise<unknown>
+
+	constructor(driver: Driver, between: () => Promise<unknown>) {
+		this.#driver = driver
+		this.#between = between
+	}
+
+	async query(statement: Statement): Promise<Rows> {
+		if (!statement.writes) await this.#between()
+		return this.#driver.query(statement)
+	}
+
+	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		return this.#driver.transaction((driver) => work(new Interrupted(driver, this.#between)))
+	}
+}
+
+function creates(): void {
+	describe('a create of MariaDB without returning', (test) => {
+		const pool = openPool()
+		const others = openPool()
+		test.after(async () => {
+			await Promise.all([pool.end(), others.end()])
+		})
+
+		test('answers its record, also when another deletes it before it is read', async () => {
+			const columns = "id int primary key auto_increment, title varchar(20) not null default 'untitled'"
+			await withTable(pool, 'myad_created', columns, async () => {
+				const driver = new MysqlDriver(connectionsOf(pool), PATIENCE)
+				const server = { ...(await askServer(driver, 60_000)), returnsInserted: false, returnsDeleted: false }
+				const named = { schema: undefined, name: 'myad_created' }
+				const table = await introspect(driver, server, named, { key: undefined, bigintAsText: false })
+				const deleted: Promise<unknown>[] = []
+				const interrupted = new Interrupted(driver, () => {
+					const deleting = others.query('delete from myad_created')
+					deleted.push(deleting)
+					// It waits for what isn't committed; what is, is gone long before.
+					return Promise.race([deleting, setTimeout(200)])
+				})
+				const model = new SqlModel(table, interrupted, mysqlDialect(server, table, new Room()), PATIENCE)
+				const created = await model.create({}, select('id', 'title'))
+				assert.equal(created, { json: '{"id":1,"title":"untitled"}', version: undefined, id: '1' })
+				await Promise.all(deleted)
+				assert.equal([deleted.length, await model.count(undefined)], [1, 0])
+			})
+		})
+	})
+}
+
+if (await mariadbIsHere()) creates()

@@ -1,0 +1,47 @@
+/** Changes of a record that another client holds locked: for tests of what becomes of statements that are given up. */
+import pg from 'pg'
+import * as assert from 'uvu/assert'
+import type { Model, Selection } from '../../../lib/models/model.ts'
+import { ModelError } from '../../../lib/models/model-error.ts'
+import { SERVER } from '../../helpers/postgres.ts'
+
+/** The table of the trials: `id int primary key, a int`, with a record 1. */
+export const TABLE = `pgad_cancel_${process.pid}`
+export const SELECTION: Selection = { fields: ['id', 'a'], names: ['id', 'a'], version: undefined }
+const FREE = { where: undefined, version: undefined }
+
+/**
+ * Runs `work` while the record 1 is locked by a change that sets `a` to 2, made by `unlock`; `waiting` tells how many
+ * backends wait for it.
+ */
+export async function holdingLock(
+	work: (waiting: () => Promise<number>, unlock: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+	const holder = new pg.Client(SERVER)
+	await holder.connect()
+	// Within a transaction `pg_stat_activity` is always the same: so another one looks.
+	const observer = new pg.Client(SERVER)
+	await observer.connect()
+	const waiting = async (): Promise<number> => {
+		const { rows } = await observer.query(
+			`select count(*)::int as n from pg_stat_activity where datname = current_database()
+			and query like '%${TABLE}%' and wait_event_type = 'Lock'`,
+		)
+		return rows[0].n
+	}
+	try {
+		await holder.query(`begin; update ${TABLE} set a = 2 where id = 1`)
+		await work(waiting, async () => void (await holder.query('commit')))
+	} finally {
+		await holder.end()
+		await observer.end()
+	}
+}
+
+/** Three changes at once are told that nobody knows. */
+export async function assertGivenUp(model: Model): Promise<void> {
+	const failures = await Promise.all(
+		[3, 4, 5].map((a) => model.update('1', { a }, SELECTION, FREE).catch((error: unknown) => error)),
+	)
+	for (const error of failures) assert.is(error instanceof ModelError ? error.kind : error, 'outcome_unknown')
+}

@@ -1,0 +1,145 @@
+/** Where PostgreSQL's pages end: what Node takes off them, and where a cursor goes on. */
+import pg from 'pg'
+import * as assert from 'uvu/assert'
+import type { Model, Value } from '../../../lib/models/model.ts'
+import { ModelError } from '../../../lib/models/model-error.ts'
+import { PostgresModel } from '../../../lib/models/postgres/model.ts'
+import { describe } from '../../helpers/describe.ts'
+import { type DriverName, driversHere, SERVER } from '../../helpers/postgres.ts'
+import { databaseLater } from './databases.ts'
+
+const TABLE = 'pgad_pages'
+const FIELDS = ['id', 'kept', 'tags', 'note']
+const SELECTION = { fields: FIELDS, names: FIELDS, version: undefined }
+const PLAIN = { fields: ['id', 'note'], names: ['id', 'note'], version: undefined }
+/** As it is written, line ends included. */
+const JSON_TEXT = '{"a": [1,\n2],\r\n"b": ",\\n"\n,\n"c": null}'
+
+function page(model: Model, selection: typeof SELECTION, limit: number, by = 'id', after?: readonly Value[]) {
+	const order = [...new Set([by, 'id'])].map((field) => ({ field, descending: false }))
+	return model.list({ ...{ selection, order, limit, offset: 0, after, where: undefined }, total: false })
+}
+
+function pages(name: DriverName): void {
+	describe(`postgres: pages by ${name}`, (test) => {
+		const opened = databaseLater(name)
+		const open = async () => PostgresModel.open((await opened()).database, TABLE)
+
+		test.before(async () => {
+			const { exec } = await opened()
+			await exec(`drop table if exists ${TABLE};
+				create table ${TABLE} (id int primary key, kept json, tags int[], note text not null)`)
+			await exec(`insert into ${TABLE} values (1, '${JSON_TEXT}', '{}', E'a,\\nb'),
+				(2, '${JSON_TEXT}', '{1,2}', E'},\\n{'), (3, null, '{1}', E'\\x01,\\x01')`)
+		})
+		test.after(async () => {
+			const { exec, close } = await opened()
+			await exec(`drop table ${TABLE}`)
+			await close()
+		})
+
+		test('hold whole records, also where those have line ends of their own', async () => {
+			const model = await open()
+			const kept = JSON.parse(JSON_TEXT)
+			const expected = [
+				{ id: 1, kept, tags: [], note: 'a,\nb' },
+				{ id: 2, kept, tags: [1, 2], note: '},\n{' },
+				{ id: 3, kept: null, tags: [1], note: '\x01,\x01' },
+			]
+			for (const limit of [1, 2, 3, 4]) {
+				const listed = await page(model, SELECTION, limit)
+				assert.equal(JSON.parse(listed.json), expected.slice(0, limit))
+				assert.is(listed.next, limit < 3 ? `[${limit}]` : undefined)
+				const plain = JSON.parse((await page(model, PLAIN, limit)).json)
+				assert.equal(
+					plain,
+					expected.slice(0, limit).map(({ id, note }) => ({ id, note })),
+				)
+			}
+		})
+
+		test('of no record, behind the last or of none at all, are empty', async () => {
+			const model = await open()
+			assert.equal(await page(model, SELECTION, 0), { json: '[]', next: undefined, total: undefined })
+			const behind = await page(model, SELECTION, 5, 'id', [3])
+			assert.equal(behind, { json: '[]', next: undefined, total: undefined })
+		})
+
+		test('by arrays of unlike lengths go on behind them', async () => {
+			const first = await page(await open(), SELECTION, 2, 'tags')
+			assert.equal(
+				JSON.parse(first.json).map(({ id }: { id: number }) => id),
+				[1, 3],
+			)
+			assert.is(first.next, '[[1], 3]')
+		})
+
+		test('of a limit beyond what an array can hold end like others', async () => {
+			const listed = await page(await open(), PLAIN, 3_000_000_000)
+			assert.is(JSON.parse(listed.json).length, 3)
+			assert.is(listed.next, undefined)
+		})
+
+		test('say null where a column has come to hold it since the table was looked at', async () => {
+			const { exec } = await opened()
+			const model = await open()
+			await exec(`alter table ${TABLE} alter note drop not null`)
+			await exec(`insert into ${TABLE} values (4, null, null, null)`)
+			const record = { id: 4, kept: null, tags: null, note: null }
+			assert.equal(JSON.parse((await model.read('4', SELECTION, undefined))?.json ?? ''), record)
+			assert.equal(JSON.parse((await page(model, SELECTION, 1, 'id', [3])).json), [record])
+			await exec(`delete from ${TABLE} where id = 4`)
+		})
+	})
+}
+
+const names = await driversHere()
+for (const name of names) pages(name)
+
+if (names.includes('pg'))
+	describe('postgres: pages that are too large', (test) => {
+		test('are refused by one statement, unless they may fit without the record behind them', async () => {
+			const pool = new pg.Pool({ ...SERVER, max: 1 })
+			const table = `pgad_large_${process.pid}`
+			let statements = 0
+			pool.on('acquire', () => statements++)
+			try {
+				await pool.query(`create table ${table} (id int primary key, t text not null, j json not null)`)
+				await pool.query(
+					`insert into ${table} select n, repeat('é', 50000), '[1,\n2]' from generate_series(1, 3) n`,
+				)
+				const model = await PostgresModel.open(pool, table)
+				for (const fields of [
+					['id', 't'],
+					['id', 't', 'j'],
+				]) {
+					const selection = { fields, names: fields, version: undefined }
+					const order = [{ field: 'id', descending: false }]
+					const query = {
+						selection,
+						order,
+						limit: 2,
+						offset: 0,
+						after: undefined,
+						where: undefined,
+						total: true,
+					}
+					const whole = (await model.list(query)).json
+					const bytes = Buffer.byteLength(whole)
+					const asked = async (maxBytes: number, limit = 2) => {
+						statements = 0
+						const answer = await model.list({ ...query, limit, maxBytes }).catch((error: unknown) => error)
+						return [answer instanceof ModelError ? answer.kind : answer, statements]
+					}
+					const listed = { json: whole, next: '[2]', total: 3 }
+					assert.equal(await asked(bytes + 10), [listed, 2])
+					assert.equal(await asked(bytes - 10), ['too_large', 1])
+					assert.equal(await asked(bytes - 10, 3), ['too_large', 1])
+					assert.equal(await asked(100, 0), [{ json: '[]', next: undefined, total: 3 }, 2])
+				}
+			} finally {
+				await pool.query(`drop table if exists ${table}`)
+				await pool.end()
+			}
+		})
+	})

@@ -1,0 +1,105 @@
+/** Names of prepared statements, and what becomes of those that have none any more. */
+import * as assert from 'uvu/assert'
+import type { PgConnection } from '../../../lib/models/postgres/pg/pool.ts'
+import { namesOf, StatementNames } from '../../../lib/models/postgres/statement-names.ts'
+import { describe } from '../../helpers/describe.ts'
+
+/** The name of a text that is asked for again. */
+function nameOf(names: StatementNames, text: string): string {
+	return names.of(text) ?? names.of(text) ?? 'none'
+}
+
+describe('statement names', (test) => {
+	test('are given to what is asked for a second time', () => {
+		const names = new StatementNames()
+		assert.is(names.of('select 1'), undefined)
+		assert.type(names.of('select 1'), 'string')
+		assert.is(names.of('select 1'), names.of('select 1'))
+	})
+
+	test('are the same for the same text, wherever', () => {
+		const names = new StatementNames()
+		const name = nameOf(names, 'select 1')
+		assert.is(names.of('select 1'), name)
+		assert.is(nameOf(new StatementNames(), 'select 1'), name)
+		assert.is.not(nameOf(names, 'select 2'), name)
+	})
+
+	test('are those of all models on a pool', () => {
+		const pool = {}
+		assert.is(namesOf(pool), namesOf(pool))
+		assert.is.not(namesOf(pool), namesOf({}))
+		assert.instance(namesOf(Object.freeze({})), StatementNames)
+	})
+
+	test('fit into what PostgreSQL keeps of a name, renewed ones too', () => {
+		const names = new StatementNames()
+		let name = nameOf(names, 'select 1')
+		const seen = new Set<string>()
+		for (let i = 0; i < 100; i++) {
+			assert.match(name, /^[\w-]{8,63}$/)
+			assert.not.ok(seen.has(name))
+			seen.add(name)
+			names.renew('select 1', name)
+			name = names.of('select 1') ?? ''
+		}
+	})
+
+	test('are renewed once for all connections that meet the same change', () => {
+		const names = new StatementNames()
+		const old = nameOf(names, 'select 1')
+		names.renew('select 1', old)
+		const renewed = names.of('select 1')
+		assert.is.not(renewed, old)
+		names.renew('select 1', old)
+		assert.is(names.of('select 1'), renewed)
+	})
+
+	test('can be turned off', () => {
+		const names = new StatementNames()
+		nameOf(names, 'select 1')
+		names.turnOff()
+		for (let time = 0; time < 3; time++) assert.is(names.of('select 1'), undefined)
+	})
+
+	test('that were left are closed on a connection before more is prepared there, and no others', () => {
+		const names = new StatementNames()
+		const [first, second] = [nameOf(names, 'select 1'), nameOf(names, 'select 2')]
+		const closed: string[] = []
+		// Of a connection of pg, what is called.
+		const connection = {
+			parsedStatements: { [first]: 'select 1', [second]: 'select 2', own: 'select 3' },
+			close: ({ name }: { name: string }) => closed.push(name),
+		} as unknown as PgConnection
+		names.makeRoom(connection)
+		assert.equal(closed, [])
+		names.renew('select 1', first)
+		for (let time = 0; time < 2; time++) names.makeRoom(connection)
+		assert.equal(closed, [first])
+		assert.equal(Object.keys(connection.parsedStatements), [second, 'own'])
+		for (let n = 10; n < 510; n++) nameOf(names, `select ${n}`)
+		names.makeRoom(connection)
+		assert.equal(closed, [first, second])
+		assert.equal(Object.keys(connection.parsedStatements), ['own'])
+	})
+
+	for (const [what, length, count] of [
+		['500', 10, 500],
+		['half a MiB', 32_768, 16],
+	] as const)
+		test(`when ${what} of them have been left, connections are to be made anew: once`, () => {
+			const names = new StatementNames()
+			const leave = (times: number) => {
+				for (let n = 0; n < times; n++) nameOf(names, `${++asked}`.padEnd(length))
+			}
+			let asked = 0
+			// What it keeps itself, and one less than is too much.
+			leave(count + count - 1)
+			assert.not(names.mustRenew())
+			leave(1)
+			assert.ok(names.mustRenew())
+			assert.not(names.mustRenew())
+			leave(count)
+			assert.ok(names.mustRenew())
+		})
+})

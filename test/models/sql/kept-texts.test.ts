@@ -1,0 +1,86 @@
+/** What a client can make models keep by asking for ever other fields, orders and conditions: a few megabytes. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import * as assert from 'uvu/assert'
+import { CrudHandler, type Model } from '../../../lib/index.ts'
+import { PostgresDialect } from '../../../lib/models/postgres/dialect.ts'
+import type { Driver, Statement } from '../../../lib/models/sql/driver.ts'
+import { Room } from '../../../lib/models/sql/room.ts'
+import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
+import type { Column, Table } from '../../../lib/models/sql/table.ts'
+import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
+import { asking } from '../../helpers/asking.ts'
+import { describe } from '../../helpers/describe.ts'
+import { sqliteDrivers } from '../../helpers/sqlite.ts'
+
+const FIELDS = Array.from({ length: 12 }, (_, at) => `a_column_with_the_name_${at}`)
+const MEGABYTE = 1_048_576
+/** With what V8 itself keeps of so many requests. */
+const MOST = 20 * MEGABYTE
+
+/** Answers nothing, and notes what it was asked. */
+class Silent implements Driver {
+	readonly texts = new Set<string>()
+	isNoting = false
+
+	async query({ text }: Statement) {
+		if (this.isNoting) this.texts.add(text)
+		return { rows: [[null, 0, null, 0]], affected: 0 }
+	}
+
+	transaction(): Promise<never> {
+		return Promise.reject(new Error('nothing is written'))
+	}
+}
+
+function overPostgres(): Model {
+	const rules = { nullable: false, hasDefault: true, generated: false }
+	const id: Column = { name: 'id', type: 'integer', sqlType: 'int4', ...rules }
+	const columns = [
+		id,
+		...FIELDS.map((name): Column => ({ name, type: 'timestamp', sqlType: 'timestamptz', ...rules })),
+	]
+	const table: Table = { schema: undefined, name: 't', columns, key: 'id', constraints: [], isView: false }
+	return new SqlModel(table, new Silent(), new PostgresDialect(false, id, new Room()))
+}
+
+/** The n-th of the sets of fields and orders: no two are the same. */
+function queryOf(n: number): string {
+	const fields = FIELDS.filter((_, at) => ((n % 4_095) + 1) & (1 << at))
+	const order = FIELDS.map((_, at) => FIELDS[(at + (n >> 3)) % 12] ?? '').slice(0, 1 + (n % 5))
+	return `/t?fields=${fields.join()}&sort=-${order.join()}&limit=${1 + (n % 90)}`
+}
+
+function heapUsed(): number {
+	setFlagsFromString('--expose-gc')
+	const collect: unknown = runInNewContext('gc')
+	if (typeof collect !== 'function') throw new TypeError('V8 has no gc')
+	collect()
+	return process.memoryUsage().heapUsed
+}
+
+/** How much more of the heap is used after so many requests, of which four each are alike. */
+async function grownBy(model: Model, times: number): Promise<number> {
+	const { ask } = asking({ t: new CrudHandler(model, { visible: 'all', maxLimit: 100 }) })
+	for (let n = 0; n < 200; n++) await ask(queryOf(n))
+	const before = heapUsed()
+	for (let n = 0; n < times; n++) assert.is((await ask(queryOf(n >> 2))).status, 200)
+	return heapUsed() - before
+}
+
+describe('what is kept of what clients ask for', (test) => {
+	test('of 8,000 requests for ever other fields and orders, each asked for four times, is a few megabytes', async () => {
+		const grown = await grownBy(overPostgres(), 8_000)
+		assert.ok(grown < MOST, `${Math.round(grown / MEGABYTE)} MiB`)
+	})
+
+	test('also where the database is in this process', async () => {
+		const database = sqliteDrivers.find(({ open }) => open !== undefined)?.open?.()
+		if (database === undefined) throw new Error('there is no driver of SQLite')
+		database.exec(
+			`create table t (id integer primary key, ${FIELDS.map((name) => `${name} datetime`).join(', ')})`,
+		)
+		const grown = await grownBy(await SqliteModel.open(database, 't'), 2_000)
+		assert.ok(grown < MOST, `${Math.round(grown / MEGABYTE)} MiB`)
+	})
+})

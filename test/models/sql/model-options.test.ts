@@ -1,0 +1,57 @@
+import * as assert from 'uvu/assert'
+import { openingOptions, type TableOptions } from '../../../lib/models/sql/model-options.ts'
+import { describe } from '../../helpers/describe.ts'
+
+describe('options of SQL models', (test) => {
+	test('have their defaults', () =>
+		assert.equal(openingOptions('SqliteModel', {}, ['key']), {
+			key: undefined,
+			bigint: 'number',
+			timeoutSeconds: 5,
+		}))
+
+	test('are taken as they are given, up to their bounds', () => {
+		const given = { key: 'id', bigint: 'string', timeoutSeconds: 86_400 } as const
+		assert.equal(openingOptions('SqliteModel', given, ['key']), given)
+		assert.is(openingOptions('SqliteModel', { timeoutSeconds: 0.001 }, []).timeoutSeconds, 0.001)
+	})
+
+	const range = 'RangeError: timeoutSeconds must be above 0 and at most 86400, got '
+	const table: [options: unknown, message: string][] = [
+		[null, 'TypeError: the options of SqliteModel must be an object, got null'],
+		['id', 'TypeError: the options of SqliteModel must be an object, got string'],
+		[{ bigInt: 'string' }, 'TypeError: SqliteModel has no option bigInt: did you mean bigint?'],
+		[{ where: 1 }, 'TypeError: SqliteModel has no option where; there are key, bigint, timeoutSeconds'],
+		[
+			{ schema: 'blog' },
+			'TypeError: SqliteModel has no option schema; there are key, bigint, timeoutSeconds',
+		],
+		[{ key: 1 }, 'TypeError: key must be a string, got number'],
+		[{ key: null }, 'TypeError: key must be a string, got null'],
+		[{ bigint: 'text' }, `TypeError: bigint must be 'number' or 'string', got "text"`],
+		[{ bigint: 10n }, `TypeError: bigint must be 'number' or 'string', got 10`],
+		[{ timeoutSeconds: '5' }, 'TypeError: timeoutSeconds must be a number, got "5"'],
+		[{ timeoutSeconds: null }, 'TypeError: timeoutSeconds must be a number, got null'],
+		[{ timeoutSeconds: 0 }, `${range}0`],
+		[{ timeoutSeconds: -1 }, `${range}-1`],
+		[{ timeoutSeconds: Number.NaN }, `${range}NaN`],
+		[{ timeoutSeconds: Infinity }, `${range}Infinity`],
+		[{ timeoutSeconds: 86_401 }, `${range}86401`],
+	]
+	for (const [options, message] of table) {
+		test(`${message} is told`, () =>
+			assert.throws(
+				// A program without types may pass anything.
+				() => openingOptions('SqliteModel', options as TableOptions, ['key']),
+				(error: unknown) => String(error) === message,
+			))
+	}
+
+	test('an option of other calls is none of this one', () => {
+		const options: TableOptions = { key: 'id' }
+		assert.throws(
+			() => openingOptions('MysqlModel', options, []),
+			/^MysqlModel has no option key; there are bigint/,
+		)
+	})
+})

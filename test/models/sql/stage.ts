@@ -1,0 +1,70 @@
+/** A table of SQLite for tests of what all SQL models share, and ways to look at what is sent to its driver. */
+
+import type { Dialect } from '../../../lib/models/sql/dialect.ts'
+import type { Driver, Rows, Statement } from '../../../lib/models/sql/driver.ts'
+import { type Columns, columnsOf } from '../../../lib/models/sql/name.ts'
+import { Room } from '../../../lib/models/sql/room.ts'
+import type { Table } from '../../../lib/models/sql/table.ts'
+import { sqliteDialect } from '../../../lib/models/sqlite/dialect.ts'
+import { driverOf } from '../../../lib/models/sqlite/driver.ts'
+import { introspect } from '../../../lib/models/sqlite/introspect.ts'
+import { findListing } from '../../../lib/models/sqlite/listing.ts'
+import { opened, sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
+
+export interface Stage {
+	readonly database: TestDatabase
+	readonly driver: Driver
+	readonly dialect: Dialect
+	readonly table: Table
+	readonly columns: Columns
+}
+
+/** A database in memory with the table that `sql` creates. */
+export function stage(sql: string, name = 'item'): Stage {
+	const database = opened(sqliteDrivers.find(({ open }) => open !== undefined)?.open)
+	database.exec(sql)
+	const driver = driverOf(database)
+	const table = introspect(driver, findListing(driver, name), { asText: false })
+	const dialect = sqliteDialect({ writesReals: true, measuresBytes: false, guardsBlobs: true }, new Room())
+	return { database, driver, dialect, table, columns: columnsOf(table) }
+}
+
+/** A driver that holds what it is asked back until it is let go, and counts. */
+export class HeldDriver implements Driver {
+	readonly sent: Statement[] = []
+	/** Asked of each statement; what it throws is the driver's error. */
+	check: (statement: Statement) => void = () => {}
+	readonly #driver: Driver
+	#held: (() => void)[] | undefined = []
+
+	constructor(driver: Driver) {
+		this.#driver = driver
+	}
+
+	async query(statement: Statement): Promise<Rows> {
+		this.sent.push(statement)
+		this.check(statement)
+		// Run when it is sent, as a database would: what is written meanwhile isn't in the answer.
+		const rows = await this.#driver.query(statement)
+		await new Promise<void>((resolve) => (this.#held === undefined ? resolve() : this.#held.push(resolve)))
+		return rows
+	}
+
+	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		return this.#driver.transaction(work)
+	}
+
+	/** Lets go what is held, and with `all` what comes later too. */
+	release(all = false): void {
+		const held = this.#held ?? []
+		this.#held = all ? undefined : []
+		for (const go of held) go()
+	}
+}
+
+/** A turn of the loop: what was put off to its end has been done. */
+export function turn(): Promise<void> {
+	return new Promise((resolve) => {
+		setImmediate(() => setImmediate(resolve))
+	})
+}

@@ -1,0 +1,106 @@
+/** Statements that change records: their texts are kept by what is given, their values never. */
+import * as assert from 'uvu/assert'
+import { type Changes, DEFAULT, type Guard, type Values } from '../../../lib/models/model.ts'
+import { PostgresDialect } from '../../../lib/models/postgres/dialect.ts'
+import { columnOf, columnsOf } from '../../../lib/models/sql/name.ts'
+import { type Plan, planOf } from '../../../lib/models/sql/plan.ts'
+import { Room } from '../../../lib/models/sql/room.ts'
+import type { Column, Table } from '../../../lib/models/sql/table.ts'
+import { insertOf, type Subject, updateOf } from '../../../lib/models/sql/writes.ts'
+import { describe } from '../../helpers/describe.ts'
+
+const RULES = { nullable: true, hasDefault: true, generated: false }
+const COLUMNS: readonly Column[] = [
+	{ name: 'id', type: 'integer', sqlType: 'int4', ...RULES, nullable: false },
+	{ name: 'a', type: 'text', sqlType: 'text', ...RULES },
+	{ name: 'b', type: 'integer', sqlType: 'int4', ...RULES },
+	{ name: 'v', type: 'integer', sqlType: 'int4', ...RULES, nullable: false },
+]
+const TABLE: Table = {
+	...{ schema: undefined, name: 't', columns: COLUMNS, key: 'id', constraints: [], isView: false },
+}
+const ANY: Guard = { where: undefined, version: undefined }
+
+/** A table, and nothing kept of it yet. */
+function fresh(storage?: string): { subject: Subject; plan: Plan } {
+	const columns = columnsOf(TABLE)
+	const key = { ...columnOf(columns, 'id'), storage }
+	const dialect = new PostgresDialect(false, key, new Room())
+	const plan = planOf(TABLE, columns, dialect, { fields: ['a'], names: ['a'], version: 'v' })
+	return { subject: { table: TABLE, columns, key, dialect }, plan }
+}
+
+describe('sql/writes', (test) => {
+	test('an insert and an update are written so', () => {
+		const { subject, plan } = fresh()
+		const insert = insertOf(subject, { a: 'x', b: 2 }, plan)
+		assert.is(
+			insert.text.split(' returning ')[0],
+			'insert into "t" as b ("a", "b") values ($1::text, $2::int4)',
+		)
+		assert.equal(insert.values, ['x', '2'])
+		const nothing = insertOf(subject, {}, plan)
+		assert.is(nothing.text.split(' returning ')[0], 'insert into "t" as b default values')
+		const update = updateOf(subject, '7', { a: DEFAULT, b: null }, plan, { ...ANY, version: '3' })
+		assert.is(
+			update.text.split(' returning ')[0],
+			'update "t" as b set "a" = default, "b" = $1::int4, "v" = b."v" + 1 where b."id" = $2::int4 and b."v" = $3::int4',
+		)
+		assert.equal(update.values, [null, '7', '3'])
+	})
+
+	const inserts: Values[] = [{ a: 'x' }, { a: 'y' }, { b: 1 }, { a: 'x', b: 1 }, { b: 2, a: 'z' }, {}]
+	test('a kept text of an insert is the one that would be written anew', () => {
+		const { subject, plan } = fresh()
+		for (const values of [...inserts, ...inserts]) {
+			const other = fresh()
+			assert.equal(insertOf(subject, values, plan), insertOf(other.subject, values, other.plan))
+		}
+	})
+
+	const where = { op: 'eq', field: 'b', value: 5 } as const
+	const changed: Changes[] = [
+		{ a: 'x' },
+		{ a: DEFAULT },
+		{ b: 1 },
+		{ a: DEFAULT, b: 2 },
+		{ a: null, v: 9 },
+		{},
+	]
+	const updates: [Changes, Guard][] = []
+	for (const guard of [
+		ANY,
+		{ ...ANY, version: '3' },
+		{ ...ANY, version: '99999999999' },
+		{ ...ANY, where },
+		{ where, version: '4' },
+	]) {
+		for (const changes of changed) updates.push([changes, guard])
+	}
+	for (const [what, storage] of [
+		['a key compared by `=`', undefined],
+		['a key that is compared loosely', 'loose'],
+	] as const) {
+		test(`a kept text of an update is the one that would be written anew, with ${what}`, () => {
+			const { subject, plan } = fresh(storage)
+			for (const [changes, guard] of [...updates, ...updates, ...updates]) {
+				const other = fresh(storage)
+				assert.equal(
+					updateOf(subject, '7', changes, plan, guard),
+					updateOf(other.subject, '7', changes, other.plan, guard),
+				)
+			}
+		})
+	}
+
+	test('a version is refused where the selection has none', () => {
+		const { subject } = fresh()
+		const plan = planOf(TABLE, subject.columns, subject.dialect, {
+			...{ fields: ['a'], names: ['a'], version: undefined },
+		})
+		assert.throws(
+			() => updateOf(subject, '7', { a: 'x' }, plan, { ...ANY, version: '3' }),
+			'a version is given, but the selection has none',
+		)
+	})
+})

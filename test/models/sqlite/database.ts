@@ -1,0 +1,32 @@
+/** A database of SQLite for each test, and short ways to ask its models. */
+import type { Test } from 'uvu'
+import type { Selection } from '../../../lib/models/model.ts'
+import { opened, type SqliteDriverCase, type TestDatabase } from '../../helpers/sqlite.ts'
+
+export const NO_GUARD = { where: undefined, version: undefined }
+
+/** A selection of fields by their own names. */
+export function selectionOf(...fields: string[]): Selection {
+	return { fields, names: fields, version: undefined }
+}
+
+/** Declares a test on a database of its own, on which `sql` has been run. */
+export type OnDatabase = (
+	sql: string,
+	promise: string,
+	work: (database: TestDatabase) => Promise<void>,
+) => void
+
+/** Tests of a suite that are skipped where this Node has no such driver. */
+export function onDatabases(test: Test, { open }: SqliteDriverCase): OnDatabase {
+	return (sql, promise, work) =>
+		(open === undefined ? test.skip : test)(promise, async () => {
+			const database = opened(open)
+			try {
+				database.exec(sql)
+				await work(database)
+			} finally {
+				database.close()
+			}
+		})
+}

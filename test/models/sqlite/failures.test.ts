@@ -1,0 +1,292 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import * as assert from 'uvu/assert'
+import type { Changes, Condition, Model, Values } from '../../../lib/models/model.ts'
+import { ModelError } from '../../../lib/models/model-error.ts'
+import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
+import { describe } from '../../helpers/describe.ts'
+import { opened, sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
+import { stopwatch } from '../../helpers/stalls.ts'
+import { NO_GUARD, onDatabases, selectionOf } from './database.ts'
+
+const ID = selectionOf('id')
+
+async function failure(work: Promise<unknown>): Promise<unknown> {
+	try {
+		await work
+	} catch (error) {
+		return error instanceof ModelError ? [error.kind, error.fields] : error
+	}
+	return 'done'
+}
+
+const TABLES = `
+	pragma foreign_keys = on;
+	create table author (id integer primary key, name text not null);
+	create table article (
+		id integer primary key, title text not null check (title <> 'bad'), "e,mail" text unique,
+		a int, b int, author int references author (id), unique (a, b)
+	);
+	create unique index "odd 'index'" on article (lower(title));
+	create trigger no before insert on article when new.title = 'no' begin select raise(abort, 'not this one'); end;
+	insert into author values (1, 'first'); insert into article values (1, 'one', 'x', 1, 1, 1)
+`
+
+for (const driver of sqliteDrivers) {
+	describe(`SqliteModel over ${driver.name}: failures`, (test) => {
+		const { open } = driver
+		const check = open === undefined ? test.skip : test
+		const onDatabase = onDatabases(test, driver)
+		const on = (promise: string, work: (database: TestDatabase) => Promise<void>) =>
+			onDatabase(TABLES, promise, work)
+
+		const refusals: readonly [what: string, values: Values, kind: string, fields: readonly string[]][] = [
+			['a unique value', { title: 't', 'e,mail': 'x' }, 'unique', ['e,mail']],
+			['unique values together', { title: 't', a: 1, b: 1 }, 'unique', ['a', 'b']],
+			['a unique expression', { title: 'ONE' }, 'unique', []],
+			['a key', { id: 1, title: 't' }, 'unique', ['id']],
+			['a reference', { title: 't', author: 99 }, 'foreign_key', []],
+			['null', { title: null }, 'not_null', ['title']],
+			['a field that is missing', { a: 5 }, 'not_null', ['title']],
+			['a check', { title: 'bad' }, 'check', []],
+			['a trigger', { title: 'no' }, 'refused', []],
+			['a text for a rowid', { id: 'abc', title: 't' }, 'invalid', []],
+		]
+		on(
+			'a trigger that leaves a record out, or alone, is refused, with its text where it has one',
+			async (database) => {
+				database.exec(`
+				create trigger out before insert on article when new.title = 'out' begin select raise(ignore); end;
+				create trigger kept before update on article when new.title = 'out' begin select raise(ignore); end;
+				create trigger stays before delete on article when old.id = 1 begin select raise(ignore); end;
+			`)
+				const article = await SqliteModel.open(database, 'article')
+				assert.equal(await failure(article.create({ title: 'out' }, ID)), ['refused', []])
+				assert.equal(await failure(article.update('1', { title: 'out' }, ID, NO_GUARD)), ['refused', []])
+				assert.equal(await failure(article.delete('1', ID, NO_GUARD)), ['refused', []])
+				assert.is(await article.update('9', { title: 'out' }, ID, NO_GUARD), 'missing')
+				const error = await article.create({ title: 'no' }, ID).catch((error: unknown) => error)
+				assert.instance(error, ModelError)
+				if (error instanceof ModelError) {
+					assert.is(error.raised?.code, 'SQLITE_CONSTRAINT_TRIGGER')
+					assert.match(error.raised?.message ?? '', /not this one/)
+				}
+				assert.is(await article.count(undefined), 1)
+			},
+		)
+
+		for (const [what, values, kind, fields] of refusals) {
+			on(`${what} is refused as ${kind}`, async (database) => {
+				const article = await SqliteModel.open(database, 'article')
+				assert.equal(await failure(article.create(values, ID)), [kind, fields])
+				assert.is(await article.count(undefined), 1)
+			})
+		}
+
+		on('updates and deletes are refused alike', async (database) => {
+			const { article, author } = await SqliteModel.openAll(database)
+			const update = (changes: Changes) => failure((article as Model).update('1', changes, ID, NO_GUARD))
+			assert.equal(await update({ title: null }), ['not_null', ['title']])
+			assert.equal(await update({ author: 99 }), ['foreign_key', []])
+			assert.equal(await failure((author as Model).delete('1', ID, NO_GUARD)), ['foreign_key', []])
+		})
+
+		on('a database that was closed is unavailable', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			const other = opened(open)
+			other.exec('create table t (id integer primary key)')
+			const model = await SqliteModel.open(other, 't')
+			await model.count(undefined)
+			other.close()
+			const works = [model.count(undefined), model.read('1', ID, undefined), model.create({}, ID)]
+			for (const outcome of await Promise.all(works.map(failure))) {
+				assert.equal(outcome, ['unavailable', []])
+			}
+			assert.equal(await failure(model.transaction(async () => 1)), ['unavailable', []])
+			assert.is(await article.count(undefined), 1)
+		})
+
+		on('a table that is gone is an error of its own, not the client’s', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			database.exec('drop table article')
+			const error = await failure(article.count(undefined))
+			assert.ok(error instanceof Error && /no such table/.test(error.message))
+		})
+
+		check('a database that another connection writes is busy', async () => {
+			const folder = mkdtempSync(`${tmpdir()}/verbena-sqlite-`)
+			const [first, second] = [opened(open, `${folder}/a.db`), opened(open, `${folder}/a.db`)]
+			try {
+				first.exec(TABLES)
+				const article = await SqliteModel.open(first, 'article')
+				first.exec('pragma busy_timeout = 0')
+				second.exec('begin immediate')
+				assert.equal(await failure(article.create({ title: 't' }, ID)), ['busy', []])
+				assert.equal(await failure(article.transaction(async () => 1)), ['busy', []])
+				second.exec('rollback')
+				assert.is(await failure(article.create({ title: 't' }, ID)), 'done')
+			} finally {
+				first.close()
+				second.close()
+				rmSync(folder, { recursive: true })
+			}
+		})
+
+		check(
+			'a check waits for no lock of another connection, and keeps how long others wait for one',
+			async () => {
+				const folder = mkdtempSync(`${tmpdir()}/verbena-sqlite-`)
+				const [first, second] = [opened(open, `${folder}/a.db`), opened(open, `${folder}/a.db`)]
+				const waits = () => Object.values(Object(first.prepare('pragma busy_timeout')).get())[0]
+				try {
+					first.exec(TABLES)
+					first.exec('pragma busy_timeout = 60000')
+					second.exec('begin immediate')
+					const article = await SqliteModel.open(first, 'article')
+					const took = stopwatch()
+					for (const writes of [false, true]) assert.is(await failure(article.check(writes)), 'done')
+					assert.is(waits(), 60_000)
+					assert.ok(took() < 30_000)
+					second.exec('rollback')
+					assert.is(await failure(article.check(true)), 'done')
+				} finally {
+					first.close()
+					second.close()
+					rmSync(folder, { recursive: true })
+				}
+			},
+		)
+
+		on('what can’t be written any more is not well, but for what only reads', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			database.exec('pragma query_only = 1')
+			assert.is(await failure(article.check()), 'done')
+			const error = await article.check(true).catch((error: unknown) => error)
+			assert.ok(error instanceof ModelError && error.kind === 'unavailable')
+			assert.match(String(error instanceof Error && error.cause), /readonly|read-only/)
+			database.exec('pragma query_only = 0')
+			assert.is(await failure(article.check(true)), 'done')
+		})
+
+		on('models that were opened one by one wait for each other’s transactions', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			const author = await SqliteModel.open(database, 'author')
+			const order: string[] = []
+			const transaction = article.transaction(async (model) => {
+				await new Promise((resolve) => setTimeout(resolve, 20))
+				await model.create({ title: 'within' }, ID)
+				order.push('transaction')
+				throw new Error('no')
+			})
+			const insert = author.create({ name: 'second' }, ID).then(() => order.push('insert'))
+			const next = author.transaction(async (model) => {
+				return model.count(undefined)
+			})
+			assert.equal(String(await failure(transaction)), 'Error: no')
+			await insert
+			assert.is(await next, 2)
+			assert.equal(order, ['transaction', 'insert'])
+			assert.equal([await article.count(undefined), await author.count(undefined)], [1, 2])
+		})
+
+		on('who waits behind a transaction gives up in time, and its read is not missed', async (database) => {
+			const article = await SqliteModel.open(database, 'article', { timeoutSeconds: 0.04 })
+			let end = (): void => {}
+			const held = article.transaction(() => new Promise<void>((resolve) => (end = resolve)))
+			const alive = setInterval(() => {}, 1_000)
+			assert.equal(await failure(article.count(undefined)), ['unavailable', []])
+			assert.equal(await failure(article.transaction(async () => 1)), ['unavailable', []])
+			clearInterval(alive)
+			end()
+			await held
+			assert.is(await article.count(undefined), 1)
+		})
+
+		on('a transaction within a transaction is undone by itself', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			await article.transaction(async (outer) => {
+				await outer.create({ title: 'kept' }, ID)
+				const inner = outer.transaction(async (model) => {
+					await model.create({ title: 'lost' }, ID)
+					await model.transaction((innermost) => innermost.create({ title: 'lost too' }, ID))
+					throw new Error('no')
+				})
+				assert.equal(String(await failure(inner)), 'Error: no')
+				await outer.transaction((model) => model.create({ title: 'kept too' }, ID))
+			})
+			assert.is(await article.count({ op: 'startsWith', field: 'title', value: 'kept' }), 2)
+			assert.is(await article.count(undefined), 3)
+		})
+
+		on('a model of a transaction that has ended is refused', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			let kept: Model = article
+			await article.transaction(async (model) => {
+				kept = model
+			})
+			const error = await failure(kept.create({ title: 'late' }, ID))
+			assert.is(String(error), 'TypeError: this transaction has ended: await what is done in it')
+			assert.is(await article.count(undefined), 1)
+		})
+
+		on('a reference that is checked at the end of a transaction undoes it', async (database) => {
+			database.exec(
+				'create table late (id integer primary key, r int references late (id) deferrable initially deferred)',
+			)
+			const late = await SqliteModel.open(database, 'late')
+			const work = late.transaction((model) => model.create({ r: 99 }, ID))
+			assert.equal(await failure(work), ['foreign_key', []])
+			assert.is(await failure(late.transaction((model) => model.create({ r: null }, ID))), 'done')
+			assert.is(await late.count(undefined), 1)
+		})
+
+		on(
+			'statements are prepared once for each text, at most 500 of them, and long ones not for long',
+			async (database) => {
+				const article = await SqliteModel.open(database, 'article')
+				const { prepare } = database
+				let prepared = 0
+				database.prepare = (sql) => {
+					prepared++
+					return prepare.call(database, sql)
+				}
+				const preparedBy = async (lengths: readonly number[], nots = 0) => {
+					const before = prepared
+					for (const length of lengths) {
+						const terms = Array.from({ length }, (_, at) => ({ op: 'eq', field: 'id', value: at }) as const)
+						let where: Condition = { op: 'or', terms }
+						for (let depth = 0; depth < nots; depth++) where = { op: 'not', term: where }
+						await article.count(where)
+					}
+					return prepared - before
+				}
+				const few = Array.from({ length: 128 }, (_, at) => at + 1)
+				// What is asked for once isn't kept.
+				for (let time = 0; time < 2; time++) assert.is(await preparedBy(few), 128)
+				assert.is(await preparedBy(few), 0)
+				// Each is prepared anew, and takes no other's place.
+				const many = Array.from({ length: 600 }, (_, at) => at + 129)
+				assert.is(await preparedBy(many), 600)
+				assert.is(await preparedBy(many.slice(0, 20)), 20)
+				assert.is(await preparedBy(few), 0)
+				// 512 in all: those are kept that were used last, and what was used longest ago has made room.
+				for (const nots of [1, 2]) for (let time = 0; time < 2; time++) await preparedBy(few, nots)
+				assert.is(await preparedBy(few), 0)
+				for (let time = 0; time < 2; time++) assert.is(await preparedBy(few, 3), 128)
+				assert.is(await preparedBy(few, 3), 0)
+				assert.is(await preparedBy(few), 0)
+				assert.is(await preparedBy(few.slice(0, 5), 1), 5)
+			},
+		)
+
+		on('more statements than are kept prepared work on', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			for (let length = 1; length <= 600; length++) {
+				const values = Array.from({ length }, (_, at) => at)
+				if (length % 7 === 0 || length > 590) {
+					assert.is(await article.count({ op: 'in', field: 'id', values }), length > 1 ? 1 : 0)
+				} else await article.count({ op: 'in', field: 'id', values })
+			}
+		})
+	})
+}

@@ -1,0 +1,51 @@
+import * as assert from 'uvu/assert'
+import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
+import { modelContract } from '../../../lib/testing/index.ts'
+import { describe } from '../../helpers/describe.ts'
+import { opened, sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
+
+/** The table of the model contract, and those with other keys. */
+const TABLES = `
+	create table contract (
+		id integer primary key, title text not null, note text, "order" integer, big bigint, ratio double,
+		price decimal text, done boolean, day date, clock time, at datetime(6), token uuid, extra json,
+		data blob, status text not null default 'draft', email varchar(200) unique,
+		version integer not null default 1, parent integer references contract (id)
+	);
+	create table by_text (id text primary key, title text not null);
+	create table by_uuid (
+		id uuid primary key not null default (
+			lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-8' ||
+			substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))
+		),
+		title text not null
+	);
+	create table by_bigint (id bigint primary key default (random()), title text not null);
+`
+
+/** Decimals of 20 digits are exact as texts alone, and are compared as such. */
+const AS_NUMBERS = ['price is compared by every operator', 'price orders up and down, nulls last both ways']
+
+for (const { name, open } of sqliteDrivers) {
+	describe(`SqliteModel over ${name}: the contract`, (test) => {
+		const databases: TestDatabase[] = []
+		const make = (table: string) => () => {
+			const database = opened(open)
+			databases.push(database)
+			database.exec(`pragma foreign_keys = on; ${TABLES}`)
+			return SqliteModel.open(database, table)
+		}
+		const keys = { text: make('by_text'), uuid: make('by_uuid'), bigint: make('by_bigint') }
+		const cases = modelContract({
+			make: make('contract'),
+			keys,
+			// No text is refused for its length.
+			skip: ['maxLength'],
+			close: () => void databases.pop()?.close(),
+		})
+		const kept = cases.filter(({ name: promise }) => !AS_NUMBERS.includes(promise))
+		test('all but what needs decimals to be numbers is promised', () =>
+			assert.is(kept.length, cases.length - AS_NUMBERS.length))
+		for (const { name: promise, run } of kept) (open === undefined ? test.skip : test)(promise, run)
+	})
+}

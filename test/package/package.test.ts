@@ -1,0 +1,240 @@
+/** What is published is tried: packed, installed into an empty project, compiled there, and run. */
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import * as assert from 'uvu/assert'
+import { describe } from '../helpers/describe.ts'
+import { install, pack } from '../helpers/packed.ts'
+import { freePorts, ROOT, run, start, untilPrinted } from '../helpers/program.ts'
+import { elsewhere, replay } from '../helpers/session.ts'
+import { Mappings } from './mappings.ts'
+
+interface Manifest {
+	readonly version: string
+	readonly exports: Readonly<Record<string, string>>
+	readonly dependencies?: object
+	readonly peerDependencies?: object
+	readonly optionalDependencies?: object
+}
+
+const manifest = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as Manifest
+const subpaths = Object.keys(manifest.exports).map((path) => path.replace('.', 'verbena'))
+const modules = subpaths.filter((path) => !path.endsWith('.json'))
+
+const COMMONJS = `
+const { createServer, RestHandler } = require('verbena')
+class Hello extends RestHandler { get_hello() { return 'from CommonJS' } }
+createServer({ '': new Hello() }).inject({ url: '/hello' }).then((reply) => console.log(reply.text()))
+`
+
+const STRICT = {
+	compilerOptions: {
+		...{ strict: true, module: 'nodenext', target: 'es2023', skipLibCheck: false, types: ['node'] },
+		...{ noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, outDir: 'out', rootDir: '.' },
+	},
+	include: ['*.ts'],
+}
+
+/** The first program of the README, and the session that follows it. */
+function readme(): { code: string; session: string } {
+	const text = readFileSync(`${ROOT}/README.md`, 'utf8')
+	const [, code = ''] = /^```ts\n([\s\S]*?)^```$/m.exec(text) ?? []
+	const [, session = ''] = /^```console\n([\s\S]*?)^```$/m.exec(text) ?? []
+	return { code, session }
+}
+
+function below(folder: string): string[] {
+	return readdirSync(folder, { recursive: true, withFileTypes: true })
+		.filter((entry) => entry.isFile())
+		.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+}
+
+describe('package', (test) => {
+	const folder = mkdtempSync(join(tmpdir(), 'verbena-package-'))
+	let project = ''
+	let installed = ''
+
+	test.before(async () => {
+		project = await install(folder, await pack(folder))
+		installed = `${project}/node_modules/verbena`
+	})
+
+	test.after(() => rmSync(folder, { recursive: true, force: true }))
+
+	test('holds what is needed, and nothing else', () => {
+		const top = readdirSync(installed).sort()
+		assert.equal(top, ['LICENSE', 'README.md', 'dist', 'docs', 'package.json'])
+		const pages = below(`${ROOT}/docs`).filter((name) => /^[\w-]+\.md$/.test(name))
+		assert.equal(below(`${installed}/docs`).sort(), pages.sort())
+		const built = below(`${installed}/dist`)
+		// A file a subpath, and what they share: each file more is a piece of every program's start.
+		const code = built.filter((name) => name.endsWith('.js'))
+		const entries = code.filter((name) => !name.startsWith('chunk-'))
+		const databases = ['mysql', 'postgres', 'sqlite'].map((name) => `models/${name}/model`)
+		const others = ['client/crud', 'client/index', 'index', 'testing/index']
+		const subjects = ['cache/redis/redis-cache', ...others, ...databases].sort()
+		assert.equal(
+			entries.sort(),
+			subjects.map((name) => `${name}.js`),
+		)
+		const page = gzipSync(readFileSync(`${installed}/dist/client/crud.js`)).length
+		assert.ok(page < 6_000, `CrudClient is ${page} bytes for a page that loads it as it is`)
+		assert.ok(code.length - entries.length <= 6, `${code.length - entries.length} shared files`)
+		const types = [...subjects, 'browser', 'types'].map((name) => `${name}.d.ts`)
+		const maps = ['browser.d.ts.map', 'types.d.ts.map']
+		const rest = built.filter((name) => !code.includes(name) && !name.startsWith('source/'))
+		assert.equal(rest.sort(), [...types, ...maps].sort())
+	})
+
+	test('is under 2 MB in under 150 files', () => {
+		const files = below(installed)
+		const bytes = files.reduce((sum, name) => sum + statSync(join(installed, name)).size, 0)
+		assert.ok(bytes < 2_000_000, `${bytes} bytes`)
+		assert.ok(files.length < 150, `${files.length} files`)
+	})
+
+	test('the links of the README to its pages lead to files of it', () => {
+		const text = readFileSync(`${installed}/README.md`, 'utf8')
+		const pages = [...text.matchAll(/\]\((docs\/[\w-]+\.md)/g)].map(([, page = '']) => page)
+		assert.ok(pages.length > 20)
+		assert.equal(
+			pages.filter((page) => !existsSync(join(installed, page))),
+			[],
+		)
+	})
+
+	test('a definition leads to the TypeScript of its class or function', () => {
+		const SHOWN: [chunk: string, declaration: string, source: string, code: string][] = [
+			['types', 'declare class RestHandler', 'handler/handler.ts', 'class RestHandler'],
+			['types', 'declare function createServer', 'server/server.ts', 'function createServer'],
+			['types', 'declare class PostgresModel', 'models/postgres/model.ts', 'class PostgresModel'],
+			['types', '    getRawPostData(', 'handler/handler.ts', 'getRawPostData('],
+			['browser', 'declare class RestError', 'base/error.ts', 'class RestError'],
+			['browser', 'declare function signRequest', 'client/sign-request.ts', 'function signRequest'],
+		]
+		for (const [chunk, declaration, source, code] of SHOWN)
+			assert.equal(definitionOf(installed, chunk, declaration), [`source/${source}`, true], code)
+
+		function definitionOf(at: string, chunk: string, declaration: string): [string, boolean] {
+			const lines = readFileSync(`${at}/dist/${chunk}.d.ts`, 'utf8').split('\n')
+			const line = lines.findIndex((text) => text.includes(declaration))
+			assert.ok(line >= 0, declaration)
+			const name = /(\w+)\(?$/.exec(declaration)?.[1] ?? ''
+			const json = readFileSync(`${at}/dist/${chunk}.d.ts.map`, 'utf8')
+			const { sources } = JSON.parse(json) as { sources: string[] }
+			const column = (lines[line] ?? '').indexOf(name)
+			const found = new Mappings(json).line(line).findLast((segment) => segment.column <= column)
+			const source = sources[found?.source ?? -1] ?? ''
+			const text = readFileSync(`${at}/dist/${source}`, 'utf8').split('\n')[found?.line ?? -1] ?? ''
+			return [source, text.slice(found?.from).startsWith(name)]
+		}
+	})
+
+	test('its declarations compile by themselves, those for browsers without any of Node', async () => {
+		const folderOf = (name: string, imports: readonly string[], types: readonly string[]) => {
+			mkdirSync(`${project}/${name}`)
+			const lines = imports.map((path, at) => `import * as m${at} from '${path}'\nvoid m${at}\n`)
+			writeFileSync(`${project}/${name}/all.ts`, lines.join(''))
+			const { compilerOptions } = STRICT
+			const own = { ...compilerOptions, rootDir: undefined, outDir: undefined, noEmit: true, types }
+			const lib = types.length === 0 ? { lib: ['es2023', 'dom', 'dom.iterable'] } : {}
+			const config = { compilerOptions: { ...own, ...lib }, include: ['all.ts'] }
+			writeFileSync(`${project}/${name}/tsconfig.json`, JSON.stringify(config))
+			return `${project}/${name}`
+		}
+		const all = folderOf('all', modules, ['node'])
+		const browser = folderOf(
+			'browser',
+			modules.filter((path) => path.includes('/client')),
+			[],
+		)
+		for (const folder of [all, browser]) {
+			const tsc = `${ROOT}/node_modules/typescript/bin/tsc`
+			assert.is((await run({ args: [tsc, '-p', folder], cwd: project })).output, '')
+		}
+	})
+
+	test('depends on nothing', () => {
+		assert.equal(
+			[manifest.dependencies, manifest.peerDependencies, manifest.optionalDependencies],
+			[undefined, undefined, undefined],
+		)
+		const neighbours = readdirSync(`${project}/node_modules`).filter((name) => !name.startsWith('.'))
+		assert.equal(neighbours.sort(), ['@types', 'undici-types', 'verbena'])
+	})
+
+	test('every subpath can be imported, and required', async () => {
+		const load = `
+			for (const path of ${JSON.stringify(subpaths)}) {
+				const options = path.endsWith('.json') ? { with: { type: 'json' } } : {}
+				const names = Object.keys(await import(path, options))
+				console.log(path, names.length > 0)
+			}`
+		const imported = await run({ args: ['--no-warnings', '--input-type=module', '-e', load], cwd: project })
+		assert.is(imported.output, subpaths.map((path) => `${path} true\n`).join(''))
+		const require = `for (const path of ${JSON.stringify(modules)}) console.log(path, Object.keys(require(path)).length > 0)`
+		const required = await run({ args: ['--input-type=commonjs', '-e', require], cwd: project })
+		assert.is(required.output, modules.map((path) => `${path} true\n`).join(''))
+	})
+
+	test('classes are called as they are exported, for the sake of logs and messages', async () => {
+		const load = `
+			for (const path of ${JSON.stringify(modules)}) {
+				for (const [name, value] of Object.entries(await import(path))) {
+					if (/^class\\b/.test(String(value)) && value.name !== name) console.log(path, name, 'is', value.name)
+				}
+			}`
+		const { output } = await run({ args: ['--input-type=module', '-e', load], cwd: project })
+		// Those of clients are made short, but for what is shown when it is thrown.
+		const others = output.split('\n').filter((line) => !/^verbena\/client\S* CrudClient is /.test(line))
+		assert.equal(others, [''])
+	})
+
+	test('nothing else in it can', async () => {
+		const { output } = await run({
+			args: ['--input-type=module', '-e', "await import('verbena/dist/server.js')"],
+			cwd: project,
+		})
+		assert.match(output, 'ERR_PACKAGE_PATH_NOT_EXPORTED')
+	})
+
+	test('serves CommonJS programs', async () => {
+		writeFileSync(`${project}/required.cjs`, COMMONJS)
+		const { output } = await run({ args: ['required.cjs'], cwd: project })
+		assert.is(output, '{"success":true,"data":"from CommonJS"}\n')
+	})
+
+	test("the README's first program compiles strictly, from ES modules and CommonJS, and runs", async () => {
+		const [port = 0] = await freePorts(1)
+		const { code, session } = readme()
+		writeFileSync(`${project}/main.ts`, elsewhere(code, port))
+		writeFileSync(
+			`${project}/old.cts`,
+			"import { RestError } from 'verbena'\nexport const status: number = new RestError(404).status\n",
+		)
+		writeFileSync(`${project}/tsconfig.json`, JSON.stringify(STRICT))
+		const compiled = await run({
+			args: [`${ROOT}/node_modules/typescript/bin/tsc`, '-p', project],
+			cwd: project,
+		})
+		assert.is(compiled.output, '')
+		const program = start({ args: ['out/main.js'], cwd: project })
+		try {
+			await untilPrinted(program, `http://127.0.0.1:${port}\n`)
+			await replay(session, port, ROOT)
+		} finally {
+			program.child.kill('SIGKILL')
+			await program.ended
+		}
+	})
+})

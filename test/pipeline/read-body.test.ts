@@ -1,0 +1,196 @@
+/** Reading a body's bytes. What is made of them: decode/, handler/body.test.ts. */
+import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import { isRestError } from '../../lib/base/error.ts'
+import type { Method } from '../../lib/base/http.ts'
+import type { Action } from '../../lib/exchange/action.ts'
+import type { App } from '../../lib/exchange/app.ts'
+import type { Exchange } from '../../lib/exchange/exchange.ts'
+import { readBody } from '../../lib/pipeline/read-body.ts'
+import { hasBody } from '../../lib/request/head.ts'
+import type { Incoming } from '../../lib/request/incoming.ts'
+import { SpecMemo } from '../../lib/validate/spec-memo.ts'
+import { messageOf } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+import { appOf, exchangeFor } from '../helpers/exchange.ts'
+
+const ACTION: Action = {
+	name: 'post_a',
+	run() {},
+	maxParams: 0,
+	access: { user: false, resources: [] },
+	limit: undefined,
+	docs: undefined,
+	streaming: undefined,
+	spec: undefined,
+	memo: new SpecMemo(),
+}
+const STREAMING: Action = { ...ACTION, streaming: { maxBody: 10, handlerTimeout: 5 } }
+const CHUNKED = { 'transfer-encoding': 'chunked' }
+const CUT = '400 The body was cut off before its end'
+
+interface Sent {
+	readonly method?: Method
+	readonly facts?: Partial<Incoming>
+	readonly stream?: Readable
+	readonly app?: Partial<App>
+	readonly action?: Action
+}
+
+/** What has become of a body: its text, what it was refused with, or that nothing was read. */
+async function read(sent: Sent): Promise<string> {
+	const { exchange, action } = opened(sent)
+	try {
+		await readBody(exchange, action)
+	} catch (error) {
+		if (isRestError(error)) return `${error.status} ${error.message}`
+		throw error
+	}
+	return exchange.bytes === undefined ? 'unread' : `"${exchange.bytes.toString()}"`
+}
+
+function opened(sent: Sent): { exchange: Exchange; action: Action } {
+	const exchange = exchangeFor(sent.facts, appOf(sent.app), sent.stream)
+	exchange.method = sent.method ?? 'POST'
+	return { exchange, action: sent.action ?? ACTION }
+}
+
+function pieces(...all: string[]): Readable {
+	return Readable.from(all, { objectMode: false })
+}
+
+const chunked = { headers: CHUNKED }
+
+describe('body', (test) => {
+	for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'] as const) {
+		test(`the body of ${method} is read`, async () => {
+			assert.is(await read({ method, facts: chunked, stream: pieces('ab', 'c') }), '"abc"')
+		})
+	}
+	for (const method of ['GET', 'HEAD', 'OPTIONS'] as const) {
+		test(`the body of ${method} is not`, async () => {
+			assert.is(await read({ method, facts: chunked, stream: pieces('abc') }), 'unread')
+		})
+	}
+
+	test('where there is no body there is nothing to wait for', () => {
+		for (const headers of [{}, { 'content-length': '0' }]) {
+			const { exchange, action } = opened({ facts: { headers } })
+			assert.is(readBody(exchange, action), undefined)
+			assert.is(exchange.bytes?.length, 0)
+		}
+	})
+
+	test('a body that turns out to be empty is no bytes', async () => {
+		assert.is(await read({ facts: chunked, stream: pieces() }), '""')
+	})
+
+	for (const [size, answer] of [
+		[4, '"xxxx"'],
+		[5, '"xxxxx"'],
+		[6, '413 The body may have at most 5 bytes'],
+		[1_000, '413 The body may have at most 5 bytes'],
+	] as const) {
+		test(`of at most 5 bytes, ${size} are ${answer}`, async () => {
+			const text = 'x'.repeat(size)
+			const app = { maxBody: 5 }
+			assert.is(await read({ facts: chunked, stream: pieces(...text), app }), answer)
+			const headers = { 'content-length': String(size) }
+			assert.is(await read({ facts: { headers }, stream: pieces(text), app }), answer)
+		})
+	}
+
+	test('too large a Content-Length is refused before a byte is read, and before 100 Continue', () => {
+		const stream = pieces('123456')
+		const facts = { headers: { 'content-length': '6' } }
+		const { exchange, action } = opened({ facts, stream, app: { maxBody: 5 } })
+		let continued = 0
+		exchange.sendContinue = () => continued++
+		assert.is(
+			messageOf(() => readBody(exchange, action)),
+			'The body may have at most 5 bytes',
+		)
+		assert.equal([stream.readableDidRead, continued], [false, 0])
+	})
+
+	test('too many bytes leave the rest unread, paused', async () => {
+		const stream = pieces('123', '456', '789')
+		await read({ facts: chunked, stream, app: { maxBody: 5 } })
+		await setImmediate()
+		assert.equal([stream.isPaused(), stream.destroyed], [true, false])
+	})
+
+	test('a client that waits is told to continue, once, and the body has its time', async () => {
+		const { exchange, action } = opened({ facts: chunked, stream: pieces('a'), app: { bodyTimeout: 700 } })
+		let continued = 0
+		exchange.sendContinue = () => continued++
+		await readBody(exchange, action)
+		assert.equal([continued, exchange.due, exchange.late], [1, 700, 'request_timeout'])
+	})
+
+	test('a body that is cut off is 400', async () => {
+		for (const error of [undefined, new Error('ECONNRESET')]) {
+			const stream = new Readable({ read() {} })
+			stream.push('ab')
+			const answer = read({ facts: chunked, stream })
+			await setImmediate()
+			stream.destroy(error)
+			assert.is(await answer, CUT)
+		}
+	})
+
+	test('one whose client has left before it was asked for is 400 too', async () => {
+		assert.is(await read({ facts: chunked, stream: new Readable({ read() {} }).destroy() }), CUT)
+	})
+
+	test('what a parser in front has made of it is left to be taken', async () => {
+		const stream = pieces('{"a":1}')
+		await stream.toArray()
+		for (const body of [{ a: 1 }, 'text', null]) {
+			assert.is(await read({ facts: { ...chunked, body }, stream }), 'unread')
+		}
+	})
+
+	test('a body that was read in front, and left nowhere, is a mistake of the program', async () => {
+		const stream = pieces('{"a":1}')
+		await stream.toArray()
+		const { exchange, action } = opened({ facts: chunked, stream })
+		assert.is(
+			messageOf(() => readBody(exchange, action)),
+			'something in front has read the body and left nothing in request.body: mount Verbena before it',
+		)
+	})
+
+	test('a streaming method reads by itself, under its own limit where the length is told', async () => {
+		const action = STREAMING
+		const app = { maxBody: 5 }
+		assert.is(await read({ facts: { headers: { 'content-length': '10' } }, action, app }), 'unread')
+		assert.is(await read({ facts: chunked, action, app }), 'unread')
+		const long = { headers: { 'content-length': '11' } }
+		assert.is(await read({ facts: long, action, app }), '413 The body may have at most 10 bytes')
+	})
+
+	const ENDED = { endAfterHeaders: true }
+	const facts: [string, Partial<Incoming>, boolean][] = [
+		['no header', { headers: {} }, false],
+		['a length of 0', { headers: { 'content-length': '0' } }, false],
+		['a length', { headers: { 'content-length': '1' } }, true],
+		['a transfer coding', { headers: CHUNKED }, true],
+		['HTTP/2, open', { headers: {}, httpVersionMajor: 2, complete: false }, true],
+		['HTTP/2, complete', { headers: {}, httpVersionMajor: 2, complete: true }, true],
+		['HTTP/2, ended with its headers', { headers: {}, httpVersionMajor: 2, stream: ENDED }, false],
+		['HTTP/2 with a length of 0', { headers: { 'content-length': '0' }, httpVersionMajor: 2 }, false],
+	]
+	for (const [what, incoming, expected] of facts) {
+		test(`a request with ${what} has ${expected ? 'a' : 'no'} body`, () => {
+			assert.is(hasBody(exchangeFor(incoming).incoming), expected)
+		})
+	}
+
+	test('an HTTP/2 request whose body was read had one all the same', async () => {
+		const stream = pieces()
+		await stream.toArray()
+		assert.ok(hasBody(exchangeFor({ httpVersionMajor: 2 }, appOf(), stream).incoming))
+	})
+})

@@ -1,0 +1,69 @@
+/** The trie: which route answers where several match, and what happens below a shared beginning. */
+import * as assert from 'uvu/assert'
+import { parseRoute } from '../../../lib/routing/custom/pattern.ts'
+import { PlanPool } from '../../../lib/routing/custom/plan.ts'
+import { paramsOf, Trie } from '../../../lib/routing/custom/trie.ts'
+import { describe } from '../../helpers/describe.ts'
+
+/** The pattern that answers a path, and its params. */
+function asked(patterns: readonly string[]): (path: string) => unknown {
+	const pool = new PlanPool()
+	const trie = new Trie<string>(pool)
+	for (const [at, written] of patterns.entries()) {
+		const { text, pattern } = parseRoute(`GET ${written}`)
+		trie.add(at, pool.plan(text, pattern), written)
+	}
+	return (path) => {
+		const segments = path.split('/')
+		const route = trie.find(segments)
+		return route && [route.value, ...paramsOf(route, segments)]
+	}
+}
+
+describe('Trie', (test) => {
+	const table: [readonly string[], string, unknown][] = [
+		[[], 'a', undefined],
+		[['a/b'], 'a/b', ['a/b']],
+		[['a/b'], 'a', undefined],
+		[['a/b'], 'a/b/c', undefined],
+		[['a/b'], 'a/c', undefined],
+		[['a/b', 'a'], 'a', ['a']],
+		[['a/b', 'a', 'a/b/c'], 'a/b', ['a/b']],
+		[['a/b', 'a', 'a/b/c'], 'a/b/c', ['a/b/c']],
+		[['a/%s', 'a/b'], 'a/b', ['a/%s', 'b']],
+		[['a/b', 'a/%s'], 'a/b', ['a/b']],
+		[['%s/b', 'a/%s'], 'a/b', ['%s/b', 'a']],
+		[['a/%s', '%s/b'], 'a/b', ['a/%s', 'b']],
+		[['%s', '%d'], '7', ['%s', '7']],
+		[['%d', '%s'], '7', ['%d', 7]],
+		[['%d', '%s'], 'x', ['%s', 'x']],
+		[['%d/x', '%s/y', '%d/y'], '7/y', ['%s/y', '7']],
+		[['p-%d', '%s-7', 'p-7'], 'p-7', ['p-%d', 7]],
+		[['p-7', 'p-%d', '%s-7'], 'p-7', ['p-7']],
+		[['%s-7', 'p-%d', 'p-7'], 'p-7', ['%s-7', 'p']],
+		[['%s-7/x', 'p-%d/y', 'p-7/z'], 'p-7/z', ['p-7/z']],
+		[['%s-7/x', 'p-%d/y', 'p-7/z'], 'p-7/y', ['p-%d/y', 7]],
+		[['a/%s', 'a/%s/x', 'a/%s/y'], 'a/b/y', ['a/%s/y', 'b']],
+		[['%s/x/%d/y', '%s/x/%d/z'], 'q/x/5/z', ['%s/x/%d/z', 'q', 5]],
+		[['%s/x/%d/y', '%s/x/%d/z'], 'q/x/r/z', undefined],
+		[['a/%s-%d/%s.x'], 'a/b-c-5/q.x', ['a/%s-%d/%s.x', 'b-c', 5, 'q']],
+		[['a/%s-%d/%s.x'], 'a/b-c-5/q.y', undefined],
+		[['%s'], '', undefined],
+		[['%s', 'a'], '', undefined],
+		[['%s/%s'], '/a', undefined],
+		[['%%s'], '%s', ['%%s']],
+	]
+	for (const [patterns, path, expected] of table) {
+		test(`${patterns.join(', ') || 'no route'} on ${path || 'nothing'} → ${JSON.stringify(expected)}`, () => {
+			assert.equal(asked(patterns)(path), expected)
+		})
+	}
+
+	test('a path without segments matches nothing', () => {
+		const trie = new Trie<number>(new PlanPool())
+		assert.is(trie.find([]), undefined)
+		const pool = new PlanPool()
+		for (const at of [0, 1]) trie.add(at, pool.plan(`a${at}`, [`a${at}`]), at)
+		assert.is(trie.find([]), undefined)
+	})
+})

@@ -1,0 +1,158 @@
+import * as assert from 'uvu/assert'
+import { consoleLogger } from '../../lib/base/logger.ts'
+import { createServer, MemoryCache, RestHandler, type ServerOptions } from '../../lib/index.ts'
+import { settingsOf } from '../../lib/server/options.ts'
+import { describe } from '../helpers/describe.ts'
+
+const TIMES = [
+	'headersTimeout',
+	'bodyTimeout',
+	'handlerTimeout',
+	'sendTimeout',
+	'keepAliveTimeout',
+	'graceTimeout',
+] as const
+
+/** Refused whatever its type says: most users write JavaScript. */
+function refusal(options: unknown): Error {
+	try {
+		createServer({}, options as ServerOptions)
+	} catch (error) {
+		return error as Error
+	}
+	return assert.unreachable(`${JSON.stringify(options)} was not refused`) as never
+}
+
+describe('options', (test) => {
+	test('all have a default', () => {
+		const { cache, logger, limits, ...others } = settingsOf({})
+		assert.instance(cache, MemoryCache)
+		assert.is(logger, consoleLogger)
+		assert.equal(limits, {
+			maxBody: 1_048_576,
+			headersTimeout: 15_000,
+			bodyTimeout: 60_000,
+			handlerTimeout: 30_000,
+			sendTimeout: 60_000,
+			keepAliveTimeout: 72_000,
+			graceTimeout: 10_000,
+		})
+		assert.equal(others, {
+			base: '',
+			authenticator: undefined,
+			acl: undefined,
+			validator: undefined,
+			before: undefined,
+			after: undefined,
+			onError: undefined,
+			trustProxy: undefined,
+			hosts: undefined,
+			crossSiteWrites: true,
+			requestId: undefined,
+			openapi: undefined,
+			explorer: false,
+			health: undefined,
+			logRequests: false,
+			serverTiming: false,
+			cors: undefined,
+			compression: undefined,
+		})
+	})
+
+	test('that are undefined have it as well', () => {
+		const options = Object.fromEntries(['maxBody', 'logger', 'requestId'].map((name) => [name, undefined]))
+		assert.equal(settingsOf(options).limits, settingsOf({}).limits)
+	})
+
+	test('are taken as they are given', () => {
+		const cache = new MemoryCache({ max: 1 })
+		const logger = { info() {}, warn() {}, error() {} }
+		const given = settingsOf({ cache, logger, base: 'v1', trustProxy: 1, maxBody: 5, graceTimeout: 7 })
+		assert.is(given.cache, cache)
+		assert.is(given.logger, logger)
+		assert.equal([given.base, given.trustProxy], ['v1', 1])
+		assert.equal([given.limits.maxBody, given.limits.graceTimeout], [5, 7])
+	})
+
+	for (const name of ['maxBody', 'bodyTimeout', 'handlerTimeout', 'sendTimeout'] as const) {
+		test(`${name} may be Infinity`, () => {
+			assert.is(settingsOf({ [name]: Number.POSITIVE_INFINITY }).limits[name], Number.POSITIVE_INFINITY)
+		})
+	}
+
+	for (const name of ['headersTimeout', 'keepAliveTimeout', 'graceTimeout'] as const) {
+		test(`${name} may not be Infinity`, () => {
+			const { message } = refusal({ [name]: Number.POSITIVE_INFINITY })
+			assert.is(message, `${name} must be a whole number of milliseconds from 1 to 2147483647, got Infinity`)
+		})
+	}
+
+	for (const name of TIMES) {
+		for (const value of [0, -1, 1.5, Number.NaN, 2_147_483_648]) {
+			test(`${name}: ${value} is refused`, () => {
+				const error = refusal({ [name]: value })
+				assert.instance(error, RangeError)
+				assert.match(error.message, `${name} must be a whole number of milliseconds from 1 to 2147483647`)
+				assert.match(error.message, `got ${value}`)
+			})
+		}
+	}
+
+	const WRONG: [options: unknown, message: string][] = [
+		[null, 'the options of createServer must be an object'],
+		['fast', 'the options of createServer must be an object'],
+		[{ maxbody: 1 }, 'createServer has no option maxbody: there are base, cache, authenticator'],
+		[{ toString: 1 }, 'createServer has no option toString'],
+		[
+			{ maxBody: 0 },
+			'maxBody must be a whole number of bytes from 1 to 9007199254740991, or Infinity, got 0',
+		],
+		[{ maxBody: '1mb' }, 'or Infinity, got a string'],
+		[{ maxBody: null }, 'or Infinity, got null'],
+		[{ handlerTimeout: '5s' }, 'handlerTimeout must be a whole number of milliseconds'],
+		[
+			{ cache: new Map() },
+			'cache must have the methods get, set, delete, add, increment; it lacks add, increment',
+		],
+		[{ cache: null }, 'cache must have the methods'],
+		[
+			{ authenticator: () => null },
+			'authenticator must have the methods authenticate; it lacks authenticate',
+		],
+		[{ acl: {} }, 'acl must have the methods allows; it lacks allows'],
+		[{ validator: {} }, 'validator must have the methods validateList; it lacks validateList'],
+		[{ before: null }, 'before must be a function, (view) => …, got null'],
+		[{ before: [() => {}] }, 'before must be a function, (view) => …, got object'],
+		[{ after: {} }, 'after must be a function, (view, value) => …, got object'],
+		[{ onError: 'log' }, 'onError must be a function, (view, error) => …, got string'],
+		[{ logger: { info() {} } }, 'logger must have the methods info, warn, error; it lacks warn, error'],
+		[{ logger: 'console' }, 'logger must have the methods'],
+		[{ requestId: 'X Request' }, `requestId must be a header's name: 'X-Request-Id', got "X Request"`],
+		[{ requestId: '' }, `requestId must be a header's name: 'X-Request-Id', got ""`],
+		[{ requestId: 5 }, `requestId must be a header's name: 'X-Request-Id', got 5`],
+		[{ requestId: true }, `requestId must be a header's name: 'X-Request-Id', got true`],
+		[{ base: 'a//b' }, 'base "a//b" has an empty segment'],
+		[{ base: 5 }, 'base must be a string, got number'],
+		[{ trustProxy: true }, 'true would let every client write its own address'],
+		[{ trustProxy: '10.0.0.1' }, 'trustProxy must be a number of proxies, or a list'],
+	]
+	for (const [options, message] of WRONG) {
+		test(`${JSON.stringify(options)} is refused: ${message}`, () => {
+			const error = refusal(options)
+			assert.ok(error instanceof TypeError || error instanceof RangeError, error.name)
+			assert.ok(error.message.includes(message), error.message)
+		})
+	}
+
+	test('base comes before every handler path', async () => {
+		class Site extends RestHandler {
+			get_now() {
+				return this.request.url
+			}
+		}
+		const server = createServer({ blog: Site, '': Site }, { base: '/api/v1' })
+		assert.is((await server.inject({ url: '/api/v1/blog/now' })).status, 200)
+		assert.is((await server.inject({ url: '/api/v1/now' })).status, 200)
+		assert.is((await server.inject({ url: '/blog/now' })).status, 404)
+	})
+})

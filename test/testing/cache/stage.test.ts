@@ -1,0 +1,159 @@
+/** What a case of the cache contract plays on: the options that make it fit other caches. */
+import { rejects } from 'node:assert/strict'
+import * as assert from 'uvu/assert'
+import type { Cache } from '../../../lib/cache/cache.ts'
+import { MemoryCache } from '../../../lib/cache/memory-cache.ts'
+import { type Stage, toCase } from '../../../lib/testing/cache/stage.ts'
+import { describe } from '../../helpers/describe.ts'
+import { inTimesOf } from '../../helpers/stalls.ts'
+
+const make = (): Cache => new MemoryCache({ max: 1 })
+
+describe('cache stage', (test) => {
+	test('before and after stand one millisecond apart at the end of an entry', async () => {
+		const times: number[] = []
+		let clock = (): number => 0
+		const play = async ({ before, after }: Stage): Promise<void> => {
+			const start = clock()
+			await before(600)
+			times.push(clock() - start)
+			await after(600)
+			times.push(clock() - start)
+		}
+		const made = toCase(
+			{ name: 'n', play },
+			(given) => {
+				clock = given
+				return make()
+			},
+			{},
+		)
+		await made.run()
+		assert.equal(times, [599, 600])
+	})
+
+	test('advance is told how long to wait, the slack on both sides', async () => {
+		const waits: number[] = []
+		const advance = async (time: number): Promise<void> => {
+			waits.push(time)
+		}
+		const play = async ({ before, after }: Stage): Promise<void> => {
+			await after(300)
+			await before(600)
+			await after(600)
+		}
+		await toCase({ name: 'n', play }, make, { advance, slack: 100 }).run()
+		assert.equal(waits, [400, 99, 201])
+	})
+
+	test('time never goes back', async () => {
+		const waits: number[] = []
+		const advance = (time: number): void => {
+			waits.push(time)
+		}
+		const play = async ({ before, after }: Stage): Promise<void> => {
+			await after(600)
+			await before(600)
+		}
+		await toCase({ name: 'n', play }, make, { advance }).run()
+		assert.equal(waits, [600, 0])
+	})
+
+	const wrong = new Error('wrong')
+	const block = (time: number): void => {
+		for (const end = performance.now() + time; performance.now() < end; );
+	}
+	const retries: [string, number, number, number][] = [
+		['a case that fails behind time is played again, twenty times in all', 10, 30, 20],
+		['a case that fails in time is not played again', 100, 0, 1],
+		['a case that fails without real waits is not played again', 0, 30, 1],
+	]
+	for (const [name, slack, held, plays] of retries) {
+		// Held up otherwise for longer than the slack, a case fails behind time that was to fail in time.
+		test(name, () =>
+			inTimesOf(100, async () => {
+				let played = 0
+				const play = async ({ after }: Stage): Promise<void> => {
+					played++
+					await after(5)
+					block(held)
+					throw wrong
+				}
+				const advance = (time: number): void => block(time)
+				await rejects(toCase({ name: 'n', play }, make, { advance, slack }).run(), wrong)
+				assert.is(played, plays)
+			}),
+		)
+	}
+
+	test('a case that never waits is not played again, however long it took', async () => {
+		let played = 0
+		const play = async (): Promise<void> => {
+			played++
+			block(20)
+			throw wrong
+		}
+		await rejects(toCase({ name: 'n', play }, make, { advance: () => {}, slack: 10 }).run(), wrong)
+		assert.is(played, 1)
+	})
+
+	test('a case that passes when it is played again has passed', async () => {
+		let played = 0
+		const play = async ({ after }: Stage): Promise<void> => {
+			await after(5)
+			if (++played < 3) {
+				block(30)
+				throw wrong
+			}
+		}
+		await toCase({ name: 'n', play }, make, { advance: (time) => block(time), slack: 10 }).run()
+		assert.is(played, 3)
+	})
+
+	for (const fails of [false, true]) {
+		test(`the cache is closed after a case that ${fails ? 'fails' : 'passes'}`, async () => {
+			const made = make()
+			const closed: Cache[] = []
+			const play = async (): Promise<void> => {
+				if (fails) throw new Error('broken promise')
+			}
+			const close = (cache: Cache): void => {
+				closed.push(cache)
+			}
+			const outcome = await toCase({ name: 'n', play }, () => made, { close })
+				.run()
+				.then(
+					() => 'passed',
+					(error: Error) => error.message,
+				)
+			assert.is(outcome, fails ? 'broken promise' : 'passed')
+			assert.is(closed.length, 1)
+			assert.is(closed[0], made)
+		})
+	}
+
+	test('a case says how many entries its cache is made for', async () => {
+		const asked: number[] = []
+		const makeMax = (_: unknown, max: number): Cache => {
+			asked.push(max)
+			return make()
+		}
+		const play = async ({ max }: Stage): Promise<void> => {
+			asked.push(max)
+		}
+		await toCase({ name: 'n', max: 4, play }, makeMax, {}).run()
+		await toCase({ name: 'n', play }, makeMax, {}).run()
+		assert.equal(asked, [4, 4, 1_000, 1_000])
+	})
+
+	for (const slack of [-1, 101, Number.NaN]) {
+		test(`a slack of ${slack} is refused`, () => {
+			const play = async (): Promise<void> => {}
+			assert.throws(
+				() => toCase({ name: 'n', play }, make, { slack }),
+				(error: unknown) =>
+					error instanceof RangeError && error.message === `slack must be from 0 to 100 ms, got ${slack}`,
+			)
+		})
+	}
+})

@@ -1,0 +1,28 @@
+/** The table of the model contract: the documentation says what `MODEL_FIELDS` says. */
+import { readFileSync } from 'node:fs'
+import * as assert from 'uvu/assert'
+import { MODEL_FIELDS } from '../../../lib/testing/index.ts'
+import { describe } from '../../helpers/describe.ts'
+import { ROOT } from '../../helpers/program.ts'
+
+describe('model fields', (test) => {
+	test('the table of docs/models.md has them all, with type, null and what else there is to them', () => {
+		const [, section = ''] = readFileSync(`${ROOT}/docs/models.md`, 'utf8').split('\n## The contract\n')
+		const [table = ''] = /(?:^\|.*\n)+/m.exec(section) ?? []
+		const [, , ...rows] = table.trim().split('\n')
+		assert.equal(
+			rows.map((row) =>
+				row
+					.replaceAll('`', '')
+					.split('|')
+					.slice(1, -1)
+					.map((cell) => cell.trim()),
+			),
+			MODEL_FIELDS.map(({ name, type, nullable, note }) => [name, type, nullable ? 'yes' : 'no', note]),
+		)
+	})
+
+	test('every feature that a field needs can be skipped by its name', () => {
+		for (const { type, needs } of MODEL_FIELDS) if (needs !== undefined) assert.is(needs, type)
+	})
+})

@@ -1,0 +1,73 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createServer as createHttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import * as assert from 'uvu/assert'
+import { createServer, RestHandler } from '../../lib/index.ts'
+import { Turns } from '../../lib/transport/turns.ts'
+import { describe } from '../helpers/describe.ts'
+
+describe('turns', (test) => {
+	test('a request that is alone is answered at once, but for one in 32', () => {
+		const turns = new Turns()
+		const deferred: number[] = []
+		for (let count = 1; count <= 64; count++) {
+			if (!turns.defers(count)) continue
+			deferred.push(count)
+			turns.end()
+		}
+		assert.equal(deferred, [32, 64])
+	})
+
+	test('where a turn had several, the next are deferred, until one is alone again', () => {
+		const turns = new Turns()
+		for (let count = 1; count < 32; count++) turns.defers(count)
+		assert.equal([turns.defers(32), turns.defers(33), turns.defers(34)], [true, true, true])
+		for (let count = 1; count <= 3; count++) turns.end()
+		assert.is(turns.defers(35), true)
+		turns.end()
+		assert.is(turns.defers(36), false)
+	})
+})
+
+describe('requests of one turn', (test) => {
+	test('each method runs in the async context in which its request came', async () => {
+		const trace = new AsyncLocalStorage<string>()
+		class Traced extends RestHandler {
+			get_span(id: string) {
+				return [id, trace.getStore()]
+			}
+			post_span(id: string) {
+				return [id, trace.getStore(), this.body]
+			}
+		}
+		const { handler } = createServer({ api: new Traced() })
+		const server = createHttpServer((request, response) => {
+			trace.run(request.url ?? '', () => handler(request, response))
+		})
+		await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+		const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+		try {
+			const paths = Array.from({ length: 200 }, (_, index) => `/api/span/${index}`)
+			const answers = await Promise.all(
+				paths.map(async (path, index) => {
+					const init =
+						index % 2 === 0
+							? {}
+							: {
+									method: 'POST',
+									body: `{"n":${index}}`,
+									headers: { 'content-type': 'application/json' },
+								}
+					return (await (await fetch(url + path, init)).json()) as { data: unknown }
+				}),
+			)
+			answers.forEach(({ data }, index) => {
+				const rest = index % 2 === 0 ? [] : [{ n: index }]
+				assert.equal(data, [String(index), `/api/span/${index}`, ...rest])
+			})
+		} finally {
+			server.closeAllConnections()
+			server.close()
+		}
+	})
+})

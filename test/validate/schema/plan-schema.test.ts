@@ -1,0 +1,376 @@
+import { type } from 'arktype'
+import fc from 'fast-check'
+import * as assert from 'uvu/assert'
+import * as v from 'valibot'
+import { z } from 'zod'
+import type { Rule, Spec } from '../../../lib/index.ts'
+import { compileSpec } from '../../../lib/validate/params.ts'
+import { fills, schemaOfForeign, takes } from '../../../lib/validate/schema/foreign-schema.ts'
+import type { JsonSchema } from '../../../lib/validate/schema/json-schema.ts'
+import { bodySchema, querySchemas, schemaOfPlan } from '../../../lib/validate/schema/plan-schema.ts'
+import type { SchemaAnswer } from '../../../lib/validate/standard-schema.ts'
+import { checkRules, compileRules } from '../../../lib/validate/validate-list.ts'
+import { describe } from '../../helpers/describe.ts'
+import { ajv } from '../../openapi/ajv.ts'
+
+function schemaOf(...rules: Rule[]): JsonSchema {
+	return schemaOfPlan(compileRules(rules))
+}
+
+function planOf(spec: Spec) {
+	return compileSpec(spec).plan
+}
+
+describe('schemas of rules', (test) => {
+	const something = ['string', 'number', 'boolean', 'array', 'object'] as const
+	const table: [string, readonly Rule[], JsonSchema][] = [
+		['no rule: anything but null', [], { type: something }],
+		['nullable alone: anything', ['nullable'], {}],
+		['string', ['string'], { type: 'string' }],
+		['required is the object’s', ['required', 'boolean'], { type: 'boolean' }],
+		['nullable', ['nullable', 'integer'], { type: ['integer', 'null'] }],
+		['email', ['email'], { type: 'string', format: 'email' }],
+		['url', ['url'], { type: 'string', format: 'uri', description: 'Of http or https' }],
+		[
+			'url and pattern',
+			['url', { pattern: /shop/i }],
+			{ type: 'string', format: 'uri', description: 'Of http or https. Of the form /shop/i' },
+		],
+		['uuid', ['uuid'], { type: 'string', format: 'uuid' }],
+		['date', ['date'], { type: 'string', format: 'date' }],
+		['datetime', ['datetime'], { type: 'string', format: 'date-time' }],
+		['characters', ['string', { min: 1, max: 9 }], { type: 'string', minLength: 1, maxLength: 9 }],
+		['at least nothing', ['string', { min: 0 }], { type: 'string' }],
+		['sizes', ['number', { min: -1.5, max: 2.5 }], { type: 'number', minimum: -1.5, maximum: 2.5 }],
+		['items', ['array', { min: 1, max: 3 }], { type: 'array', minItems: 1, maxItems: 3 }],
+		[
+			'a size of whatever it is',
+			[{ min: 2 }],
+			{ type: ['string', 'number', 'array'], minLength: 2, minimum: 2, minItems: 2 },
+		],
+		['a size that nothing but a number has', [{ max: -1 }], { type: ['number'], maximum: -1 }],
+		['pattern', [{ pattern: /^a+$/ }], { type: 'string', pattern: '^a+$' }],
+		['pattern of Unicode', [{ pattern: /^\p{L}+$/u }], { type: 'string', pattern: '^\\p{L}+$' }],
+		[
+			'a pattern with a flag is told in words',
+			[{ pattern: /^a+$/i }],
+			{ type: 'string', description: 'Of the form /^a+$/i' },
+		],
+		[
+			'so is one that is none of Unicode',
+			[{ pattern: /^[\w-.]+$/ }],
+			{ type: 'string', description: 'Of the form /^[\\w-.]+$/' },
+		],
+		['choices', [{ in: ['a', 'b'] }], { type: 'string', enum: ['a', 'b'] }],
+		['choices of several types', [{ in: ['a', 1] }], { enum: ['a', 1] }],
+		['choices or null', ['nullable', { in: [1, 2] }], { type: ['number', 'null'], enum: [1, 2, null] }],
+		[
+			'items of a list',
+			[{ of: ['string', { max: 5 }] }],
+			{ type: 'array', items: { type: 'string', maxLength: 5 } },
+		],
+		[
+			'fields',
+			[{ fields: { a: ['required', 'string'], b: true, c: false } }],
+			{ type: 'object', properties: { a: { type: 'string' }, b: {}, c: {} }, required: ['a', 'b'] },
+		],
+		['a default', ['integer', { default: 3 }], { type: 'integer', default: 3 }],
+		['a default that is made', ['integer', { default: () => 3 }], { type: 'integer' }],
+		['a default that JSON hasn’t', [{ default: 3n }], { type: something }],
+		['so is one that JSON would make null of', [{ default: Infinity }], { type: something }],
+		['checks are not told', ['string', () => true], { type: 'string' }],
+	]
+	for (const [name, rules, expected] of table) {
+		test(name, () => assert.equal(schemaOf(...rules), expected))
+	}
+
+	test('of another validator nothing is known', () => {
+		const other = { validateList: () => ({ ok: true, value: 1 }) as const }
+		const { plan } = compileSpec({ a: ['integer'] }, other)
+		assert.equal(schemaOfPlan(plan), { type: 'object', properties: { a: {} } })
+	})
+})
+
+/** Lists of rules that say what JSON Schema can say exactly. */
+const size = fc.integer({ min: 0, max: 6 })
+const sizes = fc.tuple(size, size).map(([a, b]): Rule => ({ min: Math.min(a, b), max: Math.max(a, b) }))
+const leaf = fc.oneof(
+	fc.tuple(fc.constantFrom<Rule>('string', 'number', 'integer', 'array'), sizes),
+	fc.constantFrom<Rule[]>(['boolean'], ['object'], ['uuid'], ['date'], ['datetime'], []),
+	fc
+		.uniqueArray(fc.constantFrom('a', '👍', 1, true), { minLength: 1 })
+		.map((choices): Rule[] => [{ in: choices }]),
+	fc.constantFrom(/^a/, /b$/u, /^.{2}$/u).map((pattern): Rule[] => [{ pattern }]),
+)
+const presence = fc.constantFrom<Rule[]>([], ['required'], ['nullable'], ['required', 'nullable'])
+const anyRules: fc.Arbitrary<Rule[]> = fc.letrec<{ rules: Rule[]; kind: Rule[] }>((tie) => ({
+	rules: fc.tuple(presence, tie('kind')).map(([first, rest]) => [...first, ...rest]),
+	kind: fc.oneof(
+		{ maxDepth: 3, depthSize: 'small' },
+		leaf.map((rules) => [...rules]),
+		tie('rules').map((of): Rule[] => [{ of }]),
+		fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('rules')).map((fields): Rule[] => [{ fields }]),
+	),
+})).rules
+const text = fc.constantFrom('', 'a', 'ab', 'b', '👍', '👍👍', 'a👍', 'aaaaaaa', '2026-11-20', '2026-02-30')
+const moment = fc.constantFrom('2026-11-20T10:00:00Z', '5f3c1f8e-0000-4000-8000-000000000000')
+const value = fc.letrec((tie) => ({
+	value: fc.oneof(
+		{ maxDepth: 3, depthSize: 'small' },
+		fc.oneof(text, moment, fc.integer({ min: -2, max: 8 }), fc.constantFrom(1.5, true, false, null)),
+		fc.array(tie('value'), { maxLength: 3 }),
+		fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value')),
+	),
+})).value
+
+describe('schemas of rules, compared with ajv', (test) => {
+	test('let through what the rules let through, and nothing else', () => {
+		const tally = { fine: 0, wrong: 0 }
+		const judge = ajv()
+		fc.assert(
+			fc.property(anyRules, fc.array(value, { minLength: 20, maxLength: 20 }), (rules, values) => {
+				const plan = compileRules(rules)
+				const isFine = judge.compile(schemaOfPlan(plan))
+				for (const one of values) {
+					const expected = checkRules(plan, one).ok
+					tally[expected ? 'fine' : 'wrong']++
+					assert.is(isFine(one), expected, JSON.stringify([schemaOfPlan(plan), one]))
+				}
+			}),
+			{ numRuns: 120 },
+		)
+		assert.ok(tally.fine > 100 && tally.wrong > 100, JSON.stringify(tally))
+	})
+})
+
+describe('bodies of specs', (test) => {
+	test('are objects of which more than is named is dropped, and so allowed', () => {
+		const spec = { title: ['required', 'string'], tags: [{ of: ['string'] }], draft: false } as const
+		assert.equal(bodySchema(planOf(spec)), {
+			schema: {
+				type: 'object',
+				properties: {
+					title: { type: 'string' },
+					tags: { type: 'array', items: { type: 'string' } },
+					draft: {},
+				},
+				required: ['title'],
+			},
+			required: true,
+			types: ['application/json', 'application/x-www-form-urlencoded'],
+		})
+	})
+
+	test('of names alone may be left out', () => {
+		assert.equal(bodySchema(planOf(['a', 'b'])), {
+			schema: { type: 'object', properties: { a: {}, b: {} } },
+			required: false,
+			types: ['application/json', 'application/x-www-form-urlencoded'],
+		})
+	})
+
+	const table: [string, Spec][] = [
+		['an object', { a: [{ fields: { b: true } }] }],
+		['a list of lists', { a: [{ of: [{ of: ['string'] }] }] }],
+		['a schema', { a: z.number() }],
+		['a schema for the whole', z.object({ a: z.number() })],
+	]
+	for (const [what, spec] of table) {
+		test(`with ${what} are no form`, () => assert.equal(bodySchema(planOf(spec)).types, ['application/json']))
+	}
+
+	test('with schemas need what these refuse to be without', () => {
+		const spec = {
+			zod: z.string(),
+			zodOptional: z.string().optional(),
+			zodDefault: z.string().default('x'),
+			ark: type('string > 1'),
+			valibot: v.string(),
+			valibotOptional: v.optional(v.string()),
+			later: z.string().refine(async () => true),
+		}
+		assert.equal(bodySchema(planOf(spec)).schema, {
+			type: 'object',
+			properties: {
+				zod: { type: 'string' },
+				zodOptional: { type: 'string' },
+				zodDefault: { type: 'string', default: 'x' },
+				ark: { type: 'string', minLength: 2 },
+				valibot: {},
+				valibotOptional: {},
+				later: { type: 'string' },
+			},
+			required: ['zod', 'ark', 'valibot', 'later'],
+		})
+	})
+
+	test('with schemas that answer later, or throw, are asked no more', () => {
+		const saying = (validate: () => SchemaAnswer<unknown> | Promise<SchemaAnswer<unknown>>) => ({
+			'~standard': { version: 1, vendor: 'test', validate } as const,
+		})
+		const later = saying(() => Promise.reject(new Error('nobody waits for this')))
+		const throwing = saying(() => {
+			throw new Error('not today')
+		})
+		assert.equal(bodySchema(planOf({ later, throwing })).schema.required, ['throwing'])
+	})
+
+	test('of one schema are needed where it refuses an empty object', () => {
+		assert.is(bodySchema(planOf(z.object({ a: z.string() }))).required, true)
+		assert.is(bodySchema(planOf(z.object({ a: z.string().optional() }))).required, false)
+		assert.is(bodySchema(planOf(v.object({ a: v.string() }))).required, true)
+	})
+})
+
+describe('queries of specs', (test) => {
+	test('are parameters, whose texts are never null and never objects', () => {
+		const spec = {
+			page: ['integer', { min: 1, default: 1 }],
+			tags: ['required', { of: ['nullable', 'string'] }],
+			after: ['nullable', 'date'],
+			where: ['object'],
+			any: false,
+		} as const
+		assert.equal(querySchemas(planOf(spec)), [
+			{ name: 'page', schema: { type: 'integer', minimum: 1, default: 1 }, required: false },
+			{ name: 'tags', schema: { type: 'array', items: { type: 'string' } }, required: true },
+			{ name: 'after', schema: { type: 'string', format: 'date' }, required: false },
+			{ name: 'any', schema: {}, required: false },
+		])
+	})
+
+	test('of one schema are its properties', () => {
+		const schema = z.object({ page: z.coerce.number().int().min(1), term: z.string().optional() })
+		assert.equal(querySchemas(planOf(schema)), [
+			{
+				name: 'page',
+				schema: { type: 'integer', minimum: 1, maximum: 9007199254740991 },
+				required: true,
+			},
+			{ name: 'term', schema: { type: 'string' }, required: false },
+		])
+	})
+
+	test('of a schema that another name stands for are its properties, with what these refer to', () => {
+		const $defs = { Kind: { enum: ['a'] }, Other: {} }
+		const properties = { kind: { $ref: '#/$defs/Kind' }, page: { type: 'integer' } }
+		const said = { $ref: '#/$defs/Query', $defs: { ...$defs, Query: { properties, required: ['page'] } } }
+		const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
+		const schema = { '~standard': { ...standard, jsonSchema: { input: () => said } } }
+		assert.equal(querySchemas(planOf(schema)), [
+			{ name: 'kind', schema: { $ref: '#/$defs/Kind', $defs: { Kind: { enum: ['a'] } } }, required: false },
+			{ name: 'page', schema: { type: 'integer' }, required: true },
+		])
+	})
+
+	test('of a schema that says nonsense are what can be read of it', () => {
+		const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
+		const namesOf = (said: unknown) =>
+			querySchemas(planOf({ '~standard': { ...standard, jsonSchema: { input: () => said } } } as Spec))
+		assert.equal(namesOf({ properties: null, required: [] }), [])
+		assert.equal(namesOf({ properties: { a: {} }, required: true }), [
+			{ name: 'a', schema: {}, required: false },
+		])
+	})
+
+	test('of a schema that doesn’t say itself are none', () => {
+		assert.equal(querySchemas(planOf(v.object({ a: v.string() }))), [])
+	})
+})
+
+describe('schemas of other libraries', (test) => {
+	test('say what they take, not what they make of it', () => {
+		const transformed = z.object({ a: z.string().transform((text) => text.length) })
+		assert.equal(schemaOfForeign(transformed), {
+			type: 'object',
+			properties: { a: { type: 'string' } },
+			required: ['a'],
+		})
+		assert.equal(schemaOfForeign(type('string.numeric.parse')).type, 'string')
+	})
+
+	test('are open in the parts that JSON has no words for', () => {
+		assert.equal(schemaOfForeign(z.object({ a: z.date(), b: z.string() })), {
+			type: 'object',
+			properties: { a: {}, b: { type: 'string' } },
+			required: ['a', 'b'],
+		})
+	})
+
+	test('are anything where they don’t say, throw, or say nonsense', () => {
+		const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
+		const saying = (input: () => unknown) => ({ '~standard': { ...standard, jsonSchema: { input } } })
+		const throwing = saying(() => {
+			throw new Error('not today')
+		})
+		// Unhandled, its rejection would end this process.
+		const later = saying(() => Promise.reject(new Error('nobody waits for this')))
+		const nonsense = [saying(() => 7), saying(() => undefined), { '~standard': standard }]
+		const cases = [v.string(), throwing, later, ...nonsense]
+		for (const schema of cases) assert.equal(schemaOfForeign(schema), {})
+		assert.equal(
+			schemaOfForeign({ '~standard': { ...standard, jsonSchema: 7 } } as unknown as typeof throwing),
+			{},
+		)
+		const references = ['#/$defs/None', '#anchor', 'https://example.org/schema.json', '#/$defs/']
+		for (const $ref of references) assert.equal(schemaOfForeign(saying(() => ({ items: { $ref } }))), {})
+		assert.equal(schemaOfForeign(saying(() => ({ $ref: '#/$defs/A', $defs: { A: null } }))), {})
+		assert.equal(schemaOfForeign(saying(() => ({ $ref: '#/$defs/__proto__', $defs: { A: {} } }))), {})
+	})
+
+	test('that refer to parts of themselves do so under a name of their own', () => {
+		const properties = { a: { type: 'string' }, b: { $ref: '#/properties/a' }, c: { $ref: '#/$defs/Self' } }
+		const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
+		const said = { properties, $defs: { Self: { type: 'null' } } }
+		const schema = { '~standard': { ...standard, jsonSchema: { input: () => said } } }
+		assert.equal(schemaOfForeign(schema), {
+			$ref: '#/$defs/Self_',
+			$defs: {
+				Self: { type: 'null' },
+				Self_: { properties: { ...properties, b: { $ref: '#/$defs/Self_/properties/a' } } },
+			},
+		})
+	})
+
+	test('that refer to themselves are called by their title, where a reference can hold it', () => {
+		const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
+		const called = (title: string) => {
+			const input = () => ({ title, items: { $ref: '#' } })
+			const schema = { '~standard': { ...standard, jsonSchema: { input } } }
+			return schemaOfForeign(schema).$ref
+		}
+		assert.equal(['Tree', 'A/b', ''].map(called), ['#/$defs/Tree', '#/$defs/Self', '#/$defs/Self'])
+	})
+
+	test('whose answers can’t be read take nothing', () => {
+		const unreadable = {
+			get value(): unknown {
+				throw new Error('not today')
+			},
+		}
+		const schema = { '~standard': { version: 1, vendor: 'test', validate: () => unreadable } } as const
+		assert.equal([takes(schema, undefined), fills(schema)], [false, false])
+	})
+
+	test('that name themselves do so under a name of their own', () => {
+		const tree = z.object({
+			value: z.string(),
+			get parts() {
+				return z.array(tree)
+			},
+		})
+		assert.equal(schemaOfForeign(tree), {
+			$ref: '#/$defs/Self',
+			$defs: {
+				Self: {
+					type: 'object',
+					properties: {
+						value: { type: 'string' },
+						parts: { type: 'array', items: { $ref: '#/$defs/Self' } },
+					},
+					required: ['value', 'parts'],
+				},
+			},
+		})
+	})
+})
