@@ -1,7 +1,6 @@
 /** Pages of which other origins may use the API: the option `cors` of `createServer`. */
 import type { Logger } from '../base/logger.ts'
-import { nearest } from '../base/nearest.ts'
-import { entriesOf } from '../base/plain.ts'
+import { entriesOf, nearest } from '../base/options.ts'
 import type { Seconds } from '../base/time.ts'
 import { type Cors, type CorsRules, corsOf, isOrigin } from './policy.ts'
 

@@ -1,6 +1,5 @@
 /** `CrudField`: a field of a model under the name by which clients know it. */
-import { nearest } from '../base/nearest.ts'
-import { entriesOf } from '../base/plain.ts'
+import { entriesOf, nearest } from '../base/options.ts'
 import type { Field, FieldType, Model } from '../models/model.ts'
 
 export interface CrudField {

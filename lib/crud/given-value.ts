@@ -1,5 +1,5 @@
 /** Values that a programmer's code gives: what `scope()` answers, and what is passed to `create()` and `update()`. */
-import { nearest } from '../base/nearest.ts'
+import { nearest } from '../base/options.ts'
 import { type Changes, DEFAULT, type Field, type Value } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
 import { RawJson } from '../wire/raw-json.ts'

@@ -2,7 +2,7 @@
  * `CrudPlan`: the options of a `CrudHandler`, read and checked against its model when it is made. Requests only
  * read it.
  */
-import { nearest } from '../base/nearest.ts'
+import { nearest } from '../base/options.ts'
 import type { Bytes } from '../base/time.ts'
 import type { Field, Model } from '../models/model.ts'
 import { boundsOf } from './bounds.ts'

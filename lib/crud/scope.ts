@@ -1,6 +1,6 @@
 /** Scopes: the conditions that `scope()` adds to every query, and the values that it sets on new records. */
 import { RestError } from '../base/error.ts'
-import { nearest } from '../base/nearest.ts'
+import { nearest } from '../base/options.ts'
 import type { Condition, Value } from '../models/model.ts'
 import type { CrudField } from './field.ts'
 import { givenValue } from './given-value.ts'

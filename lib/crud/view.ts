@@ -1,7 +1,7 @@
 /**
  * What the steps of a `CrudHandler` know of it: facts that are settled when it is made, and what one request asks.
  */
-import { nearest } from '../base/nearest.ts'
+import { nearest } from '../base/options.ts'
 import type { Selection } from '../models/model.ts'
 import type { PageMeta } from '../wire/list.ts'
 import type { CrudField } from './field.ts'

@@ -1,7 +1,6 @@
 /** Bodies of writes: what a client has sent, checked by the columns and the rules, as values for the model. */
 
-import { nearest } from '../base/nearest.ts'
-import { entriesOf } from '../base/plain.ts'
+import { entriesOf, nearest } from '../base/options.ts'
 import { DEFAULT, type Value } from '../models/model.ts'
 import { type Answers, directAnswers, Questions } from '../validate/answers.ts'
 import { checkPlan, type Walk } from '../validate/check.ts'

@@ -1,5 +1,5 @@
 /** The option `health` of `createServer`, with its bounds and defaults. */
-import { nearest } from '../base/nearest.ts'
+import { nearest } from '../base/options.ts'
 import type { Milliseconds } from '../base/time.ts'
 import { parsePath } from '../routing/path.ts'
 

@@ -2,7 +2,7 @@
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { Deadlines } from '../base/deadlines.ts'
-import { entriesOf } from '../base/plain.ts'
+import { entriesOf } from '../base/options.ts'
 import { steadyClock } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
 import { Controller } from '../handler/controller.ts'

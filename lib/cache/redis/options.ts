@@ -1,6 +1,6 @@
 /** What a `RedisCache` can be told, its defaults and checks. */
 
-import { nearest } from '../../base/nearest.ts'
+import { nearest } from '../../base/options.ts'
 import type { Bytes, Seconds } from '../../base/time.ts'
 import { LEAST_BYTES } from '../shares.ts'
 

@@ -1,8 +1,7 @@
 /** Compiles a handler into a `Mount`: everything that it declares is read and checked here, once. */
 
 import { ROUTE_METHODS, type RouteMethod, takesBody } from '../../base/http.ts'
-import { nearest } from '../../base/nearest.ts'
-import { entriesOf } from '../../base/plain.ts'
+import { entriesOf, nearest } from '../../base/options.ts'
 import type { Action } from '../../exchange/action.ts'
 import type { IdempotencyKeys } from '../../exchange/mount-facts.ts'
 import { headerLine } from '../../reply/head.ts'

@@ -2,8 +2,7 @@
 
 import type { Acl } from '../../auth/acl.ts'
 import type { Authenticator } from '../../auth/authenticator.ts'
-import { nearest } from '../../base/nearest.ts'
-import { entriesOf } from '../../base/plain.ts'
+import { entriesOf, nearest } from '../../base/options.ts'
 import type { AccessRule, StreamingLimits } from '../../exchange/action.ts'
 import type { MethodDocs } from '../../exchange/declarations.ts'
 import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'

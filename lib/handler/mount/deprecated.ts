@@ -1,6 +1,5 @@
 /** What a handler class says of its end: the header lines that every answer of its mounts has, made once, at mount. */
-import { nearest } from '../../base/nearest.ts'
-import { entriesOf } from '../../base/plain.ts'
+import { entriesOf, nearest } from '../../base/options.ts'
 
 /** A date, or a text of one: `'2026-06-30'`, which is its midnight in UTC, or `'2026-06-30T12:00:00Z'`. */
 export type Moment = Date | string

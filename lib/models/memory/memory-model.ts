@@ -1,5 +1,5 @@
 /** `MemoryModel`: records in memory, for tests, prototypes and examples. */
-import { nearest } from '../../base/nearest.ts'
+import { nearest } from '../../base/options.ts'
 import type { Seconds } from '../../base/time.ts'
 import type { FieldType } from '../model.ts'
 import { fieldsOf, type MemoryField } from './declared.ts'

@@ -1,6 +1,6 @@
 /** Changes of a `MemoryModel`'s records: every value and constraint is looked at before anything is stored. */
 import { randomUUID } from 'node:crypto'
-import { nearest } from '../../base/nearest.ts'
+import { nearest } from '../../base/options.ts'
 import { type Changes, DEFAULT, type Values } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { OwnField } from './declared.ts'

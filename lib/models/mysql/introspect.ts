@@ -1,5 +1,5 @@
 /** `introspect`: a table as the live database describes it in `information_schema`. Called by `model.ts`. */
-import { nearest } from '../../base/nearest.ts'
+import { nearest } from '../../base/options.ts'
 import type { Driver } from '../sql/driver.ts'
 import type { Column, Constraint, Table } from '../sql/table.ts'
 import { ASKED_OF_COLUMNS, columnOf } from './column.ts'

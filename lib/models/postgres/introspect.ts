@@ -1,6 +1,6 @@
 /** Makes `Table`s of what the catalog says: columns with their types resolved, constraints, and the key. */
 
-import { nearest } from '../../base/nearest.ts'
+import { nearest } from '../../base/options.ts'
 import type { Field } from '../model.ts'
 import type { BigintForm } from '../sql/model-options.ts'
 import type { Column, Constraint, Table } from '../sql/table.ts'

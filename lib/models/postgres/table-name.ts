@@ -1,5 +1,5 @@
 /** Finds the table that a name means. */
-import { nearest } from '../../base/nearest.ts'
+import { nearest } from '../../base/options.ts'
 import type { Relation } from './catalog.ts'
 
 /** A part of a name as it stands in SQL: quoted, or without quotes and dots. */

@@ -1,5 +1,5 @@
 /** The options of all SQL models, their defaults and their checks. Called when an adapter opens models. */
-import { nearest } from '../../base/nearest.ts'
+import { nearest } from '../../base/options.ts'
 import type { Seconds } from '../../base/time.ts'
 
 /** How 64-bit integers are written in JSON. */

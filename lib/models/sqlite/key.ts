@@ -1,5 +1,5 @@
 /** `keyOf`: the column by which a table's records are told apart. Called by `introspect.ts`. */
-import { nearest } from '../../base/nearest.ts'
+import { nearest } from '../../base/options.ts'
 import { quoted } from './dialect.ts'
 import type { Ask, Info, Listing } from './listing.ts'
 

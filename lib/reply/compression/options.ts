@@ -1,5 +1,5 @@
 /** The option `compression` of `createServer`, with its bounds and defaults. */
-import { nearest } from '../../base/nearest.ts'
+import { nearest } from '../../base/options.ts'
 import type { Bytes } from '../../base/time.ts'
 import { CODINGS, type Coding, type Encoding } from './codings.ts'
 import { Compression } from './compression.ts'

@@ -1,0 +1,216 @@
+/**
+ * Checks what a program passes in: names, kinds and ranges of options, and the entries of declarations. Called when
+ * something is made, never by requests. Programs read the messages: they show the value that was found.
+ *
+ *     const { max, clock } = optionsOf('MemoryCache', options, {
+ *       max: wholeNumber({ from: 1, to: 8_000_000 }),
+ *       clock: or(functionLike<Clock>('() => milliseconds'), steadyClock),
+ *     })
+ *     // TypeError: MemoryCache has no option maxx: did you mean max?
+ *     // RangeError: MemoryCache: max must be a whole number from 1 to 8000000, got 0
+ */
+
+/** Checks a value, and returns it; `where` names it in errors. */
+export type Reader<T> = (where: string, value: unknown) => T
+
+/** A reader for each option, for `satisfies`: none of the interface can be left out. */
+export type Readers<O = Readonly<Record<string, unknown>>> = { readonly [K in keyof O]-?: Reader<unknown> }
+
+/** What the readers return. */
+export type Values<R extends Readers> = { readonly [K in keyof R]: ReturnType<R[K]> }
+
+/**
+ * The options of a class or a function, each as its reader returns it; what is not given is `undefined` to its reader.
+ *
+ * @param owner whose options they are, as the user types it: `createServer`
+ * @throws TypeError for an option that does not exist, and whatever a reader throws
+ */
+export function optionsOf<O extends object, R extends Readers<O>>(
+	owner: string,
+	options: O,
+	readers: R,
+): Values<R> {
+	if (!isOptions(options)) throw refusal(`the options of ${owner}`, 'an object', options)
+	return valuesOf(owner, `${owner}: `, options, readers)
+}
+
+/** Reads an option that is itself an object of options: `health` of `createServer`. */
+export function nested<R extends Readers>(example: string, readers: R): Reader<Values<R>> {
+	return (where, value) => {
+		if (!isOptions(value)) throw refusal(where, `an object: ${example}`, value)
+		return valuesOf(where, `${where}.`, value, readers)
+	}
+}
+
+/** Lists and Maps are objects without a name that is known: nothing of them would be read, in silence. */
+function isOptions(value: unknown): value is object {
+	return (
+		typeof value === 'object' && value !== null && !(Symbol.iterator in value || value instanceof Promise)
+	)
+}
+
+function valuesOf<R extends Readers>(owner: string, prefix: string, options: object, readers: R): Values<R> {
+	for (const name of Object.keys(options)) {
+		if (Object.hasOwn(readers, name)) continue
+		const seconds = `${name}Seconds`
+		const meant = Object.hasOwn(readers, seconds)
+			? `: it is ${seconds}, in seconds (30 for 30_000 ms)`
+			: nearest(name, Object.keys(readers))
+		throw new TypeError(`${owner} has no option ${name}${meant}`)
+	}
+	const values = Object.entries(readers).map(([name, read]) => [
+		name,
+		read(prefix + name, Reflect.get(options, name)),
+	])
+	return Object.fromEntries(values) as Values<R> // one value for each reader
+}
+
+/** A reader of what may be left out. */
+export function optional<T>(read: Reader<T>): Reader<T | undefined> {
+	return (where, value) => (value === undefined ? undefined : read(where, value))
+}
+
+/** A reader of what has a default. */
+export function or<T, D extends T>(read: Reader<T>, fallback: D): Reader<T> {
+	return (where, value) => (value === undefined ? fallback : read(where, value))
+}
+
+/** A reader of values for which `holds`; else a TypeError says that it must be `what`. */
+export function such<T>(what: string, holds: (value: unknown) => boolean): Reader<T> {
+	return (where, value) => {
+		if (holds(value)) return value as T // as `holds` says
+		throw refusal(where, what, value)
+	}
+}
+
+export const flag: Reader<boolean> = such('true or false', (value) => typeof value === 'boolean')
+
+export const text: Reader<string> = such('a string', (value) => typeof value === 'string')
+
+/** @param shape how it is called: `(view) => …` */
+export function functionLike<F>(shape: string): Reader<F> {
+	return such(`a function, ${shape}`, (value) => typeof value === 'function')
+}
+
+export function oneOf<const T extends string>(...all: readonly T[]): Reader<T> {
+	const quoted = all.map((one) => `'${one}'`)
+	const what = quoted.length === 1 ? quoted.join() : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
+	return such(what, (value) => all.some((one) => one === value))
+}
+
+/** A list, each entry read by its own reader; not empty, unless `least` is 0. */
+export function listOf<T>(what: string, read: Reader<T>, least: 0 | 1 = 1): Reader<readonly T[]> {
+	return (where, value) => {
+		if (!Array.isArray(value) || value.length < least) throw refusal(where, what, value)
+		return Array.from(value, (one, at) => read(`${where}[${at}]`, one))
+	}
+}
+
+/** What can be used as an object of an interface, which may have more methods. */
+export function withMethods<T>(...methods: readonly string[]): Reader<T> {
+	return (where, value) => {
+		const missing = methods.filter((name) => typeof Reflect.get(Object(value), name) !== 'function')
+		if (missing.length === 0) return value as T // it has the methods
+		throw new TypeError(
+			`${where} must have the methods ${methods.join(', ')}; it lacks ${missing.join(', ')}`,
+		)
+	}
+}
+
+/** A range of numbers: `{ from: 1, to: 100, unit: 'bytes' }`. */
+export interface Range {
+	readonly from?: number
+	/** Instead of `from`: what it must be more than. */
+	readonly above?: number
+	/** @default none */
+	readonly to?: number
+	readonly unit?: string
+	/** Whether `Infinity` may be given. @default false */
+	readonly orInfinity?: boolean
+}
+
+/** @throws RangeError for a number out of the range, TypeError for what is no number */
+export function numberIn(
+	range: Range,
+	kind = 'a number',
+	isKind: (value: number) => boolean = Number.isFinite,
+): Reader<number> {
+	const { from = 0, above, to, unit, orInfinity = false } = range
+	const least = above === undefined ? `from ${from}` : `above ${above}`
+	const most =
+		to === undefined
+			? above === undefined
+				? ' up'
+				: ''
+			: `${above === undefined ? ' to' : ' and at most'} ${to}`
+	const what = `${kind}${unit === undefined ? '' : ` of ${unit}`} ${least}${most}${orInfinity ? ', or Infinity' : ''}`
+	return (where, value) => {
+		if (typeof value !== 'number') throw refusal(where, what, value)
+		const isLeast = above === undefined ? value >= from : value > above
+		if (isLeast && isKind(value) && value <= (to ?? value)) return value
+		if (orInfinity && value === Number.POSITIVE_INFINITY) return value
+		throw new RangeError(`${where} must be ${what}, got ${value}`)
+	}
+}
+
+/** @throws RangeError for a number out of the range, TypeError for what is no number */
+export function wholeNumber(range: Range): Reader<number> {
+	return numberIn(range, 'a whole number', Number.isSafeInteger)
+}
+
+/** `… must be …, got …`, for programmers: not for values that may be secret. */
+export function refusal(where: string, what: string, value: unknown): TypeError {
+	return new TypeError(`${where} must be ${what}, got ${shown(value)}`)
+}
+
+/** A value that was found, in an error: `"abc"`, `5`, `null`, `an array`, `a function`. */
+export function shown(value: unknown): string {
+	if (typeof value === 'string') return JSON.stringify(value)
+	if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
+	if (value instanceof Promise) return 'a promise: write await before it'
+	if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
+	return typeof value !== 'object' || value === null || value instanceof RegExp ? String(value) : 'an object'
+}
+
+/**
+ * The entries of a declaration. A Map, a Set, an array or an object with another prototype has none of its own, and
+ * would declare nothing, in silence: access rules that nobody enforces.
+ *
+ * @throws TypeError
+ */
+export function entriesOf(what: string, declared: unknown, example: string): [string, unknown][] {
+	const prototype: unknown =
+		typeof declared === 'object' && declared !== null ? Object.getPrototypeOf(declared) : undefined
+	if (prototype === Object.prototype || prototype === null) return Object.entries(declared as object)
+	const promise = declared instanceof Promise ? `, got ${shown(declared)}` : ''
+	throw new TypeError(`${what} must be a plain object: ${example}${promise}`)
+}
+
+/** `: did you mean get_article?` for a name that was mistyped, or the names there are. */
+export function nearest(name: string, names: Iterable<string>): string {
+	const all = [...names]
+	let best: string | undefined
+	let least = Math.max(2, Math.floor(name.length / 3)) + 1
+	for (const candidate of all) {
+		const distance = editDistance(name, candidate)
+		if (distance < least) [best, least] = [candidate, distance]
+	}
+	if (best !== undefined) return `: did you mean ${best}?`
+	return all.length === 0 ? '' : `; there are ${all.slice(0, 20).join(', ')}`
+}
+
+/** Levenshtein's distance, row by row. */
+function editDistance(a: string, b: string): number {
+	let row = Array.from({ length: b.length }, (_, at) => at + 1)
+	let distance = b.length
+	for (let i = 0; i < a.length; i++) {
+		let [diagonal, left] = [i, i + 1]
+		row = row.map((above, j) => {
+			left = Math.min(above + 1, left + 1, diagonal + (a[i] === b[j] ? 0 : 1))
+			diagonal = above
+			return left
+		})
+		distance = left
+	}
+	return distance
+}
