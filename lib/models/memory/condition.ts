@@ -1,10 +1,9 @@
 /** Conditions of `MemoryModel`, in SQL's logic: a comparison with null is neither true nor false. */
 import type { Comparison, Condition, FieldType } from '../model.ts'
 import { ModelError } from '../model-error.ts'
-import { comparisonOf } from './compare.ts'
 import { identityOf } from './json.ts'
 import type { Store } from './store.ts'
-import { formOf, type Stored } from './stored.ts'
+import { comparisonOf, formOf, type Stored } from './stored.ts'
 
 /** What a condition says of a record; `undefined` where nobody knows. */
 type Test = (values: readonly Stored[]) => boolean | undefined

@@ -1,9 +1,7 @@
 /** Records of `MemoryModel` as JSON text, each type as `FieldType` says and as every other model writes it. */
 import type { Field, Selection } from '../model.ts'
-import { shortestDecimal } from './decimal.ts'
-import { wireTimestamp } from './moment.ts'
 import type { Store } from './store.ts'
-import type { Stored } from './stored.ts'
+import { type Stored, shortestDecimal, wireTimestamp } from './stored.ts'
 
 type Write = (value: Exclude<Stored, null>) => string
 

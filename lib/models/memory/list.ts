@@ -1,12 +1,10 @@
 /** A page of a `MemoryModel`'s records: filtered, in order, behind a cursor, with what the next page needs. */
 import type { Listed, ListQuery, Order } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
-import { compareRows } from './compare.ts'
 import { filterOf } from './condition.ts'
 import { exactJson } from './json.ts'
-import type { Layer } from './layer.ts'
-import type { Store } from './store.ts'
-import { formOf, type Row, type Stored } from './stored.ts'
+import type { Layer, Store } from './store.ts'
+import { compareRows, formOf, type Row, type Stored } from './stored.ts'
 
 type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
 
@@ -40,7 +38,7 @@ export function list(
 	}
 }
 
-/** Given up as soon as it is larger than it may be: nothing is put together for nobody. */
+/** Stops as soon as the page is too large. */
 function pageOf(
 	ordered: Ordered,
 	start: number,
@@ -99,7 +97,7 @@ function startBehind(
 	return low
 }
 
-/** Given up before a text is written that alone is too long. */
+/** Checks each text before it is written: one may be too long by itself. */
 function cursorOf(values: readonly Stored[], { order, maxBytes }: ListQuery, store: Store): string {
 	const exact = order.map(({ field }) => {
 		const value = values[store.indexOf(field)] ?? null

@@ -1,10 +1,182 @@
-/** `MemoryModel`: records in memory, for tests, prototypes and examples. */
+/**
+ * `MemoryModel`: records in memory, for tests, prototypes and examples. `LayerModel` is its half that answers
+ * `Model`, over a layer of records: the model's own, or that of a transaction above it.
+ */
 import { nearest } from '../../base/options.ts'
 import type { Seconds } from '../../base/time.ts'
-import type { FieldType } from '../model.ts'
+import type {
+	Absent,
+	Changes,
+	Condition,
+	Created,
+	Field,
+	FieldType,
+	Found,
+	Guard,
+	Listed,
+	ListQuery,
+	Model,
+	Selection,
+	Values,
+} from '../model.ts'
+import { ModelError } from '../model-error.ts'
+import { filterOf } from './condition.ts'
 import { fieldsOf, type MemoryField } from './declared.ts'
-import { LayerModel } from './layer-model.ts'
-import { Store } from './store.ts'
+import { writerOf } from './json.ts'
+import { list } from './list.ts'
+import { Mutex } from './mutex.ts'
+import { type Layer, Store } from './store.ts'
+import type { Row, Stored } from './stored.ts'
+import { change, insert, remove } from './write.ts'
+
+/** Changes are made one after the other, each at once. */
+class LayerModel implements Model {
+	readonly name: string
+	readonly fields: readonly Field[]
+	readonly key: string
+	readonly readOnly: boolean
+	readonly #store: Store
+	readonly #layer: Layer
+	readonly #writers = new WeakMap<Selection, (values: readonly Stored[]) => string>()
+
+	readonly #mutex: Mutex
+	readonly #timeoutSeconds: Seconds
+	#hasEnded = false
+
+	constructor(name: string, store: Store, layer: Layer, readOnly: boolean, timeoutSeconds: Seconds) {
+		this.name = name
+		this.fields = store.facts
+		this.key = store.key.name
+		this.readOnly = readOnly
+		this.#store = store
+		this.#layer = layer
+		this.#mutex = new Mutex(timeoutSeconds)
+		this.#timeoutSeconds = timeoutSeconds
+	}
+
+	async list(query: ListQuery): Promise<Listed> {
+		this.#checkOpen()
+		return list(query, this.#store, this.#layer, this.#writer(query.selection))
+	}
+
+	async count(where: Condition | undefined): Promise<number> {
+		this.#checkOpen()
+		const rows = this.#layer.rows()
+		if (where === undefined) return rows.length
+		const fits = filterOf(where, this.#store)
+		return rows.reduce((count, { values }) => (fits(values) ? count + 1 : count), 0)
+	}
+
+	async read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
+		this.#checkOpen()
+		const row = this.#layer.row(id)
+		if (row === undefined || !filterOf(where, this.#store)(row.values)) return undefined
+		return this.#found(row, selection)
+	}
+
+	create(values: Values, selection: Selection): Promise<Created> {
+		return this.#change(() => {
+			const row = insert(values, this.#store, this.#layer)
+			return { id: row.id, ...this.#found(row, selection) }
+		})
+	}
+
+	update(id: string, changes: Changes, selection: Selection, guard: Guard): Promise<Found | Absent> {
+		return this.#change(() => {
+			const row = this.#guarded(id, selection, guard)
+			if (typeof row === 'string') return row
+			return this.#found(change(row, changes, selection.version, this.#store, this.#layer), selection)
+		})
+	}
+
+	delete(id: string, selection: Selection, guard: Guard): Promise<Found | Absent> {
+		return this.#change(() => {
+			const row = this.#guarded(id, selection, guard)
+			if (typeof row === 'string') return row
+			remove(row, this.#store, this.#layer)
+			return this.#found(row, selection)
+		})
+	}
+
+	/**
+	 * Its changes become visible when `work` has ended. Nested: a failed one is undone alone, a successful one
+	 * counts if the outer transaction does.
+	 */
+	async transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
+		return this.#mutex.run(async () => {
+			this.#checkOpen()
+			const layer = this.#layer.above()
+			const within = new LayerModel(this.name, this.#store, layer, this.readOnly, this.#timeoutSeconds)
+			try {
+				const result = await work(within)
+				layer.layDown()
+				return result
+			} finally {
+				within.#hasEnded = true
+			}
+		})
+	}
+
+	/**
+	 * Stores the option `rows`, before the model is used.
+	 *
+	 * @throws TypeError that names the row that doesn't fit
+	 */
+	protected fill(rows: readonly Readonly<Record<string, unknown>>[]): void {
+		for (const [index, row] of rows.entries()) {
+			try {
+				// `insert` checks each value, and refuses what is no `Value`.
+				insert(row as Values, this.#store, this.#layer)
+			} catch (cause) {
+				throw new TypeError(`${this.#store.name}: rows[${index}] doesn't fit: ${reasonOf(cause)}`, { cause })
+			}
+		}
+	}
+
+	async #change<T>(work: () => T): Promise<T> {
+		if (this.readOnly) throw new TypeError(`${this.#store.name} can only be read`)
+		return this.#mutex.run(() => {
+			this.#checkOpen()
+			return work()
+		})
+	}
+
+	#checkOpen(): void {
+		if (this.#hasEnded) {
+			throw new TypeError(`${this.#store.name}: this transaction has ended, use the model itself`)
+		}
+	}
+
+	#guarded(id: string, selection: Selection, guard: Guard): Row | Absent {
+		const row = this.#layer.row(id)
+		if (row === undefined || !filterOf(guard.where, this.#store)(row.values)) return 'missing'
+		if (guard.version !== undefined && guard.version !== this.#version(row, selection)) return 'stale'
+		return row
+	}
+
+	#found(row: Row, selection: Selection): Found {
+		return { json: this.#writer(selection)(row.values), version: this.#version(row, selection) }
+	}
+
+	#version({ values }: Row, { version }: Selection): string | undefined {
+		if (version === undefined) return undefined
+		const value = values[this.#store.indexOf(version)] ?? null
+		return value === null ? undefined : String(value)
+	}
+
+	#writer(selection: Selection): (values: readonly Stored[]) => string {
+		const known = this.#writers.get(selection)
+		if (known !== undefined) return known
+		const writer = writerOf(selection, this.#store)
+		this.#writers.set(selection, writer)
+		return writer
+	}
+}
+
+function reasonOf(error: unknown): string {
+	if (error instanceof ModelError) return `${error.kind} (${error.fields.join(', ')})`
+	return error instanceof Error ? error.message : String(error)
+}
 
 /** The table that a `MemoryModel` is: its fields, what must hold among its records, and the first of them. */
 export interface MemoryModelOptions {
@@ -78,7 +250,7 @@ function checkOptions(place: string, options: MemoryModelOptions): void {
 	}
 }
 
-// Not within the class: one that names itself is called something else where it is bundled.
+// Outside the class: a bundler renames a class that refers to itself.
 function isMemoryModel(model: unknown): model is MemoryModel {
 	return model instanceof MemoryModel
 }

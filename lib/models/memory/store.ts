@@ -1,13 +1,10 @@
 /**
- * `Store`: what a `MemoryModel` is made of, and what never changes of it: its fields, its key, its constraints,
- * and the layer of records that counts.
+ * `Store`: the declaration of a `MemoryModel`: its fields, key and constraints, none of which change; and `Layer`,
+ * its records.
  */
-
 import type { Field } from '../model.ts'
-import { comparisonOf } from './compare.ts'
 import type { OwnField } from './declared.ts'
-import { Layer } from './layer.ts'
-import type { Stored } from './stored.ts'
+import { comparisonOf, placeOf, type Row, type Stored } from './stored.ts'
 
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint'])
 
@@ -86,16 +83,130 @@ export class Store {
 		store.referrers.push({ from: this, index })
 	}
 
-	/** The next serial number. As in a database, one that was drawn is gone, also when its record isn't kept. */
+	/** The next serial number. As in a database, a number is used up even if its record is rolled back. */
 	serial(): bigint {
 		this.#serial += 1n
 		return this.#serial
 	}
 
-	/** Takes note of a key that was given: later serial numbers are above it. */
+	/** Notes a key that was given, so that later serial numbers are above it. */
 	seen(key: Stored): void {
 		if (typeof key !== 'number' && typeof key !== 'bigint') return
 		const number = BigInt(key)
 		if (number > this.#serial) this.#serial = number
+	}
+}
+
+/** Sorted copies kept at most: each has a reference to every row. */
+const MAX_ORDERS = 8
+
+type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
+
+/** The records, and the entries of unique constraints. A transaction has a layer above, with its changes alone. */
+export class Layer {
+	readonly #below: Layer | undefined
+	readonly #order: RowOrder
+	/** Own rows by id; `undefined` for one of the layer below that is deleted. */
+	readonly #rows = new Map<string, Row | undefined>()
+	/** Ids by constraint and values. */
+	readonly #entries = new Map<string, string | undefined>()
+	/** All rows, in the order of the key; `undefined` when it must be put together. */
+	#sorted: Row[] | undefined
+
+	/** All rows in other orders, by their names, since the last change. */
+	readonly #orders = new Map<string, readonly Row[]>()
+
+	/** `order` is that of the keys. */
+	constructor(order: RowOrder, below?: Layer) {
+		this.#order = order
+		this.#below = below
+		this.#sorted = below === undefined ? [] : undefined
+	}
+
+	above(): Layer {
+		return new Layer(this.#order, this)
+	}
+
+	row(id: string): Row | undefined {
+		return this.#rows.has(id) ? this.#rows.get(id) : this.#below?.row(id)
+	}
+
+	/** Id of the record that has an entry. */
+	holder(entry: string): string | undefined {
+		return this.#entries.has(entry) ? this.#entries.get(entry) : this.#below?.holder(entry)
+	}
+
+	/** All rows, in the order of the key. They are only read, and before anything changes. */
+	rows(): readonly Row[] {
+		if (this.#below !== undefined && this.#rows.size === 0) return this.#below.rows()
+		this.#sorted ??= this.#putTogether()
+		return this.#sorted
+	}
+
+	/** All rows in another order; `undefined` when it isn't known, and no `compare` is given to make it. */
+	sorted(name: string, compare: RowOrder | undefined): readonly Row[] | undefined {
+		const known = this.#orders.get(name)
+		if (known !== undefined || compare === undefined) return known
+		const made = this.rows().toSorted((a, b) => compare(a.values, b.values))
+		if (this.#orders.size === MAX_ORDERS) this.#orders.clear()
+		this.#orders.set(name, made)
+		return made
+	}
+
+	put(row: Row): void {
+		this.#replace(row.id, row)
+	}
+
+	remove(id: string): void {
+		this.#replace(id, undefined)
+	}
+
+	enter(entry: string, id: string): void {
+		this.#entries.set(entry, id)
+	}
+
+	leave(entry: string): void {
+		if (this.#below === undefined) this.#entries.delete(entry)
+		else this.#entries.set(entry, undefined)
+	}
+
+	/** Commits: applies all changes to the layer below. */
+	layDown(): void {
+		const below = this.#below
+		if (below === undefined) return
+		for (const [id, row] of this.#rows) {
+			if (row === undefined) below.remove(id)
+			else below.put(row)
+		}
+		for (const [entry, id] of this.#entries) {
+			if (id === undefined) below.leave(entry)
+			else below.enter(entry, id)
+		}
+	}
+
+	#replace(id: string, row: Row | undefined): void {
+		this.#orders.clear()
+		if (this.#below === undefined) this.#sort(this.#rows.get(id), row)
+		else this.#sorted = undefined
+		if (row === undefined && this.#below === undefined) this.#rows.delete(id)
+		else this.#rows.set(id, row)
+	}
+
+	/** Updates `#sorted`. A row with the same id has the same key, and so the same place. */
+	#sort(old: Row | undefined, row: Row | undefined): void {
+		const sorted = this.#sorted ?? []
+		const last = sorted.at(-1)
+		const values = (old ?? row)?.values ?? []
+		// Serial keys arrive in order: no search.
+		const isLast = last === undefined || (old === undefined && this.#order(last.values, values) < 0)
+		const place = isLast ? sorted.length : placeOf(sorted, values, this.#order)
+		sorted.splice(place, old === undefined ? 0 : 1, ...(row === undefined ? [] : [row]))
+	}
+
+	#putTogether(): Row[] {
+		const below = (this.#below?.rows() ?? []).filter(({ id }) => !this.#rows.has(id))
+		const own = [...this.#rows.values()].filter((row) => row !== undefined)
+		// Sorting two sorted runs takes one pass.
+		return [...below, ...own].sort((a, b) => this.#order(a.values, b.values))
 	}
 }

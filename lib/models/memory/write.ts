@@ -5,8 +5,7 @@ import { type Changes, DEFAULT, type Values } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { OwnField } from './declared.ts'
 import { identityOf } from './json.ts'
-import type { Layer } from './layer.ts'
-import type { Reference, Store, Unique } from './store.ts'
+import type { Layer, Reference, Store, Unique } from './store.ts'
 import { formOf, type Row, type Stored, storedOf } from './stored.ts'
 
 /**

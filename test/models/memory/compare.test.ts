@@ -1,7 +1,6 @@
 /** The order of `MemoryModel`'s values, and what is found by halving. */
 import * as assert from 'uvu/assert'
-import { comparisonOf, placeOf } from '../../../lib/models/memory/compare.ts'
-import type { Stored } from '../../../lib/models/memory/stored.ts'
+import { comparisonOf, placeOf, type Stored } from '../../../lib/models/memory/stored.ts'
 import type { FieldType } from '../../../lib/models/model.ts'
 import { describe } from '../../helpers/describe.ts'
 

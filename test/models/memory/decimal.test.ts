@@ -1,6 +1,6 @@
 /** Decimals of `MemoryModel`: one writing, and an order that no float could give. */
 import * as assert from 'uvu/assert'
-import { compareDecimals, decimalOf, shortestDecimal } from '../../../lib/models/memory/decimal.ts'
+import { compareDecimals, decimalOf, shortestDecimal } from '../../../lib/models/memory/stored.ts'
 import { describe } from '../../helpers/describe.ts'
 
 describe('decimalOf', (test) => {

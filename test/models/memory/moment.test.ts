@@ -1,6 +1,6 @@
 /** Dates, times and timestamps of `MemoryModel`: what is one, and in which writing it is kept. */
 import * as assert from 'uvu/assert'
-import { dateOf, timeOf, timestampOf, wireTimestamp } from '../../../lib/models/memory/moment.ts'
+import { dateOf, timeOf, timestampOf, wireTimestamp } from '../../../lib/models/memory/stored.ts'
 import { describe } from '../../helpers/describe.ts'
 
 type Row = readonly [text: string, kept: string | undefined]

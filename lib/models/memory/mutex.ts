@@ -1,26 +1,26 @@
-/** `Turns`: one change or transaction of a `MemoryModel` at a time, in the order they came. */
+/** `Mutex`: a `MemoryModel` runs one change or transaction at a time, in order of arrival. */
 
 import type { Seconds } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 
-export class Turns {
+export class Mutex {
 	readonly #timeoutSeconds: Seconds
 	readonly #waiting = new Set<() => void>()
-	#isTaken = false
+	#isHeld = false
 
-	/** `timeoutSeconds` is how long a turn is waited for. */
+	/** `timeoutSeconds` is how long `run` waits for the lock. */
 	constructor(timeoutSeconds: Seconds) {
 		this.#timeoutSeconds = timeoutSeconds
 	}
 
 	/**
-	 * Runs `work` when all that came before it are through; at once where there are none.
+	 * Runs `work` when all earlier work has ended; at once if there is none.
 	 *
-	 * @throws ModelError `busy` when its turn doesn't come in time: where a transaction's work waits for itself
+	 * @throws ModelError `busy` after the timeout: a transaction whose work waits for the model itself deadlocks
 	 */
-	async take<T>(work: () => T | Promise<T>): Promise<T> {
-		if (this.#isTaken) await this.#turn()
-		this.#isTaken = true
+	async run<T>(work: () => T | Promise<T>): Promise<T> {
+		if (this.#isHeld) await this.#lock()
+		this.#isHeld = true
 		try {
 			return await work()
 		} finally {
@@ -28,8 +28,8 @@ export class Turns {
 		}
 	}
 
-	/** The turn is handed on while it is taken, so that nobody who comes in between gets before those who wait. */
-	#turn(): Promise<void> {
+	/** The lock is handed over while it is held, so that a newcomer can't overtake those who wait. */
+	#lock(): Promise<void> {
 		return new Promise((resolve, reject) => {
 			const begin = (): void => {
 				clearTimeout(timer)
@@ -46,7 +46,7 @@ export class Turns {
 	#next(): void {
 		const [begin] = this.#waiting
 		if (begin === undefined) {
-			this.#isTaken = false
+			this.#isHeld = false
 			return
 		}
 		this.#waiting.delete(begin)
