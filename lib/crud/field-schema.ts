@@ -3,8 +3,7 @@
 import type { Field } from '../models/model.ts'
 import type { JsonSchema, JsonType } from '../validate/schema/json-schema.ts'
 import { patternOf } from '../validate/schema/plan-schema.ts'
-import { TIME } from './moment-text.ts'
-import { DECIMAL, WHOLE } from './value-from-text.ts'
+import { DECIMAL, TIME, WHOLE } from './value-from-text.ts'
 
 /** What JSON has no number for. */
 const NOT_FINITE: JsonSchema = { type: 'string', enum: ['NaN', 'Infinity', '-Infinity'] }

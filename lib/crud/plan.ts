@@ -8,9 +8,9 @@ import type { Field, Model } from '../models/model.ts'
 import { boundsOf } from './bounds.ts'
 import { type MessageMap, readDatabaseMessages } from './database-messages.ts'
 import { type CrudField, crudFields, isOrdered, isTextual } from './field.ts'
-import { idReader } from './id.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
 import { Selections } from './selections.ts'
+import { idReader } from './value-from-text.ts'
 
 export type FieldMap = ReadonlyMap<string, CrudField>
 

@@ -3,9 +3,9 @@ import { RestError } from '../base/error.ts'
 import { nearest } from '../base/options.ts'
 import type { Condition, Value } from '../models/model.ts'
 import type { CrudField } from './field.ts'
-import { givenValue } from './given-value.ts'
 import { allOf } from './operator.ts'
 import type { CrudPlan } from './plan.ts'
+import { givenValue } from './value-from-json.ts'
 
 /** One field, and the values that it may have: the only one is set on new records. */
 export interface ScopeTerm {

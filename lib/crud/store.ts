@@ -15,7 +15,6 @@ import {
 import { refuseLarger } from '../models/model-error.ts'
 import { stripped } from './answer.ts'
 import { countText, cursorText } from './cursor.ts'
-import { checkedChanges, givenChanges } from './given-value.ts'
 import type { CrudQuery } from './list-query.ts'
 import { retold } from './model-errors.ts'
 import { neededOf, type Parted, part, UNPARTED } from './needed.ts'
@@ -25,8 +24,9 @@ import type { CrudPlan } from './plan.ts'
 import { firstVersion } from './preconditions.ts'
 import { CrudPage, CrudRecord } from './record.ts'
 import { EVERYTHING, refuseLeaving, type Scope, scopeCondition, scopeOf, withScope } from './scope.ts'
+import { givenChanges } from './value-from-json.ts'
 import { ASKED, type CrudView, FACTS } from './view.ts'
-import type { WrittenValues } from './write.ts'
+import { checkedChanges, type WrittenValues } from './write.ts'
 
 /**
  * What an operation is confined to. Never remembered: the scope of one operation must not decide another, as where an

@@ -1,13 +1,19 @@
-/** A decoded JSON value to a value of its field: of a body that is to be stored, or of a filter to be compared with. */
+/**
+ * A JavaScript value to a value of its field: decoded JSON, of a body or a filter, and what the code of a subclass gives,
+ * from `scope()` or to `create()`, `update()` and `replace()`.
+ */
 
-import type { Field } from '../models/model.ts'
+import { nearest } from '../base/options.ts'
+import { type Changes, DEFAULT, type Field, type Value } from '../models/model.ts'
 import { note } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
+import { RawJson } from '../wire/raw-json.ts'
+import type { CrudPlan } from './plan.ts'
 import { type Given, rawJson, valueFromText, withinBounds, wrongType } from './value-from-text.ts'
 
 /**
- * The value that a body has for a field; `undefined` when a problem was noted. Null is the caller's to decide.
- * Texts stand for numbers only where JSON's own can't be exact: `bigint` and `decimal`.
+ * The value that a body has for a field; `undefined` when a problem was noted. The caller handles null. A string is
+ * taken for a number only where a JSON number may be inexact: `bigint` and `decimal`.
  */
 export function valueFromJson(field: Field, given: unknown, problems: Detail[]): Given | undefined {
 	switch (field.type) {
@@ -16,49 +22,41 @@ export function valueFromJson(field: Field, given: unknown, problems: Detail[]):
 		case 'boolean':
 			return typeof given === 'boolean' ? given : wrongType(field, problems)
 		case 'integer':
+			return isWhole(given) ? withinBounds(field, given + 0, problems) : wrongType(field, problems)
 		case 'bigint':
-			// Of -0, which databases of whole numbers don't know, + 0 makes 0.
-			if (Number.isSafeInteger(given)) return withinBounds(field, Number(given) + 0, problems)
+			// + 0 makes 0 of -0, which databases' integers don't have.
+			if (isWhole(given)) return withinBounds(field, given + 0, problems)
 			break
 		case 'float':
-			if (Number.isFinite(given)) return Number(given)
-			return isNotFinite(given) ? Number(given) : wrongType(field, problems)
+			if (Number.isFinite(given) || given === 'NaN' || given === 'Infinity' || given === '-Infinity')
+				return Number(given)
+			return wrongType(field, problems)
 		case 'decimal':
-			if (Number.isFinite(given))
-				return fitting(field, valueFromText(field, String(given), problems), problems)
+			if (Number.isFinite(given)) return storedFromText(field, String(given), problems)
 			break
 	}
-	return field.type === 'integer' ? wrongType(field, problems) : fromString(field, given, problems)
+	return typeof given === 'string' ? storedFromText(field, given, problems) : wrongType(field, problems)
 }
 
-/** What JSON has no number for. */
-function isNotFinite(given: unknown): boolean {
-	return given === 'NaN' || given === 'Infinity' || given === '-Infinity'
-}
-
-function fromString(field: Field, given: unknown, problems: Detail[]): Given | undefined {
-	if (typeof given !== 'string') return wrongType(field, problems)
-	return fitting(field, valueFromText(field, given, problems), problems)
+function isWhole(given: unknown): given is number {
+	return Number.isSafeInteger(given)
 }
 
 /**
- * Notes a text that is longer than its field, characters being code points, as databases count them; and a decimal of
- * more digits, which some would round.
+ * The value of a text that is to be stored. Beside what `valueFromText` checks, notes a text that is longer than its
+ * column, counted in code points as databases do, and a decimal with more digits, which some databases would round.
  */
-export function fitting(
-	{ maxLength, digits }: Field,
-	value: Given | undefined,
-	problems: Detail[],
-): Given | undefined {
-	if (digits !== undefined && typeof value === 'string' && !isWithin(digits, value)) {
-		return note(problems, 'max', digitsAllowed(digits))
-	}
-	if (typeof value !== 'string' || maxLength === undefined || value.length <= maxLength) return value
+export function storedFromText(field: Field, text: string, problems: Detail[]): Given | undefined {
+	const value = valueFromText(field, text, problems)
+	if (typeof value !== 'string') return value
+	const { maxLength, digits } = field
+	if (digits !== undefined && !isWithin(digits, value)) return note(problems, 'max', digitsAllowed(digits))
+	if (maxLength === undefined || value.length <= maxLength) return value
 	if (value.length <= maxLength * 2 && [...value].length <= maxLength) return value
 	return note(problems, 'max', `must have at most ${maxLength} character${maxLength === 1 ? '' : 's'}`)
 }
 
-/** Zeros at either end are none. */
+/** Leading and trailing zeros don't count. */
 function isWithin([before, behind]: readonly [number, number], decimal: string): boolean {
 	const [, whole = '', fraction = ''] = /^-?0*(\d*)(?:\.(\d*?)0*)?$/.exec(decimal) ?? []
 	if (whole.length > before || fraction.length > Math.max(0, behind)) return false
@@ -66,19 +64,73 @@ function isWithin([before, behind]: readonly [number, number], decimal: string):
 }
 
 function digitsAllowed([before, behind]: readonly [number, number]): string {
-	const most = `must have at most ${counted(before)} before the point`
+	const most = `must have at most ${before === 1 ? '1 digit' : `${before} digits`} before the point`
 	return behind < 0 ? `${most}, of which the last ${-behind} must be 0` : `${most}, and ${behind} behind it`
 }
 
-function counted(digits: number): string {
-	return digits === 1 ? '1 digit' : `${digits} digits`
-}
-
 /**
- * The value that a field is compared with in a filter: as in a body, or as in a query, where everything is text
- * (`"9007199254740993"` for a bigint that JSON can't write as a number).
+ * The value that a filter compares a field with: as in a body, or as text, as in a query (`"9007199254740993"` for a
+ * bigint that JSON can't write as a number).
  */
 export function operandFromJson(field: Field, given: unknown, problems: Detail[]): Given | undefined {
 	if (typeof given === 'string') return valueFromText(field, given, problems)
 	return valueFromJson(field, given, problems)
+}
+
+/**
+ * The value that code gives for a field: a Date as its text, a string of digits as a number, anything for `json`.
+ *
+ * @throws TypeError for `undefined`, which would otherwise mean no condition or no change; for a value that isn't of
+ *   the field's type
+ */
+export function givenValue(place: string, field: Field, given: unknown): Value {
+	if (given === undefined) throw new TypeError(`${place} is undefined: give a value, or null`)
+	if (given === null) return null
+	const value = typedValue(field, given)
+	if (value === undefined)
+		throw new TypeError(`${place} is of type ${field.type}, which this value (${typeof given}) is not`)
+	return value
+}
+
+function typedValue(field: Field, given: unknown): Value | undefined {
+	const { type } = field
+	if (given instanceof RawJson) return type === 'json' ? given : undefined
+	if (type === 'json') return new RawJson(JSON.stringify(given))
+	if (given instanceof Uint8Array) return type === 'bytes' ? given : undefined
+	if (typeof given === 'boolean') return type === 'boolean' ? given : undefined
+	if (type === 'float' && typeof given === 'number') return given
+	const text = textOf(type, given)
+	return text === undefined ? undefined : valueFromText(field, text, [])
+}
+
+function textOf(type: Field['type'], given: unknown): string | undefined {
+	if (typeof given === 'string') return given
+	if (typeof given === 'number' || typeof given === 'bigint') return String(given)
+	if (!(given instanceof Date) || Number.isNaN(given.getTime())) return undefined
+	return type === 'date' ? given.toISOString().slice(0, 10) : given.toISOString()
+}
+
+/**
+ * Values that code gives by clients' names, as the model takes them.
+ *
+ * @throws TypeError for an unknown field, and as `givenValue`
+ */
+export function givenChanges(
+	{ owner, fields }: CrudPlan,
+	operation: string,
+	given: Readonly<Record<string, unknown>>,
+): Changes {
+	const changes: Record<string, Value | typeof DEFAULT> = {}
+	for (const [name, value] of Object.entries(given)) {
+		const field = fields.get(name)
+		if (field === undefined)
+			throw new TypeError(
+				`${owner}.${operation}() was given ${name}, which is no field${nearest(name, fields.keys())}`,
+			)
+		changes[field.field.name] =
+			value === DEFAULT
+				? DEFAULT
+				: givenValue(`${name}, given to ${owner}.${operation}(),`, field.field, value)
+	}
+	return changes
 }

@@ -1,19 +1,18 @@
 /**
- * Text to a value by the type of its field: of a query, of a form, and of the types that are text in JSON too.
- * What is wrong is noted, in words that say what would be right.
+ * Text to a value by the type of its field: the ids of URLs, the operands of queries, the values of forms, and the JSON
+ * types that are strings. A problem is noted as a detail that says what would be valid.
  */
 
 import type { Field, FieldType, Value } from '../models/model.ts'
-import { isUuid } from '../validate/format.ts'
+import { isDate, isUuid } from '../validate/format.ts'
 import { note } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import { RawJson } from '../wire/raw-json.ts'
-import { dateFrom, timeFrom, timestampFrom } from './moment-text.ts'
 
-/** A value that is no null. */
+/** A value that is not null. */
 export type Given = Exclude<Value, null>
 
-/** What a value of each type is, as it ends the sentence "title …". */
+/** What a value of each type must be; ends the sentence "title …". */
 const WORDS: Readonly<Record<FieldType, string>> = {
 	boolean: 'must be true or false',
 	integer: 'must be a whole number, within 9007199254740991 of zero',
@@ -31,17 +30,63 @@ const WORDS: Readonly<Record<FieldType, string>> = {
 }
 
 export const WHOLE = /^-?(?:0|[1-9]\d*)$/
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 export const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+export const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?$/
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const NOT_FINITE = /^(?:NaN|-?Infinity)$/
-/** More digits are in no database's decimal, and would only keep it busy. */
+const TIMESTAMP =
+	/^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/
+const MINUTE_MS = 60_000
+/** No database's decimal has more digits; parsing them would only keep it busy. */
 const MAX_DIGITS = 1_000
-/** With the flag u, only a surrogate without its other half is one. */
+/** Most choices that a message lists. */
+const MAX_LISTED = 20
+/** With the flag u, this matches only a surrogate without its other half. */
 const LONE_SURROGATE = /\p{Surrogate}/u
+/**
+ * U+0000 or a lone surrogate as `JSON.stringify` escapes them; an even number of backslashes before it escape each
+ * other.
+ */
+const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
+
+/** An integer id in its shortest form. */
+const ID_DIGITS = /^(?:0|-?[1-9]\d{0,18})$/
+/** A number of so many digits is exact in a double. */
+const EXACT_DIGITS = 15
 
 /**
- * The value that a text stands for; `undefined` when a problem was noted. Lengths aren't looked at: a text that
- * is too long to be stored can still be compared with.
+ * A function that reads the ids of a key. It returns the id as the model takes it (a uuid in lower case), or `undefined`
+ * for a text that can't be a value of the key: such an id is 404 without asking the database.
+ */
+export function idReader(key: Field): (text: string) => string | undefined {
+	if (key.type === 'uuid') return (text) => (isUuid(text) ? text.toLowerCase() : undefined)
+	if (key.type !== 'integer' && key.type !== 'bigint') return (text) => textId(key, text)
+	const bits = key.type === 'integer' ? 2n ** 53n : 2n ** 63n
+	const least = BigInt(key.min ?? (key.type === 'integer' ? 1n - bits : -bits))
+	const greatest = BigInt(key.max ?? bits - 1n)
+	const [low, high] = [Number(least), Number(greatest)]
+	return (text) => {
+		if (!ID_DIGITS.test(text)) return undefined
+		if (text.length <= EXACT_DIGITS) {
+			const number = Number(text)
+			return number >= low && number <= high ? text : undefined
+		}
+		const number = BigInt(text)
+		return number >= least && number <= greatest ? text : undefined
+	}
+}
+
+function textId({ maxLength, choices }: Field, text: string): string | undefined {
+	// Clients can't send these: they resolve dot segments, and a path can't hold control characters.
+	if (/^\.{0,2}$|[\x00-\x1f\x7f\p{Surrogate}]/u.test(text)) return undefined
+	if (choices !== undefined && !choices.includes(text)) return undefined
+	if (maxLength !== undefined && text.length > maxLength && [...text].length > maxLength) return undefined
+	return text
+}
+
+/**
+ * The value that a text stands for; `undefined` when a problem was noted. `maxLength` is not checked: a text that is
+ * too long to be stored can still be compared with.
  */
 export function valueFromText(field: Field, text: string, problems: Detail[]): Given | undefined {
 	switch (field.type) {
@@ -62,15 +107,12 @@ export function valueFromText(field: Field, text: string, problems: Detail[]): G
 			return jsonText(field, text, problems)
 		case 'bytes':
 			return isBase64(text) ? Buffer.from(text, 'base64') : wrongType(field, problems)
-		default:
-			return formOf(field.type, text) ?? besides(field, text) ?? wrongType(field, problems)
+		default: {
+			const value = formOf(field.type, text)
+			if (value !== undefined) return value
+			return field.besides?.test(text) === true ? text : wrongType(field, problems)
+		}
 	}
-}
-
-/** A pattern of all of it, with its groups of four, would overflow the stack of V8's matcher at some megabytes. */
-function isBase64(text: string): boolean {
-	const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
-	return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(padding === 0 ? text : text.slice(0, -padding))
 }
 
 /** Notes that a value isn't of its field's type. */
@@ -78,20 +120,46 @@ export function wrongType(field: Field, problems: Detail[]): undefined {
 	return note(problems, field.type === 'other' ? 'text' : field.type, WORDS[field.type])
 }
 
-function besides({ besides }: Field, text: string): string | undefined {
-	return besides?.test(text) === true ? text : undefined
+/** One pattern for the whole text, with its groups of four, would overflow V8's regexp stack at some megabytes. */
+function isBase64(text: string): boolean {
+	const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+	return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(padding === 0 ? text : text.slice(0, -padding))
 }
 
 /** The types whose values are texts of a certain form. */
 function formOf(type: FieldType, text: string): string | undefined {
 	if (type === 'uuid') return isUuid(text) ? text.toLowerCase() : undefined
 	if (type === 'date') return dateFrom(text)
-	if (type === 'time') return timeFrom(text)
+	if (type === 'time') return TIME.test(text) ? text : undefined
 	if (type === 'timestamp') return timestampFrom(text)
 	return text.length <= MAX_DIGITS && DECIMAL.test(text) ? text : undefined
 }
 
-/** Between the bounds of its field; a number where that is exact. */
+/** A date of the years 1 to 9999 that exists. */
+function dateFrom(text: string): string | undefined {
+	return isDate(text) && !text.startsWith('0000') ? text : undefined
+}
+
+/**
+ * A timestamp of RFC 3339 §5.6 with any offset, in UTC with the digits that it has:
+ *
+ *     2026-11-20T13:45:00.123456+01:00   →   2026-11-20T12:45:00.123456Z
+ *
+ * No leap seconds: no database stores them.
+ */
+function timestampFrom(text: string): string | undefined {
+	const match = TIMESTAMP.exec(text)
+	if (match === null) return undefined
+	const [, day = '', hour = '', minute = '', second = '', fraction = '', sign, ahead, minutesAhead] = match
+	if (dateFrom(day) === undefined) return undefined
+	if (sign === undefined) return `${day}T${hour}:${minute}:${second}${fraction}Z`
+	const offset = (sign === '-' ? -1 : 1) * (Number(ahead) * 60 + Number(minutesAhead))
+	const utc = new Date(Date.parse(`${day}T${hour}:${minute}:${second}Z`) - offset * MINUTE_MS).toISOString()
+	// Outside the years 1 to 9999 the text begins with a sign or with the year 0.
+	return /^[+-]|^0000/.test(utc) ? undefined : `${utc.slice(0, 19)}${fraction}Z`
+}
+
+/** Within the bounds of its field; a number where that is exact. */
 function wholeNumber(field: Field, text: string, problems: Detail[]): number | bigint | undefined {
 	if (!WHOLE.test(text)) return wrongType(field, problems)
 	const number = Number(text)
@@ -114,24 +182,13 @@ export function withinBounds<N extends number | bigint>(
 	return value
 }
 
-/**
- * A text that every store can hold: PostgreSQL's can't have U+0000 in them, and half a pair of surrogates is no
- * UTF-8.
- */
+/** A text that every database can store: PostgreSQL refuses U+0000, and a lone surrogate is not valid UTF-8. */
 function plainText({ choices }: Field, text: string, problems: Detail[]): string | undefined {
 	if (text.includes('\0')) return note(problems, 'text', 'must not hold the character U+0000')
 	if (LONE_SURROGATE.test(text)) return note(problems, 'text', 'must be well-formed Unicode')
-	if (choices !== undefined && !choices.includes(text))
-		return note(problems, 'in', `must be one of ${listed(choices)}`)
-	return text
-}
-
-/** Most choices that a message lists. */
-const MAX_LISTED = 20
-
-function listed(choices: readonly string[]): string {
+	if (choices === undefined || choices.includes(text)) return text
 	const rest = choices.length > MAX_LISTED ? ` and ${choices.length - MAX_LISTED} more` : ''
-	return `${choices.slice(0, MAX_LISTED).join(', ')}${rest}`
+	return note(problems, 'in', `must be one of ${choices.slice(0, MAX_LISTED).join(', ')}${rest}`)
 }
 
 function jsonText(field: Field, text: string, problems: Detail[]): RawJson | undefined {
@@ -142,13 +199,7 @@ function jsonText(field: Field, text: string, problems: Detail[]): RawJson | und
 	}
 }
 
-/**
- * U+0000 or half a pair of surrogates, as `JSON.stringify` escapes them: the backslash before the `u` is no
- * escaped one itself.
- */
-const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
-
-/** A JSON value for a `json` field, as its text. */
+/** The JSON text of a value for a `json` field. */
 export function rawJson(value: unknown, problems: Detail[]): RawJson | undefined {
 	const text = JSON.stringify(value)
 	if (UNSTORABLE.test(text))

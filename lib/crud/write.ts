@@ -1,7 +1,7 @@
 /** Bodies of writes: what a client has sent, checked by the columns and the rules, as values for the model. */
 
 import { entriesOf, nearest } from '../base/options.ts'
-import { DEFAULT, type Value } from '../models/model.ts'
+import { type Changes, DEFAULT, type Value } from '../models/model.ts'
 import { type Answers, directAnswers, Questions } from '../validate/answers.ts'
 import { checkPlan, type Walk } from '../validate/check.ts'
 import { compileSpec } from '../validate/params.ts'
@@ -14,8 +14,7 @@ import type { CrudRules } from './options.ts'
 import type { CrudPlan, FieldMap } from './plan.ts'
 import { shown } from './refusal.ts'
 import { fixedNames, type Scope } from './scope.ts'
-import { fitting, valueFromJson } from './value-from-json.ts'
-import { valueFromText } from './value-from-text.ts'
+import { storedFromText, valueFromJson } from './value-from-json.ts'
 
 export type WriteKind = 'create' | 'update' | 'replace'
 
@@ -31,6 +30,17 @@ export interface WriteBody {
 
 /** What is to be written, by the names of clients. */
 export type WrittenValues = Record<string, Value | typeof DEFAULT>
+
+/** Checked values by the names of the model. */
+export function checkedChanges({ fields }: CrudPlan, checked: WrittenValues): Changes {
+	const changes: WrittenValues = {}
+	for (const name of Object.keys(checked)) {
+		const value = checked[name]
+		const field = fields.get(name)
+		if (field !== undefined && value !== undefined) changes[field.field.name] = value
+	}
+	return changes
+}
 
 /** Reads bodies by the rules of one mounted handler. */
 export class Writer {
@@ -146,7 +156,7 @@ export class Writer {
 		if (!walk.coerce || typeof value !== 'string') return valueFromJson(field, value, problems)
 		// A form sends an empty text for what was left empty.
 		if (value === '' && field.type !== 'text' && field.type !== 'other' && field.nullable) return null
-		return fitting(field, valueFromText(field, value, problems), problems)
+		return storedFromText(field, value, problems)
 	}
 }
 

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { valueFromText } from '../../lib/crud/value-from-text.ts'
+import { idReader, valueFromText } from '../../lib/crud/value-from-text.ts'
 import { RawJson } from '../../lib/index.ts'
 import type { Field, FieldType } from '../../lib/models/model.ts'
 import type { Detail } from '../../lib/wire/codes.ts'
@@ -81,4 +81,117 @@ describe('crud/value-from-text', (test) => {
 		const choices = Array.from({ length: 25 }, (_, at) => `c${at}`)
 		assert.match(String(read(field('text', { choices }), 'x')), /c18, c19 and 5 more$/)
 	})
+})
+
+describe('crud/value-from-text: ids', (test) => {
+	const integer = idReader(field('integer'))
+	const small = idReader(field('integer', { min: -2147483648, max: 2147483647 }))
+	const big = idReader(field('bigint'))
+	const text = idReader(field('text', { maxLength: 5 }))
+	const rows: [string, (text: string) => string | undefined, string, string | undefined][] = [
+		['integer', integer, '5', '5'],
+		['integer', integer, '0', '0'],
+		['integer', integer, '-5', '-5'],
+		['integer', integer, '9007199254740991', '9007199254740991'],
+		['integer', integer, '9007199254740992', undefined],
+		['integer', integer, '05', undefined],
+		['integer', integer, '-0', undefined],
+		['integer', integer, '+5', undefined],
+		['integer', integer, '5.0', undefined],
+		['integer', integer, '5e0', undefined],
+		['integer', integer, ' 5', undefined],
+		['integer', integer, '5 ', undefined],
+		['integer', integer, '5\n', undefined],
+		['integer', integer, '٥', undefined],
+		['integer', integer, 'NaN', undefined],
+		['integer', integer, '', undefined],
+		['int4', small, '2147483647', '2147483647'],
+		['int4', small, '2147483648', undefined],
+		['int4', small, '-2147483649', undefined],
+		['bigint', big, '9223372036854775807', '9223372036854775807'],
+		['bigint', big, '9223372036854775808', undefined],
+		['bigint', big, '-9223372036854775808', '-9223372036854775808'],
+		['bigint', big, '99999999999999999999', undefined],
+		[
+			'uuid',
+			idReader(field('uuid')),
+			'6F9619FF-8B86-D011-B42D-00C04FC964FF',
+			'6f9619ff-8b86-d011-b42d-00c04fc964ff',
+		],
+		['uuid', idReader(field('uuid')), '6f9619ff8b86d011b42d00c04fc964ff', undefined],
+		['uuid', idReader(field('uuid')), '{6f9619ff-8b86-d011-b42d-00c04fc964ff}', undefined],
+		['text', text, 'a/b', 'a/b'],
+		['text', text, "'; --", "'; --"],
+		['text', text, '😀😀😀😀😀', '😀😀😀😀😀'],
+		['text', text, 'longer', undefined],
+		['text', text, '', undefined],
+		['text', text, '..', undefined],
+		['text', text, '...', '...'],
+		['text', text, 'a\0', undefined],
+		['text', text, 'a\u007f', undefined],
+		['text', text, '\udc00', undefined],
+		['choice', idReader(field('text', { choices: ['de', 'en'] })), 'de', 'de'],
+		['choice', idReader(field('text', { choices: ['de', 'en'] })), 'fr', undefined],
+	]
+	for (const [name, read, given, expected] of rows) {
+		test(`${JSON.stringify(given)} as ${name} is ${expected}`, () => assert.is(read(given), expected))
+	}
+})
+
+describe('crud/value-from-text: dates and times', (test) => {
+	const timestamps: [string, string | undefined][] = [
+		['2026-11-20T13:45:00Z', '2026-11-20T13:45:00Z'],
+		['2026-11-20t13:45:00z', '2026-11-20T13:45:00Z'],
+		['2026-11-20T13:45:00.123456789Z', '2026-11-20T13:45:00.123456789Z'],
+		['2026-11-20T13:45:00.5+01:00', '2026-11-20T12:45:00.5Z'],
+		['2026-01-01T00:30:00+01:00', '2025-12-31T23:30:00Z'],
+		['2024-02-28T23:30:00-01:00', '2024-02-29T00:30:00Z'],
+		['2026-11-20T13:45:00-00:00', '2026-11-20T13:45:00Z'],
+		['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
+		['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+		['0001-01-01T00:00:00+01:00', undefined],
+		['9999-12-31T23:59:59-01:00', undefined],
+		['0000-01-01T00:00:00Z', undefined],
+		['2026-02-30T00:00:00Z', undefined],
+		['2026-11-20T24:00:00Z', undefined],
+		['2026-11-20T23:59:60Z', undefined],
+		['2026-11-20T13:45:00', undefined],
+		['2026-11-20T13:45Z', undefined],
+		['2026-11-20 13:45:00Z', undefined],
+		['2026-11-20T13:45:00.1234567890Z', undefined],
+		['2026-11-20T13:45:00.Z', undefined],
+		['2026-11-20T13:45:00+1:00', undefined],
+		['2026-11-20T13:45:00+24:00', undefined],
+		['2026-11-20', undefined],
+		['', undefined],
+	]
+	for (const [text, expected] of timestamps) {
+		test(`the timestamp ${text} is ${expected}`, () =>
+			assert.is(valueFromText(field('timestamp'), text, []), expected))
+	}
+
+	const dates: [string, boolean][] = [
+		['2026-11-20', true],
+		['2024-02-29', true],
+		['2023-02-29', false],
+		['0000-01-01', false],
+		['2026-1-1', false],
+		['2026-11-20T00:00:00Z', false],
+	]
+	for (const [text, isOne] of dates) {
+		test(`${text} is ${isOne ? 'a' : 'no'} date`, () =>
+			assert.is(valueFromText(field('date'), text, []), isOne ? text : undefined))
+	}
+
+	const times: [string, boolean][] = [
+		['00:00:00', true],
+		['23:59:59.123456', true],
+		['24:00:00', false],
+		['13:45', false],
+		['13:45:00Z', false],
+	]
+	for (const [text, isOne] of times) {
+		test(`${text} is ${isOne ? 'a' : 'no'} time`, () =>
+			assert.is(valueFromText(field('time'), text, []), isOne ? text : undefined))
+	}
 })

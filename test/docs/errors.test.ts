@@ -58,7 +58,7 @@ const ELSEWHERE: Readonly<Record<string, () => string[]>> = {
 /** What a store refuses to store: the kinds of its errors that are not answered otherwise. */
 function unstorable(): string[] {
 	const [, kinds = ''] =
-		/type ModelErrorKind =([^\n]*\n(?:\t\|.*\n)+)/.exec(sourceOf('crud/model-error.ts')) ?? []
+		/type ModelErrorKind =([^\n]*\n(?:\t\|.*\n)+)/.exec(sourceOf('models/model-error.ts')) ?? []
 	const cases = [...sourceOf('crud/model-errors.ts').matchAll(/case '(\w+)'/g)].map(([, kind = '']) => kind)
 	const rest = quoted(kinds).filter((kind) => !cases.includes(kind))
 	return rest.map((kind) => (kind === 'not_null' ? 'required' : kind))
