@@ -99,9 +99,9 @@ export { createServer, type Handlers, type Listener, Server } from './server/ser
 export type { FetchOptions } from './transport/fetch.ts'
 export type { InjectedReply, InjectedRequest } from './transport/inject.ts'
 export type { TrustProxy } from './transport/proxies.ts'
-export type { Params, Spec } from './validate/params.ts'
 export type { StandardSchemaV1 } from './validate/standard-schema.ts'
-export { ruleValidator, validateList } from './validate/validate-list.ts'
+export type { Params, Spec } from './validate/validate.ts'
+export { ruleValidator, validateList } from './validate/validate.ts'
 export type {
 	Check,
 	Constraints,

@@ -2,11 +2,11 @@
 
 import { entriesOf, nearest } from '../base/options.ts'
 import { type Changes, DEFAULT, type Value } from '../models/model.ts'
-import { type Answers, directAnswers, Questions } from '../validate/answers.ts'
 import { checkPlan, type Walk } from '../validate/check.ts'
-import { compileSpec } from '../validate/params.ts'
 import type { Plan } from '../validate/plan.ts'
 import { invalid, MAX_PROBLEMS, nest, note } from '../validate/problem.ts'
+import { type Answers, directAnswers, Questions } from '../validate/standard-schema.ts'
+import { compileSpec } from '../validate/validate.ts'
 import type { Spec, Validator } from '../validate/validator.ts'
 import type { Detail } from '../wire/codes.ts'
 import type { CrudField } from './field.ts'

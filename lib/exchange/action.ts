@@ -2,8 +2,7 @@
 
 import type { Bytes, Milliseconds } from '../base/time.ts'
 import type { CompiledLimit } from '../limits/rate-limit.ts'
-import type { CompiledSpec } from '../validate/params.ts'
-import type { SpecMemo } from '../validate/spec-memo.ts'
+import type { CompiledSpec, SpecMemo } from '../validate/validate.ts'
 import type { MethodDocs } from './declarations.ts'
 
 /** Who may call: nobody needs to be known, somebody must be, or somebody who may use all the resources. */

@@ -19,7 +19,7 @@ import { setHeader, setStatus } from '../reply/head.ts'
 import { decodeAnyAsJson } from '../request/body/decode-body.ts'
 import type { Request } from '../request/request.ts'
 import type { KnownKeys } from '../validate/inferred.ts'
-import { type Params, readCompiled, readParams, readParamsAsync, type Spec } from '../validate/params.ts'
+import { type Params, readParams, readParamsAsync, type Spec } from '../validate/validate.ts'
 import type { Refused } from '../wire/refused.ts'
 import { HandlerHooks } from './handler-hooks.ts'
 import type { Deprecated } from './mount/deprecated.ts'
@@ -194,9 +194,8 @@ export class RestHandler extends HandlerHooks {
 	getParams(spec?: Spec, source?: Readonly<Record<string, unknown>>): unknown {
 		const exchange = exchangeOf(this, 'getParams')
 		const { from, options } = sourceOf(exchange, source ?? usualSource(exchange))
-		const compiled = spec === undefined ? declaredSpec(exchange) : exchange.remembered(spec)
-		if (compiled !== undefined) return readCompiled(compiled, from, options)
-		return readParams(spec ?? {}, from, options)
+		const asked = spec === undefined ? declaredSpec(exchange) : (exchange.remembered(spec) ?? spec)
+		return readParams(asked, from, options)
 	}
 
 	/** `getParams` for schemas that answer promises. */
@@ -205,9 +204,9 @@ export class RestHandler extends HandlerHooks {
 		source?: Readonly<Record<string, unknown>>,
 	): Promise<Params<S>> {
 		const exchange = exchangeOf(this, 'getParamsAsync')
-		const asked: Spec = spec ?? declaredSpec(exchange).spec
 		const { from, options } = sourceOf(exchange, source ?? usualSource(exchange))
-		return (await readParamsAsync(asked, from, options)) as Params<S> // of the spec, which is `asked`
+		const read = await readParamsAsync(spec ?? declaredSpec(exchange), from, options)
+		return read as Params<S> // `spec` is what S is of
 	}
 
 	/** The body as text, or, with `decode`, as `body` gives it. */

@@ -1,6 +1,6 @@
 /** What `getParams` reads, and by which spec, where its caller doesn't say. */
 import type { Exchange } from '../exchange/exchange.ts'
-import type { CompiledSpec, ReadOptions } from '../validate/params.ts'
+import type { CompiledSpec, ReadOptions } from '../validate/validate.ts'
 
 const AS_JSON: ReadOptions = { coerce: false }
 const AS_TEXT: ReadOptions = { coerce: true }

@@ -1,24 +1,24 @@
-/** Follows a plan over a value: what is fine comes out, every problem is noted. Both validators' heart. */
+/**
+ * Checks a value against a plan: returns the value to use, and notes every problem on the way. `validate.ts` calls it
+ * for bodies and queries, `crud/write.ts` for records.
+ */
 import type { Detail } from '../wire/codes.ts'
-import { type Answers, defuse } from './answers.ts'
-import { hasFieldsAsGiven, isObject } from './as-given.ts'
-import { measureItems, measureNumber, measureText } from './measure.ts'
+import { hasFormat } from './format.ts'
 import type { FieldPlan, Plan } from './plan.ts'
 import { MAX_PROBLEMS, nest, note, problemsOf } from './problem.ts'
-import type { StandardSchemaV1 } from './standard-schema.ts'
-import { fromText } from './text.ts'
-import type { Check, Choice, Rule, Validator } from './validator.ts'
+import { type Answers, defuse, type StandardSchemaV1 } from './standard-schema.ts'
+import type { Check, Choice, Format, Kind, Rule, Validator } from './validator.ts'
 
-/** One walk over one value. */
+/** One pass over one value. */
 export interface Walk {
-	/** Whether text stands for other kinds. */
+	/** Whether text may stand for other kinds, as in a form. */
 	readonly coerce: boolean
-	/** What was found so far. */
+	/** Found so far. */
 	readonly problems: Detail[]
 	readonly answers: Answers
 }
 
-/** `given` as it is to be used; `undefined` when it is absent or a problem was noted. */
+/** The value to use; `undefined` when it is absent or a problem was noted. */
 export function checkPlan(walk: Walk, plan: Plan, given: unknown): unknown {
 	if (plan.schema !== undefined) return checkSchema(walk, plan.schema, given)
 	if (plan.validator !== undefined) return checkElsewhere(walk, plan.validator, plan, given)
@@ -34,12 +34,9 @@ export function checkPlan(walk: Walk, plan: Plan, given: unknown): unknown {
 	return walk.problems.length > before ? undefined : checked
 }
 
-/**
- * The value that text stands for. A form sends an empty text for what was left empty, so that is absent
- * wherever it can't be a value itself.
- */
+/** The value that text stands for. A form sends '' for an empty input, which counts as absent unless it is a valid value. */
 function coerced(plan: Plan, given: unknown): unknown {
-	// Of a name that came more than once, a list takes all values, everything else the last.
+	// When a name is repeated, an array takes all values and any other kind takes the last.
 	const text: unknown = plan.kind !== 'array' && Array.isArray(given) ? given.at(-1) : given
 	if (typeof text !== 'string') return text
 	return text === '' && !takesEmpty(plan) ? undefined : fromText(plan.reads, text)
@@ -78,7 +75,7 @@ function checkKind(walk: Walk, plan: Plan, value: unknown): unknown {
 			if (!isObject(value)) return note(problems, 'object', 'must be an object')
 			if (plan.fields === undefined) return value
 			if (plan.plain !== undefined && !walk.coerce && hasFieldsAsGiven(plan.fields, value)) {
-				// What a method is handed is never the body itself.
+				// The method must not get the body object itself.
 				return plan.whole ? { ...value } : value
 			}
 			return checkFields(walk, plan.fields, value)
@@ -87,7 +84,7 @@ function checkKind(walk: Walk, plan: Plan, value: unknown): unknown {
 	}
 }
 
-/** `min` and `max` of a list that names no kind measure the value as what it is. */
+/** `min` and `max` without a kind: they apply to whatever the value is. */
 function checkAnySize(walk: Walk, plan: Plan, value: unknown): unknown {
 	if (typeof value === 'string') return measureText(walk.problems, plan, value)
 	if (Number.isFinite(value)) return measureNumber(walk.problems, plan, value as number) // as just seen
@@ -97,12 +94,12 @@ function checkAnySize(walk: Walk, plan: Plan, value: unknown): unknown {
 }
 
 function checkArray(walk: Walk, plan: Plan, value: readonly unknown[]): readonly unknown[] {
-	// Where there are too many, none is looked at: there may be any number of them.
+	// With too many items none is checked: a client could send any number.
 	if (!measureItems(walk.problems, plan, value.length) || plan.items === undefined) return value
 	return checkItems(walk, plan.items, value)
 }
 
-/** The items, as they are to be used: the array itself where each is as it was given. */
+/** The items to use: the given array itself when no item changes. */
 function checkItems(walk: Walk, plan: Plan, value: readonly unknown[]): readonly unknown[] {
 	const { problems } = walk
 	let result: unknown[] | undefined
@@ -117,7 +114,7 @@ function checkItems(walk: Walk, plan: Plan, value: readonly unknown[]): readonly
 	return result ?? value
 }
 
-/** The fields that are asked for, and no others. */
+/** Copies the fields of the spec and no others. */
 function checkFields(
 	walk: Walk,
 	fields: readonly FieldPlan[],
@@ -130,13 +127,13 @@ function checkFields(
 		const checked = checkPlan(walk, plan, Object.hasOwn(value, name) ? value[name] : undefined)
 		if (problems.length > before) nest(problems, before, name)
 		else if (checked !== undefined) result[name] = checked
-		// An absent `constructor` must not read as the one that every object inherits.
+		// An absent `constructor` must not read as the inherited one.
 		else if (name in Object.prototype) Object.setPrototypeOf(result, null)
 	}
 	return result
 }
 
-/** Most choices that a message lists. */
+/** Most choices listed in a message. */
 const MAX_LISTED = 20
 
 function checkChoice(problems: Detail[], choices: readonly Choice[], value: unknown): void {
@@ -150,15 +147,15 @@ function runChecks(walk: Walk, checks: readonly Check[], value: unknown): void {
 	for (const check of checks) {
 		const answer: unknown = check(value)
 		if (answer === undefined || answer === true) continue
-		if (typeof answer !== 'string') throw notAnAnswer('a check answers true, undefined or a message', answer)
+		if (typeof answer !== 'string') throw wrongAnswer('a check returns true, undefined or a message', answer)
 		note(walk.problems, 'custom', answer)
 	}
 }
 
-function notAnAnswer(right: string, answer: unknown): TypeError {
+function wrongAnswer(right: string, answer: unknown): TypeError {
 	defuse(answer)
 	const got = typeof answer === 'object' && answer !== null ? 'an object or a promise' : String(answer)
-	return new TypeError(`${right}, and at once; got ${got}`)
+	return new TypeError(`${right}, synchronously; got ${got}`)
 }
 
 function checkSchema({ problems, answers }: Walk, schema: StandardSchemaV1, value: unknown): unknown {
@@ -170,10 +167,174 @@ function checkSchema({ problems, answers }: Walk, schema: StandardSchemaV1, valu
 
 function checkElsewhere(walk: Walk, validator: Validator, plan: Plan, value: unknown): unknown {
 	if (walk.answers.collecting) return undefined
-	const rules = plan.source as readonly Rule[] // only plans made of a list have a validator
+	const rules = plan.source as readonly Rule[] // only plans of a list have a validator
 	const result = validator.validateList(value, rules, { coerce: walk.coerce })
 	if (result.ok === true) return result.value
-	if (result.ok !== false) throw notAnAnswer('validateList answers { ok, value } or { ok, problems }', result)
+	if (result.ok !== false) throw wrongAnswer('validateList returns { ok, value } or { ok, problems }', result)
 	walk.problems.push(...result.problems)
 	return undefined
+}
+
+const FORMATS: Readonly<Record<Format, string>> = {
+	email: 'must be an email address',
+	url: 'must be an http or https URL',
+	uuid: 'must be a UUID',
+	date: 'must be a date such as 2026-11-20',
+	datetime: 'must be a date and time with zone such as 2026-11-20T10:00:00Z',
+}
+
+export function measureText(problems: Detail[], plan: Plan, value: string): string {
+	const { format, pattern, min, max } = plan
+	if (format !== undefined && !hasFormat(format, value)) note(problems, format, FORMATS[format])
+	if (min !== undefined && min > 0 && !longerThan(value, min - 1)) {
+		note(problems, 'min', `must have at least ${counted(min, 'character')}`)
+	}
+	if (max !== undefined && longerThan(value, max)) {
+		note(problems, 'max', `must have at most ${counted(max, 'character')}`)
+		return value // `max` keeps a slow pattern away from a long text
+	}
+	if (pattern !== undefined && !pattern.test(value))
+		note(problems, 'pattern', 'does not have the required form')
+	return value
+}
+
+/** Whether `text` has more than `count` code points; counts them only when its length doesn't decide. */
+function longerThan(text: string, count: number): boolean {
+	if (text.length <= count) return false
+	if (text.length > count * 2) return true
+	let points = 0
+	for (const _ of text) points++
+	return points > count
+}
+
+export function measureNumber(problems: Detail[], { min, max }: Plan, value: number): number {
+	if (min !== undefined && value < min) note(problems, 'min', `must be at least ${min}`)
+	if (max !== undefined && value > max) note(problems, 'max', `must be at most ${max}`)
+	return value
+}
+
+/** Whether there are few enough items to check each. */
+export function measureItems(problems: Detail[], { min, max }: Plan, count: number): boolean {
+	if (min !== undefined && count < min) note(problems, 'min', `must have at least ${counted(min, 'item')}`)
+	if (max === undefined || count <= max) return true
+	note(problems, 'max', `must have at most ${counted(max, 'item')}`)
+	return false
+}
+
+function counted(count: number, noun: string): string {
+	return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
+}
+
+function isAsGiven(plan: Plan, value: unknown): boolean {
+	if (value === null) return plan.nullable && plan.plain !== undefined
+	switch (plan.plain) {
+		case 'string':
+			return typeof value === 'string' && isTextAsGiven(plan, value)
+		case 'integer':
+			return typeof value === 'number' && Number.isSafeInteger(value) && isNumberAsGiven(plan, value)
+		case 'number':
+			return typeof value === 'number' && Number.isFinite(value) && isNumberAsGiven(plan, value)
+		case 'boolean':
+			return typeof value === 'boolean' && isChosen(plan, value)
+		case 'array':
+			return Array.isArray(value) && isWithin(plan, value.length) && areAsGiven(plan.items, value)
+		case 'object':
+			return isObject(value) && (plan.fields === undefined || hasFieldsAsGiven(plan.fields, value))
+		case 'anything':
+			return value !== undefined && isChosen(plan, value)
+		case undefined:
+			return false
+	}
+}
+
+/**
+ * Fast path for JSON: whether an object has exactly these fields, in their order, all valid and none to be changed.
+ * Most bodies and records are like that, and this allocates nothing. When it returns false, the value may still be valid.
+ */
+export function hasFieldsAsGiven(
+	fields: readonly FieldPlan[],
+	value: Readonly<Record<string, unknown>>,
+): boolean {
+	let index = 0
+	for (const key in value) {
+		let field: FieldPlan | undefined = fields[index++]
+		while (field !== undefined && field.name !== key) field = canBeAbsent(field) ? fields[index++] : undefined
+		if (field === undefined || !isAsGiven(field.plan, value[key])) return false
+	}
+	while (index < fields.length && canBeAbsent(fields[index])) index++
+	return index === fields.length
+}
+
+/** For a value that isn't null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === 'object' && !Array.isArray(value)
+}
+
+/** Whether a missing field changes nothing: it has no default, and no name that every object inherits. */
+function canBeAbsent(field: FieldPlan | undefined): boolean {
+	if (field === undefined) return false
+	const { plan, name } = field
+	return !plan.required && plan.fallback === undefined && !(name in Object.prototype)
+}
+
+function areAsGiven(plan: Plan | undefined, items: readonly unknown[]): boolean {
+	if (plan === undefined) return true
+	for (const item of items) if (!isAsGiven(plan, item)) return false
+	return true
+}
+
+/** `least` and `most` are in UTF-16 units, and hold however many characters the units make. */
+function isTextAsGiven(plan: Plan, text: string): boolean {
+	if (text.length < plan.least || text.length > plan.most) return false
+	if (plan.format !== undefined && !hasFormat(plan.format, text)) return false
+	return (plan.pattern === undefined || plan.pattern.test(text)) && isChosen(plan, text)
+}
+
+function isNumberAsGiven(plan: Plan, value: number): boolean {
+	return isWithin(plan, value) && isChosen(plan, value)
+}
+
+function isWithin({ least, most }: Plan, size: number): boolean {
+	return size >= least && size <= most
+}
+
+function isChosen({ choices }: Plan, value: unknown): boolean {
+	return choices === undefined || choices.includes(value as Choice) // only compared
+}
+
+// As JSON writes them (RFC 8259 §6): no blanks, no hex, no plus, no leading zero or point.
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const INTEGER = /^-?(?:0|[1-9]\d*)$/
+
+/**
+ * The value that `text` of a form or query string stands for; the text itself where it is none of that kind, so that
+ * the check of the kind refuses it.
+ *
+ * Numbers are written as in JSON; one that overflows becomes infinite, which no kind accepts. Booleans are `true`,
+ * `false`, `1`, `0`, and `on`, which browsers send for a ticked checkbox without a value (an unticked one isn't sent).
+ * One text is an array of one; text is never an object.
+ */
+export function fromText(kind: Kind | undefined, text: string): unknown {
+	switch (kind) {
+		case 'number':
+			return NUMBER.test(text) ? withoutSign(Number(text)) : text
+		case 'integer':
+			return INTEGER.test(text) ? withoutSign(Number(text)) : text
+		case 'boolean':
+			return fromFlag(text)
+		case 'array':
+			return [text]
+		default:
+			return text
+	}
+}
+
+/** Makes 0 of -0, which `Object.is` and `Map` tell apart. */
+function withoutSign(number: number): number {
+	return number === 0 ? 0 : number
+}
+
+function fromFlag(text: string): string | boolean {
+	if (text === 'true' || text === '1' || text === 'on') return true
+	return text === 'false' || text === '0' ? false : text
 }

@@ -1,15 +1,10 @@
 /**
- * Reads specs and lists of rules into plans. Whatever is wrong with one is its author's mistake, told
- * in a TypeError that names the field and what would be right; never a client's 422. Quick enough to
- * run on each request, for specs that are written inside a method.
+ * Compiles specs and lists of rules into plans. A mistake in a spec is its author's, so it throws a TypeError that
+ * names the field and what would be right. Fast enough to run per request, for specs written inside a method.
  */
-
-import { choices, fallback, limit, once, pattern } from './constraint.ts'
-import { refuse, shown } from './mistake.ts'
 import { blankPlan, type Draft, type FieldPlan, type Plan } from './plan.ts'
-import { joined, settle, settlePlain } from './settle.ts'
 import { isStandardSchema } from './standard-schema.ts'
-import type { Check, Constraints, Fields, Format, Kind, Rule, Spec, Validator } from './validator.ts'
+import type { Check, Choice, Constraints, Fields, Format, Kind, Rule, Spec, Validator } from './validator.ts'
 
 const RULES =
 	"rules are 'required', 'nullable', 'string', 'number', 'integer', 'boolean', 'array', 'object', 'email', " +
@@ -51,11 +46,11 @@ function planFields(where: string, fields: Fields, validator?: Validator): Field
 	})
 }
 
-/** `{ __proto__: … }` sets a prototype instead of a field, so a strange prototype shows the mistake. */
+/** `{ __proto__: … }` sets the prototype instead of a field; the strange prototype shows it. */
 function isPlain(value: unknown): boolean {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
 	const prototype: unknown = Object.getPrototypeOf(value)
-	// Two steps up, so that objects of another realm are plain as well.
+	// Two steps up, because objects of another realm are plain too.
 	return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
 }
 
@@ -80,7 +75,7 @@ function planField(where: string, field: unknown, validator: Validator | undefin
 	return plan
 }
 
-/** `true` and `false` look at nothing but presence: null is let through. */
+/** `true` and `false` check only presence: null is allowed. */
 function planFlag(required: boolean): Draft {
 	const plan = blankPlan(required)
 	plan.required = required
@@ -90,7 +85,7 @@ function planFlag(required: boolean): Draft {
 }
 
 /**
- * The plan of a list of rules; `where` names it in a TypeError, empty for the list itself.
+ * The plan of a list of rules; `where` is the field's path in error messages, empty for the list itself.
  *
  * @throws TypeError when a rule is wrong
  */
@@ -100,7 +95,7 @@ export function planRules(where: string, rules: readonly unknown[]): Draft {
 		if (typeof rule === 'string') applyName(where, plan, rule)
 		else if (isStandardSchema(rule)) refuse(where, 'a Standard Schema stands in place of the list, not in it')
 		else if (typeof rule === 'function')
-			plan.checks = [...(plan.checks ?? []), rule as Check] // its answers are looked at
+			plan.checks = [...(plan.checks ?? []), rule as Check] // what it returns is checked
 		else if (typeof rule === 'object' && rule !== null) applyConstraints(where, plan, rule)
 		else refuse(where, `${shown(rule)} is no rule; ${RULES}`)
 	}
@@ -185,4 +180,126 @@ function items(where: string, value: unknown): Plan {
 	if (plan.fallback !== undefined) refuse(where, "of can't have a default: an item is never absent")
 	plan.required = true
 	return plan
+}
+
+/** A second pattern that silently replaced the first would allow what the first refuses. */
+function once<T>(where: string, key: string, before: T | undefined, value: T): T {
+	if (before !== undefined) refuse(where, `${key} is given twice; keep one`)
+	return value
+}
+
+function limit(where: string, key: string, value: unknown): number {
+	if (typeof value === 'number' && Number.isFinite(value)) return value
+	refuse(where, `${key} must be a finite number, got ${shown(value)}`)
+}
+
+function pattern(where: string, value: unknown): RegExp {
+	if (!(value instanceof RegExp)) refuse(where, `pattern must be a RegExp, got ${shown(value)}`)
+	if (value.global || value.sticky) {
+		refuse(where, 'pattern must be without the flags g and y: it would go on from its last match')
+	}
+	return value
+}
+
+function choices(where: string, value: unknown): readonly Choice[] {
+	if (!Array.isArray(value) || value.length === 0) {
+		refuse(where, `in must be an array of at least one value, got ${shown(value)}`)
+	}
+	for (const choice of value as readonly unknown[]) {
+		if (choice === null) refuse(where, "in can't hold null; add the rule 'nullable'")
+		if (typeof choice !== 'string' && typeof choice !== 'number' && typeof choice !== 'boolean') {
+			refuse(where, `in holds strings, numbers and booleans, got ${shown(choice)}`)
+		}
+	}
+	return value
+}
+
+function fallback(where: string, value: unknown): unknown {
+	if (value === undefined)
+		refuse(where, 'default must be a value or a function that makes one, got undefined')
+	if (typeof value !== 'object') return value
+	try {
+		structuredClone(value) // done again for each absent field
+	} catch {
+		refuse(where, "default can't be cloned; give a function that makes it")
+	}
+	return value
+}
+
+/** The kind that satisfies both; `said` is the rule that asks for the second. */
+function joined(where: string, kind: Kind | undefined, other: Kind, said: string = other): Kind {
+	if (kind === undefined || kind === other) return other
+	if ((kind === 'number' && other === 'integer') || (kind === 'integer' && other === 'number'))
+		return 'integer'
+	refuse(where, `'${said}' is for a value of kind ${other}, and the list says ${kind}; keep one`)
+}
+
+/**
+ * Completes a plan once all its rules are in.
+ *
+ * @throws TypeError when two of them can't both hold
+ */
+function settle(where: string, plan: Draft): void {
+	if (plan.pattern !== undefined) plan.kind = joined(where, plan.kind, 'string', 'pattern')
+	if (plan.items !== undefined) plan.kind = joined(where, plan.kind, 'array', 'of')
+	if (plan.fields !== undefined) plan.kind = joined(where, plan.kind, 'object', 'fields')
+	plan.reads = plan.kind
+	if (plan.choices !== undefined) settleChoices(where, plan, plan.choices)
+	if (plan.min !== undefined || plan.max !== undefined) settleLimits(where, plan)
+	if (plan.required && plan.fallback !== undefined) {
+		refuse(where, "a field with a default is never missing; drop 'required' or default")
+	}
+	settlePlain(plan)
+}
+
+/** Sets `plain`, `least` and `most`, for the fast path of `check.ts`. */
+function settlePlain(plan: Draft): void {
+	const { kind, min, max, items, fields } = plan
+	if (plan.checks !== undefined || (items !== undefined && items.plain === undefined)) return
+	if (fields?.some((field) => field.plan.plain === undefined)) return
+	if (kind === undefined && (min ?? max) !== undefined) return
+	plan.plain = kind ?? 'anything'
+	if (max !== undefined) plan.most = max
+	// `min` counts characters, which take one or two units: with 2 * min - 1 units there are always enough.
+	if (min !== undefined) plan.least = kind === 'string' ? 2 * min - 1 : min
+}
+
+function settleChoices(where: string, plan: Draft, choices: readonly Choice[]): void {
+	const wanted = plan.kind === 'integer' ? 'number' : plan.kind
+	for (const choice of choices) {
+		if (wanted !== undefined && typeof choice !== wanted) {
+			refuse(where, `in holds ${shown(choice)}, which is never of kind ${plan.kind}`)
+		}
+	}
+	const first = typeof choices[0] as 'string' | 'number' | 'boolean' // what a Choice can be
+	if (plan.kind === undefined && choices.every((choice) => typeof choice === first)) plan.reads = first
+}
+
+function settleLimits(where: string, plan: Draft): void {
+	const { kind, min, max } = plan
+	if (kind === 'boolean' || kind === 'object') {
+		refuse(where, `min and max measure strings, numbers and arrays, and the list says ${kind}`)
+	}
+	if (min !== undefined && max !== undefined && min > max) {
+		refuse(where, `min ${min} is more than max ${max}: no value would do`)
+	}
+	if (kind !== 'string' && kind !== 'array') return
+	for (const size of [min, max]) {
+		if (size === undefined || (Number.isInteger(size) && size >= 0)) continue
+		refuse(where, `min and max of kind ${kind} are whole numbers from 0 up, got ${size}`)
+	}
+}
+
+/** `where` is the path of the field, empty for the whole spec. */
+function refuse(where: string, text: string): never {
+	throw new TypeError(where === '' ? text : `${where}: ${text}`)
+}
+
+/** `value` in a few characters, for a TypeError; never what is in an object. */
+function shown(value: unknown): string {
+	if (typeof value === 'string') return `'${value.slice(0, 40)}'`
+	if (Array.isArray(value)) return 'an array'
+	if (value instanceof RegExp) return `the RegExp ${value}`
+	if (typeof value === 'object' && value !== null) return 'an object'
+	return typeof value === 'function' ? 'a function' : String(value)
 }

@@ -45,7 +45,7 @@ const NOTES = [
 /** Codes that aren't written where they are noted, by the expression that stands there. */
 const ELSEWHERE: Readonly<Record<string, () => string[]>> = {
 	// A rule that names a format.
-	format: () => keysOf('validate/measure.ts', 'FORMATS'),
+	format: () => keysOf('validate/check.ts', 'FORMATS'),
 	// A value that isn't of its column's type; of `other` it is a text.
 	"field.type === 'other' ? 'text' : field.type": () =>
 		keysOf('crud/value-from-text.ts', 'WORDS').filter((type) => type !== 'other'),

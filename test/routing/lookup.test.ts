@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import type { RouteMethod } from '../../lib/base/http.ts'
 import type { Action } from '../../lib/exchange/action.ts'
 import { LookupTable } from '../../lib/routing/lookup.ts'
-import { SpecMemo } from '../../lib/validate/spec-memo.ts'
+import { SpecMemo } from '../../lib/validate/validate.ts'
 import { describe } from '../helpers/describe.ts'
 
 function action(name: string, maxParams: number): Action {

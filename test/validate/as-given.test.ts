@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { isRestError } from '../../lib/base/error.ts'
-import { compileSpec, readCompiled, readParams, type Spec } from '../../lib/validate/params.ts'
+import { compileSpec, readParams, type Spec } from '../../lib/validate/validate.ts'
 import type { Rule } from '../../lib/validate/validator.ts'
 import { cost } from '../helpers/cost.ts'
 import { describe } from '../helpers/describe.ts'
 
 const spec = compileSpec({ title: ['required', 'string'], note: ['string'], count: ['integer'] })
-const read = (source: Record<string, unknown>): unknown => readCompiled(spec, source, { coerce: false })
+const read = (source: Record<string, unknown>): unknown => readParams(spec, source, { coerce: false })
 
 describe('validate: a source that is as it should be', (test) => {
 	const same: Record<string, unknown>[] = [

@@ -1,7 +1,8 @@
 /** What happens around the rules: defaults, checks, nested objects, and text that is coerced. */
 import * as assert from 'uvu/assert'
-import { checkRules, compileRules, ruleValidator, validateList } from '../../lib/validate/validate-list.ts'
-import type { Rule } from '../../lib/validate/validator.ts'
+import { fromText } from '../../lib/validate/check.ts'
+import { ruleValidator, validateList } from '../../lib/validate/validate.ts'
+import type { Kind, Rule } from '../../lib/validate/validator.ts'
 import { describe } from '../helpers/describe.ts'
 
 /** `['code message', …]`, with the path in front where there is one; or the value. */
@@ -21,29 +22,24 @@ describe('check', (test) => {
 
 	test('calls a default that is a function each time', () => {
 		let made = 0
-		const rules = compileRules(['integer', { default: () => ++made }])
-		assert.equal(checkRules(rules, undefined), { ok: true, value: 1 })
-		assert.equal(checkRules(rules, 7), { ok: true, value: 7 })
-		assert.equal(checkRules(rules, undefined), { ok: true, value: 2 })
+		const rules = ['integer', { default: () => ++made }] as const
+		assert.equal(validateList(undefined, rules), { ok: true, value: 1 })
+		assert.equal(validateList(7, rules), { ok: true, value: 7 })
+		assert.equal(validateList(undefined, rules), { ok: true, value: 2 })
 	})
 
 	test('gives each absent value a default array of its own', () => {
-		const rules = compileRules(['array', { default: ['a'] }])
-		const first = checkRules(rules, undefined)
+		const rules = ['array', { default: ['a'] }] as const
+		const first = validateList(undefined, rules)
 		assert.ok(first.ok && Array.isArray(first.value))
 		first.value.push('b')
-		assert.equal(checkRules(rules, undefined), { ok: true, value: ['a'] })
+		assert.equal(validateList(undefined, rules), { ok: true, value: ['a'] })
 	})
 
 	test('runs a check only when every other rule holds, never on null or on nothing', () => {
 		const seen: unknown[] = []
-		const rules = compileRules([
-			'nullable',
-			'string',
-			{ max: 3, in: ['a'] },
-			(value) => void seen.push(value),
-		])
-		for (const value of [5, 'long', 'b', null, undefined, 'a']) checkRules(rules, value)
+		const rules: Rule[] = ['nullable', 'string', { max: 3, in: ['a'] }, (value) => void seen.push(value)]
+		for (const value of [5, 'long', 'b', null, undefined, 'a']) validateList(value, rules)
 		assert.equal(seen, ['a'])
 	})
 
@@ -59,7 +55,7 @@ describe('check', (test) => {
 			assert.throws(
 				() => validateList('x', [check]),
 				(error: unknown) =>
-					error instanceof TypeError && /a check answers true, undefined or a message/.test(error.message),
+					error instanceof TypeError && /a check returns true, undefined or a message/.test(error.message),
 			)
 		})
 	}
@@ -115,5 +111,45 @@ describe('check', (test) => {
 		test(`coerces ${JSON.stringify(value)} by ${JSON.stringify(rules)}`, () => {
 			assert.equal(told(value, rules, true), expected)
 		})
+	}
+})
+
+describe('text of forms and query strings', (test) => {
+	const table: [Kind | undefined, string, unknown][] = [
+		['integer', '12', 12],
+		['integer', '-3', -3],
+		['integer', '0', 0],
+		['integer', '-0', 0],
+		['integer', '9007199254740993', 9007199254740992],
+		['number', '1.5', 1.5],
+		['number', '-0.25', -0.25],
+		['number', '-0', 0],
+		['number', '1e3', 1000],
+		['number', '1e+21', 1e21],
+		['number', '1E-7', 1e-7],
+		['number', '1e400', Number.POSITIVE_INFINITY],
+		['boolean', 'true', true],
+		['boolean', '1', true],
+		['boolean', 'on', true],
+		['boolean', 'false', false],
+		['boolean', '0', false],
+		['array', 'a', ['a']],
+		['string', '12', '12'],
+		['object', '{}', '{}'],
+		[undefined, '12', '12'],
+	]
+	for (const [kind, text, value] of table) {
+		test(`${text} as ${kind} is ${JSON.stringify(value)}`, () => assert.equal(fromText(kind, text), value))
+	}
+	const refused: [Kind, string[]][] = [
+		['integer', ['', ' 1', '1 ', '+1', '1.0', '1e3', '0x10', '007', '1_000', '1,000', '١', 'NaN', '1\n']],
+		['number', ['', ' 1', '.5', '5.', '+1', '00.5', '0x1', '1e', 'Infinity', 'NaN', '1n', '1,5', '--1']],
+		['boolean', ['', 'TRUE', 'yes', 'off', 'no', '2', ' true', 'null']],
+	]
+	for (const [kind, texts] of refused) {
+		for (const text of texts) {
+			test(`${JSON.stringify(text)} is no ${kind}, and stays text`, () =>
+				assert.is(fromText(kind, text), text))
+		}
 	}
 })

@@ -7,12 +7,11 @@ import type { KnownKeys } from '../../lib/validate/inferred.ts'
 import {
 	compileSpec,
 	type Params,
-	readCompiled,
 	readParams,
 	readParamsAsync,
 	type Spec,
-} from '../../lib/validate/params.ts'
-import { validateList } from '../../lib/validate/validate-list.ts'
+	validateList,
+} from '../../lib/validate/validate.ts'
 import type { Rule } from '../../lib/validate/validator.ts'
 import { describe } from '../helpers/describe.ts'
 import { type Same, same } from '../helpers/same.ts'
@@ -126,7 +125,7 @@ describe('Params', (test) => {
 	})
 	test('of a compiled spec, and awaited: the same', () => {
 		const compiled = compileSpec({ a: ['required', 'string'], b: false })
-		const get = () => readCompiled(compiled, { a: 'x' }, { coerce: false })
+		const get = () => readParams(compiled, { a: 'x' }, { coerce: false })
 		const wait = () => readParamsAsync({ a: ['required', 'string'], b: false }, {}, { coerce: false })
 		same<Same<ReturnType<typeof get>, { a: string; b?: unknown }>>()
 		same<Same<ReturnType<typeof wait>, Promise<{ a: string; b?: unknown }>>>()
@@ -161,8 +160,8 @@ describe('the compiler refuses', (test) => {
 		assert.throws(read({ a: ['required', z.string()] }), /in place of the list/)
 		// @ts-expect-error names are strings
 		assert.throws(read([1]), /a list of names/)
-		// @ts-expect-error a check answers at once
-		assert.throws(() => validateList('x', [async () => true]), /a check answers/)
+		// @ts-expect-error a check is synchronous
+		assert.throws(() => validateList('x', [async () => true]), /a check returns/)
 	})
 
 	test('an unknown key beside a known one, where KnownKeys is asked for', () => {

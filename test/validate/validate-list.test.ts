@@ -1,6 +1,6 @@
 /** Our validator, rule by rule: which values each list takes, and which problem it has with others. */
 import * as assert from 'uvu/assert'
-import { validateList } from '../../lib/validate/validate-list.ts'
+import { validateList } from '../../lib/validate/validate.ts'
 import type { Rule } from '../../lib/validate/validator.ts'
 import { describe } from '../helpers/describe.ts'
 

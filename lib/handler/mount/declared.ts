@@ -6,8 +6,8 @@ import { entriesOf, nearest } from '../../base/options.ts'
 import type { AccessRule, StreamingLimits } from '../../exchange/action.ts'
 import type { MethodDocs } from '../../exchange/declarations.ts'
 import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
-import { type CompiledSpec, compileSpec, type Spec } from '../../validate/params.ts'
 import { isStandardSchema, saysJsonSchema } from '../../validate/standard-schema.ts'
+import { type CompiledSpec, compileSpec, type Spec } from '../../validate/validate.ts'
 import type { Validator } from '../../validate/validator.ts'
 
 /** The fields that are read here; a `RestHandler` has them. */

@@ -4,17 +4,17 @@ import * as assert from 'uvu/assert'
 import * as v from 'valibot'
 import { z } from 'zod'
 import type { Rule, Spec } from '../../../lib/index.ts'
-import { compileSpec } from '../../../lib/validate/params.ts'
+import { planRules } from '../../../lib/validate/compile.ts'
 import { fills, schemaOfForeign, takes } from '../../../lib/validate/schema/foreign-schema.ts'
 import type { JsonSchema } from '../../../lib/validate/schema/json-schema.ts'
 import { bodySchema, querySchemas, schemaOfPlan } from '../../../lib/validate/schema/plan-schema.ts'
 import type { SchemaAnswer } from '../../../lib/validate/standard-schema.ts'
-import { checkRules, compileRules } from '../../../lib/validate/validate-list.ts'
+import { compileSpec, validateList } from '../../../lib/validate/validate.ts'
 import { describe } from '../../helpers/describe.ts'
 import { ajv } from '../../openapi/ajv.ts'
 
 function schemaOf(...rules: Rule[]): JsonSchema {
-	return schemaOfPlan(compileRules(rules))
+	return schemaOfPlan(planRules('', rules))
 }
 
 function planOf(spec: Spec) {
@@ -129,10 +129,10 @@ describe('schemas of rules, compared with ajv', (test) => {
 		const judge = ajv()
 		fc.assert(
 			fc.property(anyRules, fc.array(value, { minLength: 20, maxLength: 20 }), (rules, values) => {
-				const plan = compileRules(rules)
+				const plan = planRules('', rules)
 				const isFine = judge.compile(schemaOfPlan(plan))
 				for (const one of values) {
-					const expected = checkRules(plan, one).ok
+					const expected = validateList(one, rules).ok
 					tally[expected ? 'fine' : 'wrong']++
 					assert.is(isFine(one), expected, JSON.stringify([schemaOfPlan(plan), one]))
 				}

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { isRestError, type RestError } from '../../lib/base/error.ts'
-import { compileSpec, readCompiled, readParams, type Spec } from '../../lib/validate/params.ts'
+import { compileSpec, readParams, type Spec, SpecMemo } from '../../lib/validate/validate.ts'
 import type { Validator } from '../../lib/validate/validator.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -132,11 +132,11 @@ describe('readParams is safe:', (test) => {
 describe('a compiled spec', (test) => {
 	const compiled = compileSpec({ title: ['required', 'string'], age: ['integer', { min: 0 }] })
 	test('reads as the spec itself does', () => {
-		assert.equal(readCompiled(compiled, { title: 'Dune', age: 3, x: 1 }, JSON_BODY), {
+		assert.equal(readParams(compiled, { title: 'Dune', age: 3, x: 1 }, JSON_BODY), {
 			title: 'Dune',
 			age: 3,
 		})
-		assert.is(refusal(() => readCompiled(compiled, { age: -1 }, JSON_BODY)).details.length, 2)
+		assert.is(refusal(() => readParams(compiled, { age: -1 }, JSON_BODY)).details.length, 2)
 	})
 	test('shows its mistakes when it is compiled', () => {
 		const wrong = { title: ['requird'] } as unknown as Spec // the compiler would refuse it
@@ -175,7 +175,7 @@ describe('another validator', (test) => {
 		])
 	})
 	test('has its problems put inside the field', () => {
-		const read = () => readCompiled(compileSpec({ a: ['string'] }, validator), { a: 'bad' }, JSON_BODY)
+		const read = () => readParams(compileSpec({ a: ['string'] }, validator), { a: 'bad' }, JSON_BODY)
 		assert.equal(refusal(read).details, [{ field: 'a.x', code: 'odd', message: 'is odd' }])
 	})
 	test('must answer at once', () => {
@@ -183,7 +183,7 @@ describe('another validator', (test) => {
 		const late = { validateList: rejected } as unknown as Validator // the compiler would refuse it
 		assert.throws(
 			() => readParams({ a: ['string'] }, {}, { coerce: false, validator: late }),
-			/validateList answers/,
+			/validateList returns/,
 		)
 	})
 })
@@ -216,7 +216,7 @@ describe('whatever is sent,', (test) => {
 				fc.assert(
 					fc.property(value, (source) => {
 						try {
-							const result = readCompiled(compiled, source, options)
+							const result = readParams(compiled, source, options)
 							assert.ok(Object.keys(result as object).every((name) => names.includes(name)))
 						} catch (error) {
 							assert.ok(isRestError(error) && error.status === 422)
@@ -228,4 +228,49 @@ describe('whatever is sent,', (test) => {
 			})
 		}
 	}
+})
+
+describe('SpecMemo', (test) => {
+	test('a spec seen for the first time is left to be read where it is used', () => {
+		assert.is(new SpecMemo().compiled({ title: ['string'] }, undefined), undefined)
+	})
+
+	test('a spec that comes again is compiled once, and frozen', () => {
+		const memo = new SpecMemo()
+		const spec = { title: ['string', { max: 3 }] } as const
+		memo.compiled(spec, undefined)
+		const compiled = memo.compiled(spec, undefined)
+		assert.is(compiled?.spec, spec)
+		assert.is(memo.compiled(spec, undefined), compiled)
+		assert.ok(Object.isFrozen(spec) && Object.isFrozen(spec.title) && Object.isFrozen(spec.title[1]))
+	})
+
+	test('schemas and class instances in a spec are not frozen', () => {
+		const memo = new SpecMemo()
+		const pattern = /a/
+		const schema = {
+			'~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) },
+		} as const
+		const spec = { title: [{ pattern }], tag: schema } as const
+		memo.compiled(spec, undefined)
+		memo.compiled(spec, undefined)
+		assert.not(Object.isFrozen(pattern))
+		assert.not(Object.isFrozen(schema))
+	})
+
+	test('it remembers four specs that take turns, and forgets the oldest', () => {
+		const memo = new SpecMemo()
+		const specs = ['a', 'b', 'c', 'd'].map((name) => ({ [name]: ['string'] as const }))
+		for (const spec of specs) memo.compiled(spec, undefined)
+		for (const spec of specs) assert.ok(memo.compiled(spec, undefined))
+		memo.compiled({ e: ['string'] }, undefined)
+		assert.is(memo.compiled(specs[0] ?? {}, undefined), undefined)
+	})
+
+	test('a wrong spec is refused when it comes again', () => {
+		const memo = new SpecMemo()
+		const spec = { title: ['strnig'] } as never
+		memo.compiled(spec, undefined)
+		assert.throws(() => memo.compiled(spec, undefined), /strnig/)
+	})
 })

@@ -1,0 +1,165 @@
+/**
+ * Checks what clients send. `getParams` of a handler compiles a spec (`compile.ts`) and reads its fields out of a body
+ * or a query (`check.ts`); `validateList` does the same for one list of rules; `crud/` compiles its rules here, too.
+ */
+import type { Detail } from '../wire/codes.ts'
+import { checkPlan } from './check.ts'
+import { planRules, planSpec } from './compile.ts'
+import type { Params } from './inferred.ts'
+import type { Plan } from './plan.ts'
+import { invalid, MAX_PROBLEMS } from './problem.ts'
+import { type Answers, directAnswers, isStandardSchema, Questions } from './standard-schema.ts'
+import type { Result, Rule, Spec, ValidateOptions, Validator } from './validator.ts'
+
+export type { Params, Spec }
+
+/** How a source is read. */
+export interface ReadOptions {
+	/** Whether text stands for other kinds: true for forms and query strings, false for JSON. */
+	readonly coerce: boolean
+	/**
+	 * Checks the lists of rules instead of ours. A compiled spec keeps the one it was compiled with.
+	 *
+	 * @default ruleValidator
+	 */
+	readonly validator?: Validator
+}
+
+/**
+ * A spec that has been compiled once, for many requests. `plan` is read by the OpenAPI description, too. Made by
+ * {@link compileSpec}.
+ */
+export class CompiledSpec<S extends Spec = Spec> {
+	readonly spec: S
+	readonly plan: Plan
+
+	constructor(spec: S, plan: Plan) {
+		this.spec = spec
+		this.plan = plan
+	}
+}
+
+/**
+ * Compiles a spec, so that its mistakes show at the mount.
+ *
+ * @throws TypeError when a rule is misspelt, an option is wrong, or rules contradict each other
+ */
+export function compileSpec<const S extends Spec>(spec: S, validator?: Validator): CompiledSpec<S> {
+	return new CompiledSpec(spec, planSpec(spec, validator))
+}
+
+/**
+ * The fields that `spec` names, checked; the spec gives the result its type. Each field is read by its name from the
+ * source's own properties, so nothing that a client adds gets through. Absent fields are no keys of the result.
+ *
+ *     readParams({ title: ['required', 'string'], age: ['integer', { min: 0 }] }, body, { coerce: false })
+ *     {"title":"Dune","age":-1} → 422 {"success":false,"error":"age must be at least 0","code":"invalid",
+ *                                      "details":[{"field":"age","code":"min","message":"must be at least 0"}]}
+ *
+ * @throws RestError `invalid` with all problems at once, at most 100 of them
+ * @throws TypeError when the spec is wrong, or a schema in it returns a promise
+ */
+export function readParams<const S extends Spec>(
+	spec: S | CompiledSpec<S>,
+	source: Readonly<Record<string, unknown>>,
+	options: ReadOptions,
+): Params<S> {
+	return checked(planOf(spec, options), source, options, directAnswers) as Params<S> // by its plan
+}
+
+/**
+ * {@link readParams} with schemas that may return promises. All schemas are called before any is awaited; rules and
+ * checks stay synchronous.
+ *
+ * @throws RestError and TypeError like `readParams`, as rejections
+ */
+export async function readParamsAsync<const S extends Spec>(
+	spec: S | CompiledSpec<S>,
+	source: Readonly<Record<string, unknown>>,
+	options: ReadOptions,
+): Promise<Params<S>> {
+	const plan = planOf(spec, options)
+	const questions = new Questions()
+	try {
+		checkPlan({ coerce: options.coerce, problems: [], answers: questions }, plan, source)
+	} catch (error) {
+		questions.drop()
+		throw error
+	}
+	return checked(plan, source, options, await questions.answered()) as Params<S> // by its plan
+}
+
+function planOf(spec: Spec | CompiledSpec, { validator }: ReadOptions): Plan {
+	return spec instanceof CompiledSpec ? spec.plan : planSpec(spec, validator)
+}
+
+function checked(plan: Plan, source: unknown, { coerce }: ReadOptions, answers: Answers): unknown {
+	const problems: Detail[] = []
+	const value = checkPlan({ coerce, problems, answers }, plan, source)
+	if (problems.length > 0) throw invalid(problems)
+	return value
+}
+
+/** The validator used by default. */
+export const ruleValidator: Validator = { validateList }
+
+/**
+ * Checks a value against rules. An absent value is `undefined`.
+ *
+ *     validateList(-1, ['integer', { min: 0 }])
+ *     { ok: false, problems: [{ field: '', code: 'min', message: 'must be at least 0' }] }
+ *
+ * @returns the first 100 problems
+ * @throws TypeError when a rule is misspelt or contradicts another
+ */
+export function validateList(value: unknown, rules: readonly Rule[], options: ValidateOptions = {}): Result {
+	const problems: Detail[] = []
+	const walk = { coerce: options.coerce === true, problems, answers: directAnswers }
+	const result = checkPlan(walk, planRules('', rules), value)
+	if (problems.length === 0) return { ok: true, value: result }
+	return { ok: false, problems: problems.slice(0, MAX_PROBLEMS) }
+}
+
+/** How many specs of one method are remembered. */
+const PLACES = 4
+
+/**
+ * The last specs of one method, by identity, so that one passed again is compiled once. A spec written inline is a new
+ * object at each call: it costs four comparisons here, and is compiled where it is used.
+ */
+export class SpecMemo {
+	readonly #seen: (Spec | undefined)[] = Array.from({ length: PLACES })
+	readonly #compiled: (CompiledSpec | undefined)[] = Array.from({ length: PLACES })
+	#next = 0
+
+	/**
+	 * The compiled form of a spec that was seen before; `undefined` for a new one. The spec is then frozen, so that
+	 * changing it throws instead of having no effect.
+	 *
+	 * @throws TypeError when the spec is wrong
+	 */
+	compiled(spec: Spec, validator: Validator | undefined): CompiledSpec | undefined {
+		const place = this.#seen.indexOf(spec)
+		if (place === -1) {
+			this.#seen[this.#next] = spec
+			this.#compiled[this.#next] = undefined
+			this.#next = (this.#next + 1) % PLACES
+			return undefined
+		}
+		const before = this.#compiled[place]
+		if (before !== undefined) return before
+		const compiled = compileSpec(spec, validator)
+		freeze(spec)
+		this.#compiled[place] = compiled
+		return compiled
+	}
+}
+
+/** Freezes plain objects and arrays; schemas, patterns and functions belong to others. */
+function freeze(value: unknown): void {
+	if (typeof value !== 'object' || value === null || Object.isFrozen(value) || isStandardSchema(value)) return
+	const prototype: unknown = Object.getPrototypeOf(value)
+	if (prototype !== Object.prototype && prototype !== Array.prototype && prototype !== null) return
+	Object.freeze(value)
+	for (const inner of Object.values(value)) freeze(inner)
+}
