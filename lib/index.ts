@@ -1,13 +1,17 @@
 /** Verbena's public names, in the order in which a request meets them. */
 
-export type { Acl } from './auth/acl.ts'
 export { anyOf } from './auth/any-of.ts'
-export type { Authenticator, User } from './auth/authenticator.ts'
+export type { Acl, Authenticator, User } from './auth/authenticator.ts'
 export { HmacAuthenticator, type HmacAuthenticatorOptions } from './auth/hmac/hmac-authenticator.ts'
 export type { DeclaredKey, FindKey, HmacKey, HmacKeys, HmacSecret } from './auth/hmac/keys.ts'
 export { type DerivedRole, type Role, RoleAcl } from './auth/role-acl.ts'
-export { type NewToken, newToken, tokenDigest } from './auth/token/token.ts'
-export { TokenAuthenticator, type TokenAuthenticatorOptions } from './auth/token/token-authenticator.ts'
+export {
+	type NewToken,
+	newToken,
+	TokenAuthenticator,
+	type TokenAuthenticatorOptions,
+	tokenDigest,
+} from './auth/token/token-authenticator.ts'
 export type { TokenUser, TokenUsers } from './auth/token/token-users.ts'
 export { isRestError, RestError, type RestErrorOptions } from './base/error.ts'
 export type { Logger } from './base/logger.ts'
@@ -24,7 +28,7 @@ export {
 export { checkKey, toMilliseconds, toText } from './cache/entry.ts'
 export { MemoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts'
 export { type RememberOptions, remember, type Storable } from './cache/remember.ts'
-export type { CorsOptions } from './cors/options.ts'
+export type { CorsOptions } from './cors/cors.ts'
 export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handler.ts'
 export type { DatabaseMessages } from './crud/database-messages.ts'
 export type { CrudQuery } from './crud/list-query.ts'

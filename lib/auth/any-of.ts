@@ -1,21 +1,21 @@
-/** `anyOf`: several authenticators as one, for an API that more than one kind of credentials opens. */
+/** `anyOf`: several authenticators as one, for an API that takes more than one kind of credentials. */
 import { isRestError, RestError } from '../base/error.ts'
 import type { Authenticator, User } from './authenticator.ts'
 
 type Headers = Readonly<Record<string, string>>
 
 /**
- * Asks the authenticators in their order, each once, and answers the user that one of them knows; null when all
- * say that no credentials were sent.
+ * Asks the authenticators in order, each once, and answers the user that one of them identifies; null when none finds
+ * credentials.
  *
  *     anyOf(new TokenAuthenticator({ tokens }), new TokenAuthenticator({ tokens: keys, header: 'X-Api-Key' }))
  *     401 WWW-Authenticate: Bearer realm="api", ApiKey realm="api", header="X-Api-Key"
  *
- * Every kind is asked, also behind one that knows the user: bad credentials are refused beside good ones, in
- * whatever order. Good ones of two kinds are refused too (400, RFC 6750 §3.1), as nothing says which user it is.
- * A 401 has the challenges of all.
+ * All are asked, also after one has identified the user: bad credentials are refused beside good ones, in any order.
+ * Good credentials of two kinds are refused too (400, RFC 6750 §3.1), as it is not clear which user it is. A 401 has the
+ * challenges of all.
  *
- * @throws TypeError for less than two authenticators, for one named twice, and for what is none
+ * @throws TypeError for fewer than two authenticators, for one named twice, and for what is none
  */
 export function anyOf(...authenticators: readonly Authenticator[]): Authenticator {
 	checkAll(authenticators)
@@ -34,13 +34,13 @@ export function anyOf(...authenticators: readonly Authenticator[]): Authenticato
 			}
 			if (kinds > 1)
 				throw new RestError('bad_request', 'Credentials of more than one kind were sent: send one')
-			// What is no user at all (undefined for an unknown key) is passed on, and refused where all answers are.
+			// What is no user (undefined for an unknown key) is passed on, and refused where every answer is checked.
 			return user
 		},
 	}
 }
 
-/** Asks one; its 401 is told with the challenges of the others too, as any of them would do. */
+/** Asks one; its 401 gets the challenges of the others too. */
 async function askOne(
 	authenticator: Authenticator,
 	request: Parameters<Authenticator['authenticate']>[0],
@@ -57,12 +57,12 @@ async function askOne(
 	}
 }
 
-/** One that has none is Bearer's, as it is where it stands alone. */
+/** Without one it is Bearer, as for a single authenticator. */
 function challengeOf({ challenge }: Authenticator): Headers {
 	return challenge ?? { 'WWW-Authenticate': 'Bearer' }
 }
 
-/** Headers with others over them, whatever the case of their names. */
+/** `under` with `over` in place of headers of the same name, in any case. */
 function overridden(under: Headers, over: Headers): Headers {
 	const names = new Set(Object.keys(over).map((name) => name.toLowerCase()))
 	const kept = Object.entries(under).filter(([name]) => !names.has(name.toLowerCase()))
@@ -70,7 +70,7 @@ function overridden(under: Headers, over: Headers): Headers {
 }
 
 /**
- * All headers; of those with one name the different values, in a list: so WWW-Authenticate holds several
+ * All headers, the different values of one name joined as a list: so WWW-Authenticate holds several
  * challenges (RFC 9110 §11.6.1), and Accept-Signature several members (RFC 9421 §5.1).
  */
 function merged(all: readonly Headers[]): Headers {
@@ -99,7 +99,7 @@ function isAuthenticator(value: unknown): value is { authenticate: unknown; chal
 	return 'authenticate' in value && typeof value.authenticate === 'function'
 }
 
-/** Whether it can be sent is checked where the whole is declared; but joined, what is no text would pass for some. */
+/** Values must be text, as joining would hide what is not. Whether they can be sent is checked where anyOf() is declared. */
 function checkChallenge(place: string, challenge: unknown): void {
 	if (challenge === undefined) return
 	const isObject = typeof challenge === 'object' && challenge !== null

@@ -1,6 +1,7 @@
 /** `RoleAcl`: the `Acl` of fixed roles, each a list of resources, resolved when it is made. */
-import type { Acl } from './acl.ts'
-import type { User } from './authenticator.ts'
+
+import { isPlain } from '../base/options.ts'
+import type { Acl, User } from './authenticator.ts'
 
 /**
  * What a role allows: a list of resources, or the same with the roles whose resources it has too.
@@ -33,7 +34,7 @@ const RESOURCE = /^(?:\*|[^\s:*\p{Cc}]+(?::[^\s:*\p{Cc}]+)*(?::\*)?)$/u
 
 /**
  * Allows what the roles in `user.roles` (an array of names) allow together. A user without such an array, a
- * role it doesn't know and an empty resource are refused, never an error.
+ * an unknown role and an empty resource are refused, never an error.
  *
  *     const acl = new RoleAcl({
  *       editor: ['article:read', 'article:write'],
@@ -77,7 +78,7 @@ function rolesOf(user: User): readonly string[] {
 		const roles: unknown = user.roles
 		return Array.isArray(roles) ? [...roles] : []
 	} catch {
-		// A user is the authenticator's own: a getter or a proxy of it may throw. No roles, no rights.
+		// A user is the authenticator's own object: a getter or a proxy may throw. No roles, no rights.
 		return []
 	}
 }
@@ -85,8 +86,8 @@ function rolesOf(user: User): readonly string[] {
 type Declared = ReadonlyMap<string, Required<DerivedRole>>
 
 function declaredIn(roles: Readonly<Record<string, Role>>): Declared {
-	// `{ __proto__: ['*'] }` sets a prototype instead of naming a role, which would be lost without a word.
-	if (!isObject(roles) || !isPlain(roles)) {
+	// `{ __proto__: ['*'] }` sets a prototype instead of naming a role, which would be lost silently.
+	if (!isPlain(roles)) {
 		throw new TypeError(
 			"roles must be a plain object of role names (one called __proto__ is written ['__proto__'])",
 		)
@@ -156,11 +157,6 @@ function resolve(
 
 function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isPlain(value: object): boolean {
-	const prototype: unknown = Object.getPrototypeOf(value)
-	return prototype === null || prototype === Object.prototype
 }
 
 function wordFor(value: unknown): string {

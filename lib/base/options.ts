@@ -179,11 +179,16 @@ export function shown(value: unknown): string {
  * @throws TypeError
  */
 export function entriesOf(what: string, declared: unknown, example: string): [string, unknown][] {
-	const prototype: unknown =
-		typeof declared === 'object' && declared !== null ? Object.getPrototypeOf(declared) : undefined
-	if (prototype === Object.prototype || prototype === null) return Object.entries(declared as object)
+	if (isPlain(declared)) return Object.entries(declared)
 	const promise = declared instanceof Promise ? `, got ${shown(declared)}` : ''
 	throw new TypeError(`${what} must be a plain object: ${example}${promise}`)
+}
+
+/** Whether a value is an object literal, or made by `Object.create(null)` as database rows are. */
+export function isPlain(value: unknown): value is object {
+	if (typeof value !== 'object' || value === null) return false
+	const prototype: unknown = Object.getPrototypeOf(value)
+	return prototype === null || prototype === Object.prototype
 }
 
 /** `: did you mean get_article?` for a name that was mistyped, or the names there are. */

@@ -1,4 +1,10 @@
-/** The `Cache` interface: what a store must promise to hold nonces, counters and values. */
+/**
+ * The cache: the `Cache` interface, with what a store must promise to hold nonces, counters and values; its errors; and
+ * how a request is refused that they end. `MemoryCache` and `redis/` implement it; limits, idempotency keys, signatures
+ * and `remember` use it, and handlers as `this.cache`. It calls nothing above it.
+ */
+
+import { RestError } from '../base/error.ts'
 import type { Seconds } from '../base/time.ts'
 
 /** What a cache holds: anything JSON can say. It is kept as text, so no two readers share an object. */
@@ -111,4 +117,27 @@ function fullness(limit: number | undefined, option: string, scope: CacheScope):
 		return `the cache has no room under ${said} bytes that may be cleared yet: raise maxBytes`
 	}
 	return 'Redis has no room left, and clears nothing before its time: raise its maxmemory'
+}
+
+/**
+ * The refusal of a request whose entry the cache couldn't take: 429 with `message` where the caller's share is full, 503
+ * for everything else.
+ *
+ * @param cause what the cache has thrown, or an error about it
+ */
+export function cacheRefusal(cause: unknown, message: string): RestError {
+	if (!isCallersOwn(cause)) return new RestError('unavailable', undefined, { cause })
+	return new RestError('too_many_requests', message, { cause, headers: { 'Retry-After': '10' } })
+}
+
+/** Whether a cache is full for one caller alone. */
+export function isCallersOwn(error: unknown): boolean {
+	return error instanceof CacheFull && error.scope === 'caller'
+}
+
+/** Runs a cache write whose failure must not affect the decision: hints, headers, what is given back. */
+export async function bestEffort(work: () => void | Promise<void>): Promise<void> {
+	try {
+		await work()
+	} catch {}
 }

@@ -2,9 +2,7 @@
  * `Exchange`: the state of one request and of the answer that is being made. Handlers see it through
  * their view; the steps in `pipeline/answer.ts` write it.
  */
-
-import type { Acl } from '../auth/acl.ts'
-import type { Authenticator, User } from '../auth/authenticator.ts'
+import type { Acl, Authenticator, User } from '../auth/authenticator.ts'
 import type { Due } from '../base/deadlines.ts'
 import { RestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'

@@ -1,6 +1,5 @@
 /** What a request may ask of the mount that serves it. */
-import type { Acl } from '../auth/acl.ts'
-import type { Authenticator } from '../auth/authenticator.ts'
+import type { Acl, Authenticator } from '../auth/authenticator.ts'
 
 /**
  * Whose requests with an `Idempotency-Key` are run once: those of a `'user'`, others being refused; those of

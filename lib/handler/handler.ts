@@ -1,7 +1,6 @@
 /** `RestHandler`: the class that users extend; its members are what a method finds as `this`. */
 import type { File } from 'node:buffer'
-import type { Acl } from '../auth/acl.ts'
-import type { Authenticator, User } from '../auth/authenticator.ts'
+import type { Acl, Authenticator, User } from '../auth/authenticator.ts'
 import { RestError } from '../base/error.ts'
 import type { Cache } from '../cache/cache.ts'
 import type {

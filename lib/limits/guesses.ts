@@ -11,10 +11,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
-import type { Cache, JsonValue } from '../cache/cache.ts'
-import { type Level, type Taken, tighter } from './count.ts'
-import { lookFixed, takeFixed } from './fixed-window.ts'
-import { inform } from './inform.ts'
+import { bestEffort, type Cache, type JsonValue } from '../cache/cache.ts'
+import { type Level, lookFixed, type Taken, takeFixed, tighter } from './windows.ts'
 
 /** A guess that was taken. */
 export interface Guess {
@@ -171,7 +169,7 @@ async function tryOnce(
 	const giveBack = async (): Promise<void> => {
 		const owed = found.filter((_, at) => taken[at]?.status === 'fulfilled')
 		await Promise.all(
-			owed.map(({ backKey }) => inform(async () => void (await cache.increment(backKey, KEPT)))),
+			owed.map(({ backKey }) => bestEffort(async () => void (await cache.increment(backKey, KEPT)))),
 		)
 	}
 	if (!isFree) {

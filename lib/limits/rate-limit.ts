@@ -1,10 +1,15 @@
-/** What a rate limit is, as it is declared and as it is counted; and who is counted as one caller. */
+/**
+ * Rate limits: a limit as handlers declare it, checked and compiled at mount; which requests count as one caller's; and the
+ * cache keys they are counted under. `handler/mount` compiles the declarations, `pipeline/rate-limits.ts` counts by
+ * `windows.ts` and, for credentials, `guesses.ts`.
+ */
+
+import { isIPv6 } from 'node:net'
 import type { User } from '../auth/authenticator.ts'
 import type { Seconds } from '../base/time.ts'
 import { type Purpose, sharedKey } from '../cache/shares.ts'
-import type { Count, Level } from './count.ts'
 import { Guesses } from './guesses.ts'
-import { networksOf } from './network.ts'
+import { type Count, KeyedMutex, type Level, type SlidingLimit } from './windows.ts'
 
 /** A limit as a handler declares it: at most `limit` requests in `windowSeconds`. */
 export interface RateLimit {
@@ -29,23 +34,23 @@ export interface RateLimit {
 	readonly failOpen?: boolean
 }
 
-/** A limit that was checked, with what all its answers share. */
-export interface CompiledLimit extends Count {
-	/** What all addresses of an IPv6 network of 56 and of 48 bits may send together. */
+/** A checked limit, with the parts of `RateLimit` headers that are the same in all its replies. */
+export interface CompiledLimit extends SlidingLimit {
+	/** Limits of all addresses of an IPv6 /56 and /48 network together. */
 	readonly wider: readonly [of56: Count, of48: Count]
 	readonly isSliding: boolean
 	readonly failOpen: boolean
-	/** What `RateLimit-Policy` and `RateLimit` call it: an `sf-string` of RFC 9651, with its quotes. */
+	/** Its name in `RateLimit-Policy` and `RateLimit`: an `sf-string` of RFC 9651, with its quotes. */
 	readonly name: string
 	/** The value of `RateLimit-Policy`. */
 	readonly policy: string
-	/** What tells its keys in the cache from other limits'; a caller and `]` follow. */
+	/** Begins its keys in the cache, unlike any other limit's; a caller and `]` follow. */
 	readonly prefix: string
-	/** The guesses at credentials that are under way. */
+	/** Guesses at credentials that are in progress. */
 	readonly guesses: Guesses
 }
 
-/** Who is counted, and whose share of the cache that takes. */
+/** The caller that a request counts for, and whose share of the cache its counters take. */
 export interface Caller {
 	readonly id: string
 	readonly isUser: boolean
@@ -53,16 +58,16 @@ export interface Caller {
 	readonly wider: readonly [of56: string, of48: string] | undefined
 }
 
-/** The longest window: what is counted is kept in the cache so long. */
+/** Longest window: counters stay in the cache that long. */
 const LONGEST: Seconds = 30 * 86_400
-/** The fields of the answer are integers of RFC 9651 §3.3.1. */
+/** Largest integer of a structured field (RFC 9651 §3.3.1). */
 const MOST = 999_999_999_999_999
 /**
- * How many times of a limit the IPv6 networks of 56 and 48 bits may send. A home has often 56 bits, a site 48; but a
- * mobile carrier's 48 bits are those of many subscribers, each of whom has 64.
+ * How many times a limit an IPv6 /56 and /48 network may send. A home often has a /56, a site a /48; but a mobile
+ * carrier's /48 holds many subscribers, each with a /64.
  */
 const WIDER = [8, 64] as const
-/** Most requests of a sliding window, each of which has an entry of its own. */
+/** Most requests of a sliding window: each has an entry of its own. */
 const MOST_SLIDING = 1_000
 const NAMES = ['limit', 'windowSeconds', 'window', 'failOpen']
 
@@ -70,9 +75,9 @@ const NAMES = ['limit', 'windowSeconds', 'window', 'failOpen']
  * Checks one entry of `rateLimits`.
  *
  * @param where the entry as the user typed it, for messages
- * @param name the method it is of, or `*`
- * @param place what tells this mount's counters from others', the same in every process
- * @throws TypeError for a name or a kind that there isn't, RangeError for a number out of its range
+ * @param name the method, or `*`
+ * @param place keeps this mount's counters apart from others', the same in every process
+ * @throws TypeError for an unknown option or a wrong type, RangeError for a number out of range
  */
 export function compileLimit(where: string, name: string, value: unknown, place: string): CompiledLimit {
 	if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -97,6 +102,7 @@ export function compileLimit(where: string, name: string, value: unknown, place:
 		wider: [widened(limit, WIDER[0], windowSeconds), widened(limit, WIDER[1], windowSeconds)],
 		policy: `${quoted};q=${limit};w=${windowSeconds}`,
 		guesses: new Guesses(),
+		mutex: new KeyedMutex(),
 		prefix: `${JSON.stringify([place, name]).slice(0, -1)},`,
 	}
 }
@@ -115,12 +121,12 @@ function shown(value: unknown): string {
 	return typeof value === 'string' || value === undefined ? String(JSON.stringify(value)) : String(value)
 }
 
-/** An `sf-string` holds printable ASCII alone (RFC 9651 §3.3.3); method names may be in any script. */
+/** An `sf-string` is printable ASCII (RFC 9651 §3.3.3); method names may be in any script. */
 function quotedName(name: string): string {
 	return name === '*' ? '"default"' : `"${name.replaceAll(/[^\x20-\x7e]|["\\]/gu, '_')}"`
 }
 
-/** The cache's key for one caller, or a network that they are in. What is put behind it can't make it another's. */
+/** The cache key for one caller, or a network the caller is in. A suffix can't turn it into another caller's key. */
 export function keyOf(
 	{ prefix }: CompiledLimit,
 	{ id, isUser, share }: Caller,
@@ -130,7 +136,7 @@ export function keyOf(
 	return sharedKey(purpose, share, `${prefix}${JSON.stringify(counted)}]`)
 }
 
-/** What is counted for a caller: themselves, and of an IPv6 address the networks that it is in. */
+/** The counters of a caller: their own, and for an IPv6 address those of its networks. */
 export function levelsOf(
 	limit: CompiledLimit,
 	caller: Caller,
@@ -148,11 +154,61 @@ export function levelsOf(
 }
 
 /**
- * Who is counted: the user, else the address. Of IPv6 it is the network of 64 bits, as whoever has one of its
- * addresses has them all (RFC 6177 §2); and all of a network of 48 bits share one part of the cache.
+ * The caller: the user, else the address. For IPv6 it is the /64 network, as its owner has all of its addresses
+ * (RFC 6177 §2); all of a /48 network take one share of the cache.
  */
 export function callerOf(user: User | null, address: string): Caller {
 	if (user !== null) return { id: `user:${user.id}`, isUser: true, share: user.id, wider: undefined }
 	const { own, wider } = networksOf(address)
 	return { id: `address:${own}`, isUser: false, share: wider?.[1] ?? own, wider }
+}
+
+/** The networks of an address by which callers are counted. */
+export interface Networks {
+	/** An IPv4 address, also one embedded in IPv6; else the first 64 bits of an IPv6 address, normalized: `2001:db8:0:1`. */
+	readonly own: string
+	/** The IPv6 /56 and /48: a site is given one of them, and may change its /64 at will. */
+	readonly wider: readonly [of56: string, of48: string] | undefined
+}
+
+export function networksOf(address: string): Networks {
+	const groups = prefixOf(address)
+	if (typeof groups === 'string') return { own: groups, wider: undefined }
+	const of48 = written(groups.slice(0, 3))
+	const of56 = `${of48}:${((groups[3] ?? 0) & 0xff00).toString(16)}`
+	return { own: written(groups), wider: [`${of56}/56`, `${of48}/48`] }
+}
+
+/** The first four groups of an IPv6 address; any other address as it is. */
+function prefixOf(address: string): string | readonly number[] {
+	if (!isIPv6(address)) return address
+	const [start = ''] = address.split('%')
+	const [head = '', tail] = start.split('::')
+	const first = groupsOf(head)
+	const last = tail === undefined ? [] : groupsOf(tail)
+	const zeros = Array.from({ length: tail === undefined ? 0 : 8 - first.length - last.length }, () => '0')
+	const groups = [...first, ...zeros, ...last].map((group) => Number.parseInt(group, 16))
+	if (EMBEDDING.has(written(groups.slice(0, 6)))) return v4Of(groups.slice(6))
+	return groups.slice(0, 4)
+}
+
+/** Prefixes that embed an IPv4 address: mapped (RFC 4291 §2.5.5.2) and NAT64 (RFC 6052 §2.1). */
+const EMBEDDING: ReadonlySet<string> = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'])
+
+function written(groups: readonly number[]): string {
+	return groups.map((group) => group.toString(16)).join(':')
+}
+
+function v4Of([high = 0, low = 0]: readonly number[]): string {
+	return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+}
+
+/** An IPv4 address at the end stands for two groups. */
+function groupsOf(text: string): string[] {
+	if (text === '') return []
+	return text.split(':').flatMap((group) => {
+		if (!group.includes('.')) return [group]
+		const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number)
+		return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)]
+	})
 }

@@ -1,21 +1,25 @@
 /**
- * The tracing channel `verbena:request` of `node:diagnostics_channel`: for OpenTelemetry and its like, which make a
- * span of each request. Published by `watch.ts`.
+ * The tracing channel `verbena:request` of `node:diagnostics_channel`, for OpenTelemetry and the like, which make a span of
+ * each request; published by `watch.ts`. And async contexts for replies that come in pieces: a stream read by the
+ * connection would run in the connection's context, not the request's; `reply/` binds it where a tracer listens.
  */
+
+import { AsyncResource } from 'node:async_hooks'
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+import type { Readable } from 'node:stream'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Request } from '../request/request.ts'
 
-/** What subscribers of `verbena:request` are called with: the same object for all that is told of a request. */
+/** The message of `verbena:request`: one object for all events of a request. */
 export class RequestTrace {
 	readonly request: Request
-	/** What was thrown, where the request ends in a status from 500 up or its answer is cut off. */
+	/** What was thrown, where the request ends in a status from 500 up or its reply is cut off. */
 	error: unknown = undefined
-	/** Known when the answer is. */
+	/** Set once there is a reply. */
 	status: number | undefined = undefined
-	/** Length of the answer's body; `undefined` for streams, and before it is known. */
+	/** Length of the reply's body; `undefined` for streams, and before it is known. */
 	bytes: number | undefined = undefined
-	/** Whether the answer didn't reach its end; known in `asyncEnd`. */
+	/** Whether the reply was not sent completely; known in `asyncEnd`. */
 	aborted = false
 	readonly #exchange: Exchange
 
@@ -36,9 +40,36 @@ export class RequestTrace {
 }
 
 /**
- * Its five channels are node's, by name: whoever subscribes needs nothing of ours. Not among the types that are
- * published: those of node 26 have the two parameters the other way round.
+ * Its five channels are Node's, by name: subscribers need nothing of ours. Not among the published types, as Node 26 has
+ * the two type parameters the other way round.
  *
  * @internal
  */
 export const REQUESTS: TracingChannel<unknown, RequestTrace> = tracingChannel('verbena:request')
+
+/** Makes a stream read in the current async context. */
+export function bindReads(source: Readable): void {
+	const scope = new AsyncResource(NAME)
+	const read = source._read
+	source._read = (size) => scope.runInAsyncScope(read, source, size)
+}
+
+/** The same records, each produced in the current async context. */
+export function boundRecords(source: AsyncIterable<unknown>): AsyncIterable<unknown> {
+	const scope = new AsyncResource(NAME)
+	return {
+		[Symbol.asyncIterator]() {
+			const inner = source[Symbol.asyncIterator]()
+			return {
+				next: () => scope.runInAsyncScope(() => inner.next()),
+				async return() {
+					const ended = await scope.runInAsyncScope(() => inner.return?.())
+					return ended ?? { done: true, value: undefined }
+				},
+			}
+		},
+	}
+}
+
+/** The name in tools that list async resources. */
+const NAME = 'VerbenaRequest'

@@ -1,8 +1,8 @@
 /**
- * `Watch`: one request, watched from its head to the last byte of its answer; for the log, for listeners, for
- * tracers, and for `Server-Timing`. It is made where one of these is asked for, and else nothing of it is.
+ * Observing requests, for the log, listeners, tracers and `Server-Timing`: a `Watch` follows one request from its head to the
+ * last byte of its reply, and is made only where one of these wants it. `transport/` makes it and ends it, the pipeline
+ * reports its steps; it calls the logger, `events.ts` and `trace.ts`.
  */
-
 import type { Logger } from '../base/logger.ts'
 import { type Clock, type Milliseconds, steadyClock } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -10,10 +10,35 @@ import { isFailure, type Outcome, type Step, type Watched } from '../exchange/wa
 import { traceOf } from '../request/traceparent.ts'
 import { loggedPath } from '../request/url.ts'
 import { Events, type RequestFacts, type ServedRequest } from './events.ts'
-import type { Observing } from './options.ts'
 import { REQUESTS, RequestTrace } from './trace.ts'
 
-/** Who wants to know of the requests of one server. */
+export interface ObserveOptions {
+	readonly logger?: object | undefined
+	readonly logRequests?: boolean | undefined
+	readonly serverTiming?: boolean | undefined
+}
+
+/** The options, checked and complete. */
+export interface Observing {
+	/** Whether each request is logged. @default whether a logger is given */
+	readonly logRequests: boolean
+	/** Whether replies have `Server-Timing`, with how long each step took. */
+	readonly serverTiming: boolean
+}
+
+/** The options of `createServer` about observing. @throws TypeError for what is neither true nor false */
+export function observingOf({ logger, logRequests, serverTiming }: ObserveOptions): Observing {
+	checkSwitch('logRequests', logRequests)
+	checkSwitch('serverTiming', serverTiming)
+	return { logRequests: logRequests ?? logger !== undefined, serverTiming: serverTiming ?? false }
+}
+
+function checkSwitch(name: string, value: unknown): void {
+	if (value === undefined || typeof value === 'boolean') return
+	throw new TypeError(`${name} must be true or false, got ${JSON.stringify(value)}`)
+}
+
+/** What observes the requests of one server. */
 export class Watching {
 	readonly events: Events
 	readonly logger: Logger
@@ -29,7 +54,7 @@ export class Watching {
 		this.#always = logRequests || serverTiming
 	}
 
-	/** Whether anybody does: listeners and subscribers come and go. */
+	/** Whether anything does: listeners and subscribers come and go. */
 	get isOn(): boolean {
 		return this.#always || this.events.some || REQUESTS.hasSubscribers
 	}
@@ -46,7 +71,7 @@ export class Watch implements Watched {
 	readonly #watching: Watching
 	readonly #clock: Clock
 	readonly #begun: Milliseconds
-	/** Read at once: a connection that has closed doesn't tell any more whose it was. */
+	/** Read at once: a closed connection doesn't know its address any more. */
 	readonly #ip: string
 	readonly #trace: RequestTrace | undefined
 	#laps: Lap[] = []
@@ -100,7 +125,7 @@ export class Watch implements Watched {
 
 	answered(outcome: Outcome): void {
 		this.#status = outcome.status
-		// What refuses a request at once doesn't look at its method; node sends no body to HEAD.
+		// An early refusal doesn't look at the method; Node sends no body for HEAD.
 		this.#bytes = this.#exchange.incoming.method === 'HEAD' ? 0 : lengthOf(outcome)
 		if (this.#trace !== undefined) {
 			this.#trace.status = this.#status
@@ -109,7 +134,7 @@ export class Watch implements Watched {
 		if (this.#watching.times) outcome.headers.push('Server-Timing', this.#timing())
 	}
 
-	/** The request is over: `isWhole` where its answer reached its end. */
+	/** Ends the request; `isWhole` where its reply was sent completely. */
 	end(isWhole: boolean): void {
 		if (this.#isOver) return
 		this.#isOver = true
@@ -122,7 +147,7 @@ export class Watch implements Watched {
 		}
 		if (this.#trace === undefined) return
 		this.#trace.aborted = !isWhole
-		// Once the answer is written, and for those too that took no promise: here a span ends.
+		// Published once the reply is written, for synchronous requests too: here a span ends.
 		REQUESTS.asyncStart.publish(this.#trace)
 		REQUESTS.asyncEnd.publish(this.#trace)
 	}
@@ -144,13 +169,13 @@ export class Watch implements Watched {
 		const { logger } = this.#watching
 		const { status = 0, aborted } = served
 		const level = this.#hasFailed || isFailure(status) ? 'error' : 'info'
-		// Called by an event of the response: what a logger throws would end the process.
+		// In an event of the response, an error of the logger would end the process.
 		try {
 			logger[level](served, aborted === true ? 'request aborted' : 'request')
 		} catch {}
 	}
 
-	/** Fields that say nothing are left out, one by one: spreading an object for each takes ten times as long. */
+	/** Leaves out empty fields, one by one: spreading an object for each takes ten times as long. */
 	#served(isWhole: boolean): ServedRequest {
 		const { user } = this.#exchange
 		const served: Writable<ServedRequest> = Object.assign(this.#facts(), {
@@ -181,7 +206,7 @@ export class Watch implements Watched {
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
-/** In bytes, where they are there already. */
+/** Length in bytes; `undefined` for a stream. */
 function lengthOf({ body, ascii }: Outcome): number | undefined {
 	if (body === null) return 0
 	if (typeof body === 'string') return ascii === true ? body.length : Buffer.byteLength(body)

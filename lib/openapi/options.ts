@@ -1,6 +1,5 @@
 /** What the OpenAPI description says of the API as a whole: the option `openapi` of `createServer`. */
-import type { Acl } from '../auth/acl.ts'
-import type { Authenticator } from '../auth/authenticator.ts'
+import type { Acl, Authenticator } from '../auth/authenticator.ts'
 import { nearest } from '../base/options.ts'
 import type { Access } from '../exchange/declarations.ts'
 

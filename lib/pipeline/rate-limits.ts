@@ -1,16 +1,12 @@
 /** Counts a request against its method's rate limit, once it is known who is calling. */
-
 import { isRestError, RestError } from '../base/error.ts'
 import { type Milliseconds, timeOfDay } from '../base/time.ts'
-import type { Cache } from '../cache/cache.ts'
-import { cacheRefusal, isCallersOwn } from '../cache/refusal.ts'
+import { type Cache, cacheRefusal, isCallersOwn } from '../cache/cache.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { type Taken, tighter } from '../limits/count.ts'
-import { lookFixed, takeFixed } from '../limits/fixed-window.ts'
 import type { Guess } from '../limits/guesses.ts'
 import { type Caller, type CompiledLimit, callerOf, keyOf, levelsOf } from '../limits/rate-limit.ts'
-import { takeSliding } from '../limits/sliding-window.ts'
+import { lookFixed, type Taken, takeFixed, takeSliding, tighter } from '../limits/windows.ts'
 
 /**
  * Counts the request for its user, else for its address, and leaves the fields `RateLimit-Policy` and

@@ -2,7 +2,7 @@
 import { pipeline, Readable, Transform } from 'node:stream'
 import type { Bytes, Milliseconds } from '../base/time.ts'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
-import { bindReads } from '../observe/context.ts'
+import { bindReads } from '../observe/trace.ts'
 import type { ReplyOptions } from './custom-reply.ts'
 import { applyOptions, headerLine, isFraming, setStatus } from './head.ts'
 import {

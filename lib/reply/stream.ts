@@ -1,7 +1,7 @@
 /** Answers that are bytes, streams, and records or texts that come one by one: for `reply.ts` and `response.ts`. */
 import type { Readable } from 'node:stream'
 import type { Exchange } from '../exchange/exchange.ts'
-import { bindReads, boundRecords } from '../observe/context.ts'
+import { bindReads, boundRecords } from '../observe/trace.ts'
 import type { ReplyOptions } from './custom-reply.ts'
 import { firstThenRest, inPieces, jsonArray, type Records } from './json-array.ts'
 import { jsonText } from './json-text.ts'

@@ -35,7 +35,7 @@ export interface UsedNonce {
 /** The request being served: `this.request` in a handler's method, the argument of an authenticator. */
 export class Request {
 	readonly #source: RequestSource
-	/** @internal What `auth/hmac/nonces.ts` knows of this request: a WeakMap would cost as much as a hash. */
+	/** @internal What `auth/hmac/signatures.ts` knows of this request: a WeakMap would cost as much as a hash. */
 	usedNonces: UsedNonce[] | undefined = undefined
 
 	constructor(source: RequestSource) {

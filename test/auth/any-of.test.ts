@@ -1,8 +1,7 @@
 /** `anyOf`: several authenticators as one. */
 import * as assert from 'uvu/assert'
 import { anyOf } from '../../lib/auth/any-of.ts'
-import { tokenDigest } from '../../lib/auth/token/token.ts'
-import { TokenAuthenticator } from '../../lib/auth/token/token-authenticator.ts'
+import { TokenAuthenticator, tokenDigest } from '../../lib/auth/token/token-authenticator.ts'
 import { type Authenticator, type Request, RestError, RestHandler, type User } from '../../lib/index.ts'
 import { type Asking, asking, messageOf, ok } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'

@@ -1,7 +1,8 @@
 /** Limits as they are declared: what is refused, and what comes of the rest. */
 import * as assert from 'uvu/assert'
 import { Guesses } from '../../lib/limits/guesses.ts'
-import { callerOf, compileLimit, keyOf, levelsOf } from '../../lib/limits/rate-limit.ts'
+import { callerOf, compileLimit, keyOf, levelsOf, networksOf } from '../../lib/limits/rate-limit.ts'
+import { KeyedMutex } from '../../lib/limits/windows.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -25,6 +26,7 @@ describe('limit/rate-limit', (test) => {
 				{ limit: 640, windowSeconds: 60 },
 			],
 			guesses: new Guesses(),
+			mutex: new KeyedMutex(),
 			prefix: '["blog/api","post_article",',
 		})
 	})
@@ -118,4 +120,48 @@ describe('limit/rate-limit', (test) => {
 		assert.is(levelsOf(limit, callerOf(null, '192.0.2.1')).length, 1)
 		assert.is(levelsOf(limit, callerOf({ id: '7' }, '2001:db8::1')).length, 1)
 	})
+})
+
+describe('limit/network', (test) => {
+	const cases: readonly (readonly [address: string, network: string])[] = [
+		['192.0.2.1', '192.0.2.1'],
+		['', ''],
+		['not an address', 'not an address'],
+		['2001:db8:0:1:2:3:4:5', '2001:db8:0:1'],
+		['2001:DB8:0000:0001:ffff:ffff:ffff:ffff', '2001:db8:0:1'],
+		['2001:db8:0:1::', '2001:db8:0:1'],
+		['2001:db8::1', '2001:db8:0:0'],
+		['2001:db8:1::2:3:4', '2001:db8:1:0'],
+		['::1', '0:0:0:0'],
+		['::', '0:0:0:0'],
+		['::ffff:192.0.2.1', '192.0.2.1'],
+		['::ffff:c000:201', '192.0.2.1'],
+		['64:ff9b::192.0.2.1', '192.0.2.1'],
+		['64:ff9b::c000:202', '192.0.2.2'],
+		['64:ff9b:1::c000:202', '64:ff9b:1:0'],
+		['1::192.0.2.1', '1:0:0:0'],
+		['fe80::1%eth0', 'fe80:0:0:0'],
+		['1:2:3:4:5:6:7::', '1:2:3:4'],
+		['1::8', '1:0:0:0'],
+		['::3:4:5:6:7:8', '0:0:3:4'],
+	]
+	for (const [address, network] of cases)
+		test(`${address || 'nothing'} is of ${network || 'nothing'}`, () => {
+			assert.is(networksOf(address).own, network)
+		})
+
+	const wider: readonly (readonly [address: string, networks: readonly [string, string] | undefined])[] = [
+		['192.0.2.1', undefined],
+		['::ffff:192.0.2.1', undefined],
+		['64:ff9b::192.0.2.1', undefined],
+		['', undefined],
+		['2001:db8:1:ab12::1', ['2001:db8:1:ab00/56', '2001:db8:1/48']],
+		['2001:db8:1:abff::1', ['2001:db8:1:ab00/56', '2001:db8:1/48']],
+		['2001:db8:1:12::1', ['2001:db8:1:0/56', '2001:db8:1/48']],
+		['::1', ['0:0:0:0/56', '0:0:0/48']],
+	]
+	for (const [address, networks] of wider)
+		test(`${address || 'nothing'} is of the wider networks ${networks?.join(' and ') ?? 'none'}`, () => {
+			assert.equal(networksOf(address).wider, networks)
+		})
 })

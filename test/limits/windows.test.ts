@@ -1,10 +1,8 @@
 /** Both windows, over a cache whose clock the test turns. */
 import * as assert from 'uvu/assert'
 import { type Cache, MemoryCache } from '../../lib/index.ts'
-import type { Taken } from '../../lib/limits/count.ts'
-import { lookFixed, takeFixed } from '../../lib/limits/fixed-window.ts'
 import { compileLimit } from '../../lib/limits/rate-limit.ts'
-import { takeSliding } from '../../lib/limits/sliding-window.ts'
+import { lookFixed, type Taken, takeFixed, takeSliding } from '../../lib/limits/windows.ts'
 import { describe } from '../helpers/describe.ts'
 import { stopwatch } from '../helpers/stalls.ts'
 

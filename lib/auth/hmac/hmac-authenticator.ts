@@ -1,5 +1,4 @@
 /** `HmacAuthenticator`: requests signed with a shared secret, by HTTP Message Signatures (RFC 9421). */
-
 import { isRestError, RestError } from '../../base/error.ts'
 import { type Clock, type Seconds, timeOfDay } from '../../base/time.ts'
 import type { Cache } from '../../cache/cache.ts'
@@ -9,18 +8,24 @@ import { authorityOf, type RequestComponents } from '../../wire/signature/compon
 import { ParameterComponents } from '../../wire/signature/component-parameters.ts'
 import type { Authenticator, User } from '../authenticator.ts'
 import { finderOf, type HmacKeys, isSignedBy, type KeyFinder } from './keys.ts'
-import { useNonce } from './nonces.ts'
-import { type Origin, originOf } from './origin.ts'
-import { ACCEPT_SIGNATURE, checkCovered, checkTimes, isDigestDue } from './requirements.ts'
-import { labelled, readSignature, type SentSignature } from './signatures.ts'
+import {
+	ACCEPT_SIGNATURE,
+	checkCovered,
+	checkTimes,
+	isDigestDue,
+	labelled,
+	readSignature,
+	type SentSignature,
+	useNonce,
+} from './signatures.ts'
 
-/** Whose signatures are good, and what they are of. */
+/** Whose signatures are accepted, and what they must be of. */
 export interface HmacAuthenticatorOptions {
-	/** Secrets by key id. No default: without any nobody could be known. */
+	/** Secrets by key id. No default: without keys every signature would be refused. */
 	readonly keys: HmacKeys
 	/**
-	 * Scheme and authority that clients sign, `'https://api.example.com'`: where other hosts have the same keys, as
-	 * else what was signed for one is good at all; and where a proxy changes them and says so in no header.
+	 * Scheme and authority that clients sign, `'https://api.example.com'`. Needed where other hosts have the same keys, as
+	 * a signature for one would else be good at all; and where a proxy changes them without saying so in a header.
 	 * @default the request's own, whichever was signed; with `trustProxy` those a proxy forwards
 	 */
 	readonly origin?: string
@@ -31,7 +36,7 @@ export interface HmacAuthenticatorOptions {
 const OPTIONS: ReadonlySet<string> = new Set(['keys', 'origin', 'clock'])
 const LONGEST_WINDOW: Seconds = 86_400
 
-/** RFC 9421 registers no scheme, and a 401 must name one (RFC 9110 §15.5.2): what to sign stands beside it. */
+/** A 401 must name a scheme (RFC 9110 §15.5.2), and RFC 9421 registers none; `Accept-Signature` says what to sign. */
 const CHALLENGE = Object.freeze({
 	'WWW-Authenticate': 'Signature realm="api"',
 	'Accept-Signature': ACCEPT_SIGNATURE,
@@ -39,7 +44,7 @@ const CHALLENGE = Object.freeze({
 
 /**
  * Knows users by the key that has signed their request with `hmac-sha256`: `{ id: keyid }`, and what its key
- * says in `user`. `signRequest` of `verbena/client` signs, and so does any library of RFC 9421.
+ * has in `user`. `signRequest` of `verbena/client` signs, and so does any library for RFC 9421.
  *
  *     Content-Digest: sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:
  *     Signature-Input: sig=("@method" "@authority" "@path" "@query" "content-type" "content-digest");
@@ -50,16 +55,15 @@ const CHALLENGE = Object.freeze({
  * three; with a body `content-digest` (RFC 9530: sha-256, sha-512) and its `content-type`;
  * `x-http-method-override`, `idempotency-key` and `if-match` where they are sent. `created`, `keyid` and `nonce`
  * (both of 1 to 128 characters) are required, `expires` is honoured. Of several signatures one must be good; the first
- * four are looked at, of 64 components each at most.
+ * four are checked, with at most 64 components each.
  *
- * The bytes of the body are compared with the signed digest before the method is called where this is
- * declared as `authenticator`, and before `requireAuth()` resolves where a method asks. Methods in `streaming` are
- * refused at mount where it is declared; where such a method asks, the bytes are compared as they flow, and a body
- * that isn't what was signed breaks off with the refusal.
+ * Declared as `authenticator`, it compares the bytes of the body with the signed digest before the method is called, and
+ * methods in `streaming` are refused at mount. Asked by a method, it compares them before `requireAuth()` resolves; in a
+ * streaming method, as they flow, and a body that isn't what was signed breaks off with the refusal.
  *
  * A nonce is used up once its signature is verified, in the cache, for `windowSeconds` and a minute: with
- * requests per second × (`windowSeconds` + 60) entries. A cache that is full or doesn't answer is 503, never a
- * way in. Every refusal is the same 401; its reason goes to the log, as a warning.
+ * requests per second × (`windowSeconds` + 60) entries. Where the cache is full or doesn't answer, the request is refused
+ * with 503. Every other refusal is the same 401; its reason goes to the log, as a warning.
  */
 export class HmacAuthenticator implements Authenticator {
 	readonly challenge: Readonly<Record<string, string>> = CHALLENGE
@@ -77,9 +81,9 @@ export class HmacAuthenticator implements Authenticator {
 	 *     override authenticator = new HmacAuthenticator(this, undefined, 300, { keys })
 	 *     createServer(handlers, { authenticator: new HmacAuthenticator(undefined, undefined, 300, { keys }) })
 	 *
-	 * @param handler whose requests are signed; for the reader, as nothing of it is used
-	 * @param cache where nonces are remembered; `undefined` for the server's, which no handler has yet while it
-	 *   is made
+	 * @param handler whose requests are signed; not used, named for the reader
+	 * @param cache where nonces are remembered; `undefined` for the server's, which a handler doesn't have yet
+	 *   while it is constructed
 	 * @param windowSeconds how old a signature may be, from 1 to 86,400 s; 300 is enough for most
 	 * @throws TypeError, or RangeError for a number out of bounds and a secret below 32 bytes
 	 */
@@ -132,7 +136,7 @@ export class HmacAuthenticator implements Authenticator {
 		throw this.#refusal(reason ?? new Error('no label has both a Signature-Input and a Signature'))
 	}
 
-	/** What a signature says it has signed, where that is what must be and holds now. */
+	/** The signature with the text it must be of; throws where it doesn't cover enough or isn't valid now. */
 	#claimOf(
 		request: Request,
 		components: RequestComponents,
@@ -145,7 +149,7 @@ export class HmacAuthenticator implements Authenticator {
 		return { sent, base: signatureBase(components, sent.covered) }
 	}
 
-	/** What a good signature stands for: these bytes, once. */
+	/** Checks the body's digest and uses up the nonce of a verified signature. */
 	#useUp(request: Request, sent: SentSignature, now: number): Promise<void> | undefined {
 		if (isDigestDue(request, sent)) this.#requireDigest(request)
 		const cache = this.#cache ?? request.cache
@@ -159,7 +163,7 @@ export class HmacAuthenticator implements Authenticator {
 		})
 	}
 
-	/** Its refusals are those of all other reasons, to the byte. */
+	/** Refused with the same bytes as for any other reason. */
 	#requireDigest(request: Request): void {
 		try {
 			request.requireDigest(this.challenge)
@@ -184,7 +188,7 @@ export class HmacAuthenticator implements Authenticator {
 	}
 }
 
-/** The parts throw a SyntaxError or a RangeError about a request; everything else is a mistake of the program. */
+/** SyntaxError and RangeError are about the request; everything else is a bug, and thrown. */
 function attempt<T>(work: () => T): T | Error {
 	try {
 		return work()
@@ -202,7 +206,7 @@ function wrongSignature(isKnown: boolean, keyid: string): Error {
 	)
 }
 
-/** For the log: a key id is printable ASCII, and whatever its sender likes. */
+/** For the log: a key id is printable ASCII of the sender's choosing. */
 function named(keyid: string): string {
 	return JSON.stringify(keyid.length > 64 ? `${keyid.slice(0, 64)}…` : keyid)
 }
@@ -231,4 +235,28 @@ function checkArguments(
 	}
 	if (options.clock !== undefined && typeof options.clock !== 'function')
 		throw new TypeError('clock must be a function that tells milliseconds since 1970')
+}
+
+/** The option `origin`: what clients sign as `@scheme` and `@authority`. */
+export interface Origin {
+	readonly scheme: 'http' | 'https'
+	readonly authority: string
+}
+
+/** @throws TypeError for anything but scheme, name and port */
+export function originOf(origin: unknown): Origin {
+	const url = typeof origin === 'string' ? parsed(origin) : undefined
+	const scheme = url?.protocol === 'https:' ? 'https' : 'http'
+	// `href` of an origin is the origin and a slash; anything more is no origin.
+	if (url === undefined || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
+		throw new TypeError("origin must be scheme, name and port: 'https://api.example.com'")
+	return { scheme, authority: url.host }
+}
+
+function parsed(text: string): URL | undefined {
+	try {
+		return new URL(text)
+	} catch {
+		return undefined
+	}
 }

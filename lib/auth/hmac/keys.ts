@@ -1,8 +1,10 @@
-/** Keys of `HmacAuthenticator`: what a user declares, checked and made ready to sign with. */
+/** Keys of `HmacAuthenticator`, as programs declare them: checked, and compiled for `createHmac`. */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { isPlain } from '../../base/options.ts'
+import { isThenable } from '../../base/thenable.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { LONGEST_NAME } from '../../wire/signature/covered.ts'
-import { frozenCopy } from '../frozen-copy.ts'
+import { frozenCopy } from '../authenticator.ts'
 
 /**
  * At least 32 random bytes (RFC 2104 §3: shorter ones than the hash weaken it), or the same as base64 with its
@@ -12,7 +14,7 @@ export type HmacSecret = string | Uint8Array
 
 /** A key's secrets, and what is known of its user. */
 export interface HmacKey {
-	/** More than one while they are changed: whatever any of them has signed is good. */
+	/** Several during a key rotation: a signature by any of them is good. */
 	readonly secret: HmacSecret | readonly HmacSecret[]
 	/**
 	 * What the user has beside its id (`{ roles: ['editor'] }`), or another id than the key's. Each request gets a
@@ -21,7 +23,7 @@ export interface HmacKey {
 	readonly user?: Readonly<Record<string, unknown>>
 }
 
-/** The secret of a key; several while they are changed, each of which is good; or a secret with its user. */
+/** The secret of a key; several during a rotation; or secrets with their user. */
 export type DeclaredKey = HmacSecret | readonly HmacSecret[] | HmacKey
 
 /**
@@ -40,17 +42,17 @@ export interface CompiledKey {
 	readonly user: Readonly<Record<string, unknown>>
 }
 
-/** Answers at once where all keys are known. */
+/** Synchronous where all keys are declared. */
 export type KeyFinder = (keyid: string) => CompiledKey | undefined | Promise<CompiledKey | undefined>
 
 const SHORTEST = 32
-/** Characters of a name that are told as they are: base64 of 16 bytes has more. */
+/** Names up to this length are shown whole; base64 of 16 bytes is longer. */
 const LONGEST_SHOWN = 20
-/** What has an authenticator made for each request shall not have its keys read for each. */
+/** Compiled keys, cached so that an authenticator created per request does not parse them again. */
 const FINDERS = new WeakMap<object, KeyFinder>()
 /**
- * A decoy: an unknown key's signature is compared with one secret's, as that of a known key with one secret is. It need not
- * be secret, as whoever signs with it is refused all the same; workerd has no random bytes for what is being imported.
+ * A decoy, so that an unknown key takes as long as a known one with one secret. It need not be secret, as a signature by it
+ * is refused all the same; workerd has no random bytes while modules are loaded.
  */
 const NOBODYS: readonly KeyObject[] = [createSecretKey(Buffer.alloc(SHORTEST))]
 
@@ -70,8 +72,8 @@ export function finderOf(keys: HmacKeys): KeyFinder {
 }
 
 /**
- * Whether one of the key's secrets has signed the text. How long that takes depends on the text and on how many secrets
- * there are, of which an unknown key has one too; not on how much of the signature is right.
+ * Whether one of the key's secrets has signed the text. The time depends on the text and the number of secrets (one for an
+ * unknown key), not on how much of the signature is right.
  */
 export function isSignedBy(key: CompiledKey | undefined, text: string, signature: Uint8Array): boolean {
 	let isGood = false
@@ -86,13 +88,6 @@ function foundBy(find: FindKey, keyid: string): CompiledKey | undefined | Promis
 	const found = find(keyid)
 	if (!isThenable(found)) return found == null ? undefined : compiledKey(keyid, found)
 	return Promise.resolve(found).then((key) => (key == null ? undefined : compiledKey(keyid, key)))
-}
-
-/** A promise of another library, or a query that is run by `then`, is no `Promise`. */
-function isThenable(
-	found: Awaited<ReturnType<FindKey>> | PromiseLike<unknown>,
-): found is PromiseLike<DeclaredKey | null | undefined> {
-	return typeof found === 'object' && found !== null && 'then' in found && typeof found.then === 'function'
 }
 
 function compiledKeys(keys: object): ReadonlyMap<string, CompiledKey> {
@@ -113,10 +108,9 @@ function compiledKeys(keys: object): ReadonlyMap<string, CompiledKey> {
 	)
 }
 
-/** `{ __proto__: … }` sets a prototype instead of naming a key, which would be lost without a word. */
+/** `{ __proto__: … }` sets a prototype instead of naming a key, which would be lost silently. */
 function plain(keys: object): object {
-	const prototype: unknown = Object.getPrototypeOf(keys)
-	if (prototype === null || prototype === Object.prototype) return keys
+	if (isPlain(keys)) return keys
 	throw new TypeError('keys must be a plain object, a Map, or a function')
 }
 
@@ -136,15 +130,15 @@ function compiledKey(keyid: string, declared: unknown): CompiledKey {
 	return { secrets: secretsOf(keyid, secret), user: frozenCopy({ ...user }) }
 }
 
-/** A list, a Map or a Set has nothing that could be a user's. */
+/** Not a list, a Map or a Set: their items are no fields of a user. */
 function isUser(user: unknown): user is Readonly<Record<string, unknown>> {
 	if (typeof user !== 'object' || user === null || Symbol.iterator in user) return false
 	return !('id' in user) || typeof user.id === 'string'
 }
 
 /**
- * A name for an error, which ends in a log: one that is long may be a secret, written where its key's id belongs, and
- * only its beginning is told.
+ * A name for an error message, which ends up in a log. A long one may be a secret written where its key's id belongs, so
+ * only its beginning is shown.
  */
 function shown(name: string): string {
 	return JSON.stringify(name.length > LONGEST_SHOWN ? `${name.slice(0, 6)}…` : name)

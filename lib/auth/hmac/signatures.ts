@@ -1,18 +1,27 @@
-/** The signatures that a request carries: `Signature-Input` and `Signature` (RFC 9421 §4), label by label. */
+/**
+ * The signatures that a request carries, `Signature-Input` and `Signature` (RFC 9421 §4), label by label: read, checked
+ * for what they cover and their times, and their nonces used up. For `hmac-authenticator.ts`.
+ */
 
+import { hash } from 'node:crypto'
+import type { RestError } from '../../base/error.ts'
+import type { Seconds } from '../../base/time.ts'
+import { type Cache, CacheFull, cacheRefusal, isCallersOwn } from '../../cache/cache.ts'
+import { sharedKey } from '../../cache/shares.ts'
+import type { Request } from '../../request/request.ts'
 import { componentName } from '../../wire/signature/base.ts'
-import { LONGEST_NAME } from '../../wire/signature/covered.ts'
+import { LONGEST_NAME, TARGET, WHEN_SENT } from '../../wire/signature/covered.ts'
 import type { BareItem } from '../../wire/structured/bare-item.ts'
 import { type InnerList, isInnerList, type Member, parseDictionary } from '../../wire/structured/fields.ts'
 
-/** How many are looked at: each costs an HMAC, and proxies in between add one or two. */
+/** Most signatures checked: each costs an HMAC, and proxies add one or two. */
 const MOST = 4
 
-/** A signature as it was sent: nothing of it is known to be true. */
+/** A signature as sent, not verified. */
 export interface SentSignature {
-	/** What is covered, with the signature's parameters. */
+	/** The covered components, with the signature's parameters. */
 	readonly covered: InnerList
-	/** The names of what is covered as a whole: of one member of a field (`key`) the others could be changed. */
+	/** Names of components covered as a whole; with `key`, only one member of a field is covered. */
 	readonly names: readonly string[]
 	readonly bytes: Uint8Array
 	readonly keyid: string
@@ -40,7 +49,7 @@ export function labelled(input: string, signature: string): (readonly [Member, M
 	return pairs
 }
 
-/** @throws RangeError for what is no signature by HMAC, or lacks a parameter that is required */
+/** @throws RangeError unless it is an HMAC signature with all required parameters */
 export function readSignature([covered, signature]: readonly [Member, Member]): SentSignature {
 	if (!isInnerList(covered)) throw new RangeError('Signature-Input holds what is no list of components')
 	if (isInnerList(signature) || signature.value.type !== 'bytes')
@@ -49,7 +58,7 @@ export function readSignature([covered, signature]: readonly [Member, Member]): 
 	const algorithm = textOf(parameters.get('alg'), 'alg')
 	if (algorithm !== undefined && algorithm !== 'hmac-sha256')
 		throw new RangeError('alg is another than hmac-sha256')
-	// Nothing is made of it, but its type is the RFC's.
+	// Not used, but its type is the RFC's.
 	textOf(parameters.get('tag'), 'tag')
 	return {
 		covered,
@@ -73,7 +82,7 @@ function textOf(item: BareItem | undefined, name: string): string | undefined {
 	throw new RangeError(`${name} is no string`)
 }
 
-/** What is looked up, or kept: nobody is asked about a longer one. */
+/** A keyid or nonce, of bounded length: both are looked up or stored. */
 function nameOf(item: BareItem | undefined, name: string): string {
 	const text = required(textOf(item, name), name)
 	if (text !== '' && text.length <= LONGEST_NAME) return text
@@ -88,4 +97,98 @@ function secondsOf(item: BareItem | undefined, name: string): number | undefined
 function required<T>(value: T | undefined, name: string): T {
 	if (value === undefined) throw new RangeError(`the parameter ${name} is missing`)
 	return value
+}
+
+/** How far a client's clock may be ahead. */
+const AHEAD: Seconds = 60
+
+const LIST = '"@method" "@authority" "@path" "@query"'
+const HOW = ';created;alg="hmac-sha256"'
+
+/** Asks for signatures of requests without and with a body (RFC 9421 §5.1); a nonce can't be asked for there. */
+export const ACCEPT_SIGNATURE = `sig=(${LIST})${HOW}, sig-body=(${LIST} "content-type" "content-digest")${HOW}`
+
+/** Whether the body's digest must be checked: there is a body, or the signature covers a digest. */
+export function isDigestDue(request: Request, { names }: SentSignature): boolean {
+	return request.hasBody || names.includes('content-digest')
+}
+
+/** @throws RangeError that names what isn't covered */
+export function checkCovered(request: Request, { names }: SentSignature): void {
+	const require = (name: string): void => {
+		if (!names.includes(name)) throw new RangeError(`${name} is not covered`)
+	}
+	require('@method')
+	if (!names.includes('@target-uri')) TARGET.forEach(require)
+	if (request.hasBody) {
+		require('content-digest')
+		if (isSent(request, 'content-type')) require('content-type')
+	}
+	for (const name of WHEN_SENT) if (isSent(request, name)) require(name)
+}
+
+function isSent(request: Request, name: string): boolean {
+	return request.header(name) !== undefined
+}
+
+/** `now` and all times are seconds since 1970. @throws RangeError for a signature that isn't valid now */
+export function checkTimes({ created, expires }: SentSignature, now: number, windowSeconds: Seconds): void {
+	if (created > now + AHEAD) throw new RangeError(`created is more than ${AHEAD} s ahead of our clock`)
+	if (created < now - windowSeconds) throw new RangeError(`created is more than ${windowSeconds} s ago`)
+	if (expires !== undefined && expires < now) throw new RangeError('expires is over')
+}
+
+const TOO_MANY =
+	'Too many requests were signed with this key: wait until the signatures of earlier ones are no longer valid'
+
+/**
+ * Remembers a nonce for as long as its signature could be sent again, in the cache under
+ * `nonce:<keyid>:<SHA-256 of keyid and nonce>`. Answers false when it was used by another request.
+ *
+ * @throws RestError `unavailable` when it can't be remembered, as letting it pass would let a replay pass;
+ *   `too_many_requests` where this key has used up its share of the cache
+ */
+export function useNonce(
+	request: Request,
+	cache: Cache,
+	{ keyid, nonce, created }: SentSignature,
+	now: number,
+	windowSeconds: Seconds,
+): boolean | Promise<boolean> {
+	// The length keeps ("a", "bc") and ("ab", "c") apart.
+	const key = sharedKey('nonce', keyid, hash('sha256', `${keyid.length}:${keyid}${nonce}`, 'base64url'))
+	request.usedNonces ??= []
+	const before = request.usedNonces.find((one) => one.cache === cache && one.key === key)
+	if (before !== undefined) return before.isNew
+	const isNew = add(cache, key, created + windowSeconds + AHEAD - now, windowSeconds)
+	request.usedNonces.push({ cache, key, isNew })
+	return isNew
+}
+
+/** Synchronous where the cache is. */
+function add(
+	cache: Cache,
+	key: string,
+	ttlSeconds: Seconds,
+	windowSeconds: Seconds,
+): boolean | Promise<boolean> {
+	const refusal = (cause: unknown): RestError => cacheRefusal(explained(cause, windowSeconds), TOO_MANY)
+	try {
+		const added: unknown = cache.add(key, 1, ttlSeconds)
+		if (typeof added === 'boolean') return added
+		return Promise.resolve(added).then(
+			(answer) => answer === true,
+			(cause: unknown) => {
+				throw refusal(cause)
+			},
+		)
+	} catch (cause) {
+		throw refusal(cause)
+	}
+}
+
+function explained(cause: unknown, windowSeconds: Seconds): unknown {
+	if (!(cause instanceof CacheFull) || isCallersOwn(cause)) return cause
+	const need = `signed requests per second × ${windowSeconds + AHEAD} entries`
+	return new Error(`a nonce could not be remembered, as ${cause.message} (${need} are needed)`, { cause })
 }

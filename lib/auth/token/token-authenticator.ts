@@ -1,20 +1,21 @@
-/** `TokenAuthenticator`: bearer tokens (RFC 6750) and API keys, of which the server keeps digests alone. */
+/** `TokenAuthenticator`: bearer tokens (RFC 6750) and API keys, of which the server keeps only digests; how tokens are made. */
+
+import { createHash, randomBytes } from 'node:crypto'
 import { validateHeaderName } from 'node:http'
 import { RestError } from '../../base/error.ts'
+import { isPlain } from '../../base/options.ts'
 import { type Clock, timeOfDay } from '../../base/time.ts'
 import type { Request } from '../../request/request.ts'
 import type { Authenticator, User } from '../authenticator.ts'
-import { isPlain } from '../frozen-copy.ts'
-import { isToken, tokenDigest } from './token.ts'
 import { finderOf, type TokenUsers } from './token-users.ts'
 
-/** Whose tokens are good, and where they are sent. */
+/** Whose tokens are accepted, and where they are sent. */
 export interface TokenAuthenticatorOptions {
-	/** Users by the SHA-256 digests of their tokens. No default: without any nobody could be known. */
+	/** Users by the SHA-256 digests of their tokens. No default: without tokens every request would be refused. */
 	readonly tokens: TokenUsers
 	/** Header that holds the bare token, such as `X-Api-Key`. @default none: it is in `Authorization: Bearer <token>` */
 	readonly header?: string
-	/** What a 401 calls the place that is guarded: visible ASCII and spaces, without `"` and `\`. @default 'api' */
+	/** The realm named in a 401: visible ASCII and spaces, without `"` and `\`. @default 'api' */
 	readonly realm?: string
 	/** The time of day, in milliseconds since 1970. @default Date.now */
 	readonly clock?: Clock
@@ -26,7 +27,7 @@ const B64TOKEN = /^[\w.~+/-]+=*$/
 const REALM = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/
 
 /**
- * Knows users by a token that they send in a header; never in the URL, which ends up in logs and histories.
+ * Identifies users by a token in a header; never in the URL, which ends up in logs and histories.
  *
  *     const { token, digest } = newToken('acme_')   // the token is for the user; keep the digest
  *     new TokenAuthenticator({ tokens: { [digest]: { id: 'ada', roles: ['editor'] } } })
@@ -36,10 +37,10 @@ const REALM = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/
  *
  *     401 WWW-Authenticate: Bearer realm="api", error="invalid_token"
  *
- * The reason goes to the log, as a warning. An object or a Map is read here, once: give a function where tokens
- * come and go. Each request gets a user of its own.
+ * The reason goes to the log, as a warning. An object or a Map is read once, here: pass a function where tokens
+ * come and go. Each request gets its own copy of the user.
  *
- * @throws TypeError for options that there aren't, and for tokens that aren't hashed
+ * @throws TypeError for unknown options, and for tokens that aren't hashed
  */
 export class TokenAuthenticator implements Authenticator {
 	readonly challenge: Readonly<Record<string, string>>
@@ -70,33 +71,33 @@ export class TokenAuthenticator implements Authenticator {
 		if (found === undefined) throw this.#refusal('the token is not known')
 		if (found.ends <= this.#clock())
 			throw this.#refusal(`the token of user ${JSON.stringify(found.user.id)} has ended`)
-		// Of its own: what a method sets on it is no other request's.
+		// A copy: what a method sets on it is no other request's.
 		return isPlain(found.user) ? { ...found.user } : found.user
 	}
 
-	/** One for all reasons: which one it was would help to guess. It goes to the log, with nothing of the token. */
+	/** The same for all reasons, as the reason would help to guess; it goes to the log, without the token. */
 	#refusal(reason: string): RestError {
 		const cause = new Error(reason)
 		if (this.#header !== undefined) {
 			const message = `The key in ${this.#header} is not valid`
 			return new RestError('unauthorized', message, { headers: this.challenge, cause })
 		}
-		// Only here, where a token was sent: else no error is told (RFC 6750 §3.1).
+		// Only where a token was sent: else a challenge has no error (RFC 6750 §3.1).
 		const headers = { 'WWW-Authenticate': `${this.challenge['WWW-Authenticate']}, error="invalid_token"` }
 		return new RestError('unauthorized', 'The bearer token is not valid', { headers, cause })
 	}
 }
 
 /**
- * What follows the scheme, whose name has no case (RFC 9110 §11.1); `undefined` where all schemes are others,
- * and empty, which is no token, where another line stands beside it.
+ * What follows the scheme, whose name is case-insensitive (RFC 9110 §11.1); `undefined` where all lines have other
+ * schemes, and empty, which is no token, where there is another line beside it.
  */
 function bearerIn(lines: readonly string[]): string | undefined {
 	const values = lines.map((line) => /^bearer(?: +|$)(.*)$/i.exec(line)?.[1])
 	return values.every((value) => value === undefined) ? undefined : onlyOf(values)
 }
 
-/** node would take the first of several lines: a proxy in front may have checked another. */
+/** Node would take the first of several lines, but a proxy may have checked another. */
 function onlyOf(values: readonly (string | undefined)[]): string | undefined {
 	return values.length > 1 ? '' : values[0]
 }
@@ -120,8 +121,8 @@ function checkOptions(options: TokenAuthenticatorOptions): void {
 }
 
 /**
- * Headers that say something else: of the connection and the body, of what is asked for, of where a request comes from.
- * `Cookie` is sent by browsers for any page that asks them to.
+ * Headers with another meaning: for the connection, the body, the request or its origin. `Cookie` is sent by browsers for
+ * any page that makes them send a request.
  */
 const TAKEN =
 	/^(?:host|cookie|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|date|age|via|range|origin|referer|forwarded|from|prefer|pragma|cache-control|max-forwards|idempotency-key|last-event-id|user-agent|want-\S+|x-http-method-override|x-request-id|x-real-ip|traceparent|tracestate|signature(?:-\S+)?|proxy-\S+|content-\S+|accept(?:-\S+)?|if-\S+|sec-\S+|access-control-\S+|x-forwarded-\S+)$/i
@@ -136,4 +137,54 @@ function checkHeader(header: unknown): void {
 	}
 	if (TAKEN.test(header))
 		throw new TypeError(`header must not be ${header}, which has another meaning: take 'X-Api-Key'`)
+}
+
+/** A token, to be shown once to its user, and its digest, which the server keeps. */
+export interface NewToken {
+	/** The prefix and 43 characters of base64url: 256 random bits. */
+	readonly token: string
+	/** Its SHA-256 digest: 64 hex digits in lower case. */
+	readonly digest: string
+}
+
+/** Longest token, in characters: bounds what is hashed for an unknown sender. */
+export const LONGEST_TOKEN = 1_024
+
+/** Visible ASCII, which a header can carry unchanged. */
+const TOKEN_TEXT = /^[\x21-\x7e]+$/
+const PREFIX = /^[\w.~-]{0,32}$/
+
+/**
+ * Makes a token of 256 random bits. A prefix of your own (`acme_`) lets secret scanners find a token that was
+ * published by mistake, and says whose it is.
+ *
+ *     newToken('acme_')   // { token: 'acme_3q2-7w…', digest: '9f86d0…' }
+ *
+ * @throws TypeError for a prefix of anything but up to 32 letters, digits and `_ - . ~`
+ */
+export function newToken(prefix = ''): NewToken {
+	if (typeof prefix !== 'string' || !PREFIX.test(prefix)) {
+		throw new TypeError("the prefix of a token must be up to 32 letters, digits and _ - . ~: 'acme_'")
+	}
+	const token = `${prefix}${randomBytes(32).toString('base64url')}`
+	return { token, digest: tokenDigest(token) }
+}
+
+/**
+ * The SHA-256 digest of a token, as `TokenAuthenticator` looks it up: 64 hex digits in lower case. Unsalted and fast,
+ * which is safe for random tokens, but not for passwords.
+ *
+ * @throws TypeError for anything but 1 to 1,024 visible ASCII characters
+ */
+export function tokenDigest(token: string): string {
+	// `tokenDigest(process.env.TOKEN)` without that variable must not accept the token 'undefined'.
+	if (!isToken(token)) {
+		throw new TypeError('a token must be text of 1 to 1,024 visible ASCII characters, without spaces')
+	}
+	return createHash('sha256').update(token).digest('hex')
+}
+
+/** Whether a text can be a token, in whatever header. */
+export function isToken(text: unknown): text is string {
+	return typeof text === 'string' && text.length <= LONGEST_TOKEN && TOKEN_TEXT.test(text)
 }

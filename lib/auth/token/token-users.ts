@@ -1,28 +1,28 @@
-/** Who a token belongs to: what `TokenAuthenticator` is given, checked, as one function from digest to user. */
+/** The option `tokens` of `TokenAuthenticator`, checked, as one function from digest to user. */
 import { timingSafeEqual } from 'node:crypto'
+import { isPlain } from '../../base/options.ts'
 import type { Milliseconds } from '../../base/time.ts'
-import type { User } from '../authenticator.ts'
-import { frozenCopy, isPlain } from '../frozen-copy.ts'
+import { frozenCopy, type User } from '../authenticator.ts'
 
 /**
- * A user known by a token. Roles in it are `RoleAcl`'s; the rest is not looked at. Each request gets a copy of its own,
- * without `expires`, in which lists and objects are frozen; an instance of a class is passed on as it is.
+ * The user of a token. `RoleAcl` reads its roles; the rest is the program's. Each request gets its own copy, without
+ * `expires`, in which lists and objects are frozen; an instance of a class is passed on as it is.
  */
 export interface TokenUser extends User {
-	/** From when on the token is refused: a Date, or a text like `2027-01-31` (UTC) or `2027-01-31T12:00:00Z`. @default never */
+	/** When the token ends: a Date, or a text like `2027-01-31` (UTC) or `2027-01-31T12:00:00Z`. @default never */
 	readonly expires?: Date | string | null
 }
 
 /**
  * Users by the digests of their tokens: an object, a Map, or a function that looks a digest up (64 hex digits in
- * lower case) and answers null or undefined for one it doesn't know. A user may have several tokens.
+ * lower case) and answers null or undefined for an unknown one. A user may have several tokens.
  */
 export type TokenUsers =
 	| Readonly<Record<string, TokenUser>>
 	| ReadonlyMap<string, TokenUser>
 	| ((digest: string) => TokenUser | null | undefined | PromiseLike<TokenUser | null | undefined>)
 
-/** A user as a request gets it, but for the outermost object; and when the token ends: milliseconds since 1970. */
+/** A user, whose outermost object each request copies, and when the token ends: milliseconds since 1970. */
 export interface Found {
 	readonly user: User
 	readonly ends: Milliseconds
@@ -32,17 +32,17 @@ type Find = (digest: string) => Found | undefined | Promise<Found | undefined>
 
 interface Known {
 	readonly bytes: Buffer
-	/** `undefined` of the decoy. */
+	/** `undefined` for the decoy. */
 	readonly found: Found | undefined
 }
 
 const DIGEST = /^[0-9a-f]{64}$/
-/** What a digest that is unknown is compared with, so that it takes the path of a known one. */
+/** An unknown digest is compared with it, so that it takes the path of a known one. */
 const DECOY: Known = { bytes: Buffer.alloc(32), found: undefined }
-/** With the zone where there is a time: without one it would be that of the machine. */
+/** A time needs a zone: without one it would be the machine's. */
 const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
 
-/** @throws TypeError for what is no digest or no user; its message never holds what stands for a digest */
+/** @throws TypeError for a malformed digest or user; its message never shows the key, which may be a token */
 export function finderOf(tokens: TokenUsers): Find {
 	if (typeof tokens !== 'function') return finderIn(knownIn(tokens))
 	return async (digest) => {
@@ -52,8 +52,8 @@ export function finderOf(tokens: TokenUsers): Find {
 }
 
 /**
- * The time of a Map's lookup may tell of digests, and which digest a guess has can't be steered; what decides
- * is then compared in constant time.
+ * The time of a Map lookup may leak something of the digests, but an attacker can't choose the digest of a guess; the
+ * comparison that decides takes constant time.
  */
 function finderIn(known: ReadonlyMap<string, Known>): Find {
 	return (digest) => {
@@ -69,7 +69,7 @@ function knownIn(tokens: unknown): Map<string, Known> {
 		if (!isUser(user)) throw new TypeError(`${entry} must be a user, { id: '…' }, under the token's digest`)
 		const owner = `${entry} (user ${JSON.stringify(user.id)})`
 		const digest = typeof key === 'string' ? key.toLowerCase() : ''
-		// What stands there may be a token: it must not get into a log.
+		// Not shown: it may be a token, which must not get into a log.
 		if (!DIGEST.test(digest)) {
 			throw new TypeError(
 				`${owner} is under a key that is no SHA-256 digest, 64 hex digits: tokens are kept hashed, so write tokenDigest(token), or what printf %s "$TOKEN" | sha256sum prints`,
@@ -82,7 +82,7 @@ function knownIn(tokens: unknown): Map<string, Known> {
 	return known
 }
 
-/** What is no user is passed on, and refused where all answers are. */
+/** What is no user is passed on, and refused where every authenticator's answer is checked. */
 function foundOf(user: TokenUser): Found {
 	const ends = endOf(user)
 	if (!isPlain(user)) return { user, ends }
@@ -111,7 +111,7 @@ function endOf({ id, expires }: TokenUser): Milliseconds {
 	)
 }
 
-/** NaN for what is none; also for the 31st of February, of which `Date.parse` makes the 3rd of March. */
+/** NaN for what is no moment; also for 31 February, which `Date.parse` turns into 3 March. */
 function momentOf(text: unknown): Milliseconds {
 	if (typeof text !== 'string' || !MOMENT.test(text)) return Number.NaN
 	const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number)

@@ -1,7 +1,5 @@
 /** What a handler declares about its methods, checked at mount: access, rate limits, specs, streaming, docs. */
-
-import type { Acl } from '../../auth/acl.ts'
-import type { Authenticator } from '../../auth/authenticator.ts'
+import type { Acl, Authenticator } from '../../auth/authenticator.ts'
 import { entriesOf, nearest } from '../../base/options.ts'
 import type { AccessRule, StreamingLimits } from '../../exchange/action.ts'
 import type { MethodDocs } from '../../exchange/declarations.ts'

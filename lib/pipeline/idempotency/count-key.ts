@@ -4,8 +4,8 @@ import { RestError } from '../../base/error.ts'
 import type { Seconds } from '../../base/time.ts'
 import type { Cache } from '../../cache/cache.ts'
 import { sharedKey } from '../../cache/shares.ts'
-import type { Level } from '../../limits/count.ts'
 import type { Caller } from '../../limits/rate-limit.ts'
+import type { Level } from '../../limits/windows.ts'
 
 const DAY: Seconds = 86_400
 /** New keys that one user may use in that time: they are never evicted, and room is shared by all. */

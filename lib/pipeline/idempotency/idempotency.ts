@@ -2,13 +2,10 @@
  * Runs a request with an `Idempotency-Key` once: whoever repeats it is given the answer of the first time
  * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access have been checked before, for each.
  */
-
 import { RestError } from '../../base/error.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/time.ts'
-import { CacheFull } from '../../cache/cache.ts'
-import { cacheRefusal } from '../../cache/refusal.ts'
+import { bestEffort, CacheFull, cacheRefusal } from '../../cache/cache.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
-import { inform } from '../../limits/inform.ts'
 import { type Caller, callerOf } from '../../limits/rate-limit.ts'
 import { checkStatus, headerLine } from '../../reply/head.ts'
 import { ownLines } from '../../reply/own-lines.ts'
@@ -138,7 +135,7 @@ function besideOf(cacheKey: string): string {
 
 /** A mark that can't be taken back ends by itself. */
 function forget({ app }: Exchange, cacheKey: string): Promise<void> {
-	return inform(async () => void (await app.cache.delete(cacheKey)))
+	return bestEffort(async () => void (await app.cache.delete(cacheKey)))
 }
 
 /**

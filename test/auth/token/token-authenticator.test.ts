@@ -1,9 +1,10 @@
 /** `TokenAuthenticator`: whom a token lets in, how every other is refused, and which declarations are. */
 import * as assert from 'uvu/assert'
-import { newToken, tokenDigest } from '../../../lib/auth/token/token.ts'
 import {
+	newToken,
 	TokenAuthenticator,
 	type TokenAuthenticatorOptions,
+	tokenDigest,
 } from '../../../lib/auth/token/token-authenticator.ts'
 import type { TokenUser, TokenUsers } from '../../../lib/auth/token/token-users.ts'
 import { RestHandler, RoleAcl } from '../../../lib/index.ts'

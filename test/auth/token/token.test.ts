@@ -1,6 +1,6 @@
 /** Tokens: what a new one is, and the digest of one. */
 import * as assert from 'uvu/assert'
-import { newToken, tokenDigest } from '../../../lib/auth/token/token.ts'
+import { newToken, tokenDigest } from '../../../lib/auth/token/token-authenticator.ts'
 import { describe } from '../../helpers/describe.ts'
 
 describe('newToken', (test) => {

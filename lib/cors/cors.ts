@@ -1,22 +1,25 @@
-/** Pages of which other origins may use the API: the option `cors` of `createServer`. */
+/**
+ * CORS (Fetch standard): the option `cors` of `createServer`, checked, and made once into the header lines for each origin.
+ * `server/options.ts` compiles it; `pipeline/preflight.ts` and `reply/headers.ts` ask it for lines. It calls nothing.
+ */
+
 import type { Logger } from '../base/logger.ts'
 import { entriesOf, nearest } from '../base/options.ts'
 import type { Seconds } from '../base/time.ts'
-import { type Cors, type CorsRules, corsOf, isOrigin } from './policy.ts'
 
-/** The option `cors`: which pages of other origins may read answers, and what of them. */
+/** The option `cors`: which other origins' pages may read replies, and which headers. */
 export interface CorsOptions {
 	/**
-	 * The origins whose pages may read answers: a list, each as browsers send it, `'https://app.example.com'`; `'*'`
-	 * for all, without `credentials`; or a function that is told one and answers at once whether it may. It must
-	 * answer alike for the same origin, and is called more than once a request.
+	 * The origins whose pages may read replies: a list, each as browsers send it, `'https://app.example.com'`; `'*'`
+	 * for all, without `credentials`; or a synchronous function that answers whether an origin may. It must give the
+	 * same answer for the same origin, and is called more than once a request.
 	 */
 	readonly origins: '*' | readonly string[] | ((origin: string) => boolean)
-	/** Whether browsers may send what they keep for the API: cookies, client certificates. @default false */
+	/** Whether browsers may send credentials: cookies, client certificates. @default false */
 	readonly credentials?: boolean
-	/** For how long browsers may keep what a preflight was answered, 0 to 86_400; most keep it for 2 h at most. @default 600 */
+	/** How long browsers may cache a preflight's reply, 0 to 86_400; most keep it for at most 2 h. @default 600 */
 	readonly maxAge?: Seconds
-	/** Names of headers that scripts may read, beside those that answers of the library have. @default none */
+	/** Headers that scripts may read, in addition to the library's own. @default none */
 	readonly exposedHeaders?: readonly string[]
 }
 
@@ -30,7 +33,7 @@ const EXAMPLE = "{ origins: ['https://app.example.com'] }"
 const DAY: Seconds = 86_400
 const TOKEN = /^[!#$%&'*+.^`|~\w-]+$/
 
-/** What answers have by themselves, beyond what every script may read (Fetch standard, "CORS-safelisted response-header name"). */
+/** The library's own headers that aren't CORS-safelisted (Fetch standard, "CORS-safelisted response-header name"). */
 const EXPOSED: readonly string[] = [
 	...['Accept-Signature', 'Allow', 'Deprecation', 'ETag', 'Idempotent-Replayed', 'Link', 'Location'],
 	...['RateLimit', 'RateLimit-Policy', 'Retry-After', 'Sunset', 'WWW-Authenticate', 'X-Total-Count'],
@@ -40,7 +43,7 @@ const EXPOSED: readonly string[] = [
  * The policy; `undefined` where there is none.
  *
  * @param requestId the header in which ids go out
- * @throws TypeError for what isn't known or means nothing, RangeError for a time out of bounds
+ * @throws TypeError for an unknown option or a wrong value, RangeError for a time out of bounds
  */
 export function corsPolicy(
 	options: unknown,
@@ -50,7 +53,7 @@ export function corsPolicy(
 	if (options === undefined) return undefined
 	const rules = rulesOf(options, requestId)
 	return corsOf(rules, (err) => {
-		// Answers are made of what it says: a logger that fails may not leave a request without one.
+		// Called while a reply is made: a failing logger must not leave the request without one.
 		try {
 			logger.error({ err }, 'cors.origins failed: the origin was refused')
 		} catch {}
@@ -80,7 +83,7 @@ function rulesOf(options: unknown, requestId: string | undefined): CorsRules {
 
 function originsOf(origins: unknown): CorsRules['origins'] {
 	if (origins === '*') return origins
-	// What it answers is looked at when it is called.
+	// What it answers is checked when it is called.
 	if (typeof origins === 'function') return origins as (origin: string) => boolean
 	if (!Array.isArray(origins) || origins.length === 0) {
 		throw new TypeError(
@@ -90,7 +93,7 @@ function originsOf(origins: unknown): CorsRules['origins'] {
 	return origins.map((origin: unknown, at) => originAt(`cors.origins[${at}]`, origin))
 }
 
-/** It is compared as text: what no browser would send so would let nobody in. */
+/** Origins are compared as text: one that no browser sends in this form would match nothing. */
 function originAt(what: string, origin: unknown): string {
 	if (origin === 'null') {
 		throw new TypeError(
@@ -107,7 +110,7 @@ function originAt(what: string, origin: unknown): string {
 		)
 	}
 	const exact = URL.canParse(origin) ? new URL(origin).origin : 'null'
-	// Of schemes that aren't the web's (capacitor://localhost), URL knows no origin.
+	// URL gives no origin for other schemes (capacitor://localhost).
 	const isWeb = /^https?:/i.test(origin)
 	if (isWeb ? exact === origin : isOrigin(origin)) return origin
 	const meant = exact === 'null' ? '' : `: write ${JSON.stringify(exact)}`
@@ -122,7 +125,7 @@ function secondsOf(maxAge: unknown): Seconds {
 	throw typeof maxAge === 'number' ? new RangeError(message) : new TypeError(message)
 }
 
-/** The library's own, then the user's; each once. */
+/** The library's headers, then the user's; each once. */
 function exposedOf(headers: unknown, requestId: string | undefined): string[] {
 	if (!Array.isArray(headers))
 		throw new TypeError(
@@ -132,7 +135,7 @@ function exposedOf(headers: unknown, requestId: string | undefined): string[] {
 	for (const name of [...EXPOSED, ...(requestId === undefined ? [] : [requestId])])
 		names.set(name.toLowerCase(), name)
 	headers.forEach((name: unknown, at) => {
-		// `*` would be taken for a header of that name wherever credentials are sent.
+		// With credentials, `*` means a header of that name.
 		if (typeof name !== 'string' || !TOKEN.test(name) || name === '*')
 			throw new TypeError(
 				`cors.exposedHeaders[${at}] must be a header's name: 'X-Version', got ${shown(name)}`,
@@ -150,4 +153,95 @@ function foundOf(value: unknown): string {
 	if (typeof value === 'number' || typeof value === 'boolean' || value === undefined) return String(value)
 	if (value instanceof RegExp) return `the pattern ${value}`
 	return Array.isArray(value) ? 'an array' : `a ${typeof value}`
+}
+
+/** The options, checked and complete. */
+export interface CorsRules {
+	readonly origins: '*' | readonly string[] | ((origin: string) => boolean)
+	readonly credentials: boolean
+	readonly maxAgeSeconds: Seconds
+	/** Names of the headers that scripts may read. */
+	readonly exposed: readonly string[]
+}
+
+/** What replies to one origin have. */
+export interface OriginLines {
+	/** Whether that origin's scripts may read them. */
+	readonly isAllowed: boolean
+	/** Names and values in turn. */
+	readonly lines: readonly string[]
+}
+
+export interface Cors {
+	/** `Access-Control-Max-Age`, as text. */
+	readonly maxAge: string
+	/** The lines for an `Origin` as it was sent. */
+	forOrigin(origin: string | undefined): OriginLines
+	/** Whether an origin is allowed by name, and not by `*`. */
+	isNamed(origin: string | undefined): boolean
+}
+
+/** A serialized origin: no path, no user name, no list, and not `null`, which every sandboxed frame sends. */
+const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#@\\,\s\x00-\x1f\x7f-\uffff]+$/
+
+/** Whether a text is a scheme with a host, as browsers send it; `new URL(text)` doesn't throw then. */
+export function isOrigin(text: string): boolean {
+	return ORIGIN.test(text) && URL.canParse(text)
+}
+
+/**
+ * The policy for rules.
+ *
+ * @param failed called with what the user's function throws; the origin is refused
+ */
+export function corsOf(rules: CorsRules, failed: (error: unknown) => void): Cors {
+	const { origins, credentials } = rules
+	const shared = [
+		...(credentials ? ['Access-Control-Allow-Credentials', 'true'] : []),
+		...['Access-Control-Expose-Headers', rules.exposed.join(', ')],
+	]
+	const linesOf = (origin: string): string[] => ['Access-Control-Allow-Origin', origin, ...shared]
+	const maxAge = String(rules.maxAgeSeconds)
+	if (origins === '*') {
+		// Also for requests without an Origin: the reply is the same for all, and caches keep it.
+		const all = { isAllowed: true, lines: linesOf('*') }
+		return { maxAge, forOrigin: () => all, isNamed: () => false }
+	}
+	// `Vary` is on every reply, refusals too, or a cache would give one site's to another.
+	const refused: OriginLines = { isAllowed: false, lines: ['Vary', 'Origin'] }
+	const allowed = (origin: string): OriginLines => {
+		return { isAllowed: true, lines: [...linesOf(origin), ...refused.lines] }
+	}
+	if (typeof origins !== 'function') {
+		const known = new Map(origins.map((origin) => [origin, allowed(origin)]))
+		return {
+			maxAge,
+			forOrigin: (origin) => known.get(origin ?? '') ?? refused,
+			isNamed: (origin) => known.has(origin ?? ''),
+		}
+	}
+	const isNamed = (origin: string | undefined): boolean =>
+		origin !== undefined && isOrigin(origin) && isTrue(origins, origin, failed)
+	return {
+		maxAge,
+		forOrigin: (origin) => (origin !== undefined && isNamed(origin) ? allowed(origin) : refused),
+		isNamed,
+	}
+}
+
+/** Only `true` allows: a promise, as of an async function, would be truthy for every origin. */
+function isTrue(
+	allows: (origin: string) => unknown,
+	origin: string,
+	failed: (error: unknown) => void,
+): boolean {
+	try {
+		const answer = allows(origin)
+		if (typeof answer === 'boolean') return answer
+		if (answer instanceof Promise) answer.catch(() => {})
+		throw new TypeError('cors.origins must answer true or false, at once')
+	} catch (error) {
+		failed(error)
+		return false
+	}
 }

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { frozenCopy, isPlain } from '../../lib/auth/frozen-copy.ts'
+import { frozenCopy } from '../../lib/auth/authenticator.ts'
+import { isPlain } from '../../lib/base/options.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('frozenCopy', (test) => {

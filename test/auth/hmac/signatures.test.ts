@@ -1,7 +1,6 @@
 /** What one request has used up, and where: asked of `useNonce` itself, as few programs ask in all these ways. */
 import * as assert from 'uvu/assert'
-import { useNonce } from '../../../lib/auth/hmac/nonces.ts'
-import type { SentSignature } from '../../../lib/auth/hmac/signatures.ts'
+import { type SentSignature, useNonce } from '../../../lib/auth/hmac/signatures.ts'
 import { type Cache, MemoryCache } from '../../../lib/index.ts'
 import type { Request } from '../../../lib/request/request.ts'
 import { describe } from '../../helpers/describe.ts'
