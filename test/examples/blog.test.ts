@@ -17,7 +17,6 @@ import { freePorts, ROOT, type Running, run, start, typescript, untilPrinted } f
 import { assertPrints } from '../helpers/session.ts'
 
 const FILE = 'examples/blog/main.ts'
-const BLOG = typescript(FILE)
 const BUNDLED = await bundled(`${ROOT}/${FILE}`)
 /** For as long as the test runs. */
 const NAME = `verbena_blog_${process.pid}`
@@ -115,14 +114,14 @@ if ((await driversHere()).includes('pg')) makers.push(['PostgreSQL', postgresPla
 if (await mariadbIsHere()) makers.push(['MariaDB', mariadbPlace])
 
 for (const [name, make] of makers) {
-	const program = name === 'SQLite' ? BLOG : BUNDLED
 	describe(`examples/blog on ${name}`, (test) => {
 		let place: Place
 		let blog: Blog
 
 		test.before(async () => {
 			place = await make()
-			blog = await startBlog(place.url, program)
+			// As `npm start` does, once.
+			blog = await startBlog(place.url, name === 'SQLite' ? typescript(FILE) : BUNDLED)
 		})
 
 		test.after(async () => {
@@ -209,7 +208,7 @@ It is kept in ${place.said}
 
 		test('keeps what was written, also when it is killed, and is not filled again', async () => {
 			await end(blog, 'SIGKILL')
-			blog = await startBlog(place.url, program)
+			blog = await startBlog(place.url, BUNDLED)
 			assert.match(await blog.ask(`${blog.api}/articles/235`), '"title":"Sage"')
 			assert.match(await blog.ask(`${blog.api}/comments?articleId=235`), '"text":"Nice"')
 			assert.is(

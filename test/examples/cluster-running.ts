@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import pg from 'pg'
 import { forget, openClient } from '../cache/redis/servers.ts'
+import { bundled } from '../helpers/bundled.ts'
 import { SERVER } from '../helpers/postgres.ts'
-import { freePorts, ROOT, type Running, start, typescript, untilPrinted } from '../helpers/program.ts'
+import { freePorts, ROOT, type Running, start, untilPrinted } from '../helpers/program.ts'
 import { REDIS_PORT } from '../helpers/redis.ts'
 import type { Findings } from './cluster-load.ts'
 
@@ -117,7 +118,7 @@ export async function untilSaid(
 
 /** Starts a load; resolves when each of its lanes was served. */
 export async function loadOn({ port, token, loads }: Cluster, lanes: number): Promise<Load> {
-	const args = typescript(`${ROOT}/test/examples/cluster-load.ts`, String(port), token, String(lanes))
+	const args = await bundled(`${ROOT}/test/examples/cluster-load.ts`, String(port), token, String(lanes))
 	const { child, ended, output } = start({ args })
 	loads.push(child)
 	const early = ended.then((code) => {

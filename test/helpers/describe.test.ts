@@ -3,8 +3,9 @@
  * nobody has listened to fails one test: by itself it ends the process, and with it all others.
  */
 import * as assert from 'uvu/assert'
+import { bundled } from './bundled.ts'
 import { describe } from './describe.ts'
-import { ROOT, run, typescript } from './program.ts'
+import { ROOT, run } from './program.ts'
 
 describe('describe', (test) => {
 	const table: [hooks: string[], code: number, said: RegExp][] = [
@@ -23,7 +24,7 @@ describe('describe', (test) => {
 	for (const [hooks, code, said] of table) {
 		test(`ends with ${code} where this fails: ${hooks.join(' and ') || 'none'}`, async () => {
 			const ended = await run({
-				args: typescript(`${ROOT}/test/helpers/broken-suite.ts`, ...hooks),
+				args: await bundled(`${ROOT}/test/helpers/broken-suite.ts`, ...hooks),
 				env: { VERBENA_TEST_LIMIT: '1000' },
 			})
 			const output = ended.output.replaceAll(/\x1b\[\d+m/g, '')

@@ -3,9 +3,11 @@
  * others what they print. `…` stands for whatever is left out, within a line or for whole lines. Commands are
  * lines of curl, and `npx tsx <file> …`; behind that, `| sh` sends the line of curl that it prints.
  */
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { bundled } from './bundled.ts'
 import { curl, wordsOf } from './curl.ts'
-import { run, typescript } from './program.ts'
+import { run } from './program.ts'
 
 /** A command, and what it is said to print. */
 export interface Command {
@@ -35,7 +37,7 @@ async function printedBy(line: string, directory: string): Promise<string> {
 	const [, command, isSent] = /^npx tsx (.*?)( \| sh)?$/.exec(line) ?? []
 	if (command === undefined) return curl(line, directory)
 	const [file = '', ...args] = wordsOf(command)
-	const { output } = await run({ args: typescript(file, ...args), cwd: directory })
+	const { output } = await run({ args: await bundled(join(directory, file), ...args), cwd: directory })
 	return isSent === undefined ? output : curl(output.trim(), directory)
 }
 

@@ -8,9 +8,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import * as assert from 'uvu/assert'
 import { createServer, type ListenPath, RestHandler, type Server, type TrustProxy } from '../../lib/index.ts'
+import { bundled } from '../helpers/bundled.ts'
 import { describe } from '../helpers/describe.ts'
 import { Log, listening } from '../helpers/listening.ts'
-import { ROOT, typescript } from '../helpers/program.ts'
+import { ROOT } from '../helpers/program.ts'
 import { ask, requestText } from '../helpers/raw.ts'
 
 class Site extends RestHandler {
@@ -63,7 +64,8 @@ async function handedOver(
 	use: (printed: unknown) => Promise<void>,
 	...trusted: readonly string[]
 ): Promise<void> {
-	const args = ['-e', PARENT, JSON.stringify(at), ...typescript('test/server/listen-fd.ts'), ...trusted]
+	const program = await bundled(`${ROOT}/test/server/listen-fd.ts`, ...trusted)
+	const args = ['-e', PARENT, JSON.stringify(at), ...program]
 	const parent = spawn(process.execPath, args, {
 		cwd: ROOT,
 		stdio: ['pipe', 'pipe', 'inherit'],

@@ -2,8 +2,9 @@
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
+import { bundled } from '../../helpers/bundled.ts'
 import { describe } from '../../helpers/describe.ts'
-import { ROOT, type Running, start, typescript } from '../../helpers/program.ts'
+import { ROOT, type Running, start } from '../../helpers/program.ts'
 import { RawClient, requestText } from '../../helpers/raw.ts'
 
 /** Many more than are handed over at once. */
@@ -65,7 +66,7 @@ async function ofOneWorker(port: number): Promise<[Connected, Connected]> {
 
 /** Runs the program; `use` is given its port and the pids of its workers. */
 async function running(use: (program: Running, found: readonly number[]) => Promise<void>): Promise<void> {
-	const program = start({ args: typescript(`${ROOT}/test/behaviour/processes/cluster-program.ts`) })
+	const program = start({ args: await bundled(`${ROOT}/test/behaviour/processes/cluster-program.ts`) })
 	const { child, ended, output } = program
 	try {
 		const [found] = await Promise.race([once(child, 'message'), ended.then(() => [])])
