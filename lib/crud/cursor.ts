@@ -5,7 +5,7 @@
 import type { RestError } from '../base/error.ts'
 import type { Condition, Field, FieldType, Order, Value } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
-import type { FieldMap } from './plan.ts'
+import type { FieldMap } from './fields.ts'
 import { badQuery } from './refusal.ts'
 import { operandFromJson } from './value-from-json.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Condition } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
-import type { CrudField } from './field.ts'
+import type { CrudField, FieldMap } from './fields.ts'
 import {
 	allOf,
 	checkCount,
@@ -13,7 +13,7 @@ import {
 	operatorOf,
 	takesList,
 } from './operator.ts'
-import type { CrudPlan, FieldMap } from './plan.ts'
+import type { CrudPlan } from './plan.ts'
 import { badQuery, badValue, unknownName } from './refusal.ts'
 import { operandFromJson } from './value-from-json.ts'
 import type { Given } from './value-from-text.ts'

@@ -2,8 +2,8 @@
 import type { JsonSchema } from '../validate/schema/json-schema.ts'
 import type { ParameterShape } from '../validate/schema/shape.ts'
 import { PARAMETERS } from '../wire/list.ts'
-import type { CrudField } from './field.ts'
 import { operandSchema } from './field-schema.ts'
+import type { CrudField } from './fields.ts'
 import { type Operator, operandField, operatorsOf, takesList } from './operator.ts'
 import type { CrudPlan } from './plan.ts'
 

@@ -2,9 +2,9 @@
 
 import type { ListQuery, Order, Selection } from '../models/model.ts'
 import { cursorCount, cursorValues, stampOf } from './cursor.ts'
-import type { CrudField } from './field.ts'
+import type { CrudField, FieldMap } from './fields.ts'
 import { allOf } from './operator.ts'
-import type { CrudPlan, FieldMap } from './plan.ts'
+import type { CrudPlan } from './plan.ts'
 import type { QueryParams } from './query-params.ts'
 import { badQuery, unknownName } from './refusal.ts'
 

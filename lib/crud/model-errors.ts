@@ -1,12 +1,12 @@
 /** What a model refuses, as what a client is told: of fields that it may write, and of nothing else. */
 import { RestError } from '../base/error.ts'
 import { DEFAULT } from '../models/model.ts'
-import { GoneField, ModelError } from '../models/model-error.ts'
+import { GoneField, ModelError, type RaisedError } from '../models/model-error.ts'
 import { invalid } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
-import { shownMessage } from './database-messages.ts'
-import type { CrudOperation } from './options.ts'
-import type { CrudPlan, FieldMap } from './plan.ts'
+import type { FieldMap } from './fields.ts'
+import type { CrudOperation, MessageMap } from './options.ts'
+import type { CrudPlan } from './plan.ts'
 import { EVERYTHING, type Scope } from './scope.ts'
 
 /** Asked again sooner, whoever is busy would only be busier. */
@@ -99,6 +99,12 @@ export function restErrorOf(
 		default:
 			return unstorable(named(error, plan, written), plan, operation, message)
 	}
+}
+
+/** What a client is told of an error that a rule of the database raised; `undefined` for nothing. */
+function shownMessage(messages: MessageMap, raised: RaisedError | undefined): string | undefined {
+	const words = raised && messages.get(raised.code)
+	return words === true ? raised?.message : words
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The operators by which a field is compared, as conditions. Used by `field[op]=value` and by `filter` alike. */
 
 import type { Condition, Field } from '../models/model.ts'
-import type { CrudField } from './field.ts'
+import type { CrudField } from './fields.ts'
 import { badQuery, unknownName } from './refusal.ts'
 import type { Given } from './value-from-text.ts'
 

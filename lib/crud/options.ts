@@ -1,9 +1,19 @@
-/** What a `CrudHandler` is told beside its model. Everything is closed until it is named here. */
+/** The options of a `CrudHandler`, and their readers. Everything is closed until it is named here. */
+import {
+	entriesOf,
+	nearest,
+	optional,
+	or,
+	type Reader,
+	type Readers,
+	such,
+	text,
+	wholeNumber,
+} from '../base/options.ts'
 import type { Bytes } from '../base/time.ts'
+import { LARGEST_PAGE } from '../models/model-error.ts'
 import type { StandardSchemaV1 } from '../validate/standard-schema.ts'
 import type { Rule } from '../validate/validator.ts'
-import type { DatabaseMessages } from './database-messages.ts'
-import type { Columns } from './field.ts'
 
 /** What can be done with records; the keys of `access` too. */
 export type CrudOperation = 'list' | 'read' | 'create' | 'update' | 'replace' | 'remove'
@@ -14,6 +24,19 @@ export const OPERATIONS: readonly CrudOperation[] = ['list', 'read', 'create', '
 export interface CrudRules {
 	readonly [field: string]: readonly Rule[] | StandardSchemaV1
 }
+
+/** Clients' names for columns: each new name with its column, or `created_at` → `createdAt` for all. */
+export type Columns = 'camelCase' | Readonly<Record<string, string>>
+
+/**
+ * Codes whose own text is shown, or for each code `true` for its own text, or the words to send instead. A code is a
+ * SQLSTATE (`P0001` of PostgreSQL's `raise exception`, `45000` of MariaDB's and MySQL's `signal`), or SQLite's
+ * `SQLITE_CONSTRAINT_TRIGGER`.
+ */
+export type DatabaseMessages = readonly string[] | { readonly [code: string]: true | string }
+
+/** The words for each code; `true` for the database's own. */
+export type MessageMap = ReadonlyMap<string, true | string>
 
 /** Fields are named as clients know them: by the new names where `columns` gives some. */
 export interface CrudOptions {
@@ -71,4 +94,68 @@ export interface CrudOptions {
 	 * keeps two people from overwriting each other. @default none
 	 */
 	readonly version?: string
+}
+
+const names: Reader<readonly string[]> = such('an array of names', isNames)
+
+/** What `optionsOf` checks; what depends on the model is checked in `plan.ts`, and `rules` when a handler is mounted. */
+export const READERS = {
+	visible: such<'all' | readonly string[]>(
+		"an array of names, or 'all'",
+		(value) => value === 'all' || isNames(value),
+	),
+	updatable: or(names, []),
+	creatable: optional(names),
+	filterable: optional(names),
+	sortable: optional(names),
+	searchable: or(names, []),
+	allow: or(operations, ['list', 'read']),
+	rules: (_where, rules) => rules,
+	columns: optional(columns),
+	limit: or(wholeNumber({ from: 1 }), 25),
+	maxLimit: or(wholeNumber({ from: 1 }), 100),
+	maxPageBytes: or(wholeNumber({ from: 1, to: LARGEST_PAGE }), 8_388_608),
+	maxTextTerms: or(wholeNumber({ from: 1, to: 100 }), 10),
+	maxIn: or(wholeNumber({ from: 1, to: 10_000 }), 100),
+	ignoreQuery: or(names, []),
+	databaseMessages: or(databaseMessages, new Map()),
+	version: optional(text),
+} satisfies Readers<CrudOptions>
+
+function isNames(value: unknown): boolean {
+	return Array.isArray(value) && value.every((name) => typeof name === 'string')
+}
+
+function operations(where: string, value: unknown): readonly CrudOperation[] {
+	return names(where, value).map((name) => {
+		const operation = OPERATIONS.find((one) => one === name)
+		if (operation !== undefined) return operation
+		throw new TypeError(`${where}: there is no operation ${name}${nearest(name, OPERATIONS)}`)
+	})
+}
+
+function columns(where: string, value: unknown): Columns {
+	if (value === 'camelCase') return value
+	const entries = entriesOf(where, value, "{ createdAt: 'created_at' }, or 'camelCase'")
+	return Object.fromEntries(entries.map(([name, column]) => [name, text(`${where}.${name}`, column)]))
+}
+
+const SQLSTATE = /^(?:[0-9A-Z]{5}|SQLITE_CONSTRAINT_TRIGGER)$/
+
+function databaseMessages(where: string, value: unknown): MessageMap {
+	const entries = Array.isArray(value)
+		? value.map((code: unknown): [unknown, unknown] => [code, true])
+		: entriesOf(where, value, '{ P0001: true }, or an array of codes')
+	return new Map(
+		entries.map(([code, words]) => {
+			if (typeof code !== 'string' || !SQLSTATE.test(code))
+				throw new TypeError(
+					`${where}: ${JSON.stringify(code)} is no SQLSTATE, which has five digits or capital letters: 'P0001', '45000'`,
+				)
+			if (words === true || (typeof words === 'string' && words !== '')) return [code, words]
+			throw new TypeError(
+				`${where}: ${code} must be true for the database's own text, or the text to send instead`,
+			)
+		}),
+	)
 }

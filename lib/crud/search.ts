@@ -1,9 +1,9 @@
 /** `search`: every word in at least one of the searchable fields. */
 
 import type { Condition } from '../models/model.ts'
+import type { FieldMap } from './fields.ts'
 import type { TermCount } from './filter.ts'
 import { allOf, partOf } from './operator.ts'
-import type { FieldMap } from './plan.ts'
 import { badQuery } from './refusal.ts'
 
 /** Most words of a search. */

@@ -4,7 +4,7 @@
 import { nearest } from '../base/options.ts'
 import type { Selection } from '../models/model.ts'
 import type { PageMeta } from '../wire/list.ts'
-import type { CrudField } from './field.ts'
+import type { CrudField } from './fields.ts'
 import type { CrudQuery } from './list-query.ts'
 import type { CrudOperation, CrudRules } from './options.ts'
 import type { CrudPlan } from './plan.ts'

@@ -153,7 +153,7 @@ describe('crud/model-errors', (test) => {
 
 	test('databaseMessages that mean nothing are refused', () => {
 		for (const [option, message] of [
-			['P0001', /databaseMessages must be an array of codes, or an object/],
+			['P0001', /databaseMessages must be a plain object: \{ P0001: true \}, or an array of codes/],
 			[['P001'], /"P001" is no SQLSTATE/],
 			[['p0001'], /"p0001" is no SQLSTATE/],
 			[[1], /1 is no SQLSTATE/],

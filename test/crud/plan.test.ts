@@ -11,7 +11,7 @@ function refusal(options: unknown, model: Model = articleModel()): string {
 	return messageOf(() => new CrudHandler(model, options as CrudOptions))
 }
 
-describe('crud/crud-plan', (test) => {
+describe('crud/plan', (test) => {
 	const refused: [object | undefined, string][] = [
 		[
 			undefined,
@@ -70,7 +70,10 @@ describe('crud/crud-plan', (test) => {
 		[{ visible: 'all', maxLimit: 1.5 }, 'CrudHandler: maxLimit must be a whole number from 1 up, got 1.5'],
 		[{ visible: 'all', limit: 200 }, 'CrudHandler: limit 200 is more than maxLimit 100: raise maxLimit'],
 		[{ visible: 'all', ignoreQuery: 'a' }, 'CrudHandler: ignoreQuery must be an array of names'],
-		[{ visible: 'all', columns: 'snake' }, 'CrudHandler: columns is \'camelCase\' or an object, got "snake"'],
+		[
+			{ visible: 'all', columns: 'snake' },
+			"CrudHandler: columns must be a plain object: { createdAt: 'created_at' }, or 'camelCase'",
+		],
 		[
 			{ visible: 'all', columns: { name: 'titel' } },
 			'CrudHandler: columns.name: article has no column titel: did you mean title?',
