@@ -2,8 +2,8 @@
 
 import type { RestError } from '../base/error.ts'
 import type { CustomReply } from '../reply/custom-reply.ts'
-import type { RawJson } from '../wire/raw-json.ts'
-import type { Refused } from '../wire/refused.ts'
+import type { Refused } from '../wire/codes.ts'
+import type { RawJson } from '../wire/json.ts'
 
 /**
  * What a call answers of what its method returns: without what it refuses with, and as JSON has it.

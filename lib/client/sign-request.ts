@@ -1,12 +1,9 @@
 /** `signRequest`: signs a request of `fetch` for a server's `HmacAuthenticator`, in browsers and in Node. */
 
 import { decodeBase64, encodeBase64 } from '../wire/base64.ts'
-import { signatureBase } from '../wire/signature/base.ts'
-import { RequestComponents } from '../wire/signature/component.ts'
-import { LONGEST_NAME, TARGET, WHEN_SENT } from '../wire/signature/covered.ts'
-import type { BareItem } from '../wire/structured/bare-item.ts'
-import type { InnerList } from '../wire/structured/fields.ts'
-import { innerListText } from '../wire/structured/text.ts'
+import { LONGEST_NAME, RequestComponents, signatureBase, TARGET, WHEN_SENT } from '../wire/signature.ts'
+import type { BareItem, InnerList } from '../wire/structured-fields.ts'
+import { innerListText } from '../wire/structured-text.ts'
 
 /** A key of WebCrypto. */
 type WebKey = Parameters<typeof crypto.subtle.sign>[1]

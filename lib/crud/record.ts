@@ -1,6 +1,7 @@
 /** What `CrudHandler`'s own operations answer: the model's JSON text, with what the answer's headers are made of. */
+
+import { RawJson } from '../wire/json.ts'
 import type { PageMeta } from '../wire/list.ts'
-import { RawJson } from '../wire/raw-json.ts'
 import { type Needed, neededOf, UNPARTED } from './needed.ts'
 
 /** What a handler's `stripObject` makes of a value. */

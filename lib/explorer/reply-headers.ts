@@ -1,7 +1,7 @@
 /** Headers of answers where the explorer is on: of JSON, which differs by Accept then, and of pages. */
 import { placeOf, vary } from '../reply/own-lines.ts'
 import type { Reply } from '../reply/text.ts'
-import { isJsonType } from '../wire/json-type.ts'
+import { isJsonType } from '../wire/json.ts'
 
 /**
  * What says something of the JSON alone. A page with its ETag would be taken for it, and what may be kept of it says

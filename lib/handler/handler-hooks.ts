@@ -2,7 +2,7 @@
 
 import type { RestError } from '../base/error.ts'
 import type { CustomReply } from '../reply/custom-reply.ts'
-import type { Refused } from '../wire/refused.ts'
+import type { Refused } from '../wire/codes.ts'
 
 /** What `before` may answer beside nothing: a `reply()` in the method's stead. */
 export type BeforeAnswer = CustomReply<unknown> | Refused | undefined

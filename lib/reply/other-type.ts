@@ -3,7 +3,7 @@
  * `stream.ts` where the method has set headers.
  */
 import type { HeaderLine } from '../exchange/exchange.ts'
-import { isJsonType } from '../wire/json-type.ts'
+import { isJsonType } from '../wire/json.ts'
 
 /** The Content-Type that the method has set, where it is one, and no JSON. */
 export function otherTypeOf(lines: ReadonlyMap<string, HeaderLine> | undefined): string | undefined {

@@ -1,7 +1,7 @@
 /** Answers that are text, and the headers that every answer has. */
 import type { Readable } from 'node:stream'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
-import { isJsonType } from '../wire/json-type.ts'
+import { isJsonType } from '../wire/json.ts'
 import { addOwnLines, hasOwnLines } from './own-lines.ts'
 
 /** What is sent. A body that is no text or bytes is sent in chunks, as the client takes them. */

@@ -1,6 +1,6 @@
 /** `ContentDigest`: what a request's Content-Digest says of its body (RFC 9530). */
 import { createHash, type Hash, hash, timingSafeEqual } from 'node:crypto'
-import { isInnerList, parseDictionary } from '../wire/structured/fields.ts'
+import { isInnerList, parseDictionary } from '../wire/structured-fields.ts'
 
 /** Algorithms that are taken, by their name in the header (RFC 9530 §5): the others are broken, or no digests. */
 const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([

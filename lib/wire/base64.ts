@@ -1,4 +1,4 @@
-/** Base64 (RFC 4648 §4), read strictly: of all texts that stand for the same bytes, only one is taken. */
+/** Base64 (RFC 4648 §4) for keys and signatures, decoded strictly: only one text is accepted for the same bytes. */
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const INVALID = 64
@@ -9,8 +9,8 @@ const VALUES = Uint8Array.from({ length: 128 }, (_, code) => {
 })
 
 /**
- * The bytes that a text stands for, padding included; `undefined` for any other text. Bits that mean nothing
- * must be zero (RFC 4648 §3.5): a signature that can be written in two ways could be changed unnoticed.
+ * The bytes of a text with padding; `undefined` for any other text. Unused bits must be zero (RFC 4648 §3.5), because
+ * a signature that can be written in two ways could be changed unnoticed.
  */
 export function decodeBase64(text: string): Uint8Array | undefined {
 	const { length } = text

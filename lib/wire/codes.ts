@@ -1,6 +1,6 @@
 /**
- * The codes an error can carry on the wire, and the status each stands for. Read by the server
- * (`base/error.ts`) and by clients alike. Codes are wire format: add, never rename.
+ * Errors on the wire: their codes, the status of each, and the details of a 422. Read by the server (`base/error.ts`)
+ * and by clients. Codes are wire format: add, never rename.
  */
 
 /** Codes that Verbena itself sends. A handler may send others of its own, in the same snake_case. */
@@ -62,21 +62,28 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
 	version_not_supported: { status: 505, message: 'HTTP Version Not Supported' },
 }
 
-/** Whether `code` is one of Verbena's own, so that its status is known. */
+/** Whether `code` is one of Verbena's own, whose status is known. */
 export function isErrorCode(code: string): code is ErrorCode {
 	return Object.hasOwn(ERRORS, code)
 }
 
-/** The code that stands for a status: the first of the table; `undefined` where it has none. */
+/** The first code with this status; `undefined` if there is none. */
 export function codeOf(status: number): ErrorCode | undefined {
 	return (Object.keys(ERRORS) as ErrorCode[]).find((code) => ERRORS[code].status === status)
 }
 
-/** One problem of many: which field, what kind, and in words. Never the value that was sent. */
+/** One of possibly many problems, never with the value that was sent. */
 export interface Detail {
 	/** Path of the field, dots between names and indexes: `tags.0`, `address.city`; empty for the whole. */
 	readonly field: string
 	/** Name of the rule that was broken, in snake_case: `required`, `email`, `min`. */
 	readonly code: string
 	readonly message: string
+}
+
+declare const refused: unique symbol
+
+/** The type of what `this.error()` returns: null at run time, and dropped from a client's types. */
+export interface Refused {
+	readonly [refused]: true
 }

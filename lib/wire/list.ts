@@ -1,6 +1,6 @@
-/** Lists on the wire: the parameters that they are asked by, and the `meta` beside their records. */
+/** Lists on the wire, for `crud/` and `client/`: the names of query parameters, and the `meta` of a page. */
 
-/** Parameters that are no conditions on a field: a field of the same name is asked for in `filter`. */
+/** Query parameters that aren't conditions on a field; a field with such a name needs `filter`. */
 export const PARAMETERS = [
 	'limit',
 	'offset',
@@ -12,17 +12,17 @@ export const PARAMETERS = [
 	'search',
 ] as const
 
-/** Members of a filter that hold other filters: a field of the same name is asked for beside it. */
+/** Members of a filter that hold other filters; a field with such a name is a query parameter beside `filter`. */
 export const GROUPS = ['and', 'or', 'not'] as const
 
-/** About a page; sent as `meta`. */
+/** What is sent as `meta` of a page. */
 export interface PageMeta {
-	/** Most records of the page, as the server took it. */
+	/** Most records of a page, as the server applied it. */
 	readonly limit: number
-	/** How many records were left out before it; 0 behind most cursors. */
+	/** How many records were skipped; 0 after most cursors. */
 	readonly offset: number
 	/** The cursor of the next page; null on the last one. */
 	readonly next: string | null
-	/** How many records fit, over all pages; there when they were counted. */
+	/** How many records match, over all pages; present when they were counted. */
 	readonly total?: number
 }

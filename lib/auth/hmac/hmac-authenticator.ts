@@ -3,9 +3,12 @@ import { isRestError, RestError } from '../../base/error.ts'
 import { type Clock, type Seconds, timeOfDay } from '../../base/time.ts'
 import type { Cache } from '../../cache/cache.ts'
 import type { Request } from '../../request/request.ts'
-import { signatureBase } from '../../wire/signature/base.ts'
-import { authorityOf, type RequestComponents } from '../../wire/signature/component.ts'
-import { ParameterComponents } from '../../wire/signature/component-parameters.ts'
+import {
+	authorityOf,
+	ParameterComponents,
+	type RequestComponents,
+	signatureBase,
+} from '../../wire/signature.ts'
 import type { Authenticator, User } from '../authenticator.ts'
 import { finderOf, type HmacKeys, isSignedBy, type KeyFinder } from './keys.ts'
 import {

@@ -3,7 +3,7 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import { isPlain } from '../../base/options.ts'
 import { isThenable } from '../../base/thenable.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
-import { LONGEST_NAME } from '../../wire/signature/covered.ts'
+import { LONGEST_NAME } from '../../wire/signature.ts'
 import { frozenCopy } from '../authenticator.ts'
 
 /**

@@ -9,10 +9,14 @@ import type { Seconds } from '../../base/time.ts'
 import { type Cache, CacheFull, cacheRefusal, isCallersOwn } from '../../cache/cache.ts'
 import { sharedKey } from '../../cache/shares.ts'
 import type { Request } from '../../request/request.ts'
-import { componentName } from '../../wire/signature/base.ts'
-import { LONGEST_NAME, TARGET, WHEN_SENT } from '../../wire/signature/covered.ts'
-import type { BareItem } from '../../wire/structured/bare-item.ts'
-import { type InnerList, isInnerList, type Member, parseDictionary } from '../../wire/structured/fields.ts'
+import { componentName, LONGEST_NAME, TARGET, WHEN_SENT } from '../../wire/signature.ts'
+import {
+	type BareItem,
+	type InnerList,
+	isInnerList,
+	type Member,
+	parseDictionary,
+} from '../../wire/structured-fields.ts'
 
 /** Most signatures checked: each costs an HMAC, and proxies add one or two. */
 const MOST = 4

@@ -1,6 +1,6 @@
 /** What a `MemoryModel` is declared with, and its fields made of it; mistakes are refused in words. */
 import { nearest } from '../../base/options.ts'
-import { RawJson } from '../../wire/raw-json.ts'
+import { RawJson } from '../../wire/json.ts'
 import type { Field, FieldType } from '../model.ts'
 import { storedOf } from './stored.ts'
 

@@ -4,8 +4,17 @@
  * place would be lost for `If-Match`, which nothing weak can match (§13.1.1).
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { MARKS, unmarked } from '../../wire/unmarked.ts'
 import type { Coding } from './codings.ts'
+
+/** Every coding that a tag can name: another instance may support one that this one doesn't. */
+const MARKS = ['br', 'zstd', 'gzip'] as const
+
+const MARKED = new RegExp(`;(?:${MARKS.join('|')})"`, 'g')
+
+/** The tags of `If-Match` or `If-None-Match` as in uncompressed answers: `"5"` for `"5;br"`. */
+export function unmarked(tags: string): string {
+	return tags.replaceAll(MARKED, '"')
+}
 
 /** The tag of an answer's compressed form; a weak one stands for both. */
 export function markedTag(tag: string, { name }: Pick<Coding, 'name'>): string {

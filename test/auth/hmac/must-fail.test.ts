@@ -23,8 +23,8 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
 		[covering('"@method";sf'), /parameter that it can't have/],
 	],
 	'bs together with sf or key': [
-		[covering('"x-dictionary";bs;sf', DICTIONARY), /bs stands together/],
-		[covering('"x-dictionary";bs;key="a"', DICTIONARY), /bs stands together/],
+		[covering('"x-dictionary";bs;sf', DICTIONARY), /bs is combined/],
+		[covering('"x-dictionary";bs;key="a"', DICTIONARY), /bs is combined/],
 	],
 	'req on a request': [[covering('"host";req'), /parameter that it can't have/]],
 	'unknown derived component': [[covering('"@weather"'), /no such derived component/]],

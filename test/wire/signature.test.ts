@@ -1,12 +1,16 @@
 import { createHmac } from 'node:crypto'
 import * as assert from 'uvu/assert'
-import { signatureBase } from '../../../lib/wire/signature/base.ts'
-import { authorityOf, RequestComponents, type SignedRequest } from '../../../lib/wire/signature/component.ts'
-import { ParameterComponents } from '../../../lib/wire/signature/component-parameters.ts'
-import { type InnerList, isInnerList, parseDictionary } from '../../../lib/wire/structured/fields.ts'
-import { type ComponentVector, VECTORS } from '../../auth/hmac/vectors.ts'
-import { messageOf } from '../../helpers/asking.ts'
-import { describe } from '../../helpers/describe.ts'
+import {
+	authorityOf,
+	ParameterComponents,
+	RequestComponents,
+	type SignedRequest,
+	signatureBase,
+} from '../../lib/wire/signature.ts'
+import { type InnerList, isInnerList, parseDictionary } from '../../lib/wire/structured-fields.ts'
+import { type ComponentVector, VECTORS } from '../auth/hmac/vectors.ts'
+import { messageOf } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
 
 type Lines = readonly (readonly [name: string, value: string])[]
 
@@ -116,8 +120,8 @@ describe('signature base: what there is none of', (test) => {
 			"the covered @method has a parameter that it can't have",
 		],
 		['trailers', '"x-a";tr', "the covered x-a has a parameter that it can't have"],
-		['bs together with sf', '"example-dict";bs;sf', 'bs stands together with sf or key'],
-		['bs together with key', '"example-dict";key="a";bs', 'bs stands together with sf or key'],
+		['bs together with sf', '"example-dict";bs;sf', 'bs is combined with sf or key'],
+		['bs together with key', '"example-dict";key="a";bs', 'bs is combined with sf or key'],
 		['req on a request', '"@method";req', "the covered @method has a parameter that it can't have"],
 		['req on a field', '"x-a";req', "the covered x-a has a parameter that it can't have"],
 		['unknown derived component', '"@foo"', 'there is no such derived component of a request'],
@@ -130,7 +134,7 @@ describe('signature base: what there is none of', (test) => {
 		[
 			'key in what is no dictionary',
 			'"x-bad";key="a"',
-			'a member behind the comma was expected at character 5',
+			'a member after the comma was expected at character 5',
 		],
 		[
 			'a key that is no string',
@@ -157,10 +161,10 @@ describe('signature base: what there is none of', (test) => {
 		['non-ASCII in the base', '"x-latin"', 'the value of x-latin is not ASCII'],
 		['a byte that is a space elsewhere', '"x-space"', 'the value of x-space is not ASCII'],
 		['a line break in the base', '"x-line"', 'the value of x-line is not ASCII'],
-		['a name in upper case', '"X-A"', 'a covered field is not named in lower case'],
-		['a name that is none', '"x a"', 'a covered field is not named in lower case'],
-		['no name', '""', 'a covered field is not named in lower case'],
-		['a name that is no string', 'x-a', 'a component identifier is no string'],
+		['a name in upper case', '"X-A"', 'the name of a covered field is not in lower case'],
+		['a name that is none', '"x a"', 'the name of a covered field is not in lower case'],
+		['no name', '""', 'the name of a covered field is not in lower case'],
+		['a name that is no string', 'x-a', 'a component identifier is not a string'],
 		[
 			'too many',
 			Array.from({ length: 65 }, (_, at) => `"x-${at}"`).join(' '),

@@ -1,8 +1,7 @@
-/** Structured Fields as text, in the one form that RFC 9651 §4.1 gives each. */
-
-import { encodeBase64 } from '../base64.ts'
-import type { BareItem } from './bare-item.ts'
+/** Writes Structured Fields, in the one form that RFC 9651 §4.1 gives each. `signature.ts` and `signRequest` call it. */
+import { encodeBase64 } from './base64.ts'
 import {
+	type BareItem,
 	type Dictionary,
 	type InnerList,
 	type Item,
@@ -10,7 +9,10 @@ import {
 	isInnerList,
 	type List,
 	type Member,
-} from './fields.ts'
+	parseDictionary,
+	parseItem,
+	parseList,
+} from './structured-fields.ts'
 
 export function dictionaryText(dictionary: Dictionary): string {
 	return [...dictionary].map(([key, member]) => memberOf(key, member)).join(', ')
@@ -28,7 +30,7 @@ export function innerListText({ items, parameters }: InnerList): string {
 	return innerListTextOf(items.map(itemText), parameters)
 }
 
-/** The same of items that are text already. */
+/** {@link innerListText} for items that are already text. */
 export function innerListTextOf(items: readonly string[], parameters: ItemParameters): string {
 	return `(${items.join(' ')})${parametersText(parameters)}`
 }
@@ -37,13 +39,13 @@ export function itemText({ value, parameters }: Item): string {
 	return bareItemText(value) + parametersText(parameters)
 }
 
-/** @throws RangeError for what is no name of a member or a parameter (RFC 9651 §4.1.1.3) */
+/** @throws RangeError for an invalid name of a member or a parameter (RFC 9651 §4.1.1.3) */
 function checkedKey(key: string): string {
 	if (/^[a-z*][a-z\d_.*-]*$/.test(key)) return key
 	throw new RangeError('a name in a Structured Field begins with a letter in lower case or *')
 }
 
-/** `a=1;b`; a member that is true has no value written. */
+/** `a=1;b`; `true` is written without a value. */
 function memberOf(key: string, member: Member): string {
 	return !isInnerList(member) && member.value.value === true
 		? checkedKey(key) + parametersText(member.parameters)
@@ -57,7 +59,7 @@ function parametersText(parameters: ItemParameters): string {
 	return text
 }
 
-/** @throws RangeError for what no such field can say */
+/** @throws RangeError for a value that a Structured Field can't hold */
 export function bareItemText(item: BareItem): string {
 	switch (item.type) {
 		case 'string':
@@ -80,7 +82,7 @@ export function bareItemText(item: BareItem): string {
 }
 
 function stringText(value: string): string {
-	// Most have nothing to be escaped.
+	// Most need no escaping.
 	if (/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/.test(value)) return `"${value}"`
 	if (!/^[\x20-\x7e]*$/.test(value)) throw new RangeError('a string of a Structured Field is printable ASCII')
 	return `"${value.replaceAll(/["\\]/g, '\\$&')}"`
@@ -96,7 +98,7 @@ function tokenText(value: string): string {
 	throw new RangeError('a token of a Structured Field begins with a letter or *, and has no spaces')
 }
 
-/** Three digits at most, of which the last is rounded half to even (RFC 9651 §4.1.5). */
+/** At most three digits after the point, rounded half to even (RFC 9651 §4.1.5). */
 function decimalText(value: number): string {
 	const scaled = value * 1_000
 	const floor = Math.floor(scaled)
@@ -114,4 +116,39 @@ function displayText(value: string): string {
 		text += isPlain ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, '0')}`
 	}
 	return `%"${text}"`
+}
+
+export type FieldKind = 'dictionary' | 'list' | 'item'
+
+/**
+ * Structured Fields of requests. `sf` needs to know the kind: the same text can be a list and a dictionary, with
+ * different results.
+ */
+const STRUCTURED: ReadonlyMap<string, FieldKind> = new Map([
+	['accept-signature', 'dictionary'],
+	['content-digest', 'dictionary'],
+	['idempotency-key', 'item'],
+	['priority', 'dictionary'],
+	['repr-digest', 'dictionary'],
+	['signature', 'dictionary'],
+	['signature-input', 'dictionary'],
+	['want-content-digest', 'dictionary'],
+	['want-repr-digest', 'dictionary'],
+])
+
+/**
+ * A field's value, parsed and written again: the component parameter `sf` of RFC 9421 §2.1.1.
+ *
+ * @param own the application's own fields, by name in lower case
+ * @throws RangeError for an unknown field, SyntaxError for a malformed value
+ */
+export function strictText(
+	name: string,
+	text: string,
+	own: Readonly<Record<string, FieldKind>> | undefined,
+): string {
+	const kind = own !== undefined && Object.hasOwn(own, name) ? own[name] : STRUCTURED.get(name)
+	if (kind === undefined) throw new RangeError(`${name} is not known as a Structured Field, which sf needs`)
+	if (kind === 'dictionary') return dictionaryText(parseDictionary(text))
+	return kind === 'list' ? listText(parseList(text)) : itemText(parseItem(text))
 }

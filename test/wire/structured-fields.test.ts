@@ -5,10 +5,10 @@ import {
 	parseDictionary,
 	parseItem,
 	parseList,
-} from '../../../lib/wire/structured/fields.ts'
-import { bareItemText, dictionaryText, itemText, listText } from '../../../lib/wire/structured/text.ts'
-import { messageOf } from '../../helpers/asking.ts'
-import { describe } from '../../helpers/describe.ts'
+} from '../../lib/wire/structured-fields.ts'
+import { bareItemText, dictionaryText, itemText, listText } from '../../lib/wire/structured-text.ts'
+import { messageOf } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
 
 const PARSERS = {
 	item: (text: string) => itemText(parseItem(text)),

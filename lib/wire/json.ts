@@ -1,0 +1,49 @@
+/** JSON on the wire, for server and client: its media types, and `RawJson`, text that is JSON already. */
+
+/** `application/json`, `text/json`, and the suffix `+json` under any type (RFC 6839). */
+const JSON_TYPE = /^[\w.-]+\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
+
+/** Whether a Content-Type is JSON. */
+export function isJsonType(type: string): boolean {
+	return JSON_TYPE.test(type)
+}
+
+const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
+
+/**
+ * JSON text made elsewhere (by a database, a cache), sent as it is, without parsing. It is trusted: text that isn't
+ * JSON makes a response that isn't JSON.
+ *
+ *     get_report() { return new RawJson('{"a":1}') }
+ *     200 {"success":true,"data":{"a":1}}
+ *
+ * Inside another value it is parsed and written again, so numbers lose digits beyond a double's.
+ */
+export class RawJson {
+	// Private: an enumerable text would be sent when a record is spread, with its hidden fields.
+	readonly #text: string
+
+	constructor(text: string) {
+		this.#text = text
+	}
+
+	/** The JSON text. */
+	get text(): string {
+		return this.#text
+	}
+
+	/** The parsed value, a new one at each call. `T` is not checked. */
+	value<T = unknown>(): T {
+		return JSON.parse(this.#text) as T
+	}
+
+	/** For `JSON.stringify` of a value that it is part of. */
+	toJSON(): unknown {
+		return this.value()
+	}
+
+	/** What `console.log` shows. @internal */
+	[INSPECT](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
+		return `${this.constructor.name} ${inspect({ text: this.#text }, options)}`
+	}
+}

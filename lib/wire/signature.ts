@@ -1,0 +1,296 @@
+/**
+ * HTTP message signatures (RFC 9421): which parts of a request a signature covers, their values, and the signature
+ * base, the text that is signed. The server builds it from what came in, the client from what it is about to send.
+ */
+import { encodeBase64 } from './base64.ts'
+import {
+	type BareItem,
+	type Dictionary,
+	type InnerList,
+	type Item,
+	type ItemParameters,
+	parseDictionary,
+} from './structured-fields.ts'
+import { type FieldKind, innerListTextOf, itemText, memberText, strictText } from './structured-text.ts'
+
+/** Parts of the target (RFC 9421 §2.2); `@target-uri` stands for all three. */
+export const TARGET: readonly string[] = ['@authority', '@path', '@query']
+
+/** Fields that change what a request does, so that adding one to a signed request must invalidate it. */
+export const WHEN_SENT: readonly string[] = ['x-http-method-override', 'idempotency-key', 'if-match']
+
+/** Most characters of a key's id and of a nonce, which are looked up, stored and logged before the signature is checked. */
+export const LONGEST_NAME = 128
+
+/**
+ * Most components of one signature. Each may name a header; without a limit, a client without a key could make the
+ * server search thousands of lines thousands of times.
+ */
+export const MAX_COMPONENTS = 64
+
+/**
+ * The text that is signed, from an inner list of component identifiers with the signature's parameters.
+ *
+ *     "@method": POST
+ *     "@authority": example.com
+ *     "@signature-params": ("@method" "@authority");created=1618884473;keyid="k1"
+ *
+ * @throws RangeError with the reason, where RFC 9421 §2.5 says that there is no base
+ */
+export function signatureBase(components: RequestComponents, covered: InnerList): string {
+	if (covered.items.length > MAX_COMPONENTS)
+		throw new RangeError(`more than ${MAX_COMPONENTS} components are covered`)
+	const identities: string[] = []
+	const identifiers: string[] = []
+	let base = ''
+	for (const item of covered.items) {
+		const name = componentName(item)
+		const identifier = itemText(item)
+		identifiers.push(identifier)
+		const identity = item.parameters.size < 2 ? identifier : identityOf(item)
+		if (identities.includes(identity)) throw new RangeError('a component is covered twice')
+		identities.push(identity)
+		const value = components.value(name, item.parameters)
+		// A line break in a value could pass for another line (RFC 9421 §7.5.5).
+		if (!/^[\x20-\x7e\t]*$/.test(value)) throw new RangeError(`the value of ${name} is not ASCII`)
+		base += `${identifier}: ${value}\n`
+	}
+	return `${base}"@signature-params": ${innerListTextOf(identifiers, covered.parameters)}`
+}
+
+/** The name of a component, which is a string (RFC 9421 §2). @throws RangeError */
+export function componentName({ value }: Item): string {
+	if (value.type === 'string') return value.value
+	throw new RangeError('a component identifier is not a string')
+}
+
+/** Identifiers are equal whatever the order of their parameters (RFC 9421 §2). */
+function identityOf(item: Item): string {
+	const sorted = [...item.parameters].sort(([a], [b]) => (a < b ? -1 : 1))
+	return itemText({ value: item.value, parameters: new Map<string, BareItem>(sorted) })
+}
+
+/** A request as both its signer and its verifier see it. */
+export interface SignedRequest {
+	/** As on the wire. */
+	readonly method: string
+	readonly scheme: 'http' | 'https'
+	/** Host and port: see `authorityOf`. */
+	readonly authority: string
+	/** The request-target as on the wire: `/foo?a=1`, or in absolute form. */
+	readonly target: string
+	/** The values of a field's lines, by its name in lower case; empty for an absent field. */
+	fieldLines(name: string): readonly string[]
+	/** The application's own Structured Fields, by name in lower case. */
+	readonly structuredFields?: Readonly<Record<string, FieldKind>>
+}
+
+/** Field names are in lower case (RFC 9421 §2.1). */
+const FIELD_NAME = /^[!#$%&'*+.^`|~\da-z_-]+$/
+
+/** The components of one request without parameters, which is what our client signs. */
+export class RequestComponents {
+	protected readonly request: SignedRequest
+
+	constructor(request: SignedRequest) {
+		this.request = request
+	}
+
+	/**
+	 * The value of a component.
+	 *
+	 * @throws RangeError or SyntaxError for a component that the request doesn't have (RFC 9421 §2.5)
+	 */
+	value(name: string, parameters: ItemParameters): string {
+		if (parameters.size > 0) return this.withParameters(name, parameters)
+		return name.startsWith('@') ? derived(this.request, name) : joined(this.lines(name))
+	}
+
+	/** A field's lines, at least one. */
+	protected lines(name: string): readonly string[] {
+		if (!FIELD_NAME.test(name)) throw new RangeError('the name of a covered field is not in lower case')
+		const lines = this.request.fieldLines(name)
+		if (lines.length === 0) throw new RangeError(`the covered field ${name} is not there`)
+		return lines
+	}
+
+	protected withParameters(name: string, _parameters: ItemParameters): string {
+		throw new RangeError(`the covered ${name} has a parameter that it can't have`)
+	}
+}
+
+function derived(request: SignedRequest, name: string): string {
+	const { method, scheme, authority, target } = request
+	switch (name) {
+		case '@method':
+			return method
+		case '@authority':
+			return authority
+		case '@scheme':
+			return scheme
+		case '@request-target':
+			return target
+		case '@target-uri':
+			return `${scheme}://${authority}${tailOf(target)}`
+		case '@path':
+			return pathOf(target)
+		case '@query':
+			return `?${queryOf(target)}`
+		default:
+			// `@status` belongs to responses; `@signature-params` is the last line, and can't cover itself.
+			throw new RangeError('there is no such derived component of a request')
+	}
+}
+
+/** Path and query of a target, which may be absolute (RFC 9112 §3.2.2). */
+function tailOf(target: string): string {
+	if (target.startsWith('/')) return target
+	const [, tail] = /^https?:\/\/[^/?]*(.*)$/i.exec(target) ?? []
+	if (tail === undefined) throw new RangeError('the request-target has no path')
+	return tail.startsWith('/') ? tail : `/${tail}`
+}
+
+function pathOf(target: string): string {
+	const tail = tailOf(target)
+	const at = tail.indexOf('?')
+	return at === -1 ? tail : tail.slice(0, at)
+}
+
+function queryOf(target: string): string {
+	const tail = tailOf(target)
+	const at = tail.indexOf('?')
+	return at === -1 ? '' : tail.slice(at + 1)
+}
+
+/** Lines without the whitespace around them (RFC 9421 §2.1). node refuses folded lines, and so does the base. */
+function joined(lines: readonly string[]): string {
+	return lines.length === 1 ? trimmed(lines[0] ?? '') : lines.map(trimmed).join(', ')
+}
+
+/** Removes spaces and tabs only: `trim()` would remove U+00A0 too, which is a byte of the value. */
+function trimmed(line: string): string {
+	let from = 0
+	let to = line.length
+	while (from < to && isBlank(line.charCodeAt(from))) from++
+	while (to > from && isBlank(line.charCodeAt(to - 1))) to--
+	return line.slice(from, to)
+}
+
+function isBlank(code: number): boolean {
+	return code === 0x20 || code === 0x09
+}
+
+/**
+ * Host and port as they are signed (RFC 9421 §2.2.3): in lower case, without the scheme's default port.
+ */
+export function authorityOf(host: string, scheme: 'http' | 'https'): string {
+	const authority = host.toLowerCase()
+	const usual = scheme === 'https' ? ':443' : ':80'
+	return authority.endsWith(usual) ? authority.slice(0, -usual.length) : authority
+}
+
+const OF_FIELDS: readonly string[] = ['sf', 'key', 'bs']
+
+/**
+ * Components with parameters, too: `sf`, `key` and `bs` of fields, and parameters of the query (RFC 9421 §2.1, §2.2.8).
+ * A field or query that several of them use is parsed once. For servers.
+ */
+export class ParameterComponents extends RequestComponents {
+	readonly #dictionaries = new Map<string, Dictionary>()
+	#query: ReadonlyMap<string, readonly string[]> | undefined = undefined
+
+	protected override withParameters(name: string, parameters: ItemParameters): string {
+		if (name === '@query-param') {
+			only(name, parameters, ['name'])
+			return this.#queryParam(textOf(name, parameters.get('name')))
+		}
+		only(name, parameters, name.startsWith('@') ? [] : OF_FIELDS)
+		return this.#field(name, parameters)
+	}
+
+	/** A parameter's value, decoded as in a form and encoded again (RFC 9421 §2.2.8). */
+	#queryParam(name: string): string {
+		this.#query ??= formOf(queryOf(this.request.target))
+		const values = this.#query.get(decoded(name)) ?? []
+		if (values.length > 1) throw new RangeError('a covered parameter of the query is there twice')
+		const [value] = values
+		if (value === undefined) throw new RangeError('a covered parameter of the query is not there')
+		return formEncoded(value)
+	}
+
+	#field(name: string, parameters: ItemParameters): string {
+		const lines = this.lines(name)
+		const key = parameters.get('key')
+		const isStructured = isTrue(name, parameters.get('sf'))
+		if (isTrue(name, parameters.get('bs'))) {
+			// "The parameter list contains both bs and sf or key" is an error: RFC 9421 §2.5.
+			if (key !== undefined || isStructured) throw new RangeError('bs is combined with sf or key')
+			return lines.map((line) => `:${encodeBase64(bytesOf(trimmed(line)))}:`).join(', ')
+		}
+		if (key === undefined) return strictText(name, joined(lines), this.request.structuredFields)
+		const member = this.#dictionary(name, lines).get(textOf(name, key))
+		if (member === undefined) throw new RangeError('a covered member of a dictionary is not there')
+		return memberText(member)
+	}
+
+	#dictionary(name: string, lines: readonly string[]): Dictionary {
+		const dictionary = this.#dictionaries.get(name) ?? parseDictionary(joined(lines))
+		this.#dictionaries.set(name, dictionary)
+		return dictionary
+	}
+}
+
+function formOf(query: string): ReadonlyMap<string, readonly string[]> {
+	const form = new Map<string, string[]>()
+	for (const [name, value] of new URLSearchParams(query)) {
+		const values = form.get(name)
+		if (values === undefined) form.set(name, [value])
+		else values.push(value)
+	}
+	return form
+}
+
+/** A name, decoded; there is only one valid encoding of it. */
+function decoded(name: string): string {
+	try {
+		const text = decodeURIComponent(name)
+		if (formEncoded(text) === name) return text
+	} catch {}
+	throw new RangeError('a parameter of the query is named in another encoding')
+}
+
+/** The application/x-www-form-urlencoded percent-encode set of WHATWG URL, which includes the space. */
+function formEncoded(text: string): string {
+	return encodeURIComponent(text).replaceAll(
+		/[!'()~]/g,
+		(character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+	)
+}
+
+/** node and fetch give the bytes of a header as characters below 256. */
+function bytesOf(line: string): Uint8Array {
+	return Uint8Array.from(line, (character) => {
+		const code = character.charCodeAt(0)
+		if (code > 0xff) throw new RangeError('a covered field has a character that is not one byte')
+		return code
+	})
+}
+
+/** "The signature parameters contain a component parameter that is not understood": RFC 9421 §2.5; `req` and `tr` too. */
+function only(name: string, parameters: ItemParameters, known: readonly string[]): void {
+	for (const parameter of parameters.keys()) {
+		if (!known.includes(parameter))
+			throw new RangeError(`the covered ${name} has a parameter that it can't have`)
+	}
+}
+
+function isTrue(name: string, flag: BareItem | undefined): boolean {
+	if (flag === undefined) return false
+	if (flag.value === true) return true
+	throw new RangeError(`the covered ${name} has a flag that is not true`)
+}
+
+function textOf(name: string, item: BareItem | undefined): string {
+	if (item?.type === 'string') return item.value
+	throw new RangeError(`the covered ${name} needs a string as its parameter`)
+}
