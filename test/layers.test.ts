@@ -19,9 +19,7 @@ const ROOMS: readonly string[] = [
 
 /** What still points upwards, until it is cut. */
 const UPWARDS: readonly string[] = [
-	'exchange/app.ts imports transport/pipelines.ts',
 	'handler/controller.ts imports health/health.ts',
-	'request/content.ts imports exchange/action.ts',
 	'routing/ways.ts imports handler/mount/param-names.ts',
 ]
 

@@ -85,9 +85,9 @@ function askedQuery(plan: CrudPlan, exchange: Exchange): CrudQuery {
 	const params = new QueryParams(plan)
 	params.addText(exchange.query())
 	if (exchange.method === 'QUERY') {
-		const body = exchange.decoded()
+		const body = exchange.body.decoded()
 		if ('fields' in body) params.addText(body.fields)
-		else params.addJson(exchange.fields())
+		else params.addJson(exchange.body.fields())
 	}
 	return listQuery(plan, params)
 }
@@ -115,8 +115,8 @@ async function create(view: CrudView, writer: Writer): Promise<unknown> {
 	const exchange = exchangeOf(view, 'create')
 	const asked = askRecord(view, exchange)
 	const scope = await confine(view, 'create')
-	const isText = exchange.isText()
-	const values = await writer.read('create', { body: exchange.fields(), isText, scope, id: undefined })
+	const isText = exchange.body.isText()
+	const values = await writer.read('create', { body: exchange.body.fields(), isText, scope, id: undefined })
 	// Before the method, which may want another one.
 	view.status(201)
 	const answer = await guardedCreate(view, exchange.headers, () =>
@@ -139,8 +139,8 @@ async function change(
 	const exchange = exchangeOf(view, operation)
 	const asked = askRecord(view, exchange)
 	const scope = await confine(view, operation)
-	const isText = exchange.isText()
-	const values = await writer.read(operation, { body: exchange.fields(), isText, scope, id })
+	const isText = exchange.body.isText()
+	const values = await writer.read(operation, { body: exchange.body.fields(), isText, scope, id })
 	asked.version = await guardedVersion(view, id, exchange.headers, scope)
 	const { plan, overridden } = view[FACTS]
 	// What an override is given it may pass on changed, and so that is checked again.

@@ -6,8 +6,8 @@ import type { Bytes, Milliseconds } from '../base/time.ts'
 import type { Cache } from '../cache/cache.ts'
 import type { Cors } from '../cors/cors.ts'
 import type { Incoming } from '../request/incoming.ts'
-import type { Pipelines } from '../transport/pipelines.ts'
 import type { Validator } from '../validate/validator.ts'
+import type { Pipelines } from './pipelines.ts'
 
 /** What every step of a request may read. */
 export interface App {

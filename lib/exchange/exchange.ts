@@ -1,20 +1,25 @@
 /**
- * `Exchange`: the state of one request and of the answer that is being made. Handlers see it through
- * their view; the steps in `pipeline/answer.ts` write it.
+ * `Exchange`: the state of one request and of the answer to it. `transport/serving.ts` makes one for each request, the steps
+ * of `pipeline/answer.ts` write it, and handlers read it through their view.
  */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { Acl, Authenticator, User } from '../auth/authenticator.ts'
+import { Credentials } from '../auth/credentials.ts'
 import type { Due } from '../base/deadlines.ts'
 import { RestError } from '../base/error.ts'
+import type { Method } from '../base/http.ts'
 import type { Milliseconds } from '../base/time.ts'
-import { Content } from '../request/content.ts'
+import type { Fields } from '../request/body/fields.ts'
+import { decodeQuery } from '../request/body/form.ts'
+import { Body, type BodySource } from '../request/body.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { Request, type RequestSource } from '../request/request.ts'
 import { traceOf } from '../request/traceparent.ts'
 import { loggedPath } from '../request/url.ts'
 import type { CompiledSpec, Spec } from '../validate/validate.ts'
+import type { Action } from './action.ts'
 import type { App } from './app.ts'
-import { gone, tooLate } from './cut-short.ts'
-import type { MountFacts } from './mount-facts.ts'
 import type { Watched } from './watched.ts'
 
 /** A header of the answer: its name as it is sent, and its value or values. */
@@ -31,57 +36,164 @@ export interface Closable {
 	off(event: 'close', call: () => void): unknown
 }
 
-export class Exchange extends Content implements Due, RequestSource {
+/**
+ * Whose requests with an `Idempotency-Key` are run once: those of a `'user'`, others being refused; those of
+ * `'anyone'`; or nobody's, the header being left to the methods (`'off'`).
+ */
+export type IdempotencyKeys = 'user' | 'anyone' | 'off'
+
+/** A function that is called around methods. */
+export interface Hook {
+	/** As messages call it: `Blog.before()`. */
+	readonly name: string
+	/** `given` is the value for `after`, the error for `onError`. */
+	readonly run: (view: object, given: unknown) => unknown
+}
+
+/** The hooks of a mount, in the order in which they are called. */
+export interface Hooks {
+	readonly before: readonly Hook[]
+	readonly after: readonly Hook[]
+	readonly onError: readonly Hook[]
+}
+
+/** What a request may ask of the mount that serves it. */
+export interface MountFacts {
+	/** The handler path's segments, decoded. */
+	readonly path: readonly string[]
+	/** Class name of the handler, for logs. */
+	readonly name: string
+	/** Whether answers are in the envelope. */
+	readonly wrap: boolean
+	/** Whether the logger is left alone. */
+	readonly silent: boolean
+	readonly authenticator: Authenticator | undefined
+	readonly acl: Acl | undefined
+	/** For whom an Idempotency-Key is kept. */
+	readonly idempotencyKeys: IdempotencyKeys
+	/** Header lines by which every answer tells of the handler's end; names and values in turn. */
+	readonly deprecation: readonly string[] | undefined
+	/** `undefined` where there are none. */
+	readonly hooks: Hooks | undefined
+	/** Makes the `this` of one request. */
+	readonly view: (exchange: Exchange) => object
+}
+
+/** An exchange whose URL and method have led to an action. */
+export type Routed = Exchange & { readonly mount: MountFacts; readonly action: Action }
+
+export class Exchange implements Due, RequestSource, BodySource {
 	readonly app: App
+	readonly incoming: Incoming
+
+	// What the request asks for: written by steps 1 to 6 of `answer`.
+	/** The method that is served: after X-HTTP-Method-Override. */
+	method: Method = 'GET'
+	queryText = ''
+	/** The host of an absolute-form target. */
 	authority: string | undefined = undefined
 	mount: MountFacts | undefined = undefined
+	action: Action | undefined = undefined
 	params: readonly (string | number)[] = NO_PARAMS
+
+	// Who asks: written by credentials, or by the method.
+	user: User | null = null
+	/** Under which the request is run once. */
+	idempotencyKey: string | undefined = undefined
+
+	// The answer, as far as it is known: written by the method, its hooks, and what goes wrong.
 	/** The `this` of the request, where more than its method is called on it. */
 	view: object | undefined = undefined
-	user: User | null = null
 	/** Status asked for by the method; 0 for the usual one. */
 	status = 0
 	/** Headers asked for by the method, by lower-case name. */
 	headerLines: Map<string, HeaderLine> | undefined = undefined
 	/** Headers that any answer has, also an error's: names and values in turn. */
 	standing: readonly string[] | undefined = undefined
-	/** Under which the request is run once. */
-	idempotencyKey: string | undefined = undefined
+	/** The error that `this.error()` recorded, or that an un-awaited check threw. */
+	failure: RestError | undefined = undefined
 	/** Whether what was answered may have been done, or not. */
 	isOutcomeUnknown = false
 	/** Set when the method has returned, and something behind it has failed. */
 	isDone = false
-	/** The error that `this.error()` recorded, or that an un-awaited check threw. */
-	failure: RestError | undefined = undefined
 	/** Set once the answer is decided: later calls only log. */
 	replied = false
+
+	// Its time: see `base/deadlines.ts`.
 	due: Milliseconds = Number.POSITIVE_INFINITY
 	earlier: Due | undefined = undefined
 	later: Due | undefined = undefined
 	waiting = false
 	/** What is answered when `due` is over. */
 	late: 'request_timeout' | 'unavailable' = 'unavailable'
-	/** Lets go of what is held for whoever is late. */
+	/** Releases what is held for a request that is late. */
 	whenLate: (() => void) | undefined = undefined
-	/** Answers in place of whoever is late or gone; set by the listener while somebody is waited for. */
+
+	// Its connection: written by `transport/`.
+	/** Answers in place of a method that is late, or of a client that has left; set while an answer is awaited. */
 	interrupt: ((error: RestError) => void) | undefined = undefined
 	/** Set when the connection can't go on after the answer. */
 	closes = false
 	/** Set when nothing more of the request can or should be taken in. */
 	broken = false
-	/** What tells when the client is gone; set by the listener. */
+	/** What tells when the client is gone. */
 	connection: Closable | undefined = undefined
-	/** Set where somebody wants to know how the request goes. */
+	/** Sends `100 Continue`, once, if the client waits for it. */
+	sendContinue: (() => void) | undefined = undefined
+	/** Set where the request is logged, traced or timed. */
 	watch: Watched | undefined = undefined
+
+	#body: Body | undefined = undefined
+	#query: Fields | undefined = undefined
 	#request: Request | undefined = undefined
 	#id: string | undefined = undefined
 	#abort: AbortController | undefined = undefined
-	#asked: Map<Authenticator, Promise<User | null>> | undefined = undefined
+	#credentials: Credentials | undefined = undefined
 	#checks: Promise<unknown>[] | undefined = undefined
 
 	constructor(app: App, incoming: Incoming) {
-		super(incoming)
 		this.app = app
+		this.incoming = incoming
+	}
+
+	get headers(): IncomingHttpHeaders {
+		return this.incoming.headers
+	}
+
+	/** What the request carries behind its head. */
+	get body(): Body {
+		this.#body ??= new Body(this)
+		return this.#body
+	}
+
+	/** What authenticators have said of this request. */
+	get credentials(): Credentials {
+		this.#credentials ??= new Credentials()
+		return this.#credentials
+	}
+
+	/** The decoded query, all values of each name. */
+	query(): Fields {
+		this.#query ??= decodeQuery(this.queryText)
+		return this.#query
+	}
+
+	/** The query, or a form's fields, with all values of the names that came more than once. */
+	withLists(source: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+		return source === this.#query?.last ? this.#query.lists() : this.body.withLists(source)
+	}
+
+	rawBody(): Buffer {
+		return this.body.raw()
+	}
+
+	stream(): Readable {
+		return this.body.stream()
+	}
+
+	/** Every 401 has the challenge of the authenticator that is declared, also one that comes with the body. */
+	requireDigest(challenge: Readonly<Record<string, string>>): void {
+		this.body.requireDigest(this.mount?.authenticator?.challenge ?? challenge)
 	}
 
 	get request(): Request {
@@ -133,11 +245,6 @@ export class Exchange extends Content implements Due, RequestSource {
 		return this.#abort.signal
 	}
 
-	/** Every 401 has the challenge of the authenticator that is declared, also one that comes with the body. */
-	override requireDigest(challenge: Readonly<Record<string, string>>): void {
-		super.requireDigest(this.mount?.authenticator?.challenge ?? challenge)
-	}
-
 	/** Whether whoever makes the answer was told to stop. */
 	get isAborted(): boolean {
 		return this.#abort?.signal.aborted === true
@@ -157,17 +264,6 @@ export class Exchange extends Content implements Due, RequestSource {
 		)
 	}
 
-	/** Asks an authenticator who is calling: once a request, however often and wherever it is called. */
-	ask(authenticator: Authenticator): Promise<User | null> {
-		this.#asked ??= new Map()
-		let answer = this.#asked.get(authenticator)
-		if (answer === undefined) {
-			answer = (async () => userOf(await authenticator.authenticate(this.request)))()
-			this.#asked.set(authenticator, answer)
-		}
-		return answer
-	}
-
 	/**
 	 * Remembers a check that must hold before anything is answered: left un-awaited by the method, its
 	 * refusal still wins.
@@ -182,18 +278,9 @@ export class Exchange extends Content implements Due, RequestSource {
 	/** All checks that the method has begun, awaited or not; `undefined` when there are none. */
 	checked(): Promise<unknown> | undefined {
 		// A body that flowed and isn't, or may not be, what was signed: whatever the method has made of it.
-		if (this.unverified !== undefined) return Promise.reject(this.unverified)
+		const unverified = this.#body?.unverified
+		if (unverified !== undefined) return Promise.reject(unverified)
 		return this.#checks === undefined ? undefined : Promise.all(this.#checks)
-	}
-
-	/** The user, or the refusal of whoever sent no credentials. */
-	async requireUser(authenticator: Authenticator): Promise<User> {
-		const user = await this.ask(authenticator)
-		if (user === null) {
-			throw new RestError('unauthorized', undefined, { headers: authenticator.challenge ?? {} })
-		}
-		this.user = user
-		return user
 	}
 
 	/** Waits from now on at most `time` for what comes next. */
@@ -202,7 +289,12 @@ export class Exchange extends Content implements Due, RequestSource {
 		this.due = time === Number.POSITIVE_INFINITY ? time : this.app.deadlines.clock() + time
 	}
 
-	/** The client has left within the answer: whoever is making it is told by the signal. */
+	/** Gives what is called from now on the time that a method has to the first byte of its answer. */
+	allowMethod(): void {
+		this.allow(this.action?.streaming?.handlerTimeout ?? this.app.handlerTimeout, 'unavailable')
+	}
+
+	/** The client has left within the answer: the signal tells what makes it. */
 	abandon(): void {
 		this.#abort?.abort(gone())
 	}
@@ -217,7 +309,7 @@ export class Exchange extends Content implements Due, RequestSource {
 	/** Answers an error in place of what is still being worked on, and tells the worker by its signal. */
 	cancel(error: RestError): void {
 		this.due = Number.NEGATIVE_INFINITY
-		this.cutStream(error)
+		this.#body?.cut(error)
 		this.interrupt?.(error)
 		this.#abort?.abort(error)
 		this.whenLate?.()
@@ -239,8 +331,11 @@ export class Exchange extends Content implements Due, RequestSource {
 	}
 }
 
-/** What is no user would pass for one: `users.get(key)` answers undefined for a wrong key. */
-function userOf(answer: User | null): User | null {
-	if (answer === null || typeof answer?.id === 'string') return answer
-	throw new TypeError("authenticate() must answer a user, { id: '…' }, or null for no credentials")
+/** What `request.signal` is aborted with when the client leaves. */
+function gone(): DOMException {
+	return new DOMException('The client is gone', 'AbortError')
+}
+
+function tooLate(): RestError {
+	return new RestError('unavailable', 'The answer took too long')
 }

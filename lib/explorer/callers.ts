@@ -80,8 +80,8 @@ async function ask(
 		: mount.ways.find(({ action }) => action.limit !== undefined)?.action.limit
 	try {
 		// Where guesses at credentials are limited, the map must not tell which are good without a limit.
-		const asked = () => within(LONGEST_WAIT, exchange.ask(authenticator))
-		if (isAsked) return await exchange.ask(authenticator)
+		const asked = () => within(LONGEST_WAIT, exchange.credentials.ask(authenticator, exchange.request))
+		if (isAsked) return await exchange.credentials.ask(authenticator, exchange.request)
 		return await within(LONGEST_WAIT, limit === undefined ? asked() : asGuess(exchange, limit, asked))
 	} catch (error) {
 		if (!isAsked) tell(exchange, error)

@@ -11,7 +11,7 @@ import type {
 	Specs,
 	Streaming,
 } from '../exchange/declarations.ts'
-import type { IdempotencyKeys } from '../exchange/mount-facts.ts'
+import type { IdempotencyKeys } from '../exchange/exchange.ts'
 import { requireUser } from '../pipeline/credentials.ts'
 import { CustomReply } from '../reply/custom-reply.ts'
 import { setHeader, setStatus } from '../reply/head.ts'
@@ -111,7 +111,7 @@ export class RestHandler extends HandlerHooks {
 	 *   isn't JSON, a form or multipart
 	 */
 	get body(): unknown {
-		return exchangeOf(this, 'body').decoded().value
+		return exchangeOf(this, 'body').body.decoded().value
 	}
 
 	/**
@@ -120,12 +120,12 @@ export class RestHandler extends HandlerHooks {
 	 * @throws RestError as `body`, and `invalid` when it is no object
 	 */
 	get post(): Readonly<Record<string, unknown>> {
-		return exchangeOf(this, 'post').post()
+		return exchangeOf(this, 'post').body.post()
 	}
 
 	/** The files of a multipart body, by field. */
 	get files(): Readonly<Record<string, readonly File[]>> {
-		const body = exchangeOf(this, 'files').decoded()
+		const body = exchangeOf(this, 'files').body.decoded()
 		return body.kind === 'multipart' ? body.files : Object.create(null)
 	}
 
@@ -213,7 +213,7 @@ export class RestHandler extends HandlerHooks {
 	getPutData(decode: true): unknown
 	getPutData(decode = false): unknown {
 		const exchange = exchangeOf(this, 'getPutData')
-		return decode ? exchange.decoded().value : exchange.rawBody().toString('utf8')
+		return decode ? exchange.body.decoded().value : exchange.rawBody().toString('utf8')
 	}
 
 	/** The body as text, or parsed as JSON, whatever its content type. */

@@ -20,9 +20,9 @@ export function sourceOf(
 	source: Readonly<Record<string, unknown>> | undefined,
 ): ParamsSource {
 	const { validator } = exchange.app
-	const isBody = source === undefined || exchange.isPost(source)
-	const from = isBody ? exchange.fields() : source
-	const coerce = !isBody || exchange.isText()
+	const isBody = source === undefined || exchange.body.isPost(source)
+	const from = isBody ? exchange.body.fields() : source
+	const coerce = !isBody || exchange.body.isText()
 	const ours = coerce ? AS_TEXT : AS_JSON
 	const options = validator === undefined ? ours : { coerce, validator }
 	return { from: coerce ? exchange.withLists(from) : from, options }

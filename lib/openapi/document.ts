@@ -1,6 +1,6 @@
 /** The OpenAPI description of handlers, made of what they declare. */
 import { createHash } from 'node:crypto'
-import type { MountFacts } from '../exchange/mount-facts.ts'
+import type { MountFacts } from '../exchange/exchange.ts'
 import type { Mount } from '../routing/mount.ts'
 import { Components, type Part } from './components.ts'
 import { endpointsOf, pathOfMount } from './endpoints.ts'

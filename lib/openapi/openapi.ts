@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { conditionsOf, etagOf, isAmongNone } from '../crud/preconditions.ts'
 import type { AccessRules } from '../exchange/declarations.ts'
-import type { MountFacts } from '../exchange/mount-facts.ts'
+import type { MountFacts } from '../exchange/exchange.ts'
 import { type HandlerController, RestHandler } from '../handler/handler.ts'
 import { exchangeOf } from '../handler/view.ts'
 import { pathOf } from '../reply/link.ts'

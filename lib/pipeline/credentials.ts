@@ -1,10 +1,7 @@
-/** What the headers alone decide: who is calling, and whether they may. No byte of the body is read before. */
-
+/** Step 7: what the headers alone decide: who is calling, and whether they may. No byte of the body is read before. */
 import type { Authenticator, User } from '../auth/authenticator.ts'
 import { RestError } from '../base/error.ts'
-import type { Action } from '../exchange/action.ts'
-import type { Exchange } from '../exchange/exchange.ts'
-import type { Mount } from '../routing/mount.ts'
+import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { asGuess, countRequest } from './rate-limits.ts'
 
 /**
@@ -13,43 +10,26 @@ import { asGuess, countRequest } from './rate-limits.ts'
  *
  * @throws RestError `unauthorized`, `too_many_requests` or `forbidden`, by the promise
  */
-export function checkCredentials(
-	exchange: Exchange,
-	mount: Mount,
-	action: Action,
-): Promise<void> | undefined {
-	if (mount.authenticator !== undefined || action.limit !== undefined) exchange.watch?.step('auth')
+export function checkCredentials(exchange: Routed): Promise<void> | undefined {
+	const { authenticator } = exchange.mount
+	if (authenticator === undefined && exchange.action.limit === undefined) return undefined
+	exchange.watch?.step('auth')
 	// Access that needs a user is refused at mount where there is no authenticator.
-	return mount.authenticator === undefined
-		? countRequest(exchange, action)
-		: check(exchange, mount.authenticator, mount, action)
+	return authenticator === undefined ? countRequest(exchange) : check(exchange, authenticator)
 }
 
-async function check(
-	exchange: Exchange,
-	authenticator: Authenticator,
-	mount: Mount,
-	action: Action,
-): Promise<void> {
-	const user = await authenticated(exchange, authenticator, action)
+async function check(exchange: Routed, authenticator: Authenticator): Promise<void> {
+	const { mount, action } = exchange
+	const ask = (): Promise<User | null> => exchange.credentials.ask(authenticator, exchange.request)
+	const user = await (action.limit === undefined ? ask() : asGuess(exchange, action.limit, ask))
 	exchange.user = user
-	const counting = countRequest(exchange, action)
+	const counting = countRequest(exchange)
 	if (counting !== undefined) await counting
 	if (!action.access.user) return
 	if (user === null) throw new RestError('unauthorized')
 	for (const resource of action.access.resources) {
 		if (mount.acl?.allows(user, resource) !== true) throw new RestError('forbidden')
 	}
-}
-
-function authenticated(
-	exchange: Exchange,
-	authenticator: Authenticator,
-	{ limit }: Action,
-): Promise<User | null> {
-	return limit === undefined
-		? exchange.ask(authenticator)
-		: asGuess(exchange, limit, () => exchange.ask(authenticator))
 }
 
 /**
@@ -65,7 +45,16 @@ export function requireUser(exchange: Exchange, authenticator: Authenticator | u
 			'this.requireAuth() needs an authenticator: pass one, or declare it on the handler or the server',
 		)
 	}
-	const check = exchange.requireUser(asked)
+	const check = userOf(exchange, asked)
 	exchange.addCheck(check)
 	return check
+}
+
+async function userOf(exchange: Exchange, authenticator: Authenticator): Promise<User> {
+	const user = await exchange.credentials.ask(authenticator, exchange.request)
+	if (user === null) {
+		throw new RestError('unauthorized', undefined, { headers: authenticator.challenge ?? {} })
+	}
+	exchange.user = user
+	return user
 }

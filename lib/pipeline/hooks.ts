@@ -5,26 +5,25 @@
 import { Readable } from 'node:stream'
 import { isRestError, type RestError } from '../base/error.ts'
 import { isThenable } from '../base/thenable.ts'
-import type { Exchange } from '../exchange/exchange.ts'
+import type { Exchange, Hook, Routed } from '../exchange/exchange.ts'
 import { CustomReply } from '../reply/custom-reply.ts'
-import { seal } from '../reply/reply.ts'
-import type { Reply } from '../reply/text.ts'
 import { closeWith, guard, innerOf, isWebStream, letGo } from '../reply/unsent.ts'
-import type { Mount } from '../routing/mount.ts'
-import { type Hook, kindOf } from '../routing/mount-hooks.ts'
 
-/** What is answered in the method's stead; `undefined` where the method is to be called. */
-export type Stead = CustomReply<unknown> | undefined
+/** What `before` answers in the method's place; `undefined` where the method is to be called. */
+type EarlyReply = CustomReply<unknown> | undefined
 
 /**
  * Calls `before`, the server's first.
  *
  * @throws whatever they throw or record; the refusals of checks that they have begun, awaited or not
  */
-export function runBefore(exchange: Exchange, mount: Mount): Stead | Promise<Stead> {
-	const hooks = mount.hooks?.before ?? []
-	if (hooks.length > 0) exchange.watch?.step('before')
-	return beforeFrom(exchange, mount.view(exchange), hooks, 0)
+export function runBefore(exchange: Routed): EarlyReply | Promise<EarlyReply> {
+	const { hooks } = exchange.mount
+	if (hooks === undefined) return undefined
+	if (hooks.before.length > 0) exchange.watch?.step('before')
+	const early = beforeFrom(exchange, exchange.mount.view(exchange), hooks.before, 0)
+	if (early instanceof Promise) exchange.allowMethod()
+	return early
 }
 
 function beforeFrom(
@@ -32,13 +31,13 @@ function beforeFrom(
 	view: object,
 	hooks: readonly Hook[],
 	at: number,
-): Stead | Promise<Stead> {
+): EarlyReply | Promise<EarlyReply> {
 	const hook = hooks[at]
 	// It was answered that this took too long: nothing more is begun behind that.
 	if (hook === undefined || exchange.replied) return undefined
-	const next = (answer: unknown): Stead | Promise<Stead> => {
-		const stead = steadOf(exchange, hook, answer)
-		return stead ?? beforeFrom(exchange, view, hooks, at + 1)
+	const next = (answer: unknown): EarlyReply | Promise<EarlyReply> => {
+		const early = earlyReplyOf(exchange, hook, answer)
+		return early ?? beforeFrom(exchange, view, hooks, at + 1)
 	}
 	const said = hook.run(view, undefined)
 	if (!isThenable(said) && !isChecking(exchange)) return next(said)
@@ -52,7 +51,18 @@ function isChecking(exchange: Exchange): boolean {
 	return checks !== undefined
 }
 
-/** A method that needs a check to hold isn't called while it is open. */
+/**
+ * Waits until every check that was begun holds, awaited or not: nothing is shown, and no method called, while one is open.
+ *
+ * @throws the refusal, by the promise
+ */
+export function awaitChecks(exchange: Exchange, answer: unknown): unknown {
+	exchange.watch?.step('reply')
+	if (!isChecking(exchange)) return answer
+	guard(answer)
+	return whenChecked(exchange, answer)
+}
+
 async function whenChecked(exchange: Exchange, said: unknown): Promise<unknown> {
 	const answer = await said
 	guard(answer)
@@ -66,7 +76,7 @@ async function whenChecked(exchange: Exchange, said: unknown): Promise<unknown> 
 }
 
 /** A value that slipped out, as a user from `(view) => view.requireAuth()`, must not become the answer. */
-function steadOf(exchange: Exchange, { name }: Hook, answer: unknown): Stead {
+function earlyReplyOf(exchange: Exchange, { name }: Hook, answer: unknown): EarlyReply {
 	if (exchange.failure !== undefined) {
 		letGo(answer)
 		throw exchange.failure
@@ -74,35 +84,31 @@ function steadOf(exchange: Exchange, { name }: Hook, answer: unknown): Stead {
 	if (answer === undefined || answer === null || answer instanceof CustomReply) return answer ?? undefined
 	letGo(answer)
 	throw new TypeError(
-		`${name} has returned ${kindOf(answer)}: return nothing for the method to be called, or a reply(…), which is answered in its stead`,
+		`${name} has returned ${kindOf(answer)}: return nothing for the method to be called, or a reply(…), which is answered instead`,
 	)
 }
 
 /**
- * Seals what a method has returned, once the checks that it has begun hold and `after` has been called, the
- * handler's first.
+ * Calls `after` with what the method has returned, the handler's first.
  *
  * @throws what they throw; the error that was recorded or returned. All of it may come by the promise
  */
-export function sealAfter(exchange: Exchange, mount: Mount, value: unknown): Reply | Promise<Reply> {
-	const run = (returned: unknown): unknown => {
-		refuseError(exchange, returned)
-		const failed = (error: unknown): never => {
-			// What the method did is done: whoever repeats the request must not have it done again.
-			exchange.isDone = true
-			throw error
-		}
-		try {
-			const answer = afterFrom(exchange, mount.view(exchange), mount.hooks?.after ?? [], returned, 0)
-			if (!isThenable(answer) && !isChecking(exchange)) return answer
-			return whenChecked(exchange, answer).catch(failed)
-		} catch (error) {
-			return failed(error)
-		}
+export function runAfter(exchange: Routed, returned: unknown): unknown {
+	const { hooks } = exchange.mount
+	if (hooks === undefined) return returned
+	refuseError(exchange, returned)
+	const failed = (error: unknown): never => {
+		// What the method did is done: whoever repeats the request must not have it done again.
+		exchange.isDone = true
+		throw error
 	}
-	const done = isChecking(exchange) ? whenChecked(exchange, value).then(run) : run(value)
-	if (!isThenable(done)) return seal(exchange, done)
-	return Promise.resolve(done).then((answer) => seal(exchange, answer))
+	try {
+		const answer = afterFrom(exchange, exchange.mount.view(exchange), hooks.after, returned, 0)
+		if (!isThenable(answer) && !isChecking(exchange)) return answer
+		return whenChecked(exchange, answer).catch(failed)
+	} catch (error) {
+		return failed(error)
+	}
 }
 
 function afterFrom(
@@ -170,4 +176,11 @@ function refuseError(exchange: Exchange, answer: unknown): void {
 	if (error === undefined) return
 	letGo(answer)
 	throw error
+}
+
+/** What a hook has returned, for the message that it should not have. */
+export function kindOf(value: unknown): string {
+	if (typeof value !== 'object' || value === null) return `a ${typeof value}`
+	const name: unknown = value.constructor?.name
+	return typeof name === 'string' && name !== 'Object' ? `an instance of ${name}` : 'an object'
 }

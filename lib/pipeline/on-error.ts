@@ -1,21 +1,29 @@
-/** What becomes of an error once a handler is known: it is answered, or what `onError` makes of it. For `answer.ts`. */
+/** The answer to an error: itself, or what `onError` makes of it. For `answer.ts`. */
 import { isRestError, NOT_FOUND, RestError } from '../base/error.ts'
 import { isThenable } from '../base/thenable.ts'
-import type { Exchange } from '../exchange/exchange.ts'
+import type { Exchange, Hook, MountFacts } from '../exchange/exchange.ts'
 import { isFailure } from '../exchange/watched.ts'
 import { logThrown, sealError } from '../reply/error-reply.ts'
 import type { Reply } from '../reply/text.ts'
 import { letGo } from '../reply/unsent.ts'
-import type { Mount } from '../routing/mount.ts'
-import { type Hook, kindOf } from '../routing/mount-hooks.ts'
-import { allowRest } from './method-time.ts'
+import { kindOf } from './hooks.ts'
+
+/** Answers what was thrown. The refusal of a check that the method has begun, awaited or not, comes before it. */
+export function answerError(exchange: Exchange, error: unknown): Reply | Promise<Reply> {
+	const checks = exchange.checked()
+	if (checks === undefined) return sealFailure(exchange, error)
+	return checks.then(
+		() => sealFailure(exchange, error),
+		(refusal: unknown) => {
+			exchange.failure = isRestError(refusal) ? refusal : undefined
+			return sealFailure(exchange, refusal)
+		},
+	)
+}
 
 /** Answers an error, or what `onError` makes of it, the handler's first. It never throws, nor rejects. */
-export function sealFailure(
-	exchange: Exchange,
-	mount: Mount | undefined,
-	thrown: unknown,
-): Reply | Promise<Reply> {
+function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply> {
+	const { mount } = exchange
 	const hooks = mount?.hooks?.onError ?? []
 	if (mount === undefined || hooks.length === 0 || exchange.replied) return sealError(exchange, thrown)
 	const view = viewOf(exchange, mount)
@@ -38,7 +46,9 @@ export function sealFailure(
 	try {
 		const done = errorFrom(exchange, view, hooks, error, 0)
 		if (!isThenable(done)) return sealed(done)
-		allowRest(exchange)
+		// Behind a body that came too slowly, a hook has the time of a method.
+		if (exchange.due === Number.POSITIVE_INFINITY || exchange.late === 'request_timeout')
+			exchange.allowMethod()
 		return Promise.resolve(done).then(sealed).catch(broken)
 	} catch (failing) {
 		return broken(failing)
@@ -55,7 +65,7 @@ function sealBroken(exchange: Exchange, thrown: unknown, failing: unknown): Repl
 }
 
 /** The view; none of a factory that fails, which may be what is to be told. */
-function viewOf(exchange: Exchange, mount: Mount): object | undefined {
+function viewOf(exchange: Exchange, mount: MountFacts): object | undefined {
 	try {
 		return mount.view(exchange)
 	} catch {

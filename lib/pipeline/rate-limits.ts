@@ -2,8 +2,7 @@
 import { isRestError, RestError } from '../base/error.ts'
 import { type Milliseconds, timeOfDay } from '../base/time.ts'
 import { type Cache, cacheRefusal, isCallersOwn } from '../cache/cache.ts'
-import type { Action } from '../exchange/action.ts'
-import type { Exchange } from '../exchange/exchange.ts'
+import type { Exchange, Routed } from '../exchange/exchange.ts'
 import type { Guess } from '../limits/guesses.ts'
 import { type Caller, type CompiledLimit, callerOf, keyOf, levelsOf } from '../limits/rate-limit.ts'
 import { lookFixed, type Taken, takeFixed, takeSliding, tighter } from '../limits/windows.ts'
@@ -16,7 +15,8 @@ import { lookFixed, type Taken, takeFixed, takeSliding, tighter } from '../limit
  * @throws RestError by the promise: `too_many_requests` past the limit, with Retry-After; `unavailable` where the
  *   cache fails and the limit isn't `failOpen`
  */
-export function countRequest(exchange: Exchange, { limit }: Action): Promise<void> | undefined {
+export function countRequest(exchange: Routed): Promise<void> | undefined {
+	const { limit } = exchange.action
 	return limit === undefined ? undefined : count(exchange, limit)
 }
 

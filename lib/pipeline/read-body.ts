@@ -1,33 +1,33 @@
-/** Reads a request's body as bytes, under its limit. Nothing is decoded here: see `decode/`. */
+/** Reads a request's body as bytes, under its limit. Nothing is decoded here: see `request/body/`. */
 import { IncomingMessage } from 'node:http'
 import { RestError } from '../base/error.ts'
 import { takesBody } from '../base/http.ts'
 import type { Bytes } from '../base/time.ts'
-import type { Action } from '../exchange/action.ts'
-import type { Exchange } from '../exchange/exchange.ts'
+import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { hasBody } from '../request/head.ts'
 import type { Incoming } from '../request/incoming.ts'
 
 const EMPTY = Buffer.alloc(0)
 
 /**
- * Reads the body of the methods that have one into `exchange.bytes`, and compares it with its digest where that
- * is required. Answers `undefined` where there is nothing to wait for.
+ * Step 8: reads the body of the methods that have one into `exchange.body.bytes`, and compares it with its digest where
+ * that is required. Skipped where `before` has answered, and for a request that has been given up meanwhile.
  *
  * @throws RestError `content_too_large`, at once when `Content-Length` says so, else when it is reached;
  *   `bad_request` when the client leaves before the end, `unauthorized` for another digest
  */
-export function readBody(exchange: Exchange, action: Action): Promise<void> | undefined {
-	const reading = readBytes(exchange, action)
-	if (exchange.requiredDigest === undefined) return reading
-	if (reading !== undefined) return reading.then(() => exchange.compareDigest())
-	exchange.compareDigest()
-	return undefined
+export function readBody(exchange: Routed, early: unknown): unknown {
+	if (early !== undefined || exchange.replied || !takesBody(exchange.method)) return early
+	const collecting = collectBytes(exchange)
+	if (collecting === undefined) return exchange.body.compareDigest()
+	exchange.watch?.step('body')
+	return exchange.body.requiredDigest === undefined
+		? collecting
+		: collecting.then(() => exchange.body.compareDigest())
 }
 
-function readBytes(exchange: Exchange, action: Action): Promise<void> | undefined {
-	if (!takesBody(exchange.method)) return undefined
-	const { incoming } = exchange
+function collectBytes(exchange: Routed): Promise<void> | undefined {
+	const { action, app, body, incoming } = exchange
 	if (action.streaming !== undefined) {
 		refuseTooLarge(incoming, action.streaming.maxBody)
 		return undefined
@@ -35,16 +35,16 @@ function readBytes(exchange: Exchange, action: Action): Promise<void> | undefine
 	// Another parser has read it (express.json()): what it made of it is taken as the body.
 	if (incoming.readableDidRead && incoming.body !== undefined) return undefined
 	if (!hasBody(incoming)) {
-		exchange.bytes = EMPTY
+		body.bytes = EMPTY
 		return undefined
 	}
-	refuseTooLarge(incoming, exchange.app.maxBody)
+	refuseTooLarge(incoming, app.maxBody)
 	refuseGone(incoming)
-	exchange.bytes = arrived(incoming, exchange.app.maxBody)
-	if (exchange.bytes !== undefined) return undefined
+	body.bytes = arrived(incoming, app.maxBody)
+	if (body.bytes !== undefined) return undefined
 	exchange.sendContinue?.()
-	exchange.allow(exchange.app.bodyTimeout, 'request_timeout')
-	return collect(exchange, exchange.app.maxBody)
+	exchange.allow(app.bodyTimeout, 'request_timeout')
+	return collect(exchange, app.maxBody)
 }
 
 function refuseTooLarge(incoming: Incoming, limit: Bytes): void {
@@ -108,7 +108,7 @@ function collect(exchange: Exchange, limit: Bytes): Promise<void> {
 		}
 		const onEnd = (): void => {
 			settled = true
-			exchange.bytes = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size)
+			exchange.body.bytes = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size)
 			resolve()
 		}
 		// A stream closes after its end as well; the listener stays, as to take it off costs more.

@@ -1,22 +1,16 @@
 /** A mounted handler, compiled: everything that can be known before the first request. */
 import type { Action } from '../exchange/action.ts'
-import type { Exchange } from '../exchange/exchange.ts'
-import type { MountFacts } from '../exchange/mount-facts.ts'
+import type { MountFacts } from '../exchange/exchange.ts'
 import type { RouteTable } from './custom/custom-routes.ts'
 import type { LookupTable } from './lookup.ts'
-import type { Hooks } from './mount-hooks.ts'
 import type { Way } from './ways.ts'
 
 /** One handler at one path. */
 export interface Mount extends MountFacts {
-	/** Makes the `this` of one request. */
-	readonly view: (exchange: Exchange) => object
 	readonly routes: RouteTable<Action>
 	readonly table: LookupTable
 	/** All that lead to an action, for descriptions. */
 	readonly ways: readonly Way[]
-	/** What is called around its methods; `undefined` where nothing is. */
-	readonly hooks: Hooks | undefined
 	/** While the handler's `init` runs, and for ever when it has failed. */
 	setUp: Promise<void> | undefined
 }

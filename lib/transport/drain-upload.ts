@@ -16,7 +16,7 @@ export function drainUpload(exchange: Exchange, end: () => void): void {
 	let taken = 0
 	const stop = (): void => {
 		app.deadlines.delete(drain)
-		if (!incoming.readableEnded) exchange.cutStream(tooSlow())
+		if (!incoming.readableEnded) exchange.body.cut(tooSlow())
 		incoming.off('data', take).off('end', stop).off('close', stop).off('error', stop).on('error', ignore)
 		end()
 	}
@@ -50,7 +50,7 @@ export class UnreadRest implements Due {
 
 	/** The answer was given a while ago, and where the next request begins will never be known. */
 	expire(): void {
-		this.#exchange.cutStream(tooSlow())
+		this.#exchange.body.cut(tooSlow())
 		this.socket.destroy?.()
 	}
 }
@@ -74,7 +74,7 @@ export function boundRest(exchange: Exchange): void {
 	// The request isn't told any more that its client has left, nor is who reads it.
 	const leave = (): void => {
 		stop()
-		exchange.cutStream(new RestError('bad_request', 'The body was cut off before its end'))
+		exchange.body.cut(new RestError('bad_request', 'The body was cut off before its end'))
 	}
 	deadlines.add(rest)
 	incoming.once('end', stop)

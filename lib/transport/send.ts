@@ -59,8 +59,10 @@ function isHttp2({ incoming }: Exchange): boolean {
 	return incoming.httpVersionMajor === 2 && incoming.headers[':method'] !== undefined
 }
 
-function isUnread({ incoming, bytes }: Exchange): boolean {
-	return bytes === undefined && !incoming.complete && !incoming.readableEnded && hasBody(incoming)
+function isUnread(exchange: Exchange): boolean {
+	const { incoming } = exchange
+	if (incoming.complete || incoming.readableEnded || !hasBody(incoming)) return false
+	return exchange.body.bytes === undefined
 }
 
 /**

@@ -88,19 +88,19 @@ describe('exchange: a client that leaves', (test) => {
 describe('exchange: body and query', (test) => {
 	test('they are decoded once', () => {
 		const exchange = exchangeFor({ headers: { 'content-type': 'application/json' } })
-		exchange.bytes = Buffer.from('{"a":1}')
+		exchange.body.bytes = Buffer.from('{"a":1}')
 		exchange.queryText = 'a=1'
-		assert.is(exchange.decoded(), exchange.decoded())
+		assert.is(exchange.body.decoded(), exchange.body.decoded())
 		assert.is(exchange.query(), exchange.query())
 	})
 
 	test('a parsed body of a parser in front is taken as it is, text and bytes are decoded', () => {
 		const headers = { 'content-type': 'application/json' }
 		const parsed = { a: 1 }
-		assert.is(exchangeFor({ headers, body: parsed }).decoded().value, parsed)
-		assert.equal(exchangeFor({ headers, body: '{"a":1}' }).decoded().value, { a: 1 })
-		assert.equal(exchangeFor({ headers, body: Buffer.from('[1]') }).decoded().value, [1])
-		assert.is(exchangeFor({ headers, body: null }).decoded().value, undefined)
+		assert.is(exchangeFor({ headers, body: parsed }).body.decoded().value, parsed)
+		assert.equal(exchangeFor({ headers, body: '{"a":1}' }).body.decoded().value, { a: 1 })
+		assert.equal(exchangeFor({ headers, body: Buffer.from('[1]') }).body.decoded().value, [1])
+		assert.is(exchangeFor({ headers, body: null }).body.decoded().value, undefined)
 	})
 
 	for (const [type, isText] of [
@@ -113,15 +113,15 @@ describe('exchange: body and query', (test) => {
 	] as const) {
 		test(`what a parser in front made of ${type} ${isText ? 'is' : "isn't"} text`, () => {
 			const headers = type === undefined ? {} : { 'content-type': type }
-			assert.is(exchangeFor({ headers, body: { a: '1' } }).isText(), isText)
+			assert.is(exchangeFor({ headers, body: { a: '1' } }).body.isText(), isText)
 		})
 	}
 
 	test('fields are those of an object', () => {
-		assert.equal(exchangeFor().fields(), {})
-		assert.equal(exchangeFor({ body: { a: 1 } }).fields(), { a: 1 })
+		assert.equal(exchangeFor().body.fields(), {})
+		assert.equal(exchangeFor({ body: { a: 1 } }).body.fields(), { a: 1 })
 		assert.is(
-			messageOf(() => exchangeFor({ body: [1] }).fields()),
+			messageOf(() => exchangeFor({ body: [1] }).body.fields()),
 			'The body must be an object with named fields',
 		)
 	})
@@ -130,11 +130,11 @@ describe('exchange: body and query', (test) => {
 		const headers = { 'content-type': 'application/x-www-form-urlencoded' }
 		const exchange = exchangeFor({ headers })
 		exchange.queryText = 'a=1&a=2&b=3'
-		exchange.bytes = Buffer.from('c=1&c=2')
+		exchange.body.bytes = Buffer.from('c=1&c=2')
 		const other = { a: '1' }
 		assert.is(exchange.withLists(other), other)
 		assert.equal({ ...exchange.withLists(exchange.query().last) }, { a: ['1', '2'], b: '3' })
-		assert.equal({ ...exchange.withLists(exchange.fields()) }, { c: ['1', '2'] })
+		assert.equal({ ...exchange.withLists(exchange.body.fields()) }, { c: ['1', '2'] })
 	})
 })
 
@@ -163,7 +163,7 @@ describe('exchange: checks', (test) => {
 		})
 		const [a, b] = [make('a'), make('b')]
 		const exchange = exchangeFor()
-		assert.equal(await Promise.all([a, b, a].map((one) => exchange.ask(one))), [
+		assert.equal(await Promise.all([a, b, a].map((one) => exchange.credentials.ask(one, exchange.request))), [
 			{ id: 'a' },
 			{ id: 'b' },
 			{ id: 'a' },

@@ -1,6 +1,6 @@
 /** Finds the hooks of a mount: those that a handler's class overrides, and those of the server. */
 
-import type { Hook, Hooks } from '../../routing/mount-hooks.ts'
+import type { Hook, Hooks } from '../../exchange/exchange.ts'
 import { RestHandler } from '../handler.ts'
 import { type BeforeAnswer, type ErrorAnswer, HandlerHooks } from '../handler-hooks.ts'
 

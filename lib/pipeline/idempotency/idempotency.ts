@@ -70,7 +70,7 @@ function isOver({ due, replied }: Exchange): boolean {
 }
 
 /** The body's bytes; what a parser in front has made of them where it has taken them. */
-function bytesOf({ bytes, incoming: { body } }: Exchange): Uint8Array {
+function bytesOf({ body: { bytes }, incoming: { body } }: Exchange): Uint8Array {
 	return bytes ?? (Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body) ?? ''))
 }
 

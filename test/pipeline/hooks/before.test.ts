@@ -187,7 +187,7 @@ describe('hooks: before answers', (test) => {
 			assert.match(await asked('/a'), INTERNAL)
 			assert.is(
 				logged(),
-				`Guarded.before() has returned ${said}: return nothing for the method to be called, or a reply(…), which is answered in its stead`,
+				`Guarded.before() has returned ${said}: return nothing for the method to be called, or a reply(…), which is answered instead`,
 			)
 			assert.equal(handler.calls, [])
 		})

@@ -1,12 +1,11 @@
-/** `Content`: what a request carries, its query and its body, each decoded when it is first asked for. */
-import type { IncomingHttpHeaders } from 'node:http'
+/**
+ * `Body`: what a request carries behind its head, made when it is first asked for; decoded, streamed and compared with its
+ * Content-Digest no sooner than somebody wants it. `pipeline/read-body.ts` collects its bytes.
+ */
 import type { Readable } from 'node:stream'
 import { RestError } from '../base/error.ts'
 import { type Method, takesBody } from '../base/http.ts'
-import type { Action } from '../exchange/action.ts'
 import { type DecodedBody, decodeBody } from './body/decode-body.ts'
-import type { Fields } from './body/fields.ts'
-import { decodeQuery } from './body/form.ts'
 import { checkParsed } from './body/json.ts'
 import { ContentDigest } from './content-digest.ts'
 import { fieldLines, hasBody } from './head.ts'
@@ -25,71 +24,75 @@ interface RequiredDigest {
 	readonly refusal: (reason: string) => RestError
 }
 
-export class Content {
+/** The request that a body belongs to. */
+export interface BodySource {
 	readonly incoming: Incoming
-	/** The method that is served. */
-	method: Method = 'GET'
-	action: Action | undefined = undefined
-	queryText = ''
-	/** The body's bytes, once step 8 has read them. */
-	bytes: Buffer | undefined = undefined
-	/** Set while a body is to be compared with its digest. */
-	requiredDigest: RequiredDigest | undefined = undefined
-	/** What is known of a body that flows, where its digest is required: its refusal, until it has ended well. */
-	unverified: RestError | undefined = undefined
+	readonly method: Method
+	/** What is called, and whether it reads the body itself. */
+	readonly action: { readonly name: string; readonly streaming: object | undefined } | undefined
 	/** Sends `100 Continue`, once, if the client waits for it. */
-	sendContinue: (() => void) | undefined = undefined
+	readonly sendContinue: (() => void) | undefined
+}
+
+export class Body {
+	/** Its bytes, once they have been collected. */
+	bytes: Buffer | undefined = undefined
+	/** Set while the body is to be compared with its digest. */
+	requiredDigest: RequiredDigest | undefined = undefined
+	/** Of a body that is streamed and must match its digest: the refusal, until it has ended well. */
+	unverified: RestError | undefined = undefined
+	readonly #source: BodySource
 	#upload: Upload | undefined = undefined
 	#decoded: DecodedBody | undefined = undefined
-	#query: Fields | undefined = undefined
 	#post: Record<string, unknown> | undefined = undefined
 	/** Whether a parser in front has read the body. */
 	#isParsed = false
 
-	constructor(incoming: Incoming) {
-		this.incoming = incoming
+	constructor(source: BodySource) {
+		this.#source = source
 	}
 
-	get headers(): IncomingHttpHeaders {
-		return this.incoming.headers
-	}
-
-	rawBody(): Buffer {
-		if (this.action?.streaming !== undefined) {
+	/**
+	 * The bytes.
+	 *
+	 * @throws TypeError where they were not collected: of a streaming method, behind another parser, or before step 8
+	 */
+	raw(): Buffer {
+		const { action, incoming } = this.#source
+		if (action?.streaming !== undefined) {
 			throw new TypeError(
-				`${this.action.name} is named in streaming: read this.request.stream, its body is not collected`,
+				`${action.name} is named in streaming: read this.request.stream, its body is not collected`,
 			)
 		}
 		if (this.bytes !== undefined) return this.bytes
-		const { body } = this.incoming
+		const { body } = incoming
 		if (Buffer.isBuffer(body)) return body
 		if (typeof body === 'string') return Buffer.from(body)
-		if (body === undefined || (body === null && !this.incoming.readableDidRead)) return this.#unsent()
+		if (body === undefined || (body === null && !incoming.readableDidRead)) return this.#unsent()
 		throw new TypeError('a parser in front has taken the bytes of the body: mount Verbena before it')
 	}
 
 	/** Taken for none, a body that is read later would be none for the method as well. */
 	#unsent(): Buffer {
-		if (!takesBody(this.method) || !hasBody(this.incoming)) return NO_BYTES
+		if (!takesBody(this.#source.method) || !hasBody(this.#source.incoming)) return NO_BYTES
 		throw new TypeError(
 			'the body has not been read: it is read behind before(), and not at all where a request is refused first',
 		)
 	}
 
 	stream(): Readable {
-		if (this.action?.streaming === undefined) {
-			throw new TypeError(
-				`name ${this.action?.name ?? 'the method'} in streaming to read its body as a stream`,
-			)
+		const { action, incoming } = this.#source
+		if (action?.streaming === undefined) {
+			throw new TypeError(`name ${action?.name ?? 'the method'} in streaming to read its body as a stream`)
 		}
-		if (this.#upload === undefined && this.incoming.readableDidRead) {
+		if (this.#upload === undefined && incoming.readableDidRead) {
 			// What has been read never comes again, and the method would wait for it.
 			throw new TypeError(
-				`something in front has read the body, which ${this.action.name} reads as a stream: mount Verbena before it`,
+				`something in front has read the body, which ${action.name} reads as a stream: mount Verbena before it`,
 			)
 		}
-		this.sendContinue?.()
-		this.#upload ??= new Upload(this.incoming, this.#uploadCheck())
+		this.#source.sendContinue?.()
+		this.#upload ??= new Upload(incoming, this.#uploadCheck())
 		return this.#upload
 	}
 
@@ -100,7 +103,7 @@ export class Content {
 	 * @throws RestError `unauthorized`; TypeError where a parser in front has taken the bytes, or the stream flows
 	 */
 	requireDigest(headers: Readonly<Record<string, string>>): void {
-		const { incoming } = this
+		const { incoming, method } = this.#source
 		const has = hasBody(incoming)
 		const lines = fieldLines(incoming, 'content-digest')
 		if (!has && lines.length === 0) return
@@ -109,27 +112,26 @@ export class Content {
 		const required = { digest: digestOf(lines, refusal), refusal }
 		const bytes = has ? this.#received() : NO_BYTES
 		if (bytes !== undefined) compare(required, bytes)
-		else if (!takesBody(this.method))
-			throw refusal('the body of a GET is not read, and so can not be compared')
+		else if (!takesBody(method)) throw refusal('the body of a GET is not read, and so can not be compared')
 		else this.requiredDigest = required
 	}
 
 	/** The last of step 8. What a method reads as a stream is compared as it flows. */
 	compareDigest(): void {
-		if (this.requiredDigest === undefined || this.action?.streaming !== undefined) return
-		compare(this.requiredDigest, this.rawBody())
+		if (this.requiredDigest === undefined || this.#source.action?.streaming !== undefined) return
+		compare(this.requiredDigest, this.raw())
 		this.requiredDigest = undefined
 	}
 
 	/** The bytes of the body, as far as it has been read, by us or by a parser in front. */
 	#received(): Buffer | undefined {
-		const { incoming } = this
-		if (this.action?.streaming !== undefined) {
+		const { action, incoming } = this.#source
+		if (action?.streaming !== undefined) {
 			if (this.#upload === undefined || this.requiredDigest !== undefined) return undefined
 			throw new TypeError('the body flows already: ask who is calling before request.stream is used')
 		}
 		const isTaken = incoming.readableDidRead && incoming.body !== undefined
-		return this.bytes ?? (isTaken ? this.rawBody() : undefined)
+		return this.bytes ?? (isTaken ? this.raw() : undefined)
 	}
 
 	#uploadCheck(): UploadCheck | undefined {
@@ -150,7 +152,7 @@ export class Content {
 	 * Ends a stream that is being read, for an answer that doesn't wait for it: once that is sent, node tells
 	 * the request nothing more, not even that its client has left.
 	 */
-	cutStream(error: Error): void {
+	cut(error: Error): void {
 		this.#upload?.destroy(error)
 	}
 
@@ -161,17 +163,18 @@ export class Content {
 	}
 
 	#decode(): DecodedBody {
-		const { headers, incoming, bytes } = this
-		const { body } = incoming
+		const { action, incoming } = this.#source
+		const { body, headers } = incoming
+		const { bytes } = this
 		// Text and bytes (express.text(), express.raw()) are still to be decoded.
 		const isNone = body === undefined || (body === null && !incoming.readableDidRead)
 		const isParsed = !isNone && typeof body !== 'string' && !Buffer.isBuffer(body)
-		if (bytes === undefined && this.action?.streaming === undefined && isParsed) {
+		if (bytes === undefined && action?.streaming === undefined && isParsed) {
 			checkParsed(body)
 			this.#isParsed = true
 			return { kind: 'json', value: body }
 		}
-		return decodeBody(bytes ?? this.rawBody(), {
+		return decodeBody(bytes ?? this.raw(), {
 			contentType: headers['content-type'],
 			contentEncoding: headers['content-encoding'],
 		})
@@ -196,9 +199,8 @@ export class Content {
 		return source === this.#post
 	}
 
-	/** The query, or a form's fields, with all values of the names that came more than once. */
+	/** Where they are the fields of a form, with all values of the names that came more than once. */
 	withLists(source: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-		if (source === this.#query?.last) return this.#query.lists()
 		const body = this.#decoded
 		return body !== undefined && 'fields' in body && source === body.value ? body.fields.lists() : source
 	}
@@ -208,13 +210,7 @@ export class Content {
 		const { kind } = this.decoded()
 		if (kind === 'form' || kind === 'multipart') return true
 		// A parser in front tells only by the header what it has read.
-		return this.#isParsed && FORM.test(this.headers['content-type'] ?? '')
-	}
-
-	/** The decoded query, all values of each name. */
-	query(): Fields {
-		this.#query ??= decodeQuery(this.queryText)
-		return this.#query
+		return this.#isParsed && FORM.test(this.#source.incoming.headers['content-type'] ?? '')
 	}
 }
 
