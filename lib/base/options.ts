@@ -35,11 +35,22 @@ export function optionsOf<O extends object, R extends Readers<O>>(
 }
 
 /** Reads an option that is itself an object of options: `health` of `createServer`. */
-export function nested<R extends Readers>(example: string, readers: R): Reader<Values<R>> {
+export function nested<R extends Readers>(
+	example: string,
+	readers: R,
+	what = 'an object',
+): Reader<Values<R>> {
 	return (where, value) => {
-		if (!isOptions(value)) throw refusal(where, `an object: ${example}`, value)
+		if (!isOptions(value)) throw refusal(where, `${what}: ${example}`, value)
 		return valuesOf(where, `${where}.`, value, readers)
 	}
+}
+
+/** Reads what is off unless it is `true` or an object of options. */
+export function switchable<R extends Readers>(example: string, readers: R): Reader<Values<R> | undefined> {
+	const read = nested(example, readers, 'true, false or an object')
+	return (where, value) =>
+		value === undefined || value === false ? undefined : read(where, value === true ? {} : value)
 }
 
 /** Lists and Maps are objects without a name that is known: nothing of them would be read, in silence. */
@@ -106,14 +117,14 @@ export function listOf<T>(what: string, read: Reader<T>, least: 0 | 1 = 1): Read
 	}
 }
 
-/** What can be used as an object of an interface, which may have more methods. */
+/** What implements an interface, as far as its methods tell. */
 export function withMethods<T>(...methods: readonly string[]): Reader<T> {
+	const what = methods.length === 1 ? 'a method' : 'the methods'
 	return (where, value) => {
 		const missing = methods.filter((name) => typeof Reflect.get(Object(value), name) !== 'function')
 		if (missing.length === 0) return value as T // it has the methods
-		throw new TypeError(
-			`${where} must have the methods ${methods.join(', ')}; it lacks ${missing.join(', ')}`,
-		)
+		const lacks = methods.length === 1 ? '' : `; it lacks ${missing.join(', ')}`
+		throw new TypeError(`${where} must have ${what} ${methods.join(', ')}${lacks}`)
 	}
 }
 

@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import { RestError } from '../base/error.ts'
 import { ROUTE_METHODS } from '../base/http.ts'
 import type { Logger } from '../base/logger.ts'
+import * as option from '../base/options.ts'
 import { type Milliseconds, steadyClock } from '../base/time.ts'
 import type { Cache } from '../cache/cache.ts'
 import { CrudHandler } from '../crud/crud-handler.ts'
@@ -21,8 +22,46 @@ import type { Incoming } from '../request/incoming.ts'
 import { parseTarget } from '../request/url.ts'
 import type { Mount, MountTree } from '../routing/mount.ts'
 import { parsePath } from '../routing/path.ts'
-import type { HealthSettings } from './options.ts'
-import { Readiness } from './readiness.ts'
+import { type HealthCheck, Readiness } from './readiness.ts'
+
+/** The option `health`: where load balancers ask, and what must be well. */
+export interface HealthOptions {
+	/** Where it is asked, below `base`: of `'health'`, at `/health/live` and `/health/ready`. */
+	readonly path: string
+	/** What must be well for the server to be ready, beside its cache and its handlers' models. @default none */
+	readonly checks?: readonly HealthCheck[]
+	/** For all checks, which are made at once; what hasn't answered then has failed. From 1 up. @default 2_000 */
+	readonly timeout?: Milliseconds
+	/**
+	 * How long `close()` goes on serving as before while it isn't ready any more, for a load balancer to see it. Longer
+	 * than the time between two of its probes. From 0 up. @default 0
+	 */
+	readonly drainDelay?: Milliseconds
+}
+
+/** node's timers take no more: about 24 days. */
+const LONGEST: Milliseconds = 2_147_483_647
+
+export type HealthSettings = Required<HealthOptions>
+
+/** Reads the option `health`. */
+export const healthOption: option.Reader<HealthSettings> = option.nested("{ path: 'health' }", {
+	path(where, value) {
+		if (typeof value !== 'string') throw option.refusal(where, "a path: 'health'", value)
+		if (parsePath(where, value).length > 0) return value
+		throw new TypeError(`${where} must have a segment at least, such as 'health': every handler is below ''`)
+	},
+	checks: option.or(
+		option.listOf(
+			"an array of functions: [() => pool.query('select 1')]",
+			option.functionLike<HealthCheck>("() => pool.query('select 1')"),
+			0,
+		),
+		[],
+	),
+	timeout: option.or(option.wholeNumber({ from: 1, to: LONGEST, unit: 'milliseconds' }), 2_000),
+	drainDelay: option.or(option.wholeNumber({ from: 0, to: LONGEST, unit: 'milliseconds' }), 0),
+} satisfies option.Readers<HealthOptions>)
 
 type Probe = 'live' | 'ready'
 
@@ -61,7 +100,7 @@ export class Health {
 	constructor(settings: HealthSettings, { cache, logger, mounts, base }: Patient) {
 		this.#drainDelay = settings.drainDelay
 		this.#path = settings.path
-		this.#segments = [...parsePath('base', base), ...settings.segments]
+		this.#segments = [...parsePath('base', base), ...parsePath('health.path', settings.path)]
 		this.#mounts = mounts
 		this.#readiness = new Readiness(logger, steadyClock, settings.timeout)
 		if (cache.check !== undefined) this.#readiness.add('cache', async () => cache.check?.())

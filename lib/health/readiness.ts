@@ -4,7 +4,9 @@
  */
 import type { Logger } from '../base/logger.ts'
 import type { Clock, Milliseconds } from '../base/time.ts'
-import type { HealthCheck } from './options.ts'
+
+/** Resolves, or returns, where all is well. It has failed where it throws, rejects, or answers `false`. */
+export type HealthCheck = () => unknown
 
 /** How long what was found is told again without a look. */
 const MEMORY: Milliseconds = 1_000

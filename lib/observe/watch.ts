@@ -12,30 +12,12 @@ import { loggedPath } from '../request/url.ts'
 import { Events, type RequestFacts, type ServedRequest } from './events.ts'
 import { REQUESTS, RequestTrace } from './trace.ts'
 
-export interface ObserveOptions {
-	readonly logger?: object | undefined
-	readonly logRequests?: boolean | undefined
-	readonly serverTiming?: boolean | undefined
-}
-
 /** The options, checked and complete. */
 export interface Observing {
 	/** Whether each request is logged. @default whether a logger is given */
 	readonly logRequests: boolean
 	/** Whether replies have `Server-Timing`, with how long each step took. */
 	readonly serverTiming: boolean
-}
-
-/** The options of `createServer` about observing. @throws TypeError for what is neither true nor false */
-export function observingOf({ logger, logRequests, serverTiming }: ObserveOptions): Observing {
-	checkSwitch('logRequests', logRequests)
-	checkSwitch('serverTiming', serverTiming)
-	return { logRequests: logRequests ?? logger !== undefined, serverTiming: serverTiming ?? false }
-}
-
-function checkSwitch(name: string, value: unknown): void {
-	if (value === undefined || typeof value === 'boolean') return
-	throw new TypeError(`${name} must be true or false, got ${JSON.stringify(value)}`)
 }
 
 /** What observes the requests of one server. */

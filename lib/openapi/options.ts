@@ -1,7 +1,7 @@
 /** What the OpenAPI description says of the API as a whole: the option `openapi` of `createServer`. */
-import type { Acl, Authenticator } from '../auth/authenticator.ts'
-import { nearest } from '../base/options.ts'
+import { listOf, nested, optional, or, type Readers, refusal, switchable, text } from '../base/options.ts'
 import type { Access } from '../exchange/declarations.ts'
+import { accessRule, type Guards } from '../handler/mount/declared.ts'
 
 /** Under which terms the API may be used. */
 export interface OpenApiLicense {
@@ -47,97 +47,60 @@ export interface OpenApiInfo {
 	readonly requestId: string | undefined
 }
 
-/** Options of the server that the description depends on. */
-export interface OpenApiServer {
-	readonly authenticator?: Authenticator | undefined
-	readonly acl?: Acl | undefined
-	readonly requestId?: string | undefined
-}
+const SERVERS = "['https://api.example.com/v1', '/shop']"
+const optionalText = optional(text)
 
-const TEXTS = ['title', 'version', 'description'] as const
-const NAMES = [...TEXTS, 'license', 'servers', 'access'] as const
-const LICENSE_NAMES = ['name', 'identifier', 'url'] as const
+const license = nested("{ name: 'MIT', url }", {
+	name: optionalText,
+	identifier: optionalText,
+	url: optionalText,
+} satisfies Readers<OpenApiLicense>)
+
+const read = switchable('{ title, version, description, license, servers, access }', {
+	title: or(text, 'API'),
+	version: or(text, '0'),
+	description: optionalText,
+	license: optional(licenseIn),
+	servers: optional(listOf(`an array of at least one URL: ${SERVERS}`, serverIn)),
+	// `accessRule` checks it.
+	access: (_where, value) => value ?? 'anyone',
+} satisfies Readers<OpenApiOptions>)
 
 /**
- * @param server its options, which are checked by others
+ * Reads the option `openapi`.
+ *
+ * @param server who may be let in, and the header of request ids
  * @throws TypeError for an option that there isn't, one of the wrong kind, and for access that nobody could have
  */
 export function openApiInfo(
-	option: boolean | OpenApiOptions | undefined,
-	server: OpenApiServer = {},
+	where: string,
+	option: unknown,
+	server: Partial<Guards> & { readonly requestId?: string | undefined } = {},
 ): OpenApiInfo | undefined {
-	if (option === undefined || option === false) return undefined
-	const given: OpenApiOptions = option === true ? {} : option
-	if (!isObject(given))
-		throw new TypeError(`openapi must be true, false, or an object: { ${NAMES.join(', ')} }`)
-	checkNames('openapi', given, NAMES)
-	for (const name of TEXTS) checkText(`openapi.${name}`, given[name])
-	if (given.license !== undefined) checkLicense(given.license)
-	const servers = given.servers === undefined ? undefined : serversOf(given.servers)
-	if (given.access !== undefined) checkAccess(given.access, server)
-	const { title = 'API', version = '0', description, license, access = 'anyone' } = given
-	return { title, version, description, license, servers, access, requestId: server.requestId }
+	const info = read(where, option)
+	if (info === undefined) return undefined
+	accessRule(`${where}.access`, info.access, server)
+	return { ...info, access: info.access as Access, requestId: server.requestId } // as just checked
 }
 
-function isObject(value: unknown): value is object {
-	return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function checkNames(where: string, given: object, names: readonly string[]): void {
-	const unknown = Object.keys(given).find((name) => !names.includes(name))
-	if (unknown !== undefined)
-		throw new TypeError(`${where} has no option ${unknown}${nearest(unknown, names)}`)
-}
-
-function checkText(where: string, value: unknown): void {
-	if (value === undefined || typeof value === 'string') return
-	throw new TypeError(`${where} must be a text, got ${value === null ? 'null' : typeof value}`)
-}
-
-function checkLicense(license: unknown): void {
-	if (!isObject(license)) throw new TypeError("openapi.license must be an object: { name: 'MIT', url }")
-	checkNames('openapi.license', license, LICENSE_NAMES)
-	const given: Partial<OpenApiLicense> = license
-	if (given.name === undefined || given.name === '') throw new TypeError('openapi.license needs a name')
-	for (const name of LICENSE_NAMES) checkText(`openapi.license.${name}`, given[name])
-	if (given.identifier !== undefined && given.url !== undefined)
-		throw new TypeError('openapi.license has an identifier and a url: keep one')
+function licenseIn(where: string, value: unknown): OpenApiLicense {
+	const { name, ...found } = license(where, value)
+	if (name === undefined || name === '') throw new TypeError(`${where} needs a name`)
+	if (found.identifier !== undefined && found.url !== undefined)
+		throw new TypeError(`${where} has an identifier and a url: keep one`)
+	return value as OpenApiLicense // as `license` has read it
 }
 
 /** Without a slash at the end, as paths begin with one. */
-function serversOf(servers: unknown): string[] {
-	if (!Array.isArray(servers) || servers.length === 0)
-		throw new TypeError(`openapi.servers must be an array of at least one URL: ${SERVERS}`)
-	return [...servers].map((url: unknown, at) => {
-		if (!isServer(url))
-			throw new TypeError(
-				`openapi.servers[${at}] must be a URL of http or https, or a path that begins with a slash, without a query: ${SERVERS}, got ${typeof url === 'string' ? JSON.stringify(url) : typeof url}`,
-			)
-		return url.replace(/(?<=.)\/+$/, '')
-	})
+function serverIn(where: string, url: unknown): string {
+	if (isServer(url)) return url.replace(/(?<=.)\/+$/, '')
+	const what = 'a URL of http or https, or a path that begins with a slash, without a query'
+	throw refusal(where, `${what}: ${SERVERS}`, url)
 }
-
-const SERVERS = "['https://api.example.com/v1', '/shop']"
 
 /** No braces, which are variables in OpenAPI, and no credentials, which everybody would read. */
 function isServer(url: unknown): url is string {
 	if (typeof url !== 'string' || !/^(?:https?:\/\/(?=[\w[])|\/(?!\/))[\w\-.~%!$&'()*+,;=:[\]/]*$/i.test(url))
 		return false
 	return URL.canParse(url, 'http://localhost')
-}
-
-/** The same is checked of every handler; here in the words of whoever has typed this option. */
-function checkAccess(access: unknown, { authenticator, acl }: OpenApiServer): void {
-	if (access === 'anyone') return
-	const isList = Array.isArray(access) && access.length > 0
-	if (access !== 'user' && !(isList && access.every((one) => typeof one === 'string' && one !== '')))
-		throw new TypeError(
-			"openapi.access must be 'anyone', 'user', or an array of at least one resource name: ['api:read']",
-		)
-	if (authenticator === undefined)
-		throw new TypeError(
-			'openapi.access needs the option authenticator of createServer: nobody could be let in',
-		)
-	if (isList && acl === undefined)
-		throw new TypeError('openapi.access names resources, which need the option acl of createServer')
 }

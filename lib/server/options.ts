@@ -1,20 +1,29 @@
 /** The options of `createServer`, with their bounds and defaults. */
 import type { Acl, Authenticator } from '../auth/authenticator.ts'
 import { consoleLogger, type Logger } from '../base/logger.ts'
+import {
+	flag,
+	functionLike,
+	optional,
+	optionsOf,
+	or,
+	type Range,
+	refusal,
+	text,
+	wholeNumber,
+	withMethods,
+} from '../base/options.ts'
 import type { Bytes, Milliseconds } from '../base/time.ts'
 import type { Cache } from '../cache/cache.ts'
 import { MemoryCache } from '../cache/memory-cache.ts'
-import { type Cors, type CorsOptions, corsPolicy } from '../cors/cors.ts'
-import { checkChallenge } from '../handler/mount/compile.ts'
-import { checkHooks, type ServerHooks } from '../handler/mount/compile-hooks.ts'
-import { type HealthOptions, type HealthSettings, healthSettings } from '../health/options.ts'
-import { type Observing, observingOf } from '../observe/watch.ts'
-import { type OpenApiInfo, type OpenApiOptions, openApiInfo } from '../openapi/options.ts'
-import type { Compression } from '../reply/compression/compression.ts'
-import { type CompressionOptions, compressionOf } from '../reply/compression/options.ts'
-import { type Hosts, hostsOf } from '../transport/hosts.ts'
+import { type CorsOptions, corsOption } from '../cors/cors.ts'
+import { aclIn, authenticatorIn } from '../handler/mount/compile.ts'
+import type { ServerHooks } from '../handler/mount/compile-hooks.ts'
+import { type HealthOptions, healthOption } from '../health/health.ts'
+import { type OpenApiOptions, openApiInfo } from '../openapi/options.ts'
+import { type CompressionOptions, compressionOption } from '../reply/compression/compression.ts'
+import { hostsOf } from '../transport/hosts.ts'
 import type { TrustProxy } from '../transport/proxies.ts'
-import { requestIdOf } from '../transport/request-id.ts'
 import type { Validator } from '../validate/validator.ts'
 
 /** What {@link createServer} is told. Sizes are bytes, times milliseconds, whole numbers from 1 up. */
@@ -89,146 +98,71 @@ export interface ServerOptions {
 	readonly compression?: boolean | CompressionOptions
 }
 
-/** The options, all there and checked; `undefined` where none is the default. */
-export interface Settings extends Observing {
-	readonly base: string
-	readonly cache: Cache
-	readonly authenticator: Authenticator | undefined
-	readonly acl: Acl | undefined
-	readonly before: ServerHooks['before']
-	readonly after: ServerHooks['after']
-	readonly onError: ServerHooks['onError']
-	readonly validator: Validator | undefined
-	readonly logger: Logger
-	readonly trustProxy: TrustProxy | undefined
-	readonly hosts: Hosts | '*' | undefined
-	readonly crossSiteWrites: boolean
-	readonly requestId: string | undefined
-	readonly openapi: OpenApiInfo | undefined
-	readonly explorer: boolean
-	readonly health: HealthSettings | undefined
-	readonly cors: Cors | undefined
-	readonly compression: Compression | undefined
-	readonly limits: Limits
-}
-
-/** All that is a number. */
-export interface Limits {
-	readonly maxBody: Bytes
-	readonly headersTimeout: Milliseconds
-	readonly bodyTimeout: Milliseconds
-	readonly handlerTimeout: Milliseconds
-	readonly sendTimeout: Milliseconds
-	readonly keepAliveTimeout: Milliseconds
-	readonly graceTimeout: Milliseconds
-}
-
-const LIMITS: Limits = {
-	maxBody: 1_048_576,
-	headersTimeout: 15_000,
-	bodyTimeout: 60_000,
-	handlerTimeout: 30_000,
-	sendTimeout: 60_000,
-	keepAliveTimeout: 72_000,
-	graceTimeout: 10_000,
-}
-
-const OTHERS = [
-	...['base', 'cache', 'authenticator', 'acl', 'validator', 'logger', 'trustProxy', 'requestId'],
-	...['before', 'after', 'onError', 'logRequests', 'serverTiming', 'health', 'openapi', 'explorer', 'cors'],
-	...['compression', 'hosts', 'crossSiteWrites'],
-]
+/** Headers that frame a message, say what it is, or let somebody in: an id in their place would be taken for that. */
+const TAKEN =
+	/^(?:connection|keep-alive|transfer-encoding|trailer|upgrade|host|te|expect|date|vary|allow|location|accept.*|content-.*|.*cookie|.*authorization|www-authenticate|x-forwarded-.*|x-http-method-override)$/
 
 /** node's timers take no more: about 24 days. */
 const LONGEST: Milliseconds = 2_147_483_647
+const TIME: Range = { from: 1, to: LONGEST, unit: 'milliseconds' }
+const time = wholeNumber(TIME)
+/** Without an end for the others connections, or `close()`, could be held for ever. */
+const timeOrInfinity = wholeNumber({ ...TIME, orInfinity: true })
+const size = wholeNumber({ from: 1, to: Number.MAX_SAFE_INTEGER, unit: 'bytes', orInfinity: true })
 
-/** Limits that may be `Infinity`. Without the others connections, or `close()`, could be held for ever. */
-const OPEN_ENDED: readonly (keyof Limits)[] = ['maxBody', 'bodyTimeout', 'handlerTimeout', 'sendTimeout']
+/** The options, all there and checked; `undefined` where none is the default. */
+export type Settings = ReturnType<typeof settingsOf>
 
 /** @throws TypeError for an option that doesn't exist or is of the wrong kind, RangeError for a number out of bounds */
-export function settingsOf(options: ServerOptions): Settings {
-	if (typeof options !== 'object' || options === null)
-		throw new TypeError('the options of createServer must be an object')
-	for (const name of Object.keys(options)) {
-		if (!Object.hasOwn(LIMITS, name) && !OTHERS.includes(name)) {
-			throw new TypeError(
-				`createServer has no option ${name}: there are ${[...OTHERS, ...Object.keys(LIMITS)].join(', ')}`,
-			)
-		}
-	}
-	checkMethods('cache', options.cache, ['get', 'set', 'delete', 'add', 'increment'])
-	checkMethods('authenticator', options.authenticator, ['authenticate'])
-	if (options.authenticator?.challenge !== undefined)
-		checkChallenge('authenticator.challenge', options.authenticator.challenge)
-	checkMethods('acl', options.acl, ['allows'])
-	checkHooks(options)
-	checkMethods('validator', options.validator, ['validateList'])
-	checkMethods('logger', options.logger, ['info', 'warn', 'error'])
-	checkFlag('explorer', options.explorer)
-	checkFlag('crossSiteWrites', options.crossSiteWrites)
-	return {
-		base: options.base ?? '',
-		cache: options.cache ?? new MemoryCache({ max: 100_000, maxBytes: 268_435_456 }),
-		authenticator: options.authenticator,
-		acl: options.acl,
-		before: options.before,
-		after: options.after,
-		onError: options.onError,
-		validator: options.validator,
-		logger: options.logger ?? consoleLogger,
-		trustProxy: options.trustProxy === 0 || isEmpty(options.trustProxy) ? undefined : options.trustProxy,
-		hosts: hostsOf(options.hosts),
-		crossSiteWrites: options.crossSiteWrites ?? true,
-		requestId: requestIdOf(options.requestId),
-		openapi: openApiInfo(options.openapi, options),
-		explorer: options.explorer ?? false,
-		health: healthSettings(options.health),
-		...observingOf(options),
-		cors: corsPolicy(options.cors, requestIdOf(options.requestId), options.logger ?? consoleLogger),
-		compression: compressionOf(options.compression),
-		limits: limitsOf(options),
-	}
+export function settingsOf(options: ServerOptions) {
+	return optionsOf('createServer', options, {
+		base: or(text, ''),
+		cache: (where, value) =>
+			value === undefined ? new MemoryCache({ max: 100_000, maxBytes: 268_435_456 }) : cache(where, value),
+		authenticator: optional(authenticatorIn),
+		acl: optional(aclIn),
+		before: optional(functionLike<NonNullable<ServerHooks['before']>>('(view) => …')),
+		after: optional(functionLike<NonNullable<ServerHooks['after']>>('(view, value) => …')),
+		onError: optional(functionLike<NonNullable<ServerHooks['onError']>>('(view, error) => …')),
+		validator: optional(withMethods<Validator>('validateList')),
+		logger: or(withMethods<Logger>('info', 'warn', 'error'), consoleLogger),
+		logRequests: or(flag, options?.logger !== undefined),
+		serverTiming: or(flag, false),
+		trustProxy: trustIn,
+		hosts: hostsOf,
+		crossSiteWrites: or(flag, true),
+		requestId: optional(requestIdIn),
+		openapi: (where, value) => openApiInfo(where, value, options),
+		explorer: or(flag, false),
+		health: optional(healthOption),
+		cors: (where, value) =>
+			corsOption(where, value, options.requestId?.toLowerCase(), options.logger ?? consoleLogger),
+		compression: compressionOption,
+		maxBody: or(size, 1_048_576),
+		headersTimeout: or(time, 15_000),
+		bodyTimeout: or(timeOrInfinity, 60_000),
+		handlerTimeout: or(timeOrInfinity, 30_000),
+		sendTimeout: or(timeOrInfinity, 60_000),
+		keepAliveTimeout: or(time, 72_000),
+		graceTimeout: or(time, 10_000),
+	})
 }
 
-function limitsOf(options: ServerOptions): Limits {
-	const limits: Record<keyof Limits, number> = { ...LIMITS }
-	for (const name of Object.keys(LIMITS) as (keyof Limits)[]) {
-		const value = options[name]
-		if (value !== undefined) limits[name] = checkLimit(name, value)
-	}
-	return limits
+/** No proxies are as no option; `proxiesOf` checks the rest. */
+function trustIn(_where: string, value: unknown): TrustProxy | undefined {
+	const isNone = value === 0 || (Array.isArray(value) && value.length === 0)
+	return isNone ? undefined : (value as TrustProxy | undefined)
 }
 
-function checkLimit(name: keyof Limits, value: unknown): number {
-	const most = name === 'maxBody' ? Number.MAX_SAFE_INTEGER : LONGEST
-	const isOpen = OPEN_ENDED.includes(name)
-	if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value
-	if (value === Number.POSITIVE_INFINITY && isOpen) return value
-	const unit = name === 'maxBody' ? 'bytes' : 'milliseconds'
-	const found = typeof value === 'number' || value === null ? String(value) : `a ${typeof value}`
-	const error = typeof value === 'number' ? RangeError : TypeError
-	throw new error(
-		`${name} must be a whole number of ${unit} from 1 to ${most}${isOpen ? ', or Infinity' : ''}, got ${found}`,
+const cache = withMethods<Cache>('get', 'set', 'delete', 'add', 'increment')
+
+/** The header's name in lower case, as node:http names the headers of a request. */
+function requestIdIn(where: string, value: unknown): string {
+	const what = "a header's name: 'X-Request-Id'"
+	if (typeof value !== 'string' || !/^[!#$%&'*+.^`|~\w-]+$/.test(value)) throw refusal(where, what, value)
+	const name = value.toLowerCase()
+	if (!TAKEN.test(name)) return name
+	throw new TypeError(
+		`${where} must be a header of its own, such as 'X-Request-Id': ${value} has another meaning`,
 	)
-}
-
-function checkFlag(option: string, value: unknown): void {
-	if (value !== undefined && typeof value !== 'boolean')
-		throw new TypeError(`${option} must be true or false, got ${JSON.stringify(value)}`)
-}
-
-function checkMethods(option: string, value: object | undefined, methods: readonly string[]): void {
-	if (value === undefined) return
-	const missing = methods.filter(
-		(method) =>
-			typeof value !== 'object' || value === null || typeof Reflect.get(value, method) !== 'function',
-	)
-	if (missing.length > 0)
-		throw new TypeError(
-			`${option} must have the methods ${methods.join(', ')}; it lacks ${missing.join(', ')}`,
-		)
-}
-
-function isEmpty(list: unknown): boolean {
-	return Array.isArray(list) && list.length === 0
 }

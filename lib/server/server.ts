@@ -89,7 +89,7 @@ export class Server {
 		const { compression, crossSiteWrites } = settings
 		const hosts = settings.hosts === '*' ? undefined : settings.hosts
 		this.#service = { app, mounts, turns: new Turns(), watching, health, compression, hosts, crossSiteWrites }
-		this.#graceTimeout = settings.limits.graceTimeout
+		this.#graceTimeout = settings.graceTimeout
 		const example = "{ 'blog/api': new Blog() }"
 		try {
 			for (const [path, handler] of entriesOf('handlers', handlers, example)) {
@@ -106,7 +106,7 @@ export class Server {
 			throw error
 		}
 		this.#httpSettings = {
-			...settings.limits,
+			...settings,
 			isLoopbackGuarded: settings.hosts === undefined && settings.trustProxy === undefined,
 		}
 		this.#trustsAddresses = Array.isArray(settings.trustProxy) && settings.trustProxy.length > 0
@@ -210,7 +210,7 @@ export class Server {
 }
 
 function appOf(settings: Settings): App {
-	const { maxBody, bodyTimeout, handlerTimeout, sendTimeout } = settings.limits
+	const { maxBody, bodyTimeout, handlerTimeout, sendTimeout } = settings
 	return {
 		cache: settings.cache,
 		logger: settings.logger,

@@ -5,6 +5,7 @@
  */
 import { isIPv4 } from 'node:net'
 import { RestError } from '../base/error.ts'
+import { listOf, refusal } from '../base/options.ts'
 
 /** What a name of the option is: `api.example.com`, `*.example.com`, `127.0.0.1`, `[::1]`. */
 const NAME = /^(?:\*\.)?[a-z\d_](?:[a-z\d_.-]*[a-z\d_])?$|^\[[\da-f:.]+\]$/
@@ -60,30 +61,20 @@ export function isLoopback(address: string): boolean {
  *
  * @throws TypeError for what no Host could be
  */
-export function hostsOf(option: unknown): Hosts | '*' | undefined {
+export function hostsOf(where: string, option: unknown): Hosts | '*' | undefined {
 	if (option === undefined || option === '*') return option
-	if (!Array.isArray(option) || option.length === 0) {
-		throw new TypeError(
-			`hosts must be a list of names, ['api.example.com'], or '*' for all, got ${option === null ? 'null' : Array.isArray(option) ? 'an empty list' : `a ${typeof option}`}`,
-		)
-	}
-	const names = option.map((name: unknown, at) => nameAt(at, name))
+	const names = listOf("a list of names, ['api.example.com'], or '*' for all", hostName)(where, option)
 	const exact = new Set(names.filter((name) => !name.startsWith('*')))
 	const endings = names.filter((name) => name.startsWith('*')).map((name) => name.slice(1))
 	const own = (names[0] ?? '').replace('*', 'www')
 	return new Hosts(own, (name) => exact.has(name) || endings.some((ending) => name.endsWith(ending)))
 }
 
-function nameAt(at: number, name: unknown): string {
-	const example = "'api.example.com', '*.example.com', '127.0.0.1' or '[::1]'"
-	if (typeof name !== 'string')
-		throw new TypeError(
-			`hosts[${at}] must be a name, ${example}, got ${name === null ? 'null' : `a ${typeof name}`}`,
-		)
-	const lower = name.toLowerCase()
+function hostName(where: string, name: unknown): string {
+	const lower = typeof name === 'string' ? name.toLowerCase() : ''
 	if (NAME.test(lower)) return lower
-	const why = /^(?:[^:]+|\[.*\]):\d+$/.test(name) ? ': leave the port out, all are served' : ''
-	throw new TypeError(`hosts[${at}] must be ${example}, got ${JSON.stringify(name)}${why}`)
+	const why = /^(?:[^:]+|\[.*\]):\d+$/.test(lower) ? ' (leave the port out, all are served)' : ''
+	throw refusal(where, `'api.example.com', '*.example.com', '127.0.0.1' or '[::1]'${why}`, name)
 }
 
 /** One for all: wrong hosts are mostly somebody's scan, and cost no stack each. */

@@ -88,7 +88,7 @@ describe('explorer: who gets a page', (test) => {
 
 	test('the option is true or false', () => {
 		const wrong = { explorer: 'yes' } as unknown as { explorer: boolean }
-		assert.throws(() => createServer({}, wrong), /^explorer must be true or false, got "yes"$/)
+		assert.throws(() => createServer({}, wrong), /^createServer: explorer must be true or false, got "yes"$/)
 	})
 
 	const untouched: [string, number, string | undefined][] = [

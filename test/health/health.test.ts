@@ -493,8 +493,8 @@ describe('health: what is refused', (test) => {
 	})
 
 	const WRONG: [health: unknown, message: string][] = [
-		[true, "health must be an object: { path: 'health' }, got a boolean"],
-		['health', "health must be an object: { path: 'health' }, got a string"],
+		[true, "health must be an object: { path: 'health' }, got true"],
+		['health', 'health must be an object: { path: \'health\' }, got "health"'],
 		[null, "health must be an object: { path: 'health' }, got null"],
 		[[], "health must be an object: { path: 'health' }"],
 		[{}, "health.path must be a path: 'health', got undefined"],
@@ -503,12 +503,12 @@ describe('health: what is refused', (test) => {
 		[{ path: 'a//b' }, 'health.path "a//b" has an empty segment'],
 		[{ path: 'a', check: [] }, 'health has no option check: did you mean checks?'],
 		[{ path: 'a', checks: () => 1 }, 'health.checks must be an array of functions'],
-		[{ path: 'a', checks: ['select 1'] }, 'health.checks must be an array of functions'],
+		[{ path: 'a', checks: ['select 1'] }, 'health.checks[0] must be a function'],
 		[
 			{ path: 'a', timeout: 0 },
 			'health.timeout must be a whole number of milliseconds from 1 to 2147483647, got 0',
 		],
-		[{ path: 'a', timeout: '5s' }, 'got a string'],
+		[{ path: 'a', timeout: '5s' }, 'got "5s"'],
 		[{ path: 'a', timeout: Number.POSITIVE_INFINITY }, 'got Infinity'],
 		[
 			{ path: 'a', drainDelay: -1 },

@@ -124,7 +124,7 @@ describe('Server-Timing', (test) => {
 	for (const value of ['true', 1, null]) {
 		test(`serverTiming and logRequests: ${JSON.stringify(value)} is refused`, () => {
 			for (const name of ['serverTiming', 'logRequests']) {
-				const message = `${name} must be true or false, got ${JSON.stringify(value)}`
+				const message = `createServer: ${name} must be true or false, got ${JSON.stringify(value)}`
 				assert.throws(
 					() => createServer({}, { [name]: value }),
 					(error: Error) => error instanceof TypeError && error.message === message,

@@ -25,18 +25,9 @@ function refusal(options: unknown): Error {
 
 describe('options', (test) => {
 	test('all have a default', () => {
-		const { cache, logger, limits, ...others } = settingsOf({})
+		const { cache, logger, ...others } = settingsOf({})
 		assert.instance(cache, MemoryCache)
 		assert.is(logger, consoleLogger)
-		assert.equal(limits, {
-			maxBody: 1_048_576,
-			headersTimeout: 15_000,
-			bodyTimeout: 60_000,
-			handlerTimeout: 30_000,
-			sendTimeout: 60_000,
-			keepAliveTimeout: 72_000,
-			graceTimeout: 10_000,
-		})
 		assert.equal(others, {
 			base: '',
 			authenticator: undefined,
@@ -56,12 +47,20 @@ describe('options', (test) => {
 			serverTiming: false,
 			cors: undefined,
 			compression: undefined,
+			maxBody: 1_048_576,
+			headersTimeout: 15_000,
+			bodyTimeout: 60_000,
+			handlerTimeout: 30_000,
+			sendTimeout: 60_000,
+			keepAliveTimeout: 72_000,
+			graceTimeout: 10_000,
 		})
 	})
 
 	test('that are undefined have it as well', () => {
 		const options = Object.fromEntries(['maxBody', 'logger', 'requestId'].map((name) => [name, undefined]))
-		assert.equal(settingsOf(options).limits, settingsOf({}).limits)
+		const { cache: _, ...settings } = settingsOf(options)
+		assert.equal({ ...settings, cache: undefined }, { ...settingsOf({}), cache: undefined })
 	})
 
 	test('are taken as they are given', () => {
@@ -71,19 +70,22 @@ describe('options', (test) => {
 		assert.is(given.cache, cache)
 		assert.is(given.logger, logger)
 		assert.equal([given.base, given.trustProxy], ['v1', 1])
-		assert.equal([given.limits.maxBody, given.limits.graceTimeout], [5, 7])
+		assert.equal([given.maxBody, given.graceTimeout], [5, 7])
 	})
 
 	for (const name of ['maxBody', 'bodyTimeout', 'handlerTimeout', 'sendTimeout'] as const) {
 		test(`${name} may be Infinity`, () => {
-			assert.is(settingsOf({ [name]: Number.POSITIVE_INFINITY }).limits[name], Number.POSITIVE_INFINITY)
+			assert.is(settingsOf({ [name]: Number.POSITIVE_INFINITY })[name], Number.POSITIVE_INFINITY)
 		})
 	}
 
 	for (const name of ['headersTimeout', 'keepAliveTimeout', 'graceTimeout'] as const) {
 		test(`${name} may not be Infinity`, () => {
 			const { message } = refusal({ [name]: Number.POSITIVE_INFINITY })
-			assert.is(message, `${name} must be a whole number of milliseconds from 1 to 2147483647, got Infinity`)
+			assert.is(
+				message,
+				`createServer: ${name} must be a whole number of milliseconds from 1 to 2147483647, got Infinity`,
+			)
 		})
 	}
 
@@ -101,13 +103,13 @@ describe('options', (test) => {
 	const WRONG: [options: unknown, message: string][] = [
 		[null, 'the options of createServer must be an object'],
 		['fast', 'the options of createServer must be an object'],
-		[{ maxbody: 1 }, 'createServer has no option maxbody: there are base, cache, authenticator'],
+		[{ maxbody: 1 }, 'createServer has no option maxbody: did you mean maxBody?'],
 		[{ toString: 1 }, 'createServer has no option toString'],
 		[
 			{ maxBody: 0 },
 			'maxBody must be a whole number of bytes from 1 to 9007199254740991, or Infinity, got 0',
 		],
-		[{ maxBody: '1mb' }, 'or Infinity, got a string'],
+		[{ maxBody: '1mb' }, 'or Infinity, got "1mb"'],
 		[{ maxBody: null }, 'or Infinity, got null'],
 		[{ handlerTimeout: '5s' }, 'handlerTimeout must be a whole number of milliseconds'],
 		[
@@ -115,16 +117,13 @@ describe('options', (test) => {
 			'cache must have the methods get, set, delete, add, increment; it lacks add, increment',
 		],
 		[{ cache: null }, 'cache must have the methods'],
-		[
-			{ authenticator: () => null },
-			'authenticator must have the methods authenticate; it lacks authenticate',
-		],
-		[{ acl: {} }, 'acl must have the methods allows; it lacks allows'],
-		[{ validator: {} }, 'validator must have the methods validateList; it lacks validateList'],
+		[{ authenticator: () => null }, 'authenticator must have a method authenticate'],
+		[{ acl: {} }, 'acl must have a method allows'],
+		[{ validator: {} }, 'validator must have a method validateList'],
 		[{ before: null }, 'before must be a function, (view) => …, got null'],
-		[{ before: [() => {}] }, 'before must be a function, (view) => …, got object'],
-		[{ after: {} }, 'after must be a function, (view, value) => …, got object'],
-		[{ onError: 'log' }, 'onError must be a function, (view, error) => …, got string'],
+		[{ before: [() => {}] }, 'before must be a function, (view) => …, got an array'],
+		[{ after: {} }, 'after must be a function, (view, value) => …, got an object'],
+		[{ onError: 'log' }, 'onError must be a function, (view, error) => …, got "log"'],
 		[{ logger: { info() {} } }, 'logger must have the methods info, warn, error; it lacks warn, error'],
 		[{ logger: 'console' }, 'logger must have the methods'],
 		[{ requestId: 'X Request' }, `requestId must be a header's name: 'X-Request-Id', got "X Request"`],
@@ -132,7 +131,7 @@ describe('options', (test) => {
 		[{ requestId: 5 }, `requestId must be a header's name: 'X-Request-Id', got 5`],
 		[{ requestId: true }, `requestId must be a header's name: 'X-Request-Id', got true`],
 		[{ base: 'a//b' }, 'base "a//b" has an empty segment'],
-		[{ base: 5 }, 'base must be a string, got number'],
+		[{ base: 5 }, 'base must be a string, got 5'],
 		[{ trustProxy: true }, 'true would let every client write its own address'],
 		[{ trustProxy: '10.0.0.1' }, 'trustProxy must be a number of proxies, or a list'],
 	]

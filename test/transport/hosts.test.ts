@@ -129,11 +129,17 @@ describe('hosts', (test) => {
 		}))
 
 	const refused: [hosts: unknown, message: RegExp][] = [
-		[[], /^hosts must be a list of names, \['api.example.com'\], or '\*' for all, got an empty list$/],
-		['api.example.com', /got a string$/],
+		[
+			[],
+			/^createServer: hosts must be a list of names, \['api.example.com'\], or '\*' for all, got an empty array$/,
+		],
+		['api.example.com', /got "api.example.com"$/],
 		[null, /got null$/],
-		[[5], /^hosts\[0\] must be a name, .* got a number$/],
-		[['a', 'b:80'], /^hosts\[1\] must be .* got "b:80": leave the port out, all are served$/],
+		[[5], /^createServer: hosts\[0\] must be 'api.example.com', .* got 5$/],
+		[
+			['a', 'b:80'],
+			/^createServer: hosts\[1\] must be .* \(leave the port out, all are served\), got "b:80"$/,
+		],
 		[['https://a.example'], /got "https:\/\/a.example"$/],
 		[['*'], /got "\*"$/],
 		[['a.*.example'], /got "a\.\*\.example"$/],
@@ -155,7 +161,7 @@ describe('hosts', (test) => {
 			['localhost:1', 'evil', 'localhost:1', 'evil'].map((host) => hosts.serve(host)),
 			[true, false, true, false],
 		)
-		assert.instance(hostsOf(['a']), Hosts)
+		assert.instance(hostsOf('hosts', ['a']), Hosts)
 		assert.equal(
 			['127.0.0.1', '127.3.2.1', '::1', '::ffff:127.0.0.1', '0.0.0.0', '::', '10.0.0.1'].map(isLoopback),
 			[true, true, true, true, false, false, false],
@@ -213,7 +219,7 @@ describe('crossSiteWrites', (test) => {
 		const options = { crossSiteWrites: 'no' } as unknown as ServerOptions
 		assert.is(
 			messageOf(() => createServer({}, options)),
-			'crossSiteWrites must be true or false, got "no"',
+			'createServer: crossSiteWrites must be true or false, got "no"',
 		)
 	})
 })

@@ -19,18 +19,6 @@ export interface ServerHooks {
 export const HOOKS = ['init', 'dispose', 'before', 'after', 'onError'] as const
 const OPTIONS = ['before', 'after', 'onError'] as const
 
-/** @throws TypeError for an option that is no function */
-export function checkHooks(options: ServerHooks): void {
-	const shown = { before: '(view)', after: '(view, value)', onError: '(view, error)' }
-	for (const name of OPTIONS) {
-		const value: unknown = options[name]
-		if (value === undefined || typeof value === 'function') continue
-		throw new TypeError(
-			`${name} must be a function, ${shown[name]} => …, got ${value === null ? 'null' : typeof value}`,
-		)
-	}
-}
-
 /**
  * The server's `before` comes first, and its `after` and `onError` last: they are around the handler's.
  *

@@ -1,7 +1,8 @@
 /** Compiles a handler into a `Mount`: everything that it declares is read and checked here, once. */
 
+import type { Acl, Authenticator } from '../../auth/authenticator.ts'
 import { ROUTE_METHODS, type RouteMethod, takesBody } from '../../base/http.ts'
-import { entriesOf, nearest } from '../../base/options.ts'
+import { entriesOf, nearest, oneOf, type Reader, withMethods } from '../../base/options.ts'
 import type { Action } from '../../exchange/action.ts'
 import type { Hooks, IdempotencyKeys } from '../../exchange/exchange.ts'
 import { headerLine } from '../../reply/head.ts'
@@ -29,7 +30,6 @@ import { maxParamsOf } from './plain-params.ts'
 
 /** What actions that are brought along take. */
 const ID: readonly ParamName[] = [{ name: 'id', optional: false, rest: false }]
-const IDEMPOTENCY_KEYS: readonly IdempotencyKeys[] = ['user', 'anyone', 'off']
 
 /** What a handler's class and fields say, ready to be asked by requests. */
 export interface CompiledHandler {
@@ -130,25 +130,30 @@ function waysMaker(leads: readonly Lead[], action: (name: string) => Action): ()
 
 /** The handler's own, else the server's, which were checked as options. */
 function guardsOf(owner: string, { authenticator, acl }: RestHandler, guards: Guards): Guards {
-	if (authenticator != null && typeof authenticator.authenticate !== 'function')
-		throw new TypeError(`${owner}.authenticator must have a method authenticate`)
-	if (authenticator?.challenge !== undefined)
-		checkChallenge(`${owner}.authenticator.challenge`, authenticator.challenge)
-	if (acl != null && typeof acl.allows !== 'function')
-		throw new TypeError(`${owner}.acl must have a method allows`)
-	return { ...guards, authenticator: authenticator ?? guards.authenticator, acl: acl ?? guards.acl }
+	return {
+		...guards,
+		authenticator:
+			authenticator == null ? guards.authenticator : authenticatorIn(`${owner}.authenticator`, authenticator),
+		acl: acl == null ? guards.acl : aclIn(`${owner}.acl`, acl),
+	}
+}
+
+export const aclIn: Reader<Acl> = withMethods('allows')
+
+const hasAuthenticate = withMethods<Authenticator>('authenticate')
+
+export function authenticatorIn(where: string, value: unknown): Authenticator {
+	const authenticator = hasAuthenticate(where, value)
+	if (authenticator.challenge !== undefined) checkChallenge(`${where}.challenge`, authenticator.challenge)
+	return authenticator
 }
 
 function idempotencyKeysOf(owner: string, { idempotencyKeys }: RestHandler): IdempotencyKeys {
-	const known = IDEMPOTENCY_KEYS.find((one) => one === idempotencyKeys)
-	if (known !== undefined) return known
-	throw new TypeError(
-		`${owner}.idempotencyKeys must be 'user', 'anyone' or 'off', got ${JSON.stringify(idempotencyKeys)}`,
-	)
+	return oneOf('user', 'anyone', 'off')(`${owner}.idempotencyKeys`, idempotencyKeys)
 }
 
 /** Every 401 carries it: one that can't be sent would make each of them a 500. */
-export function checkChallenge(what: string, challenge: unknown): void {
+function checkChallenge(what: string, challenge: unknown): void {
 	const names = entriesOf(what, challenge, "{ 'WWW-Authenticate': 'Bearer' }").map(([name, value]) => {
 		// `headerLine` refuses what is no text.
 		headerLine(name, value as string)

@@ -95,7 +95,8 @@ function compiled<T>(
 	return values
 }
 
-function accessRule(where: string, value: unknown, guards: Guards): AccessRule {
+/** @throws TypeError for what means nothing, and for access that nobody could be granted */
+export function accessRule(where: string, value: unknown, guards: Partial<Guards>): AccessRule {
 	if (value === 'anyone') return ANYONE
 	const resources = resourcesOf(value)
 	if (resources === undefined) {

@@ -1,8 +1,55 @@
-/** `Compression`: which coding an answer gets, made once of the option `compression`. */
-
+/** The option `compression` of `createServer`, and `Compression`, made of it once: which coding a response gets. */
+import {
+	listOf,
+	or,
+	type Reader,
+	type Readers,
+	refusal,
+	switchable,
+	wholeNumber,
+} from '../../base/options.ts'
 import type { Bytes } from '../../base/time.ts'
 import { qualitiesOf } from '../../request/accept.ts'
-import type { Coding } from './codings.ts'
+import { CODINGS, type Coding, type Encoding } from './codings.ts'
+
+/** The option `compression`: which answers are compressed, and by what. */
+export interface CompressionOptions {
+	/**
+	 * Fewest bytes of an answer that is compressed; one whose length isn't known, a stream, always is. From 0 up.
+	 * @default 1_024
+	 */
+	readonly threshold?: Bytes
+	/**
+	 * The codings, the first being preferred where a client takes several alike: `['gzip']`. `'zstd'` needs Node 22.15.
+	 * @default `'br'`, `'zstd'` where Node has it, `'gzip'`
+	 */
+	readonly encodings?: readonly Encoding[]
+}
+
+const read = switchable('{ threshold: 1_024 }', {
+	threshold: or(wholeNumber({ from: 0, unit: 'bytes' }), 1_024),
+	encodings: or(codingsIn, [...CODINGS.values()]),
+} satisfies Readers<CompressionOptions>)
+
+/** Reads the option `compression`. */
+export const compressionOption: Reader<Compression | undefined> = (where, value) => {
+	const given = read(where, value)
+	return given && new Compression(given.threshold, given.encodings)
+}
+
+function codingsIn(where: string, value: unknown): readonly Coding[] {
+	const codings = listOf("a list: ['br', 'gzip']", coding)(where, value)
+	const twice = codings.find((one, at) => codings.indexOf(one) !== at)
+	if (twice !== undefined) throw new TypeError(`${where} names '${twice.name}' twice`)
+	return codings
+}
+
+function coding(where: string, name: unknown): Coding {
+	const known = [...CODINGS.values()].find((one) => one.name === name)
+	if (known !== undefined) return known
+	if (name !== 'zstd') throw refusal(where, "'br', 'zstd' or 'gzip'", name)
+	throw new TypeError(`${where} is 'zstd', which Node has from 22.15 on, and ${process.version} hasn't`)
+}
 
 export class Compression {
 	/** Fewest bytes that are compressed, where it is known how many there are. */

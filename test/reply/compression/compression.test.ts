@@ -1,14 +1,17 @@
 import * as assert from 'uvu/assert'
 import { createServer, type ServerOptions } from '../../../lib/index.ts'
 import { CODINGS } from '../../../lib/reply/compression/codings.ts'
-import { Compression } from '../../../lib/reply/compression/compression.ts'
-import { type CompressionOptions, compressionOf } from '../../../lib/reply/compression/options.ts'
+import {
+	Compression,
+	type CompressionOptions,
+	compressionOption,
+} from '../../../lib/reply/compression/compression.ts'
 import { describe } from '../../helpers/describe.ts'
 
 const HAS_ZSTD = CODINGS.has('zstd')
 
 function named(...names: readonly ('br' | 'gzip')[]): Compression {
-	return compressionOf({ encodings: names }) ?? new Compression(0, [])
+	return compressionOption('compression', { encodings: names }) ?? new Compression(0, [])
 }
 
 describe('compression: which coding', (test) => {
@@ -66,9 +69,9 @@ describe('compression: which coding', (test) => {
 
 describe('compression: the option', (test) => {
 	test('is off by default, and true is all that this node has', () => {
-		assert.is(compressionOf(undefined), undefined)
-		assert.is(compressionOf(false), undefined)
-		const { threshold, codings } = compressionOf(true) ?? new Compression(0, [])
+		assert.is(compressionOption('compression', undefined), undefined)
+		assert.is(compressionOption('compression', false), undefined)
+		const { threshold, codings } = compressionOption('compression', true) ?? new Compression(0, [])
 		assert.is(threshold, 1_024)
 		assert.equal(
 			codings.map(({ name }) => name),
@@ -85,7 +88,7 @@ describe('compression: the option', (test) => {
 		[{ threshold: 0.5 }, 'got 0.5'],
 		[{ threshold: '1kb' }, 'compression.threshold must be a whole number of bytes from 0 up, got "1kb"'],
 		[{ encodings: 'br' }, `compression.encodings must be a list: ['br', 'gzip'], got "br"`],
-		[{ encodings: [] }, 'got an empty one'],
+		[{ encodings: [] }, 'got an empty array'],
 		[{ encodings: ['br', 'br'] }, `compression.encodings names 'br' twice`],
 		[
 			{ encodings: ['br', 'deflate'] },
@@ -109,7 +112,11 @@ describe('compression: the option', (test) => {
 
 	test('zstd is served, or refused where node has none', () => {
 		const option: CompressionOptions = { encodings: ['zstd'] }
-		if (HAS_ZSTD) assert.is(compressionOf(option)?.choose('gzip, zstd')?.name, 'zstd')
-		else assert.throws(() => compressionOf(option), "compression.encodings names 'zstd', which Node has from")
+		if (HAS_ZSTD) assert.is(compressionOption('compression', option)?.choose('gzip, zstd')?.name, 'zstd')
+		else
+			assert.throws(
+				() => compressionOption('compression', option),
+				"compression.encodings[0] is 'zstd', which Node has from",
+			)
 	})
 })
