@@ -37,6 +37,9 @@ interface SourceFile {
 
 const IMPORT = /^(?:import|export) (?:(?:type )?(?:\{[^}]*\}|\* as \w+|\w+) from )?'([^']+)'$/gm
 
+/** What is loaded where it is needed, and the type of such a module. */
+const DYNAMIC_IMPORT = /\bimport\('([^']+)'\)/g
+
 const files = readdirSync(`${ROOT}/lib`, { recursive: true, encoding: 'utf8' })
 	.filter((name) => name.endsWith('.ts'))
 	.sort()
@@ -45,7 +48,8 @@ const byName = new Map(files.map((file) => [file.name, file]))
 
 function read(name: string): SourceFile {
 	const text = readFileSync(`${ROOT}/lib/${name}`, 'utf8')
-	const imports = [...text.matchAll(IMPORT)].map(([, from = '']) => from)
+	const found = [...text.matchAll(IMPORT), ...text.matchAll(DYNAMIC_IMPORT)]
+	const imports = found.map(([, from = '']) => from)
 	return { name, text, code: codeOf(text), imports }
 }
 

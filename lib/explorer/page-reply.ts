@@ -1,33 +1,27 @@
-/** Makes pages: a page for an answer, with its status, what can be done at its path, and the map at the root. */
+/**
+ * The page for an answer: its status, what can be done at its path, and the map of what is mounted below. Imported by
+ * `explorer.ts` when a server has the option; it calls all other files of this room.
+ */
 import { randomBytes } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
+import { StringDecoder } from 'node:string_decoder'
+import type { Milliseconds } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { placeOf as lineOf, vary } from '../reply/own-lines.ts'
 import { headers, type Reply } from '../reply/text.ts'
 import type { MountTree } from '../routing/mount.ts'
-import { bodyText } from './body-text.ts'
 import { authenticatorFor, Callers } from './callers.ts'
 import { documentOf } from './document.ts'
-import { mapOf, rootsOf } from './map.ts'
 import type { AnswerData, PageData } from './page-data.ts'
 import { crumbsOf, isAbove, type Place, placeOf } from './place.ts'
-import { headerOf, isJson, pageHeaders } from './reply-headers.ts'
-import { recordPathAt, waysAt } from './ways.ts'
+import { mapOf, recordPathAt, rootsOf, waysAt } from './ways.ts'
 
-/** Whether an answer becomes a page: JSON that is there to be read, not to be kept as a file. */
-export function isShown(reply: Reply): boolean {
-	const { status, headers } = reply
-	// Who is sent elsewhere sees nothing of this; and who asks for a part wants that.
-	if (status === 206 || (status >= 300 && status < 400)) return false
-	if (!isJson(reply) || headerOf(headers, 'content-encoding') !== undefined) return false
-	return !/^\s*attachment/i.test(headerOf(headers, 'content-disposition') ?? '')
-}
-
-/** The page for an answer, which is used up. */
+/** Makes the page, and uses the answer's body up for it. */
 export async function pageOf(exchange: Exchange, mounts: MountTree, reply: Reply): Promise<Reply> {
 	const isHead = exchange.incoming.method === 'HEAD'
 	const place = placeOf(exchange, mounts)
 	const { text, note } = await bodyText(exchange, reply)
-	// Above handlers, where no method answers, is the map. To anybody else it is not found.
+	// Above handlers, where no method answers, is the map; other clients are answered 404.
 	const isMapOnly = reply.status === 404 && exchange.action === undefined && isMapped(place, mounts)
 	const status = isMapOnly ? 200 : reply.status
 	const lines = isMapOnly ? mapLines(exchange) : reply.headers
@@ -45,7 +39,7 @@ export async function pageOf(exchange: Exchange, mounts: MountTree, reply: Reply
 	return { status, headers: pageHeaders(lines, nonce, Buffer.byteLength(page)), body: page }
 }
 
-/** Those that every answer has: what `onError` has set is for an error, and none is answered. */
+/** Those that every answer has, without what `onError` has set: the map is no error. */
 function mapLines(exchange: Exchange): readonly string[] {
 	exchange.headerLines = undefined
 	return headers(exchange, [])
@@ -79,7 +73,7 @@ async function dataOf(
 	}
 }
 
-/** A cookie's value is kept from scripts by HttpOnly, and so from the page's. */
+/** The answer's headers as the page lists them. HttpOnly keeps a cookie's value from scripts, and so from the page's. */
 function linesOf(headers: readonly string[]): [string, string][] {
 	const lines: [string, string][] = []
 	for (let at = 0; at < headers.length; at += 2) {
@@ -87,4 +81,126 @@ function linesOf(headers: readonly string[]): [string, string][] {
 		lines.push([name, name.toLowerCase() === 'set-cookie' ? value.replace(/=[^;]*/, '=…') : value])
 	}
 	return lines
+}
+
+/** Most characters of a body that are shown. */
+const MOST_SHOWN = 1_048_576
+/** Of a stream, such as a feed without an end, what came within this time is shown. */
+const LONGEST_WAIT: Milliseconds = 2_000
+
+const TOO_LONG = 'Too long to be shown as a whole: this is its beginning.'
+const TOO_SLOW = 'There is more to come: this is what came within two seconds.'
+const BROKEN = 'The answer broke off here.'
+
+interface BodyText {
+	readonly text: string
+	/** Why it isn't the whole; `undefined` where it is. */
+	readonly note: string | undefined
+}
+
+async function bodyText(exchange: Exchange, { body }: Reply): Promise<BodyText> {
+	if (body === null) return { text: '', note: undefined }
+	if (typeof body === 'string') return bounded(body)
+	if (body instanceof Uint8Array) return bounded(Buffer.from(body).toString('utf8'))
+	return streamedText(exchange, body)
+}
+
+function bounded(text: string): BodyText {
+	return text.length <= MOST_SHOWN
+		? { text, note: undefined }
+		: { text: text.slice(0, MOST_SHOWN), note: TOO_LONG }
+}
+
+/** Reads chunks up to both bounds, then closes their source. */
+async function streamedText(exchange: Exchange, body: AsyncIterable<string | Uint8Array>): Promise<BodyText> {
+	const chunks = body[Symbol.asyncIterator]()
+	const decoder = new StringDecoder('utf8')
+	let timer: NodeJS.Timeout | undefined
+	const late = new Promise<'late'>((resolve) => {
+		timer = setTimeout(() => resolve('late'), LONGEST_WAIT)
+	})
+	let text = ''
+	let note: string | undefined
+	try {
+		while (note === undefined) {
+			const next = await Promise.race([chunks.next(), late])
+			if (next === 'late' || exchange.replied) note = TOO_SLOW
+			else if (next.done === true) return { text, note: undefined }
+			else text += typeof next.value === 'string' ? next.value : decoder.write(Buffer.from(next.value))
+			if (text.length > MOST_SHOWN) note = TOO_LONG
+		}
+	} catch (error) {
+		exchange.log('error', 'the answer was cut off', error)
+		return { text, note: BROKEN }
+	} finally {
+		clearTimeout(timer)
+	}
+	// Aborts `request.signal` for the method that makes the rest; errors of its end concern nobody any more.
+	exchange.abandon()
+	chunks.return?.()?.catch(() => {})
+	return { text: text.slice(0, MOST_SHOWN), note }
+}
+
+/**
+ * Headers that describe the JSON alone. With its ETag a page would be taken for it, and its Cache-Control says nothing
+ * of the page, which holds what this caller may see.
+ */
+const OF_THE_JSON: ReadonlySet<string> = new Set([
+	...[
+		'content-type',
+		'content-length',
+		'content-language',
+		'content-location',
+		'content-disposition',
+		'content-digest',
+		'repr-digest',
+	],
+	...['etag', 'last-modified', 'cache-control', 'expires', 'age', 'accept-ranges'],
+	...['content-security-policy', 'x-content-type-options', 'referrer-policy', 'x-frame-options'],
+	...['cross-origin-opener-policy', 'cross-origin-resource-policy'],
+])
+
+/**
+ * The headers of a page; those of the answer that are meant for the browser (cookies, challenges, limits) stay. The
+ * policy allows the page's own script and style and nothing else, whatever the shown data holds; no script can turn text
+ * into markup (`trusted-types`).
+ */
+function pageHeaders(headers: readonly string[], nonce: string, length: number | undefined): string[] {
+	const lines = [
+		...['Content-Type', 'text/html; charset=utf-8'],
+		...(length === undefined ? [] : ['Content-Length', String(length)]),
+		...['Content-Security-Policy', policyFor(nonce), 'Cache-Control', cacheControlFor(headers)],
+		...['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'],
+		...['Cross-Origin-Opener-Policy', 'same-origin', 'Cross-Origin-Resource-Policy', 'same-origin'],
+	]
+	for (let at = 0; at < headers.length; at += 2) {
+		const name = headers[at] ?? ''
+		if (!OF_THE_JSON.has(name.toLowerCase())) lines.push(name, headers[at + 1] ?? '')
+	}
+	vary(lines, 'Accept')
+	return lines
+}
+
+/** `no-transform` stays: a secret that may not be compressed beside a client's text (BREACH) is in the page as well. */
+function cacheControlFor(headers: readonly string[]): string {
+	const directives: string[] = []
+	for (let at = lineOf(headers, 'cache-control'); at !== -1; at = lineOf(headers, 'cache-control', at + 2))
+		directives.push(...(headers[at + 1] ?? '').split(',').map((one) => one.trim().toLowerCase()))
+	return directives.includes('no-transform') ? 'no-store, no-transform' : 'no-store'
+}
+
+function policyFor(nonce: string): string {
+	return [
+		"default-src 'none'",
+		`script-src 'nonce-${nonce}'`,
+		`style-src 'nonce-${nonce}'`,
+		// The empty icon, without which a browser asks for one.
+		'img-src data:',
+		"connect-src 'self'",
+		"form-action 'none'",
+		"frame-ancestors 'none'",
+		"base-uri 'none'",
+		"require-trusted-types-for 'script'",
+		"trusted-types 'none'",
+	].join('; ')
 }

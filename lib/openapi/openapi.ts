@@ -1,4 +1,8 @@
-/** `/openapi.json`: the API, described in OpenAPI 3.1, by a handler like any other. */
+/**
+ * `/openapi.json`: the API, described in OpenAPI 3.1. `Server` mounts it, a handler like any other, where the option
+ * `openapi` is on. What makes the description is in `document.ts`: it is imported when such a server is made, and never
+ * by others.
+ */
 import { createHash } from 'node:crypto'
 import { conditionsOf, etagOf, isAmongNone } from '../crud/preconditions.ts'
 import type { AccessRules } from '../exchange/declarations.ts'
@@ -9,7 +13,7 @@ import { pathOf } from '../reply/link.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { MountTree } from '../routing/mount.ts'
 import { RawJson } from '../wire/json.ts'
-import { type Description, openApiText } from './document.ts'
+import type { Description } from './document.ts'
 import type { OpenApiInfo } from './options.ts'
 
 /** Where it is, below the server's `base`. */
@@ -27,6 +31,12 @@ export function mountOpenApi(controller: HandlerController, mounts: MountTree, i
 		const reason = cause instanceof Error ? cause.message : String(cause)
 		throw new TypeError(`the option openapi serves ${PATH}: ${reason}`, { cause })
 	}
+	// Where it fails, the first request for the description answers 500, and its log line says why.
+	documents().catch(() => {})
+}
+
+function documents(): Promise<typeof import('./document.ts')> {
+	return import('./document.ts')
 }
 
 /** As it is answered below one path. */
@@ -101,7 +111,8 @@ class DescriptionText {
 	#description(own: MountFacts | undefined): Promise<Description> {
 		const { all } = this.#mounts
 		if (this.#count === all.length) return this.#making
-		const making = openApiText([...all], this.#info, own)
+		const mounts = [...all]
+		const making = documents().then(({ openApiText }) => openApiText(mounts, this.#info, own))
 		this.#making = making
 		this.#count = all.length
 		// The next request tries again.

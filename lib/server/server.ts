@@ -6,6 +6,7 @@ import { entriesOf } from '../base/options.ts'
 import { steadyClock } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
 import { Pipelines } from '../exchange/pipelines.ts'
+import { loadPages } from '../explorer/explorer.ts'
 import { Controller } from '../handler/controller.ts'
 import { Disposals } from '../handler/disposals.ts'
 import type { Mountable } from '../handler/handler.ts'
@@ -101,6 +102,7 @@ export class Server {
 				const own = new Controller(app, mounts, settings.base, { ...options, after: undefined })
 				mountOpenApi(own, mounts, settings.openapi)
 			}
+			if (settings.explorer) loadPages()
 		} catch (error) {
 			this.#disposals.release()
 			throw error

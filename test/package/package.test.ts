@@ -10,7 +10,7 @@ import {
 	writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { describe } from '../helpers/describe.ts'
@@ -45,6 +45,12 @@ const STRICT = {
 	include: ['*.ts'],
 }
 
+/** Code that only servers with the option for it read. */
+const LOADED_LATER: [what: string, code: string][] = [
+	["the explorer's page", '<!doctype html>'],
+	['the OpenAPI description', '3.1.1'],
+]
+
 /** The first program of the README, and the session that follows it. */
 function readme(): { code: string; session: string } {
 	const text = readFileSync(`${ROOT}/README.md`, 'utf8')
@@ -77,9 +83,8 @@ describe('package', (test) => {
 		const pages = below(`${ROOT}/docs`).filter((name) => /^[\w-]+\.md$/.test(name))
 		assert.equal(below(`${installed}/docs`).sort(), pages.sort())
 		const built = below(`${installed}/dist`)
-		// A file a subpath, and what they share: each file more is a piece of every program's start.
 		const code = built.filter((name) => name.endsWith('.js'))
-		const entries = code.filter((name) => !name.startsWith('chunk-'))
+		const entries = code.filter((name) => !name.startsWith('chunks/'))
 		const databases = ['mysql', 'postgres', 'sqlite'].map((name) => `models/${name}/model`)
 		const others = ['client/crud', 'client/index', 'index', 'testing/index']
 		const subjects = ['cache/redis/redis-cache', ...others, ...databases].sort()
@@ -89,11 +94,30 @@ describe('package', (test) => {
 		)
 		const page = gzipSync(readFileSync(`${installed}/dist/client/crud.js`)).length
 		assert.ok(page < 6_000, `CrudClient is ${page} bytes for a page that loads it as it is`)
-		assert.ok(code.length - entries.length <= 6, `${code.length - entries.length} shared files`)
 		const types = [...subjects, 'browser', 'types'].map((name) => `${name}.d.ts`)
 		const maps = ['browser.d.ts.map', 'types.d.ts.map']
 		const rest = built.filter((name) => !code.includes(name) && !name.startsWith('source/'))
 		assert.equal(rest.sort(), [...types, ...maps].sort())
+	})
+
+	test('a program that imports it reads few files, and what only some servers need in others', () => {
+		const read = new Set<string>()
+		const follow = (name: string) => {
+			if (read.has(name)) return
+			read.add(name)
+			const text = readFileSync(`${installed}/dist/${name}`, 'utf8')
+			for (const [, from = ''] of text.matchAll(/^(?:import|\} from|export .* from) .*?"(\.[^"]+)";$/gm))
+				follow(join(dirname(name), from))
+		}
+		follow('index.js')
+		assert.ok(read.size > 1 && read.size <= 8, `${read.size} files: ${[...read].join(', ')}`)
+		for (const [what, code] of LOADED_LATER) {
+			const holders = below(`${installed}/dist`)
+				.filter((name) => name.endsWith('.js'))
+				.filter((name) => readFileSync(`${installed}/dist/${name}`, 'utf8').includes(code))
+			assert.is(holders.length, 1, `${what} is in ${holders.join(', ')}`)
+			assert.not(read.has(holders[0] ?? ''), what)
+		}
 	})
 
 	test('is under 2 MB in under 150 files', () => {
