@@ -1,7 +1,7 @@
 /** What becomes of a method's answer on its way to a client, worked out by the compiler. Types only. */
 
 import type { RestError } from '../base/error.ts'
-import type { CustomReply } from '../reply/custom-reply.ts'
+import type { CustomReply } from '../reply/head.ts'
 import type { Refused } from '../wire/codes.ts'
 import type { RawJson } from '../wire/json.ts'
 

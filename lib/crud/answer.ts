@@ -3,7 +3,7 @@
 import { isThenable } from '../base/thenable.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { exchangeOf } from '../handler/view.ts'
-import { CustomReply } from '../reply/custom-reply.ts'
+import { CustomReply } from '../reply/head.ts'
 import { nextLink } from '../reply/link.ts'
 import { RawJson } from '../wire/json.ts'
 import type { PageMeta } from '../wire/list.ts'

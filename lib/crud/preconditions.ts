@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Milliseconds } from '../base/time.ts'
 import type { Field } from '../models/model.ts'
-import { unmarked } from '../reply/compression/tags.ts'
+import { unmarked } from '../reply/compression/compress.ts'
 
 /** The entity tags of a header, `*` for any. */
 export type Tags = '*' | readonly string[]

@@ -1,7 +1,7 @@
 /** `HandlerHooks`: the methods of a handler that no request names, and that are called around those it does. */
 
 import type { RestError } from '../base/error.ts'
-import type { CustomReply } from '../reply/custom-reply.ts'
+import type { CustomReply } from '../reply/head.ts'
 import type { Refused } from '../wire/codes.ts'
 
 /** What `before` may answer beside nothing: a `reply()` in the method's stead. */

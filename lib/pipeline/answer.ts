@@ -8,9 +8,9 @@ import { allowHeader, isMethod, type Method, ROUTE_METHODS } from '../base/http.
 import { isThenable } from '../base/thenable.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { sealError } from '../reply/error-reply.ts'
+import type { Reply } from '../reply/headers.ts'
 import { seal, sealOptions } from '../reply/reply.ts'
-import type { Reply } from '../reply/text.ts'
-import { letGo } from '../reply/unsent.ts'
+import { disposeBody } from '../reply/unsent.ts'
 import { parseTarget } from '../request/url.ts'
 import { findAction, methodsOf } from '../routing/find-action.ts'
 import type { Mounted, MountTree } from '../routing/mount.ts'
@@ -118,7 +118,7 @@ async function answerSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise
 function runMethod(exchange: Routed, early: unknown): Reply | Promise<Reply> {
 	// It was answered that this took too long: what the method would do now would be done behind that.
 	if (exchange.replied) {
-		letGo(early)
+		disposeBody(early)
 		return sealError(exchange, NOT_FOUND)
 	}
 	if (early !== undefined) return run(exchange, METHOD_STEPS, 1, early)

@@ -6,8 +6,8 @@ import { Readable } from 'node:stream'
 import { isRestError, type RestError } from '../base/error.ts'
 import { isThenable } from '../base/thenable.ts'
 import type { Exchange, Hook, Routed } from '../exchange/exchange.ts'
-import { CustomReply } from '../reply/custom-reply.ts'
-import { closeWith, guard, innerOf, isWebStream, letGo } from '../reply/unsent.ts'
+import { CustomReply } from '../reply/head.ts'
+import { closeWith, disposeBody, innerOf, isWebStream, swallowErrors } from '../reply/unsent.ts'
 
 /** What `before` answers in the method's place; `undefined` where the method is to be called. */
 type EarlyReply = CustomReply<unknown> | undefined
@@ -59,17 +59,17 @@ function isChecking(exchange: Exchange): boolean {
 export function awaitChecks(exchange: Exchange, answer: unknown): unknown {
 	exchange.watch?.step('reply')
 	if (!isChecking(exchange)) return answer
-	guard(answer)
+	swallowErrors(answer)
 	return whenChecked(exchange, answer)
 }
 
 async function whenChecked(exchange: Exchange, said: unknown): Promise<unknown> {
 	const answer = await said
-	guard(answer)
+	swallowErrors(answer)
 	try {
 		await exchange.checked()
 	} catch (error) {
-		letGo(answer)
+		disposeBody(answer)
 		throw error
 	}
 	return answer
@@ -78,11 +78,11 @@ async function whenChecked(exchange: Exchange, said: unknown): Promise<unknown> 
 /** A value that slipped out, as a user from `(view) => view.requireAuth()`, must not become the answer. */
 function earlyReplyOf(exchange: Exchange, { name }: Hook, answer: unknown): EarlyReply {
 	if (exchange.failure !== undefined) {
-		letGo(answer)
+		disposeBody(answer)
 		throw exchange.failure
 	}
 	if (answer === undefined || answer === null || answer instanceof CustomReply) return answer ?? undefined
-	letGo(answer)
+	disposeBody(answer)
 	throw new TypeError(
 		`${name} has returned ${kindOf(answer)}: return nothing for the method to be called, or a reply(…), which is answered instead`,
 	)
@@ -121,14 +121,14 @@ function afterFrom(
 	const hook = hooks[at]
 	if (hook === undefined || exchange.replied) return answer
 	const failed = (error: unknown): never => {
-		letGo(answer)
+		disposeBody(answer)
 		throw error
 	}
 	const next = (said: unknown): unknown => {
 		const now = replaced(answer, said)
 		const error = exchange.failure ?? errorIn(now)
 		if (error !== undefined) {
-			if (now !== answer) letGo(now)
+			if (now !== answer) disposeBody(now)
 			failed(error)
 		}
 		if (now !== answer) leave(answer, now)
@@ -141,7 +141,7 @@ function afterFrom(
 		return failed(error)
 	}
 	if (!isThenable(said)) return next(said)
-	guard(answer)
+	swallowErrors(answer)
 	return Promise.resolve(said).then(next, failed)
 }
 
@@ -156,8 +156,8 @@ function replaced(answer: unknown, said: unknown): unknown {
 function leave(answer: unknown, now: unknown): void {
 	const other = innerOf(now)
 	if (other === innerOf(answer)) return
-	if (!isRead(other) || (other instanceof Readable && other.closed)) letGo(answer)
-	else if (other instanceof Readable) other.once('close', () => letGo(answer))
+	if (!isRead(other) || (other instanceof Readable && other.closed)) disposeBody(answer)
+	else if (other instanceof Readable) other.once('close', () => disposeBody(answer))
 	else closeWith(other, answer)
 }
 
@@ -174,7 +174,7 @@ function errorIn(answer: unknown): RestError | undefined {
 function refuseError(exchange: Exchange, answer: unknown): void {
 	const error = exchange.failure ?? errorIn(answer)
 	if (error === undefined) return
-	letGo(answer)
+	disposeBody(answer)
 	throw error
 }
 

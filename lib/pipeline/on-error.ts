@@ -4,8 +4,8 @@ import { isThenable } from '../base/thenable.ts'
 import type { Exchange, Hook, MountFacts } from '../exchange/exchange.ts'
 import { isFailure } from '../exchange/watched.ts'
 import { logThrown, sealError } from '../reply/error-reply.ts'
-import type { Reply } from '../reply/text.ts'
-import { letGo } from '../reply/unsent.ts'
+import type { Reply } from '../reply/headers.ts'
+import { disposeBody } from '../reply/unsent.ts'
 import { kindOf } from './hooks.ts'
 
 /** Answers what was thrown. The refusal of a check that the method has begun, awaited or not, comes before it. */
@@ -107,7 +107,7 @@ function errorFrom(
 
 function strayOf({ name }: Hook, said: unknown): TypeError | undefined {
 	if (said === undefined || said === null) return undefined
-	letGo(said)
+	disposeBody(said)
 	return new TypeError(
 		`${name} has returned ${kindOf(said)}: return a RestError to be answered instead, or nothing`,
 	)

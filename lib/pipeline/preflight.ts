@@ -2,7 +2,7 @@
 
 import { allowHeader, isMethod } from '../base/http.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { headers, NOSNIFF, type Reply } from '../reply/text.ts'
+import { headers, NOSNIFF, type Reply } from '../reply/headers.ts'
 import { methodsOf } from '../routing/find-action.ts'
 import type { Mounted } from '../routing/mount.ts'
 

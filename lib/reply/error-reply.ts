@@ -5,10 +5,8 @@ import { CacheFull, CacheUnavailable } from '../cache/cache.ts'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 import { isFailure } from '../exchange/watched.ts'
 import { prefersProblem } from '../request/accept.ts'
-import { explained } from './explain.ts'
 import { headerLine } from './head.ts'
-import { vary } from './own-lines.ts'
-import { JSON_TYPE, type Reply, textual } from './text.ts'
+import { JSON_TYPE, type Reply, textual, vary } from './headers.ts'
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
@@ -121,4 +119,22 @@ function errorBody(exchange: Exchange, error: RestError, problem: boolean): obje
 	return exchange.mount?.wrap === false
 		? { error: message, ...rest }
 		: { success: false, error: message, ...rest }
+}
+
+const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
+	[
+		/private (member|field|method)|must be an instance of class/i,
+		"#private members can't be reached through a request's view: use TypeScript's private, or mount a factory, `() => new Blog()`",
+	],
+	[
+		/read.?only property|object is not extensible/i,
+		'a handler is frozen once it is mounted, so that no write of one request is seen by another or lost: keep what requests share in something the handler holds (this.stats.hits++), and declare a field without a value (article?: Article) for what belongs to one request',
+	],
+]
+
+/** The same error, or one that says what to do and has it as its cause. */
+export function explained(error: unknown): unknown {
+	if (!(error instanceof TypeError)) return error
+	const found = ADVICE.find(([pattern]) => pattern.test(error.message))
+	return found === undefined ? error : new TypeError(`${error.message} (${found[1]})`, { cause: error })
 }

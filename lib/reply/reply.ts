@@ -7,15 +7,24 @@ import { isRestError } from '../base/error.ts'
 import { allowHeader, type RouteMethod } from '../base/http.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { RawJson } from '../wire/json.ts'
-import { CustomReply, type ReplyOptions } from './custom-reply.ts'
 import { sealError } from './error-reply.ts'
-import { applyOptions } from './head.ts'
-import { jsonText, refuseError } from './json-text.ts'
-import { otherTypeOf, refuseUnderType, textUnderType } from './other-type.ts'
+import { applyOptions, CustomReply, type ReplyOptions } from './head.ts'
+import {
+	BEGINNING,
+	bodiless,
+	endOf,
+	hasNoContent,
+	headers,
+	JSON_TYPE,
+	NOSNIFF,
+	type Reply,
+	statusOf,
+	textual,
+} from './headers.ts'
 import { sealResponse } from './response.ts'
-import { BEGINNING, endOf, isIterable, isIterator, sealBytes, sealPieces, sealStream } from './stream.ts'
-import { bodiless, hasNoContent, headers, JSON_TYPE, NOSNIFF, type Reply, statusOf, textual } from './text.ts'
-import { isResponse, isWebStream, letGo } from './unsent.ts'
+import { isIterable, isIterator, sealBytes, sealPieces, sealStream } from './stream.ts'
+import { disposeBody, isResponse, isWebStream } from './unsent.ts'
+import { jsonText, otherTypeOf, refuseError, refuseUnderType, textUnderType } from './value-text.ts'
 
 /** Turns what a method has returned into the answer; the error it has recorded comes first. */
 export function seal(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
@@ -30,7 +39,7 @@ export function seal(exchange: Exchange, value: unknown): Reply | Promise<Reply>
 
 function sealed(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
 	if (exchange.failure !== undefined) {
-		letGo(value)
+		disposeBody(value)
 		return sealError(exchange, exchange.failure)
 	}
 	const wrap = exchange.mount?.wrap !== false
@@ -67,7 +76,7 @@ function sealValue(exchange: Exchange, value: unknown, form: Form): Reply | Prom
 		if (value instanceof RawJson && type === undefined) return json(exchange, value.text, form)
 		if (isResponse(value)) return sealResponse(exchange, value)
 		if (hasNoContent(statusOf(exchange))) {
-			letGo(value)
+			disposeBody(value)
 			return bodiless(exchange)
 		}
 		if (value instanceof Uint8Array) return sealBytes(exchange, value)

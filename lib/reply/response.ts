@@ -3,8 +3,7 @@ import { pipeline, Readable, Transform } from 'node:stream'
 import type { Bytes, Milliseconds } from '../base/time.ts'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 import { bindReads } from '../observe/trace.ts'
-import type { ReplyOptions } from './custom-reply.ts'
-import { applyOptions, headerLine, isFraming, setStatus } from './head.ts'
+import { applyOptions, headerLine, isFraming, type ReplyOptions, setStatus } from './head.ts'
 import {
 	BYTES_SAFETY,
 	BYTES_TYPE,
@@ -14,8 +13,8 @@ import {
 	NOSNIFF,
 	type Reply,
 	statusOf,
-} from './text.ts'
-import { firstBytes, guard, isWebStream, letGo } from './unsent.ts'
+} from './headers.ts'
+import { disposeBody, firstBytes, isWebStream, swallowErrors } from './unsent.ts'
 
 /**
  * Its headers replace those that the method has set; cookies of both are sent. `options` are those of a `reply()` around
@@ -40,12 +39,12 @@ export function sealResponse(
 	const { body } = response
 	const isHead = exchange.method === 'HEAD'
 	if (hasNoContent(statusOf(exchange))) {
-		letGo(response)
+		disposeBody(response)
 		return bodiless(exchange)
 	}
 	if (body === null) return empty(exchange, isHead ? lengthOfHead(response, length) : 0)
 	if (!isHead) return streamed(exchange, sourceOf(body), length)
-	letGo(response)
+	disposeBody(response)
 	return whole(exchange, null, length)
 }
 
@@ -163,7 +162,7 @@ const GATHERING: Milliseconds = 5_000
  * too long, or slow: it can be read from its beginning then. Rejects with what the body fails of.
  */
 function gathered(exchange: Exchange, source: Readable): Promise<Buffer | undefined> {
-	guard(source)
+	swallowErrors(source)
 	const { due, app } = exchange
 	const time = Math.min(GATHERING, (due - app.deadlines.clock()) / 2)
 	return new Promise((resolve, reject) => {

@@ -1,31 +1,24 @@
 /** Answers that are bytes, streams, and records or texts that come one by one: for `reply.ts` and `response.ts`. */
 import type { Readable } from 'node:stream'
+import { type Milliseconds, steadyClock } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { bindReads, boundRecords } from '../observe/trace.ts'
-import type { ReplyOptions } from './custom-reply.ts'
-import { firstThenRest, inPieces, jsonArray, type Records } from './json-array.ts'
-import { jsonText } from './json-text.ts'
-import { otherTypeOf, pieceOf } from './other-type.ts'
+import type { ReplyOptions } from './head.ts'
 import {
+	BEGINNING,
 	BYTES_SAFETY,
 	BYTES_TYPE,
 	bodiless,
+	endOf,
 	hasNoContent,
 	headers,
 	JSON_TYPE,
 	NOSNIFF,
 	type Reply,
 	statusOf,
-} from './text.ts'
+} from './headers.ts'
 import { firstBytes } from './unsent.ts'
-
-/** What is before the value in the envelope. */
-export const BEGINNING = '{"success":true,"data":'
-
-/** What is behind it. */
-export function endOf(meta: ReplyOptions['meta']): string {
-	return meta === undefined ? '}' : `,"meta":${jsonText(meta, 'meta')}}`
-}
+import { otherTypeOf, pieceOf, recordText } from './value-text.ts'
 
 /** Bytes are sent as they are; sandboxed, as what a user has uploaded may be a page with a script. */
 export function sealBytes(exchange: Exchange, body: Uint8Array): Reply {
@@ -110,4 +103,158 @@ function notAwaited(): TypeError {
 	return new TypeError(
 		"data is an iterator, which JSON can't hold: return an array, [...it], or write async before the generator",
 	)
+}
+
+/** Characters gathered before they are passed on: one chunk a record would cost more than the record. */
+const BATCH = 16_384
+/** Others have their turn after as many, or after so long: a source that never waits would hold up everybody. */
+const TURN: Milliseconds = 5
+/** How many records are written between two looks at the clock. */
+const LOOK = 8
+
+/** What follows a first record that has been waited for. */
+export interface Records {
+	readonly first: IteratorResult<unknown>
+	readonly rest: AsyncIterator<unknown>
+}
+
+/** Waits for the first record, so that what fails at once is told as an error. */
+export async function firstThenRest(source: AsyncIterable<unknown>): Promise<Records> {
+	const rest = source[Symbol.asyncIterator]()
+	return { first: await rest.next(), rest }
+}
+
+/** How records are written. */
+export interface Writing<Piece extends string | Uint8Array> {
+	readonly head: string
+	readonly separator: string
+	readonly tail: string
+	/** @throws TypeError for a record that can't be sent */
+	write(record: unknown, at: number): Piece
+}
+
+/** The records between `head` and `tail`, as a JSON array. @throws TypeError for a first one that JSON would lose */
+export function jsonArray(records: Records, head: string, tail: string): AsyncIterable<string> {
+	return inPieces(records, { head, separator: ',', tail, write: recordText })
+}
+
+/**
+ * The records as they are written, in pieces of about 16 kB, or of what is there when the next record keeps it
+ * waiting. Pulled one by one: nothing is read ahead of what the client takes. Closing it early closes the source, also
+ * before the first piece and while a record is awaited. The first is written at once.
+ */
+export function inPieces<Piece extends string | Uint8Array>(
+	records: Records,
+	writing: Writing<Piece>,
+): AsyncIterable<string | Piece> {
+	const feed: Feed = { isAsked: false }
+	const first = records.first.done === true ? undefined : writing.write(records.first.value, 0)
+	const pieces = piecesOf(records, first, writing, feed)
+	let begun = false
+	const iterator: AsyncIterator<string | Piece, void> = {
+		next() {
+			begun = true
+			return pieces.next()
+		},
+		async return() {
+			// A generator that was never begun is closed without a look at its `finally`.
+			const isUnread = !begun && records.first.done !== true
+			begun = true
+			const closing = isUnread || feed.isAsked ? records.rest.return?.() : undefined
+			// What fails while it closes concerns nobody, where a record is awaited still.
+			if (isUnread) await closing
+			else closing?.catch(() => {})
+			return pieces.return()
+		},
+	}
+	return { [Symbol.asyncIterator]: () => iterator }
+}
+
+/** Whether the source has been asked for a record that isn't there yet: `piecesOf` can't close it then. */
+interface Feed {
+	isAsked: boolean
+}
+
+async function* piecesOf<Piece extends string | Uint8Array>(
+	{ first, rest }: Records,
+	written: Piece | undefined,
+	{ head, separator, tail, write }: Writing<Piece>,
+	feed: Feed,
+): AsyncGenerator<string | Piece, void> {
+	let closes = first.done !== true
+	try {
+		const turn = new Turn()
+		let text = head
+		let next = first
+		for (let at = 0; next.done !== true; at++) {
+			const piece = at === 0 && written !== undefined ? written : write(next.value, at)
+			if (at > 0) text += separator
+			if (typeof piece === 'string') text += piece
+			else {
+				if (text !== '') yield text
+				text = ''
+				yield piece
+			}
+			if (text.length >= BATCH) {
+				yield text
+				text = ''
+			}
+			if (turn.isOver(piece.length)) await turn.end()
+			// A source that has ended or failed by itself is not to be closed.
+			closes = false
+			feed.isAsked = true
+			const pending = Promise.resolve(rest.next())
+			if (text !== '' && (await isSlow(pending))) {
+				yield text
+				text = ''
+			}
+			next = await pending
+			feed.isAsked = false
+			closes = next.done !== true
+		}
+		if (text !== '' || tail !== '') yield text + tail
+	} finally {
+		feed.isAsked = false
+		if (closes) await rest.return?.()
+	}
+}
+
+/** What was written since the event loop had its last turn. */
+class Turn {
+	#length = 0
+	#records = 0
+	#began = steadyClock()
+
+	isOver(length: number): boolean {
+		this.#length += length
+		if (this.#length >= BATCH) return true
+		return ++this.#records % LOOK === 0 && steadyClock() - this.#began >= TURN
+	}
+
+	async end(): Promise<void> {
+		await new Promise(setImmediate)
+		this.#length = 0
+		this.#began = steadyClock()
+	}
+}
+
+/** Turns of the microtask queue in which a record that is there already arrives. */
+const TURNS = 3
+
+/**
+ * Whether a record is still awaited at the end of this turn of the event loop: what has been gathered is
+ * then sent, so that a feed shows each record when it comes.
+ */
+async function isSlow(pending: Promise<unknown>): Promise<boolean> {
+	let arrived = false
+	const arrive = (): void => {
+		arrived = true
+	}
+	pending.then(arrive, arrive)
+	for (let turn = 0; turn < TURNS; turn++) {
+		await undefined
+		if (arrived) return false
+	}
+	await new Promise(setImmediate)
+	return !arrived
 }

@@ -4,13 +4,13 @@
  */
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { CustomReply } from './custom-reply.ts'
+import { CustomReply } from './head.ts'
 
 /**
  * Keeps a stream that fails before anybody listens from ending the process: whoever reads it later finds
  * the error in its state.
  */
-export function guard(value: unknown): void {
+export function swallowErrors(value: unknown): void {
 	const inner = innerOf(value)
 	if (inner instanceof Readable) inner.on('error', ignore)
 }
@@ -37,7 +37,7 @@ export function isResponse(value: unknown): value is Response {
 }
 
 /** Closes what won't be sent, so that its source lets go of files and connections. */
-export function letGo(value: unknown): void {
+export function disposeBody(value: unknown): void {
 	const inner = innerOf(value)
 	if (typeof inner !== 'object' || inner === null) return
 	if (inner instanceof Readable) inner.on('error', ignore).destroy()
@@ -45,12 +45,12 @@ export function letGo(value: unknown): void {
 	else if (Symbol.asyncIterator in inner) void close(inner as AsyncIterable<unknown>)
 	const read = READ_BY.get(inner)
 	READ_BY.delete(inner)
-	if (read !== undefined) letGo(read)
+	if (read !== undefined) disposeBody(read)
 }
 
 /** Waits for a stream's first bytes or its end, while an error can still be told. Rejects with that error. */
 export function firstBytes(source: Readable): Promise<void> {
-	guard(source)
+	swallowErrors(source)
 	return new Promise((resolve, reject) => {
 		const done = (error?: Error): void => {
 			source.off('readable', done).off('end', done).off('error', done).off('close', done)

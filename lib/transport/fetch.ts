@@ -3,8 +3,8 @@ import { STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
 import { clearInterval, setInterval } from 'node:timers'
 import { type Closable, Exchange } from '../exchange/exchange.ts'
-import type { Reply } from '../reply/text.ts'
-import { guard } from '../reply/unsent.ts'
+import type { Reply } from '../reply/headers.ts'
+import { swallowErrors } from '../reply/unsent.ts'
 import { FetchIncoming } from './fetch-incoming.ts'
 import { refusalOf, settled } from './inject.ts'
 import { discard } from './send.ts'
@@ -149,7 +149,7 @@ function streamOf(
 ): ReadableStream<Uint8Array> {
 	const source =
 		body instanceof Readable ? body : Readable.from(body, { objectMode: false, highWaterMark: 65_536 })
-	guard(source)
+	swallowErrors(source)
 	const pieces: AsyncIterator<unknown> = source[Symbol.asyncIterator]()
 	let isOver = false
 	const end: Over = (isWhole, error) => {

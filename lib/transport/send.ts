@@ -1,7 +1,7 @@
 /** Writes a reply to a response, as fast as the client takes it, and leaves the connection in a known state. */
 import { finished, Readable } from 'node:stream'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { Reply } from '../reply/text.ts'
+import type { Reply } from '../reply/headers.ts'
 import { hasBody } from '../request/head.ts'
 import { boundRest, drainUpload } from './drain-upload.ts'
 import { linesByName } from './header-lines.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { checkStatus, headerLine } from '../../lib/reply/head.ts'
+import { CustomReply, checkStatus, headerLine, reply } from '../../lib/reply/head.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -70,4 +70,21 @@ describe('reply-head', (test) => {
 			)
 		})
 	}
+})
+
+describe('custom-reply', (test) => {
+	test('a promise is refused, as it would be answered as {}', () => {
+		assert.throws(() => reply(Promise.resolve(1)), /await it first/)
+	})
+
+	test('reply() holds the value and its options', () => {
+		const custom = reply('a', { status: 201, headers: { A: 'b' } })
+		assert.instance(custom, CustomReply)
+		assert.equal(
+			{ ...custom },
+			{ value: 'a', options: { status: 201, headers: { A: 'b' } }, enveloped: false },
+		)
+	})
+
+	test('without options there are none', () => assert.equal(reply(1).options, {}))
 })

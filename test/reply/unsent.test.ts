@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream'
 import { ReadableStream } from 'node:stream/web'
 import * as assert from 'uvu/assert'
-import { reply } from '../../lib/reply/custom-reply.ts'
-import { firstBytes, guard, letGo } from '../../lib/reply/unsent.ts'
+import { reply } from '../../lib/reply/head.ts'
+import { disposeBody, firstBytes, swallowErrors } from '../../lib/reply/unsent.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('unsent', (test) => {
 	test('a stream that is guarded may fail unheard', async () => {
 		for (const wrap of [(value: unknown) => value, reply]) {
 			const stream = new Readable({ read() {} })
-			guard(wrap(stream))
+			swallowErrors(wrap(stream))
 			stream.destroy(new Error('broken'))
 			await new Promise(setImmediate)
 			assert.is(stream.errored?.message, 'broken')
@@ -30,7 +30,7 @@ describe('unsent', (test) => {
 					},
 				}),
 			}
-			for (const value of [stream, web, iterable]) letGo(wrap(value))
+			for (const value of [stream, web, iterable]) disposeBody(wrap(value))
 			await new Promise(setImmediate)
 			assert.equal([closed.sort(), stream.destroyed], [['iterable', 'web'], true])
 		}
@@ -39,13 +39,14 @@ describe('unsent', (test) => {
 	test('a web stream that is being read is left to its reader', async () => {
 		const web = new ReadableStream()
 		web.getReader()
-		letGo(web)
+		disposeBody(web)
 		await new Promise(setImmediate)
 		assert.ok(web.locked)
 	})
 
 	test('everything else is left alone', () => {
-		for (const value of [undefined, null, 5, 'text', {}, [1], Buffer.from('a'), new Date(0)]) letGo(value)
+		for (const value of [undefined, null, 5, 'text', {}, [1], Buffer.from('a'), new Date(0)])
+			disposeBody(value)
 	})
 
 	test('the first bytes are waited for, and not taken', async () => {

@@ -1,14 +1,19 @@
-/** Compresses answers, by what a client takes (RFC 9110 §8.4, §12.5.3): the step behind the last of `answer`. */
-import type { Readable } from 'node:stream'
+/**
+ * Compresses replies by `Accept-Encoding` (RFC 9110 §8.4, §12.5.3); called by `transport/serving.ts` around `answer`.
+ *
+ * A coding changes the bytes, so a strong ETag needs another name for each (§8.8.3.3): `"5"` goes out as `"5;br"`, and its
+ * mark is removed from requests before anything compares it. A weak tag would be no use for `If-Match`, which matches
+ * nothing weak (§13.1.1).
+ */
+
+import type { IncomingHttpHeaders } from 'node:http'
+import { finished, Readable } from 'node:stream'
 import type { Bytes } from '../../base/time.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { fieldLines } from '../../request/head.ts'
-import { placeOf, vary } from '../own-lines.ts'
-import type { Reply } from '../text.ts'
-import type { Coding } from './codings.ts'
-import type { Compression } from './compression.ts'
-import { markedTag, namedTag, unmarkTags } from './tags.ts'
-import { zipped } from './zipped.ts'
+import { placeOf, type Reply, vary } from '../headers.ts'
+import { swallowErrors } from '../unsent.ts'
+import type { Coding, Compression } from './compression.ts'
 
 /**
  * Up to here it is done at once: the way to another thread costs more than the 0.1 ms that it takes (4 kB of JSON by
@@ -126,4 +131,90 @@ function headerOf(headers: readonly string[], name: string): string | undefined 
 	for (let at = placeOf(headers, name); at !== -1; at = placeOf(headers, name, at + 2))
 		value = value === undefined ? headers[at + 1] : `${value}, ${headers[at + 1]}`
 	return value
+}
+
+/** What is read ahead of a client: as much as `send` reads of what isn't compressed. */
+const AHEAD: Bytes = 65_536
+
+/**
+ * The body, compressed. Pieces that come while the last is still being compressed are compressed together, and when
+ * there are no more at the end of a turn of the event loop what there is is flushed, so that a feed shows each record
+ * when it comes. Nothing is taken in that the reader doesn't take off; a reader that leaves closes the source, an error
+ * of the source breaks the body off.
+ */
+export function zipped(body: Readable | AsyncIterable<string | Uint8Array>, coding: Coding): Readable {
+	// First, as it may fail: then the body is as it was.
+	const zip = coding.stream()
+	const source =
+		body instanceof Readable ? body : Readable.from(body, { objectMode: false, highWaterMark: AHEAD })
+	swallowErrors(zip)
+	let isBusy = false
+	let hasEnded = false
+	const free = (): void => {
+		isBusy = false
+		take()
+	}
+	const flush = (): void => {
+		if (isBusy || hasEnded || zip.destroyed) return
+		isBusy = true
+		coding.flush(zip, free)
+	}
+	const take = (): void => {
+		if (isBusy || hasEnded || zip.destroyed) return
+		// All that there is, in one piece.
+		const piece: unknown = source.read()
+		if (piece === null) return
+		isBusy = true
+		// Called back once it is compressed, and what came of it has room.
+		zip.write(piece, () => {
+			free()
+			if (!isBusy) setImmediate(flush)
+		})
+	}
+	finished(source, { writable: false }, (error) => {
+		hasEnded = true
+		if (error === undefined || error === null) zip.end()
+		else zip.destroy(error)
+	})
+	zip.once('close', () => source.destroy())
+	source.on('readable', take)
+	return zip
+}
+
+/** Every coding that a tag can name: another instance may support one that this one doesn't. */
+const MARKS = ['br', 'zstd', 'gzip'] as const
+
+const MARKED = new RegExp(`;(?:${MARKS.join('|')})"`, 'g')
+
+/** The tags of `If-Match` or `If-None-Match` as in uncompressed replies: `"5"` for `"5;br"`. */
+export function unmarked(tags: string): string {
+	return tags.replaceAll(MARKED, '"')
+}
+
+/** The tag of an answer's compressed form; a weak one stands for both. */
+export function markedTag(tag: string, { name }: Pick<Coding, 'name'>): string {
+	return /^".*"$/.test(tag) ? `${tag.slice(0, -1)};${name}"` : tag
+}
+
+/**
+ * Takes the marks off the tags that a request names. `If-Range` keeps them: a part of what is not compressed can't be
+ * put behind a part of what is.
+ */
+export function unmarkTags(headers: IncomingHttpHeaders): void {
+	const { 'if-match': match, 'if-none-match': noneMatch } = headers
+	if (match !== undefined) headers['if-match'] = unmarked(match)
+	if (noneMatch !== undefined) headers['if-none-match'] = unmarked(noneMatch)
+}
+
+/**
+ * The tag of a 304, in the form in which the client has it: what it keeps under another name it would not freshen
+ * (RFC 9111 §4.3.4).
+ *
+ * @param named `If-None-Match` as it was sent
+ * @param chosen the coding that a whole answer would have
+ */
+export function namedTag(tag: string, named: string, chosen: Coding | undefined): string {
+	const forms = [...(chosen === undefined ? [] : [markedTag(tag, chosen)]), tag]
+	for (const name of MARKS) forms.push(markedTag(tag, { name }))
+	return forms.find((form) => named.includes(form)) ?? tag
 }

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createServer, type ServerOptions } from '../../../lib/index.ts'
-import { CODINGS } from '../../../lib/reply/compression/codings.ts'
 import {
+	CODINGS,
 	Compression,
 	type CompressionOptions,
 	compressionOption,

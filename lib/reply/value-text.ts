@@ -2,6 +2,9 @@
  * Values as JSON text. What JSON would lose (a Map, a promise, a fetch Request) is refused with the path where it
  * stands: a success with `{}` in it would hide the mistake. Called for every value that is answered.
  */
+import { isThenable } from '../base/thenable.ts'
+import type { HeaderLine } from '../exchange/exchange.ts'
+import { isJsonType } from '../wire/json.ts'
 
 /**
  * @param path what the value is called in errors: `data`
@@ -72,7 +75,7 @@ function lost(where: string, kind: string, advice: string): TypeError {
 function lostKind(value: unknown): readonly [kind: string, advice: string] | undefined {
 	if (typeof value === 'bigint') return ['a BigInt', 'make a text of it, String(n)']
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-	if ('then' in value && typeof value.then === 'function') return ['a promise', 'await it']
+	if (isThenable(value)) return ['a promise', 'await it']
 	if (Symbol.iterator in value && 'next' in value) return ['an iterator', 'make an array of it, [...it]']
 	if (Object.keys(value).length > 0 || isBoxed(value)) return undefined
 	const name = hiddenKind(value)
@@ -101,4 +104,49 @@ function hiddenKind(value: object): string | undefined {
 
 function prototypeOf(value: object): object | null {
 	return Object.getPrototypeOf(value) as object | null
+}
+
+/** The Content-Type that the method has set, where it is one, and no JSON. */
+export function otherTypeOf(lines: ReadonlyMap<string, HeaderLine> | undefined): string | undefined {
+	const value = lines?.get('content-type')?.[1]
+	const type = typeof value === 'object' && value.length === 1 ? value[0] : value
+	return typeof type !== 'string' || isJsonType(type) ? undefined : type
+}
+
+/**
+ * The text that a value is under a type of its own: none of nothing, the texts of an array joined. `undefined` where
+ * it is no text.
+ *
+ * @throws TypeError for an array of anything else
+ */
+export function textUnderType(value: unknown, type: string): string | undefined {
+	if (value === undefined || value === null) return ''
+	if (Array.isArray(value)) return value.map((one, at) => pieceUnderType(one, at, type)).join('')
+	return typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol'
+		? undefined
+		: String(value)
+}
+
+/** One of several texts. @throws TypeError where it is none */
+function pieceUnderType(piece: unknown, at: number, type: string): string {
+	if (typeof piece === 'string') return piece
+	throw new TypeError(`data[${at}] is ${kindOf(piece)}, under Content-Type ${type}: answer texts`)
+}
+
+/** One piece of many, as it is sent. @throws TypeError where it is neither text nor bytes */
+export function pieceOf(piece: unknown, at: number, type: string): string | Uint8Array {
+	return piece instanceof Uint8Array ? piece : pieceUnderType(piece, at, type)
+}
+
+/** @throws TypeError: JSON under the name of something else is understood by nobody */
+export function refuseUnderType(value: unknown, type: string): never {
+	throw new TypeError(
+		`data is ${kindOf(value)}, under Content-Type ${type}: answer text, bytes, a stream or an iterable of texts, or JSON by this.respond(…)`,
+	)
+}
+
+function kindOf(value: unknown): string {
+	if (value === null || value === undefined) return String(value)
+	if (typeof value !== 'object') return `a ${typeof value}`
+	return Array.isArray(value) ? 'an array' : `an object (${value.constructor?.name ?? 'without prototype'})`
 }

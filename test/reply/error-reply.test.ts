@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { explained } from '../../lib/reply/explain.ts'
+import { explained } from '../../lib/reply/error-reply.ts'
 import { describe } from '../helpers/describe.ts'
 
 class Secret {

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { firstThenRest, jsonArray } from '../../lib/reply/json-array.ts'
+import { firstThenRest, jsonArray } from '../../lib/reply/stream.ts'
 import { describe } from '../helpers/describe.ts'
 
 /** Numbers from 0, which remember how far they were read and whether they were closed. */

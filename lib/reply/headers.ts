@@ -1,0 +1,160 @@
+/**
+ * `Reply`, what is sent: replies that are text or empty, the envelope around JSON, and the headers that every reply has.
+ * For `reply.ts` and all others that make a reply.
+ */
+import type { Readable } from 'node:stream'
+import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
+import { isJsonType } from '../wire/json.ts'
+import type { ReplyOptions } from './head.ts'
+import { jsonText } from './value-text.ts'
+
+/** Status, headers and body. A body other than text or bytes is sent in chunks, as the client reads them. */
+export interface Reply {
+	readonly status: number
+	/** Names and values in turn. */
+	readonly headers: string[]
+	readonly body: string | Uint8Array | Readable | AsyncIterable<string | Uint8Array> | null
+	/** Whether each character of the text is one byte, so that it can be written as Latin-1. */
+	readonly ascii?: boolean
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
+export const NOSNIFF = 'X-Content-Type-Options'
+/** For content that may be somebody else's page: its scripts don't run, and it has no origin. */
+export const SANDBOX = ['Content-Security-Policy', 'sandbox'] as const
+export const BYTES_TYPE = 'application/octet-stream'
+export const BYTES_SAFETY: readonly string[] = [NOSNIFF, 'nosniff', ...SANDBOX]
+
+/** The envelope before the value. */
+export const BEGINNING = '{"success":true,"data":'
+
+/** The envelope after the value. */
+export function endOf(meta: ReplyOptions['meta']): string {
+	return meta === undefined ? '}' : `,"meta":${jsonText(meta, 'meta')}}`
+}
+
+/** A text with its type and length in bytes. */
+export function textual(
+	exchange: Exchange,
+	status: number,
+	type: string,
+	text: string,
+	length = Buffer.byteLength(text),
+): Reply {
+	return {
+		status,
+		headers: headers(exchange, ['Content-Type', type, 'Content-Length', String(length), NOSNIFF, 'nosniff']),
+		body: exchange.method === 'HEAD' ? null : text,
+		ascii: length === text.length,
+	}
+}
+
+/** The status set by the method, else 200. */
+export function statusOf({ status }: Exchange): number {
+	return status === 0 ? 200 : status
+}
+
+/** Whether replies of this status have no body (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
+export function hasNoContent(status: number): boolean {
+	return status === 204 || status === 205 || status === 304
+}
+
+export function bodiless(exchange: Exchange): Reply {
+	return { status: statusOf(exchange), headers: headers(exchange, [NOSNIFF, 'nosniff']), body: null }
+}
+
+/** The usual headers, with those that the method has set added, or in their place where the name is the same. */
+export function headers(exchange: Exchange, usual: string[]): string[] {
+	const lines = exchange.headerLines
+	const { requestId } = exchange.app
+	if (requestId !== undefined) usual.push(requestId, exchange.id())
+	if (exchange.standing !== undefined) usual.push(...exchange.standing)
+	const all = lines === undefined ? usual : merged(usual, lines)
+	if (hasOwnLines(exchange)) addOwnLines(exchange, all)
+	return all
+}
+
+function merged(usual: string[], lines: ReadonlyMap<string, HeaderLine>): string[] {
+	// Content of another type may be a page with a script written by somebody else.
+	const type = lines.get('content-type')?.[1]
+	if (type !== undefined && !isJson(type) && !usual.includes(SANDBOX[0])) usual.push(...SANDBOX)
+	const all: string[] = []
+	for (let at = 0; at < usual.length; at += 2) {
+		const name = usual[at] ?? ''
+		if (!lines.has(name.toLowerCase())) all.push(name, usual[at + 1] ?? '')
+	}
+	for (const [name, value] of lines.values()) {
+		if (typeof value === 'string') all.push(name, value)
+		else for (const one of value) all.push(name, one)
+	}
+	return all
+}
+
+/** Not where there are several types, or none: a browser then chooses. */
+function isJson(type: string | readonly string[]): boolean {
+	if (typeof type === 'string') return isJsonType(type)
+	return type.length > 0 && type.every(isJsonType)
+}
+
+const NO_LINES: readonly string[] = []
+
+/** Whether there are such lines: most replies have none. */
+export function hasOwnLines({ app, mount }: Exchange): boolean {
+	return app.cors !== undefined || mount?.deprecation !== undefined
+}
+
+/** The lines every reply of a mount has, whatever the method sets: deprecation and CORS. Names and values in turn. */
+export function ownLines(exchange: Exchange): readonly string[] {
+	return [...deprecationOf(exchange), ...corsOf(exchange)]
+}
+
+/**
+ * Adds them to the lines of a reply. Headers set by the method win, as one method may have another end or be open to all
+ * origins; `Link` is added to the method's own, and `Vary` is merged.
+ */
+export function addOwnLines(exchange: Exchange, lines: string[]): void {
+	addEach(lines, deprecationOf(exchange))
+	addEach(lines, corsOf(exchange))
+}
+
+function deprecationOf({ mount }: Exchange): readonly string[] {
+	return mount?.deprecation ?? NO_LINES
+}
+
+function corsOf({ app, headers }: Exchange): readonly string[] {
+	return app.cors?.forOrigin(headers.origin).lines ?? NO_LINES
+}
+
+function addEach(lines: string[], own: readonly string[]): void {
+	for (let at = 0; at < own.length; at += 2) {
+		const name = own[at] ?? ''
+		const value = own[at + 1] ?? ''
+		const isList = name === 'Link' || name === 'Access-Control-Expose-Headers'
+		if (name === 'Vary') vary(lines, value)
+		else if (isList || placeOf(lines, name) === -1) lines.push(name, value)
+	}
+}
+
+/** Adds a header to `Vary`, unless it is there or `*` is (RFC 9110 §12.5.5). */
+export function vary(lines: string[], header: string): void {
+	const first = placeOf(lines, 'Vary')
+	if (first === -1) {
+		lines.push('Vary', header)
+		return
+	}
+	const names: string[] = []
+	for (let at = first; at !== -1; at = placeOf(lines, 'Vary', at + 2))
+		names.push(...(lines[at + 1] ?? '').split(',').map((name) => name.trim().toLowerCase()))
+	if (names.includes('*') || names.includes(header.toLowerCase())) return
+	const before = lines[first + 1] ?? ''
+	lines[first + 1] = before.trim() === '' ? header : `${before}, ${header}`
+}
+
+/** Index of the first line of a name, at or after `from`; -1 where there is none. */
+export function placeOf(lines: readonly string[], name: string, from = 0): number {
+	for (let at = from; at < lines.length; at += 2) {
+		const other = lines[at] ?? ''
+		if (other.length === name.length && other.toLowerCase() === name.toLowerCase()) return at
+	}
+	return -1
+}
