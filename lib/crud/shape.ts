@@ -1,9 +1,8 @@
 /** What the actions of a `CrudHandler` take and answer, as a description tells it. */
 
 import type { Plan } from '../validate/plan.ts'
-import { bothOf } from '../validate/schema/both-of.ts'
 import { fills, takes } from '../validate/schema/foreign-schema.ts'
-import type { JsonSchema } from '../validate/schema/json-schema.ts'
+import { bothOf, type JsonSchema } from '../validate/schema/json-schema.ts'
 import { bodyTypes, schemaOfPlan } from '../validate/schema/plan-schema.ts'
 import type { AnswerShape, BodyShape, Shape } from '../validate/schema/shape.ts'
 import { compileSpec } from '../validate/validate.ts'

@@ -1,6 +1,13 @@
 /** `Components`: what the operations of a description share, each thing there once, and named where it is used. */
-import { IN_LIST, IN_NAMES, IN_ONE, type JsonSchema } from '../validate/schema/json-schema.ts'
-import { type Definitions, neededBy, referenceOf } from '../validate/schema/references.ts'
+import {
+	type Definitions,
+	IN_LIST,
+	IN_NAMES,
+	IN_ONE,
+	type JsonSchema,
+	neededBy,
+	referenceOf,
+} from '../validate/schema/json-schema.ts'
 
 /** A part of the description, as JSON. */
 export type Part = Readonly<Record<string, unknown>>

@@ -1,10 +1,9 @@
 /**
- * The formats that rules can name. Each takes time in proportion to the length of the text at worst,
- * whatever is in it: a client that sends 50 kB of anything can't stop the server.
+ * The formats that rules can name, for `check.ts` and for columns of `crud/`. All take linear time at worst, so that no
+ * text can block the server.
  */
 import type { Format } from './validator.ts'
 
-/** Whether `text` is of the format. */
 export function hasFormat(format: Format, text: string): boolean {
 	switch (format) {
 		case 'email':
@@ -24,7 +23,7 @@ const EMAIL =
 	/^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i
 
 /**
- * An address that a browser's `<input type=email>` takes (HTML, "valid email address"), at most 254
+ * An address that a browser's `<input type=email>` accepts (HTML, "valid email address"), at most 254
  * characters, 64 of them before the `@` (RFC 5321 §4.5.3.1). ASCII only: no quoted local parts, no
  * comments, no internationalized addresses. `user@localhost` is one.
  */
@@ -33,16 +32,15 @@ export function isEmail(text: string): boolean {
 }
 
 const URL_START = /^https?:\/\/[^/?#]/i
-// Blanks, control characters and backslashes: URL parsers strip or turn them, so that what is stored
-// here would be another address there.
+// Blanks, control characters and backslashes, which URL parsers remove or change: the stored text would be another
+// address there.
 const URL_TROUBLE = /[\0-\x20\x7f\\]/
 /** A host name has at most 253 characters (RFC 1035); three times that when all is percent-encoded. */
 const MAX_AUTHORITY = 1_024
 
 /**
- * An absolute `http` or `https` URL that `new URL` takes, written out in full: nothing it would have to
- * strip or repair. Credentials in it are let through, and so is an address inside your own network:
- * a server that fetches it has to look at that itself.
+ * An absolute `http` or `https` URL that `new URL` accepts without removing or repairing anything. Credentials and
+ * addresses in your own network are allowed: a server that fetches the URL must check that itself.
  */
 export function isUrl(text: string): boolean {
 	if (!URL_START.test(text) || URL_TROUBLE.test(text)) return false
@@ -70,16 +68,15 @@ const DATE_TIME =
 	/^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
 
 /**
- * A moment with its zone, `2026-11-20T10:00:00.5+01:00` (`date-time`, RFC 3339 §5.6). Second 60 counts
- * where a leap second can be: in the last minute of a month, in UTC, from 1972 on (§5.7). JavaScript's
- * own `Date` knows none and makes such a text an Invalid Date.
+ * A time with its zone, `2026-11-20T10:00:00.5+01:00` (`date-time`, RFC 3339 §5.6). Second 60 is accepted where there
+ * can be a leap second: in the last minute of a month, in UTC, from 1972 on (§5.7). `new Date` of it is an Invalid Date.
  */
 export function isDateTime(text: string): boolean {
 	if (!DATE_TIME.test(text) || !isDay(text)) return false
 	return digits(text, 17, 2) < 60 || endsMonth(text)
 }
 
-/** Whether month and day at the start of `text` are real ones. The year 0 is a leap year (ISO 8601). */
+/** Whether month and day at the start of `text` exist. The year 0 is a leap year (ISO 8601). */
 function isDay(text: string): boolean {
 	const day = digits(text, 8, 2)
 	return day > 0 && day <= daysIn(digits(text, 0, 4), digits(text, 5, 2))
@@ -95,7 +92,7 @@ function endsMonth(text: string): boolean {
 	const year = digits(text, 0, 4)
 	if (year < 1972) return false
 	const minute = digits(text, 14, 2) - offsetMinutes(text)
-	// Second 60 carries over, so that a leap second is the first moment of a month.
+	// Second 60 carries over, which makes a leap second the first moment of a month.
 	const next = new Date(
 		Date.UTC(year, digits(text, 5, 2) - 1, digits(text, 8, 2), digits(text, 11, 2), minute, 60),
 	)
@@ -110,7 +107,7 @@ function offsetMinutes(text: string): number {
 	return sign === '+' ? minutes : -minutes
 }
 
-/** The number that `count` digits from `start` on write. */
+/** The number in `count` digits from `start` on. */
 function digits(text: string, start: number, count: number): number {
 	let number = 0
 	for (let at = start; at < start + count; at++) number = number * 10 + text.charCodeAt(at) - 48

@@ -1,9 +1,9 @@
-/** What `getParams` answers, worked out by the compiler from the spec. Types only. */
+/** The type of what `getParams` returns, inferred from the spec. Types only. */
 import type { StandardSchemaV1 } from './standard-schema.ts'
 import type { Constraints, FieldSpec, Fields, Format, Rule, Spec } from './validator.ts'
 
 /**
- * The type of what a spec lets through. `true` and `false` check nothing, so they are `unknown`.
+ * The type of what a spec accepts. `true` and `false` check nothing, so they are `unknown`.
  *
  *     { title: ['required', 'string'], age: ['integer', { min: 0 }], tags: false }
  *     { title: string; age?: number | undefined; tags?: unknown }
@@ -18,8 +18,8 @@ export type Params<S extends Spec> =
 				: never
 
 /**
- * `S` itself, or a type that no spec has where an object of rules holds a key that isn't one beside a
- * key that is. The compiler would let `{ min: 1, mx: 2 }` pass, as it asks only that `S` extends `Spec`.
+ * `S` itself, or a type that no spec has if an object of rules has an unknown key beside a known one. The compiler
+ * alone would allow `{ min: 1, mx: 2 }`, which extends `Spec`.
  *
  *     getParams<const S extends Spec>(spec: S & KnownKeys<S>): Params<S>
  */
@@ -48,7 +48,7 @@ type FieldsOutput<S extends Fields> = Flat<
 
 type Flat<T> = { [K in keyof T]: T[K] }
 
-/** Whether the field is always there: `boolean` where it can't be told. */
+/** Whether the field is always present; `boolean` if unknown. */
 type IsThere<F extends FieldSpec> = F extends boolean
 	? F
 	: F extends StandardSchemaV1<unknown, infer Output>
@@ -76,13 +76,13 @@ type FieldOutput<F extends FieldSpec> =
 			? WithDefault<ListOutput<F>, DefaultOf<R<F>>>
 			: unknown
 
-/** The rules of a list as a union; none for a list whose length isn't known, about which nothing is. */
+/** The rules of a list as a union; none for a list of unknown length, whose rules are unknown, too. */
 type R<L extends readonly Rule[]> = number extends L['length'] ? never : L[number]
 
 type ListOutput<L extends readonly Rule[]> = ValueOf<R<L>> | ('nullable' extends R<L> ? null : never)
 
-// Each helper below distributes over the rules. `Extract<Rules, X> extends X` would not do: with nothing
-// extracted it is `never extends X`, which is true.
+// Each helper below distributes over the rules. `Extract<Rules, X> extends X` wouldn't work: if nothing is extracted it
+// is `never extends X`, which is true.
 type ValueOf<X> = Or<InOf<X>, Or<ItemsOf<X>, Or<NestedOf<X>, Or<NamedBy<X>, unknown>>>>
 type Or<A, B> = [A] extends [never] ? B : A
 
@@ -109,12 +109,12 @@ type NamedBy<X> = X extends 'string' | Format
 						? string
 						: never
 
-/** Not always a union: `string[] | []` would be another type than `string[]`, and no better. */
+/** Not always a union: `string[] | []` would be worse than `string[]`. */
 type WithDefault<V, D> = [D] extends [V] ? V : V | D
 type DefaultOf<X> = X extends { readonly default: infer D }
 	? D extends (...args: never) => infer Made
 		? Made
 		: Writable<D>
 	: never
-/** A default is cloned, so the `readonly` that `const` inference put on it is dropped again. */
+/** A default is cloned, so the `readonly` that `const` inference added is removed. */
 type Writable<T> = T extends object ? { -readonly [K in keyof T]: Writable<T[K]> } : T

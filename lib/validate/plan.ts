@@ -1,20 +1,19 @@
 /**
- * What a spec comes to once it has been read: made by `compile.ts`, followed by `check.ts`, and read by
- * whatever describes an API to others.
+ * `Plan`: a compiled spec. Made by `compile.ts`, followed by `check.ts`, and read by `schema/` to describe the API.
  */
 import type { StandardSchemaV1 } from './standard-schema.ts'
 import type { Check, Choice, FieldSpec, Format, Kind, Spec, Validator } from './validator.ts'
 
-/** How one value is checked. All plans have all properties, so that V8 reads them at fixed places. */
+/** How one value is checked. All plans have all properties in the same order, so that V8 reads them fast. */
 export interface Plan {
-	/** What it was made of. */
+	/** What it was compiled from. */
 	readonly source: FieldSpec | Spec
 	readonly required: boolean
 	readonly nullable: boolean
-	/** What the value must be; `undefined` for anything. */
+	/** The kind of the value; `undefined` for any. */
 	readonly kind: Kind | undefined
 	readonly format: Format | undefined
-	/** What text is coerced to: the kind, or else what all choices are. */
+	/** What text is coerced to: the kind, or else the type of all choices. */
 	readonly reads: Kind | undefined
 	readonly min: number | undefined
 	readonly max: number | undefined
@@ -24,35 +23,35 @@ export interface Plan {
 	readonly items: Plan | undefined
 	/** The fields of an object. */
 	readonly fields: readonly FieldPlan[] | undefined
-	/** Whether it is of a whole spec. */
+	/** Whether it is the plan of a whole spec. */
 	readonly whole: boolean
 	readonly checks: readonly Check[] | undefined
-	/** The default, or the function that makes it; `undefined` for none. */
+	/** The default, or a function that makes it; `undefined` for none. */
 	readonly fallback: unknown
-	/** Decides alone where it is there. */
+	/** Replaces all rules. */
 	readonly schema: StandardSchemaV1 | undefined
-	/** A validator other than ours: decides alone, by the rules in `source`. */
+	/** A validator other than ours, called with the rules in `source`. */
 	readonly validator: Validator | undefined
 	/**
-	 * What a value has to be that `as-given.ts` can judge: rules alone, which call nobody and change nothing.
-	 * `undefined` where there is more, here or in a field or an item.
+	 * The kind, for plans of rules that call no function and change no value: the fast path of `check.ts` can decide
+	 * these. `undefined` for others, and where a field or an item is one of them.
 	 */
 	readonly plain: Kind | 'anything' | undefined
-	/** A size in this range is surely allowed: of a number its value, of a list its items, of a text its UTF-16 units. */
+	/** For the fast path: a size in this range is allowed. A number's value, an array's items, a string's UTF-16 units. */
 	readonly least: number
 	readonly most: number
 }
 
-/** A named value of an object. */
+/** A field of an object. */
 export interface FieldPlan {
 	readonly name: string
 	readonly plan: Plan
 }
 
-/** A plan that is being made. */
+/** A plan being compiled. */
 export type Draft = { -readonly [K in keyof Plan]: Plan[K] }
 
-/** The plan that lets everything through. */
+/** A plan that allows everything. */
 export function blankPlan(source: FieldSpec | Spec): Draft {
 	return {
 		source,

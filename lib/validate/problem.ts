@@ -1,27 +1,27 @@
 /**
- * Problems found in what a client sent, and the 422 made of them. Their messages say what would be
- * right, never what was sent: a password in the wrong field must not end up in an answer or a log.
+ * Problems found in what a client sent, and the 422 made of them. Messages say what would be right, never what was sent:
+ * a password in the wrong field must not end up in a response or a log.
  */
 import { RestError } from '../base/error.ts'
 import type { Detail } from '../wire/codes.ts'
 import type { SchemaIssue } from './standard-schema.ts'
 
 /**
- * Most problems told at once. Each is longer than the few bytes of body that cause it, so a body of
- * 1 MiB could ask for an answer of 30.
+ * Most problems in one response. Each is longer than the few bytes of body that cause it, so a body of 1 MiB could cause
+ * a response of 30 MiB.
  */
 export const MAX_PROBLEMS = 100
 
-/** Codes whose messages are whole sentences of somebody else's; ours go on from the field's name. */
+/** Codes with messages of others, which are whole sentences; ours continue after the field's name. */
 const SENTENCES: ReadonlySet<string> = new Set(['schema', 'custom'])
 
-/** Notes a problem with the very value that is looked at; `undefined` stands for that value. */
+/** Adds a problem of the value being checked, and returns `undefined` in its place. */
 export function note(problems: Detail[], code: string, message: string): undefined {
 	problems.push({ field: '', code, message })
 	return undefined
 }
 
-/** Puts the problems from index `from` on inside the field or item called `name`. */
+/** Prefixes the fields of the problems from index `from` on with a field or index. */
 export function nest(problems: Detail[], from: number, name: string | number): void {
 	const inner = problems.splice(from)
 	for (const { field, code, message } of inner) {
@@ -46,13 +46,13 @@ function sentence({ field, code, message }: Detail): string {
 	return SENTENCES.has(code) ? `${field}: ${message}` : `${field} ${message}`
 }
 
-/** How the messages of zod, valibot and arktype say that there is nothing. */
+/** How messages of zod, valibot and arktype say that a value is missing. */
 const ABSENT = /undefined|missing/
 
-/** What a schema found, as problems; `given` is the value that it looked at. */
+/** The issues of a schema as problems; `given` is the value that it checked. */
 export function problemsOf(issues: readonly SchemaIssue[], given: unknown): Detail[] {
 	if (issues.length === 0) return [{ field: '', code: 'schema', message: 'is not valid' }]
-	// Spread and `from` because arktype's arrays are a class of their own, which `map` would make again.
+	// Spread and `from`, because arktype's arrays are of a subclass, which `map` would create again.
 	return [...issues].slice(0, MAX_PROBLEMS).map(({ message, path = [] }) => {
 		const names = Array.from(path, (part) => (typeof part === 'object' ? part.key : part))
 		const field = names.map(String).join('.')
@@ -71,7 +71,7 @@ function ownValue(holder: unknown, name: PropertyKey): unknown {
 // The ends of messages that repeat the value: `… but received "x"`, `…: Received "x"`, `… (was "x")`.
 const REPEATS = [' but received ', ': received ', ' (was ']
 
-/** `message` without the value in it: valibot and arktype repeat what was sent. */
+/** `message` without the value: valibot and arktype repeat what was sent. */
 function discreet(message: string, value: unknown): string {
 	const lower = message.toLowerCase()
 	const ends = REPEATS.map((words) => lower.indexOf(words)).filter((at) => at > 0)
@@ -80,8 +80,8 @@ function discreet(message: string, value: unknown): string {
 }
 
 /**
- * Whether `message` still says `value`. A text of one or two characters counts only in quotes: it is
- * part of most sentences by chance.
+ * Whether `message` still contains `value`. A text of one or two characters counts only in quotes, because most sentences
+ * contain it by chance.
  */
 function repeats(message: string, value: unknown): boolean {
 	if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return false

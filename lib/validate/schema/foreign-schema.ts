@@ -1,27 +1,25 @@
 /**
- * What a Standard Schema of another library says of itself: its JSON Schema, where it has one, and whether it takes
- * an absent value. Libraries are asked when an API is described, never for a request.
+ * JSON Schemas of Standard Schemas of other libraries, and whether these accept an absent value. Called when an API is
+ * described, never for a request.
  */
 import {
+	defuse,
 	type JsonSchemaOptions,
 	type StandardJsonSchemaV1,
 	type StandardSchemaV1,
 	saysJsonSchema,
 } from '../standard-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
-import { isSchema, withinLevels } from './levels.ts'
-import { referenceOf, referencesIn } from './references.ts'
+import { isSchema, type JsonSchema, referenceOf, referencesIn, withinLevels } from './json-schema.ts'
 
 const TARGET: JsonSchemaOptions = { target: 'draft-2020-12' }
-/** zod refuses a whole schema for one part that JSON Schema has no words for, such as a Date, unless it is told this. */
+/** Without this option, zod refuses a whole schema because of one part that JSON Schema can't express, such as a Date. */
 const LENIENT: JsonSchemaOptions = { ...TARGET, libraryOptions: { unrepresentable: 'any' } }
-/** What a schema that refers to itself as a whole is called among its own `$defs`, where it has no title. */
+/** The name in `$defs` of a schema that refers to itself as a whole and has no title. */
 const SELF = 'Self'
 
 /**
- * The JSON Schema of what a schema takes; `{}`, which is anything, where it says none, and where it refers to what
- * isn't in it: one schema that nobody can read would make the whole description unreadable. So is what it nests deeper
- * than `LEVELS`.
+ * The JSON Schema of what a schema accepts, down to `LEVELS`. `{}`, which is anything, if the library gives none or has
+ * references to nowhere: one broken schema would make the whole description unreadable.
  */
 export function schemaOfForeign(schema: StandardSchemaV1): JsonSchema {
 	if (!saysJsonSchema(schema)) return {}
@@ -36,22 +34,22 @@ export function schemaOfForeign(schema: StandardSchemaV1): JsonSchema {
 	return refs.every(isKnown) ? whole : {}
 }
 
-/** Whether a schema takes a value, as far as it says so at once. */
+/** Whether a schema accepts a value; true if it answers only later. */
 export function takes(schema: StandardSchemaV1, value: unknown): boolean {
 	return answerTo(schema, value) !== undefined
 }
 
-/** Whether a schema gives an absent value another one: a default. */
+/** Whether a schema has a default for an absent value. */
 export function fills(schema: StandardSchemaV1): boolean {
 	return answerTo(schema, undefined)?.value !== undefined
 }
 
-/** What a schema makes of a value; `undefined` where it refuses it. */
+/** The result of a schema for a value; `undefined` if it refuses it. */
 function answerTo(schema: StandardSchemaV1, value: unknown): { readonly value?: unknown } | undefined {
 	try {
 		const answer: unknown = schema['~standard'].validate(value)
 		if (answer instanceof Promise) {
-			ignore(answer)
+			defuse(answer)
 			return {}
 		}
 		if (typeof answer !== 'object' || answer === null) return {}
@@ -62,17 +60,12 @@ function answerTo(schema: StandardSchemaV1, value: unknown): { readonly value?: 
 	}
 }
 
-/** A rejection is of no interest, and must not end the process as unhandled. */
-function ignore(promise: Promise<unknown>): void {
-	promise.catch(() => {})
-}
-
-/** A copy, as what is answered may be the library's own, and must be JSON. */
+/** A copy, because the library may return an object of its own, or one that isn't JSON. */
 function saidBy(schema: StandardJsonSchemaV1, options: JsonSchemaOptions): JsonSchema | undefined {
 	try {
 		const given = schema['~standard'].jsonSchema.input(options)
 		if (given instanceof Promise) {
-			ignore(given)
+			defuse(given)
 			return undefined
 		}
 		const said: unknown = JSON.parse(JSON.stringify(given))
@@ -82,12 +75,12 @@ function saidBy(schema: StandardJsonSchemaV1, options: JsonSchemaOptions): JsonS
 	}
 }
 
-/** Whether a reference is to the whole schema, or a part of it beside `$defs`: `#`, `#/properties/id`. */
+/** Whether a reference is to the schema itself or a part of it outside `$defs`: `#`, `#/properties/id`. */
 function isOfWhole(ref: string): boolean {
 	return ref === '#' || (ref.startsWith('#/') && !ref.startsWith('#/$defs/'))
 }
 
-/** `#` would be the whole description, once a schema stands in it. */
+/** Moves the schema into its `$defs`: inside the description, `#` would mean the whole description. */
 function withSelf({ $defs = {}, ...whole }: JsonSchema): JsonSchema {
 	const { title } = whole
 	let self = typeof title === 'string' && /^[\w.-]+$/.test(title) ? title : SELF

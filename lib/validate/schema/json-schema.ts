@@ -1,11 +1,14 @@
-/** JSON Schema, draft 2020-12, as far as our descriptions use it. OpenAPI 3.1 takes it as it is. */
+/**
+ * JSON Schema, draft 2020-12, as far as our descriptions use it (OpenAPI 3.1 takes it as it is), and what is done with
+ * schemas: limiting their depth, following references, and merging two into one. For `openapi/` and `crud/`.
+ */
 
 /** The types of JSON. */
 export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'null'
 
-/** A schema. `{}` lets everything through. Schemas of others (zod, arktype) may hold more than is named here. */
+/** A schema; `{}` allows anything. Schemas of other libraries (zod, arktype) may have more keywords. */
 export interface JsonSchema {
-	/** Names what it describes. Those of one title are equal: `Article`. */
+	/** The name of what it describes, `Article`; schemas with the same title are equal. */
 	readonly title?: string
 	readonly description?: string
 	readonly type?: JsonType | readonly JsonType[]
@@ -19,7 +22,7 @@ export interface JsonSchema {
 	readonly maxLength?: number
 	readonly minItems?: number
 	readonly maxItems?: number
-	/** A regular expression of ECMA 262, without flags. */
+	/** An ECMA 262 regular expression, without flags. */
 	readonly pattern?: string
 	readonly items?: JsonSchema
 	readonly properties?: Readonly<Record<string, JsonSchema>>
@@ -31,15 +34,195 @@ export interface JsonSchema {
 	readonly default?: unknown
 	readonly readOnly?: boolean
 	readonly writeOnly?: boolean
-	/** Schemas that `$ref`s within this one name: `#/$defs/Tag`. */
+	/** Schemas that a `$ref` within this one refers to: `#/$defs/Tag`. */
 	readonly $defs?: Readonly<Record<string, JsonSchema>>
 	readonly [keyword: string]: unknown
 }
 
-/** Keywords whose value is a schema, a list of schemas, and schemas by name. */
+/** Keywords whose value is one schema, a list of schemas, and schemas by name. */
 export const IN_ONE: ReadonlySet<string> = new Set([
 	...['items', 'additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'contains'],
 	...['propertyNames', 'not', 'if', 'then', 'else'],
 ])
 export const IN_LIST: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 export const IN_NAMES: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas'])
+
+/** How many levels of nested schemas are described; each costs stack, and schemas of other libraries may nest without end. */
+export const LEVELS = 100
+
+/** A schema with `{}` below `LEVELS`; keywords whose values nest deeper, such as `default`, are left out. */
+export function withinLevels(schema: JsonSchema, levels = LEVELS): JsonSchema {
+	if (levels === 0) return {}
+	const inner = (value: unknown) => (isSchema(value) ? withinLevels(value, levels - 1) : value)
+	const entries = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
+		if (IN_ONE.has(keyword) && isSchema(value)) return [[keyword, inner(value)]]
+		if (IN_LIST.has(keyword) && Array.isArray(value)) return [[keyword, value.map(inner)]]
+		if ((IN_NAMES.has(keyword) || keyword === '$defs') && isSchema(value)) {
+			const named = Object.entries(value).map(([name, one]) => [name, inner(one)])
+			return [[keyword, Object.fromEntries(named)]]
+		}
+		return isWithinLevels(value) ? [[keyword, value]] : []
+	})
+	return Object.fromEntries(entries)
+}
+
+/** Whether a JSON value has at most so many levels. */
+export function isWithinLevels(value: unknown, levels = LEVELS): boolean {
+	if (typeof value !== 'object' || value === null) return true
+	return levels > 0 && Object.values(value).every((inner) => isWithinLevels(inner, levels - 1))
+}
+
+export function isSchema(value: unknown): value is JsonSchema {
+	return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export type Definitions = Readonly<Record<string, JsonSchema>>
+
+/** What a `$ref` points to: a definition, and where in it. */
+export interface Reference {
+	readonly name: string
+	/** `/properties/id`; empty for the definition itself. */
+	readonly rest: string
+}
+
+const DEFS = '#/$defs/'
+
+/**
+ * The definition that a `$ref` names; `undefined` if there is none. Some libraries don't escape the name (RFC 6901 §3,
+ * §6), so it is also looked up as written.
+ */
+export function referenceOf(ref: string, isName: (name: string) => boolean): Reference | undefined {
+	if (!ref.startsWith(DEFS)) return undefined
+	const whole = ref.slice(DEFS.length)
+	const [first = ''] = whole.split('/', 1)
+	const rest = whole.slice(first.length)
+	const candidates: readonly Reference[] = [
+		{ name: whole, rest: '' },
+		{ name: unescaped(whole), rest: '' },
+		{ name: first, rest },
+		{ name: unescaped(first), rest },
+	]
+	return candidates.find(({ name }) => isName(name))
+}
+
+/** All references in a schema, as written. */
+export function referencesIn(value: unknown): string[] {
+	if (typeof value !== 'object' || value === null) return []
+	return Object.entries(value).flatMap(([key, inner]) =>
+		key === '$ref' && typeof inner === 'string' ? [inner] : referencesIn(inner),
+	)
+}
+
+/** The definitions that a schema refers to, directly or through others; in their order. */
+export function neededBy(schema: JsonSchema, definitions: Definitions): Definitions {
+	const isName = (name: string) => Object.hasOwn(definitions, name)
+	const found = new Set<string>()
+	const open: unknown[] = [schema]
+	for (const one of open) {
+		for (const ref of referencesIn(one)) {
+			const { name } = referenceOf(ref, isName) ?? {}
+			if (name === undefined || found.has(name)) continue
+			found.add(name)
+			open.push(definitions[name])
+		}
+	}
+	return Object.fromEntries(Object.entries(definitions).filter(([name]) => found.has(name)))
+}
+
+function unescaped(pointer: string): string {
+	try {
+		return decodeURIComponent(pointer).replaceAll('~1', '/').replaceAll('~0', '~')
+	} catch {
+		return pointer
+	}
+}
+
+type Merge = (a: unknown, b: unknown) => unknown
+
+/** How a keyword of both schemas becomes one; `undefined` where it can't. */
+const MERGES: ReadonlyMap<string, Merge> = new Map(
+	Object.entries<Merge>({
+		type: commonTypes,
+		enum: common,
+		...{ minimum: greater, minLength: greater, minItems: greater },
+		...{ maximum: less, maxLength: less, maxItems: less },
+		description: (a, b) => `${String(a)}. ${String(b)}`,
+		// The second schema is the more specific one.
+		...{ title: (_, b) => b, default: (_, b) => b },
+	}),
+)
+
+/**
+ * A schema that allows what both allow, such as a column and the rules for it: flat where possible, which most readers
+ * understand better than `allOf`.
+ */
+export function bothOf(a: JsonSchema, b: JsonSchema): JsonSchema {
+	const kept = b.type === undefined ? undefined : alternativesOf(a, b.type)
+	if (kept !== undefined) return bothOf(kept, b)
+	const merged: Record<string, unknown> = { ...a }
+	for (const [keyword, value] of Object.entries(b)) {
+		const before = Object.hasOwn(merged, keyword) ? merged[keyword] : undefined
+		const both = before === undefined || before === value ? value : MERGES.get(keyword)?.(before, value)
+		if (both === undefined) return { allOf: [a, b] }
+		merged[keyword] = both
+	}
+	return meaningful(merged)
+}
+
+/** A schema with only the alternatives that can be of a type; `undefined` if all can, or none. */
+function alternativesOf(
+	{ anyOf = [], ...rest }: JsonSchema,
+	type: JsonSchema['type'],
+): JsonSchema | undefined {
+	const fitting = anyOf.filter((one) => one.type === undefined || commonTypes(one.type, type) !== undefined)
+	if (fitting.length === 0 || fitting.length === anyOf.length) return undefined
+	return fitting.length === 1 ? { ...rest, ...fitting[0] } : { ...rest, anyOf: fitting }
+}
+
+/** Keywords that apply to some types only. */
+const LOOKS_AT: ReadonlyMap<string, readonly JsonType[]> = new Map(
+	Object.entries<readonly JsonType[]>({
+		...{ minLength: ['string'], maxLength: ['string'], pattern: ['string'] },
+		...{ minimum: ['number', 'integer'], maximum: ['number', 'integer'] },
+		...{ minItems: ['array'], maxItems: ['array'], items: ['array'] },
+		...{ properties: ['object'], required: ['object'], additionalProperties: ['object'] },
+	}),
+)
+
+/** Drops the keywords that don't apply to the schema's types. */
+function meaningful(schema: JsonSchema): JsonSchema {
+	if (schema.type === undefined) return schema
+	const types = listOf(schema.type)
+	const kept = Object.entries(schema).filter(
+		([keyword]) => LOOKS_AT.get(keyword)?.some((type) => types.includes(type)) ?? true,
+	)
+	return Object.fromEntries(kept)
+}
+
+function greater(a: unknown, b: unknown): number {
+	return Math.max(Number(a), Number(b))
+}
+
+function less(a: unknown, b: unknown): number {
+	return Math.min(Number(a), Number(b))
+}
+
+function common(a: unknown, b: unknown): unknown {
+	const both = listOf(a).filter((one) => listOf(b).includes(one))
+	return both.length === 0 ? undefined : both
+}
+
+/** An integer is a number too. */
+function commonTypes(a: unknown, b: unknown): JsonType | readonly JsonType[] | undefined {
+	const [left, right] = [listOf(a), listOf(b)] as [JsonType[], JsonType[]] // values of `type`
+	const isNumber = (types: readonly JsonType[]) => types.includes('number')
+	const both = [
+		...left.filter((type) => right.includes(type) || (type === 'integer' && isNumber(right))),
+		...right.filter((type) => type === 'integer' && isNumber(left) && !left.includes('integer')),
+	]
+	return both.length === 1 ? both[0] : both.length === 0 ? undefined : both
+}
+
+function listOf(value: unknown): readonly unknown[] {
+	return Array.isArray(value) ? value : [value]
+}

@@ -1,17 +1,21 @@
-/** JSON Schemas of specs: what `getParams()` lets through, in the words of a description. */
+/** JSON Schemas of specs, for OpenAPI and the explorer: what `getParams()` accepts. */
 import type { FieldPlan, Plan } from '../plan.ts'
 import type { Choice, Format } from '../validator.ts'
-import { bothOf } from './both-of.ts'
 import { schemaOfForeign, takes } from './foreign-schema.ts'
-import type { JsonSchema, JsonType } from './json-schema.ts'
-import { isWithinLevels, LEVELS } from './levels.ts'
-import { neededBy, referenceOf } from './references.ts'
+import {
+	bothOf,
+	isWithinLevels,
+	type JsonSchema,
+	type JsonType,
+	LEVELS,
+	neededBy,
+	referenceOf,
+} from './json-schema.ts'
 import type { BodyShape, ParameterShape } from './shape.ts'
 
 const JSON_BODY = 'application/json'
 const FORM_BODY = 'application/x-www-form-urlencoded'
 
-/** What JSON Schema calls our formats. */
 const FORMATS: Readonly<Record<Format, JsonSchema>> = {
 	email: { format: 'email' },
 	url: { format: 'uri', description: 'Of http or https' },
@@ -20,31 +24,31 @@ const FORMATS: Readonly<Record<Format, JsonSchema>> = {
 	datetime: { format: 'date-time' },
 }
 
-/** All that JSON has but null. */
+/** The types of JSON except null. */
 const SOMETHING: readonly JsonType[] = ['string', 'number', 'boolean', 'array', 'object']
-/** What `min` and `max` measure where no kind is named. */
+/** The types that `min` and `max` apply to without a kind. */
 const SIZED: readonly JsonType[] = ['string', 'number', 'array']
 
-/** What a spec reads of a body: of JSON, and of a form where all its fields can be written in one. */
+/** The body that a spec reads: JSON, and a form where every field fits into one. */
 export function bodySchema(plan: Plan): BodyShape {
 	return {
 		schema: schemaOfPlan(plan),
-		// Without a body, no field is there.
+		// Without a body, every field is absent.
 		required: plan.schema === undefined ? (plan.fields ?? []).some(isNeeded) : !takes(plan.schema, {}),
 		types: bodyTypes(plan.fields?.map((field) => field.plan)),
 	}
 }
 
 /**
- * The media types of a body with these fields: a form's, too, where each is one text of it, or several. Schemas are
- * given the texts as they are, and so are not. (Multipart is read as well; but what is sent so is mostly files.)
+ * The media types of a body with these fields. A form is one if each field is a text or several; fields with a Standard
+ * Schema aren't, as schemas get the texts unconverted. (Multipart is read, too, but mostly sent for files.)
  */
 export function bodyTypes(fields: readonly Plan[] | undefined): readonly string[] {
 	const isFlat = fields?.every((plan) => isText(plan) && (plan.items === undefined || isText(plan.items)))
 	return isFlat === true ? [JSON_BODY, FORM_BODY] : [JSON_BODY]
 }
 
-/** What a spec reads of a query, where a value is a text, or several under one name. */
+/** The parameters of a query that a spec reads: each is a text, or several under one name. */
 export function querySchemas(plan: Plan): ParameterShape[] {
 	if (plan.schema !== undefined) return parametersOf(schemaOfForeign(plan.schema))
 	return (plan.fields ?? [])
@@ -57,19 +61,19 @@ export function querySchemas(plan: Plan): ParameterShape[] {
 }
 
 /**
- * What a plan lets through. Checks and defaults that are functions can't be said, and so aren't.
+ * What a plan accepts. Checks and defaults that are functions can't be expressed and are left out.
  *
  * @param levels how many levels of it are described; deeper ones may be any value
  */
 export function schemaOfPlan(plan: Plan, levels = LEVELS): JsonSchema {
 	if (levels === 0) return {}
 	if (plan.schema !== undefined) return schemaOfForeign(plan.schema)
-	// By whatever rules another validator goes, they are not known here.
+	// The rules of another validator are unknown here.
 	if (plan.validator !== undefined) return {}
 	const types = typesOf(plan)
 	return {
 		...(types === undefined ? {} : { type: types }),
-		// Each may have a description.
+		// Both may have a description.
 		...bothOf(
 			plan.format === undefined ? {} : FORMATS[plan.format],
 			plan.pattern === undefined ? {} : patternOf(plan.pattern),
@@ -94,7 +98,7 @@ function typesOf(plan: Plan): JsonType | readonly JsonType[] | undefined {
 	if (named !== undefined) return nullable ? [named, 'null'] : named
 	if (choices !== undefined) return undefined
 	if (plan.min === undefined && plan.max === undefined) return nullable ? undefined : SOMETHING
-	// Nothing is of a negative length.
+	// No length is negative.
 	const sized = (plan.max ?? 0) < 0 ? (['number'] as const) : SIZED
 	return nullable ? [...sized, 'null'] : sized
 }
@@ -104,7 +108,7 @@ function choicesOf(choices: readonly Choice[], nullable: boolean): readonly (Cho
 	return nullable ? [...all, null] : all
 }
 
-/** `min` and `max` in the words of each kind. Lengths count code points, as ours do (RFC 8259 §7). */
+/** `min` and `max` as keywords of each kind. Lengths count code points, as ours do (RFC 8259 §7). */
 function sizesOf({ kind, min, max }: Plan): JsonSchema {
 	const sizes: Record<string, number> = {}
 	const measures = (one: JsonType) => kind === one || kind === undefined
@@ -124,8 +128,8 @@ function sizesOf({ kind, min, max }: Plan): JsonSchema {
 }
 
 /**
- * JSON Schema's patterns have no flags, and are read with `u` (draft 2020-12, §6.4 of its core): what means something
- * else so is said in words.
+ * JSON Schema patterns have no flags and are read with `u` (draft 2020-12, core §6.4): a RegExp that would mean
+ * something else is given as a description.
  */
 export function patternOf({ source, flags }: RegExp): JsonSchema {
 	if (/^[du]*$/.test(flags) && isUnicode(source)) return { pattern: source }
@@ -148,10 +152,9 @@ function fieldsOf(fields: readonly FieldPlan[], levels: number): JsonSchema {
 	}
 }
 
-/** What a function makes is known only when it is called. */
 function fallbackOf(fallback: unknown): JsonSchema {
 	if (fallback === undefined || typeof fallback === 'function') return {}
-	// JSON has none of these, and would make null of them.
+	// JSON would make null of it.
 	if (typeof fallback === 'number' && !Number.isFinite(fallback)) return {}
 	try {
 		const text: string | undefined = JSON.stringify(fallback)
@@ -163,7 +166,7 @@ function fallbackOf(fallback: unknown): JsonSchema {
 	}
 }
 
-/** No text stands for null. */
+/** In a query no text stands for null. */
 function withoutNull(plan: Plan): Plan {
 	if (typesOf(plan) === undefined && plan.choices === undefined) return plan
 	return { ...plan, nullable: false, items: plan.items && withoutNull(plan.items) }
@@ -173,12 +176,12 @@ function isText({ kind, schema, validator, items }: Plan): boolean {
 	return schema === undefined && validator === undefined && kind !== 'object' && items?.kind !== 'array'
 }
 
-/** The properties of a schema that was declared for the whole query, each with the definitions that it refers to. */
+/** The parameters of a schema for the whole query, each with the definitions that it refers to. */
 function parametersOf({ $defs = {}, ...own }: JsonSchema): ParameterShape[] {
 	const isName = (name: string) => Object.hasOwn($defs, name)
 	const named = typeof own.$ref === 'string' ? referenceOf(own.$ref, isName)?.name : undefined
 	const { properties, required } = (named === undefined ? own : $defs[named]) ?? own
-	// Another library's words may be anything.
+	// Another library may return anything.
 	if (typeof properties !== 'object' || properties === null) return []
 	return Object.entries(properties).map(([name, schema]) => {
 		const needed = neededBy(schema, $defs)
