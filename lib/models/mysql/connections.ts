@@ -3,9 +3,8 @@
  * cluster or one connection, of `mysql2` or of `mysql2/promise`. Used by `driver.ts`; mysql2 is never imported.
  */
 
-import { type Milliseconds, steadyClock } from '../../base/time.ts'
-import { RENEWING_PAUSE } from '../sql/driver.ts'
-import type { PreparedTexts } from '../sql/prepared.ts'
+import { type AskPool, Renewal } from '../sql/pool.ts'
+import { type PreparedTexts, sharedBy } from '../sql/text-cache.ts'
 
 /** Any of mysql2's objects that statements can be sent through. */
 export type MysqlDatabase =
@@ -44,21 +43,16 @@ export interface Connection {
 	readonly config?: { readonly clientFlags?: number } | undefined
 	/** The texts that stay prepared on it. Ours. */
 	[PREPARED]?: PreparedTexts<true>
-	/** When it was seen first. Ours. */
-	[SINCE]?: Milliseconds
 }
 
 /** On the connection itself, as all models that share a pool share what is prepared. */
 export const PREPARED: unique symbol = Symbol('verbena.prepared')
 
-const SINCE: unique symbol = Symbol('verbena.since')
-
-/** When a pool's connections were given up last, by whichever model. */
-const RENEWED: unique symbol = Symbol('verbena.renewed')
+const RENEWAL: unique symbol = Symbol('verbena.renewal')
 
 /** Where connections come from. Each that was got is either given back or thrown away. */
 export interface Connections {
-	get(got: (error: unknown, connection?: Connection) => void): void
+	readonly get: AskPool<Connection>
 	giveBack(connection: Connection): void
 	/** For a connection that is broken, or that nobody knows the state of. */
 	throwAway(connection: Connection): void
@@ -67,8 +61,7 @@ export interface Connections {
 }
 
 interface Pool {
-	[RENEWED]?: Milliseconds
-	getConnection(got: (error: unknown, connection?: Connection) => void): void
+	readonly getConnection: AskPool<Connection>
 }
 
 /** @throws TypeError for what is no object of mysql2 */
@@ -106,14 +99,16 @@ function isPool(core: Pool | Connection): core is Pool {
 
 class PooledConnections implements Connections {
 	readonly #pool: Pool
+	readonly #renewal: Renewal
 
 	constructor(pool: Pool) {
 		this.#pool = pool
+		this.#renewal = sharedBy(pool, RENEWAL, Renewal)
 	}
 
 	get(got: (error: unknown, connection?: Connection) => void): void {
 		this.#pool.getConnection((error, connection) => {
-			if (connection === undefined || this.#isFresh(connection)) got(error, connection)
+			if (connection === undefined || this.#renewal.isFresh(connection)) got(error, connection)
 			else {
 				this.throwAway(connection)
 				this.get(got)
@@ -121,16 +116,9 @@ class PooledConnections implements Connections {
 		})
 	}
 
-	#isFresh(connection: Connection): boolean {
-		const since = connection[SINCE] ?? steadyClock()
-		connection[SINCE] = since
-		return since > (this.#pool[RENEWED] ?? Number.NEGATIVE_INFINITY)
-	}
-
 	renew(connection?: Connection): void {
 		if (connection !== undefined) this.throwAway(connection)
-		const now = steadyClock()
-		if (now - (this.#pool[RENEWED] ?? Number.NEGATIVE_INFINITY) >= RENEWING_PAUSE) this.#pool[RENEWED] = now
+		this.#renewal.renew()
 	}
 
 	giveBack(connection: Connection): void {

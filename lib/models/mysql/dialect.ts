@@ -7,9 +7,8 @@ import {
 	type Sql,
 	type TextMatch,
 } from '../sql/dialect.ts'
-import { tableName } from '../sql/name.ts'
-import type { Room } from '../sql/room.ts'
-import type { Column, Table } from '../sql/table.ts'
+import { type Column, type Table, tableName } from '../sql/table.ts'
+import type { Lru } from '../sql/text-cache.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, unbroken } from './column-sql.ts'
 import { failureOf } from './errors.ts'
 import { listedOf, rememberedCursor, writeList } from './list.ts'
@@ -17,13 +16,13 @@ import { numberOf } from './lost.ts'
 import type { Server } from './server.ts'
 import { quoteName } from './text.ts'
 
-export function mysqlDialect({ returnsInserted, returnsDeleted }: Server, table: Table, room: Room): Dialect {
+export function mysqlDialect({ returnsInserted, returnsDeleted }: Server, table: Table, lru: Lru): Dialect {
 	const record = rememberedRecord()
 	const name = tableName({ quote: quoteName }, table)
-	const writing = { record, cursor: rememberedCursor(room), isKeyed: isKeyed(table) }
+	const writing = { record, cursor: rememberedCursor(lru), isKeyed: isKeyed(table) }
 	return {
 		name: 'mysql',
-		room,
+		lru,
 		returning: { insert: returnsInserted, update: false, delete: returnsDeleted },
 		returningAlias: '',
 		comparesRows: false,

@@ -7,8 +7,8 @@ import { Deadlines, type Due } from '../../base/deadlines.ts'
 import { type Bytes, type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
-import { Lending } from '../sql/lending.ts'
-import { isKept, PreparedTexts } from '../sql/prepared.ts'
+import { NoAnswer, WaitQueue } from '../sql/pool.ts'
+import { isKept, PreparedTexts } from '../sql/text-cache.ts'
 import { boundedRows } from './bounded-rows.ts'
 import {
 	type Answered,
@@ -18,7 +18,7 @@ import {
 	PREPARED,
 	type StatementOptions,
 } from './connections.ts'
-import { isLost, isReadOnly, isUnsent, NoAnswer, NoConnection } from './lost.ts'
+import { isLost, isReadOnly, isUnsent } from './lost.ts'
 import { fits } from './packet.ts'
 import { Transaction } from './transaction.ts'
 
@@ -33,7 +33,7 @@ const TWO_TO_64 = 18_446_744_073_709_551_616n
 
 export class MysqlDriver implements Driver {
 	readonly #connections: Connections
-	readonly #lending: Lending<Connection>
+	readonly #waiting: WaitQueue<Connection>
 	readonly #deadlines: Deadlines
 	/** Before the model itself loses patience, so that it is told what was being waited for. */
 	readonly #most: Milliseconds
@@ -50,11 +50,12 @@ export class MysqlDriver implements Driver {
 	constructor(connections: Connections, timeoutSeconds: Seconds) {
 		const milliseconds = timeoutSeconds * 1000
 		this.#connections = connections
-		this.#lending = new Lending<Connection>(
+		this.#deadlines = new Deadlines(steadyClock, milliseconds / 2)
+		this.#waiting = new WaitQueue<Connection>(
+			this.#deadlines,
 			(got) => connections.get(got),
 			(connection) => connections.giveBack(connection),
 		)
-		this.#deadlines = new Deadlines(steadyClock, milliseconds / 2)
 		this.#most = milliseconds * 0.8
 		this.longest = this.#most - Math.min(500, this.#most / 8)
 	}
@@ -92,23 +93,7 @@ export class MysqlDriver implements Driver {
 
 	/** @throws NoConnection, in bounded time */
 	take(): Promise<Connection> {
-		return new Promise((resolve, reject) => {
-			const borrower = {
-				lend: (connection: Connection) => {
-					this.#deadlines.delete(item)
-					resolve(connection)
-				},
-				fail: (error: unknown) => {
-					this.#deadlines.delete(item)
-					reject(new NoConnection(error))
-				},
-			}
-			const item = this.#wait(() => {
-				this.#lending.leave(borrower)
-				reject(new NoConnection())
-			})
-			this.#lending.join(borrower)
-		})
+		return new Promise((resolve, reject) => this.#waiting.borrow(resolve, reject, this.#most))
 	}
 
 	/**
@@ -157,7 +142,11 @@ export class MysqlDriver implements Driver {
 
 	#answer(send: (answered: (error: unknown, result?: Result) => void) => unknown): Promise<Rows> {
 		return new Promise((resolve, reject) => {
-			const item = this.#wait(() => reject(new NoAnswer()))
+			const item: Due = {
+				due: this.#deadlines.clock() + this.#most,
+				expire: () => reject(new NoAnswer()),
+			}
+			this.#deadlines.add(item)
 			const answered = (error: unknown, result?: Result): void => {
 				this.#deadlines.delete(item)
 				// mysql2 gives null where there is none.
@@ -170,12 +159,6 @@ export class MysqlDriver implements Driver {
 				answered(error)
 			}
 		})
-	}
-
-	#wait(expire: () => void): Due {
-		const item: Due = { due: this.#deadlines.clock() + this.#most, expire }
-		this.#deadlines.add(item)
-		return item
 	}
 }
 

@@ -3,10 +3,8 @@ import type { Listed } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
 import type { Dialect, ListParts, Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
-import { tableName } from '../sql/name.ts'
-import type { Room } from '../sql/room.ts'
-import type { Table } from '../sql/table.ts'
-import { Texts } from '../sql/texts.ts'
+import { type Table, tableName } from '../sql/table.ts'
+import { type Lru, TextCache } from '../sql/text-cache.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, unbroken } from './column-sql.ts'
 import { quoteName } from './text.ts'
 
@@ -117,11 +115,11 @@ function digitsOf(count: number): string {
 }
 
 /** The cursor's expression, worked out once for an order's columns, as long as the table is what it is. */
-export function rememberedCursor(room: Room): ListWriting['cursor'] {
-	let known = new Texts(room)
+export function rememberedCursor(lru: Lru): ListWriting['cursor'] {
+	let known = new TextCache(lru)
 	let of: Table | undefined
 	return ({ table, order }) => {
-		if (table !== of) known = new Texts(room)
+		if (table !== of) known = new TextCache(lru)
 		of = table
 		const columns = order.map(({ column }) => column.name)
 		let cursor = known.get(columns)

@@ -1,20 +1,5 @@
 /** Errors by which the driver says that a connection wasn't had, or was lost; and how mysql2's are told from others. */
-
-/** No connection could be had, so nothing was sent. */
-export class NoConnection extends Error {
-	override readonly name = 'NoConnection'
-	constructor(cause?: unknown) {
-		super('no connection to the database could be had', { cause })
-	}
-}
-
-/** The database was sent a statement and has said nothing. */
-export class NoAnswer extends Error {
-	override readonly name = 'NoAnswer'
-	constructor() {
-		super('the database has not answered in time')
-	}
-}
+import { NoAnswer, NoConnection } from '../sql/pool.ts'
 
 /** Codes of mysql2 and of Node for a connection that broke. */
 const LOST = new Set([

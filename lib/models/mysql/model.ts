@@ -9,15 +9,15 @@ import {
 	type OpeningOptions,
 	openingOptions,
 	type TableOptions,
-} from '../sql/model-options.ts'
-import { type Room, roomOf } from '../sql/room.ts'
+} from '../sql/options.ts'
+import { NoConnection } from '../sql/pool.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
+import { type Lru, lruOf } from '../sql/text-cache.ts'
 import { connectionsOf, type MysqlDatabase } from './connections.ts'
 import { mysqlDialect } from './dialect.ts'
 import { MysqlDriver } from './driver.ts'
 import { describe, introspect, keyed, listTables, primaryOf } from './introspect.ts'
-import { NoConnection } from './lost.ts'
 import { askServer, type Server } from './server.ts'
 import { parseTableName } from './table-name.ts'
 
@@ -72,7 +72,7 @@ export class MysqlModel extends SqlModel {
 interface Opened {
 	readonly driver: MysqlDriver
 	readonly server: Server
-	readonly room: Room
+	readonly lru: Lru
 	readonly bigintAsText: boolean
 	readonly timeoutSeconds: Seconds
 }
@@ -85,12 +85,12 @@ async function openDatabase(
 	const server = await reached(askServer(driver, driver.longest))
 	driver.framed = server.framed
 	driver.largest = server.largest
-	return { driver, server, room: roomOf(database), bigintAsText: bigint === 'string', timeoutSeconds }
+	return { driver, server, lru: lruOf(database), bigintAsText: bigint === 'string', timeoutSeconds }
 }
 
-function modelOf({ driver, server, room, bigintAsText, timeoutSeconds }: Opened, table: Table): MysqlModel {
+function modelOf({ driver, server, lru, bigintAsText, timeoutSeconds }: Opened, table: Table): MysqlModel {
 	const reopen = () => introspect(driver, server, table, { key: table.key, bigintAsText })
-	return new MysqlModel(table, driver, mysqlDialect(server, table, room), timeoutSeconds, reopen)
+	return new MysqlModel(table, driver, mysqlDialect(server, table, lru), timeoutSeconds, reopen)
 }
 
 /** Who opens a model is a programmer, and is told the driver's own words. */

@@ -1,7 +1,7 @@
 /** Whether a statement is within the server's `max_allowed_packet`. Called by `driver.ts` before it sends one. */
 import type { Bytes } from '../../base/time.ts'
 
-/** Room for what is sent beside texts and bytes, and for a value that is neither. */
+/** Lru for what is sent beside texts and bytes, and for a value that is neither. */
 const BESIDE: Bytes = 1_024
 const SMALL: Bytes = 16
 

@@ -3,8 +3,9 @@
  * `driver.ts` for each transaction.
  */
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
+import { NoConnection } from '../sql/pool.ts'
 import type { Connection } from './connections.ts'
-import { isLost, isReadOnly, NoConnection, numberOf } from './lost.ts'
+import { isLost, isReadOnly, numberOf } from './lost.ts'
 
 /**
  * After these the server has rolled back the whole transaction, or may have (lock wait, by its settings):

@@ -12,9 +12,8 @@ import {
 	type TextMatch,
 } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
-import { ALIAS, columnName } from '../sql/name.ts'
-import type { Room } from '../sql/room.ts'
-import type { Column, Table } from '../sql/table.ts'
+import { ALIAS, type Column, columnName, type Table } from '../sql/table.ts'
+import type { Lru } from '../sql/text-cache.ts'
 import { arrayCast, arrayLiteral, arrayOfValues, bound, cast } from './binding.ts'
 import { failure, isMalformed } from './errors.ts'
 import { ListText, readListed } from './list.ts'
@@ -37,7 +36,7 @@ export class PostgresDialect implements Dialect {
 	readonly gathers = true
 	readonly takesChanges = `select 1 where current_setting('transaction_read_only') = 'off'`
 	readonly insertNothing = ' default values'
-	readonly room: Room
+	readonly lru: Lru
 	readonly #throughText: boolean
 	/** What lists have been asked for: a model passes the same array again and again. */
 	readonly #lists = new WeakMap<readonly Selected[], ListText>()
@@ -46,8 +45,8 @@ export class PostgresDialect implements Dialect {
 	readonly keyIs?: (sql: Sql, key: Column, alias: string, id: string) => void
 
 	/** `throughText` where the driver has forms of its own for some types; `key` is the table's. */
-	constructor(throughText: boolean, key: Column, room: Room) {
-		this.room = room
+	constructor(throughText: boolean, key: Column, lru: Lru) {
+		this.lru = lru
 		this.#throughText = throughText
 		if (key.storage === LOOSE) this.keyIs = writeKeyIs
 	}
@@ -136,7 +135,7 @@ export class PostgresDialect implements Dialect {
 	list(sql: Sql, parts: ListParts): void {
 		let text = this.#lists.get(parts.selected)
 		if (text === undefined) {
-			text = new ListText(parts.selected, this.room)
+			text = new ListText(parts.selected, this.lru)
 			this.#lists.set(parts.selected, text)
 		}
 		text.write(sql, parts)

@@ -1,24 +1,7 @@
 /** What an error of PostgreSQL, or of the way to it, means; read alike from pg, postgres.js and PGlite. */
 import { ModelError, type ModelErrorKind, type RaisedError } from '../model-error.ts'
+import { NoAnswer, NoConnection } from '../sql/pool.ts'
 import type { Table } from '../sql/table.ts'
-
-/** Thrown by the drivers where they know that a statement never went out. */
-export class NotSent extends Error {
-	override readonly name = 'NotSent'
-
-	constructor(cause: unknown) {
-		super('there was no connection to PostgreSQL to be had', { cause })
-	}
-}
-
-/** Thrown by the drivers for a statement that went out, and that nobody waits for any more. */
-export class Unanswered extends Error {
-	override readonly name = 'Unanswered'
-
-	constructor() {
-		super('PostgreSQL has not answered in time')
-	}
-}
 
 /** What pg says where its own `query_timeout` has ended: the statement is still being run. */
 export const READ_TIMEOUT = 'Query read timeout'
@@ -94,12 +77,17 @@ const MESSAGES: readonly (readonly [pattern: RegExp, kind: ModelErrorKind])[] = 
 	],
 ]
 
+/** Whether an error says that the server only reads. */
+export function isReadOnly(error: unknown): boolean {
+	return error instanceof Error && 'code' in error && error.code === '25006'
+}
+
 /** `undefined` for what is no failure of the database or of the values: a mistake of ours, or a table changed. */
 export function failure(error: unknown, table: Table): ModelError | undefined {
 	if (error instanceof ModelError) return error
 	if (!(error instanceof Error)) return undefined
-	if (error instanceof NotSent) return new ModelError('unavailable', [], error)
-	if (error instanceof Unanswered) return new ModelError('outcome_unknown', [], error)
+	if (error instanceof NoConnection) return new ModelError('unavailable', [], error)
+	if (error instanceof NoAnswer) return new ModelError('outcome_unknown', [], error)
 	const raised = raisedBy(error)
 	const kind = kindOf(error) ?? (raised === undefined ? undefined : 'refused')
 	return kind === undefined ? undefined : new ModelError(kind, fieldsOf(error, kind, table), error, raised)

@@ -2,7 +2,7 @@
 
 import { nearest } from '../../base/options.ts'
 import type { Field } from '../model.ts'
-import type { BigintForm } from '../sql/model-options.ts'
+import type { BigintForm } from '../sql/options.ts'
 import type { Column, Constraint, Table } from '../sql/table.ts'
 import type { Catalog, CatalogColumn, CatalogConstraint, CatalogType, Relation } from './catalog.ts'
 import { keepsDimensions } from './expression.ts'

@@ -8,9 +8,8 @@ import type { Listed } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
 import type { Dialect, ListParts, Selected, Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
-import { ALIAS, columnName, tableName } from '../sql/name.ts'
-import type { Room } from '../sql/room.ts'
-import { type Step, Texts } from '../sql/texts.ts'
+import { ALIAS, columnName, tableName } from '../sql/table.ts'
+import { type Lru, type Step, TextCache } from '../sql/text-cache.ts'
 import { bytesOf, collected, cursorValue, isShort } from './expression.ts'
 import { recordJson } from './record.ts'
 
@@ -54,10 +53,10 @@ interface Records {
  */
 export class ListText {
 	readonly #records: Records
-	readonly #texts: Texts
+	readonly #texts: TextCache
 
-	constructor(selected: readonly Selected[], room: Room) {
-		this.#texts = new Texts(room)
+	constructor(selected: readonly Selected[], lru: Lru) {
+		this.#texts = new TextCache(lru)
 		const mark = betweenOf(selected) === LINE ? `\\n` : `\\x01`
 		this.#records = { sql: `string_agg(${recordJson(selected, ALIAS)}, E',${mark}')`, mark: `E'${mark}'` }
 	}

@@ -7,10 +7,10 @@ import {
 	type OpeningOptions,
 	openingOptions,
 	type TableOptions,
-} from '../sql/model-options.ts'
-import { type Room, roomOf } from '../sql/room.ts'
+} from '../sql/options.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
+import { type Lru, lruOf } from '../sql/text-cache.ts'
 import { type Relations, readCatalog, readRelations } from './catalog.ts'
 import { PostgresDialect } from './dialect.ts'
 import { type Connected, connected, type PostgresDatabase } from './driver.ts'
@@ -91,7 +91,7 @@ export class PostgresModel extends SqlModel {
 }
 
 interface Opening extends OpeningOptions, Connected {
-	readonly room: Room
+	readonly lru: Lru
 	readonly relations: Relations
 }
 
@@ -99,12 +99,12 @@ async function open(database: PostgresDatabase, options: OpeningOptions): Promis
 	const at = connected(database, options.timeoutSeconds)
 	await at.begin()
 	const relations = await readRelations(at.driver)
-	return { ...at, relations, room: roomOf(database), ...options }
+	return { ...at, relations, lru: lruOf(database), ...options }
 }
 
 function modelOf(
 	found: Found,
-	{ driver, throughText, relations, room, key, timeoutSeconds, bigint }: Opening,
+	{ driver, throughText, relations, lru, key, timeoutSeconds, bigint }: Opening,
 ): PostgresModel {
 	const isFloat = found.table.columns.find(
 		({ type, sqlType }) => type === 'float' || /^float\d\[\]$/.test(sqlType),
@@ -115,7 +115,7 @@ function modelOf(
 		)
 	}
 	const keyed = withKey(found, key)
-	const dialect = new PostgresDialect(throughText, keyed.key, room)
+	const dialect = new PostgresDialect(throughText, keyed.key, lru)
 	const { name, schema } = keyed.table
 	const reopen = async (): Promise<Table> => {
 		const now = await readRelations(driver)

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Bytes } from '../../base/time.ts'
-import { PreparedTexts } from '../sql/prepared.ts'
+import { PreparedTexts, sharedBy } from '../sql/text-cache.ts'
 import type { PgConnection } from './pg/pool.ts'
 
 const PREFIX = 'verbena_'
@@ -85,11 +85,7 @@ export class StatementNames {
 
 const NAMES: unique symbol = Symbol.for('verbena.statementNames')
 
-/** The names of a pool: models that are opened one by one share them, as they share its connections. */
-export function namesOf(pool: object & { readonly [NAMES]?: unknown }): StatementNames {
-	const known = pool[NAMES]
-	if (known instanceof StatementNames) return known
-	const names = new StatementNames()
-	if (Object.isExtensible(pool)) Object.defineProperty(pool, NAMES, { value: names, configurable: true })
-	return names
+/** The names of a pool, whose connections its models share. */
+export function namesOf(pool: object): StatementNames {
+	return sharedBy(pool, NAMES, StatementNames)
 }

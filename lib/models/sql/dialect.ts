@@ -8,8 +8,8 @@ import type { Bytes } from '../../base/time.ts'
 import type { Listed, Value } from '../model.ts'
 import type { ModelError } from '../model-error.ts'
 import type { Rows, Statement } from './driver.ts'
-import type { Room } from './room.ts'
 import type { Column, Table } from './table.ts'
+import type { Lru } from './text-cache.ts'
 
 /** A column that is answered, and its key in the JSON. */
 export interface Selected {
@@ -69,8 +69,8 @@ export function countRead({ limit, looksBeyond }: ListParts): number {
 
 export interface Dialect {
 	readonly name: 'postgres' | 'mysql' | 'sqlite'
-	/** Where what is written once is kept. */
-	readonly room: Room
+	/** Where texts are kept: `lruOf(database)`. */
+	readonly lru: Lru
 	/** Whether an insert, update, delete can answer the record itself by `returning`. */
 	readonly returning: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean }
 	/** The alias by which `returning` names the changed table's columns; empty for none. */

@@ -1,6 +1,6 @@
 /** `Driver`: what an SQL model asks of the user's own database driver. One small file per product implements it. */
 
-import type { Bytes, Milliseconds } from '../../base/time.ts'
+import type { Bytes } from '../../base/time.ts'
 
 /** A statement and the values of its placeholders, ready to be bound. */
 export interface Statement {
@@ -28,12 +28,6 @@ export interface Rows {
 	/** The key that the database has made in an insert without `returning`, in digits. */
 	readonly insertId?: string | undefined
 }
-
-/**
- * So far are `renew`s of a driver apart: a server may be meant to be read only, and a change that is tried there again and
- * again isn't to cost all connections each time. Half of the second within which a new primary is used.
- */
-export const RENEWING_PAUSE: Milliseconds = 500
 
 /**
  * Runs statements, prepared and reused by their text. Rejects with the driver's own errors; the dialect

@@ -6,10 +6,8 @@
 import { type Clock, type Milliseconds, steadyClock } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 import type { Dialect } from './dialect.ts'
-import { columnOf, columnsOf } from './name.ts'
-import { planOf } from './plan.ts'
-import { Plans } from './plans.ts'
-import type { Table } from './table.ts'
+import { Plans, planOf } from './plan.ts'
+import { columnOf, columnsOf, type Table } from './table.ts'
 import type { Subject } from './writes.ts'
 
 /** Reads the table from the live database, as it was read when the model was opened. */
@@ -56,13 +54,13 @@ export class LiveTable {
 			this.#look = this.#lookWith(this.#reopen)
 		if (!waits)
 			throw this.#look === undefined && !this.#mayHaveChanged ? error : new ModelError('busy', [], error)
-		const told = await this.told(error)
+		const told = await this.takeChange(error)
 		if (told !== undefined) throw told
 		throw this.#mayHaveChanged ? new ModelError('busy', [], error) : error
 	}
 
 	/** What the log is to be told of a change that was found: once. */
-	async told(cause: unknown): Promise<ModelError | undefined> {
+	async takeChange(cause: unknown): Promise<ModelError | undefined> {
 		await this.#look
 		const change = this.#untold
 		this.#untold = undefined
@@ -120,5 +118,5 @@ function subjectOf(table: Table, dialect: Dialect, gone: ReadonlySet<string>): S
 }
 
 function plansOf({ table, columns, dialect }: Subject): Plans {
-	return new Plans(dialect.room, (selection) => planOf(table, columns, dialect, selection))
+	return new Plans(dialect.lru, (selection) => planOf(table, columns, dialect, selection))
 }

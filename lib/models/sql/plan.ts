@@ -2,14 +2,20 @@
  * `Plan`: the texts that depend on a selection alone, written once for each: what is selected, the statements
  * that read by id without a condition, and what writes return.
  */
-
 import type { Bytes } from '../../base/time.ts'
 import type { Found, Selection } from '../model.ts'
 import type { Dialect, RecordSql, Selected } from './dialect.ts'
-import { idOf } from './key.ts'
-import { ALIAS, type Columns, columnName, columnOf, tableName } from './name.ts'
-import type { Column, Table } from './table.ts'
-import { Texts } from './texts.ts'
+import {
+	ALIAS,
+	type Column,
+	type Columns,
+	columnName,
+	columnOf,
+	idOf,
+	type Table,
+	tableName,
+} from './table.ts'
+import { type Lru, type LruEntry, TextCache } from './text-cache.ts'
 
 /** What selects a record, its version and its key, and what their row says. */
 export interface Shape {
@@ -31,10 +37,10 @@ export interface Plan {
 	/** The whole statement that reads the record with an id. */
 	readonly byId: string
 	/** Of inserts and of updates without a condition, by the fields that are given. */
-	readonly inserts: Texts
-	readonly updates: Texts
+	readonly inserts: TextCache
+	readonly updates: TextCache
 	/** Of gathered reads without a condition, by how their ids are written. */
-	readonly gathered: Texts
+	readonly gathered: TextCache
 	/** About how many bytes it takes, with what a dialect has written for it. */
 	readonly bytes: Bytes
 }
@@ -51,7 +57,7 @@ export function planOf(table: Table, columns: Columns, dialect: Dialect, selecti
 		if (as === undefined) throw new TypeError(`the selection has no name for ${JSON.stringify(field)}`)
 		return { column: columnOf(columns, field), as }
 	})
-	// Without it nobody would be kept from overwriting: then nothing is answered.
+	// Without the version nothing would prevent lost updates, so that no request is served.
 	if (selection.version !== undefined && columns.gone.has(selection.version))
 		throw new TypeError(`the version of ${table.name}, ${selection.version}, is gone`)
 	const version = selection.version === undefined ? undefined : columnOf(columns, selection.version)
@@ -61,10 +67,10 @@ export function planOf(table: Table, columns: Columns, dialect: Dialect, selecti
 	const returned = dialect.returningAlias === ALIAS ? shape : shapeFor(dialect.returningAlias)
 	const head = `select ${shape.list} from ${tableName(dialect, table)} ${ALIAS} where `
 	const byId = `${head}${columnName(dialect, key, ALIAS)} = ${dialect.placeholder(1, key)}`
-	const { room } = dialect
+	const { lru } = dialect
 	return {
 		...{ selected, version, head, shape, returning: ` returning ${returned.list}`, returned, byId },
-		...{ inserts: new Texts(room), updates: new Texts(room), gathered: new Texts(room) },
+		...{ inserts: new TextCache(lru), updates: new TextCache(lru), gathered: new TextCache(lru) },
 		bytes: BYTES_OF_A_PLAN + TIMES * Math.max(shape.list.length, returned.list.length),
 	}
 }
@@ -87,5 +93,41 @@ function shapeOf(
 			version: version === undefined ? undefined : String(row[width]),
 		}),
 		id: (row) => idOf(row[last]),
+	}
+}
+
+/** The plans of a model, by selection. */
+export class Plans {
+	readonly #write: (selection: Selection) => Plan
+	readonly #lru: Lru
+	readonly #kept = new WeakMap<Selection, LruEntry & { readonly plan: Plan }>()
+	/** Selections that were asked for once: their plans are kept from the second time on. */
+	readonly #once = new WeakSet<Selection>()
+
+	constructor(lru: Lru, write: (selection: Selection) => Plan) {
+		this.#lru = lru
+		this.#write = write
+	}
+
+	of(selection: Selection): Plan {
+		const known = this.#kept.get(selection)
+		if (known !== undefined) {
+			this.#lru.touch(known)
+			return known.plan
+		}
+		const plan = this.#write(selection)
+		if (!this.#once.has(selection)) {
+			this.#once.add(selection)
+			return plan
+		}
+		const kept = {
+			plan,
+			bytes: plan.bytes,
+			drop: () => this.#kept.delete(selection),
+			older: undefined,
+			newer: undefined,
+		}
+		if (this.#lru.add(kept)) this.#kept.set(selection, kept)
+		return plan
 	}
 }

@@ -19,22 +19,16 @@ import type {
 	Values,
 } from '../model.ts'
 import { LARGEST_PAGE, ModelError } from '../model-error.ts'
-import { whyAbsent } from './absent.ts'
-import { askForLife } from './ask-for-life.ts'
-import { Asking } from './asking.ts'
-import { writeCondition } from './condition.ts'
+import { writeAfter, writeCondition } from './condition.ts'
 import { type Dialect, type ListParts, Sql } from './dialect.ts'
 import type { Driver } from './driver.ts'
-import { idOf, isGiven } from './key.ts'
-import { writeAfter } from './keyset.ts'
 import { LiveTable, type Reopen } from './live-table.ts'
-import { TIMEOUT_SECONDS } from './model-options.ts'
-import { ALIAS, columnOf, tableName } from './name.ts'
-import { Patience } from './patience.ts'
+import { TIMEOUT_SECONDS } from './options.ts'
 import type { Plan } from './plan.ts'
 import { Reads } from './reads.ts'
-import type { Table } from './table.ts'
-import { deleteOf, insertOf, lockOf, type Subject, updateOf } from './writes.ts'
+import { Runner, Timeout } from './runner.ts'
+import { ALIAS, columnOf, idOf, isGiven, type Table, tableName } from './table.ts'
+import { deleteOf, insertOf, isVersion, lockOf, presenceOf, type Subject, updateOf } from './writes.ts'
 
 export class SqlModel implements Model {
 	readonly name: string
@@ -42,7 +36,7 @@ export class SqlModel implements Model {
 	readonly key: string
 	readonly readOnly: boolean
 	readonly #live: LiveTable
-	readonly #asking: Asking
+	readonly #runner: Runner
 	readonly #isWithin: boolean
 	/** Of the table as it was when they were made. */
 	#reads = new WeakMap<Selection, Reads>()
@@ -54,10 +48,10 @@ export class SqlModel implements Model {
 	 */
 	constructor(table: Table, driver: Driver, dialect: Dialect, timeoutSeconds?: Seconds, reopen?: Reopen)
 	/** @internal */
-	constructor(live: LiveTable, asking: Asking, dialect: Dialect)
+	constructor(live: LiveTable, runner: Runner, dialect: Dialect)
 	constructor(
 		table: Table | LiveTable,
-		driver: Driver | Asking,
+		driver: Driver | Runner,
 		dialect: Dialect,
 		timeoutSeconds: Seconds = TIMEOUT_SECONDS,
 		reopen?: Reopen,
@@ -69,9 +63,9 @@ export class SqlModel implements Model {
 		this.key = key
 		this.readOnly = isView
 		this.#live = live
-		this.#isWithin = driver instanceof Asking
-		this.#asking =
-			driver instanceof Asking ? driver : new Asking(driver, dialect, live, new Patience(timeoutSeconds))
+		this.#isWithin = driver instanceof Runner
+		this.#runner =
+			driver instanceof Runner ? driver : new Runner(driver, dialect, live, new Timeout(timeoutSeconds))
 	}
 
 	async list(query: ListQuery): Promise<Listed> {
@@ -102,7 +96,7 @@ export class SqlModel implements Model {
 		const { dialect } = this.#subject
 		const sql = new Sql(dialect)
 		dialect.list(sql, parts)
-		const rows = await this.#asking.ask(sql.statement(false))
+		const rows = await this.#runner.run(sql.statement(false))
 		return dialect.listed(rows, parts)
 	}
 
@@ -114,7 +108,7 @@ export class SqlModel implements Model {
 			sql.add(' where ')
 			writeCondition(sql, where, columns, ALIAS)
 		}
-		const { rows } = await this.#asking.ask(sql.statement(false))
+		const { rows } = await this.#runner.run(sql.statement(false))
 		return Number(rows[0]?.[0])
 	}
 
@@ -133,7 +127,7 @@ export class SqlModel implements Model {
 			throw new ModelError('not_null', [key.name])
 		const plan = this.#plan(selection)
 		if (!dialect.returning.insert) return this.#insertAndRead(values, plan)
-		const { rows } = await this.#asking.ask(insertOf(this.#subject, values, plan))
+		const { rows } = await this.#runner.run(insertOf(this.#subject, values, plan))
 		const [row] = rows
 		// A trigger has answered null: the database has left the record out, and no error says so.
 		if (row === undefined) throw new ModelError('refused')
@@ -145,7 +139,7 @@ export class SqlModel implements Model {
 		this.#mustBeWritable()
 		const plan = this.#plan(selection)
 		if (!this.#subject.dialect.returning.update) return this.#updateAndRead(id, changes, plan, guard)
-		const { rows } = await this.#asking.ask(updateOf(this.#subject, id, changes, plan, guard))
+		const { rows } = await this.#runner.run(updateOf(this.#subject, id, changes, plan, guard))
 		const [row] = rows
 		return row === undefined ? this.#absent(id, plan, guard) : plan.returned.found(row)
 	}
@@ -154,32 +148,38 @@ export class SqlModel implements Model {
 		this.#mustBeWritable()
 		const plan = this.#plan(selection)
 		if (!this.#subject.dialect.returning.delete) return this.#readAndDelete(id, plan, guard)
-		const { rows } = await this.#asking.ask(deleteOf(this.#subject, id, plan, guard))
+		const { rows } = await this.#runner.run(deleteOf(this.#subject, id, plan, guard))
 		const [row] = rows
 		return row === undefined ? this.#absent(id, plan, guard) : plan.returned.found(row)
 	}
 
 	transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
-		return this.#asking.transaction((asking) => work(within(asking, this.#live)))
+		return this.#runner.transaction((runner) => work(within(runner, this.#live)))
 	}
 
-	check(writes = false): Promise<void> {
-		return askForLife(this.#asking, this.#subject.dialect, writes)
+	async check(writes = false): Promise<void> {
+		const { takesChanges, takesReads = 'select 1' } = this.#subject.dialect
+		const needsChanges = writes && takesChanges !== undefined
+		const text = needsChanges ? takesChanges : takesReads
+		const { rows } = await this.#runner.run({ text, values: [], writes: false })
+		if (!needsChanges || rows.length > 0) return
+		this.#runner.driver.renew?.()
+		throw new ModelError('unavailable', [], new Error('the server only reads: it is a replica now'))
 	}
 
 	get source(): object {
-		return this.#asking.driver
+		return this.#runner.driver
 	}
 
 	/** In one transaction: a record that is made but can't be read must not be told as not made. */
 	#insertAndRead(values: Values, plan: Plan): Promise<Created> {
-		return this.#atOnce(async (asking) => {
-			const { insertId } = await asking.ask(insertOf(this.#subject, values, plan))
+		return this.#atOnce(async (runner) => {
+			const { insertId } = await runner.run(insertOf(this.#subject, values, plan))
 			const given = values[this.key]
 			const id = isGiven(given) ? idOf(given) : insertId
 			if (id === undefined)
 				throw new TypeError(`the database doesn't tell the key that it has made for ${this.name}`)
-			const found = await new Reads(this.#subject, () => plan, asking).alone(id, undefined)
+			const found = await new Reads(this.#subject, () => plan, runner).alone(id, undefined)
 			if (found === undefined) throw new TypeError(`a record just written into ${this.name} isn't there`)
 			return { ...found, id }
 		})
@@ -187,34 +187,47 @@ export class SqlModel implements Model {
 
 	/** In one transaction: what another changes or deletes at once is not taken for what this change has made. */
 	async #updateAndRead(id: string, changes: Changes, plan: Plan, guard: Guard): Promise<Found | Absent> {
-		const found = await this.#atOnce(async (asking) => {
-			const { affected } = await asking.ask(updateOf(this.#subject, id, changes, plan, guard))
+		const found = await this.#atOnce(async (runner) => {
+			const { affected } = await runner.run(updateOf(this.#subject, id, changes, plan, guard))
 			if (affected === 0) return undefined
 			const key = changes[this.key]
-			const reads = new Reads(this.#subject, () => plan, asking)
+			const reads = new Reads(this.#subject, () => plan, runner)
 			return reads.alone(isGiven(key) ? idOf(key) : id, undefined)
 		})
 		return found ?? this.#absent(id, plan, guard)
 	}
 
 	async #readAndDelete(id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
-		const found = await this.#atOnce(async (asking) => {
-			const { rows } = await asking.ask(lockOf(this.#subject, id, plan, guard))
+		const found = await this.#atOnce(async (runner) => {
+			const { rows } = await runner.run(lockOf(this.#subject, id, plan, guard))
 			const [row] = rows
 			if (row === undefined) return undefined
-			await asking.ask(deleteOf(this.#subject, id, plan, { where: undefined, version: undefined }))
+			await runner.run(deleteOf(this.#subject, id, plan, { where: undefined, version: undefined }))
 			return plan.shape.found(row)
 		})
 		return found ?? this.#absent(id, plan, guard)
 	}
 
 	/** In one transaction: the one under way, whose work may ask for several things at once, or a new one. */
-	#atOnce<T>(work: (asking: Asking) => Promise<T>): Promise<T> {
-		return this.#isWithin ? work(this.#asking) : this.#asking.transaction(work)
+	#atOnce<T>(work: (runner: Runner) => Promise<T>): Promise<T> {
+		return this.#isWithin ? work(this.#runner) : this.#runner.transaction(work)
 	}
 
-	#absent(id: string, plan: Plan, guard: Guard): Promise<Absent> {
-		return whyAbsent(this.#subject, this.#asking, id, plan, guard)
+	/**
+	 * Why a change has met no record. Only a version that differs makes it stale; one that is there was skipped by a trigger
+	 * or a policy of the database, without an error.
+	 *
+	 * @throws ModelError `refused`
+	 */
+	async #absent(id: string, plan: Plan, guard: Guard): Promise<Absent> {
+		const { skipsSilently } = this.#subject.dialect
+		if (guard.version === undefined && !skipsSilently) return 'missing'
+		const { rows } = await this.#runner.run(presenceOf(this.#subject, id, plan, guard))
+		const [row] = rows
+		if (row === undefined) return 'missing'
+		if (guard.version !== undefined && !isVersion(row[0], guard.version)) return 'stale'
+		if (skipsSilently) throw new ModelError('refused')
+		return 'stale'
 	}
 
 	get #subject(): Subject {
@@ -233,7 +246,7 @@ export class SqlModel implements Model {
 		}
 		let reads = this.#reads.get(selection)
 		if (reads === undefined) {
-			reads = new Reads(subject, () => this.#plan(selection), this.#asking)
+			reads = new Reads(subject, () => this.#plan(selection), this.#runner)
 			this.#reads.set(selection, reads)
 		}
 		return reads
@@ -245,6 +258,6 @@ export class SqlModel implements Model {
 }
 
 // Not within the class: one that names itself is called something else where it is bundled.
-function within(asking: Asking, live: LiveTable): SqlModel {
-	return new SqlModel(live, asking, live.subject.dialect)
+function within(runner: Runner, live: LiveTable): SqlModel {
+	return new SqlModel(live, runner, live.subject.dialect)
 }

@@ -1,5 +1,9 @@
-/** A table or view as it was found in the live database, when its model was opened. */
-import type { Field } from '../model.ts'
+/**
+ * `Table`: a table or view as the live database describes it; its names as they stand in statements; and ids and versions
+ * as values of its columns.
+ */
+import type { Field, Value } from '../model.ts'
+import { GoneField, ModelError } from '../model-error.ts'
 
 export interface Column extends Field {
 	/** The type's own name in the database, in lower case and without length: `int4`, `varchar`, `datetime`. */
@@ -28,4 +32,72 @@ export interface Table {
 	readonly isView: boolean
 	/** Whether its owner's triggers or rules run with an insert; `undefined` where nobody has looked. */
 	readonly hasTriggers?: boolean
+}
+
+/** The alias of the table in everything that reads. */
+export const ALIAS = 'b'
+
+/** Quotes names: a `Dialect`. */
+interface Quotes {
+	quote(name: string): string
+}
+
+export function tableName(dialect: Quotes, { schema, name }: Table): string {
+	return schema === undefined ? dialect.quote(name) : `${dialect.quote(schema)}.${dialect.quote(name)}`
+}
+
+/** `alias` is empty for none. */
+export function columnName(dialect: Quotes, column: Column, alias: string): string {
+	return alias === '' ? dialect.quote(column.name) : `${alias}.${dialect.quote(column.name)}`
+}
+
+/** The columns of a table by their names. */
+export interface Columns extends ReadonlyMap<string, Column> {
+	/** Those that the model has told of, and that were dropped or renamed since. */
+	readonly gone: ReadonlySet<string>
+}
+
+export function columnsOf(table: Table, gone: ReadonlySet<string> = new Set()): Columns {
+	return Object.assign(new Map(table.columns.map((column) => [column.name, column])), { gone })
+}
+
+/**
+ * @throws ModelError `invalid` for a column that is gone
+ * @throws TypeError where there never was one: the caller has taken a name that isn't the model's
+ */
+export function columnOf(columns: Columns, name: string): Column {
+	const column = columns.get(name)
+	if (column !== undefined) return column
+	if (columns.gone.has(name)) throw new ModelError('invalid', [name], new GoneField(name))
+	throw new TypeError(`there is no column ${JSON.stringify(name)}`)
+}
+
+export const INTEGER = /^-?\d{1,19}$/
+const LEAST = -(2n ** 63n)
+const GREATEST = 2n ** 63n - 1n
+
+/** An id as the value of the key's column; the id is one that can be the key's. */
+export function valueOfId(id: string, key: Column): Value {
+	if (key.type !== 'integer' && key.type !== 'bigint') return id
+	const number = Number(id)
+	return Number.isSafeInteger(number) ? number : BigInt(id)
+}
+
+/** A key's value as an id. */
+export function idOf(value: unknown): string {
+	return String(value)
+}
+
+/** A version as the value of its column; `undefined` for what no version can be, so that nothing fits it. */
+export function valueOfVersion(version: string, column: Column): Value | undefined {
+	if (!INTEGER.test(version)) return undefined
+	const digits = BigInt(version)
+	if (digits < (column.min ?? LEAST) || digits > (column.max ?? GREATEST)) return undefined
+	const number = Number(version)
+	return Number.isSafeInteger(number) ? number : digits
+}
+
+/** Whether a change says what the key is. */
+export function isGiven(value: Value | symbol | undefined): value is NonNullable<Value> {
+	return value !== undefined && value !== null && typeof value !== 'symbol'
 }

@@ -3,11 +3,20 @@ import { type Changes, DEFAULT, type Guard, type Value, type Values } from '../m
 import { writeCondition } from './condition.ts'
 import { type Dialect, Sql } from './dialect.ts'
 import type { Statement } from './driver.ts'
-import { valueOfId, valueOfVersion } from './key.ts'
-import { ALIAS, type Columns, columnName, columnOf, tableName } from './name.ts'
 import type { Plan } from './plan.ts'
-import type { Column, Table } from './table.ts'
-import type { Step } from './texts.ts'
+import {
+	ALIAS,
+	type Column,
+	type Columns,
+	columnName,
+	columnOf,
+	INTEGER,
+	type Table,
+	tableName,
+	valueOfId,
+	valueOfVersion,
+} from './table.ts'
+import type { Step } from './text-cache.ts'
 
 /** What a model's statements are about. */
 export interface Subject {
@@ -199,4 +208,18 @@ function guardVersion(plan: Plan, { version }: Guard): Value | undefined {
 function changed(dialect: Dialect, table: Table): string {
 	const name = tableName(dialect, table)
 	return dialect.returningAlias === '' ? name : `${name} as ${dialect.returningAlias}`
+}
+
+/** Reads the record's version, if the selection has one; within the condition, whatever the version is. */
+export function presenceOf(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
+	const sql = new Sql(subject.dialect)
+	const what = plan.version === undefined ? '1' : subject.dialect.exact(plan.version, ALIAS)
+	sql.add(`select ${what} from ${tableName(subject.dialect, subject.table)} ${ALIAS} where `)
+	writeGuarded(sql, subject, id, plan, { where: guard.where, version: undefined }, ALIAS)
+	return sql.statement(false)
+}
+
+/** Whether a stored version is the one that was asked for. */
+export function isVersion(stored: unknown, asked: string): boolean {
+	return INTEGER.test(asked) && BigInt(String(stored)) === BigInt(asked)
 }

@@ -1,8 +1,7 @@
 /** SQLite's way of writing what `sql-model.ts` asks for. */
 import type { Dialect, Sql, TextMatch } from '../sql/dialect.ts'
-import { columnName } from '../sql/name.ts'
-import type { Room } from '../sql/room.ts'
-import type { Column } from '../sql/table.ts'
+import { type Column, columnName } from '../sql/table.ts'
+import type { Lru } from '../sql/text-cache.ts'
 import { bound, boundAfter } from './bind.ts'
 import { failureOf } from './errors.ts'
 import { Lists } from './list.ts'
@@ -16,10 +15,10 @@ export function quoted(name: string): string {
 }
 
 /** The dialect for the SQLite at hand. */
-export function sqliteDialect(writing: Writing, room: Room): Dialect {
+export function sqliteDialect(writing: Writing, lru: Lru): Dialect {
 	const dialect: Dialect = {
 		name: 'sqlite',
-		room,
+		lru,
 		returning: { insert: true, update: true, delete: true },
 		// `returning` knows no alias: sqlite.org/lang_returning.html.
 		returningAlias: '',
@@ -73,7 +72,7 @@ function writeExactly(sql: Sql, column: Column, alias: string, text: string): vo
 
 /** More values are sent as JSON: a statement has 32,766 placeholders at most. */
 const MOST_PLACEHOLDERS = 100
-/** Leaves room for those that aren't of lists. */
+/** Leaves lru for those that aren't of lists. */
 const MOST_SINGLE = 32_000
 
 /** As `writeExactly`: by the index, and whatever the column's own collation. */

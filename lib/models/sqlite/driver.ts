@@ -6,7 +6,7 @@
 import type { Milliseconds } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
-import { isKept, PreparedTexts } from '../sql/prepared.ts'
+import { isKept, PreparedTexts } from '../sql/text-cache.ts'
 import { isClosed, type Prepared, prepare, type SqliteDatabase } from './connection.ts'
 import { isReadOnly } from './errors.ts'
 

@@ -1,7 +1,7 @@
 /** The cursor behind a page: where its values come from, and how they become `next`. Used by `list.ts`. */
 import type { FieldType } from '../model.ts'
 import type { Dialect, ListParts } from '../sql/dialect.ts'
-import { ALIAS, columnName } from '../sql/name.ts'
+import { ALIAS, columnName } from '../sql/table.ts'
 import { formOf } from './moment.ts'
 import { isWireSql, type Writing } from './value-sql.ts'
 

@@ -13,8 +13,8 @@ import {
 	type Sql,
 } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
-import { ALIAS, columnName, tableName } from '../sql/name.ts'
-import { Texts as TextsOf } from '../sql/texts.ts'
+import { ALIAS, columnName, tableName } from '../sql/table.ts'
+import { TextCache } from '../sql/text-cache.ts'
 import { BETWEEN, hasLongKeys, next, nextInRecord, ownKeySql } from './list-cursor.ts'
 import { isOneText } from './record-sql.ts'
 import { cursorSql, type Writing } from './value-sql.ts'
@@ -47,7 +47,7 @@ export class Lists {
 	readonly #dialect: Dialect
 	readonly #writing: Writing
 	/** By the selection, which is the same object each time, and by the order. */
-	readonly #texts = new WeakMap<readonly Selected[], TextsOf<Texts>>()
+	readonly #texts = new WeakMap<readonly Selected[], TextCache<Texts>>()
 
 	constructor(dialect: Dialect, writing: Writing) {
 		this.#dialect = dialect
@@ -107,7 +107,7 @@ export class Lists {
 	#textsOf(parts: ListParts): Texts {
 		let known = this.#texts.get(parts.selected)
 		if (known === undefined) {
-			known = new TextsOf(this.#dialect.room)
+			known = new TextCache(this.#dialect.lru)
 			this.#texts.set(parts.selected, known)
 		}
 		const order: string[] = []

@@ -22,11 +22,10 @@ import {
 	type OpeningOptions,
 	openingOptions,
 	type TableOptions,
-} from '../sql/model-options.ts'
-import { columnOf, columnsOf } from '../sql/name.ts'
-import { roomOf } from '../sql/room.ts'
+} from '../sql/options.ts'
 import { SqlModel } from '../sql/sql-model.ts'
-import type { Table } from '../sql/table.ts'
+import { columnOf, columnsOf, type Table } from '../sql/table.ts'
+import { lruOf } from '../sql/text-cache.ts'
 import { mustBeDatabase, type SqliteDatabase } from './connection.ts'
 import { sqliteDialect, withExactKey } from './dialect.ts'
 import { driverOf, type SqliteDriver } from './driver.ts'
@@ -181,11 +180,11 @@ function opened(database: SqliteDatabase): Ways {
 	const text = "select json_array(0.1 + 0.2), sum(name = 'octet_length') from pragma_function_list"
 	const [row = []] = driver.run({ text, values: [], writes: false }).rows
 	const writing = { writesReals: row[0] === '[0.30000000000000004]', measuresBytes: Number(row[1]) > 0 }
-	const room = roomOf(database)
+	const lru = lruOf(database)
 	return {
 		driver,
-		lean: sqliteDialect({ ...writing, guardsBlobs: false }, room),
-		guarded: sqliteDialect({ ...writing, guardsBlobs: true }, room),
+		lean: sqliteDialect({ ...writing, guardsBlobs: false }, lru),
+		guarded: sqliteDialect({ ...writing, guardsBlobs: true }, lru),
 	}
 }
 

@@ -6,8 +6,8 @@ import { MysqlDriver } from '../../../lib/models/mysql/driver.ts'
 import { introspect } from '../../../lib/models/mysql/introspect.ts'
 import { MysqlModel } from '../../../lib/models/mysql/model.ts'
 import { askServer } from '../../../lib/models/mysql/server.ts'
-import { Room } from '../../../lib/models/sql/room.ts'
 import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
+import { Lru } from '../../../lib/models/sql/text-cache.ts'
 import { modelContract } from '../../../lib/testing/model-contract.ts'
 import { describe } from '../../helpers/describe.ts'
 import { openPool, type Settings } from '../../helpers/mariadb.ts'
@@ -97,5 +97,5 @@ async function mute(pool: Pool, name: string): Promise<SqlModel> {
 		{ schema: undefined, name },
 		{ key: undefined, bigintAsText: false },
 	)
-	return new SqlModel(table, driver, mysqlDialect(server, table, new Room()), PATIENCE)
+	return new SqlModel(table, driver, mysqlDialect(server, table, new Lru()), PATIENCE)
 }

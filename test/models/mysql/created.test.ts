@@ -7,8 +7,8 @@ import { MysqlDriver } from '../../../lib/models/mysql/driver.ts'
 import { introspect } from '../../../lib/models/mysql/introspect.ts'
 import { askServer } from '../../../lib/models/mysql/server.ts'
 import type { Driver, Rows, Statement } from '../../../lib/models/sql/driver.ts'
-import { Room } from '../../../lib/models/sql/room.ts'
 import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
+import { Lru } from '../../../lib/models/sql/text-cache.ts'
 import { describe } from '../../helpers/describe.ts'
 import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { select, withTable } from './types.ts'
@@ -58,7 +58,7 @@ function creates(): void {
 					// It waits for what isn't committed; what is, is gone long before.
 					return Promise.race([deleting, setTimeout(200)])
 				})
-				const model = new SqlModel(table, interrupted, mysqlDialect(server, table, new Room()), PATIENCE)
+				const model = new SqlModel(table, interrupted, mysqlDialect(server, table, new Lru()), PATIENCE)
 				const created = await model.create({}, select('id', 'title'))
 				assert.equal(created, { json: '{"id":1,"title":"untitled"}', version: undefined, id: '1' })
 				await Promise.all(deleted)

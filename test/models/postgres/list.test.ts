@@ -4,8 +4,8 @@ import { PostgresDialect } from '../../../lib/models/postgres/dialect.ts'
 import type { ListParts, Selected } from '../../../lib/models/sql/dialect.ts'
 import { Sql } from '../../../lib/models/sql/dialect.ts'
 import type { Statement } from '../../../lib/models/sql/driver.ts'
-import { Room } from '../../../lib/models/sql/room.ts'
 import type { Column, Table } from '../../../lib/models/sql/table.ts'
+import { Lru } from '../../../lib/models/sql/text-cache.ts'
 import { describe } from '../../helpers/describe.ts'
 
 const RULES = { nullable: false, hasDefault: true, generated: false }
@@ -46,9 +46,9 @@ describe('postgres: texts of lists', (test) => {
 		{ ...FIRST, selected: [{ column: NAME, as: 'name' }] },
 	]
 	test('a kept text is the one that would be written anew', () => {
-		const dialect = new PostgresDialect(false, ID, new Room())
+		const dialect = new PostgresDialect(false, ID, new Lru())
 		for (const parts of [...all, ...all, ...all])
-			assert.equal(listOf(dialect, parts), listOf(new PostgresDialect(false, ID, new Room()), parts))
+			assert.equal(listOf(dialect, parts), listOf(new PostgresDialect(false, ID, new Lru()), parts))
 	})
 
 	const reaches: [limit: number, offset: number, reach: string][] = [
@@ -62,13 +62,13 @@ describe('postgres: texts of lists', (test) => {
 	]
 	for (const [limit, offset, reach] of reaches) {
 		test(`a page of ${limit} from ${offset} on reaches ${reach}`, () => {
-			const { text } = listOf(new PostgresDialect(false, ID, new Room()), { ...FIRST, limit, offset })
+			const { text } = listOf(new PostgresDialect(false, ID, new Lru()), { ...FIRST, limit, offset })
 			assert.match(text, `order by b."id" limit ${reach}) b limit`)
 		})
 	}
 
 	test('the length of what is gathered is hidden from the planner', () => {
-		const dialect = new PostgresDialect(false, ID, new Room())
+		const dialect = new PostgresDialect(false, ID, new Lru())
 		const sql = new Sql(dialect)
 		dialect.keyIn(sql, ID, 'b', ['1', '2'])
 		assert.is(sql.text, 'b."id" = any((select $1::int4[])::int4[])')

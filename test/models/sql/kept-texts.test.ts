@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert'
 import { CrudHandler, type Model } from '../../../lib/index.ts'
 import { PostgresDialect } from '../../../lib/models/postgres/dialect.ts'
 import type { Driver, Statement } from '../../../lib/models/sql/driver.ts'
-import { Room } from '../../../lib/models/sql/room.ts'
 import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
 import type { Column, Table } from '../../../lib/models/sql/table.ts'
+import { Lru } from '../../../lib/models/sql/text-cache.ts'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
@@ -41,7 +41,7 @@ function overPostgres(): Model {
 		...FIELDS.map((name): Column => ({ name, type: 'timestamp', sqlType: 'timestamptz', ...rules })),
 	]
 	const table: Table = { schema: undefined, name: 't', columns, key: 'id', constraints: [], isView: false }
-	return new SqlModel(table, new Silent(), new PostgresDialect(false, id, new Room()))
+	return new SqlModel(table, new Silent(), new PostgresDialect(false, id, new Lru()))
 }
 
 /** The n-th of the sets of fields and orders: no two are the same. */

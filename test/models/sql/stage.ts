@@ -2,9 +2,8 @@
 
 import type { Dialect } from '../../../lib/models/sql/dialect.ts'
 import type { Driver, Rows, Statement } from '../../../lib/models/sql/driver.ts'
-import { type Columns, columnsOf } from '../../../lib/models/sql/name.ts'
-import { Room } from '../../../lib/models/sql/room.ts'
-import type { Table } from '../../../lib/models/sql/table.ts'
+import { type Columns, columnsOf, type Table } from '../../../lib/models/sql/table.ts'
+import { Lru } from '../../../lib/models/sql/text-cache.ts'
 import { sqliteDialect } from '../../../lib/models/sqlite/dialect.ts'
 import { driverOf } from '../../../lib/models/sqlite/driver.ts'
 import { introspect } from '../../../lib/models/sqlite/introspect.ts'
@@ -25,7 +24,7 @@ export function stage(sql: string, name = 'item'): Stage {
 	database.exec(sql)
 	const driver = driverOf(database)
 	const table = introspect(driver, findListing(driver, name), { asText: false })
-	const dialect = sqliteDialect({ writesReals: true, measuresBytes: false, guardsBlobs: true }, new Room())
+	const dialect = sqliteDialect({ writesReals: true, measuresBytes: false, guardsBlobs: true }, new Lru())
 	return { database, driver, dialect, table, columns: columnsOf(table) }
 }
 

@@ -5,16 +5,16 @@
  */
 import { Deadlines, type Due } from '../../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
+import type { Waiting } from '../../sql/batch-queue.ts'
 import type { Rows, Statement } from '../../sql/driver.ts'
-import { Lending } from '../../sql/lending.ts'
-import { isKept } from '../../sql/prepared.ts'
-import { NotSent, READ_TIMEOUT, Unanswered } from '../errors.ts'
+import { NoAnswer, type NoConnection, Renewal, WaitQueue } from '../../sql/pool.ts'
+import { isKept, sharedBy } from '../../sql/text-cache.ts'
+import { isReadOnly, READ_TIMEOUT } from '../errors.ts'
 import { namesOf, type StatementNames } from '../statement-names.ts'
 import { PgBatch } from './batch.ts'
 import { cancel } from './cancel.ts'
-import { isBreaking, type Lease } from './lease.ts'
+import { isBreaking, Lease } from './lease.ts'
 import type { PgCallback, PgPool, PgQuery, PgResult } from './pool.ts'
-import { isReadOnly, PgRenewing } from './renewing.ts'
 import { PgStatement, takesStatements } from './statement.ts'
 
 /** Of the time that a model waits, the part within which a connection must be had. */
@@ -28,12 +28,10 @@ const MOST_TOGETHER: Milliseconds = 500
 /** How long a connection keeps others from being sent; then what it runs is waiting for something of its own. */
 const HELD_UP: Milliseconds = 100
 
-/** A statement, and who waits for what comes of it. */
-export interface Asked {
-	readonly statement: Statement
-	resolve(rows: Rows): void
-	reject(error: unknown): void
-}
+const RENEWAL: unique symbol = Symbol('verbena.renewal')
+
+/** A statement, and the promise of whoever waits for its rows. */
+export type PgQueried = Pick<Waiting<Statement, Rows>, 'question' | 'resolve' | 'reject'>
 
 /** Told once: an error, or what was asked for. */
 export type Done<T> = (error: Error | undefined, answer: T | undefined) => void
@@ -41,8 +39,9 @@ export type Done<T> = (error: Error | undefined, answer: T | undefined) => void
 export class PgConnections {
 	/** How long a connection is waited for. */
 	readonly connecting: Milliseconds
-	readonly #lending: Lending<Lease>
-	readonly renewing: PgRenewing
+	readonly #pool: PgPool
+	readonly #waiting: WaitQueue<Lease>
+	readonly #renewal: Renewal
 	readonly #names: StatementNames
 	readonly #deadlines: Deadlines
 	/** Of what is short. */
@@ -50,38 +49,41 @@ export class PgConnections {
 	readonly #most: Milliseconds
 
 	constructor(pool: PgPool, timeoutSeconds: Seconds) {
-		this.renewing = new PgRenewing(pool)
+		this.#pool = pool
+		this.#renewal = sharedBy(pool, RENEWAL, Renewal)
 		this.#names = namesOf(pool)
-		this.#lending = new Lending<Lease>(
-			(got) => this.renewing.connect(got),
-			(lease) => lease.release(),
-		)
 		this.#most = timeoutSeconds * 1000
 		this.connecting = this.#most * CONNECTING
-		// Noticed so early that the model, which would have to say that nobody knows, has not lost its own patience.
+		// Noticed early enough that the model's own timeout, which knows less, has not ended.
 		this.#deadlines = new Deadlines(steadyClock, this.#most / 2)
+		this.#waiting = new WaitQueue<Lease>(
+			this.#deadlines,
+			(got) => this.#connect(got),
+			(lease) => lease.release(),
+		)
 		// When the server stops, a pool emits 'error' for each idle connection, and without a listener that ends
 		// the process. The pool replaces the connections by itself; who wants to know adds a listener before.
 		if (pool.listenerCount('error') === 0) pool.on('error', ignore)
 	}
 
-	/** Fails by NotSent when there is none in time. */
-	borrow(lend: (lease: Lease) => void, fail: (error: NotSent) => void, connecting = this.connecting): void {
-		const borrower = {
-			lend: (lease: Lease) => {
-				this.#deadlines.delete(item)
-				lend(lease)
-			},
-			fail: (error: unknown) => {
-				this.#deadlines.delete(item)
-				fail(new NotSent(error))
-			},
-		}
-		const item = wait(this.#deadlines, connecting, () => {
-			this.#lending.leave(borrower)
-			fail(new NotSent(undefined))
+	borrow(lend: (lease: Lease) => void, fail: (error: NoConnection) => void, time = this.connecting): void {
+		this.#waiting.borrow(lend, fail, time)
+	}
+
+	/** Connections that were made before a failover are closed instead of being used. */
+	renew(): void {
+		this.#renewal.renew()
+	}
+
+	#connect(got: (error: unknown, lease?: Lease) => void): void {
+		this.#pool.connect((error, client, release) => {
+			if (client === undefined) got(error)
+			else if (this.#renewal.isFresh(client)) got(error, new Lease(client, release))
+			else {
+				release(new Error('its server only reads since a failover'))
+				this.#connect(got)
+			}
 		})
-		this.#lending.join(borrower)
 	}
 
 	/** Looks after one who waits for something to be sent. */
@@ -97,14 +99,14 @@ export class PgConnections {
 	/** Runs a statement on a connection of its own. One promise: with one for each step a query would cost twice as much. */
 	query(statement: Statement): Promise<Rows> {
 		return new Promise((resolve, reject) => {
-			const asked = { statement, resolve, reject }
-			this.borrow((lease) => this.runFor(asked, lease, () => lease.release()), reject)
+			const queried = { question: statement, resolve, reject }
+			this.borrow((lease) => this.runFor(queried, lease, () => lease.release()), reject)
 		})
 	}
 
 	/** Runs a statement for whoever waits for it. `release` is called before they are told. */
-	runFor({ statement, resolve, reject }: Asked, lease: Lease, release: () => void): void {
-		this.run(lease, statement, true, (error, rows) => {
+	runFor({ question, resolve, reject }: PgQueried, lease: Lease, release: () => void): void {
+		this.run(lease, question, true, (error, rows) => {
 			release()
 			if (rows === undefined) reject(error)
 			else resolve(rows)
@@ -187,7 +189,7 @@ export class PgConnections {
 				lease.client.query(new PgStatement(statement, name ?? '', this.#names, told))
 				return
 			}
-			if (name !== undefined && this.#names.mustRenew()) this.renewing.renew()
+			if (name !== undefined && this.#names.mustRenew()) this.renew()
 			const { text, values } = statement
 			const query: PgQuery = name === undefined ? { text, rowMode: ROWS } : { text, rowMode: ROWS, name }
 			lease.client.query(query, [...values], told)
@@ -213,14 +215,14 @@ export class PgConnections {
 				return
 			}
 			if (isBreaking(error)) lease.spoil(error)
-			if (isReadOnly(error)) this.renewing.renew()
+			if (isReadOnly(error)) this.renew()
 			// pg's `query_timeout` has ended, and pg doesn't tell what becomes of the statement.
 			if (error.message === READ_TIMEOUT) lease.giveUp(this.#deadlines)
 			done(error, undefined)
 		}
 		const item = wait(this.#deadlines, this.#most, () => {
 			lease.giveUp(this.#deadlines)
-			told(new Unanswered(), undefined)
+			told(new NoAnswer(), undefined)
 		})
 		try {
 			submit(told)

@@ -1,22 +1,30 @@
-/** `PgInserts`: inserts on the connections of pg; those that wait at the same time are sent `Together`. */
+/**
+ * `PgInserts`: inserts on the connections of pg. Those of one text that wait at the same time are sent in one transaction,
+ * which the server writes to its disk once. If one of them fails, all are undone, and each is sent again alone: no request
+ * gets another's error. Used by `pg-driver.ts`.
+ */
 
 import { type Milliseconds, steadyClock } from '../../../base/time.ts'
+import { BatchQueue, type Take, Waiting } from '../../sql/batch-queue.ts'
 import type { Rows, Statement } from '../../sql/driver.ts'
-import { NotSent, Unanswered } from '../errors.ts'
+import { NoAnswer, NoConnection } from '../../sql/pool.ts'
 import type { PgConnections } from './connections.ts'
 import { isBreaking, type Lease } from './lease.ts'
 import { takesStatements } from './statement.ts'
-import { type Insert, type Take, Together } from './together.ts'
 
-/** How long each is sent alone, after some that were sent together had to wait for what one of them needed. */
+/** Of one transaction: what it locks stays locked until the last of them is done. */
+const MOST_TOGETHER = 32
+/** How long inserts are sent alone after a batch had to wait for a lock that one of them needed. */
 const ALONE: Milliseconds = 5_000
 /** Cancelled; a deadlock; a lock that was not to be had. */
 const WAITED: ReadonlySet<unknown> = new Set(['57014', '40P01', '55P03'])
 
+type Insert = Waiting<Statement, Rows>
+
 export class PgInserts {
 	readonly #connections: PgConnections
-	/** By their texts; only of those that are waited for. */
-	readonly #together = new Map<string, Together>()
+	/** The queues in which inserts wait, by their text. */
+	readonly #queues = new Map<string, BatchQueue<Insert>>()
 	#aloneUntil: Milliseconds = 0
 
 	constructor(connections: PgConnections) {
@@ -26,24 +34,33 @@ export class PgInserts {
 	query(statement: Statement): Promise<Rows> {
 		if (this.#aloneUntil > steadyClock()) return this.#connections.query(statement)
 		const { text } = statement
-		let together = this.#together.get(text)
-		if (together === undefined) {
-			together = new Together({
-				begin: (item) => this.#connections.begin(item),
-				end: (item) => this.#connections.end(item),
-				send: (take) => new Promise((done) => this.#send(take, done)),
-				idle: () => this.#together.delete(text),
-			})
-			this.#together.set(text, together)
+		let queue = this.#queues.get(text)
+		if (queue === undefined) {
+			queue = this.#queue(text)
+			this.#queues.set(text, queue)
 		}
-		return together.query(statement)
+		const own = queue
+		return new Promise((resolve, reject) => own.add(new Waiting(statement, resolve, reject)))
 	}
 
-	/** `done` is called when the connection is free again, or was held up. */
-	#send(take: Take, done: () => void): void {
+	#queue(text: string): BatchQueue<Insert> {
+		return new BatchQueue<Insert>(MOST_TOGETHER, {
+			begin: (insert) => this.#connections.begin(insert),
+			send: (take) => new Promise<void>((done) => this.#send(take, done)),
+			idle: () => this.#queues.delete(text),
+		})
+	}
+
+	/** The batch is taken when there is a connection. `done` is called when that is free again, or is held up. */
+	#send(take: Take<Insert>, done: () => void): void {
 		const { latest } = this.#connections
+		const taken = (until?: Milliseconds): readonly Insert[] => {
+			const inserts = take(until)
+			for (const insert of inserts) this.#connections.end(insert)
+			return inserts
+		}
 		const lend = (lease: Lease): void => {
-			const inserts = take()
+			const inserts = taken()
 			const watched = this.#connections.watch(done)
 			const release = (): void => {
 				lease.release()
@@ -53,22 +70,22 @@ export class PgInserts {
 			const [first, ...others] = inserts
 			if (first === undefined) release()
 			else if (others.length > 0 && takesStatements(lease.client))
-				this.#runBatch(lease, first.statement.text, inserts, release)
+				this.#runBatch(lease, first.question.text, inserts, release)
 			else {
 				this.#connections.runFor(first, lease, release)
 				for (const other of others) this.#sendAlone(other)
 			}
 		}
-		const fail = (error: NotSent): void => {
-			// Where only its time was over, each has a deadline of its own; who came later knows nothing of this failure.
-			if (error.cause !== undefined) for (const insert of take(latest)) insert.reject(error)
+		const fail = (error: NoConnection): void => {
+			// After a timeout each insert has its own deadline; an error is not for those that came later.
+			if (error.cause !== undefined) for (const insert of taken(latest)) insert.reject(error)
 			done()
 		}
 		this.#connections.borrow(lend, fail)
 	}
 
 	#runBatch(lease: Lease, text: string, inserts: readonly Insert[], release: () => void): void {
-		const lists = inserts.map(({ statement }) => statement.values)
+		const lists = inserts.map(({ question }) => question.values)
 		this.#connections.runTogether(lease, text, lists, (error, results) => {
 			if (error !== undefined && 'code' in error && WAITED.has(error.code))
 				this.#aloneUntil = steadyClock() + ALONE
@@ -76,18 +93,18 @@ export class PgInserts {
 			for (const [at, insert] of inserts.entries()) {
 				const rows = results?.[at]
 				if (rows !== undefined) insert.resolve(rows)
-				// All are undone: whose fault it was is found out by each on its own.
+				// All are undone: sent alone, each gets its own error.
 				else if (error !== undefined && !isBreaking(error)) this.#sendAlone(insert)
-				else insert.reject(error ?? new Unanswered())
+				else insert.reject(error ?? new NoAnswer())
 			}
 		})
 	}
 
-	/** Within what is left of the time to have a connection. */
+	/** Within the rest of the time for getting a connection. */
 	#sendAlone(insert: Insert): void {
 		const { reject } = insert
 		const left = this.#connections.left(insert)
-		if (left <= 0) reject(new NotSent(undefined))
+		if (left <= 0) reject(new NoConnection())
 		else {
 			const lend = (lease: Lease): void => this.#connections.runFor(insert, lease, () => lease.release())
 			this.#connections.borrow(lend, reject, left)

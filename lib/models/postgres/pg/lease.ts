@@ -56,10 +56,6 @@ export class Lease {
 	}
 }
 
-export function leaseOf(client: PgClient | undefined, release: (error?: Error) => void): Lease | undefined {
-	return client === undefined ? undefined : new Lease(client, release)
-}
-
 /** Whether the connection is no good after an error: all but those of the server about a statement. */
 export function isBreaking(error: Error): boolean {
 	const code = 'code' in error ? error.code : undefined

@@ -5,7 +5,7 @@
 
 import type { Seconds } from '../../../base/time.ts'
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
-import { isKept } from '../../sql/prepared.ts'
+import { isKept } from '../../sql/text-cache.ts'
 import { command, type Run, within } from '../within.ts'
 import { PgConnections } from './connections.ts'
 import { PgInserts } from './inserts.ts'
@@ -30,7 +30,7 @@ export class PgDriver implements Driver {
 	}
 
 	renew(): void {
-		this.#connections.renewing.renew()
+		this.#connections.renew()
 	}
 
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {

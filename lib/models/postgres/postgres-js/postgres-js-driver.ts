@@ -4,9 +4,10 @@
  */
 import { Deadlines, type Due } from '../../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
-import { type Driver, RENEWING_PAUSE, type Rows, type Statement } from '../../sql/driver.ts'
-import { isKept } from '../../sql/prepared.ts'
-import { isReadOnly } from '../pg/renewing.ts'
+import type { Driver, Rows, Statement } from '../../sql/driver.ts'
+import { Renewal } from '../../sql/pool.ts'
+import { isKept } from '../../sql/text-cache.ts'
+import { isReadOnly } from '../errors.ts'
 import { namesOf, type StatementNames } from '../statement-names.ts'
 import { cancelSent, cancelUnsent, isUnsent, type PostgresJsQuery } from './cancel.ts'
 
@@ -49,7 +50,7 @@ export class PostgresJsDriver implements Driver {
 	readonly #most: Milliseconds
 	/** It names statements itself, but would prepare any number of them, and keeps them as long as the connection. */
 	readonly #names: StatementNames
-	#renewed: Milliseconds = Number.NEGATIVE_INFINITY
+	readonly #renewal = new Renewal()
 
 	constructor(sql: PostgresJsSql, timeoutSeconds: Seconds) {
 		this.#sql = sql
@@ -111,9 +112,7 @@ export class PostgresJsDriver implements Driver {
 	 * asked at once, find all of them. To end their backends would make postgres.js mix up answers (3.4.9).
 	 */
 	renew(): void {
-		const now = steadyClock()
-		if (now - this.#renewed < RENEWING_PAUSE) return
-		this.#renewed = now
+		if (!this.#renewal.renew()) return
 		const max: unknown = Reflect.get(this.#sql.options, 'max')
 		for (let asked = 0; asked < (typeof max === 'number' ? max : 1); asked++) {
 			const options = { prepare: false, onexecute: endAfter }

@@ -4,10 +4,10 @@ import pg from 'pg'
 import * as assert from 'uvu/assert'
 import type { Values } from '../../../../lib/models/model.ts'
 import { ModelError } from '../../../../lib/models/model-error.ts'
-import { NotSent } from '../../../../lib/models/postgres/errors.ts'
 import { PostgresModel } from '../../../../lib/models/postgres/model.ts'
 import { PgConnections } from '../../../../lib/models/postgres/pg/connections.ts'
 import { PgInserts } from '../../../../lib/models/postgres/pg/inserts.ts'
+import { NoConnection } from '../../../../lib/models/sql/pool.ts'
 import { describe } from '../../../helpers/describe.ts'
 import { until } from '../../../helpers/listening.ts'
 import { driversHere, SERVER, untilOpened } from '../../../helpers/postgres.ts'
@@ -363,7 +363,7 @@ if ((await driversHere()).includes('pg'))
 				['n0', 'bad', 'n1'].map((name) =>
 					inserts.query({ text, values: [name], writes: true }).then(
 						() => 'done',
-						(error: unknown) => error instanceof NotSent,
+						(error: unknown) => error instanceof NoConnection,
 					),
 				),
 			)

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { openingOptions, type TableOptions } from '../../../lib/models/sql/model-options.ts'
+import { openingOptions, type TableOptions } from '../../../lib/models/sql/options.ts'
 import { describe } from '../../helpers/describe.ts'
 
 describe('options of SQL models', (test) => {

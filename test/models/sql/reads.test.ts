@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert'
 import { ModelError } from '../../../lib/models/model-error.ts'
-import { type Asked, Gather } from '../../../lib/models/sql/gather.ts'
-import { Patience } from '../../../lib/models/sql/patience.ts'
+import { GatheredReads, type Reader } from '../../../lib/models/sql/reads.ts'
+import { Timeout } from '../../../lib/models/sql/runner.ts'
 import { describe } from '../../helpers/describe.ts'
 import { turn } from './stage.ts'
 
-/** A store of numbers by id that notes what it is asked, and answers when it is let go. */
-class Store implements Asked<number> {
+/** A store of numbers by id that notes what is read, and answers when it is released. */
+class Store implements Reader<number> {
 	readonly asked: string[] = []
 	readonly looselyCompared: boolean = false
 	readonly records = new Map<string, number>()
@@ -45,13 +45,13 @@ class LooseStore extends Store {
 	override readonly looselyCompared: boolean = true
 }
 
-function gathering(store: Store): Gather<number> {
+function gathering(store: Store): GatheredReads<number> {
 	for (let id = 0; id < 1_000; id++) store.records.set(`${id}`, id)
-	return new Gather(store, new Patience(5))
+	return new GatheredReads(store, new Timeout(5))
 }
 
-describe('gather', (test) => {
-	test('who comes alone is asked for at once', async () => {
+describe('gathered reads', (test) => {
+	test('one that comes alone is sent at once', async () => {
 		const store = new Store()
 		const gather = gathering(store)
 		const read = gather.read('7')
@@ -61,7 +61,7 @@ describe('gather', (test) => {
 		assert.is(store.idled, 1)
 	})
 
-	test('those who come while a query is under way are asked for together, at the end of the turn', async () => {
+	test('those that come while a statement is in flight are sent together, at the end of the turn', async () => {
 		const store = new Store()
 		const gather = gathering(store)
 		const reads = ['1', '2', '3', '2', 'none'].map((id) => gather.read(id))
@@ -73,7 +73,7 @@ describe('gather', (test) => {
 		assert.is(store.idled, 1)
 	})
 
-	test('at most four queries are under way, of at most a hundred ids', async () => {
+	test('at most four statements are in flight, of at most a hundred ids', async () => {
 		const store = new Store()
 		const gather = gathering(store)
 		const reads = Array.from({ length: 350 }, (_, id) => gather.read(`${id}`))
@@ -89,7 +89,7 @@ describe('gather', (test) => {
 		assert.equal((await Promise.all(reads)).slice(-2), [349, 999])
 	})
 
-	test('a read never joins a query that has been sent', async () => {
+	test('a read never joins a statement that was sent before', async () => {
 		const store = new Store()
 		const gather = gathering(store)
 		const before = [gather.read('1'), gather.read('2'), gather.read('3')]
@@ -103,7 +103,7 @@ describe('gather', (test) => {
 		assert.equal(await Promise.all(after), [-1, -1, -1])
 	})
 
-	test('when a joint query fails, each is asked alone', async () => {
+	test('when a gathered statement fails, each is read alone', async () => {
 		const store = new Store()
 		const gather = gathering(store)
 		const bad = new Error('bad id')
@@ -118,21 +118,21 @@ describe('gather', (test) => {
 	})
 
 	for (const kind of ['unavailable', 'busy'] as const) {
-		test(`when the store is ${kind}, it isn’t asked a hundred times more`, async () => {
+		test(`when the store is ${kind}, it gets no statement for each id`, async () => {
 			const store = new Store()
 			const gather = gathering(store)
 			store.failing = (ids) => (ids.length > 1 ? new ModelError(kind) : undefined)
 			const reads = ['1', '2', '3'].map((id) => gather.read(id).catch((error) => error.kind))
 			await turn()
 			await store.release()
-			// Not awaited: who is asked for alone would wait until the store is let go again.
+			// Not awaited: a read that is sent alone would wait until the store is released again.
 			assert.equal(store.asked, ['1', '2,3'])
 			assert.equal(await Promise.all(reads), [1, kind, kind])
 			assert.is(store.idled, 1)
 		})
 	}
 
-	test('what the store says of one id is no matter of the others', async () => {
+	test('an error about one id does not concern the others', async () => {
 		const store = new Store()
 		const gather = gathering(store)
 		store.failing = (ids) => (ids.includes('bad') ? new ModelError('invalid') : undefined)
@@ -144,7 +144,7 @@ describe('gather', (test) => {
 		assert.equal(await Promise.all(reads), [1, 2, 'invalid'])
 	})
 
-	test('where ids are compared loosely, who was missed is asked for alone', async () => {
+	test('where ids are compared loosely, those missed are read alone', async () => {
 		const store = new LooseStore()
 		const gather = gathering(store)
 		const reads = ['1', '2', 'none'].map((id) => gather.read(id))
@@ -155,10 +155,10 @@ describe('gather', (test) => {
 		assert.equal(await Promise.all(reads), [1, 2, undefined])
 	})
 
-	test('who has waited too long gets an answer, and isn’t asked for any more', async () => {
+	test('one that has expired gets an error, and is not read any more', async () => {
 		const store = new Store()
-		const patience = new Patience(0.04)
-		const gather = new Gather(store, patience)
+		const timeout = new Timeout(0.04)
+		const gather = new GatheredReads(store, timeout)
 		const alive = setInterval(() => {}, 1_000)
 		const reads = Array.from({ length: 500 }, (_, id) => gather.read(`${id}`).catch((error) => error.kind))
 		assert.equal(new Set(await Promise.all(reads)), new Set(['unavailable']))
@@ -167,7 +167,7 @@ describe('gather', (test) => {
 		await store.release()
 		await store.release()
 		assert.is(store.asked.length, length)
-		assert.is(patience.waiting, 0)
+		assert.is(timeout.waiting, 0)
 		assert.is(store.idled, 1)
 	})
 
@@ -175,9 +175,9 @@ describe('gather', (test) => {
 		['fails', new Store()],
 		['misses them', new LooseStore()],
 	] as const)
-		test(`who loses patience while a joint query ${what} isn’t asked for alone`, async () => {
-			const patience = new Patience(0.04)
-			const gather = new Gather(store, patience)
+		test(`one that expires while a gathered statement ${what} is not read alone`, async () => {
+			const timeout = new Timeout(0.04)
+			const gather = new GatheredReads(store, timeout)
 			store.failing = (ids) => (ids.length > 1 && what === 'fails' ? new Error('of one of them') : undefined)
 			const alive = setInterval(() => {}, 1_000)
 			const reads = ['1', '2', '3'].map((id) => gather.read(id).catch((error) => error.kind))
