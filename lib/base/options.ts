@@ -86,6 +86,11 @@ export function or<T, D extends T>(read: Reader<T>, fallback: D): Reader<T> {
 	return (where, value) => (value === undefined ? fallback : read(where, value))
 }
 
+/** A reader of what is checked where it is used. */
+export function unchecked<T>(_where: string, value: unknown): T {
+	return value as T // as its user finds
+}
+
 /** A reader of values for which `holds`; else a TypeError says that it must be `what`. */
 export function such<T>(what: string, holds: (value: unknown) => boolean): Reader<T> {
 	return (where, value) => {

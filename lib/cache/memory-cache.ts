@@ -2,6 +2,7 @@
  * The `Cache` of one process: a bounded Map with a time for each entry. `createServer` makes one where it is
  * given none; several processes that must agree (nonces, limits) need a cache outside of them.
  */
+import { functionLike, numberIn, optionsOf, or, wholeNumber } from '../base/options.ts'
 import { type Bytes, type Clock, type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
 import { type Cache, CacheFull, type CacheScope, type JsonValue } from './cache.ts'
 import { checkKey, ownCopy, toMilliseconds, toText } from './entry.ts'
@@ -61,6 +62,7 @@ const DIGITS: Bytes = 34
  *     cache.add('nonce:1', true, 60) // true
  *     cache.add('nonce:1', true, 60) // false
  *
+ * @throws TypeError for an option that does not exist or is of another kind
  * @throws RangeError when `max` or `maxBytes` is out of its range
  */
 export class MemoryCache implements Cache {
@@ -72,13 +74,12 @@ export class MemoryCache implements Cache {
 	readonly #shares: Shares<Entry>
 	#bytes: Bytes = 0
 
-	constructor({ max, maxBytes = Number.POSITIVE_INFINITY, clock = steadyClock }: MemoryCacheOptions) {
-		if (!Number.isInteger(max) || max < 1 || max > MOST_ENTRIES) {
-			throw new RangeError(`max must be a whole number from 1 to ${MOST_ENTRIES}, got ${String(max)}`)
-		}
-		if (typeof maxBytes !== 'number' || !(maxBytes >= 1)) {
-			throw new RangeError(`maxBytes must be a number from 1 up, got ${String(maxBytes)}`)
-		}
+	constructor(options: MemoryCacheOptions) {
+		const { max, maxBytes, clock } = optionsOf('MemoryCache', options, {
+			max: wholeNumber({ from: 1, to: MOST_ENTRIES }),
+			maxBytes: or(numberIn({ from: 1, orInfinity: true }), Number.POSITIVE_INFINITY),
+			clock: or(functionLike<Clock>('() => milliseconds'), steadyClock),
+		})
 		this.#max = max
 		this.#maxBytes = maxBytes
 		this.#clock = clock

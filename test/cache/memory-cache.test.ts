@@ -1,5 +1,6 @@
 /** `MemoryCache`: the contract, and what is its own (which value goes first, bytes, speed). */
 import * as assert from 'uvu/assert'
+import { shown } from '../../lib/base/options.ts'
 import { CacheFull } from '../../lib/cache/cache.ts'
 import { MemoryCache, type MemoryCacheOptions } from '../../lib/cache/memory-cache.ts'
 import { cacheContract } from '../../lib/testing/index.ts'
@@ -12,18 +13,23 @@ describe('MemoryCache keeps the promises of a Cache', (test) => {
 })
 
 describe('MemoryCache options', (test) => {
+	test('one that does not exist is refused', () => {
+		const options = { max: 1, maxbytes: 1 }
+		refused(options, 'MemoryCache has no option maxbytes: did you mean maxBytes?')
+	})
+
 	for (const max of [undefined, 0, -3, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 8_000_001, '10']) {
 		test(`max ${String(max)} is refused`, () => {
 			refused(
 				{ max } as MemoryCacheOptions,
-				`max must be a whole number from 1 to 8000000, got ${String(max)}`,
+				`MemoryCache: max must be a whole number from 1 to 8000000, got ${shown(max)}`,
 			)
 		})
 	}
 
 	for (const maxBytes of [0, -1, Number.NaN, '10', null]) {
 		test(`maxBytes ${String(maxBytes)} is refused`, () => {
-			const message = `maxBytes must be a number from 1 up, got ${String(maxBytes)}`
+			const message = `MemoryCache: maxBytes must be a number from 1 up, or Infinity, got ${shown(maxBytes)}`
 			refused({ max: 1, maxBytes } as MemoryCacheOptions, message)
 		})
 	}
@@ -151,7 +157,7 @@ describe('MemoryCache maxBytes', (test) => {
 function refused(options: MemoryCacheOptions, message: string): void {
 	assert.throws(
 		() => new MemoryCache(options),
-		(error: unknown) => error instanceof RangeError && error.message === message,
+		(error: unknown) => error instanceof Error && error.message === message,
 	)
 }
 

@@ -3,21 +3,58 @@
  * For what several processes must agree on: nonces, limits, idempotency keys.
  */
 
+import { numberIn, oneOf, optional, optionsOf, or, such } from '../../base/options.ts'
 import type { Bytes, Seconds } from '../../base/time.ts'
 import { type Cache, CacheUnavailable, type JsonValue } from '../cache.ts'
 import { checkKey, toMilliseconds, toText } from '../entry.ts'
-import { ownerOf } from '../shares.ts'
+import { LEAST_BYTES, ownerOf } from '../shares.ts'
 import { linkOf, type RedisClient } from './client.ts'
 import { INCREMENT } from './counting.ts'
 import { Line, type Talk } from './line.ts'
 import { said } from './names.ts'
-import { type RedisCacheOptions, settingsOf } from './options.ts'
 import { MaxmemoryPolicy } from './policy.ts'
 import { type Ask, runScript, type Script } from './script.ts'
 import { ADD, DELETE, INCREMENT_SHARED, roomOf, runShared, SET } from './shares.ts'
 
 export type { IoredisClient, NodeRedisClient, RedisClient } from './client.ts'
-export type { RedisCacheOptions } from './options.ts'
+
+/** How a `RedisCache` uses its Redis. */
+export interface RedisCacheOptions {
+	/**
+	 * What stands before every key, so that programs can share a Redis. All processes of one program need the
+	 * same one. May be empty.
+	 *
+	 * @default 'verbena:'
+	 */
+	readonly prefix?: string
+	/**
+	 * Says that Redis' `maxmemory-policy` is `noeviction`, for a managed service that forbids both CONFIG GET and
+	 * INFO; then it isn't read. Where that isn't true, a used nonce may be forgotten and a request replayed.
+	 *
+	 * @default it is read
+	 */
+	readonly maxmemoryPolicy?: 'noeviction'
+	/**
+	 * Bytes of Redis that callers share: nonces, counts, and idempotency keys with their answers. From 1,048,576 up;
+	 * `Infinity` lets each fill all of it. The same in all processes of a program.
+	 *
+	 * @default three quarters of Redis' `maxmemory`; 1 GiB where that isn't set, or not told
+	 */
+	readonly maxBytes?: Bytes
+	/**
+	 * How long a call takes at most, for a connection and for the answer; then it rejects with
+	 * `CacheUnavailable`. Above 0, at most 86,400. Clients by themselves may wait for ever.
+	 *
+	 * @default 1
+	 */
+	readonly timeoutSeconds?: Seconds
+}
+
+// Half of a surrogate pair would be U+FFFD as UTF-8, and programs with different prefixes would have one.
+const prefixText = such<string>(
+	'a string without half of a surrogate pair',
+	(value) => typeof value === 'string' && !/\p{Surrogate}/u.test(value),
+)
 
 /**
  * A cache in Redis; tested with 7.0.
@@ -60,7 +97,12 @@ export class RedisCache implements Cache {
 	 * @throws RangeError for a `timeoutSeconds` that isn't above 0 and at most 86,400, or a `maxBytes` below 1 MiB
 	 */
 	constructor(client: RedisClient, options: RedisCacheOptions = {}) {
-		const { prefix, maxmemoryPolicy, maxBytes, timeoutSeconds } = settingsOf(options)
+		const { prefix, maxmemoryPolicy, maxBytes, timeoutSeconds } = optionsOf('RedisCache', options, {
+			prefix: or(prefixText, 'verbena:'),
+			maxmemoryPolicy: optional(oneOf('noeviction')),
+			maxBytes: optional(numberIn({ from: LEAST_BYTES, orInfinity: true })),
+			timeoutSeconds: or(numberIn({ above: 0, to: 86_400 }), 1),
+		})
 		this.#line = new Line(linkOf(client), timeoutSeconds)
 		this.#prefix = prefix
 		this.#maxBytes = maxBytes
@@ -105,7 +147,7 @@ export class RedisCache implements Cache {
 	async delete(key: string): Promise<boolean> {
 		const name = this.#nameOf(key)
 		const plain = (ask: Ask) => ask('DEL', name)
-		const deleted = numberIn(await this.#run({ key, name, plain, script: DELETE }))
+		const deleted = numberFrom(await this.#run({ key, name, plain, script: DELETE }))
 		if (deleted !== 0 && deleted !== 1) throw nonsense('DEL')
 		return deleted === 1
 	}
@@ -146,7 +188,7 @@ export class RedisCache implements Cache {
 				`increment counts in whole numbers below 2^53 - 1, and '${key}' holds something else`,
 			)
 		}
-		const count = numberIn(answer)
+		const count = numberFrom(answer)
 		if (!Number.isSafeInteger(count)) throw nonsense('EVAL')
 		return count
 	}
@@ -157,7 +199,7 @@ export class RedisCache implements Cache {
 	 * @throws CacheUnavailable where Redis can't answer, or takes no writes, as a replica does
 	 */
 	async check(): Promise<void> {
-		const deleted = numberIn(await this.#line.within((talk) => talk.ask('DEL', this.#prefix + UNUSED)))
+		const deleted = numberFrom(await this.#line.within((talk) => talk.ask('DEL', this.#prefix + UNUSED)))
 		if (deleted !== 0) throw nonsense('DEL')
 	}
 
@@ -226,7 +268,7 @@ function parse(key: string, held: unknown): JsonValue {
 }
 
 /** A whole number, which some clients are told to answer as text or bytes; NaN for all else, as for what is empty. */
-function numberIn(answer: unknown): number {
+function numberFrom(answer: unknown): number {
 	if (typeof answer === 'number') return answer
 	const text = answer instanceof Uint8Array ? Buffer.from(answer).toString() : answer
 	return typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : Number.NaN

@@ -1,5 +1,17 @@
 /** What a `MemoryModel` is declared with, and its fields made of it; mistakes are refused in words. */
-import { nearest } from '../../base/options.ts'
+import {
+	flag,
+	listOf,
+	nearest,
+	nested,
+	oneOf,
+	optional,
+	or,
+	type Readers,
+	text,
+	unchecked,
+	wholeNumber,
+} from '../../base/options.ts'
 import { RawJson } from '../../wire/json.ts'
 import type { Field, FieldType } from '../model.ts'
 import { storedOf } from './stored.ts'
@@ -30,11 +42,25 @@ export interface OwnField extends Field {
 	readonly initial: (() => unknown) | undefined
 }
 
-const TYPES: readonly FieldType[] = [
+const TYPES = [
 	...(['boolean', 'integer', 'bigint', 'float', 'decimal', 'text', 'uuid', 'other'] as const),
 	...(['date', 'time', 'timestamp', 'json', 'bytes'] as const),
 ]
-const MEMBERS = ['type', 'nullable', 'default', 'generated', 'maxLength', 'choices', 'min', 'max', 'asText']
+const members = nested(
+	"{ type: 'text', maxLength: 200 }",
+	{
+		type: oneOf<FieldType>(...TYPES),
+		nullable: or(flag, false),
+		default: unchecked,
+		generated: or(flag, false),
+		maxLength: optional(wholeNumber({ from: 0 })),
+		choices: optional(listOf('a list of texts', text)),
+		min: unchecked<number | bigint | undefined>,
+		max: unchecked<number | bigint | undefined>,
+		asText: or(flag, false),
+	} satisfies Readers<MemoryField>,
+	'a type, or an object with one',
+)
 const KEY_TYPES: readonly FieldType[] = ['integer', 'bigint', 'uuid', 'text']
 
 /**
@@ -52,12 +78,7 @@ export function fieldsOf(
 		throw new TypeError(`${place} needs fields: { id: 'integer', title: 'text' }, got ${String(declared)}`)
 	}
 	const fields = Object.entries(declared).map(([name, given]) =>
-		fieldOf(
-			`${place}: field ${name}`,
-			name,
-			typeof given === 'string' ? { type: given } : given,
-			name === key,
-		),
+		fieldOf(`${place}: field ${name}`, name, given, name === key),
 	)
 	const own = fields.find(({ name }) => name === key)
 	if (own === undefined) {
@@ -73,9 +94,15 @@ export function fieldsOf(
 	return fields
 }
 
-function fieldOf(place: string, name: string, given: MemoryField, isKey: boolean): OwnField {
-	check(place, given)
-	const { type, nullable = false, generated = false, default: initial } = given
+function fieldOf(place: string, name: string, declared: unknown, isKey: boolean): OwnField {
+	const given = members(place, typeof declared === 'string' ? { type: declared } : declared)
+	const { type, nullable, generated, default: initial, maxLength, choices, min, max } = given
+	if (maxLength !== undefined && type !== 'text')
+		throw new TypeError(`${place}: maxLength is for text, not for ${type}`)
+	if (choices !== undefined && !(type === 'text' || type === 'other'))
+		throw new TypeError(`${place}: choices are for text, not for ${type}`)
+	if ((min !== undefined || max !== undefined) && !(type === 'integer' || type === 'bigint'))
+		throw new TypeError(`${place}: min and max are for integer and bigint, not for ${type}`)
 	const isMade = isKey && type !== 'text'
 	if (generated && initial === undefined && !isMade) {
 		throw new TypeError(`${place} is generated, so that it needs a default`)
@@ -83,11 +110,11 @@ function fieldOf(place: string, name: string, given: MemoryField, isKey: boolean
 	const field = {
 		...{ name, type, nullable, generated },
 		hasDefault: initial !== undefined || isMade,
-		...(given.maxLength === undefined ? {} : { maxLength: given.maxLength }),
-		...(given.choices === undefined ? {} : { choices: [...given.choices] }),
-		...(given.min === undefined ? {} : { min: given.min }),
-		...(given.max === undefined ? {} : { max: given.max }),
-		...(given.asText === true ? { asText: true } : {}),
+		...(maxLength === undefined ? {} : { maxLength }),
+		...(choices === undefined ? {} : { choices }),
+		...(min === undefined ? {} : { min }),
+		...(max === undefined ? {} : { max }),
+		...(given.asText ? { asText: true } : {}),
 	}
 	return { ...field, initial: initialOf(place, initial, field) }
 }
@@ -102,31 +129,5 @@ function initialOf(place: string, initial: unknown, field: Field): OwnField['ini
 		return () => kept
 	} catch (cause) {
 		throw new TypeError(`${place}: its default is no value of it; it is ${field.type}`, { cause })
-	}
-}
-
-function check(place: string, given: MemoryField): void {
-	if (typeof given !== 'object' || given === null) {
-		throw new TypeError(`${place} must be a type or an object with one, got ${String(given)}`)
-	}
-	const unknown = Object.keys(given).find((member) => !MEMBERS.includes(member))
-	if (unknown !== undefined)
-		throw new TypeError(`${place} has no member ${unknown}${nearest(unknown, MEMBERS)}`)
-	const { type, maxLength, choices, min, max } = given
-	if (!TYPES.includes(type)) {
-		throw new TypeError(
-			`${place} has the type ${String(type)}, which there isn't${nearest(String(type), TYPES)}`,
-		)
-	}
-	if (maxLength !== undefined && !(type === 'text' && Number.isSafeInteger(maxLength) && maxLength >= 0)) {
-		throw new TypeError(
-			`${place}: maxLength is a whole number from 0 up, of a text, got ${maxLength} of ${type}`,
-		)
-	}
-	if (choices !== undefined && !(type === 'text' || type === 'other')) {
-		throw new TypeError(`${place}: choices are for text, not for ${type}`)
-	}
-	if ((min !== undefined || max !== undefined) && !(type === 'integer' || type === 'bigint')) {
-		throw new TypeError(`${place}: min and max are for integer and bigint, not for ${type}`)
 	}
 }

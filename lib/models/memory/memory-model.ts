@@ -2,7 +2,7 @@
  * `MemoryModel`: records in memory, for tests, prototypes and examples. `LayerModel` is its half that answers
  * `Model`, over a layer of records: the model's own, or that of a transaction above it.
  */
-import { nearest } from '../../base/options.ts'
+import { flag, listOf, numberIn, optionsOf, or, text, unchecked } from '../../base/options.ts'
 import type { Seconds } from '../../base/time.ts'
 import type {
 	Absent,
@@ -223,11 +223,20 @@ export class MemoryModel extends LayerModel {
 
 	constructor(name: string, options: MemoryModelOptions) {
 		const place = `MemoryModel '${name}'`
-		checkOptions(place, options)
-		const { fields: declared, key, references = [], rows = [], readOnly = false } = options
-		const fields = fieldsOf(place, declared, key)
-		const store = new Store(place, fields, key, options.unique ?? [])
-		super(name, store, store.layer, readOnly, options.timeoutSeconds ?? 5)
+		const { fields, key, unique, references, rows, readOnly, timeoutSeconds } = optionsOf(place, options, {
+			fields: unchecked<MemoryModelOptions['fields']>,
+			key: unchecked<string>,
+			unique: or(listOf("a list of lists: [['email']]", listOf('a list of fields', text), 0), []),
+			references: or(
+				listOf('a list', unchecked<NonNullable<MemoryModelOptions['references']>[number]>, 0),
+				[],
+			),
+			rows: or(listOf('a list of records', unchecked<Readonly<Record<string, unknown>>>, 0), []),
+			readOnly: or(flag, false),
+			timeoutSeconds: or(numberIn({ above: 0, to: 86_400 }), 5),
+		})
+		const store = new Store(place, fieldsOf(place, fields, key), key, unique)
+		super(name, store, store.layer, readOnly, timeoutSeconds)
 		this.#store = store
 		for (const { field, model } of references) {
 			if (model !== 'itself' && !isMemoryModel(model)) {
@@ -236,17 +245,6 @@ export class MemoryModel extends LayerModel {
 			store.refer(field, model === 'itself' ? store : model.#store)
 		}
 		this.fill(rows)
-	}
-}
-
-function checkOptions(place: string, options: MemoryModelOptions): void {
-	const names = ['fields', 'key', 'unique', 'references', 'rows', 'readOnly', 'timeoutSeconds']
-	const unknown = Object.keys(options).find((name) => !names.includes(name))
-	if (unknown !== undefined)
-		throw new TypeError(`${place} has no option ${unknown}${nearest(unknown, names)}`)
-	const { timeoutSeconds = 5 } = options
-	if (!(timeoutSeconds > 0 && timeoutSeconds <= 86_400)) {
-		throw new RangeError(`${place}: timeoutSeconds must be above 0 and at most 86400, got ${timeoutSeconds}`)
 	}
 }
 

@@ -41,21 +41,57 @@ describeRedis('RedisCache: what it takes', (test) => {
 		[null, TypeError, 'the options of RedisCache must be an object, got null'],
 		['blog:', TypeError, 'the options of RedisCache must be an object, got "blog:"'],
 		[{ prefx: 'blog:' }, TypeError, 'RedisCache has no option prefx: did you mean prefix?'],
-		[{ prefix: 5 }, TypeError, 'prefix must be a string, got 5'],
-		[{ prefix: 'a\ud83d' }, TypeError, 'prefix must be text, got "a\\ud83d" with half of a surrogate pair'],
-		[{ prefix: '\udc00:' }, TypeError, 'prefix must be text, got "\\udc00:" with half of a surrogate pair'],
+		[{ prefix: 5 }, TypeError, 'RedisCache: prefix must be a string without half of a surrogate pair, got 5'],
+		[
+			{ prefix: 'a\ud83d' },
+			TypeError,
+			'RedisCache: prefix must be a string without half of a surrogate pair, got "a\\ud83d"',
+		],
+		[
+			{ prefix: '\udc00:' },
+			TypeError,
+			'RedisCache: prefix must be a string without half of a surrogate pair, got "\\udc00:"',
+		],
 		[
 			{ maxmemoryPolicy: 'allkeys-lru' },
 			TypeError,
-			`maxmemoryPolicy must be 'noeviction', got "allkeys-lru"`,
+			`RedisCache: maxmemoryPolicy must be 'noeviction', got "allkeys-lru"`,
 		],
-		[{ maxBytes: '1' }, TypeError, 'maxBytes must be a number, got "1"'],
-		[{ maxBytes: 1_000_000 }, RangeError, 'maxBytes must be from 1048576 up, got 1000000'],
-		[{ maxBytes: Number.NaN }, RangeError, 'maxBytes must be from 1048576 up, got NaN'],
-		[{ timeoutSeconds: '1' }, TypeError, 'timeoutSeconds must be a number, got "1"'],
-		[{ timeoutSeconds: 0 }, RangeError, 'timeoutSeconds must be above 0 and at most 86400, got 0'],
-		[{ timeoutSeconds: Number.NaN }, RangeError, 'timeoutSeconds must be above 0 and at most 86400, got NaN'],
-		[{ timeoutSeconds: 1e9 }, RangeError, 'timeoutSeconds must be above 0 and at most 86400, got 1000000000'],
+		[
+			{ maxBytes: '1' },
+			TypeError,
+			'RedisCache: maxBytes must be a number from 1048576 up, or Infinity, got "1"',
+		],
+		[
+			{ maxBytes: 1_000_000 },
+			RangeError,
+			'RedisCache: maxBytes must be a number from 1048576 up, or Infinity, got 1000000',
+		],
+		[
+			{ maxBytes: Number.NaN },
+			RangeError,
+			'RedisCache: maxBytes must be a number from 1048576 up, or Infinity, got NaN',
+		],
+		[
+			{ timeoutSeconds: '1' },
+			TypeError,
+			'RedisCache: timeoutSeconds must be a number above 0 and at most 86400, got "1"',
+		],
+		[
+			{ timeoutSeconds: 0 },
+			RangeError,
+			'RedisCache: timeoutSeconds must be a number above 0 and at most 86400, got 0',
+		],
+		[
+			{ timeoutSeconds: Number.NaN },
+			RangeError,
+			'RedisCache: timeoutSeconds must be a number above 0 and at most 86400, got NaN',
+		],
+		[
+			{ timeoutSeconds: 1e9 },
+			RangeError,
+			'RedisCache: timeoutSeconds must be a number above 0 and at most 86400, got 1000000000',
+		],
 	]
 	for (const [options, kind, message] of wrong) {
 		test(`refuses the options ${JSON.stringify(options)}: ${message}`, () => {

@@ -377,17 +377,17 @@ describe('MemoryModel refuses', (test) => {
 		[
 			'an unknown type',
 			{ fields: { id: 'integr' }, key: 'id' },
-			"MemoryModel 'm': field id has the type integr, which there isn't: did you mean integer?",
+			"MemoryModel 'm': field id.type must be 'boolean', 'integer', 'bigint', 'float', 'decimal', 'text', 'uuid', 'other', 'date', 'time', 'timestamp', 'json' or 'bytes', got \"integr\"",
 		],
 		[
 			'a field that is nothing',
 			{ fields: { id: null }, key: 'id' },
-			"MemoryModel 'm': field id must be a type or an object with one, got null",
+			"MemoryModel 'm': field id must be a type, or an object with one: { type: 'text', maxLength: 200 }, got null",
 		],
 		[
 			'an unknown member',
 			{ fields: { id: { type: 'integer', nulable: true } }, key: 'id' },
-			"MemoryModel 'm': field id has no member nulable: did you mean nullable?",
+			"MemoryModel 'm': field id has no option nulable: did you mean nullable?",
 		],
 		[
 			'an unknown option',
@@ -423,7 +423,7 @@ describe('MemoryModel refuses', (test) => {
 		[
 			'a length of what has none',
 			{ fields: { id: { type: 'integer', maxLength: 3 } }, key: 'id' },
-			"MemoryModel 'm': field id: maxLength is a whole number from 0 up, of a text, got 3 of integer",
+			"MemoryModel 'm': field id: maxLength is for text, not for integer",
 		],
 		[
 			'bounds of what has none',
@@ -468,7 +468,7 @@ describe('MemoryModel refuses', (test) => {
 		[
 			'a time that is none',
 			{ fields: { id: 'integer' }, key: 'id', timeoutSeconds: 0 },
-			"MemoryModel 'm': timeoutSeconds must be above 0 and at most 86400, got 0",
+			"MemoryModel 'm': timeoutSeconds must be a number above 0 and at most 86400, got 0",
 		],
 	]
 	for (const [what, options, message] of table) {
