@@ -30,10 +30,9 @@ export { MemoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts'
 export { type RememberOptions, remember, type Storable } from './cache/remember.ts'
 export type { CorsOptions } from './cors/cors.ts'
 export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handler.ts'
+export { CrudPage, CrudRecord, type Needed } from './crud/crud-record.ts'
 export type { CrudQuery } from './crud/list-query.ts'
-export type { Needed } from './crud/needed.ts'
 export type { CrudOperation, CrudOptions, CrudRules, DatabaseMessages } from './crud/options.ts'
-export { CrudPage, CrudRecord } from './crud/record.ts'
 export type {
 	Access,
 	AccessRules,

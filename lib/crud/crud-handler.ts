@@ -1,17 +1,17 @@
 /** `CrudHandler`: a model as an API: list, read, create, update, replace, remove. */
+import { nearest } from '../base/options.ts'
 import { RestHandler } from '../handler/handler.ts'
 import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/own-actions.ts'
 import { exchangeOf } from '../handler/view.ts'
 import type { Condition, Model } from '../models/model.ts'
 import type { Validator } from '../validate/validator.ts'
-import { crudActions, requestedList } from './actions.ts'
-import { ownAnswer } from './answer.ts'
+import type { CrudPage, CrudRecord } from './crud-record.ts'
 import { type CrudQuery, plainQuery, wholeQuery } from './list-query.ts'
+import { beginState, crudActions, ownAnswer, requestedList, stateOf } from './operations.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
 import { crudPlan, refuseUnmakeable } from './plan.ts'
-import type { CrudPage, CrudRecord } from './record.ts'
 import { changeRecord, createRecord, listRecords, readRecord, removeRecord } from './store.ts'
-import { ASKED, type Asked, askedFor, type CrudFacts, FACTS, need } from './view.ts'
+import { type CrudFacts, FACTS, type RequestState, STATE } from './view.ts'
 
 /** Values by the names of fields, of `create`, `update` and `replace`. */
 export type CrudValues = Readonly<Record<string, unknown>>
@@ -36,7 +36,7 @@ export class CrudHandler extends RestHandler {
 	/** @internal */
 	readonly [FACTS]: CrudFacts
 	/** @internal */
-	readonly [ASKED]: Asked
+	readonly [STATE]: RequestState
 
 	/**
 	 * @throws TypeError without `visible`, and for options and columns that there aren't
@@ -47,14 +47,14 @@ export class CrudHandler extends RestHandler {
 		const plan = crudPlan(new.target.name || 'CrudHandler', model, options)
 		const overridden = new Set(OPERATIONS.filter((name) => isOverridden(this, name)))
 		const isScoped = isOverridden(this, 'scope')
-		const strips = isOverridden(this, 'stripObject')
+		const isStripped = isOverridden(this, 'stripObject')
 		if (!isScoped && !overridden.has('create')) refuseUnmakeable(plan)
 		this.model = model
 		this[FACTS] = {
-			...{ plan, isScoped, strips, overridden, rules: options.rules ?? {}, plainQuery: plainQuery(plan) },
-			isPlainRead: plan.version === undefined && !strips && !overridden.has('read'),
+			...{ plan, isScoped, isStripped, overridden, rules: options.rules ?? {}, plainQuery: plainQuery(plan) },
+			isPlainRead: plan.version === undefined && !isStripped && !overridden.has('read'),
 		}
-		this[ASKED] = Object.freeze(askedFor(plan.selections.all))
+		this[STATE] = Object.freeze(stateOf(plan.selections.all))
 	}
 
 	// The operations have two overloads, which are the same: `super.read(id)` is exactly a promise of a CrudRecord, and
@@ -166,7 +166,17 @@ export class CrudHandler extends RestHandler {
 	 */
 	needs(...fields: readonly string[]): void {
 		exchangeOf(this, 'needs')
-		need(this, fields)
+		const { owner, fields: known } = this[FACTS].plan
+		const needed = fields.map((name) => {
+			const field = known.get(name)
+			if (field !== undefined) return field
+			throw new TypeError(
+				`${owner}.needs() was given ${name}, which is no field${nearest(name, known.keys())}`,
+			)
+		})
+		const own = this[STATE]
+		const state = Object.isFrozen(own) ? beginState(this, own.selection) : own
+		state.needed = [...new Set([...state.needed, ...needed])]
 	}
 
 	/** @internal */

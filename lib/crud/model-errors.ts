@@ -23,26 +23,6 @@ type Written = Readonly<Record<string, unknown>>
 
 const NOTHING: Written = Object.freeze({})
 
-/**
- * Waits for whoever asks a model: a step of ours, or a subclass's own method.
- *
- * @throws RestError for what the model has refused; anything else as it was thrown
- * @throws TypeError where the scope names a field whose column is gone: it stays closed, and no client can help it
- */
-export async function retold<T>(
-	plan: CrudPlan,
-	operation: CrudOperation,
-	ask: () => T | PromiseLike<T>,
-	scope: Scope = EVERYTHING,
-	written: Written = NOTHING,
-): Promise<T> {
-	try {
-		return await ask()
-	} catch (error) {
-		throw restErrorOf(error, plan, operation, scope, written)
-	}
-}
-
 /** @param operation none where a method beside the operations has asked a model, which may be any */
 export function restErrorOf(
 	error: unknown,
@@ -126,7 +106,7 @@ function named(error: ModelError, { fields }: CrudPlan, written: Written): Model
 }
 
 function namedBy(scope: Scope, { fields }: ModelError): string | undefined {
-	return scope.find(({ field }) => fields.includes(field.field.name))?.field.name
+	return scope.terms.find(({ field }) => fields.includes(field.field.name))?.field.name
 }
 
 /** Of several fields none is at fault alone: each is told together with the others. */

@@ -1,4 +1,4 @@
-/** Scopes: the conditions that `scope()` adds to every query, and the values that it sets on new records. */
+/** Scopes: the condition that `scope()` adds to every query, and the values that it sets on new records. */
 import { RestError } from '../base/error.ts'
 import { nearest } from '../base/options.ts'
 import type { Condition, Value } from '../models/model.ts'
@@ -7,41 +7,42 @@ import { allOf } from './operator.ts'
 import type { CrudPlan } from './plan.ts'
 import { givenValue } from './value-from-json.ts'
 
-/** One field, and the values that it may have: the only one is set on new records. */
-export interface ScopeTerm {
-	readonly field: CrudField
-	readonly values: readonly Value[]
+/** What an operation is confined to. */
+export interface Scope {
+	/** Fields, each with the values that it may have: a single value is set on new records. */
+	readonly terms: readonly { readonly field: CrudField; readonly values: readonly Value[] }[]
+	/** The condition that all its records fit; `undefined` for all there are. */
+	readonly where: Condition | undefined
+	/** The fields with a single value, by the model's names: clients can't write them. */
+	readonly fixed: ReadonlySet<string>
 }
 
-/** What a request is confined to; no terms for everything. */
-export type Scope = readonly ScopeTerm[]
-
-export const EVERYTHING: Scope = []
+export const EVERYTHING: Scope = { terms: [], where: undefined, fixed: new Set() }
 
 /**
- * Reads what `scope()` has answered.
+ * Reads what `scope()` returned.
  *
  * @throws TypeError for anything but an object of values: an `undefined` must not widen what is shown
  */
-export function scopeOf({ owner, fields }: CrudPlan, given: unknown): Scope {
+export function readScope({ owner, fields }: CrudPlan, given: unknown): Scope {
 	const prototype: unknown =
 		typeof given === 'object' && given !== null ? Object.getPrototypeOf(given) : undefined
 	if (prototype !== Object.prototype && prototype !== null)
 		throw new TypeError(
 			`${owner}.scope() must answer an object, such as { owner: this.user.id }, and {} for no bounds`,
 		)
-	return Object.entries(given as object).map(([name, value]: [string, unknown]) => {
+	const terms = Object.entries(given as object).map(([name, value]: [string, unknown]) => {
 		const field = fields.get(name)
 		const place = `${owner}.scope().${name}`
 		if (field === undefined) throw new TypeError(`${place} is no field${nearest(name, fields.keys())}`)
 		const values = Array.isArray(value) ? value : [value]
 		return { field, values: values.map((one) => givenValue(place, field.field, one)) }
 	})
-}
-
-/** The condition that all records of a scope fit; `undefined` for everything. */
-export function scopeCondition(scope: Scope): Condition | undefined {
-	return allOf(...scope.map(({ field, values }) => termCondition(field.field.name, values)))
+	return {
+		terms,
+		where: allOf(...terms.map(({ field, values }) => termCondition(field.field.name, values))),
+		fixed: new Set(terms.filter(({ values }) => values.length === 1).map(({ field }) => field.field.name)),
+	}
 }
 
 /** Compared exactly: two users whose names differ in case alone must not see each other's records. */
@@ -57,11 +58,6 @@ function termCondition(field: string, values: readonly Value[]): Condition {
 	return given.length === 0 ? isNull : { op: 'or', terms: [among, isNull] }
 }
 
-/** The names of fields that a client can't write: those with one value, which is set for it. */
-export function fixedNames(scope: Scope): ReadonlySet<string> {
-	return new Set(scope.filter(({ values }) => values.length === 1).map(({ field }) => field.name))
-}
-
 /**
  * The values of a new record with those of its scope.
  *
@@ -69,15 +65,13 @@ export function fixedNames(scope: Scope): ReadonlySet<string> {
  */
 export function withScope(
 	values: Readonly<Record<string, Value>>,
-	scope: Scope,
+	{ terms, fixed }: Scope,
 ): Readonly<Record<string, Value>> {
-	if (scope.length === 0) return values
 	const all = { ...values }
-	for (const { field, values: choice } of scope) {
+	for (const { field, values: allowed } of terms) {
 		const { name } = field.field
-		const [only = null] = choice
-		if (choice.length === 1) all[name] = only
-		else if (!isAmong(all[name] ?? null, choice)) throw outside(field)
+		if (fixed.has(name)) all[name] = allowed[0] ?? null
+		else if (!isAmong(all[name] ?? null, allowed)) throw outside(field)
 	}
 	return all
 }
@@ -87,15 +81,15 @@ export function withScope(
  *
  * @throws RestError `forbidden`
  */
-export function refuseLeaving(changes: Readonly<Record<string, unknown>>, scope: Scope): void {
-	for (const { field, values } of scope) {
+export function refuseLeaving(changes: Readonly<Record<string, unknown>>, { terms }: Scope): void {
+	for (const { field, values } of terms) {
 		const { name } = field.field
 		if (Object.hasOwn(changes, name) && !isAmong(changes[name], values)) throw outside(field)
 	}
 }
 
-function isAmong(value: unknown, choice: readonly Value[]): boolean {
-	return choice.some((one) => one === value)
+function isAmong(value: unknown, allowed: readonly Value[]): boolean {
+	return allowed.some((one) => one === value)
 }
 
 function outside({ name }: CrudField): RestError {

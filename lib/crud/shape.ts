@@ -95,9 +95,9 @@ function recordSchema(plan: CrudPlan): JsonSchema {
 }
 
 /** What a subclass's own method or `stripObject` answers of a record may be anything. */
-function answerOf({ plan, overridden, strips }: CrudFacts, operation: CrudOperation): AnswerShape {
+function answerOf({ plan, overridden, isStripped }: CrudFacts, operation: CrudOperation): AnswerShape {
 	const isOpen = overridden.has(operation)
-	const record = strips ? {} : recordSchema(plan)
+	const record = isStripped ? {} : recordSchema(plan)
 	const etag = plan.version === undefined ? [] : ['ETag']
 	const answer = { status: 200, isPage: false, schema: isOpen ? {} : record, isOpen }
 	switch (operation) {

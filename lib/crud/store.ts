@@ -1,40 +1,45 @@
 /**
- * What `CrudHandler`'s methods do where no subclass has changed them: they ask the model, within the scope, and
- * tell its errors in the words of clients.
+ * The operations of a `CrudHandler` where no subclass overrides them: they ask the model, within the scope, and turn its
+ * errors into `RestError`s. Those with values come in two: one for values that code gives, called by the handler's
+ * methods, and one for values that `Writer` has checked already, called by `operations.ts` with the scope they were
+ * checked by.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
+import type { Milliseconds } from '../base/time.ts'
 import {
 	type Absent,
 	type Changes,
 	DEFAULT,
+	type Field,
 	type Found,
 	type Listed,
 	type Selection,
 	type Value,
 } from '../models/model.ts'
 import { refuseLarger } from '../models/model-error.ts'
-import { stripped } from './answer.ts'
+import { type CrudPage, type CrudRecord, pageOf, recordOf } from './crud-record.ts'
 import { countText, cursorText } from './cursor.ts'
 import type { CrudQuery } from './list-query.ts'
-import { retold } from './model-errors.ts'
-import { neededOf, type Parted, part, UNPARTED } from './needed.ts'
+import { restErrorOf } from './model-errors.ts'
 import { allOf } from './operator.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
-import { firstVersion } from './preconditions.ts'
-import { CrudPage, CrudRecord } from './record.ts'
-import { EVERYTHING, refuseLeaving, type Scope, scopeCondition, scopeOf, withScope } from './scope.ts'
+import { EVERYTHING, readScope, refuseLeaving, type Scope, withScope } from './scope.ts'
 import { givenChanges } from './value-from-json.ts'
-import { ASKED, type CrudView, FACTS } from './view.ts'
-import { checkedChanges, type WrittenValues } from './write.ts'
+import { type CrudView, FACTS, STATE } from './view.ts'
+
+type WriteOperation = 'update' | 'replace'
+
+/** Values by clients' names, as code gives them. */
+type GivenValues = Readonly<Record<string, unknown>>
 
 /**
  * What an operation is confined to. Never remembered: the scope of one operation must not decide another, as where an
  * overridden `update()` reads first.
  */
-export async function confine(view: CrudView, operation: CrudOperation): Promise<Scope> {
+export async function resolveScope(view: CrudView, operation: CrudOperation): Promise<Scope> {
 	const { isScoped, plan } = view[FACTS]
-	return isScoped ? scopeOf(plan, await view.scope(operation)) : EVERYTHING
+	return isScoped ? readScope(plan, await view.scope(operation)) : EVERYTHING
 }
 
 /** The id as the key writes it. @throws RestError `not_found` for one that can't be the key's */
@@ -44,91 +49,84 @@ export function checkedId(view: CrudView, id: unknown): string {
 	return known
 }
 
+/**
+ * Waits for `ask`, which asks a model: a step of ours, or an override.
+ *
+ * @throws RestError for what the model has refused; anything else as it was thrown
+ */
+export async function translateModelErrors<T>(
+	view: CrudView,
+	operation: CrudOperation,
+	ask: () => T | PromiseLike<T>,
+	scope?: Scope,
+	written?: GivenValues,
+): Promise<T> {
+	try {
+		return await ask()
+	} catch (error) {
+		throw restErrorOf(error, view[FACTS].plan, operation, scope, written)
+	}
+}
+
 export async function listRecords(view: CrudView, query: CrudQuery): Promise<CrudPage> {
 	const { isScoped, plan } = view[FACTS]
-	const scope = isScoped ? await confine(view, 'list') : EVERYTHING
-	const where = isScoped ? allOf(scopeCondition(scope), query.where) : query.where
+	const scope = isScoped ? await resolveScope(view, 'list') : EVERYTHING
+	const where = isScoped ? allOf(scope.where, query.where) : query.where
 	const selection = fetched(view, query.selection)
 	const asking = isScoped || selection !== query.selection ? { ...query, where, selection } : query
-	const { json, next, total } = await retold(plan, 'list', () => listed(plan, asking), scope)
-	const { limit, offset } = query
+	const { json, next, total } = await translateModelErrors(view, 'list', () => listed(plan, asking), scope)
+	const { limit, offset, stamp } = query
 	const cursor =
-		next === undefined
-			? null
-			: plan.isKeyVisible
-				? cursorText(query.stamp, next)
-				: countText(query.stamp, offset + limit)
+		next === undefined ? null : plan.isKeyVisible ? cursorText(stamp, next) : countText(stamp, offset + limit)
 	const meta = total === undefined ? { limit, offset, next: cursor } : { limit, offset, next: cursor, total }
-	const asked = view[ASKED]
-	if (!Object.isFrozen(asked)) asked.page = meta
-	const { json: text, needed } = parted(view, query.selection, json)
-	return new CrudPage(text, meta, needed, stripOf(view))
+	const state = view[STATE]
+	if (!Object.isFrozen(state)) state.page = meta
+	return pageOf(view, json, meta, query.selection.names)
 }
 
 async function listed({ model, maxPageBytes }: CrudPlan, query: CrudQuery): Promise<Listed> {
 	if (query.limit === 0) return { json: '[]', next: undefined, total: await model.count(query.where) }
 	const page = await model.list({ ...query, maxBytes: maxPageBytes })
-	// Models of a user's own may know nothing of the bound.
+	// A user's own model may not know `maxBytes`.
 	refuseLarger(page.json, maxPageBytes, page.next)
 	return page
 }
 
-export async function readRecord(view: CrudView, id: string): Promise<CrudRecord> {
+export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
 	const key = checkedId(view, id)
-	return readWithin(view, key, view[FACTS].isScoped ? await confine(view, 'read') : EVERYTHING)
+	return readWithin(view, key, view[FACTS].isScoped ? await resolveScope(view, 'read') : EVERYTHING)
 }
 
-/** The record as another operation finds it, within that one's scope. */
+/** Reads a record for another operation, within that one's scope. */
 export async function readWithin(view: CrudView, key: string, scope: Scope): Promise<CrudRecord> {
-	const { plan } = view[FACTS]
-	const where = scopeCondition(scope)
-	const found = await retold(plan, 'read', () => plan.model.read(key, fetched(view), where), scope)
-	if (found === undefined) throw NOT_FOUND
-	return answerOf(view, key, found)
+	const { model } = view[FACTS].plan
+	const read = () => model.read(key, fetched(view), scope.where)
+	return found(view, key, (await translateModelErrors(view, 'read', read, scope)) ?? 'missing')
 }
 
-/** @param given what somebody's code gives: it is checked as far as their types go */
-export function createRecord(view: CrudView, given: Readonly<Record<string, unknown>>): Promise<CrudRecord> {
-	return createWith(view, undefined, () => givenChanges(view[FACTS].plan, 'create', given))
+export async function createRecord(view: CrudView, given: GivenValues): Promise<CrudRecord> {
+	const values = givenChanges(view[FACTS].plan, 'create', given)
+	return createWithin(view, await resolveScope(view, 'create'), values)
 }
 
-/**
- * @param scope the operation's, by which the values were checked
- * @param checked what `Writer` has checked, and nobody could have changed since
- */
-export function createChecked(view: CrudView, scope: Scope, checked: WrittenValues): Promise<CrudRecord> {
-	return createWith(view, scope, () => checkedChanges(view[FACTS].plan, checked))
+export async function createWithin(view: CrudView, scope: Scope, given: Changes): Promise<CrudRecord> {
+	const { model, version } = view[FACTS].plan
+	const values = withoutDefaults(given)
+	const scoped = scope === EVERYTHING ? values : withScope(values, scope)
+	const needsVersion = version !== undefined && !Object.hasOwn(scoped, version.field.name)
+	const all = needsVersion ? { ...scoped, [version.field.name]: firstVersion(version.field) } : scoped
+	const create = () => model.create(all, fetched(view))
+	const created = await translateModelErrors(view, 'create', create, scope, values)
+	const state = view[STATE]
+	if (!Object.isFrozen(state)) state.createdId = created.id
+	return found(view, created.id, created)
 }
 
-async function createWith(
-	view: CrudView,
-	known: Scope | undefined,
-	changes: () => Changes,
-): Promise<CrudRecord> {
-	const { plan } = view[FACTS]
-	const given = withoutDefaults(changes())
-	const scope = known ?? (await confine(view, 'create'))
-	const values = withScope(given, scope)
-	const { field } = plan.version ?? {}
-	const versioned =
-		field === undefined || Object.hasOwn(values, field.name)
-			? values
-			: { ...values, [field.name]: firstVersion(field) }
-	const asked = view[ASKED]
-	const create = () => plan.model.create(versioned, fetched(view))
-	const created = await retold(plan, 'create', create, scope, given)
-	if (!Object.isFrozen(asked)) asked.createdId = created.id
-	return answerOf(view, created.id, created)
-}
-
-/** A new record gets its defaults by being given nothing. */
+/** A new record's field gets its default by being given no value. */
 function withoutDefaults(changes: Changes): Readonly<Record<string, Value>> {
 	if (isWithoutDefaults(changes)) return changes
 	const values: Record<string, Value> = {}
-	for (const name of Object.keys(changes)) {
-		const value = changes[name]
-		if (value !== undefined && value !== DEFAULT) values[name] = value
-	}
+	for (const [name, value] of Object.entries(changes)) if (value !== DEFAULT) values[name] = value
 	return values
 }
 
@@ -137,99 +135,74 @@ function isWithoutDefaults(changes: Changes): changes is Readonly<Record<string,
 	return true
 }
 
+/**
+ * The version of a new record. One that began at 1 would come back when a record is deleted and its key is used again:
+ * an ETag of the old record would match the new one. Where the field has room it is the time in microseconds, which no
+ * number of changes outruns. Else it is random, in the lower half of the field's range, so that the upper half is left
+ * for changes; not among the first numbers, which programs that insert beside the API count from.
+ */
+export function firstVersion({ max }: Field, now: Milliseconds = Date.now()): number {
+	const most = Number(max ?? Number.MAX_SAFE_INTEGER)
+	if (most >= Number.MAX_SAFE_INTEGER) return now * 1_000 + Math.floor(Math.random() * 1_000)
+	const greatest = Math.floor(most / 2)
+	const least = Math.ceil(greatest / 64)
+	return least + Math.floor(Math.random() * (greatest - least + 1))
+}
+
 /** `update` and `replace`, which differ in what they are given. */
-export function changeRecord(
+export async function changeRecord(
 	view: CrudView,
-	operation: 'update' | 'replace',
+	operation: WriteOperation,
 	id: string,
-	given: Readonly<Record<string, unknown>>,
+	given: GivenValues,
 ): Promise<CrudRecord> {
-	return changeWith(view, operation, id, undefined, () => givenChanges(view[FACTS].plan, operation, given))
+	const key = checkedId(view, id)
+	const changes = givenChanges(view[FACTS].plan, operation, given)
+	return changeWithin(view, operation, key, await resolveScope(view, operation), changes)
 }
 
-/** The same with what `Writer` has checked by the operation's scope, and nobody could have changed since. */
-export function changeChecked(
+export async function changeWithin(
 	view: CrudView,
-	operation: 'update' | 'replace',
-	id: string,
+	operation: WriteOperation,
+	key: string,
 	scope: Scope,
-	checked: WrittenValues,
+	changes: Changes,
 ): Promise<CrudRecord> {
-	return changeWith(view, operation, id, scope, () => checkedChanges(view[FACTS].plan, checked))
-}
-
-async function changeWith(
-	view: CrudView,
-	operation: 'update' | 'replace',
-	id: string,
-	known: Scope | undefined,
-	changed: () => Changes,
-): Promise<CrudRecord> {
-	const { plan } = view[FACTS]
-	const { version } = view[ASKED]
-	const selection = fetched(view)
-	const key = checkedId(view, id)
-	const changes = changed()
-	const scope = known ?? (await confine(view, operation))
+	const { model } = view[FACTS].plan
+	const { version } = view[STATE]
+	const { where } = scope
 	refuseLeaving(changes, scope)
-	const where = scopeCondition(scope)
-	if (Object.keys(changes).length > 0)
-		return recordOf(
-			view,
-			key,
-			await retold(
-				plan,
-				operation,
-				() => plan.model.update(key, changes, selection, { where, version }),
-				scope,
-				changes,
-			),
-		)
-	// Nothing is to be changed: the record is as it is, and so is its version.
-	const found = await retold(plan, operation, () => plan.model.read(key, selection, where), scope)
-	const isStale = version !== undefined && found !== undefined && found.version !== version
-	return recordOf(view, key, isStale ? 'stale' : (found ?? 'missing'))
+	if (Object.keys(changes).length > 0) {
+		const update = () => model.update(key, changes, fetched(view), { where, version })
+		return found(view, key, await translateModelErrors(view, operation, update, scope, changes))
+	}
+	// Nothing is to be changed: the record stays as it is, and so does its version.
+	const read = () => model.read(key, fetched(view), where)
+	const record = (await translateModelErrors(view, operation, read, scope)) ?? 'missing'
+	const isStale = record !== 'missing' && version !== undefined && record.version !== version
+	return found(view, key, isStale ? 'stale' : record)
 }
 
-/** @param known what `remove` is confined to, where that was asked for it already */
-export async function removeRecord(view: CrudView, id: string, known?: Scope): Promise<CrudRecord> {
-	const { plan } = view[FACTS]
-	const { version } = view[ASKED]
+export async function removeRecord(view: CrudView, id: string): Promise<CrudRecord> {
 	const key = checkedId(view, id)
-	const scope = known ?? (await confine(view, 'remove'))
-	const where = scopeCondition(scope)
-	return recordOf(
-		view,
-		key,
-		await retold(plan, 'remove', () => plan.model.delete(key, fetched(view), { where, version }), scope),
-	)
+	return removeWithin(view, key, await resolveScope(view, 'remove'))
 }
 
-function recordOf(view: CrudView, id: string, found: Found | Absent): CrudRecord {
-	if (found === 'missing') throw NOT_FOUND
-	if (found === 'stale') throw new RestError('precondition_failed')
-	return answerOf(view, id, found)
+export async function removeWithin(view: CrudView, key: string, scope: Scope): Promise<CrudRecord> {
+	const { model } = view[FACTS].plan
+	const { version } = view[STATE]
+	const remove = () => model.delete(key, fetched(view), { where: scope.where, version })
+	return found(view, key, await translateModelErrors(view, 'remove', remove, scope))
 }
 
-/** What the model is asked for: what the client has asked for, and what a subclass needs. */
-function fetched(view: CrudView, selection = view[ASKED].selection): Selection {
-	const { needed } = view[ASKED]
+function found(view: CrudView, key: string, record: Found | Absent): CrudRecord {
+	if (record === 'missing') throw NOT_FOUND
+	if (record === 'stale') throw new RestError('precondition_failed')
+	return recordOf(view, key, record.json, record.version)
+}
+
+/** What the model is asked for: the client's selection, and what a subclass needs. */
+function fetched(view: CrudView, selection = view[STATE].selection): Selection {
+	const { needed } = view[STATE]
 	return needed.length === 0 ? selection : view[FACTS].plan.selections.wider(selection, needed)
-}
-
-/** What was fetched, taken apart. */
-function parted(view: CrudView, selection: Selection, json: string): Parted {
-	const { needed } = view[ASKED]
-	if (needed.length === 0) return { json, needed: UNPARTED }
-	const names = needed.map(({ name }) => name)
-	return part(json, selection.names, names)
-}
-
-function answerOf(view: CrudView, id: string, { json, version }: Found): CrudRecord {
-	const { json: text, needed } = parted(view, view[ASKED].selection, json)
-	return new CrudRecord(text, id, version, neededOf(needed), stripOf(view))
-}
-
-function stripOf(view: CrudView): ((value: unknown) => unknown) | undefined {
-	return view[FACTS].strips ? (value) => stripped(view, value) : undefined
 }

@@ -1,7 +1,4 @@
-/**
- * What the steps of a `CrudHandler` know of it: facts that are settled when it is made, and what one request asks.
- */
-import { nearest } from '../base/options.ts'
+/** What the steps of a `CrudHandler` share: facts known when it is made, and the state of one request. */
 import type { Selection } from '../models/model.ts'
 import type { PageMeta } from '../wire/list.ts'
 import type { CrudField } from './fields.ts'
@@ -11,7 +8,7 @@ import type { CrudPlan } from './plan.ts'
 import type { WrittenValues } from './write.ts'
 
 export const FACTS: unique symbol = Symbol('verbena.crud')
-export const ASKED: unique symbol = Symbol('verbena.crudAsked')
+export const STATE: unique symbol = Symbol('verbena.crudState')
 
 export interface CrudFacts {
 	readonly plan: CrudPlan
@@ -20,18 +17,18 @@ export interface CrudFacts {
 	readonly plainQuery: CrudQuery
 	/** Whether a subclass has a `scope()`. */
 	readonly isScoped: boolean
-	/** Whether a subclass has a `stripObject()`, so that all records go through it. */
-	readonly strips: boolean
-	/** The operations that a subclass has changed. */
+	/** Whether a subclass has a `stripObject()`, which all records go through. */
+	readonly isStripped: boolean
+	/** The operations that a subclass overrides. */
 	readonly overridden: ReadonlySet<CrudOperation>
-	/** Whether a read is nothing but the model's text. */
+	/** Whether a read without parameters is answered by the model's text alone. */
 	readonly isPlainRead: boolean
 }
 
-/** What one request asks beside its id and values, and what became of it. The handler's own is never changed. */
-export interface Asked {
+/** What one request asks for beside its id and values, and what came of it. The handler's own is frozen. */
+export interface RequestState {
 	readonly selection: Selection
-	/** Fields that a subclass needs beside those; in no answer. */
+	/** Fields that a subclass needs beside those of the selection. */
 	needed: readonly CrudField[]
 	/** The version that the record must have. */
 	version: string | undefined
@@ -44,7 +41,7 @@ export interface Asked {
 /** A `CrudHandler`, as far as its steps use it. */
 export interface CrudView {
 	readonly [FACTS]: CrudFacts
-	readonly [ASKED]: Asked
+	readonly [STATE]: RequestState
 	list(query: CrudQuery): unknown
 	read(id: string): unknown
 	create(values: WrittenValues): unknown
@@ -55,30 +52,4 @@ export interface CrudView {
 	stripObject(record: Record<string, unknown>): unknown
 	header(name: string, value: string): void
 	status(code: number): void
-}
-
-export function askedFor(selection: Selection): Asked {
-	return { selection, needed: [], version: undefined, createdId: undefined, page: undefined }
-}
-
-/** Gives a request its own: a plain assignment would fail, as the handler below the view is frozen. */
-export function ask(view: CrudView, selection: Selection): Asked {
-	const asked = askedFor(selection)
-	Object.defineProperty(view, ASKED, { value: asked })
-	return asked
-}
-
-/** Has the fields fetched with every record from now on. @throws TypeError for a field that there isn't */
-export function need(view: CrudView, names: readonly string[]): void {
-	const { owner, fields } = view[FACTS].plan
-	const needed = names.map((name) => {
-		const field = fields.get(name)
-		if (field !== undefined) return field
-		throw new TypeError(
-			`${owner}.needs() was given ${name}, which is no field${nearest(name, fields.keys())}`,
-		)
-	})
-	const own = view[ASKED]
-	const asked = Object.isFrozen(own) ? ask(view, own.selection) : own
-	asked.needed = [...new Set([...asked.needed, ...needed])]
 }

@@ -13,7 +13,7 @@ import type { CrudField, FieldMap } from './fields.ts'
 import type { CrudRules } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { shown } from './refusal.ts'
-import { fixedNames, type Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
 import { storedFromText, valueFromJson } from './value-from-json.ts'
 
 export type WriteKind = 'create' | 'update' | 'replace'
@@ -100,7 +100,7 @@ export class Writer {
 	#strangers(kind: WriteKind, { body, scope, id }: WriteBody, problems: Detail[]): void {
 		const { key, visible, idOf } = this.#plan
 		const writable = this.#writable(kind)
-		const fixed = fixedNames(scope)
+		const fixed = scope.fixed
 		for (const name of Object.keys(body)) {
 			if (problems.length >= MAX_PROBLEMS) return
 			const field = writable.get(name)
@@ -119,7 +119,7 @@ export class Writer {
 	}
 
 	#fields(kind: WriteKind, given: WriteBody, walk: Walk): WrittenValues {
-		const fixed = fixedNames(given.scope)
+		const fixed = given.scope.fixed
 		const values: WrittenValues = {}
 		for (const [name, field] of this.#writable(kind)) {
 			if (fixed.has(field.field.name)) continue

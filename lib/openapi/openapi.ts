@@ -4,7 +4,7 @@
  * by others.
  */
 import { createHash } from 'node:crypto'
-import { conditionsOf, etagOf, isAmongNone } from '../crud/preconditions.ts'
+import { conditionsOf, etagOf, isWeaklyMatched } from '../crud/preconditions.ts'
 import type { AccessRules } from '../exchange/declarations.ts'
 import type { MountFacts } from '../exchange/exchange.ts'
 import { type HandlerController, RestHandler } from '../handler/handler.ts'
@@ -67,7 +67,7 @@ class OpenApi extends RestHandler {
 		const { text, tag } = await this.text.below(outsideOf(incoming), mount)
 		this.header('ETag', etagOf(tag))
 		const { noneMatch } = conditionsOf(headers) ?? {}
-		if (noneMatch === undefined || !isAmongNone(noneMatch, tag)) return new RawJson(text)
+		if (noneMatch === undefined || !isWeaklyMatched(noneMatch, tag)) return new RawJson(text)
 		this.status(304)
 		return null
 	}

@@ -1,6 +1,6 @@
 /** What overrides are given, what they may answer, and what `super` answers them, types among it. */
 import * as assert from 'uvu/assert'
-import { part } from '../../lib/crud/needed.ts'
+import { splitNeeded } from '../../lib/crud/crud-record.ts'
 import {
 	CrudHandler,
 	type CrudPage,
@@ -413,15 +413,15 @@ describe('crud: fields that an override needs', (test) => {
 
 	test('are taken out of the text as it was written, digit for digit', () => {
 		const text = ' [ {"a" : "x,}]\\\\\\"" , "b":9007199254740993,"c":[1,{"d":2}] } ,{"a":"","b":1,"c":null}]'
-		const two = part(text, ['a', 'b'], ['a', 'c'])
+		const two = splitNeeded(text, ['a', 'b'], ['a', 'c'])
 		assert.is(two.json, ' [ {"a" : "x,}]\\\\\\"" , "b":9007199254740993} ,{"a":"","b":1}]')
 		assert.equal(two.needed, [
 			{ a: 'x,}]\\"', c: [1, { d: 2 }] },
 			{ a: '', c: null },
 		])
-		assert.is(part(text, ['a', 'b', 'c'], []).json, text)
-		assert.equal(part('[]', ['a', 'b'], ['a']), { json: '[]', needed: [] })
-		assert.is(part('{"a":{"b":[]},"b":[{}],"c":"]"}', ['a'], []).json, '{"a":{"b":[]}}')
+		assert.is(splitNeeded(text, ['a', 'b', 'c'], []).json, text)
+		assert.equal(splitNeeded('[]', ['a', 'b'], ['a']), { json: '[]', needed: [] })
+		assert.is(splitNeeded('{"a":{"b":[]},"b":[{}],"c":"]"}', ['a'], []).json, '{"a":{"b":[]}}')
 	})
 
 	test('are taken out by their names, wherever they stand and however they are written', () => {
@@ -433,8 +433,12 @@ describe('crud: fields that an override needs', (test) => {
 			['{"A":1,"a ":2,"":3,"__proto__":4,"a":"\\"s\\":1,"}', '{"a":"\\"s\\":1,"}'],
 			['{\n\t"s" : 1 ,\n\t"a" : 2\n}', '{\n\t"a" : 2\n}'],
 		]
-		for (const [json, expected] of cases) assert.is(part(json, ['a', 'b'], ['s']).json, expected)
-		const { json, needed } = part('{"__proto__":1,"x\\\\\\"y":2,"s":3}', ['x\\"y'], ['__proto__', 'toString'])
+		for (const [json, expected] of cases) assert.is(splitNeeded(json, ['a', 'b'], ['s']).json, expected)
+		const { json, needed } = splitNeeded(
+			'{"__proto__":1,"x\\\\\\"y":2,"s":3}',
+			['x\\"y'],
+			['__proto__', 'toString'],
+		)
 		assert.is(json, '{"x\\\\\\"y":2}')
 		const [own = {}] = needed
 		assert.equal(Object.entries(own), [['__proto__', 1]])
