@@ -1,5 +1,6 @@
 /** `anyOf`: several authenticators as one, for an API that takes more than one kind of credentials. */
 import { isRestError, RestError } from '../base/error.ts'
+import { withMethods } from '../base/options.ts'
 import type { Authenticator, User } from './authenticator.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -88,15 +89,10 @@ function checkAll(authenticators: readonly unknown[]): void {
 	if (authenticators.length < 2) throw new TypeError('anyOf() needs two authenticators or more')
 	for (const [at, one] of authenticators.entries()) {
 		const place = `argument ${at + 1} of anyOf()`
-		if (!isAuthenticator(one)) throw new TypeError(`${place} must have a method authenticate`)
+		const { challenge } = withMethods<Authenticator>('authenticate')(place, one)
 		if (authenticators.indexOf(one) !== at) throw new TypeError(`${place} was named before`)
-		checkChallenge(place, one.challenge)
+		checkChallenge(place, challenge)
 	}
-}
-
-function isAuthenticator(value: unknown): value is { authenticate: unknown; challenge?: unknown } {
-	if (typeof value !== 'object' || value === null) return false
-	return 'authenticate' in value && typeof value.authenticate === 'function'
 }
 
 /** Values must be text, as joining would hide what is not. Whether they can be sent is checked where anyOf() is declared. */

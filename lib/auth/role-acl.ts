@@ -1,6 +1,6 @@
 /** `RoleAcl`: the `Acl` of fixed roles, each a list of resources, resolved when it is made. */
 
-import { isPlain } from '../base/options.ts'
+import { isPlain, listOf, nested, or, type Readers, such, text } from '../base/options.ts'
 import type { Acl, User } from './authenticator.ts'
 
 /**
@@ -95,41 +95,22 @@ function declaredIn(roles: Readonly<Record<string, Role>>): Declared {
 	return new Map(Object.entries(roles).map(([name, role]) => [name, declare(name, role)]))
 }
 
+const RULE = "a resource: parts joined by ':', without spaces, '*' alone or as the last part"
+const resource = such<string>(RULE, (value) => typeof value === 'string' && RESOURCE.test(value))
+const resources = listOf('a list of resources', resource, 0)
+const derived = nested(
+	"{ inherits: ['editor'], allows: ['user:*'] }",
+	{
+		inherits: or(listOf('a list of roles', text, 0), []),
+		allows: or(resources, []),
+	} satisfies Readers<DerivedRole>,
+	'a list of resources, or an object',
+)
+
 function declare(name: string, role: unknown): Required<DerivedRole> {
 	if (name === '') throw new TypeError('a role must have a name')
-	if (Array.isArray(role)) return { inherits: [], allows: resourcesOf(name, role) }
-	if (!isObject(role)) {
-		throw new TypeError(
-			`role '${name}' must be a list of resources or { inherits, allows }, got ${wordFor(role)}`,
-		)
-	}
-	const { inherits = [], allows = [], ...others } = role
-	for (const other of Object.keys(others)) {
-		throw new TypeError(`role '${name}' has '${other}', which means nothing: only inherits and allows do`)
-	}
-	return { inherits: listOf(name, 'inherits', inherits), allows: resourcesOf(name, allows) }
-}
-
-function resourcesOf(name: string, value: unknown): readonly string[] {
-	const resources = listOf(name, 'allows', value)
-	for (const resource of resources) {
-		if (RESOURCE.test(resource)) continue
-		const rule = "parts joined by ':', without spaces, '*' alone or as the last part"
-		throw new TypeError(`role '${name}' allows '${resource}', which is no resource: write ${rule}`)
-	}
-	return resources
-}
-
-function listOf(name: string, property: string, value: unknown): readonly string[] {
-	if (!Array.isArray(value)) {
-		throw new TypeError(`'${property}' of role '${name}' must be a list of strings, got ${wordFor(value)}`)
-	}
-	return value.map((item: unknown) => {
-		if (typeof item === 'string') return item
-		throw new TypeError(
-			`'${property}' of role '${name}' must be a list of strings, and holds ${wordFor(item)}`,
-		)
-	})
+	const where = `role '${name}'`
+	return Array.isArray(role) ? { inherits: [], allows: resources(where, role) } : derived(where, role)
 }
 
 /** Fills in what a role grants; `heirs` are the roles that led here, the outermost first. */
@@ -153,13 +134,4 @@ function resolve(
 	const all = new Set([...inherited, ...role.allows])
 	granted.set(name, all)
 	return all
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function wordFor(value: unknown): string {
-	if (value === undefined || value === null) return String(value)
-	return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

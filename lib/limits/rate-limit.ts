@@ -6,6 +6,7 @@
 
 import { isIPv6 } from 'node:net'
 import type { User } from '../auth/authenticator.ts'
+import { flag, nested, oneOf, or, type Readers, wholeNumber } from '../base/options.ts'
 import type { Seconds } from '../base/time.ts'
 import { type Purpose, sharedKey } from '../cache/shares.ts'
 import { Guesses } from './guesses.ts'
@@ -69,7 +70,14 @@ const MOST = 999_999_999_999_999
 const WIDER = [8, 64] as const
 /** Most requests of a sliding window: each has an entry of its own. */
 const MOST_SLIDING = 1_000
-const NAMES = ['limit', 'windowSeconds', 'window', 'failOpen']
+const slidingLimit = wholeNumber({ from: 1, to: MOST_SLIDING })
+
+const read = nested('{ limit: 10, windowSeconds: 60 }', {
+	limit: wholeNumber({ from: 1, to: MOST }),
+	windowSeconds: wholeNumber({ from: 1, to: LONGEST }),
+	window: or(oneOf('fixed', 'sliding'), 'fixed'),
+	failOpen: or(flag, false),
+} satisfies Readers<RateLimit>)
 
 /**
  * Checks one entry of `rateLimits`.
@@ -80,22 +88,9 @@ const NAMES = ['limit', 'windowSeconds', 'window', 'failOpen']
  * @throws TypeError for an unknown option or a wrong type, RangeError for a number out of range
  */
 export function compileLimit(where: string, name: string, value: unknown, place: string): CompiledLimit {
-	if (typeof value !== 'object' || value === null || Array.isArray(value))
-		throw new TypeError(`${where} must be an object: { limit: 10, windowSeconds: 60 }`)
-	const given: Readonly<Record<string, unknown>> = { ...value }
-	for (const key of Object.keys(given)) {
-		if (!NAMES.includes(key))
-			throw new TypeError(`${where} has no option ${key}: there are ${NAMES.join(', ')}`)
-	}
-	const { window = 'fixed', failOpen = false } = given
-	if (window !== 'fixed' && window !== 'sliding')
-		throw new TypeError(`${where}.window must be 'fixed' or 'sliding', got ${shown(window)}`)
-	if (typeof failOpen !== 'boolean')
-		throw new TypeError(`${where}.failOpen must be true or false, got ${shown(failOpen)}`)
+	const { limit, windowSeconds, window, failOpen } = read(where, value)
 	const isSliding = window === 'sliding'
-	const most = isSliding ? MOST_SLIDING : MOST
-	const limit = wholeNumber(`${where}.limit`, given.limit, most)
-	const windowSeconds = wholeNumber(`${where}.windowSeconds`, given.windowSeconds, LONGEST)
+	if (isSliding) slidingLimit(`${where}.limit`, limit)
 	const quoted = quotedName(name)
 	return {
 		...{ limit, windowSeconds, isSliding, failOpen, name: quoted },
@@ -109,16 +104,6 @@ export function compileLimit(where: string, name: string, value: unknown, place:
 
 function widened(limit: number, times: number, windowSeconds: Seconds): Count {
 	return { limit: Math.min(limit * times, MOST), windowSeconds }
-}
-
-function wholeNumber(where: string, value: unknown, most: number): number {
-	if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value
-	const kind = typeof value === 'number' ? RangeError : TypeError
-	throw new kind(`${where} must be a whole number from 1 to ${most}, got ${shown(value)}`)
-}
-
-function shown(value: unknown): string {
-	return typeof value === 'string' || value === undefined ? String(JSON.stringify(value)) : String(value)
 }
 
 /** An `sf-string` is printable ASCII (RFC 9651 §3.3.3); method names may be in any script. */

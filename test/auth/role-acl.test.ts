@@ -125,7 +125,8 @@ describe('RoleAcl refuses, and never throws for', (test) => {
 
 describe('RoleAcl is refused with', (test) => {
 	const plain = "roles must be a plain object of role names (one called __proto__ is written ['__proto__'])"
-	const rule = "write parts joined by ':', without spaces, '*' alone or as the last part"
+	const rule = "a resource: parts joined by ':', without spaces, '*' alone or as the last part"
+	const role = "a list of resources, or an object: { inherits: ['editor'], allows: ['user:*'] }"
 	const table: readonly (readonly [roles: unknown, message: string])[] = [
 		[undefined, plain],
 		[null, plain],
@@ -134,14 +135,14 @@ describe('RoleAcl is refused with', (test) => {
 		[new Map([['editor', []]]), plain],
 		[{ __proto__: { editor: ['a:read'] } }, plain],
 		[{ '': ['a:read'] }, 'a role must have a name'],
-		[{ a: 'x' }, "role 'a' must be a list of resources or { inherits, allows }, got a string"],
-		[{ a: null }, "role 'a' must be a list of resources or { inherits, allows }, got null"],
-		[{ a: undefined }, "role 'a' must be a list of resources or { inherits, allows }, got undefined"],
-		[{ a: { allow: ['x'] } }, "role 'a' has 'allow', which means nothing: only inherits and allows do"],
-		[{ a: { allows: 'x' } }, "'allows' of role 'a' must be a list of strings, got a string"],
-		[{ a: { inherits: {} } }, "'inherits' of role 'a' must be a list of strings, got an object"],
-		[{ a: ['x', 1] }, "'allows' of role 'a' must be a list of strings, and holds a number"],
-		[{ a: { inherits: [null] } }, "'inherits' of role 'a' must be a list of strings, and holds null"],
+		[{ a: 'x' }, `role 'a' must be ${role}, got "x"`],
+		[{ a: null }, `role 'a' must be ${role}, got null`],
+		[{ a: undefined }, `role 'a' must be ${role}, got undefined`],
+		[{ a: { allow: ['x'] } }, "role 'a' has no option allow: did you mean allows?"],
+		[{ a: { allows: 'x' } }, 'role \'a\'.allows must be a list of resources, got "x"'],
+		[{ a: { inherits: {} } }, "role 'a'.inherits must be a list of roles, got an object"],
+		[{ a: ['x', 1] }, `role 'a'[1] must be ${rule}, got 1`],
+		[{ a: { inherits: [null] } }, "role 'a'.inherits[0] must be a string, got null"],
 		[{ a: { inherits: ['b', 'c'] }, b: [] }, "role 'a' inherits 'c', which is no role: the roles are a, b"],
 		[{ a: { inherits: ['toString'] } }, "role 'a' inherits 'toString', which is no role: the roles are a"],
 		[{ a: { inherits: ['a'] } }, "role 'a' inherits itself: a → a"],
@@ -167,7 +168,7 @@ describe('RoleAcl is refused with', (test) => {
 			'a\n',
 		].map(
 			(resource) =>
-				[{ a: [resource] }, `role 'a' allows '${resource}', which is no resource: ${rule}`] as const,
+				[{ a: [resource] }, `role 'a'[0] must be ${rule}, got ${JSON.stringify(resource)}`] as const,
 		),
 	]
 	for (const [roles, message] of table) {

@@ -42,9 +42,9 @@ describe('limit/rate-limit', (test) => {
 	})
 
 	const refusals: readonly (readonly [value: unknown, message: string])[] = [
-		[10, `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }`],
-		[null, `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }`],
-		[[10, 60], `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }`],
+		[10, `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }, got 10`],
+		[null, `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }, got null`],
+		[[10, 60], `${WHERE} must be an object: { limit: 10, windowSeconds: 60 }, got an array`],
 		[{}, `${WHERE}.limit must be a whole number from 1 to 999999999999999, got undefined`],
 		[
 			{ limit: 0, windowSeconds: 60 },
@@ -66,10 +66,7 @@ describe('limit/rate-limit', (test) => {
 			`${WHERE}.window must be 'fixed' or 'sliding', got "rolling"`,
 		],
 		[{ limit: 10, windowSeconds: 60, failOpen: 1 }, `${WHERE}.failOpen must be true or false, got 1`],
-		[
-			{ limit: 10, window_seconds: 60 },
-			`${WHERE} has no option window_seconds: there are limit, windowSeconds, window, failOpen`,
-		],
+		[{ limit: 10, window_seconds: 60 }, `${WHERE} has no option window_seconds: did you mean windowSeconds?`],
 	]
 	for (const [value, message] of refusals) {
 		test(`refuses ${JSON.stringify(value)}`, () => {

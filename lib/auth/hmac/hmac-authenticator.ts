@@ -1,5 +1,14 @@
 /** `HmacAuthenticator`: requests signed with a shared secret, by HTTP Message Signatures (RFC 9421). */
 import { isRestError, RestError } from '../../base/error.ts'
+import {
+	functionLike,
+	optional,
+	optionsOf,
+	or,
+	type Readers,
+	refusal,
+	wholeNumber,
+} from '../../base/options.ts'
 import { type Clock, type Seconds, timeOfDay } from '../../base/time.ts'
 import type { Cache } from '../../cache/cache.ts'
 import type { Request } from '../../request/request.ts'
@@ -36,8 +45,12 @@ export interface HmacAuthenticatorOptions {
 	readonly clock?: Clock
 }
 
-const OPTIONS: ReadonlySet<string> = new Set(['keys', 'origin', 'clock'])
-const LONGEST_WINDOW: Seconds = 86_400
+const readers = {
+	keys: finderOf,
+	origin: optional(originOf),
+	clock: or(functionLike<Clock>('() => milliseconds since 1970'), timeOfDay),
+} satisfies Readers<HmacAuthenticatorOptions>
+const windowIn = wholeNumber({ from: 1, to: 86_400, unit: 'seconds' })
 
 /** A 401 must name a scheme (RFC 9110 §15.5.2), and RFC 9421 registers none; `Accept-Signature` says what to sign. */
 const CHALLENGE = Object.freeze({
@@ -96,12 +109,12 @@ export class HmacAuthenticator implements Authenticator {
 		windowSeconds: Seconds,
 		options: HmacAuthenticatorOptions,
 	) {
-		checkArguments(handler, cache, windowSeconds, options)
-		const { keys, origin, clock = timeOfDay } = options
+		checkArguments(handler, cache, options)
+		const { keys, origin, clock } = optionsOf('HmacAuthenticator', options, readers)
 		this.#cache = cache
-		this.#windowSeconds = windowSeconds
-		this.#find = finderOf(keys)
-		this.#origin = origin === undefined ? undefined : originOf(origin)
+		this.#windowSeconds = windowIn('HmacAuthenticator: windowSeconds', windowSeconds)
+		this.#find = keys
+		this.#origin = origin
 		this.#clock = clock
 	}
 
@@ -214,52 +227,28 @@ function named(keyid: string): string {
 	return JSON.stringify(keyid.length > 64 ? `${keyid.slice(0, 64)}…` : keyid)
 }
 
-function checkArguments(
-	handler: unknown,
-	cache: Cache | undefined,
-	windowSeconds: Seconds,
-	options: HmacAuthenticatorOptions,
-): void {
+function checkArguments(handler: unknown, cache: unknown, options: unknown): void {
 	if (handler !== undefined && (typeof handler !== 'object' || handler === null))
 		throw new TypeError("HmacAuthenticator's first argument must be the handler, or undefined")
-	if (cache !== undefined && typeof cache?.add !== 'function') {
+	if (cache !== undefined && typeof Reflect.get(Object(cache), 'add') !== 'function')
 		throw new TypeError("HmacAuthenticator's cache must be a Cache, or undefined for the server's")
-	}
-	if (!Number.isInteger(windowSeconds) || windowSeconds < 1 || windowSeconds > LONGEST_WINDOW) {
-		throw new RangeError(
-			`HmacAuthenticator's window must be a whole number of seconds from 1 to ${LONGEST_WINDOW}, got ${String(windowSeconds)}`,
-		)
-	}
+	// What was passed instead may be a secret: it is not shown.
 	if (typeof options !== 'object' || options === null || !('keys' in options))
 		throw new TypeError('HmacAuthenticator needs options: { keys: { [keyid]: secret } }')
-	for (const name of Object.keys(options)) {
-		if (!OPTIONS.has(name))
-			throw new TypeError(`HmacAuthenticator has no option ${name}: there are ${[...OPTIONS].join(', ')}`)
-	}
-	if (options.clock !== undefined && typeof options.clock !== 'function')
-		throw new TypeError('clock must be a function that tells milliseconds since 1970')
 }
 
 /** The option `origin`: what clients sign as `@scheme` and `@authority`. */
-export interface Origin {
+interface Origin {
 	readonly scheme: 'http' | 'https'
 	readonly authority: string
 }
 
 /** @throws TypeError for anything but scheme, name and port */
-export function originOf(origin: unknown): Origin {
-	const url = typeof origin === 'string' ? parsed(origin) : undefined
+function originOf(where: string, origin: unknown): Origin {
+	const url = typeof origin === 'string' && URL.canParse(origin) ? new URL(origin) : undefined
 	const scheme = url?.protocol === 'https:' ? 'https' : 'http'
 	// `href` of an origin is the origin and a slash; anything more is no origin.
 	if (url === undefined || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
-		throw new TypeError("origin must be scheme, name and port: 'https://api.example.com'")
+		throw refusal(where, "scheme, name and port: 'https://api.example.com'", origin)
 	return { scheme, authority: url.host }
-}
-
-function parsed(text: string): URL | undefined {
-	try {
-		return new URL(text)
-	} catch {
-		return undefined
-	}
 }

@@ -57,10 +57,12 @@ const FINDERS = new WeakMap<object, KeyFinder>()
 const NOBODYS: readonly KeyObject[] = [createSecretKey(Buffer.alloc(SHORTEST))]
 
 /** @throws TypeError, or RangeError for a secret that is too short, naming the key */
-export function finderOf(keys: HmacKeys): KeyFinder {
-	if (typeof keys === 'function') return (keyid) => foundBy(keys, keyid)
+export function finderOf(where: string, keys: unknown): KeyFinder {
+	if (typeof keys === 'function') return (keyid) => foundBy(keys as FindKey, keyid) // what it returns is checked
 	if (typeof keys !== 'object' || keys === null) {
-		throw new TypeError('keys must be an object or a Map of secrets by key id, or a function that finds them')
+		throw new TypeError(
+			`${where} must be an object or a Map of secrets by key id, or a function that finds them`,
+		)
 	}
 	let finder = FINDERS.get(keys)
 	if (finder === undefined) {

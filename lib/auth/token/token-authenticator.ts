@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { validateHeaderName } from 'node:http'
 import { RestError } from '../../base/error.ts'
-import { isPlain } from '../../base/options.ts'
+import { functionLike, isPlain, optional, optionsOf, or, refusal, such } from '../../base/options.ts'
 import { type Clock, timeOfDay } from '../../base/time.ts'
 import type { Request } from '../../request/request.ts'
 import type { Authenticator, User } from '../authenticator.ts'
@@ -21,10 +21,12 @@ export interface TokenAuthenticatorOptions {
 	readonly clock?: Clock
 }
 
-const OPTIONS: ReadonlySet<string> = new Set(['tokens', 'header', 'realm', 'clock'])
 /** The `b64token` of RFC 6750 §2.1. */
 const B64TOKEN = /^[\w.~+/-]+=*$/
-const REALM = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/
+const realmText = such<string>(
+	'text of visible ASCII characters and spaces, without " and \\',
+	(realm) => typeof realm === 'string' && /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/.test(realm),
+)
 
 /**
  * Identifies users by a token in a header; never in the URL, which ends up in logs and histories.
@@ -49,9 +51,16 @@ export class TokenAuthenticator implements Authenticator {
 	readonly #clock: Clock
 
 	constructor(options: TokenAuthenticatorOptions) {
-		checkOptions(options)
-		const { tokens, header, realm = 'api', clock = timeOfDay } = options
-		this.#find = finderOf(tokens)
+		// What was passed instead may be a token: it is not shown.
+		if (typeof options !== 'object' || options === null || !('tokens' in options))
+			throw new TypeError('TokenAuthenticator needs options: { tokens: { [tokenDigest(token)]: user } }')
+		const { tokens, header, realm, clock } = optionsOf('TokenAuthenticator', options, {
+			header: optional(headerIn),
+			realm: or(realmText, 'api'),
+			clock: or(functionLike<Clock>('() => milliseconds since 1970'), timeOfDay),
+			tokens: (_where, value) => finderOf(value as TokenUsers), // it checks them
+		})
+		this.#find = tokens
 		this.#header = header
 		this.#clock = clock
 		// Keys in headers of their own have no registered scheme; a 401 must name one (RFC 9110 §15.5.2).
@@ -102,24 +111,6 @@ function onlyOf(values: readonly (string | undefined)[]): string | undefined {
 	return values.length > 1 ? '' : values[0]
 }
 
-function checkOptions(options: TokenAuthenticatorOptions): void {
-	if (typeof options !== 'object' || options === null || !('tokens' in options)) {
-		throw new TypeError('TokenAuthenticator needs options: { tokens: { [tokenDigest(token)]: user } }')
-	}
-	for (const name of Object.keys(options)) {
-		if (OPTIONS.has(name)) continue
-		throw new TypeError(`TokenAuthenticator has no option ${name}: there are ${[...OPTIONS].join(', ')}`)
-	}
-	const { header, realm, clock } = options
-	if (header !== undefined) checkHeader(header)
-	if (realm !== undefined && (typeof realm !== 'string' || !REALM.test(realm))) {
-		throw new TypeError('realm must be text of visible ASCII characters and spaces, without " and \\')
-	}
-	if (clock !== undefined && typeof clock !== 'function') {
-		throw new TypeError('clock must be a function that tells milliseconds since 1970')
-	}
-}
-
 /**
  * Headers with another meaning: for the connection, the body, the request or its origin. `Cookie` is sent by browsers for
  * any page that makes them send a request.
@@ -127,16 +118,16 @@ function checkOptions(options: TokenAuthenticatorOptions): void {
 const TAKEN =
 	/^(?:host|cookie|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|date|age|via|range|origin|referer|forwarded|from|prefer|pragma|cache-control|max-forwards|idempotency-key|last-event-id|user-agent|want-\S+|x-http-method-override|x-request-id|x-real-ip|traceparent|tracestate|signature(?:-\S+)?|proxy-\S+|content-\S+|accept(?:-\S+)?|if-\S+|sec-\S+|access-control-\S+|x-forwarded-\S+)$/i
 
-function checkHeader(header: unknown): void {
-	if (typeof header !== 'string') throw new TypeError("header must be the name of one: 'X-Api-Key'")
+function headerIn(where: string, header: unknown): string {
+	if (typeof header !== 'string') throw refusal(where, "the name of one: 'X-Api-Key'", header)
 	validateHeaderName(header)
 	if (header.toLowerCase() === 'authorization') {
 		throw new TypeError(
-			'header must not be Authorization: without this option, Authorization: Bearer is read',
+			`${where} must not be Authorization: without this option, Authorization: Bearer is read`,
 		)
 	}
-	if (TAKEN.test(header))
-		throw new TypeError(`header must not be ${header}, which has another meaning: take 'X-Api-Key'`)
+	if (!TAKEN.test(header)) return header
+	throw new TypeError(`${where} must not be ${header}, which has another meaning: take 'X-Api-Key'`)
 }
 
 /** A token, to be shown once to its user, and its digest, which the server keeps. */

@@ -388,10 +388,7 @@ describe('TokenAuthenticator is refused with', (test) => {
 			'2026-01-00',
 			'',
 		].map((end) => [{ tokens: { [digest]: { id: 'a', expires: end } } }, expires] as const),
-		[
-			{ tokens: {}, headers: 'X' },
-			'TokenAuthenticator has no option headers: there are tokens, header, realm, clock',
-		],
+		[{ tokens: {}, headers: 'X' }, 'TokenAuthenticator has no option headers: did you mean header?'],
 		...[
 			'Host',
 			'cookie',
@@ -407,23 +404,26 @@ describe('TokenAuthenticator is refused with', (test) => {
 			(header) =>
 				[
 					{ tokens: {}, header },
-					`header must not be ${header}, which has another meaning: take 'X-Api-Key'`,
+					`TokenAuthenticator: header must not be ${header}, which has another meaning: take 'X-Api-Key'`,
 				] as const,
 		),
-		[{ tokens: {}, header: 5 }, "header must be the name of one: 'X-Api-Key'"],
+		[{ tokens: {}, header: 5 }, "TokenAuthenticator: header must be the name of one: 'X-Api-Key', got 5"],
 		[{ tokens: {}, header: 'X Key' }, 'Header name must be a valid HTTP token ["X Key"]'],
 		[
 			{ tokens: {}, header: 'authorization' },
-			'header must not be Authorization: without this option, Authorization: Bearer is read',
+			'TokenAuthenticator: header must not be Authorization: without this option, Authorization: Bearer is read',
 		],
 		...['', 'a"b', 'a\\b', 'ä', 'a\n', 5].map(
 			(realm) =>
 				[
 					{ tokens: {}, realm },
-					'realm must be text of visible ASCII characters and spaces, without " and \\',
+					`TokenAuthenticator: realm must be text of visible ASCII characters and spaces, without " and \\, got ${JSON.stringify(realm)}`,
 				] as const,
 		),
-		[{ tokens: {}, clock: 5 }, 'clock must be a function that tells milliseconds since 1970'],
+		[
+			{ tokens: {}, clock: 5 },
+			'TokenAuthenticator: clock must be a function, () => milliseconds since 1970, got 5',
+		],
 	]
 	for (const [options, message] of table) {
 		test(JSON.stringify(message).slice(0, 110), () => {
