@@ -47,8 +47,8 @@ export type {
 	StreamingOptions,
 } from './exchange/declarations.ts'
 export type { Controller } from './handler/controller.ts'
+export type { BeforeAnswer, ErrorAnswer } from './handler/handler.ts'
 export { type HandlerController, type Mountable, type Refused, RestHandler } from './handler/handler.ts'
-export type { BeforeAnswer, ErrorAnswer } from './handler/handler-hooks.ts'
 export type { Deprecated } from './handler/mount/deprecated.ts'
 export type { HealthOptions } from './health/health.ts'
 export type { HealthCheck } from './health/readiness.ts'

@@ -18,10 +18,7 @@ const ROOMS: readonly string[] = [
 ]
 
 /** What still points upwards, until it is cut. */
-const UPWARDS: readonly string[] = [
-	'handler/controller.ts imports health/health.ts',
-	'routing/ways.ts imports handler/mount/param-names.ts',
-]
+const UPWARDS: readonly string[] = ['handler/controller.ts imports health/health.ts']
 
 const GRAB_BAGS = new Set(['utils', 'util', 'helpers', 'common', 'misc', 'types', 'shared'])
 

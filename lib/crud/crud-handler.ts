@@ -1,7 +1,7 @@
 /** `CrudHandler`: a model as an API: list, read, create, update, replace, remove. */
 import { nearest } from '../base/options.ts'
 import { RestHandler } from '../handler/handler.ts'
-import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/own-actions.ts'
+import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/methods.ts'
 import { exchangeOf } from '../handler/view.ts'
 import type { Condition, Model } from '../models/model.ts'
 import type { Validator } from '../validate/validator.ts'

@@ -77,7 +77,7 @@ async function ask(
 ): Promise<User | null> {
 	const limit = isAsked
 		? undefined
-		: mount.ways.find(({ action }) => action.limit !== undefined)?.action.limit
+		: mount.endpoints.find(({ action }) => action.limit !== undefined)?.action.limit
 	try {
 		// Where guesses at credentials are limited, the map must not tell which are good without a limit.
 		const asked = () => within(LONGEST_WAIT, exchange.credentials.ask(authenticator, exchange.request))

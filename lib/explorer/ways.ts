@@ -126,7 +126,7 @@ export async function mapOf(mounts: MountTree, place: Place, callers: Callers): 
 export async function rootsOf(mounts: MountTree, place: Place, callers: Callers): Promise<string[]> {
 	const roots: string[] = []
 	for (const mount of mounts.all) {
-		for (const { action } of mount.ways) {
+		for (const { action } of mount.endpoints) {
 			if (!(await callers.may(mount, action))) continue
 			roots.push(place.outside + pathOfMount(mount))
 			break

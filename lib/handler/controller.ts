@@ -1,16 +1,14 @@
 /** `Controller`: holds the mounted handlers, checks what they declare, and sets them up before the first request. */
 import type { App } from '../exchange/app.ts'
 import type { Health } from '../health/health.ts'
-import type { Mount, MountTree } from '../routing/mount.ts'
-import { parsePath } from '../routing/path.ts'
+import { type Mount, type MountTree, parsePath } from '../routing/mount.ts'
 import { type Disposals, disposes } from './disposals.ts'
 import { type HandlerController, type Mountable, RestHandler } from './handler.ts'
 import { compileHandler } from './mount/compile.ts'
 import type { ServerHooks } from './mount/compile-hooks.ts'
 import type { Guards } from './mount/declared.ts'
 import { deprecationOf } from './mount/deprecated.ts'
-import { droppedStar } from './mount/inherited-access.ts'
-import { type NearMiss, nearMissText } from './mount/near-misses.ts'
+import { droppedStar, type NearMiss, nearMissText } from './mount/warnings.ts'
 import { becomeView, viewOnce, viewsOf } from './view.ts'
 
 const SET_UP: unique symbol = Symbol('verbena.setUp')
@@ -59,7 +57,7 @@ export class Controller implements HandlerController {
 				`${instance.constructor.name} is frozen already, so that its init() could not set it up: mount it as it is made`,
 			)
 		}
-		const { name, table, routes, guards, idempotencyKeys, hooks, nearMisses, ways } = compileHandler(
+		const { name, table, routes, guards, idempotencyKeys, hooks, nearMisses, endpoints } = compileHandler(
 			instance,
 			this.#options,
 			segments.join('/'),
@@ -87,8 +85,8 @@ export class Controller implements HandlerController {
 			acl: guards.acl,
 			idempotencyKeys,
 			deprecation: deprecationOf(instance),
-			get ways() {
-				return ways()
+			get endpoints() {
+				return endpoints()
 			},
 			setUp: undefined,
 			hooks,

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Milliseconds } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
-import { HandlerHooks } from './handler-hooks.ts'
+import { HandlerHooks } from './handler.ts'
 
 const HELD: unique symbol = Symbol('verbena.held')
 

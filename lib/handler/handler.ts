@@ -1,4 +1,8 @@
-/** `RestHandler`: the class that users extend; its members are what a method finds as `this`. */
+/**
+ * `RestHandler`, the class that users extend: its members are what a method finds as `this`, declarations are its fields, and
+ * hooks are for subclasses to override. `mount/` compiles it, `controller.ts` mounts it, `view.ts` makes the `this` of a
+ * request; what a member needs it asks of the exchange.
+ */
 import type { File } from 'node:buffer'
 import type { Acl, Authenticator, User } from '../auth/authenticator.ts'
 import { RestError } from '../base/error.ts'
@@ -11,18 +15,64 @@ import type {
 	Specs,
 	Streaming,
 } from '../exchange/declarations.ts'
-import type { IdempotencyKeys } from '../exchange/exchange.ts'
+import type { Exchange, IdempotencyKeys } from '../exchange/exchange.ts'
 import { requireUser } from '../pipeline/credentials.ts'
 import { CustomReply, setHeader, setStatus } from '../reply/head.ts'
 import { decodeAnyAsJson } from '../request/body/decode-body.ts'
 import type { Request } from '../request/request.ts'
 import type { KnownKeys } from '../validate/inferred.ts'
-import { type Params, readParams, readParamsAsync, type Spec } from '../validate/validate.ts'
+import {
+	type CompiledSpec,
+	type Params,
+	type ReadOptions,
+	readParams,
+	readParamsAsync,
+	type Spec,
+} from '../validate/validate.ts'
 import type { Refused } from '../wire/codes.ts'
-import { HandlerHooks } from './handler-hooks.ts'
 import type { Deprecated } from './mount/deprecated.ts'
-import { declaredSpec, sourceOf, usualSource } from './params-source.ts'
 import { exchangeOf, outsideRequest } from './view.ts'
+
+/** What `before` may answer beside nothing: a `reply()` in the method's stead. */
+export type BeforeAnswer = CustomReply<unknown> | Refused | undefined
+
+/** What `onError` may answer beside nothing: the error that is sent instead. */
+export type ErrorAnswer = RestError | Refused | undefined
+
+/** What `RestHandler` has for subclasses to override. Where they don't, nothing is called. */
+export class HandlerHooks {
+	/** Called once before the first request, and awaited; the place to open what the handler holds. */
+	init(): void | Promise<void> {}
+
+	/**
+	 * Called once behind the last answer, when the server has closed (the last one, of several that have mounted this
+	 * handler); the place to close what `init` has opened. The handler is frozen by then. What it throws is logged.
+	 */
+	dispose(): void | Promise<void> {}
+
+	/**
+	 * Called for each request that a method answers, when its credentials, limits and access have been judged, and
+	 * before a byte of its body is read. What it throws, or records by `this.error()`, is the answer, and so is a
+	 * `reply()` that it returns: the method isn't called then. What it sets on `this`, the method finds there.
+	 *
+	 * @throws TypeError, as a 500, for anything else that is returned
+	 */
+	before(): BeforeAnswer | void | Promise<BeforeAnswer> | Promise<void> {}
+
+	/**
+	 * Called with what the method has returned (of a `reply()`, the value in it), unless that was an error. What it
+	 * returns is answered instead; `undefined` leaves it as it is. It may set headers and status.
+	 */
+	after(_value: unknown): unknown {
+		return undefined
+	}
+
+	/**
+	 * Called with what would be answered as an error: a `RestError`, or whatever else was thrown, which would be a
+	 * 500. A `RestError` that it returns, throws, or records by `this.error()` is answered instead.
+	 */
+	onError(_error: unknown): ErrorAnswer | void | Promise<ErrorAnswer> | Promise<void> {}
+}
 
 export type { Refused }
 
@@ -248,4 +298,42 @@ export class RestHandler extends HandlerHooks {
 	requireAuth(authenticator?: Authenticator): Promise<User> {
 		return requireUser(exchangeOf(this, 'requireAuth'), authenticator)
 	}
+}
+
+const AS_JSON: ReadOptions = { coerce: false }
+const AS_TEXT: ReadOptions = { coerce: true }
+
+/** Fields, and how they are read. */
+export interface ParamsSource {
+	readonly from: Readonly<Record<string, unknown>>
+	readonly options: ReadOptions
+}
+
+/**
+ * The body, or the source that the method has named. Text stands for other kinds in whatever isn't JSON:
+ * forms, multipart, the query.
+ */
+export function sourceOf(
+	exchange: Exchange,
+	source: Readonly<Record<string, unknown>> | undefined,
+): ParamsSource {
+	const { validator } = exchange.app
+	const isBody = source === undefined || exchange.body.isPost(source)
+	const from = isBody ? exchange.body.fields() : source
+	const coerce = !isBody || exchange.body.isText()
+	const ours = coerce ? AS_TEXT : AS_JSON
+	const options = validator === undefined ? ours : { coerce, validator }
+	return { from: coerce ? exchange.withLists(from) : from, options }
+}
+
+/** @throws TypeError when the handler declares no spec for its method */
+export function declaredSpec({ action }: Exchange): CompiledSpec {
+	if (action?.spec !== undefined) return action.spec
+	const name = action?.name ?? 'method'
+	throw new TypeError(`this.getParams() without argument needs specs: { ${name}: … } on the handler`)
+}
+
+/** What is read where no source is named: the query where a body has no meaning (RFC 9110 §9.3.1), else the body. */
+export function usualSource(exchange: Exchange): Readonly<Record<string, unknown>> | undefined {
+	return exchange.method === 'GET' || exchange.method === 'HEAD' ? exchange.query().last : undefined
 }

@@ -20,8 +20,7 @@ import { JSON_TYPE, type Reply, textual } from '../reply/headers.ts'
 import { sealOptions } from '../reply/reply.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { parseTarget } from '../request/url.ts'
-import type { Mount, MountTree } from '../routing/mount.ts'
-import { parsePath } from '../routing/path.ts'
+import { type Mount, type MountTree, parsePath } from '../routing/mount.ts'
 import { type HealthCheck, Readiness } from './readiness.ts'
 
 /** The option `health`: where load balancers ask, and what must be well. */
@@ -124,7 +123,7 @@ export class Health {
 		for (const probe of ['live', 'ready']) {
 			const rest = [...own.slice(path.length), probe]
 			for (const method of ROUTE_METHODS) {
-				const action = mount.routes.match(method, rest)?.value ?? mount.table.find(method, rest, 0)
+				const action = mount.routes?.match(method, rest)?.value ?? mount.table.find(method, rest, 0)
 				if (action !== undefined) throw this.#collision(typed, `has ${action.name}, which is below that of`)
 			}
 		}

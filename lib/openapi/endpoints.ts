@@ -6,8 +6,8 @@
 import { type RouteMethod, takesBody } from '../base/http.ts'
 import type { Action } from '../exchange/action.ts'
 import type { MethodDocs } from '../exchange/declarations.ts'
+import type { EndpointParam, MountedEndpoint } from '../routing/endpoints.ts'
 import type { Mount } from '../routing/mount.ts'
-import type { Way, WayParam } from '../routing/ways.ts'
 import { schemaOfForeign } from '../validate/schema/foreign-schema.ts'
 import type { JsonSchema } from '../validate/schema/json-schema.ts'
 import { bodySchema, querySchemas } from '../validate/schema/plan-schema.ts'
@@ -20,7 +20,7 @@ export interface Endpoint {
 	readonly path: string
 	readonly params: readonly ParameterShape[]
 	/** What leads there: a custom `route`, the name of a method, or an action that was brought along. */
-	readonly by: Way['by']
+	readonly by: MountedEndpoint['by']
 	/** Its name, access, limit and the like. */
 	readonly action: Action
 	/** What it takes and answers, and what is told of that in its `docs`. */
@@ -34,11 +34,11 @@ export function pathOfMount({ path }: Mount): string {
 	return path.map((segment) => `/${encodeURIComponent(segment)}`).join('')
 }
 
-/** In the order of the mount's ways. */
+/** The endpoints of a mount, in its order. */
 export function endpointsOf(mount: Mount): readonly Endpoint[] {
 	let endpoints = known.get(mount)
 	if (endpoints === undefined) {
-		endpoints = mount.ways.map((way) => endpointOf(mount, way))
+		endpoints = mount.endpoints.map((mounted) => endpointOf(mount, mounted))
 		known.set(mount, endpoints)
 	}
 	return endpoints
@@ -46,11 +46,11 @@ export function endpointsOf(mount: Mount): readonly Endpoint[] {
 
 const known = new WeakMap<Mount, readonly Endpoint[]>()
 
-function endpointOf(mount: Mount, way: Way): Endpoint {
-	const { method, path, by, action } = way
+function endpointOf(mount: Mount, mounted: MountedEndpoint): Endpoint {
+	const { method, path, by, action } = mounted
 	const docs = action.docs ?? {}
-	const shape = toldShape(way.shape?.() ?? methodShape(action, method), docs)
-	const params = way.params.map((param, at) => ({
+	const shape = toldShape(mounted.shape?.() ?? methodShape(action, method), docs)
+	const params = mounted.params.map((param, at) => ({
 		name: param.name,
 		schema: shape.params[at] ?? paramSchema(param),
 		required: true,
@@ -78,7 +78,7 @@ function answerOf(
 	return { ...told, schema, isPage: known.isPage && schema.type === 'array' }
 }
 
-function paramSchema({ kind }: WayParam): JsonSchema {
+function paramSchema({ kind }: EndpointParam): JsonSchema {
 	return kind === 'number' ? { type: 'integer' } : { type: 'string' }
 }
 

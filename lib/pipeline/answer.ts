@@ -12,10 +12,8 @@ import type { Reply } from '../reply/headers.ts'
 import { seal, sealOptions } from '../reply/reply.ts'
 import { disposeBody } from '../reply/unsent.ts'
 import { parseTarget } from '../request/url.ts'
-import { findAction, methodsOf } from '../routing/find-action.ts'
+import { findAction, methodsOf, notFound, overrideMethod } from '../routing/find-action.ts'
 import type { Mounted, MountTree } from '../routing/mount.ts'
-import { notFound } from '../routing/not-found.ts'
-import { overrideMethod } from '../routing/override.ts'
 import { checkCredentials } from './credentials.ts'
 import { awaitChecks, runAfter, runBefore } from './hooks.ts'
 import { readIdempotencyKey } from './idempotency/head.ts'
@@ -63,7 +61,7 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		const { mount } = mounted
 		exchange.mount = mount
 		if (mount.setUp !== undefined) return answerSetUp(exchange, mounts, mount.setUp)
-		exchange.method = overrideMethod(sent, incoming.headers[OVERRIDE]) //            3 routing/override.ts
+		exchange.method = overrideMethod(sent, incoming.headers[OVERRIDE]) //            3 routing/
 		const action = findAction(exchange, mount, exchange.method, segments, mounted.depth) // 4, 5 routing/
 		if (action === undefined) return answerOtherwise(exchange, mounts, mounted, segments) // 6
 		exchange.action = action

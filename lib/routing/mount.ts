@@ -1,31 +1,37 @@
-/** A mounted handler, compiled: everything that can be known before the first request. */
+/**
+ * Where requests go: mounted handlers, compiled to all that can be known before the first request; the tree that finds the
+ * mount of a path; and the table that finds the method of a resource, `<method>_<resource>`. `handler/controller.ts` makes
+ * mounts, `find-action.ts` looks things up; nothing is looked up on a handler by a name that a client has sent.
+ */
+
+import type { RouteMethod } from '../base/http.ts'
 import type { Action } from '../exchange/action.ts'
 import type { MountFacts } from '../exchange/exchange.ts'
 import type { RouteTable } from './custom/custom-routes.ts'
-import type { LookupTable } from './lookup.ts'
-import type { Way } from './ways.ts'
+import type { MountedEndpoint } from './endpoints.ts'
 
 /** One handler at one path. */
 export interface Mount extends MountFacts {
-	readonly routes: RouteTable<Action>
+	/** `undefined` where there are no custom routes. */
+	readonly routes: RouteTable<Action> | undefined
 	readonly table: LookupTable
-	/** All that lead to an action, for descriptions. */
-	readonly ways: readonly Way[]
-	/** While the handler's `init` runs, and for ever when it has failed. */
+	/** For descriptions; made when first read. */
+	readonly endpoints: readonly MountedEndpoint[]
+	/** The handler's `init`, while it runs, and for ever where it has failed. */
 	setUp: Promise<void> | undefined
 }
 
-/** A mount that answers for a path, and how many of the path's segments lead to it. */
+/** The mount of a path, and how many of the path's segments lead to it. */
 export interface Mounted {
 	readonly mount: Mount
 	readonly depth: number
 }
 
-/** Where a path leaves those of the mounts. */
+/** The first segment of a path that leads to no mount. */
 export interface Unknown {
 	/** Index of the segment. */
 	readonly at: number
-	/** What might stand there. */
+	/** The segments that would lead on. */
 	readonly others: Iterable<string>
 }
 
@@ -66,7 +72,7 @@ export class MountTree {
 		return best
 	}
 
-	/** The first segment that leads to no handler, and those that would in its place; `undefined` where each does. */
+	/** The first segment that leads to no handler, and those that would; `undefined` where all lead on. */
 	unknown(segments: readonly string[]): Unknown | undefined {
 		let node = this.#root
 		for (const [at, segment] of segments.entries()) {
@@ -81,4 +87,97 @@ export class MountTree {
 class Node {
 	readonly children = new Map<string, Node>()
 	mounted: Mounted | undefined = undefined
+}
+
+/** The actions of one resource, by method. */
+export type Verbs = { [M in RouteMethod]: Action | undefined }
+
+/** All actions of a handler: by resource, and the `_default` ones. */
+export class LookupTable {
+	readonly #resources = new Map<string, Verbs>()
+	readonly #default: Verbs = noVerbs()
+	/** Default actions for paths of one length, by that length. */
+	readonly #sized: Verbs[] = []
+
+	/** Adds an action under a resource, or, without one, as the method's `_default`. */
+	add(method: RouteMethod, resource: string | undefined, action: Action): void {
+		if (resource === undefined) {
+			this.#default[method] = action
+			return
+		}
+		const verbs = this.#resources.get(resource) ?? noVerbs()
+		verbs[method] = action
+		this.#resources.set(resource, verbs)
+	}
+
+	/** Adds a `_default` action for paths of exactly so many segments. */
+	addSized(method: RouteMethod, segments: number, action: Action): void {
+		while (this.#sized.length <= segments) this.#sized.push(noVerbs())
+		const verbs = this.#sized[segments]
+		if (verbs !== undefined) verbs[method] = action
+	}
+
+	/** The action that a resource already has for a method. */
+	get(method: RouteMethod, resource: string | undefined): Action | undefined {
+		return resource === undefined ? this.#default[method] : this.#resources.get(resource)?.[method]
+	}
+
+	/** Whether the segment at `from` is a resource of any method. */
+	knows(segments: readonly string[], from: number): boolean {
+		const resource = segments[from]
+		return resource !== undefined && this.#resources.has(resource)
+	}
+
+	/** The action of the resource at `from`; the segments after it are its params. */
+	find(method: RouteMethod, segments: readonly string[], from: number): Action | undefined {
+		const resource = segments[from]
+		if (resource === undefined) return undefined
+		const action = this.#resources.get(resource)?.[method]
+		return action !== undefined && segments.length - from - 1 <= action.maxParams ? action : undefined
+	}
+
+	/** The method's `_default`; all segments from `from` on are its params. */
+	findDefault(method: RouteMethod, segments: readonly string[], from: number): Action | undefined {
+		const count = segments.length - from
+		const sized = this.#sized[count]?.[method]
+		if (sized !== undefined) return sized
+		const action = this.#default[method]
+		return action !== undefined && count <= action.maxParams ? action : undefined
+	}
+}
+
+function noVerbs(): Verbs {
+	return {
+		GET: undefined,
+		POST: undefined,
+		PUT: undefined,
+		PATCH: undefined,
+		DELETE: undefined,
+		QUERY: undefined,
+	}
+}
+
+/**
+ * The segments of a handler path as users type it: `blog/api` and `/blog/api` are the same, '' is the root. Compared with
+ * decoded segments of a URL, so nothing in it is percent-encoded.
+ *
+ * @throws TypeError for an empty segment, a dot segment, and characters that no path segment should have
+ */
+export function parsePath(what: string, path: unknown): string[] {
+	if (typeof path !== 'string') throw new TypeError(`${what} must be a string, got ${typeof path}`)
+	if (path === '' || path === '/') return []
+	const inner = path.replace(/^\//, '').replace(/\/$/, '')
+	const segments = inner.split('/')
+	for (const segment of segments) {
+		if (segment === '') throw new TypeError(`${what} ${JSON.stringify(path)} has an empty segment`)
+		if (segment === '.' || segment === '..')
+			throw new TypeError(
+				`${what} ${JSON.stringify(path)} has a dot segment, which clients resolve before they ask`,
+			)
+		if (/[?#%\\\x00-\x20\x7f]/.test(segment))
+			throw new TypeError(
+				`${what} ${JSON.stringify(path)} may not hold ?, #, %, \\, blanks or control characters`,
+			)
+	}
+	return segments
 }

@@ -1,7 +1,7 @@
 /** The files of a folder that hold handlers, and the paths at which they belong; for `load-handlers.ts`. */
 import { readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { parsePath } from '../routing/path.ts'
+import { parsePath } from '../routing/mount.ts'
 
 /** A file that is to be mounted. */
 export interface HandlerFile {

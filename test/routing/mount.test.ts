@@ -1,7 +1,10 @@
 import * as assert from 'uvu/assert'
+import type { RouteMethod } from '../../lib/base/http.ts'
+import type { Action } from '../../lib/exchange/action.ts'
 import { RouteTable } from '../../lib/routing/custom/custom-routes.ts'
-import { LookupTable } from '../../lib/routing/lookup.ts'
-import { type Mount, MountTree } from '../../lib/routing/mount.ts'
+import { LookupTable, type Mount, MountTree, parsePath } from '../../lib/routing/mount.ts'
+import { SpecMemo } from '../../lib/validate/validate.ts'
+import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
 function mount(...path: string[]): Mount {
@@ -18,7 +21,7 @@ function mount(...path: string[]): Mount {
 		idempotencyKeys: 'user',
 		deprecation: undefined,
 		hooks: undefined,
-		ways: [],
+		endpoints: [],
 		setUp: undefined,
 	}
 }
@@ -67,5 +70,144 @@ describe('mount/mount', (test) => {
 		assert.ok(twice.add(mount('a')))
 		assert.ok(twice.add(mount()))
 		assert.not(twice.add(mount()))
+	})
+})
+
+function action(name: string, maxParams: number): Action {
+	return {
+		name,
+		maxParams,
+		run: () => name,
+		access: { user: false, resources: [] },
+		limit: undefined,
+		docs: undefined,
+		streaming: undefined,
+		spec: undefined,
+		memo: new SpecMemo(),
+	}
+}
+
+const table = new LookupTable()
+table.add('GET', 'article', action('get_article', 1))
+table.add('POST', 'article', action('post_article', 0))
+table.add('GET', 'any', action('get_any', Number.POSITIVE_INFINITY))
+table.add('GET', undefined, action('get__default', 2))
+table.add('PUT', undefined, action('put__default', 0))
+table.addSized('DELETE', 1, action('remove', 1))
+table.addSized('GET', 1, action('read', 1))
+
+describe('lookup', (test) => {
+	const found: [RouteMethod, string[], string | undefined][] = [
+		['GET', ['article'], 'get_article'],
+		['GET', ['article', '5'], 'get_article'],
+		['GET', ['article', '5', '6'], undefined],
+		['POST', ['article'], 'post_article'],
+		['POST', ['article', '5'], undefined],
+		['PUT', ['article'], undefined],
+		['GET', ['any', '1', '2', '3', '4'], 'get_any'],
+		['GET', ['Article'], undefined],
+		['GET', [], undefined],
+		['GET', ['_default'], undefined],
+		['GET', ['__proto__'], undefined],
+		['GET', ['constructor'], undefined],
+	]
+	for (const [method, segments, name] of found) {
+		test(`${method} /${segments.join('/')} finds ${name}`, () => {
+			assert.is(table.find(method, segments, 0)?.name, name)
+			assert.is(table.find(method, ['blog', 'api', ...segments], 2)?.name, name)
+		})
+	}
+
+	const defaults: [RouteMethod, string[], string | undefined][] = [
+		['GET', [], 'get__default'],
+		['GET', ['a'], 'read'],
+		['GET', ['a', 'b'], 'get__default'],
+		['GET', ['a', 'b', 'c'], undefined],
+		['PUT', [], 'put__default'],
+		['PUT', ['a'], undefined],
+		['POST', [], undefined],
+		['DELETE', [], undefined],
+		['DELETE', ['a'], 'remove'],
+		['DELETE', ['a', 'b'], undefined],
+	]
+	for (const [method, segments, name] of defaults) {
+		test(`the default of ${method} /${segments.join('/')} is ${name}`, () => {
+			assert.is(table.findDefault(method, segments, 0)?.name, name)
+			assert.is(table.findDefault(method, ['blog', ...segments], 1)?.name, name)
+		})
+	}
+
+	for (const [segments, known] of [
+		[['article'], true],
+		[['article', '1', '2', '3'], true],
+		[['other'], false],
+		[['_default'], false],
+		[[], false],
+		[['hasOwnProperty'], false],
+	] as const) {
+		test(`/${segments.join('/')} is ${known ? '' : 'not '}a resource of some method`, () => {
+			assert.is(table.knows(segments, 0), known)
+		})
+	}
+
+	test('what is taken can be told before it is added to', () => {
+		assert.is(table.get('GET', 'article')?.name, 'get_article')
+		assert.is(table.get('GET', undefined)?.name, 'get__default')
+		assert.is(table.get('PUT', 'article'), undefined)
+		assert.is(table.get('GET', 'other'), undefined)
+		assert.is(table.get('POST', undefined), undefined)
+	})
+})
+
+describe('mount/path', (test) => {
+	const paths: [string, string[]][] = [
+		['', []],
+		['/', []],
+		['blog', ['blog']],
+		['/blog', ['blog']],
+		['blog/', ['blog']],
+		['/blog/api/', ['blog', 'api']],
+		['blog/api/v2', ['blog', 'api', 'v2']],
+		['блог', ['блог']],
+		["a:b@c;d=1,2!$&'()*+~_-.", ["a:b@c;d=1,2!$&'()*+~_-."]],
+	]
+	for (const [path, segments] of paths) {
+		test(`"${path}" is ${JSON.stringify(segments)}`, () =>
+			assert.equal(parsePath('the handler path', path), segments))
+	}
+
+	const HOLDS = 'may not hold ?, #, %, \\, blanks or control characters'
+	const refusals: [unknown, string][] = [
+		['//', 'the handler path "//" has an empty segment'],
+		['a//b', 'the handler path "a//b" has an empty segment'],
+		['//a', 'the handler path "//a" has an empty segment'],
+		['a//', 'the handler path "a//" has an empty segment'],
+		['///', 'the handler path "///" has an empty segment'],
+		['.', 'the handler path "." has a dot segment, which clients resolve before they ask'],
+		['a/../b', 'the handler path "a/../b" has a dot segment, which clients resolve before they ask'],
+		['a?b', `the handler path "a?b" ${HOLDS}`],
+		['a#b', `the handler path "a#b" ${HOLDS}`],
+		['a%20b', `the handler path "a%20b" ${HOLDS}`],
+		['a\\b', `the handler path "a\\\\b" ${HOLDS}`],
+		['a b', `the handler path "a b" ${HOLDS}`],
+		['a\n', `the handler path "a\\n" ${HOLDS}`],
+		['a\u007f', `the handler path "a\u007f" ${HOLDS}`],
+		[undefined, 'the handler path must be a string, got undefined'],
+		[5, 'the handler path must be a string, got number'],
+	]
+	for (const [path, message] of refusals) {
+		test(`${JSON.stringify(path)} is refused: ${message}`, () => {
+			assert.is(
+				messageOf(() => parsePath('the handler path', path)),
+				message,
+			)
+		})
+	}
+
+	test('the message names what the path is of', () => {
+		assert.is(
+			messageOf(() => parsePath('base', 'a//b')),
+			'base "a//b" has an empty segment',
+		)
 	})
 })

@@ -1,8 +1,6 @@
 /** Finds the hooks of a mount: those that a handler's class overrides, and those of the server. */
-
 import type { Hook, Hooks } from '../../exchange/exchange.ts'
-import { RestHandler } from '../handler.ts'
-import { type BeforeAnswer, type ErrorAnswer, HandlerHooks } from '../handler-hooks.ts'
+import { type BeforeAnswer, type ErrorAnswer, HandlerHooks, RestHandler } from '../handler.ts'
 
 /** The hooks of a server: called for every handler, with the request's view of it. */
 export interface ServerHooks {

@@ -1,5 +1,4 @@
 /** Compiles a handler into a `Mount`: everything that it declares is read and checked here, once. */
-
 import type { Acl, Authenticator } from '../../auth/authenticator.ts'
 import { ROUTE_METHODS, type RouteMethod, takesBody } from '../../base/http.ts'
 import { entriesOf, nearest, oneOf, type Reader, withMethods } from '../../base/options.ts'
@@ -8,25 +7,32 @@ import type { Hooks, IdempotencyKeys } from '../../exchange/exchange.ts'
 import { headerLine } from '../../reply/head.ts'
 import { RouteTable } from '../../routing/custom/custom-routes.ts'
 import type { RouteKey } from '../../routing/custom/pattern.ts'
-import { LookupTable } from '../../routing/lookup.ts'
-import { customPath, ownPath, resourcePaths, type Way, type WayPath } from '../../routing/ways.ts'
+import {
+	customPath,
+	type EndpointPath,
+	type MountedEndpoint,
+	ownPath,
+	type ParamName,
+	resourcePaths,
+} from '../../routing/endpoints.ts'
+import { LookupTable } from '../../routing/mount.ts'
 import { SpecMemo } from '../../validate/validate.ts'
-import { RestHandler } from '../handler.ts'
-import { HandlerHooks } from '../handler-hooks.ts'
+import { HandlerHooks, RestHandler } from '../handler.ts'
 import { HOOKS, hooksOf, type ServerHooks } from './compile-hooks.ts'
 import { type Declared, declaredBy, type Guards } from './declared.ts'
 import {
+	answersOf,
 	type Method,
 	methodsOf,
+	type OwnAction,
+	ownActionsOf,
 	refuseFunctionFields,
 	refuseShadows,
 	routeOf,
 	spellingsOf,
 } from './methods.ts'
-import { type NearMiss, nearMissesOf, noRoute } from './near-misses.ts'
-import { answersOf, type OwnAction, ownActionsOf } from './own-actions.ts'
-import { type ParamName, paramNamesOf } from './param-names.ts'
-import { maxParamsOf } from './plain-params.ts'
+import { maxParamsOf, paramNamesOf } from './params.ts'
+import { type NearMiss, nearMissesOf, noRoute } from './warnings.ts'
 
 /** What actions that are brought along take. */
 const ID: readonly ParamName[] = [{ name: 'id', optional: false, rest: false }]
@@ -35,14 +41,15 @@ const ID: readonly ParamName[] = [{ name: 'id', optional: false, rest: false }]
 export interface CompiledHandler {
 	readonly name: string
 	readonly table: LookupTable
-	readonly routes: RouteTable<Action>
+	/** `undefined` where there are no custom routes. */
+	readonly routes: RouteTable<Action> | undefined
 	readonly guards: Guards
 	readonly idempotencyKeys: IdempotencyKeys
 	readonly hooks: Hooks | undefined
 	/** Methods that look as if they were to be routes. */
 	readonly nearMisses: readonly NearMiss[]
 	/** All that lead to an action: what was brought along, then methods, then custom routes. Made once. */
-	readonly ways: () => readonly Way[]
+	readonly endpoints: () => readonly MountedEndpoint[]
 }
 
 /**
@@ -106,25 +113,37 @@ export function compileHandler(
 	}
 	refuseBodiless(name, declared, leads)
 	const idempotencyKeys = idempotencyKeysOf(name, handler)
-	const ways = waysMaker(leads, action)
-	return { name, table, routes, guards: own, idempotencyKeys, hooks, nearMisses, ways }
+	const endpoints = endpointsMaker(leads, action)
+	return {
+		name,
+		table,
+		routes: routes.size === 0 ? undefined : routes,
+		guards: own,
+		idempotencyKeys,
+		hooks,
+		nearMisses,
+		endpoints,
+	}
 }
 
 /** What leads to a method, before its paths are asked for: only descriptions need them, and they take their time. */
-interface Lead extends Partial<Pick<Way, 'shape'>> {
+interface Lead extends Partial<Pick<MountedEndpoint, 'shape'>> {
 	readonly method: RouteMethod
 	readonly target: string
-	readonly paths: () => readonly WayPath[]
+	readonly paths: () => readonly EndpointPath[]
 }
 
-/** Makes the ways when they are first asked for. */
-function waysMaker(leads: readonly Lead[], action: (name: string) => Action): () => readonly Way[] {
-	let ways: readonly Way[] | undefined
-	const make = ({ method, target, shape, paths }: Lead): Way[] =>
+/** Makes the endpoints when they are first asked for. */
+function endpointsMaker(
+	leads: readonly Lead[],
+	action: (name: string) => Action,
+): () => readonly MountedEndpoint[] {
+	let endpoints: readonly MountedEndpoint[] | undefined
+	const make = ({ method, target, shape, paths }: Lead): MountedEndpoint[] =>
 		paths().map((path) => ({ ...path, method, action: action(target), shape }))
 	return () => {
-		ways ??= leads.flatMap(make)
-		return ways
+		endpoints ??= leads.flatMap(make)
+		return endpoints
 	}
 }
 

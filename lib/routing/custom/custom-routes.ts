@@ -4,8 +4,7 @@
  */
 import { ROUTE_METHODS, type RouteMethod } from '../../base/http.ts'
 import { parseRoute, type RouteKey, refused } from './pattern.ts'
-import { PlanPool } from './plan.ts'
-import { paramsOf, Trie } from './trie.ts'
+import { PlanPool, paramsOf, Trie } from './trie.ts'
 
 /** The route that a path has led to. */
 export interface RouteMatch<T> {

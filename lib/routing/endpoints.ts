@@ -1,41 +1,52 @@
-/** The ways that lead to a handler's actions, as a description tells them: method, path and names of its params. */
+/**
+ * The endpoints of a handler, for descriptions: method, path, and the names of its params. Made at mount by
+ * `handler/mount/compile.ts`; read by `openapi/` and `explorer/`.
+ */
 
 import type { RouteMethod } from '../base/http.ts'
 import type { Action } from '../exchange/action.ts'
-import type { ParamName } from '../handler/mount/param-names.ts'
 import type { Shape } from '../validate/schema/shape.ts'
 
-/** A value within a path. */
-export interface WayParam {
+/** A parameter of a method, as its source says. */
+export interface ParamName {
 	readonly name: string
-	/** What a placeholder takes: `%d` a number, all others a text; a `rest` all texts that follow. */
+	/** Whether it has a default, or is a rest: a path may leave it out. */
+	readonly optional: boolean
+	/** Whether it takes all that follow. */
+	readonly rest: boolean
+}
+
+/** A value within a path. */
+export interface EndpointParam {
+	readonly name: string
+	/** A `%d` takes a number, others a text; a `rest` all segments that follow. */
 	readonly kind: 'text' | 'number' | 'rest'
 }
 
-export interface Way {
+export interface MountedEndpoint {
 	readonly method: RouteMethod
-	/** Behind the handler path, percent-encoded: `/article/{id}`, or nothing. */
+	/** Below the handler path, percent-encoded: `/article/{id}`, or ''. */
 	readonly path: string
-	/** In the order of the path. No name is there twice. */
-	readonly params: readonly WayParam[]
-	/** What leads there: a custom `route`, the name of a method, or an action that was brought along. */
+	/** In the order of the path, each name once. */
+	readonly params: readonly EndpointParam[]
+	/** Declared as a custom `route`, by a method's `name`, or by the handler's `own` action. */
 	readonly by: 'route' | 'name' | 'own'
 	readonly action: Action
-	/** What an action that was brought along says of itself. */
+	/** The shape that an own action declares. */
 	readonly shape: (() => Shape) | undefined
 }
 
-/** A path, and what is in it. */
-export type WayPath = Pick<Way, 'path' | 'params' | 'by'>
+/** A path with its params. */
+export type EndpointPath = Pick<MountedEndpoint, 'path' | 'params' | 'by'>
 
 /**
- * The paths of a resource: one for each number of params that may be left out. Of a rest, one segment is shown. (A
- * method that declares only plain parameters can be called with fewer of them, too; but then it mostly fails.)
+ * The paths of a resource: one for each number of params that may be left out; a rest is shown as one segment. (Plain
+ * parameters may be left out too, but then a method mostly fails.)
  *
  *     get_article(id)            /article/{id}
  *     get_greeting(name = '')    /greeting   /greeting/{name}
  */
-export function resourcePaths(resource: string | undefined, names: readonly ParamName[]): WayPath[] {
+export function resourcePaths(resource: string | undefined, names: readonly ParamName[]): EndpointPath[] {
 	const base = resource === undefined ? '' : `/${encodeURIComponent(resource)}`
 	const needed = names.filter(({ optional }) => !optional).length
 	const params = distinct(names.map(({ name, rest }) => ({ name, kind: rest ? 'rest' : 'text' })))
@@ -45,18 +56,20 @@ export function resourcePaths(resource: string | undefined, names: readonly Para
 	})
 }
 
-/** The path of actions that are brought along: of nothing, or of an id. */
-export function ownPath(segments: number): WayPath {
-	const params = distinct(Array.from({ length: segments }, (): WayParam => ({ name: 'id', kind: 'text' })))
+/** The path of own actions: '', or an id. */
+export function ownPath(segments: number): EndpointPath {
+	const params = distinct(
+		Array.from({ length: segments }, (): EndpointParam => ({ name: 'id', kind: 'text' })),
+	)
 	return { path: params.map(({ name }) => `/{${name}}`).join(''), params, by: 'own' }
 }
 
 /**
- * The path of a custom route, whose placeholders are called as the parameters of its method are.
+ * The path of a custom route, its placeholders named like the parameters of its method.
  *
  *     custom/%s/page-%d    page(name, number)    /custom/{name}/page-{number}
  */
-export function customPath(pattern: string, names: readonly ParamName[]): WayPath {
+export function customPath(pattern: string, names: readonly ParamName[]): EndpointPath {
 	const kinds = [...pattern.matchAll(/%([sd%])/g)]
 		.map(([, letter]) => letter)
 		.filter((letter) => letter !== '%')
@@ -78,7 +91,7 @@ export function customPath(pattern: string, names: readonly ParamName[]): WayPat
 	return { path: `/${path}`, params, by: 'route' }
 }
 
-function distinct(params: readonly WayParam[]): WayParam[] {
+function distinct(params: readonly EndpointParam[]): EndpointParam[] {
 	const taken = new Set<string>()
 	return params.map(({ name, kind }, at) => {
 		const own = taken.has(name) ? `${name}${at + 1}` : name

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { isRestError } from '../../lib/base/error.ts'
 import type { Method } from '../../lib/base/http.ts'
-import { overrideMethod } from '../../lib/routing/override.ts'
+import { overrideMethod } from '../../lib/routing/find-action.ts'
 import { describe } from '../helpers/describe.ts'
 
 const REFUSAL = '400 X-HTTP-Method-Override must be sent once, with a POST, and be PUT, PATCH or DELETE'

@@ -1,16 +1,69 @@
-/** The names of a method's parameters, read from its source: descriptions of an API call path segments by them. */
-import { stringEnd, withoutComments } from './plain-params.ts'
+/**
+ * The parameters of a method, read from its source once, at mount: how many path segments it takes, and the names by which
+ * descriptions of the API call them.
+ */
+import type { ParamName } from '../../routing/endpoints.ts'
 
-export interface ParamName {
-	readonly name: string
-	/** Whether it has a default, or is a rest: a path may leave it out. */
-	readonly optional: boolean
-	/** Whether it takes all that follow. */
-	readonly rest: boolean
+/**
+ * `name(a, b) {`, `async name(a) {`, and names in quotes; comments are gone already. Not `function (a) {`,
+ * which wraps something else, nor `function () { [native code] }`, which is what bound ones look like.
+ */
+const PLAIN_HEAD =
+	/^\s*(?:async\b\s*)?(?!function\b)(?:[\w$]+|'[^']*'|"[^"]*"|\[[^\]]*\])\s*\(([^()]*)\)\s*\{/
+
+/**
+ * The number of parameters of a method that declares only plain ones, so that a longer path is 404.
+ * `Infinity` for every other: defaults, rest, destructuring, `arguments`, wrapped and bound functions.
+ */
+export function maxParamsOf(method: (...params: never[]) => unknown): number {
+	const source = withoutComments(Function.prototype.toString.call(method))
+	const head = PLAIN_HEAD.exec(source)
+	const list = head?.[1]?.trim()
+	if (list === undefined || /[=.{[]/.test(list) || source.includes('arguments'))
+		return Number.POSITIVE_INFINITY
+	if (list === '') return 0
+	return list.split(',').filter((name) => name.trim() !== '').length
+}
+
+/**
+ * Blanks comments out, in one pass. Text in strings is kept, so that `'//'` begins no comment; a regular
+ * expression with a quote in it may hide a comment, which at most leaves the word `arguments` standing.
+ */
+export function withoutComments(source: string): string {
+	let text = ''
+	for (let at = 0; at < source.length; ) {
+		const end = commentEnd(source, at) ?? at
+		if (end > at) {
+			text += ' '
+			at = end
+			continue
+		}
+		const next = stringEnd(source, at) ?? at + 1
+		text += source.slice(at, next)
+		at = next
+	}
+	return text
+}
+
+function commentEnd(source: string, at: number): number | undefined {
+	const begin = source.slice(at, at + 2)
+	if (begin !== '//' && begin !== '/*') return undefined
+	const end = source.indexOf(begin === '//' ? '\n' : '*/', at + 2)
+	if (end === -1) return source.length
+	return begin === '//' ? end : end + 2
+}
+
+/** Behind the text in quotes that begins at a place; `undefined` where none does. */
+export function stringEnd(source: string, at: number): number | undefined {
+	const quote = source[at]
+	if (quote !== "'" && quote !== '"' && quote !== '`') return undefined
+	let end = at + 1
+	while (end < source.length && source[end] !== quote) end += source[end] === '\\' ? 2 : 1
+	return end + 1
 }
 
 /** What stands before the first parameter; or a parameter that stands alone, without parentheses: `id => …`. */
-const HEAD =
+const PARAM_LIST =
 	/^\s*(?:(?:async\s+)?([A-Za-z_$][\w$]*)\s*=>|(?:async\b)?\s*(?:function\b)?\s*\*?\s*(?:[^\s([\]'"]+|'[^']*'|"[^"]*"|\[[^\]]*\])?\s*\()/
 /** What stands in place of a body that can't be seen. */
 const NATIVE = /\{\s*\[native code\]\s*\}\s*$/
@@ -23,7 +76,7 @@ const CLOSING = ')]}'
  */
 export function paramNamesOf(method: (...params: never[]) => unknown): ParamName[] {
 	const source = withoutComments(Function.prototype.toString.call(method))
-	const head = HEAD.exec(source)
+	const head = PARAM_LIST.exec(source)
 	if (head === null || NATIVE.test(source)) return []
 	const [text, single] = head
 	if (single !== undefined) return [paramName(single, 0)]

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { customPath, ownPath, resourcePaths, type WayPath } from '../../lib/routing/ways.ts'
+import { customPath, type EndpointPath, ownPath, resourcePaths } from '../../lib/routing/endpoints.ts'
 import { describe } from '../helpers/describe.ts'
 
 function named(...names: string[]) {
@@ -11,11 +11,11 @@ function named(...names: string[]) {
 }
 
 /** `/article/{id} id:text` */
-function said({ path, params }: WayPath): string {
+function said({ path, params }: EndpointPath): string {
 	return [path, ...params.map(({ name, kind }) => `${name}:${kind}`)].join(' ')
 }
 
-describe('ways by name', (test) => {
+describe('endpoints by name', (test) => {
 	const table: [string | undefined, string[], string[]][] = [
 		['article', [], ['/article']],
 		['article', ['id'], ['/article/{id} id:text']],
@@ -37,7 +37,7 @@ describe('ways by name', (test) => {
 	}
 })
 
-describe('ways of custom routes', (test) => {
+describe('endpoints of custom routes', (test) => {
 	const table: [string, string[], string][] = [
 		['ping', [], '/ping'],
 		['custom/%s/page/%d', ['name', 'number'], '/custom/{name}/page/{number} name:text number:number'],
@@ -53,7 +53,7 @@ describe('ways of custom routes', (test) => {
 	}
 })
 
-describe('ways of actions that are brought along', (test) => {
+describe('endpoints of own actions', (test) => {
 	test('have nothing or an id behind the handler path', () => {
 		assert.equal([ownPath(0), ownPath(1)].map(said), ['', '/{id} id:text'])
 	})
