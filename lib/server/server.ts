@@ -14,17 +14,15 @@ import { Health } from '../health/health.ts'
 import type { ServerEvents, ServerListener } from '../observe/events.ts'
 import { Watching } from '../observe/watch.ts'
 import { mountOpenApi } from '../openapi/openapi.ts'
-import type { Incoming } from '../request/incoming.ts'
 import { MountTree } from '../routing/mount.ts'
+import { MAX_HEADER_LINES, Vetting } from '../transport/admission.ts'
 import { endBlankLines } from '../transport/blank-lines.ts'
 import { type FetchOptions, fetched } from '../transport/fetch.ts'
-import { type HttpSettings, httpServer } from '../transport/http-server.ts'
 import { type InjectedReply, type InjectedRequest, inject } from '../transport/inject.ts'
-import type { Outgoing } from '../transport/outgoing.ts'
+import { type HttpSettings, httpServer, type Listener, listenerOf } from '../transport/node-http.ts'
 import { proxiesOf } from '../transport/proxies.ts'
-import { isOurs, type Service, serve } from '../transport/serving.ts'
-import { Turns } from '../transport/turns.ts'
-import { MAX_HEADER_LINES, Vetting } from '../transport/vet.ts'
+import type { Service } from '../transport/serving.ts'
+import { TickBatcher } from '../transport/tick-batcher.ts'
 import { connectionsOf, drain, endServing, settle } from './close.ts'
 import {
 	type ListenFd,
@@ -40,8 +38,7 @@ import { type ServerOptions, type Settings, settingsOf } from './options.ts'
 /** Handlers by handler path: `{ 'blog/api': new Blog() }`. */
 export type Handlers = Readonly<Record<string, Mountable>>
 
-/** A listener for node's `http`, `https` and `http2` servers, for Express, and for what is made like them. */
-export type Listener = (request: Incoming, response: Outgoing, next?: (error?: unknown) => void) => void
+export type { Listener }
 
 /**
  * Makes a server of handlers. Nothing listens before `listen()`.
@@ -70,7 +67,6 @@ export class Server {
 	 */
 	readonly fetch: (request: Request, options?: FetchOptions) => Promise<Response>
 	readonly #service: Service
-	readonly #vetting = new Vetting(MAX_HEADER_LINES)
 	readonly #graceTimeout: number
 	readonly #trustsAddresses: boolean
 	readonly #httpSettings: HttpSettings
@@ -89,7 +85,17 @@ export class Server {
 		const watching = new Watching(settings.logger, settings)
 		const { compression, crossSiteWrites } = settings
 		const hosts = settings.hosts === '*' ? undefined : settings.hosts
-		this.#service = { app, mounts, turns: new Turns(), watching, health, compression, hosts, crossSiteWrites }
+		this.#service = {
+			app,
+			mounts,
+			vetting: new Vetting(MAX_HEADER_LINES),
+			batcher: new TickBatcher(),
+			watching,
+			health,
+			compression,
+			hosts,
+			crossSiteWrites,
+		}
 		this.#graceTimeout = settings.graceTimeout
 		const example = "{ 'blog/api': new Blog() }"
 		try {
@@ -113,7 +119,7 @@ export class Server {
 		}
 		this.#trustsAddresses = Array.isArray(settings.trustProxy) && settings.trustProxy.length > 0
 		this.handler = listenerOf(this.#service)
-		this.fetch = (request, options) => fetched(this.#service, this.#vetting, request, options)
+		this.fetch = (request, options) => fetched(this.#service, request, options)
 	}
 
 	/**
@@ -122,7 +128,7 @@ export class Server {
 	 */
 	get server(): HttpServer {
 		if (this.#http === undefined) {
-			const server = httpServer({ ...this.#service }, this.#vetting, this.#httpSettings)
+			const server = httpServer({ ...this.#service }, this.#httpSettings)
 			const connections = connectionsOf(server)
 			endBlankLines(server, this.#service.app, connections, this.#httpSettings)
 			this.#http = { server, connections }
@@ -207,7 +213,7 @@ export class Server {
 
 	/** Answers a request without a socket, on the same path as any other; only node's parser is left out. */
 	inject(request: InjectedRequest): Promise<InjectedReply> {
-		return inject(this.#service, this.#vetting, request)
+		return inject(this.#service, request)
 	}
 }
 
@@ -229,14 +235,5 @@ function appOf(settings: Settings): App {
 		cors: settings.cors,
 		explorer: settings.explorer,
 		phase: 'open',
-	}
-}
-
-function listenerOf(service: Service): Listener {
-	// Another server has node's own limit, at which lines have been dropped already.
-	const vetting = new Vetting(MAX_HEADER_LINES - 1)
-	return (request, response, next) => {
-		if (next !== undefined && !isOurs(service, request)) next()
-		else serve(service, vetting, request, response)
 	}
 }

@@ -1,13 +1,95 @@
 /**
- * What a request is refused for before any step looks at it: a Host that is not served (421), and, where the option says
- * so, a write from a page of another site (403). Called by the listener, for all requests but those of health.
+ * What a request is refused for before any step looks at it. `Vetting`: what node:http lets through and a server must not
+ * (RFC 9112), after which the connection is closed. `admit`: a Host that is not served (421), and, where the option says
+ * so, a write from a page of another site (403); for all requests but those of health.
  */
-
 import { RestError } from '../base/error.ts'
 import type { App } from '../exchange/app.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import type { Incoming } from '../request/incoming.ts'
 import { parseTarget } from '../request/url.ts'
 import { type Hosts, MISDIRECTED, refusedHost } from './hosts.ts'
+
+/** More header lines than this are refused: node drops the rest in silence, `Authorization` with it. */
+export const MAX_HEADER_LINES = 1_000
+/** Longest request-target, in characters. node's own limit counts it together with the headers, as 431. */
+export const MAX_TARGET = 16_384
+
+/** uri-host and port (RFC 3986 §3.2.2): a name or IPv4 address, or an IPv6 address in brackets. */
+const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-fA-F:.]+\])(?::\d{0,5})?$/
+
+/** Checks requests of one server: it remembers the last Host that was right, as the next one is mostly the same. */
+export class Vetting {
+	readonly #mostLines: number
+	#lastHost = ''
+
+	/** `mostLines` is how many header lines the server in front passes on before it drops some. */
+	constructor(mostLines: number) {
+		this.#mostLines = mostLines
+	}
+
+	/** The error that a request must be refused with, after which its connection is closed. */
+	check(incoming: Incoming): RestError | undefined {
+		const { httpVersionMajor: major, httpVersionMinor: minor, headers, rawHeaders } = incoming
+		if (major === 1 && minor <= 1) {
+			// HTTP/1.0 may leave it out; what it sends must be right all the same (RFC 9112 §3.2).
+			const mayLack = minor === 0 && headers.host === undefined
+			if (!mayLack && (!this.#isHost(headers.host) || isTwice(rawHeaders, 'Host', 'host'))) {
+				return new RestError(
+					'bad_request',
+					'The request must have one Host header with a name and, if need be, a port',
+				)
+			}
+		} else if (major !== 2 || headers[':method'] === undefined) {
+			// A true HTTP/2 request has pseudo-headers; node takes `HTTP/2.0` on a request line for one as well.
+			return new RestError('version_not_supported', 'HTTP/1.1 and HTTP/1.0 are served')
+		}
+		if (rawHeaders.length > 2 * this.#mostLines) {
+			return new RestError(
+				'header_fields_too_large',
+				`A request may have at most ${this.#mostLines} header lines`,
+			)
+		}
+		if (headers['content-type'] !== undefined && isTwice(rawHeaders, 'Content-Type', 'content-type')) {
+			return new RestError('bad_request', 'The request must have one Content-Type header at most')
+		}
+		if ((incoming.url?.length ?? 0) > MAX_TARGET) return new RestError('uri_too_long')
+		return headers['transfer-encoding'] === undefined
+			? undefined
+			: checkCoding(headers['transfer-encoding'], major === 1 && minor === 0)
+	}
+
+	#isHost(host: string | undefined): boolean {
+		if (host === undefined || host === '') return false
+		if (host === this.#lastHost) return true
+		if (!HOST.test(host) || host.startsWith(':')) return false
+		this.#lastHost = host
+		return true
+	}
+}
+
+/**
+ * Whether a header has more than one line. "A server MUST respond with a 400 to any request message that contains more
+ * than one Host" (RFC 9112 §3.2). Of two Content-Types node shows the first; what stands in front may go by the other.
+ */
+function isTwice(rawHeaders: readonly string[], usual: string, lower: string): boolean {
+	let count = 0
+	for (let at = 0; at < rawHeaders.length; at += 2) {
+		const name = rawHeaders[at] ?? ''
+		if (name.length === lower.length && (name === usual || name.toLowerCase() === lower)) count++
+	}
+	return count > 1
+}
+
+/**
+ * HTTP/1.0 knows no transfer codings: whoever sends one is wrong about where its message ends (RFC 9112
+ * §6.1). Of the codings only `chunked` is served; to pass others on as content would be to misread it.
+ */
+function checkCoding(coding: string, isOld: boolean): RestError | undefined {
+	if (isOld) return new RestError('bad_request', 'HTTP/1.0 has no Transfer-Encoding')
+	if (coding.trim().toLowerCase() === 'chunked') return undefined
+	return new RestError('not_implemented', 'The only Transfer-Encoding served is chunked')
+}
 
 /** Who is let in. */
 export interface Admission {

@@ -8,7 +8,7 @@ import type { Milliseconds } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
 import type { Peer } from '../request/incoming.ts'
 import { restsOf } from './drain-upload.ts'
-import { lookEvery } from './http-server.ts'
+import { checkingInterval } from './node-http.ts'
 
 /** The times that hold. */
 interface IdleTimes {
@@ -60,7 +60,7 @@ export function endBlankLines(
 	let timer: NodeJS.Timeout | undefined
 	server.on('listening', () => {
 		// Behind what sockets have received while the process was held up.
-		timer = setInterval(() => setImmediate(look), lookEvery(times.headersTimeout)).unref()
+		timer = setInterval(() => setImmediate(look), checkingInterval(times.headersTimeout)).unref()
 	})
 	server.on('close', () => clearInterval(timer))
 }

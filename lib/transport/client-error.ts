@@ -7,8 +7,8 @@ import type { Milliseconds } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
 import { Exchange } from '../exchange/exchange.ts'
 import type { Incoming } from '../request/incoming.ts'
-import type { Turns } from './turns.ts'
-import { MAX_TARGET } from './vet.ts'
+import { MAX_TARGET } from './admission.ts'
+import type { TickBatcher } from './tick-batcher.ts'
 
 /** An error of node's HTTP parser. */
 export interface ParserError extends Error {
@@ -25,7 +25,7 @@ const LINGER: Milliseconds = 2_000
 /** Answers a request that could not be parsed, and closes its connection: where the next one begins is unknown. */
 export function answerClientError(
 	app: App,
-	turns: Turns<Exchange>,
+	batcher: TickBatcher<Exchange>,
 	error: ParserError,
 	socket: Socket,
 ): void {
@@ -50,7 +50,7 @@ export function answerClientError(
 	// They come behind a whole request. Its answer is still owed, and an error written now would be taken
 	// for it.
 	const owed = app.pipelines.owed(socket)
-	const whole = pending ?? wholeOn(turns, socket)
+	const whole = pending ?? wholeOn(batcher, socket)
 	if (owed !== undefined) owed.once('finish', () => endWith(app, socket, errorOf(error)))
 	else if (whole !== undefined) whole.closes = true
 	else endWith(app, socket, errorOf(error))
@@ -74,7 +74,7 @@ function pendingOn(app: App, socket: Socket): Exchange | undefined {
 }
 
 /** One that waits for the end of its turn. What is broken within its own body is its answer, as nobody has begun another. */
-function wholeOn({ deferred }: Turns<Exchange>, socket: Socket): Exchange | undefined {
+function wholeOn({ deferred }: TickBatcher<Exchange>, socket: Socket): Exchange | undefined {
 	return deferred.findLast(({ incoming }) => incoming.socket === socket && incoming.complete)
 }
 

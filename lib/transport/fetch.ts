@@ -1,16 +1,17 @@
 /** `server.fetch`: a request of the Fetch standard, on the same path as every other, streamed in both directions. */
-import { STATUS_CODES } from 'node:http'
+import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
 import { clearInterval, setInterval } from 'node:timers'
+import { setImmediate as turn } from 'node:timers/promises'
+import { isUint8Array } from 'node:util/types'
+import type { Bytes } from '../base/time.ts'
 import { type Closable, Exchange } from '../exchange/exchange.ts'
 import type { Reply } from '../reply/headers.ts'
 import { swallowErrors } from '../reply/unsent.ts'
-import { FetchIncoming } from './fetch-incoming.ts'
-import { refusalOf, settled } from './inject.ts'
+import type { Incoming, Peer } from '../request/incoming.ts'
+import { replied } from './inject.ts'
 import { discard } from './send.ts'
-import { refused, type Service } from './serving.ts'
-import type { Vetting } from './vet.ts'
-import { watchOf } from './watch-over.ts'
+import { type Service, watchOf } from './serving.ts'
 
 /** What `server.fetch()` is told beside the Request. */
 export interface FetchOptions {
@@ -27,7 +28,6 @@ type Over = (isWhole: boolean, error?: unknown) => void
  */
 export async function fetched(
 	service: Service,
-	vetting: Vetting,
 	request: Request,
 	{ remoteAddress }: FetchOptions = {},
 ): Promise<Response> {
@@ -47,8 +47,7 @@ export async function fetched(
 		const readsOn = exchange.action?.streaming !== undefined && incoming.listenerCount('data') > 0
 		if (!readsOn) incoming.destroy()
 	}
-	const refusal = refusalOf(vetting, incoming)
-	const answer = refusal === undefined ? settled(service, exchange) : refused(exchange, refusal)
+	const answer = replied(service, exchange)
 	const reply = answer instanceof Promise ? await answerInTime(answer, exchange, signal) : answer
 	if (reply === undefined || signal.aborted) {
 		// The method goes on, and what it answers is kept for whoever comes back with its Idempotency-Key.
@@ -56,7 +55,6 @@ export async function fetched(
 		over(false)
 		throw signal.reason
 	}
-	exchange.replied = true
 	watch?.answered(reply)
 	return responseOf(exchange, reply, signal, over)
 }
@@ -97,28 +95,21 @@ async function answerInTime(
 	const timer = setInterval(look, deadlines.period)
 	timer.unref()
 	try {
-		return await unlessAborted(answer, exchange, signal)
+		return await unlessAborted(answer, signal)
 	} finally {
 		clearInterval(timer)
 	}
 }
 
 /** The answer; `undefined` when the client has left before, and whatever comes later goes nowhere. */
-function unlessAborted(
-	answer: Promise<Reply>,
-	exchange: Exchange,
-	signal: AbortSignal,
-): Promise<Reply | undefined> {
+function unlessAborted(answer: Promise<Reply>, signal: AbortSignal): Promise<Reply | undefined> {
 	return new Promise((resolve) => {
 		const leave = (): void => resolve(undefined)
 		signal.addEventListener('abort', leave, { once: true })
 		// `answer` turns every error into a reply: this promise never rejects.
 		void answer.then((reply) => {
 			signal.removeEventListener('abort', leave)
-			if (signal.aborted) {
-				exchange.replied = true
-				discard(reply)
-			}
+			if (signal.aborted) discard(reply)
 			resolve(reply)
 		})
 	})
@@ -198,4 +189,96 @@ function streamOf(
 /** Text where the source was told to read so. */
 function bytesOf(piece: unknown): Uint8Array {
 	return piece instanceof Uint8Array ? piece : Buffer.from(String(piece))
+}
+
+/** Which say where a message ends, or where it goes: that is told by the request itself. */
+const OF_THE_MESSAGE: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding'])
+
+/** Pieces after which others get their turn: of a body that is in memory, no timer would run before its end. */
+const PIECES_A_TURN = 64
+
+/** A request of the Fetch standard as every other: its URL is split, its body is read as it is asked for. */
+class FetchIncoming extends Readable implements Incoming {
+	readonly method: string
+	readonly url: string
+	readonly headers: IncomingHttpHeaders = {}
+	readonly rawHeaders: string[] = []
+	readonly httpVersionMajor = 1
+	readonly httpVersionMinor = 1
+	readonly socket: Peer
+	complete = false
+	readonly #reader: ReadableStreamDefaultReader<unknown> | undefined
+	/** Bytes that are still to come, where it was said how many. */
+	#left: Bytes | undefined
+	#pieces = 0
+
+	/** @throws TypeError where somebody has read the body: there is no other */
+	constructor(request: Request, remoteAddress: string | undefined) {
+		super({ highWaterMark: 65_536 })
+		const { protocol, host, pathname, search } = new URL(request.url)
+		this.method = request.method
+		this.url = pathname + search
+		this.socket = { remoteAddress, encrypted: protocol === 'https:' }
+		this.#line('host', host)
+		for (const [name, value] of request.headers) if (!OF_THE_MESSAGE.has(name)) this.#line(name, value)
+		const { body } = request
+		if (body !== null) {
+			if (request.bodyUsed || body.locked)
+				throw new TypeError('something in front has read the body: give fetch() a clone() made before')
+			this.#frame(request.headers.get('content-length'))
+			this.#reader = body.getReader()
+		}
+		// Who reads the body is told that it was cut off; nobody else is to be.
+		this.on('error', () => {})
+		request.signal.addEventListener('abort', () => this.destroy(), { once: true })
+	}
+
+	override _read(): void {
+		this.#take().catch((error: unknown) => this.destroy(error instanceof Error ? error : undefined))
+	}
+
+	override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+		if (!this.complete) this.#reader?.cancel(error).catch(() => {})
+		done(error)
+	}
+
+	#line(name: string, value: string): void {
+		this.headers[name] = value
+		this.rawHeaders.push(name, value)
+	}
+
+	#frame(length: string | null): void {
+		if (length === null || !/^\d{1,15}$/.test(length)) this.#line('transfer-encoding', 'chunked')
+		else {
+			this.#line('content-length', length)
+			this.#left = Number(length)
+		}
+	}
+
+	async #take(): Promise<void> {
+		const { done, value } = await this.#next()
+		if (done) {
+			if (this.#left !== undefined && this.#left > 0) throw new Error('the body is shorter than was said')
+			this.complete = true
+			this.push(null)
+			return
+		}
+		// Hosts and test runners have realms of their own, and each its own class.
+		if (!isUint8Array(value)) throw new TypeError('the body of a request must be made of bytes')
+		if (this.#left !== undefined) {
+			this.#left -= value.byteLength
+			if (this.#left < 0) throw new Error('the body is longer than was said')
+		}
+		this.push(value)
+	}
+
+	/** The next piece. An empty one isn't its end, and node would not ask again. */
+	async #next(): Promise<{ readonly done: boolean; readonly value?: unknown }> {
+		for (;;) {
+			if (++this.#pieces % PIECES_A_TURN === 0) await turn()
+			const next = await this.#reader?.read()
+			if (next === undefined) return { done: true }
+			if (next.done || !isUint8Array(next.value) || next.value.byteLength > 0) return next
+		}
+	}
 }

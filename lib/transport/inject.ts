@@ -4,14 +4,10 @@ import { Readable } from 'node:stream'
 import type { RestError } from '../base/error.ts'
 import { Exchange } from '../exchange/exchange.ts'
 import type { Watch } from '../observe/watch.ts'
-import { sealError } from '../reply/error-reply.ts'
 import type { Reply } from '../reply/headers.ts'
 import type { Incoming } from '../request/incoming.ts'
-import { linesByName } from './header-lines.ts'
-import { discard } from './send.ts'
-import { answerUnlessClosed, refused, type Service, unexpected } from './serving.ts'
-import type { Vetting } from './vet.ts'
-import { watchOf } from './watch-over.ts'
+import { linesByName } from './send.ts'
+import { refuse, type Service, serve, unexpected, watchOf } from './serving.ts'
 
 /** By which node:http tells what it answers `100 Continue` from what it has us refuse. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
@@ -43,17 +39,11 @@ export interface InjectedReply {
 }
 
 /** Answers a request as the server would, and collects the answer. Rejects where a connection would be cut. */
-export async function inject(
-	service: Service,
-	vetting: Vetting,
-	request: InjectedRequest,
-): Promise<InjectedReply> {
+export async function inject(service: Service, request: InjectedRequest): Promise<InjectedReply> {
 	const incoming = incomingOf(request, service.hosts?.own)
 	const exchange = new Exchange(service.app, incoming)
 	const watch = watchOf(service, exchange)
-	const refusal = refusalOf(vetting, incoming)
-	const reply = refusal === undefined ? await settled(service, exchange) : refused(exchange, refusal)
-	exchange.replied = true
+	const reply = await replied(service, exchange)
 	watch?.answered(reply)
 	const body = await collected(reply, incoming.method, watch)
 	return {
@@ -82,30 +72,25 @@ async function collected(
 	}
 }
 
-/** The error that a request is refused with before anything else is looked at; by node's own order. */
-export function refusalOf(vetting: Vetting, incoming: Incoming): RestError | undefined {
+/** The reply to a request that came over no connection of node's; the checks are in node's own order. */
+export function replied(service: Service, exchange: Exchange): Reply | Promise<Reply> {
+	let now: Reply | undefined
+	let resolve: ((reply: Reply) => void) | undefined
+	const take = (_exchange: Exchange, _to: undefined, reply: Reply): void => {
+		exchange.replied = true
+		if (resolve === undefined) now = reply
+		else resolve(reply)
+	}
+	const refusal = refusalOf(service, exchange.incoming)
+	if (refusal === undefined) serve(service, exchange, undefined, take)
+	else refuse(exchange, refusal, undefined, take)
+	return now ?? new Promise((done) => (resolve = done))
+}
+
+function refusalOf({ vetting }: Service, incoming: Incoming): RestError | undefined {
 	const { expect } = incoming.headers
 	if (expect !== undefined && !CONTINUE.test(expect)) return unexpected()
 	return vetting.check(incoming)
-}
-
-/** The answer, or what replaces it when its time is over. */
-export function settled(service: Service, exchange: Exchange): Reply | Promise<Reply> {
-	const reply = answerUnlessClosed(service, exchange)
-	if (!(reply instanceof Promise)) return reply
-	const { deadlines } = service.app
-	return new Promise((resolve) => {
-		exchange.interrupt = (error) => {
-			exchange.replied = true
-			resolve(sealError(exchange, error))
-		}
-		deadlines.add(exchange)
-		void reply.then((done) => {
-			deadlines.delete(exchange)
-			if (exchange.replied) discard(done)
-			else resolve(done)
-		})
-	})
 }
 
 /** As node:http does, it leaves out what a HEAD was given because it was refused before its method was looked at. */

@@ -1,14 +1,34 @@
 /** Writes a reply to a response, as fast as the client takes it, and leaves the connection in a known state. */
-import { finished, Readable } from 'node:stream'
-import type { Exchange } from '../exchange/exchange.ts'
+import type { OutgoingHttpHeaders } from 'node:http'
+import { finished, Readable, type Writable } from 'node:stream'
+import type { Closable, Exchange } from '../exchange/exchange.ts'
 import type { Reply } from '../reply/headers.ts'
 import { hasBody } from '../request/head.ts'
 import { boundRest, drainUpload } from './drain-upload.ts'
-import { linesByName } from './header-lines.ts'
-import type { Outgoing } from './outgoing.ts'
 
-/** Sends a reply. `close` ends the connection after it. */
-export function send(exchange: Exchange, response: Outgoing, reply: Reply, close = false): void {
+/** The part of a response object that is written: node:http's own, and http2's compatible one. */
+export interface Outgoing extends Writable {
+	readonly headersSent: boolean
+	/** Names and values in turn; HTTP/2 is given an object, as older versions of node lose repeated names. */
+	writeHead(status: number, headers?: string[] | OutgoingHttpHeaders): unknown
+	/** Sends the head before there is anything of a body. HTTP/2 needs none of it. */
+	flushHeaders?(): void
+	/** `null` while an earlier answer has the connection. */
+	readonly socket: Connection | null
+	writeContinue(): void
+	/** HTTP/2 alone has one. */
+	readonly stream?: Closable & { readonly aborted?: boolean }
+	/** Emits `timeout` when the connection has been idle for so long. */
+	setTimeout(time: number): unknown
+}
+
+/** The part of a connection that is looked at. */
+export interface Connection extends Writable {
+	readonly remoteAddress?: string | undefined
+}
+
+/** Sends a reply; `closes` ends the connection behind it. */
+export function send(exchange: Exchange, response: Outgoing, reply: Reply, closes: boolean): void {
 	exchange.replied = true
 	if (response.headersSent || isGone(exchange)) {
 		discard(reply)
@@ -16,7 +36,7 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, close
 	}
 	if (exchange.watch !== undefined) exchange.watch.answered(reply)
 	const unread = isUnread(exchange)
-	const last = close || isLast(exchange, response) || (unread && !canSkip(exchange))
+	const last = closes || isLast(exchange, response) || (unread && !canSkip(exchange))
 	if (!writeHead(exchange, response, reply, last)) {
 		discard(reply)
 		return
@@ -203,4 +223,16 @@ function watchReader(exchange: Exchange, response: Outgoing): void {
 	response.setTimeout(sendTimeout)
 	// Before node gives the connection to the next answer, whose method may think for longer.
 	response.prependOnceListener('finish', () => response.setTimeout(0))
+}
+
+/** An answer's header lines by lower-case name, a repeated header's values in a list; without prototype. */
+export function linesByName(headers: readonly string[]): Record<string, string | string[]> {
+	const lines: Record<string, string | string[]> = Object.create(null)
+	for (let at = 0; at < headers.length; at += 2) {
+		const name = (headers[at] ?? '').toLowerCase()
+		const value = headers[at + 1] ?? ''
+		const before = lines[name]
+		lines[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+	}
+	return lines
 }

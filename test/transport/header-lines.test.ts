@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { linesByName } from '../../lib/transport/header-lines.ts'
+import { linesByName } from '../../lib/transport/send.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('node/header-lines', (test) => {

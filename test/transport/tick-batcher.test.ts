@@ -3,12 +3,12 @@ import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as assert from 'uvu/assert'
 import { createServer, RestHandler } from '../../lib/index.ts'
-import { Turns } from '../../lib/transport/turns.ts'
+import { TickBatcher } from '../../lib/transport/tick-batcher.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('turns', (test) => {
 	test('a request that is alone is answered at once, but for one in 32', () => {
-		const turns = new Turns()
+		const turns = new TickBatcher()
 		const deferred: number[] = []
 		for (let count = 1; count <= 64; count++) {
 			if (!turns.defers(count)) continue
@@ -19,7 +19,7 @@ describe('turns', (test) => {
 	})
 
 	test('where a turn had several, the next are deferred, until one is alone again', () => {
-		const turns = new Turns()
+		const turns = new TickBatcher()
 		for (let count = 1; count < 32; count++) turns.defers(count)
 		assert.equal([turns.defers(32), turns.defers(33), turns.defers(34)], [true, true, true])
 		for (let count = 1; count <= 3; count++) turns.end()
