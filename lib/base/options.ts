@@ -185,7 +185,9 @@ export function shown(value: unknown): string {
 	if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
 	if (value instanceof Promise) return 'a promise: write await before it'
 	if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
-	return typeof value !== 'object' || value === null || value instanceof RegExp ? String(value) : 'an object'
+	const isShort =
+		typeof value !== 'object' || value === null || value instanceof RegExp || value instanceof Date
+	return isShort ? String(value) : 'an object'
 }
 
 /**

@@ -1,8 +1,22 @@
 /** What a handler declares about its methods, checked at mount: access, rate limits, specs, streaming, docs. */
 import type { Acl, Authenticator } from '../../auth/authenticator.ts'
-import { entriesOf, nearest } from '../../base/options.ts'
+import {
+	entriesOf,
+	flag,
+	listOf,
+	nearest,
+	nested,
+	numberIn,
+	optional,
+	or,
+	type Reader,
+	type Readers,
+	refusal,
+	such,
+	wholeNumber,
+} from '../../base/options.ts'
 import type { AccessRule, StreamingLimits } from '../../exchange/action.ts'
-import type { MethodDocs } from '../../exchange/declarations.ts'
+import type { MethodDocs, StreamingOptions } from '../../exchange/declarations.ts'
 import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
 import { isStandardSchema, saysJsonSchema } from '../../validate/standard-schema.ts'
 import { type CompiledSpec, compileSpec, type Spec } from '../../validate/validate.ts'
@@ -139,52 +153,31 @@ function uncompared(owner: string, name: string): TypeError {
 	)
 }
 
-function streamingLimits(where: string, value: unknown): StreamingLimits {
-	if (typeof value !== 'object' || value === null)
-		throw new TypeError(`${where} must be an object: { maxBody, handlerTimeout }`)
-	const limits = { maxBody: Number.POSITIVE_INFINITY, handlerTimeout: TEN_MINUTES }
-	for (const [name, limit] of Object.entries(value)) {
-		if (!Object.hasOwn(limits, name))
-			throw new TypeError(`${where} has no limit ${name}${nearest(name, Object.keys(limits))}`)
-		if (typeof limit !== 'number' || !(limit > 0))
-			throw new RangeError(`${where}.${name} must be a number above 0, got ${String(limit)}`)
-	}
-	return { ...limits, ...value }
-}
+const streamingLimits: Reader<StreamingLimits> = nested('{ maxBody, handlerTimeout }', {
+	maxBody: or(numberIn({ above: 0, orInfinity: true }), Number.POSITIVE_INFINITY),
+	handlerTimeout: or(numberIn({ above: 0, orInfinity: true }), TEN_MINUTES),
+} satisfies Readers<StreamingOptions>)
 
-const NAMES_OF_DOCS: readonly (keyof MethodDocs)[] = [
-	...(['summary', 'description', 'tags', 'hidden', 'answer', 'status'] as const),
-]
 const MEDIA_TYPE = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/
+const words = such<string>('a text, not empty', (value) => typeof value === 'string' && value !== '')
+const readDocs = nested("{ summary: 'One article', answer: … }", {
+	summary: optional(words),
+	description: optional(words),
+	tags: optional(listOf("an array of at least one text: ['articles']", words)),
+	hidden: optional(flag),
+	answer: optional(answerIn),
+	status: optional(wholeNumber({ from: 200, to: 399 })),
+} satisfies Readers<MethodDocs>)
 
 function methodDocs(where: string, value: unknown): MethodDocs {
-	const entries = entriesOf(where, value, "{ summary: 'One article', answer: … }")
-	for (const [name] of entries) {
-		if (!NAMES_OF_DOCS.some((known) => known === name))
-			throw new TypeError(`${where} has no field ${name}${nearest(name, NAMES_OF_DOCS)}`)
-	}
-	const docs: { readonly [K in keyof MethodDocs]: unknown } = Object.fromEntries(entries)
-	const { summary, description, tags, hidden, answer, status } = docs
-	for (const [name, text] of Object.entries({ summary, description }))
-		if (text !== undefined && !isText(text)) throw new TypeError(`${where}.${name} must be a text, not empty`)
-	if (tags !== undefined && !(Array.isArray(tags) && tags.length > 0 && [...tags].every(isText)))
-		throw new TypeError(`${where}.tags must be an array of at least one text: ['articles']`)
-	if (hidden !== undefined && typeof hidden !== 'boolean')
-		throw new TypeError(`${where}.hidden must be true or false`)
-	if (status !== undefined && !(Number.isInteger(status) && Number(status) >= 200 && Number(status) < 400))
-		throw new RangeError(`${where}.status must be a whole number from 200 to 399, got ${String(status)}`)
-	if (answer !== undefined) checkAnswer(`${where}.answer`, answer)
-	return { ...docs } as MethodDocs // by all of the above
+	readDocs(where, value)
+	return { ...(value as MethodDocs) } // as just read
 }
 
-function isText(value: unknown): value is string {
-	return typeof value === 'string' && value !== ''
-}
-
-function checkAnswer(where: string, answer: unknown): void {
+function answerIn(where: string, answer: unknown): void {
 	if (typeof answer === 'string' && MEDIA_TYPE.test(answer)) return
 	if (!isStandardSchema(answer))
-		throw new TypeError(`${where} must be a Standard Schema, or a media type: 'image/png'`)
+		throw refusal(where, "a Standard Schema, or a media type: 'image/png'", answer)
 	if (!saysJsonSchema(answer))
 		throw new TypeError(
 			`${where}: ${answer['~standard'].vendor} has no JSON Schema for it (zod has, from 4.2 on, and arktype)`,

@@ -1,5 +1,5 @@
 /** What a handler class says of its end: the header lines that every answer of its mounts has, made once, at mount. */
-import { entriesOf, nearest } from '../../base/options.ts'
+import { nested, optional, type Readers, refusal } from '../../base/options.ts'
 
 /** A date, or a text of one: `'2026-06-30'`, which is its midnight in UTC, or `'2026-06-30T12:00:00Z'`. */
 export type Moment = Date | string
@@ -17,7 +17,6 @@ interface Facts {
 export type Deprecated = Facts &
 	({ readonly since: Moment } | { readonly sunset: Moment } | { readonly link: string })
 
-const NAMES: readonly string[] = ['since', 'sunset', 'link'] satisfies (keyof Facts)[]
 const EXAMPLE = "{ since: '2026-01-31', sunset: '2026-12-31', link: '/docs/v2' }"
 /** RFC 3339, or its date alone. A time without an offset would be another moment on every machine. */
 const MOMENT = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
@@ -34,9 +33,9 @@ export function deprecationOf(handler: object): readonly string[] | undefined {
 	const declared: unknown = Reflect.get(owner, 'deprecated')
 	if (declared === undefined) return undefined
 	const what = `${owner.name || 'the handler'}.deprecated`
-	const { since, sunset, link } = factsOf(what, declared)
-	const began = since === undefined ? undefined : momentOf(`${what}.since`, since)
-	const ends = sunset === undefined ? undefined : momentOf(`${what}.sunset`, sunset)
+	const { since: began, sunset: ends, link } = read(what, declared)
+	if ((began ?? ends ?? link) === undefined)
+		throw new TypeError(`${what} must have since, sunset or link, one at least: ${EXAMPLE}`)
 	if (began !== undefined && ends !== undefined && ends < began)
 		// RFC 9745 §4: it "MUST NOT be earlier".
 		throw new RangeError(
@@ -46,29 +45,22 @@ export function deprecationOf(handler: object): readonly string[] | undefined {
 	// A date of structured fields: whole seconds (RFC 9651 §3.3.7).
 	if (began !== undefined) lines.push('Deprecation', `@${Math.floor(began.getTime() / 1_000)}`)
 	if (ends !== undefined) lines.push('Sunset', ends.toUTCString())
-	if (link !== undefined) lines.push('Link', `<${urlOf(`${what}.link`, link)}>; rel="deprecation"`)
+	if (link !== undefined) lines.push('Link', `<${link}>; rel="deprecation"`)
 	return Object.freeze(lines)
 }
 
-function factsOf(what: string, declared: unknown): Readonly<Record<string, unknown>> {
-	const entries = entriesOf(what, declared, EXAMPLE).filter(([, value]) => value !== undefined)
-	for (const [name] of entries) {
-		if (!NAMES.includes(name))
-			throw new TypeError(`${what}.${name} is nothing that is known${nearest(name, NAMES)}`)
-	}
-	if (entries.length === 0)
-		throw new TypeError(`${what} must have since, sunset or link, one at least: ${EXAMPLE}`)
-	return Object.fromEntries(entries)
-}
+const read = nested(EXAMPLE, {
+	since: optional(momentOf),
+	sunset: optional(momentOf),
+	link: optional(urlOf),
+} satisfies Readers<Facts>)
 
 function momentOf(what: string, value: unknown): Date {
 	const date = value instanceof Date ? new Date(value) : dateOf(value)
 	// Beyond these years neither header can name it.
 	if (date !== undefined && date.getTime() >= 0 && date.getUTCFullYear() <= 9_999) return date
-	const found = typeof value === 'string' ? JSON.stringify(value) : String(value)
-	throw new TypeError(
-		`${what} must be a Date, or text like '2026-01-31' or '2026-01-31T12:00:00Z', from 1970 to 9999, got ${found}`,
-	)
+	const text = "text like '2026-01-31' or '2026-01-31T12:00:00Z'"
+	throw refusal(what, `a Date, or ${text}, from 1970 to 9999`, value)
 }
 
 /** `undefined` also for a day that there isn't: `Date` makes the second of March of a 30 February. */
@@ -94,6 +86,5 @@ function urlOf(what: string, link: unknown): string {
 		}
 		if (/^https?:\/\//i.test(link) && URL.canParse(link)) return new URL(link).href
 	}
-	const found = typeof link === 'string' ? JSON.stringify(link) : String(link)
-	throw new TypeError(`${what} must be a URL, 'https://…', or a path, '/docs/v2', got ${found}`)
+	throw refusal(what, "a URL, 'https://…', or a path, '/docs/v2'", link)
 }

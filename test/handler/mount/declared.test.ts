@@ -79,23 +79,39 @@ describe('mount/declared', (test) => {
 	})
 
 	const wrongDocs: [string, unknown, string][] = [
-		['as text', 'One article', " must be a plain object: { summary: 'One article', answer: … }"],
-		['with a misspelt field', { sumary: 'x' }, ' has no field sumary: did you mean summary?'],
-		['with an empty summary', { summary: '' }, '.summary must be a text, not empty'],
-		['with a number', { description: 5 }, '.description must be a text, not empty'],
-		['with no tag', { tags: [] }, ".tags must be an array of at least one text: ['articles']"],
-		['with a tag as text', { tags: 'a' }, ".tags must be an array of at least one text: ['articles']"],
+		[
+			'as text',
+			'One article',
+			' must be an object: { summary: \'One article\', answer: … }, got "One article"',
+		],
+		['with a misspelt field', { sumary: 'x' }, ' has no option sumary: did you mean summary?'],
+		['with an empty summary', { summary: '' }, '.summary must be a text, not empty, got ""'],
+		['with a number', { description: 5 }, '.description must be a text, not empty, got 5'],
+		[
+			'with no tag',
+			{ tags: [] },
+			".tags must be an array of at least one text: ['articles'], got an empty array",
+		],
+		[
+			'with a tag as text',
+			{ tags: 'a' },
+			`.tags must be an array of at least one text: ['articles'], got "a"`,
+		],
 		// biome-ignore lint/suspicious/noSparseArray: somebody has typed one comma too many
-		['with a gap', { tags: ['a', , 'b'] }, ".tags must be an array of at least one text: ['articles']"],
-		['with a text for yes', { hidden: 'yes' }, '.hidden must be true or false'],
+		['with a gap', { tags: ['a', , 'b'] }, '.tags[1] must be a text, not empty, got undefined'],
+		['with a text for yes', { hidden: 'yes' }, '.hidden must be true or false, got "yes"'],
 		['of a failure', { status: 404 }, '.status must be a whole number from 200 to 399, got 404'],
-		['of no status', { status: '201' }, '.status must be a whole number from 200 to 399, got 201'],
+		['of no status', { status: '201' }, '.status must be a whole number from 200 to 399, got "201"'],
 		[
 			'with a spec as answer',
 			{ answer: { title: ['string'] } },
-			".answer must be a Standard Schema, or a media type: 'image/png'",
+			".answer must be a Standard Schema, or a media type: 'image/png', got an object",
 		],
-		['with no type', { answer: 'png' }, ".answer must be a Standard Schema, or a media type: 'image/png'"],
+		[
+			'with no type',
+			{ answer: 'png' },
+			`.answer must be a Standard Schema, or a media type: 'image/png', got "png"`,
+		],
 		[
 			'with a schema that has no JSON Schema',
 			{ answer: v.string() },
@@ -203,25 +219,25 @@ describe('mount/declared', (test) => {
 			'limits as true',
 			{ streaming: { post_article: true } },
 			undefined,
-			'Blog.streaming["post_article"] must be an object: { maxBody, handlerTimeout }',
+			'Blog.streaming["post_article"] must be an object: { maxBody, handlerTimeout }, got true',
 		],
 		[
 			'a limit of 0',
 			{ streaming: { post_article: { maxBody: 0 } } },
 			undefined,
-			'Blog.streaming["post_article"].maxBody must be a number above 0, got 0',
+			'Blog.streaming["post_article"].maxBody must be a number above 0, or Infinity, got 0',
 		],
 		[
 			'a limit that is no number',
 			{ streaming: { post_article: { handlerTimeout: Number.NaN } } },
 			undefined,
-			'Blog.streaming["post_article"].handlerTimeout must be a number above 0, got NaN',
+			'Blog.streaming["post_article"].handlerTimeout must be a number above 0, or Infinity, got NaN',
 		],
 		[
 			'a misspelt limit',
 			{ streaming: { post_article: { handlerTimout: 5 } } },
 			undefined,
-			'Blog.streaming["post_article"] has no limit handlerTimout: did you mean handlerTimeout?',
+			'Blog.streaming["post_article"] has no option handlerTimout: did you mean handlerTimeout?',
 		],
 	]
 	for (const [what, declaring, guards, message] of refusals) {

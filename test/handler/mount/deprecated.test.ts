@@ -40,14 +40,14 @@ describe('mount/deprecated', (test) => {
 	const moment = "must be a Date, or text like '2026-01-31' or '2026-01-31T12:00:00Z', from 1970 to 9999, got"
 	const link = "V1.deprecated.link must be a URL, 'https://…', or a path, '/docs/v2', got"
 	const refused: [declared: unknown, message: string][] = [
-		[true, "V1.deprecated must be a plain object: { since: '2026-01-31', sunset"],
-		[null, 'V1.deprecated must be a plain object'],
-		['2026-01-01', 'V1.deprecated must be a plain object'],
-		[[], 'V1.deprecated must be a plain object'],
+		[true, "V1.deprecated must be an object: { since: '2026-01-31', sunset"],
+		[null, 'V1.deprecated must be an object'],
+		['2026-01-01', 'V1.deprecated must be an object'],
+		[[], 'V1.deprecated must be an object'],
 		[{}, 'V1.deprecated must have since, sunset or link, one at least'],
 		[{ since: undefined }, 'V1.deprecated must have since, sunset or link, one at least'],
-		[{ sinse: '2026-01-01' }, 'V1.deprecated.sinse is nothing that is known: did you mean since?'],
-		[{ since: '2026-01-01', until: 1 }, 'V1.deprecated.until is nothing that is known'],
+		[{ sinse: '2026-01-01' }, 'V1.deprecated has no option sinse: did you mean since?'],
+		[{ since: '2026-01-01', until: 1 }, 'V1.deprecated has no option until'],
 		[{ since: '2026-02-30' }, `V1.deprecated.since ${moment} "2026-02-30"`],
 		[{ since: '2026-13-01' }, `V1.deprecated.since ${moment} "2026-13-01"`],
 		[{ since: '2026-01-01T25:00Z' }, `V1.deprecated.since ${moment}`],
