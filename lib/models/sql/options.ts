@@ -1,5 +1,5 @@
 /** The options of all SQL models, their defaults and their checks. Called when an adapter opens models. */
-import { nearest } from '../../base/options.ts'
+import { numberIn, oneOf, optional, optionsOf, or, text } from '../../base/options.ts'
 import type { Seconds } from '../../base/time.ts'
 
 /** How 64-bit integers are written in JSON. */
@@ -41,16 +41,15 @@ export interface OpeningOptions {
 
 export const TIMEOUT_SECONDS: Seconds = 5
 
-/** Longer than a day nobody waits; timers of Node end at 24 days, and then take 1 ms instead. */
-const MOST_SECONDS: Seconds = 86_400
-
-const NAMES = ['bigint', 'timeoutSeconds']
+const bigint = or(oneOf('number', 'string'), 'number')
+/** Timers of Node end at 24 days, and then take 1 ms instead. */
+const timeoutSeconds = or(numberIn({ above: 0, to: 86_400 }), TIMEOUT_SECONDS)
 
 /**
- * The options with their defaults. `owner` is the class whose they are, `others` the names of those that only
- * some calls take: `key`, `schema`.
+ * The options with their defaults. `owner` is the class that they are for, `others` the names of those that only
+ * some calls take.
  *
- * @throws TypeError for an option that there isn't, or of another kind
+ * @throws TypeError for an option that does not exist, or of another type
  * @throws RangeError for a `timeoutSeconds` that isn't above 0 and at most 86,400
  */
 export function openingOptions(
@@ -58,30 +57,9 @@ export function openingOptions(
 	options: TableOptions,
 	others: readonly ('key' | 'schema')[],
 ): OpeningOptions {
-	if (typeof options !== 'object' || options === null) {
-		throw new TypeError(
-			`the options of ${owner} must be an object, got ${options === null ? 'null' : typeof options}`,
-		)
+	const own = Object.fromEntries(others.map((name) => [name, optional(text)]))
+	return {
+		key: undefined,
+		...optionsOf(owner, options as DatabaseOptions, { ...own, bigint, timeoutSeconds }),
 	}
-	const names = [...others, ...NAMES]
-	const unknown = Object.keys(options).find((name) => !names.includes(name))
-	if (unknown !== undefined)
-		throw new TypeError(`${owner} has no option ${unknown}${nearest(unknown, names)}`)
-	for (const name of others) {
-		const given: unknown = Reflect.get(options, name)
-		if (given !== undefined && typeof given !== 'string')
-			throw new TypeError(`${name} must be a string, got ${given === null ? 'null' : typeof given}`)
-	}
-	const { key, bigint = 'number', timeoutSeconds = TIMEOUT_SECONDS } = options
-	if (bigint !== 'number' && bigint !== 'string')
-		throw new TypeError(`bigint must be 'number' or 'string', got ${shown(bigint)}`)
-	if (typeof timeoutSeconds !== 'number')
-		throw new TypeError(`timeoutSeconds must be a number, got ${shown(timeoutSeconds)}`)
-	if (!(timeoutSeconds > 0 && timeoutSeconds <= MOST_SECONDS))
-		throw new RangeError(`timeoutSeconds must be above 0 and at most ${MOST_SECONDS}, got ${timeoutSeconds}`)
-	return { key, bigint, timeoutSeconds }
-}
-
-function shown(value: unknown): string {
-	return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

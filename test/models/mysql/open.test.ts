@@ -282,11 +282,11 @@ function opening(): void {
 			await refuses(MysqlModel.open(empty, 'myad_article'), /^the database must be a pool of mysql2/)
 			await refuses(
 				MysqlModel.open(pool, 'myad_article', many),
-				/^bigint must be 'number' or 'string', got "many"$/,
+				/^MysqlModel: bigint must be 'number' or 'string', got "many"$/,
 			)
 			await refuses(
 				MysqlModel.open(pool, 'myad_article', { timeoutSeconds: 0 }),
-				/^timeoutSeconds must be above 0 and at most 86400, got 0$/,
+				/^MysqlModel: timeoutSeconds must be a number above 0 and at most 86400, got 0$/,
 			)
 		})
 

@@ -291,7 +291,7 @@ function opens(name: DriverName): void {
 			const { database } = await opened()
 			assert.match(
 				await refusal(PostgresModel.open(database, 'author', { timeoutSeconds: 0 })),
-				'timeoutSeconds must be above 0 and at most 86400, got 0',
+				'timeoutSeconds must be a number above 0 and at most 86400, got 0',
 			)
 			// @ts-expect-error one of two words
 			const mistyped = PostgresModel.open(database, 'author', { bigint: 'text' })

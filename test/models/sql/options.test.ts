@@ -16,22 +16,28 @@ describe('options of SQL models', (test) => {
 		assert.is(openingOptions('SqliteModel', { timeoutSeconds: 0.001 }, []).timeoutSeconds, 0.001)
 	})
 
-	const range = 'RangeError: timeoutSeconds must be above 0 and at most 86400, got '
+	const range = 'RangeError: SqliteModel: timeoutSeconds must be a number above 0 and at most 86400, got '
 	const table: [options: unknown, message: string][] = [
 		[null, 'TypeError: the options of SqliteModel must be an object, got null'],
-		['id', 'TypeError: the options of SqliteModel must be an object, got string'],
+		['id', 'TypeError: the options of SqliteModel must be an object, got "id"'],
 		[{ bigInt: 'string' }, 'TypeError: SqliteModel has no option bigInt: did you mean bigint?'],
 		[{ where: 1 }, 'TypeError: SqliteModel has no option where; there are key, bigint, timeoutSeconds'],
 		[
 			{ schema: 'blog' },
 			'TypeError: SqliteModel has no option schema; there are key, bigint, timeoutSeconds',
 		],
-		[{ key: 1 }, 'TypeError: key must be a string, got number'],
-		[{ key: null }, 'TypeError: key must be a string, got null'],
-		[{ bigint: 'text' }, `TypeError: bigint must be 'number' or 'string', got "text"`],
-		[{ bigint: 10n }, `TypeError: bigint must be 'number' or 'string', got 10`],
-		[{ timeoutSeconds: '5' }, 'TypeError: timeoutSeconds must be a number, got "5"'],
-		[{ timeoutSeconds: null }, 'TypeError: timeoutSeconds must be a number, got null'],
+		[{ key: 1 }, 'TypeError: SqliteModel: key must be a string, got 1'],
+		[{ key: null }, 'TypeError: SqliteModel: key must be a string, got null'],
+		[{ bigint: 'text' }, `TypeError: SqliteModel: bigint must be 'number' or 'string', got "text"`],
+		[{ bigint: 10n }, `TypeError: SqliteModel: bigint must be 'number' or 'string', got 10`],
+		[
+			{ timeoutSeconds: '5' },
+			'TypeError: SqliteModel: timeoutSeconds must be a number above 0 and at most 86400, got "5"',
+		],
+		[
+			{ timeoutSeconds: null },
+			'TypeError: SqliteModel: timeoutSeconds must be a number above 0 and at most 86400, got null',
+		],
 		[{ timeoutSeconds: 0 }, `${range}0`],
 		[{ timeoutSeconds: -1 }, `${range}-1`],
 		[{ timeoutSeconds: Number.NaN }, `${range}NaN`],

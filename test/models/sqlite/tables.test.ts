@@ -123,11 +123,11 @@ for (const driver of sqliteDrivers) {
 				await refused(
 					// A program without types may pass anything.
 					() => SqliteModel.open(database, 'article', { bigint: 'text' } as unknown as SqliteModelOptions),
-					`bigint must be 'number' or 'string', got "text"`,
+					`SqliteModel: bigint must be 'number' or 'string', got "text"`,
 				)
 				await refused(
 					() => SqliteModel.open(database, 'article', { timeoutSeconds: 0 }),
-					'timeoutSeconds must be above 0 and at most 86400, got 0',
+					'SqliteModel: timeoutSeconds must be a number above 0 and at most 86400, got 0',
 				)
 				const key: SqliteModelOptions = { key: 'id' }
 				await refused(
