@@ -1,26 +1,22 @@
 /**
- * Cursors: where a page ended, as text that clients hand back. Opaque, and tied to the sort and the conditions
- * of its list, so that it can't be used to go on in another one.
+ * Cursors: where a page ended, as text that clients send back. They are opaque, and tied to the sort and the conditions of
+ * their list, so that they can't be used in another one.
  */
 import type { RestError } from '../base/error.ts'
 import type { Condition, Field, FieldType, Order, Value } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
+import { badQuery } from './bad-query.ts'
 import type { FieldMap } from './fields.ts'
-import { badQuery } from './refusal.ts'
 import { operandFromJson } from './value-from-json.ts'
 
 const BASE64URL = /^[\w-]+$/
 
-/**
- * The cursor behind a record. `next` is a JSON array of its values in the terms of the order, as models answer it.
- */
+/** The cursor after a record. `next` is a JSON array of its values in the terms of the order, as models return it. */
 export function cursorText(stamp: string, next: string): string {
 	return Buffer.from(`["${stamp}",${next.slice(1)}`).toString('base64url')
 }
 
-/**
- * The cursor of a list whose key is hidden, and so can't be in it: how many records come before the next page.
- */
+/** The cursor of a list whose key is hidden, and so can't be in it: how many records come before the next page. */
 export function countText(stamp: string, count: number): string {
 	return Buffer.from(JSON.stringify([stamp, count])).toString('base64url')
 }
@@ -37,8 +33,7 @@ export function cursorCount(cursor: string, stamp: string): number {
 }
 
 /**
- * The values that a cursor carries, each made sure of by its field's type: a cursor comes from outside like
- * everything else.
+ * The values of a cursor, each checked by its field's type: clients can send any.
  *
  * @throws RestError `bad_request` when it is malformed, or of a list with another sort or filter
  */
@@ -56,7 +51,7 @@ export function cursorValues(
 	)
 }
 
-/** What stands behind the stamp, which must be the list's own. */
+/** What follows the stamp, which must be the list's. */
 function ownParts(cursor: string, stamp: string): readonly unknown[] {
 	const parts = partsOf(cursor)
 	if (parts === undefined) throw malformed()
@@ -87,7 +82,7 @@ function cursorValue(field: Field | undefined, given: unknown): Value {
 	if (given === null && field?.nullable === true) return null
 	if (field?.loose === true && field.type !== 'bytes') return looseValue(field, given)
 	const problems: Detail[] = []
-	// A stored text may be none of today's choices any more, a number beyond today's bounds: but not beyond the type's own.
+	// A stored value may be outside of today's choices and bounds, but not of its type's.
 	const max = typeof field?.max === 'bigint' && field.max > INT64 ? field.max : undefined
 	const free = field && { ...field, choices: undefined, min: undefined, max }
 	const value = free && operandFromJson(free, given, problems)
@@ -100,11 +95,11 @@ const INT64 = 2n ** 63n - 1n
 
 const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean'])
 
-/** What a column without a strict type holds: a number, a text or bytes. */
+/** A value of a column without a strict type: a number, a text or bytes. */
 function looseValue(field: Field, given: unknown): Value {
 	if (NUMBERS.has(field.type)) {
 		if (given === 'Infinity' || given === '-Infinity') return Number(given)
-		// A text where JSON has no such number, or would lose digits.
+		// It is a string where JSON has no such number, or would lose digits.
 		const number = operandFromJson({ ...field, min: undefined, max: undefined }, given, [])
 		if (number !== undefined) return number
 	}
@@ -121,7 +116,7 @@ export function stampOf(order: readonly Order[], where: Condition | undefined): 
 	return hash(`${terms.join()}?${where === undefined ? '' : canonical(where)}`)
 }
 
-/** The same text for conditions that mean the same but for the order in which they were written. */
+/** The same text for conditions that differ only in the order in which they were written. */
 function canonical(condition: Condition): string {
 	switch (condition.op) {
 		case 'and':
@@ -154,8 +149,8 @@ function valueText(value: Value): string {
 }
 
 /**
- * FNV-1a, twice over: 64 bits, that no two lists of one client share by chance. It keeps nobody out: a cursor
- * that was made by hand only leads to another place of a list that its maker may read anyway.
+ * FNV-1a, twice: 64 bits, which two lists of one client don't share by chance. It is no protection, and none is needed: a
+ * forged cursor only leads to another place of a list that its client may read.
  */
 function hash(text: string): string {
 	let [a, b] = [0x811c9dc5, 0x9dc5811c]

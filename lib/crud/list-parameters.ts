@@ -1,10 +1,10 @@
-/** The query parameters of a `CrudHandler`, as a description tells them. What they do: `query-params.ts`. */
+/** The query parameters of a `CrudHandler`, as a description tells them. What they do: `list-query.ts`. */
 import type { JsonSchema } from '../validate/schema/json-schema.ts'
 import type { ParameterShape } from '../validate/schema/shape.ts'
 import { PARAMETERS } from '../wire/list.ts'
 import { operandSchema } from './field-schema.ts'
 import type { CrudField } from './fields.ts'
-import { type Operator, operandField, operatorsOf, takesList } from './operator.ts'
+import { type Operator, operandField, operatorsOf, takesList } from './filter.ts'
 import type { CrudPlan } from './plan.ts'
 
 type Parameter = (typeof PARAMETERS)[number]

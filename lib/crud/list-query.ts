@@ -1,12 +1,27 @@
-/** Makes the query for the model out of a list's parameters: page, order, selection, cursor. */
+/**
+ * The query of a list: what a URL, a form or the JSON of a QUERY asks for, as the model takes it: page, order, selection,
+ * conditions and cursor. Called by `operations.ts`.
+ */
 
-import type { ListQuery, Order, Selection } from '../models/model.ts'
+import type { Condition, Field, ListQuery, Order, Selection } from '../models/model.ts'
+import type { Fields } from '../request/body/fields.ts'
+import { checkParsed } from '../request/body/json.ts'
+import type { Detail } from '../wire/codes.ts'
+import { PARAMETERS } from '../wire/list.ts'
+import { badQuery, badValue, unknownName } from './bad-query.ts'
 import { cursorCount, cursorValues, stampOf } from './cursor.ts'
 import type { CrudField, FieldMap } from './fields.ts'
-import { allOf } from './operator.ts'
+import {
+	allOf,
+	comparison,
+	fieldCondition,
+	filterCondition,
+	searchCondition,
+	TermCount,
+	takesList,
+} from './filter.ts'
 import type { CrudPlan } from './plan.ts'
-import type { QueryParams } from './query-params.ts'
-import { badQuery, unknownName } from './refusal.ts'
+import { type Given, valueFromText } from './value-from-text.ts'
 
 /** What `list()` is asked: in the model's words, with field names of the model. */
 export interface CrudQuery extends Omit<ListQuery, 'limit' | 'maxBytes'> {
@@ -16,6 +31,12 @@ export interface CrudQuery extends Omit<ListQuery, 'limit' | 'maxBytes'> {
 	readonly stamp: string
 }
 
+type Parameter = (typeof PARAMETERS)[number]
+
+/** The parameters of a list without searchable fields. */
+const UNSEARCHABLE = PARAMETERS.filter((name) => name !== 'search')
+/** `title[contains]`. */
+const BRACKETED = /^(.*)\[([^[\]]*)\]$/s
 const WHOLE = /^(?:0|[1-9]\d*)$/
 
 /** The query of a list without parameters. */
@@ -27,7 +48,7 @@ export function plainQuery(plan: CrudPlan): CrudQuery {
 	})
 }
 
-/** The query of which somebody's code says a part. What a request asks is whole already. */
+/** The query of which code gives a part. What a request asks is whole already. */
 export function wholeQuery(plain: CrudQuery, part: Partial<CrudQuery> = plain): CrudQuery {
 	if (isWhole(part)) return part
 	const query = { ...plain, ...part }
@@ -38,28 +59,143 @@ function isWhole(query: Partial<CrudQuery>): query is CrudQuery {
 	return query.stamp !== undefined
 }
 
-/** @throws RestError `bad_request` for a value that can't be, naming its parameter */
-export function listQuery(plan: CrudPlan, { settings, terms }: QueryParams): CrudQuery {
-	const order = orderOf(plan, settings.has('sort') ? names('sort', settings.get('sort')) : [])
-	const where = allOf(...terms)
-	const stamp = stampOf(order, where)
-	const cursor = settings.get('cursor')
-	const offset = settings.has('offset') ? wholeNumber('offset', settings.get('offset')) : 0
-	if (!Number.isSafeInteger(offset)) throw badQuery('offset', 'max', 'must be within 9007199254740991')
-	if (cursor !== undefined && settings.has('offset'))
-		throw badQuery('offset', 'cursor', "can't stand beside cursor: a cursor says where to begin")
-	const limit = settings.has('limit') ? wholeNumber('limit', settings.get('limit')) : plan.limit
-	return {
-		selection: selectionOf(plan, settings.get('fields')),
-		...{ where, order, stamp },
-		...(cursor === undefined ? { offset, after: undefined } : behind(plan, cursor, stamp, order)),
-		limit: Math.min(limit, plan.maxLimit),
-		total: isCounted(settings.get('count')) || limit === 0,
+/** The parameters of one request: its conditions, which must all hold, and the others as they were sent. */
+export class QueryParams {
+	readonly #plan: CrudPlan
+	readonly #count: TermCount
+	readonly #terms: Condition[] = []
+	readonly #settings = new Map<Parameter, unknown>()
+
+	constructor(plan: CrudPlan) {
+		this.#plan = plan
+		this.#count = new TermCount(plan)
+	}
+
+	/**
+	 * Takes the parameters of a URL, or of a form.
+	 *
+	 * @throws RestError `bad_request` for an unknown name, and a value that isn't of its field's type
+	 */
+	addText(fields: Fields): void {
+		for (const name of Object.keys(fields.last)) {
+			if (this.#plan.ignoreQuery.has(name)) continue
+			const values = fields.all(name)
+			const [first = ''] = values
+			const parameter = this.#parameter(name)
+			if (parameter === undefined) this.#addComparison(name, values)
+			// Some clients send each item of an array by itself: `sort=title&sort=-id` is `sort=title,-id`.
+			else if (parameter === 'sort' || parameter === 'fields') this.#addParameter(parameter, values.join())
+			else if (values.length > 1) throw badQuery(name, 'repeated', 'is given more than once')
+			else this.#addParameter(parameter, parameter === 'filter' ? parsed(first) : first)
+		}
+	}
+
+	/**
+	 * Takes the fields of a QUERY's body. Parameters of the URL go before those of the body, so that `Link` can be followed
+	 * with the same body.
+	 *
+	 * @throws RestError `bad_request` as `addText`
+	 */
+	addJson(body: Readonly<Record<string, unknown>>): void {
+		const isPlaced = this.#settings.has('cursor') || this.#settings.has('offset')
+		for (const [name, value] of Object.entries(body)) {
+			// The URL says where the page begins: what the body says of it is the first page's.
+			if (isPlaced && (name === 'cursor' || name === 'offset')) continue
+			const parameter = this.#parameter(name)
+			if (parameter !== undefined) this.#addParameter(parameter, value)
+			else this.#terms.push(fieldCondition(this.#field(name, name), value, this.#count, name))
+		}
+	}
+
+	/** @throws RestError `bad_request` for a value that can't be, naming its parameter */
+	query(): CrudQuery {
+		const plan = this.#plan
+		const settings = this.#settings
+		const order = orderOf(plan, settings.has('sort') ? names('sort', settings.get('sort')) : [])
+		const where = allOf(...this.#terms)
+		const stamp = stampOf(order, where)
+		const cursor = settings.get('cursor')
+		const offset = settings.has('offset') ? wholeNumber('offset', settings.get('offset')) : 0
+		if (!Number.isSafeInteger(offset)) throw badQuery('offset', 'max', 'must be within 9007199254740991')
+		if (cursor !== undefined && settings.has('offset'))
+			throw badQuery('offset', 'cursor', "can't stand beside cursor: a cursor says where to begin")
+		const limit = settings.has('limit') ? wholeNumber('limit', settings.get('limit')) : plan.limit
+		return {
+			selection: selectionOf(plan, settings.get('fields')),
+			...{ where, order, stamp },
+			...(cursor === undefined ? { offset, after: undefined } : placeOf(plan, cursor, stamp, order)),
+			limit: Math.min(limit, plan.maxLimit),
+			total: isCounted(settings.get('count')) || limit === 0,
+		}
+	}
+
+	#parameter(name: string): Parameter | undefined {
+		return this.#parameters().find((one) => one === name)
+	}
+
+	#parameters(): readonly Parameter[] {
+		return this.#plan.searchable.size > 0 ? PARAMETERS : UNSEARCHABLE
+	}
+
+	#addParameter(name: Parameter, value: unknown): void {
+		const { filterable, searchable } = this.#plan
+		if (name === 'filter') this.#terms.push(filterCondition(value, filterable, this.#count))
+		else if (name === 'search') {
+			if (typeof value !== 'string') throw badQuery('search', 'string', 'must be a string')
+			const condition = searchCondition(value, searchable, this.#count)
+			if (condition !== undefined) this.#terms.push(condition)
+		} else if (!this.#settings.has(name)) this.#settings.set(name, value)
+	}
+
+	/** `field=value`, repeated for one of several; `field[op]=value`. */
+	#addComparison(name: string, values: readonly string[]): void {
+		const [, base = name, op = 'eq'] = this.#plan.filterable.has(name) ? [] : (BRACKETED.exec(name) ?? [])
+		const field = this.#field(base, name)
+		const add = (operator: string, given: unknown) => {
+			this.#terms.push(comparison(field, operator, given, this.#count, name, textOperand(name)))
+		}
+		if (op === 'eq') add('in', values)
+		else
+			for (const text of values) add(op, takesList(op) ? text.split(',') : op === 'null' ? flag(text) : text)
+	}
+
+	/** @throws RestError `bad_request` in the same words for all that can't be asked by */
+	#field(name: string, place: string): CrudField {
+		const { filterable } = this.#plan
+		const field = filterable.get(name)
+		if (field !== undefined) return field
+		const all = [...this.#parameters(), ...filterable.keys()]
+		throw unknownName(place, 'is no parameter of this list: there are', all)
 	}
 }
 
-/** Where a cursor leads. Values of a hidden key are in none: it could be read, and made to find them out. */
-function behind(
+function textOperand(place: string): (field: Field, text: unknown) => Given {
+	return (field, text) => {
+		const problems: Detail[] = []
+		const value = valueFromText(field, String(text), problems)
+		if (value === undefined) throw badValue(place, problems)
+		return value
+	}
+}
+
+function flag(text: string): unknown {
+	return text === 'true' || text === 'false' ? text === 'true' : text
+}
+
+function parsed(text: string): unknown {
+	let value: unknown
+	try {
+		value = JSON.parse(text)
+	} catch {
+		throw badQuery('filter', 'json', 'is malformed JSON')
+	}
+	// What a body with the same filter would be refused for is refused here too.
+	checkParsed(value)
+	return value
+}
+
+/** Where a cursor leads. It holds no values of a hidden key: clients could read them, or make cursors to find them out. */
+function placeOf(
 	plan: CrudPlan,
 	cursor: unknown,
 	stamp: string,
@@ -83,7 +219,7 @@ export function selectionOf({ visible, selections }: CrudPlan, given: unknown): 
 	return selections.of(asked)
 }
 
-/** The order ends with the key, in the direction of the term before it: else equal records have none. */
+/** The order ends with the key, in the direction of the term before it: without it equal records would have no order. */
 function orderOf({ key, sortable }: CrudPlan, terms: readonly string[]): readonly Order[] {
 	const order: Order[] = []
 	for (const term of terms) {
@@ -93,8 +229,8 @@ function orderOf({ key, sortable }: CrudPlan, terms: readonly string[]): readonl
 			throw badQuery('sort', 'repeated', 'names a field more than once')
 		order.push({ field: field.name, descending })
 	}
-	const isUnique = order.findIndex(({ field }) => field === key.field.name)
-	if (isUnique !== -1) return order.slice(0, isUnique + 1)
+	const keyAt = order.findIndex(({ field }) => field === key.field.name)
+	if (keyAt !== -1) return order.slice(0, keyAt + 1)
 	return [...order, { field: key.field.name, descending: order.at(-1)?.descending ?? false }]
 }
 

@@ -17,14 +17,13 @@ import { nextLink, recordUrl } from '../reply/link.ts'
 import type { Validator } from '../validate/validator.ts'
 import { RawJson } from '../wire/json.ts'
 import type { PageMeta } from '../wire/list.ts'
+import { unknownName } from './bad-query.ts'
 import { CrudPage, CrudRecord, stripRecords } from './crud-record.ts'
-import { type CrudQuery, listQuery, selectionOf } from './list-query.ts'
+import { allOf } from './filter.ts'
+import { type CrudQuery, QueryParams, selectionOf } from './list-query.ts'
 import { restErrorOf } from './model-errors.ts'
-import { allOf } from './operator.ts'
 import type { CrudOperation } from './options.ts'
 import { createConditionally, etagOf, isNotModified, requiredVersion } from './preconditions.ts'
-import { QueryParams } from './query-params.ts'
-import { unknownName } from './refusal.ts'
 import { EVERYTHING, type Scope } from './scope.ts'
 import { crudShape } from './shape.ts'
 import {
@@ -102,7 +101,7 @@ function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
 		if ('fields' in body) params.addText(body.fields)
 		else params.addJson(exchange.body.fields())
 	}
-	return listQuery(plan, params)
+	return params.query()
 }
 
 /** Most reads ask for nothing but the record. */

@@ -3,7 +3,7 @@ import { RestError } from '../base/error.ts'
 import { nearest } from '../base/options.ts'
 import type { Condition, Value } from '../models/model.ts'
 import type { CrudField } from './fields.ts'
-import { allOf } from './operator.ts'
+import { allOf } from './filter.ts'
 import type { CrudPlan } from './plan.ts'
 import { givenValue } from './value-from-json.ts'
 

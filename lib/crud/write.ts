@@ -9,10 +9,10 @@ import { type Answers, directAnswers, Questions } from '../validate/standard-sch
 import { compileSpec } from '../validate/validate.ts'
 import type { Spec, Validator } from '../validate/validator.ts'
 import type { Detail } from '../wire/codes.ts'
+import { shown } from './bad-query.ts'
 import type { CrudField, FieldMap } from './fields.ts'
 import type { CrudRules } from './options.ts'
 import type { CrudPlan } from './plan.ts'
-import { shown } from './refusal.ts'
 import type { Scope } from './scope.ts'
 import { storedFromText, valueFromJson } from './value-from-json.ts'
 
