@@ -6,7 +6,7 @@ import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Log, until } from '../../helpers/listening.ts'
 import { driversHere, SERVER } from '../../helpers/postgres.ts'
-import { openDatabase } from './databases.ts'
+import { databaseLater } from './databases.ts'
 
 const TABLE = `pgad_changed_${process.pid}`
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -15,21 +15,21 @@ const names = await driversHere()
 
 for (const name of names)
 	describe(`a table that is changed while it is served, by ${name}`, (test) => {
-		const opened = openDatabase(name, {}, { max: 4 })
+		const opened = databaseLater(name, {}, { max: 4 })
 
 		test.before.each(async () =>
-			(await opened).exec(`drop table if exists ${TABLE};
+			(await opened()).exec(`drop table if exists ${TABLE};
 				create table ${TABLE} (id int primary key, title text, size int, v int not null default 1);
 				insert into ${TABLE} values (1, 'one', 5), (2, 'two', 6)`),
 		)
 		test.after(async () => {
-			const { exec, close } = await opened
+			const { exec, close } = await opened()
 			await exec(`drop table if exists ${TABLE}`)
 			await close()
 		})
 
 		const served = async (options: { version?: string } = {}) => {
-			const { database, exec } = await opened
+			const { database, exec } = await opened()
 			const log = new Log()
 			const asked: string[] = []
 			const model = await PostgresModel.open(database, TABLE)
@@ -97,7 +97,7 @@ for (const name of names)
 		})
 
 		test('a statement that fails for another reason does not open the model again each time', async () => {
-			const { database, exec } = await opened
+			const { database, exec } = await opened()
 			const model = await PostgresModel.open(database, TABLE)
 			const selection = { fields: ['id'], names: ['id'], version: undefined }
 			await exec(`create function ${TABLE}_bad() returns trigger language plpgsql as
