@@ -1,4 +1,4 @@
-/** A process that is killed keeps what it has promised; `killed.long.ts` does it fifty times. */
+/** A process that is killed keeps what it has promised; `killed.long.ts` does it again and again. */
 import { describe } from '../../helpers/describe.ts'
 import { driversHere } from '../../helpers/postgres.ts'
 import { killedOnPostgres, killedOnSqlite } from './killed.ts'

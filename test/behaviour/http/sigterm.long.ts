@@ -1,8 +1,11 @@
 import { describe } from '../../helpers/describe.ts'
+import { trials } from '../../helpers/trials.ts'
 import { endUnderLoad } from './sigterm-trial.ts'
 
+const ROUNDS = trials(4)
+
 describe('SIGTERM under load', (test) => {
-	test('twenty times no request that was accepted is lost, and the program ends', async () => {
-		for (let round = 0; round < 20; round++) await endUnderLoad(10 + round * 5)
+	test('of 10 to 110 connections no request that was accepted is lost, and the program ends', async () => {
+		for (let round = 1; round <= ROUNDS; round++) await endUnderLoad(10 + Math.round((round * 100) / ROUNDS))
 	})
 })

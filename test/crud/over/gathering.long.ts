@@ -1,4 +1,5 @@
 /** A long run of what `gathering.ts` says. */
+import { trials } from '../../helpers/trials.ts'
 import { gathering } from './gathering.ts'
 
-gathering('gatheringlong', { readers: 24, rounds: 60 })
+gathering('gatheringlong', { readers: 24, rounds: trials(30) })

@@ -10,7 +10,7 @@ import { listening } from '../../helpers/listening.ts'
 import { openPool } from '../../helpers/mariadb.ts'
 import { SERVER } from '../../helpers/postgres.ts'
 import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
-import { STRINGS } from './naughty-strings.ts'
+import { sampled } from './naughty-strings.ts'
 import { type StoreName, storesHere } from './stores.ts'
 
 const TABLE = `naughty_ids_${process.pid}`
@@ -18,6 +18,7 @@ const TABLE = `naughty_ids_${process.pid}`
 const LONGEST = 700
 /** What no URL can lead to. */
 const NO_ID = /^\.{0,2}$|[\x00-\x1f\x7f\p{Surrogate}]/u
+const STRINGS = sampled('naughty strings as ids')
 const [IDS, REFUSED] = [STRINGS.filter(isId), STRINGS.filter((text) => !isId(text))]
 
 function isId(text: string): boolean {

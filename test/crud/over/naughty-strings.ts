@@ -1,9 +1,11 @@
 /** Strings that break what was not made for them. */
 import { readFileSync } from 'node:fs'
 import { ROOT } from '../../helpers/program.ts'
+import { seedOf } from '../../helpers/seed.ts'
+import { trials } from '../../helpers/trials.ts'
 
 const LISTED = JSON.parse(readFileSync(`${ROOT}/test/acceptance/naughty-strings.json`, 'utf8')) as string[]
-export const OWN = [
+const OWN = [
 	...[
 		"'",
 		"''",
@@ -103,3 +105,10 @@ export const OWN = [
 ]
 /** Those of the public list, and more that databases, URLs and JSON have reasons to stumble over. */
 export const STRINGS = [...new Set([...LISTED, ...OWN])]
+
+/** All of our own, and a third of the others by the seed; all of them with `VERBENA_TRIALS=3`. */
+export function sampled(name: string): string[] {
+	const parts = Math.ceil(3 / trials(1))
+	const part = seedOf(name) % parts
+	return STRINGS.filter((text, at) => at % parts === part || OWN.includes(text))
+}

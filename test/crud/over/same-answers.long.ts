@@ -1,4 +1,5 @@
 /** A long run of what `same-answers.ts` says. */
+import { trials } from '../../helpers/trials.ts'
 import { sameAnswers } from './same-answers.ts'
 
-sameAnswers('samelong', 1_000)
+sameAnswers('samelong', trials(200))
