@@ -4,6 +4,7 @@ import { CrudHandler, MemoryModel } from '../../lib/index.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { seedOf } from '../helpers/seed.ts'
+import { trials } from '../helpers/trials.ts'
 import { guarded } from './articles.ts'
 
 const fields = {
@@ -150,7 +151,7 @@ describe('crud: any request', (test) => {
 				const { status } = await asked.ask(`/t?${queryOf(all)}`)
 				assert.ok(status === 200 || status === 400, `${status} for ${queryOf(all)}`)
 			}),
-			{ numRuns: 2_000, seed },
+			{ numRuns: trials(500), seed },
 		)
 	})
 
@@ -160,7 +161,7 @@ describe('crud: any request', (test) => {
 				const { status } = await asked.ask(`/t?${text}`)
 				assert.ok(status === 200 || status === 400, `${status} for ${text}`)
 			}),
-			{ numRuns: 1_000, seed },
+			{ numRuns: trials(300), seed },
 		)
 	})
 
@@ -187,7 +188,7 @@ describe('crud: any request', (test) => {
 				assert.is(url.status, body.status)
 				assert.is(url.text(), body.text())
 			}),
-			{ numRuns: 1_000, seed },
+			{ numRuns: trials(300), seed },
 		)
 	})
 
@@ -200,7 +201,7 @@ describe('crud: any request', (test) => {
 				const [, next = ''] = /^<([^>]+)>/.exec(String(first.headers.link)) ?? []
 				assert.is((await asked.ask(next)).status, 200, next)
 			}),
-			{ numRuns: 1_000, seed },
+			{ numRuns: trials(300), seed },
 		)
 	})
 
@@ -232,7 +233,7 @@ describe('crud: any request', (test) => {
 					assert.equal((again.json() as { data: unknown }).data, data)
 				},
 			),
-			{ numRuns: 1_500, seed },
+			{ numRuns: trials(400), seed },
 		)
 	})
 })

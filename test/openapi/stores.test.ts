@@ -12,11 +12,12 @@ import { describe } from '../helpers/describe.ts'
 import { Log } from '../helpers/listening.ts'
 import { openPool } from '../helpers/mariadb.ts'
 import { SERVER } from '../helpers/postgres.ts'
+import { trials } from '../helpers/trials.ts'
 import { ajv } from './ajv.ts'
 import { Description } from './described.ts'
 import { documentOf } from './tap.ts'
 
-const RUNS = 30
+const RUNS = trials(10)
 
 /** Bounds are those of the columns: titles must have a character, ranks may be at most 100. */
 const RULES = { title: [{ min: 1 }], rank: ['integer', { max: 100 }] } as const

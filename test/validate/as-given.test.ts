@@ -5,6 +5,7 @@ import { compileSpec, readParams, type Spec } from '../../lib/validate/validate.
 import type { Rule } from '../../lib/validate/validator.ts'
 import { cost } from '../helpers/cost.ts'
 import { describe } from '../helpers/describe.ts'
+import { trials } from '../helpers/trials.ts'
 
 const spec = compileSpec({ title: ['required', 'string'], note: ['string'], count: ['integer'] })
 const read = (source: Record<string, unknown>): unknown => readParams(spec, source, { coerce: false })
@@ -126,7 +127,7 @@ describe('validate: a value taken at a glance', (test) => {
 				const source = { a: left, b: right }
 				assert.equal(outcome({ a, b }, source), outcome({ a: lookedAt(a), b: lookedAt(b) }, source))
 			}),
-			{ numRuns: 5_000 },
+			{ numRuns: trials(1_500) },
 		)
 	})
 

@@ -1,4 +1,4 @@
 /** A short run of what `gathering.ts` says. */
 import { gathering } from './gathering.ts'
 
-gathering('gathering', { readers: 12, rounds: 20 })
+gathering('gathering', { readers: 8, rounds: 8 })

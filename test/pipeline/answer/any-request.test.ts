@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { type InjectedReply, RestHandler } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
+import { trials } from '../../helpers/trials.ts'
 import { Echo } from './echo.ts'
 
 class Rest extends RestHandler {
@@ -68,7 +69,7 @@ describe('answer: any request', (test) => {
 				assert.ok([200, 204, 400, 404, 405, 501].includes(reply.status), `${method} ${url}: ${reply.status}`)
 				assert.ok(isWhole(reply, method), `${method} ${url}: ${reply.text()}`)
 			}),
-			{ numRuns: 500 },
+			{ numRuns: trials(150) },
 		)
 		assert.equal(lines, [])
 	})
@@ -87,7 +88,7 @@ describe('answer: any request', (test) => {
 				const other = await server.inject({ url: `/all${path}` })
 				assert.equal((other.json() as { data: unknown }).data, segments)
 			}),
-			{ numRuns: 150 },
+			{ numRuns: trials(50) },
 		)
 	})
 
@@ -99,7 +100,7 @@ describe('answer: any request', (test) => {
 				})
 				assert.equal((reply.json() as { data: unknown }).data, [a, b])
 			}),
-			{ numRuns: 100 },
+			{ numRuns: trials(40) },
 		)
 	})
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { decodeBody } from '../../../lib/request/body/decode-body.ts'
 import { describe } from '../../helpers/describe.ts'
+import { trials } from '../../helpers/trials.ts'
 import { refusal, refusalText, valueOrRefusal } from './refusal.ts'
 
 const ACCEPT = 'application/json, application/x-www-form-urlencoded, multipart/form-data'
@@ -151,7 +152,7 @@ describe('decode/decode-body', (test) => {
 			fc.property(fc.uint8Array(), type, coding, (bytes, contentType, contentEncoding) => {
 				valueOrRefusal(() => decodeBody(Buffer.from(bytes), { contentType, contentEncoding }))
 			}),
-			{ numRuns: 2_000 },
+			{ numRuns: trials(700) },
 		)
 		for (const contentType of [
 			'application/json',

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { scanJson } from '../../../lib/request/body/json-scan.ts'
 import { describe } from '../../helpers/describe.ts'
+import { trials } from '../../helpers/trials.ts'
 import { milliseconds } from './refusal.ts'
 
 function parses(text: string): boolean {
@@ -88,7 +89,7 @@ describe('decode/json-scan', (test) => {
 		test(`it finds a fault in ${name} exactly when JSON.parse does`, () => {
 			fc.assert(
 				fc.property(texts, (text) => assert.is(scanJson(text) === undefined, parses(text), text)),
-				{ numRuns: 5_000 },
+				{ numRuns: trials(1_500) },
 			)
 		})
 	}
@@ -101,7 +102,7 @@ describe('decode/json-scan', (test) => {
 				const before = scanJson(text.slice(0, fault.offset))
 				assert.ok(before === undefined || before.offset === fault.offset, text)
 			}),
-			{ numRuns: 5_000 },
+			{ numRuns: trials(1_500) },
 		)
 	})
 

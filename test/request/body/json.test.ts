@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { decodeJson } from '../../../lib/request/body/json.ts'
 import { describe } from '../../helpers/describe.ts'
+import { trials } from '../../helpers/trials.ts'
 import { milliseconds, refusalText, valueOrRefusal } from './refusal.ts'
 
 function decode(text: string): unknown {
@@ -119,7 +120,7 @@ describe('decode/json: refusals', (test) => {
 				const refused = valueOrRefusal(() => decode(text)) === undefined
 				assert.is(refused, isReserved(JSON.parse(text)), text)
 			}),
-			{ numRuns: 3_000 },
+			{ numRuns: trials(1_000) },
 		)
 	})
 

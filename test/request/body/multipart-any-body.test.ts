@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { decodeMultipart } from '../../../lib/request/body/multipart.ts'
 import { describe } from '../../helpers/describe.ts'
+import { trials } from '../../helpers/trials.ts'
 import { milliseconds, valueOrRefusal } from './refusal.ts'
 
 describe('decode/multipart: any body', (test) => {
@@ -82,7 +83,7 @@ describe('decode/multipart: any body', (test) => {
 				valueOrRefusal(() => split(pieces.join('')))
 				valueOrRefusal(() => split(`--X\r\n${pieces.join('')}\r\n--X--`))
 			}),
-			{ numRuns: 3_000 },
+			{ numRuns: trials(1_000) },
 		)
 		fc.assert(
 			fc.property(fc.uint8Array(), fc.string(), (bytes, boundary) => {

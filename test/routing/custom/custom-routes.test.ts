@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { RouteTable } from '../../../lib/routing/custom/custom-routes.ts'
 import { describe } from '../../helpers/describe.ts'
+import { trials } from '../../helpers/trials.ts'
 import { agrees, cases } from './oracle.ts'
 
 function tableOf(...keys: string[]): RouteTable<string> {
@@ -130,7 +131,7 @@ describe('RouteTable against trying each route in turn', (test) => {
 	test('the same route answers with the same params', () => {
 		fc.assert(
 			fc.property(cases, ([keys, segments]) => agrees(keys, segments)),
-			{ numRuns: 1_000 },
+			{ numRuns: trials(300) },
 		)
 	})
 
@@ -149,7 +150,7 @@ describe('RouteTable against trying each route in turn', (test) => {
 				routes.match('GET', path)
 				routes.methodsFor(path)
 			}),
-			{ numRuns: 1_000 },
+			{ numRuns: trials(300) },
 		)
 	})
 })
