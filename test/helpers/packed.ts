@@ -1,29 +1,41 @@
 /** The package as it is published: packed, and installed into an empty project. */
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { ROOT, run } from './program.ts'
 
-/** Packs a copy of the repository, so that its own `dist/` is left alone; answers the tarball. */
-export async function pack(folder: string): Promise<string> {
+/** What `npm pack` builds and packs. */
+const NEEDED = [
+	...['lib', 'docs', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.page.json'],
+	...['test/package', 'test/helpers', 'README.md', 'CHANGELOG.md', 'LICENSE'],
+]
+
+let tarball: Promise<string> | undefined
+
+/** The path of the tarball that is published: built and packed once in a process, and taken away at its end. */
+export function packed(): Promise<string> {
+	tarball ??= pack()
+	return tarball
+}
+
+/** Packs a copy of the repository, so that its own `dist/` is left alone. */
+async function pack(): Promise<string> {
+	const folder = mkdtempSync(join(tmpdir(), 'verbena-packed-'))
+	process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 	const copy = join(folder, 'copy')
 	mkdirSync(copy)
-	for (const name of readdirSync(ROOT)) {
-		if (name.startsWith('.') || ['node_modules', 'dist', 'coverage'].includes(name)) continue
-		cpSync(`${ROOT}/${name}`, `${copy}/${name}`, {
-			recursive: true,
-			filter: (source) => basename(source) !== 'node_modules',
-		})
-	}
+	for (const name of NEEDED) cpSync(`${ROOT}/${name}`, `${copy}/${name}`, { recursive: true })
 	symlinkSync(`${ROOT}/node_modules`, `${copy}/node_modules`, 'dir')
 	const { code, output } = await npm(copy, 'pack', '--pack-destination', folder)
 	assert.is(code, 0, output)
-	const { version } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as { version: string }
-	return `verbena-${version}.tgz`
+	const [name = '', ...others] = readdirSync(folder).filter((one) => one.endsWith('.tgz'))
+	assert.equal(others, [])
+	return join(folder, name)
 }
 
-/** An empty project into which the tarball is installed. */
-export async function install(folder: string, tarball: string): Promise<string> {
+/** An empty project in `folder` into which the tarball is installed. */
+export async function install(folder: string): Promise<string> {
 	const project = join(folder, 'project')
 	mkdirSync(project)
 	writeFileSync(`${project}/package.json`, '{ "name": "empty", "private": true, "type": "module" }')
@@ -33,7 +45,7 @@ export async function install(folder: string, tarball: string): Promise<string> 
 		'--offline',
 		'--no-audit',
 		'--no-fund',
-		`../${tarball}`,
+		await packed(),
 	)
 	assert.is(code, 0, output)
 	mkdirSync(`${project}/node_modules/@types`)

@@ -9,10 +9,10 @@ import { build } from 'esbuild'
 import * as assert from 'uvu/assert'
 import { describe } from '../../helpers/describe.ts'
 import { until } from '../../helpers/listening.ts'
-import { install, npm, pack } from '../../helpers/packed.ts'
+import { install, npm } from '../../helpers/packed.ts'
 import { freePorts, ROOT, type Running, start, untilPrinted } from '../../helpers/program.ts'
 
-const HERE = join(ROOT, 'test/runtimes')
+const HERE = join(ROOT, 'test/behaviour/runtimes')
 const folder = mkdtempSync(join(tmpdir(), 'verbena-runtimes-'))
 const binaries = join(folder, 'binaries')
 let project = ''
@@ -77,7 +77,7 @@ async function checkAnswers(url: string): Promise<void> {
 
 describe('runtimes', (test) => {
 	test.before(async () => {
-		project = await install(folder, await pack(folder))
+		project = await install(folder)
 		for (const name of ['handlers.mjs', 'program.mjs', 'worker.mjs'])
 			cpSync(join(HERE, name), join(project, name))
 		cpSync(HERE, binaries, { recursive: true })

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { describe } from '../../helpers/describe.ts'
+import { packed } from '../../helpers/packed.ts'
 import { freePorts } from '../../helpers/program.ts'
 import { assertPrints, elsewhere } from '../../helpers/session.ts'
 import { FirstTerminal } from './first-terminal.ts'
 import { PAGE, stepsOf, type Task, type Typed } from './page.ts'
 import { SecondTerminal } from './second-terminal.ts'
-import { pack } from './tarball.ts'
 
 /** What the page writes, and what is run for it: the version that is packed here isn't published yet. */
 const INSTALL = /^npm install verbena$/gm
@@ -33,7 +33,7 @@ describe('tutorial', (test) => {
 	test.before(async () => {
 		mkdirSync(second.folder)
 		port = (await freePorts(1))[0] ?? 0
-		tarball = await pack(folder)
+		tarball = await packed()
 	})
 
 	test.after(async () => {

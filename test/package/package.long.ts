@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { describe } from '../helpers/describe.ts'
-import { install, pack } from '../helpers/packed.ts'
+import { install } from '../helpers/packed.ts'
 import { freePorts, ROOT, run, start, untilPrinted } from '../helpers/program.ts'
 import { elsewhere, replay } from '../helpers/session.ts'
 import { Mappings } from './mappings.ts'
@@ -71,7 +71,7 @@ describe('package', (test) => {
 	let installed = ''
 
 	test.before(async () => {
-		project = await install(folder, await pack(folder))
+		project = await install(folder)
 		installed = `${project}/node_modules/verbena`
 	})
 
