@@ -114,5 +114,5 @@ export type {
 	Validator,
 } from './validate/validator.ts'
 export type { Detail, ErrorCode } from './wire/codes.ts'
-export { RawJson } from './wire/json.ts'
 export type { PageMeta } from './wire/list.ts'
+export { RawJson } from './wire/raw-json.ts'

@@ -1,20 +1,20 @@
-/** URLs of a collection and of its records, from what programmers and their users give. */
+/** URLs of endpoints, collections and records, checked. For `CrudClient` and `client()`. */
 
-/** What tells a record apart. */
+/** Identifies a record. */
 export type Id = string | number | bigint
 
-/** Not empty, and no dot segment, also percent-encoded: URLs resolve those before they are asked for. */
+/** Not empty and not a dot segment, also not percent-encoded: URLs resolve these before a request. */
 const SEGMENT = /^(?!(?:\.|%2e){0,2}$)[^\s/?#\\]+$/i
-/** An origin, or none, and a path. One that begins with two slashes would name another host. */
+/** A path with optional origin. One that begins with two slashes would name another host. */
 const ENDPOINT = /^(?:https?:\/\/[^\s/?#@\\]+)?(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[^\s/?#\\]+)*\/?$/i
 
 /**
- * The URL of a collection, without a slash at its end.
+ * The URL of a collection, without a trailing slash.
  *
  *     collectionUrl('article', '/blog')                       // '/blog/article'
  *     collectionUrl('article', 'https://example.org/blog/')   // 'https://example.org/blog/article'
  *
- * @throws TypeError where the name is no URL segment or the endpoint no URL path
+ * @throws TypeError if the name is not a URL segment or the endpoint not a URL path
  */
 export function collectionUrl(name: string, endpoint: string): string {
 	if (typeof name !== 'string' || !SEGMENT.test(name))
@@ -23,9 +23,10 @@ export function collectionUrl(name: string, endpoint: string): string {
 }
 
 /**
- * The URL below which an API is, without a slash at its end.
+ * The URL of an API, without a trailing slash.
  *
- * @throws TypeError where it is no URL path; `whose` endpoint it says
+ * @param whose its owner, for messages
+ * @throws TypeError if it is not a URL path
  */
 export function endpointUrl(whose: string, endpoint: string): string {
 	if (typeof endpoint !== 'string' || !ENDPOINT.test(endpoint) || !isUrl(endpoint))
@@ -35,30 +36,31 @@ export function endpointUrl(whose: string, endpoint: string): string {
 	return endpoint.replace(/\/$/, '')
 }
 
-/** Of an origin, no pattern says it all: `http://a:99999`. */
+/** For origins that the pattern can't refuse: `http://a:99999`. */
 function isUrl(endpoint: string): boolean {
 	try {
-		return new URL(endpoint, 'http://a').host !== ''
+		new URL(endpoint, 'http://a')
+		return true
 	} catch {
 		return false
 	}
 }
 
 /**
- * An id as one segment: nothing in it leads to another path.
+ * An id as one segment, which can't lead to another path.
  *
- * @throws TypeError for what can't be one, inexact numbers too
+ * @throws TypeError for other values, including inexact numbers
  */
 export function idSegment(id: unknown): string {
 	const exact = typeof id === 'number' ? Number.isSafeInteger(id) : /^(?:string|bigint)$/.test(typeof id)
 	const text = String(id)
-	// Clients resolve dot segments before they ask, percent-encoded ones too: DELETE /article/.. is DELETE /.
+	// Clients resolve dot segments, percent-encoded ones, too: DELETE /article/.. is DELETE /.
 	if (!exact || /^\.{0,2}$|\p{Surrogate}/u.test(text))
 		throw new TypeError(`an id is a text, a bigint or a whole number within ±2^53, got ${shown(id)}`)
 	return encodeURIComponent(text)
 }
 
-/** The id in a `Location`: its last segment. `undefined` where there is none. */
+/** The id in a `Location`, its last segment; `undefined` if there is none. */
 export function idIn(location: string | null): string | undefined {
 	const [path = ''] = (location ?? '').split(/[?#]/, 1)
 	const segment = path.slice(path.lastIndexOf('/') + 1)

@@ -1,7 +1,6 @@
-/** What an answer means: the value in it, or an `ApiError`. */
-import type { Detail } from '../wire/codes.ts'
-import { ApiError } from './api-error.ts'
-import { secondsOf } from './retry-after.ts'
+/** What a server's answer means: a value with its `meta`, or an `ApiError`. `send.ts` reads each answer by it. */
+import type { Detail, ErrorCode } from '../wire/codes.ts'
+import type { PageMeta } from '../wire/list.ts'
 
 /** One request. */
 export interface Call {
@@ -10,31 +9,28 @@ export interface Call {
 	readonly body?: unknown
 	readonly headers?: Readonly<Record<string, string>> | undefined
 	readonly signal?: AbortSignal | undefined
-	/** `If-Match` or `If-None-Match`, where there is one. */
+	/** `If-Match` or `If-None-Match`. */
 	readonly conditions?: Readonly<Record<string, string>>
-	/** Sent as `Idempotency-Key`, and makes another attempt harmless. */
+	/** Sent as `Idempotency-Key`, with which a repeated attempt does no harm. */
 	readonly idempotencyKey?: string | undefined
-	/** In the place of `response.text()`: answers undefined where it has made something else of a success. */
+	/** Instead of `response.text()`: returns undefined if it read a success as something else. */
 	readonly read?: (response: Response) => Promise<string | undefined>
 }
 
-/** An answer that is a success. */
+/** A success. */
 export interface Answer {
 	readonly data: unknown
 	readonly meta: unknown
 	readonly response: Response
 }
 
-/** What an answer is read by, besides its call. */
 export interface Reading {
 	readonly wrap: boolean
 	/** Milliseconds since 1970. */
 	readonly now: number
 }
 
-/**
- * @throws ApiError for a refusal, and for what is no answer of this API
- */
+/** @throws ApiError for a refusal, and for a response that isn't of this API */
 export function readAnswer(
 	call: Call,
 	response: Response,
@@ -44,7 +40,7 @@ export function readAnswer(
 	const body = decoded(text ?? '')
 	if (!response.ok || (wrap && isRecord(body) && body.success === false))
 		throw refused(call, response, body ?? text, now)
-	// Nothing at all is a value too: 204, 205, or, without envelope, a delete that answers nothing.
+	// An empty body is the value null: of a 204 or 205, or, without envelope, of any success.
 	if (text === undefined || (text === '' && (!wrap || /^20[45]$/.test(`${response.status}`))))
 		return { data: null, meta: undefined, response }
 	if (!wrap && body !== undefined) return { data: body, meta: undefined, response }
@@ -53,14 +49,14 @@ export function readAnswer(
 	throw unexpected(call, response, `is not in the envelope of this API${hint}`, body ?? text)
 }
 
-/** A success that can't be one of this API. */
+/** The error for a success that can't be of this API. */
 export function unexpected(call: Call, response: Response, why: string, body?: unknown): ApiError {
 	return new ApiError(`what ${titleOf(call)} was answered ${why}`, {
 		...{ status: response.status, code: 'unexpected_answer', response, body },
 	})
 }
 
-/** The value of JSON, or `undefined` where it is none. */
+/** The value of JSON; `undefined` for other text. */
 function decoded(text: string): unknown {
 	try {
 		return JSON.parse(text)
@@ -97,7 +93,91 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null
 }
 
-/** What stands before the `?` is enough to find a call by; conditions can be long, and private. */
+/** Without the query, which can be long and private. */
 export function titleOf({ method, url }: Call): string {
 	return `${method} ${url.split('?', 1)[0]}`
+}
+
+/** `Retry-After` as seconds from now, at least 0; `undefined` if absent or malformed (RFC 9110 §10.2.3). */
+export function secondsOf(retryAfter: string | null, now: number): number | undefined {
+	const text = retryAfter?.trim() ?? ''
+	if (/^\d+$/.test(text)) return Number(text)
+	// Only a text with day and time is a date: `Date.parse` would guess at others, and read `-5` as the first of May.
+	if (!/^[A-Z][a-z]{2}.* \d\d:\d\d:\d\d/.test(text)) return undefined
+	const time = Date.parse(`${text.replace(/ GMT$/, '')} GMT`)
+	return Number.isNaN(time) ? undefined : Math.max(0, (time - now) / 1_000)
+}
+
+/** About the page of a list, as far as it was sent, and whatever else a method gave as `meta`. */
+export type ApiMeta = Partial<PageMeta> & { readonly [name: string]: unknown }
+
+/** `meta` of the envelope, or of headers, without members of a page that have the wrong type; empty if none was sent. */
+export function metaOf(meta: unknown, headers: Headers): ApiMeta {
+	const said = { ...(isRecord(meta) ? meta : fromHeaders(headers)) }
+	for (const name of ['limit', 'offset', 'total']) if (typeof said[name] !== 'number') delete said[name]
+	if (typeof said.next !== 'string' && said.next !== null) delete said.next
+	return said
+}
+
+/** Without envelope: `Link: <…?cursor=…>; rel="next"` (RFC 8288) and `X-Total-Count`; across origins, CORS must expose both. */
+function fromHeaders(headers: Headers): Record<string, unknown> {
+	// No character is scanned twice, or a thousand `<` would take long.
+	const [, link = ''] = /<([^<>]*)>[^,<]*;\s*rel="?next(?![\w-])/i.exec(headers.get('Link') ?? '') ?? []
+	const next = new URLSearchParams(link.split('?')[1])
+	return {
+		limit: wholeOf(next.get('limit')),
+		next: next.get('cursor') ?? undefined,
+		total: wholeOf(headers.get('X-Total-Count')),
+	}
+}
+
+function wholeOf(digits: string | null): number | undefined {
+	return /^\d+$/.test(digits ?? '') ? Number(digits) : undefined
+}
+
+/** The properties of an `ApiError`. */
+export interface ApiErrorFacts {
+	readonly status: number
+	readonly code: string
+	readonly details?: readonly Detail[]
+	readonly requestId?: string | undefined
+	readonly retryAfterSeconds?: number | undefined
+	readonly response?: Response | undefined
+	readonly body?: unknown
+	readonly cause?: unknown
+}
+
+/**
+ * A failed call, for any reason but an abort: refused, not answered, or not answered as this API does. The message is the
+ * server's own if it sent one, and can be shown to users.
+ */
+export class ApiError extends Error {
+	/** Written out, because bundlers rename the class. */
+	static override readonly name = 'ApiError'
+	override readonly name = 'ApiError' as const
+	/** HTTP status; 0 if there was no response. */
+	declare readonly status: number
+	/**
+	 * The server's code, `not_found`, or one of the client's own. `network_error`: no response, or only a part of one
+	 * (`cause` has the reason; whether a change was made is unknown). `unexpected_answer`: a success that isn't of the API,
+	 * such as a proxy's HTML page, or a redirect that isn't followed, to another origin or making a GET of a change.
+	 * `http_502`: a refusal with this status and without code.
+	 */
+	declare readonly code: ErrorCode | 'network_error' | 'unexpected_answer' | (string & {})
+	/** What is wrong with which field; may be empty. */
+	declare readonly details: readonly Detail[]
+	/** The id of the request in the server's log. */
+	declare readonly requestId: string | undefined
+	/** How long to wait before another attempt, by `Retry-After`. `undefined` if the server didn't say. */
+	declare readonly retryAfterSeconds: number | undefined
+	/** The response, for its headers; its body has been read. `undefined` if there was none. */
+	declare readonly response: Response | undefined
+	/** The body: the value of JSON, or else text. */
+	declare readonly body: unknown
+
+	constructor(message: string, facts: ApiErrorFacts) {
+		const { cause, ...rest } = facts
+		super(message, cause === undefined ? undefined : { cause })
+		Object.assign(this, { details: [] }, rest)
+	}
 }

@@ -1,20 +1,18 @@
-/** `client()`: an API's methods as calls, by their names; what is typed of them is in `route-types.ts`. */
-import { endpointUrl } from './address.ts'
-import type { Answer } from './answer.ts'
-import { pathOf, searchOf } from './api-path.ts'
-import { apiPromise } from './api-promise.ts'
-import { checkedKey } from './call-options.ts'
-import type { Api, BodyOptions, NoCall, Verb } from './route-types.ts'
-import { send } from './send.ts'
-import { checkNames, type SendOptions, type Settings, settingsOf } from './settings.ts'
+/** `client()`: the methods of an API as calls, by their names. Their types are in `route-types.ts`. */
+import { isJsonType } from '../wire/json-type.ts'
+import { endpointUrl, idSegment } from './address.ts'
+import { type Answer, metaOf } from './answer.ts'
+import type { Api, ApiPromise, BodyOptions, NoCall, QueryFields, Verb } from './route-types.ts'
+import { jsonScalar, send } from './send.ts'
+import { checkedKey, checkNames, type SendOptions, type Settings, settingsOf } from './settings.ts'
 
 const VERBS: readonly Verb[] = ['get', 'post', 'put', 'patch', 'delete', 'query']
 const OPTIONS: readonly string[] = ['body', 'query', 'headers', 'signal', 'idempotencyKey']
-/** What isn't `Object.prototype`'s of these names: `await api.get` must not ask for `/then`. */
+/** Names, besides those of `Object.prototype`, that aren't calls: `await api.get` must not request `/then`. */
 const NO_CALLS: readonly string[] = ['then', 'catch', 'finally', 'toJSON', 'inspect'] satisfies NoCall[]
 
 /**
- * The calls of a handler, typed by its class, of which nothing but the type is needed:
+ * The calls of a handler, typed by its class, of which only the type is imported:
  *
  * ```ts
  * import type { Blog } from './blog.ts'
@@ -25,21 +23,21 @@ const NO_CALLS: readonly string[] = ['then', 'catch', 'finally', 'toJSON', 'insp
  * ```
  *
  * A call takes the method's parameters, then options: `body`, `query`, `headers`, `signal`, `idempotencyKey`. It
- * answers the method's value as JSON has it, or, of bytes and streams, a `Blob`; `response()` of what it answers has
- * status, headers and `meta` too:
+ * resolves to the method's value as JSON has it, or to a `Blob` for bytes and streams; `response()` of the promise has
+ * status, headers and `meta`, too:
  *
  *     const { data, meta } = await api.get.articles().response()
  *
- * It rejects with an `ApiError` for everything but a success, with the signal's reason when it is aborted, and with a
- * TypeError for what can't be sent, or a RangeError for an invalid date.
+ * It rejects with an `ApiError` for everything but a success, with the signal's reason when aborted, with a TypeError for
+ * what can't be sent, and with a RangeError for an invalid date.
  *
- * @throws TypeError where the endpoint can't make a URL, and for options that there aren't
+ * @throws TypeError for an endpoint that can't make a URL, and for unknown options
  */
 export function client<H extends object>(endpoint: string, options: SendOptions = {}): Api<H> {
 	const base = endpointUrl("client()'s", endpoint)
 	const settings = settingsOf('client()', options)
 	const api = Object.fromEntries(VERBS.map((verb) => [verb, callsOf(verb, base, settings)]))
-	// Any call can be made: the class, which isn't here, says which of them the type has.
+	// At run time any call can be made; the type has those of the class.
 	return Object.freeze(api) as unknown as Api<H>
 }
 
@@ -81,39 +79,125 @@ async function ask(
 	return bytes === undefined ? answer : { ...answer, data: bytes }
 }
 
-/** Params are never objects, so that one behind them can only be the options. */
+/** Params are never objects, so a last argument that is one is the options. */
 function isOptions(value: unknown): value is Readonly<Record<string, unknown>> {
 	if (typeof value !== 'object' || value === null) return false
 	const prototype: unknown = Object.getPrototypeOf(value)
 	return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** @throws TypeError for what would be left out in silence */
+/** @throws TypeError for options that would be ignored silently */
 function checked(call: string, verb: Verb, options: Readonly<Record<string, unknown>>): BodyOptions {
 	checkNames(call, options, OPTIONS)
 	const { body, query } = options
 	if (verb === 'get' && body !== undefined)
 		throw new TypeError(`${call}: a GET has no body, write query instead`)
 	if (query !== undefined && !isOptions(query)) throw new TypeError(`${call}: query must be an object`)
-	return options // what is left of its members is checked where it is used
+	return options // the other members are checked where they are used
 }
 
-/** Of a read, params that are left out by `undefined` are left out; a write must not go to another path. */
+/** Reads may omit trailing params by `undefined`; a write must not go to another path. */
 function paramsOf(verb: Verb, params: readonly unknown[]): readonly unknown[] {
 	if (verb !== 'get' && verb !== 'query') return params
 	return params.slice(0, params.findLastIndex((param) => param !== undefined) + 1)
 }
 
 /**
- * A success that is no JSON, and not nothing. A page or a plain text is rather a proxy's, unless it says `nosniff` as
- * our server does. Across origins that can't be read, but neither can a proxy's answer, which has no CORS headers.
+ * Whether a success has a body that isn't JSON. HTML and plain text are taken for a proxy's page, unless they have
+ * `nosniff` as from our server. Across origins that can't be read, but neither can a proxy's page, without CORS headers.
  */
 function isBytes({ ok, status, headers, type }: Response): boolean {
 	const content = headers.get('Content-Type') ?? ''
-	if (!ok || /^20[45]$/.test(`${status}`) || NO_BYTES.test(content)) return false
+	if (!ok || /^20[45]$/.test(`${status}`) || content === '' || isJsonType(content)) return false
 	if (!/^text\/(?:html|plain)\b/i.test(content)) return true
 	return type === 'cors' || headers.get('X-Content-Type-Options') === 'nosniff'
 }
 
-/** JSON, and what doesn't say what it is. */
-const NO_BYTES = /^(?:$|(?:application|text)\/(?:[\w.-]+\+)?json\s*(?:;|$))/i
+export function apiPromise(work: Promise<Answer>): ApiPromise<unknown> {
+	const data = work.then((answer) => answer.data)
+	return Object.assign(data, {
+		async response() {
+			// The promise of the response rejects; this one, which nobody may await, must not be unhandled.
+			data.catch(() => {})
+			const answer = await work
+			const { status, headers } = answer.response
+			return { data: answer.data, meta: metaOf(answer.meta, headers), status, headers }
+		},
+	})
+}
+
+/**
+ * The path after the endpoint, each param within one segment.
+ *
+ *     pathOf('article', ['5'])                       // '/article/5'
+ *     pathOf('_default', ['a/b'])                    // '/a%2Fb'
+ *     pathOf('custom/%s/page-%d', ['lawns', 3])      // '/custom/lawns/page-3'
+ *
+ * @param call the call's name for messages: `api.get.article`
+ * @throws TypeError for params that can't be in a path, and for more or fewer params than placeholders
+ */
+export function pathOf(call: string, name: string, params: readonly unknown[]): string {
+	const gap = params.indexOf(undefined)
+	// It would be another path: DELETE /article for DELETE /article/5.
+	if (gap !== -1) throw new TypeError(`${call}: argument ${gap + 1} is undefined`)
+	return segmentsOf(call, name, params)
+		.map((segment) => `/${idSegment(segment)}`)
+		.join('')
+}
+
+function segmentsOf(call: string, name: string, params: readonly unknown[]): readonly unknown[] {
+	if (/[/%]/.test(name)) return filled(call, name, params)
+	return name === '_default' ? params : [name, ...params]
+}
+
+/** The segments of a pattern, with params that the server accepts for its placeholders. */
+function filled(call: string, pattern: string, params: readonly unknown[]): string[] {
+	let at = 0
+	const fill = (placeholder: string): string => {
+		if (placeholder === '%%') return '%'
+		const [fits, what] = PLACEHOLDERS[placeholder === '%d' ? placeholder : '%s']
+		const param = params[at++]
+		if (fits(param)) return String(param)
+		throw new TypeError(`${call}: argument ${at} stands for ${placeholder}, ${what}`)
+	}
+	const segments = pattern
+		.replace(/^\//, '')
+		.split('/')
+		.map((segment) => segment.replace(/%[sd%]/g, fill))
+	if (at === params.length) return segments
+	throw new TypeError(`${call} has ${at} in its path, got ${params.length} params`)
+}
+
+const PLACEHOLDERS = {
+	'%d': [
+		(param: unknown) => /^-?\d+$/.test(String(param)) && Number.isSafeInteger(Number(param)),
+		'a whole number within ±2^53',
+	],
+	// `idSegment` checks the whole segment.
+	'%s': [
+		(param: unknown) =>
+			param !== '' && (/^(?:string|bigint)$/.test(typeof param) || Number.isSafeInteger(param)),
+		'a text',
+	],
+} as const
+
+/**
+ * The parameters of a URL: `?q=tea&tag=a&tag=b`.
+ *
+ * @throws TypeError for values other than texts, numbers, booleans and dates
+ */
+export function searchOf(call: string, query: QueryFields): string {
+	const parameters = new URLSearchParams()
+	for (const [name, values] of Object.entries(query))
+		for (const value of [values].flat()) {
+			if (value === undefined) continue
+			const sent = jsonScalar(value)
+			// URLs are UTF-8, which can't encode lone surrogates.
+			if (!/^(?:string|number|boolean)$/.test(typeof sent) || /\p{Surrogate}/u.test(String(sent)))
+				throw new TypeError(
+					`${call}: query.${name} must be a text, number, boolean, date or an array of these`,
+				)
+			parameters.append(name, String(sent))
+		}
+	return parameters.size === 0 ? '' : `?${parameters}`
+}

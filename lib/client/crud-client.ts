@@ -1,59 +1,86 @@
 /** `CrudClient`: a collection of records behind a `CrudHandler`, as an object with methods. */
-import { collectionUrl, idIn, idSegment } from './address.ts'
-import { type Answer, type Call, isRecord, unexpected } from './answer.ts'
-import { ApiError } from './api-error.ts'
+import { collectionUrl, type Id, idIn, idSegment } from './address.ts'
+import { type Answer, ApiError, type Call, isRecord, unexpected } from './answer.ts'
+import {
+	type Encoded,
+	encodeQuery,
+	type FieldName,
+	type ListQuery,
+	type Page,
+	pageOf,
+	type SelectionQuery,
+} from './list-query.ts'
+import { send } from './send.ts'
 import {
 	type CallOptions,
-	type ChangeOptions,
-	type CreateOptions,
+	type Check,
 	checkedKey,
-	idOf,
-	matching,
-	type RecordOptions,
-	type RecordOrId,
-} from './call-options.ts'
-import { type Encoded, encodeQuery } from './encode-query.ts'
-import type { FieldName, ListQuery, Page, SelectionQuery } from './list-query.ts'
-import { originOf, remember } from './origin.ts'
-import { pageOf } from './page.ts'
-import { send } from './send.ts'
-import { type Check, checkNames, type SendOptions, type Settings, settingsOf } from './settings.ts'
+	checkNames,
+	type SendOptions,
+	type Settings,
+	settingsOf,
+} from './settings.ts'
 
-/** What holds for all calls of a `CrudClient`. */
+/** Options of a `CrudClient`. */
 export interface CrudClientOptions extends SendOptions {
-	/** The field that tells records apart. @default 'id' */
+	/** The field that identifies a record. @default 'id' */
 	readonly key?: string
 }
 
+/** Options of calls that return a record. */
+export interface RecordOptions<T, F extends FieldName<T> = FieldName<T>> extends CallOptions {
+	/** The fields to return. @default all that are visible */
+	readonly fields?: readonly F[] | undefined
+}
+
+/** Options of `create`. */
+export interface CreateOptions<T, F extends FieldName<T> = FieldName<T>> extends RecordOptions<T, F> {
+	/**
+	 * 1 to 255 characters of printable ASCII, new for each record. A server that stores keys creates the record only once,
+	 * so the call is repeated like a read.
+	 *
+	 * @default none: a create is attempted once
+	 */
+	readonly idempotencyKey?: string | undefined
+}
+
+/** Options of `update`, `replace` and `delete`. */
+export interface ChangeOptions<T, F extends FieldName<T> = FieldName<T>> extends RecordOptions<T, F> {
+	/** An ETag, `"7"`: changes only that version; `*`: changes only an existing record. @default the record's own */
+	readonly ifMatch?: string | undefined
+}
+
+/** The id of a record, or the record itself. */
+export type RecordOrId<T> = Id | Readonly<Partial<T>>
+
 const KEY: Check = [(value) => typeof value === 'string' && value !== '', "a field's name"]
 
-/** The options of every call. */
 const OPTIONS: readonly string[] = ['signal', 'headers'] satisfies (keyof CallOptions)[]
 
 /**
- * Lists, reads and changes the records at `<endpoint>/<name>`. `T` is a record as JSON has it, so that dates
- * are strings; `Input` is what can be written, where that is more than the fields that can be read.
+ * Lists, reads and changes the records at `<endpoint>/<name>`. `T` is a record as JSON has it, with strings for dates;
+ * `Input` is what can be written, if that is more than the readable fields.
  *
  *     const articles = new CrudClient<Article>('article', '/blog')
  *     const { data, meta } = await articles.list({ where: { tag: 'tea' }, sort: '-created' })
  *     await articles.update(data[0].id, { title: 'Thyme' })
  *
- * A record remembers the ETag that it came with, in a property that no copy has: whoever gives the record itself
- * instead of its id changes it only where nobody else has changed it meanwhile.
+ * A record remembers the ETag that it came with, in a property that copies don't have. A change given the record instead
+ * of its id succeeds only if nobody else has changed it meanwhile.
  *
  *     const article = await articles.get(5)
  *     await articles.update(article, { title: 'Thyme' }) // PATCH /blog/article/5, If-Match: "7"
  *
- * All methods reject with an `ApiError` for everything but a success, with the signal's reason when they are
- * aborted, and with a TypeError for what can't be sent, or a RangeError for an invalid date. What only reads is tried
- * again where it failed in passing, as the option `retries` says.
+ * All methods reject with an `ApiError` for everything but a success, with the signal's reason when aborted, with a
+ * TypeError for what can't be sent, and with a RangeError for an invalid date. Reads are repeated after temporary
+ * failures, as the option `retries` says.
  *
- * @throws TypeError by the constructor where name or endpoint can't make a URL, and for a wrong option
+ * @throws TypeError by the constructor if name or endpoint can't make a URL, and for a wrong option
  */
 export class CrudClient<T extends object = Record<string, unknown>, Input extends object = Partial<T>> {
 	/** URL of the collection: `/blog/article`. */
 	readonly url: string
-	// Not #private: frameworks put proxies around what is kept in their state, and those can't reach it.
+	// Not #private: frameworks wrap their state in proxies, which can't access private members.
 	private readonly settings: Settings
 	private readonly key: string
 
@@ -79,9 +106,9 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 	}
 
 	/**
-	 * Page after page, from the first or from the query's `offset` or `cursor`. Each is asked for when the loop
-	 * comes to it, and follows the last record of the one before: nothing is left out or twice when records
-	 * come and go meanwhile. With `count`, the first page alone has the total.
+	 * Page after page, from the first or from the query's `offset` or `cursor`. Each is requested when the loop gets to it,
+	 * and continues after the last record of the previous one: no record is missed or repeated when others are added or
+	 * deleted meanwhile. With `count`, only the first page has the total.
 	 *
 	 *     for await (const { data } of articles.pages({ limit: 100 })) show(data)
 	 */
@@ -89,7 +116,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		query: ListQuery<T, F> = {},
 		options?: CallOptions,
 	): AsyncGenerator<Page<Pick<T, F>>, void, undefined> {
-		// A cursor is good for the conditions that it was made by, whatever becomes of the query meanwhile.
+		// A copy: a cursor is valid for the conditions it was made with, even if the caller changes the query.
 		const { offset: _offset, count: _count, ...rest } = query
 		let page = await this.list(query, options)
 		yield page
@@ -99,9 +126,9 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		}
 	}
 
-	/** How many records fit. `GET /blog/article?limit=0&count=exact` */
+	/** How many records match. `GET /blog/article?limit=0&count=exact` */
 	async count(query: SelectionQuery<T> = {}, options?: CallOptions): Promise<number> {
-		// Of a list's query, what says where its page is has no part in it.
+		// The position of a page has no effect on the count.
 		const { sort: _sort, fields: _fields, offset: _offset, cursor: _cursor, ...all }: ListQuery<T> = query
 		const call = callOf(options, encodeQuery(this.url, { ...all, limit: 0, count: true }))
 		const answer = await this.send(call)
@@ -113,8 +140,8 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 	/**
 	 * One record. `GET /blog/article/5`
 	 *
-	 * Of a record that came with an ETag it asks whether it has changed (`If-None-Match`): where it hasn't, the same
-	 * object is answered, with whatever was done to it here.
+	 * For a record that came with an ETag it asks whether it has changed (`If-None-Match`). If it hasn't, the same object
+	 * is returned, including changes made to it here.
 	 */
 	get<F extends FieldName<T> = FieldName<T>>(
 		of: RecordOrId<T>,
@@ -123,7 +150,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		return this.record('GET', of, undefined, options)
 	}
 
-	/** The new record, with its id and whatever else the server has set. `POST /blog/article` */
+	/** Creates a record and returns it, with its id and what else the server sets. `POST /blog/article` */
 	create<F extends FieldName<T> = FieldName<T>>(
 		values: Input,
 		options?: CreateOptions<T, F>,
@@ -131,7 +158,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		return this.record('POST', undefined, values, options)
 	}
 
-	/** Changes the given fields, and answers the record. `PATCH /blog/article/5` */
+	/** Changes the given fields and returns the record. `PATCH /blog/article/5` */
 	update<F extends FieldName<T> = FieldName<T>>(
 		of: RecordOrId<T>,
 		values: Partial<Input>,
@@ -140,7 +167,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		return this.record('PATCH', of, values, options)
 	}
 
-	/** Sets all fields: one that isn't given gets its default. `PUT /blog/article/5` */
+	/** Sets all fields, absent ones to their defaults, and returns the record. `PUT /blog/article/5` */
 	replace<F extends FieldName<T> = FieldName<T>>(
 		of: RecordOrId<T>,
 		values: Input,
@@ -149,7 +176,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		return this.record('PUT', of, values, options)
 	}
 
-	/** Deletes a record, and answers it as it was. `DELETE /blog/article/5` */
+	/** Deletes a record and returns it as it was. `DELETE /blog/article/5` */
 	delete<F extends FieldName<T> = FieldName<T>>(
 		of: RecordOrId<T>,
 		options?: ChangeOptions<T, F>,
@@ -167,7 +194,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		checkNames(`${method} ${this.url}`, options, [...OPTIONS, 'fields', ...guard])
 		const { fields, ifMatch, idempotencyKey, ...rest } = options
 		const id = idOf(of, this.key)
-		// Only `create` has no record yet; from all others an id that is undefined is refused.
+		// Only `create` has no id; for the others `idSegment` refuses undefined.
 		const path = method === 'POST' ? this.url : `${this.url}/${idSegment(id)}`
 		const url = fields === undefined ? path : `${path}?${new URLSearchParams({ fields: fields.join() })}`
 		const conditions = method === 'GET' ? unchanged(of, url) : matching(of, ifMatch)
@@ -177,9 +204,9 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 			const { headers } = response
 			const known = id ?? (isRecord(data) ? data[this.key] : undefined) ?? idIn(headers.get('Location'))
 			remember(data, url, known, headers.get('ETag'))
-			return data as Pick<T, F> // the programmer's word for it, as in pageOf
+			return data as Pick<T, F> // of the type that the program declared
 		} catch (error) {
-			// It is what was asked about, with the same fields (RFC 9110 §15.4.5).
+			// Not modified: the given record is current, with the same fields (RFC 9110 §15.4.5).
 			if (error instanceof ApiError && error.status === 304 && 'If-None-Match' in conditions)
 				return of as Pick<T, F>
 			throw error
@@ -196,8 +223,70 @@ function callOf(options: CallOptions = {}, encoded: Encoded): Call {
 	return { ...options, ...encoded }
 }
 
-/** Asks for a record that is here already only if it has changed; another selection of its fields is another. */
+/** Condition of reading a record again: only if it has changed. A record with other fields has another URL. */
 function unchanged(of: unknown, url: string): Record<string, string> {
 	const { url: known, etag } = (isRecord(of) ? originOf(of) : undefined) ?? {}
 	return etag !== undefined && known === url ? { 'If-None-Match': etag } : {}
+}
+
+const MATCHING = /^(?:W\/(?="))?(\*|"[\x21\x23-\x7e\x80-\xff]*")$/
+
+/** The given id, or the id of the given record. @throws TypeError for a record without known id */
+function idOf(of: unknown, key: string): unknown {
+	if (!isRecord(of)) return of
+	const id = originOf(of)?.id ?? of[key]
+	if (id !== undefined) return id
+	throw new TypeError(`the record has no ${key}, so its id isn't known: give the id, or the client its key`)
+}
+
+/**
+ * Condition of a change: the given ETag, else the record's own, without the `W/` of a proxy that compressed the answer,
+ * as a weak tag matches nothing (RFC 9110 §13.1.1). A server whose own tags are weak refuses the change then, which is
+ * better than an unconditional one.
+ *
+ * @throws TypeError for an invalid `ifMatch`
+ */
+function matching(of: unknown, ifMatch: string | undefined): Record<string, string> {
+	const [, tag] = MATCHING.exec(ifMatch ?? (isRecord(of) ? originOf(of)?.etag : undefined) ?? '') ?? []
+	if (tag !== undefined) return { 'If-Match': tag }
+	if (ifMatch === undefined) return {}
+	throw new TypeError(`ifMatch must be an ETag, like '"7"', or '*'`)
+}
+
+/** Where a record came from. */
+interface Origin {
+	/** With the selected fields. */
+	readonly url: string
+	readonly id: unknown
+	/** `undefined` if absent or malformed (RFC 9110 §8.8.3). */
+	readonly etag: string | undefined
+}
+
+/**
+ * A property of the record itself, because frameworks wrap records in proxies, which a WeakMap wouldn't find. Not
+ * enumerable, so copies, JSON, comparisons and logs don't have it.
+ */
+const ORIGIN = Symbol.for('verbena.origin')
+const ETAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
+
+/** `id` is the one that was requested, if any. */
+function remember(record: unknown, url: string, id: unknown, etag: string | null): void {
+	if (!isRecord(record)) return
+	const value: Origin = { url, id, etag: ETAG.exec(etag ?? '')?.[0] }
+	// Configurable, or proxies would have to return this very object and couldn't wrap it.
+	Object.defineProperty(record, ORIGIN, { value, configurable: true })
+}
+
+function originOf(record: object): Origin | undefined {
+	// Only `remember` sets this symbol.
+	return (record as { readonly [ORIGIN]?: Origin })[ORIGIN]
+}
+
+/**
+ * The ETag that a record came with, as sent: `"7"`; `undefined` if it came without. A copy has none.
+ *
+ *     await articles.update(id, values, { ifMatch: etagOf(record) })
+ */
+export function etagOf(record: object): string | undefined {
+	return originOf(record)?.etag
 }

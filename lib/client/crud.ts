@@ -1,8 +1,7 @@
 /**
- * The public names of `verbena/client/crud`: `CrudClient` by itself, a small file for pages that load modules as they
- * are. A page uses either this or `verbena/client`: each has an `ApiError` of its own.
+ * The public names of `verbena/client/crud`: `CrudClient` alone, a small file for pages that load modules without a
+ * bundler. A page uses either this or `verbena/client`: each has an `ApiError` of its own.
  */
 
-export { ApiError } from './api-error.ts'
-export { CrudClient } from './crud-client.ts'
-export { etagOf } from './origin.ts'
+export { ApiError } from './answer.ts'
+export { CrudClient, etagOf } from './crud-client.ts'

@@ -3,7 +3,7 @@
 import type { RestError } from '../base/error.ts'
 import type { CustomReply } from '../reply/head.ts'
 import type { Refused } from '../wire/codes.ts'
-import type { RawJson } from '../wire/json.ts'
+import type { RawJson } from '../wire/raw-json.ts'
 
 /**
  * What a call answers of what its method returns: without what it refuses with, and as JSON has it.

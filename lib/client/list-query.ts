@@ -1,10 +1,16 @@
-/** What can be asked of a list, typed by the fields of its records, and what is answered. */
-import type { PageMeta } from '../wire/list.ts'
+/**
+ * Queries of a list: their types, how they are sent (as parameters of a URL where possible, else as JSON), and the page
+ * that comes back. For `CrudClient`.
+ */
+import { GROUPS, PARAMETERS, type PageMeta } from '../wire/list.ts'
+import { type Answer, type ApiMeta, type Call, isRecord, metaOf, unexpected } from './answer.ts'
+import { jsonScalar } from './send.ts'
+import { checkNames } from './settings.ts'
 
 /** The names of a record's fields. */
 export type FieldName<T> = Extract<keyof T, string>
 
-/** What a field can be compared with: dates stand for their text on the wire, bigints for their digits. */
+/** Values that a field can be compared with. A Date is sent as its text, a bigint as its digits. */
 export type Scalar<V> = unknown extends V
 	? string | number | bigint | boolean | Date
 	: V extends string
@@ -15,25 +21,25 @@ export type Scalar<V> = unknown extends V
 				? V
 				: never
 
-/** Several comparisons of one field: all of them must hold. */
+/** Comparisons of one field, all of which must hold. */
 export interface Operators<V> {
 	readonly eq?: Scalar<V> | null
-	/** Not equal; records whose field is null don't fit. `ne: null` finds those that have a value. */
+	/** Not equal. Records whose field is null don't match; `ne: null` finds those with a value. */
 	readonly ne?: Scalar<V> | null
 	readonly gt?: Scalar<V>
 	readonly gte?: Scalar<V>
 	readonly lt?: Scalar<V>
 	readonly lte?: Scalar<V>
-	/** One of several. With null among them, write the array without `in`. */
+	/** One of several. If null is one of them, write the array without `in`. */
 	readonly in?: readonly Scalar<V>[]
-	/** None of several; records whose field is null don't fit. */
+	/** None of several. Records whose field is null don't match. */
 	readonly nin?: readonly Scalar<V>[]
 	/** Both ends included. */
 	readonly between?: readonly [Scalar<V>, Scalar<V>]
 	readonly contains?: string
 	readonly startsWith?: string
 	readonly endsWith?: string
-	/** The same without regard to case; of texts. */
+	/** The same for texts, ignoring case. */
 	readonly ieq?: string
 	readonly icontains?: string
 	readonly istartsWith?: string
@@ -46,15 +52,15 @@ export interface Operators<V> {
 export type Match<V> = Scalar<V> | null | readonly (Scalar<V> | null)[] | Operators<V>
 
 /**
- * Conditions by field name: all of them must hold.
+ * Conditions by field name, all of which must hold.
  *
  *     { title: 'Thyme', age: { gte: 3 }, tag: ['a', 'b'], deleted: null }
  */
 export type Where<T> = { readonly [K in FieldName<T>]?: Match<T[K]> }
 
 /**
- * Conditions with alternatives: `{ or: [{ tag: 'a' }, { not: { age: { lt: 3 } } }] }`. Records of any fields
- * may have one called `or`, so that theirs can't be typed.
+ * Conditions with alternatives: `{ or: [{ tag: 'a' }, { not: { age: { lt: 3 } } }] }`. Untyped for records with arbitrary
+ * fields, which may have one called `or`.
  */
 export type Filter<T> = string extends keyof T ? Readonly<Record<string, unknown>> : Where<T> & Groups<T>
 
@@ -67,32 +73,228 @@ interface Groups<T> {
 /** `'title'`, or `'-title'` for the other direction. */
 export type SortTerm<T> = FieldName<T> | `-${FieldName<T>}`
 
-/** Which records are meant. */
+/** Selects records. */
 export interface SelectionQuery<T> {
 	readonly where?: Where<T> | undefined
-	/** Holds beside `where`. */
+	/** Must hold in addition to `where`. */
 	readonly filter?: Filter<T> | undefined
 	/** Words, each of which must be in at least one searchable field; case is ignored. */
 	readonly search?: string | undefined
 }
 
 export interface ListQuery<T, F extends FieldName<T> = FieldName<T>> extends SelectionQuery<T> {
-	/** Most records of a page. The server has a default and an upper bound; `meta.limit` says which it took. */
+	/** Most records of a page. The server has a default and a maximum; `meta.limit` is what it applied. */
 	readonly limit?: number | undefined
-	/** How many records are left out at the beginning. Not together with `cursor`. */
+	/** How many records to skip. Not together with `cursor`. */
 	readonly offset?: number | undefined
-	/** `meta.next` of the page before; the same sort and conditions must be given again. */
+	/** `meta.next` of the previous page; sort and conditions must be the same. */
 	readonly cursor?: string | null | undefined
-	/** The key's order, where nothing is given. */
+	/** @default the order of the key */
 	readonly sort?: SortTerm<T> | readonly SortTerm<T>[] | undefined
-	/** The fields to send; all that are visible, where nothing is given. */
+	/** The fields to get. @default all that are visible */
 	readonly fields?: readonly F[] | undefined
-	/** Whether `meta.total` is counted. */
+	/** Whether to count `meta.total`. @default false */
 	readonly count?: boolean | undefined
 }
 
-/** A page of a list, in the words of the wire: `{"data":[…],"meta":{…}}`. */
+/** A page of a list, as it is sent: `{"data":[…],"meta":{…}}`. */
 export interface Page<T> {
 	readonly data: T[]
 	readonly meta: PageMeta
+}
+
+/** Every browser, proxy and server accepts URLs of so many characters. */
+const LONGEST_URL = 2_000
+
+const NAMES: readonly (keyof ListQuery<object>)[] = ['where', ...PARAMETERS]
+
+export interface Encoded {
+	readonly method: 'GET' | 'QUERY'
+	readonly url: string
+	readonly body?: unknown
+}
+
+/**
+ * The request for a list.
+ *
+ *     GET /blog/article?limit=10&sort=-created&title=x
+ *     QUERY /blog/article  {"limit":10,"sort":"-created","filter":{"title":{"eq":"x"}}}
+ *
+ * A field named like a group of filters, `or`, is sent beside `filter` in the body.
+ *
+ * @throws TypeError for conditions that can't be sent, and for unknown names in the query
+ */
+export function encodeQuery<T>(collection: string, query: ListQuery<T>): Encoded {
+	checkNames('a list', query, NAMES)
+	const { where = {}, filter } = query
+	const given = filter === undefined ? [] : [filterJson(filter)]
+	const settings = settingsOf(query)
+	/** Adds the conditions that can't be parameters of their own, as `filter`. */
+	const entries = ({ filters }: Terms): [string, unknown][] => {
+		const all = allOf([...given, ...filters])
+		return all === undefined ? settings : [...settings, ['filter', all]]
+	}
+	const terms = termsOf(where, true)
+	const parameters = new URLSearchParams()
+	for (const [name, value] of [...entries(terms), ...terms.pairs])
+		parameters.append(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
+	const url = parameters.size === 0 ? collection : `${collection}?${parameters}`
+	if (url.length <= LONGEST_URL && Object.keys(terms.members).length === 0) return { method: 'GET', url }
+	const whole = termsOf(where, false)
+	return {
+		method: 'QUERY',
+		url: collection,
+		body: { ...Object.fromEntries(entries(whole)), ...whole.members },
+	}
+}
+
+/** The parts of a query that aren't conditions, as parameters. */
+function settingsOf<T>(query: ListQuery<T>): [string, unknown][] {
+	return PARAMETERS.flatMap((name): [string, unknown][] => {
+		if (name === 'filter') return []
+		const value = name === 'count' ? (query.count === true ? 'exact' : null) : (query[name] ?? null)
+		const sent = Array.isArray(value) ? value.join() : value
+		return sent === null || (name === 'sort' && sent === '') ? [] : [[name, sent]]
+	})
+}
+
+type JsonScalar = string | number | boolean
+/** Comparisons of one field, with values of JSON. */
+type JsonOperators = Record<string, JsonScalar | JsonScalar[]>
+/** A filter as the server expects it: `{"field":{"op":value}}`, with `and`, `or` and `not`. */
+type JsonFilter = Record<string, unknown>
+
+const PARAMETER_NAMES: readonly string[] = PARAMETERS
+const GROUP_NAMES: readonly string[] = GROUPS
+const NO_FILTER = 'holds filters; write a condition on a field with this name in where'
+
+/** The conditions of a query as they are sent, all of which must hold. */
+interface Terms {
+	/** As parameters of a URL. */
+	readonly pairs: [string, string][]
+	/** In a filter. */
+	readonly filters: JsonFilter[]
+	/** As members of a QUERY's body: fields named like a group, which a filter can't name. */
+	readonly members: JsonFilter
+}
+
+/**
+ * The conditions that can be parameters of a URL, and the others as a filter.
+ *
+ *     { title: 'x', age: { gte: 3 }, tag: ['a', 'b'], city: { nin: ['Aalen, Ost'] } }
+ *     title=x  age[gte]=3  tag=a  tag=b        {"city":{"nin":["Aalen, Ost"]}}
+ *
+ * @param inUrl whether there may be parameters
+ * @throws TypeError for a value that can't be sent
+ */
+function termsOf(where: object, inUrl: boolean): Terms {
+	const pairs: [string, string][] = []
+	const filters: JsonFilter[] = []
+	const members: JsonFilter = {}
+	for (const [field, match] of Object.entries(where)) {
+		const plain = !inUrl || holdsNull(match) ? undefined : pairsOf(field, operatorsOf(field, match))
+		if (plain !== undefined) pairs.push(...plain)
+		else if (!GROUP_NAMES.includes(field)) filters.push(termOf(field, match))
+		else if (!holdsNull(match)) members[field] = operatorsOf(field, match)
+		else throw refusal(field, 'is named like a group of filters: ask for null separately')
+	}
+	return { pairs, filters, members }
+}
+
+/**
+ * A whole filter as JSON.
+ *
+ * @throws TypeError like `termsOf`, and for a group that doesn't hold filters
+ */
+function filterJson(filter: unknown, group = 'filter'): JsonFilter {
+	if (!isRecord(filter)) throw refusal(group, NO_FILTER)
+	const terms = Object.entries(filter).map(([name, value]: [string, unknown]): JsonFilter => {
+		if (name === 'not') return { not: filterJson(value, name) }
+		if (!GROUP_NAMES.includes(name)) return termOf(name, value)
+		if (!Array.isArray(value)) throw refusal(name, NO_FILTER)
+		return { [name]: value.map((one) => filterJson(one, name)) }
+	})
+	return allOf(terms) ?? {}
+}
+
+/** A filter that requires all of these, merged into one object unless a name repeats. */
+function allOf(terms: readonly JsonFilter[]): JsonFilter | undefined {
+	const names = terms.flatMap((term) => Object.keys(term))
+	if (new Set(names).size < names.length) return { and: terms }
+	return names.length === 0 ? undefined : Object.fromEntries(terms.flatMap((term) => Object.entries(term)))
+}
+
+function termOf(field: string, match: unknown): JsonFilter {
+	if (!holdsNull(match)) return { [field]: operatorsOf(field, match) }
+	// `in` compares, and nothing is equal to null.
+	return {
+		or: [
+			termOf(
+				field,
+				match.filter((value) => value !== null),
+			),
+			termOf(field, null),
+		],
+	}
+}
+
+function holdsNull(match: unknown): match is unknown[] {
+	return Array.isArray(match) && match.includes(null)
+}
+
+function operatorsOf(field: string, match: unknown): JsonOperators {
+	if (match === null) return { null: true }
+	if (Array.isArray(match)) return { in: match.map((value) => scalar(field, value)) }
+	if (typeof match !== 'object' || match instanceof Date) return { eq: scalar(field, match) }
+	const operators = Object.entries(match).map(([op, value]): [string, JsonScalar | JsonScalar[]] => {
+		if (value === null && (op === 'eq' || op === 'ne')) return ['null', op === 'eq']
+		if (Array.isArray(value)) return [op, value.map((one) => scalar(`${field}.${op}`, one))]
+		return [op, scalar(`${field}.${op}`, value)]
+	})
+	if (operators.length === 0) throw refusal(field, 'has no operator')
+	return Object.fromEntries(operators)
+}
+
+function scalar(where: string, value: unknown): JsonScalar {
+	const sent = jsonScalar(value)
+	if (typeof sent === 'string' || typeof sent === 'number' || typeof sent === 'boolean') return sent
+	// Ignoring an undefined condition would export or count all records.
+	throw refusal(where, `is compared with a text, number, boolean or date, not ${value}; leave it out instead`)
+}
+
+/** The parameters of one field; `undefined` if they would be ambiguous. */
+function pairsOf(field: string, operators: JsonOperators): [string, string][] | undefined {
+	if (PARAMETER_NAMES.includes(field) || /[[\]]/.test(field)) return undefined
+	const pairs: [string, string][] = []
+	for (const [op, value] of Object.entries(operators)) {
+		const values = [value].flat().map(String)
+		// URLs are UTF-8, which can't encode lone surrogates; JSON escapes them.
+		if (values.length === 0 || values.some((text) => /\p{Surrogate}/u.test(text))) return undefined
+		if (op === 'in' && !('eq' in operators))
+			pairs.push(...values.map((text): [string, string] => [field, text]))
+		else if (Array.isArray(value) && values.some((text) => !/^[^\s,](?:[^,]*[^\s,])?$/.test(text)))
+			return undefined
+		else pairs.push([op === 'eq' ? field : `${field}[${op}]`, values.join(',')])
+	}
+	return pairs
+}
+
+function refusal(where: string, what: string): TypeError {
+	return new TypeError(`${where} ${what}`)
+}
+
+/** The page in an answer. @throws ApiError if it is no list */
+export function pageOf<T>(call: Call, { data, meta, response }: Answer, query: ListQuery<T>): Page<T> {
+	if (!Array.isArray(data)) throw unexpected(call, response, 'is not a list', data)
+	const records = data as T[] // of the type that the program declared
+	const page = { data: records, meta: pageMeta(metaOf(meta, response.headers), query, data.length) }
+	// A cache that ignores the query would make `pages` loop forever.
+	if (page.meta.next === null || page.meta.next !== query.cursor) return page
+	throw unexpected(call, response, 'is its own next page', data)
+}
+
+/** Without `meta`, a page is taken as the requested one, and the last. */
+function pageMeta<T>(said: ApiMeta, query: ListQuery<T>, length: number): PageMeta {
+	const { limit = query.limit ?? length, offset = query.offset ?? 0, next = null, total } = said
+	return { limit, offset, next, ...(total === undefined ? {} : { total }) }
 }

@@ -1,9 +1,9 @@
-/** `Api`: the calls of a client, typed by the methods of a handler's class. Types only. */
+/** `Api`: the calls of `client()`, typed by the methods of a handler's class and its specs. Types only. */
+import type { Format, Kind, RuleName } from '../validate/validator.ts'
 import type { Id } from './address.ts'
-import type { ApiPromise } from './api-promise.ts'
-import type { CallOptions } from './call-options.ts'
+import type { ApiMeta } from './answer.ts'
 import type { Answered } from './jsonify.ts'
-import type { SpecInput } from './spec-input.ts'
+import type { CallOptions } from './settings.ts'
 
 /**
  * The calls that a handler answers, by verb and resource: `get_article(id)` is `api.get.article(id)`. Public methods
@@ -198,3 +198,102 @@ export interface QueryFields {
 
 /** What can stand in a URL: a Date as its text in UTC. */
 export type QueryValue = string | number | bigint | boolean | Date
+
+/** A value, and what came beside it. */
+export interface ApiResponse<T> {
+	readonly data: T
+	/**
+	 * The `meta` of the envelope: of a list `limit`, `offset`, `next` and `total`. Without envelope it comes from the
+	 * headers `Link` and `X-Total-Count`. Empty where there is none.
+	 */
+	readonly meta: ApiMeta
+	/** The HTTP status, 200 to 299. */
+	readonly status: number
+	/** `ETag`, `Location`, and so on; across origins, those that CORS exposes. */
+	readonly headers: Headers
+}
+
+/** A promise of a call's value. */
+export interface ApiPromise<T> extends Promise<T> {
+	/**
+	 * The value with what came beside it. It is the same call: nothing is asked again.
+	 *
+	 *     const { data, meta, headers } = await api.get.articles().response()
+	 */
+	response(): Promise<ApiResponse<T>>
+}
+
+/**
+ * The fields to send so that a spec lets them through: what it requires must be there, what has a default need not
+ * be, and of a Standard Schema it is the input. A field whose rules the type doesn't tell, as without `as const`,
+ * may have any value.
+ *
+ *     { title: ['required', 'string'], age: ['integer', { default: 0 }], tags: false }
+ *     { readonly title: string; readonly age?: number | undefined; readonly tags?: unknown }
+ */
+export type SpecInput<S> = unknown extends S
+	? unknown
+	: S extends Schema
+		? SchemaInput<S>
+		: S extends readonly (infer Name)[]
+			? { readonly [K in Name & string]?: unknown }
+			: FieldsInput<S>
+
+/** A Standard Schema; `types` is what its library tells the compiler. */
+interface Schema {
+	readonly '~standard': { readonly types?: unknown }
+}
+
+type SchemaInput<S extends Schema> =
+	NonNullable<S['~standard']['types']> extends { readonly input: infer Input } ? Input : unknown
+
+/** Both parts as one object, without a name: it is what editors show. */
+type FieldsInput<S> = Needed<S> & Optional<S> extends infer Both ? { [K in keyof Both]: Both[K] } : never
+
+type Needed<S> = { readonly [K in keyof S as IsFieldNeeded<S[K]> extends true ? K : never]: FieldInput<S[K]> }
+type Optional<S> = {
+	readonly [K in keyof S as IsFieldNeeded<S[K]> extends true ? never : K]?: FieldInput<S[K]> | undefined
+}
+
+type IsFieldNeeded<F> = F extends boolean
+	? F
+	: F extends Schema
+		? undefined extends SchemaInput<F>
+			? false
+			: true
+		: F extends readonly unknown[]
+			? 'required' extends Rules<F>
+				? true
+				: false
+			: false
+
+type FieldInput<F> = F extends Schema ? SchemaInput<F> : F extends readonly unknown[] ? ListInput<F> : unknown
+
+/** The rules of a list as a union; none where they are of a wide type: any texts, or all names that there are. */
+type Rules<L extends readonly unknown[]> = RuleName extends L[number] ? never : L[number]
+
+type ListInput<L extends readonly unknown[]> =
+	| ValueOf<Rules<L>>
+	| ('nullable' extends Rules<L> ? null : never)
+
+// As in validate/inferred.ts, each helper distributes over the rules.
+type ValueOf<X> = Or<InOf<X>, Or<ItemsOf<X>, Or<NestedOf<X>, Or<NamedBy<X>, unknown>>>>
+type InOf<X> = X extends { readonly in: readonly (infer V)[] } ? V : never
+type ItemsOf<X> = X extends { readonly of: infer Item } ? readonly FieldInput<Item>[] : never
+type NestedOf<X> = X extends { readonly fields: infer Fields } ? FieldsInput<Fields> : never
+type NamedBy<X> = X extends keyof Kinds ? Kinds[X] : X extends { readonly pattern: RegExp } ? string : never
+
+interface Kinds extends Record<Kind | Format, unknown> {
+	readonly string: string
+	readonly email: string
+	readonly url: string
+	readonly uuid: string
+	readonly date: string
+	/** JSON has the text of a `Date`, which is one. */
+	readonly datetime: string | Date
+	readonly number: number
+	readonly integer: number
+	readonly boolean: boolean
+	readonly array: readonly unknown[]
+	readonly object: object
+}

@@ -1,25 +1,22 @@
-/** One call: its attempts, each a request of `fetch`, and what the answer means. */
-import { unlessAborted } from './abort.ts'
-import { type Answer, type Call, isRecord, readAnswer, titleOf } from './answer.ts'
-import { ApiError } from './api-error.ts'
-import { jsonScalar } from './conditions.ts'
-import { requestOf } from './prepare.ts'
-import { nextOf } from './redirect.ts'
-import { PLATFORM, type Timing, waitAfter } from './retry.ts'
-import type { Fetch, FetchInit, Settings } from './settings.ts'
+/**
+ * One call: its attempts, each a request of `fetch` with new headers and signature, its redirects, the waits between
+ * attempts, and what the answer means. `CrudClient` and `client()` make all their calls by it.
+ */
+import { type Answer, ApiError, type Call, isRecord, readAnswer, titleOf, unexpected } from './answer.ts'
+import { type Fetch, type FetchInit, HEADERS, isHeaders, type Settings } from './settings.ts'
 
-/** `fetch` follows as many. */
+/** As many redirects as `fetch` follows. */
 const MOST_HOPS = 20
 
 /**
- * Asks, and asks again where that does no harm and may help: each time with headers and a signature of its own.
+ * Makes a call, and repeats it where that does no harm and may help, each time with new headers and signature.
  *
- * @throws ApiError for everything but a success; the signal's reason for an abort; as it is what the settings'
- *   `headers` or `sign` throw
+ * @throws ApiError for everything but a success; the signal's reason for an abort; whatever the settings' `headers` or
+ *   `sign` throw
  */
 export async function send(call: Call, settings: Settings, timing: Timing = PLATFORM): Promise<Answer> {
 	const { signal } = call
-	// All attempts send the same bytes, whatever becomes of the values meanwhile.
+	// All attempts send the same bytes, even if the values change meanwhile.
 	const text = jsonOf(call)
 	let asked = call
 	let hops = 0
@@ -29,10 +26,10 @@ export async function send(call: Call, settings: Settings, timing: Timing = PLAT
 		signal?.throwIfAborted()
 		try {
 			const work = ask(asked, fetch, init, { wrap: settings.wrap, now: timing.now })
-			// Not every fetch looks at its signal; it has begun, as Node warns of more listeners than its own at once.
+			// Not every fetch heeds its signal. Added after fetch has begun, to stay below Node's warning about listeners.
 			const answer = await unlessAborted(work, signal)
 			if (typeof answer !== 'string') return answer
-			// Each request is made, and signed, for where it goes.
+			// A redirected request is made and signed for its new URL.
 			asked = { ...call, url: answer }
 			if (hops++ >= MOST_HOPS) throw unanswered(call, undefined, 'too many redirects')
 		} catch (error) {
@@ -43,14 +40,13 @@ export async function send(call: Call, settings: Settings, timing: Timing = PLAT
 	}
 }
 
-/** The body as JSON. */
 function jsonOf(call: Call): string | undefined {
 	const { body } = call
 	if (body === undefined) return undefined
 	const text: string | undefined = JSON.stringify(
 		body,
 		function (this: Record<string, unknown>, name, value) {
-			// Before any `toJSON`, which a Buffer has too.
+			// As it was before `toJSON`, which a Buffer has, too.
 			const given = this[name]
 			if (isLost(given)) throw unsendable(call)
 			return jsonScalar(given instanceof Date ? given : value)
@@ -60,7 +56,7 @@ function jsonOf(call: Call): string | undefined {
 	return text
 }
 
-/** What JSON would make `{}` of, or an object of numbers. */
+/** Whether JSON would write `{}` or an object of numbers. */
 function isLost(value: unknown): boolean {
 	if (ArrayBuffer.isView(value)) return true
 	return isRecord(value) && !value.toJSON && /^\[object (?!Obj|Arr)/.test({}.toString.call(value))
@@ -70,7 +66,7 @@ function unsendable(call: Call): TypeError {
 	return new TypeError(`${titleOf(call)}: a body is sent as JSON; send files and forms by fetch`)
 }
 
-/** What is answered, or where the request is sent on to. */
+/** The answer, or the URL that the request is redirected to. */
 async function ask(
 	call: Call,
 	fetch: Fetch,
@@ -81,7 +77,7 @@ async function ask(
 	let text: string | undefined
 	try {
 		response = await fetch(call.url, init)
-		// All of it is read, also of a redirect, or else it would keep its connection.
+		// Read completely, also of a redirect: an unread body would keep its connection.
 		text = await (call.read ? call.read(response) : response.text())
 	} catch (cause) {
 		if (cause instanceof Error && /^(?:Abort|Timeout)Error$/.test(cause.name)) throw cause
@@ -95,5 +91,167 @@ function unanswered(call: Call, response: Response | undefined, cause: unknown):
 	const what = response === undefined ? 'no answer' : 'only a part of its answer'
 	return new ApiError(`${titleOf(call)} got ${what}: ${reason}`, {
 		...{ status: response?.status ?? 0, code: 'network_error', response, cause },
+	})
+}
+
+/**
+ * Values that JSON can't express, as the server expects them. A bigint becomes a number if that is exact.
+ *
+ * @throws RangeError for an invalid date, which JSON would write as null
+ */
+export function jsonScalar(value: unknown): unknown {
+	if (value instanceof Date) return value.toISOString()
+	if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+	return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
+}
+
+/**
+ * The request of one attempt.
+ *
+ * @throws whatever the settings' `headers` and `sign` throw; the signal's reason; TypeError for a path outside of a page
+ */
+async function requestOf(
+	call: Call,
+	body: string | undefined,
+	settings: Settings,
+): Promise<{ readonly fetch: Fetch; readonly init: FetchInit }> {
+	const { method, url, signal } = call
+	const { sign } = settings
+	const isOverridden = settings.methodOverride && /^(?:PUT|PATCH|DELETE)$/.test(method)
+	const headers = await headersOf(call, settings, body !== undefined)
+	if (isOverridden) headers.set('X-HTTP-Method-Override', method)
+	const init = {
+		method: isOverridden ? 'POST' : method,
+		headers,
+		redirect: 'manual' as const,
+		...(body === undefined ? {} : { body }),
+		...(signal && { signal }),
+	}
+	const fetch = fetchFor(url, settings)
+	if (sign === undefined) return { fetch, init }
+	const signed = await unlessAborted(sign(new Request(url, init)), signal)
+	if (signed?.headers === undefined) throw new TypeError('sign must answer the signed Request')
+	return { fetch, init: { ...init, headers: signed.headers } }
+}
+
+async function headersOf(call: Call, { headers: source }: Settings, hasBody: boolean): Promise<Headers> {
+	const { headers, conditions, idempotencyKey, signal } = call
+	const all = new Headers({ Accept: 'application/json' })
+	if (hasBody) all.set('Content-Type', 'application/json')
+	setAll(all, typeof source === 'function' ? await unlessAborted(source(), signal) : source)
+	setAll(all, conditions)
+	// A string of RFC 9651 §3.3.3, because a token couldn't hold every key.
+	if (idempotencyKey !== undefined)
+		all.set('Idempotency-Key', `"${idempotencyKey.replaceAll(/["\\]/g, '\\$&')}"`)
+	setAll(all, headers)
+	return all
+}
+
+function setAll(all: Headers, more: unknown = {}): void {
+	// Other values would be sent as `undefined`, or not at all.
+	if (!isHeaders(more)) throw new TypeError(`headers must be ${HEADERS}`)
+	for (const [name, value] of Object.entries(more)) all.set(name, value)
+}
+
+/** The platform's `fetch` is looked up at each attempt, and returned unbound: browsers refuse it as a method of an object. */
+function fetchFor(url: string, { fetch, sign }: Settings): Fetch {
+	// Signing needs a Request, which needs an absolute URL.
+	const needsOrigin = fetch === undefined || sign !== undefined
+	if (needsOrigin && url.startsWith('/') && !('location' in globalThis))
+		throw new TypeError(`outside of a page, ${url} needs an origin: write https://example.org${url}`)
+	return fetch ?? globalThis.fetch
+}
+
+/**
+ * The URL that a response redirects to (RFC 9110 §15.4); `undefined` if it is no redirect. Only redirects within the
+ * origin are followed: keys, signatures and bodies are for the endpoint alone, and `fetch` removes only `Authorization`
+ * from what it forwards. A page's `fetch` hides the location, so none is followed there.
+ *
+ * @param method the one on the wire
+ * @throws ApiError if it leads to another origin, may make a GET of a change, or hides where it leads
+ */
+function nextOf(call: Call, response: Response, method: string): string | undefined {
+	const { status, headers, type, redirected } = response
+	const location = headers.get('Location')
+	// A `fetch` option may have followed it already.
+	const isHidden = type === 'opaqueredirect' || (redirected && method !== 'GET')
+	if (!isHidden && (location === null || !/^30[12378]$/.test(`${status}`))) return undefined
+	// The URL can be only a path, for a `fetch` option with an origin of its own.
+	const here = new URL(call.url, NOWHERE)
+	const there = new URL(location ?? '', here)
+	if (isHidden || there.origin !== here.origin || (status < 304 && method !== 'GET'))
+		throw unexpected(call, response, 'leads elsewhere: give the client the endpoint there')
+	return there.href.replace(NOWHERE, '')
+}
+
+/** With port 0, which no real URL has. */
+const NOWHERE = 'http://a:0'
+
+/** Time and randomness, which tests replace. */
+export interface Timing {
+	/** Milliseconds since 1970. */
+	now(): number
+	/** From 0 to less than 1. */
+	random(): number
+	/** Rejects with the signal's reason when it is aborted. */
+	sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void>
+}
+
+export const PLATFORM: Timing = { now: () => Date.now(), random: () => Math.random(), sleep }
+
+const PASSING: readonly number[] = [408, 429, 502, 503, 504]
+const FIRST_WAIT = 250
+const LONGEST_WAIT = 10_000
+/** For a longer `Retry-After`, the call fails instead of waiting. */
+const LONGEST_RETRY_AFTER_SECONDS = 30
+
+/**
+ * Milliseconds until the next attempt: `Retry-After`, and a random part of a wait that doubles. `undefined` for no other
+ * attempt.
+ */
+function waitAfter(attempt: number, call: Call, error: unknown, timing: Timing): number | undefined {
+	if (!(error instanceof ApiError) || !mayPass(call, error)) return undefined
+	const { retryAfterSeconds = 0 } = error
+	if (retryAfterSeconds > LONGEST_RETRY_AFTER_SECONDS) return undefined
+	// Fully random, so that clients that failed together don't return together.
+	return retryAfterSeconds * 1_000 + timing.random() * Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** attempt)
+}
+
+/** Whether another attempt does no harm and may help. After `outcome_unknown` it could do harm. */
+function mayPass(call: Call, { status, code, retryAfterSeconds }: ApiError): boolean {
+	// Servers store keys of these methods only.
+	const isKeyed = call.idempotencyKey !== undefined && /^(?:POST|PATCH)$/.test(call.method)
+	if (code === 'outcome_unknown' || !(isKeyed || /^(?:GET|QUERY)$/.test(call.method))) return false
+	// The first request with this key is still running; its answer will come soon.
+	const isRunning = isKeyed && status === 409 && retryAfterSeconds !== undefined
+	return code === 'network_error' || PASSING.includes(status) || isRunning
+}
+
+async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+	let timer: ReturnType<typeof setTimeout> | undefined
+	const time = new Promise<void>((resolve) => {
+		timer = setTimeout(resolve, milliseconds)
+	})
+	try {
+		await unlessAborted(time, signal)
+	} finally {
+		clearTimeout(timer)
+	}
+}
+
+/**
+ * The result of work, unless the signal is aborted first.
+ *
+ * @throws what the work throws; the signal's reason
+ */
+export function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+	return new Promise((resolve, reject) => {
+		const end = () => reject(signal?.reason)
+		// It may have been aborted while the work began, and then no event follows.
+		if (signal?.aborted === true) end()
+		else signal?.addEventListener('abort', end, { once: true })
+		Promise.resolve(work)
+			.then(resolve, reject)
+			.finally(() => signal?.removeEventListener('abort', end))
 	})
 }

@@ -1,52 +1,59 @@
-/** The options that hold for all calls of a client, and `Settings`: the same, checked once, as `send` takes them. */
+/** The options of a client and of one call, checked, and `Settings`, the options of a client as `send.ts` takes them. */
 import { isRecord } from './answer.ts'
 
-/** What a `fetch` is called with. */
 export interface FetchInit {
 	readonly method: string
 	readonly headers: Headers
 	readonly body?: string
 	readonly signal?: AbortSignal
-	/** The client follows redirects by itself, within the origin. */
+	/** The client itself follows redirects, within the origin. */
 	readonly redirect?: 'manual'
 }
 
-/** The part of `fetch` that is used. */
+/** The part of `fetch` that the client uses. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>
 
-/** Headers, or what makes them anew for each attempt: a token that is renewed. */
+/** Headers, or a function that makes them for each attempt, for example with a token that expires. */
 export type HeaderSource =
 	| Readonly<Record<string, string>>
 	| (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>)
 
-/** What holds for all calls of a client. */
+/** Options for all calls of a client. */
 export interface SendOptions {
 	/** Makes the requests. @default the platform's `fetch` */
 	readonly fetch?: Fetch
-	/** Headers of every request, or a function that makes them anew for each attempt. @default none */
+	/** Headers of every request, or a function that makes them for each attempt. @default none */
 	readonly headers?: HeaderSource
-	/** Whether answers come in the envelope: what `wrap` says at the handler. @default true */
+	/** Whether answers are in the envelope: the handler's `wrap`. @default true */
 	readonly wrap?: boolean
 	/**
-	 * Signs each attempt. It is given the whole request; of what it answers, the headers are sent. What it throws
-	 * ends the call as it is. Outside of a page it needs an endpoint with an origin.
+	 * Signs each attempt. It gets the whole request and returns one whose headers are sent. The call rejects with what it
+	 * throws. Outside of a page it needs an endpoint with an origin.
 	 *
 	 *     { sign: (request) => signRequest(request, key) }
 	 *
 	 * @default none
 	 */
 	readonly sign?: (request: Request) => Request | Promise<Request>
-	/** How often a read that failed in passing is asked again: 0 to 10. @default 2 */
+	/** How often a read is repeated after a temporary failure: 0 to 10. @default 2 */
 	readonly retries?: number
 	/**
-	 * Whether PUT, PATCH and DELETE go as POST with `X-HTTP-Method-Override`, for networks that let them not through.
+	 * Whether PUT, PATCH and DELETE are sent as POST with `X-HTTP-Method-Override`, for networks that block them.
 	 *
 	 * @default false
 	 */
 	readonly methodOverride?: boolean
 }
 
-/** What holds for all calls of a client. */
+/** Options of every call. */
+export interface CallOptions {
+	/** Aborts the call, also between attempts: it rejects with the signal's reason. */
+	readonly signal?: AbortSignal | undefined
+	/** Headers of this request, which override all others. */
+	readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** {@link SendOptions} with their defaults. */
 export interface Settings {
 	readonly fetch?: Fetch
 	readonly headers?: HeaderSource
@@ -56,10 +63,9 @@ export interface Settings {
 	readonly methodOverride: boolean
 }
 
-/** What an option must be, as a test and in words. */
+/** A test of an option, and what it must be, for messages. */
 export type Check = readonly [holds: (value: unknown) => boolean, what: string]
 
-/** What headers must be, in errors. */
 export const HEADERS: string = "an object of texts, like { 'X-A': 'a' }"
 const MOST_RETRIES = 10
 const FUNCTION: Check = [(value) => typeof value === 'function', 'a function']
@@ -84,9 +90,9 @@ const DEFAULTS: Settings = { wrap: true, retries: 2, methodOverride: false }
 /**
  * The settings of a client.
  *
- * @param owner whose they are, in errors: `a CrudClient`
- * @param own what else it takes
- * @throws TypeError for an option that there isn't, or that isn't what it must be
+ * @param owner the owner's name for messages: `a CrudClient`
+ * @param own its further options
+ * @throws TypeError for an unknown option and for a wrong value
  */
 export function settingsOf(
 	owner: string,
@@ -96,7 +102,6 @@ export function settingsOf(
 	if (!isRecord(options)) throw new TypeError(`${owner}'s options must be an object`)
 	const checks: Readonly<Record<string, Check>> = { ...CHECKS, ...own }
 	checkNames(owner, options, Object.keys(checks))
-	// What is undefined is left to its default.
 	const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 	for (const [name, value] of Object.entries(given)) {
 		const [holds, what] = checks[name] ?? []
@@ -105,15 +110,21 @@ export function settingsOf(
 	return { ...DEFAULTS, ...given }
 }
 
-/** @throws TypeError for an option that there isn't: misspelt, it would be left out in silence */
+/** @throws TypeError for an unknown option: a misspelt one would be ignored silently */
 export function checkNames(owner: string, options: object, names: readonly string[]): void {
 	const unknown = Object.keys(options).find((name) => !names.includes(name))
 	if (unknown !== undefined)
 		throw new TypeError(`${owner} has no option ${unknown}: there are ${names.join(', ')}`)
 }
 
-/** An object of texts. A `Headers` is none: it has no properties, and nothing of it would be sent. */
+/** An object of texts. A `Headers` isn't one: it has no properties, so nothing of it would be sent. */
 export function isHeaders(value: unknown): value is Readonly<Record<string, string>> {
 	if (!isRecord(value) || Symbol.iterator in value) return false
 	return Object.values(value).every((text) => typeof text === 'string')
+}
+
+/** @throws TypeError for an invalid key */
+export function checkedKey(key: string | undefined): string | undefined {
+	if (key === undefined || (typeof key === 'string' && /^[\x20-\x7e]{1,255}$/.test(key))) return key
+	throw new TypeError('an idempotencyKey must be 1 to 255 characters of ASCII')
 }

@@ -4,8 +4,8 @@
  * one text with the client's; they are split off here, so that none of them gets into the answer.
  */
 
-import { RawJson } from '../wire/json.ts'
 import type { PageMeta } from '../wire/list.ts'
+import { RawJson } from '../wire/raw-json.ts'
 import type { CrudField } from './fields.ts'
 import { type CrudView, FACTS, STATE } from './view.ts'
 

@@ -7,7 +7,7 @@ import { nearest } from '../base/options.ts'
 import { type Changes, DEFAULT, type Field, type Value } from '../models/model.ts'
 import { note } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
-import { RawJson } from '../wire/json.ts'
+import { RawJson } from '../wire/raw-json.ts'
 import type { CrudPlan } from './plan.ts'
 import { type Given, rawJson, valueFromText, withinBounds, wrongType } from './value-from-text.ts'
 

@@ -7,7 +7,7 @@ import type { Field, FieldType, Value } from '../models/model.ts'
 import { isDate, isUuid } from '../validate/format.ts'
 import { note } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
-import { RawJson } from '../wire/json.ts'
+import { RawJson } from '../wire/raw-json.ts'
 
 /** A value that is not null. */
 export type Given = Exclude<Value, null>

@@ -3,7 +3,7 @@
  * them, and runs `modelContract` of `verbena/testing` over it.
  */
 import type { Bytes } from '../base/time.ts'
-import type { RawJson } from '../wire/json.ts'
+import type { RawJson } from '../wire/raw-json.ts'
 
 /**
  * What a field holds, and how it is written in JSON:

@@ -12,7 +12,7 @@ import { exchangeOf } from '../handler/view.ts'
 import { pathOf } from '../reply/link.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { MountTree } from '../routing/mount.ts'
-import { RawJson } from '../wire/json.ts'
+import { RawJson } from '../wire/raw-json.ts'
 import type { Description } from './document.ts'
 import type { OpenApiInfo } from './options.ts'
 

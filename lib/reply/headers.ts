@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
-import { isJsonType } from '../wire/json.ts'
+import { isJsonType } from '../wire/json-type.ts'
 import type { ReplyOptions } from './head.ts'
 import { jsonText } from './value-text.ts'
 

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { isRestError } from '../base/error.ts'
 import { allowHeader, type RouteMethod } from '../base/http.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { RawJson } from '../wire/json.ts'
+import { RawJson } from '../wire/raw-json.ts'
 import { sealError } from './error-reply.ts'
 import { applyOptions, CustomReply, type ReplyOptions } from './head.ts'
 import {

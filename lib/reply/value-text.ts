@@ -4,7 +4,7 @@
  */
 import { isThenable } from '../base/thenable.ts'
 import type { HeaderLine } from '../exchange/exchange.ts'
-import { isJsonType } from '../wire/json.ts'
+import { isJsonType } from '../wire/json-type.ts'
 
 /**
  * @param path what the value is called in errors: `data`

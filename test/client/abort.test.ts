@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import * as assert from 'uvu/assert'
-import { unlessAborted } from '../../lib/client/abort.ts'
 import { CrudClient } from '../../lib/client/index.ts'
+import { unlessAborted } from '../../lib/client/send.ts'
 import { describe } from '../helpers/describe.ts'
 import { answering, json } from './answering.ts'
 

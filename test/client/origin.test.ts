@@ -161,7 +161,7 @@ describe('client: the id of a record', (test) => {
 		answering(async (site) => {
 			const articles = clientOf(site)
 			const unknown =
-				"TypeError: the record has no id, so that its id isn't known: give the id, or the client its key"
+				"TypeError: the record has no id, so its id isn't known: give the id, or the client its key"
 			// What isn't typed is what is tested.
 			for (const of of [{}, { title: 'x' }, [], new Date(0)] as object[])
 				assert.is(String(await thrownBy(articles.delete(of))), unknown)

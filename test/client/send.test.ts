@@ -410,7 +410,7 @@ describe('client: pages', (test) => {
 			)
 		}))
 
-	test('a page that is followed by itself ends the loop', () =>
+	test('a page that is its own next page ends the loop', () =>
 		answering(async (site) => {
 			// A cache that leaves the query out has one answer for all pages.
 			site.answer = json({ success: true, data: [{ id: 1 }], meta: { limit: 1, offset: 0, next: 'a' } })
@@ -420,7 +420,7 @@ describe('client: pages', (test) => {
 			}
 			const error = await failureOf(loop())
 			assert.is(error.code, 'unexpected_answer')
-			assert.match(error.message, /^what GET .* was answered is followed by itself$/)
+			assert.match(error.message, /^what GET .* was answered is its own next page$/)
 			assert.is(pages, 1)
 		}))
 

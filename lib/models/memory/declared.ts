@@ -12,7 +12,7 @@ import {
 	unchecked,
 	wholeNumber,
 } from '../../base/options.ts'
-import { RawJson } from '../../wire/json.ts'
+import { RawJson } from '../../wire/raw-json.ts'
 import type { Field, FieldType } from '../model.ts'
 import { storedOf } from './stored.ts'
 

@@ -2,7 +2,7 @@
  * Values as `MemoryModel` stores them: one form for each value of a type, which no caller holds a reference to;
  * dates, times, decimals; and their order, the same for conditions, lists and cursors.
  */
-import { RawJson } from '../../wire/json.ts'
+import { RawJson } from '../../wire/raw-json.ts'
 import type { Field, FieldType, Order } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 

@@ -3,7 +3,7 @@
  * how it is ordered, and how a value is sent. Worked out once for a column, by `column.ts`.
  */
 
-import { RawJson } from '../../wire/json.ts'
+import { RawJson } from '../../wire/raw-json.ts'
 import type { Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { Column } from '../sql/table.ts'

@@ -1,6 +1,6 @@
 /** Values on their way to PostgreSQL: what the driver is handed, and the cast behind the placeholder. */
 
-import { RawJson } from '../../wire/json.ts'
+import { RawJson } from '../../wire/raw-json.ts'
 import type { Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { Column } from '../sql/table.ts'

@@ -1,6 +1,6 @@
 /** Values as SQLite stores them: booleans as 0 and 1, timestamps as texts, numbers that it doesn't know as texts. */
 
-import { RawJson } from '../../wire/json.ts'
+import { RawJson } from '../../wire/raw-json.ts'
 import type { Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { Column } from '../sql/table.ts'

@@ -1,7 +1,7 @@
 /** The model contract: every type's values come back as `FieldType` says, whichever way they are asked for. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Value } from '../../models/model.ts'
-import { RawJson } from '../../wire/json.ts'
+import { RawJson } from '../../wire/raw-json.ts'
 import { same } from '../same.ts'
 import type { Feature } from './fields.ts'
 import { type ModelScene, type ModelStage, NO_GUARD, parsed } from './stage.ts'

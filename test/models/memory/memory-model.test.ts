@@ -4,7 +4,7 @@ import { MemoryModel, type MemoryModelOptions } from '../../../lib/models/memory
 import { DEFAULT, type Model, type Order, type Selection, type Values } from '../../../lib/models/model.ts'
 import { ModelError } from '../../../lib/models/model-error.ts'
 import { modelContract } from '../../../lib/testing/index.ts'
-import { RawJson } from '../../../lib/wire/json.ts'
+import { RawJson } from '../../../lib/wire/raw-json.ts'
 import { growth } from '../../helpers/cost.ts'
 import { describe } from '../../helpers/describe.ts'
 import { CONTRACT_KEYS, CONTRACT_OPTIONS } from '../../testing/memory-for-contract.ts'

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Condition, DEFAULT, type Order, type Selection, type Value } from '../../../lib/models/model.ts'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
-import { RawJson } from '../../../lib/wire/json.ts'
+import { RawJson } from '../../../lib/wire/raw-json.ts'
 import { describe } from '../../helpers/describe.ts'
 import { sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
 import { NO_GUARD, onDatabases, selectionOf } from './database.ts'

@@ -1,12 +1,4 @@
-/** JSON on the wire, for server and client: its media types, and `RawJson`, text that is JSON already. */
-
-/** `application/json`, `text/json`, and the suffix `+json` under any type (RFC 6839). */
-const JSON_TYPE = /^[\w.-]+\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
-
-/** Whether a Content-Type is JSON. */
-export function isJsonType(type: string): boolean {
-	return JSON_TYPE.test(type)
-}
+/** `RawJson`: text that is JSON already. Handlers, models and the reply use it; the types of clients know it. */
 
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { encodeQuery } from '../../lib/client/encode-query.ts'
 import type { ListQuery } from '../../lib/client/list-query.ts'
+import { encodeQuery } from '../../lib/client/list-query.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -193,7 +193,7 @@ describe('client: conditions that can not be sent are refused, not left out', (t
 			{ tag: { eq: { deep: 1 } } },
 			'tag.eq is compared with a text, number, boolean or date, not [object Object]; leave it out instead',
 		],
-		[{ or: ['a', null] }, 'or is called like a group of filters: ask for null by itself'],
+		[{ or: ['a', null] }, 'or is named like a group of filters: ask for null separately'],
 		[{ tag: {} }, 'tag has no operator'],
 		[{ at: new Date(Number.NaN) }, 'Invalid time value'],
 	]
@@ -207,7 +207,7 @@ describe('client: conditions that can not be sent are refused, not left out', (t
 	}
 
 	const groups: [object, RegExp][] = [
-		[{ or: { a: 1 } }, /^or holds filters; a field called so is asked for in where$/],
+		[{ or: { a: 1 } }, /^or holds filters; write a condition on a field with this name in where$/],
 		[{ or: 'a' }, /^or holds filters/],
 		[{ and: [null] }, /^and holds filters/],
 		[{ not: undefined }, /^not holds filters/],
