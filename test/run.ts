@@ -13,15 +13,16 @@ import { reports } from './helpers/handles.ts'
 import { ownDatabases } from './helpers/own-databases.ts'
 
 const DATABASES = '(?:cache/redis|crud/over|models/(?:mysql|postgres|sqlite))/'
-const PROGRAMS =
-	'(?:acceptance|behaviour/(?:faults|processes)|client|docs|examples|explorer|openapi|package)/'
+const PROGRAMS = '(?:acceptance|behaviour/(?:faults|processes)|client|docs|examples|explorer|openapi)/'
 const QUICK = [
 	'^(?:cache/redis|models/(?:mysql|postgres|sqlite))/.*\\.test\\.ts$',
 	'^crud/over/.*\\.test\\.ts$',
 	`^(?=${PROGRAMS}).*\\.test\\.ts$`,
 	`^(?!${DATABASES}|${PROGRAMS}).*\\.test\\.ts$`,
 ]
-const PAGES = '(?:behaviour/observability|client|cors|docs|explorer|openapi)/|examples/(?!cluster)'
+/** `package`, `runtimes` and the tutorial share a tarball. */
+const PAGES =
+	'(?:behaviour/(?:observability|runtimes)|client|cors|docs|explorer|openapi|package)/|examples/(?!cluster)'
 const FAULTS = '(?:behaviour/(?:faults|http|processes)|routing)/'
 const LONG = [
 	`^(?=${PAGES}).*\\.long\\.ts$`,
