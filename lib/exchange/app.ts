@@ -38,6 +38,8 @@ export interface App {
 export interface Proxies {
 	/** The client's address. */
 	address(incoming: Incoming): string
-	/** What the nearest trusted proxy says in a forwarded header; `undefined` when none is trusted. */
-	forwarded(incoming: Incoming, header: 'x-forwarded-host' | 'x-forwarded-proto'): string | undefined
+	/** What the nearest trusted proxy says in a forwarded header; not there where no proxy is trusted. */
+	readonly forwarded: ((incoming: Incoming, header: ForwardedHeader) => string | undefined) | undefined
 }
+
+export type ForwardedHeader = 'x-forwarded-host' | 'x-forwarded-proto'

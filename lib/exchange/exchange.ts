@@ -211,7 +211,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 	}
 
 	host(): string {
-		const forwarded = this.app.proxies.forwarded(this.incoming, 'x-forwarded-host')
+		const forwarded = this.app.proxies.forwarded?.(this.incoming, 'x-forwarded-host')
 		// HTTP/2's :authority comes before Host, which must not be used beside it (RFC 9113 §8.3.1).
 		const pseudo = this.headers[':authority']
 		const named = typeof pseudo === 'string' ? pseudo : this.headers.host
@@ -219,7 +219,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 	}
 
 	protocol(): 'http' | 'https' {
-		const forwarded = this.app.proxies.forwarded(this.incoming, 'x-forwarded-proto')
+		const forwarded = this.app.proxies.forwarded?.(this.incoming, 'x-forwarded-proto')
 		if (forwarded !== undefined) return forwarded.toLowerCase() === 'https' ? 'https' : 'http'
 		return this.incoming.socket?.encrypted === true ? 'https' : 'http'
 	}

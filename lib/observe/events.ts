@@ -51,7 +51,7 @@ export type ServerListener<Name extends keyof ServerEvents> = (event: ServerEven
 const NAMES: readonly string[] = ['request', 'error'] satisfies (keyof ServerEvents)[]
 
 /** A listener with the event it was added for. */
-interface Entry {
+export interface Entry {
 	readonly name: keyof ServerEvents
 	readonly listener: (event: never) => unknown
 	readonly once: boolean
@@ -60,20 +60,16 @@ interface Entry {
 /** The listeners. Unlike Node's emitter it never throws: not a listener's error, nor an `error` without listeners. */
 export class Events {
 	readonly #logger: Logger
-	#entries: readonly Entry[] = []
+	/** The listeners, in the order in which they were added. */
+	entries: readonly Entry[] = []
 
 	constructor(logger: Logger) {
 		this.#logger = logger
 	}
 
-	/** Whether there are listeners. */
-	get some(): boolean {
-		return this.#entries.length > 0
-	}
-
 	/** Whether an event has listeners. */
 	has(name: keyof ServerEvents): boolean {
-		return this.#entries.some((entry) => entry.name === name)
+		return this.entries.some((entry) => entry.name === name)
 	}
 
 	/** @throws TypeError for an unknown event, or for what is no function */
@@ -84,20 +80,20 @@ export class Events {
 			throw new TypeError(
 				`a listener must be a function, got ${listener === null ? 'null' : typeof listener}`,
 			)
-		this.#entries = [...this.#entries, { name, listener, once }]
+		this.entries = [...this.entries, { name, listener, once }]
 	}
 
 	/** Removes one registration of a listener. */
 	remove<Name extends keyof ServerEvents>(name: Name, listener: ServerListener<Name>): void {
-		const at = this.#entries.findLastIndex((entry) => entry.name === name && entry.listener === listener)
-		if (at !== -1) this.#entries = this.#entries.toSpliced(at, 1)
+		const at = this.entries.findLastIndex((entry) => entry.name === name && entry.listener === listener)
+		if (at !== -1) this.entries = this.entries.toSpliced(at, 1)
 	}
 
 	emit<Name extends keyof ServerEvents>(name: Name, event: ServerEvents[Name]): void {
-		for (const entry of this.#entries) {
+		for (const entry of this.entries) {
 			// Another listener may have removed it, or a nested event already called it once.
-			if (entry.name !== name || !this.#entries.includes(entry)) continue
-			if (entry.once) this.#entries = this.#entries.filter((other) => other !== entry)
+			if (entry.name !== name || !this.entries.includes(entry)) continue
+			if (entry.once) this.entries = this.entries.filter((other) => other !== entry)
 			this.#call(name, entry.listener as ServerListener<Name>, event) // Added under this name.
 		}
 	}

@@ -38,7 +38,7 @@ export class Watching {
 
 	/** Whether anything does: listeners and subscribers come and go. */
 	get isOn(): boolean {
-		return this.#always || this.events.some || REQUESTS.hasSubscribers
+		return this.#always || this.events.entries.length > 0 || REQUESTS.hasSubscribers
 	}
 }
 

@@ -16,8 +16,7 @@ import { findAction, methodsOf, notFound, overrideMethod } from '../routing/find
 import type { Mounted, MountTree } from '../routing/mount.ts'
 import { checkCredentials } from './credentials.ts'
 import { awaitChecks, runAfter, runBefore } from './hooks.ts'
-import { readIdempotencyKey } from './idempotency/head.ts'
-import { answerOnce } from './idempotency/idempotency.ts'
+import { answerOnce, readIdempotencyKey } from './idempotency.ts'
 import { answerError } from './on-error.ts'
 import { answerPreflight, isPreflight } from './preflight.ts'
 import { readBody } from './read-body.ts'
@@ -29,7 +28,7 @@ type Step = (exchange: Routed, value: unknown) => unknown
 const STEPS: readonly Step[] = [
 	checkCredentials, //   7 credentials.ts, rate-limits.ts
 	runBefore, //            hooks.ts
-	readIdempotencyKey, //   idempotency/head.ts
+	readIdempotencyKey, //   idempotency.ts
 	readBody, //           8 read-body.ts
 	runMethod,
 ]
@@ -56,7 +55,7 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		exchange.queryText = target.query
 		exchange.authority = target.authority
 		const mounted = mounts.find(segments) //                                         2 routing/mount.ts
-		if (isPreflight(exchange)) return answerPreflight(exchange, mounted, segments)
+		if (sent === 'OPTIONS' && isPreflight(exchange)) return answerPreflight(exchange, mounted, segments)
 		if (mounted === undefined) throw notFound(mounts, mounted, segments)
 		const { mount } = mounted
 		exchange.mount = mount

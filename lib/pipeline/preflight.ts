@@ -12,11 +12,11 @@ const OVERRIDE = 'x-http-method-override'
 const TOKEN = /^[!#$%&'*+.^`|~\w-]+$/
 
 /**
- * Whether this is one, of an origin that is allowed. Every other OPTIONS is answered as ever, without a word of who
- * may read it.
+ * Whether an OPTIONS is one, of an origin that is allowed. Every other is answered as ever, without a word of who may
+ * read it.
  */
-export function isPreflight({ method, headers, app: { cors } }: Exchange): boolean {
-	if (method !== 'OPTIONS' || cors === undefined) return false
+export function isPreflight({ headers, app: { cors } }: Exchange): boolean {
+	if (cors === undefined) return false
 	if (headers.origin === undefined || headers[METHOD] === undefined) return false
 	return cors.forOrigin(headers.origin).isAllowed
 }

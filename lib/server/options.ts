@@ -22,7 +22,7 @@ import type { ServerHooks } from '../handler/mount/compile-hooks.ts'
 import { type HealthOptions, healthOption } from '../health/health.ts'
 import { type OpenApiOptions, openApiInfo } from '../openapi/options.ts'
 import { type CompressionOptions, compressionOption } from '../reply/compression/compression.ts'
-import { hostsOf } from '../transport/hosts.ts'
+import { hostsOf } from '../transport/admission.ts'
 import type { TrustProxy } from '../transport/proxies.ts'
 import type { Validator } from '../validate/validator.ts'
 

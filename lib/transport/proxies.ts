@@ -23,10 +23,10 @@ export function proxiesOf(trust: TrustProxy | undefined): Proxies {
 			const peer = plain(incoming.socket?.remoteAddress ?? '')
 			return trusts === undefined ? peer : clientOf(peer, listOf(incoming, 'x-forwarded-for'), trusts)
 		},
-		forwarded(incoming, header) {
-			if (trusts === undefined || !trusts(plain(incoming.socket?.remoteAddress ?? ''), 0)) return undefined
-			return listOf(incoming, header).at(-1)
-		},
+		forwarded:
+			trusts &&
+			((incoming, header) =>
+				trusts(plain(incoming.socket?.remoteAddress ?? ''), 0) ? listOf(incoming, header).at(-1) : undefined),
 	}
 }
 

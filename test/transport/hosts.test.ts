@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import * as assert from 'uvu/assert'
 import { createServer, RestHandler, type ServerOptions } from '../../lib/index.ts'
-import { Hosts, hostsOf, isLoopback, loopbackHosts } from '../../lib/transport/hosts.ts'
+import { Hosts, hostsOf, isLoopback, loopbackHosts } from '../../lib/transport/admission.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { Log, listening } from '../helpers/listening.ts'

@@ -14,11 +14,11 @@ import {
 	RestHandler,
 	reply,
 	type ServerOptions,
-} from '../../../lib/index.ts'
-import { type Asking, asking } from '../../helpers/asking.ts'
-import { describe } from '../../helpers/describe.ts'
-import { listening, until } from '../../helpers/listening.ts'
-import { inTimesOf, stopwatch } from '../../helpers/stalls.ts'
+} from '../../lib/index.ts'
+import { type Asking, asking } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+import { listening, until } from '../helpers/listening.ts'
+import { inTimesOf, stopwatch } from '../helpers/stalls.ts'
 
 class Payments extends RestHandler {
 	readonly calls: string[] = []
@@ -302,7 +302,7 @@ describe('idempotency', (test) => {
 			assert.is((await keyed(`POST /pay/${path}`)).status, 200)
 			const again = await keyed(`POST /pay/${path}`)
 			assert.is(again.status, 409)
-			assert.match(again.text(), /what was answered could not be kept/)
+			assert.match(again.text(), /its response was not stored/)
 		}
 		assert.equal(handler.calls, ['records', 'large'])
 	})
@@ -408,7 +408,7 @@ describe('idempotency', (test) => {
 		}
 		const { handler, keyed, lines } = trial({ cache })
 		assert.is((await keyed('POST /pay/payment')).status, 201)
-		assert.is(lines.at(-1)?.message, 'an answer could not be kept for its Idempotency-Key')
+		assert.is(lines.at(-1)?.message, 'an answer could not be stored for its Idempotency-Key')
 		assert.is((await keyed('POST /pay/payment')).status, 409)
 		assert.is(handler.calls.length, 1)
 	})
@@ -427,7 +427,7 @@ describe('idempotency', (test) => {
 		const calls = handler.calls.length
 		const evicted = await keyed('POST /pay/long')
 		assert.is(evicted.status, 409)
-		assert.match(evicted.text(), /what was answered could not be kept/)
+		assert.match(evicted.text(), /its response was not stored/)
 		assert.is(handler.calls.length, calls)
 	})
 
@@ -542,7 +542,7 @@ describe('idempotency', (test) => {
 		const took = stopwatch()
 		assert.is((await keyed('POST /pay/payment')).status, 201)
 		assert.ok(took() < 2_000)
-		assert.is(lines.at(-1)?.message, 'an answer could not be kept for its Idempotency-Key')
+		assert.is(lines.at(-1)?.message, 'an answer could not be stored for its Idempotency-Key')
 	})
 
 	test('what a method answers that has stopped, as its client left, is not kept', async () => {

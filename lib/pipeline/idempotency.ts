@@ -1,35 +1,89 @@
 /**
- * Runs a request with an `Idempotency-Key` once: whoever repeats it is given the answer of the first time
- * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access have been checked before, for each.
+ * Runs a request with an `Idempotency-Key` once: when it is sent again, it gets the answer of the first time
+ * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access have been checked before, each time.
  */
-import { RestError } from '../../base/error.ts'
-import type { Bytes, Milliseconds, Seconds } from '../../base/time.ts'
-import { bestEffort, CacheFull, cacheRefusal } from '../../cache/cache.ts'
-import type { Exchange } from '../../exchange/exchange.ts'
-import { type Caller, callerOf } from '../../limits/rate-limit.ts'
-import { checkStatus, headerLine } from '../../reply/head.ts'
-import { headers, ownLines, type Reply } from '../../reply/headers.ts'
-import { countKey } from './count-key.ts'
-import { cacheKeyOf, fingerprintOf } from './key.ts'
-import { type Answered, fromValue, isLong, type Kept, type Running, toValue, within } from './record.ts'
+import { RestError } from '../base/error.ts'
+import type { Bytes, Milliseconds } from '../base/time.ts'
+import { bestEffort, CacheFull, cacheRefusal } from '../cache/cache.ts'
+import type { Exchange, Routed } from '../exchange/exchange.ts'
+import { type Caller, callerOf } from '../limits/rate-limit.ts'
+import { checkStatus, headerLine } from '../reply/head.ts'
+import { headers, ownLines, type Reply } from '../reply/headers.ts'
+import { fieldLines } from '../request/head.ts'
+import {
+	type Answered,
+	cacheKeyOf,
+	countKey,
+	DAY,
+	fingerprintOf,
+	fromValue,
+	isLong,
+	type Kept,
+	type Running,
+	toValue,
+	within,
+} from './idempotency-record.ts'
 
-const DAY: Seconds = 86_400
-/**
- * The cache has so long to take the mark, and as long to take the answer; and `Deadlines` may be late by half. The
- * mark lasts for all of that, so that it never ends before its run.
- */
+const HEADER = 'idempotency-key'
+/** Time for writing the lock, and again for the response; deadlines may be half as late. The lock's TTL covers all three. */
 const MARGIN: Milliseconds = 1_000
 const MOST_KEPT: Bytes = 1_048_576
 const TOO_MANY =
 	'Too many Idempotency-Keys, or answers to them, are kept for this user or network: wait, or send no key'
-/** Refusals of the moment: the same request may be served when it comes again. */
+/** Refusals that may not hold when the same request is sent again: they aren't stored. */
 const PASSING: ReadonlySet<number> = new Set([401, 403, 408, 429])
+
+/**
+ * Leaves the key in the exchange, where the request is one to be run once: a POST or a PATCH, as the other methods
+ * are idempotent by themselves (RFC 9110 §9.2.2). What `before` answers in the method's place is no run of it.
+ *
+ * @throws RestError `bad_request` for a malformed key, where nobody is known and the handler hasn't opted in, and
+ *   for a method that streams its body
+ */
+export function readIdempotencyKey(exchange: Routed, early: unknown): unknown {
+	const { headers, method, incoming, user, mount, action } = exchange
+	if (headers[HEADER] === undefined || mount.idempotencyKeys === 'off') return early
+	if (early !== undefined || (method !== 'POST' && method !== 'PATCH')) return early
+	const key = keyOf(fieldLines(incoming, HEADER))
+	if (user === null && mount.idempotencyKeys !== 'anyone') {
+		throw new RestError(
+			'bad_request',
+			'An Idempotency-Key is kept for known users only: send credentials, or no key',
+		)
+	}
+	if (action.streaming !== undefined)
+		throw new RestError('bad_request', 'No Idempotency-Key can be kept for a body that is streamed')
+	exchange.idempotencyKey = key
+	return undefined
+}
+
+/** The draft's form: an `sf-string` of RFC 9651 §3.3.3. */
+const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
+/** What many clients send instead: a UUID or another token, without quotes. */
+const BARE = /^[\w.~:@/+=-]+$/
+const MOST_CHARACTERS = 255
+
+/**
+ * The key in the header's lines.
+ *
+ * @throws RestError `bad_request` for anything but one key of 1 to 255 characters
+ */
+function keyOf(lines: readonly string[]): string {
+	const [line = ''] = lines
+	const text = lines.length === 1 ? line.trim() : ''
+	const key = BARE.test(text) ? text : QUOTED.exec(text)?.[1]?.replaceAll(/\\(["\\])/g, '$1')
+	if (key !== undefined && key !== '' && key.length <= MOST_CHARACTERS) return key
+	throw new RestError(
+		'bad_request',
+		`The Idempotency-Key must be one key of 1 to ${MOST_CHARACTERS} characters, as in "8e03978e-40d5-43e8-bc93-6894a57f9324"`,
+	)
+}
 
 /**
  * Runs the method, or answers what it has answered before.
  *
- * @throws RestError by the promise: `conflict` while the first is still running, or where its answer could not
- *   be kept; `invalid` for another request under the same key; `too_many_requests` past the new keys of a day;
+ * @throws RestError by the promise: `conflict` while the first is still running, or where its answer isn't
+ *   stored; `invalid` for another request under the same key; `too_many_requests` past the new keys of a day;
  *   `unavailable` where the cache fails, as then the method could run twice
  */
 export async function answerOnce(exchange: Exchange, key: string, run: () => Promise<Reply>): Promise<Reply> {
@@ -38,42 +92,42 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	const target = exchange.target()
 	const [path = ''] = target.split('?', 1)
 	const caller = callerOf(user, exchange.ip())
-	// Who isn't known may repeat a request from another address.
+	// An unknown caller may repeat a request from another address.
 	const share = user === null ? 'anyone' : caller.share
 	const cacheKey = await cacheKeyOf(share, { user: user?.id ?? null, method, path, key })
 	const contentType = exchange.headers['content-type']
 	const fingerprint = await fingerprintOf({ method, target, contentType, bytes: bytesOf(exchange) })
 	const begun = app.deadlines.clock()
 	const before = await begin(exchange, cacheKey, caller, { state: 'running', fingerprint })
-	if (before?.state === 'apart')
-		return repeated(exchange, await apart(exchange, cacheKey, before), fingerprint)
+	if (before?.state === 'separate')
+		return repeated(exchange, await separate(exchange, cacheKey, before), fingerprint)
 	if (before !== undefined) return repeated(exchange, before, fingerprint)
-	// The time is over, and something else was answered; or so much of it that the mark could end before the run.
+	// It was answered already that this took too long; or the lock could end before the run.
 	if (isOver(exchange) || app.deadlines.clock() - begun > MARGIN) {
 		await forget(exchange, cacheKey)
 		throw new RestError('unavailable')
 	}
 	const reply = await run()
 	if (isOver(exchange)) {
-		// Somebody may be running it again by now, and the mark be theirs.
-		exchange.log('warn', 'an answer came too late to be kept for its Idempotency-Key')
+		// The lock may have ended, and be another run's by now.
+		exchange.log('warn', 'an answer came too late to be stored for its Idempotency-Key')
 		return reply
 	}
 	await end(exchange, cacheKey, reply, fingerprint)
 	return reply
 }
 
-/** Whether its time is over, so that something else is answered. */
+/** Whether its time is over, and something else was answered. */
 function isOver({ due, replied }: Exchange): boolean {
 	return replied || due === Number.NEGATIVE_INFINITY
 }
 
-/** The body's bytes; what a parser in front has made of them where it has taken them. */
+/** The body's bytes; where a parser in front has taken them, what it made of them. */
 function bytesOf({ body: { bytes }, incoming: { body } }: Exchange): Uint8Array {
 	return bytes ?? (Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body) ?? ''))
 }
 
-/** Marks the key as running; answers what was there, if something was. */
+/** Writes the lock; answers the record that is there already. */
 async function begin(
 	exchange: Exchange,
 	cacheKey: string,
@@ -83,7 +137,7 @@ async function begin(
 	const { cache, handlerTimeout } = exchange.app
 	const seconds = Math.min((handlerTimeout + 3 * MARGIN) / 1_000, DAY)
 	try {
-		// What was there may have ended in between: once more, then.
+		// The record may end between `add` and `get`: try once more.
 		for (let tried = 0; tried < 2; tried++) {
 			if (await cache.add(cacheKey, toValue(running), seconds)) {
 				await counted(exchange, cacheKey, caller)
@@ -94,7 +148,7 @@ async function begin(
 		}
 	} catch (error) {
 		if (error instanceof RestError) throw error
-		// Whom nobody knows have one share together: nobody among them has filled it.
+		// Unknown callers have one share together: none of them has filled it alone.
 		throw caller.isUser
 			? cacheRefusal(error, TOO_MANY)
 			: new RestError('unavailable', undefined, { cause: error })
@@ -102,7 +156,7 @@ async function begin(
 	return running
 }
 
-/** @throws RestError for a key too many, which is then as if it had never been sent: nothing is run under it */
+/** @throws RestError for a key too many: its lock is removed, and nothing runs */
 async function counted(exchange: Exchange, cacheKey: string, caller: Caller): Promise<void> {
 	try {
 		await countKey(exchange.app.cache, caller)
@@ -112,14 +166,14 @@ async function counted(exchange: Exchange, cacheKey: string, caller: Caller): Pr
 	}
 }
 
-/** The answer that is kept beside its record; it may have had to make room. */
-async function apart(
+/** The answer that has an entry of its own; it may have been evicted. */
+async function separate(
 	exchange: Exchange,
 	cacheKey: string,
 	{ fingerprint }: { readonly fingerprint: string },
 ): Promise<Kept> {
 	try {
-		const value = await exchange.app.cache.get(besideOf(cacheKey))
+		const value = await exchange.app.cache.get(answerKeyOf(cacheKey))
 		if (value !== undefined) return fromValue(value)
 	} catch (cause) {
 		throw new RestError('unavailable', undefined, { cause })
@@ -127,19 +181,19 @@ async function apart(
 	return { state: 'unkept', fingerprint }
 }
 
-/** Where a long answer is kept. */
-function besideOf(cacheKey: string): string {
+/** The key of a long answer's own entry. */
+function answerKeyOf(cacheKey: string): string {
 	return `${cacheKey}:answer`
 }
 
-/** A mark that can't be taken back ends by itself. */
+/** Removes the lock; one that can't be removed ends by itself. */
 function forget({ app }: Exchange, cacheKey: string): Promise<void> {
 	return bestEffort(async () => void (await app.cache.delete(cacheKey)))
 }
 
 /**
- * Keeps the answer. A failure of the server, a refusal of the moment and what was broken off are forgotten, as the
- * same request may succeed when it comes again; but not what may have been done.
+ * Stores the answer. Failures of the server, passing refusals and aborted requests are forgotten, as the same request may
+ * succeed when it is sent again; unless it may have been done.
  */
 async function end(exchange: Exchange, cacheKey: string, reply: Reply, fingerprint: string): Promise<void> {
 	const isForgotten = reply.status >= 500 || PASSING.has(reply.status) || exchange.isAborted
@@ -150,12 +204,12 @@ async function end(exchange: Exchange, cacheKey: string, reply: Reply, fingerpri
 		else if (isForgotten) await within(MARGIN, exchange.app.cache.delete(cacheKey))
 		else await within(MARGIN, keep(exchange, cacheKey, keptOf(exchange, reply, fingerprint)))
 	} catch (error) {
-		// What was done is done, and is told; the mark refuses the same request while it lasts.
-		exchange.log('error', 'an answer could not be kept for its Idempotency-Key', error)
+		// The answer is sent all the same; the lock refuses the same request while it lasts.
+		exchange.log('error', 'an answer could not be stored for its Idempotency-Key', error)
 	}
 }
 
-/** Keeps a record for a day. Where there is no room for the answer, it is known at least that there was one. */
+/** Stores a record for a day. Where there is no room for the answer, the record says at least that there was one. */
 async function keep(exchange: Exchange, cacheKey: string, kept: Kept): Promise<void> {
 	const { cache } = exchange.app
 	const { fingerprint } = kept
@@ -164,8 +218,8 @@ async function keep(exchange: Exchange, cacheKey: string, kept: Kept): Promise<v
 			await cache.set(cacheKey, toValue(kept), DAY)
 			return
 		}
-		await cache.set(besideOf(cacheKey), toValue(kept), DAY)
-		await cache.set(cacheKey, toValue({ state: 'apart', fingerprint }), DAY)
+		await cache.set(answerKeyOf(cacheKey), toValue(kept), DAY)
+		await cache.set(cacheKey, toValue({ state: 'separate', fingerprint }), DAY)
 	} catch (error) {
 		if (!(error instanceof CacheFull) || kept.state === 'unkept') throw error
 		exchange.log('warn', 'there was no room for the answer to an Idempotency-Key', error)
@@ -185,10 +239,10 @@ function keptOf(exchange: Exchange, { status, headers, body }: Reply, fingerprin
 	}
 }
 
-/** The headers but for those that every answer has anew. */
+/** The headers without those that every answer gets anew. */
 function lasting(exchange: Exchange, lines: readonly string[]): string[] {
 	const { standing = [], app } = exchange
-	// By value: a list's own `Link` is kept.
+	// Compared by value: a list's own `Link` is stored.
 	const own = new Set(pairsOf(ownLines(exchange)).map(String))
 	const anew = new Set(standing.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()))
 	anew.add('content-length')
@@ -215,11 +269,11 @@ function repeated(exchange: Exchange, kept: Kept, fingerprint: string): Reply {
 		})
 	throw new RestError(
 		'conflict',
-		'This request came before, and what was answered could not be kept: see what was done, and use a new key',
+		'This request was already processed, but its response was not stored: check the result, then use a new key',
 	)
 }
 
-/** @throws RestError `unavailable` for what we can't have kept: the cache is somebody else's, too */
+/** @throws RestError `unavailable` for what we can't have stored: others write to the cache too */
 function replay(exchange: Exchange, { status, headers: lines, body: text, isBase64 }: Answered): Reply {
 	try {
 		checkStatus(status)
@@ -227,7 +281,7 @@ function replay(exchange: Exchange, { status, headers: lines, body: text, isBase
 	} catch (cause) {
 		throw new RestError('unavailable', undefined, { cause })
 	}
-	// What `before` has set is for another answer than the first.
+	// Headers that `before` has set are not of the first answer.
 	exchange.headerLines = undefined
 	const body = isBase64 && text !== null ? Buffer.from(text, 'base64') : text
 	const length = body === null ? [] : ['Content-Length', String(Buffer.byteLength(body))]

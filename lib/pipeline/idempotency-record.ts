@@ -1,0 +1,168 @@
+/** The record of a request with an `Idempotency-Key`: its key in the cache, its value, and how many a caller may make. */
+import { RestError } from '../base/error.ts'
+import type { Milliseconds, Seconds } from '../base/time.ts'
+import type { Cache, JsonValue } from '../cache/cache.ts'
+import { sharedKey } from '../cache/shares.ts'
+import type { Caller } from '../limits/rate-limit.ts'
+import type { Level } from '../limits/windows.ts'
+
+/** How long records are kept. */
+export const DAY: Seconds = 86_400
+
+/** A request that is being answered. */
+export interface Running {
+	readonly state: 'running'
+	readonly fingerprint: string
+}
+
+/** A request that was answered, with the answer. */
+export interface Answered {
+	readonly state: 'answered'
+	readonly fingerprint: string
+	readonly status: number
+	/** Names and values in turn. */
+	readonly headers: readonly string[]
+	readonly body: string | null
+	/** Whether `body` is base64, of bytes. */
+	readonly isBase64: boolean
+}
+
+/** A request that must not run again and whose answer isn't stored: a stream, a large body, or an unknown outcome. */
+export interface Unkept {
+	readonly state: 'unkept'
+	readonly fingerprint: string
+}
+
+/** A request whose answer has an entry of its own, which may be evicted: see `isLong`. */
+export interface StoredSeparately {
+	readonly state: 'separate'
+	readonly fingerprint: string
+}
+
+export type Kept = Running | Answered | Unkept | StoredSeparately
+
+/** Most characters of an answer within its record: records are never evicted, and a caller could fill the cache with them. */
+const LONGEST_WITHIN = 1_024
+
+/** Whether an answer is too long for its record. */
+export function isLong({ body, headers }: Answered): boolean {
+	const size = headers.reduce((sum, text) => sum + text.length, body?.length ?? 0)
+	return size > LONGEST_WITHIN
+}
+
+/** The record as the cache's value. */
+export function toValue(kept: Kept): JsonValue {
+	return { ...kept }
+}
+
+/** @throws TypeError for a value that is no record */
+export function fromValue(value: JsonValue): Kept {
+	if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+		const { state, fingerprint, status, headers, body, isBase64 } = value as Readonly<
+			Record<string, JsonValue>
+		>
+		if (typeof fingerprint === 'string') {
+			if (state === 'running' || state === 'unkept' || state === 'separate') return { state, fingerprint }
+			if (
+				state === 'answered' &&
+				typeof status === 'number' &&
+				Array.isArray(headers) &&
+				headers.length % 2 === 0 &&
+				headers.every((one) => typeof one === 'string') &&
+				(typeof body === 'string' || body === null) &&
+				typeof isBase64 === 'boolean'
+			)
+				return { state, fingerprint, status, headers, body, isBase64 }
+		}
+	}
+	throw new TypeError('the cache holds something else under an Idempotency-Key')
+}
+
+/** Rejects after `time`: an answer doesn't wait for a cache that hangs. */
+export async function within(time: Milliseconds, work: unknown): Promise<void> {
+	let timer: NodeJS.Timeout | undefined
+	const late = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => reject(new Error(`the cache took longer than ${time} ms`)), time)
+	})
+	try {
+		await Promise.race([work, late])
+	} finally {
+		clearTimeout(timer)
+	}
+}
+
+/** Keys are told apart by user, method and path. */
+interface KeyScope {
+	/** `null` where nobody is known. */
+	readonly user: string | null
+	readonly method: string
+	readonly path: string
+	readonly key: string
+}
+
+/**
+ * The cache's key: a hash, so that nothing of what the client has sent is in it.
+ *
+ * @param share whose share of the cache it counts against
+ */
+export async function cacheKeyOf(share: string, { user, method, path, key }: KeyScope): Promise<string> {
+	return sharedKey('idempotency', share, await sha256(JSON.stringify([user, method, path, key])))
+}
+
+/** What must be the same when a key is sent again. */
+interface Fingerprinted {
+	readonly method: string
+	readonly target: string
+	readonly contentType: string | undefined
+	readonly bytes: Uint8Array
+}
+
+/** A hash by which another request under the same key is known. */
+export async function fingerprintOf({ method, target, contentType, bytes }: Fingerprinted): Promise<string> {
+	const head = `${JSON.stringify([method, target, contentType ?? null])}\n`
+	return sha256(Buffer.concat([Buffer.from(head), bytes]))
+}
+
+// The global crypto: the module costs every start some milliseconds, and most servers never get here.
+async function sha256(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
+	const bytes = typeof data === 'string' ? Buffer.from(data) : data
+	return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('base64url')
+}
+
+/** New keys that one user may use in a day: records are never evicted, and share their room with everybody's. */
+const OF_USER = 10_000
+/** The same for an unknown caller's address, or its network of 64 bits; the networks of 56 and 48 bits may use more. */
+const OF_ADDRESS = 1_000
+const OF_56 = 4_000
+const OF_48 = 8_000
+
+/**
+ * Counts a new key of a caller. IPv6's wider networks are looked at first, so that a refused key counts nowhere.
+ *
+ * @throws RestError `too_many_requests` for a key too many; and what the cache throws
+ */
+export async function countKey(cache: Cache, caller: Caller): Promise<void> {
+	const [own, ...wider] = levelsOf(caller)
+	const looked = await Promise.all(wider.map(({ key }) => cache.get(key)))
+	for (const [at, level] of wider.entries()) if (Number(looked[at] ?? 0) >= level.limit) refuse(level)
+	for (const level of [own, ...wider])
+		if ((await cache.increment(level.key, level.windowSeconds)) > level.limit) refuse(level)
+}
+
+function levelsOf({ id, isUser, share, wider }: Caller): readonly [Level, ...Level[]] {
+	const level = (counted: string, limit: number): Level => ({
+		key: sharedKey('idempotency', share, `keys:${counted}`),
+		limit,
+		windowSeconds: DAY,
+	})
+	const own = level(id, isUser ? OF_USER : OF_ADDRESS)
+	if (wider === undefined) return [own]
+	const [of56, of48] = wider
+	return [own, level(`address:${of56}`, OF_56), level(`address:${of48}`, OF_48)]
+}
+
+function refuse({ limit }: Level): never {
+	throw new RestError('too_many_requests', `More than ${limit} Idempotency-Keys were used in a day`, {
+		headers: { 'Retry-After': '3600' },
+	})
+}
