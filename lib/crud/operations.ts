@@ -37,7 +37,7 @@ import {
 	translateModelErrors,
 } from './store.ts'
 import { type CrudFacts, type CrudView, FACTS, type RequestState, STATE } from './view.ts'
-import { checkedChanges, Writer } from './write.ts'
+import { checkedChanges, type WriteBody, type WriteKind, Writer } from './write.ts'
 
 /**
  * A list sorted by long texts has long cursors, and clients refuse headers, servers URLs of that length. `meta.next` has
@@ -126,8 +126,7 @@ async function create(view: CrudView, writer: Writer): Promise<unknown> {
 	const exchange = exchangeOf(view, 'create')
 	const state = beginRecordState(view, exchange)
 	const scope = await scopeOf(view, 'create')
-	const isText = exchange.body.isText()
-	const values = await writer.read('create', { body: exchange.body.fields(), isText, scope, id: undefined })
+	const values = await writer.read(bodyOf(exchange, 'create', scope, undefined))
 	// Before the method, which may set another status.
 	view.status(201)
 	const answer = await createConditionally(view, exchange.headers, () =>
@@ -151,8 +150,7 @@ async function change(
 	const exchange = exchangeOf(view, operation)
 	const state = beginRecordState(view, exchange)
 	const scope = await scopeOf(view, operation)
-	const isText = exchange.body.isText()
-	const values = await writer.read(operation, { body: exchange.body.fields(), isText, scope, id })
+	const values = await writer.read(bodyOf(exchange, operation, scope, id))
 	state.version = await requiredVersion(view, id, exchange.headers, scope)
 	// An override may pass on other values than it was given: they are checked again there.
 	const answer = await (overridden.has(operation)
@@ -172,6 +170,10 @@ async function remove(view: CrudView, segment: unknown): Promise<unknown> {
 		: removeWithin(view, id, scope))
 	// A record that was deleted has no ETag any more.
 	return stripped(view, answer)
+}
+
+function bodyOf({ body }: Exchange, kind: WriteKind, scope: Scope, id: string | undefined): WriteBody {
+	return { kind, isText: body.isText(), body: body.fields(), scope, id }
 }
 
 function scopeOf(view: CrudView, operation: CrudOperation): Scope | Promise<Scope> {

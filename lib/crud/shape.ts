@@ -5,15 +5,14 @@ import { fills, takes } from '../validate/schema/foreign-schema.ts'
 import { bothOf, type JsonSchema } from '../validate/schema/json-schema.ts'
 import { bodyTypes, schemaOfPlan } from '../validate/schema/plan-schema.ts'
 import type { AnswerShape, BodyShape, Shape } from '../validate/schema/shape.ts'
-import { compileSpec } from '../validate/validate.ts'
-import type { Spec, Validator } from '../validate/validator.ts'
+import type { Validator } from '../validate/validator.ts'
 import { answeredSchema, operandSchema, orNull, writtenSchema } from './field-schema.ts'
 import type { CrudField } from './fields.ts'
 import { fieldsParameter, listParameters } from './list-parameters.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import type { CrudFacts } from './view.ts'
-import type { WriteKind } from './write.ts'
+import { compiledRules, type WriteKind } from './write.ts'
 
 /**
  * The shape of an operation.
@@ -142,9 +141,7 @@ function refusalsOf({ plan, isScoped }: CrudFacts, operation: CrudOperation): nu
 
 /** A body: the fields that may be written, and those which may stand beside them and are passed over. */
 function bodyOf({ plan, rules }: CrudFacts, validator: Validator | undefined, kind: WriteKind): BodyShape {
-	// They were checked when the handler was mounted.
-	const planned = compileSpec(rules as Spec, validator).plan.fields ?? []
-	const ruled = new Map(planned.map((field) => [field.name, field.plan]))
+	const ruled = compiledRules(plan, rules, validator)
 	const writable = kind === 'create' ? plan.creatable : plan.updatable
 	const passed = [...plan.visible.keys()].filter((name) => !writable.has(name))
 	const required = [...writable.values()].filter((field) =>
