@@ -7,7 +7,7 @@
 import { RestError } from '../base/error.ts'
 import type { Seconds } from '../base/time.ts'
 
-/** What a cache holds: anything JSON can say. It is kept as text, so no two readers share an object. */
+/** A JSON value. It is kept as text, so that no two readers share an object. */
 export type JsonValue =
 	| string
 	| number
@@ -17,48 +17,46 @@ export type JsonValue =
 	| { readonly [name: string]: JsonValue }
 
 /**
- * A store of values that end by themselves. Every method may answer at once or with a promise.
+ * A store of values that expire. Every method may be synchronous or return a promise.
  *
- * `set` values may be forgotten early, to make room. What `add` and `increment` hold is a promise to
- * somebody (a nonce is used up, a limit is counted): it is kept until its time, and when there is no
- * room for it the call throws `CacheFull` instead. `set` and `delete` also work on what they hold, for that
- * is the caller's own decision; after a `set` it has the new value and the new time and is still kept.
+ * Values of `set` may be evicted early, to make room. Entries of `add` and `increment` are promises (a nonce is used up, a
+ * request is counted): they are kept until they expire, and where there is no room for one the call throws `CacheFull`
+ * instead. `set` and `delete` also work on them; after a `set` such an entry has the new value and time to live, and is
+ * still kept.
  *
  * A cache outside of the process rejects with `CacheUnavailable` where it can't answer, in bounded time.
  *
- * All refuse a key that isn't a string (TypeError), a value that JSON can't say (TypeError) and a
- * `ttlSeconds` that isn't a finite number above 0 (RangeError). `entry.ts` has these checks, and
- * `cacheContract` of `verbena/testing` has all promises as cases for a test runner.
+ * All refuse a key that isn't a string (TypeError), a value that JSON can't represent (TypeError) and a `ttlSeconds` that
+ * isn't a finite number above 0 (RangeError). `entry.ts` has these checks, and `cacheContract` of `verbena/testing` has
+ * all of this as cases for a test runner.
  */
 export interface Cache {
-	/** The value, or `undefined` where there is none or its time is over. */
+	/** The value, or `undefined` where there is none or it has expired. */
 	get(key: string): JsonValue | undefined | Promise<JsonValue | undefined>
 	/**
 	 * Stores a value for `ttlSeconds` (more than 0), replacing what was there.
 	 *
-	 * @throws CacheFull when there is no room, and what the key holds is kept or can't be told from what is
+	 * @throws CacheFull when there is no room, and the key may hold an entry that must be kept
 	 */
 	set(key: string, value: JsonValue, ttlSeconds: Seconds): void | Promise<void>
-	/** Forgets a value; answers whether there was one. */
+	/** Deletes a value; returns whether there was one. */
 	delete(key: string): boolean | Promise<boolean>
 	/**
-	 * Stores a value only where there is none, in one step: of any number of simultaneous callers
-	 * exactly one is answered `true`.
+	 * Stores a value only where there is none, atomically: of any number of concurrent callers exactly one gets `true`.
 	 *
-	 * @throws CacheFull when there is no room that may be cleared
+	 * @throws CacheFull when there is no room, and nothing may be evicted
 	 */
 	add(key: string, value: JsonValue, ttlSeconds: Seconds): boolean | Promise<boolean>
 	/**
-	 * Adds one to a counter and answers the new number, in one step. The first call answers 1 and
-	 * starts the time, which later calls don't move. A whole number that `set` or `add` stored is counted on
-	 * from, in the time it has.
+	 * Adds one to a counter and returns the new number, atomically. The first call returns 1 and starts the time to live,
+	 * which later calls don't extend. A whole number stored by `set` or `add` is counted on from, within its own time.
 	 *
 	 * @throws TypeError when the key holds anything but a whole number below 2^53 - 1
-	 * @throws CacheFull when there is no room that may be cleared
+	 * @throws CacheFull when there is no room, and nothing may be evicted
 	 */
 	increment(key: string, ttlSeconds: Seconds): number | Promise<number>
 	/**
-	 * Asks the store for a sign of life, for the option `health`; left out where there is nothing to be asked.
+	 * Checks that the store answers, for the option `health`; left out where there is nothing to check.
 	 *
 	 * @throws CacheUnavailable where it can't answer
 	 */
@@ -66,27 +64,27 @@ export interface Cache {
 }
 
 /**
- * Whose room is used up: that of the whole cache; that of one purpose (nonces, counters, idempotency keys, the
- * application's own); or the share of one caller, while others still have room.
+ * What is full: the whole cache; one purpose (nonces, counters, idempotency keys, the application's own); or the share of
+ * one caller, while others still have room.
  */
 export type CacheScope = 'cache' | 'purpose' | 'caller'
 
-/** What else is known where a cache is full. */
+/** Options of `CacheFull`. */
 export interface CacheFullDetails extends ErrorOptions {
 	/** @default 'cache' */
 	readonly scope?: CacheScope
 }
 
 /**
- * Thrown by `add` and `increment` when everything held must be kept, and by a `set` that would have to forget
- * such an entry. The message names the option to raise: `max` counts entries, `maxBytes` their size, and
- * `maxmemory` is Redis' own. A request that it ends is answered 503, or 429 where `scope` is `'caller'`.
+ * Thrown by `add` and `increment` where all entries must be kept, and by a `set` that would have to evict such an entry.
+ * The message names the option to raise: `max` counts entries, `maxBytes` their size, and `maxmemory` is Redis' own. A
+ * request that it ends is answered 503, or 429 where `scope` is `'caller'`.
  */
 export class CacheFull extends Error {
 	override readonly name = 'CacheFull' as const
 	readonly scope: CacheScope
 
-	/** `limit` is what the option says now; Redis doesn't tell it, and it is left out. */
+	/** `limit` is the option's value; `undefined` for Redis, which doesn't say it. */
 	constructor(
 		limit: number | undefined,
 		option: 'max' | 'maxBytes' | 'maxmemory' = 'max',
@@ -98,9 +96,9 @@ export class CacheFull extends Error {
 }
 
 /**
- * Thrown by every method of a cache outside of the process that can't be reached, doesn't answer in time, or
- * answers what a cache can't have said. Whether a `set`, `add`, `delete` or `increment` was carried out is not
- * known then. A request that it ends is answered 503; `remember` loads the value instead.
+ * Thrown by every method of a cache outside of the process that can't be reached, doesn't answer in time, or answers
+ * nonsense. Whether a `set`, `add`, `delete` or `increment` was carried out is then unknown. A request that it ends is
+ * answered 503; `remember` loads the value instead.
  */
 export class CacheUnavailable extends Error {
 	override readonly name = 'CacheUnavailable' as const

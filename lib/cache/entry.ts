@@ -1,6 +1,6 @@
 /**
- * What an entry is made of: a key, a JSON text and a time, with the refusals that every cache makes
- * alike. `MemoryCache` and `remember` use them, and so should an adapter.
+ * The parts of an entry: a key, a JSON text and a time to live, with the checks that all caches share. Used by ours and by
+ * `remember`; adapters should use them too.
  */
 import type { Milliseconds, Seconds } from '../base/time.ts'
 
@@ -14,10 +14,10 @@ export function checkKey(key: unknown): asserts key is string {
 }
 
 /**
- * The JSON text that a value is kept as.
+ * A value as the JSON text that is stored.
  *
- * The value itself must be one that JSON can say. Inside of it `JSON.stringify` decides, as for an
- * answer: a member that is `undefined` or a function is left out, `NaN` is null, a Date is its text.
+ * The value itself must be one that JSON can represent. Within it `JSON.stringify` decides, as for a reply: a member that
+ * is `undefined` or a function is left out, `NaN` is null, a Date is its text.
  *
  * @throws TypeError naming the key, for `undefined`, a function, a symbol, a bigint, `NaN`, an infinity, and
  * for an object that is cyclic, nested too deeply or holds a bigint
@@ -39,13 +39,13 @@ export function toMilliseconds(ttlSeconds: Seconds): Milliseconds {
 		const found = typeof ttlSeconds === 'number' ? String(ttlSeconds) : wordFor(ttlSeconds)
 		throw new RangeError(`ttlSeconds must be a finite number above 0, got ${found}`)
 	}
-	// 2.007 * 1000 is 2007.0000000000002: what is below a nanosecond is the multiplication's, not the caller's.
+	// 2.007 * 1000 is 2007.0000000000002: less than a nanosecond is a rounding error.
 	return Math.max(1, Math.ceil(ttlSeconds * 1_000 - 1e-6))
 }
 
 /**
- * A key cut from a longer text (a header) keeps all of that text in memory: V8 makes a slice a view. A client
- * could so fill the memory with few entries. Joining and cutting again makes a text of the key's own size.
+ * A key sliced from a longer text (a header) keeps all of that text in memory, as V8 makes a slice a view: a client could
+ * fill the memory with few entries. Joining and slicing again makes a text of the key's own size.
  */
 export function ownCopy(key: string): string {
 	return ` ${key}`.slice(1)

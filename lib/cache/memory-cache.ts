@@ -1,26 +1,23 @@
 /**
- * The `Cache` of one process: a bounded Map with a time for each entry. `createServer` makes one where it is
- * given none; several processes that must agree (nonces, limits) need a cache outside of them.
+ * The `Cache` of one process: a bounded Map with a time to live for each entry, and a heap of these times. `createServer`
+ * makes one where it is given none; several processes that must agree (nonces, limits) need a cache outside of them.
  */
 import { functionLike, numberIn, optionsOf, or, wholeNumber } from '../base/options.ts'
 import { type Bytes, type Clock, type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
 import { type Cache, CacheFull, type CacheScope, type JsonValue } from './cache.ts'
 import { checkKey, ownCopy, toMilliseconds, toText } from './entry.ts'
-import { type Ending, ExpiryHeap } from './expiry-heap.ts'
-import { KeyTable } from './key-table.ts'
-import { type Held, Shares } from './shares.ts'
+import { type Held, KeyTable, Shares } from './shares.ts'
 
-/** What a `MemoryCache` may hold, and its time. */
+/** Bounds of a `MemoryCache`, and its clock. */
 export interface MemoryCacheOptions {
 	/**
-	 * Most entries held at once, from 1 to 8,000,000; where it is reached, the value of `set` not used for the
-	 * longest time goes. No default: a cache without a bound is a leak. An entry takes about 200 bytes beside its
-	 * key and text, and so does each caller of whom there are some.
+	 * Most entries, from 1 to 8,000,000; beyond it, the least recently used value of `set` is evicted. No default: a cache
+	 * without a bound is a leak. An entry takes about 200 bytes beside its key and text, and so does each caller that has
+	 * entries.
 	 */
 	readonly max: number
 	/**
-	 * Most bytes of keys and JSON texts held at once, from 1 up, at two for each UTF-16 unit (V8 takes one
-	 * where all are Latin-1).
+	 * Most bytes of keys and JSON texts, from 1 up, counted as two for each UTF-16 unit (V8 takes one where all are Latin-1).
 	 * @default Infinity
 	 */
 	readonly maxBytes?: Bytes
@@ -36,27 +33,26 @@ interface Entry extends Ending, Held<Entry> {
 	readonly text: string
 }
 
-/** V8's Map throws past 2^24 slots, and up to half of them may be deleted ones that it hasn't cleared. */
+/** V8's Map throws past 2^24 slots, up to half of which may be deleted ones not cleared yet. */
 const MOST_ENTRIES = 8_000_000
 
-/** Expired entries that a write clears in passing: more than it adds, so that they don't pile up. */
+/** Expired entries that each write clears: more than it adds, so that they don't pile up. */
 const SWEPT_PER_WRITE = 2
 
-/** Of a number, in bytes. */
+/** Most bytes of a counter's digits. */
 const DIGITS: Bytes = 34
 
 /**
- * A cache in memory: no timer, no scan. Every method answers at once, in constant time but for the steps
- * of a heap of expiry times (17 at 100,000 entries).
+ * A cache in memory, without timers or scans. Every method is synchronous and takes constant time, but for the steps of a
+ * heap of expiry times (17 at 100,000 entries).
  *
- * - An entry is gone the moment its time is over. Its memory is cleared by later writes.
- * - Where there is no room, expired entries go first, then the values of `set`, the least recently used first
- *   (`get` and `set` are uses). What `add` and `increment` made stays: they throw `CacheFull` instead, and
- *   a `set` is forgotten at once.
- * - From 1,000 entries, or 1 MiB, they are divided into shares: see `shares.ts`. `CacheFull.scope` says whose is full.
- * - Whoever holds a key decides: `delete` and `set` also work on what `add` made. After a `set` it has the new
- *   value and time, and is still kept: no flood of other values can free a nonce that was used. Where a longer
- *   text has no room under `maxBytes`, that `set` throws `CacheFull` and changes nothing.
+ * - An entry is gone the moment it expires. Its memory is freed by later writes.
+ * - Where there is no room, expired entries go first, then values of `set`, the least recently used first (`get` and `set`
+ *   are uses). Entries of `add` and `increment` stay: these throw `CacheFull` instead, and a `set` is dropped at once.
+ * - From 1,000 entries, or 1 MiB, it is divided into shares: see `shares.ts`. `CacheFull.scope` says what is full.
+ * - `delete` and `set` also work on entries of `add`. After a `set` the entry has the new value and time and is still kept:
+ *   no flood of other values can free a used nonce. Where a longer text has no room under `maxBytes`, that `set` throws
+ *   `CacheFull` and changes nothing.
  *
  *     const cache = new MemoryCache({ max: 100_000 })
  *     cache.add('nonce:1', true, 60) // true
@@ -86,13 +82,13 @@ export class MemoryCache implements Cache {
 		this.#shares = new Shares(max, maxBytes)
 	}
 
-	/** Entries in memory, with those whose time is over and that no write has cleared yet. */
+	/** Entries in memory, with expired ones that no write has cleared yet. */
 	get size(): number {
 		return this.#entries.size
 	}
 
 	/**
-	 * The value, a new copy at each call; `undefined` where there is none or its time is over.
+	 * The value, a new copy at each call; `undefined` where there is none or it has expired.
 	 *
 	 * @throws TypeError when the key isn't a string
 	 */
@@ -118,7 +114,7 @@ export class MemoryCache implements Cache {
 	}
 
 	/**
-	 * Forgets a value; answers whether there was one.
+	 * Deletes a value; returns whether there was one.
 	 *
 	 * @throws TypeError when the key isn't a string
 	 */
@@ -170,7 +166,7 @@ export class MemoryCache implements Cache {
 		return undefined
 	}
 
-	/** Stores an entry in place of the one that holds its key, which must be what `#find` answered. */
+	/** Stores an entry in place of the one with its key, which must be what `#find` returned. */
 	#store(key: string, text: string, endsAt: Milliseconds, kept: boolean, now: Milliseconds): void {
 		const before = this.#entries.get(key)
 		if (before !== undefined) this.#remove(before)
@@ -193,11 +189,11 @@ export class MemoryCache implements Cache {
 		throw full
 	}
 
-	/** Clears what may be cleared until one more entry fits; answers why it doesn't. */
+	/** Evicts until one more entry fits; returns the error where it can't. */
 	#makeRoom(entry: Entry, before: Entry | undefined, now: Milliseconds): CacheFull | undefined {
 		const { size, share } = entry
 		if (size > this.#maxBytes) return this.#full('bytes')
-		// A counter that is there goes on counting, whatever its caller holds: it takes no more room than before.
+		// An existing counter goes on counting, however full its caller's share is: it takes no more room.
 		const isMore = entry.kept && (before === undefined || size > before.size + DIGITS)
 		while (isMore) {
 			const full = this.#shares.full(share, before === undefined ? 1 : 0, size)
@@ -246,4 +242,72 @@ function countAfter({ key, text }: Entry): number {
 		throw new TypeError(`increment counts in whole numbers below 2^53 - 1, and '${key}' holds something else`)
 	}
 	return count
+}
+
+/** An entry of the heap. `place` is written by the heap only. */
+export interface Ending {
+	readonly endsAt: Milliseconds
+	place: number
+}
+
+/**
+ * A binary heap by `endsAt` whose entries know their place, so that a deleted or replaced one leaves at once. `soonest`
+ * takes constant time, `add` and `remove` at most log2 of its size in steps.
+ */
+export class ExpiryHeap<E extends Ending> {
+	readonly #entries: E[] = []
+
+	/** The entry that ends first. */
+	get soonest(): E | undefined {
+		return this.#entries[0]
+	}
+
+	add(entry: E): void {
+		this.#entries.push(entry)
+		this.#rise(entry, this.#entries.length - 1)
+	}
+
+	/** Takes out an entry that is in the heap. */
+	remove(entry: E): void {
+		const last = this.#entries.pop()
+		if (last === undefined || last === entry) return
+		if (last.endsAt < entry.endsAt) this.#rise(last, entry.place)
+		else this.#sink(last, entry.place)
+	}
+
+	#rise(entry: E, from: number): void {
+		let place = from
+		while (place > 0) {
+			const above = (place - 1) >> 1
+			const parent = this.#at(above)
+			if (parent.endsAt <= entry.endsAt) break
+			this.#put(parent, place)
+			place = above
+		}
+		this.#put(entry, place)
+	}
+
+	#sink(entry: E, from: number): void {
+		const size = this.#entries.length
+		let place = from
+		for (let below = 2 * place + 1; below < size; below = 2 * place + 1) {
+			const right = below + 1
+			if (right < size && this.#at(right).endsAt < this.#at(below).endsAt) below = right
+			const child = this.#at(below)
+			if (child.endsAt >= entry.endsAt) break
+			this.#put(child, place)
+			place = below
+		}
+		this.#put(entry, place)
+	}
+
+	#put(entry: E, place: number): void {
+		this.#entries[place] = entry
+		entry.place = place
+	}
+
+	#at(place: number): E {
+		// Every caller has checked that 0 <= place < length, and the array has no holes.
+		return this.#entries[place] as E
+	}
 }

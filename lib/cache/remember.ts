@@ -1,4 +1,5 @@
-/** `remember`: a value from the cache, or loaded once for all who want it at the same moment. */
+/** `remember`: a value from the cache, or loaded once for all concurrent callers. */
+import { isThenable } from '../base/thenable.ts'
 import type { Seconds } from '../base/time.ts'
 import type { Cache, JsonValue } from './cache.ts'
 import { checkKey, toMilliseconds, toText } from './entry.ts'
@@ -18,38 +19,35 @@ export type Storable<T> = unknown extends T
 
 type Primitive = string | number | boolean | null | undefined
 
-/** What `remember` can be told beside its subject. */
+/** Options of `remember`. */
 export interface RememberOptions {
 	/**
-	 * Told what the cache failed with, for a log. What it throws itself goes to the caller.
-	 * @default nothing is told
+	 * Called with an error of the cache, for a log. What it throws goes to the caller.
+	 * @default errors are ignored
 	 */
 	readonly onError?: (error: unknown) => void
 }
 
 /**
- * Loads under way, by cache and key. It must outlive the calls, for what it does is to let them meet; a cache
- * that nobody holds takes its entry along.
+ * Loads in progress, by cache and key. It is kept between calls so that concurrent ones can share a load; weak, so that
+ * it goes with the cache.
  */
 const LOADS = new WeakMap<Cache, Map<string, Promise<string | undefined>>>()
 
 /**
- * The value that `cache` holds for `key`; where it holds none, what `load` answers, stored for `ttlSeconds`.
+ * The value that `cache` holds for `key`; where there is none, the value of `load`, stored for `ttlSeconds`.
  *
  *     const article = await remember(cache, `article:${id}`, 60, () => articles.find(id))
  *
- * - `load` is called once for all who ask while it runs, in this process, per cache and key; the first
- *   caller's `load`, `ttlSeconds` and options count. It must end by itself: who waits for it has no limit of
- *   its own.
- * - Everyone gets a copy of their own, made by JSON: from the cache or not, it is the same.
- * - A failure is never stored. All who waited get it, and the next call loads again.
- * - `undefined` is answered and not stored, so the next call loads again. What isn't there can be stored as
- *   null.
- * - A cache that fails doesn't fail the read: the value is loaded, and `onError` told. One that hangs does
- *   hang it.
- * - A `delete` while `load` runs doesn't stop what it answers from being stored.
+ * - `load` is called once for all calls while it runs, in this process, per cache and key; the first call's `load`,
+ *   `ttlSeconds` and options count. It must end by itself: waiting for it has no timeout.
+ * - Each caller gets its own copy, made by JSON: from the cache or not, it is the same.
+ * - A failure is never stored. All waiting calls get it, and the next one loads again.
+ * - `undefined` is returned and not stored, so the next call loads again. Store null for what doesn't exist.
+ * - A cache that fails doesn't fail the read: the value is loaded, and `onError` called. One that hangs does hang it.
+ * - A `delete` while `load` runs doesn't keep its value from being stored.
  *
- * @throws TypeError when the key isn't a string, or `load` answers what JSON can't say
+ * @throws TypeError when the key isn't a string, or `load` returns what JSON can't represent
  * @throws RangeError when `ttlSeconds` isn't a finite number above 0
  */
 export async function remember<T extends Primitive | (object & { [Name in keyof T]: Storable<T[Name]> })>(
@@ -60,15 +58,15 @@ export async function remember<T extends Primitive | (object & { [Name in keyof 
 	options: RememberOptions = {},
 ): Promise<T> {
 	checkKey(key)
-	toMilliseconds(ttlSeconds) // Here already: thrown by `set`, it would pass for a failure of the cache.
+	toMilliseconds(ttlSeconds) // Checked here, as an error of `set` would count as a failure of the cache.
 	const loads = loadsOf(cache)
 	const underway = loads.get(key)
 	if (underway !== undefined) return parse<T>(await underway)
 
 	const wish = { cache, key, ttlSeconds, load, onError: options.onError }
 	const held = ask(wish)
-	// Most calls end here, where the cache is in memory: what it answers is the caller's own copy already.
-	if (held !== undefined && !isPromise(held)) return held as T
+	// Most calls of a cache in memory end here: its value is the caller's own copy already.
+	if (held !== undefined && !isThenable(held)) return held as T
 	const text = obtain(wish, held).finally(() => loads.delete(key))
 	loads.set(key, text)
 	return parse<T>(await text)
@@ -101,7 +99,7 @@ function ask({ cache, key, onError }: Wish): Held | Promise<Held> {
 	}
 }
 
-/** The JSON text of what is held or else loaded: text, so that each who waits can make a copy from it. */
+/** The JSON text of the cached or loaded value, from which each caller makes its own copy. */
 async function obtain(wish: Wish, held: Held | Promise<Held>): Promise<string | undefined> {
 	const found = await answerOf(wish, held)
 	if (found !== undefined) return toText(wish.key, found)
@@ -132,9 +130,4 @@ async function store({ cache, key, ttlSeconds, onError }: Wish, value: JsonValue
 function parse<T>(text: string | undefined): T {
 	// `Storable<T>` says that JSON keeps a T as it is; `undefined` is only there where T has it.
 	return (text === undefined ? undefined : JSON.parse(text)) as T
-}
-
-function isPromise(held: Held | Promise<Held>): held is Promise<Held> {
-	// JSON has no functions, so no value that was stored can look like a promise.
-	return typeof held === 'object' && held !== null && 'then' in held && typeof held.then === 'function'
 }

@@ -1,18 +1,16 @@
 /**
- * The shares of a cache: how much of it each purpose (nonces, counters of users, of addresses and of
- * guesses, idempotency keys, the application) and, within these, each caller may fill with entries that can't be evicted. Without
- * them one caller could fill the cache and have everybody else refused.
+ * The shares of a cache: how much of it each purpose (nonces, counters of users, of addresses and of guesses, idempotency
+ * keys, the application) and, within these, each caller may fill with entries that can't be evicted. Without them one
+ * caller could fill the cache and get everybody else refused. The same rule and constants hold in `redis/shares.ts`.
  *
- * Nobody has a fixed part. A purpose may take most of what the other purposes leave, and a caller three times of what
- * is then still free in that purpose: one alone can use most of the cache, and of many greedy ones each gets as much as
- * the others, with room left for whoever comes next.
+ * No part is fixed. A purpose may take most of what the other purposes leave, and a caller three times what is then still
+ * free in that purpose: one alone can use most of the cache, and of many greedy ones each gets as much as the others, with
+ * room left for the next.
  */
-
 import { type Linked, RecencyList } from '../base/recency-list.ts'
 import type { Bytes } from '../base/time.ts'
 import type { CacheScope } from './cache.ts'
 import { ownCopy } from './entry.ts'
-import { KeyTable } from './key-table.ts'
 
 /** Purposes whose keys name a caller: `nonce:<caller>:…`. All other keys are the application's. */
 export const PURPOSES = ['nonce', 'limit', 'address', 'guess', 'idempotency'] as const
@@ -44,20 +42,20 @@ export function ownerOf(key: string): Owner | undefined {
 
 const PURPOSE_NAMES: ReadonlyMap<string, Purpose> = new Map(PURPOSES.map((name) => [name, name]))
 
-/** The part of the cache that entries which can't be evicted may fill; the rest is always there for values. */
+/** The part of the cache that entries which can't be evicted may fill; the rest is left for values. */
 export const KEPT = 7 / 8
-/** The part of what the other purposes leave of it that one may fill. */
+/** The part of what the other purposes leave of it that one purpose may fill. */
 export const OF_PURPOSE = 7 / 8
-/** How many times of what is still free in its purpose a caller may hold. */
+/** How many times what is still free in its purpose a caller may hold. */
 export const OF_CALLER = 3
-/** The part of the cache that one caller's values may fill before they evict each other, and all callers' values. */
+/** The parts of the cache that one caller's values, and all callers' values, may fill before they evict each other. */
 const VALUES_OF_CALLER = 1 / 8
 const VALUES_OF_CALLERS = 1 / 2
-/** Smaller caches aren't divided: parts of them would be a few entries. */
+/** Smaller caches aren't divided, as a share would be a few entries. */
 const LEAST_ENTRIES = 1_000
 export const LEAST_BYTES: Bytes = 1_048_576
 
-/** What the shares ask of an entry. */
+/** An entry of the shares. */
 export interface Held<E extends Linked<E>> extends Linked<E> {
 	/** Made by `add` or `increment`: not to be evicted. */
 	readonly kept: boolean
@@ -169,7 +167,7 @@ export class Shares<E extends Held<E>> {
 			share.group.shares.delete(share.caller)
 	}
 
-	/** Notes that a value was used. */
+	/** Marks a value as used. */
 	touch(entry: E): void {
 		entry.share.evictable.touch(entry)
 		if (entry.share !== this.#application) this.#recent.touch(entry.share)
@@ -210,7 +208,7 @@ export class Shares<E extends Held<E>> {
 		const isFull = free < need
 		if (share === this.#application) return isFull ? 'purpose' : undefined
 		if (!isFull) return kept[of] + need > OF_CALLER * free ? 'caller' : undefined
-		// Where many have filled the purpose together, those who hold more than the mean are told that it is they.
+		// Where many callers have filled the purpose together, those who hold more than the mean are refused as callers.
 		return kept[of] * group.shares.size > group.kept[of] ? 'caller' : 'purpose'
 	}
 }
@@ -232,5 +230,45 @@ function shareOf<E extends Linked<E>>(group: Group<E>, caller: string): Share<E>
 		evictable: new RecencyList(),
 		older: undefined,
 		newer: undefined,
+	}
+}
+
+/**
+ * Most deleted keys whose places are kept: so few that the holes in their own Set don't matter.
+ */
+const MOST_VACANT = 64
+
+/**
+ * Entries by key: a Map that keeps the places of recently deleted keys. V8's Map leaves a hole where a key was deleted, in
+ * the chain of its hash, until the whole Map is rearranged: a key that is deleted and put back again and again (a lock, a
+ * replaced value) gathered holes by the ten thousand in a Map of 100,000, and each look-up took 120 µs.
+ */
+export class KeyTable<E> {
+	readonly #places = new Map<string, E | undefined>()
+	readonly #vacant = new Set<string>()
+
+	get size(): number {
+		return this.#places.size - this.#vacant.size
+	}
+
+	get(key: string): E | undefined {
+		return this.#places.get(key)
+	}
+
+	set(key: string, entry: E): void {
+		this.#vacant.delete(key)
+		this.#places.set(key, entry)
+	}
+
+	/** Takes out a key that is in the table. */
+	delete(key: string): void {
+		this.#places.set(key, undefined)
+		this.#vacant.add(key)
+		if (this.#vacant.size <= MOST_VACANT) return
+		for (const longest of this.#vacant) {
+			this.#vacant.delete(longest)
+			this.#places.delete(longest)
+			return
+		}
 	}
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Condition, Field, ListQuery, Order, Selection } from '../models/model.ts'
-import type { Fields } from '../request/body/fields.ts'
+import type { Fields } from '../request/body/form.ts'
 import { checkParsed } from '../request/body/json.ts'
 import type { Detail } from '../wire/codes.ts'
 import { PARAMETERS } from '../wire/list.ts'

@@ -1,9 +1,9 @@
 /**
- * The users' own Redis clients: what of ioredis, iovalkey and node-redis is called, how they are told apart,
- * and the `Link` that goes with each.
+ * The user's own Redis client: what is called of ioredis, iovalkey and node-redis, how they are told apart, and the
+ * `ClientAdapter` for each.
  */
 
-/** What is called of a `Redis` of ioredis, or of iovalkey. */
+/** The part of ioredis' (or iovalkey's) `Redis` that is called. */
 export interface IoredisClient {
 	/** `wait`, `connecting`, `connect`, `ready`, `close`, `reconnecting` or `end`. */
 	readonly status: string
@@ -14,7 +14,7 @@ export interface IoredisClient {
 	on(event: 'ready' | 'end', listener: () => void): unknown
 }
 
-/** What is called of what node-redis' `createClient` answers. */
+/** The part of node-redis' client that is called. */
 export interface NodeRedisClient {
 	readonly isOpen: boolean
 	readonly isReady: boolean
@@ -26,46 +26,46 @@ export interface NodeRedisClient {
 /** A connected client of ioredis, iovalkey or node-redis: one server's, not a cluster's. */
 export type RedisClient = IoredisClient | NodeRedisClient
 
-/** Who asks. */
-export interface Caller {
-	/** Aborted when nobody waits any more. Made when it is asked for. */
+/** A call that can be given up. */
+export interface Cancellable {
+	/** Aborted when the call is given up. Created when first read. */
 	readonly signal: AbortSignal
 }
 
-/** A client, whichever it is. */
-export interface Link {
-	/** `ended`: it will not connect again by itself. */
+/** One interface for all clients. */
+export interface ClientAdapter {
+	/** `ended`: it won't reconnect by itself. */
 	state(): 'ready' | 'connecting' | 'ended'
 	/**
-	 * Sends a command; never throws, but rejects with what the client fails with. Where the signal is aborted
-	 * before the command has gone out, and the client can, it is taken back.
+	 * Sends a command; never throws, but rejects with the client's error. A command that wasn't sent yet when the signal is
+	 * aborted is dropped, where the client can.
 	 */
-	send(args: readonly string[], caller: Caller): Promise<unknown>
-	/** Closes the connection, so that the client makes another: by its name or address there may be another server now. */
+	send(args: readonly string[], caller: Cancellable): Promise<unknown>
+	/** Closes the connection, so that the client reconnects: its name or address may be another server's now. */
 	renew(): void
-	/** Calls back each time that a new connection can be used. */
+	/** Calls back whenever a new connection is ready. */
 	onReady(listener: () => void): void
-	/** Calls back when it may have `ended`. */
+	/** Calls back when the state may have become `ended`. */
 	onEnd(listener: () => void): void
 }
 
 /**
- * The link of a client; told apart by what they can do.
+ * The adapter for a client; clients are told apart by their methods.
  *
  * @throws TypeError for anything else
  */
-export function linkOf(client: RedisClient): Link {
+export function adapterOf(client: RedisClient): ClientAdapter {
 	const given: unknown = client
 	if (typeof given === 'object' && given !== null) {
-		if (isIoredis(client)) return new IoredisLink(client)
-		if (isNodeRedis(client)) return new NodeRedisLink(client)
+		if (isIoredis(client)) return new IoredisAdapter(client)
+		if (isNodeRedis(client)) return new NodeRedisAdapter(client)
 	}
 	throw new TypeError(
 		'RedisCache takes a Redis of ioredis or iovalkey, or what createClient of node-redis answers; not a cluster, a pool or a sentinel of node-redis',
 	)
 }
 
-class IoredisLink implements Link {
+class IoredisAdapter implements ClientAdapter {
 	readonly #client: IoredisClient
 
 	constructor(client: IoredisClient) {
@@ -74,7 +74,7 @@ class IoredisLink implements Link {
 
 	state(): 'ready' | 'connecting' | 'ended' {
 		const { status } = this.#client
-		// With lazyConnect it waits for a first command, and ours wait for the connection.
+		// With lazyConnect the client waits for a first command, and ours wait for the connection.
 		if (status === 'wait') this.#client.connect().catch(ignore)
 		if (status === 'ready') return 'ready'
 		return status === 'end' ? 'ended' : 'connecting'
@@ -97,13 +97,13 @@ class IoredisLink implements Link {
 	}
 }
 
-class NodeRedisLink implements Link {
+class NodeRedisAdapter implements ClientAdapter {
 	readonly #client: NodeRedisClient
 
 	constructor(client: NodeRedisClient) {
 		this.#client = client
-		// It emits `error` for each connection that is lost or can't be made, and without a listener that ends
-		// the process. It connects again by itself; who wants to know adds a listener before.
+		// It emits `error` for each lost or failed connection, which ends the process without a listener. It
+		// reconnects by itself; programs that want to know add a listener before.
 		if (client.listenerCount('error') === 0) client.on('error', ignore)
 	}
 
@@ -112,11 +112,11 @@ class NodeRedisLink implements Link {
 		return this.#client.isOpen ? 'connecting' : 'ended'
 	}
 
-	async send(args: readonly string[], { signal }: Caller): Promise<unknown> {
+	async send(args: readonly string[], { signal }: Cancellable): Promise<unknown> {
 		return this.#client.sendCommand([...args], { abortSignal: signal })
 	}
 
-	// Its own `destroy` ends it for good: closed by the server, it connects again.
+	// `destroy` would end it for good; closed by the server, it reconnects.
 	renew(): void {
 		const { signal } = new AbortController()
 		this.#client.sendCommand(['QUIT'], { abortSignal: signal }).catch(ignore)
@@ -128,7 +128,7 @@ class NodeRedisLink implements Link {
 
 	onEnd(listener: () => void): void {
 		this.#client.on('end', listener)
-		// What its reconnectStrategy has given up.
+		// Its reconnectStrategy has given up.
 		this.#client.on('terminated', listener)
 	}
 }
@@ -143,7 +143,7 @@ function isIoredis(client: RedisClient): client is IoredisClient {
 	)
 }
 
-/** Its clusters, sentinels and pools have a `sendCommand` too, with other arguments or over many connections. */
+/** Not a cluster, sentinel or pool, whose `sendCommand` has other arguments or uses many connections. */
 function isNodeRedis(client: RedisClient): client is NodeRedisClient {
 	const isOne = !can(client, 'acquire') && !('masters' in client) && !('totalClients' in client)
 	return (

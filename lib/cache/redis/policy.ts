@@ -1,21 +1,18 @@
 /**
- * Whether Redis keeps what it holds: its `maxmemory-policy`. A Redis that evicts may forget a nonce before its
- * time, and the request that used it could be replayed; so it is read before anything is promised. Read with it is
- * `maxmemory`, of which callers have shares.
+ * Reads Redis' `maxmemory-policy` before anything is promised: a Redis that evicts may forget a nonce before its time, and
+ * the request that used it could be replayed. `maxmemory`, of which callers have shares, is read with it.
  */
-
 import { type Bytes, type Clock, type Milliseconds, steadyClock } from '../../base/time.ts'
 import { CacheUnavailable } from '../cache.ts'
-import { isForbidden } from './errors.ts'
-import type { Connection, Talk } from './line.ts'
+import { type Call, type Connection, isForbidden } from './redis-link.ts'
 
-/** A policy that was read is trusted for so long, on its connection: somebody may change it. */
+/** How long a policy is trusted, on its connection: it may be changed. */
 const TRUSTED: Milliseconds = 60_000
 
 interface Memory {
-	/** `undefined` where Redis doesn't tell. */
+	/** `undefined` where it can't be read. */
 	readonly policy: string | undefined
-	/** 0 where there is no bound, or Redis doesn't tell. */
+	/** 0 where there is no bound, or it can't be read. */
 	readonly maxmemory: Bytes
 }
 
@@ -26,7 +23,7 @@ interface Reading {
 }
 
 export class MaxmemoryPolicy {
-	/** One reading for all who ask meanwhile. */
+	/** One reading, shared by concurrent calls. */
 	#reading: Reading | undefined
 	readonly #clock: Clock
 
@@ -39,8 +36,8 @@ export class MaxmemoryPolicy {
 	 *
 	 * @throws CacheUnavailable where something may be, or where the policy can't be read
 	 */
-	async check(talk: Talk): Promise<void> {
-		const reading = await this.#read(talk)
+	async check(call: Call): Promise<void> {
+		const reading = await this.#read(call)
 		const { policy } = await reading.memory
 		if (policy === 'noeviction') return
 		this.#forget(reading)
@@ -52,19 +49,19 @@ export class MaxmemoryPolicy {
 	}
 
 	/**
-	 * Redis' `maxmemory`; 0 where it has no bound, or doesn't tell.
+	 * Redis' `maxmemory`; 0 where there is no bound, or it can't be read.
 	 *
 	 * @throws CacheUnavailable where Redis can't answer
 	 */
-	async maxmemory(talk: Talk): Promise<Bytes> {
-		return (await (await this.#read(talk)).memory).maxmemory
+	async maxmemory(call: Call): Promise<Bytes> {
+		return (await (await this.#read(call)).memory).maxmemory
 	}
 
-	async #read(talk: Talk): Promise<Reading> {
-		const connection = await talk.connection()
+	async #read(call: Call): Promise<Reading> {
+		const connection = await call.connection()
 		const known = this.#reading
 		if (known !== undefined && known.connection === connection && this.#clock() < known.until) return known
-		const memory = memoryOf(talk)
+		const memory = memoryOf(call)
 		const reading = { connection, until: this.#clock() + TRUSTED, memory }
 		this.#reading = reading
 		memory.catch(() => this.#forget(reading))
@@ -76,9 +73,9 @@ export class MaxmemoryPolicy {
 	}
 }
 
-async function memoryOf(talk: Talk): Promise<Memory> {
-	let told = await byConfig(talk)
-	if (told('maxmemory-policy') === undefined) told = await byInfo(talk)
+async function memoryOf(call: Call): Promise<Memory> {
+	let told = await byConfig(call)
+	if (told('maxmemory-policy') === undefined) told = await byInfo(call)
 	const maxmemory = Number(told('maxmemory'))
 	return { policy: told('maxmemory-policy'), maxmemory: Number.isSafeInteger(maxmemory) ? maxmemory : 0 }
 }
@@ -86,8 +83,8 @@ async function memoryOf(talk: Talk): Promise<Memory> {
 type Told = (name: string) => string | undefined
 
 /** `['maxmemory', '0', 'maxmemory-policy', 'noeviction', …]`, or an object or Map of it, as RESP3 has it. */
-async function byConfig(talk: Talk): Promise<Told> {
-	const answer = await unlessForbidden(talk.ask('CONFIG', 'GET', 'maxmemory*'))
+async function byConfig(call: Call): Promise<Told> {
+	const answer = await unlessForbidden(call.ask('CONFIG', 'GET', 'maxmemory*'))
 	return (name) => {
 		if (typeof answer !== 'object' || answer === null) return undefined
 		if (answer instanceof Map) return word(answer.get(name))
@@ -98,8 +95,8 @@ async function byConfig(talk: Talk): Promise<Told> {
 }
 
 /** Where a managed Redis forbids CONFIG. */
-async function byInfo(talk: Talk): Promise<Told> {
-	const answer = String(await unlessForbidden(talk.ask('INFO', 'memory')))
+async function byInfo(call: Call): Promise<Told> {
+	const answer = String(await unlessForbidden(call.ask('INFO', 'memory')))
 	return (name) => new RegExp(`^${name.replace('-', '_')}:([\\w-]+)\\r?$`, 'm').exec(answer)?.[1]
 }
 

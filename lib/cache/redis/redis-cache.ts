@@ -1,19 +1,17 @@
 /**
  * `RedisCache`: a `Cache` that processes share, over the user's own client of ioredis, iovalkey or node-redis.
- * For what several processes must agree on: nonces, limits, idempotency keys.
+ * For what several processes must agree on: nonces, limits, idempotency keys. Calls go out by `redis-link.ts`, with shares
+ * as scripts of `shares.ts`.
  */
-
 import { numberIn, oneOf, optional, optionsOf, or, such } from '../../base/options.ts'
 import type { Bytes, Seconds } from '../../base/time.ts'
 import { type Cache, CacheUnavailable, type JsonValue } from '../cache.ts'
 import { checkKey, toMilliseconds, toText } from '../entry.ts'
 import { LEAST_BYTES, ownerOf } from '../shares.ts'
-import { linkOf, type RedisClient } from './client.ts'
-import { INCREMENT } from './counting.ts'
-import { Line, type Talk } from './line.ts'
-import { said } from './names.ts'
+import { adapterOf, type RedisClient } from './client.ts'
 import { MaxmemoryPolicy } from './policy.ts'
-import { type Ask, runScript, type Script } from './script.ts'
+import { type Call, RedisLink } from './redis-link.ts'
+import { type Ask, INCREMENT, redisKey, runScript, type Script } from './scripts.ts'
 import { ADD, DELETE, INCREMENT_SHARED, roomOf, runShared, SET } from './shares.ts'
 
 export type { IoredisClient, NodeRedisClient, RedisClient } from './client.ts'
@@ -21,8 +19,7 @@ export type { IoredisClient, NodeRedisClient, RedisClient } from './client.ts'
 /** How a `RedisCache` uses its Redis. */
 export interface RedisCacheOptions {
 	/**
-	 * What stands before every key, so that programs can share a Redis. All processes of one program need the
-	 * same one. May be empty.
+	 * Prefix of every key, so that programs can share a Redis; the same in all processes of a program. May be empty.
 	 *
 	 * @default 'verbena:'
 	 */
@@ -38,12 +35,12 @@ export interface RedisCacheOptions {
 	 * Bytes of Redis that callers share: nonces, counts, and idempotency keys with their answers. From 1,048,576 up;
 	 * `Infinity` lets each fill all of it. The same in all processes of a program.
 	 *
-	 * @default three quarters of Redis' `maxmemory`; 1 GiB where that isn't set, or not told
+	 * @default three quarters of Redis' `maxmemory`; 1 GiB where that isn't set, or can't be read
 	 */
 	readonly maxBytes?: Bytes
 	/**
-	 * How long a call takes at most, for a connection and for the answer; then it rejects with
-	 * `CacheUnavailable`. Above 0, at most 86,400. Clients by themselves may wait for ever.
+	 * Timeout of a call, connection and reply together; then it rejects with `CacheUnavailable`. Above 0, at most 86,400.
+	 * Clients by themselves may wait for ever.
 	 *
 	 * @default 1
 	 */
@@ -64,32 +61,32 @@ const prefixText = such<string>(
  *     await cache.add('nonce:1', true, 60) // true
  *     createServer({ blog: new Blog() }, { cache })
  *
- * - Each method is one command, so that of all processes that `add` a key one is answered `true`, and each
- *   `increment` has a number of its own. GET, SET, DEL, EVAL and EVALSHA are used, beside CONFIG GET or INFO.
- * - Every call settles within `timeoutSeconds` (and a sixteenth, for the timer is coarse). Where Redis is down,
- *   silent, still loading, or answers what this cache can't have stored, it rejects with `CacheUnavailable`; where
- *   that was so for as long already, at once. It works again when the client has connected again.
- * - After a `CacheUnavailable` it isn't known whether a `set`, `delete`, `add` or `increment` was carried out, or
- *   will be: ioredis repeats what was under way when a connection was lost. An `add` that was is answered `false`
- *   the next time: what relies on it refuses, and lets nothing pass.
- * - A server that says it is a replica, as a primary does that was demoted, is left: the connection is closed, and the
- *   client makes another to whatever has the name or address by then. Until it is a primary's, writes are refused.
+ * - Each method is one command, so that of all processes that `add` a key exactly one gets `true`, and each `increment`
+ *   its own number. GET, SET, DEL, EVAL and EVALSHA are used, beside CONFIG GET or INFO.
+ * - Every call settles within `timeoutSeconds` (and a sixteenth, as the timer is coarse). Where Redis is down,
+ *   silent, loading, or answers what this cache can't have stored, it rejects with `CacheUnavailable`; at once where that
+ *   has lasted for the timeout already. It works again when the client has reconnected.
+ * - After a `CacheUnavailable` it isn't known whether a `set`, `delete`, `add` or `increment` was or will be carried out:
+ *   ioredis repeats commands after a lost connection. An `add` that was carried out returns `false` the next time, so that
+ *   what relies on it refuses.
+ * - Where a server says that it is a replica, such as a demoted primary, the connection is closed, and the client reconnects
+ *   to whatever has the name or address by then. Until that is a primary, writes are refused.
  * - The first `add` or `increment` on a connection, and then one a minute, reads `maxmemory-policy`. They are
  *   refused with `CacheUnavailable` for all but `noeviction`, as Redis could forget what they promise.
  * - Redis that is out of memory refuses `set`, `add` and `increment` with `CacheFull`. What the key held stays.
- * - Of `maxBytes`, which by default is three quarters of Redis' `maxmemory`, each caller (a user, a key that signs, a network)
- *   has a share, as of a `MemoryCache`: past it they are refused alone, by a `CacheFull` whose `scope` is `'caller'`.
+ * - Of `maxBytes`, which by default is three quarters of Redis' `maxmemory`, each caller (a user, a signing key, a network)
+ *   has a share, as in a `MemoryCache`: past it only that caller is refused, by a `CacheFull` whose `scope` is `'caller'`.
  * - What Redis itself loses is lost: nonces, at a restart without `appendonly yes` and `appendfsync always`, and
  *   at a failover to a replica.
  *
- * Node-redis emits `error` for each connection that is lost, which would end the process: where nobody listens to
- * it, a listener is added that does nothing else. The client is the caller's to close.
+ * Node-redis emits `error` for each lost connection, which would end the process: where there is no listener, an empty one
+ * is added. The caller closes the client.
  */
 export class RedisCache implements Cache {
-	readonly #line: Line
+	readonly #link: RedisLink
 	readonly #prefix: string
 	readonly #maxBytes: Bytes | undefined
-	/** `undefined` where it was told. */
+	/** `undefined` where the option says that it is `noeviction`. */
 	readonly #policy: MaxmemoryPolicy | undefined
 
 	/**
@@ -103,7 +100,7 @@ export class RedisCache implements Cache {
 			maxBytes: optional(numberIn({ from: LEAST_BYTES, orInfinity: true })),
 			timeoutSeconds: or(numberIn({ above: 0, to: 86_400 }), 1),
 		})
-		this.#line = new Line(linkOf(client), timeoutSeconds)
+		this.#link = new RedisLink(adapterOf(client), timeoutSeconds)
 		this.#prefix = prefix
 		this.#maxBytes = maxBytes
 		this.#policy = maxmemoryPolicy === undefined ? new MaxmemoryPolicy() : undefined
@@ -113,11 +110,11 @@ export class RedisCache implements Cache {
 	 * The value; `undefined` where there is none or its time is over.
 	 *
 	 * @throws TypeError when the key isn't a string
-	 * @throws CacheUnavailable where Redis can't answer, or the key holds what isn't JSON: it is somebody else's
+	 * @throws CacheUnavailable where Redis can't answer, or the key holds no JSON, as another program's may
 	 */
 	async get(key: string): Promise<JsonValue | undefined> {
 		const name = this.#nameOf(key)
-		const held = await this.#line.within((talk) => talk.ask('GET', name))
+		const held = await this.#link.within((call) => call.ask('GET', name))
 		return held === null ? undefined : parse(key, held)
 	}
 
@@ -194,32 +191,32 @@ export class RedisCache implements Cache {
 	}
 
 	/**
-	 * Writes nothing, as a write: for the option `health`, which so is told of a server that takes none.
+	 * A write that changes nothing, for the option `health`: it fails on a server that takes no writes.
 	 *
 	 * @throws CacheUnavailable where Redis can't answer, or takes no writes, as a replica does
 	 */
 	async check(): Promise<void> {
-		const deleted = numberFrom(await this.#line.within((talk) => talk.ask('DEL', this.#prefix + UNUSED)))
+		const deleted = numberFrom(await this.#link.within((call) => call.ask('DEL', this.#prefix + UNUSED)))
 		if (deleted !== 0) throw nonsense('DEL')
 	}
 
-	/** Runs what promises something, where Redis keeps its promises. */
+	/** Runs what must not be evicted, after checking Redis' policy. */
 	#promise(work: Work): Promise<unknown> {
-		return this.#line.within(async (talk) => {
-			await this.#policy?.check(talk)
-			return this.#share(talk, (...command) => talk.askOnce(...command), work)
+		return this.#link.within(async (call) => {
+			await this.#policy?.check(call)
+			return this.#share(call, (...command) => call.askOnce(...command), work)
 		})
 	}
 
 	#run(work: Work): Promise<unknown> {
-		return this.#line.within((talk) => this.#share(talk, (...command) => talk.ask(...command), work))
+		return this.#link.within((call) => this.#share(call, (...command) => call.ask(...command), work))
 	}
 
-	/** Runs it, where the caller's share has room if the entry is a caller's and Redis is divided. */
-	async #share(talk: Talk, ask: Ask, { key, name, plain, script, time, text }: Work): Promise<unknown> {
+	/** Runs it; as a script that checks the share where the entry counts towards a caller's. */
+	async #share(call: Call, ask: Ask, { key, name, plain, script, time, text }: Work): Promise<unknown> {
 		const owner = ownerOf(key)
 		if (owner === undefined) return plain(ask)
-		const maxmemory = this.#maxBytes === undefined ? await this.#policy?.maxmemory(talk) : undefined
+		const maxmemory = this.#maxBytes === undefined ? await this.#policy?.maxmemory(call) : undefined
 		const room = roomOf(this.#maxBytes, maxmemory ?? 0)
 		if (room === undefined) return plain(ask)
 		return runShared(ask, script, { prefix: this.#prefix, name, owner, room }, time, text)
@@ -228,7 +225,7 @@ export class RedisCache implements Cache {
 	/** The key as Redis has it. */
 	#nameOf(key: string): string {
 		checkKey(key)
-		return this.#prefix + said(key)
+		return this.#prefix + redisKey(key)
 	}
 }
 
@@ -236,27 +233,27 @@ interface Work {
 	readonly key: string
 	/** The key as Redis has it. */
 	readonly name: string
-	/** What is asked where nothing is divided. */
+	/** The command where there are no shares. */
 	plain(ask: Ask): Promise<unknown>
-	/** What is run where it is. */
+	/** The script where there are. */
 	readonly script: Script
 	readonly time?: string
 	readonly text?: string
 }
 
-/** A key that there never is. */
+/** A key that never exists. */
 const UNUSED = '\0check'
 
-/** Redis adds the time of day and takes no more than 2^63 - 1 for the sum. */
+/** Bounded, as Redis adds the time of day and takes at most 2^63 - 1. */
 function timeOf(ttlSeconds: Seconds): string {
 	return String(Math.min(toMilliseconds(ttlSeconds), Number.MAX_SAFE_INTEGER))
 }
 
 function parse(key: string, held: unknown): JsonValue {
-	// Bytes are what a client answers that was told so; a number is nothing that GET answers.
+	// Clients may be configured to return bytes; GET never returns a number.
 	if (typeof held !== 'string' && !(held instanceof Uint8Array)) throw nonsense('GET')
 	try {
-		return JSON.parse(String(held)) as JsonValue // JSON.parse answers nothing else.
+		return JSON.parse(String(held)) as JsonValue // JSON.parse returns nothing else.
 	} catch (error) {
 		throw new CacheUnavailable(
 			`Redis holds what isn't JSON under '${key}': give the cache a prefix of its own`,
@@ -267,7 +264,7 @@ function parse(key: string, held: unknown): JsonValue {
 	}
 }
 
-/** A whole number, which some clients are told to answer as text or bytes; NaN for all else, as for what is empty. */
+/** A whole number, which clients may return as text or bytes; NaN for all else. */
 function numberFrom(answer: unknown): number {
 	if (typeof answer === 'number') return answer
 	const text = answer instanceof Uint8Array ? Buffer.from(answer).toString() : answer

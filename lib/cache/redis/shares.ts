@@ -1,28 +1,25 @@
 /**
- * The shares of a `RedisCache`: how many bytes of Redis each purpose and each caller may fill, by the rule of
- * `MemoryCache`. The counts are in Redis, as many processes fill it, and each write looks and counts in one script.
+ * The shares of a `RedisCache`: how many bytes of Redis each purpose and each caller may fill, by the rule and the constants
+ * of `cache/shares.ts`. The counts are in Redis, as many processes fill it; each write checks and counts in one script.
  *
  * A caller's count is a hash, `<prefix>\0share:<purpose>:<caller>`, and another, `<prefix>\0shares`, has what all callers
- * hold. An entry is counted in a bucket of its purpose, named for a time at which it has ended; a bucket whose time
- * has come is taken off, and a hash ends with its last bucket. So what ends by itself is given back without a search,
- * late by at most an eighth of the time that it was stored for, or 128 ms.
+ * hold. An entry is counted in a bucket of its purpose, named for a time by which it has expired; expired buckets are
+ * subtracted, and a hash expires with its last bucket. So expired entries are given back without a search, late by at most
+ * an eighth of their time to live, or 128 ms.
  */
-
 import type { Bytes } from '../../base/time.ts'
 import { CacheFull } from '../cache.ts'
 import { KEPT, LEAST_BYTES, OF_CALLER, OF_PURPOSE, type Owner, PURPOSES } from '../shares.ts'
-import { increment } from './counting.ts'
-import { said } from './names.ts'
-import { type Ask, runScript, type Script, scriptOf } from './script.ts'
+import { type Ask, increment, redisKey, runScript, type Script, scriptOf } from './scripts.ts'
 
-/** What is divided, and the option that says how much it is. */
+/** The bytes that are divided, and the option that sets them. */
 export interface Room {
 	readonly bytes: Bytes
 	readonly limit: Bytes
 	readonly option: 'maxBytes' | 'maxmemory'
 }
 
-/** An entry that counts for a caller's share. */
+/** An entry that counts towards a caller's share. */
 export interface SharedEntry {
 	/** The key as Redis has it, which begins with the cache's prefix. */
 	readonly name: string
@@ -31,9 +28,9 @@ export interface SharedEntry {
 	readonly room: Room
 }
 
-/** Where Redis has no bound of its own, and none is given. */
+/** Where neither Redis nor the option has a bound. */
 const DEFAULT_BYTES: Bytes = 1_073_741_824
-/** The part of `maxmemory`: Redis takes more for a long text than its length, up to a quarter, and has buffers too. */
+/** The part of `maxmemory` that is divided: Redis needs up to a quarter more for a long text, and buffers. */
 const OF_MAXMEMORY = 3 / 4
 
 /** Room by the option, or else by Redis' own bound; `undefined` where it isn't divided. */
@@ -58,9 +55,9 @@ export async function runShared(
 	ttl = '0',
 	text = '',
 ): Promise<unknown> {
-	const keys = [name, `${prefix}\0share:${owner.purpose}:${said(owner.caller)}`, `${prefix}\0shares`]
-	// A power of two, from a 16th to an 8th of the time: times that differ by little share their buckets. Signatures have
-	// whatever time they have left: with buckets of a millisecond, a caller could have one for each.
+	const keys = [name, `${prefix}\0share:${owner.purpose}:${redisKey(owner.caller)}`, `${prefix}\0shares`]
+	// Bucket width: a power of two, from a 16th to an 8th of the time to live, so that similar times share buckets. Nonces
+	// have arbitrary times to live: with buckets of a millisecond, each could have its own.
 	const width = 2 ** Math.max(7, Math.floor(Math.log2(Number(ttl))) - 3)
 	const rest = [owner.purpose, String(width), String(room.bytes), text]
 	const answer = await runScript(ask, script, String(keys.length), ...keys, ttl, ...rest)
@@ -69,15 +66,15 @@ export async function runShared(
 	return answer
 }
 
-/** What an entry takes beside its key and text, and what the first of a bucket takes for the counts. */
+/** Overhead of an entry beside its key and text, and of a bucket for the counts. */
 const ENTRY_BYTES: Bytes = 100
 const BUCKET_BYTES: Bytes = 200
 
 const purposes = PURPOSES.map((name) => `'${name}'`).join(', ')
 
 /**
- * `read` and `fullness` look, `add` writes. What `HMGET` answers begins with when the soonest bucket ends, and the bytes
- * of the entry's own bucket. A text of less than 17 bytes is counted as so many, as a counter grows to that.
+ * `read` and `fullness` only read, `add` writes. `HMGET` returns when the soonest bucket ends, the bytes of the entry's own
+ * bucket, and those of its purpose. A text counts as at least 17 bytes, as a counter may grow to that.
  */
 const COUNTS = `
 local purpose, width, most = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -144,8 +141,8 @@ end
 `.trim()
 
 /**
- * `held` finds the bytes of the entry that is there, and the soonest bucket it can be in: each of these has as much of
- * the caller's. `giveBack` takes them off.
+ * `held` finds the size of the present entry, and the soonest bucket that it can be in (any bucket with as many bytes of the
+ * caller will do). `giveBack` subtracts it.
  */
 const GIVEN_BACK = `
 local function held()
@@ -170,7 +167,7 @@ local function giveBack(size, from)
 end
 `.trim()
 
-/** `SET NX`. It writes before it looks: so a replica refuses it, and a used nonce costs no more than without shares. */
+/** `SET NX`. Writes before it checks, so that a replica refuses it and a used nonce costs no more than without shares. */
 export const ADD = scriptOf(`
 local added = redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[1], 'NX')
 if not added then return false end
@@ -184,7 +181,7 @@ add(#ARGV[5])
 return added
 `)
 
-/** `SET`. What takes no more than what was there has room. */
+/** `SET`. An entry that is no larger than the one before always has room. */
 export const SET = scriptOf(`
 ${COUNTS}
 ${GIVEN_BACK}
@@ -206,7 +203,7 @@ if from then giveBack(before, from) end
 return deleted
 `)
 
-/** A counter that is there goes on counting, whatever its caller holds. */
+/** An existing counter goes on counting, however full its caller's share is. */
 export const INCREMENT_SHARED = increment(`
 ${COUNTS}
 local full = fullness(1, 0)

@@ -1,6 +1,10 @@
-/** What a Content-Type says: its type and parameters, whether it is JSON, and that its charset is ours. */
+/**
+ * Content types, for bodies and parts: the media type and its parameters, whether it is JSON, that its charset is UTF-8, and
+ * bytes as UTF-8 text, strictly: what isn't UTF-8 is refused, never replaced by U+FFFD.
+ */
+
+import { Buffer, constants, isAscii, isUtf8 } from 'node:buffer'
 import { RestError } from '../../base/error.ts'
-import { parseParameters } from './parameters.ts'
 
 /** A media type, `application/json; charset=utf-8`, taken apart. */
 export interface MediaType {
@@ -53,7 +57,7 @@ export function requireUtf8(media: MediaType, where = 'Content-Type'): void {
 	)
 }
 
-/** A bad boundary is the body's fault, not the type's: an empty one gets to where the others are refused. */
+/** An empty boundary is let through here: like other bad ones, it is refused as the body's error. */
 function mayBeEmpty(type: string): string | undefined {
 	return type.toLowerCase() === 'multipart/form-data' ? 'boundary' : undefined
 }
@@ -66,4 +70,80 @@ const CHARSET = /^(?:utf-?8|us-ascii)$/i
 /** RFC 9110 §5.6.4: a backslash gives the next character, whatever it is. */
 function unquote(raw: string): string {
 	return raw.replace(/\\(.)/gs, '$1')
+}
+
+/**
+ * Reads the `; name=value` list of Content-Type (RFC 9110 §5.6.6) and Content-Disposition (RFC 2183 §2), from `at` to the
+ * end. Names become lower case; quoted values go through `unquote`, in which the two headers differ. White space beside a
+ * `;` and empty parameters are allowed, white space beside `=` is not.
+ *
+ *     parseParameters('text/plain; charset=utf-8', 10, unquote)   // Map { 'charset' => 'utf-8' }
+ *
+ * `mayBeEmpty` names a parameter that may have nothing after its `=`, which no grammar allows: it is ''.
+ *
+ * Linear in the length. `undefined` when the list is malformed, or names a parameter twice: two readers could then see
+ * different boundaries in one body.
+ */
+export function parseParameters(
+	text: string,
+	at: number,
+	unquote: (raw: string) => string,
+	mayBeEmpty?: string,
+): Map<string, string> | undefined {
+	const found = new Map<string, string>()
+	if (CONTROL.test(text)) return undefined
+	// Created per call, as a sticky expression keeps its place between calls. Tokens as in RFC 9110 §5.6.2. No text
+	// matches in two ways, so a match is linear.
+	const parameter =
+		/[\t ]*;[\t ]*(?:([!#$%&'*+.^`|~\w-]+)=(?:([!#$%&'*+.^`|~\w-]+)|"((?:[^"\\]|\\.)*)")?)?[\t ]*/sy
+	parameter.lastIndex = at
+	while (parameter.lastIndex < text.length) {
+		const match = parameter.exec(text)
+		if (match === null) return undefined
+		const [, name, token, quoted] = match
+		if (name === undefined) continue
+		const key = name.toLowerCase()
+		if (found.has(key)) return undefined
+		if (token === undefined && quoted === undefined && key !== mayBeEmpty) return undefined
+		found.set(key, token ?? unquote(quoted ?? ''))
+	}
+	return found
+}
+
+/** Not even a quoted value may have these (RFC 9110 §5.6.4): all but the tab. */
+const CONTROL = /[\0-\x08\n-\x1f\x7f]/
+
+/** Longer texts are mostly ASCII: checking for that and copying is faster than decoding UTF-8. */
+const SHORT = 1_024
+const REPLACEMENT = '\uFFFD'
+
+/**
+ * The text that `bytes` spell in UTF-8; a byte order mark is kept. `what` begins the message: `The body`.
+ *
+ * @throws RestError `bad_request` when they are not UTF-8, with the offset of the first wrong byte, from 0;
+ * `content_too_large` when they are longer than a string can be (512 MiB in Node 20)
+ */
+export function decodeUtf8(bytes: Buffer, what: string): string {
+	if (bytes.length > constants.MAX_STRING_LENGTH) {
+		throw new RestError('content_too_large', `${what} is longer than text can be`)
+	}
+	if (bytes.length > SHORT && isAscii(bytes)) return bytes.toString('latin1')
+	const text = bytes.toString()
+	// Wrong bytes decode to U+FFFD: searching the text for it is cheaper than checking the bytes.
+	if (text.indexOf(REPLACEMENT) === -1 || isUtf8(bytes)) return text
+	throw new RestError('bad_request', `${what} is not UTF-8 at byte ${wrongByte(bytes, text)}`)
+}
+
+/** The first U+FFFD that was not sent as such is at the first wrong byte. */
+function wrongByte(bytes: Buffer, text: string): number {
+	let offset = 0
+	let from = 0
+	for (;;) {
+		const at = text.indexOf(REPLACEMENT, from)
+		offset += Buffer.byteLength(text.slice(from, at))
+		const sent = bytes[offset] === 0xef && bytes[offset + 1] === 0xbf && bytes[offset + 2] === 0xbd
+		if (!sent) return offset
+		offset += 3
+		from = at + 1
+	}
 }

@@ -1,13 +1,15 @@
-/** A request body's bytes and headers to the value that a handler sees: step 9 of the path of a request. */
+/**
+ * Request bodies: decodes the bytes by their Content-Type, when a handler first asks for them. Called by `request/body.ts`
+ * and `RestHandler`; each type has a file beside this one.
+ */
 import type { Buffer, File } from 'node:buffer'
 import { RestError } from '../../base/error.ts'
 import { isJsonType, type MediaType, namesJson, parseMediaType, requireUtf8 } from './content-type.ts'
-import type { Fields } from './fields.ts'
-import { decodeForm } from './form.ts'
+import { decodeForm, type Fields } from './form.ts'
 import { decodeJson } from './json.ts'
 import { decodeMultipart } from './multipart.ts'
 
-/** A body, decoded; `value` is what `this.body` is. Of forms and multipart: the last text of each name. */
+/** A decoded body; `value` is `this.body`: for forms and multipart, the last text of each name. */
 export type DecodedBody =
 	| { readonly kind: 'empty'; readonly value: undefined }
 	| { readonly kind: 'json'; readonly value: unknown }
@@ -38,7 +40,7 @@ export function decodeBody(bytes: Buffer, headers: BodyHeaders): DecodedBody {
 	if (bytes.length === 0) return { kind: 'empty', value: undefined }
 	const { contentType, contentEncoding } = headers
 	if (contentEncoding !== undefined) checkEncoding(contentEncoding)
-	// What nearly every client sends needs no parsing.
+	// The usual header, without parsing.
 	if (contentType === 'application/json') return { kind: 'json', value: decodeJson(bytes) }
 	if (contentType === undefined || contentType === '') throw unsupported('The body has no Content-Type')
 	return decodeAs(parseMediaType(contentType), bytes)
@@ -86,7 +88,7 @@ function asMultipart(bytes: Buffer, media: MediaType): DecodedBody {
 	return { kind: 'multipart', value: fields.last, fields, files }
 }
 
-/** RFC 9110 §12.5.1: `Accept` in an answer tells what would have been taken. */
+/** RFC 9110 §12.5.1: `Accept` in a 415 says what is supported. */
 const ACCEPT = 'application/json, application/x-www-form-urlencoded, multipart/form-data'
 
 function unsupported(what: string): RestError {
@@ -94,7 +96,7 @@ function unsupported(what: string): RestError {
 	return new RestError('unsupported_media_type', message, { headers: { Accept: ACCEPT } })
 }
 
-/** RFC 9110 §12.5.3: a 415 for the coding says in `Accept-Encoding` which would do. */
+/** RFC 9110 §12.5.3: `Accept-Encoding` in a 415 says which codings are supported. */
 function checkEncoding(encoding: string): void {
 	if (/^(?:identity)?$/i.test(encoding)) return
 	const headers = { 'Accept-Encoding': 'identity' }

@@ -1,10 +1,63 @@
-/** `application/x-www-form-urlencoded`, in bodies and in queries, decoded strictly. */
+/** Forms (`application/x-www-form-urlencoded`) and queries, decoded strictly into `Fields`, which multipart bodies have too. */
 import type { Buffer } from 'node:buffer'
 import { RestError } from '../../base/error.ts'
-import { Fields, RESERVED_NAME, reservedName } from './fields.ts'
-import { decodeUtf8 } from './utf8.ts'
+import { decodeUtf8 } from './content-type.ts'
 
-/** Most `name=value` pairs in a form or a query: what a person fills in or a program asks stays far below. */
+/**
+ * Names with text values; a name may be repeated.
+ *
+ *     a=1&b=2&a=3   →   last: { a: '3', b: '2' },  all('a'): ['1', '3'],  all('c'): []
+ */
+export class Fields {
+	/** The last value of each name. Without prototype, so that a name can't hit an inherited property. */
+	readonly last: Readonly<Record<string, string>>
+	readonly #last: Record<string, string>
+	/** Values of repeated names, which few forms have. */
+	#repeated: Map<string, string[]> | undefined
+
+	constructor() {
+		this.#last = Object.create(null) as Record<string, string>
+		this.last = this.#last
+	}
+
+	/** All values of a name, in order. */
+	all(name: string): string[] {
+		const repeated = this.#repeated?.get(name)
+		if (repeated !== undefined) return [...repeated]
+		const only = this.#last[name]
+		return only === undefined ? [] : [only]
+	}
+
+	/** Adds a value. Callers refuse {@link RESERVED_NAME} before. */
+	add(name: string, value: string): void {
+		const earlier = this.#last[name]
+		if (earlier !== undefined) this.#repeat(name, earlier, value)
+		this.#last[name] = value
+	}
+
+	/** The value of each name, or a list of them where the name is repeated. */
+	lists(): Readonly<Record<string, string | readonly string[]>> {
+		if (this.#repeated === undefined) return this.last
+		return Object.assign(Object.create(null), this.last, Object.fromEntries(this.#repeated))
+	}
+
+	#repeat(name: string, earlier: string, value: string): void {
+		this.#repeated ??= new Map()
+		const values = this.#repeated.get(name)
+		if (values === undefined) this.#repeated.set(name, [earlier, value])
+		else values.push(value)
+	}
+}
+
+/** The one name that is dangerous to copy: `target['__proto__'] = …` sets a prototype. */
+export const RESERVED_NAME = '__proto__'
+
+/** The refusal of {@link RESERVED_NAME}: `bad_request`. `where` begins its message: `Query parameter 3`. */
+export function reservedName(where: string): RestError {
+	return new RestError('bad_request', `${where} is named ${RESERVED_NAME}, which is reserved`)
+}
+
+/** Most `name=value` pairs in a form or a query; real ones have far fewer. */
 export const MAX_PAIRS = 1_000
 
 /**
@@ -27,7 +80,7 @@ export function decodeForm(bytes: Buffer): Fields {
  * {@link MAX_PAIRS}
  */
 export function decodeQuery(text: string): Fields {
-	// node:http gives bytes beyond ASCII as Latin-1: `é` sent bare would arrive as two wrong characters.
+	// node:http reads bytes beyond ASCII as Latin-1: an unescaped `é` would become two wrong characters.
 	if (/[^ -~]/.test(text)) {
 		throw new RestError(
 			'bad_request',

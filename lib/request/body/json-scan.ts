@@ -1,9 +1,9 @@
 /**
- * Finds where a JSON text goes wrong. Run only after `JSON.parse` has refused it, to tell the client the
- * place: V8's own message quotes the text. One pass, no recursion, so that 100,000 `[` are no attack.
+ * Finds the first fault of a JSON text, after `JSON.parse` has refused it: V8's own message quotes the text, which clients
+ * must not get back. One pass, no recursion, so that 100,000 `[` are no attack.
  */
 
-/** Where a text stops being JSON. */
+/** The first fault of a text. */
 export interface JsonFault {
 	/** UTF-16 units before the fault; the text's length when it ends too early. */
 	readonly offset: number
@@ -17,7 +17,7 @@ interface Cursor {
 	readonly text: string
 	at: number
 	next: Next
-	/** The brackets that are still to come, innermost last. */
+	/** Closing brackets that are still missing, innermost last. */
 	readonly open: ('}' | ']')[]
 }
 
@@ -32,7 +32,7 @@ export function scanJson(text: string): JsonFault | undefined {
 	}
 }
 
-/** Reads one token. Answers what was expected, with the cursor at the fault, where something else stands. */
+/** Reads one token; returns what was expected, with the cursor at the fault, where there is something else. */
 function step(cursor: Cursor): string | undefined {
 	switch (cursor.next) {
 		case 'value':

@@ -1,13 +1,13 @@
 /**
- * A JSON body to a value. The hot path of every POST: `JSON.parse` without reviver, a few searches of the
- * text, and a walk through the value only where these say that it could matter.
+ * JSON bodies. The hot path of every POST: `JSON.parse` without reviver, a few searches of the text, and a walk through the
+ * value only where these find something.
  */
 import type { Buffer } from 'node:buffer'
 import { RestError } from '../../base/error.ts'
+import { decodeUtf8 } from './content-type.ts'
 import { type JsonFault, scanJson } from './json-scan.ts'
-import { decodeUtf8 } from './utf8.ts'
 
-/** Levels of arrays and objects that a body may nest: `[]` is one. */
+/** Most nested arrays and objects: `[]` is one level. */
 export const MAX_DEPTH = 64
 
 /**
@@ -34,7 +34,7 @@ export function decodeJson(bytes: Buffer): unknown {
 }
 
 /**
- * Demands of a value that another parser has made, of a body or of JSON in a query, what {@link decodeJson} demands.
+ * Checks a value that another parser has made, of a body or of JSON in a query, as {@link decodeJson} does.
  *
  * @throws RestError `bad_request` for what is nested too deeply, and for reserved keys
  */
@@ -46,7 +46,7 @@ function parse(text: string): unknown {
 	try {
 		return JSON.parse(text)
 	} catch (cause) {
-		// V8's message quotes what was sent and often has no position: it is not for the client.
+		// V8's message quotes the text and often has no position.
 		const fault = scanJson(text)
 		if (fault === undefined) throw cause
 		throw malformed(text, fault)
@@ -63,9 +63,9 @@ function malformed(text: string, { offset, expected }: JsonFault): RestError {
 
 /** The `{` of a text. */
 interface Braces {
-	/** How many there are; those in strings count too. */
+	/** Their number, with those in strings. */
 	readonly count: number
-	/** Whether one may begin the value of a key: it stands behind neither `[` nor `,`, nor at the beginning. */
+	/** Whether one may begin the value of a key: it follows neither `[` nor `,` and isn't first. */
 	readonly inner: boolean
 }
 
@@ -84,8 +84,8 @@ const COMMA = 0x2c
 const OPENING_BRACKET = 0x5b
 
 /**
- * Only a text with escapes can spell the names otherwise. `prototype` is searched for only where an object is some
- * key's value, as searching for a word with a common first letter is slow.
+ * Only escapes can spell the names otherwise. `prototype` is searched for only where an object is some key's value, as
+ * searching for a word with a common first letter is slow.
  */
 function mayHoldReserved(text: string, { inner }: Braces): boolean {
 	if (text.indexOf('__proto__') !== -1 || text.indexOf('\\u') !== -1) return true
@@ -103,8 +103,8 @@ function isContainer(value: unknown): value is object {
 }
 
 /**
- * Refuses what is nested too deeply, level by level, until every bracket of the text is accounted for: of
- * a list of flat records no record has to be opened.
+ * Refuses what is nested too deeply, level by level, until all brackets of the text are accounted for: the records of a flat
+ * list are never opened.
  */
 function checkDepth(value: object, text: string, braces: number): void {
 	if (text.length <= MAX_DEPTH) return
@@ -136,9 +136,9 @@ function nextLevel(level: readonly (readonly unknown[])[]): (readonly unknown[])
 }
 
 /**
- * Refuses what would hurt later. Depth: `JSON.stringify` throws at some thousands of levels, so a stored
- * document would become a 500. `__proto__`: `Object.assign({}, body)` would set a prototype with it; and
- * a deep merge would reach `Object.prototype` through `constructor.prototype`.
+ * Refuses depth, as `JSON.stringify` throws at some thousands of levels and a stored document would become a 500; and
+ * prototype pollution: `Object.assign({}, body)` would set a prototype by `__proto__`, and a deep merge would reach
+ * `Object.prototype` through `constructor.prototype`.
  */
 function walk(container: object, levels: number): void {
 	if (levels === 0) throw tooDeep()
@@ -150,8 +150,8 @@ function walk(container: object, levels: number): void {
 }
 
 function walkObject(record: Record<string, unknown>, levels: number): void {
-	// for-in is several times as fast as Object.keys here. It shows inherited keys too, where a program
-	// has added such to Object.prototype: hence `hasOwn`, which is asked for containers only.
+	// for-in is several times as fast as Object.keys. It includes keys that a program has added to Object.prototype:
+	// hence `hasOwn`, for containers only.
 	for (const key in record) {
 		if (key === '__proto__') throw reserved('__proto__')
 		const value = record[key]

@@ -1,10 +1,10 @@
 /** `RedisCache` and a Redis that may forget, or is full: nothing is promised that isn't kept. */
 import * as assert from 'uvu/assert'
 import { CacheFull, CacheUnavailable } from '../../../lib/cache/cache.ts'
-import { linkOf } from '../../../lib/cache/redis/client.ts'
-import { Line } from '../../../lib/cache/redis/line.ts'
+import { adapterOf } from '../../../lib/cache/redis/client.ts'
 import { MaxmemoryPolicy } from '../../../lib/cache/redis/policy.ts'
 import { RedisCache } from '../../../lib/cache/redis/redis-cache.ts'
+import { RedisLink } from '../../../lib/cache/redis/redis-link.ts'
 import { remember } from '../../../lib/cache/remember.ts'
 import { rejection } from './rejection.ts'
 import { CLIENTS, describeRedis, type OwnRedis, openClient, ownRedis, type TestClient } from './servers.ts'
@@ -97,10 +97,10 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 
 		test(`${name}: it is read again after a minute`, async () => {
 			const { client, command } = await open(name)
-			const line = new Line(linkOf(client), 5)
+			const link = new RedisLink(adapterOf(client), 5)
 			let now = 0
 			const policy = new MaxmemoryPolicy(() => now)
-			const check = () => line.within((talk) => policy.check(talk))
+			const check = () => link.within((call) => policy.check(call))
 			await check()
 			await command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
 			now = 59_999

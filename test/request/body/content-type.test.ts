@@ -1,8 +1,15 @@
+import { constants } from 'node:buffer'
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
-import { isJsonType, parseMediaType, requireUtf8 } from '../../../lib/request/body/content-type.ts'
+import {
+	decodeUtf8,
+	isJsonType,
+	parseMediaType,
+	parseParameters,
+	requireUtf8,
+} from '../../../lib/request/body/content-type.ts'
 import { describe } from '../../helpers/describe.ts'
-import { refusalText, valueOrRefusal } from './refusal.ts'
+import { milliseconds, refusalText, valueOrRefusal } from './refusal.ts'
 
 const MALFORMED =
 	'415 Content-Type is malformed: it must be type/subtype and parameters; name=value, each once'
@@ -108,4 +115,112 @@ describe('decode/content-type', (test) => {
 			)
 		})
 	}
+})
+
+function parse(text: string): [string, string][] | undefined {
+	const found = parseParameters(text, 1, (raw) => `<${raw}>`)
+	return found && [...found]
+}
+
+describe('decode/parameters', (test) => {
+	const table: [string, [string, string][] | undefined][] = [
+		['x', []],
+		['x;', []],
+		['x ; ;\t;', []],
+		['x;a=1', [['a', '1']]],
+		[
+			'x \t; \tA=1 \t; b="2;\\" é" ',
+			[
+				['a', '1'],
+				['b', '<2;\\" é>'],
+			],
+		],
+		['x;a=""', [['a', '<>']]],
+		["x;filename*=utf-8''a%20b", [['filename*', "utf-8''a%20b"]]],
+		['x;a', undefined],
+		['x;a=', undefined],
+		['x;=1', undefined],
+		['x;a =1', undefined],
+		['x;a= 1', undefined],
+		['x;a=1 b=2', undefined],
+		['x;a="1"2', undefined],
+		['x;a="1', undefined],
+		['x;a="1\\"', undefined],
+		['x;a="\n"', undefined],
+		['x;a="\\\n"', undefined],
+		['x;a="\0"', undefined],
+		['x;a=é', undefined],
+		['x;a=1;A=2', undefined],
+		['x,a=1', undefined],
+		['x ', undefined],
+	]
+	for (const [text, expected] of table) {
+		test(`${JSON.stringify(text)} is ${expected ? 'read' : 'malformed'}`, () =>
+			assert.equal(parse(text), expected))
+	}
+
+	const hostile: [string, string][] = [
+		['spaces', `x;${' '.repeat(100_000)}!`],
+		['spaces before a wrong parameter', `x;${' '.repeat(100_000)}a${' '.repeat(100_000)}b`],
+		['semicolons', `x${'; '.repeat(50_000)}=`],
+		['an open quote', `x;a="${'b'.repeat(100_000)}`],
+		['backslashes', `x;a="${'\\'.repeat(100_001)}"`],
+		['a token without value', `x;${'a'.repeat(100_000)}`],
+	]
+	for (const [name, text] of hostile) {
+		test(`100 kB of ${name} takes linear time`, () => assert.ok(milliseconds(() => parse(text)) < 500))
+	}
+})
+
+const LONG = 'a'.repeat(2_000)
+
+describe('decode/utf8', (test) => {
+	for (const text of [
+		'',
+		'plain',
+		'é ü 漢字 🌱',
+		'\uFFFD was sent',
+		'\uFEFFmark',
+		'a\0b',
+		LONG,
+		`${LONG}é`,
+	]) {
+		test(`${JSON.stringify(text).slice(-40)} is decoded as it is`, () => {
+			assert.is(decodeUtf8(Buffer.from(text), 'The body'), text)
+		})
+	}
+
+	const wrong: [string, Buffer, number][] = [
+		['a lone continuation byte', Buffer.from([0x61, 0x80]), 1],
+		['a wrong byte far behind', Buffer.concat([Buffer.from(LONG), Buffer.from([0xff])]), 2_000],
+		['a cut sequence', Buffer.from([0x61, 0x62, 0xe2, 0x82]), 2],
+		['an overlong slash', Buffer.from([0xc0, 0xaf]), 0],
+		['a surrogate', Buffer.from([0x61, 0xed, 0xa0, 0x80]), 1],
+		[
+			'Latin-1 after a real U+FFFD and é',
+			Buffer.concat([Buffer.from('é\uFFFDx\uFFFD'), Buffer.from([0xe9])]),
+			9,
+		],
+	]
+	for (const [name, bytes, offset] of wrong) {
+		test(`${name} is refused with its place`, () => {
+			assert.is(
+				refusalText(() => decodeUtf8(bytes, 'The body')),
+				`400 The body is not UTF-8 at byte ${offset}`,
+			)
+		})
+	}
+
+	test('bytes longer than a string can be are too large, not an internal error', () => {
+		const bytes = { length: constants.MAX_STRING_LENGTH + 1 } as Buffer
+		assert.is(
+			refusalText(() => decodeUtf8(bytes, 'The body')),
+			'413 The body is longer than text can be',
+		)
+	})
+
+	test('the place of a wrong byte is found in linear time', () => {
+		const bytes = Buffer.concat([Buffer.alloc(900_000, '\uFFFD'), Buffer.from([0xff])])
+		assert.ok(milliseconds(() => refusalText(() => decodeUtf8(bytes, 'The body'))) < 1_000)
+	})
 })
