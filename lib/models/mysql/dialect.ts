@@ -1,4 +1,4 @@
-/** `mysqlDialect`: the SQL of MySQL 8 and MariaDB 10.5 and later. Used by `model.ts`. */
+/** `dialectOf`: the SQL of MySQL 8 and MariaDB 10.5 and later. Used by `model.ts`. */
 import {
 	type Dialect,
 	patternOf,
@@ -9,14 +9,12 @@ import {
 } from '../sql/dialect.ts'
 import { type Column, type Table, tableName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
-import { concatOf, jsonParts, mysqlColumn, type Part, unbroken } from './column-sql.ts'
-import { failureOf } from './errors.ts'
+import { failureOf, numberOf } from './errors.ts'
+import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, unbroken } from './json.ts'
 import { listedOf, rememberedCursor, writeList } from './list.ts'
-import { numberOf } from './lost.ts'
-import type { Server } from './server.ts'
-import { quoteName } from './text.ts'
+import type { Server } from './mysql2/server.ts'
 
-export function mysqlDialect({ returnsInserted, returnsDeleted }: Server, table: Table, lru: Lru): Dialect {
+export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Table, lru: Lru): Dialect {
 	const record = rememberedRecord()
 	const name = tableName({ quote: quoteName }, table)
 	const writing = { record, cursor: rememberedCursor(lru), isKeyed: isKeyed(table) }

@@ -2,31 +2,35 @@
  * `MysqlDriver`: runs statements through mysql2, each on a connection of its own, and leaves none
  * behind that is broken or silent. Used by `model.ts`.
  */
-
 import { Deadlines, type Due } from '../../base/deadlines.ts'
 import { type Bytes, type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
-import { NoAnswer, WaitQueue } from '../sql/pool.ts'
+import { NoAnswer, NoConnection, WaitQueue } from '../sql/pool.ts'
 import { isKept, PreparedTexts } from '../sql/text-cache.ts'
-import { boundedRows } from './bounded-rows.ts'
+import { runTransaction } from '../sql/transaction.ts'
+import { isLost, isReadOnly, isUnsent, numberOf } from './errors.ts'
 import {
 	type Answered,
+	boundedRows,
 	type Changed,
 	type Connection,
 	type Connections,
 	PREPARED,
 	type StatementOptions,
-} from './connections.ts'
-import { isLost, isReadOnly, isUnsent } from './lost.ts'
-import { fits } from './packet.ts'
-import { Transaction } from './transaction.ts'
+} from './mysql2/connections.ts'
 
 /**
  * The server allows 16,382 prepared statements in all, and clients choose which filters they send: no
  * connection keeps more than this, so that no client can use up what other programs need.
  */
 const MOST_PREPARED = 200
+
+/**
+ * After these the server has rolled back the whole transaction, or may have (lock wait, by its settings):
+ * deadlock, lock wait, record changed, lock table full, error during commit, XA.
+ */
+const ROLLED_BACK = new Set([1213, 1205, 1020, 1206, 1180, 1613, 1614])
 
 /** Of 2^64, for numbers that mysql2 has read with a sign. */
 const TWO_TO_64 = 18_446_744_073_709_551_616n
@@ -74,14 +78,29 @@ export class MysqlDriver implements Driver {
 
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
 		const connection = await this.take()
-		const transaction = new Transaction(this, connection)
+		let isBroken = false
+		const leaves = (error: unknown): 'everything' | 'nothing' => {
+			if (isLost(error) || isReadOnly(error)) isBroken = true
+			return isBroken || ROLLED_BACK.has(numberOf(error) ?? 0) ? 'nothing' : 'everything'
+		}
+		const session = {
+			run: (statement: Statement) => this.run(connection, statement),
+			control: async (text: string) => {
+				// A rollback would only wait once more for a silent connection.
+				if (!isBroken) await this.#control(connection, text)
+			},
+			leaves,
+		}
+		const rollbackFailed = () => {
+			isBroken = true
+		}
 		try {
-			const result = await transaction.run(work)
+			const result = await runTransaction(session, work, rollbackFailed, 'start transaction')
 			this.#connections.giveBack(connection)
 			return result
 		} catch (error) {
-			if (isReadOnly(error)) this.#connections.renew(connection)
-			else if (transaction.isLost) this.#connections.throwAway(connection)
+			if (isReadOnly(error instanceof NoConnection ? error.cause : error)) this.#connections.renew(connection)
+			else if (isBroken) this.#connections.throwAway(connection)
 			else this.#connections.giveBack(connection)
 			throw error
 		}
@@ -126,8 +145,8 @@ export class MysqlDriver implements Driver {
 		})
 	}
 
-	/** Sends words that control the session; they have no values. */
-	async control(connection: Connection, text: string): Promise<void> {
+	/** Sends `start transaction`, `savepoint …` and the like. */
+	async #control(connection: Connection, text: string): Promise<void> {
 		await this.#answer((answered) => connection.query(optionsOf(text), answered))
 	}
 
@@ -216,4 +235,22 @@ function mustCountMatched({ config }: Connection): void {
 	throw new TypeError(
 		"the pool has the flag '-FOUND_ROWS', and a change to what is already so would look like no record: leave it out",
 	)
+}
+
+/** Lru for what is sent beside texts and bytes, and for a value that is neither. */
+const BESIDE: Bytes = 1_024
+const SMALL: Bytes = 16
+
+/** Only where it comes near, each text is measured. */
+export function fits(sql: string, values: readonly unknown[], largest: Bytes): boolean {
+	let most = sql.length + BESIDE
+	for (const value of values) most += typeof value === 'string' ? value.length * 3 : sizeOf(value)
+	if (most <= largest) return true
+	let bytes = Buffer.byteLength(sql) + BESIDE
+	for (const value of values) bytes += typeof value === 'string' ? Buffer.byteLength(value) : sizeOf(value)
+	return bytes <= largest
+}
+
+function sizeOf(value: unknown): Bytes {
+	return value instanceof Uint8Array ? value.length : SMALL
 }

@@ -1,12 +1,14 @@
-/** `introspect`: a table as the live database describes it in `information_schema`. Called by `model.ts`. */
+/**
+ * `introspect`: a table as the live database describes it in `information_schema`; and names of tables as users write
+ * them: `article`, `blog.article`, in backticks whatever they hold. Called by `model.ts`.
+ */
 import { nearest } from '../../base/options.ts'
 import type { Driver } from '../sql/driver.ts'
+import { type Keyless, keyOf, withKey } from '../sql/key.ts'
 import type { Column, Constraint, Table } from '../sql/table.ts'
-import { ASKED_OF_COLUMNS, columnOf } from './column.ts'
-import type { MysqlColumn } from './column-sql.ts'
-import type { Server } from './server.ts'
-import type { TableName } from './table-name.ts'
-import { quoteName } from './text.ts'
+import { columnSql, type MysqlColumn, quoteName } from './json.ts'
+import type { Server } from './mysql2/server.ts'
+import { BESIDES, choicesOf, type Measures, rangeOf, typeOf } from './types.ts'
 
 export interface Wanted {
 	/** The field that tells records apart, where no primary key says it. */
@@ -50,11 +52,8 @@ export async function introspect(
 }
 
 /** A table without its key. */
-export type Described = Omit<Table, 'key' | 'columns'> & {
-	readonly columns: readonly MysqlColumn[]
-	/** Columns that are unique and never null, each by itself. */
-	readonly unique: readonly string[]
-}
+export type Described = Omit<Table, 'key' | 'columns'> &
+	Omit<Keyless, 'columns'> & { readonly columns: readonly MysqlColumn[] }
 
 function find(listings: readonly Listing[], { schema, name }: TableName, { foldsNames }: Server): Listing {
 	const folded = name.toLowerCase()
@@ -90,7 +89,8 @@ export async function describe(
 		...grouped(await ask(FOREIGN_KEYS), () => 'foreign_key'),
 		...checks.map(([constraint, clause]) => checkOf(String(constraint), String(clause), columns)),
 	]
-	return { schema: named, name, columns, constraints, isView, unique: uniqueAlone(indexes) }
+	const primary = constraints.find(({ kind }) => kind === 'primary')?.columns ?? []
+	return { schema: named, name, columns, constraints, isView, primary, unique: uniqueAlone(indexes) }
 }
 
 /** `information_schema` compares names without case, where tables may differ in nothing else. */
@@ -167,59 +167,122 @@ function ansiQuoted(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`
 }
 
-const KEY_TYPES = new Set(['integer', 'bigint', 'uuid', 'text'])
-
-/** The primary key of one column, or the one that is named. @throws TypeError when there is none of use */
-function keyOf(table: Described, named: string | undefined): string {
-	const key = named ?? primaryOf(table)
-	if (key === undefined) {
-		const what = table.isView ? 'is a view' : 'has no primary key of one column'
-		throw new TypeError(
-			`${table.name} ${what}: pass { key: '…' }, a column that is unique and not null, by which its records are told apart${choices(table)}`,
-		)
-	}
-	const column = table.columns.find(({ name }) => name === key)
-	if (column === undefined) {
-		throw new TypeError(
-			`${table.name} has no column ${key} to be its key${nearest(
-				key,
-				table.columns.map(({ name }) => name),
-			)}`,
-		)
-	}
-	if (!KEY_TYPES.has(column.type)) {
-		throw new TypeError(
-			`${key} of ${table.name} can't be its key: it is ${column.sqlType}, not an integer, uuid or text`,
-		)
-	}
-	// What a view holds is in no index: there, whoever names the key answers for it.
-	if (!table.isView && !table.unique.includes(key)) {
-		throw new TypeError(
-			`${key} can't be the key of ${table.name}: a key is unique by itself, and not null${choices(table)}`,
-		)
-	}
-	return key
-}
-
-function choices({ columns, unique }: Described): string {
-	const fit = columns.filter(({ name, type }) => unique.includes(name) && KEY_TYPES.has(type))
-	return fit.length === 0 ? '' : `; it could be ${fit.map(({ name }) => name).join(' or ')}`
-}
-
 /**
  * A table with its key. A server that answers nothing but what it has counted up doesn't say which key a default
  * has made: such a key has to be given.
  */
 export function keyed(table: Described, key: string, { returnsInserted }: Server): Table {
-	if (returnsInserted) return { ...table, key }
+	const found: Table = withKey(table, key)
+	if (returnsInserted) return found
 	const columns = table.columns.map((column) =>
 		column.name === key && !column.isCounted ? { ...column, hasDefault: false } : column,
 	)
-	return { ...table, columns, key }
+	return { ...found, columns }
 }
 
-/** The primary key, if it is one column. */
-export function primaryOf({ constraints }: Described): string | undefined {
-	const [first, ...more] = constraints.find(({ kind }) => kind === 'primary')?.columns ?? []
-	return more.length === 0 ? first : undefined
+export interface TableName {
+	/** `undefined` for the database that the pool uses. */
+	readonly schema: string | undefined
+	readonly name: string
+}
+
+const PART = '(?:`((?:[^`]|``)+)`|([^`.]+))'
+const NAME = new RegExp(`^(?:${PART}\\.)?${PART}$`)
+
+/** @throws TypeError for what is no name */
+export function parseTableName(written: string): TableName {
+	const found = typeof written === 'string' ? NAME.exec(written) : null
+	if (found === null) {
+		throw new TypeError(
+			`a table is named like 'article', 'blog.article' or '\`odd.name\`', got ${JSON.stringify(written)}`,
+		)
+	}
+	const [, quotedSchema, plainSchema, quotedName, plainName] = found
+	const name = unquoted(quotedName) ?? plainName
+	if (name === undefined) throw new TypeError('unreachable: the pattern has a name')
+	return { schema: unquoted(quotedSchema) ?? plainSchema, name }
+}
+
+function unquoted(name: string | undefined): string | undefined {
+	return name?.replaceAll('``', '`')
+}
+
+/** What is asked of `information_schema.columns`, in this order. */
+export const ASKED_OF_COLUMNS = [
+	'column_name',
+	'data_type',
+	'column_type',
+	'is_nullable',
+	'column_default',
+	'extra',
+	'character_maximum_length',
+	'numeric_precision',
+	'numeric_scale',
+	'datetime_precision',
+	'character_set_name',
+	'collation_name',
+] as const
+
+/** What isn't in the row. */
+export interface Around {
+	readonly server: Server
+	/** Columns that a check of MariaDB says to hold JSON. */
+	readonly json: ReadonlySet<string>
+	readonly bigintAsText: boolean
+}
+
+export function columnOf(row: readonly unknown[], around: Around): MysqlColumn {
+	const [
+		name,
+		sqlType,
+		written,
+		isNullable,
+		preset,
+		extra,
+		length,
+		precision,
+		scale,
+		fraction,
+		charset,
+		collation,
+	] = row
+	const full = String(written).toLowerCase()
+	const type = String(sqlType).toLowerCase()
+	const measures: Measures = {
+		isUnsigned: / unsigned\b/.test(full) || type === 'bit',
+		precision: Number(precision ?? 0),
+		scale: Number(scale ?? fraction ?? 0),
+		isPadded: type === 'year' || / zerofill\b/.test(full),
+		untilSecond: around.server.untilSecond,
+	}
+	const fieldType = typeOf(String(name), type, full, measures, around.json)
+	const isCounted = /auto_increment/i.test(String(extra))
+	const column: Column = {
+		name: String(name),
+		type: fieldType,
+		sqlType: type,
+		nullable: String(isNullable).toUpperCase() === 'YES',
+		hasDefault: isCounted || isPreset(preset, around.server.isMariaDb),
+		// MySQL's `DEFAULT_GENERATED` is none: it has an expression for its default.
+		generated: /\b(virtual|stored|persistent)( generated)?\b/i.test(String(extra)),
+		maxLength: fieldType === 'text' && length !== null ? Number(length) : undefined,
+		choices: type === 'enum' ? choicesOf(String(written)) : undefined,
+		...rangeOf(type, fieldType, measures),
+		asText: fieldType === 'bigint' && around.bigintAsText ? true : undefined,
+		besides: BESIDES[type],
+		digits: fieldType === 'decimal' ? [measures.precision - measures.scale, measures.scale] : undefined,
+	}
+	const ownCharset = charset === null || charset === undefined ? undefined : String(charset)
+	return {
+		...column,
+		isCounted,
+		charset: ownCharset,
+		ignoresCase: /_ci$/i.test(String(collation)),
+		sql: columnSql(column, measures),
+	}
+}
+
+/** MariaDB writes defaults as SQL, MySQL a literal as its bare text. */
+function isPreset(preset: unknown, isMariaDb: boolean): boolean {
+	return preset !== null && preset !== undefined && !(isMariaDb && String(preset).toUpperCase() === 'NULL')
 }

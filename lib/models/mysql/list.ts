@@ -5,8 +5,7 @@ import type { Dialect, ListParts, Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { type Table, tableName } from '../sql/table.ts'
 import { type Lru, TextCache } from '../sql/text-cache.ts'
-import { concatOf, jsonParts, mysqlColumn, type Part, unbroken } from './column-sql.ts'
-import { quoteName } from './text.ts'
+import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, unbroken } from './json.ts'
 
 /**
  * Beyond this offset, or limit, the keys of a page are looked for first: the records that are skipped aren't read

@@ -4,6 +4,7 @@
  */
 
 import type { Seconds } from '../../base/time.ts'
+import { primaryKey } from '../sql/key.ts'
 import {
 	type DatabaseOptions,
 	type OpeningOptions,
@@ -14,14 +15,13 @@ import { NoConnection } from '../sql/pool.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
 import { type Lru, lruOf } from '../sql/text-cache.ts'
-import { connectionsOf, type MysqlDatabase } from './connections.ts'
-import { mysqlDialect } from './dialect.ts'
+import { dialectOf } from './dialect.ts'
 import { MysqlDriver } from './driver.ts'
-import { describe, introspect, keyed, listTables, primaryOf } from './introspect.ts'
-import { askServer, type Server } from './server.ts'
-import { parseTableName } from './table-name.ts'
+import { describe, introspect, keyed, listTables, parseTableName } from './introspect.ts'
+import { connectionsOf, type MysqlDatabase } from './mysql2/connections.ts'
+import { askServer, type Server } from './mysql2/server.ts'
 
-export type { MysqlDatabase } from './connections.ts'
+export type { MysqlDatabase } from './mysql2/connections.ts'
 
 /** How a table is opened. */
 export type MysqlOptions = TableOptions
@@ -62,7 +62,7 @@ export class MysqlModel extends SqlModel {
 		for (const listing of await reached(listTables(driver, server, undefined))) {
 			if (listing.isView) continue
 			const found = await reached(describe(driver, server, { schema: undefined, ...listing }, bigintAsText))
-			const key = primaryOf(found)
+			const key = primaryKey(found)
 			if (key !== undefined) models.push([listing.name, modelOf(opened, keyed(found, key, server))])
 		}
 		return Object.fromEntries(models)
@@ -90,7 +90,7 @@ async function openDatabase(
 
 function modelOf({ driver, server, lru, bigintAsText, timeoutSeconds }: Opened, table: Table): MysqlModel {
 	const reopen = () => introspect(driver, server, table, { key: table.key, bigintAsText })
-	return new MysqlModel(table, driver, mysqlDialect(server, table, lru), timeoutSeconds, reopen)
+	return new MysqlModel(table, driver, dialectOf(server, table, lru), timeoutSeconds, reopen)
 }
 
 /** Who opens a model is a programmer, and is told the driver's own words. */

@@ -1,179 +1,168 @@
 /**
- * What each type of MySQL and MariaDB needs of SQL: how a column is written as JSON, as a key or in a cursor,
- * how it is ordered, and how a value is sent. Worked out once for a column, by `column.ts`.
+ * What each type of MySQL and MariaDB holds: its field type, range and choices, as `information_schema` describes a column;
+ * and which texts are geometries. Used by `introspect.ts` and `json.ts`.
  */
-
-import { RawJson } from '../../wire/raw-json.ts'
-import type { Value } from '../model.ts'
-import { ModelError } from '../model-error.ts'
+import type { FieldType } from '../model.ts'
 import type { Column } from '../sql/table.ts'
-import { asText, type ColumnSql, type Measures, type Parts } from './column-sql.ts'
-import { GEOMETRIES, isWellKnownText } from './geometry.ts'
-import { datetimes, instants } from './time-sql.ts'
 
-export function columnSql(column: Column, measures: Measures): ColumnSql {
-	return { ...plain(column), ...byType(column, measures) }
-}
-
-/** What holds for most: a text, written as it is and sent as it is. */
-function plain({ name, nullable }: Column): ColumnSql {
-	const json = (ref: string): Parts => [{ sql: `json_quote(${ref})` }]
-	return {
-		json,
-		cursor: json,
-		isThere: (ref) => (nullable ? `${ref} is not null` : undefined),
-		exact: (ref) => ref,
-		order: (ref) => ref,
-		placeholder: '?',
-		bind: (value) => textOf(value, name),
-	}
-}
-
-function byType(column: Column, measures: Measures): Partial<ColumnSql> {
-	switch (column.type) {
-		case 'boolean':
-			return booleans
-		case 'integer':
-			return column.sqlType === 'bit' ? bits : integers(measures)
-		case 'bigint':
-			return bigints(column, measures)
-		case 'float':
-			return floats(column)
-		case 'decimal':
-			return decimals(measures)
-		case 'date':
-		case 'time':
-			return quoted
-		case 'timestamp':
-			return column.sqlType === 'timestamp' ? instants(measures) : datetimes(measures.scale)
-		case 'uuid':
-			return { ...quoted, exact: asText }
-		case 'json':
-			return { json: whole, cursor: whole }
-		case 'bytes':
-			return bytes
-		case 'text':
-			return column.sqlType === 'enum' ? choices : {}
-		default:
-			return GEOMETRIES.has(column.sqlType) ? geometries(column) : others
-	}
-}
-
-const whole = (ref: string): Parts => [{ sql: ref }]
-const inQuotes = (sql: string): Parts => [{ text: '"' }, { sql }, { text: '"' }]
-
-const quoted: Partial<ColumnSql> = { json: inQuotes, cursor: inQuotes }
-
-const truth = (ref: string): Parts => [{ sql: `if(${ref},'true','false')` }]
-const booleans: Partial<ColumnSql> = {
-	json: truth,
-	cursor: truth,
-	placeholder: 'cast(? as unsigned)',
-	bind: (value) => (value === true ? '1' : '0'),
-}
-
-/** Adding nothing makes a number of bits, and of what has zeros in front. */
-const sum = (ref: string): string => `${ref}+0`
-const added = (ref: string): Parts => [{ sql: sum(ref) }]
-
-function integers({ isPadded }: Measures): Partial<ColumnSql> {
-	const json = isPadded ? added : whole
-	return { json, cursor: json, bind: (value) => value }
-}
-
-/** Without the cast, bits would be read from the bytes of a text. */
-const bits: Partial<ColumnSql> = {
-	json: added,
-	cursor: added,
-	exact: (ref) => asText(sum(ref)),
-	placeholder: 'cast(? as unsigned)',
-	bind: String,
-}
-
-/** As texts, but compared as integers: as numbers of JavaScript, or compared as texts, they lose digits. */
-function bigints(
-	{ asText: isText, sqlType }: Column,
-	{ isUnsigned, isPadded }: Measures,
-): Partial<ColumnSql> {
-	const digits = (ref: string): string => (isPadded || sqlType === 'bit' ? sum(ref) : ref)
-	const texts = (ref: string): Parts => inQuotes(digits(ref))
-	return {
-		json: isText === true ? texts : (ref) => [{ sql: digits(ref) }],
-		cursor: texts,
-		exact: (ref) => asText(digits(ref)),
-		placeholder: isUnsigned ? 'cast(? as unsigned)' : 'cast(? as signed)',
-		bind: String,
-	}
-}
-
-/** `+0e0` makes a float the double that it is; as it is, it is written with six digits. */
-function floats({ name }: Column): Partial<ColumnSql> {
-	const double = (ref: string): Parts => [{ sql: `${ref}+0e0` }]
-	return {
-		json: double,
-		cursor: double,
-		exact: (ref) => `${ref}+0e0`,
-		bind: (value) => {
-			if (typeof value === 'number' && Number.isFinite(value)) return value
-			throw new ModelError('invalid', [name])
-		},
-	}
-}
-
-/** Compared with a text, a decimal would be compared as a double. */
-function decimals({ precision, scale, isPadded }: Measures): Partial<ColumnSql> {
-	const most = Math.max(scale, Math.min(30, 65 - (precision - scale)))
-	const padded = (ref: string): Parts => inQuotes(sum(ref))
-	const json = isPadded ? { json: padded, cursor: padded } : quoted
-	return { ...json, exact: asText, placeholder: `cast(? as decimal(65,${most}))` }
+/** What the type's name alone doesn't say. */
+export interface Measures {
+	readonly isUnsigned: boolean
+	readonly precision: number
+	/** Digits after the point: of a decimal, of a second. */
+	readonly scale: number
+	/** Whether zeros are written in front of it: years, and columns with `zerofill`. */
+	readonly isPadded: boolean
+	/** The first second that is too late for TIMESTAMP, in UTC. */
+	readonly untilSecond: string
 }
 
 /**
- * The database breaks the lines of base64, and takes seconds to put a megabyte of them together again: that is
- * left to `unbroken`.
+ * What these types hold besides days and times of day: dates of which the month, the day or all is zero, of TIMESTAMP
+ * only all; and times up to 838 hours before and behind midnight.
  */
-const base64 = (ref: string): Parts => inQuotes(`to_base64(${ref})`)
-const bytes: Partial<ColumnSql> = {
-	json: base64,
-	cursor: base64,
-	bind: (value) => (value instanceof Uint8Array ? bufferOf(value) : value),
+export const BESIDES: Readonly<Record<string, RegExp>> = {
+	date: /^\d{4}-(?:00-[0-3]\d|(?:0[1-9]|1[0-2])-00)$/,
+	datetime: /^\d{4}-(?:00-[0-3]\d|(?:0[1-9]|1[0-2])-00)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z$/,
+	timestamp: /^0000-00-00T00:00:00(?:\.0{1,9})?Z$/,
+	time: /^-?(?:\d{2}|[0-8]\d{2}):[0-5]\d:[0-5]\d(?:\.\d{1,9})?$/,
 }
 
-/** An enum is ordered by its number, but compared as a text. */
-const choices: Partial<ColumnSql> = { exact: asText, order: (ref) => `concat(${ref})` }
-
-const quotedText = (ref: string): Parts => [{ sql: `json_quote(${asText(ref)})` }]
-const others: Partial<ColumnSql> = {
-	json: quotedText,
-	cursor: quotedText,
-	exact: asText,
-	order: (ref) => `concat(${ref})`,
+const TYPES: Readonly<Record<string, FieldType>> = {
+	tinyint: 'integer',
+	smallint: 'integer',
+	mediumint: 'integer',
+	int: 'integer',
+	integer: 'integer',
+	year: 'integer',
+	bigint: 'bigint',
+	float: 'float',
+	double: 'float',
+	real: 'float',
+	decimal: 'decimal',
+	numeric: 'decimal',
+	char: 'text',
+	varchar: 'text',
+	tinytext: 'text',
+	text: 'text',
+	mediumtext: 'text',
+	longtext: 'text',
+	enum: 'text',
+	date: 'date',
+	time: 'time',
+	datetime: 'timestamp',
+	timestamp: 'timestamp',
+	json: 'json',
+	uuid: 'uuid',
+	binary: 'bytes',
+	varbinary: 'bytes',
+	tinyblob: 'bytes',
+	blob: 'bytes',
+	mediumblob: 'bytes',
+	longblob: 'bytes',
+	vector: 'bytes',
 }
 
-const wellKnownText = (ref: string): Parts => [{ sql: `json_quote(st_astext(${ref}))` }]
-/** The server makes NULL of what it can't read, and of an empty text in its place an error. */
-const geometries = ({ name }: Column): Partial<ColumnSql> => ({
-	json: wellKnownText,
-	cursor: wellKnownText,
-	exact: (ref) => `st_astext(${ref})`,
-	placeholder: "coalesce(st_geomfromtext(?),'')",
-	placeholderOf: (value) => (value === null ? '?' : undefined),
-	bind: (value) => {
-		const text = String(value)
-		if (isWellKnownText(text)) return text
-		throw new ModelError('invalid', [name])
-	},
-})
+/** Most bits of an integer that is a number in JSON. */
+const EXACT_BITS = 53
 
-/** A view of the same bytes: mysql2 knows a Buffer only. */
-function bufferOf(bytes: Uint8Array): Buffer {
-	return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+export function typeOf(
+	name: string,
+	type: string,
+	full: string,
+	{ precision }: Measures,
+	json: ReadonlySet<string>,
+): FieldType {
+	if (type === 'tinyint' && full.startsWith('tinyint(1)')) return 'boolean'
+	if (type === 'bit') return precision === 1 ? 'boolean' : precision > EXACT_BITS ? 'bigint' : 'integer'
+	if (type === 'longtext' && json.has(name)) return 'json'
+	return Object.hasOwn(TYPES, type) ? (TYPES[type] ?? 'other') : 'other'
 }
 
-/** Half a surrogate pair would be sent as another character. */
-function textOf(value: Exclude<Value, null>, name: string): unknown {
-	if (value instanceof RawJson) return value.text
-	const text = String(value)
-	if (/\p{Surrogate}/u.test(text)) throw new ModelError('invalid', [name])
-	return text
+const INTEGER_BITS: Readonly<Record<string, number>> = {
+	tinyint: 8,
+	smallint: 16,
+	mediumint: 24,
+	int: 32,
+	integer: 32,
+}
+
+export function rangeOf(
+	type: string,
+	fieldType: FieldType,
+	{ isUnsigned, precision }: Measures,
+): Pick<Column, 'min' | 'max'> {
+	if (type === 'year') return { min: 0, max: 2155 }
+	if (fieldType === 'bigint') {
+		if (!isUnsigned) return {}
+		return { min: 0n, max: 2n ** BigInt(type === 'bit' ? precision : 64) - 1n }
+	}
+	if (fieldType !== 'integer') return {}
+	const size = type === 'bit' ? precision : INTEGER_BITS[type]
+	if (size === undefined) return {}
+	if (isUnsigned) return { min: 0, max: 2 ** size - 1 }
+	return { min: -(2 ** (size - 1)), max: 2 ** (size - 1) - 1 }
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', 0: '\0', Z: '\x1a' }
+
+/** `enum('a','it''s')`; control characters and backslashes are escaped in it, whatever the `sql_mode`. */
+export function choicesOf(written: string): readonly string[] {
+	return [...written.matchAll(/'((?:[^'\\]|''|\\[\s\S])*)'/g)].map(([, quoted = '']) =>
+		quoted.replace(/''|\\([\s\S])/g, (_, escaped: string | undefined) =>
+			escaped === undefined ? "'" : (ESCAPED[escaped] ?? escaped),
+		),
+	)
+}
+
+/*
+ * Well-known text of geometries. The servers make NULL of what they can't read, and ignore what is behind it: so what is
+ * no geometry is refused before it is sent.
+ */
+const SHAPES = [
+	'point',
+	'linestring',
+	'polygon',
+	'multipoint',
+	'multilinestring',
+	'multipolygon',
+	'geometrycollection',
+	'geomcollection',
+]
+
+/** Types of columns. */
+export const GEOMETRIES: ReadonlySet<string> = new Set([...SHAPES, 'geometry'])
+
+const NAMES: ReadonlySet<string> = new Set([...SHAPES, 'empty'])
+
+const TOKEN = /\s*(?:([A-Za-z]+)|([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))|([(),]))\s*/y
+
+/** Whether a text is a name, and EMPTY or names, pairs of numbers and parentheses that close where it ends. */
+export function isWellKnownText(text: string): boolean {
+	const token = new RegExp(TOKEN)
+	let depth = 0
+	let numbers = 0
+	let isNamed = false
+	let isOver = false
+	while (token.lastIndex < text.length) {
+		if (isOver) return false
+		const [, name, number, mark] = token.exec(text) ?? []
+		if (name !== undefined) {
+			const isEmpty = name.toLowerCase() === 'empty'
+			if (!NAMES.has(name.toLowerCase()) || (depth === 0 && isNamed !== isEmpty)) return false
+			isNamed = true
+			isOver = depth === 0 && isEmpty
+		} else if (number !== undefined) {
+			if (depth === 0 || ++numbers > 2 || !Number.isFinite(Number(number))) return false
+		} else if (mark === '(') {
+			if (!isNamed) return false
+			depth++
+		} else if (mark !== undefined) {
+			if (numbers === 1 || depth === 0) return false
+			numbers = 0
+			if (mark === ')') depth--
+			isOver = depth === 0
+		} else return false
+	}
+	return isOver
 }

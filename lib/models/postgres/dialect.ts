@@ -14,12 +14,10 @@ import {
 import type { Rows } from '../sql/driver.ts'
 import { ALIAS, type Column, columnName, type Table } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
-import { arrayCast, arrayLiteral, arrayOfValues, bound, cast } from './binding.ts'
 import { failure, isMalformed } from './errors.ts'
+import { recordJson } from './json.ts'
 import { ListText, readListed } from './list.ts'
-import { quoteName } from './quote.ts'
-import { recordJson } from './record.ts'
-import { LOOSE } from './types.ts'
+import { arrayCast, arrayLiteral, arrayOfValues, bound, cast, LOOSE, quoteName } from './types.ts'
 
 /** Types that `like` takes as they are. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'varchar', 'name'])
@@ -27,7 +25,7 @@ const TEXTS: ReadonlySet<string> = new Set(['text', 'varchar', 'name'])
 /** No such column; a value or an operator of another type than its column's. A regproc says so of a name, too. */
 const OUTDATED: ReadonlySet<string> = new Set(['42703', '42804', '42883'])
 
-export class PostgresDialect implements Dialect {
+class PostgresDialect implements Dialect {
 	readonly name = 'postgres'
 	readonly returning = { insert: true, update: true, delete: true }
 	readonly returningAlias = ALIAS
@@ -153,6 +151,11 @@ export class PostgresDialect implements Dialect {
 	failure(error: unknown, table: Table): ModelError | undefined {
 		return failure(error, table)
 	}
+}
+
+/** @param throughText whether the driver has forms of its own for some types: see `cast` */
+export function dialectOf(throughText: boolean, key: Column, lru: Lru): Dialect {
+	return new PostgresDialect(throughText, key, lru)
 }
 
 /** Finds the key by its index, and takes it only as it is written. */

@@ -1,14 +1,14 @@
 /**
- * The users' own database objects: what of pg, postgres.js and PGlite is called, how they are told apart, and
- * the driver that goes with each.
+ * The users' own database objects: what of pg, postgres.js and PGlite is called, how they are told apart, and the driver
+ * for each. PGlite is PostgreSQL in this process, with one connection on which statements and transactions wait for one
+ * another.
  */
-
 import type { Seconds } from '../../base/time.ts'
-import type { Driver } from '../sql/driver.ts'
-import { PgDriver } from './pg/pg-driver.ts'
+import type { Driver, Rows, Statement } from '../sql/driver.ts'
+import { within } from '../sql/transaction.ts'
+import { PgDriver } from './pg/driver.ts'
 import type { PgPool } from './pg/pool.ts'
-import { type PGliteDatabase, PGliteDriver } from './pglite-driver.ts'
-import { PostgresJsDriver, type PostgresJsSql } from './postgres-js/postgres-js-driver.ts'
+import { PostgresJsDriver, type PostgresJsSql } from './postgres-js/driver.ts'
 
 /** A `Pool` of pg, a `sql` of postgres.js, or a PGlite. */
 export type PostgresDatabase = PgPool | PostgresJsSql | PGliteDatabase
@@ -57,4 +57,44 @@ function isPgPool(database: PostgresDatabase): database is PgPool {
 function can(database: PostgresDatabase, name: string): boolean {
 	if (database === null || (typeof database !== 'object' && typeof database !== 'function')) return false
 	return name in database && typeof Reflect.get(database, name) === 'function'
+}
+
+/** What is called of a PGlite, and of its transactions. */
+export interface PGliteQueryable {
+	query(
+		text: string,
+		values: unknown[],
+		options: { readonly rowMode: 'array' },
+	): Promise<{ readonly rows: unknown[]; readonly affectedRows?: number }>
+}
+
+export interface PGliteDatabase extends PGliteQueryable {
+	exec(text: string): Promise<unknown>
+	transaction<T>(work: (transaction: PGliteQueryable) => Promise<T>): Promise<T>
+}
+
+export class PGliteDriver implements Driver {
+	readonly #database: PGliteDatabase
+
+	constructor(database: PGliteDatabase) {
+		this.#database = database
+	}
+
+	query(statement: Statement): Promise<Rows> {
+		return run(this.#database, statement)
+	}
+
+	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		return this.#database.transaction((transaction) => {
+			const send = (statement: Statement) => run(transaction, statement)
+			const control = (text: string) => send({ text, values: [], writes: false })
+			return within({ run: send, control, leaves: () => 'savepoint' }, work)
+		})
+	}
+}
+
+async function run(database: PGliteQueryable, { text, values }: Statement): Promise<Rows> {
+	const { rows, affectedRows } = await database.query(text, [...values], { rowMode: 'array' })
+	// rowMode 'array' makes every row an array.
+	return { rows: rows as readonly unknown[][], affected: affectedRows ?? 0 }
 }

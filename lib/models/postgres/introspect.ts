@@ -1,12 +1,16 @@
-/** Makes `Table`s of what the catalog says: columns with their types resolved, constraints, and the key. */
-
+/**
+ * What PostgreSQL's catalog says: the tables and views there are (`readRelations`), what belongs to some of them
+ * (`readCatalog`: two statements for any number of tables), a table made of that (`introspect`), and the one that a name
+ * means (`relationCalled`). Called by `model.ts`.
+ */
 import { nearest } from '../../base/options.ts'
 import type { Field } from '../model.ts'
+import type { Driver } from '../sql/driver.ts'
+import type { Keyless } from '../sql/key.ts'
 import type { BigintForm } from '../sql/options.ts'
 import type { Column, Constraint, Table } from '../sql/table.ts'
-import type { Catalog, CatalogColumn, CatalogConstraint, CatalogType, Relation } from './catalog.ts'
-import { keepsDimensions } from './expression.ts'
-import { fieldOf, isLoose, LOOSE, NESTED, sqlTypeOf } from './types.ts'
+import { keepsDimensions } from './json.ts'
+import { type CatalogType, fieldOf, isLoose, LOOSE, NESTED, sqlTypeOf } from './types.ts'
 
 const KINDS: Readonly<Record<string, Constraint['kind']>> = {
 	p: 'primary',
@@ -17,17 +21,12 @@ const KINDS: Readonly<Record<string, Constraint['kind']>> = {
 	c: 'check',
 }
 
-/** A table, and the columns of which one alone tells its records apart. */
-export interface Found {
-	readonly table: Omit<Table, 'key'>
-	/** The primary key's columns. */
-	readonly primary: readonly string[]
-	/** Columns that are unique and never null, each by itself. */
-	readonly unique: readonly string[]
-}
-
 /** What the catalog says of one relation. */
-export function introspect(relation: Relation, catalog: Catalog, bigint: BigintForm): Found {
+export function introspect(
+	relation: Relation,
+	catalog: Catalog,
+	bigint: BigintForm,
+): Omit<Table, 'key'> & Keyless {
 	const types = new Map(catalog.types.map((type) => [type.oid, type]))
 	const own = catalog.columns.filter(({ table }) => table === relation.oid)
 	const names = new Map(own.map(({ number, name }) => [number, name]))
@@ -42,7 +41,7 @@ export function introspect(relation: Relation, catalog: Catalog, bigint: BigintF
 			.flatMap(columnsOf),
 	)
 	return {
-		table: {
+		...{
 			schema: relation.schema,
 			name: relation.name,
 			columns,
@@ -113,57 +112,186 @@ function domainChecks(column: CatalogColumn, types: ReadonlyMap<string, CatalogT
 		.map((name) => ({ name, kind: 'check', columns: [column.name] }))
 }
 
-const KEY_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 'text'])
-
-/** Whether the primary key is one column that can be a model's key. */
-export function hasKey({ table, primary }: Found): boolean {
-	const key = table.columns.find(({ name }) => name === primary[0])
-	return primary.length === 1 && key !== undefined && KEY_TYPES.has(key.type)
+/** A table, view, materialized view, foreign or partitioned table. */
+export interface Relation {
+	readonly oid: string
+	readonly schema: string
+	readonly name: string
+	readonly isView: boolean
+	/** Whether its name alone finds it, by the connection's `search_path`. */
+	readonly isVisible: boolean
+	/** Whether it is a part of a partitioned table. */
+	readonly isPart: boolean
+	/** Whether it, or a part of it, has rules, or triggers other than those that enforce foreign keys. */
+	readonly hasTriggers: boolean
 }
+
+export interface Relations {
+	readonly relations: readonly Relation[]
+	/** Where the connection makes new tables; null where there is no such schema. */
+	readonly currentSchema: string | null
+	/** Below 1, floats are written with fewer digits than they have. */
+	readonly extraFloatDigits: number
+}
+
+export interface CatalogColumn {
+	readonly table: string
+	readonly number: number
+	readonly name: string
+	readonly type: string
+	readonly typmod: number
+	/** Of an array, as it was declared: `int4[][]` has two. The server watches over none. */
+	readonly dimensions: number
+	readonly notNull: boolean
+	readonly hasDefault: boolean
+	/** `a` for always, `d` for by default, empty for none. */
+	readonly identity: string
+	/** `s` for stored, `v` for virtual, empty for none. */
+	readonly generated: string
+	/** Whether its collation takes unlike texts for the same. */
+	readonly isLoose: boolean
+}
+
+export interface CatalogConstraint {
+	readonly table: string
+	readonly name: string
+	/** `p` primary, `u` unique, `f` foreign key, `c` check, `x` exclusion. */
+	readonly kind: string
+	/** Numbers of columns. */
+	readonly columns: readonly number[] | null
+	/** Whether it holds for all rows and for the columns themselves: no partial index, none of expressions. */
+	readonly isWhole: boolean
+}
+
+export interface Catalog {
+	readonly columns: readonly CatalogColumn[]
+	readonly types: readonly CatalogType[]
+	readonly constraints: readonly CatalogConstraint[]
+}
+
+const RELATIONS = `select json_build_object('currentSchema', current_schema(),
+	'extraFloatDigits', current_setting('extra_float_digits')::int,
+	'relations', (select coalesce(json_agg(json_build_object('oid', c.oid::text, 'schema', n.nspname,
+		'name', c.relname, 'isView', c.relkind in ('v', 'm'), 'isVisible', pg_table_is_visible(c.oid),
+		'isPart', c.relispartition, 'hasTriggers', c.relhasrules or exists (select from pg_catalog.pg_trigger t
+			where not t.tgisinternal and (t.tgrelid = c.oid or c.relkind = 'p' and t.tgrelid in (
+				select p.relid from pg_catalog.pg_partition_tree(c.oid) p)))) order by n.nspname, c.relname), '[]')
+	from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+	where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname <> 'information_schema'
+	and n.nspname not in ('pg_catalog', 'pg_toast')))::text`
 
 /**
- * The table with its key: the one that was asked for, else the primary key.
- *
- * @throws TypeError where there is none, or it doesn't tell the records apart
+ * `$1` holds oids of relations. An index of expressions doesn't list their columns, what depends on it does. A view's
+ * column is said to be never null where it is a table's column that is, and the view has one select of inner joins:
+ * no other join, no union, no grouping sets, nothing nested. Its tree names the columns in their order.
  */
-export function withKey(
-	{ table, primary, unique }: Found,
-	asked: string | undefined,
-): { readonly table: Table; readonly key: Column } {
-	const key = asked ?? keyOf(table, primary)
-	const column = table.columns.find(({ name }) => name === key)
-	if (column === undefined) {
-		const near = nearest(
-			key,
-			table.columns.map(({ name }) => name),
-		)
-		throw new TypeError(`${table.name} has no column ${JSON.stringify(key)} to be its key${near}`)
-	}
-	if (!KEY_TYPES.has(column.type)) {
-		throw new TypeError(
-			`the key of ${table.name}, ${key}, is of type ${column.sqlType}; a key is an integer, a uuid or a text`,
-		)
-	}
-	// What a view holds is not in the catalog: there, whoever names the key answers for it.
-	if (!table.isView && !unique.includes(key)) {
-		throw new TypeError(
-			`${key} can't be the key of ${table.name}: a key is unique by itself, and not null${choices(table, unique)}`,
-		)
-	}
-	return { table: { ...table, key }, key: column }
+const CATALOG = `with recursive own as (
+	select a.* from pg_catalog.pg_attribute a
+	where a.attrelid = any($1::oid[]) and a.attnum > 0 and not a.attisdropped
+), used(oid) as (
+	select atttypid from own
+	union select next.oid from used u join pg_catalog.pg_type t on t.oid = u.oid
+	cross join lateral (values (t.typbasetype), (t.typelem)) next(oid) where next.oid <> 0
+), certain as (
+	select v.oid, o.number from pg_catalog.pg_class v
+	join pg_catalog.pg_rewrite r on r.ev_class = v.oid and r.ev_type = '1'
+	cross join lateral (select r.ev_action::text) t(tree)
+	cross join lateral regexp_matches(tree, ':resorigtbl ([0-9]+) :resorigcol ([0-9]+) :resjunk false', 'g')
+		with ordinality o(origin, number)
+	join pg_catalog.pg_attribute a on a.attrelid = o.origin[1]::oid and a.attnum = o.origin[2]::int and a.attnotnull
+	join pg_catalog.pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
+	where v.oid = any($1::oid[]) and v.relkind = 'v' and tree !~ ':jointype [1-9]'
+	and tree ~ ':groupingSets <>' and tree ~ ':setOperations <>'
+	and strpos(substr(tree, strpos(tree, '{QUERY ') + 1), '{QUERY ') = 0
+), constrained as (
+	select conrelid as "table", conname as name, contype::text as kind, conkey as columns, true as whole
+	from pg_catalog.pg_constraint where conrelid = any($1::oid[]) and contype in ('p', 'u', 'f', 'c', 'x')
+	union all select i.indrelid, c.relname, 'u', case when 0 = any(i.indkey::int2[])
+		then (select array_agg(distinct d.refobjsubid::int2) from pg_catalog.pg_depend d
+			where d.classid = 'pg_catalog.pg_class'::regclass and d.objid = i.indexrelid
+			and d.refobjid = i.indrelid and d.refobjsubid > 0)
+		else (i.indkey::int2[])[0:i.indnkeyatts - 1] end,
+		i.indpred is null and i.indexprs is null and i.indisvalid
+	from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
+	where i.indrelid = any($1::oid[]) and i.indisunique
+	and not exists (select from pg_catalog.pg_constraint k where k.conindid = i.indexrelid
+		and k.contype in ('p', 'u', 'x'))
+)
+select json_build_object(
+	'columns', (select coalesce(json_agg(json_build_object('table', attrelid::text, 'number', attnum,
+		'name', attname, 'type', atttypid::text, 'typmod', atttypmod,
+		'notNull', attnotnull or exists (select from certain c where c.oid = attrelid and c.number = attnum),
+		'dimensions', (select greatest(attndims, t.typndims) from pg_catalog.pg_type t where t.oid = atttypid),
+		'hasDefault', atthasdef, 'identity', attidentity, 'generated', attgenerated,
+		'isLoose', exists (select from pg_catalog.pg_collation l
+			where l.oid = attcollation and not l.collisdeterministic))
+		order by attrelid, attnum), '[]') from own),
+	'types', (select coalesce(json_agg(json_build_object('oid', t.oid::text, 'schema', n.nspname,
+		'name', t.typname, 'kind', t.typtype, 'category', t.typcategory, 'base', t.typbasetype::text,
+		'element', t.typelem::text, 'typmod', t.typtypmod, 'notNull', t.typnotnull,
+		'hasDefault', t.typdefault is not null,
+		'labels', (select json_agg(e.enumlabel order by e.enumsortorder) from pg_catalog.pg_enum e
+			where e.enumtypid = t.oid),
+		'checks', (select json_agg(k.conname) from pg_catalog.pg_constraint k
+			where k.contypid = t.oid and k.contype = 'c'))), '[]')
+		from used u join pg_catalog.pg_type t on t.oid = u.oid
+		join pg_catalog.pg_namespace n on n.oid = t.typnamespace),
+	'constraints', (select coalesce(json_agg(json_build_object('table', "table"::text, 'name', name,
+		'kind', kind, 'columns', columns, 'isWhole', whole)), '[]') from constrained))::text`
+
+/** All tables and views of the database but its own. */
+export async function readRelations(driver: Driver): Promise<Relations> {
+	// The statement above builds this object.
+	return (await readJson(driver, RELATIONS, [])) as Relations
 }
 
-function keyOf(table: Omit<Table, 'key'>, primary: readonly string[]): string {
-	const [only, ...more] = primary
-	if (only !== undefined && more.length === 0) return only
-	const what = table.isView ? 'is a view' : primary.length === 0 ? 'has no primary key' : 'has a primary key'
-	const of = primary.length > 1 ? ` of ${primary.length} columns, ${primary.join(', ')}` : ''
-	throw new TypeError(
-		`${table.name} ${what}${of}: pass { key: '…' }, a column that is unique and not null, by which its records are told apart`,
+/** Columns, types and constraints of relations. */
+export async function readCatalog(driver: Driver, relations: readonly Relation[]): Promise<Catalog> {
+	const oids = `{${relations.map(({ oid }) => oid).join(',')}}`
+	// The statement above builds this object.
+	return (await readJson(driver, CATALOG, [oids])) as Catalog
+}
+
+async function readJson(driver: Driver, text: string, values: readonly unknown[]): Promise<unknown> {
+	const { rows } = await driver.query({ text, values, writes: false })
+	return JSON.parse(String(rows[0]?.[0]))
+}
+
+/** A part of a name as it stands in SQL: quoted, or without quotes and dots. */
+const QUALIFIED = /^(?:("(?:[^"]|"")+"|[^".]+)\.)?("(?:[^"]|"")+"|[^".]+)$/
+
+/**
+ * The relation called `name`: by its whole name as it is (`article`, `my "table"`), as `schema.name`, or with
+ * either quoted as in SQL (`"my.schema"."my ""table"""`). Without a schema it must be found by the connection's
+ * `search_path`.
+ *
+ * @throws TypeError where there is none, naming those there are
+ */
+export function relationCalled(name: string, relations: readonly Relation[]): Relation {
+	const found = visible(name, relations) ?? split(name, relations) ?? quoted(name, relations)
+	if (found !== undefined) return found
+	const names = relations.map((relation) =>
+		relation.isVisible ? relation.name : `${relation.schema}.${relation.name}`,
 	)
+	throw new TypeError(`there is no table or view ${JSON.stringify(name)}${nearest(name, names)}`)
 }
 
-function choices({ columns }: Omit<Table, 'key'>, unique: readonly string[]): string {
-	const fit = columns.filter(({ name, type }) => unique.includes(name) && KEY_TYPES.has(type))
-	return fit.length === 0 ? '' : `; it could be ${fit.map(({ name }) => name).join(' or ')}`
+function visible(name: string, relations: readonly Relation[]): Relation | undefined {
+	return relations.find((relation) => relation.isVisible && relation.name === name)
+}
+
+/** Schemas may have dots in their names too. */
+function split(name: string, relations: readonly Relation[]): Relation | undefined {
+	return relations.find((relation) => `${relation.schema}.${relation.name}` === name)
+}
+
+function quoted(name: string, relations: readonly Relation[]): Relation | undefined {
+	const [, schema, own] = QUALIFIED.exec(name) ?? []
+	if (own === undefined) return undefined
+	if (schema === undefined) return visible(unquoted(own), relations)
+	return relations.find((relation) => relation.schema === unquoted(schema) && relation.name === unquoted(own))
+}
+
+function unquoted(part: string): string {
+	return part.startsWith('"') ? part.slice(1, -1).replaceAll('""', '"') : part
 }

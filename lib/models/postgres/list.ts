@@ -10,8 +10,7 @@ import type { Dialect, ListParts, Selected, Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { ALIAS, columnName, tableName } from '../sql/table.ts'
 import { type Lru, type Step, TextCache } from '../sql/text-cache.ts'
-import { bytesOf, collected, cursorValue, isShort } from './expression.ts'
-import { recordJson } from './record.ts'
+import { bytesOf, collected, cursorValue, isShort, recordJson } from './json.ts'
 
 /**
  * PostgreSQL takes a limit that it can't see for a tenth of the table, and so would plan the statement anew at

@@ -2,6 +2,8 @@
  * `PostgresModel`: a table or view of PostgreSQL as a `Model`, over the user's own pg `Pool`, postgres.js `sql`
  * or PGlite. Columns, types, key and constraints are read from the live database when it is opened.
  */
+
+import { keyOf, primaryKey, withKey } from '../sql/key.ts'
 import {
 	type DatabaseOptions,
 	type OpeningOptions,
@@ -9,13 +11,11 @@ import {
 	type TableOptions,
 } from '../sql/options.ts'
 import { SqlModel } from '../sql/sql-model.ts'
-import type { Table } from '../sql/table.ts'
+import { columnOf, columnsOf, type Table } from '../sql/table.ts'
 import { type Lru, lruOf } from '../sql/text-cache.ts'
-import { type Relations, readCatalog, readRelations } from './catalog.ts'
-import { PostgresDialect } from './dialect.ts'
+import { dialectOf } from './dialect.ts'
 import { type Connected, connected, type PostgresDatabase } from './driver.ts'
-import { type Found, hasKey, introspect, withKey } from './introspect.ts'
-import { relationCalled } from './table-name.ts'
+import { introspect, type Relations, readCatalog, readRelations, relationCalled } from './introspect.ts'
 
 export type { PostgresDatabase } from './driver.ts'
 
@@ -53,7 +53,8 @@ export class PostgresModel extends SqlModel {
 		const opening = await open(database, openingOptions('PostgresModel', options, ['key']))
 		const relation = relationCalled(name, opening.relations.relations)
 		const catalog = await readCatalog(opening.driver, [relation])
-		return modelOf(introspect(relation, catalog, opening.bigint), opening)
+		const found = introspect(relation, catalog, opening.bigint)
+		return modelOf(withKey(found, keyOf(found, opening.key)), opening)
 	}
 
 	/**
@@ -84,7 +85,8 @@ export class PostgresModel extends SqlModel {
 		const models: Record<string, PostgresModel> = Object.create(null)
 		for (const relation of own) {
 			const found = introspect(relation, catalog, opening.bigint)
-			if (hasKey(found)) models[relation.name] = modelOf(found, opening)
+			const key = primaryKey(found)
+			if (key !== undefined) models[relation.name] = modelOf(withKey(found, key), opening)
 		}
 		return models
 	}
@@ -103,25 +105,23 @@ async function open(database: PostgresDatabase, options: OpeningOptions): Promis
 }
 
 function modelOf(
-	found: Found,
-	{ driver, throughText, relations, lru, key, timeoutSeconds, bigint }: Opening,
+	table: Table,
+	{ driver, throughText, relations, lru, timeoutSeconds, bigint }: Opening,
 ): PostgresModel {
-	const isFloat = found.table.columns.find(
-		({ type, sqlType }) => type === 'float' || /^float\d\[\]$/.test(sqlType),
-	)
+	const isFloat = table.columns.find(({ type, sqlType }) => type === 'float' || /^float\d\[\]$/.test(sqlType))
 	if (isFloat !== undefined && relations.extraFloatDigits < 1) {
 		throw new TypeError(
-			`extra_float_digits is ${relations.extraFloatDigits}, so ${found.table.name}.${isFloat.name} would lose digits: set it to 1, PostgreSQL's default`,
+			`extra_float_digits is ${relations.extraFloatDigits}, so ${table.name}.${isFloat.name} would lose digits: set it to 1, PostgreSQL's default`,
 		)
 	}
-	const keyed = withKey(found, key)
-	const dialect = new PostgresDialect(throughText, keyed.key, lru)
-	const { name, schema } = keyed.table
+	const { name, schema, key } = table
+	const dialect = dialectOf(throughText, columnOf(columnsOf(table), key), lru)
 	const reopen = async (): Promise<Table> => {
 		const now = await readRelations(driver)
 		const relation = now.relations.find((one) => one.name === name && one.schema === schema)
 		if (relation === undefined) throw new TypeError(`the table or view ${name} is gone`)
-		return withKey(introspect(relation, await readCatalog(driver, [relation]), bigint), keyed.table.key).table
+		const found = introspect(relation, await readCatalog(driver, [relation]), bigint)
+		return withKey(found, keyOf(found, key))
 	}
-	return new PostgresModel(keyed.table, driver, dialect, timeoutSeconds, reopen)
+	return new PostgresModel(table, driver, dialect, timeoutSeconds, reopen)
 }

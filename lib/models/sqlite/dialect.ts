@@ -2,11 +2,10 @@
 import type { Dialect, Sql, TextMatch } from '../sql/dialect.ts'
 import { type Column, columnName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
-import { bound, boundAfter } from './bind.ts'
 import { failureOf } from './errors.ts'
+import { recordSql, type Writing } from './json.ts'
 import { Lists } from './list.ts'
-import { recordSql } from './record-sql.ts'
-import type { Writing } from './value-sql.ts'
+import { bound, boundAfter } from './types.ts'
 
 const NO_COLUMN = /\b(?:no such column: |has no column named )/
 
@@ -15,7 +14,7 @@ export function quoted(name: string): string {
 }
 
 /** The dialect for the SQLite at hand. */
-export function sqliteDialect(writing: Writing, lru: Lru): Dialect {
+export function dialectOf(writing: Writing, lru: Lru): Dialect {
 	const dialect: Dialect = {
 		name: 'sqlite',
 		lru,

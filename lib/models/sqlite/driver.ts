@@ -1,13 +1,12 @@
 /**
- * `SqliteDriver`: one connection for all models of a database. Statements run at once, in this thread; while
- * a transaction is open, those of others wait behind it, for on one connection they would slip into it.
+ * `SqliteDriver`: one connection for all models of a database, over node:sqlite, better-sqlite3 or libsql. Statements run
+ * at once, in this thread; during a transaction those of others wait, as on one connection they would become part of it.
  */
-
 import type { Milliseconds } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
 import { isKept, PreparedTexts } from '../sql/text-cache.ts'
-import { isClosed, type Prepared, prepare, type SqliteDatabase } from './connection.ts'
+import { runTransaction, type Session } from '../sql/transaction.ts'
 import { isReadOnly } from './errors.ts'
 
 const DRIVER: unique symbol = Symbol.for('verbena.sqlite.driver')
@@ -44,37 +43,21 @@ export class SqliteDriver implements Driver {
 
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
 		while (this.#open !== undefined) await this.#open
-		this.#database.exec('begin immediate')
 		let end = (): void => {}
 		this.#open = new Promise((resolve) => {
 			end = resolve
 		})
-		const within = new Within(this)
+		const session: Session = {
+			run: async (statement) => this.run(statement),
+			control: (text) => this.#database.exec(text),
+			leaves: () => 'everything',
+		}
 		try {
-			const result = await work(within)
-			within.close()
-			this.#database.exec('commit')
-			return result
-		} catch (error) {
-			within.close()
-			this.#giveUp('rollback')
-			throw error
+			// Where a rollback fails, SQLite has rolled back already (disk full, for one).
+			return await runTransaction(session, work, () => {}, 'begin immediate')
 		} finally {
 			this.#open = undefined
 			end()
-		}
-	}
-
-	/** Runs a part of the open transaction, whose changes count or not by themselves. */
-	async savepoint<T>(name: string, work: () => Promise<T>): Promise<T> {
-		this.#database.exec(`savepoint ${name}`)
-		try {
-			const result = await work()
-			this.#database.exec(`release ${name}`)
-			return result
-		} catch (error) {
-			this.#giveUp(`rollback to ${name}; release ${name}`)
-			throw error
 		}
 	}
 
@@ -148,39 +131,88 @@ export class SqliteDriver implements Driver {
 	}
 }
 
-/** The driver within a transaction. What comes after its end is refused: it would run outside of it. */
-class Within implements Driver {
-	readonly #driver: SqliteDriver
-	readonly #depth: number
-	#isClosed = false
+/** `DatabaseSync` of node:sqlite (Node 22.16 or later), or `Database` of better-sqlite3 or libsql. */
+export interface SqliteDatabase {
+	/** Whether it is open, of better-sqlite3 and libsql; a method of node:sqlite. */
+	readonly open?: unknown
+	/** Whether it is open, of node:sqlite. */
+	readonly isOpen?: unknown
+	prepare(sql: string): object
+	exec(sql: string): unknown
+}
 
-	constructor(driver: SqliteDriver, depth = 0) {
-		this.#driver = driver
-		this.#depth = depth
-	}
+/** A statement of either. */
+export interface Prepared {
+	/** The rows as arrays, integers as bigint; of a statement that answers none, how many it has changed. */
+	run(values: readonly unknown[]): readonly (readonly unknown[])[] | number
+}
 
-	async query(statement: Statement): Promise<Rows> {
-		this.#mustBeOpen()
-		return this.#driver.run(statement)
-	}
+/** Of better-sqlite3 and libsql. */
+interface RawStatement {
+	readonly reader: boolean
+	raw(on: boolean): RawStatement
+	safeIntegers(on: boolean): RawStatement
+	all(values: readonly unknown[]): unknown[][]
+	run(values: readonly unknown[]): { readonly changes: number }
+}
 
-	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
-		this.#mustBeOpen()
-		const inner = new Within(this.#driver, this.#depth + 1)
-		return this.#driver.savepoint(`verbena_${inner.#depth}`, async () => {
-			try {
-				return await work(inner)
-			} finally {
-				inner.close()
-			}
-		})
-	}
+/** Of node:sqlite. */
+interface NodeStatement {
+	setReadBigInts(on: boolean): void
+	setReturnArrays(on: boolean): void
+	columns(): readonly unknown[]
+	all(...values: readonly unknown[]): unknown[][]
+	run(...values: readonly unknown[]): { readonly changes: number | bigint }
+}
 
-	close(): void {
-		this.#isClosed = true
+/** @throws TypeError for what isn't a database, or one of a Node that is too old */
+export function prepare(database: SqliteDatabase, sql: string): Prepared {
+	const statement = database.prepare(sql)
+	if ('raw' in statement && 'safeIntegers' in statement) {
+		// Both together are the statements of better-sqlite3, whose form libsql has taken.
+		return preparedRaw(statement as RawStatement)
 	}
+	if ('setReturnArrays' in statement && 'setReadBigInts' in statement) {
+		// Only node:sqlite's statements have these.
+		return preparedByNode(statement as NodeStatement)
+	}
+	if ('setReadBigInts' in statement) {
+		throw new TypeError(
+			"this Node's node:sqlite can't answer rows as arrays: take Node 22.16 or later, or better-sqlite3",
+		)
+	}
+	throw new TypeError(
+		'the database must be a DatabaseSync of node:sqlite, or a Database of better-sqlite3 or libsql',
+	)
+}
 
-	#mustBeOpen(): void {
-		if (this.#isClosed) throw new TypeError('this transaction has ended: await what is done in it')
-	}
+function preparedRaw(statement: RawStatement): Prepared {
+	if (!statement.reader) return { run: (values) => statement.run(values).changes }
+	statement.raw(true)
+	statement.safeIntegers(true)
+	return { run: (values) => statement.all(values) }
+}
+
+function preparedByNode(statement: NodeStatement): Prepared {
+	if (statement.columns().length === 0) return { run: (values) => Number(statement.run(...values).changes) }
+	statement.setReadBigInts(true)
+	statement.setReturnArrays(true)
+	return { run: (values) => statement.all(...values) }
+}
+
+/** Asked for by itself, since libsql goes on to run statements that it had prepared before it was closed. */
+export function isClosed({ open, isOpen }: SqliteDatabase): boolean {
+	return open === false || isOpen === false
+}
+
+/** @throws TypeError that says what was given instead */
+export function mustBeDatabase(database: unknown): asserts database is SqliteDatabase {
+	const has = (name: string) =>
+		typeof database === 'object' && database !== null && typeof Reflect.get(database, name) === 'function'
+	if (has('prepare') && has('exec')) return
+	throw new TypeError(
+		`the database must be a DatabaseSync of node:sqlite, or a Database of better-sqlite3 or libsql, got ${
+			database === null ? 'null' : typeof database
+		}`,
+	)
 }

@@ -1,12 +1,14 @@
-/** A table or view as SQLite describes it: columns, key, constraints. Read once, when its model is opened. */
+/**
+ * The tables and views of a database (`listings`), and one of them with its columns, key and constraints (`introspect`), as
+ * SQLite describes them. Read when a model is opened.
+ */
+
+import { keyOf, withKey } from '../sql/key.ts'
 import type { Column, Constraint, Table } from '../sql/table.ts'
 import { quoted } from './dialect.ts'
 import type { SqliteDriver } from './driver.ts'
-import { keyOf } from './key.ts'
-import { type Ask, asking, type Info, infosOf, type Listing } from './listing.ts'
-import { momentForm, storageOf } from './moment.ts'
-import { type DeclaredType, declaredType } from './types.ts'
-import { SCALE, STRICT } from './value-sql.ts'
+import { SCALE, STRICT } from './json.ts'
+import { type DeclaredType, declaredType, momentForm, storageOf } from './types.ts'
 
 export interface Wanted {
 	/** The key's column, where the table's own isn't meant or there is none. */
@@ -20,24 +22,15 @@ export function introspect(driver: SqliteDriver, listing: Listing, wanted: Wante
 	const ask = asking(driver)
 	const infos = infosOf(ask, listing)
 	const inKey = infos.filter((info) => info.inKey > 0)
-	const key = keyOf(ask, listing, infos, inKey, wanted.key)
+	const { name, isView } = listing
+	const primary = inKey.map((info) => info.name)
+	const unique = isView ? [] : uniqueAlone(ask, listing, infos)
+	const key = keyOf({ name, isView, columns: infos, primary, unique }, wanted.key)
 	const isRowid = (info: Info) =>
 		listing.hasRowid && inKey.length === 1 && info === inKey[0] && /^integer$/i.test(info.declared)
 	const columns = infos.map((info) => columnOf(ask, listing, info, isRowid(info), info.name === key, wanted))
-	const found = columns.find(({ name }) => name === key)
-	if (found === undefined || !['integer', 'bigint', 'uuid', 'text'].includes(found.type)) {
-		throw new TypeError(
-			`the key ${JSON.stringify(key)} of ${listing.name} must be an integer, a uuid or a text, and is ${found?.type}`,
-		)
-	}
-	return {
-		schema: listing.schema === 'main' ? undefined : listing.schema,
-		name: listing.name,
-		columns,
-		key,
-		constraints: constraintsOf(ask, listing, inKey),
-		isView: listing.isView,
-	}
+	const schema = listing.schema === 'main' ? undefined : listing.schema
+	return withKey({ schema, name, columns, constraints: constraintsOf(ask, listing, inKey), isView }, key)
 }
 
 function columnOf(
@@ -121,4 +114,120 @@ function constraintsOf(ask: Ask, { name, schema }: Listing, inKey: readonly Info
 	}
 	for (const columns of foreign.values()) constraints.push({ name: '', kind: 'foreign_key', columns })
 	return constraints
+}
+
+/** A table as the list of all tables has it. */
+export interface Listing {
+	readonly schema: string
+	readonly name: string
+	readonly isView: boolean
+	readonly isStrict: boolean
+	readonly hasRowid: boolean
+}
+
+export interface Info {
+	readonly name: string
+	readonly declared: string
+	readonly notNull: boolean
+	readonly defaultSql: string | null
+	/** Its place in the primary key from 1, or 0. */
+	readonly inKey: number
+	readonly generated: boolean
+}
+
+export type Ask = (text: string, ...values: readonly unknown[]) => readonly (readonly unknown[])[]
+
+/** Tables and views, without those that are SQLite's own. */
+export function listings(driver: SqliteDriver): Listing[] {
+	const rows = asking(driver)(
+		`select schema, name, type, strict, wr from pragma_table_list
+		where type <> 'shadow' and name not like 'sqlite\\_%' escape '\\' order by schema <> 'main', schema, name`,
+	)
+	return rows.map(([schema, name, type, strict, wr]) => ({
+		schema: String(schema),
+		name: String(name),
+		isView: type === 'view',
+		isStrict: Number(strict) === 1,
+		hasRowid: type === 'table' && Number(wr) === 0,
+	}))
+}
+
+/** @throws TypeError that lists the tables there are */
+export function findListing(driver: SqliteDriver, name: string): Listing {
+	const all = listings(driver)
+	const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+	const found =
+		all.find((listing) => isSame(listing.name, name)) ??
+		all.find((listing) => isSame(`${listing.schema}.${listing.name}`, name))
+	if (found !== undefined) return found
+	const names = all.map((listing) =>
+		listing.schema === 'main' ? listing.name : `${listing.schema}.${listing.name}`,
+	)
+	const listed = names.length === 0 ? 'the database has none' : `there are ${names.slice(0, 50).join(', ')}`
+	throw new TypeError(`there is no table or view ${JSON.stringify(name)}; ${listed}`)
+}
+
+/** The name of the table's own key, if it is one column. */
+export function ownKey(driver: SqliteDriver, listing: Listing): string | undefined {
+	const [first, ...others] = infosOf(asking(driver), listing).filter(({ inKey }) => inKey > 0)
+	return others.length === 0 ? first?.name : undefined
+}
+
+export function asking(driver: SqliteDriver): Ask {
+	return (text, ...values) => driver.run({ text, values, writes: false }).rows
+}
+
+export function infosOf(ask: Ask, { schema, name }: Listing): Info[] {
+	const rows = ask(
+		'select name, type, "notnull", dflt_value, pk, hidden from pragma_table_xinfo(?, ?) where hidden <> 1 order by cid',
+		name,
+		schema,
+	)
+	return rows.map(([column, type, notNull, defaultSql, pk, hidden]) => ({
+		name: String(column),
+		declared: String(type ?? '').replace(/\s*generated always\s*$/i, ''),
+		notNull: Number(notNull) === 1,
+		defaultSql: typeof defaultSql === 'string' ? defaultSql : null,
+		inKey: Number(pk),
+		generated: Number(hidden) >= 2,
+	}))
+}
+
+/**
+ * Columns that are the whole of a unique index over all records, and can't be null. The index must tell apart no texts
+ * that the column's own collation takes for the same: a page would end between them.
+ */
+function uniqueAlone(ask: Ask, listing: Listing, infos: readonly Info[]): string[] {
+	const { name, schema } = listing
+	const indexes = ask(
+		'select name from pragma_index_list(?, ?) where "unique" = 1 and partial = 0',
+		name,
+		schema,
+	)
+	const alone = indexes.flatMap(([index]) => {
+		const [first, ...more] = ask(
+			'select name, upper(coll) from pragma_index_xinfo(?, ?) where key = 1',
+			index,
+			schema,
+		)
+		return first === undefined || more.length > 0 ? [] : [first]
+	})
+	const fit = infos.filter((info) => {
+		if (!info.notNull) return false
+		const collations = alone.flatMap(([column, collation]) => (column === info.name ? [collation] : []))
+		if (collations.length === 0) return false
+		const own = collationOf(ask, listing, info.name)
+		return own === 'BINARY' || collations.includes(own)
+	})
+	return fit.map((info) => info.name)
+}
+
+/** SQLite tells a column's collation nowhere; but a compound select has that of its first part. */
+function collationOf(ask: Ask, { schema, name }: Listing, column: string): string {
+	const [row = []] = ask(
+		`select x = 'A', x = 'a ' from (select ${quoted(column)} as x from ${quoted(schema)}.${quoted(name)} where 0 union all select 'a')`,
+	)
+	const [ignoresCase, ignoresBlanks] = row.map(Number)
+	if (ignoresCase === 1) return 'NOCASE'
+	return ignoresBlanks === 1 ? 'RTRIM' : 'BINARY'
 }

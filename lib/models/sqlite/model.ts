@@ -26,13 +26,11 @@ import {
 import { SqlModel } from '../sql/sql-model.ts'
 import { columnOf, columnsOf, type Table } from '../sql/table.ts'
 import { lruOf } from '../sql/text-cache.ts'
-import { mustBeDatabase, type SqliteDatabase } from './connection.ts'
-import { sqliteDialect, withExactKey } from './dialect.ts'
-import { driverOf, type SqliteDriver } from './driver.ts'
-import { introspect } from './introspect.ts'
-import { findListing, type Listing, listings, ownKey } from './listing.ts'
+import { dialectOf, withExactKey } from './dialect.ts'
+import { driverOf, mustBeDatabase, type SqliteDatabase, type SqliteDriver } from './driver.ts'
+import { findListing, introspect, type Listing, listings, ownKey } from './introspect.ts'
 
-export type { SqliteDatabase } from './connection.ts'
+export type { SqliteDatabase } from './driver.ts'
 
 /** How a table is opened. */
 export type SqliteModelOptions = TableOptions
@@ -183,8 +181,8 @@ function opened(database: SqliteDatabase): Ways {
 	const lru = lruOf(database)
 	return {
 		driver,
-		lean: sqliteDialect({ ...writing, guardsBlobs: false }, lru),
-		guarded: sqliteDialect({ ...writing, guardsBlobs: true }, lru),
+		lean: dialectOf({ ...writing, guardsBlobs: false }, lru),
+		guarded: dialectOf({ ...writing, guardsBlobs: true }, lru),
 	}
 }
 

@@ -1,11 +1,11 @@
 /** The contract of models on MariaDB, in sessions of some settings. Called by `contract.test.ts` and `contract.long.ts`. */
 import type { Pool } from 'mysql2/promise'
-import { connectionsOf } from '../../../lib/models/mysql/connections.ts'
-import { mysqlDialect } from '../../../lib/models/mysql/dialect.ts'
+import { dialectOf } from '../../../lib/models/mysql/dialect.ts'
 import { MysqlDriver } from '../../../lib/models/mysql/driver.ts'
 import { introspect } from '../../../lib/models/mysql/introspect.ts'
 import { MysqlModel } from '../../../lib/models/mysql/model.ts'
-import { askServer } from '../../../lib/models/mysql/server.ts'
+import { connectionsOf } from '../../../lib/models/mysql/mysql2/connections.ts'
+import { askServer } from '../../../lib/models/mysql/mysql2/server.ts'
 import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
 import { Lru } from '../../../lib/models/sql/text-cache.ts'
 import { modelContract } from '../../../lib/testing/model-contract.ts'
@@ -97,5 +97,5 @@ async function mute(pool: Pool, name: string): Promise<SqlModel> {
 		{ schema: undefined, name },
 		{ key: undefined, bigintAsText: false },
 	)
-	return new SqlModel(table, driver, mysqlDialect(server, table, new Lru()), PATIENCE)
+	return new SqlModel(table, driver, dialectOf(server, table, new Lru()), PATIENCE)
 }

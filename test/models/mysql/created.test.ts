@@ -1,11 +1,11 @@
 /** What a create answers where the database can't return what it has inserted, as MySQL 8 can't. */
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
-import { connectionsOf } from '../../../lib/models/mysql/connections.ts'
-import { mysqlDialect } from '../../../lib/models/mysql/dialect.ts'
+import { dialectOf } from '../../../lib/models/mysql/dialect.ts'
 import { MysqlDriver } from '../../../lib/models/mysql/driver.ts'
 import { introspect } from '../../../lib/models/mysql/introspect.ts'
-import { askServer } from '../../../lib/models/mysql/server.ts'
+import { connectionsOf } from '../../../lib/models/mysql/mysql2/connections.ts'
+import { askServer } from '../../../lib/models/mysql/mysql2/server.ts'
 import type { Driver, Rows, Statement } from '../../../lib/models/sql/driver.ts'
 import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
 import { Lru } from '../../../lib/models/sql/text-cache.ts'
@@ -58,7 +58,7 @@ function creates(): void {
 					// It waits for what isn't committed; what is, is gone long before.
 					return Promise.race([deleting, setTimeout(200)])
 				})
-				const model = new SqlModel(table, interrupted, mysqlDialect(server, table, new Lru()), PATIENCE)
+				const model = new SqlModel(table, interrupted, dialectOf(server, table, new Lru()), PATIENCE)
 				const created = await model.create({}, select('id', 'title'))
 				assert.equal(created, { json: '{"id":1,"title":"untitled"}', version: undefined, id: '1' })
 				await Promise.all(deleted)

@@ -86,18 +86,18 @@ const REFUSED: readonly (readonly [table: string, options: MysqlOptions, message
 	[
 		'myad_pair',
 		{},
-		/^myad_pair has no primary key of one column: pass \{ key: '…' \}, a column that is unique and not null, by which its records are told apart$/,
+		/^myad_pair has a primary key of 2 columns, a, b: pass \{ key: '…' \}, a column that is unique and not null, by which its records are told apart$/,
 	],
 	[
 		'myad_view',
 		{},
 		/^myad_view is a view: pass \{ key: '…' \}, a column that is unique and not null, by which its records are told apart$/,
 	],
-	['myad_article', { key: 'idd' }, /^myad_article has no column idd to be its key: did you mean id\?$/],
+	['myad_article', { key: 'idd' }, /^myad_article has no column "idd" to be its key: did you mean id\?$/],
 	[
 		'myad_article',
 		{ key: 'at' },
-		/^at of myad_article can't be its key: it is datetime, not an integer, uuid or text$/,
+		/^the key of myad_article, at, is of type datetime; a key is an integer, a uuid or a text$/,
 	],
 ]
 

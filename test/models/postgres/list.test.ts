@@ -1,7 +1,7 @@
 /** Texts of PostgreSQL's lists and gathered reads; what they answer is in contract.test.ts. */
 import * as assert from 'uvu/assert'
-import { PostgresDialect } from '../../../lib/models/postgres/dialect.ts'
-import type { ListParts, Selected } from '../../../lib/models/sql/dialect.ts'
+import { dialectOf } from '../../../lib/models/postgres/dialect.ts'
+import type { Dialect, ListParts, Selected } from '../../../lib/models/sql/dialect.ts'
 import { Sql } from '../../../lib/models/sql/dialect.ts'
 import type { Statement } from '../../../lib/models/sql/driver.ts'
 import type { Column, Table } from '../../../lib/models/sql/table.ts'
@@ -24,7 +24,7 @@ const isNamed = (sql: Sql): void => {
 	sql.add('b."name" = ').value('x', NAME)
 }
 
-function listOf(dialect: PostgresDialect, parts: ListParts): Statement {
+function listOf(dialect: Dialect, parts: ListParts): Statement {
 	const sql = new Sql(dialect)
 	dialect.list(sql, parts)
 	return sql.statement(false)
@@ -46,9 +46,9 @@ describe('postgres: texts of lists', (test) => {
 		{ ...FIRST, selected: [{ column: NAME, as: 'name' }] },
 	]
 	test('a kept text is the one that would be written anew', () => {
-		const dialect = new PostgresDialect(false, ID, new Lru())
+		const dialect = dialectOf(false, ID, new Lru())
 		for (const parts of [...all, ...all, ...all])
-			assert.equal(listOf(dialect, parts), listOf(new PostgresDialect(false, ID, new Lru()), parts))
+			assert.equal(listOf(dialect, parts), listOf(dialectOf(false, ID, new Lru()), parts))
 	})
 
 	const reaches: [limit: number, offset: number, reach: string][] = [
@@ -62,13 +62,13 @@ describe('postgres: texts of lists', (test) => {
 	]
 	for (const [limit, offset, reach] of reaches) {
 		test(`a page of ${limit} from ${offset} on reaches ${reach}`, () => {
-			const { text } = listOf(new PostgresDialect(false, ID, new Lru()), { ...FIRST, limit, offset })
+			const { text } = listOf(dialectOf(false, ID, new Lru()), { ...FIRST, limit, offset })
 			assert.match(text, `order by b."id" limit ${reach}) b limit`)
 		})
 	}
 
 	test('the length of what is gathered is hidden from the planner', () => {
-		const dialect = new PostgresDialect(false, ID, new Lru())
+		const dialect = dialectOf(false, ID, new Lru())
 		const sql = new Sql(dialect)
 		dialect.keyIn(sql, ID, 'b', ['1', '2'])
 		assert.is(sql.text, 'b."id" = any((select $1::int4[])::int4[])')

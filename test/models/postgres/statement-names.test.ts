@@ -1,7 +1,7 @@
 /** Names of prepared statements, and what becomes of those that have none any more. */
 import * as assert from 'uvu/assert'
 import type { PgConnection } from '../../../lib/models/postgres/pg/pool.ts'
-import { namesOf, StatementNames } from '../../../lib/models/postgres/statement-names.ts'
+import { namesOf, StatementNames } from '../../../lib/models/postgres/pg/statement-names.ts'
 import { describe } from '../../helpers/describe.ts'
 
 /** The name of a text that is asked for again. */

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import * as assert from 'uvu/assert'
 import { CrudHandler, type Model } from '../../../lib/index.ts'
-import { PostgresDialect } from '../../../lib/models/postgres/dialect.ts'
+import { dialectOf } from '../../../lib/models/postgres/dialect.ts'
 import type { Driver, Statement } from '../../../lib/models/sql/driver.ts'
 import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
 import type { Column, Table } from '../../../lib/models/sql/table.ts'
@@ -41,7 +41,7 @@ function overPostgres(): Model {
 		...FIELDS.map((name): Column => ({ name, type: 'timestamp', sqlType: 'timestamptz', ...rules })),
 	]
 	const table: Table = { schema: undefined, name: 't', columns, key: 'id', constraints: [], isView: false }
-	return new SqlModel(table, new Silent(), new PostgresDialect(false, id, new Lru()))
+	return new SqlModel(table, new Silent(), dialectOf(false, id, new Lru()))
 }
 
 /** The n-th of the sets of fields and orders: no two are the same. */

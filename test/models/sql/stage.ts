@@ -4,10 +4,9 @@ import type { Dialect } from '../../../lib/models/sql/dialect.ts'
 import type { Driver, Rows, Statement } from '../../../lib/models/sql/driver.ts'
 import { type Columns, columnsOf, type Table } from '../../../lib/models/sql/table.ts'
 import { Lru } from '../../../lib/models/sql/text-cache.ts'
-import { sqliteDialect } from '../../../lib/models/sqlite/dialect.ts'
+import { dialectOf } from '../../../lib/models/sqlite/dialect.ts'
 import { driverOf } from '../../../lib/models/sqlite/driver.ts'
-import { introspect } from '../../../lib/models/sqlite/introspect.ts'
-import { findListing } from '../../../lib/models/sqlite/listing.ts'
+import { findListing, introspect } from '../../../lib/models/sqlite/introspect.ts'
 import { opened, sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
 
 export interface Stage {
@@ -24,7 +23,7 @@ export function stage(sql: string, name = 'item'): Stage {
 	database.exec(sql)
 	const driver = driverOf(database)
 	const table = introspect(driver, findListing(driver, name), { asText: false })
-	const dialect = sqliteDialect({ writesReals: true, measuresBytes: false, guardsBlobs: true }, new Lru())
+	const dialect = dialectOf({ writesReals: true, measuresBytes: false, guardsBlobs: true }, new Lru())
 	return { database, driver, dialect, table, columns: columnsOf(table) }
 }
 

@@ -1,7 +1,7 @@
 /** Statements that change records: their texts are kept by what is given, their values never. */
 import * as assert from 'uvu/assert'
 import { type Changes, DEFAULT, type Guard, type Values } from '../../../lib/models/model.ts'
-import { PostgresDialect } from '../../../lib/models/postgres/dialect.ts'
+import { dialectOf } from '../../../lib/models/postgres/dialect.ts'
 import { type Plan, planOf } from '../../../lib/models/sql/plan.ts'
 import { type Column, columnOf, columnsOf, type Table } from '../../../lib/models/sql/table.ts'
 import { Lru } from '../../../lib/models/sql/text-cache.ts'
@@ -24,7 +24,7 @@ const ANY: Guard = { where: undefined, version: undefined }
 function fresh(storage?: string): { subject: Subject; plan: Plan } {
 	const columns = columnsOf(TABLE)
 	const key = { ...columnOf(columns, 'id'), storage }
-	const dialect = new PostgresDialect(false, key, new Lru())
+	const dialect = dialectOf(false, key, new Lru())
 	const plan = planOf(TABLE, columns, dialect, { fields: ['a'], names: ['a'], version: 'v' })
 	return { subject: { table: TABLE, columns, key, dialect }, plan }
 }

@@ -106,7 +106,7 @@ for (const driver of sqliteDrivers) {
 				)
 				await refused(
 					() => SqliteModel.open(database, 'pairs'),
-					`pairs has a key of several columns: pass { key: '…' }, a column that is unique and not null, by which its records are told apart`,
+					`pairs has a primary key of 2 columns, a, b: pass { key: '…' }, a column that is unique and not null, by which its records are told apart`,
 				)
 				await refused(
 					() => SqliteModel.open(database, 'plain'),
@@ -114,11 +114,11 @@ for (const driver of sqliteDrivers) {
 				)
 				await refused(
 					() => SqliteModel.open(database, 'article', { key: 'titel' }),
-					'key "titel" is no column of article: did you mean title?',
+					'article has no column "titel" to be its key: did you mean title?',
 				)
 				await refused(
 					() => SqliteModel.open(database, 'plain', { key: 'created' }),
-					'the key "created" of plain must be an integer, a uuid or a text, and is timestamp',
+					'the key of plain, created, is of type datetime; a key is an integer, a uuid or a text',
 				)
 				await refused(
 					// A program without types may pass anything.

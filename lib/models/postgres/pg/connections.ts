@@ -10,12 +10,10 @@ import type { Rows, Statement } from '../../sql/driver.ts'
 import { NoAnswer, type NoConnection, Renewal, WaitQueue } from '../../sql/pool.ts'
 import { isKept, sharedBy } from '../../sql/text-cache.ts'
 import { isReadOnly, READ_TIMEOUT } from '../errors.ts'
-import { namesOf, type StatementNames } from '../statement-names.ts'
-import { PgBatch } from './batch.ts'
 import { cancel } from './cancel.ts'
-import { isBreaking, Lease } from './lease.ts'
-import type { PgCallback, PgPool, PgQuery, PgResult } from './pool.ts'
-import { PgStatement, takesStatements } from './statement.ts'
+import { isBreaking, Lease, type PgCallback, type PgPool, type PgQuery, type PgResult } from './pool.ts'
+import { PgBatch, PgStatement, takesStatements } from './statement.ts'
+import { namesOf, type StatementNames } from './statement-names.ts'
 
 /** Of the time that a model waits, the part within which a connection must be had. */
 const CONNECTING = 0.7

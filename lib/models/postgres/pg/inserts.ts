@@ -9,7 +9,7 @@ import { BatchQueue, type Take, Waiting } from '../../sql/batch-queue.ts'
 import type { Rows, Statement } from '../../sql/driver.ts'
 import { NoAnswer, NoConnection } from '../../sql/pool.ts'
 import type { PgConnections } from './connections.ts'
-import { isBreaking, type Lease } from './lease.ts'
+import { isBreaking, type Lease } from './pool.ts'
 import { takesStatements } from './statement.ts'
 
 /** Of one transaction: what it locks stays locked until the last of them is done. */

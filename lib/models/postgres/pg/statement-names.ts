@@ -4,9 +4,9 @@
  * made anew. Used by the drivers of pg and postgres.js.
  */
 import { createHash } from 'node:crypto'
-import type { Bytes } from '../../base/time.ts'
-import { PreparedTexts, sharedBy } from '../sql/text-cache.ts'
-import type { PgConnection } from './pg/pool.ts'
+import type { Bytes } from '../../../base/time.ts'
+import { PreparedTexts, sharedBy } from '../../sql/text-cache.ts'
+import type { PgConnection } from './pool.ts'
 
 const PREFIX = 'verbena_'
 /** As much may have lost its name until a connection that can't be told is made anew. */

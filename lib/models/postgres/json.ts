@@ -1,8 +1,11 @@
 /**
- * SQL that writes a column's value as JSON, for a record or a cursor; each type in the one form that `FieldType`
- * says, whatever the session's settings are.
+ * SQL that writes a column's value as JSON, for a record or a cursor, each type in the one form that `FieldType` says,
+ * whatever the session's settings are; and records made of them. Used by `list.ts` and `dialect.ts`.
  */
+
+import type { Selected } from '../sql/dialect.ts'
 import type { Column } from '../sql/table.ts'
+import { quoteName } from './types.ts'
 
 /** RFC 3339 in UTC with milliseconds, and with all that PostgreSQL knows. Unquoted, `TH` would be a suffix. */
 const MILLISECONDS = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
@@ -145,4 +148,30 @@ function arrayValue(element: string, name: string): string {
 	const each = scalar(element, 'u.e', false, MILLISECONDS)
 	const all = `(select json_agg(${each} order by u.o) from unnest(${name}) with ordinality u(e, o))`
 	return `case when ${name} is not null then coalesce(${all}, '[]') end`
+}
+
+/** Fields of one `concat`: PostgreSQL's functions take at most 100 arguments, and a field is two. */
+const MOST_FIELDS = 49
+
+/** An expression for the text; `alias` is the table's, empty for none. */
+export function recordJson(selected: readonly Selected[], alias: string): string {
+	if (selected.length === 0) return `'{}'`
+	const before = alias === '' ? '' : `${alias}.`
+	const parts: string[] = []
+	for (let from = 0; from < selected.length; from += MOST_FIELDS) {
+		const members = selected
+			.slice(from, from + MOST_FIELDS)
+			.flatMap(({ column, as }, at) => [
+				literal(`${from + at === 0 ? '{' : ','}${JSON.stringify(as)}:`),
+				jsonText(column, before + quoteName(column.name)),
+			])
+		const end = from + MOST_FIELDS < selected.length ? [] : [`'}'`]
+		parts.push(`concat(${[...members, ...end].join(', ')})`)
+	}
+	return parts.join(' || ')
+}
+
+/** A text as a literal, whatever `standard_conforming_strings` is. */
+function literal(text: string): string {
+	return `E'${text.replace(/['\\]/g, '\\$&')}'`
 }

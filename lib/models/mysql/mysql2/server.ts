@@ -1,7 +1,6 @@
 /** `askServer`: what must be known of the server and of the user's sessions before a model can be opened. */
-
-import type { Bytes, Milliseconds } from '../../base/time.ts'
-import type { Driver, Statement } from '../sql/driver.ts'
+import type { Bytes, Milliseconds } from '../../../base/time.ts'
+import type { Driver, Statement } from '../../sql/driver.ts'
 
 export interface Server {
 	readonly isMariaDb: boolean

@@ -2,15 +2,13 @@
  * The `Driver` for a `Pool` of pg: one connection for each statement, for each transaction, and for inserts that
  * wait at the same time.
  */
-
 import type { Seconds } from '../../../base/time.ts'
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { isKept } from '../../sql/text-cache.ts'
-import { command, type Run, within } from '../within.ts'
+import { runTransaction } from '../../sql/transaction.ts'
 import { PgConnections } from './connections.ts'
 import { PgInserts } from './inserts.ts'
-import type { Lease } from './lease.ts'
-import type { PgPool } from './pool.ts'
+import { isBreaking, type Lease, type PgPool } from './pool.ts'
 
 export class PgDriver implements Driver {
 	readonly #connections: PgConnections
@@ -35,23 +33,18 @@ export class PgDriver implements Driver {
 
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
 		const lease = await new Promise<Lease>((resolve, reject) => this.#connections.borrow(resolve, reject))
-		const run = inTurn((statement) => this.#ran(lease, statement))
+		const run = inTurn((statement) => this.#run(lease, statement))
+		const control = (text: string) => run({ text, values: [], writes: false })
+		// A connection that can't even roll back is closed, which rolls back as well.
+		const close = (error: unknown) => lease.spoil(error instanceof Error ? error : new Error(String(error)))
 		try {
-			await run(BEGIN)
-			const result = await within(run, work)
-			await run(COMMIT)
-			return result
-		} catch (error) {
-			// Where that fails too, the connection is closed, which undoes it as well.
-			if (lease.broken === undefined) await run(ROLLBACK).catch((failed) => lease.spoil(failed))
-			throw error
+			return await runTransaction({ run, control, leaves }, work, close)
 		} finally {
 			lease.release()
 		}
 	}
 
-	/** Within a transaction, which a failed statement has spoilt. */
-	#ran(lease: Lease, statement: Statement): Promise<Rows> {
+	#run(lease: Lease, statement: Statement): Promise<Rows> {
 		return new Promise((resolve, reject) => {
 			this.#connections.run(lease, statement, false, (error, rows) => {
 				if (rows === undefined) reject(error)
@@ -61,11 +54,13 @@ export class PgDriver implements Driver {
 	}
 }
 
-const BEGIN = command('begin')
-const COMMIT = command('commit')
-const ROLLBACK = command('rollback')
+type Run = (statement: Statement) => Promise<Rows>
 
-/** The same, one after the other: pg will not take a statement while another is under way on its connection. */
+function leaves(error: unknown): 'savepoint' | 'nothing' {
+	return error instanceof Error && isBreaking(error) ? 'nothing' : 'savepoint'
+}
+
+/** Runs one statement after the other: pg queues those on a busy connection, and warns. */
 function inTurn(run: Run): Run {
 	let last: Promise<unknown> = Promise.resolve()
 	return (statement) => {

@@ -1,0 +1,84 @@
+/** The key of a table: its primary key, or the column that the option `key` names. Used by the adapters' `introspect.ts`. */
+import { nearest } from '../../base/options.ts'
+import type { FieldType } from '../model.ts'
+import type { Column, Table } from './table.ts'
+
+/** What is known of a table before its key is. */
+export interface Keyless {
+	readonly name: string
+	readonly isView: boolean
+	readonly columns: readonly { readonly name: string; readonly type?: FieldType }[]
+	/** The columns of the primary key. */
+	readonly primary: readonly string[]
+	/** Columns that are unique and never null, each by itself. */
+	readonly unique: readonly string[]
+}
+
+const KEY_TYPES: ReadonlySet<FieldType | undefined> = new Set<FieldType | undefined>([
+	...(['integer', 'bigint', 'uuid', 'text'] as const),
+	// Known later.
+	undefined,
+])
+
+/** The primary key, if it is one column of a type that a key can have. */
+export function primaryKey({ columns, primary }: Keyless): string | undefined {
+	const [only, ...others] = primary
+	const column = columns.find(({ name }) => name === only)
+	return others.length === 0 && column !== undefined && KEY_TYPES.has(column.type) ? only : undefined
+}
+
+/**
+ * The column `asked`, else the primary key.
+ *
+ * @throws TypeError where there is none, or it doesn't identify the records
+ */
+export function keyOf(table: Keyless, asked: string | undefined): string {
+	const { name, isView, columns, primary, unique } = table
+	const key = asked ?? soleKey(table)
+	if (!columns.some((column) => column.name === key)) {
+		const names = columns.map((column) => column.name)
+		throw new TypeError(`${name} has no column ${JSON.stringify(key)} to be its key${nearest(key, names)}`)
+	}
+	// No catalog says what is unique in a view: the programmer answers for it.
+	const isUnique = isView || unique.includes(key) || (primary.length === 1 && primary[0] === key)
+	if (isUnique || !hasKeyType(table, key)) return key
+	throw new TypeError(
+		`${key} can't be the key of ${name}: a key is unique by itself, and not null${candidates(table)}`,
+	)
+}
+
+/** @throws TypeError for a column of a type that no key has */
+export function withKey<T extends { readonly name: string; readonly columns: readonly Column[] }>(
+	table: T,
+	key: string,
+): T & Pick<Table, 'key'> {
+	const column = table.columns.find(({ name }) => name === key)
+	if (column !== undefined && KEY_TYPES.has(column.type)) return { ...table, key }
+	throw new TypeError(
+		`the key of ${table.name}, ${key}, is of type ${column?.sqlType}; a key is an integer, a uuid or a text`,
+	)
+}
+
+function soleKey(table: Keyless): string {
+	const { name, isView, primary } = table
+	const [only, ...others] = primary
+	if (only !== undefined && others.length === 0) return only
+	const reason = isView
+		? 'is a view'
+		: only === undefined
+			? 'has no primary key'
+			: `has a primary key of ${primary.length} columns, ${primary.join(', ')}`
+	throw new TypeError(
+		`${name} ${reason}: pass { key: '…' }, a column that is unique and not null, by which its records are told apart${candidates(table)}`,
+	)
+}
+
+function candidates(table: Keyless): string {
+	const { isView, columns, unique } = table
+	const fit = columns.filter(({ name, type }) => unique.includes(name) && KEY_TYPES.has(type))
+	return isView || fit.length === 0 ? '' : `; it could be ${fit.map(({ name }) => name).join(' or ')}`
+}
+
+function hasKeyType({ columns }: Keyless, name: string): boolean {
+	return KEY_TYPES.has(columns.find((column) => column.name === name)?.type)
+}

@@ -1,0 +1,123 @@
+/**
+ * A transaction on one connection, for drivers: `runTransaction` begins, commits and rolls back; `within` is the `Driver`
+ * between them, for drivers whose database object does that itself. What is nested is a savepoint.
+ */
+import type { Driver, Rows, Statement } from './driver.ts'
+import { NoConnection } from './pool.ts'
+
+/** The connection of a transaction. */
+export interface Session {
+	run(statement: Statement): Promise<Rows>
+	/** Sends `begin`, `savepoint …` and the like. */
+	control(text: string): unknown
+	/**
+	 * What an error leaves of the transaction: everything; nothing, as the connection is lost or the server has rolled back;
+	 * or only what was before the last savepoint, as PostgreSQL refuses all statements after one that failed.
+	 */
+	leaves(error: unknown): 'everything' | 'savepoint' | 'nothing'
+}
+
+/** Runs `work` between `begin` and commit; rolls back when it rejects. `rollbackFailed` is called where that fails. */
+export async function runTransaction<T>(
+	session: Session,
+	work: (driver: Driver) => Promise<T>,
+	rollbackFailed: (error: unknown) => void,
+	begin = 'begin',
+): Promise<T> {
+	try {
+		await session.control(begin)
+	} catch (error) {
+		throw session.leaves(error) === 'nothing' ? new NoConnection(error) : error
+	}
+	try {
+		const result = await within(session, work)
+		await session.control('commit')
+		return result
+	} catch (error) {
+		try {
+			await session.control('rollback')
+		} catch (failed) {
+			rollbackFailed(failed)
+		}
+		throw error
+	}
+}
+
+/**
+ * Runs `work` in a transaction that has begun. A failure that `work` has caught is thrown here, if the server can't commit
+ * after it: PostgreSQL answers such a commit by rolling back, without an error.
+ */
+export function within<T>(session: Session, work: (driver: Driver) => Promise<T>): Promise<T> {
+	return new Within(session, 1).finish(work)
+}
+
+class Within implements Driver {
+	/** The error after which this level can't be committed. */
+	#failure: { readonly error: unknown; readonly leavesNothing: boolean } | undefined
+	#isOver = false
+	readonly #session: Session
+	readonly #depth: number
+
+	constructor(session: Session, depth: number) {
+		this.#session = session
+		this.#depth = depth
+	}
+
+	async finish<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		try {
+			const result = await work(this)
+			if (this.#failure !== undefined) throw this.#failure.error
+			return result
+		} finally {
+			this.#isOver = true
+		}
+	}
+
+	async query(statement: Statement): Promise<Rows> {
+		this.#mustBeUsable()
+		try {
+			return await this.#session.run(statement)
+		} catch (error) {
+			throw this.#noted(error)
+		}
+	}
+
+	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		this.#mustBeUsable()
+		const name = `verbena_${this.#depth}`
+		const inner = new Within(this.#session, this.#depth + 1)
+		await this.#control(`savepoint ${name}`)
+		let result: T
+		try {
+			result = await inner.finish(work)
+		} catch (error) {
+			if (inner.#failure?.leavesNothing === true) this.#failure ??= inner.#failure
+			else
+				await this.#control(`rollback to savepoint ${name}`).catch((failed) => {
+					this.#failure ??= { error: failed, leavesNothing: false }
+				})
+			throw error
+		}
+		await this.#control(`release savepoint ${name}`)
+		return result
+	}
+
+	async #control(text: string): Promise<void> {
+		try {
+			await this.#session.control(text)
+		} catch (error) {
+			throw this.#noted(error)
+		}
+	}
+
+	#noted(error: unknown): unknown {
+		const left = this.#session.leaves(error)
+		if (left !== 'everything') this.#failure ??= { error, leavesNothing: left === 'nothing' }
+		return error
+	}
+
+	#mustBeUsable(): void {
+		if (this.#isOver) throw new TypeError('this transaction has ended: await what is done in it')
+		if (this.#failure?.leavesNothing === true) throw this.#failure.error
+	}
+}
