@@ -25,7 +25,7 @@ export async function start({ list, routes }) {
 	for (const { number } of routes) {
 		Bench.prototype[`route${number}`] = (value) => ({ route: number, value })
 	}
-	const { port } = await createServer({ api: new Bench() }, { keepAliveTimeout: 5_000 }).listen(
+	const { port } = await createServer({ api: new Bench() }, { keepAliveTimeoutSeconds: 5 }).listen(
 		0,
 		'127.0.0.1',
 	)

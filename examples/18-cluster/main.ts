@@ -17,7 +17,7 @@ import { newToken } from '../../lib/index.ts' // you write 'verbena'
 import { connect } from '../blog/database.ts'
 import { fill } from '../blog/fill.ts'
 
-/** How long a worker may take to listen, and to end; longer than its `graceTimeout` of 10 s. In ms. */
+/** How long a worker may take to listen, and to end; longer than its `graceTimeoutSeconds` of 10 s. In ms. */
 const PATIENCE = 15_000
 /** Crashes are counted for so long, in ms: each doubles the wait before the next start. */
 const MEMORY = 60_000

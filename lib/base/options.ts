@@ -63,17 +63,22 @@ function isOptions(value: unknown): value is object {
 function valuesOf<R extends Readers>(owner: string, prefix: string, options: object, readers: R): Values<R> {
 	for (const name of Object.keys(options)) {
 		if (Object.hasOwn(readers, name)) continue
-		const seconds = `${name}Seconds`
-		const meant = Object.hasOwn(readers, seconds)
-			? `: it is ${seconds}, in seconds (30 for 30_000 ms)`
-			: nearest(name, Object.keys(readers))
-		throw new TypeError(`${owner} has no option ${name}${meant}`)
+		throw new TypeError(`${owner} has no option ${name}${meantBy(name, Object.keys(readers))}`)
 	}
 	const values = Object.entries(readers).map(([name, read]) => [
 		name,
 		read(prefix + name, Reflect.get(options, name)),
 	])
 	return Object.fromEntries(values) as Values<R> // one value for each reader
+}
+
+/** Times have their unit in the name. Without it, as they were once named, a name is often meant in milliseconds. */
+function meantBy(name: string, names: readonly string[]): string {
+	const seconds = `${name}Seconds`
+	if (names.includes(seconds)) return `: it is ${seconds}, in seconds (30 for 30_000 ms)`
+	const near = nearest(name, names)
+	const nearSeconds = nearest(seconds, names)
+	return near.startsWith(';') && nearSeconds.startsWith(':') ? nearSeconds : near
 }
 
 /** A reader of what may be left out. */

@@ -17,3 +17,8 @@ export const steadyClock: Clock = () => performance.now()
 
 /** The time of day, in milliseconds since 1970 (UTC): what several processes can agree on, as far as their clocks do. */
 export const timeOfDay: Clock = () => Date.now()
+
+/** Settings are in seconds, timers and clocks in milliseconds. */
+export function inMilliseconds(time: Seconds): Milliseconds {
+	return Math.round(time * 1_000)
+}

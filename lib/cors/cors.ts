@@ -18,7 +18,7 @@ export interface CorsOptions {
 	/** Whether browsers may send credentials: cookies, client certificates. @default false */
 	readonly credentials?: boolean
 	/** How long browsers may cache a preflight's reply, 0 to 86_400; most keep it for at most 2 h. @default 600 */
-	readonly maxAge?: Seconds
+	readonly maxAgeSeconds?: Seconds
 	/** Headers that scripts may read, in addition to the library's own. @default none */
 	readonly exposedHeaders?: readonly string[]
 }
@@ -34,7 +34,7 @@ const headerName = such<string>(
 const read = nested("{ origins: ['https://app.example.com'] }", {
 	origins: originsIn,
 	credentials: or(flag, false),
-	maxAge: or(wholeNumber({ from: 0, to: DAY, unit: 'seconds' }), 600),
+	maxAgeSeconds: or(wholeNumber({ from: 0, to: DAY, unit: 'seconds' }), 600),
 	exposedHeaders: or(listOf("a list of headers' names: ['X-Version']", headerName, 0), []),
 } satisfies Readers<CorsOptions>)
 
@@ -92,7 +92,7 @@ export function corsOption(
 		...['Access-Control-Expose-Headers', exposedNames(exposedHeaders, requestId).join(', ')],
 	]
 	const linesOf = (origin: string): string[] => ['Access-Control-Allow-Origin', origin, ...shared]
-	const maxAge = String(given.maxAge)
+	const maxAge = String(given.maxAgeSeconds)
 	if (origins === '*') {
 		// Also for requests without an Origin: the reply is the same for all, and caches keep it.
 		const all = { isAllowed: true, lines: linesOf('*') }

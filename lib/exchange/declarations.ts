@@ -1,6 +1,6 @@
 /** The types of what a handler declares about its methods: access, rate limits, custom routes, specs, streaming, docs. */
 
-import type { Bytes, Milliseconds } from '../base/time.ts'
+import type { Bytes, Seconds } from '../base/time.ts'
 import type { RateLimit } from '../limits/rate-limit.ts'
 import type { StandardSchemaV1 } from '../validate/standard-schema.ts'
 
@@ -49,8 +49,8 @@ export type DeclaredSpec =
 export interface StreamingOptions {
 	/** Most bytes the client may send, where it says how many in Content-Length. @default Infinity */
 	readonly maxBody?: Bytes
-	/** From the call of the method to the first byte of the answer; noticed up to 500 late. @default 600_000 (10 minutes) */
-	readonly handlerTimeout?: Milliseconds
+	/** From the call of the method to the first byte of the answer; noticed up to 0.5 s late. @default 600 (10 minutes) */
+	readonly handlerTimeoutSeconds?: Seconds
 }
 
 /** Methods that read their body as a stream, `this.request.stream`: names, or limits by name. */

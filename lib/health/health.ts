@@ -8,7 +8,7 @@ import { RestError } from '../base/error.ts'
 import { ROUTE_METHODS } from '../base/http.ts'
 import type { Logger } from '../base/logger.ts'
 import * as option from '../base/options.ts'
-import { type Milliseconds, steadyClock } from '../base/time.ts'
+import { inMilliseconds, type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
 import type { Cache } from '../cache/cache.ts'
 import { CrudHandler } from '../crud/crud-handler.ts'
 import { FACTS } from '../crud/view.ts'
@@ -29,17 +29,17 @@ export interface HealthOptions {
 	readonly path: string
 	/** What must be well for the server to be ready, beside its cache and its handlers' models. @default none */
 	readonly checks?: readonly HealthCheck[]
-	/** For all checks, which are made at once; what hasn't answered then has failed. From 1 up. @default 2_000 */
-	readonly timeout?: Milliseconds
+	/** For all checks, which are made at once; what hasn't answered then has failed. From 0.001 up. @default 2 */
+	readonly timeoutSeconds?: Seconds
 	/**
 	 * How long `close()` goes on serving as before while it isn't ready any more, for a load balancer to see it. Longer
 	 * than the time between two of its probes. From 0 up. @default 0
 	 */
-	readonly drainDelay?: Milliseconds
+	readonly drainDelaySeconds?: Seconds
 }
 
-/** node's timers take no more: about 24 days. */
-const LONGEST: Milliseconds = 2_147_483_647
+/** node's timers take no more than 24 days. */
+const LONGEST: Seconds = 2_147_483
 
 export type HealthSettings = Required<HealthOptions>
 
@@ -58,8 +58,8 @@ export const healthOption: option.Reader<HealthSettings> = option.nested("{ path
 		),
 		[],
 	),
-	timeout: option.or(option.wholeNumber({ from: 1, to: LONGEST, unit: 'milliseconds' }), 2_000),
-	drainDelay: option.or(option.wholeNumber({ from: 0, to: LONGEST, unit: 'milliseconds' }), 0),
+	timeoutSeconds: option.or(option.numberIn({ from: 0.001, to: LONGEST, unit: 'seconds' }), 2),
+	drainDelaySeconds: option.or(option.numberIn({ from: 0, to: LONGEST, unit: 'seconds' }), 0),
 } satisfies option.Readers<HealthOptions>)
 
 type Probe = 'live' | 'ready'
@@ -97,11 +97,11 @@ export class Health {
 	#isLeaving = false
 
 	constructor(settings: HealthSettings, { cache, logger, mounts, base }: Patient) {
-		this.#drainDelay = settings.drainDelay
+		this.#drainDelay = inMilliseconds(settings.drainDelaySeconds)
 		this.#path = settings.path
 		this.#segments = [...parsePath('base', base), ...parsePath('health.path', settings.path)]
 		this.#mounts = mounts
-		this.#readiness = new Readiness(logger, steadyClock, settings.timeout)
+		this.#readiness = new Readiness(logger, steadyClock, inMilliseconds(settings.timeoutSeconds))
 		if (cache.check !== undefined) this.#readiness.add('cache', async () => cache.check?.())
 		for (const [at, check] of settings.checks.entries())
 			this.#readiness.add(check.name === '' ? `checks[${at}]` : check.name, check)

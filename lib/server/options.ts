@@ -4,6 +4,7 @@ import { consoleLogger, type Logger } from '../base/logger.ts'
 import {
 	flag,
 	functionLike,
+	numberIn,
 	optional,
 	optionsOf,
 	or,
@@ -13,7 +14,7 @@ import {
 	wholeNumber,
 	withMethods,
 } from '../base/options.ts'
-import type { Bytes, Milliseconds } from '../base/time.ts'
+import type { Bytes, Seconds } from '../base/time.ts'
 import type { Cache } from '../cache/cache.ts'
 import { MemoryCache } from '../cache/memory-cache.ts'
 import { type CorsOptions, corsOption } from '../cors/cors.ts'
@@ -26,7 +27,7 @@ import { hostsOf } from '../transport/admission.ts'
 import type { TrustProxy } from '../transport/proxies.ts'
 import type { Validator } from '../validate/validator.ts'
 
-/** What {@link createServer} is told. Sizes are bytes, times milliseconds, whole numbers from 1 up. */
+/** What {@link createServer} is told. Sizes are whole numbers of bytes, times seconds from 0.001 up. */
 export interface ServerOptions {
 	/** A path before every handler path: `'v1'`. @default '' */
 	readonly base?: string
@@ -54,18 +55,18 @@ export interface ServerOptions {
 	readonly health?: HealthOptions
 	/** Most bytes of a body that isn't streamed. @default 1_048_576 (1 MiB) */
 	readonly maxBody?: Bytes
-	/** For the headers of a request, from its first byte, and for blank lines before it; then 408. @default 15_000 */
-	readonly headersTimeout?: Milliseconds
-	/** For the body of a request, also where nobody reads it; then 408, or the connection ends. @default 60_000 */
-	readonly bodyTimeout?: Milliseconds
-	/** For a method, to the first byte of its answer; then 503, and `request.signal` is aborted. @default 30_000 */
-	readonly handlerTimeout?: Milliseconds
-	/** For a client that takes nothing of an answer; then its connection is destroyed. @default 60_000 */
-	readonly sendTimeout?: Milliseconds
-	/** For a connection without a request: longer than a proxy in front keeps it (nginx 60 s). @default 72_000 */
-	readonly keepAliveTimeout?: Milliseconds
-	/** For requests that are being answered when `close()` is called; then 503. @default 10_000 */
-	readonly graceTimeout?: Milliseconds
+	/** For the headers of a request, from its first byte, and for blank lines before it; then 408. @default 15 */
+	readonly headersTimeoutSeconds?: Seconds
+	/** For the body of a request, also where nobody reads it; then 408, or the connection ends. @default 60 */
+	readonly bodyTimeoutSeconds?: Seconds
+	/** For a method, to the first byte of its answer; then 503, and `request.signal` is aborted. @default 30 */
+	readonly handlerTimeoutSeconds?: Seconds
+	/** For a client that takes nothing of an answer; then its connection is destroyed. @default 60 */
+	readonly sendTimeoutSeconds?: Seconds
+	/** For a connection without a request: longer than a proxy in front keeps it (nginx 60 s). @default 72 */
+	readonly keepAliveTimeoutSeconds?: Seconds
+	/** For requests that are being answered when `close()` is called; then 503. @default 10 */
+	readonly graceTimeoutSeconds?: Seconds
 	/**
 	 * Proxies in front: how many, or their addresses and CIDR ranges, whose X-Forwarded-* headers count.
 	 * `true` is refused: every client could then write its own address. @default none
@@ -102,12 +103,11 @@ export interface ServerOptions {
 const TAKEN =
 	/^(?:connection|keep-alive|transfer-encoding|trailer|upgrade|host|te|expect|date|vary|allow|location|accept.*|content-.*|.*cookie|.*authorization|www-authenticate|x-forwarded-.*|x-http-method-override)$/
 
-/** node's timers take no more: about 24 days. */
-const LONGEST: Milliseconds = 2_147_483_647
-const TIME: Range = { from: 1, to: LONGEST, unit: 'milliseconds' }
-const time = wholeNumber(TIME)
+/** node's timers take no more than 24 days. */
+const TIME: Range = { from: 0.001, to: 2_147_483, unit: 'seconds' }
+const time = numberIn(TIME)
 /** Without an end for the others connections, or `close()`, could be held for ever. */
-const timeOrInfinity = wholeNumber({ ...TIME, orInfinity: true })
+const timeOrInfinity = numberIn({ ...TIME, orInfinity: true })
 const size = wholeNumber({ from: 1, to: Number.MAX_SAFE_INTEGER, unit: 'bytes', orInfinity: true })
 
 /** The options, all there and checked; `undefined` where none is the default. */
@@ -139,12 +139,12 @@ export function settingsOf(options: ServerOptions) {
 			corsOption(where, value, options.requestId?.toLowerCase(), options.logger ?? consoleLogger),
 		compression: compressionOption,
 		maxBody: or(size, 1_048_576),
-		headersTimeout: or(time, 15_000),
-		bodyTimeout: or(timeOrInfinity, 60_000),
-		handlerTimeout: or(timeOrInfinity, 30_000),
-		sendTimeout: or(timeOrInfinity, 60_000),
-		keepAliveTimeout: or(time, 72_000),
-		graceTimeout: or(time, 10_000),
+		headersTimeoutSeconds: or(time, 15),
+		bodyTimeoutSeconds: or(timeOrInfinity, 60),
+		handlerTimeoutSeconds: or(timeOrInfinity, 30),
+		sendTimeoutSeconds: or(timeOrInfinity, 60),
+		keepAliveTimeoutSeconds: or(time, 72),
+		graceTimeoutSeconds: or(time, 10),
 	})
 }
 

@@ -3,7 +3,7 @@ import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { Deadlines } from '../base/deadlines.ts'
 import { entriesOf } from '../base/options.ts'
-import { steadyClock } from '../base/time.ts'
+import { inMilliseconds, type Milliseconds, steadyClock } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
 import { Pipelines } from '../exchange/pipelines.ts'
 import { loadPages } from '../explorer/explorer.ts'
@@ -67,7 +67,7 @@ export class Server {
 	 */
 	readonly fetch: (request: Request, options?: FetchOptions) => Promise<Response>
 	readonly #service: Service
-	readonly #graceTimeout: number
+	readonly #graceTimeout: Milliseconds
 	readonly #trustsAddresses: boolean
 	readonly #httpSettings: HttpSettings
 	/** node's server with its connections, once somebody needs it. */
@@ -96,7 +96,7 @@ export class Server {
 			hosts,
 			crossSiteWrites,
 		}
-		this.#graceTimeout = settings.graceTimeout
+		this.#graceTimeout = inMilliseconds(settings.graceTimeoutSeconds)
 		const example = "{ 'blog/api': new Blog() }"
 		try {
 			for (const [path, handler] of entriesOf('handlers', handlers, example)) {
@@ -114,7 +114,8 @@ export class Server {
 			throw error
 		}
 		this.#httpSettings = {
-			...settings,
+			headersTimeout: inMilliseconds(settings.headersTimeoutSeconds),
+			keepAliveTimeout: inMilliseconds(settings.keepAliveTimeoutSeconds),
 			isLoopbackGuarded: settings.hosts === undefined && settings.trustProxy === undefined,
 		}
 		this.#trustsAddresses = Array.isArray(settings.trustProxy) && settings.trustProxy.length > 0
@@ -162,7 +163,7 @@ export class Server {
 	}
 
 	/**
-	 * Stops listening, and waits for the requests that are being answered: up to `graceTimeout`, after
+	 * Stops listening, and waits for the requests that are being answered: up to `graceTimeoutSeconds`, after
 	 * which they are answered 503. Requests that still come on open connections are served, and close them. Then handlers
 	 * are disposed of, for which there is as much time again: it resolves also where that fails.
 	 */
@@ -218,7 +219,8 @@ export class Server {
 }
 
 function appOf(settings: Settings): App {
-	const { maxBody, bodyTimeout, handlerTimeout, sendTimeout } = settings
+	const bodyTimeout = inMilliseconds(settings.bodyTimeoutSeconds)
+	const handlerTimeout = inMilliseconds(settings.handlerTimeoutSeconds)
 	return {
 		cache: settings.cache,
 		logger: settings.logger,
@@ -226,10 +228,10 @@ function appOf(settings: Settings): App {
 		validator: settings.validator,
 		deadlines: new Deadlines(steadyClock, Math.min(bodyTimeout, handlerTimeout)),
 		pipelines: new Pipelines(),
-		maxBody,
+		maxBody: settings.maxBody,
 		bodyTimeout,
 		handlerTimeout,
-		sendTimeout,
+		sendTimeout: inMilliseconds(settings.sendTimeoutSeconds),
 		requestId: settings.requestId,
 		proxies: proxiesOf(settings.trustProxy),
 		cors: settings.cors,

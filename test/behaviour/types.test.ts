@@ -71,7 +71,7 @@ class Child extends Parent {
 	override customRoutes: CustomRoutes = { 'GET child': 'page' }
 	override access: AccessRules = { get_b: ['b'], get_a: 'anyone' }
 	override specs = { post_b: { title: ['string'] } }
-	override streaming = { post_upload: { handlerTimeout: 5_000 } }
+	override streaming = { post_upload: { handlerTimeoutSeconds: 5 } }
 	get_b() {
 		return 'b'
 	}

@@ -121,12 +121,12 @@ describe('cors: answers', (test) => {
 				assert.equal(corsOf(cut), { ...ALLOWED, vary: 'Accept, Origin' })
 			},
 			CORS,
-			{ handlerTimeout: 20, bodyTimeout: 20 },
+			{ handlerTimeoutSeconds: 0.02, bodyTimeoutSeconds: 0.02 },
 		))
 
 	test('so is whoever waits when the server closes', () => {
 		const api = new Api()
-		return listening({ '': api }, { cors: CORS, graceTimeout: 50 }, ({ port, server }) =>
+		return listening({ '': api }, { cors: CORS, graceTimeoutSeconds: 0.05 }, ({ port, server }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('GET /slow', [`Origin: ${APP}`]))
 				await until(() => api.calls.includes('slow'), 'the request has come')

@@ -16,8 +16,8 @@ describe('cors/options', (test) => {
 		{ origins: ['http://localhost:5173', 'http://127.0.0.1', 'http://[::1]:8080'] },
 		{ origins: ['https://xn--bcher-kva.example', 'capacitor://localhost', 'chrome-extension://abcdefgh'] },
 		{ origins: '*' },
-		{ origins: '*', credentials: false, maxAge: 0 },
-		{ origins: () => true, credentials: true, maxAge: 86_400, exposedHeaders: ['X-Own'] },
+		{ origins: '*', credentials: false, maxAgeSeconds: 0 },
+		{ origins: () => true, credentials: true, maxAgeSeconds: 86_400, exposedHeaders: ['X-Own'] },
 	]
 	for (const cors of taken) {
 		test(`${JSON.stringify(cors)} is taken`, () => {
@@ -69,11 +69,15 @@ describe('cors/options', (test) => {
 		[{ origins: [''] }, exact],
 		[{ origins: '*', credentials: true }, "cors: origins '*' with credentials would let every site act"],
 		[{ origins: [APP], credentials: 'include' }, 'cors.credentials must be true or false, got "include"'],
-		[{ origins: [APP], maxAge: -1 }, 'cors.maxAge must be a whole number of seconds from 0 to 86400, got -1'],
-		[{ origins: [APP], maxAge: 86_401 }, 'got 86401'],
-		[{ origins: [APP], maxAge: 1.5 }, 'got 1.5'],
-		[{ origins: [APP], maxAge: '10m' }, 'got "10m"'],
-		[{ origins: [APP], maxAge: null }, 'got null'],
+		[
+			{ origins: [APP], maxAgeSeconds: -1 },
+			'cors.maxAgeSeconds must be a whole number of seconds from 0 to 86400, got -1',
+		],
+		[{ origins: [APP], maxAgeSeconds: 86_401 }, 'got 86401'],
+		[{ origins: [APP], maxAgeSeconds: 1.5 }, 'got 1.5'],
+		[{ origins: [APP], maxAgeSeconds: '10m' }, 'got "10m"'],
+		[{ origins: [APP], maxAgeSeconds: null }, 'got null'],
+		[{ origins: [APP], maxAge: 600 }, 'cors has no option maxAge: it is maxAgeSeconds, in seconds'],
 		[{ origins: [APP], exposedHeaders: 'X-Own' }, "cors.exposedHeaders must be a list of headers' names"],
 		[
 			{ origins: [APP], exposedHeaders: ['X Own'] },
@@ -90,7 +94,7 @@ describe('cors/options', (test) => {
 	}
 
 	test('a time out of bounds is a RangeError, anything else a TypeError', () => {
-		assert.throws(() => createServer({}, { cors: { origins: [APP], maxAge: -1 } }), RangeError)
+		assert.throws(() => createServer({}, { cors: { origins: [APP], maxAgeSeconds: -1 } }), RangeError)
 		assert.throws(() => createServer({}, { cors: { origins: [] } }), TypeError)
 	})
 

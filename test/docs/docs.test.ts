@@ -264,13 +264,13 @@ describe('documentation', (test) => {
 
 /** The unit and the bounds of a number, as `createServer` names them where it refuses one. */
 function rangeOf(name: string): string {
-	const refusal = /of (\w+) from (\d+) to (\d+)(, or Infinity)?, got 0$/
+	const refusal = /of (\w+) from ([\d.]+) to (\d+)(, or Infinity)?, got 0$/
 	try {
 		settingsOf({ [name]: 0 })
 	} catch (error) {
 		const [, unit, least, most, open = ''] = refusal.exec(String(error)) ?? []
 		const long = Number(most).toLocaleString('en')
-		return `${unit === 'milliseconds' ? 'ms' : unit}, ${least} to ${long}${open.replace(',', '')}`
+		return `${unit}, ${least} to ${long}${open.replace(',', '')}`
 	}
 	return 'anything'
 }

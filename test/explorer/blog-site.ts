@@ -26,7 +26,7 @@ export async function blogSite(): Promise<BlogSite> {
 	const tokens = new Tokens()
 	const server = createServer(blog(tables), {
 		...{ authenticator: tokens.authenticator, acl, explorer: true, logger: new Log() },
-		...{ openapi: { title: 'The example blog', version: '1.0.0' }, graceTimeout: 100 },
+		...{ openapi: { title: 'The example blog', version: '1.0.0' }, graceTimeoutSeconds: 0.1 },
 	})
 	const { url } = await server.listen()
 	return {

@@ -117,7 +117,7 @@ export async function garden(): Promise<Garden> {
 	)
 	const server = createServer(
 		{ garden: new Notes(), 'garden/articles': new Articles(), 'garden/herbs': new Plain() },
-		{ explorer: true, authenticator, logger: new Log(), graceTimeout: 100 },
+		{ explorer: true, authenticator, logger: new Log(), graceTimeoutSeconds: 0.1 },
 	)
 	const { url } = await server.listen()
 	return { server, url }

@@ -99,7 +99,7 @@ describe('explorer: what forms send', (test) => {
 		if (site === undefined) {
 			const shed = new Shed()
 			const handlers = { shed, photos: new Photos(shed.done), plants: new Plants() }
-			const server = createServer(handlers, { explorer: true, logger: new Log(), graceTimeout: 100 })
+			const server = createServer(handlers, { explorer: true, logger: new Log(), graceTimeoutSeconds: 0.1 })
 			site = { server, shed, url: (await server.listen()).url }
 		}
 		const { url, shed } = site

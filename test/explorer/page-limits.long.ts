@@ -95,7 +95,7 @@ describe('explorer: limits of the page', (test) => {
 			const odd = new Odd()
 			const server = createServer(
 				{ odd, herbs: herbs() },
-				{ explorer: true, logger: new Log(), graceTimeout: 100 },
+				{ explorer: true, logger: new Log(), graceTimeoutSeconds: 0.1 },
 			)
 			site = { server, odd, url: (await server.listen()).url }
 		}

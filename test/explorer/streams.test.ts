@@ -130,7 +130,7 @@ describe('explorer: streams', (test) => {
 	test('the time of a method is that of its page', async () => {
 		const server = createServer(
 			{ '': new Feeds([]) },
-			{ explorer: true, handlerTimeout: 100, logger: new Log() },
+			{ explorer: true, handlerTimeoutSeconds: 0.1, logger: new Log() },
 		)
 		const reply = await open(server, '/endless')
 		assert.is(reply.status, 503)

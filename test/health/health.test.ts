@@ -266,7 +266,7 @@ describe('health: ready', (test) => {
 			calls++
 			return new Promise<void>(() => {})
 		}
-		const health = { path: 'health', checks: [stuck], timeout: 20 }
+		const health = { path: 'health', checks: [stuck], timeoutSeconds: 0.02 }
 		const end = performance.now() + 1_200
 		await listening({}, { health }, async ({ url, log }) => {
 			assert.is((await fetch(`${url}/health/ready`)).status, 503)
@@ -331,7 +331,7 @@ describe('health: ready', (test) => {
 		inTimesOf(1_500, async (drainDelay) => {
 			const server = createServer(
 				{ '': new Hello() },
-				{ health: { path: 'health', drainDelay }, graceTimeout: 100 },
+				{ health: { path: 'health', drainDelaySeconds: drainDelay / 1_000 }, graceTimeoutSeconds: 0.1 },
 			)
 			const { url } = await server.listen()
 			const ask = async (path: string) => {
@@ -505,16 +505,17 @@ describe('health: what is refused', (test) => {
 		[{ path: 'a', checks: () => 1 }, 'health.checks must be an array of functions'],
 		[{ path: 'a', checks: ['select 1'] }, 'health.checks[0] must be a function'],
 		[
-			{ path: 'a', timeout: 0 },
-			'health.timeout must be a whole number of milliseconds from 1 to 2147483647, got 0',
+			{ path: 'a', timeoutSeconds: 0 },
+			'health.timeoutSeconds must be a number of seconds from 0.001 to 2147483, got 0',
 		],
-		[{ path: 'a', timeout: '5s' }, 'got "5s"'],
-		[{ path: 'a', timeout: Number.POSITIVE_INFINITY }, 'got Infinity'],
+		[{ path: 'a', timeoutSeconds: '5s' }, 'got "5s"'],
+		[{ path: 'a', timeoutSeconds: Number.POSITIVE_INFINITY }, 'got Infinity'],
+		[{ path: 'a', timeout: 2_000 }, 'health has no option timeout: it is timeoutSeconds, in seconds'],
 		[
-			{ path: 'a', drainDelay: -1 },
-			'health.drainDelay must be a whole number of milliseconds from 0 to 2147483647, got -1',
+			{ path: 'a', drainDelaySeconds: -1 },
+			'health.drainDelaySeconds must be a number of seconds from 0 to 2147483, got -1',
 		],
-		[{ path: 'a', drainDelay: 1.5 }, 'got 1.5'],
+		[{ path: 'a', drainDelay: 5_000 }, 'health has no option drainDelay: it is drainDelaySeconds'],
 	]
 	for (const [health, message] of WRONG) {
 		test(`${JSON.stringify(health)} is refused: ${message}`, () => {
@@ -528,7 +529,14 @@ describe('health: what is refused', (test) => {
 		const use = () => {
 			createServer(
 				{},
-				{ health: { path: 'health', checks: [async () => 1, () => false], timeout: 1, drainDelay: 0 } },
+				{
+					health: {
+						path: 'health',
+						checks: [async () => 1, () => false],
+						timeoutSeconds: 0.001,
+						drainDelaySeconds: 0,
+					},
+				},
 			)
 			// @ts-expect-error there is no default path
 			createServer({}, { health: {} })

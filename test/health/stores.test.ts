@@ -19,7 +19,7 @@ import { REDIS_PORT, redisIsHere } from '../helpers/redis.ts'
 import { opened, sqliteDrivers } from '../helpers/sqlite.ts'
 
 /** Longer than a store has to answer, so that it is the adapter which tells. */
-const HEALTH = { path: 'health', timeout: 8_000 }
+const HEALTH = { path: 'health', timeoutSeconds: 8 }
 /** What a store has to answer: a machine that is held up for three seconds must not take it for silent. */
 const TIME = { timeoutSeconds: 4 }
 const TABLE = `health_${process.pid}`

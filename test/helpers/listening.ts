@@ -43,7 +43,7 @@ export interface Site {
 }
 
 /** Short grace, so that a test which leaves a connection open doesn't hold up the run; the log holds what is told aside. */
-const QUICK: ServerOptions = { graceTimeout: 100, logRequests: false }
+const QUICK: ServerOptions = { graceTimeoutSeconds: 0.1, logRequests: false }
 
 /** Listens, runs `use`, and closes whatever became of it. */
 export async function listening(

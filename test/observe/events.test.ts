@@ -97,7 +97,7 @@ describe('events of a server', (test) => {
 		['nowhere', 404, undefined],
 	]
 	/** For the one that is late alone: the others would be so where they are held up. */
-	const SHORT = { handlerTimeout: 50 }
+	const SHORT = { handlerTimeoutSeconds: 0.05 }
 	for (const [path, status, error] of FAILURES) {
 		test(`${path} is ${status}, and ${error === undefined ? 'no error' : `the error ${error}`}`, () =>
 			listening({ blog: new Blog() }, path === 'late' ? SHORT : {}, async ({ server, url }) => {

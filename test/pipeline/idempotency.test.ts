@@ -439,7 +439,7 @@ describe('idempotency', (test) => {
 			let now = 0
 			const cache = new MemoryCache({ max: 10, maxBytes: 3_000, clock: () => now })
 			if (filler > 0) cache.add('filler', 'x'.repeat(filler), 60)
-			const { handler, keyed, lines } = trial({ cache, handlerTimeout: 30_000 })
+			const { handler, keyed, lines } = trial({ cache, handlerTimeoutSeconds: 30 })
 			assert.is((await keyed(`POST /pay/${path}`)).status, 200)
 			assert.is(lines.at(-1)?.message, message)
 			// Longer than the mark of its run would have lasted.
@@ -463,24 +463,31 @@ describe('idempotency', (test) => {
 	})
 
 	test('a mark ends when the time of its run is surely over, and what comes later is not kept', () =>
-		inTimesOf(50, async (handlerTimeout) => {
+		inTimesOf(50, async (time) => {
 			let now = 0
 			const cache = new MemoryCache({ max: 10, clock: () => now })
 			const handler = new Payments()
-			await listening({ pay: handler }, { authenticator, acl, cache, handlerTimeout }, async (site) => {
-				const ask = () => slowly(site.url)
-				assert.is((await ask()).status, 503)
-				assert.is((await ask()).status, 409)
-				handler.gates[0]?.()
-				await until(() => site.log.messages.some((line) => line.includes('came too late')), 'the late answer')
-				assert.is((await ask()).status, 409)
-				now = 2_999 + handlerTimeout
-				assert.is((await ask()).status, 409)
-				now = 3_000 + handlerTimeout
-				assert.is((await ask()).status, 503)
-				handler.gates[1]?.()
-				assert.equal(handler.calls, ['slow', 'slow'])
-			})
+			await listening(
+				{ pay: handler },
+				{ authenticator, acl, cache, handlerTimeoutSeconds: time / 1_000 },
+				async (site) => {
+					const ask = () => slowly(site.url)
+					assert.is((await ask()).status, 503)
+					assert.is((await ask()).status, 409)
+					handler.gates[0]?.()
+					await until(
+						() => site.log.messages.some((line) => line.includes('came too late')),
+						'the late answer',
+					)
+					assert.is((await ask()).status, 409)
+					now = 2_999 + time
+					assert.is((await ask()).status, 409)
+					now = 3_000 + time
+					assert.is((await ask()).status, 503)
+					handler.gates[1]?.()
+					assert.equal(handler.calls, ['slow', 'slow'])
+				},
+			)
 		}))
 
 	test('a mark that the cache was slow to take is not run under: 503, and the method is not called', async () => {
@@ -519,7 +526,7 @@ describe('idempotency', (test) => {
 		const handler = new Payments()
 		await listening(
 			{ pay: handler },
-			{ authenticator, acl, cache: slow, handlerTimeout: 50 },
+			{ authenticator, acl, cache: slow, handlerTimeoutSeconds: 0.05 },
 			async ({ url }) => {
 				assert.is((await slowly(url)).status, 503)
 				answer?.()

@@ -128,14 +128,14 @@ describe('preflights', (test) => {
 			assert.is(corsOf(await send('OPTIONS /article/5', asked))['allow-private-network'], undefined)
 		}))
 
-	test("with credentials, maxAge, and origins '*'", async () => {
+	test("with credentials, maxAgeSeconds, and origins '*'", async () => {
 		const asked = preflight(APP, 'PUT')
 		await onSite(
 			async (send) => {
 				const answer = corsOf(await send('OPTIONS /article/5', asked))
 				assert.equal([answer['allow-credentials'], answer['max-age']], ['true', '0'])
 			},
-			{ ...CORS, credentials: true, maxAge: 0 },
+			{ ...CORS, credentials: true, maxAgeSeconds: 0 },
 		)
 		await onSite(
 			async (send) => {
@@ -143,7 +143,7 @@ describe('preflights', (test) => {
 				assert.equal([answer['allow-origin'], answer['max-age']], ['*', '86400'])
 				assert.is(answer.vary, 'Access-Control-Request-Method, Access-Control-Request-Headers')
 			},
-			{ origins: '*', maxAge: 86_400 },
+			{ origins: '*', maxAgeSeconds: 86_400 },
 		)
 	})
 

@@ -199,7 +199,7 @@ describe('rate limits', (test) => {
 				return 1
 			}
 		}
-		const more = { authenticator: hanging, cache: still(), handlerTimeout: 40, explorer: true }
+		const more = { authenticator: hanging, cache: still(), handlerTimeoutSeconds: 0.04, explorer: true }
 		const { ask } = asking({ '': new Guarded() }, more)
 		const all = () => Promise.all([1, 2].map(async () => (await ask('/a')).status))
 		assert.equal(await all(), [503, 503])
@@ -366,7 +366,7 @@ describe('rate limits', (test) => {
 		}
 		await listening(
 			{ blog: new Blog() },
-			{ authenticator, acl, cache: silent, handlerTimeout: 50 },
+			{ authenticator, acl, cache: silent, handlerTimeoutSeconds: 0.05 },
 			async ({ url }) => {
 				assert.is((await fetch(`${url}/blog/article`)).status, 503)
 			},

@@ -177,7 +177,7 @@ describe('reply: records', (test) => {
 		for (const path of ['/s/a', '/s/later']) {
 			// The deadlines' own timer keeps no program alive.
 			const alive = setInterval(() => {}, 1_000)
-			const { said } = answering(never, true, { handlerTimeout: 20 })
+			const { said } = answering(never, true, { handlerTimeoutSeconds: 0.02 })
 			assert.match(
 				await said(path),
 				/^503 \{"success":false,"error":"The answer took too long","code":"unavailable"/,

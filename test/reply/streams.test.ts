@@ -304,7 +304,7 @@ describe('reply: text under a Content-Type that is no JSON', (test) => {
 					return events()
 				}
 			}
-			await listening({ s: new Feed() }, { handlerTimeout: 200, compression }, async ({ url }) => {
+			await listening({ s: new Feed() }, { handlerTimeoutSeconds: 0.2, compression }, async ({ url }) => {
 				const { body } = await fetch(`${url}/s/events`)
 				const reader = (body as globalThis.ReadableStream<Uint8Array>).getReader()
 				const read = async (): Promise<string> => Buffer.from((await reader.read()).value ?? []).toString()

@@ -76,7 +76,11 @@ interface Closing {
 }
 
 /** Times after which a connection ends by itself are long, so that a test which waits for one of them is seen. */
-const LONG: ServerOptions = { graceTimeout: 60_000, keepAliveTimeout: 60_000, headersTimeout: 60_000 }
+const LONG: ServerOptions = {
+	graceTimeoutSeconds: 60,
+	keepAliveTimeoutSeconds: 60,
+	headersTimeoutSeconds: 60,
+}
 
 /** What ends without waiting for such a time: far below it, and far above what a busy machine takes; milliseconds. */
 const SOON = 10_000
@@ -275,7 +279,7 @@ describe('close', (test) => {
 				await streaming.closed(SOON)
 				assert.not.match(streaming.unread.toString(), '\r\n0\r\n')
 			},
-			{ graceTimeout: 200 },
+			{ graceTimeoutSeconds: 0.2 },
 		))
 
 	test('cuts off whoever takes longer than the grace time', () =>
@@ -292,7 +296,7 @@ describe('close', (test) => {
 				await until(() => refusals === 1, 'the refusal')
 				assert.ok((await close()) < SOON)
 			},
-			{ graceTimeout: 100 },
+			{ graceTimeoutSeconds: 0.1 },
 		))
 
 	test('twice is the same as once', () =>
@@ -336,7 +340,7 @@ describe('close', (test) => {
 
 	test('waits for what is answered in another server, and answers 503 when the grace time is over', async () => {
 		const site = new Site()
-		const server = createServer({ '': site }, { logger: new Log(), graceTimeout: 200 })
+		const server = createServer({ '': site }, { logger: new Log(), graceTimeoutSeconds: 0.2 })
 		const other = createHttpServer(server.handler).listen(0, '127.0.0.1')
 		await once(other, 'listening')
 		const { port } = other.address() as AddressInfo
@@ -386,7 +390,7 @@ describe('close', (test) => {
 
 	test('a method in another server is late by its own time, while the grace time goes on', async () => {
 		const site = new Site()
-		const options = { logger: new Log(), graceTimeout: 20_000, handlerTimeout: 200 }
+		const options = { logger: new Log(), graceTimeoutSeconds: 20, handlerTimeoutSeconds: 0.2 }
 		const server = createServer({ '': site }, options)
 		const other = createHttpServer(server.handler).listen(0, '127.0.0.1')
 		await once(other, 'listening')

@@ -237,7 +237,7 @@ describe('listen({ fd })', (test) => {
 		}))
 })
 
-describe('keepAliveTimeout', (test) => {
+describe('keepAliveTimeoutSeconds', (test) => {
 	// A proxy that sends a POST on a connection which is just being closed answers 502, and may not send it again.
 	test('is longer by default than the 60 s of nginx and of most load balancers', () =>
 		listening({ '': Site }, {}, async ({ port }) => {

@@ -5,12 +5,12 @@ import { settingsOf } from '../../lib/server/options.ts'
 import { describe } from '../helpers/describe.ts'
 
 const TIMES = [
-	'headersTimeout',
-	'bodyTimeout',
-	'handlerTimeout',
-	'sendTimeout',
-	'keepAliveTimeout',
-	'graceTimeout',
+	'headersTimeoutSeconds',
+	'bodyTimeoutSeconds',
+	'handlerTimeoutSeconds',
+	'sendTimeoutSeconds',
+	'keepAliveTimeoutSeconds',
+	'graceTimeoutSeconds',
 ] as const
 
 /** Refused whatever its type says: most users write JavaScript. */
@@ -48,12 +48,12 @@ describe('options', (test) => {
 			cors: undefined,
 			compression: undefined,
 			maxBody: 1_048_576,
-			headersTimeout: 15_000,
-			bodyTimeout: 60_000,
-			handlerTimeout: 30_000,
-			sendTimeout: 60_000,
-			keepAliveTimeout: 72_000,
-			graceTimeout: 10_000,
+			headersTimeoutSeconds: 15,
+			bodyTimeoutSeconds: 60,
+			handlerTimeoutSeconds: 30,
+			sendTimeoutSeconds: 60,
+			keepAliveTimeoutSeconds: 72,
+			graceTimeoutSeconds: 10,
 		})
 	})
 
@@ -66,35 +66,47 @@ describe('options', (test) => {
 	test('are taken as they are given', () => {
 		const cache = new MemoryCache({ max: 1 })
 		const logger = { info() {}, warn() {}, error() {} }
-		const given = settingsOf({ cache, logger, base: 'v1', trustProxy: 1, maxBody: 5, graceTimeout: 7 })
+		const given = settingsOf({
+			cache,
+			logger,
+			base: 'v1',
+			trustProxy: 1,
+			maxBody: 5,
+			graceTimeoutSeconds: 7.5,
+		})
 		assert.is(given.cache, cache)
 		assert.is(given.logger, logger)
 		assert.equal([given.base, given.trustProxy], ['v1', 1])
-		assert.equal([given.maxBody, given.graceTimeout], [5, 7])
+		assert.equal([given.maxBody, given.graceTimeoutSeconds], [5, 7.5])
 	})
 
-	for (const name of ['maxBody', 'bodyTimeout', 'handlerTimeout', 'sendTimeout'] as const) {
+	for (const name of [
+		'maxBody',
+		'bodyTimeoutSeconds',
+		'handlerTimeoutSeconds',
+		'sendTimeoutSeconds',
+	] as const) {
 		test(`${name} may be Infinity`, () => {
 			assert.is(settingsOf({ [name]: Number.POSITIVE_INFINITY })[name], Number.POSITIVE_INFINITY)
 		})
 	}
 
-	for (const name of ['headersTimeout', 'keepAliveTimeout', 'graceTimeout'] as const) {
+	for (const name of ['headersTimeoutSeconds', 'keepAliveTimeoutSeconds', 'graceTimeoutSeconds'] as const) {
 		test(`${name} may not be Infinity`, () => {
 			const { message } = refusal({ [name]: Number.POSITIVE_INFINITY })
 			assert.is(
 				message,
-				`createServer: ${name} must be a whole number of milliseconds from 1 to 2147483647, got Infinity`,
+				`createServer: ${name} must be a number of seconds from 0.001 to 2147483, got Infinity`,
 			)
 		})
 	}
 
 	for (const name of TIMES) {
-		for (const value of [0, -1, 1.5, Number.NaN, 2_147_483_648]) {
+		for (const value of [0, -1, 0.0009, Number.NaN, 2_147_484]) {
 			test(`${name}: ${value} is refused`, () => {
 				const error = refusal({ [name]: value })
 				assert.instance(error, RangeError)
-				assert.match(error.message, `${name} must be a whole number of milliseconds from 1 to 2147483647`)
+				assert.match(error.message, `${name} must be a number of seconds from 0.001 to 2147483`)
 				assert.match(error.message, `got ${value}`)
 			})
 		}
@@ -111,7 +123,12 @@ describe('options', (test) => {
 		],
 		[{ maxBody: '1mb' }, 'or Infinity, got "1mb"'],
 		[{ maxBody: null }, 'or Infinity, got null'],
-		[{ handlerTimeout: '5s' }, 'handlerTimeout must be a whole number of milliseconds'],
+		[{ handlerTimeoutSeconds: '5s' }, 'handlerTimeoutSeconds must be a number of seconds'],
+		[
+			{ handlerTimeout: 30_000 },
+			'createServer has no option handlerTimeout: it is handlerTimeoutSeconds, in seconds (30 for 30_000 ms)',
+		],
+		[{ handlerTimout: 30 }, 'createServer has no option handlerTimout: did you mean handlerTimeoutSeconds?'],
 		[
 			{ cache: new Map() },
 			'cache must have the methods get, set, delete, add, increment; it lacks add, increment',

@@ -178,7 +178,10 @@ describe('handler', (test) => {
 		}))
 
 	test('keeps the times of bodies and methods', () => {
-		const { handler } = createServer({ '': Site }, { bodyTimeout: 50, handlerTimeout: 50, logger: new Log() })
+		const { handler } = createServer(
+			{ '': Site },
+			{ bodyTimeoutSeconds: 0.05, handlerTimeoutSeconds: 0.05, logger: new Log() },
+		)
 		return inside(handler, async (port) => {
 			assert.is((await ask(port, requestText('POST /body', ['Content-Length: 2']))).status, 408)
 			assert.is((await ask(port, requestText('GET /after/60000'))).status, 503)

@@ -196,19 +196,19 @@ describe('client-error', (test) => {
 
 	test('headers that are not complete in time → 408, also after a request', () =>
 		// Node counts from the connection on: held up before it reads from that, it answers 408 to the whole request, too.
-		inTimesOf(200, (headersTimeout) =>
-			listening({ '': Site }, { headersTimeout }, ({ port }) =>
+		inTimesOf(200, (time) =>
+			listening({ '': Site }, { headersTimeoutSeconds: time / 1_000 }, ({ port }) =>
 				connected(port, async (client) => {
 					await client.send(`${requestText('GET /now')}GET /now HTTP/1.1\r\nHo`)
 					assert.is((await client.response()).status, 200)
-					checkRefusal(await client.response('GET', headersTimeout * 10), 408, 'request_timeout')
+					checkRefusal(await client.response('GET', time * 10), 408, 'request_timeout')
 					await client.closed(1_000)
 				}),
 			),
 		))
 
 	test('a connection on which nothing is sent ends when the time for headers is over', () =>
-		listening({ '': Site }, { headersTimeout: 100 }, ({ port }) =>
+		listening({ '': Site }, { headersTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, (client) => client.closed(2_000)),
 		))
 

@@ -108,7 +108,7 @@ async function asked(use: (given: Given) => Promise<void>, options: ServerOption
 	const log = new Log()
 	const server = createServer(
 		{ '': site },
-		{ logger: log, logRequests: false, graceTimeout: 100, ...options },
+		{ logger: log, logRequests: false, graceTimeoutSeconds: 0.1, ...options },
 	)
 	const ask = (path: string, init?: RequestInit): Promise<Response> =>
 		server.fetch(new Request(new URL(path, 'https://api.example:8443'), init))
@@ -239,7 +239,7 @@ describe('fetch', (test) => {
 				assert.is(answer.status, 408)
 				await until(() => events.length === 1, 'the body is cancelled')
 			},
-			{ bodyTimeout: 20 },
+			{ bodyTimeoutSeconds: 0.02 },
 		))
 
 	test('a body that fails is 400', () =>
@@ -404,7 +404,7 @@ describe('fetch: whoever leaves', (test) => {
 				await server.close()
 				assert.equal(site.events, ['ended', 'disposed'])
 			},
-			{ graceTimeout: 10_000 },
+			{ graceTimeoutSeconds: 10 },
 		))
 
 	test('aborting within the upload cuts it off', () =>
@@ -516,7 +516,7 @@ describe('fetch: with the rest', (test) => {
 		}
 		const { timers, restore } = sharedTimers()
 		try {
-			const server = createServer({ '': Slow }, { logger: new Log(), handlerTimeout: 40 })
+			const server = createServer({ '': Slow }, { logger: new Log(), handlerTimeoutSeconds: 0.04 })
 			const answer = server.fetch(new Request('http://a.example/slow'))
 			await new Promise((resolve) => setImmediate(resolve))
 			assert.is(timers.length, 1)

@@ -258,7 +258,7 @@ describe('inject', (test) => {
 
 	test('answers 503 when the time is over, and closes what comes later', async () => {
 		const handler = new Site()
-		const server = createServer({ '': handler }, { handlerTimeout: 40, logger: new Log() })
+		const server = createServer({ '': handler }, { handlerTimeoutSeconds: 0.04, logger: new Log() })
 		assert.is((await server.inject({ url: '/late' })).status, 503)
 		await until(() => handler.events.length === 1, 'the end of the source')
 	})

@@ -171,7 +171,7 @@ describe('request.signal', (test) => {
 
 	test('is aborted with the error that the client is told, when the time is over', () => {
 		const handler = new Waiting()
-		return listening({ '': handler }, { handlerTimeout: 100 }, async ({ port }) => {
+		return listening({ '': handler }, { handlerTimeoutSeconds: 0.1 }, async ({ port }) => {
 			const answer = await ask(port, requestText('GET /wait'))
 			assert.is(answer.status, 503)
 			assert.equal(handler.reasons, ['RestError'])

@@ -53,7 +53,11 @@ const TRICKLES: Trickle[] = [
 	{ name: 'blank lines behind a request', head: requestText('GET /now'), status: 200, drop: '\r\n' },
 ]
 
-const TIMES: ServerOptions = { bodyTimeout: 400, headersTimeout: 400, keepAliveTimeout: 600_000 }
+const TIMES: ServerOptions = {
+	bodyTimeoutSeconds: 0.4,
+	headersTimeoutSeconds: 0.4,
+	keepAliveTimeoutSeconds: 600,
+}
 
 /** Sends a drop each 20 ms, until the server ends the connection. */
 async function trickle(client: RawClient, { head, status, drop }: Trickle): Promise<void> {
@@ -93,7 +97,7 @@ describe('trickling clients', (test) => {
 		))
 
 	test('a blank line behind a request, as old clients send it, ends nothing', () =>
-		listening({ '': Site }, { ...TIMES, headersTimeout: 100 }, ({ port }) =>
+		listening({ '': Site }, { ...TIMES, headersTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, async (client) => {
 				for (let turn = 0; turn < 3; turn++) {
 					await client.send(`${requestText('GET /now')}\r\n`)
@@ -106,7 +110,7 @@ describe('trickling clients', (test) => {
 		))
 
 	test('a body that nobody reads, and that comes in time, leaves its connection to the next request', () =>
-		listening({ '': Site }, { ...TIMES, bodyTimeout: 60_000, headersTimeout: 100 }, ({ port }) =>
+		listening({ '': Site }, { ...TIMES, bodyTimeoutSeconds: 60, headersTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('GET /now', ['Content-Length: 20']))
 				assert.is((await client.response()).status, 200)
@@ -120,10 +124,10 @@ describe('trickling clients', (test) => {
 			}),
 		))
 
-	test('without bodyTimeout a body that nobody reads may take as long as it likes', () =>
+	test('without bodyTimeoutSeconds a body that nobody reads may take as long as it likes', () =>
 		listening(
 			{ '': Site },
-			{ ...TIMES, bodyTimeout: Number.POSITIVE_INFINITY, headersTimeout: 100 },
+			{ ...TIMES, bodyTimeoutSeconds: Number.POSITIVE_INFINITY, headersTimeoutSeconds: 0.1 },
 			({ port }) =>
 				connected(port, async (client) => {
 					await client.send(requestText('GET /now', ['Content-Length: 20']))
@@ -138,7 +142,7 @@ describe('trickling clients', (test) => {
 		))
 
 	test('a connection that was upgraded is left to whoever has taken it', () =>
-		listening({ '': Site }, { ...TIMES, headersTimeout: 100 }, ({ port, server }) =>
+		listening({ '': Site }, { ...TIMES, headersTimeoutSeconds: 0.1 }, ({ port, server }) =>
 			connected(port, async (client) => {
 				server.server.on('upgrade', (_request, socket) => {
 					socket.on('data', () => {}).on('error', () => {})

@@ -223,9 +223,9 @@ describe('an unread body', (test) => {
 		})
 	})
 
-	test('a streaming method may read on behind its answer, for longer than bodyTimeout', () => {
+	test('a streaming method may read on behind its answer, for longer than bodyTimeoutSeconds', () => {
 		const handler = new ReadsOn()
-		return listening({ '': handler }, { bodyTimeout: 100 }, ({ port }) =>
+		return listening({ '': handler }, { bodyTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(`${headOf('POST /long', [], 10)}ab`)
 				assert.is((await client.response()).status, 200)
@@ -246,7 +246,7 @@ describe('an unread body', (test) => {
 	] as const) {
 		test(`a streaming method that reads on behind its answer, and ${name}, is told`, () => {
 			const handler = new ReadsOn()
-			return listening({ '': handler }, { bodyTimeout: 100 }, ({ port }) =>
+			return listening({ '': handler }, { bodyTimeoutSeconds: 0.1 }, ({ port }) =>
 				connected(port, async (client) => {
 					await client.send(`${headOf(line, [], length)}ab`)
 					assert.is((await client.response()).status, 200)
@@ -292,7 +292,7 @@ class Bounded extends RestHandler {
 
 /** Answers at once, and reads meanwhile: notes how much has come, or what it was told instead. */
 class ReadsOn extends RestHandler {
-	override streaming = { post_long: {}, post_short: { handlerTimeout: 200 } }
+	override streaming = { post_long: {}, post_short: { handlerTimeoutSeconds: 0.2 } }
 	readonly events: string[] = []
 
 	post_long() {
@@ -316,7 +316,7 @@ class ReadsOn extends RestHandler {
 }
 
 class Patient extends RestHandler {
-	override streaming = { post_stuck: { handlerTimeout: 200 } }
+	override streaming = { post_stuck: { handlerTimeoutSeconds: 0.2 } }
 
 	async post_stuck() {
 		await new Promise(() => {})

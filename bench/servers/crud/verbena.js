@@ -14,6 +14,6 @@ export async function start({ database, url, tables }) {
 	for (const [name, table] of Object.entries(tables)) {
 		handlers[`api/${name}`] = new CrudHandler(await openModel(database, url, table), OPTIONS)
 	}
-	const { port } = await createServer(handlers, { keepAliveTimeout: 5_000 }).listen(0, '127.0.0.1')
+	const { port } = await createServer(handlers, { keepAliveTimeoutSeconds: 5 }).listen(0, '127.0.0.1')
 	return port
 }

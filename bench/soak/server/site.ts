@@ -60,9 +60,9 @@ export function serverOf(handlers: Handlers, { cache, prefix, log }: Materials):
 		hosts: '*',
 		health: { path: 'health' },
 		maxBody: MAX_BODY,
-		graceTimeout: GRACE_MS,
+		graceTimeoutSeconds: GRACE_MS / 1_000,
 		// Longer than clients keep what they don't use, so that no request meets the end of its connection.
-		keepAliveTimeout: 15_000,
+		keepAliveTimeoutSeconds: 15,
 	})
 }
 

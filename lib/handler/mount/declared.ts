@@ -9,12 +9,12 @@ import {
 	numberIn,
 	optional,
 	or,
-	type Reader,
 	type Readers,
 	refusal,
 	such,
 	wholeNumber,
 } from '../../base/options.ts'
+import { inMilliseconds, type Seconds } from '../../base/time.ts'
 import type { AccessRule, StreamingLimits } from '../../exchange/action.ts'
 import type { MethodDocs, StreamingOptions } from '../../exchange/declarations.ts'
 import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
@@ -48,7 +48,7 @@ export interface Guards {
 }
 
 const ANYONE: AccessRule = { user: false, resources: [] }
-const TEN_MINUTES = 600_000
+const TEN_MINUTES: Seconds = 600
 
 /**
  * Reads the declarations of a handler whose routes have the given names.
@@ -153,10 +153,15 @@ function uncompared(owner: string, name: string): TypeError {
 	)
 }
 
-const streamingLimits: Reader<StreamingLimits> = nested('{ maxBody, handlerTimeout }', {
+const readStreaming = nested('{ maxBody, handlerTimeoutSeconds }', {
 	maxBody: or(numberIn({ above: 0, orInfinity: true }), Number.POSITIVE_INFINITY),
-	handlerTimeout: or(numberIn({ above: 0, orInfinity: true }), TEN_MINUTES),
+	handlerTimeoutSeconds: or(numberIn({ from: 0.001, orInfinity: true }), TEN_MINUTES),
 } satisfies Readers<StreamingOptions>)
+
+function streamingLimits(where: string, value: unknown): StreamingLimits {
+	const { maxBody, handlerTimeoutSeconds } = readStreaming(where, value)
+	return { maxBody, handlerTimeout: inMilliseconds(handlerTimeoutSeconds) }
+}
 
 const MEDIA_TYPE = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/
 const words = such<string>('a text, not empty', (value) => typeof value === 'string' && value !== '')

@@ -114,7 +114,7 @@ function hold(): void {
 	while (performance.now() < end);
 }
 
-/** How long a server keeps an idle connection, of 1 s by `keepAliveTimeout`: most versions of Node add another. */
+/** How long a server keeps an idle connection, of 1 s by `keepAliveTimeoutSeconds`: most versions of Node add another. */
 async function idleTime(port: number): Promise<number> {
 	const socket = connect(port, '127.0.0.1')
 	socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n')
@@ -162,13 +162,13 @@ describe('deployment: proxies', (test) => {
 		tried(
 			`${name} loses POSTs where the server ends idle connections first, and none where it keeps them for longer`,
 			async () => {
-				const shorter = behind(make, { keepAliveTimeout: 1_000 }, async (proxy, handler, port) => {
+				const shorter = behind(make, { keepAliveTimeoutSeconds: 1 }, async (proxy, handler, port) => {
 					const time = await idleTime(port)
 					const pauses = Array.from({ length: 20 }, (_, at) => time - BUSY + (at % 4) * 90)
 					assert.ok((await lost(proxy, handler, pauses)) > 0, 'this trial sees no losses')
 				})
 				// As much longer than the proxy's as 72 s are longer than 60 s.
-				const longer = behind(makeQuick, { keepAliveTimeout: 13_000 }, async (proxy, handler) => {
+				const longer = behind(makeQuick, { keepAliveTimeoutSeconds: 13 }, async (proxy, handler) => {
 					const pauses = Array.from({ length: 12 }, (_, at) => 940 + at * 10)
 					assert.is(await lost(proxy, handler, pauses), 0)
 				})

@@ -111,8 +111,10 @@ function untilGone(count: number, site: Site, time: number): Promise<void> {
 
 /** Runs `use` with a server that gives its clients `time` milliseconds for everything. */
 function withTimes(time: number, use: (site: Site) => Promise<void>): Promise<void> {
-	const times = { headersTimeout: time, bodyTimeout: time, sendTimeout: time, keepAliveTimeout: time }
-	return listening({ '': Target }, times, use)
+	const seconds = time / 1_000
+	const clients = { headersTimeoutSeconds: seconds, keepAliveTimeoutSeconds: seconds }
+	const bodies = { bodyTimeoutSeconds: seconds, sendTimeoutSeconds: seconds }
+	return listening({ '': Target }, { ...clients, ...bodies }, use)
 }
 
 /** Runs `use` when so many slow clients have come. */

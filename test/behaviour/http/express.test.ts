@@ -180,7 +180,7 @@ describe('inside Express', (test) => {
 					assert.equal(answer.json(), { success: true, data: lines.length === 0 ? 3 : 0 })
 				}
 			},
-			{ logger: log, handlerTimeout: 5_000, logRequests: false },
+			{ logger: log, handlerTimeoutSeconds: 5, logRequests: false },
 		)
 	})
 

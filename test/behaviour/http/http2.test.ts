@@ -259,7 +259,7 @@ describe('HTTP/2', (test) => {
 			assert.is((await ask({ ':path': '/large' })).body.length, 8 * 1_048_576)
 		}))
 
-	test('a client that takes nothing is cut off after sendTimeout, and others are not', () =>
+	test('a client that takes nothing is cut off after sendTimeoutSeconds, and others are not', () =>
 		over(
 			'h2c',
 			async ({ ask, session }) => {
@@ -268,7 +268,7 @@ describe('HTTP/2', (test) => {
 				await until(() => stream.destroyed || stream.closed, 'the end of the stream')
 				assert.is((await ask({ ':path': '/about' })).status, 200)
 			},
-			{ sendTimeout: 150 },
+			{ sendTimeoutSeconds: 0.15 },
 		))
 
 	test('records are streamed, and closed when the client resets', () =>
@@ -328,7 +328,7 @@ describe('HTTP/2', (test) => {
 			async ({ ask }) => {
 				assert.is((await ask({ ':path': '/never' })).status, 503)
 			},
-			{ handlerTimeout: 50 },
+			{ handlerTimeoutSeconds: 0.05 },
 		))
 
 	test('a body that does not come in time → 408', () =>
@@ -344,6 +344,6 @@ describe('HTTP/2', (test) => {
 				})
 				assert.is(status, 408)
 			},
-			{ bodyTimeout: 50 },
+			{ bodyTimeoutSeconds: 0.05 },
 		))
 })

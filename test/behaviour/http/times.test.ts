@@ -12,9 +12,9 @@ const LATE = { success: false, error: 'The answer took too long', code: 'unavail
 
 class Site extends RestHandler {
 	override streaming = {
-		post_upload: { handlerTimeout: 60_000 },
-		post_brief: { handlerTimeout: 400 },
-		post_quick: { handlerTimeout: 100 },
+		post_upload: { handlerTimeoutSeconds: 60 },
+		post_brief: { handlerTimeoutSeconds: 0.4 },
+		post_quick: { handlerTimeoutSeconds: 0.1 },
 	}
 	readonly closed: string[] = []
 
@@ -84,7 +84,7 @@ class Site extends RestHandler {
 
 describe('times', (test) => {
 	test('a body that does not come in time → 408, and the connection ends', () =>
-		listening({ '': Site }, { bodyTimeout: 100 }, ({ port }) =>
+		listening({ '': Site }, { bodyTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, async (client) => {
 				const start = performance.now()
 				const took = stopwatch()
@@ -101,7 +101,7 @@ describe('times', (test) => {
 		))
 
 	test('the time of a body begins with its request, not with the connection', () =>
-		listening({ '': Site }, { bodyTimeout: 150 }, ({ port }) =>
+		listening({ '': Site }, { bodyTimeoutSeconds: 0.15 }, ({ port }) =>
 			connected(port, async (client) => {
 				for (let round = 0; round < 3; round++) {
 					await sleep(100)
@@ -112,7 +112,7 @@ describe('times', (test) => {
 		))
 
 	test('a method that takes too long → 503 with Retry-After', () =>
-		listening({ '': Site }, { handlerTimeout: 100 }, async ({ port }) => {
+		listening({ '': Site }, { handlerTimeoutSeconds: 0.1 }, async ({ port }) => {
 			const answer = await ask(port, requestText('GET /after/60000'))
 			assert.is(answer.status, 503)
 			assert.is(answer.headers['retry-after'], '1')
@@ -122,7 +122,7 @@ describe('times', (test) => {
 		}))
 
 	test('the time of a method begins when the body is there', () =>
-		listening({ '': Site }, { handlerTimeout: 100, bodyTimeout: 60_000 }, ({ port }) =>
+		listening({ '': Site }, { handlerTimeoutSeconds: 0.1, bodyTimeoutSeconds: 60 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('POST /body', ['Content-Type: application/json', 'Content-Length: 2']))
 				// Longer than a method has in all; this one answers in the turn in which its body comes.
@@ -134,12 +134,12 @@ describe('times', (test) => {
 		))
 
 	test('a stream whose first record takes too long → 503', () =>
-		listening({ '': Site }, { handlerTimeout: 100 }, async ({ port }) => {
+		listening({ '': Site }, { handlerTimeoutSeconds: 0.1 }, async ({ port }) => {
 			assert.is((await ask(port, requestText('GET /first'))).status, 503)
 		}))
 
 	test('a method that never ends holds up nobody else', () =>
-		listening({ '': Site }, { handlerTimeout: 200 }, async ({ port, server }) => {
+		listening({ '': Site }, { handlerTimeoutSeconds: 0.2 }, async ({ port, server }) => {
 			const never = Promise.all(Array.from({ length: 20 }, () => ask(port, requestText('GET /never'))))
 			assert.is((await ask(port, requestText('GET /now'))).status, 200)
 			for (const { status } of await never) assert.is(status, 503)
@@ -147,7 +147,7 @@ describe('times', (test) => {
 		}))
 
 	test('a streaming method has its own time', () =>
-		listening({ '': Site }, { handlerTimeout: 100, bodyTimeout: 100 }, async ({ port }) => {
+		listening({ '': Site }, { handlerTimeoutSeconds: 0.1, bodyTimeoutSeconds: 0.1 }, async ({ port }) => {
 			await connected(port, async (client) => {
 				await client.send(`${requestText('POST /upload', ['Content-Length: 4'])}ab`)
 				await sleep(250)
@@ -161,25 +161,25 @@ describe('times', (test) => {
 		}))
 
 	test('a streaming method may have less time than the others', () =>
-		listening({ '': Site }, { handlerTimeout: 50_000, bodyTimeout: 50_000 }, async ({ port }) => {
+		listening({ '': Site }, { handlerTimeoutSeconds: 50, bodyTimeoutSeconds: 50 }, async ({ port }) => {
 			const took = stopwatch()
 			assert.is((await ask(port, requestText('POST /quick', [], 'a'))).status, 503)
 			assert.ok(took() < 25_000, 'long before the time of the others is over')
 		}))
 
-	test('a client that takes nothing of an answer is cut off after sendTimeout', () =>
-		listening({ '': Site }, { sendTimeout: 150 }, ({ port, server }) =>
+	test('a client that takes nothing of an answer is cut off after sendTimeoutSeconds', () =>
+		listening({ '': Site }, { sendTimeoutSeconds: 0.15 }, ({ port, server }) =>
 			cutOff(server, port, requestText('GET /large')),
 		))
 
 	test('so is one whose answer came behind others', () =>
-		listening({ '': Site }, { sendTimeout: 150 }, ({ port, server }) =>
+		listening({ '': Site }, { sendTimeoutSeconds: 0.15 }, ({ port, server }) =>
 			cutOff(server, port, requestText('GET /after/30') + requestText('GET /large')),
 		))
 
 	test('so is one that takes nothing of a stream, whose source is closed', () => {
 		const site = new Site()
-		return listening({ '': site }, { sendTimeout: 150 }, ({ port, server }) =>
+		return listening({ '': site }, { sendTimeoutSeconds: 0.15 }, ({ port, server }) =>
 			connected(port, async (client) => {
 				client.socket.pause()
 				await client.send(requestText('GET /flood'))
@@ -190,14 +190,14 @@ describe('times', (test) => {
 	})
 
 	test('a client that takes an answer slowly gets all of it', () =>
-		inTimesOf(1_000, (sendTimeout) =>
-			listening({ '': Site }, { sendTimeout }, ({ port }) =>
+		inTimesOf(1_000, (time) =>
+			listening({ '': Site }, { sendTimeoutSeconds: time / 1_000 }, ({ port }) =>
 				connected(port, async (client) => {
 					await client.send(requestText('GET /large'))
 					for (let round = 1; round <= 6; round++) {
 						await client.bytes(round * 4 * 1_048_576)
 						client.socket.pause()
-						await sleep(sendTimeout / 4)
+						await sleep(time / 4)
 						client.socket.resume()
 					}
 					assert.is((await client.response()).body.length, 30 * 1_048_576)
@@ -205,15 +205,15 @@ describe('times', (test) => {
 			),
 		))
 
-	test('sendTimeout does not cut off a source that is slow', () =>
-		listening({ '': Site }, { sendTimeout: 50 }, async ({ port, log }) => {
+	test('sendTimeoutSeconds does not cut off a source that is slow', () =>
+		listening({ '': Site }, { sendTimeoutSeconds: 0.05 }, async ({ port, log }) => {
 			const answer = await ask(port, requestText('GET /drip/120'))
 			assert.equal(answer.json(), { success: true, data: [0, 1, 2, 3] })
 			assert.equal(log.messages, [])
 		}))
 
-	test('sendTimeout of one answer does not cut off the method behind it', () =>
-		listening({ '': Site }, { sendTimeout: 60 }, ({ port }) =>
+	test('sendTimeoutSeconds of one answer does not cut off the method behind it', () =>
+		listening({ '': Site }, { sendTimeoutSeconds: 0.06 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('GET /drip/5') + requestText('GET /after/250'))
 				assert.is((await client.response()).status, 200)
@@ -222,7 +222,7 @@ describe('times', (test) => {
 		))
 
 	test('no sendTimeout: a reader may take as long as it likes', () =>
-		listening({ '': Site }, { sendTimeout: Number.POSITIVE_INFINITY }, ({ port }) =>
+		listening({ '': Site }, { sendTimeoutSeconds: Number.POSITIVE_INFINITY }, ({ port }) =>
 			connected(port, async (client) => {
 				client.socket.pause()
 				await client.send(requestText('GET /large'))
@@ -232,8 +232,8 @@ describe('times', (test) => {
 			}),
 		))
 
-	test('an idle connection ends after keepAliveTimeout', () =>
-		listening({ '': Site }, { keepAliveTimeout: 100 }, ({ port }) =>
+	test('an idle connection ends after keepAliveTimeoutSeconds', () =>
+		listening({ '': Site }, { keepAliveTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('GET /now'))
 				assert.is((await client.response()).status, 200)

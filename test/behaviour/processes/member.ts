@@ -73,7 +73,7 @@ const server = createServer(
 		cache,
 		logger,
 		// A client that is slow to use a connection again must not meet its end.
-		keepAliveTimeout: 60_000,
+		keepAliveTimeoutSeconds: 60,
 	},
 )
 const { url } = await server.listen()

@@ -2,7 +2,7 @@
 import { createServer } from 'verbena'
 import { handlers } from './handlers.mjs'
 
-const server = createServer(handlers(), { logger: console, logRequests: false, handlerTimeout: 5_000 })
+const server = createServer(handlers(), { logger: console, logRequests: false, handlerTimeoutSeconds: 5 })
 process.once('SIGTERM', async () => {
 	console.log('closing')
 	await server.close()

@@ -2,7 +2,7 @@
 import { createServer } from 'verbena'
 import { handlers } from './handlers.mjs'
 
-const options = { handlerTimeout: 1_000, compression: true, openapi: true, explorer: true }
+const options = { handlerTimeoutSeconds: 1, compression: true, openapi: true, explorer: true }
 const server = createServer(handlers(), options)
 
 export default {

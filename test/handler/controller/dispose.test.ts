@@ -37,8 +37,8 @@ class Opened extends RestHandler {
 	}
 }
 
-function silent(): { logger: Log; graceTimeout: number; logRequests: boolean } {
-	return { logger: new Log(), graceTimeout: 100, logRequests: false }
+function silent(): { logger: Log; graceTimeoutSeconds: number; logRequests: boolean } {
+	return { logger: new Log(), graceTimeoutSeconds: 0.1, logRequests: false }
 }
 
 describe('controller: dispose', (test) => {
@@ -107,7 +107,7 @@ describe('controller: dispose', (test) => {
 				log.push('get_a ends')
 			}
 		}
-		const options = { ...silent(), graceTimeout: 5_000 }
+		const options = { ...silent(), graceTimeoutSeconds: 5 }
 		const server = createServer({ a: new Busy('a', log) }, options)
 		const { url } = await server.listen()
 		const answer = fetch(`${url}/a/a`)
@@ -131,7 +131,7 @@ describe('controller: dispose', (test) => {
 					log.push('get_a ends')
 				}
 			}
-			const server = createServer({ a: new Busy('a', log) }, { ...silent(), graceTimeout: 5_000 })
+			const server = createServer({ a: new Busy('a', log) }, { ...silent(), graceTimeoutSeconds: 5 })
 			const outer = createHttpServer(server.handler)
 			await new Promise<void>((resolve) => outer.listen(0, '127.0.0.1', resolve))
 			const { port } = outer.address() as AddressInfo

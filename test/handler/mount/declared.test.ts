@@ -55,7 +55,7 @@ describe('mount/declared', (test) => {
 		const defaults = { maxBody: Number.POSITIVE_INFINITY, handlerTimeout: 600_000 }
 		assert.equal(read({ streaming: ['post_article'] }).streaming('post_article'), defaults)
 		const { streaming } = read({
-			streaming: { post_article: { maxBody: 5 }, get_article: { handlerTimeout: 9 } },
+			streaming: { post_article: { maxBody: 5 }, get_article: { handlerTimeoutSeconds: 0.009 } },
 		})
 		assert.equal(streaming('post_article'), { ...defaults, maxBody: 5 })
 		assert.equal(streaming('get_article'), { ...defaults, handlerTimeout: 9 })
@@ -219,7 +219,7 @@ describe('mount/declared', (test) => {
 			'limits as true',
 			{ streaming: { post_article: true } },
 			undefined,
-			'Blog.streaming["post_article"] must be an object: { maxBody, handlerTimeout }, got true',
+			'Blog.streaming["post_article"] must be an object: { maxBody, handlerTimeoutSeconds }, got true',
 		],
 		[
 			'a limit of 0',
@@ -229,15 +229,21 @@ describe('mount/declared', (test) => {
 		],
 		[
 			'a limit that is no number',
-			{ streaming: { post_article: { handlerTimeout: Number.NaN } } },
+			{ streaming: { post_article: { handlerTimeoutSeconds: Number.NaN } } },
 			undefined,
-			'Blog.streaming["post_article"].handlerTimeout must be a number above 0, or Infinity, got NaN',
+			'Blog.streaming["post_article"].handlerTimeoutSeconds must be a number from 0.001 up, or Infinity, got NaN',
+		],
+		[
+			'a limit in milliseconds',
+			{ streaming: { post_article: { handlerTimeout: 5_000 } } },
+			undefined,
+			'Blog.streaming["post_article"] has no option handlerTimeout: it is handlerTimeoutSeconds, in seconds (30 for 30_000 ms)',
 		],
 		[
 			'a misspelt limit',
 			{ streaming: { post_article: { handlerTimout: 5 } } },
 			undefined,
-			'Blog.streaming["post_article"] has no option handlerTimout: did you mean handlerTimeout?',
+			'Blog.streaming["post_article"] has no option handlerTimout: did you mean handlerTimeoutSeconds?',
 		],
 	]
 	for (const [what, declaring, guards, message] of refusals) {

@@ -27,7 +27,7 @@ describe('answer: time', (test) => {
 				reason = signal.reason
 			}
 		}
-		const { ask } = asking({ s: new Slow() }, { handlerTimeout: 20 })
+		const { ask } = asking({ s: new Slow() }, { handlerTimeoutSeconds: 0.02 })
 		const { status, headers, text } = await meanwhile(ask('/s/a'))
 		assert.match(`${status} ${text()}`, TOO_LATE)
 		assert.is(headers['retry-after'], '1')
@@ -48,7 +48,7 @@ describe('answer: time', (test) => {
 					letIn = () => resolve({ id: 'late' })
 				}),
 		}
-		const { said } = asking({ c: new Closed() }, { authenticator, handlerTimeout: 20 })
+		const { said } = asking({ c: new Closed() }, { authenticator, handlerTimeoutSeconds: 0.02 })
 		assert.match(await meanwhile(said('POST /c/a', { body: { a: 1 } })), TOO_LATE)
 		letIn()
 		await setTimeout(5)
@@ -62,13 +62,13 @@ describe('answer: time', (test) => {
 				return 'secret'
 			}
 		}
-		const { said } = asking({ c: new Closed() }, { handlerTimeout: 20 })
+		const { said } = asking({ c: new Closed() }, { handlerTimeoutSeconds: 0.02 })
 		assert.match(await meanwhile(said('/c/a')), TOO_LATE)
 	})
 
 	test('a streaming method has the time that it names', async () => {
 		class Upload extends RestHandler {
-			override streaming = { post_a: { handlerTimeout: 20 }, post_b: {} }
+			override streaming = { post_a: { handlerTimeoutSeconds: 0.02 }, post_b: {} }
 			async post_a() {
 				await setTimeout(60_000, undefined, { ref: false })
 			}
@@ -77,7 +77,7 @@ describe('answer: time', (test) => {
 				return 'done'
 			}
 		}
-		const { said } = asking({ u: new Upload() }, { handlerTimeout: 30 })
+		const { said } = asking({ u: new Upload() }, { handlerTimeoutSeconds: 0.03 })
 		assert.match(await meanwhile(said('POST /u/a')), TOO_LATE)
 		assert.is(await meanwhile(said('POST /u/b')), ok('done'))
 	})
@@ -89,7 +89,10 @@ describe('answer: time', (test) => {
 				return 'done'
 			}
 		}
-		const { said } = asking({ s: new Slow() }, { handlerTimeout: Number.POSITIVE_INFINITY, bodyTimeout: 8 })
+		const { said } = asking(
+			{ s: new Slow() },
+			{ handlerTimeoutSeconds: Number.POSITIVE_INFINITY, bodyTimeoutSeconds: 0.008 },
+		)
 		assert.is(await said('/s/a'), ok('done'))
 	})
 })

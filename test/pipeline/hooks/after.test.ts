@@ -414,7 +414,7 @@ describe('hooks: the time of after', (test) => {
 				told.push(String(view.request.signal.reason))
 			}
 			const handler = new Returning(() => (kind === 'at once' ? 'a' : Promise.resolve('a')), hook)
-			return listening({ '': handler }, { handlerTimeout: 50 }, async ({ url }) => {
+			return listening({ '': handler }, { handlerTimeoutSeconds: 0.05 }, async ({ url }) => {
 				assert.is((await fetch(`${url}/a`)).status, 503)
 				await until(() => told.length > 0, 'after is told')
 				assert.equal(told, ['RestError: The answer took too long'])

@@ -259,7 +259,7 @@ describe('hooks: the time of before', (test) => {
 			await new Promise<void>((resolve) => view.request.signal.addEventListener('abort', () => resolve()))
 			calls.push(String(view.request.signal.reason))
 		})
-		return listening({ '': handler }, { handlerTimeout: 50 }, async ({ url }) => {
+		return listening({ '': handler }, { handlerTimeoutSeconds: 0.05 }, async ({ url }) => {
 			assert.is((await fetch(`${url}/a`)).status, 503)
 			await until(() => calls.length > 0, 'before has ended')
 			await new Promise(setImmediate)

@@ -147,7 +147,7 @@ describe('hooks: onError is given', (test) => {
 
 	test('nothing that is answered because a time is over, or said behind it', () => {
 		const handler = new Failing()
-		return listening({ '': handler }, { handlerTimeout: 50 }, async ({ url, log }) => {
+		return listening({ '': handler }, { handlerTimeoutSeconds: 0.05 }, async ({ url, log }) => {
 			assert.is((await fetch(`${url}/slow`, { method: 'POST' })).status, 503)
 			await until(() => log.messages.includes('error: slow failed'), 'the method has ended')
 			assert.equal(handler.errors, [])
