@@ -5,17 +5,17 @@ import type { JsonSchema, JsonType } from '../validate/schema/json-schema.ts'
 import { patternOf } from '../validate/schema/plan-schema.ts'
 import { DECIMAL, TIME, WHOLE } from './value-from-text.ts'
 
-/** What JSON has no number for. */
+/** Numbers that JSON can't write. */
 const NOT_FINITE: JsonSchema = { type: 'string', enum: ['NaN', 'Infinity', '-Infinity'] }
 const SOMETHING: readonly JsonType[] = ['string', 'number', 'boolean', 'array', 'object']
 
-/** Of a value in an answer. */
+/** The schema of a value in an answer. */
 export function answeredSchema(field: Field): JsonSchema {
 	const schema = valueSchema(field)
 	return field.nullable ? orNull(schema) : schema
 }
 
-/** Of a value that a body gives for a field, null aside. */
+/** The schema of a value that a body gives for a field, null aside. */
 export function writtenSchema(field: Field): JsonSchema {
 	switch (field.type) {
 		case 'bigint':
@@ -32,9 +32,9 @@ export function writtenSchema(field: Field): JsonSchema {
 }
 
 /**
- * Of a value that a query compares a field with, or of an id. A text too long to be stored can be compared with too. A
- * bigint is a number or its digits, as the record is written that it may be of: in an `anyOf`, as swagger-ui sends no
- * parameter that has a list of types.
+ * The schema of a value that a query compares a field with, or of an id. It has no `maxLength`: a text that is too long to
+ * be stored can be compared with. A bigint is a number or its digits, by `anyOf`: swagger-ui sends no parameter whose
+ * `type` is a list.
  */
 export function operandSchema(field: Field): JsonSchema {
 	if (field.type === 'decimal')
@@ -45,7 +45,7 @@ export function operandSchema(field: Field): JsonSchema {
 	return { anyOf: [{ type: 'integer', format: 'int64', ...boundsOf(field) }, digits] }
 }
 
-/** The same, or null. */
+/** The same schema, or null. */
 export function orNull(schema: JsonSchema): JsonSchema {
 	const { type, enum: choices, anyOf } = schema
 	if (anyOf !== undefined) return { ...schema, anyOf: [...anyOf, { type: 'null' }] }
@@ -89,7 +89,7 @@ function valueSchema(field: Field): JsonSchema {
 	}
 }
 
-/** The schema of its type, or a text that the store holds besides: `infinity` is no `date-time`. */
+/** The schema of its type, or of other texts that the store may hold: `infinity` is not a `date-time`. */
 function orBesides({ besides }: Field, schema: JsonSchema): JsonSchema {
 	return besides === undefined ? schema : { anyOf: [schema, { type: 'string', ...patternOf(besides) }] }
 }
@@ -102,7 +102,7 @@ function textSchema({ maxLength, choices }: Field): JsonSchema {
 	}
 }
 
-/** Of bounds beyond what numbers hold exactly, none is said: a reader would take another one for it. */
+/** Bounds that a double can't hold exactly are left out: a reader would take them for others. */
 function boundsOf({ min, max }: Field): JsonSchema {
 	return {
 		...(isExact(min) ? { minimum: Number(min) } : {}),

@@ -1,14 +1,18 @@
-/** What the actions of a `CrudHandler` take and answer, as a description tells it. */
+/**
+ * What the actions of a `CrudHandler` take and answer, for its description. What the parameters of a list do is in
+ * `list-query.ts`, what becomes of a body in `write.ts`.
+ */
 
 import type { Plan } from '../validate/plan.ts'
 import { fills, takes } from '../validate/schema/foreign-schema.ts'
 import { bothOf, type JsonSchema } from '../validate/schema/json-schema.ts'
 import { bodyTypes, schemaOfPlan } from '../validate/schema/plan-schema.ts'
-import type { AnswerShape, BodyShape, Shape } from '../validate/schema/shape.ts'
+import type { AnswerShape, BodyShape, ParameterShape, Shape } from '../validate/schema/shape.ts'
 import type { Validator } from '../validate/validator.ts'
+import { PARAMETERS } from '../wire/list.ts'
 import { answeredSchema, operandSchema, orNull, writtenSchema } from './field-schema.ts'
 import type { CrudField } from './fields.ts'
-import { fieldsParameter, listParameters } from './list-parameters.ts'
+import { type Operator, operandField, operatorsOf, takesList } from './filter.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import type { CrudFacts } from './view.ts'
@@ -51,7 +55,7 @@ function summaryOf({ model }: CrudPlan, operation: CrudOperation): string {
 	return verbs[operation]
 }
 
-/** `blog_category` → `blog categories`, `box` → `boxes`. A table that is named in the plural already stays as it is. */
+/** `blog_category` → `blog categories`, `box` → `boxes`. A name that ends in s is taken for a plural. */
 function pluralOf(name: string): string {
 	if (!/[a-rt-z]$/.test(name)) return name
 	if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`
@@ -65,7 +69,7 @@ function wordsOf(table: string): string[] {
 	return words ?? ['record']
 }
 
-/** `blog_category` → `BlogCategory`. Of letters that names of types can't have, nothing is left. */
+/** `blog_category` → `BlogCategory`; letters that type names can't have are left out. */
 function titleOf({ model }: CrudPlan): string {
 	const words = wordsOf(model.name).map((word) => word.normalize('NFKD').replace(/[^A-Za-z\d]+/g, ''))
 	const title = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
@@ -93,7 +97,7 @@ function recordSchema(plan: CrudPlan): JsonSchema {
 	}
 }
 
-/** What a subclass's own method or `stripObject` answers of a record may be anything. */
+/** An override or a `stripObject` may return anything: its schema is open. */
 function answerOf({ plan, overridden, isStripped }: CrudFacts, operation: CrudOperation): AnswerShape {
 	const isOpen = overridden.has(operation)
 	const record = isStripped ? {} : recordSchema(plan)
@@ -103,7 +107,7 @@ function answerOf({ plan, overridden, isStripped }: CrudFacts, operation: CrudOp
 		case 'list':
 			return {
 				...answer,
-				// An override answers a page, made by super's; what else it answers is told in its `docs`.
+				// An override is taken to answer a page made by super's; its `docs` say what else.
 				schema: { type: 'array', items: record },
 				isPage: true,
 				key: plan.isKeyVisible ? plan.key.name : undefined,
@@ -118,9 +122,9 @@ function answerOf({ plan, overridden, isStripped }: CrudFacts, operation: CrudOp
 	}
 }
 
-/** Conditions that a client can put on a request (RFC 9110 §13). */
+/** Headers of conditions that have an effect (RFC 9110 §13). */
 function conditionsOf(plan: CrudPlan, operation: CrudOperation): string[] {
-	// A record can be made under a key that isn't taken yet.
+	// A record can be made on the condition that its key isn't taken.
 	if (operation === 'create') return plan.creatable.has(plan.key.name) ? ['If-None-Match'] : []
 	if (plan.version === undefined || operation === 'list') return []
 	return operation === 'read' ? ['If-None-Match'] : ['If-Match']
@@ -130,7 +134,7 @@ function refusalsOf({ plan, isScoped }: CrudFacts, operation: CrudOperation): nu
 	const isWrite = operation !== 'list' && operation !== 'read'
 	const hasId = operation !== 'list' && operation !== 'create'
 	return [
-		// A record can't be put outside of what its writer may see.
+		// A write that would leave the scope.
 		...(isScoped && isWrite && operation !== 'remove' ? [403] : []),
 		...(hasId ? [404] : []),
 		...(isWrite ? [409] : []),
@@ -139,7 +143,7 @@ function refusalsOf({ plan, isScoped }: CrudFacts, operation: CrudOperation): nu
 	]
 }
 
-/** A body: the fields that may be written, and those which may stand beside them and are passed over. */
+/** A body: the fields that may be written, and visible ones, which may stand beside them and are ignored. */
 function bodyOf({ plan, rules }: CrudFacts, validator: Validator | undefined, kind: WriteKind): BodyShape {
 	const ruled = compiledRules(plan, rules, validator)
 	const writable = kind === 'create' ? plan.creatable : plan.updatable
@@ -165,14 +169,14 @@ function bodyOf({ plan, rules }: CrudFacts, validator: Validator | undefined, ki
 	}
 }
 
-/** Whether a field must be there: `write.ts` says what becomes of one that isn't. */
+/** Whether a field must be given. */
 function isNeeded(
 	plan: CrudPlan,
 	kind: WriteKind,
 	{ name, field }: CrudField,
 	rules: Plan | undefined,
 ): boolean {
-	// A change is of what is given; of a replaced record, what its client can't see stays.
+	// An update leaves other fields as they are, a replacement those that its client can't see.
 	if (kind === 'update' || (kind === 'replace' && !plan.visible.has(name))) return false
 	if (rules?.required === true || (rules?.schema !== undefined && !takes(rules.schema, undefined)))
 		return true
@@ -180,14 +184,146 @@ function isNeeded(
 	return !field.hasDefault && !field.nullable && !isFilled
 }
 
-/** Of a value: both its column and its rules must let it through. */
+/** The schema of a value, which both its column and its rules must allow. */
 function valueSchema(kind: WriteKind, { field }: CrudField, rules: Plan | undefined): JsonSchema {
 	const column = writtenSchema(field)
 	const free = field.type === 'json' ? {} : orNull(column)
 	if (rules === undefined) return field.nullable ? free : column
-	// A column that can be null may be made so, whatever the rules are, unless they say that it is required.
+	// Null is allowed where the column allows it, unless a rule refuses it.
 	const isNullable = field.nullable && (rules.schema !== undefined || !rules.required || rules.nullable)
-	// What isn't given is left as it is by a change.
+	// An update leaves what isn't given as it is.
 	const fallback = kind === 'update' ? undefined : rules.fallback
 	return bothOf(isNullable ? free : column, schemaOfPlan({ ...rules, nullable: isNullable, fallback }))
+}
+
+/** The parameters of a list. Those that the handler ignores aren't described. */
+function listParameters(plan: CrudPlan): ParameterShape[] {
+	const parameters = [
+		...pageParameters(plan),
+		...sortParameters(plan),
+		fieldsParameter(plan),
+		...searchParameters(plan),
+		...filterParameters(plan),
+	]
+	return parameters.filter(({ name }) => !plan.ignoreQuery.has(name))
+}
+
+function optional(
+	name: (typeof PARAMETERS)[number],
+	schema: JsonSchema,
+	description: string,
+	more: Pick<ParameterShape, 'role' | 'written'>,
+): ParameterShape {
+	return { name, schema, description, required: false, ...more }
+}
+
+function fieldsParameter({ visible }: CrudPlan): ParameterShape {
+	const schema = { type: 'array', items: { type: 'string', enum: [...visible.keys()] }, minItems: 1 } as const
+	const description = 'The fields to answer, alone: all of them by default'
+	return optional('fields', schema, description, { role: 'fields', written: 'joined' })
+}
+
+function pageParameters({ limit, maxLimit }: CrudPlan): ParameterShape[] {
+	const role = 'page'
+	const max = Number.MAX_SAFE_INTEGER
+	return [
+		optional(
+			'limit',
+			{ type: 'integer', minimum: 0, default: limit },
+			`Most records of the page; more than ${maxLimit} is taken as ${maxLimit}, and 0 counts alone`,
+			{ role },
+		),
+		optional(
+			'offset',
+			{ type: 'integer', minimum: 0, maximum: max, default: 0 },
+			'How many records to leave out before the page; not beside cursor',
+			{ role },
+		),
+		optional(
+			'cursor',
+			{ type: 'string' },
+			'Where the page begins: `meta.next` of the page before, with the same sort and conditions',
+			{ role },
+		),
+		optional('count', { type: 'string', enum: ['exact'] }, 'Counts all records that fit: `meta.total`', {
+			role,
+		}),
+	]
+}
+
+function sortParameters({ sortable, key }: CrudPlan): ParameterShape[] {
+	if (sortable.size === 0) return []
+	const terms = [...sortable.keys()].flatMap((name) => [name, `-${name}`])
+	const order = sortable.has(key.name) ? `: by ${key.name}, by default` : ''
+	const schema = { type: 'array', items: { type: 'string', enum: terms }, minItems: 1 } as const
+	return [
+		optional('sort', schema, `The order${order}; a minus is for descending`, {
+			role: 'sort',
+			written: 'joined',
+		}),
+	]
+}
+
+function searchParameters({ searchable }: CrudPlan): ParameterShape[] {
+	if (searchable.size === 0) return []
+	const places = [...searchable.keys()].join(', ')
+	const description = `Words, each of which must be in one of ${places}, in upper or lower case`
+	return [optional('search', { type: 'string' }, description, { role: 'search' })]
+}
+
+function filterParameters({ filterable, maxIn }: CrudPlan): ParameterShape[] {
+	const comparisons = [...filterable.values()]
+		.flatMap((field) => fieldParameters(field, maxIn))
+		// A field may be called `rank[gte]` itself.
+		.filter(({ name, written }) => written === 'repeated' || !filterable.has(name))
+	if (comparisons.length === 0) return []
+	const description =
+		'Conditions with alternatives: `{"field":value,"or":[{"field":{"gte":value}},{"not":{…}}]}`'
+	return [
+		optional('filter', { type: 'object' }, description, { role: 'filter', written: 'json' }),
+		...comparisons,
+	]
+}
+
+/** What a value of `field[op]` does, for people. */
+const WORDS: Readonly<Record<Operator, string>> = {
+	eq: 'is this, or one of these',
+	ne: 'is not this',
+	gt: 'is more than this',
+	gte: 'is this or more',
+	lt: 'is less than this',
+	lte: 'is this or less',
+	in: 'is one of these',
+	nin: 'is none of these',
+	between: 'is between these two, or one of them',
+	contains: 'contains this text',
+	startsWith: 'begins with this text',
+	endsWith: 'ends with this text',
+	ieq: 'is this in upper or lower case',
+	icontains: 'contains this text in upper or lower case',
+	istartsWith: 'begins with this text in upper or lower case',
+	iendsWith: 'ends with this text in upper or lower case',
+	null: 'is null',
+}
+
+/** `title`, then `title[ne]` and so on. Where `title` is the name of another parameter, it is `title[eq]`. */
+function fieldParameters(field: CrudField, maxIn: number): ParameterShape[] {
+	const isTaken = PARAMETERS.some((name) => name === field.name)
+	const operators = operatorsOf(field.field).filter((name) => name !== 'null' || field.field.nullable)
+	return operators.map((operator) => ({
+		name: operator === 'eq' && !isTaken ? field.name : `${field.name}[${operator}]`,
+		schema: operatorSchema(field, operator, maxIn),
+		description: `${field.name} ${WORDS[operator]}`,
+		required: false,
+		role: 'filter',
+		...(operator === 'eq' ? { written: 'repeated' } : takesList(operator) ? { written: 'joined' } : {}),
+	}))
+}
+
+function operatorSchema(field: CrudField, operator: Operator, maxIn: number): JsonSchema {
+	if (operator === 'null') return { type: 'boolean' }
+	const items = operandSchema(operandField(field, operator))
+	if (!takesList(operator)) return items
+	const [minItems, maxItems] = operator === 'between' ? [2, 2] : [1, maxIn]
+	return { type: 'array', items, minItems, maxItems }
 }
