@@ -87,11 +87,11 @@ const REFUSED: Case[] = [
 describe('an unread body', (test) => {
 	for (const framing of ['with a length', 'in chunks'] as const) {
 		for (const { name, line, status, headers = [] } of REFUSED) {
-			test(`50 MB ${framing}, ${name}: ${status} is read, and the connection ends`, () =>
+			test(`20 MB ${framing}, ${name}: ${status} is read, and the connection ends`, () =>
 				listening({ '': Site }, MAX_BODY, ({ port }) =>
 					connected(port, async (client) => {
-						await client.send(headOf(line, headers, framing === 'in chunks' ? undefined : 50 * MEGABYTE))
-						const sending = upload(client, 50, framing === 'in chunks')
+						await client.send(headOf(line, headers, framing === 'in chunks' ? undefined : 20 * MEGABYTE))
+						const sending = upload(client, 20, framing === 'in chunks')
 						const answer = await client.response()
 						assert.is(answer.status, status)
 						assert.is(answer.headers.connection, 'close')
@@ -105,7 +105,7 @@ describe('an unread body', (test) => {
 	test('the answer does not wait for the body', () =>
 		listening({ '': Site }, MAX_BODY, ({ port }) =>
 			connected(port, async (client) => {
-				await client.send(headOf('POST /body', [], 50 * MEGABYTE))
+				await client.send(headOf('POST /body', [], 20 * MEGABYTE))
 				assert.is((await client.response(undefined, 1_000)).status, 413)
 				assert.not(client.ended, 'what is still under way is taken in')
 			}),
@@ -262,8 +262,8 @@ describe('an unread body', (test) => {
 	test('503 is read by a client whose upload nobody takes', () =>
 		listening({ '': Patient }, {}, ({ port }) =>
 			connected(port, async (client) => {
-				await client.send(headOf('POST /stuck', [], 50 * MEGABYTE))
-				const sending = upload(client, 50, false)
+				await client.send(headOf('POST /stuck', [], 20 * MEGABYTE))
+				const sending = upload(client, 20, false)
 				assert.is((await client.response()).status, 503)
 				await client.closed()
 				await sending

@@ -10,7 +10,7 @@ import type { ClientName } from './servers.ts'
 const RACERS: readonly ClientName[] = ['ioredis', 'node-redis', 'iovalkey', 'ioredis']
 
 export interface Race {
-	readonly work: 'add' | 'increment'
+	readonly work: 'add' | 'increment' | 'both'
 	/** A multiple of 10. */
 	readonly keys: number
 	/** How often each process asks for a key at once. */

@@ -1,9 +1,8 @@
 /**
- * One of several processes that race for the same keys of a Redis: prints `ready`, waits for a message, and sends
- * back what it was answered. With 0 rounds it ends after another message.
+ * One of several processes that race for the same keys of a Redis, by `add`, by `increment` or by `both`: prints `ready`,
+ * waits for a message, and sends back what it was answered. With 0 rounds it ends after another message.
  *
  *     node --import tsx test/cache/redis/racer.ts <client> <port> <prefix> add <keys> <copies> <rounds> <timeoutSeconds>
- *     node --import tsx test/cache/redis/racer.ts <client> <port> <prefix> increment <keys> <copies> <rounds> <timeoutSeconds>
  */
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
@@ -67,8 +66,8 @@ process.send?.(finish, () => process.disconnect())
 
 async function ask(key: number): Promise<void> {
 	try {
-		if (work === 'increment') counts[key]?.push(await cache.increment(`count ${key}`, 600))
-		else if (await cache.add(`key ${key}`, process.pid, 600)) won.push(key)
+		if (work !== 'add') counts[key]?.push(await cache.increment(`count ${key}`, 600))
+		if (work !== 'increment' && (await cache.add(`key ${key}`, process.pid, 600))) won.push(key)
 		outage = Math.max(outage, performance.now() - answeredAt)
 		answeredAt = performance.now()
 	} catch (error) {

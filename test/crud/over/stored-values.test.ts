@@ -3,12 +3,12 @@
  * and what a GET shows is taken by PUT and found by a filter.
  */
 import * as assert from 'uvu/assert'
-import { CrudHandler, type Model } from '../../../lib/index.ts'
+import { CrudHandler, type InjectedReply, type Model } from '../../../lib/index.ts'
 import { MysqlModel } from '../../../lib/models/mysql/model.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
+import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
-import { listening } from '../../helpers/listening.ts'
 import { mariadbIsHere, openPool, type Settings } from '../../helpers/mariadb.ts'
 import { type DriverName, driversHere, openDatabase } from '../../helpers/postgres.ts'
 import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
@@ -160,58 +160,60 @@ interface Page {
 	readonly meta: { readonly next: string | null }
 }
 
-async function get(url: URL): Promise<Page> {
-	const response = await fetch(url)
-	const text = await response.text()
-	assert.is(response.status, 200, `${url.search}: ${text}`)
-	return JSON.parse(text)
+/** A handler of the model, asked by a method and a path behind `/thing`. */
+type Asked = (method: string, path: string, body?: object) => Promise<InjectedReply>
+
+function served(model: Model): Asked {
+	const { ask } = asking({ thing: new CrudHandler(model, VISIBLE) })
+	const headers = { 'content-type': 'application/json' }
+	return (method, path, body) =>
+		ask(`${method} /thing${path}`, body === undefined ? {} : { headers, body: JSON.stringify(body) })
+}
+
+async function list(ask: Asked, query: string): Promise<Page> {
+	const { status, text } = await ask('GET', query)
+	assert.is(status, 200, `${query}: ${text()}`)
+	return JSON.parse(text())
 }
 
 /** The ids in the order in which a client meets them that takes `limit` at a time. */
-async function walk(site: string, sort: string, limit: number): Promise<number[]> {
+async function walk(ask: Asked, sort: string, limit: number): Promise<number[]> {
 	const ids: number[] = []
-	const url = new URL(`/thing?sort=${sort}&limit=${limit}`, site)
+	let cursor = ''
 	for (;;) {
-		const { data, meta } = await get(url)
+		const { data, meta } = await list(ask, `?sort=${sort}&limit=${limit}${cursor}`)
 		ids.push(...data.map(({ id }) => id))
 		assert.ok(ids.length < 200, `a walk by ${sort} does not end`)
 		if (meta.next === null) return ids
-		url.searchParams.set('cursor', meta.next)
+		cursor = `&cursor=${encodeURIComponent(meta.next)}`
 	}
 }
 
 async function walksAlike(model: Model, count: number, what: string): Promise<void> {
-	await listening({ thing: new CrudHandler(model, VISIBLE) }, {}, async ({ url }) => {
-		for (const sort of ['c', '-c,id']) {
-			const whole = await walk(url, sort, 100)
-			assert.is(new Set(whole).size, count, `${what} by ${sort}`)
-			for (const limit of [1, 4])
-				assert.equal(await walk(url, sort, limit), whole, `${what} by ${sort}, ${limit}`)
-		}
-	})
+	const ask = served(model)
+	for (const sort of ['c', '-c,id']) {
+		const whole = await walk(ask, sort, 100)
+		assert.is(new Set(whole).size, count, `${what} by ${sort}`)
+		for (const limit of [1, 4])
+			assert.equal(await walk(ask, sort, limit), whole, `${what} by ${sort}, ${limit}`)
+	}
 }
 
 /** What is shown of each record is put back, and found. */
 async function takesBack(model: Model, what: string, isCompared = true): Promise<void> {
-	await listening({ thing: new CrudHandler(model, VISIBLE) }, {}, async ({ url }) => {
-		const { data } = await get(new URL('/thing?limit=100', url))
-		for (const { id, c } of data) {
-			const response = await fetch(new URL(`/thing/${id}`, url), {
-				method: 'PUT',
-				headers: { 'content-type': 'application/json' },
-				body: JSON.stringify({ id, c }),
-			})
-			const text = await response.text()
-			assert.is(response.status, 200, `${what} ${c}: ${text}`)
-			assert.equal(JSON.parse(text).data, { id, c }, what)
-			if (c === null || !isCompared) continue
-			const found = await get(new URL(`/thing?limit=100&c=${encodeURIComponent(String(c))}`, url))
-			assert.ok(
-				found.data.some((one) => one.id === id),
-				`${what} ${c} is not found`,
-			)
-		}
-	})
+	const ask = served(model)
+	const { data } = await list(ask, '?limit=100')
+	for (const { id, c } of data) {
+		const { status, text } = await ask('PUT', `/${id}`, { id, c })
+		assert.is(status, 200, `${what} ${c}: ${text()}`)
+		assert.equal(JSON.parse(text()).data, { id, c }, what)
+		if (c === null || !isCompared) continue
+		const found = await list(ask, `?limit=100&c=${encodeURIComponent(String(c))}`)
+		assert.ok(
+			found.data.some((one) => one.id === id),
+			`${what} ${c} is not found`,
+		)
+	}
 }
 
 const SESSIONS: readonly Settings[] = [{}, { time_zone: '+05:30', sql_mode: 'TRADITIONAL' }]
@@ -295,19 +297,13 @@ function onPostgres(name: DriverName, settings: Readonly<Record<string, string>>
 				insert into ${table} (c) values (1.25)`)
 			try {
 				const model = await PostgresModel.open(opened.database, table, { timeoutSeconds: 60 })
-				await listening({ thing: new CrudHandler(model, VISIBLE) }, {}, async ({ url }) => {
-					const put = (c: unknown) =>
-						fetch(new URL('/thing/1', url), {
-							method: 'PUT',
-							headers: { 'content-type': 'application/json' },
-							body: JSON.stringify({ c }),
-						})
-					for (const c of ['1.005', 1.005, '1000', '-1000.00', '0.001', 'Infinity'])
-						assert.is((await put(c)).status, 422, String(c))
-					const { data } = await get(new URL('/thing?c=1.25&c[lt]=123456.789&c[gt]=1.24999', url))
-					assert.equal(data, [{ id: 1, c: '1.25' }])
-					for (const c of ['-999.99', '1.500', 7]) assert.is((await put(c)).status, 200, String(c))
-				})
+				const ask = served(model)
+				for (const c of ['1.005', 1.005, '1000', '-1000.00', '0.001', 'Infinity'])
+					assert.is((await ask('PUT', '/1', { c })).status, 422, String(c))
+				const { data } = await list(ask, '?c=1.25&c[lt]=123456.789&c[gt]=1.24999')
+				assert.equal(data, [{ id: 1, c: '1.25' }])
+				for (const c of ['-999.99', '1.500', 7])
+					assert.is((await ask('PUT', '/1', { c })).status, 200, String(c))
 			} finally {
 				await opened.exec(`drop table ${table}`)
 			}
