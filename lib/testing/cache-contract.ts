@@ -1,22 +1,19 @@
-/** `cacheContract`: all that a `Cache` promises, for whoever writes one. */
-import { COUNT_SCENES } from './cache/counts.ts'
-import { REFUSAL_SCENES } from './cache/refusals.ts'
-import { ROOM_SCENES } from './cache/room.ts'
-import { shareScenes } from './cache/shares.ts'
+/** `cacheContract`: everything that a `Cache` must do, as cases for a test runner. */
+import { ROOM_SCENES, shareScenes } from './cache/room.ts'
 import { type CacheContractOptions, type MakeCache, toCase } from './cache/stage.ts'
 import { TIME_SCENES } from './cache/times.ts'
-import { VALUE_SCENES } from './cache/values.ts'
+import { COUNT_SCENES, REFUSAL_SCENES, VALUE_SCENES } from './cache/values.ts'
 import type { Case } from './case.ts'
 
 /**
- * The promises of `Cache` as cases that any test runner can loop over; each makes a cache of its own. Methods
- * may answer at once or with a promise.
+ * The contract of `Cache` as cases for any test runner; each makes a cache of its own. Methods may return a value or a
+ * promise.
  *
  *     const cases = cacheContract((clock, max) => new MemoryCache({ max, clock }))
  *     for (const { name, run } of cases) test(name, run)
  *
- * A cache with a time of its own is told how to let it pass, by a real wait if need be (about 10 s in all),
- * and one that isn't bounded by a number of entries leaves those cases out:
+ * For a cache with its own clock, `advance` lets time pass, by really waiting if necessary (about 10 s in all). For one
+ * without a maximum of entries, `bounded: false` leaves out the cases of a full cache:
  *
  *     import { setTimeout } from 'node:timers/promises'
  *     cacheContract(() => new RemoteCache(randomUUID()), { bounded: false, advance: setTimeout, slack: 100 })

@@ -1,4 +1,7 @@
-/** Public names of `verbena/testing`: the contracts for people who write adapters. */
+/**
+ * The public names of `verbena/testing`: the contracts of `Model` and `Cache`, for those who write one. Their tests run
+ * the cases; nothing in `lib/` calls them.
+ */
 
 export type { CacheContractOptions, MakeCache } from './cache/stage.ts'
 export { cacheContract } from './cache-contract.ts'

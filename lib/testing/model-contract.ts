@@ -1,15 +1,13 @@
-/** `modelContract`: all that a `Model` promises, for whoever writes one. */
+/** `modelContract`: everything that a `Model` must do, as cases for a test runner. */
 import type { Case } from './case.ts'
+import { CROWD_SCENES, TRANSACTION_SCENES } from './model/concurrency.ts'
 import { CONDITION_SCENES } from './model/conditions.ts'
-import { CROWD_SCENES } from './model/crowd.ts'
-import { FACT_SCENES } from './model/facts.ts'
-import { KEY_SCENES } from './model/keys.ts'
+import { FACT_SCENES, KEY_SCENES } from './model/facts.ts'
 import { LIST_SCENES } from './model/lists.ts'
 import { MATCHING_SCENES } from './model/matching.ts'
 import { PAGE_SCENES } from './model/pages.ts'
 import { REFUSAL_SCENES } from './model/refusals.ts'
 import { type ModelContractOptions, toModelCase } from './model/stage.ts'
-import { TRANSACTION_SCENES } from './model/transactions.ts'
 import { VALUE_SCENES } from './model/values.ts'
 import { WRITE_SCENES } from './model/writes.ts'
 
@@ -28,8 +26,8 @@ const SCENES = [
 ]
 
 /**
- * The promises of `Model` as cases that any test runner can loop over; each is given a model over an empty
- * table with the fields of `MODEL_FIELDS`.
+ * The contract of `Model` as cases for any test runner; each gets a model over an empty table with the fields of
+ * `MODEL_FIELDS`.
  *
  *     const make = async () => {
  *       await pool.query('truncate contract restart identity')
@@ -37,8 +35,8 @@ const SCENES = [
  *     }
  *     for (const { name, run } of modelContract({ make, skip: ['nan'] })) test(name, run)
  *
- * Texts are only compared where every store agrees: within ASCII, in lower case, without spaces at the end; by
- * conditions that are exact, others too.
+ * Texts are compared only where every store agrees, in lower-case ASCII without trailing spaces; with exact conditions,
+ * other texts, too.
  */
 export function modelContract(options: ModelContractOptions): Case[] {
 	return SCENES.map((scene) => toModelCase(scene, options)).filter((made) => made !== undefined)

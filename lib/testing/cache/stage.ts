@@ -1,63 +1,62 @@
-/** What each case of the cache contract plays on: a cache of its own, and the time it lives by. */
+/** The fixture of each case of the cache contract: a cache of its own, and its clock. */
 
 import type { Bytes, Clock, Milliseconds } from '../../base/time.ts'
 import type { Cache } from '../../cache/cache.ts'
 import type { Case } from '../case.ts'
 
 /**
- * Makes an empty cache that reads the time from `clock` and holds at most `max` entries. A cache of
- * another bound or time ignores them, and says so in the options.
+ * Makes an empty cache that reads the time from `clock` and holds at most `max` entries. A cache with another limit or
+ * clock ignores these, and says so in the options.
  */
 export type MakeCache = (clock: Clock, max: number) => Cache | Promise<Cache>
 
 /** How a cache differs from one that is in memory. */
 export interface CacheContractOptions {
 	/**
-	 * Whether the cache counts to the `max` it was made with. Without, the cases of a full cache are left
-	 * out.
+	 * Whether the cache holds at most `max` entries. If not, the cases of a full cache are left out.
 	 * @default true
 	 */
 	readonly bounded?: boolean
 	/**
-	 * The bytes that the cache is made with, where it gives each caller a share of them: 1 MiB or somewhat more, as they are
-	 * filled. A cache counts the bytes of keys and texts, and up to as many again. Without, the cases of shares are left out.
+	 * The size of the cache, if it limits each caller to a share of it. 1 MiB or a little more, because the cases fill it.
+	 * A cache counts the bytes of keys and texts, and up to as many again. If absent, the cases of shares are left out.
 	 * @default undefined
 	 */
 	readonly maxBytes?: Bytes
 	/**
-	 * Lets time pass for a cache that doesn't read `clock`: moves its server's, or really waits.
-	 * @default only the clock handed to `make` moves
+	 * Lets time pass for a cache that doesn't read `clock`: advances its server's clock, or really waits.
+	 * @default only the clock given to `make` advances
 	 */
 	readonly advance?: (time: Milliseconds) => void | Promise<void>
 	/**
-	 * How far from an entry's end it is looked for, on both sides: 0 to 100. It is for real waits, which take
-	 * longer than they were told; a case has three of them at most, and their lateness adds up. A case that fails when
-	 * it was later than that is played again, with a new cache, at most twenty times.
-	 * @default 0: it is there in the last millisecond, and gone in the next
+	 * How long before and after its end an entry is checked: 0 to 100. For real waits, which take longer than requested; a
+	 * case has at most three, whose delays add up. A case that fails after a longer delay is repeated with a new cache, at
+	 * most twenty times.
+	 * @default 0: present in the last millisecond, gone in the next
 	 */
 	readonly slack?: Milliseconds
 	/**
-	 * Called with each cache after its case, whether it passed or not.
+	 * Called with each cache after its case, passed or failed.
 	 * @default nothing
 	 */
 	readonly close?: (cache: Cache) => void | Promise<void>
 }
 
-/** A cache, and its time counted from when it was made. */
+/** A cache, and its time since it was made. */
 export interface Stage {
 	readonly cache: Cache
-	/** Entries that the cache was made for. */
+	/** The `max` that the cache was made with. */
 	readonly max: number
-	/** Lets time pass until just before an entry of this time ends. */
+	/** Lets time pass until just before an entry of this age ends. */
 	before(time: Milliseconds): Promise<void>
-	/** Lets time pass until an entry of this time has ended. */
+	/** Lets time pass until an entry of this age has ended. */
 	after(time: Milliseconds): Promise<void>
 }
 
-/** A case before it is known which cache it is for. */
+/** A case for any cache. */
 export interface Scene {
 	readonly name: string
-	/** @default 1000, where none is ever full */
+	/** @default 1000, which no case fills */
 	readonly max?: number
 	play(stage: Stage): Promise<void>
 }
@@ -89,7 +88,7 @@ export function toCase(
 						after: (end) => time.reach(end + slack),
 					})
 				} catch (error) {
-					// Without slack nothing really waits, and what never waited wasn't late.
+					// Without real waits there is no delay.
 					if (left === 1 || slack === 0 || time.passed() === 0 || lateness() <= slack) throw error
 				} finally {
 					await close?.(cache)
@@ -99,10 +98,10 @@ export function toCase(
 	}
 }
 
-/** How often a case is played that failed while the machine was held up: its entries ended before they were looked for. */
+/** How often a case is tried if it fails after a stall of the machine, which made its entries end too early. */
 const ATTEMPTS = 20
 
-/** How much more time has really passed than was meant to. */
+/** How much more time has passed than intended. */
 function latenessOf(passed: () => Milliseconds): () => Milliseconds {
 	const start = performance.now()
 	return () => performance.now() - start - passed()
@@ -113,7 +112,7 @@ function timeline(advance: CacheContractOptions['advance']): {
 	passed(): Milliseconds
 	reach(time: Milliseconds): Promise<void>
 } {
-	// Not from 0: a cache that takes a time of 0 for "no time" would pass.
+	// Not 0: a cache that treats time 0 as absent would pass.
 	const start: Milliseconds = 1_000
 	let now = start
 	return {

@@ -1,8 +1,7 @@
-/** The cache contract: entries end when their time is over, not before and not after. */
+/** The cache contract: entries end exactly when their time is over. */
 import { strictEqual } from 'node:assert/strict'
 import type { Scene } from './stage.ts'
 
-/** The scenes in which time passes for what `set` and `add` stored. */
 export const TIME_SCENES: readonly Scene[] = [
 	{
 		name: 'a value of set is there to the last moment of its time, and then gone',
@@ -29,7 +28,7 @@ export const TIME_SCENES: readonly Scene[] = [
 		},
 	},
 	{
-		// 2.007 * 1000 is a little more than 2007, which a cache must neither pass on nor round up.
+		// 2.007 * 1000 is a little more than 2007 in floating point.
 		name: 'a time with a fraction ends at its millisecond',
 		async play({ cache, before, after }) {
 			await cache.set('k', 'v', 2.007)
@@ -40,7 +39,7 @@ export const TIME_SCENES: readonly Scene[] = [
 		},
 	},
 	{
-		// In milliseconds it is more than a timer takes: setTimeout would end it at once.
+		// More milliseconds than setTimeout accepts, which would fire at once.
 		name: 'a time of ten years is not cut short',
 		async play({ cache, after }) {
 			await cache.set('set', 'v', 315_360_000)

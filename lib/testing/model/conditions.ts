@@ -2,9 +2,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Comparison, Condition, Value, Values } from '../../models/model.ts'
 import type { Feature } from './fields.ts'
-import { finding, not } from './finding.ts'
-import type { ModelScene } from './stage.ts'
-import { HOSTILE } from './texts.ts'
+import { type ModelScene, not } from './stage.ts'
+import { HOSTILE } from './values.ts'
 
 type Operand = Exclude<Value, null>
 
@@ -25,7 +24,7 @@ const COMPARED: readonly (readonly [string, readonly Feature[], readonly [Operan
 	],
 ]
 
-/** What is found by a comparison with the second of three values. */
+/** What each comparison with the second of three values finds. */
 const BY_SECOND: Readonly<Record<Comparison, string>> = {
 	eq: 'b',
 	ne: 'ac',
@@ -47,13 +46,13 @@ export const CONDITION_SCENES: readonly ModelScene[] = [
 				{ title: 'b', done: false, token: high },
 				{ title: 'n' },
 			])
-			await finding(stage, { op: 'eq', field: 'done', value: true }, ['a'])
-			await finding(stage, { op: 'eq', field: 'done', value: false }, ['b'])
-			await finding(stage, { op: 'ne', field: 'done', value: true }, ['b'])
-			await finding(stage, { op: 'in', field: 'done', values: [true, false] }, ['a', 'b'])
-			await finding(stage, { op: 'eq', field: 'token', value: low }, ['a'])
-			await finding(stage, { op: 'in', field: 'token', values: [high, low] }, ['a', 'b'])
-			await finding(stage, { op: 'ne', field: 'token', value: low }, ['b'])
+			await stage.finds({ op: 'eq', field: 'done', value: true }, ['a'])
+			await stage.finds({ op: 'eq', field: 'done', value: false }, ['b'])
+			await stage.finds({ op: 'ne', field: 'done', value: true }, ['b'])
+			await stage.finds({ op: 'in', field: 'done', values: [true, false] }, ['a', 'b'])
+			await stage.finds({ op: 'eq', field: 'token', value: low }, ['a'])
+			await stage.finds({ op: 'in', field: 'token', values: [high, low] }, ['a', 'b'])
+			await stage.finds({ op: 'ne', field: 'token', value: low }, ['b'])
 		},
 	},
 	{
@@ -67,18 +66,18 @@ export const CONDITION_SCENES: readonly ModelScene[] = [
 				op: 'or',
 				terms: [is('a'), is('c'), { op: 'and', terms: [is('d'), { op: 'or', terms: [] }] }],
 			}
-			await finding(stage, either, ['a', 'c'])
-			await finding(stage, not(either), ['b', 'd'])
+			await stage.finds(either, ['a', 'c'])
+			await stage.finds(not(either), ['b', 'd'])
 			const late: Condition = { op: 'gt', field: 'order', value: 0 }
-			await finding(stage, { op: 'and', terms: [either, late] }, ['c'])
-			await finding(stage, { op: 'or', terms: [not(either), { op: 'and', terms: [either, not(late)] }] }, [
+			await stage.finds({ op: 'and', terms: [either, late] }, ['c'])
+			await stage.finds({ op: 'or', terms: [not(either), { op: 'and', terms: [either, not(late)] }] }, [
 				'a',
 				'b',
 				'd',
 			])
 			let deep: Condition = is('b')
 			for (let depth = 0; depth < 20; depth++) deep = { op: depth % 2 === 0 ? 'and' : 'or', terms: [deep] }
-			await finding(stage, deep, ['b'])
+			await stage.finds(deep, ['b'])
 		},
 	},
 	{
@@ -86,10 +85,10 @@ export const CONDITION_SCENES: readonly ModelScene[] = [
 		async play(stage) {
 			await stage.addAll([5, 250, 1_000].map((order) => ({ title: `t${order}`, order })))
 			const values = Array.from({ length: 500 }, (_, index) => index)
-			await finding(stage, { op: 'in', field: 'order', values }, ['t250', 't5'])
+			await stage.finds({ op: 'in', field: 'order', values }, ['t250', 't5'])
 			const terms = values.slice(0, 100).map((value): Condition => ({ op: 'eq', field: 'order', value }))
-			await finding(stage, { op: 'or', terms }, ['t5'])
-			await finding(stage, { op: 'in', field: 'order', values: [5, 5, 5] }, ['t5'])
+			await stage.finds({ op: 'or', terms }, ['t5'])
+			await stage.finds({ op: 'in', field: 'order', values: [5, 5, 5] }, ['t5'])
 		},
 	},
 	{
@@ -101,14 +100,14 @@ export const CONDITION_SCENES: readonly ModelScene[] = [
 				{ title: "it's \\", order: null },
 			])
 			const values = Array.from({ length: 70_000 }, (_, index) => index)
-			await finding(stage, { op: 'in', field: 'order', values }, ['t5'])
-			await finding(stage, not({ op: 'in', field: 'order', values }), ['T6'])
+			await stage.finds({ op: 'in', field: 'order', values }, ['t5'])
+			await stage.finds(not({ op: 'in', field: 'order', values }), ['T6'])
 			const titles = [...values.slice(0, 40_000).map((value) => `t${value}`), "it's \\"]
 			const exact: Condition = { op: 'in', field: 'title', values: titles, exact: true }
-			await finding(stage, exact, ["it's \\", 't5'])
-			await finding(stage, not(exact), ['T6'])
-			await finding(stage, { op: 'in', field: 'title', values: titles.slice(1_000) }, ["it's \\"])
-			await finding(stage, { ...exact, values: titles.slice(0, 1_100) }, ['t5'])
+			await stage.finds(exact, ["it's \\", 't5'])
+			await stage.finds(not(exact), ['T6'])
+			await stage.finds({ op: 'in', field: 'title', values: titles.slice(1_000) }, ["it's \\"])
+			await stage.finds({ ...exact, values: titles.slice(0, 1_100) }, ['t5'])
 		},
 	},
 	{
@@ -161,13 +160,13 @@ function comparing(
 			const [first, second, third] = values
 			for (const [op, titles] of Object.entries(BY_SECOND)) {
 				// The keys of the table are the operators.
-				await finding(stage, { op: op as Comparison, field, value: second }, [...titles], op)
+				await stage.finds({ op: op as Comparison, field, value: second }, [...titles], op)
 			}
-			await finding(stage, not({ op: 'gt', field, value: second }), ['a', 'b'], 'not gt')
-			await finding(stage, { op: 'in', field, values: [first, third] }, ['a', 'c'], 'in')
-			await finding(stage, not({ op: 'in', field, values: [first, third] }), ['b'], 'not in')
-			await finding(stage, { op: 'null', field, value: true }, ['n'], 'null')
-			await finding(stage, { op: 'null', field, value: false }, ['a', 'b', 'c'], 'not null')
+			await stage.finds(not({ op: 'gt', field, value: second }), ['a', 'b'], 'not gt')
+			await stage.finds({ op: 'in', field, values: [first, third] }, ['a', 'c'], 'in')
+			await stage.finds(not({ op: 'in', field, values: [first, third] }), ['b'], 'not in')
+			await stage.finds({ op: 'null', field, value: true }, ['n'], 'null')
+			await stage.finds({ op: 'null', field, value: false }, ['a', 'b', 'c'], 'not null')
 		},
 	}
 }

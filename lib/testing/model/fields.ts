@@ -1,13 +1,13 @@
-/** The table of the model contract: its fields, and what a store may be without. */
+/** The table of the model contract: its fields, and the features that a store may lack. */
 import type { FieldType } from '../../models/model.ts'
 
 /**
- * What a store may be without: a type of fields; or
+ * What a store may lack: a type of fields, or
  *
- * - `microseconds`: timestamps know more than milliseconds
- * - `infinity`, `nan`: a float can be those
+ * - `microseconds`: timestamps are more precise than milliseconds
+ * - `infinity`, `nan`: values of floats
  * - `maxLength`: a text that is too long for its field is refused
- * - `foreign_key`: references are watched
+ * - `foreign_key`: references are checked
  */
 export type Feature =
 	| 'bigint'
@@ -32,15 +32,14 @@ export interface ContractField {
 	readonly type: FieldType
 	readonly nullable: boolean
 	readonly hasDefault: boolean
-	/** What else there is to it, for whoever makes the table. */
+	/** More about it, for creating the table. */
 	readonly note: string
-	/** The feature without which the table doesn't have it. */
+	/** The feature that it needs. */
 	readonly needs?: Feature
 }
 
 /**
- * The fields of the table that `modelContract` asks for. Its key is `id`. Names are to be taken as they are:
- * one is a reserved word of SQL.
+ * The fields of the table that `modelContract` needs. Its key is `id`. One name is a reserved word of SQL.
  */
 export const FIELDS: readonly ContractField[] = [
 	given('id', 'integer', 'the key, made by the store, counting up; may be of type bigint', {

@@ -1,4 +1,4 @@
-/** The model contract: the order of lists, their bounds, and what they say of what follows. */
+/** The model contract: the order of lists, limit and offset, `next`, and totals. */
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Value } from '../../models/model.ts'
 import type { Feature } from './fields.ts'
@@ -148,7 +148,7 @@ export const LIST_SCENES: readonly ModelScene[] = [
 	},
 ]
 
-/** Values that were stored in another order come back in theirs, nulls behind them in both directions. */
+/** Values stored in another order are listed in theirs, nulls last in both directions. */
 function ordered(field: string, needs: Feature | undefined, values: readonly Value[]): ModelScene {
 	return {
 		name: `${field} orders up and down, nulls last both ways`,

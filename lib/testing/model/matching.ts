@@ -1,15 +1,14 @@
-/** The model contract: logic of three values, operators on texts, and conditions that are exact. `conditions.ts` has the others. */
+/** The model contract: three-valued logic, operators on texts, and exact conditions. The others: `conditions.ts`. */
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Condition } from '../../models/model.ts'
-import { finding, not } from './finding.ts'
-import { type ModelScene, parsed } from './stage.ts'
+import { type ModelScene, not, parsed } from './stage.ts'
 
 const T: Condition = { op: 'and', terms: [] }
 const F: Condition = { op: 'or', terms: [] }
-/** Neither true nor false: `note` is null in every record of these cases. */
+/** Neither true nor false: `note` is null in all records of these cases. */
 const U: Condition = { op: 'eq', field: 'note', value: 'x' }
 
-/** Conditions of three values, and whether they find a record. */
+/** Conditions, and whether they find a record. */
 const LOGIC: readonly (readonly [name: string, condition: Condition, finds: boolean])[] = [
 	['and of nothing', T, true],
 	['or of nothing', F, false],
@@ -44,24 +43,12 @@ const LOGIC: readonly (readonly [name: string, condition: Condition, finds: bool
 ]
 
 const MATCHED = [
-	'100%',
-	'100x',
-	'a_b',
-	'axb',
-	'a\\b',
-	"a'b",
-	'a"b',
-	'a*b',
-	'[ab]',
-	'a%b',
-	'a\\%b',
-	'%',
-	'_',
-	'\\',
-	'',
+	...['100%', '100x', 'a_b', 'axb', 'a\\b', "a'b", 'a"b', 'a*b', '[ab]', 'a%b', 'a\\%b', '%', '_', '\\', ''],
 ]
+/** Searched for in them. */
+const PARTS = ['%', '_', '\\', "'", '"', '*', '[', 'a', '0%', 'a_', '_b', '\\b', '\\%', '%b', 'b', 'x']
 
-/** Texts that a collation may take for one, by the title of their record. */
+/** Texts that a collation may take for equal, by the title of their record. */
 const ALIKE = { lower: 'ann', upper: 'ANN', spaced: 'ann ', accented: 'änn' }
 
 export const MATCHING_SCENES: readonly ModelScene[] = [
@@ -69,45 +56,35 @@ export const MATCHING_SCENES: readonly ModelScene[] = [
 	{
 		name: 'case is ignored where a condition says so, and every character stands for itself there too',
 		async play(stage) {
-			const texts = [
-				'Thyme',
-				'THYME',
-				'thyme',
-				'Thyme tea',
-				'iced thyme',
-				'thyme_',
-				'thyme%',
-				'th!me',
-				'th\\me',
-			]
-			await stage.addAll([...texts.map((title) => ({ title, note: title })), { title: 'no note' }])
 			const all = ['Thyme', 'THYME', 'thyme']
+			const texts = [...all, 'Thyme tea', 'iced thyme', 'thyme_', 'thyme%', 'th!me', 'th\\me']
+			await stage.addAll([...texts.map((title) => ({ title, note: title })), { title: 'no note' }])
 			const whole = (value: string): Condition => ({ op: 'eq', field: 'note', value, ignoreCase: true })
 			const part = (op: 'contains' | 'startsWith' | 'endsWith', value: string): Condition => ({
 				...{ op, field: 'note', value, ignoreCase: true },
 			})
 			for (const value of all) {
-				await finding(stage, whole(value), all, value)
-				await finding(stage, part('startsWith', value), [...all, 'Thyme tea', 'thyme_', 'thyme%'], value)
-				await finding(stage, part('endsWith', value), [...all, 'iced thyme'], value)
-				await finding(stage, part('contains', value), texts.slice(0, 7), value)
+				await stage.finds(whole(value), all, value)
+				await stage.finds(part('startsWith', value), [...all, 'Thyme tea', 'thyme_', 'thyme%'], value)
+				await stage.finds(part('endsWith', value), [...all, 'iced thyme'], value)
+				await stage.finds(part('contains', value), texts.slice(0, 7), value)
 			}
-			await finding(stage, whole('THYME_'), ['thyme_'])
-			await finding(stage, whole('THYM_'), [])
-			await finding(stage, whole('%'), [])
-			await finding(stage, part('contains', 'E%'), ['thyme%'])
-			await finding(stage, part('contains', 'TH\\M'), ['th\\me'])
-			await finding(stage, part('contains', 'TH!M'), ['th!me'])
-			await finding(stage, part('contains', ''), texts)
-			await finding(stage, not(whole('thyme')), texts.slice(3))
-			await finding(stage, not(part('contains', 'thyme')), texts.slice(7))
+			await stage.finds(whole('THYME_'), ['thyme_'])
+			await stage.finds(whole('THYM_'), [])
+			await stage.finds(whole('%'), [])
+			await stage.finds(part('contains', 'E%'), ['thyme%'])
+			await stage.finds(part('contains', 'TH\\M'), ['th\\me'])
+			await stage.finds(part('contains', 'TH!M'), ['th!me'])
+			await stage.finds(part('contains', ''), texts)
+			await stage.finds(not(whole('thyme')), texts.slice(3))
+			await stage.finds(not(part('contains', 'thyme')), texts.slice(7))
 		},
 	},
 	{
 		name: 'logic has three values: what is unknown is found neither by a condition nor by its opposite',
 		async play(stage) {
 			const id = await stage.add({ title: 'one' })
-			for (const [name, where, finds] of LOGIC) await finding(stage, where, finds ? ['one'] : [], name, [id])
+			for (const [name, where, finds] of LOGIC) await stage.finds(where, finds ? ['one'] : [], name, [id])
 		},
 	},
 	{
@@ -118,17 +95,14 @@ export const MATCHING_SCENES: readonly ModelScene[] = [
 				{ title: 'null' },
 			])
 			for (const [title, note] of Object.entries(ALIKE)) {
-				await finding(stage, exactly(note), [title], note)
-				await finding(stage, { op: 'in', field: 'note', values: [note, 'x'], exact: true }, [title], note)
+				await stage.finds(exactly(note), [title], note)
+				await stage.finds({ op: 'in', field: 'note', values: [note, 'x'], exact: true }, [title], note)
 			}
-			await finding(stage, exactly('Ann'), [])
-			await finding(stage, { op: 'in', field: 'note', values: ['ann', 'ANN'], exact: true }, [
-				'lower',
-				'upper',
-			])
-			await finding(stage, { op: 'in', field: 'note', values: [], exact: true }, [])
-			await finding(stage, not(exactly('ann')), ['upper', 'spaced', 'accented'])
-			await finding(stage, { op: 'eq', field: 'order', value: 7, exact: true }, [])
+			await stage.finds(exactly('Ann'), [])
+			await stage.finds({ op: 'in', field: 'note', values: ['ann', 'ANN'], exact: true }, ['lower', 'upper'])
+			await stage.finds({ op: 'in', field: 'note', values: [], exact: true }, [])
+			await stage.finds(not(exactly('ann')), ['upper', 'spaced', 'accented'])
+			await stage.finds({ op: 'eq', field: 'order', value: 7, exact: true }, [])
 		},
 	},
 	{
@@ -145,17 +119,17 @@ export const MATCHING_SCENES: readonly ModelScene[] = [
 			for (const where of outside) {
 				strictEqual(await model.read(id, selection, where), undefined)
 				for (const version of [undefined, '1']) {
-					strictEqual(await model.update(id, { order: 8 }, selection, { where, version }), 'missing')
-					strictEqual(await model.delete(id, selection, { where, version }), 'missing')
+					strictEqual(await stage.update(id, { order: 8 }, selection, { where, version }), 'missing')
+					strictEqual(await stage.delete(id, selection, { where, version }), 'missing')
 				}
 			}
 			const where: Condition = {
 				op: 'and',
 				terms: [exactly('ANN'), { op: 'in', field: 'order', values: [7], exact: true }],
 			}
-			const updated = await model.update(id, { status: 'own' }, selection, { where, version: '1' })
+			const updated = await stage.update(id, { status: 'own' }, selection, { where, version: '1' })
 			deepStrictEqual(parsed(updated), { note: 'ANN', version: 2 })
-			const deleted = await model.delete(id, selection, { where, version: '2' })
+			const deleted = await stage.delete(id, selection, { where, version: '2' })
 			deepStrictEqual(parsed(deleted), { note: 'ANN', version: 2 })
 		},
 	},
@@ -175,30 +149,13 @@ function matching(op: 'contains' | 'startsWith' | 'endsWith'): ModelScene {
 		name: `${op} takes every character for itself`,
 		async play(stage) {
 			await stage.addAll([...MATCHED.map((title) => ({ title, note: title })), { title: 'no note' }])
-			for (const value of [
-				'%',
-				'_',
-				'\\',
-				"'",
-				'"',
-				'*',
-				'[',
-				'a',
-				'0%',
-				'a_',
-				'_b',
-				'\\b',
-				'\\%',
-				'%b',
-				'b',
-				'x',
-			]) {
+			for (const value of PARTS) {
 				const expected = MATCHED.filter((title) => fits(title, value))
-				await finding(stage, { op, field: 'note', value }, expected, value)
+				await stage.finds({ op, field: 'note', value }, expected, value)
 				const rest = MATCHED.filter((title) => !fits(title, value))
-				await finding(stage, not({ op, field: 'note', value }), rest, `not ${value}`)
+				await stage.finds(not({ op, field: 'note', value }), rest, `not ${value}`)
 			}
-			await finding(stage, { op, field: 'note', value: '' }, MATCHED, 'the empty text')
+			await stage.finds({ op, field: 'note', value: '' }, MATCHED, 'the empty text')
 		},
 	}
 }

@@ -1,10 +1,10 @@
-/** The model contract: who walks from page to page by `after` meets each record once, in the list's order. */
+/** The model contract: walking from page to page by `after` visits each record once, in the list's order. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Condition, Value, Values } from '../../models/model.ts'
 import type { Feature } from './fields.ts'
-import { type Asked, type ModelScene, type ModelStage, NO_GUARD, recordsOf } from './stage.ts'
+import { type Asked, type ModelScene, type ModelStage, recordsOf } from './stage.ts'
 
-/** Values with which 13 records are made in turns, so that some are equal; two more have null. */
+/** Values of 13 records in turn, so that some are equal; two more records have null. */
 const WALKED: readonly (readonly [field: string, needs: readonly Feature[], values: readonly Value[]])[] = [
 	['note', [], ['b', 'a', 'c', "d'", 'e"', 'f\\', 'g%', '']],
 	['order', [], [3, -1, 2_147_483_647, 0, -2_147_483_648]],
@@ -45,7 +45,7 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 	{
 		name: 'a page that is larger than maxBytes is refused, in bytes of UTF-8 and not for the record behind it',
 		async play(stage) {
-			// 3 bytes each, and one unit of UTF-16.
+			// Each is 3 bytes of UTF-8 and one unit of UTF-16.
 			const large = '\u20ac'.repeat(2_000)
 			await stage.addAll(['a', 'b', large, large, 'e'].map((note) => ({ note })))
 			const ask = (limit: number, maxBytes: number, offset = 0) =>
@@ -147,7 +147,7 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 		async play(stage) {
 			const ids = await stage.addAll([...'abcd'].map((title) => ({ title })))
 			const first = await stage.ask({ order: ['title'], limit: 2 })
-			await stage.model.delete(ids[1] ?? '', stage.select(['id']), NO_GUARD)
+			await stage.delete(ids[1] ?? '')
 			const after = stage.after(first, ['title'])
 			deepStrictEqual(await stage.column({ order: ['title'], after }), ['c', 'd'])
 		},
@@ -157,11 +157,8 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 		async play(stage) {
 			await stage.addAll([{ order: 1 }, { order: 2 }])
 			const after = stage.after(await stage.ask({ order: ['-order'], limit: 1 }), ['-order'])
-			await stage.model.delete(
-				(await stage.column({ order: ['order'] }, 'id')).map(String)[0] ?? '',
-				stage.select(['id']),
-				NO_GUARD,
-			)
+			const [first] = await stage.column({ order: ['order'] }, 'id')
+			await stage.delete(String(first))
 			const { json, next, total } = await stage.ask({ order: ['-order'], after, total: true })
 			deepStrictEqual([JSON.parse(json), next, total], [[], undefined, 1])
 		},
@@ -196,7 +193,7 @@ function mixed(): Values[] {
 	}))
 }
 
-/** Asserts that pages of these sizes, put together, are the whole list. */
+/** Asserts that the pages of these sizes together are the whole list. */
 async function walksAlike(
 	stage: ModelStage,
 	order: readonly string[],

@@ -1,8 +1,8 @@
 /** The model contract: what constraints refuse, with which error, and that a refusal changes nothing. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
-import type { Changes, Values } from '../../models/model.ts'
+import type { Values } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
-import { type ModelScene, type ModelStage, NO_GUARD, parsed } from './stage.ts'
+import { type ModelScene, type ModelStage, parsed } from './stage.ts'
 
 export const REFUSAL_SCENES: readonly ModelScene[] = [
 	{
@@ -14,7 +14,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 			)
 			await unchanged(stage, () =>
 				stage.refuses(
-					() => update(stage, id, { note: 'lost', email: 'taken' }),
+					() => stage.update(id, { note: 'lost', email: 'taken' }),
 					'unique',
 					['email'],
 					'update',
@@ -27,10 +27,11 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 		name: 'unique values are free again when their record changes or goes, and nulls never collide',
 		async play(stage) {
 			const [id = ''] = await stage.addAll([{ email: 'first' }, {}, {}, { email: null }])
-			await update(stage, id, { email: 'second' })
+			await stage.update(id, { email: 'second' })
 			await stage.add({ email: 'first' })
-			deepStrictEqual(parsed(await update(stage, id, { email: 'second', note: 'same' })), { email: 'second' })
-			await stage.model.delete(id, stage.select(['id']), NO_GUARD)
+			const same = await stage.update(id, { email: 'second', note: 'same' }, stage.select(['email']))
+			deepStrictEqual(parsed(same), { email: 'second' })
+			await stage.delete(id)
 			await stage.add({ email: 'second' })
 			strictEqual(await stage.model.count(undefined), 5)
 		},
@@ -43,7 +44,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 			for (const outcome of outcomes) {
 				if (outcome.status === 'fulfilled') continue
 				const { reason } = outcome
-				// A store may choose the victim of a deadlock among them, which is asked to try again: then it is told, too.
+				// A store may make one of them the victim of a deadlock, which must retry and is then refused, too.
 				const isBusy = reason instanceof ModelError && reason.kind === 'busy'
 				const said = () => (isBusy ? stage.add({ email: 'one' }) : Promise.reject(reason))
 				await stage.refuses(said, 'unique', ['email'])
@@ -60,7 +61,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 					stage.refuses(() => stage.add({ title }), 'invalid', ['title'], 'create'),
 				)
 				await unchanged(stage, () =>
-					stage.refuses(() => update(stage, id, { title }), 'invalid', ['title'], 'update'),
+					stage.refuses(() => stage.update(id, { title }), 'invalid', ['title'], 'update'),
 				)
 			}
 			strictEqual(await stage.value(id, 'title'), 'kept')
@@ -85,8 +86,8 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 				['create of nothing', 'title', () => create({})],
 				['create with null', 'title', () => create({ title: null })],
 				['create with null for a default', 'status', () => create({ title: 't', status: null })],
-				['update', 'title', () => update(stage, id, { note: 'lost', title: null })],
-				['update of a default', 'status', () => update(stage, id, { status: null })],
+				['update', 'title', () => stage.update(id, { note: 'lost', title: null })],
+				['update of a default', 'status', () => stage.update(id, { status: null })],
 			]
 			for (const [what, field, attempt] of attempts) {
 				await unchanged(stage, () => stage.refuses(attempt, 'not_null', [field], what))
@@ -102,7 +103,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 				stage.refuses(() => stage.add({ parent: 999_999 }), 'foreign_key', ['parent']),
 			)
 			await unchanged(stage, () =>
-				stage.refuses(() => update(stage, id, { note: 'lost', parent: 999_999 }), 'foreign_key', ['parent']),
+				stage.refuses(() => stage.update(id, { note: 'lost', parent: 999_999 }), 'foreign_key', ['parent']),
 			)
 		},
 	},
@@ -115,10 +116,10 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 			strictEqual(await stage.value(child, 'parent'), Number(parent))
 			const selection = stage.select(['title'])
 			await unchanged(stage, () =>
-				stage.refuses(() => stage.model.delete(parent, selection, NO_GUARD), 'foreign_key', ['parent']),
+				stage.refuses(() => stage.delete(parent, selection), 'foreign_key', ['parent']),
 			)
-			deepStrictEqual(parsed(await stage.model.delete(child, selection, NO_GUARD)), { title: 'child' })
-			deepStrictEqual(parsed(await stage.model.delete(parent, selection, NO_GUARD)), { title: 'parent' })
+			deepStrictEqual(parsed(await stage.delete(child, selection)), { title: 'child' })
+			deepStrictEqual(parsed(await stage.delete(parent, selection)), { title: 'parent' })
 		},
 	},
 	{
@@ -126,10 +127,10 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 		needs: ['foreign_key'],
 		async play(stage) {
 			const [id = '', other = ''] = await stage.addAll([{}, {}])
-			await update(stage, id, { parent: Number(other) })
-			await update(stage, id, { parent: null })
-			ok(typeof (await stage.model.delete(other, stage.select(['id']), NO_GUARD)) === 'object')
-			await update(stage, id, { parent: Number(id) })
+			await stage.update(id, { parent: Number(other) })
+			await stage.update(id, { parent: null })
+			ok(typeof (await stage.delete(other)) === 'object')
+			await stage.update(id, { parent: Number(id) })
 			strictEqual(await stage.value(id, 'parent'), Number(id))
 		},
 	},
@@ -143,7 +144,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 				stage.refuses(() => stage.add({ email: 'x'.repeat(201) }), 'invalid', ['email']),
 			)
 			await unchanged(stage, () =>
-				stage.refuses(() => update(stage, id, { email: 'x'.repeat(201) }), 'invalid', ['email']),
+				stage.refuses(() => stage.update(id, { email: 'x'.repeat(201) }), 'invalid', ['email']),
 			)
 		},
 	},
@@ -170,10 +171,6 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 		},
 	},
 ]
-
-function update(stage: ModelStage, id: string, changes: Changes) {
-	return stage.model.update(id, changes, stage.select(['email']), NO_GUARD)
-}
 
 /** Asserts that all records are the same before and after. */
 async function unchanged(stage: ModelStage, work: () => Promise<void>): Promise<void> {

@@ -1,6 +1,7 @@
-/** What each case of the model contract plays on: a model over an empty table, and short ways to ask it. */
+/** The fixture of each case of the model contract: a model over an empty table, and short ways to call it. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type {
+	Changes,
 	Condition,
 	Field,
 	Found,
@@ -20,25 +21,24 @@ import { type ContractField, type Feature, FIELDS } from './fields.ts'
 /** Makes a model over an empty table. */
 export type MakeModel = () => Model | Promise<Model>
 
-/** How the models that are tried are made, and what they can't do. */
+/** How to make the models under test, and what they don't support. */
 export interface ModelContractOptions {
-	/** A model over an empty table with the fields of `MODEL_FIELDS`, but for those that are skipped. */
+	/** A model over an empty table with the fields of `MODEL_FIELDS`, except those of skipped features. */
 	readonly make: MakeModel
 	/**
-	 * Models over empty tables with another type of key, which has the name `id`, and a `title`: a text that
-	 * isn't null and has no default. `text` ids, of up to 200 characters, are given; `uuid` and `bigint` ids are
-	 * made, unless they are given.
+	 * Models over empty tables with a key `id` of another type, and `title`, a text that isn't null and has no default.
+	 * `text` ids, of up to 200 characters, are given; `uuid` and `bigint` ids are made unless given.
 	 *
 	 * @default their cases are left out
 	 */
 	readonly keys?: { readonly [Type in 'text' | 'uuid' | 'bigint']?: MakeModel }
-	/** What the store can't hold or do: its fields and cases are left out. @default nothing */
+	/** Features that the store doesn't have; their fields and cases are left out. @default none */
 	readonly skip?: readonly Feature[]
-	/** Called with each model after its case, whether it passed or not. @default nothing */
+	/** Called with each model after its case, passed or failed. @default nothing */
 	readonly close?: (model: Model) => void | Promise<void>
 }
 
-/** A case before it is known which model it is for. */
+/** A case for any model. */
 export interface ModelScene {
 	readonly name: string
 	readonly needs?: readonly Feature[]
@@ -47,8 +47,7 @@ export interface ModelScene {
 }
 
 /**
- * A list as it is asked for in a case: by names of fields, `-` before one that descends; `id` at the end goes
- * without saying.
+ * The query of a list by names of fields, with `-` before descending ones; `id` at the end is implied.
  */
 export interface Asked {
 	readonly fields?: readonly string[]
@@ -64,9 +63,9 @@ export interface Asked {
 /** A parsed record. */
 export type Wire = Readonly<Record<string, unknown>>
 
-export const NO_GUARD: Guard = { where: undefined, version: undefined }
+const NO_GUARD: Guard = { where: undefined, version: undefined }
 
-/** Makes a case of a scene; `undefined` for one that the options leave out. */
+/** Makes a case; `undefined` for one that the options leave out. */
 export function toModelCase(scene: ModelScene, options: ModelContractOptions): Case | undefined {
 	const { skip = [], keys = {}, close } = options
 	const make = scene.key === undefined ? options.make : keys[scene.key]
@@ -84,7 +83,6 @@ export function toModelCase(scene: ModelScene, options: ModelContractOptions): C
 	}
 }
 
-/** A model, and what a case does with it. */
 export class ModelStage {
 	readonly model: Model
 	/** The fields that the table has. */
@@ -100,7 +98,7 @@ export class ModelStage {
 		return this.fields.some((field) => field.name === name)
 	}
 
-	/** A selection of fields by their own names. The same names give the same object. */
+	/** A selection of fields by their own names. The same arguments give the same object. */
 	select(fields: readonly string[], version?: string): Selection {
 		const known = `${fields.join()} ${version}`
 		const selection = this.#selections.get(known) ?? { fields, names: fields, version }
@@ -108,7 +106,7 @@ export class ModelStage {
 		return selection
 	}
 
-	/** Creates a record, with a title if it has none, and answers its id. */
+	/** Creates a record, by default with a title, and returns its id. */
 	async add(values: Values = {}): Promise<string> {
 		const { id } = await this.model.create({ title: 'a title', ...values }, this.select(['id']))
 		return id
@@ -121,16 +119,51 @@ export class ModelStage {
 		return ids
 	}
 
-	/** Reads fields of a record. @throws AssertionError when there is no such record */
+	/** Fields of a record. @throws AssertionError if there is none */
 	async read(id: string, fields: readonly string[], where?: Condition): Promise<Wire> {
 		const found = await this.model.read(id, this.select(fields), where)
 		ok(found !== undefined, `there is no record ${id}`)
 		return parsed(found)
 	}
 
+	/** `model.update`, by default with the id selected and without a guard. */
+	update(
+		id: string,
+		changes: Changes,
+		selection: Selection = this.select(['id']),
+		guard: Partial<Guard> = {},
+	): Promise<Found | 'missing' | 'stale'> {
+		return this.model.update(id, changes, selection, { ...NO_GUARD, ...guard })
+	}
+
+	/** `model.delete`, with the same defaults. */
+	delete(
+		id: string,
+		selection: Selection = this.select(['id']),
+		guard: Partial<Guard> = {},
+	): Promise<Found | 'missing' | 'stale'> {
+		return this.model.delete(id, selection, { ...NO_GUARD, ...guard })
+	}
+
 	/** One field of a record. */
 	async value(id: string, field: string): Promise<unknown> {
 		return (await this.read(id, [field]))[field]
+	}
+
+	/** Asserts which titles a condition finds; `ids` are also read with it. */
+	async finds(
+		where: Condition,
+		titles: readonly string[],
+		message?: string,
+		ids: readonly string[] = [],
+	): Promise<void> {
+		const found = (await this.column({ where })).map(String)
+		deepStrictEqual(found.toSorted(), titles.toSorted(), message)
+		strictEqual(await this.model.count(where), titles.length, message)
+		for (const id of ids) {
+			const read = await this.model.read(id, this.select(['title']), where)
+			strictEqual(read !== undefined, titles.length > 0, message)
+		}
 	}
 
 	ask(asked: Asked = {}): Promise<Listed> {
@@ -151,13 +184,13 @@ export class ModelStage {
 		return recordsOf(await this.ask(asked))
 	}
 
-	/** One field of each record of a list; the title where none is named. */
+	/** One field of each record of a list. */
 	async column(asked: Asked = {}, field = 'title'): Promise<unknown[]> {
 		const records = await this.list({ ...asked, fields: [field] })
 		return records.map((record) => record[field])
 	}
 
-	/** The values behind which the next page begins, as a handler makes them of `next`. */
+	/** The values after which the next page begins, read from `next` like by a handler. */
 	after({ next }: Listed, order: readonly string[]): readonly Value[] | undefined {
 		if (next === undefined) return undefined
 		const values: unknown = JSON.parse(next)
@@ -169,7 +202,7 @@ export class ModelStage {
 		return terms.map(({ field }, at) => operandOf(values[at], this.#field(field)))
 	}
 
-	/** Asserts that the store refuses, in which way, and that it names the fields or none. */
+	/** Asserts that the store refuses with an error of this kind, which names these fields or none. */
 	async refuses(
 		work: () => Promise<unknown>,
 		kind: ModelErrorKind,
@@ -195,7 +228,12 @@ export class ModelStage {
 	}
 }
 
-/** The record of an answer. @throws AssertionError when there is none, or it isn't JSON */
+/** The opposite of a condition, where that is known. */
+export function not(term: Condition): Condition {
+	return { op: 'not', term }
+}
+
+/** The record in a result. @throws AssertionError if there is none, or it isn't JSON */
 export function parsed(found: Found | 'missing' | 'stale'): Wire {
 	ok(typeof found === 'object', `the record is ${String(found)}`)
 	return objectOf(parse(found.json))
@@ -218,11 +256,10 @@ function parse(json: string): unknown {
 
 function objectOf(value: unknown): Wire {
 	ok(typeof value === 'object' && value !== null && !Array.isArray(value), 'a record is an object')
-	// It was just seen to be one; its members are unknown.
-	return value as Wire
+	return value as Wire // an object, whose members are unknown
 }
 
-/** The terms of an order that ends with the key. */
+/** The terms of an order, ending with the key. */
 function orderOf(names: readonly string[]): Order[] {
 	const last = names.at(-1) ?? ''
 	const all =
@@ -230,7 +267,7 @@ function orderOf(names: readonly string[]): Order[] {
 	return all.map((name) => ({ field: name.replace(/^-/, ''), descending: name.startsWith('-') }))
 }
 
-/** A value of `next`, as what it is compared with. */
+/** A value of `next`, as the field's type. */
 function operandOf(json: unknown, { name, type }: Field): Value {
 	if (json === null) return null
 	const wanted = type === 'boolean' ? 'boolean' : type === 'integer' ? 'number' : 'string'
@@ -241,6 +278,5 @@ function operandOf(json: unknown, { name, type }: Field): Value {
 		const number = Number(json)
 		return Number.isSafeInteger(number) ? number : BigInt(String(json))
 	}
-	// A boolean, number or string: it has just been seen.
-	return json as Value
+	return json as Value // a boolean, number or string
 }

@@ -1,7 +1,7 @@
-/** The model contract: what `update` and `delete` change, and what a guard keeps them from. */
+/** The model contract: what `update` and `delete` change, and what a guard prevents. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { type Changes, DEFAULT, type Guard } from '../../models/model.ts'
-import { type ModelScene, type ModelStage, NO_GUARD, parsed } from './stage.ts'
+import { type ModelScene, type ModelStage, parsed } from './stage.ts'
 
 const KEPT = ['title', 'note', 'order', 'status', 'email']
 
@@ -14,7 +14,7 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 				{ title: 'two' },
 			])
 			const before = await stage.read(other, KEPT)
-			const updated = await stage.model.update(id, { note: 'new' }, stage.select(KEPT), NO_GUARD)
+			const updated = await stage.update(id, { note: 'new' }, stage.select(KEPT))
 			const expected = { title: 'one', note: 'new', order: 1, status: 'draft', email: 'one' }
 			deepStrictEqual(parsed(updated), expected)
 			deepStrictEqual(await stage.read(id, KEPT), expected)
@@ -27,7 +27,7 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 			const id = await stage.add({ note: 'n', order: 1, status: 'done', version: 7 })
 			const changes = { title: 'new', note: null, order: -1, status: DEFAULT, version: DEFAULT } as const
 			const fields = ['title', 'note', 'order', 'status', 'version']
-			const updated = await stage.model.update(id, changes, stage.select(fields), NO_GUARD)
+			const updated = await stage.update(id, changes, stage.select(fields))
 			deepStrictEqual(parsed(updated), { title: 'new', note: null, order: -1, status: 'draft', version: 1 })
 		},
 	},
@@ -37,7 +37,7 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 			const id = await stage.add({ title: 'same', note: 'same' })
 			const changes = { title: 'same', note: 'same' }
 			for (let round = 0; round < 2; round++) {
-				deepStrictEqual(parsed(await stage.model.update(id, changes, stage.select(['title']), NO_GUARD)), {
+				deepStrictEqual(parsed(await stage.update(id, changes, stage.select(['title']))), {
 					title: 'same',
 				})
 			}
@@ -51,14 +51,14 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 			strictEqual(created.version, '1')
 			strictEqual((await stage.model.read(created.id, selection, undefined))?.version, '1')
 			for (const version of [2, 3]) {
-				const updated = await stage.model.update(created.id, { title: 'b' }, selection, NO_GUARD)
+				const updated = await stage.update(created.id, { title: 'b' }, selection)
 				deepStrictEqual(parsed(updated), { title: 'b', version })
 				ok(typeof updated === 'object')
 				strictEqual(updated.version, String(version))
 			}
 			const read = await stage.model.read(created.id, selection, undefined)
 			deepStrictEqual([read?.version, read && parsed(read).version], ['3', 3])
-			const deleted = await stage.model.delete(created.id, selection, NO_GUARD)
+			const deleted = await stage.delete(created.id, selection)
 			deepStrictEqual([parsed(deleted).version, typeof deleted === 'object' && deleted.version], [3, '3'])
 		},
 	},
@@ -66,10 +66,10 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 		name: 'the version may be a field that is not selected, and is left alone where none is named',
 		async play(stage) {
 			const id = await stage.add()
-			const updated = await stage.model.update(id, { note: 'a' }, stage.select(['note'], 'version'), NO_GUARD)
+			const updated = await stage.update(id, { note: 'a' }, stage.select(['note'], 'version'))
 			deepStrictEqual(updated, { json: typeof updated === 'object' ? updated.json : '', version: '2' })
 			deepStrictEqual(parsed(updated), { note: 'a' })
-			await stage.model.update(id, { note: 'b' }, stage.select(['note']), NO_GUARD)
+			await stage.update(id, { note: 'b' }, stage.select(['note']))
 			strictEqual(await stage.value(id, 'version'), 2)
 		},
 	},
@@ -81,8 +81,8 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 			const told: Changes[] = [{ version: 99 }, { version: 1 }, { version: DEFAULT }, { version: 6 }]
 			for (const [at, given] of told.entries()) {
 				const changes = { title: `${at}`, ...given }
-				const guard = { where: undefined, version: `${5 + at}` }
-				const updated = await stage.model.update(id, changes, selection, guard)
+				const guard = { version: `${5 + at}` }
+				const updated = await stage.update(id, changes, selection, guard)
 				deepStrictEqual(parsed(updated), { title: `${at}`, version: 6 + at })
 			}
 		},
@@ -93,18 +93,18 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 			const id = await stage.add({ note: 'kept' })
 			const selection = stage.select(['note', 'version'], 'version')
 			for (const version of ['0', '2', '10', '9007199254740991']) {
-				const guard = { where: undefined, version }
-				strictEqual(await stage.model.update(id, { note: 'lost' }, selection, guard), 'stale', version)
-				strictEqual(await stage.model.delete(id, selection, guard), 'stale', version)
+				const guard = { version }
+				strictEqual(await stage.update(id, { note: 'lost' }, selection, guard), 'stale', version)
+				strictEqual(await stage.delete(id, selection, guard), 'stale', version)
 			}
 			deepStrictEqual(await stage.read(id, ['note', 'version']), { note: 'kept', version: 1 })
-			const guard = { where: undefined, version: '1' }
-			deepStrictEqual(parsed(await stage.model.update(id, { note: 'new' }, selection, guard)), {
+			const guard = { version: '1' }
+			deepStrictEqual(parsed(await stage.update(id, { note: 'new' }, selection, guard)), {
 				note: 'new',
 				version: 2,
 			})
-			strictEqual(await stage.model.delete(id, selection, guard), 'stale')
-			ok(typeof (await stage.model.delete(id, selection, { where: undefined, version: '2' })) === 'object')
+			strictEqual(await stage.delete(id, selection, guard), 'stale')
+			ok(typeof (await stage.delete(id, selection, { version: '2' })) === 'object')
 			strictEqual(await stage.model.count(undefined), 0)
 		},
 	},
@@ -115,11 +115,8 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 			const missing = String(Number(id) + 1)
 			const selection = stage.select(['id'], 'version')
 			for (const version of [undefined, '1']) {
-				strictEqual(
-					await stage.model.update(missing, { note: 'n' }, selection, { where: undefined, version }),
-					'missing',
-				)
-				strictEqual(await stage.model.delete(missing, selection, { where: undefined, version }), 'missing')
+				strictEqual(await stage.update(missing, { note: 'n' }, selection, { version }), 'missing')
+				strictEqual(await stage.delete(missing, selection, { version }), 'missing')
 			}
 			strictEqual(await stage.model.count(undefined), 1)
 		},
@@ -133,18 +130,15 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 			const unknown = { op: 'ne', field: 'email', value: 'x' } as const
 			for (const where of [outside, unknown]) {
 				for (const version of [undefined, '1', '2']) {
-					strictEqual(
-						await stage.model.update(id, { note: 'lost' }, selection, { where, version }),
-						'missing',
-					)
-					strictEqual(await stage.model.delete(id, selection, { where, version }), 'missing')
+					strictEqual(await stage.update(id, { note: 'lost' }, selection, { where, version }), 'missing')
+					strictEqual(await stage.delete(id, selection, { where, version }), 'missing')
 				}
 			}
 			strictEqual(await stage.value(id, 'note'), 'kept')
 			const inside: Guard = { where: { op: 'eq', field: 'order', value: 1 }, version: '1' }
-			deepStrictEqual(parsed(await stage.model.update(id, { order: 2 }, selection, inside)), { note: 'kept' })
-			strictEqual(await stage.model.delete(id, selection, inside), 'missing')
-			ok(typeof (await stage.model.delete(id, selection, { where: outside, version: '2' })) === 'object')
+			deepStrictEqual(parsed(await stage.update(id, { order: 2 }, selection, inside)), { note: 'kept' })
+			strictEqual(await stage.delete(id, selection, inside), 'missing')
+			ok(typeof (await stage.delete(id, selection, { where: outside, version: '2' })) === 'object')
 		},
 	},
 	{
@@ -154,7 +148,7 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 			const selection = stage.select(['order'], 'version')
 			const answers = await Promise.all(
 				Array.from({ length: 20 }, (_, index) =>
-					stage.model.update(id, { order: index + 1 }, selection, { where: undefined, version: '1' }),
+					stage.update(id, { order: index + 1 }, selection, { version: '1' }),
 				),
 			)
 			const done = answers.filter((answer) => typeof answer === 'object')
@@ -167,9 +161,7 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 		async play(stage) {
 			const id = await stage.add({ title: 'once' })
 			const selection = stage.select(['title'])
-			const answers = await Promise.all(
-				Array.from({ length: 10 }, () => stage.model.delete(id, selection, NO_GUARD)),
-			)
+			const answers = await Promise.all(Array.from({ length: 10 }, () => stage.delete(id, selection)))
 			strictEqual(answers.filter((answer) => answer === 'missing').length, 9)
 			strictEqual(answers.filter((answer) => typeof answer === 'object').length, 1)
 		},
@@ -178,7 +170,7 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 		name: 'delete answers the record as it was, and then it is gone',
 		async play(stage) {
 			const [id = '', other = ''] = await stage.addAll([{ title: 'gone', note: 'n' }, { title: 'stays' }])
-			const deleted = await stage.model.delete(id, stage.select(['id', 'title', 'note']), NO_GUARD)
+			const deleted = await stage.delete(id, stage.select(['id', 'title', 'note']))
 			deepStrictEqual(parsed(deleted), { id: Number(id), title: 'gone', note: 'n' })
 			await gone(stage, id)
 			deepStrictEqual(await stage.read(other, ['title']), { title: 'stays' })
@@ -191,7 +183,7 @@ export const WRITE_SCENES: readonly ModelScene[] = [
 async function gone(stage: ModelStage, id: string): Promise<void> {
 	const selection = stage.select(['id'])
 	strictEqual(await stage.model.read(id, selection, undefined), undefined)
-	strictEqual(await stage.model.delete(id, selection, NO_GUARD), 'missing')
-	strictEqual(await stage.model.update(id, { note: 'n' }, selection, NO_GUARD), 'missing')
+	strictEqual(await stage.delete(id, selection), 'missing')
+	strictEqual(await stage.update(id, { note: 'n' }, selection), 'missing')
 	deepStrictEqual(await stage.column(), ['stays'])
 }

@@ -1,7 +1,7 @@
 /** The contracts' own equality: what it says, and that it ends. */
 import { AssertionError } from 'node:assert'
 import * as assert from 'uvu/assert'
-import { same } from '../../lib/testing/same.ts'
+import { same } from '../../lib/testing/case.ts'
 import { cost } from '../helpers/cost.ts'
 import { describe } from '../helpers/describe.ts'
 
