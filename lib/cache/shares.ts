@@ -64,7 +64,7 @@ export interface Held<E extends Linked<E>> extends Linked<E> {
 }
 
 /** What one caller holds within a purpose. */
-export interface Share<E extends Linked<E>> extends Linked<Share<E>> {
+interface Share<E extends Linked<E>> extends Linked<Share<E>> {
 	readonly group: Group<E>
 	readonly caller: string
 	readonly kept: Amount

@@ -45,7 +45,7 @@ const EXPOSED: readonly string[] = [
 ]
 
 /** What replies to one origin have. */
-export interface OriginLines {
+interface OriginLines {
 	/** Whether that origin's scripts may read them. */
 	readonly isAllowed: boolean
 	/** Names and values in turn. */
@@ -65,7 +65,7 @@ export interface Cors {
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#@\\,\s\x00-\x1f\x7f-\uffff]+$/
 
 /** Whether a text is a scheme with a host, as browsers send it; `new URL(text)` doesn't throw then. */
-export function isOrigin(text: string): boolean {
+function isOrigin(text: string): boolean {
 	return ORIGIN.test(text) && URL.canParse(text)
 }
 

@@ -304,7 +304,7 @@ const AS_JSON: ReadOptions = { coerce: false }
 const AS_TEXT: ReadOptions = { coerce: true }
 
 /** Fields, and how they are read. */
-export interface ParamsSource {
+interface ParamsSource {
 	readonly from: Readonly<Record<string, unknown>>
 	readonly options: ReadOptions
 }
@@ -313,10 +313,7 @@ export interface ParamsSource {
  * The body, or the source that the method has named. Text stands for other kinds in whatever isn't JSON:
  * forms, multipart, the query.
  */
-export function sourceOf(
-	exchange: Exchange,
-	source: Readonly<Record<string, unknown>> | undefined,
-): ParamsSource {
+function sourceOf(exchange: Exchange, source: Readonly<Record<string, unknown>> | undefined): ParamsSource {
 	const { validator } = exchange.app
 	const isBody = source === undefined || exchange.body.isPost(source)
 	const from = isBody ? exchange.body.fields() : source
@@ -327,13 +324,13 @@ export function sourceOf(
 }
 
 /** @throws TypeError when the handler declares no spec for its method */
-export function declaredSpec({ action }: Exchange): CompiledSpec {
+function declaredSpec({ action }: Exchange): CompiledSpec {
 	if (action?.spec !== undefined) return action.spec
 	const name = action?.name ?? 'method'
 	throw new TypeError(`this.getParams() without argument needs specs: { ${name}: … } on the handler`)
 }
 
 /** What is read where no source is named: the query where a body has no meaning (RFC 9110 §9.3.1), else the body. */
-export function usualSource(exchange: Exchange): Readonly<Record<string, unknown>> | undefined {
+function usualSource(exchange: Exchange): Readonly<Record<string, unknown>> | undefined {
 	return exchange.method === 'GET' || exchange.method === 'HEAD' ? exchange.query().last : undefined
 }

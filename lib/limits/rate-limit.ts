@@ -149,7 +149,7 @@ export function callerOf(user: User | null, address: string): Caller {
 }
 
 /** The networks of an address by which callers are counted. */
-export interface Networks {
+interface Networks {
 	/** An IPv4 address, also one embedded in IPv6; else the first 64 bits of an IPv6 address, normalized: `2001:db8:0:1`. */
 	readonly own: string
 	/** The IPv6 /56 and /48: a site is given one of them, and may change its /64 at will. */

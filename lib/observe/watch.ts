@@ -13,7 +13,7 @@ import { Events, type RequestFacts, type ServedRequest } from './events.ts'
 import { REQUESTS, RequestTrace } from './trace.ts'
 
 /** The options, checked and complete. */
-export interface Observing {
+interface Observing {
 	/** Whether each request is logged. @default whether a logger is given */
 	readonly logRequests: boolean
 	/** Whether replies have `Server-Timing`, with how long each step took. */

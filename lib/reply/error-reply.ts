@@ -1,4 +1,4 @@
-/** What was thrown, or recorded by `this.error()`, as an answer. */
+/** Replies to errors: what was thrown, or recorded by `this.error()`, as problem details or in the envelope; and what is logged. */
 import { STATUS_CODES } from 'node:http'
 import { isRestError, RestError } from '../base/error.ts'
 import { CacheFull, CacheUnavailable } from '../cache/cache.ts'
@@ -11,10 +11,10 @@ import { JSON_TYPE, type Reply, textual, vary } from './headers.ts'
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
 /**
- * Turns whatever was thrown into an answer. Only a `RestError` is shown; everything else is
- * `Internal Server Error`, a failure of the cache `Service Unavailable`, and its cause goes to the logger.
+ * The reply to an error. Only a `RestError` is shown; everything else is `Internal Server Error`, a failure of the cache
+ * `Service Unavailable`, and is logged.
  *
- * @param lines headers that were set for the error itself; its own replace them
+ * @param lines headers set for the error, by `onError`; those of the error itself replace them
  */
 export function sealError(
 	exchange: Exchange,
@@ -24,7 +24,7 @@ export function sealError(
 	try {
 		return sealShown(exchange, thrown, lines)
 	} catch (error) {
-		// Every request is answered, also where an error's headers or details can't be sent, or the logger fails.
+		// Every request gets a reply, also where an error's headers or details can't be sent, or the logger fails.
 		exchange.headerLines = undefined
 		logIfPossible(exchange, error)
 		const body = errorBody(exchange, new RestError('internal'), false)
@@ -39,13 +39,13 @@ function logIfPossible(exchange: Exchange, error: unknown): void {
 }
 
 function sealShown(exchange: Exchange, thrown: unknown, own: Exchange['headerLines']): Reply {
-	// What was thrown behind a recorded error is logged all the same.
+	// Logged also where a recorded error is sent instead.
 	logThrown(exchange, thrown)
 	const shown = isRestError(thrown) ? thrown : hidden(thrown)
 	const error = exchange.failure ?? shown
 	if (isFailure(error.status) || shown !== thrown) exchange.watch?.failed(thrown)
 	exchange.isOutcomeUnknown = error.code === 'outcome_unknown'
-	// What a method had set was for its success; a cookie or a Location must not go out with a refusal.
+	// Headers set by the method were for its success: a cookie or a Location must not go out with an error.
 	exchange.headerLines = errorLines(exchange, error, own)
 	const problem = prefersProblem(exchange.headers.accept)
 	return textual(
@@ -56,25 +56,25 @@ function sealShown(exchange: Exchange, thrown: unknown, own: Exchange['headerLin
 	)
 }
 
-/** Tells the logger what a client isn't told of an error. */
+/** Logs what the client doesn't see of an error. */
 export function logThrown(exchange: Exchange, thrown: unknown): void {
 	if (!isRestError(thrown))
 		exchange.log('error', `${exchange.action?.name ?? 'a request'} failed`, explained(thrown))
 	else if (thrown.cause === undefined) return
 	else if (thrown.status >= 500) exchange.log('error', thrown.message, thrown)
-	// A client is told the same for every reason: which one it was would help to guess.
+	// The client sees the same for every reason, as the reason would help to guess.
 	else if (thrown.status === 401) exchange.log('warn', 'credentials were refused', thrown.cause)
 	else if (thrown.status === 429)
 		exchange.log('warn', 'a caller has filled their share of the cache', thrown.cause)
 }
 
 function hidden(thrown: unknown): RestError {
-	// A cache that can't answer or hold more may do so soon: try again. To let it pass would let a replay pass.
+	// A cache that fails or is full may recover soon. Letting the request pass would let a replay pass.
 	const isCache = thrown instanceof CacheUnavailable || thrown instanceof CacheFull
 	return new RestError(isCache ? 'unavailable' : 'internal')
 }
 
-/** Its own headers, then those that were set for it; ours where there are neither. */
+/** The error's own headers, then those set for it, then the usual ones. */
 function errorLines(
 	exchange: Exchange,
 	error: RestError,
@@ -90,10 +90,10 @@ function errorLines(
 	return lines
 }
 
-/** Problem details or the envelope: every error differs by it. */
+/** Every error is problem details or the envelope, by `Accept`. */
 const BY_ACCEPT: HeaderLine = ['Vary', 'Accept']
 
-/** The same beside whatever else it differs by. */
+/** `Accept` added to a `Vary` that is there. */
 function byAccept([name, value]: HeaderLine): HeaderLine {
 	const line = [name, typeof value === 'string' ? value : value.join(', ')]
 	vary(line, 'Accept')
@@ -102,7 +102,7 @@ function byAccept([name, value]: HeaderLine): HeaderLine {
 
 function usualHeaders({ mount }: Exchange, { status, code }: RestError): Readonly<Record<string, string>> {
 	if (status === 401) return mount?.authenticator?.challenge ?? { 'WWW-Authenticate': 'Bearer' }
-	// Not of `outcome_unknown`: what may have been done is not to be done again unasked.
+	// Not for `outcome_unknown`: what may have been done must not be repeated automatically.
 	return status === 503 && code !== 'outcome_unknown' ? { 'Retry-After': '1' } : {}
 }
 
@@ -132,7 +132,7 @@ const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
 	],
 ]
 
-/** The same error, or one that says what to do and has it as its cause. */
+/** For the log: a TypeError caused by how views work, with advice, and the original as its cause; else the same error. */
 export function explained(error: unknown): unknown {
 	if (!(error instanceof TypeError)) return error
 	const found = ADVICE.find(([pattern]) => pattern.test(error.message))

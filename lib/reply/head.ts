@@ -1,24 +1,24 @@
-/** Status and headers that a method asks for. They are checked here, and sent by `reply.ts`. */
+/** Status and headers set by a method, checked; and `reply()`, a value with a status and headers of its own. */
 
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isThenable } from '../base/thenable.ts'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 
-/** What an answer is given beside its value. */
+/** Options of `reply()`. */
 export interface ReplyOptions {
 	/** 200–599. @default 200 */
 	readonly status?: number
-	/** A list of values is sent as so many lines (Set-Cookie). */
+	/** A list of values is sent as several lines (Set-Cookie). */
 	readonly headers?: Readonly<Record<string, string | number | readonly string[]>>
-	/** Sent beside `data` in the envelope. */
+	/** `meta` in the envelope, beside `data`. */
 	readonly meta?: Readonly<Record<string, unknown>>
 }
 
-/** A value and how it is to be sent: made by {@link reply}. */
+/** A value and how to send it: made by {@link reply}. */
 export class CustomReply<T> {
 	readonly value: T
 	readonly options: ReplyOptions
-	/** In the envelope whatever the handler's `wrap` says. */
+	/** In the envelope even where the handler's `wrap` is false. */
 	readonly enveloped: boolean
 
 	constructor(value: T, options: ReplyOptions, enveloped: boolean) {
@@ -34,14 +34,14 @@ export class CustomReply<T> {
  *     return reply(article, { status: 201, headers: { Location: '/blog/api/article/5' } })
  *     201 {"success":true,"data":{"id":5}}
  *
- * @throws TypeError for a promise, which would be answered as an empty object: await it first
+ * @throws TypeError for a promise, which would be sent as an empty object: await it first
  */
 export function reply<T>(value: T, options: ReplyOptions = {}): CustomReply<T> {
 	if (isThenable(value)) throw new TypeError('reply() was given a promise: await it first')
 	return new CustomReply(value, options, false)
 }
 
-/** Headers that say where a message ends: one that is wrong makes the next answer part of this one. */
+/** Headers that frame a message: a wrong one would make the next reply part of this one. */
 const FRAMING: ReadonlySet<string> = new Set([
 	'connection',
 	'content-length',
@@ -51,19 +51,19 @@ const FRAMING: ReadonlySet<string> = new Set([
 	'upgrade',
 ])
 
-/** Whether a header, by its name in lower case, says where a message ends. */
+/** Whether a header, in lower case, frames the message. */
 export function isFraming(name: string): boolean {
 	return FRAMING.has(name)
 }
 
-/** @throws RangeError for anything but a whole number from 200 to 599 */
+/** Sets the status of a successful reply. @throws RangeError for anything but a whole number from 200 to 599 */
 export function setStatus(exchange: Exchange, code: number): void {
 	const status = checkStatus(code)
 	if (exchange.replied) exchange.log('warn', `this.status(${status}) was called after the answer`)
 	else exchange.status = status
 }
 
-/** @throws TypeError for a name or a value that no header can have */
+/** Sets a header of the reply. @throws TypeError for a name or a value that no header can have */
 export function setHeader(
 	exchange: Exchange,
 	name: string,
@@ -78,7 +78,7 @@ export function setHeader(
 }
 
 /**
- * What `reply()` asks for, over what the method has set.
+ * Applies the options of `reply()` over what the method has set.
  *
  * @throws RangeError and TypeError as {@link setStatus} and {@link setHeader}
  */
@@ -91,13 +91,13 @@ export function applyOptions(exchange: Exchange, options: ReplyOptions): void {
 	}
 }
 
-/** A final status (RFC 9110 §15): an interim one would leave the client waiting. */
+/** Checks a final status (RFC 9110 §15); after an interim one, the client would wait for ever. */
 export function checkStatus(code: number): number {
 	if (Number.isInteger(code) && code >= 200 && code <= 599) return code
 	throw new RangeError(`a status must be a whole number from 200 to 599, got ${String(code)}`)
 }
 
-/** A header line that can be sent: a line break in a value would begin a header of the sender's choosing. */
+/** Checks a header line: a line break in a value would let it inject another header. */
 export function headerLine(name: string, value: string | number | readonly string[]): HeaderLine {
 	validateHeaderName(name)
 	if (FRAMING.has(name.toLowerCase()))

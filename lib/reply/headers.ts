@@ -21,7 +21,7 @@ export interface Reply {
 export const JSON_TYPE = 'application/json; charset=utf-8'
 export const NOSNIFF = 'X-Content-Type-Options'
 /** For content that may be somebody else's page: its scripts don't run, and it has no origin. */
-export const SANDBOX = ['Content-Security-Policy', 'sandbox'] as const
+const SANDBOX = ['Content-Security-Policy', 'sandbox'] as const
 export const BYTES_TYPE = 'application/octet-stream'
 export const BYTES_SAFETY: readonly string[] = [NOSNIFF, 'nosniff', ...SANDBOX]
 
@@ -66,11 +66,12 @@ export function bodiless(exchange: Exchange): Reply {
 /** The usual headers, with those that the method has set added, or in their place where the name is the same. */
 export function headers(exchange: Exchange, usual: string[]): string[] {
 	const lines = exchange.headerLines
-	const { requestId } = exchange.app
+	const { app, mount } = exchange
+	const { requestId } = app
 	if (requestId !== undefined) usual.push(requestId, exchange.id())
 	if (exchange.standing !== undefined) usual.push(...exchange.standing)
 	const all = lines === undefined ? usual : merged(usual, lines)
-	if (hasOwnLines(exchange)) addOwnLines(exchange, all)
+	if (app.cors !== undefined || mount?.deprecation !== undefined) addOwnLines(exchange, all)
 	return all
 }
 
@@ -98,11 +99,6 @@ function isJson(type: string | readonly string[]): boolean {
 
 const NO_LINES: readonly string[] = []
 
-/** Whether there are such lines: most replies have none. */
-export function hasOwnLines({ app, mount }: Exchange): boolean {
-	return app.cors !== undefined || mount?.deprecation !== undefined
-}
-
 /** The lines every reply of a mount has, whatever the method sets: deprecation and CORS. Names and values in turn. */
 export function ownLines(exchange: Exchange): readonly string[] {
 	return [...deprecationOf(exchange), ...corsOf(exchange)]
@@ -112,7 +108,7 @@ export function ownLines(exchange: Exchange): readonly string[] {
  * Adds them to the lines of a reply. Headers set by the method win, as one method may have another end or be open to all
  * origins; `Link` is added to the method's own, and `Vary` is merged.
  */
-export function addOwnLines(exchange: Exchange, lines: string[]): void {
+function addOwnLines(exchange: Exchange, lines: string[]): void {
 	addEach(lines, deprecationOf(exchange))
 	addEach(lines, corsOf(exchange))
 }

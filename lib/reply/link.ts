@@ -1,11 +1,11 @@
-/** URLs of answers: path-absolute, of the request's own target, so that no Host header of a client gets into them. */
+/** URLs in replies: path-absolute, from the request's own target, so that no client's Host header gets into them. */
 import type { Incoming } from '../request/incoming.ts'
 
 /** Characters that would end a `<…>` or a quoted text of a header. */
 const DELIMITERS = /[<>"\\^`{|} ]/g
-/** The same to test with; one with the flag g would remember where it was. */
+/** The same without the flag g, whose state `test` would keep. */
 const HAS_DELIMITER = /[<>"\\^`{|} ]/
-/** A path that can stay as it is: no second slash at its beginning, none at its end, no delimiter. */
+/** A path that needs no escape: no double slash at its beginning, none at its end, no delimiter. */
 const PLAIN_PATH = /^(?:\/[^/?<>"\\^`{|} ]+)+$/
 
 /** The path of a target, without a slash at its end. */
@@ -19,8 +19,8 @@ export function pathOf(target: string): string {
 }
 
 /**
- * `Location` of a record: below its handler's path, whatever route the request came by, behind what a router in
- * front has cut off (Express, Connect).
+ * `Location` of a record: below its handler's path, whatever route the request took, after the prefix that a router in front
+ * has removed (Express, Connect).
  *
  * @param path the segments of the handler's path
  */
@@ -47,7 +47,7 @@ export function nextLink(target: string, query: string, cursor: string): string 
 	return `<${path}?${escaped([...kept, `cursor=${cursor}`].join('&'))}>; rel="next"`
 }
 
-/** Whether a pair says where the page before began; names may be percent-encoded, as the whole query was read. */
+/** Whether a pair of the query is the cursor or offset of the current page; its name may be percent-encoded. */
 function isPlace(pair: string): boolean {
 	const end = pair.indexOf('=')
 	const name = end === -1 ? pair : pair.slice(0, end)

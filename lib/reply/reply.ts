@@ -1,6 +1,7 @@
 /**
- * The last step: a value or an error becomes status, headers and body. This is the only place where the
- * bytes of an answer are decided. What comes in pieces: `stream.ts`; a fetch `Response`: `response.ts`.
+ * Replies: what a method returns becomes status, headers and body, here and nowhere else. Called last by
+ * `pipeline/answer.ts`; errors go to `error-reply.ts`, streams and generators to `stream.ts`, a fetch `Response` to
+ * `response.ts`, and `headers.ts` adds what every reply has.
  */
 import { Readable } from 'node:stream'
 import { isRestError } from '../base/error.ts'
@@ -26,12 +27,12 @@ import { isIterable, isIterator, sealBytes, sealPieces, sealStream } from './str
 import { disposeBody, isResponse, isWebStream } from './unsent.ts'
 import { jsonText, otherTypeOf, refuseError, refuseUnderType, textUnderType } from './value-text.ts'
 
-/** Turns what a method has returned into the answer; the error it has recorded comes first. */
+/** Makes the reply of what a method has returned; an error that it has recorded comes first. */
 export function seal(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
 	try {
 		return sealed(exchange, value)
 	} catch (error) {
-		// The method has returned, and what it did is done: whoever repeats the request must not have it done again.
+		// The method has run: a repeated request must not run it again.
 		exchange.isDone = true
 		throw error
 	}
@@ -52,11 +53,11 @@ function sealed(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
 	return sealValue(exchange, value, wrap ? WRAPPED : BARE)
 }
 
-/** How a value is sent where it is JSON. */
+/** How a JSON value is sent. */
 interface Form {
-	/** In the envelope. */
+	/** Whether it is in the envelope. */
 	readonly wrap: boolean
-	/** In the envelope whatever its Content-Type: by `respond()`. */
+	/** Whether it is in the envelope under any Content-Type: by `respond()`. */
 	readonly enveloped: boolean
 	readonly meta: ReplyOptions['meta']
 }
@@ -91,7 +92,7 @@ function sealValue(exchange: Exchange, value: unknown, form: Form): Reply | Prom
 	return json(exchange, jsonText(value, 'data'), form)
 }
 
-/** Objects and arrays made by literals, which most answers are: they need no further questions. */
+/** Object literals and arrays, as most values are: nothing else need be checked. */
 function isPlain(value: object): boolean {
 	const prototype: unknown = Object.getPrototypeOf(value)
 	return prototype === Array.prototype || (prototype === Object.prototype && !isAsyncIterable(value))
@@ -101,15 +102,15 @@ function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
 	return Symbol.asyncIterator in value
 }
 
-/** Text of the type that the method has set. */
+/** Text of the type set by the method. */
 function plain(exchange: Exchange, text: string): Reply {
 	const status = statusOf(exchange)
 	return hasNoContent(status) ? bodiless(exchange) : textual(exchange, status, JSON_TYPE, text)
 }
 
 /**
- * The envelope is put around the text: to stringify it with the value costs a small answer 0.2 µs more. Bytes are
- * counted before joining: counting a joined text would copy it first.
+ * The envelope is put around the text: stringifying it with the value takes 0.2 µs more for a small reply. Bytes are counted
+ * before joining, as counting a joined text would copy it first.
  */
 function json(exchange: Exchange, data: string, { wrap, meta }: Form): Reply {
 	const status = statusOf(exchange)
@@ -121,7 +122,7 @@ function json(exchange: Exchange, data: string, { wrap, meta }: Form): Reply {
 	return textual(exchange, status, JSON_TYPE, text, BEGINNING.length + length + Buffer.byteLength(end))
 }
 
-/** 204 with the methods that a path answers. */
+/** 204 with the methods of a path. */
 export function sealOptions(exchange: Exchange, methods: readonly RouteMethod[]): Reply {
 	return {
 		status: 204,

@@ -1,4 +1,4 @@
-/** A fetch `Response` that a method has returned, answered as it is: status, headers, and its body as it comes. */
+/** A fetch `Response` returned by a method, sent as it is: status, headers, and its body as it comes. */
 import { pipeline, Readable, Transform } from 'node:stream'
 import type { Bytes, Milliseconds } from '../base/time.ts'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
@@ -17,8 +17,8 @@ import {
 import { disposeBody, firstBytes, isWebStream, swallowErrors } from './unsent.ts'
 
 /**
- * Its headers replace those that the method has set; cookies of both are sent. `options` are those of a `reply()` around
- * it, which replace its own.
+ * Its headers replace those set by the method; cookies of both are sent. `options` are those of a `reply()` around it, and
+ * replace its own.
  *
  * @throws TypeError for a `Response.error()`, and for a body that was read before
  */
@@ -48,20 +48,20 @@ export function sealResponse(
 	return whole(exchange, null, length)
 }
 
-/** What was asked by HEAD itself has no body, and the length of what a GET would have, if any is told. */
+/** A fetched HEAD has no body, and maybe the length that a GET would have. */
 function lengthOfHead({ url }: Response, length: Bytes | undefined): Bytes | undefined {
 	return url === '' ? 0 : length
 }
 
-/** Without a length, it would be sent as an empty chunk. */
+/** Without a length it would be sent as an empty chunk. */
 function empty(exchange: Exchange, length: Bytes | undefined): Reply {
 	const lines = [NOSNIFF, 'nosniff', ...(length === undefined ? [] : ['Content-Length', String(length)])]
 	return { status: statusOf(exchange), headers: headers(exchange, lines), body: null }
 }
 
 /**
- * Adds its headers to those of the answer, but for those of its connection, and those that are this server's to say:
- * how long it is, if that is known.
+ * Adds its headers to those of the reply, without those of its connection and those that only this server sets. Returns its
+ * length, if known.
  */
 function takeHeaders(exchange: Exchange, response: Response): Bytes | undefined {
 	const lines = new Map<string, HeaderLine>()
@@ -75,7 +75,7 @@ function takeHeaders(exchange: Exchange, response: Response): Bytes | undefined 
 		if (isFetched && key.startsWith('access-control-')) continue
 		if (isDecoded && key === 'content-encoding') continue
 		const before = lines.get(key)?.[1]
-		// Set-Cookie alone comes more than once: a Headers joins all others.
+		// Only Set-Cookie comes more than once: Headers joins all others.
 		lines.set(key, headerLine(name, before === undefined ? value : [before, value].flat()))
 	}
 	const cookies = exchange.headerLines?.get('set-cookie')?.[1]
@@ -87,7 +87,7 @@ function takeHeaders(exchange: Exchange, response: Response): Bytes | undefined 
 	return isDecoded || !/^\d{1,15}$/.test(length) ? undefined : Number(length)
 }
 
-/** Of one connection, or between a client and its proxy, whether `Connection` names them or not (RFC 9110 §7.6.1, §11.7). */
+/** Hop-by-hop headers, whether `Connection` names them or not (RFC 9110 §7.6.1, §11.7). */
 const OF_HOP: ReadonlySet<string> = new Set([
 	'proxy-authenticate',
 	'proxy-authentication-info',
@@ -97,9 +97,8 @@ const OF_HOP: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether a header is this server's to say, by its name in lower case: another server's policy would open its answers to
- * other origins, tell limits that don't hold here, or name another request than the log does. What `fetch` has brought
- * has another server's policy where this one has none, too.
+ * Whether only this server may set a header, by its name in lower case: another server's would open replies to other origins,
+ * state limits that don't hold here, or name another request than the log does.
  */
 function isOurs({ app, standing }: Exchange, name: string): boolean {
 	if (name === 'x-content-type-options' || name === app.requestId) return true
@@ -107,10 +106,10 @@ function isOurs({ app, standing }: Exchange, name: string): boolean {
 	return app.cors !== undefined && name.startsWith('access-control-')
 }
 
-/** What `fetch` has undone, and still says of what it answers. It undoes all codings of an answer, or none. */
+/** Codings that `fetch` has decoded, but leaves in the headers. It decodes all codings of a reply, or none. */
 const DECODED = decodedBy(globalThis.process?.versions ?? {})
 
-/** Bun's `fetch` knows zstd, and Node's from 24.4: by undici 7.11. That `node:zlib` knows it says nothing of `fetch`: see Node 22. */
+/** Bun's `fetch` knows zstd, and Node's from 24.4 on: by undici 7.11. `node:zlib` may know it where `fetch` doesn't: Node 22. */
 export function decodedBy({ bun, undici = '' }: Readonly<Record<string, string | undefined>>): RegExp {
 	const [major = 0, minor = 0] = undici.split('.').map(Number)
 	const knowsZstd = bun !== undefined || major > 7 || (major === 7 && minor >= 11)
@@ -126,8 +125,8 @@ function sourceOf(body: unknown): Readable {
 }
 
 /**
- * Its bytes as they come. What fails at once can still be told; but what takes its time isn't waited for, as who reads a
- * feed of events is to see that it has begun.
+ * Its bytes as they come. An immediate failure can still be answered as an error; a slow body isn't waited for, as readers of
+ * an event feed should see that it has begun.
  */
 async function streamed(exchange: Exchange, source: Readable, length: Bytes | undefined): Promise<Reply> {
 	if (exchange.watch?.isTraced === true) bindReads(source)
@@ -153,13 +152,13 @@ function isFeed({ headerLines }: Exchange): boolean {
 	return /^text\/event-stream\b/i.test(String(headerLines?.get('content-type')?.[1]))
 }
 
-/** What is longer, or takes longer, is sent as it comes. */
+/** A body that is longer, or slower, is sent as it comes. */
 const MOST_GATHERED: Bytes = 1_048_576
 const GATHERING: Milliseconds = 5_000
 
 /**
- * All of a body whose request has an Idempotency-Key, so that it can be kept and given again. `undefined` of one that is
- * too long, or slow: it can be read from its beginning then. Rejects with what the body fails of.
+ * The whole body, for a request with an Idempotency-Key, so that it can be stored and replayed. `undefined` where it is too
+ * long or slow; it can then still be read from the beginning. Rejects with the body's error.
  */
 function gathered(exchange: Exchange, source: Readable): Promise<Buffer | undefined> {
 	swallowErrors(source)
@@ -190,7 +189,7 @@ function gathered(exchange: Exchange, source: Readable): Promise<Buffer | undefi
 		}
 		const fail = (error: Error): void => {
 			stop()
-			// The method has returned, and what it did is done.
+			// The method has run.
 			exchange.isDone = true
 			reject(error)
 		}
@@ -200,8 +199,8 @@ function gathered(exchange: Exchange, source: Readable): Promise<Buffer | undefi
 }
 
 /**
- * The bytes, if they are as many as was said. With more or fewer, the client would take a part of this answer for the
- * next, or the next for a part of this one (RFC 9112 §11.2).
+ * Fails unless the body has exactly its Content-Length: with more or fewer bytes, the client would take a part of this reply
+ * for the next, or the next for a part of this one (RFC 9112 §11.2).
  */
 function counted(source: Readable, length: Bytes): Readable {
 	let left = length
@@ -217,6 +216,6 @@ function counted(source: Readable, length: Bytes): Readable {
 			done(left === 0 ? null : wrong())
 		},
 	})
-	// What fails is told to whoever reads it; a reader that leaves closes the source.
+	// The reader gets the error; a reader that leaves closes the source.
 	return pipeline(source, counter, () => {})
 }

@@ -1,4 +1,7 @@
-/** Answers that are bytes, streams, and records or texts that come one by one: for `reply.ts` and `response.ts`. */
+/**
+ * Replies that are bytes or streams, and records or texts that come one by one, as a JSON array or as they are. For
+ * `reply.ts`.
+ */
 import type { Readable } from 'node:stream'
 import { type Milliseconds, steadyClock } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -20,7 +23,7 @@ import {
 import { firstBytes } from './unsent.ts'
 import { otherTypeOf, pieceOf, recordText } from './value-text.ts'
 
-/** Bytes are sent as they are; sandboxed, as what a user has uploaded may be a page with a script. */
+/** Bytes as they are; sandboxed, as a user's upload may be a page with a script. */
 export function sealBytes(exchange: Exchange, body: Uint8Array): Reply {
 	const lines = ['Content-Type', BYTES_TYPE, 'Content-Length', String(body.byteLength), ...BYTES_SAFETY]
 	return {
@@ -30,7 +33,7 @@ export function sealBytes(exchange: Exchange, body: Uint8Array): Reply {
 	}
 }
 
-/** A stream's bytes, as they come. The first are awaited here, while an error can still be told. */
+/** A stream's bytes, as they come. Waits for the first, while an error can still be answered as one. */
 export async function sealStream(exchange: Exchange, source: Readable): Promise<Reply> {
 	if (exchange.watch?.isTraced === true) bindReads(source)
 	await firstBytes(source)
@@ -43,15 +46,15 @@ export function isIterable(value: object): value is Iterable<unknown> {
 	return Symbol.iterator in value
 }
 
-/** A generator, or an iterator of something: it is gone through once. */
+/** A generator, or another iterator that can be read once. */
 export function isIterator(value: object): value is IterableIterator<unknown> {
 	return isIterable(value) && 'next' in value
 }
 
 /**
- * Records as they come, in a JSON array; or texts, under a Content-Type that is no JSON. The first is awaited here,
- * while an error can still be told: by then a generator has run its first lines, and the status, the headers, the
- * error or the check of these count.
+ * Records as they come, in a JSON array; or texts, under another Content-Type. Waits for the first, while an error can still
+ * be answered as one: by then a generator has run its first lines, and the status, headers, errors and checks of these
+ * count.
  */
 export async function sealPieces(
 	exchange: Exchange,
@@ -80,13 +83,13 @@ export async function sealPieces(
 	return { status: statusOf(exchange), headers: lines, body }
 }
 
-/** Texts, and bytes, one behind the other. */
+/** Texts and bytes, one after another. */
 function texts(records: Records, type: string): AsyncIterable<string | Uint8Array> {
 	const write = (piece: unknown, at: number): string | Uint8Array => pieceOf(piece, at, type)
 	return inPieces(records, { head: '', separator: '', tail: '', write })
 }
 
-/** A generator that waits for nothing, read as if it did. */
+/** A synchronous generator as an asynchronous one. */
 function awaited(source: Iterable<unknown>): AsyncIterable<unknown> {
 	return {
 		[Symbol.asyncIterator]() {
@@ -105,20 +108,20 @@ function notAwaited(): TypeError {
 	)
 }
 
-/** Characters gathered before they are passed on: one chunk a record would cost more than the record. */
+/** Characters gathered into one chunk: a chunk for each record would cost more than the record. */
 const BATCH = 16_384
-/** Others have their turn after as many, or after so long: a source that never waits would hold up everybody. */
+/** The event loop gets a turn after that many characters, or this time: a source that never waits would block it. */
 const TURN: Milliseconds = 5
-/** How many records are written between two looks at the clock. */
+/** Records written between two checks of the clock. */
 const LOOK = 8
 
-/** What follows a first record that has been waited for. */
+/** An iterator whose first record has been awaited. */
 export interface Records {
 	readonly first: IteratorResult<unknown>
 	readonly rest: AsyncIterator<unknown>
 }
 
-/** Waits for the first record, so that what fails at once is told as an error. */
+/** Waits for the first record, so that an early failure is answered as an error. */
 export async function firstThenRest(source: AsyncIterable<unknown>): Promise<Records> {
 	const rest = source[Symbol.asyncIterator]()
 	return { first: await rest.next(), rest }
@@ -133,17 +136,17 @@ export interface Writing<Piece extends string | Uint8Array> {
 	write(record: unknown, at: number): Piece
 }
 
-/** The records between `head` and `tail`, as a JSON array. @throws TypeError for a first one that JSON would lose */
+/** The records as a JSON array between `head` and `tail`. @throws TypeError for a first one that JSON would lose */
 export function jsonArray(records: Records, head: string, tail: string): AsyncIterable<string> {
 	return inPieces(records, { head, separator: ',', tail, write: recordText })
 }
 
 /**
- * The records as they are written, in pieces of about 16 kB, or of what is there when the next record keeps it
- * waiting. Pulled one by one: nothing is read ahead of what the client takes. Closing it early closes the source, also
- * before the first piece and while a record is awaited. The first is written at once.
+ * The written records, in pieces of about 16 kB, or fewer when the next record is slow. Pulled one by one: nothing is read
+ * ahead of the client. Closing it early closes the source, also before the first piece and while a record is awaited. The
+ * first record is written at once.
  */
-export function inPieces<Piece extends string | Uint8Array>(
+function inPieces<Piece extends string | Uint8Array>(
 	records: Records,
 	writing: Writing<Piece>,
 ): AsyncIterable<string | Piece> {
@@ -157,11 +160,11 @@ export function inPieces<Piece extends string | Uint8Array>(
 			return pieces.next()
 		},
 		async return() {
-			// A generator that was never begun is closed without a look at its `finally`.
+			// A generator that was never started is closed without running its `finally`.
 			const isUnread = !begun && records.first.done !== true
 			begun = true
 			const closing = isUnread || feed.isAsked ? records.rest.return?.() : undefined
-			// What fails while it closes concerns nobody, where a record is awaited still.
+			// While a record is still awaited, an error of closing is ignored.
 			if (isUnread) await closing
 			else closing?.catch(() => {})
 			return pieces.return()
@@ -170,7 +173,7 @@ export function inPieces<Piece extends string | Uint8Array>(
 	return { [Symbol.asyncIterator]: () => iterator }
 }
 
-/** Whether the source has been asked for a record that isn't there yet: `piecesOf` can't close it then. */
+/** Whether a record has been requested and hasn't come: `piecesOf` can't close the source then. */
 interface Feed {
 	isAsked: boolean
 }
@@ -200,7 +203,7 @@ async function* piecesOf<Piece extends string | Uint8Array>(
 				text = ''
 			}
 			if (turn.isOver(piece.length)) await turn.end()
-			// A source that has ended or failed by itself is not to be closed.
+			// A source that has ended or failed by itself must not be closed.
 			closes = false
 			feed.isAsked = true
 			const pending = Promise.resolve(rest.next())
@@ -219,7 +222,7 @@ async function* piecesOf<Piece extends string | Uint8Array>(
 	}
 }
 
-/** What was written since the event loop had its last turn. */
+/** What was written since the last turn of the event loop. */
 class Turn {
 	#length = 0
 	#records = 0
@@ -238,12 +241,12 @@ class Turn {
 	}
 }
 
-/** Turns of the microtask queue in which a record that is there already arrives. */
+/** Microtask turns within which a record that is ready arrives. */
 const TURNS = 3
 
 /**
- * Whether a record is still awaited at the end of this turn of the event loop: what has been gathered is
- * then sent, so that a feed shows each record when it comes.
+ * Whether a record is still awaited at the end of this turn of the event loop: then what was gathered is sent, so that a feed
+ * shows each record when it comes.
  */
 async function isSlow(pending: Promise<unknown>): Promise<boolean> {
 	let arrived = false

@@ -1,34 +1,30 @@
-/**
- * Streams and iterables that a method has returned and nobody reads: not yet, while a check is awaited, or
- * never, as something else is answered.
- */
+/** Streams and iterables returned by a method that are not read yet, while a check is awaited, or never, as something else is sent. */
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { CustomReply } from './head.ts'
 
 /**
- * Keeps a stream that fails before anybody listens from ending the process: whoever reads it later finds
- * the error in its state.
+ * Keeps a stream that fails before it is read from ending the process; its reader finds the error in its state.
  */
 export function swallowErrors(value: unknown): void {
 	const inner = innerOf(value)
 	if (inner instanceof Readable) inner.on('error', ignore)
 }
 
-/** Of what reads a stream piece by piece, that stream. */
+/** The stream behind a generator that reads it. */
 const READ_BY = new WeakMap<object, unknown>()
 
-/** Has what is read by another closed with it: a generator that wasn't begun closes nothing itself. */
+/** Closes `value` together with its reader: a generator that wasn't started closes nothing itself. */
 export function closeWith(reader: object, value: unknown): void {
 	READ_BY.set(reader, value)
 }
 
-/** By its method, as to load the class in order to ask for it costs every start some milliseconds. */
+/** Checked by a method, as loading the class for `instanceof` would cost every start some milliseconds. */
 export function isWebStream(value: object): value is ReadableStream {
 	return 'getReader' in value && typeof value.getReader === 'function'
 }
 
-/** A fetch `Response`, whoever's class it is: Node's is not loaded to ask for it. */
+/** A fetch `Response` of any class; Node's is not loaded for this. */
 export function isResponse(value: unknown): value is Response {
 	if (typeof value !== 'object' || value === null) return false
 	return (
@@ -36,7 +32,7 @@ export function isResponse(value: unknown): value is Response {
 	)
 }
 
-/** Closes what won't be sent, so that its source lets go of files and connections. */
+/** Closes a body that won't be sent, so that its source releases files and connections. */
 export function disposeBody(value: unknown): void {
 	const inner = innerOf(value)
 	if (typeof inner !== 'object' || inner === null) return
@@ -48,7 +44,7 @@ export function disposeBody(value: unknown): void {
 	if (read !== undefined) disposeBody(read)
 }
 
-/** Waits for a stream's first bytes or its end, while an error can still be told. Rejects with that error. */
+/** Waits for a stream's first bytes or its end; rejects with its error. */
 export function firstBytes(source: Readable): Promise<void> {
 	swallowErrors(source)
 	return new Promise((resolve, reject) => {
@@ -63,13 +59,13 @@ export function firstBytes(source: Readable): Promise<void> {
 	})
 }
 
-/** What is read of a value that was returned: within a reply, and of a Response its body, which a copy of it shares. */
+/** The readable part of a returned value: the value of a `reply()`, the body of a Response, which copies share. */
 export function innerOf(value: unknown): unknown {
 	const inner: unknown = value instanceof CustomReply ? value.value : value
 	return isResponse(inner) ? inner.body : inner
 }
 
-/** What fails while it is closed has nobody left to be told to. */
+/** Errors of closing are ignored. */
 async function close(source: AsyncIterable<unknown>): Promise<void> {
 	try {
 		await source[Symbol.asyncIterator]().return?.()

@@ -1,14 +1,14 @@
 /**
- * Values as JSON text. What JSON would lose (a Map, a promise, a fetch Request) is refused with the path where it
- * stands: a success with `{}` in it would hide the mistake. Called for every value that is answered.
+ * Values as text: as JSON, or, under another Content-Type that the method has set, as they are. What JSON would lose (a Map, a
+ * promise, a fetch Request) is refused with its path, as a success with `{}` in it would hide the mistake.
  */
 import { isThenable } from '../base/thenable.ts'
 import type { HeaderLine } from '../exchange/exchange.ts'
 import { isJsonType } from '../wire/json-type.ts'
 
 /**
- * @param path what the value is called in errors: `data`
- * @throws TypeError for a value that JSON has no word for, or of which it would make `{}`: `data.items[3].tags is a Map`
+ * @param path the name of the value in errors: `data`
+ * @throws TypeError for a value that JSON can't represent, or would turn into `{}`: `data.items[3].tags is a Map`
  */
 export function jsonText(value: unknown, path: string): string {
 	const text = written(value, path)
@@ -16,7 +16,7 @@ export function jsonText(value: unknown, path: string): string {
 	return text
 }
 
-/** The same of the record at a place of `data`: null where JSON has no word for it, as in an array. */
+/** The same for a record of `data`: null where JSON can't represent it, as in an array. */
 export function recordText(record: unknown, at: number): string {
 	return written(record, 'data', at) ?? 'null'
 }
@@ -26,33 +26,33 @@ function written(value: unknown, path: string, at?: number): string | undefined 
 	try {
 		text = JSON.stringify(value)
 	} catch (error) {
-		// A BigInt: V8 says that there is one, not where.
+		// A BigInt: V8's error doesn't say where.
 		refuseLost(value, path, at)
 		throw error
 	}
-	// JSON writes whatever it loses as {}: only texts with one are looked at a second time.
+	// JSON writes what it loses as {}: only texts with one are checked.
 	if (text?.includes('{}') === true) refuseLost(value, path, at)
 	return text
 }
 
-/** An error in place of a value. Its own fields may have been written, but never its message. */
+/** Refuses an Error as a value: JSON would write its own fields, but never its message. */
 export function refuseError(value: object, path: string): void {
 	if (value instanceof Error && !('toJSON' in value)) throw lost(path, 'an Error', 'throw it')
 }
 
-/** An object whose members are being written, and what leads to it from the one before: `.items`, `[3]`. */
+/** An object whose members are being visited, and the step to it from the one above: `.items`, `[3]`. */
 interface Level {
 	readonly holder: object
 	readonly step: string
 }
 
-/** Goes through a value as `JSON.stringify` does, `toJSON` included. */
+/** Visits a value as `JSON.stringify` does, `toJSON` included. */
 function refuseLost(value: unknown, path: string, at: number | undefined): void {
 	const root = at === undefined ? path : `${path}[${at}]`
 	const levels: Level[] = []
 	JSON.stringify(value, function (this: object, key: string, inner: unknown) {
 		while (levels.length > 0 && levels.at(-1)?.holder !== this) levels.pop()
-		// The first holder is one of JSON.stringify's own, with the value as its only member.
+		// The first holder is JSON.stringify's own, with the value as its only member.
 		const step = levels.length === 0 ? root : stepTo(this, key)
 		const [kind, advice] = lostKind(inner) ?? []
 		if (kind !== undefined && advice !== undefined)
@@ -71,7 +71,7 @@ function lost(where: string, kind: string, advice: string): TypeError {
 	return new TypeError(`${where} is ${kind}, which JSON can't hold: ${advice}`)
 }
 
-/** What a value is, and what to do, where JSON would lose it; `toJSON` has been asked before. */
+/** The kind of a value that JSON would lose, after `toJSON`, with advice. */
 function lostKind(value: unknown): readonly [kind: string, advice: string] | undefined {
 	if (typeof value === 'bigint') return ['a BigInt', 'make a text of it, String(n)']
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
@@ -88,12 +88,12 @@ function isBoxed(value: object): boolean {
 	return value instanceof String || value instanceof Number || value instanceof Boolean
 }
 
-/** The class of an object that keeps its content where JSON doesn't look; `undefined` of one that is just empty. */
+/** The class of an object whose content JSON doesn't see; `undefined` for one that is just empty. */
 function hiddenKind(value: object): string | undefined {
-	// Map, Error, RegExp, and everything of the web's: FormData, Headers, Request, URLSearchParams.
+	// Map, Error, RegExp, and web classes: FormData, Headers, Request, URLSearchParams.
 	const [, tag] = /^\[object (.*)\]$/.exec(Object.prototype.toString.call(value)) ?? []
 	if (tag !== 'Object' && tag !== 'Arguments') return tag
-	// Of a class with getters: what they tell is nowhere else. (A plain object's prototype has none above it.)
+	// A class with getters, whose values JSON doesn't see. (A plain object's prototype has none above it.)
 	for (let proto = prototypeOf(value); proto !== null; proto = prototypeOf(proto)) {
 		if (prototypeOf(proto) === null) return undefined
 		const slots = Object.values(Object.getOwnPropertyDescriptors(proto))
@@ -106,7 +106,7 @@ function prototypeOf(value: object): object | null {
 	return Object.getPrototypeOf(value) as object | null
 }
 
-/** The Content-Type that the method has set, where it is one, and no JSON. */
+/** The Content-Type set by the method, where it is a single one other than JSON. */
 export function otherTypeOf(lines: ReadonlyMap<string, HeaderLine> | undefined): string | undefined {
 	const value = lines?.get('content-type')?.[1]
 	const type = typeof value === 'object' && value.length === 1 ? value[0] : value
@@ -114,8 +114,7 @@ export function otherTypeOf(lines: ReadonlyMap<string, HeaderLine> | undefined):
 }
 
 /**
- * The text that a value is under a type of its own: none of nothing, the texts of an array joined. `undefined` where
- * it is no text.
+ * A value as text under such a type: '' for nothing, the texts of an array joined; `undefined` where it is no text.
  *
  * @throws TypeError for an array of anything else
  */
@@ -127,18 +126,17 @@ export function textUnderType(value: unknown, type: string): string | undefined 
 		: String(value)
 }
 
-/** One of several texts. @throws TypeError where it is none */
 function pieceUnderType(piece: unknown, at: number, type: string): string {
 	if (typeof piece === 'string') return piece
 	throw new TypeError(`data[${at}] is ${kindOf(piece)}, under Content-Type ${type}: answer texts`)
 }
 
-/** One piece of many, as it is sent. @throws TypeError where it is neither text nor bytes */
+/** One piece of several, as it is sent. @throws TypeError where it is neither text nor bytes */
 export function pieceOf(piece: unknown, at: number, type: string): string | Uint8Array {
 	return piece instanceof Uint8Array ? piece : pieceUnderType(piece, at, type)
 }
 
-/** @throws TypeError: JSON under the name of something else is understood by nobody */
+/** @throws TypeError as JSON under another Content-Type would be misread */
 export function refuseUnderType(value: unknown, type: string): never {
 	throw new TypeError(
 		`data is ${kindOf(value)}, under Content-Type ${type}: answer text, bytes, a stream or an iterable of texts, or JSON by this.respond(…)`,

@@ -98,7 +98,7 @@ const VERSION = /^v\d{1,9}$/
  * @param segment as it was sent
  * @param others the segments that lead to handlers in its place
  */
-export function unknownVersion(segment: string, others: Iterable<string>): string | undefined {
+function unknownVersion(segment: string, others: Iterable<string>): string | undefined {
 	if (!VERSION.test(segment)) return undefined
 	const versions = [...others].filter((other) => VERSION.test(other))
 	if (versions.length === 0) return undefined

@@ -90,7 +90,7 @@ class Node {
 }
 
 /** The actions of one resource, by method. */
-export type Verbs = { [M in RouteMethod]: Action | undefined }
+type Verbs = { [M in RouteMethod]: Action | undefined }
 
 /** All actions of a handler: by resource, and the `_default` ones. */
 export class LookupTable {

@@ -37,7 +37,7 @@ export type FindKey = (
 /** Keys by id: an object or a Map, which is read once, or a function, for keys that come and go. */
 export type HmacKeys = Readonly<Record<string, DeclaredKey>> | ReadonlyMap<string, DeclaredKey> | FindKey
 
-export interface CompiledKey {
+interface CompiledKey {
 	readonly secrets: readonly KeyObject[]
 	readonly user: Readonly<Record<string, unknown>>
 }

@@ -139,7 +139,7 @@ export interface NewToken {
 }
 
 /** Longest token, in characters: bounds what is hashed for an unknown sender. */
-export const LONGEST_TOKEN = 1_024
+const LONGEST_TOKEN = 1_024
 
 /** Visible ASCII, which a header can carry unchanged. */
 const TOKEN_TEXT = /^[\x21-\x7e]+$/
@@ -176,6 +176,6 @@ export function tokenDigest(token: string): string {
 }
 
 /** Whether a text can be a token, in whatever header. */
-export function isToken(text: unknown): text is string {
+function isToken(text: unknown): text is string {
 	return typeof text === 'string' && text.length <= LONGEST_TOKEN && TOKEN_TEXT.test(text)
 }

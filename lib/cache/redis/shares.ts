@@ -13,14 +13,14 @@ import { KEPT, LEAST_BYTES, OF_CALLER, OF_PURPOSE, type Owner, PURPOSES } from '
 import { type Ask, increment, redisKey, runScript, type Script, scriptOf } from './scripts.ts'
 
 /** The bytes that are divided, and the option that sets them. */
-export interface Room {
+interface Room {
 	readonly bytes: Bytes
 	readonly limit: Bytes
 	readonly option: 'maxBytes' | 'maxmemory'
 }
 
 /** An entry that counts towards a caller's share. */
-export interface SharedEntry {
+interface SharedEntry {
 	/** The key as Redis has it, which begins with the cache's prefix. */
 	readonly name: string
 	readonly prefix: string

@@ -38,7 +38,7 @@ import { type NearMiss, nearMissesOf, noRoute } from './warnings.ts'
 const ID: readonly ParamName[] = [{ name: 'id', optional: false, rest: false }]
 
 /** What a handler's class and fields say, ready to be asked by requests. */
-export interface CompiledHandler {
+interface CompiledHandler {
 	readonly name: string
 	readonly table: LookupTable
 	/** `undefined` where there are no custom routes. */

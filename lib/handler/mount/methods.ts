@@ -10,7 +10,7 @@ import type { Validator } from '../../validate/validator.ts'
 export type Method = (this: object, ...params: unknown[]) => unknown
 
 /** A method whose name says what it answers. */
-export interface NamedRoute {
+interface NamedRoute {
 	readonly name: string
 	readonly method: RouteMethod
 	/** `undefined` for `_default`. */
@@ -110,7 +110,7 @@ export interface OwnAction {
 }
 
 /** Whoever brings actions along. `validator` is the server's, `undefined` for ours. */
-export interface BringsActions {
+interface BringsActions {
 	[OWN_ACTIONS](validator: Validator | undefined): readonly OwnAction[]
 }
 
@@ -118,7 +118,7 @@ export interface BringsActions {
 export const OWN_ANSWERS: unique symbol = Symbol('verbena.ownAnswers')
 
 /** Whoever has something to say of its answers. */
-export interface TellsAnswers {
+interface TellsAnswers {
 	/** @param run calls the method */
 	[OWN_ANSWERS](view: object, run: () => unknown): unknown
 }

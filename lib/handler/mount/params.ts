@@ -54,7 +54,7 @@ function commentEnd(source: string, at: number): number | undefined {
 }
 
 /** Behind the text in quotes that begins at a place; `undefined` where none does. */
-export function stringEnd(source: string, at: number): number | undefined {
+function stringEnd(source: string, at: number): number | undefined {
 	const quote = source[at]
 	if (quote !== "'" && quote !== '"' && quote !== '`') return undefined
 	let end = at + 1

@@ -16,22 +16,22 @@ import { swallowErrors } from '../unsent.ts'
 import type { Coding, Compression } from './compression.ts'
 
 /**
- * Up to here it is done at once: the way to another thread costs more than the 0.1 ms that it takes (4 kB of JSON by
- * gzip: 46 µs of processor time at once, 99 µs in the pool; 11 kB: 138 and 210; node 24, two cores).
+ * Smaller bodies are compressed synchronously: a thread costs more than the 0.1 ms it takes (4 kB of JSON by gzip: 46 µs of
+ * processor time here, 99 µs in the pool; 11 kB: 138 and 210; Node 24, two cores).
  */
 const AT_ONCE: Bytes = 4_096
 
-/** Types that get smaller: text, and what is written in it. Pictures, films and archives are compressed already. */
+/** Types that get smaller: text, and text-based formats. Pictures, films and archives are compressed already. */
 const COMPRESSIBLE =
 	/^(?:text\/|(?:application|image|model|message)\/[\w.-]+\+(?:json|xml|yaml)\b|application\/(?:json|xml|javascript|ecmascript|yaml|toml|sql|graphql|wasm|rtf|x-ndjson|ndjson|jsonl|x-www-form-urlencoded)\b|font\/(?:ttf|otf|collection)\b|image\/bmp\b)/i
 
 /**
- * With one of these an answer is left as it is: it is coded already, is a part or counts in bytes of what it would be a
- * part of, or says what its bytes hash to.
+ * A reply with one of these is left as it is: it is encoded already, is a range or can be asked for in ranges, or has a hash
+ * of its bytes.
  */
 const BYTES_COUNT = ['content-encoding', 'content-range', 'accept-ranges', 'content-digest', 'repr-digest']
 
-/** Makes an answer, and compresses it. */
+/** Compresses what `answer` returns. */
 export function answerCompressed(
 	exchange: Exchange,
 	compression: Compression,
@@ -44,9 +44,9 @@ export function answerCompressed(
 		: compress(exchange, compression, reply)
 }
 
-/** Of what may differ by `Accept-Encoding` it says so, in `Vary`, also where it was left as it is. */
+/** A compressible reply gets `Vary: Accept-Encoding`, compressed or not. */
 function compress(exchange: Exchange, compression: Compression, reply: Reply): Reply | Promise<Reply> {
-	// Somebody was answered in its place, and it goes nowhere.
+	// Another reply, such as a timeout's, was sent in its place.
 	if (exchange.replied) return reply
 	const coding = compression.choose(textOf(exchange.headers['accept-encoding']))
 	if (reply.status === 304) return notModified(exchange, reply, coding)
@@ -57,9 +57,9 @@ function compress(exchange: Exchange, compression: Compression, reply: Reply): R
 	if (coding === undefined) return varied
 	const { body } = reply
 	const isHead = exchange.incoming.method === 'HEAD'
-	// The length of what isn't made isn't known, and may be left out (RFC 9110 §9.3.2).
+	// For HEAD nothing is compressed, and the unknown length may be left out (RFC 9110 §9.3.2).
 	if (isHead || body === null) return coded(varied, coding, null)
-	// zlib may get no memory: what it was to compress is there still.
+	// zlib may get no memory: the reply is then sent uncompressed.
 	const asItIs = (error: unknown): Reply => {
 		exchange.log('error', 'the answer could not be compressed', error)
 		return varied
@@ -88,13 +88,13 @@ function isCompressible({ incoming }: Exchange, { threshold }: Compression, repl
 	return COMPRESSIBLE.test(headerOf(headers, 'content-type') ?? '') && !isFixed(headers)
 }
 
-/** Whether its headers say that an answer is to be left as it is. */
+/** Whether its headers forbid compressing a reply. */
 function isFixed(headers: readonly string[]): boolean {
 	if (BYTES_COUNT.some((name) => placeOf(headers, name) !== -1)) return true
 	return /(?:^|,)\s*no-transform\s*(?:,|$)/i.test(headerOf(headers, 'cache-control') ?? '')
 }
 
-/** The answer with another body. */
+/** The reply with its compressed body. */
 function coded({ status, headers }: Reply, coding: Coding, body: Uint8Array | Readable | null): Reply {
 	const lines: string[] = []
 	for (let at = 0; at < headers.length; at += 2) {
@@ -109,9 +109,9 @@ function coded({ status, headers }: Reply, coding: Coding, body: Uint8Array | Re
 }
 
 /**
- * It has the `Vary` of the answer that it stands for, and its ETag as the client knows it (RFC 9110 §15.4.5). Of that
- * answer a 304 has no length and mostly no type: what nothing is said against may be compressed, and to say so of what is
- * too short for it costs a cache a second entry; not to say it would hand the compressed form to who can't read it.
+ * A 304 has the `Vary` of the reply that it stands for, and its ETag as the client knows it (RFC 9110 §15.4.5). It has no
+ * length and mostly no type, so that whatever may be compressible gets `Vary`: needlessly for a short one, which costs a
+ * cache a second entry; without it, a cache would give the compressed form to clients that can't decode it.
  */
 function notModified({ incoming }: Exchange, reply: Reply, coding: Coding | undefined): Reply {
 	const headers = [...reply.headers]
@@ -125,7 +125,7 @@ function notModified({ incoming }: Exchange, reply: Reply, coding: Coding | unde
 	return { ...reply, headers }
 }
 
-/** The value of a header, that of all its lines. */
+/** The value of a header, of all its lines. */
 function headerOf(headers: readonly string[], name: string): string | undefined {
 	let value: string | undefined
 	for (let at = placeOf(headers, name); at !== -1; at = placeOf(headers, name, at + 2))
@@ -133,17 +133,16 @@ function headerOf(headers: readonly string[], name: string): string | undefined 
 	return value
 }
 
-/** What is read ahead of a client: as much as `send` reads of what isn't compressed. */
+/** Read ahead of the client: as much as `send` does for uncompressed streams. */
 const AHEAD: Bytes = 65_536
 
 /**
- * The body, compressed. Pieces that come while the last is still being compressed are compressed together, and when
- * there are no more at the end of a turn of the event loop what there is is flushed, so that a feed shows each record
- * when it comes. Nothing is taken in that the reader doesn't take off; a reader that leaves closes the source, an error
- * of the source breaks the body off.
+ * A streamed body, compressed. Pieces that come while another is being compressed are compressed together; where no more
+ * come by the end of an event-loop turn it is flushed, so that a feed shows each record when it comes. Nothing is read ahead
+ * of the reader; a reader that leaves closes the source, an error of the source breaks the body off.
  */
 export function zipped(body: Readable | AsyncIterable<string | Uint8Array>, coding: Coding): Readable {
-	// First, as it may fail: then the body is as it was.
+	// First, as it may fail; the body is then untouched.
 	const zip = coding.stream()
 	const source =
 		body instanceof Readable ? body : Readable.from(body, { objectMode: false, highWaterMark: AHEAD })
@@ -161,11 +160,11 @@ export function zipped(body: Readable | AsyncIterable<string | Uint8Array>, codi
 	}
 	const take = (): void => {
 		if (isBusy || hasEnded || zip.destroyed) return
-		// All that there is, in one piece.
+		// All that is buffered, in one piece.
 		const piece: unknown = source.read()
 		if (piece === null) return
 		isBusy = true
-		// Called back once it is compressed, and what came of it has room.
+		// Called back once it is compressed and there is room for the result.
 		zip.write(piece, () => {
 			free()
 			if (!isBusy) setImmediate(flush)
@@ -191,14 +190,14 @@ export function unmarked(tags: string): string {
 	return tags.replaceAll(MARKED, '"')
 }
 
-/** The tag of an answer's compressed form; a weak one stands for both. */
+/** The tag of a reply's compressed form; a weak one stands for both. */
 export function markedTag(tag: string, { name }: Pick<Coding, 'name'>): string {
 	return /^".*"$/.test(tag) ? `${tag.slice(0, -1)};${name}"` : tag
 }
 
 /**
- * Takes the marks off the tags that a request names. `If-Range` keeps them: a part of what is not compressed can't be
- * put behind a part of what is.
+ * Removes the marks from the tags of a request. `If-Range` keeps them: a range of the uncompressed form can't be appended to
+ * one of the compressed form.
  */
 export function unmarkTags(headers: IncomingHttpHeaders): void {
 	const { 'if-match': match, 'if-none-match': noneMatch } = headers
@@ -207,11 +206,10 @@ export function unmarkTags(headers: IncomingHttpHeaders): void {
 }
 
 /**
- * The tag of a 304, in the form in which the client has it: what it keeps under another name it would not freshen
- * (RFC 9111 §4.3.4).
+ * The tag of a 304, in the form that the client has: it would not freshen what it has under another tag (RFC 9111 §4.3.4).
  *
  * @param named `If-None-Match` as it was sent
- * @param chosen the coding that a whole answer would have
+ * @param chosen the coding that a 200 would have
  */
 export function namedTag(tag: string, named: string, chosen: Coding | undefined): string {
 	const forms = [...(chosen === undefined ? [] : [markedTag(tag, chosen)]), tag]

@@ -16,27 +16,27 @@ import {
 import type { Bytes } from '../../base/time.ts'
 import { qualitiesOf } from '../../request/accept.ts'
 
-/** A coding of `Content-Encoding` that answers can be compressed by. */
+/** A coding of `Content-Encoding`. */
 export type Encoding = 'br' | 'zstd' | 'gzip'
 
-/** A stream of zlib: what has been written is read compressed. */
-export interface Zip extends zlib.Gzip {}
+/** A compressing stream of zlib. */
+interface Zip extends zlib.Gzip {}
 
 /** One content coding. */
 export interface Coding {
 	readonly name: Encoding
-	/** Compresses at once. */
+	/** Compresses synchronously. */
 	now(bytes: Uint8Array): Buffer
-	/** Compresses in node's thread pool. */
+	/** Compresses in Node's thread pool. */
 	later(bytes: Uint8Array): Promise<Buffer>
 	stream(): Zip
-	/** Makes all that was written readable, and keeps what was learnt of it. */
+	/** Makes all that was written readable, and keeps the dictionary. */
 	flush(zip: Zip, done: () => void): void
 }
 
 type Done = (error: Error | null, bytes: Buffer) => void
 
-/** What node has from 22.15 and 23.8 on, at level 3; the types are those of the oldest node. */
+/** Node has it from 22.15 and 23.8 on, at level 3; the types are the oldest Node's. */
 interface Zstd {
 	zstdCompress(bytes: Uint8Array, done: Done): void
 	zstdCompressSync(bytes: Uint8Array): Buffer
@@ -53,7 +53,7 @@ const BROTLI: Coding = {
 	name: 'br',
 	now: (bytes) => zlib.brotliCompressSync(bytes, brotliOptions(bytes.byteLength)),
 	later: (bytes) => promised((done) => zlib.brotliCompress(bytes, brotliOptions(bytes.byteLength), done)),
-	// Of its usual window it would take in more than a megabyte before there is anything to be sent.
+	// With its default window it would buffer more than a megabyte before sending anything.
 	stream: () => zlib.createBrotliCompress({ params: { ...BROTLI_LEVEL, [BROTLI_PARAM_LGWIN]: 18 } }),
 	flush: (zip, done) => zip.flush(BROTLI_OPERATION_FLUSH, done),
 }
@@ -63,11 +63,11 @@ const GZIP: Coding = {
 	now: (bytes) => zlib.gzipSync(bytes),
 	later: (bytes) => promised((done) => zlib.gzip(bytes, done)),
 	stream: () => zlib.createGzip(),
-	// A full flush, which is the default, would forget what was written before.
+	// A full flush, the default, would drop the dictionary.
 	flush: (zip, done) => zip.flush(Z_SYNC_FLUSH, done),
 }
 
-/** All that this node has, by name; the one that leaves least comes first. */
+/** All that this Node has, by name, the best compression first. */
 export const CODINGS: ReadonlyMap<Encoding, Coding> = new Map(
 	[BROTLI, ...zstdCodings(zlib), GZIP].map((coding) => [coding.name, coding]),
 )
@@ -98,15 +98,15 @@ function promised(begin: (done: Done) => void): Promise<Buffer> {
 	})
 }
 
-/** The option `compression`: which answers are compressed, and by what. */
+/** The option `compression`: which replies are compressed, and how. */
 export interface CompressionOptions {
 	/**
-	 * Fewest bytes of an answer that is compressed; one whose length isn't known, a stream, always is. From 0 up.
+	 * Replies of fewer bytes aren't compressed; one of unknown length, a stream, always is. From 0 up.
 	 * @default 1_024
 	 */
 	readonly threshold?: Bytes
 	/**
-	 * The codings, the first being preferred where a client takes several alike: `['gzip']`. `'zstd'` needs Node 22.15.
+	 * The codings; the first is preferred where a client takes several equally: `['gzip']`. `'zstd'` needs Node 22.15.
 	 * @default `'br'`, `'zstd'` where Node has it, `'gzip'`
 	 */
 	readonly encodings?: readonly Encoding[]
@@ -142,7 +142,7 @@ export class Compression {
 	readonly threshold: Bytes
 	/** The best one first. */
 	readonly codings: readonly Coding[]
-	/** Most clients of a server say the same. */
+	/** Cached, as most clients send the same header. */
 	#lastHeader = ''
 	#lastChoice: Coding | undefined = undefined
 
@@ -152,9 +152,9 @@ export class Compression {
 	}
 
 	/**
-	 * The coding for a request, by its `Accept-Encoding` (RFC 9110 §12.5.3): the one of the highest quality, of several
-	 * the best. `undefined` where none is wanted as much as the answer as it is, and where nothing is said: "any" is
-	 * allowed then, but who doesn't say so mostly can't read it.
+	 * The coding for a request, by its `Accept-Encoding` (RFC 9110 §12.5.3): the one of the highest quality, the best of
+	 * several. `undefined` where an uncompressed reply is preferred, and without the header: any coding is allowed then,
+	 * but such clients mostly can't decode one.
 	 */
 	choose(header: string | undefined): Coding | undefined {
 		if (header === undefined || header === '') return undefined
@@ -169,7 +169,7 @@ export class Compression {
 		const qualities = qualitiesOf(header)
 		const rest = qualities.get('*')
 		let best: Coding | undefined
-		// What isn't named is allowed, and wanted less than anything that is.
+		// A coding that isn't named is allowed, but less wanted than any that is.
 		let most = qualities.get('identity') ?? rest ?? 0
 		for (const coding of this.codings) {
 			const quality = qualities.get(coding.name) ?? qualities.get(`x-${coding.name}`) ?? rest ?? 0

@@ -23,7 +23,7 @@ export type DecodedBody =
 	  }
 
 /** The headers that say how to read a body, as sent. */
-export interface BodyHeaders {
+interface BodyHeaders {
 	readonly contentType: string | undefined
 	readonly contentEncoding: string | undefined
 }

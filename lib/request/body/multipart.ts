@@ -8,7 +8,7 @@ import { decodeUtf8, parseMediaType, parseParameters, requireUtf8 } from './cont
 import { Fields, RESERVED_NAME, reservedName } from './form.ts'
 
 /** Most parts of a body. */
-export const MAX_PARTS = 1_000
+const MAX_PARTS = 1_000
 
 /** What a multipart body holds. */
 export interface Multipart {

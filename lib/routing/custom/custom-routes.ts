@@ -7,7 +7,7 @@ import { parseRoute, type RouteKey, refused } from './pattern.ts'
 import { PlanPool, paramsOf, Trie } from './trie.ts'
 
 /** The route that a path has led to. */
-export interface RouteMatch<T> {
+interface RouteMatch<T> {
 	readonly value: T
 	/** What the placeholders took, in their order: `%s` a string, `%d` a number. */
 	readonly params: (string | number)[]

@@ -14,7 +14,7 @@ export function roll(hash: number, code: number): number {
 }
 
 /** The order in which a table's keys are rolled over: `forward` from the first character to the last. */
-export type Direction = 'forward' | 'backward'
+type Direction = 'forward' | 'backward'
 
 /** Texts of at least one character, each with a value. The keys are the routes' own: no client adds any. */
 export class LiteralTable<V> {
