@@ -1,4 +1,7 @@
-/** `CrudHandler`: a model as an API: list, read, create, update, replace, remove. */
+/**
+ * `CrudHandler`: a model as an API: list, read, create, update, replace, remove. The mount asks it for actions, which are
+ * in `operations.ts`; they call these methods where a subclass overrides them, and else, as these methods do, `store.ts`.
+ */
 import { nearest } from '../base/options.ts'
 import { RestHandler } from '../handler/handler.ts'
 import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/methods.ts'
@@ -16,11 +19,11 @@ import { type CrudFacts, FACTS, type RequestState, STATE } from './view.ts'
 /** Values by the names of fields, of `create`, `update` and `replace`. */
 export type CrudValues = Readonly<Record<string, unknown>>
 
-/** What records an operation is confined to: each field's value, or several of which it has one. */
+/** The records that an operation is confined to: a value for each field, or a list of values, one of which it has. */
 export type CrudScope = Readonly<Record<string, unknown>>
 
 /**
- * A model as an API below the path where it is mounted; `access` knows the operations by their names.
+ * A model as an API below the path where it is mounted. `access` names its operations `list`, `read` and so on.
  *
  *     new CrudHandler(await PostgresModel.open(pool, 'article'), {
  *       visible: ['id', 'title'], updatable: ['title'], allow: ['list', 'read', 'update'],
@@ -39,8 +42,8 @@ export class CrudHandler extends RestHandler {
 	readonly [STATE]: RequestState
 
 	/**
-	 * @throws TypeError without `visible`, and for options and columns that there aren't
-	 * @throws RangeError for limits that aren't whole numbers from 1 up
+	 * @throws TypeError without `visible`, and for unknown options and columns
+	 * @throws RangeError for numbers out of range
 	 */
 	constructor(model: Model, options: CrudOptions) {
 		super()
@@ -57,13 +60,13 @@ export class CrudHandler extends RestHandler {
 		this[STATE] = Object.freeze(stateOf(plan.selections.all))
 	}
 
-	// The operations have two overloads, which are the same: `super.read(id)` is exactly a promise of a CrudRecord, and
-	// still an override may answer anything, as TypeScript compares a method with overloads by erasing their type
-	// parameters. NoInfer keeps an answer from becoming whatever its caller expects.
+	// Each operation has two overloads, which are the same: TypeScript compares a method with overloads by erasing their type
+	// parameters, so that an override may return anything, while `super.read(id)` is a promise of a CrudRecord. NoInfer keeps
+	// a caller's type from being taken for `Answer`.
 
 	/**
-	 * A page of records: of `query`, which names fields as the model does. What it doesn't say is as in a list
-	 * without parameters; `{ limit: 0 }` counts.
+	 * A page of records. `query` names fields as the model does; what it leaves out is as in a list without parameters.
+	 * `{ limit: 0 }` counts.
 	 *
 	 * @throws RestError `unavailable` when the store can't be reached; all operations do
 	 */
@@ -81,9 +84,9 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
-	 * Makes a record. `values` are checked where they come from a request; an override may add those of any field.
+	 * Creates a record. Values of a request are checked before; an override may add values of any field.
 	 *
-	 * @throws RestError `conflict` with a record that is there, `invalid` for what can't be stored
+	 * @throws RestError `conflict` with an existing record, `invalid` for what can't be stored
 	 */
 	create<Answer = Promise<CrudRecord>>(values: CrudValues): NoInfer<Answer>
 	create<Answer = Promise<CrudRecord>>(values: CrudValues): NoInfer<Answer>
@@ -92,7 +95,7 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
-	 * Changes the given fields of a record, none of them for an empty object.
+	 * Changes the given fields of a record; an empty object changes none.
 	 *
 	 * @throws RestError as `read` and `create`; `precondition_failed` where `If-Match` names another version
 	 */
@@ -109,7 +112,7 @@ export class CrudHandler extends RestHandler {
 		return changeRecord(this, 'replace', id, values)
 	}
 
-	/** Deletes a record, and answers it as it was. @throws RestError as `update` */
+	/** Deletes a record, and returns it as it was. @throws RestError as `update` */
 	remove<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
 	remove<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
 	remove(id: string): unknown {
@@ -117,15 +120,15 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
-	 * What an operation is confined to: added to its query, and set on new records. Asked anew for each operation,
-	 * those that a method of a subclass calls too.
+	 * What an operation is confined to: added to its query, and set on new records. Called for each operation, also for those
+	 * that a method of a subclass calls.
 	 *
 	 *     override scope() { return { owner: this.user?.id } }
 	 *     override scope(operation: CrudOperation) { return operation === 'read' ? {} : { owner: this.user?.id } }
 	 *
 	 * An `undefined` in it is an error, 500: it never widens what is shown.
 	 *
-	 * @param operation what is done, whatever the request's method is: `POST /5` is an `'update'`
+	 * @param operation the operation, whatever the request's method: `POST /5` is an `'update'`
 	 * @default {} everything
 	 */
 	scope(operation: CrudOperation): CrudScope | Promise<CrudScope>
@@ -133,28 +136,28 @@ export class CrudHandler extends RestHandler {
 		return {}
 	}
 
-	/** What is answered of a record: here its visible fields. A subclass's is given every record as an object. */
+	/** What is answered of a record: here its visible fields. A subclass's method is called with each record, as an object. */
 	stripObject(record: Record<string, unknown>): unknown {
 		const names = [...this[FACTS].plan.visible.keys()].filter((name) => Object.hasOwn(record, name))
 		return Object.fromEntries(names.map((name) => [name, record[name]]))
 	}
 
 	/**
-	 * What this request asks a list for: its filters, search, sort, page and fields, read from the query as `list` reads
-	 * them. For methods that answer a list of their own:
+	 * What this request asks of a list: its filters, search, sort, page and fields, read as `list` reads them. For methods
+	 * that answer a list of their own:
 	 *
 	 *     get_public() { return this.list(this.listQuery(PUBLIC)) }
 	 *
-	 * @param where what must hold beside the request's own conditions
-	 * @throws RestError `bad_request` for what a list refuses
+	 * @param where a condition beside the request's own
+	 * @throws RestError `bad_request` as a list does
 	 */
 	listQuery(where?: Condition): CrudQuery {
 		return requestedList(this, where)
 	}
 
 	/**
-	 * Has fields fetched with every record from here on, whether the client has asked for them or not, hidden ones too.
-	 * They are in `needed` of what `super` answers, and in no answer that doesn't put them there:
+	 * Fetches fields with every record from here on, hidden ones too, whether or not the client has asked for them. They are
+	 * in `needed` of what `super` returns, and in no answer unless the override puts them there:
 	 *
 	 *     override async read(id: string) {
 	 *       this.needs('state')
@@ -162,7 +165,7 @@ export class CrudHandler extends RestHandler {
 	 *       return record.needed.state === 'draft' ? this.error('Not Found', 404) : record
 	 *     }
 	 *
-	 * @throws TypeError for a field that there isn't
+	 * @throws TypeError for an unknown field
 	 */
 	needs(...fields: readonly string[]): void {
 		exchangeOf(this, 'needs')
@@ -171,7 +174,7 @@ export class CrudHandler extends RestHandler {
 			const field = known.get(name)
 			if (field !== undefined) return field
 			throw new TypeError(
-				`${owner}.needs() was given ${name}, which is no field${nearest(name, known.keys())}`,
+				`${owner}.needs() was given ${name}, which is not a field${nearest(name, known.keys())}`,
 			)
 		})
 		const own = this[STATE]
@@ -198,7 +201,7 @@ export class CrudHandler extends RestHandler {
 	}
 }
 
-/** A function held in a field would be seen too late, and its `this` would be the shared handler. */
+/** A function in a field is assigned after our constructor has looked, and its `this` is the shared handler. */
 function refuseFields(handler: CrudHandler): void {
 	for (const name of [...OPERATIONS, 'scope', 'stripObject']) {
 		if (Object.hasOwn(handler, name))
@@ -208,7 +211,7 @@ function refuseFields(handler: CrudHandler): void {
 	}
 }
 
-// A class that names itself within is called something else where it is bundled, and its name is shown to people.
+// Outside of the class: a bundler renames a class that refers to itself, and its name is shown.
 function isOverridden(handler: CrudHandler, name: CrudOperation | 'scope' | 'stripObject'): boolean {
 	return handler[name] !== CrudHandler.prototype[name]
 }

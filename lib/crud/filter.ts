@@ -56,9 +56,8 @@ function operatorOf({ field, name: own }: CrudField, name: string, place: string
 	const known = operatorsOf(field)
 	const operator = known.find((one) => one === name)
 	if (operator !== undefined) return operator
-	if (known.length === 1)
-		throw badQuery(place, 'unknown', `can't be compared with a value: there is ${own}[null] alone`)
-	throw unknownName(place, 'is no operator of this field: there are', known)
+	if (known.length === 1) throw badQuery(place, 'unknown', `can't be compared with a value: use ${own}[null]`)
+	throw unknownName(place, 'is not an operator of this field: use one of', known)
 }
 
 /** Whether an operator takes a list of values. */
@@ -100,7 +99,7 @@ export class TermCount {
 	/** @throws RestError `bad_request` when there are too many */
 	add(place: string): void {
 		if (++this.#count > MAX_TERMS)
-			throw badQuery(place, 'max', `is one comparison too many: there may be ${MAX_TERMS}`)
+			throw badQuery(place, 'max', `is one comparison too many: at most ${MAX_TERMS} are allowed`)
 	}
 
 	/**
@@ -114,7 +113,7 @@ export class TermCount {
 		const most = this.#maxTextTerms
 		if (this.#texts <= most) return
 		const why = times > 1 ? `compares each word with ${times} fields, which is` : 'is'
-		throw badQuery(place, 'max', `${why} a text comparison too many: there may be ${most} in a request`)
+		throw badQuery(place, 'max', `${why} one text comparison too many: at most ${most} are allowed`)
 	}
 }
 
@@ -213,13 +212,13 @@ export function filterCondition(
 	if (typeof filter !== 'object' || filter === null || Array.isArray(filter))
 		throw badQuery(place, 'object', 'must be an object, such as {"field":value} or {"or":[…]}')
 	if (depth > MAX_DEPTH)
-		throw badQuery(place, 'max', `is nested too deeply: there may be ${MAX_DEPTH} levels`)
+		throw badQuery(place, 'max', `is nested too deeply: at most ${MAX_DEPTH} levels are allowed`)
 	const terms = Object.entries(filter).map(([name, given]): Condition => {
 		const at = `${place}.${name}`
 		if (name === 'not') return { op: 'not', term: filterCondition(given, fields, count, at, depth + 1) }
 		if (name !== 'and' && name !== 'or') {
 			const field = fields.get(name)
-			if (field === undefined) throw unknownName(at, 'is no field to filter by: there are', fields.keys())
+			if (field === undefined) throw unknownName(at, 'is not a field to filter by: use one of', fields.keys())
 			return fieldCondition(field, given, count, at)
 		}
 		if (!Array.isArray(given)) throw badQuery(at, 'array', 'must be an array of filters')

@@ -118,7 +118,7 @@ export class QueryParams {
 		const offset = settings.has('offset') ? wholeNumber('offset', settings.get('offset')) : 0
 		if (!Number.isSafeInteger(offset)) throw badQuery('offset', 'max', 'must be within 9007199254740991')
 		if (cursor !== undefined && settings.has('offset'))
-			throw badQuery('offset', 'cursor', "can't stand beside cursor: a cursor says where to begin")
+			throw badQuery('offset', 'cursor', "can't be combined with cursor")
 		const limit = settings.has('limit') ? wholeNumber('limit', settings.get('limit')) : plan.limit
 		return {
 			selection: selectionOf(plan, settings.get('fields')),
@@ -165,7 +165,7 @@ export class QueryParams {
 		const field = filterable.get(name)
 		if (field !== undefined) return field
 		const all = [...this.#parameters(), ...filterable.keys()]
-		throw unknownName(place, 'is no parameter of this list: there are', all)
+		throw unknownName(place, 'is not a parameter of this list: it takes', all)
 	}
 }
 

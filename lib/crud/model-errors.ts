@@ -68,25 +68,23 @@ export function restErrorOf(
 			// It may be a deletion, or another model's error.
 			if (operation === undefined) return conflict([], error, message)
 			return conflict(
-				details(fields, plan, operation, 'foreign_key', 'refers to a record that is not there'),
+				details(fields, plan, operation, 'foreign_key', 'refers to a record that does not exist'),
 				error,
 				message,
 			)
 		default:
 			// A value that can't be stored is 422; one that can't even be compared with, in a query, is 400.
 			return operation === 'list' || operation === 'read'
-				? new RestError('bad_request', 'A value of the query can be none of its field', { cause: error })
+				? new RestError('bad_request', 'A query value is not valid for its field', { cause: error })
 				: unstorable(error, plan, operation, written, message)
 	}
 }
 
 function tooLarge(cause: ModelError, { maxPageBytes }: CrudPlan): RestError {
-	const details = [
-		{ field: 'limit', code: 'max', message: 'is more than one answer can hold of these records' },
-	]
+	const details = [{ field: 'limit', code: 'max', message: 'is too high for records of this size' }]
 	return new RestError(
 		'too_large',
-		`This page would have more than ${maxPageBytes} bytes: ask for fewer records by limit, or for fewer fields by fields`,
+		`This page would have more than ${maxPageBytes} bytes: ask for fewer records with limit, or fewer fields with fields`,
 		{ details, cause },
 	)
 }
@@ -96,8 +94,7 @@ function conflict(problems: readonly Detail[], cause: ModelError, message: strin
 	const details = problems.map(together)
 	const [first] = details
 	// The same words for a value that is taken and for a reference to nothing: which it is may be hidden.
-	const words =
-		first === undefined ? 'It does not fit the records that are there' : `${first.field} ${first.message}`
+	const words = first === undefined ? 'Conflicts with existing records' : `${first.field} ${first.message}`
 	return new RestError('conflict', message ?? words, { details, cause })
 }
 

@@ -187,7 +187,7 @@ function beginRecordState(view: CrudView, exchange: Exchange): RequestState {
 	const given = exchange.query()
 	for (const name of Object.keys(given.last)) {
 		if (name === 'fields' || plan.ignoreQuery.has(name)) continue
-		throw unknownName(name, 'is no parameter of a record: there is', ['fields'])
+		throw unknownName(name, 'is not a parameter of a record: it takes', ['fields'])
 	}
 	// As in a list: repeated, or with commas between.
 	const fields = given.all('fields')

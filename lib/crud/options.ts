@@ -41,8 +41,8 @@ export type MessageMap = ReadonlyMap<string, true | string>
 /** Fields are named as clients know them: by the new names where `columns` gives some. */
 export interface CrudOptions {
 	/**
-	 * The fields that are answered, in this order. No default, so that a column which is added to the table
-	 * tomorrow isn't published by it; `'all'` is a choice.
+	 * The fields that are answered, in this order. No default: with one, a column that is added to the table later would be
+	 * published. `'all'` is a choice.
 	 */
 	readonly visible: 'all' | readonly string[]
 	/** The fields that can be changed; they may be hidden ones. @default [] */
@@ -57,23 +57,23 @@ export interface CrudOptions {
 	readonly searchable?: readonly string[]
 	/** What is answered; all else is 405. @default ['list', 'read'] */
 	readonly allow?: readonly CrudOperation[]
-	/** What values must be, beside what their columns demand. @default {} */
+	/** Rules for values, beside those of their columns. @default {} */
 	readonly rules?: CrudRules
 	/** Other names for clients: `{ createdAt: 'created_at' }`, or `'camelCase'` for all. @default the model's names */
 	readonly columns?: Columns
-	/** Records of a page where the client doesn't say. @default 25 */
+	/** Records of a page where the client names no `limit`. @default 25 */
 	readonly limit?: number
-	/** Most records of a page; who asks for more gets this many. @default 100 */
+	/** Most records of a page; a client that asks for more gets this many. @default 100 */
 	readonly maxLimit?: number
 	/**
-	 * Most bytes of a page's records in JSON: a larger page is 400 `too_large`, and tells the client to ask for fewer
-	 * records or fields. From 1 to 268,435,456 (256 MiB). @default 8_388_608 (8 MiB)
+	 * Most bytes of a page's records in JSON: a larger page is 400 `too_large`, which says to ask for fewer records or
+	 * fields. From 1 to 268,435,456 (256 MiB). @default 8_388_608 (8 MiB)
 	 */
 	readonly maxPageBytes?: Bytes
 	/**
-	 * Most comparisons of a request that look into texts: each `contains`, `startsWith` and `endsWith`, those that ignore
-	 * case, and each word of `search` once for each searchable field; more are 400. A database in this process, SQLite or `MemoryModel`, answers
-	 * nobody else while it compares. From 1 to 100. @default 10
+	 * Most text comparisons of a request: each `contains`, `startsWith` and `endsWith`, those that ignore case, and each word
+	 * of `search` once for each searchable field; more are 400. A database in this process, SQLite or `MemoryModel`, serves
+	 * no other request while it compares. From 1 to 100. @default 10
 	 */
 	readonly maxTextTerms?: number
 	/**
@@ -81,7 +81,7 @@ export interface CrudOptions {
 	 * `scope()` have no bound. From 1 to 10,000. @default 100
 	 */
 	readonly maxIn?: number
-	/** Query parameters of others, which are passed over: `['utm_source']`. @default [] */
+	/** Query parameters that are ignored: `['utm_source']`. @default [] */
 	readonly ignoreQuery?: readonly string[]
 	/**
 	 * Errors raised by rules of the database whose text clients may read, by their SQLSTATE: `['P0001']`, or
@@ -90,8 +90,8 @@ export interface CrudOptions {
 	 */
 	readonly databaseMessages?: DatabaseMessages | undefined
 	/**
-	 * A field of whole numbers that every change raises by one. With it records have an ETag, and `If-Match`
-	 * keeps two people from overwriting each other. @default none
+	 * A field of whole numbers that every change raises by one. With it records have an ETag, and `If-Match` keeps two
+	 * clients from overwriting each other's changes. @default none
 	 */
 	readonly version?: string
 }

@@ -34,7 +34,7 @@ export function readScope({ owner, fields }: CrudPlan, given: unknown): Scope {
 	const terms = Object.entries(given as object).map(([name, value]: [string, unknown]) => {
 		const field = fields.get(name)
 		const place = `${owner}.scope().${name}`
-		if (field === undefined) throw new TypeError(`${place} is no field${nearest(name, fields.keys())}`)
+		if (field === undefined) throw new TypeError(`${place} is not a field${nearest(name, fields.keys())}`)
 		const values = Array.isArray(value) ? value : [value]
 		return { field, values: values.map((one) => givenValue(place, field.field, one)) }
 	})

@@ -125,7 +125,7 @@ export function givenChanges(
 		const field = fields.get(name)
 		if (field === undefined)
 			throw new TypeError(
-				`${owner}.${operation}() was given ${name}, which is no field${nearest(name, fields.keys())}`,
+				`${owner}.${operation}() was given ${name}, which is not a field${nearest(name, fields.keys())}`,
 			)
 		changes[field.field.name] =
 			value === DEFAULT

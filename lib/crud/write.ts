@@ -124,9 +124,9 @@ export class Writer {
 			if (field !== undefined && !scope.fixed.has(field.field.name)) continue
 			// The same for a hidden field and an unknown one, so that nobody finds out which it is.
 			if (!visible.has(name))
-				problems.push({ field: shown(name), code: 'unknown', message: 'is no field that can be written' })
+				problems.push({ field: shown(name), code: 'unknown', message: 'is not a field that can be written' })
 			else if (name === key.name && id !== undefined && idOf(idText(body[name])) !== id)
-				problems.push({ field: name, code: 'id', message: 'must be the one of the URL: it never changes' })
+				problems.push({ field: name, code: 'id', message: 'must be the id in the URL' })
 		}
 	}
 
@@ -163,7 +163,7 @@ export class Writer {
 		if (value === null) return field.nullable ? null : note(problems, 'required', 'must not be null')
 		// Else no URL would lead to the record.
 		if (name === this.#plan.key.name && this.#plan.idOf(idText(value)) === undefined)
-			return note(problems, 'id', 'must be what an id of this kind can be')
+			return note(problems, 'id', 'must be a valid id')
 		if (!walk.coerce || typeof value !== 'string') return valueFromJson(field, value, problems)
 		// A form sends an empty text for a field that was left empty.
 		if (value === '' && field.type !== 'text' && field.type !== 'other' && field.nullable) return null

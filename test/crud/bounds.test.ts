@@ -41,7 +41,7 @@ describe('bounds of CRUD', (test) => {
 	test('a request looks into texts at most maxTextTerms times, 10 where nothing else is said', async () => {
 		const { ask, said } = notes()
 		assert.is((await ask(`/notes?filter=${contains(10)}`)).status, 200)
-		const message = 'is a text comparison too many: there may be 10 in a request'
+		const message = 'is one text comparison too many: at most 10 are allowed'
 		const told = (place: string, words: string) =>
 			`400 {"success":false,"error":"${place} ${words}","code":"bad_request","details":[{"field":"${place}","code":"max","message":"${words}"}]}`
 		assert.is(await said(`/notes?filter=${contains(11)}`), told('filter.or.10.text.contains', message))
@@ -90,7 +90,7 @@ describe('bounds of CRUD', (test) => {
 		assert.is((await ask('/notes?search=x+y+z')).status, 200)
 		assert.match(
 			await said('/notes?search=x+y+z+w'),
-			/^400 .*search compares each word with 3 fields, which is a text comparison too many: there may be 10 in a request/,
+			/^400 .*search compares each word with 3 fields, which is one text comparison too many: at most 10 are allowed/,
 		)
 		assert.is((await ask('/notes?search=x+y+z&a[contains]=x')).status, 200)
 		assert.is((await ask('/notes?search=x+y+z&a[contains]=x&b[contains]=y')).status, 400)
@@ -129,7 +129,7 @@ describe('bounds of CRUD', (test) => {
 	})
 
 	const REFUSED =
-		'400 {"success":false,"error":"This page would have more than 30000 bytes: ask for fewer records by limit, or for fewer fields by fields","code":"too_large","details":[{"field":"limit","code":"max","message":"is more than one answer can hold of these records"}]}'
+		'400 {"success":false,"error":"This page would have more than 30000 bytes: ask for fewer records with limit, or fewer fields with fields","code":"too_large","details":[{"field":"limit","code":"max","message":"is too high for records of this size"}]}'
 
 	test('a page of more than maxPageBytes is 400, and says what to do', async () => {
 		const { said, ask } = notes(model(), { maxPageBytes: 30_000 })

@@ -138,13 +138,13 @@ describe('crud/crud-handler: names', (test) => {
 		)
 		assert.is(
 			await refusalOf(asked, 'PATCH /t/1', { body: { created_at: 9 } }),
-			'422 created_at is no field that can be written',
+			'422 created_at is not a field that can be written',
 		)
 		assert.is(
 			await refusalOf(asked, 'PATCH /t/1', { body: { theId: 9 } }),
-			'422 theId must be the one of the URL: it never changes',
+			'422 theId must be the id in the URL',
 		)
-		assert.match(await refusalOf(asked, '/t?created_at=9'), /^400 created_at is no parameter/)
+		assert.match(await refusalOf(asked, '/t?created_at=9'), /^400 created_at is not a parameter/)
 	})
 
 	test('columns may name a few', async () => {
@@ -240,7 +240,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 
 	test('what an override gives is checked by name and type', async () => {
 		for (const [extra, message] of [
-			[{ ownr: 'x' }, 'Wrong.create() was given ownr, which is no field: did you mean owner?'],
+			[{ ownr: 'x' }, 'Wrong.create() was given ownr, which is not a field: did you mean owner?'],
 			[{ owner: undefined }, 'owner, given to Wrong.create(), is undefined: give a value, or null'],
 			[
 				{ rating: 'x' },

@@ -95,11 +95,11 @@ describe('crud/filter', (test) => {
 		['state=other', '400 state must be one of draft, public'],
 		[
 			'id[contains]=1',
-			'400 id[contains] is no operator of this field: there are eq, ne, in, nin, null, gt, gte, lt, lte, between',
+			'400 id[contains] is not an operator of this field: use one of eq, ne, in, nin, null, gt, gte, lt, lte, between',
 		],
 		[
 			'id[]=1',
-			'400 id[] is no operator of this field: there are eq, ne, in, nin, null, gt, gte, lt, lte, between',
+			'400 id[] is not an operator of this field: use one of eq, ne, in, nin, null, gt, gte, lt, lte, between',
 		],
 		['title=%00', '400 title must not hold the character U+0000'],
 		['filter={', '400 filter is malformed JSON'],
@@ -133,15 +133,15 @@ describe('crud/filter', (test) => {
 		[{ not: [] }, '400 filter.not must be an object, such as {"field":value} or {"or":[…]}'],
 		[
 			{ not: { not: { not: { not: { not: {} } } } } },
-			'400 filter.not.not.not.not.not is nested too deeply: there may be 5 levels',
+			'400 filter.not.not.not.not.not is nested too deeply: at most 5 levels are allowed',
 		],
 		[
 			{ or: Array.from({ length: 101 }, () => ({ id: 1 })) },
-			'400 filter.or.100.id is one comparison too many: there may be 100',
+			'400 filter.or.100.id is one comparison too many: at most 100 are allowed',
 		],
 		[
 			{ or: Array.from({ length: 101 }, () => ({})) },
-			'400 filter.or.100 is one comparison too many: there may be 100',
+			'400 filter.or.100 is one comparison too many: at most 100 are allowed',
 		],
 	]
 	for (const [filter, message] of refusedFilters) {
@@ -173,12 +173,12 @@ describe('crud/filter', (test) => {
 		assert.equal(await idsOf(odd, '/article?flag=true'), [1])
 		assert.equal(await idsOf(odd, '/article?address[startsWith]=10.'), [1])
 		for (const text of ['flag[gt]=false', 'address=10.0.0.1']) {
-			assert.match(await refusalOf(odd, `/article?${text}`), /^400 .*is no operator of this field/)
+			assert.match(await refusalOf(odd, `/article?${text}`), /^400 .*is not an operator of this field/)
 		}
 		for (const text of ['data=1', 'raw=AQ==', 'data[contains]=a']) {
 			assert.match(
 				await refusalOf(odd, `/article?${text}`),
-				/^400 .*can't be compared with a value: there is/,
+				/^400 .*can't be compared with a value: use /,
 			)
 		}
 		for (const name of ['data', 'raw', 'address'])
@@ -247,7 +247,7 @@ describe('crud/filter: QUERY', (test) => {
 		for (const name of ['secret', 'nosuch'])
 			assert.match(
 				await refusalOf(asked, 'QUERY /article', { body: { [name]: 'MARKER1' } }),
-				new RegExp(`^400 ${name} is no parameter of this list: there are`),
+				new RegExp(`^400 ${name} is not a parameter of this list: it takes`),
 			)
 	})
 })

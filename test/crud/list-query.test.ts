@@ -93,7 +93,7 @@ describe('crud/list-query: pages', (test) => {
 		['limit=1&limit=2', '400 limit is given more than once'],
 		['offset=-1', '400 offset must be a whole number from 0 up'],
 		['offset=9007199254740993', '400 offset must be within 9007199254740991'],
-		['offset=0&cursor=x', "400 offset can't stand beside cursor: a cursor says where to begin"],
+		['offset=0&cursor=x', "400 offset can't be combined with cursor"],
 		['count=all', '400 count must be exact'],
 		['cursor=', '400 cursor is malformed: take it from meta.next'],
 		['cursor=!', '400 cursor is malformed: take it from meta.next'],
@@ -205,7 +205,7 @@ describe('crud/list-query: order and fields', (test) => {
 			const filter = encodeURIComponent(`{"or":[{"${name}":"MARKER1"}]}`)
 			assert.is(
 				await refusalOf(asked, `/article?filter=${filter}`),
-				`400 filter.or.0.${name} is no field to filter by: there are id, title, body, state, rating, published`,
+				`400 filter.or.0.${name} is not a field to filter by: use one of id, title, body, state, rating, published`,
 			)
 		}
 		assert.is(
@@ -218,7 +218,7 @@ describe('crud/list-query: order and fields', (test) => {
 		const handler = new CrudHandler(articleModel(), { ...OPTIONS, filterable: ['state'], sortable: [] })
 		const narrow = articles(handler)
 		assert.is(await refusalOf(narrow, '/article?sort=title'), '400 sort may only name nothing')
-		assert.match(await refusalOf(narrow, '/article?title=x'), /^400 title is no parameter of this list/)
+		assert.match(await refusalOf(narrow, '/article?title=x'), /^400 title is not a parameter of this list/)
 		assert.equal(await idsOf(narrow, '/article?state=draft'), [1, 2])
 	})
 
@@ -233,12 +233,12 @@ describe('crud/list-query: order and fields', (test) => {
 		assert.is((await ignoring.ask('/article/1?utm_source=x')).status, 200)
 		assert.is(
 			await refusalOf(ignoring, '/article?order=id'),
-			'400 order is no parameter of this list: there are limit, offset, cursor, sort, fields, count, filter, id, title, body, state, rating, published',
+			'400 order is not a parameter of this list: it takes limit, offset, cursor, sort, fields, count, filter, id, title, body, state, rating, published',
 		)
-		assert.match(await refusalOf(ignoring, '/article?search=x'), /^400 search is no parameter/)
+		assert.match(await refusalOf(ignoring, '/article?search=x'), /^400 search is not a parameter/)
 		assert.is(
 			await refusalOf(ignoring, '/article/1?limit=1'),
-			'400 limit is no parameter of a record: there is fields',
+			'400 limit is not a parameter of a record: it takes fields',
 		)
 	})
 

@@ -29,8 +29,7 @@ describe('crud: references of SQLite', (test) => {
 					...{ visible: 'all', updatable: ['author'], allow: EVERYTHING },
 				}),
 			})
-			const refused =
-				'409 {"success":false,"error":"It does not fit the records that are there","code":"conflict"}'
+			const refused = '409 {"success":false,"error":"Conflicts with existing records","code":"conflict"}'
 			const body = { author: 9 }
 			for (const request of ['POST /post', 'PATCH /post/1', 'PUT /post/1'])
 				assert.is(await asked.said(request, { body }), refused)

@@ -81,10 +81,10 @@ describe('crud/model-errors', (test) => {
 	const writes: [ModelErrorKind, readonly string[], string][] = [
 		['unique', ['title'], '409 title is taken by another record'],
 		['unique', ['owner', 'title'], '409 title is taken by another record'],
-		['unique', ['owner'], '409 It does not fit the records that are there'],
-		['unique', [], '409 It does not fit the records that are there'],
-		['foreign_key', ['title'], '409 title refers to a record that is not there'],
-		['foreign_key', [], '409 It does not fit the records that are there'],
+		['unique', ['owner'], '409 Conflicts with existing records'],
+		['unique', [], '409 Conflicts with existing records'],
+		['foreign_key', ['title'], '409 title refers to a record that does not exist'],
+		['foreign_key', [], '409 Conflicts with existing records'],
 		['not_null', ['title'], '422 title must not be null'],
 		['not_null', ['owner'], '422 A value can not be stored'],
 		['check', ['title'], "422 title can't be stored with this value"],
@@ -169,7 +169,7 @@ describe('crud/model-errors', (test) => {
 		for (const request of READS)
 			assert.is(
 				await refusalOf(failing('invalid', ['title']), request),
-				'400 A value of the query can be none of its field',
+				'400 A query value is not valid for its field',
 			)
 	})
 
@@ -225,8 +225,8 @@ describe("crud: what a model refuses a handler's own methods", (test) => {
 	const SELECTION = { fields: ['id'], names: ['id'], version: undefined }
 	const rows: [kind: ModelErrorKind, fields: string[], refusal: string][] = [
 		['unique', ['title'], '409 title is taken by another record'],
-		['unique', ['owner'], '409 It does not fit the records that are there'],
-		['foreign_key', ['title'], '409 It does not fit the records that are there'],
+		['unique', ['owner'], '409 Conflicts with existing records'],
+		['foreign_key', ['title'], '409 Conflicts with existing records'],
 		['not_null', ['title'], '422 title must not be null'],
 		['invalid', [], '422 A value can not be stored'],
 		['forbidden', [], '403 Forbidden'],
@@ -301,7 +301,7 @@ describe('crud: a value that only the database could refuse', (test) => {
 	test('nor can be compared, which is said of it', async () => {
 		assert.match(
 			await asked.said('/article?tagList=x'),
-			"tagList can't be compared with a value: there is tagList[null] alone",
+			"tagList can't be compared with a value: use tagList[null]",
 		)
 	})
 })

@@ -282,7 +282,7 @@ describe('crud: pages that other methods answer', (test) => {
 		assert.equal(await dataOf(asked, next), [{ id: 1 }])
 		assert.is(
 			await refusalOf(asked, '/article/of/ann?secret=MARKER1'),
-			'400 secret is no parameter of this list: there are limit, offset, cursor, sort, fields, count, filter, id, title',
+			'400 secret is not a parameter of this list: it takes limit, offset, cursor, sort, fields, count, filter, id, title',
 		)
 		const outside = new Pages(articleModel(), options)
 		assert.throws(() => outside.listQuery(), /listQuery of Pages was used outside of a request/)
@@ -375,7 +375,7 @@ describe('crud: fields that an override needs', (test) => {
 		}
 		const asked = articles(new Wrong(articleModel(), OPTIONS))
 		assert.is((await asked.ask('/article/1')).status, 500)
-		assert.is(asked.logged(), 'Wrong.needs() was given ownr, which is no field: did you mean owner?')
+		assert.is(asked.logged(), 'Wrong.needs() was given ownr, which is not a field: did you mean owner?')
 		assert.throws(() => new Wrong(articleModel(), OPTIONS).needs('id'), /outside of a request/)
 	})
 

@@ -84,7 +84,7 @@ describe('crud/scope', (test) => {
 		for (const request of ['POST /article', 'PATCH /article/2', 'PUT /article/2'])
 			assert.is(
 				await refusalOf(hidden, request, { ...as('bob'), body: { title: 'N', owner: 'ann' } }),
-				'422 owner is no field that can be written',
+				'422 owner is not a field that can be written',
 			)
 		const visible = owned({
 			visible: ['id', 'title', 'owner'],
@@ -129,7 +129,7 @@ describe('crud/scope', (test) => {
 		['ann', /scope\(\) must answer an object/],
 		[[], /scope\(\) must answer an object/],
 		[new Map([['owner', 'ann']]), /scope\(\) must answer an object/],
-		[{ ownr: 'ann' }, /scope\(\)\.ownr is no field: did you mean owner\?/],
+		[{ ownr: 'ann' }, /scope\(\)\.ownr is not a field: did you mean owner\?/],
 		[{ owner: [undefined] }, /scope\(\)\.owner is undefined/],
 		[{ owner: { id: 5 } }, /scope\(\)\.owner is of type text, which this value \(object\) is not/],
 		[{ id: 'x' }, /scope\(\)\.id is of type integer, which this value \(string\) is not/],

@@ -103,8 +103,8 @@ export class Player {
 /** SQLite doesn't say which reference it is that leads nowhere. */
 function withoutReference(text: string): string {
 	return text.replace(
-		'"parent refers to a record that is not there","code":"conflict","details":[{"field":"parent","code":"foreign_key","message":"refers to a record that is not there"}]',
-		'"It does not fit the records that are there","code":"conflict"',
+		'"parent refers to a record that does not exist","code":"conflict","details":[{"field":"parent","code":"foreign_key","message":"refers to a record that does not exist"}]',
+		'"Conflicts with existing records","code":"conflict"',
 	)
 }
 

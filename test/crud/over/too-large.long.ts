@@ -18,7 +18,7 @@ async function refused(model: Model): Promise<void> {
 	const { said, ask } = asking({ notes: handler })
 	assert.is(
 		await said(`/notes?limit=${RECORDS}`),
-		'400 {"success":false,"error":"This page would have more than 268435456 bytes: ask for fewer records by limit, or for fewer fields by fields","code":"too_large","details":[{"field":"limit","code":"max","message":"is more than one answer can hold of these records"}]}',
+		'400 {"success":false,"error":"This page would have more than 268435456 bytes: ask for fewer records with limit, or fewer fields with fields","code":"too_large","details":[{"field":"limit","code":"max","message":"is too high for records of this size"}]}',
 	)
 	assert.is((await ask('/notes?limit=10&fields=text')).body.length > 10 * BYTES * 6, true)
 	assert.is((await ask('/notes/5?fields=id')).status, 200)
