@@ -1,6 +1,5 @@
 /** `Controller`: holds the mounted handlers, checks what they declare, and sets them up before the first request. */
 import type { App } from '../exchange/app.ts'
-import type { Health } from '../health/health.ts'
 import { type Mount, type MountTree, parsePath } from '../routing/mount.ts'
 import { type Disposals, disposes } from './disposals.ts'
 import { type HandlerController, type Mountable, RestHandler } from './handler.ts'
@@ -13,10 +12,20 @@ import { becomeView, viewOnce, viewsOf } from './view.ts'
 
 const SET_UP: unique symbol = Symbol('verbena.setUp')
 
-/** The server's, for handlers without their own, and whoever looks after what is mounted. */
+/** Follows what is mounted. */
+export interface MountObserver {
+	/**
+	 * @param typed the handler path as it was typed
+	 * @throws TypeError for a handler that can't be mounted there
+	 */
+	check(typed: string, mount: Mount): void
+	mounted(handler: RestHandler): void
+}
+
+/** The server's own, for handlers without theirs, and what follows the mounts. */
 export interface ControllerOptions extends Guards, ServerHooks {
 	readonly disposals?: Disposals | undefined
-	readonly health?: Health | undefined
+	readonly observer?: MountObserver | undefined
 }
 
 /** Mounts handlers at paths; `server.controller`, and `this.controller` in a handler. */
@@ -92,10 +101,10 @@ export class Controller implements HandlerController {
 			hooks,
 			view: hooks === undefined ? view : viewOnce(view),
 		}
-		this.#options.health?.refuseCollision(path, mount)
+		this.#options.observer?.check(path, mount)
 		if (!this.#mounts.add(mount))
 			throw new TypeError(`${JSON.stringify(path)} is mounted twice: give each handler a path of its own`)
-		this.#options.health?.watch(instance)
+		this.#options.observer?.mounted(instance)
 		this.#warn(instance, name, nearMisses)
 		if (factory === undefined) this.#begin(mount, instance)
 		// Frozen, it is known again when the factory returns it for a request.

@@ -1,38 +1,39 @@
 /**
- * `Health`: what the option `health` serves, before any other step and to whoever asks. `/live` says that the
- * process answers; `/ready` that it should be sent requests.
+ * The probes of load balancers: `/live` says that the process answers, `/ready` that requests should be sent to it. They
+ * are a handler like any other, mounted in a tree of its own: `transport/serving.ts` asks `Health` before all else, and
+ * what is a probe goes through the pipeline with that tree. So a probe needs no credentials and no known host, is not
+ * logged, compressed or shown as a page, and is in no description. `Server` makes it where the option `health` is on.
  */
 import cluster from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
 import { RestError } from '../base/error.ts'
 import { ROUTE_METHODS } from '../base/http.ts'
-import type { Logger } from '../base/logger.ts'
 import * as option from '../base/options.ts'
 import { inMilliseconds, type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
-import type { Cache } from '../cache/cache.ts'
 import { CrudHandler } from '../crud/crud-handler.ts'
 import { FACTS } from '../crud/view.ts'
+import type { App } from '../exchange/app.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { RestHandler } from '../handler/handler.ts'
+import { Controller, type MountObserver } from '../handler/controller.ts'
+import { RestHandler } from '../handler/handler.ts'
+import { answer } from '../pipeline/answer.ts'
 import { answerPreflight, isPreflight } from '../pipeline/preflight.ts'
-import { sealError } from '../reply/error-reply.ts'
-import { JSON_TYPE, type Reply, textual } from '../reply/headers.ts'
-import { sealOptions } from '../reply/reply.ts'
+import type { Reply } from '../reply/headers.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { parseTarget } from '../request/url.ts'
-import { type Mount, type MountTree, parsePath } from '../routing/mount.ts'
+import { type Mount, MountTree, parsePath } from '../routing/mount.ts'
 import { type HealthCheck, Readiness } from './readiness.ts'
 
 /** The option `health`: where load balancers ask, and what must be well. */
 export interface HealthOptions {
-	/** Where it is asked, below `base`: of `'health'`, at `/health/live` and `/health/ready`. */
+	/** Where the probes are, below `base`: with `'health'` at `/health/live` and `/health/ready`. */
 	readonly path: string
-	/** What must be well for the server to be ready, beside its cache and its handlers' models. @default none */
+	/** What must hold for the server to be ready, beside its cache and its handlers' models. @default none */
 	readonly checks?: readonly HealthCheck[]
-	/** For all checks, which are made at once; what hasn't answered then has failed. From 0.001 up. @default 2 */
+	/** For all checks, which run at once; one that hasn't ended by then has failed. From 0.001 up. @default 2 */
 	readonly timeoutSeconds?: Seconds
 	/**
-	 * How long `close()` goes on serving as before while it isn't ready any more, for a load balancer to see it. Longer
+	 * How long `close()` goes on serving while `/ready` answers 503 already, so that a load balancer sees it first: longer
 	 * than the time between two of its probes. From 0 up. @default 0
 	 */
 	readonly drainDelaySeconds?: Seconds
@@ -62,63 +63,123 @@ export const healthOption: option.Reader<HealthSettings> = option.nested("{ path
 	drainDelaySeconds: option.or(option.numberIn({ from: 0, to: LONGEST, unit: 'seconds' }), 0),
 } satisfies option.Readers<HealthOptions>)
 
-type Probe = 'live' | 'ready'
+/** Most URLs don't end so, and need no further look. */
+const PROBE = /\/(?:live|ready)\/?(?:\?|$)/
 
-/** What most URLs don't end with, and need no further look. */
-const ENDS_SO = /\/(?:live|ready)\/?(?:\?|$)/
+/** No cache in between may answer in our place. */
+const UNSTORED = { 'Cache-Control': 'no-store' }
+const NOT_READY = Object.freeze(new RestError('unavailable', 'Not ready', { headers: UNSTORED }))
 
-const WELL = '{"success":true,"data":{"status":"ok"}}'
-/** No cache in between may answer for us. */
-const UNSTORED = ['Cache-Control', 'no-store'] as const
+/** The two probes. */
+class Probes extends RestHandler {
+	private readonly isReady: () => boolean | Promise<boolean>
 
-/** Whose health it is. */
-interface Patient {
-	readonly cache: Cache
-	readonly logger: Logger
-	readonly mounts: MountTree
-	/** The server's. */
-	readonly base: string
+	constructor(isReady: () => boolean | Promise<boolean>) {
+		super()
+		this.isReady = isReady
+	}
+
+	get_live(): object {
+		return this.ok()
+	}
+
+	get_ready(): object | Promise<object> {
+		const ready = this.isReady()
+		return typeof ready === 'boolean' ? this.told(ready) : ready.then((isReady) => this.told(isReady))
+	}
+
+	private told(isReady: boolean): object {
+		if (!isReady) throw NOT_READY
+		return this.ok()
+	}
+
+	private ok(): object {
+		for (const [name, value] of Object.entries(UNSTORED)) this.header(name, value)
+		return { status: 'ok' }
+	}
 }
 
-/** What is asked of a store. */
-interface Asked {
-	/** Whether one of its handlers changes records. */
+/** Whether a store is asked about reading alone, or about writing as well. */
+interface StoreCheck {
 	writes: boolean
 }
 
-export class Health {
+export class Health implements MountObserver {
 	readonly #drainDelay: Milliseconds
 	readonly #path: string
 	readonly #segments: readonly string[]
+	/** Those of the server, beside which the probes are mounted. */
 	readonly #mounts: MountTree
+	readonly #own = new MountTree()
 	readonly #readiness: Readiness
-	/** What is asked already: a hundred tables of one pool are asked about once. */
-	readonly #asked = new Map<object, Asked>()
+	/** By source, so that a hundred tables of one pool are asked about once. */
+	readonly #stores = new Map<object, StoreCheck>()
 	#isLeaving = false
 
-	constructor(settings: HealthSettings, { cache, logger, mounts, base }: Patient) {
-		this.#drainDelay = inMilliseconds(settings.drainDelaySeconds)
-		this.#path = settings.path
-		this.#segments = [...parsePath('base', base), ...parsePath('health.path', settings.path)]
+	/** @param base the server's */
+	constructor(app: App, mounts: MountTree, base: string, settings: HealthSettings) {
+		const { path, checks, timeoutSeconds, drainDelaySeconds } = settings
+		const { cache, logger } = app
+		this.#drainDelay = inMilliseconds(drainDelaySeconds)
+		this.#path = path
+		this.#segments = [...parsePath('base', base), ...parsePath('health.path', path)]
 		this.#mounts = mounts
-		this.#readiness = new Readiness(logger, steadyClock, inMilliseconds(settings.timeoutSeconds))
+		this.#readiness = new Readiness(logger, steadyClock, inMilliseconds(timeoutSeconds))
 		if (cache.check !== undefined) this.#readiness.add('cache', async () => cache.check?.())
-		for (const [at, check] of settings.checks.entries())
+		for (const [at, check] of checks.entries())
 			this.#readiness.add(check.name === '' ? `checks[${at}]` : check.name, check)
+		const controller = new Controller(app, this.#own, base, { authenticator: undefined, acl: undefined })
+		controller.service(path, new Probes(() => this.#isReady()))
+	}
+
+	/** The answer to a probe; `undefined` for every other request. */
+	answer(exchange: Exchange): Reply | Promise<Reply> | undefined {
+		if (!this.isProbe(exchange.incoming)) return undefined
+		// As where nothing is mounted: a page that sends another method than GET reads its 405, not a failed preflight.
+		if (exchange.incoming.method === 'OPTIONS' && isPreflight(exchange))
+			return answerPreflight(exchange, undefined, [])
+		return answer(exchange, this.#own)
+	}
+
+	isProbe({ url = '' }: Pick<Incoming, 'url'>): boolean {
+		if (!PROBE.test(url)) return false
+		const own = this.#segments
+		try {
+			const { segments } = parseTarget(url)
+			return segments.length === own.length + 1 && own.every((segment, at) => segment === segments[at])
+		} catch {
+			// The pipeline refuses it.
+			return false
+		}
+	}
+
+	/** A round of checks may be overtaken by `close()`. */
+	#isReady(): boolean | Promise<boolean> {
+		if (this.#isLeaving || this.#mounts.all.some(({ setUp }) => setUp !== undefined)) return false
+		const ready = this.#readiness.ask()
+		return typeof ready === 'boolean' ? ready : ready.then((isReady) => isReady && !this.#isLeaving)
 	}
 
 	/**
-	 * Refuses a handler that would take requests away from health, or health from it.
+	 * From now on `/ready` answers 503. Resolves once load balancers have had the time to see it. A worker of node:cluster
+	 * without a delay stays ready: others go on serving its port, and it must not answer for them.
+	 */
+	async leave(): Promise<void> {
+		this.#isLeaving = this.#drainDelay > 0 || !cluster.isWorker
+		if (this.#drainDelay > 0) await setTimeout(this.#drainDelay)
+	}
+
+	/**
+	 * Refuses a handler that would take requests away from the probes, or they from it.
 	 *
-	 * @param typed the handler path as it was typed
 	 * @throws TypeError that names both
 	 */
-	refuseCollision(typed: string, mount: Mount): void {
+	check(typed: string, mount: Mount): void {
 		const own = this.#segments
 		const { path } = mount
 		if (own.every((segment, at) => segment === path[at]))
 			throw this.#collision(typed, path.length === own.length ? 'is that of' : 'is below that of')
-		// Above it, the longer path wins, as everywhere; but not in silence over what a handler has named itself.
+		// Above it, the longer path wins, as everywhere; but not silently over an action that the handler has named itself.
 		if (!path.every((segment, at) => segment === own[at])) return
 		for (const probe of ['live', 'ready']) {
 			const rest = [...own.slice(path.length), probe]
@@ -135,89 +196,21 @@ export class Health {
 		)
 	}
 
-	/** A handler is mounted: its model, if it can be asked, must be well from now on. */
-	watch(handler: RestHandler): void {
+	/** From now on the model of a mounted handler is checked, where it can be. */
+	mounted(handler: RestHandler): void {
 		if (!(handler instanceof CrudHandler)) return
 		const { model } = handler
 		if (model.check === undefined) return
 		const { source = model } = model
 		const { allow } = handler[FACTS].plan
 		const writes = [...allow].some((operation) => operation !== 'list' && operation !== 'read')
-		const known = this.#asked.get(source)
+		const known = this.#stores.get(source)
 		if (known !== undefined) {
 			known.writes ||= writes
 			return
 		}
-		const asked = { writes }
-		this.#asked.set(source, asked)
-		this.#readiness.add(model.name, async () => model.check?.(asked.writes))
-	}
-
-	/**
-	 * From now on it isn't ready. Resolves once whoever looks for that may have seen it. Of a worker of node:cluster that has
-	 * no delay the port goes on being served by others: it must not say for all of them that they leave.
-	 */
-	async leave(): Promise<void> {
-		this.#isLeaving = this.#drainDelay > 0 || !cluster.isWorker
-		if (this.#drainDelay > 0) await setTimeout(this.#drainDelay)
-	}
-
-	/** Which probe a request is, if it is one. */
-	probeOf({ url = '' }: Pick<Incoming, 'url'>): Probe | undefined {
-		if (!ENDS_SO.test(url)) return undefined
-		const segments = segmentsOf(url)
-		const own = this.#segments
-		if (segments?.length !== own.length + 1 || !own.every((segment, at) => segment === segments[at]))
-			return undefined
-		const last = segments.at(-1)
-		return last === 'live' || last === 'ready' ? last : undefined
-	}
-
-	/** The answer to a probe; `undefined` for every other request. */
-	answer(exchange: Exchange): Reply | Promise<Reply> | undefined {
-		const probe = this.probeOf(exchange.incoming)
-		if (probe === undefined) return undefined
-		const { method } = exchange.incoming
-		if (method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS')
-			return sealError(exchange, WRONG_METHOD)
-		exchange.method = method
-		// Of no handler: what the page may not send is let through to its 405, which it can read.
-		if (isPreflight(exchange)) return answerPreflight(exchange, undefined, [])
-		if (method === 'OPTIONS') return sealOptions(exchange, ['GET'])
-		if (probe === 'live') return well(exchange)
-		if (this.#isLeaving || this.#mounts.all.some(({ setUp }) => setUp !== undefined))
-			return sealError(exchange, NOT_READY)
-		const ready = this.#readiness.ask()
-		return typeof ready === 'boolean' ? told(exchange, ready) : this.#later(exchange, ready)
-	}
-
-	async #later(exchange: Exchange, ready: Promise<boolean>): Promise<Reply> {
-		const isReady = await ready
-		return told(exchange, isReady && !this.#isLeaving)
-	}
-}
-
-const NOT_READY = new RestError('unavailable', 'Not ready', {
-	headers: { [UNSTORED[0]]: UNSTORED[1] },
-})
-const WRONG_METHOD = new RestError('method_not_allowed', undefined, {
-	headers: { Allow: 'GET, HEAD, OPTIONS' },
-})
-
-function told(exchange: Exchange, isReady: boolean): Reply {
-	return isReady ? well(exchange) : sealError(exchange, NOT_READY)
-}
-
-function well(exchange: Exchange): Reply {
-	exchange.headerLines = new Map([['cache-control', UNSTORED]])
-	return textual(exchange, 200, JSON_TYPE, WELL)
-}
-
-/** What can't be split is refused by the step that does it. */
-function segmentsOf(url: string): readonly string[] | undefined {
-	try {
-		return parseTarget(url).segments
-	} catch {
-		return undefined
+		const store = { writes }
+		this.#stores.set(source, store)
+		this.#readiness.add(model.name, async () => model.check?.(store.writes))
 	}
 }

@@ -79,8 +79,8 @@ export class Server {
 	constructor(handlers: Handlers, settings: Settings) {
 		const app = appOf(settings)
 		const mounts = new MountTree()
-		const health = settings.health && new Health(settings.health, { ...settings, mounts })
-		const options = { ...settings, health, disposals: this.#disposals }
+		const health = settings.health && new Health(app, mounts, settings.base, settings.health)
+		const options = { ...settings, observer: health, disposals: this.#disposals }
 		this.controller = new Controller(app, mounts, settings.base, options)
 		const watching = new Watching(settings.logger, settings)
 		const { compression, crossSiteWrites } = settings

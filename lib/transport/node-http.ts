@@ -75,7 +75,7 @@ export function listenerOf(service: Service): Listener {
  * A path that we would refuse (`//`, a malformed escape) may be right there.
  */
 function isOurs({ app, mounts, health }: Service, incoming: Incoming): boolean {
-	if (health?.probeOf(incoming) !== undefined) return true
+	if (health?.isProbe(incoming) === true) return true
 	const { url = '' } = incoming
 	try {
 		const { segments } = parseTarget(url)

@@ -48,7 +48,7 @@ export function refuse<To>(exchange: Exchange, error: RestError, to: To, send: S
 
 /** The watch over a request, where it is logged, traced or timed; nobody is told of probes. */
 export function watchOf({ watching, health }: Service, exchange: Exchange): Watch | undefined {
-	if (!watching.isOn || health?.probeOf(exchange.incoming) !== undefined) return undefined
+	if (!watching.isOn || health?.isProbe(exchange.incoming) === true) return undefined
 	const watch = new Watch(exchange, watching)
 	exchange.watch = watch
 	return watch

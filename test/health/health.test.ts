@@ -116,6 +116,10 @@ describe('health', (test) => {
 				const other = await preflight('https://evil.example')
 				assert.equal([other.status, other.headers.get('allow')], [204, 'GET, HEAD, OPTIONS'])
 				assert.is(other.headers.get('access-control-allow-headers'), null)
+				const { status: read } = await fetch(`${url}/health/${probe}`, {
+					headers: { Origin: origin, ...asked },
+				})
+				assert.is(read, 200, 'a GET is none')
 			}
 		})
 	})
