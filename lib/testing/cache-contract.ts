@@ -16,9 +16,9 @@ import type { Case } from './case.ts'
  * without a maximum of entries, `bounded: false` leaves out the cases of a full cache:
  *
  *     import { setTimeout } from 'node:timers/promises'
- *     cacheContract(() => new RemoteCache(randomUUID()), { bounded: false, advance: setTimeout, slack: 100 })
+ *     cacheContract(() => new RemoteCache(randomUUID()), { bounded: false, advance: setTimeout, slackSeconds: 0.1 })
  *
- * @throws RangeError when `slack` isn't from 0 to 100
+ * @throws TypeError for an option that does not exist, RangeError when `slackSeconds` isn't from 0 to 0.1
  */
 export function cacheContract(make: MakeCache, options: CacheContractOptions = {}): Case[] {
 	const { bounded = true, maxBytes } = options

@@ -1,5 +1,6 @@
 /** `trustProxy`: whose X-Forwarded-* headers count. */
 import { BlockList, isIP } from 'node:net'
+import { refusal } from '../base/options.ts'
 import type { Proxies } from '../exchange/app.ts'
 import type { Incoming } from '../request/incoming.ts'
 
@@ -53,24 +54,20 @@ function listOf(incoming: Incoming, header: string): string[] {
 function trustOf(trust: TrustProxy | undefined): Trusts | undefined {
 	if (trust === undefined) return undefined
 	if (typeof trust === 'number' && Number.isInteger(trust) && trust > 0) return (_address, hop) => hop < trust
-	if (!Array.isArray(trust)) {
-		throw new TypeError(
-			`trustProxy must be a number of proxies, or a list of their addresses and CIDR ranges, got ${String(trust)}${(trust as unknown) === true ? ': true would let every client write its own address' : ''}`,
-		)
-	}
+	const own = (trust as unknown) === true ? ' (true would let every client write its own address)' : ''
+	const what = `a number of proxies, or a list of their addresses and CIDR ranges${own}`
+	if (!Array.isArray(trust)) throw refusal('trustProxy', what, trust)
 	const list = new BlockList()
-	for (const entry of trust) addRange(list, entry)
+	for (const [at, entry] of trust.entries()) addRange(list, `trustProxy[${at}]`, entry)
 	return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-function addRange(list: BlockList, entry: unknown): void {
+function addRange(list: BlockList, where: string, entry: unknown): void {
 	const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(String(entry)) ?? []
 	const version = isIP(address)
 	const bits = prefix === undefined ? undefined : Number(prefix)
 	if (version === 0 || (bits ?? 0) > (version === 6 ? 128 : 32)) {
-		throw new TypeError(
-			`trustProxy: ${JSON.stringify(entry)} is no address and no CIDR range: write '10.0.0.1', '10.0.0.0/8' or '::1'`,
-		)
+		throw refusal(where, "an address or a CIDR range, '10.0.0.1', '10.0.0.0/8' or '::1'", entry)
 	}
 	const family = version === 6 ? 'ipv6' : 'ipv4'
 	if (bits === undefined) list.addAddress(address, family)

@@ -118,7 +118,7 @@ describe('cacheContract passes', (test) => {
 			() => new MemoryCache({ max: 100_000, clock: () => elsewhere }),
 			{
 				bounded: false,
-				slack: 100,
+				slackSeconds: 0.1,
 				// Each wait is late; a case has three at most, so that the slack covers them together.
 				advance: (time) => {
 					elsewhere += time + 30

@@ -1,6 +1,7 @@
 /** The fixture of each case of the cache contract: a cache of its own, and its clock. */
 
-import type { Bytes, Clock, Milliseconds } from '../../base/time.ts'
+import { numberIn, optionsOf, or, type Readers, unchecked } from '../../base/options.ts'
+import { type Bytes, type Clock, inMilliseconds, type Milliseconds, type Seconds } from '../../base/time.ts'
 import type { Cache } from '../../cache/cache.ts'
 import type { Case } from '../case.ts'
 
@@ -29,12 +30,12 @@ export interface CacheContractOptions {
 	 */
 	readonly advance?: (time: Milliseconds) => void | Promise<void>
 	/**
-	 * How long before and after its end an entry is checked: 0 to 100. For real waits, which take longer than requested; a
+	 * How long before and after its end an entry is checked: 0 to 0.1. For real waits, which take longer than requested; a
 	 * case has at most three, whose delays add up. A case that fails after a longer delay is repeated with a new cache, at
 	 * most twenty times.
 	 * @default 0: present in the last millisecond, gone in the next
 	 */
-	readonly slack?: Milliseconds
+	readonly slackSeconds?: Seconds
 	/**
 	 * Called with each cache after its case, passed or failed.
 	 * @default nothing
@@ -61,23 +62,31 @@ export interface Scene {
 	play(stage: Stage): Promise<void>
 }
 
+const readers = {
+	bounded: unchecked<boolean | undefined>,
+	maxBytes: unchecked<Bytes | undefined>,
+	advance: unchecked<CacheContractOptions['advance']>,
+	slackSeconds: or(numberIn({ from: 0, to: 0.1 }), 0),
+	close: unchecked<CacheContractOptions['close']>,
+} satisfies Readers<CacheContractOptions>
+
 /**
  * Makes a case of a scene.
  *
- * @throws RangeError when `slack` isn't from 0 to 100
+ * @throws TypeError for an option that does not exist, RangeError when `slackSeconds` isn't from 0 to 0.1
  */
 export function toCase(
 	{ name, max = 1_000, play }: Scene,
 	make: MakeCache,
 	options: CacheContractOptions,
 ): Case {
-	const { slack = 0, close } = options
-	if (!(slack >= 0 && slack <= 100)) throw new RangeError(`slack must be from 0 to 100 ms, got ${slack}`)
+	const { slackSeconds, advance, close } = optionsOf('cacheContract', options, readers)
+	const slack = inMilliseconds(slackSeconds)
 	return {
 		name,
 		async run() {
 			for (let left = ATTEMPTS; ; left--) {
-				const time = timeline(options.advance)
+				const time = timeline(advance)
 				const cache = await make(time.clock, max)
 				const lateness = latenessOf(time.passed)
 				try {

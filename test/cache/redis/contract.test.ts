@@ -25,7 +25,13 @@ function casesBy(name: ClientName): Case[] {
 		return cache
 	}
 	const close = (cache: Cache) => opened.get(cache)?.close()
-	return cacheContract(make, { bounded: false, advance: setTimeout, slack: 100, maxBytes: MAX_BYTES, close })
+	return cacheContract(make, {
+		bounded: false,
+		advance: setTimeout,
+		slackSeconds: 0.1,
+		maxBytes: MAX_BYTES,
+		close,
+	})
 }
 
 describeRedis('RedisCache by the contract', (test) => {

@@ -42,7 +42,7 @@ describe('cache stage', (test) => {
 			await before(600)
 			await after(600)
 		}
-		await toCase({ name: 'n', play }, make, { advance, slack: 100 }).run()
+		await toCase({ name: 'n', play }, make, { advance, slackSeconds: 0.1 }).run()
 		assert.equal(waits, [400, 99, 201])
 	})
 
@@ -80,7 +80,10 @@ describe('cache stage', (test) => {
 					throw wrong
 				}
 				const advance = (time: number): void => block(time)
-				await rejects(toCase({ name: 'n', play }, make, { advance, slack }).run(), wrong)
+				await rejects(
+					toCase({ name: 'n', play }, make, { advance, slackSeconds: slack / 1_000 }).run(),
+					wrong,
+				)
 				assert.is(played, plays)
 			}),
 		)
@@ -93,7 +96,7 @@ describe('cache stage', (test) => {
 			block(20)
 			throw wrong
 		}
-		await rejects(toCase({ name: 'n', play }, make, { advance: () => {}, slack: 10 }).run(), wrong)
+		await rejects(toCase({ name: 'n', play }, make, { advance: () => {}, slackSeconds: 0.01 }).run(), wrong)
 		assert.is(played, 1)
 	})
 
@@ -106,7 +109,7 @@ describe('cache stage', (test) => {
 				throw wrong
 			}
 		}
-		await toCase({ name: 'n', play }, make, { advance: (time) => block(time), slack: 10 }).run()
+		await toCase({ name: 'n', play }, make, { advance: (time) => block(time), slackSeconds: 0.01 }).run()
 		assert.is(played, 3)
 	})
 
@@ -146,13 +149,14 @@ describe('cache stage', (test) => {
 		assert.equal(asked, [4, 4, 1_000, 1_000])
 	})
 
-	for (const slack of [-1, 101, Number.NaN]) {
+	for (const slack of [-0.001, 0.101, Number.NaN]) {
 		test(`a slack of ${slack} is refused`, () => {
 			const play = async (): Promise<void> => {}
 			assert.throws(
-				() => toCase({ name: 'n', play }, make, { slack }),
+				() => toCase({ name: 'n', play }, make, { slackSeconds: slack }),
 				(error: unknown) =>
-					error instanceof RangeError && error.message === `slack must be from 0 to 100 ms, got ${slack}`,
+					error instanceof RangeError &&
+					error.message === `cacheContract: slackSeconds must be a number from 0 to 0.1, got ${slack}`,
 			)
 		})
 	}
