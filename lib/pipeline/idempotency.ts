@@ -9,7 +9,7 @@ import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { type Caller, callerOf } from '../limits/rate-limit.ts'
 import { checkStatus, headerLine } from '../reply/head.ts'
 import { headers, ownLines, type Reply } from '../reply/headers.ts'
-import { fieldLines } from '../request/head.ts'
+import { fieldLines } from '../request/incoming.ts'
 import {
 	type Answered,
 	cacheKeyOf,

@@ -4,8 +4,7 @@ import { RestError } from '../base/error.ts'
 import { takesBody } from '../base/http.ts'
 import type { Bytes } from '../base/time.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
-import { hasBody } from '../request/head.ts'
-import type { Incoming } from '../request/incoming.ts'
+import { hasBody, type Incoming } from '../request/incoming.ts'
 
 const EMPTY = Buffer.alloc(0)
 

@@ -3,9 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Method } from '../base/http.ts'
 import type { Cache } from '../cache/cache.ts'
-import { fieldLines, hasBody } from './head.ts'
-import type { Incoming } from './incoming.ts'
-import { traceparentOf } from './traceparent.ts'
+import { fieldLines, hasBody, type Incoming, traceparentOf } from './incoming.ts'
 
 /** Where a `Request` gets what it tells; each is worked out when it is asked for. */
 export interface RequestSource {

@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { finished, Readable, type Writable } from 'node:stream'
 import type { Closable, Exchange } from '../exchange/exchange.ts'
 import type { Reply } from '../reply/headers.ts'
-import { hasBody } from '../request/head.ts'
+import { hasBody } from '../request/incoming.ts'
 import { boundRest, drainUpload } from './drain-upload.ts'
 
 /** The part of a response object that is written: node:http's own, and http2's compatible one. */

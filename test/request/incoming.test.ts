@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { type Authenticator, MemoryCache, type Request, RestHandler } from '../../lib/index.ts'
-import { fieldLines } from '../../lib/request/head.ts'
+import { fieldLines, traceOf, traceparentOf } from '../../lib/request/incoming.ts'
 import { asking, ok } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { appOf, exchangeFor } from '../helpers/exchange.ts'
 
-describe('request head', (test) => {
+describe('request/incoming', (test) => {
 	const rawHeaders = ['X-A', '1', 'x-b', '2', 'Content-Type', 'a', 'x-a', '3', 'content-type', 'b']
 
 	for (const [name, values] of [
@@ -35,6 +35,52 @@ describe('request head', (test) => {
 			[exchangeFor({ method: undefined }).request.sentMethod, exchangeFor().request.hasBody],
 			['', false],
 		)
+	})
+})
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const PARENT = '00f067aa0ba902b7'
+const WHOLE = `00-${TRACE}-${PARENT}-01`
+
+/** Each header, and what may be passed on of it. */
+const HEADERS: [header: unknown, passed: string | undefined][] = [
+	[WHOLE, WHOLE],
+	[`00-${TRACE}-${PARENT}-00`, `00-${TRACE}-${PARENT}-00`],
+	// Flags that version 00 doesn't know are the sender's (§3.2.2.5).
+	[`00-${TRACE}-${PARENT}-ff`, `00-${TRACE}-${PARENT}-ff`],
+	// Of a version to come, what version 00 says (§4.3).
+	[`01-${TRACE}-${PARENT}-01`, WHOLE],
+	[`cc-${TRACE}-${PARENT}-ff-what-the-future-is`, WHOLE],
+	[`01-${TRACE}-${PARENT}-02`, `00-${TRACE}-${PARENT}-00`],
+	[`cc-${TRACE}-${PARENT}-01.what`, undefined],
+	[`00-${TRACE}-${PARENT}-01-more`, undefined],
+	[`00-${TRACE}-${PARENT}-01-`, undefined],
+	[`ff-${TRACE}-${PARENT}-01`, undefined],
+	[`00-${'0'.repeat(32)}-${PARENT}-01`, undefined],
+	[`00-${TRACE}-${'0'.repeat(16)}-01`, undefined],
+	[WHOLE.toUpperCase(), undefined],
+	[`00-${TRACE.slice(1)}-${PARENT}-01`, undefined],
+	[`00-${TRACE}x-${PARENT}-01`, undefined],
+	[`00-${TRACE}-${PARENT}`, undefined],
+	[`00-${TRACE}-${PARENT}-1`, undefined],
+	[`0-${TRACE}-${PARENT}-01`, undefined],
+	[` ${WHOLE}`, undefined],
+	[`${WHOLE}\n`, undefined],
+	[`${WHOLE}, ${WHOLE}`, undefined],
+	['', undefined],
+	[undefined, undefined],
+	[[WHOLE], undefined],
+]
+
+describe('traceparent', (test) => {
+	for (const [header, passed] of HEADERS) {
+		test(`${JSON.stringify(header)} is passed on as ${passed}`, () =>
+			assert.is(traceparentOf(header), passed))
+	}
+
+	test('traceOf reads the trace id', () => {
+		assert.equal(traceOf(WHOLE), { traceId: TRACE })
+		assert.is(traceOf('00-x'), undefined)
 	})
 })
 
