@@ -45,7 +45,7 @@ export type {
 	Specs,
 	Streaming,
 	StreamingOptions,
-} from './exchange/declarations.ts'
+} from './exchange/action.ts'
 export type { Controller } from './handler/controller.ts'
 export type { BeforeAnswer, ErrorAnswer } from './handler/handler.ts'
 export { type HandlerController, type Mountable, type Refused, RestHandler } from './handler/handler.ts'

@@ -7,14 +7,7 @@ import type { File } from 'node:buffer'
 import type { Acl, Authenticator, User } from '../auth/authenticator.ts'
 import { RestError } from '../base/error.ts'
 import type { Cache } from '../cache/cache.ts'
-import type {
-	AccessRules,
-	CustomRoutes,
-	Docs,
-	RateLimits,
-	Specs,
-	Streaming,
-} from '../exchange/declarations.ts'
+import type { AccessRules, CustomRoutes, Docs, RateLimits, Specs, Streaming } from '../exchange/action.ts'
 import type { Exchange, IdempotencyKeys } from '../exchange/exchange.ts'
 import { requireUser } from '../pipeline/credentials.ts'
 import { CustomReply, setHeader, setStatus } from '../reply/head.ts'

@@ -4,8 +4,7 @@
  */
 
 import { type RouteMethod, takesBody } from '../base/http.ts'
-import type { Action } from '../exchange/action.ts'
-import type { MethodDocs } from '../exchange/declarations.ts'
+import type { Action, MethodDocs } from '../exchange/action.ts'
 import type { EndpointParam, MountedEndpoint } from '../routing/endpoints.ts'
 import type { Mount } from '../routing/mount.ts'
 import { schemaOfForeign } from '../validate/schema/foreign-schema.ts'

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { conditionsOf, etagOf, isWeaklyMatched } from '../crud/preconditions.ts'
-import type { AccessRules } from '../exchange/declarations.ts'
+import type { AccessRules } from '../exchange/action.ts'
 import type { MountFacts } from '../exchange/exchange.ts'
 import { type HandlerController, RestHandler } from '../handler/handler.ts'
 import { exchangeOf } from '../handler/view.ts'

@@ -1,6 +1,6 @@
 /** What the OpenAPI description says of the API as a whole: the option `openapi` of `createServer`. */
 import { listOf, nested, optional, or, type Readers, refusal, switchable, text } from '../base/options.ts'
-import type { Access } from '../exchange/declarations.ts'
+import type { Access } from '../exchange/action.ts'
 import { accessRule, type Guards } from '../handler/mount/declared.ts'
 
 /** Under which terms the API may be used. */

@@ -15,8 +15,7 @@ import {
 	wholeNumber,
 } from '../../base/options.ts'
 import { inMilliseconds, type Seconds } from '../../base/time.ts'
-import type { AccessRule, StreamingLimits } from '../../exchange/action.ts'
-import type { MethodDocs, StreamingOptions } from '../../exchange/declarations.ts'
+import type { AccessRule, MethodDocs, StreamingLimits, StreamingOptions } from '../../exchange/action.ts'
 import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
 import { isStandardSchema, saysJsonSchema } from '../../validate/standard-schema.ts'
 import { type CompiledSpec, compileSpec, type Spec } from '../../validate/validate.ts'
