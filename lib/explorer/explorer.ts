@@ -6,7 +6,7 @@
 import type { Exchange } from '../exchange/exchange.ts'
 import { answer } from '../pipeline/answer.ts'
 import { sealError } from '../reply/error-reply.ts'
-import { placeOf, type Reply, vary } from '../reply/headers.ts'
+import { headerOf, type Reply, vary } from '../reply/headers.ts'
 import { pathOf } from '../reply/link.ts'
 import { prefersHtml } from '../request/accept.ts'
 import type { Incoming } from '../request/incoming.ts'
@@ -87,12 +87,6 @@ function isShown(reply: Reply): boolean {
 
 function isJson({ headers }: Reply): boolean {
 	return isJsonType(headerOf(headers, 'content-type') ?? '')
-}
-
-/** The value of a header's first line. */
-function headerOf(headers: readonly string[], name: string): string | undefined {
-	const at = placeOf(headers, name)
-	return at === -1 ? undefined : headers[at + 1]
 }
 
 /** JSON, and a 304 in its place, are told apart from the page by `Vary: Accept` (RFC 9110 §12.5.5). */

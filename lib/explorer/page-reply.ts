@@ -7,7 +7,7 @@ import { STATUS_CODES } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import type { Milliseconds } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { headers, placeOf as lineOf, type Reply, vary } from '../reply/headers.ts'
+import { headerOf, headers, type Reply, vary } from '../reply/headers.ts'
 import type { MountTree } from '../routing/mount.ts'
 import { authenticatorFor, Callers } from './callers.ts'
 import { documentOf } from './document.ts'
@@ -182,9 +182,9 @@ function pageHeaders(headers: readonly string[], nonce: string, length: number |
 
 /** `no-transform` stays: a secret that may not be compressed beside a client's text (BREACH) is in the page as well. */
 function cacheControlFor(headers: readonly string[]): string {
-	const directives: string[] = []
-	for (let at = lineOf(headers, 'cache-control'); at !== -1; at = lineOf(headers, 'cache-control', at + 2))
-		directives.push(...(headers[at + 1] ?? '').split(',').map((one) => one.trim().toLowerCase()))
+	const directives = (headerOf(headers, 'cache-control') ?? '')
+		.split(',')
+		.map((one) => one.trim().toLowerCase())
 	return directives.includes('no-transform') ? 'no-store, no-transform' : 'no-store'
 }
 

@@ -138,9 +138,7 @@ export function vary(lines: string[], header: string): void {
 		lines.push('Vary', header)
 		return
 	}
-	const names: string[] = []
-	for (let at = first; at !== -1; at = placeOf(lines, 'Vary', at + 2))
-		names.push(...(lines[at + 1] ?? '').split(',').map((name) => name.trim().toLowerCase()))
+	const names = (headerOf(lines, 'Vary') ?? '').split(',').map((name) => name.trim().toLowerCase())
 	if (names.includes('*') || names.includes(header.toLowerCase())) return
 	const before = lines[first + 1] ?? ''
 	lines[first + 1] = before.trim() === '' ? header : `${before}, ${header}`
@@ -153,4 +151,24 @@ export function placeOf(lines: readonly string[], name: string, from = 0): numbe
 		if (other.length === name.length && other.toLowerCase() === name.toLowerCase()) return at
 	}
 	return -1
+}
+
+/** A header's value, all of its lines joined by `, `. */
+export function headerOf(lines: readonly string[], name: string): string | undefined {
+	let value: string | undefined
+	for (let at = placeOf(lines, name); at !== -1; at = placeOf(lines, name, at + 2))
+		value = value === undefined ? lines[at + 1] : `${value}, ${lines[at + 1]}`
+	return value
+}
+
+/** The lines by lower-case name, a repeated header's values in a list; without prototype. */
+export function linesByName(lines: readonly string[]): Record<string, string | string[]> {
+	const byName: Record<string, string | string[]> = Object.create(null)
+	for (let at = 0; at < lines.length; at += 2) {
+		const name = (lines[at] ?? '').toLowerCase()
+		const value = lines[at + 1] ?? ''
+		const before = byName[name]
+		byName[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+	}
+	return byName
 }

@@ -4,9 +4,8 @@ import { Readable } from 'node:stream'
 import type { RestError } from '../base/error.ts'
 import { Exchange } from '../exchange/exchange.ts'
 import type { Watch } from '../observe/watch.ts'
-import type { Reply } from '../reply/headers.ts'
+import { linesByName, type Reply } from '../reply/headers.ts'
 import type { Incoming } from '../request/incoming.ts'
-import { linesByName } from './send.ts'
 import { refuse, type Service, serve, unexpected, watchOf } from './serving.ts'
 
 /** By which node:http tells what it answers `100 Continue` from what it has us refuse. */

@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { finished, Readable, type Writable } from 'node:stream'
 import type { Closable, Exchange } from '../exchange/exchange.ts'
-import type { Reply } from '../reply/headers.ts'
+import { linesByName, type Reply } from '../reply/headers.ts'
 import { hasBody } from '../request/incoming.ts'
 import { boundRest, drainUpload } from './drain-upload.ts'
 
@@ -223,16 +223,4 @@ function watchReader(exchange: Exchange, response: Outgoing): void {
 	response.setTimeout(sendTimeout)
 	// Before node gives the connection to the next answer, whose method may think for longer.
 	response.prependOnceListener('finish', () => response.setTimeout(0))
-}
-
-/** An answer's header lines by lower-case name, a repeated header's values in a list; without prototype. */
-export function linesByName(headers: readonly string[]): Record<string, string | string[]> {
-	const lines: Record<string, string | string[]> = Object.create(null)
-	for (let at = 0; at < headers.length; at += 2) {
-		const name = (headers[at] ?? '').toLowerCase()
-		const value = headers[at + 1] ?? ''
-		const before = lines[name]
-		lines[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
-	}
-	return lines
 }

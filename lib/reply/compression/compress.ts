@@ -11,7 +11,7 @@ import { finished, Readable } from 'node:stream'
 import type { Bytes } from '../../base/time.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { fieldLines } from '../../request/incoming.ts'
-import { placeOf, type Reply, vary } from '../headers.ts'
+import { headerOf, placeOf, type Reply, vary } from '../headers.ts'
 import { swallowErrors } from '../unsent.ts'
 import type { Coding, Compression } from './compression.ts'
 
@@ -123,14 +123,6 @@ function notModified({ incoming }: Exchange, reply: Reply, coding: Coding | unde
 	const named = fieldLines(incoming, 'if-none-match').join(', ')
 	headers[at + 1] = namedTag(headers[at + 1] ?? '', named, coding)
 	return { ...reply, headers }
-}
-
-/** The value of a header, of all its lines. */
-function headerOf(headers: readonly string[], name: string): string | undefined {
-	let value: string | undefined
-	for (let at = placeOf(headers, name); at !== -1; at = placeOf(headers, name, at + 2))
-		value = value === undefined ? headers[at + 1] : `${value}, ${headers[at + 1]}`
-	return value
 }
 
 /** Read ahead of the client: as much as `send` does for uncompressed streams. */
