@@ -1,4 +1,7 @@
-/** `Controller`: holds the mounted handlers, checks what they declare, and sets them up before the first request. */
+/**
+ * `Controller`: mounts handlers at paths, checks what they declare, and runs their `init` before the first request. Made by
+ * `server/`; it compiles handlers by `mount/` into the mounts that `routing/` finds.
+ */
 import type { App } from '../exchange/app.ts'
 import { type Mount, type MountTree, parsePath } from '../routing/mount.ts'
 import { type Disposals, disposes } from './disposals.ts'
@@ -22,7 +25,7 @@ export interface MountObserver {
 	mounted(handler: RestHandler): void
 }
 
-/** The server's own, for handlers without theirs, and what follows the mounts. */
+/** The server's guards and hooks, and what else follows the mounted handlers. */
 export interface ControllerOptions extends Guards, ServerHooks {
 	readonly disposals?: Disposals | undefined
 	readonly observer?: MountObserver | undefined
@@ -34,9 +37,9 @@ export class Controller implements HandlerController {
 	readonly #mounts: MountTree
 	readonly #base: readonly string[]
 	readonly #options: ControllerOptions
-	/** Mounts whose handler isn't set up: not yet, or its `init` has failed. */
+	/** Mounts whose `init` is still running, or has failed. */
 	readonly #pending = new Set<Mount>()
-	/** Classes whose methods have been looked at. */
+	/** Classes that were checked for likely mistakes. */
 	readonly #warned = new WeakSet<object>()
 
 	/** `base` is a path before every handler path; the options are the server's. */
@@ -48,8 +51,8 @@ export class Controller implements HandlerController {
 	}
 
 	/**
-	 * Mounts a handler: an instance; a class, which is constructed once; or a factory, which is called for
-	 * every request, and once here to read its routes.
+	 * Mounts a handler: an instance; a class, which is constructed once; or a factory, which is called for every request, and
+	 * once here to read its routes.
 	 *
 	 *     controller.service('blog/api', new Blog())
 	 *
@@ -107,16 +110,16 @@ export class Controller implements HandlerController {
 		this.#options.observer?.mounted(instance)
 		this.#warn(instance, name, nearMisses)
 		if (factory === undefined) this.#begin(mount, instance)
-		// Frozen, it is known again when the factory returns it for a request.
+		// Frozen, it is recognized where the factory returns it again for a request.
 		else Object.freeze(instance)
 	}
 
-	/** Waits until every mounted handler's `init` has ended. Rejects with the first that failed. */
+	/** Waits for every mounted handler's `init`. Rejects with the first failure. */
 	async ready(): Promise<void> {
 		for (const mount of this.#pending) await mount.setUp
 	}
 
-	/** Tells of each class once, however often it is mounted. */
+	/** Warns once for each class, however often it is mounted. */
 	#warn(instance: RestHandler, name: string, nearMisses: readonly NearMiss[]): void {
 		if (instance.suppressOutput || this.#warned.has(instance.constructor)) return
 		this.#warned.add(instance.constructor)
@@ -125,7 +128,7 @@ export class Controller implements HandlerController {
 		for (const miss of nearMisses) this.#app.logger.warn({ handler: name }, nearMissText(name, miss))
 	}
 
-	/** What belongs to a mount rather than to its handler: one instance can be mounted many times. */
+	/** What belongs to the mount, as one instance can be mounted many times. */
 	#facts(): PropertyDescriptorMap {
 		return { controller: { value: this }, cache: { value: this.#app.cache } }
 	}
@@ -146,7 +149,7 @@ export class Controller implements HandlerController {
 		this.#setUp(mount, instance)
 	}
 
-	/** Runs `init` once an instance, then freezes it: on every later write it is too late. */
+	/** Runs `init` once for each instance, then freezes it: later writes fail. */
 	#setUp(mount: Mount, instance: RestHandler & { [SET_UP]?: Promise<void> }): void {
 		if (instance.init === RestHandler.prototype.init) {
 			freeze(instance)
@@ -158,7 +161,7 @@ export class Controller implements HandlerController {
 				await instance.init()
 				freeze(instance)
 			})()
-			// Whoever awaits `ready` is told; until then it must not end the process as unhandled.
+			// `ready` rejects with it; until then it must not end the process as unhandled.
 			done.catch(() => {})
 			Object.defineProperty(instance, SET_UP, { value: done })
 		}
@@ -172,7 +175,7 @@ export class Controller implements HandlerController {
 	}
 }
 
-/** Fields without a value are slots of the request: removed, so that a method can set them on its view. */
+/** Removes fields without a value, so that methods can set them on their view, and freezes the rest. */
 function freeze(instance: RestHandler): void {
 	if (Object.isFrozen(instance)) return
 	for (const name of Object.keys(instance)) {
@@ -189,12 +192,12 @@ function instanceOf(path: string, handler: Mountable): RestHandler {
 	const instance: unknown =
 		typeof handler !== 'function' ? handler : isHandlerClass(handler) ? new handler() : handler()
 	if (instance instanceof RestHandler) return instance
-	// Its rejection is of no interest beside this error, and must not end the process as unhandled.
+	// Its rejection must not end the process as unhandled.
 	if (instance instanceof Promise) instance.catch(() => {})
 	throw wrongKind(path, found(instance))
 }
 
-/** A class that can't be called is no factory; asked at mount only, as it reads the whole source. */
+/** Refuses a class that is no handler as a factory; only at mount, as it reads the whole source. */
 function refuseOtherClass(path: string, factory: Mountable): void {
 	if (typeof factory === 'function' && /^class\b/.test(Function.prototype.toString.call(factory)))
 		throw wrongKind(path, `the class ${factory.name}, which doesn't extend RestHandler`)

@@ -1,4 +1,4 @@
-/** `Disposals`: closes handlers by their `dispose()` when the servers that have mounted them are closed. */
+/** `Disposals`: calls the `dispose()` of handlers when all servers that have mounted them are closed. For `controller.ts`. */
 import { setTimeout } from 'node:timers/promises'
 import type { Milliseconds } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
@@ -8,7 +8,7 @@ const HELD: unique symbol = Symbol('verbena.held')
 
 /** Kept on the handler, as it may be mounted in many servers. */
 interface Hold {
-	/** Servers that have mounted it, and aren't closed. */
+	/** Open servers that have mounted it. */
 	servers: number
 	isDisposed: boolean
 }
@@ -20,7 +20,7 @@ interface Held {
 	readonly instance: HandlerHooks
 	readonly hold: Hold
 	readonly silent: boolean
-	/** Its `init`, as far as it has one. */
+	/** Its `init`, if it has one. */
 	readonly setUp: () => Promise<void> | undefined
 }
 
@@ -29,7 +29,7 @@ export class Disposals {
 	readonly #all = new Map<HandlerHooks, Held>()
 	#isClosed = false
 
-	/** @throws TypeError for a handler whose end has come, or could not be noted */
+	/** @throws TypeError for a handler that is disposed of already, or never could be */
 	check(instance: Holdable): void {
 		if (!disposes(instance)) return
 		const { name } = instance.constructor
@@ -44,7 +44,7 @@ export class Disposals {
 			throw new TypeError(`${name}.dispose() would never be called, as the server has been closed`)
 	}
 
-	/** Notes a handler that was mounted. It must not be frozen before. */
+	/** Adds a mounted handler, which must not be frozen yet. */
 	add(instance: Holdable, silent: boolean, setUp: () => Promise<void> | undefined): void {
 		if (!disposes(instance) || this.#all.has(instance)) return
 		const hold: Hold = instance[HELD] ?? { servers: 0, isDisposed: false }
@@ -53,19 +53,19 @@ export class Disposals {
 		this.#all.set(instance, { instance, hold, silent, setUp })
 	}
 
-	/** Forgets all of them: a server that could not be made holds none. */
+	/** Releases all handlers, where the server could not be made. */
 	release(): void {
 		for (const { hold } of this.#all.values()) hold.servers--
 		this.#all.clear()
 	}
 
 	/**
-	 * Disposes of all that no other server has mounted, the last first, each when the one before it is done; what fails
-	 * or takes longer than `time` for all of them is logged, and left.
+	 * Disposes of the handlers that no other server has mounted, one after another, the last first. Failures, and what isn't
+	 * done within `time` for all of them, are logged.
 	 */
 	async run({ logger }: Pick<App, 'logger'>, time: Milliseconds): Promise<void> {
 		const log = ({ instance, silent }: Held, message: string, fields: object = {}): void => {
-			// A logger that fails may not keep the others open, nor `close()` from its end.
+			// A failing logger must not keep the other handlers open, nor `close()` from ending.
 			try {
 				if (!silent) logger.error({ handler: instance.constructor.name, ...fields }, message)
 			} catch {}
@@ -92,7 +92,7 @@ export function disposes(instance: HandlerHooks): boolean {
 	return instance.dispose !== HandlerHooks.prototype.dispose
 }
 
-/** What was never opened isn't closed. */
+/** Not called where `init` has failed. */
 async function dispose({ instance, setUp }: Held): Promise<void> {
 	try {
 		await setUp()

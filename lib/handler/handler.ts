@@ -26,43 +26,43 @@ import type { Refused } from '../wire/codes.ts'
 import type { Deprecated } from './mount/deprecated.ts'
 import { exchangeOf, outsideRequest } from './view.ts'
 
-/** What `before` may answer beside nothing: a `reply()` in the method's stead. */
+/** What `before` may return beside nothing: a `reply()` in the method's place. */
 export type BeforeAnswer = CustomReply<unknown> | Refused | undefined
 
-/** What `onError` may answer beside nothing: the error that is sent instead. */
+/** What `onError` may return beside nothing: the error that is sent instead. */
 export type ErrorAnswer = RestError | Refused | undefined
 
-/** What `RestHandler` has for subclasses to override. Where they don't, nothing is called. */
+/** The hooks of `RestHandler`, for subclasses to override; one that isn't overridden is never called. */
 export class HandlerHooks {
-	/** Called once before the first request, and awaited; the place to open what the handler holds. */
+	/** Called once before the first request, and awaited: open here what the handler holds. */
 	init(): void | Promise<void> {}
 
 	/**
-	 * Called once behind the last answer, when the server has closed (the last one, of several that have mounted this
-	 * handler); the place to close what `init` has opened. The handler is frozen by then. What it throws is logged.
+	 * Called once after the last reply, when the server has closed (the last server, where several have mounted this
+	 * handler): close here what `init` has opened. The handler is frozen by then. What it throws is logged.
 	 */
 	dispose(): void | Promise<void> {}
 
 	/**
-	 * Called for each request that a method answers, when its credentials, limits and access have been judged, and
-	 * before a byte of its body is read. What it throws, or records by `this.error()`, is the answer, and so is a
-	 * `reply()` that it returns: the method isn't called then. What it sets on `this`, the method finds there.
+	 * Called for each request that a method answers, after its credentials, limits and access were checked, and before a
+	 * byte of its body is read. What it throws, records by `this.error()`, or returns as a `reply()` is sent, and the
+	 * method isn't called. What it sets on `this`, the method finds there.
 	 *
 	 * @throws TypeError, as a 500, for anything else that is returned
 	 */
 	before(): BeforeAnswer | void | Promise<BeforeAnswer> | Promise<void> {}
 
 	/**
-	 * Called with what the method has returned (of a `reply()`, the value in it), unless that was an error. What it
-	 * returns is answered instead; `undefined` leaves it as it is. It may set headers and status.
+	 * Called with what the method has returned (the value within a `reply()`), unless that was an error. What it returns
+	 * is sent instead; `undefined` changes nothing. It may set headers and status.
 	 */
 	after(_value: unknown): unknown {
 		return undefined
 	}
 
 	/**
-	 * Called with what would be answered as an error: a `RestError`, or whatever else was thrown, which would be a
-	 * 500. A `RestError` that it returns, throws, or records by `this.error()` is answered instead.
+	 * Called with the error that would be sent: a `RestError`, or anything else that was thrown, which would be a 500. A
+	 * `RestError` that it returns, throws, or records by `this.error()` is sent instead.
 	 */
 	onError(_error: unknown): ErrorAnswer | void | Promise<ErrorAnswer> | Promise<void> {}
 }
@@ -85,15 +85,15 @@ export interface HandlerController {
  *       get_article(id: string) { return articles.get(id) ?? this.error('No such article', 404) }
  *     }
  *
- * In a method, `this` is a view: what is set on it belongs to the request, the rest is the frozen handler's.
+ * In a method, `this` is a view: what is set on it belongs to the request, everything else to the frozen handler.
  */
 export class RestHandler extends HandlerHooks {
-	/** Every answer tells when this class ends: `{ since: '2026-01-31', sunset: '2026-12-31' }`. Not inherited. @default none */
+	/** Every reply says when this class ends: `{ since: '2026-01-31', sunset: '2026-12-31' }`. Not inherited. @default none */
 	declare static readonly deprecated?: Deprecated
 
-	/** Whether answers are in the envelope `{"success":true,"data":…}`. @default true */
+	/** Whether replies are in the envelope `{"success":true,"data":…}`. @default true */
 	readonly wrap: boolean = true
-	/** Leaves the logger alone, for unit tests. @default false */
+	/** Logs nothing, for unit tests. @default false */
 	readonly suppressOutput: boolean = false
 	/** Further routes: `{ 'GET|POST custom/%s/page/%d': 'page' }`. A subclass's field replaces its parent's. */
 	readonly customRoutes: CustomRoutes = {}
@@ -101,25 +101,25 @@ export class RestHandler extends HandlerHooks {
 	readonly access: AccessRules = {}
 	/** How many requests one user, else one address, may send, by method name. @default any number */
 	readonly rateLimits: RateLimits = {}
-	/** Whose requests are run once for an Idempotency-Key: a `'user'`'s, `'anyone'`'s, or nobody's (`'off'`). @default 'user' */
+	/** Whose Idempotency-Keys count: those of a `'user'`, of `'anyone'`, or none (`'off'`). @default 'user' */
 	readonly idempotencyKeys: IdempotencyKeys | (string & {}) = 'user'
-	/** What `getParams()` without argument checks, by method name. */
+	/** Specs for `getParams()` without argument, by method name. */
 	readonly specs: Specs = {}
-	/** What is told of a method, and what it answers, by its name. @default what is known without */
+	/** Descriptions of methods and their replies, by method name. @default what is known without */
 	readonly docs: Docs = {}
 	/** Methods that read their body as a stream. */
 	readonly streaming: Streaming = []
-	/** Tells who is calling. @default the server's `authenticator` */
+	/** Identifies the caller. @default the server's `authenticator` */
 	readonly authenticator?: Authenticator
-	/** Tells what a user may do. @default the server's `acl` */
+	/** Decides what a user may do. @default the server's `acl` */
 	readonly acl?: Acl
 
-	/** Where this handler is mounted; on the mount, so one instance can be mounted many times. */
+	/** Where this handler is mounted; set by the mount, so one instance can be mounted many times. */
 	get controller(): HandlerController {
 		throw outsideRequest(this, 'controller')
 	}
 
-	/** The server's cache; on the mount. */
+	/** The server's cache; set by the mount. */
 	get cache(): Cache {
 		throw outsideRequest(this, 'cache')
 	}
@@ -127,13 +127,13 @@ export class RestHandler extends HandlerHooks {
 	get request(): Request {
 		return exchangeOf(this, 'request').request
 	}
-	/** The path segments behind the resource, or a custom route's matches. */
+	/** The path segments after the resource, or a custom route's matches. */
 	get params(): readonly (string | number)[] {
 		return exchangeOf(this, 'params').params
 	}
 
 	/**
-	 * The query's parameters, decoded; of a repeated name the last.
+	 * The query's parameters, decoded; the last value of a repeated name.
 	 *
 	 * @throws RestError `bad_request` for a malformed escape
 	 */
@@ -141,13 +141,13 @@ export class RestHandler extends HandlerHooks {
 		return exchangeOf(this, 'query').query().last
 	}
 
-	/** All values of a query parameter, in the order they were sent; none where it is absent. */
+	/** All values of a query parameter, in the order they were sent. */
 	queryAll(name: string): string[] {
 		return exchangeOf(this, 'queryAll').query().all(name)
 	}
 
 	/**
-	 * The decoded body, whatever it is; `undefined` without one. Decoded when it is first asked for.
+	 * The decoded body; `undefined` without one. Decoded when it is first read.
 	 *
 	 * @throws RestError `bad_request` when it is malformed, `unsupported_media_type` for a type that
 	 *   isn't JSON, a form or multipart
@@ -171,7 +171,7 @@ export class RestHandler extends HandlerHooks {
 		return body.kind === 'multipart' ? body.files : Object.create(null)
 	}
 
-	/** Who is calling; null while nobody is known. */
+	/** The caller; null until one is identified. */
 	get user(): User | null {
 		return exchangeOf(this, 'user').user
 	}
@@ -180,23 +180,23 @@ export class RestHandler extends HandlerHooks {
 		exchangeOf(this, 'user').user = user ?? null
 	}
 
-	/** Sets the status of a successful answer, 200–599. After the answer it only logs. */
+	/** Sets the status of a successful reply, 200–599. After the reply it only logs. */
 	status(code: number): void {
 		setStatus(exchangeOf(this, 'status'), code)
 	}
 
 	/**
-	 * Sets a header of the answer; a list of values makes so many lines. After the answer it only logs.
+	 * Sets a header of the reply; a list of values makes several lines. After the reply it only logs.
 	 *
-	 * @throws TypeError for a character that no header may hold, and for the headers that frame the answer
+	 * @throws TypeError for a character that no header may hold, and for the headers that frame the reply
 	 */
 	header(name: string, value: string | number | readonly string[]): void {
 		setHeader(exchangeOf(this, 'header'), name, value)
 	}
 
 	/**
-	 * Records an error, and returns null for the method to return. Once recorded it wins over whatever
-	 * is returned or thrown later. After the answer it only logs.
+	 * Records an error, and returns null for the method to return. The first one recorded wins over whatever is returned
+	 * or thrown later. After the reply it only logs.
 	 *
 	 *     return this.error('No such article', 404)
 	 *     404 {"success":false,"error":"No such article","code":"not_found"}
@@ -208,7 +208,7 @@ export class RestHandler extends HandlerHooks {
 		const error = new RestError(code, message)
 		if (exchange.replied) exchange.log('warn', 'this.error() was called after the answer', error)
 		else exchange.failure ??= error
-		// The type is opaque so that a client's types can drop it; nothing reads what is returned.
+		// The type is opaque so that a client's types can drop it; nothing reads the value.
 		return null as unknown as Refused
 	}
 
@@ -219,13 +219,13 @@ export class RestHandler extends HandlerHooks {
 	}
 
 	/**
-	 * Checked fields of the body, of a GET or HEAD of the query, or of another source that is given (`this.query`). Text of
-	 * a query is turned into the types the rules name. Without argument: what `specs` declares for this method.
+	 * Checked fields of the body, of the query for GET and HEAD, or of the given source (`this.query`). Text of a query is
+	 * converted to the types in the rules. Without argument: what `specs` declares for this method.
 	 *
 	 *     const { title, age } = this.getParams({ title: ['required', 'string'], age: ['integer', { min: 0 }] })
 	 *
 	 * @throws RestError `invalid` with one entry in `details` for each problem
-	 * @throws TypeError for a rule that doesn't exist, and for a schema that answers a promise
+	 * @throws TypeError for an unknown rule, and for a schema that returns a promise
 	 */
 	getParams(): Record<string, unknown>
 	getParams<const S extends Spec>(
@@ -239,7 +239,7 @@ export class RestHandler extends HandlerHooks {
 		return readParams(asked, from, options)
 	}
 
-	/** `getParams` for schemas that answer promises. */
+	/** `getParams` for asynchronous schemas. */
 	async getParamsAsync<const S extends Spec>(
 		spec?: S & KnownKeys<S>,
 		source?: Readonly<Record<string, unknown>>,
@@ -258,7 +258,7 @@ export class RestHandler extends HandlerHooks {
 		return decode ? exchange.body.decoded().value : exchange.rawBody().toString('utf8')
 	}
 
-	/** The body as text, or parsed as JSON, whatever its content type. */
+	/** The body as text, or parsed as JSON under any content type. */
 	getRawPostData(decode?: false): string
 	getRawPostData(decode: true): unknown
 	getRawPostData(decode = false): unknown {
@@ -284,9 +284,9 @@ export class RestHandler extends HandlerHooks {
 	}
 
 	/**
-	 * The user, as the authenticator tells; asked once a request. Without argument, the handler's.
+	 * The user identified by an authenticator, by default the handler's; each is asked once a request.
 	 *
-	 * @throws RestError `unauthorized`, by the promise: also when it isn't awaited, before the answer
+	 * @throws RestError `unauthorized`, by the promise; also where it isn't awaited, the refusal is sent
 	 */
 	requireAuth(authenticator?: Authenticator): Promise<User> {
 		return requireUser(exchangeOf(this, 'requireAuth'), authenticator)
@@ -296,15 +296,14 @@ export class RestHandler extends HandlerHooks {
 const AS_JSON: ReadOptions = { coerce: false }
 const AS_TEXT: ReadOptions = { coerce: true }
 
-/** Fields, and how they are read. */
+/** Fields, and how to read them. */
 interface ParamsSource {
 	readonly from: Readonly<Record<string, unknown>>
 	readonly options: ReadOptions
 }
 
 /**
- * The body, or the source that the method has named. Text stands for other kinds in whatever isn't JSON:
- * forms, multipart, the query.
+ * The body, or the given source. All that isn't JSON, forms, multipart and queries, has text in place of other types.
  */
 function sourceOf(exchange: Exchange, source: Readonly<Record<string, unknown>> | undefined): ParamsSource {
 	const { validator } = exchange.app
@@ -323,7 +322,7 @@ function declaredSpec({ action }: Exchange): CompiledSpec {
 	throw new TypeError(`this.getParams() without argument needs specs: { ${name}: … } on the handler`)
 }
 
-/** What is read where no source is named: the query where a body has no meaning (RFC 9110 §9.3.1), else the body. */
+/** The default source: the query where a body has no meaning (RFC 9110 §9.3.1), else the body. */
 function usualSource(exchange: Exchange): Readonly<Record<string, unknown>> | undefined {
 	return exchange.method === 'GET' || exchange.method === 'HEAD' ? exchange.query().last : undefined
 }

@@ -1,4 +1,4 @@
-/** The view: the `this` of one request. It carries the exchange, which every helper reads through it. */
+/** The view: the `this` of one request, which holds its exchange for the members of `RestHandler`. */
 import type { Exchange } from '../exchange/exchange.ts'
 
 const EXCHANGE: unique symbol = Symbol('verbena.exchange')
@@ -8,11 +8,11 @@ interface View {
 }
 
 /**
- * A function that makes views of one mount. `layer` is their prototype: the mount's own facts over the
- * shared, frozen handler.
+ * A function that makes the views of a mount. `layer` is their prototype: what belongs to the mount, over the shared, frozen
+ * handler.
  */
 export function viewsOf(layer: object): (exchange: Exchange) => object {
-	// A constructor rather than Object.create: its instances get their slot at once.
+	// A constructor, as its instances get their slot at once, unlike those of Object.create.
 	function View(this: View, exchange: Exchange): void {
 		this[EXCHANGE] = exchange
 	}
@@ -21,7 +21,7 @@ export function viewsOf(layer: object): (exchange: Exchange) => object {
 	return (exchange) => new construct(exchange)
 }
 
-/** Makes one view a request, however often it is asked for: what one hook sets on it, the next must find. */
+/** Makes one view per request: what one hook sets on it, the next must find. */
 export function viewOnce(make: (exchange: Exchange) => object): (exchange: Exchange) => object {
 	return (exchange) => {
 		exchange.view ??= make(exchange)
@@ -30,9 +30,9 @@ export function viewOnce(make: (exchange: Exchange) => object): (exchange: Excha
 }
 
 /**
- * Makes an instance that a factory has made the view of one request.
+ * Makes a factory's instance the view of a request.
  *
- * @throws TypeError when it is one already: its state would be shared by two requests
+ * @throws TypeError when it is one already, as two requests would share its state
  */
 export function becomeView(instance: object, exchange: Exchange): object {
 	const view = instance as View
@@ -46,9 +46,9 @@ export function becomeView(instance: object, exchange: Exchange): object {
 }
 
 /**
- * The exchange behind a view.
+ * The exchange of a view.
  *
- * @throws TypeError when it is no view, naming the member that was used
+ * @throws TypeError that names the member, when it is no view
  */
 export function exchangeOf(view: object, member: string): Exchange {
 	const exchange = (view as View)[EXCHANGE]
@@ -56,7 +56,7 @@ export function exchangeOf(view: object, member: string): Exchange {
 	return exchange
 }
 
-/** The error of a member that only means something while a request is served. */
+/** The error of a member that is used outside of a request. */
 export function outsideRequest(view: object, member: string): TypeError {
 	return new TypeError(
 		`this.${member} of ${view.constructor.name} was used outside of a request: it works in the methods that a request calls, whose \`this\` is made for that request`,

@@ -1,13 +1,13 @@
 /**
- * Guesses at credentials: each request takes one before its credentials are looked at, and gives it back once they have
- * been; bad ones are counted before. So no more requests of an address are under way at once, in however many processes,
- * than it has guesses left, and the others wait for them.
+ * Guesses at credentials: a request takes one before its credentials are checked, and gives it back afterwards; bad ones are
+ * counted first. So an address has no more requests in progress at once, over all processes, than it has guesses left; the
+ * others wait. Called by `pipeline/rate-limits.ts`.
  *
- * Taken and given back are two counters, as a cache can't count down. What was given back is read first, and bad ones
- * next: read later, it could hold what others have given back after these were read, and let in too many.
+ * Taken and given back are two counters, as a cache can't count down. What was given back is read first, then the bad ones:
+ * in the other order, it could include guesses given back after the bad ones were read, and let in too many.
  *
- * Both begin anew each minute, beside those of the minute before, so that what a process has taken that was killed is
- * free again, and counters of those who have gone don't fill the cache.
+ * Both counters start anew each minute, beside those of the minute before, so that guesses of a killed process are freed,
+ * and counters of addresses that have gone don't fill the cache.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
@@ -16,48 +16,48 @@ import { type Level, lookFixed, type Taken, takeFixed, tighter } from './windows
 
 /** A guess that was taken. */
 export interface Guess {
-	/** The credentials were good, or there were none, or nobody is told any more. Nobody waits for it; twice is as once. */
+	/** Called where the credentials were good or absent, or the request was answered otherwise. Idempotent, not awaited. */
 	giveBack(): void
-	/** They were bad: counts that, and answers what is left. */
+	/** Counts bad credentials, and returns what is left. */
 	keep(): Promise<Taken>
 }
 
-/** As many guesses were bad, or are under way, as there may be. */
+/** As many guesses are bad or in progress as the limit allows. */
 export interface Refused extends Taken {
 	readonly isAllowed: false
 }
 
-/** So long a request waits for others of its address, and so many may. */
+/** How long a request waits for others of its address, and how many may wait. */
 const LONGEST: Milliseconds = 10_000
 const MOST_WAITING = 1_000
-/** Other processes don't tell when they give back: they are asked so often, and so many times in a row. */
+/** Other processes don't notify when they give back: poll at this interval, so many times in a row. */
 const ASK_AGAIN: Milliseconds = 50
 const MOST_ASKED = 5
-/** How long counters of what is under way are counted on; as long again they are looked at. */
+/** How long counters of guesses in progress are used; they are read for as long again. */
 const EPOCH: Seconds = 60
 
 /** The requests of one address in this process. */
-interface Line {
-	/** Those that are taking a guess. */
+interface Queue {
+	/** Requests that are taking a guess. */
 	asking: number
-	/** Those that have one. */
+	/** Requests that have one. */
 	underWay: number
 	waiting: number
-	/** Settled when nobody waits any more. */
+	/** Settled when the last waiting request has stopped waiting. */
 	last: Promise<void>
-	/** Wakes the first of those who wait. */
+	/** Wakes the first waiting request. */
 	wake: (() => void) | undefined
 }
 
 /** The guesses at one limit. */
 export class Guesses {
-	readonly #lines = new Map<string, Line>()
+	readonly #queues = new Map<string, Queue>()
 
 	/**
-	 * Takes a guess; waits where others are under way whose guesses may be given back.
+	 * Takes a guess; waits while others are in progress that may give theirs back.
 	 *
 	 * @param levels the address first
-	 * @param isOver whether the request was answered meanwhile
+	 * @param isOver whether the request has been answered meanwhile
 	 */
 	async take(
 		cache: Cache,
@@ -66,39 +66,43 @@ export class Guesses {
 		isOver: () => boolean,
 	): Promise<Guess | Refused> {
 		const { key } = levels[0]
-		const line = this.#lines.get(key) ?? {
+		const queue = this.#queues.get(key) ?? {
 			asking: 0,
 			underWay: 0,
 			waiting: 0,
 			last: Promise.resolve(),
 			wake: undefined,
 		}
-		this.#lines.set(key, line)
-		line.asking++
+		this.#queues.set(key, queue)
+		queue.asking++
 		try {
-			if (line.waiting === 0) {
-				const taken = await tryOnce(cache, levels, line, clock())
-				if (taken !== 'busy') return this.#counted(taken, line, key)
+			if (queue.waiting === 0) {
+				const taken = await tryOnce(cache, levels, queue, clock())
+				if (taken !== 'busy') return this.#counted(taken, queue, key)
 			}
-			if (line.waiting >= MOST_WAITING) return BUSY
-			return this.#counted(await inLine(line, () => tryOnce(cache, levels, line, clock()), isOver), line, key)
+			if (queue.waiting >= MOST_WAITING) return BUSY
+			return this.#counted(
+				await waitInQueue(queue, () => tryOnce(cache, levels, queue, clock()), isOver),
+				queue,
+				key,
+			)
 		} finally {
-			line.asking--
-			this.#clear(key, line)
+			queue.asking--
+			this.#clear(key, queue)
 		}
 	}
 
-	#counted(taken: Guess | Refused, line: Line, key: string): Guess | Refused {
+	#counted(taken: Guess | Refused, queue: Queue, key: string): Guess | Refused {
 		if ('isAllowed' in taken) return taken
-		line.underWay++
+		queue.underWay++
 		let isBack = false
 		const giveBack = (): void => {
 			if (isBack) return
 			isBack = true
-			line.underWay--
+			queue.underWay--
 			taken.giveBack()
-			line.wake?.()
-			this.#clear(key, line)
+			queue.wake?.()
+			this.#clear(key, queue)
 		}
 		return {
 			giveBack,
@@ -112,40 +116,40 @@ export class Guesses {
 		}
 	}
 
-	#clear(key: string, { asking, underWay }: Line): void {
-		if (asking === 0 && underWay === 0) this.#lines.delete(key)
+	#clear(key: string, { asking, underWay }: Queue): void {
+		if (asking === 0 && underWay === 0) this.#queues.delete(key)
 	}
 }
 
 const BUSY: Refused = { isAllowed: false, remaining: 0, resetSeconds: 1 }
 
-/** One after another: who is first tries again whenever a guess was given back. */
-async function inLine(
-	line: Line,
+/** Waits in order: the first one tries again whenever a guess is given back. */
+async function waitInQueue(
+	queue: Queue,
 	attempt: () => Promise<Guess | Refused | 'busy'>,
 	isOver: () => boolean,
 ): Promise<Guess | Refused> {
 	const until = steadyClock() + LONGEST
-	const before = line.last
+	const before = queue.last
 	let leave = (): void => {}
-	line.last = new Promise((resolve) => {
+	queue.last = new Promise((resolve) => {
 		leave = resolve
 	})
-	line.waiting++
+	queue.waiting++
 	try {
 		await before
 		for (let asked = 0; asked < MOST_ASKED; asked++) {
 			if (isOver() || steadyClock() >= until) return BUSY
 			const taken = await attempt()
 			if (taken !== 'busy') return taken
-			// What is under way here will be told of.
-			if (line.underWay > 0) asked = 0
-			await Promise.race([pause(ASK_AGAIN), new Promise<void>((resolve) => (line.wake = resolve))])
+			// Requests in progress in this process will wake it.
+			if (queue.underWay > 0) asked = 0
+			await Promise.race([pause(ASK_AGAIN), new Promise<void>((resolve) => (queue.wake = resolve))])
 		}
 		return BUSY
 	} finally {
-		line.wake = undefined
-		line.waiting--
+		queue.wake = undefined
+		queue.waiting--
 		leave()
 	}
 }
@@ -154,7 +158,7 @@ async function inLine(
 async function tryOnce(
 	cache: Cache,
 	levels: readonly Level[],
-	{ underWay }: Line,
+	{ underWay }: Queue,
 	now: Milliseconds,
 ): Promise<Guess | Refused | 'busy'> {
 	const found = await Promise.all(levels.map((level) => look(cache, level, now)))
@@ -188,12 +192,12 @@ async function tryOnce(
 	}
 }
 
-/** Of an epoch, also what is given back a while behind it. */
+/** An epoch's counters are kept for as long again, for guesses given back late. */
 const KEPT: Seconds = 2 * EPOCH
 
 interface Looked {
 	readonly bad: Taken
-	/** How many more may be bad, of those that were taken in this minute. */
+	/** How many more guesses of this minute may be bad. */
 	readonly left: number
 	/** How many were given back. */
 	readonly back: number
@@ -203,7 +207,7 @@ interface Looked {
 
 async function look(cache: Cache, level: Level, now: Milliseconds): Promise<Looked> {
 	const { key } = level
-	// Both counters begin anew together: one that outlived the other would be wrong.
+	// Both counters start anew together: one that outlived the other would be wrong.
 	const epoch = Math.floor(now / (EPOCH * 1_000))
 	const backKey = `${key}:back:${epoch}`
 	const takenKey = `${key}:taken:${epoch}`
@@ -223,7 +227,7 @@ function counted(held: JsonValue | undefined): number {
 
 async function take(cache: Cache, { takenKey, backKey }: Looked): Promise<number> {
 	const count = await cache.increment(takenKey, KEPT)
-	// Where there is no room for the second counter, nothing could be given back.
+	// Makes sure that there is room for the second counter, or nothing could be given back.
 	if (count === 1) await cache.add(backKey, 0, KEPT)
 	return count
 }

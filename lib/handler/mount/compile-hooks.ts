@@ -1,8 +1,8 @@
-/** Finds the hooks of a mount: those that a handler's class overrides, and those of the server. */
+/** The hooks of a mount: those that a handler's class overrides, and the server's. For `compile.ts`. */
 import type { Hook, Hooks } from '../../exchange/exchange.ts'
 import { type BeforeAnswer, type ErrorAnswer, HandlerHooks, RestHandler } from '../handler.ts'
 
-/** The hooks of a server: called for every handler, with the request's view of it. */
+/** The hooks of a server: called for every handler, with its view. */
 export interface ServerHooks {
 	readonly before?:
 		| ((view: RestHandler) => BeforeAnswer | void | Promise<BeforeAnswer> | Promise<void>)
@@ -13,14 +13,14 @@ export interface ServerHooks {
 		| undefined
 }
 
-/** Names of methods that no route leads to, though users write them. */
+/** Methods of the user's class that are no routes. */
 export const HOOKS = ['init', 'dispose', 'before', 'after', 'onError'] as const
 const OPTIONS = ['before', 'after', 'onError'] as const
 
 /**
- * The server's `before` comes first, and its `after` and `onError` last: they are around the handler's.
+ * The server's hooks are around the handler's: its `before` comes first, its `after` and `onError` last.
  *
- * @returns `undefined` where none is declared, so that nothing is paid for them
+ * @returns `undefined` where there are none, so that they cost nothing
  * @throws TypeError for a hook that is no method
  */
 export function hooksOf(owner: string, handler: RestHandler, server: ServerHooks): Hooks | undefined {
@@ -53,7 +53,7 @@ function option(name: string, run: ((view: RestHandler, given: unknown) => unkno
 		: [{ name: `the option ${name}`, run: (view, given) => run(view as RestHandler, given) }]
 }
 
-/** A getter, or a value on a prototype. Fields have been refused already. */
+/** Refuses a getter, or a value on a prototype. Fields were refused before. */
 function refuseOther(owner: string, name: (typeof HOOKS)[number], handler: object): void {
 	for (let proto = handler; proto !== RestHandler.prototype; proto = Object.getPrototypeOf(proto) as object) {
 		const slot = Object.getOwnPropertyDescriptor(proto, name)

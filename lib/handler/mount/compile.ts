@@ -1,4 +1,4 @@
-/** Compiles a handler into a `Mount`: everything that it declares is read and checked here, once. */
+/** Compiles a handler for its mount: reads and checks all that it declares, once. Called by `controller.ts`. */
 import type { Acl, Authenticator } from '../../auth/authenticator.ts'
 import { ROUTE_METHODS, type RouteMethod, takesBody } from '../../base/http.ts'
 import { entriesOf, nearest, oneOf, type Reader, withMethods } from '../../base/options.ts'
@@ -34,10 +34,10 @@ import {
 import { maxParamsOf, paramNamesOf } from './params.ts'
 import { type NearMiss, nearMissesOf, noRoute } from './warnings.ts'
 
-/** What actions that are brought along take. */
+/** The parameters of own actions. */
 const ID: readonly ParamName[] = [{ name: 'id', optional: false, rest: false }]
 
-/** What a handler's class and fields say, ready to be asked by requests. */
+/** A handler's class and fields, compiled for requests. */
 interface CompiledHandler {
 	readonly name: string
 	readonly table: LookupTable
@@ -46,17 +46,17 @@ interface CompiledHandler {
 	readonly guards: Guards
 	readonly idempotencyKeys: IdempotencyKeys
 	readonly hooks: Hooks | undefined
-	/** Methods that look as if they were to be routes. */
+	/** Methods that look like routes and aren't. */
 	readonly nearMisses: readonly NearMiss[]
-	/** All that lead to an action: what was brought along, then methods, then custom routes. Made once. */
+	/** Own actions, then methods, then custom routes. Made once. */
 	readonly endpoints: () => readonly MountedEndpoint[]
 }
 
 /**
  * Reads a handler's methods and declarations.
  *
- * @param place where it is mounted, as one text
- * @throws TypeError that names whatever is wrong as the user typed it
+ * @param place the path it is mounted at
+ * @throws TypeError that names what is wrong as the user typed it
  */
 export function compileHandler(
 	handler: RestHandler,
@@ -75,12 +75,12 @@ export function compileHandler(
 	const brought = ownActionsOf(handler, guards.validator)
 	const nearMisses = nearMissesOf(handler, RestHandler.prototype, targets.values())
 	if (named.length + brought.length + targets.size === 0) throw noRoute(name, nearMisses)
-	// Behind a custom route too, `list` is the action and not the method that it calls.
+	// For custom routes too, `list` is the action and not the method that it calls.
 	for (const { name: action, run } of brought) methods.set(action, run)
 	const names = [...named, ...brought].map((route) => route.name)
 	const declared = declaredBy(name, handler, new Set([...names, ...targets.values()]), own, place)
 	const action = actionMaker(methods, answersOf(handler, brought), declared)
-	// Of the method as it was written: an action's may be wrapped.
+	// The method as written: an action's may be wrapped.
 	const namesOf = (target: string) => paramNamesOf(methods.get(target) ?? action(target).run)
 	const table = new LookupTable()
 	for (const { name: method, method: verb, resource } of named) {
@@ -105,7 +105,7 @@ export function compileHandler(
 	for (const [key, target] of targets) {
 		const { methods: verbs, text } = addRoute(name, routes, key, action(target))
 		const known = brought.find(({ name }) => name === target)
-		// The functions that were brought along are the library's: how they call their params says nothing.
+		// Own actions are the library's functions: the names of their params say nothing.
 		const names = () => (known === undefined ? namesOf(target) : ID)
 		const { shape } = known ?? {}
 		const paths = () => [customPath(text, names())]
@@ -126,14 +126,14 @@ export function compileHandler(
 	}
 }
 
-/** What leads to a method, before its paths are asked for: only descriptions need them, and they take their time. */
+/** An endpoint whose paths aren't made yet: only descriptions need them, and making them is slow. */
 interface Lead extends Partial<Pick<MountedEndpoint, 'shape'>> {
 	readonly method: RouteMethod
 	readonly target: string
 	readonly paths: () => readonly EndpointPath[]
 }
 
-/** Makes the endpoints when they are first asked for. */
+/** Makes the endpoints when they are first read. */
 function endpointsMaker(
 	leads: readonly Lead[],
 	action: (name: string) => Action,
@@ -147,7 +147,7 @@ function endpointsMaker(
 	}
 }
 
-/** The handler's own, else the server's, which were checked as options. */
+/** The handler's own authenticator and acl, else the server's, which were checked as options. */
 function guardsOf(owner: string, { authenticator, acl }: RestHandler, guards: Guards): Guards {
 	return {
 		...guards,
@@ -171,10 +171,10 @@ function idempotencyKeysOf(owner: string, { idempotencyKeys }: RestHandler): Ide
 	return oneOf('user', 'anyone', 'off')(`${owner}.idempotencyKeys`, idempotencyKeys)
 }
 
-/** Every 401 carries it: one that can't be sent would make each of them a 500. */
+/** Checked at mount, as a challenge that can't be sent would make every 401 a 500. */
 function checkChallenge(what: string, challenge: unknown): void {
 	const names = entriesOf(what, challenge, "{ 'WWW-Authenticate': 'Bearer' }").map(([name, value]) => {
-		// `headerLine` refuses what is no text.
+		// `headerLine` refuses other types.
 		headerLine(name, value as string)
 		return name.toLowerCase()
 	})
@@ -183,7 +183,7 @@ function checkChallenge(what: string, challenge: unknown): void {
 	}
 }
 
-/** One action a method, however many routes lead to it. */
+/** One action for each method, however many routes lead to it. */
 function actionMaker(
 	methods: ReadonlyMap<string, Method>,
 	answered: (run: Method) => Method,
@@ -213,7 +213,7 @@ function actionMaker(
 	}
 }
 
-/** The methods that custom routes lead to. Only those of the user's own classes can be named. */
+/** The methods of custom routes. Only those of the user's own classes can be named. */
 function customTargets(
 	owner: string,
 	handler: RestHandler,
@@ -259,7 +259,7 @@ function addRoute(owner: string, routes: RouteTable<Action>, key: string, action
 	}
 }
 
-/** A stream that no way of reaching its method has a body for would be empty for ever. */
+/** Refuses a streaming method whose endpoints all have no body. */
 function refuseBodiless(owner: string, declared: Declared, leads: readonly Lead[]): void {
 	const fed = new Set(leads.flatMap(({ target, method }) => (takesBody(method) ? [target] : [])))
 	for (const { target, method } of leads) {

@@ -1,4 +1,4 @@
-/** What a handler declares about its methods, checked at mount: access, rate limits, specs, streaming, docs. */
+/** What a handler declares about its methods, checked at mount: access, rate limits, specs, streaming, docs. For `compile.ts`. */
 import type { Acl, Authenticator } from '../../auth/authenticator.ts'
 import {
 	entriesOf,
@@ -21,7 +21,7 @@ import { isStandardSchema, saysJsonSchema } from '../../validate/standard-schema
 import { type CompiledSpec, compileSpec, type Spec } from '../../validate/validate.ts'
 import type { Validator } from '../../validate/validator.ts'
 
-/** The fields that are read here; a `RestHandler` has them. */
+/** The fields of a `RestHandler` that are read here. */
 export interface Declaring {
 	readonly access: object
 	readonly rateLimits: object
@@ -30,7 +30,7 @@ export interface Declaring {
 	readonly docs: object
 }
 
-/** What was declared, by name of the method. */
+/** The declarations, by method name. */
 export interface Declared {
 	access(name: string): AccessRule
 	limit(name: string): CompiledLimit | undefined
@@ -39,7 +39,7 @@ export interface Declared {
 	docs(name: string): MethodDocs | undefined
 }
 
-/** Whom access is asked of. */
+/** What decides about access, and checks specs. */
 export interface Guards {
 	readonly authenticator: Authenticator | undefined
 	readonly acl: Acl | undefined
@@ -52,9 +52,8 @@ const TEN_MINUTES: Seconds = 600
 /**
  * Reads the declarations of a handler whose routes have the given names.
  *
- * @param place where it is mounted: what it counts is its own there
- * @throws TypeError for a key that names no route, a value that means nothing, and for access that
- *   nobody could be granted
+ * @param place where it is mounted: its rate limits are counted apart there
+ * @throws TypeError for a key that names no route, a wrong value, and for access that nobody could be granted
  */
 export function declaredBy(
 	owner: string,
@@ -136,7 +135,7 @@ function resourcesOf(value: unknown): readonly string[] | undefined {
 
 function spec(where: string, value: unknown, validator: Validator | undefined): CompiledSpec {
 	try {
-		// compileSpec checks all of it: what users declare is typed wider than a Spec.
+		// compileSpec checks all of it: declarations are typed wider than a Spec.
 		return compileSpec(value as Spec, validator)
 	} catch (error) {
 		throw new TypeError(`${where}: ${error instanceof Error ? error.message : 'is no spec'}`, {
@@ -145,7 +144,7 @@ function spec(where: string, value: unknown, validator: Validator | undefined): 
 	}
 }
 
-/** Its code would run before it is known whether the body is what was signed. */
+/** Refused, as the method would run before its body is known to be what was signed. */
 function uncompared(owner: string, name: string): TypeError {
 	return new TypeError(
 		`${owner}.streaming names ${name}, and the authenticator declared compares bodies before a method runs: take ${name} out of streaming, or mount it in a handler of its own whose methods call this.requireAuth()`,

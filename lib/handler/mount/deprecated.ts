@@ -1,31 +1,31 @@
-/** What a handler class says of its end: the header lines that every answer of its mounts has, made once, at mount. */
+/** `static deprecated` of a handler class: the header lines of every reply of its mounts, made once, at mount. */
 import { nested, optional, type Readers, refusal } from '../../base/options.ts'
 
-/** A date, or a text of one: `'2026-06-30'`, which is its midnight in UTC, or `'2026-06-30T12:00:00Z'`. */
+/** A date, or text of one: `'2026-06-30'`, which is its midnight in UTC, or `'2026-06-30T12:00:00Z'`. */
 export type Moment = Date | string
 
 interface Facts {
-	/** Since when, or from when on, it is not to be used any more: header `Deprecation` (RFC 9745). @default not told */
+	/** Since when, or from when on, it should not be used any more: header `Deprecation` (RFC 9745). @default none */
 	readonly since?: Moment
-	/** From when on it may not answer any more: header `Sunset` (RFC 8594); not before `since`. @default not told */
+	/** From when on it may not answer any more: header `Sunset` (RFC 8594); not before `since`. @default none */
 	readonly sunset?: Moment
 	/** A page about it: header `Link` with `rel="deprecation"`; `https://…`, or a path: `'/docs/v2'`. @default none */
 	readonly link?: string
 }
 
-/** What a class declares of its end, `static override deprecated`: one of these at least. */
+/** What a class declares as `static override deprecated`: at least one of these. */
 export type Deprecated = Facts &
 	({ readonly since: Moment } | { readonly sunset: Moment } | { readonly link: string })
 
 const EXAMPLE = "{ since: '2026-01-31', sunset: '2026-12-31', link: '/docs/v2' }"
-/** RFC 3339, or its date alone. A time without an offset would be another moment on every machine. */
+/** RFC 3339, or its date alone. A time without an offset would depend on the machine. */
 const MOMENT = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 /**
- * The lines of the class's own `deprecated`, names and values in turn; `undefined` without one. What a parent
- * declares isn't its subclass's: a second version that extends the first is not deprecated with it.
+ * The lines of the class's own `deprecated`, names and values in turn; `undefined` without one. It isn't inherited: a second
+ * version that extends the first is not deprecated with it.
  *
- * @throws TypeError for what isn't a date, a link or known at all; RangeError for a sunset before `since`
+ * @throws TypeError for a wrong date, link or name; RangeError for a sunset before `since`
  */
 export function deprecationOf(handler: object): readonly string[] | undefined {
 	const owner = handler.constructor
@@ -57,13 +57,13 @@ const read = nested(EXAMPLE, {
 
 function momentOf(what: string, value: unknown): Date {
 	const date = value instanceof Date ? new Date(value) : dateOf(value)
-	// Beyond these years neither header can name it.
+	// Neither header can express other years.
 	if (date !== undefined && date.getTime() >= 0 && date.getUTCFullYear() <= 9_999) return date
 	const text = "text like '2026-01-31' or '2026-01-31T12:00:00Z'"
 	throw refusal(what, `a Date, or ${text}, from 1970 to 9999`, value)
 }
 
-/** `undefined` also for a day that there isn't: `Date` makes the second of March of a 30 February. */
+/** `undefined` also for a day that doesn't exist: `Date` turns 30 February into 2 March. */
 function dateOf(value: unknown): Date | undefined {
 	const [, day] = typeof value === 'string' ? (MOMENT.exec(value) ?? []) : []
 	if (typeof value !== 'string' || day === undefined) return undefined
@@ -76,7 +76,7 @@ function textOf(date: Date): string {
 	return date.toISOString().replace('T00:00:00.000Z', '')
 }
 
-/** As it can be sent: blanks and letters of all languages are escaped. */
+/** Escaped, so that it can be sent. */
 function urlOf(what: string, link: unknown): string {
 	if (typeof link === 'string') {
 		// `//host` and `/\host` are another site's.

@@ -9,7 +9,7 @@ import type { Validator } from '../../validate/validator.ts'
 /** A method of a handler; `this` is the view. */
 export type Method = (this: object, ...params: unknown[]) => unknown
 
-/** A method whose name says what it answers. */
+/** A method that is a route by its name. */
 interface NamedRoute {
 	readonly name: string
 	readonly method: RouteMethod
@@ -21,10 +21,10 @@ const PREFIX = /^(get|post|put|patch|delete|query)_(.+)$/s
 const RESOURCE = /^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$/
 
 /**
- * Methods on the prototypes between a handler and the base class, nearest subclass first. The walk stops
- * at `base`, so `constructor`, `toString` and the base class's own helpers can't be reached from a URL.
+ * Methods on the prototypes between a handler and the base class, nearest subclass first. It stops at `base`, so that
+ * `constructor`, `toString` and the base class's own helpers can't be reached from a URL.
  *
- * @throws TypeError for a getter or a value with a route's name, and for a prefix with no resource behind
+ * @throws TypeError for a getter or a value with a route's name
  */
 export function methodsOf(handler: object, base: object): Map<string, Method> {
 	const methods = new Map<string, Method>()
@@ -45,9 +45,9 @@ function kindOf(slot: PropertyDescriptor): string {
 }
 
 /**
- * Refuses functions in fields that have a route's name: their `this` would be the shared handler.
+ * Refuses functions in fields with a route's name, as their `this` would be the shared handler.
  *
- * @param hooks names of which the same is true
+ * @param hooks further names that are refused
  * @throws TypeError
  */
 export function refuseFunctionFields(handler: object, hooks: readonly string[] = []): void {
@@ -60,7 +60,7 @@ export function refuseFunctionFields(handler: object, hooks: readonly string[] =
 	}
 }
 
-/** What a method's name says it answers; `undefined` when it is no route. */
+/** The route of a method's name; `undefined` when it is none. */
 export function routeOf(owner: string, name: string): NamedRoute | undefined {
 	const match = PREFIX.exec(name)
 	if (match === null) return undefined
@@ -73,7 +73,7 @@ export function routeOf(owner: string, name: string): NamedRoute | undefined {
 	)
 }
 
-/** The resource names that a method answers: `blog_post` is served as `blog_post` and as `blog-post`. */
+/** The spellings of a resource: `blog_post` is served as `blog_post` and as `blog-post`. */
 export function spellingsOf(resource: string): string[] {
 	const dashed = resource.replaceAll('_', '-')
 	return dashed === resource ? [resource] : [resource, dashed]
@@ -83,7 +83,7 @@ function prototypeOf(value: object): object | null {
 	return Object.getPrototypeOf(value) as object | null
 }
 
-/** A field named like a helper of `prototypes` would hide it from every request. */
+/** Refuses a field that would hide a member of `prototypes` from every request. */
 export function refuseShadows(owner: string, handler: object, prototypes: readonly object[]): void {
 	for (const name of Object.keys(handler)) {
 		if (prototypes.some((prototype) => Object.hasOwn(prototype, name))) {
@@ -94,36 +94,36 @@ export function refuseShadows(owner: string, handler: object, prototypes: readon
 	}
 }
 
-/** Name of the method that is asked for them. */
+/** The method that returns a handler's own actions. */
 export const OWN_ACTIONS: unique symbol = Symbol('verbena.ownActions')
 
-/** An action for paths of a certain length. */
+/** An own action, for paths of one length. */
 export interface OwnAction {
-	/** The key by which `access` and the log call it. */
+	/** Its name in `access` and the log. */
 	readonly name: string
 	readonly methods: readonly RouteMethod[]
-	/** How many segments the path has behind the handler path. */
+	/** Number of segments after the handler path. */
 	readonly segments: number
 	readonly run: Method
-	/** What it takes and answers; asked when somebody wants a description. */
+	/** What it takes and answers, for descriptions. */
 	readonly shape?: (() => Shape) | undefined
 }
 
-/** Whoever brings actions along. `validator` is the server's, `undefined` for ours. */
+/** A handler with own actions. `validator` is the server's, `undefined` for ours. */
 interface BringsActions {
 	[OWN_ACTIONS](validator: Validator | undefined): readonly OwnAction[]
 }
 
-/** Name of the method that is given what the handler's other methods answer or throw, before it is sent. */
+/** The method through which a handler's other methods are called, so that it can change what they return or throw. */
 export const OWN_ANSWERS: unique symbol = Symbol('verbena.ownAnswers')
 
-/** Whoever has something to say of its answers. */
+/** A handler that changes what its methods return. */
 interface TellsAnswers {
 	/** @param run calls the method */
 	[OWN_ANSWERS](view: object, run: () => unknown): unknown
 }
 
-/** Makes of a method one whose answers its handler has a word in; most handlers have none, nor have actions brought along. */
+/** Wraps the methods of such a handler, but not its own actions; for other handlers, returns methods as they are. */
 export function answersOf(
 	handler: object | TellsAnswers,
 	brought: readonly OwnAction[],
@@ -137,7 +137,7 @@ export function answersOf(
 	return (run) => (own.has(run) ? run : answering(run))
 }
 
-/** The actions that a handler brings along; none of most. */
+/** The own actions of a handler; most have none. */
 export function ownActionsOf(
 	handler: object | BringsActions,
 	validator: Validator | undefined,

@@ -5,15 +5,15 @@
 import type { ParamName } from '../../routing/endpoints.ts'
 
 /**
- * `name(a, b) {`, `async name(a) {`, and names in quotes; comments are gone already. Not `function (a) {`,
- * which wraps something else, nor `function () { [native code] }`, which is what bound ones look like.
+ * `name(a, b) {`, `async name(a) {`, and names in quotes, with comments removed. Not `function (a) {`, which wraps
+ * something else, nor `function () { [native code] }`, as bound functions look.
  */
 const PLAIN_HEAD =
 	/^\s*(?:async\b\s*)?(?!function\b)(?:[\w$]+|'[^']*'|"[^"]*"|\[[^\]]*\])\s*\(([^()]*)\)\s*\{/
 
 /**
  * The number of parameters of a method that declares only plain ones, so that a longer path is 404.
- * `Infinity` for every other: defaults, rest, destructuring, `arguments`, wrapped and bound functions.
+ * `Infinity` for all others: defaults, rest, destructuring, `arguments`, wrapped and bound functions.
  */
 export function maxParamsOf(method: (...params: never[]) => unknown): number {
 	const source = withoutComments(Function.prototype.toString.call(method))
@@ -26,8 +26,8 @@ export function maxParamsOf(method: (...params: never[]) => unknown): number {
 }
 
 /**
- * Blanks comments out, in one pass. Text in strings is kept, so that `'//'` begins no comment; a regular
- * expression with a quote in it may hide a comment, which at most leaves the word `arguments` standing.
+ * Removes comments, in one pass. Strings are kept, so that `'//'` begins no comment; a regular expression with a quote in
+ * it may hide a comment, which at worst leaves the word `arguments` in the text.
  */
 export function withoutComments(source: string): string {
 	let text = ''
@@ -53,7 +53,7 @@ function commentEnd(source: string, at: number): number | undefined {
 	return begin === '//' ? end : end + 2
 }
 
-/** Behind the text in quotes that begins at a place; `undefined` where none does. */
+/** The end of the string that begins at a place; `undefined` where none does. */
 function stringEnd(source: string, at: number): number | undefined {
 	const quote = source[at]
 	if (quote !== "'" && quote !== '"' && quote !== '`') return undefined
@@ -62,17 +62,17 @@ function stringEnd(source: string, at: number): number | undefined {
 	return end + 1
 }
 
-/** What stands before the first parameter; or a parameter that stands alone, without parentheses: `id => …`. */
+/** All before the first parameter; or a single parameter without parentheses: `id => …`. */
 const PARAM_LIST =
 	/^\s*(?:(?:async\s+)?([A-Za-z_$][\w$]*)\s*=>|(?:async\b)?\s*(?:function\b)?\s*\*?\s*(?:[^\s([\]'"]+|'[^']*'|"[^"]*"|\[[^\]]*\])?\s*\()/
-/** What stands in place of a body that can't be seen. */
+/** The body of a function without source. */
 const NATIVE = /\{\s*\[native code\]\s*\}\s*$/
 const OPENING = '([{'
 const CLOSING = ')]}'
 
 /**
- * The parameters of a method, as they were written. A pattern, `{ a, b }`, and a name that isn't all letters, digits and
- * `_` is called by its place: `param1`. None where the source doesn't say, as of bound functions.
+ * The parameters of a method, as written. A pattern, `{ a, b }`, and a name with other characters than letters, digits and
+ * `_` is called by its place: `param1`. None for functions without source, such as bound ones.
  */
 export function paramNamesOf(method: (...params: never[]) => unknown): ParamName[] {
 	const source = withoutComments(Function.prototype.toString.call(method))
@@ -81,19 +81,19 @@ export function paramNamesOf(method: (...params: never[]) => unknown): ParamName
 	const [text, single] = head
 	if (single !== undefined) return [paramName(single, 0)]
 	const names = splitAt(source, text.length).map(paramName)
-	// What stands before one that must be there must be there too.
+	// A parameter before a required one is required too.
 	const last = names.findLastIndex(({ optional }) => !optional)
 	return names.map((one, at) => (at < last ? { ...one, optional: false } : one))
 }
 
 function paramName(text: string, at: number): ParamName {
-	// Readers of paths' templates know no other letters, and no `$`.
+	// Path templates allow no other letters, and no `$`.
 	const [, dots, name] = /^\s*(\.\.\.)?\s*([A-Za-z_]\w*(?![^\s=]))?/.exec(text) ?? []
 	const rest = dots !== undefined
 	return { name: name ?? `param${at + 1}`, optional: rest || hasDefault(text), rest }
 }
 
-/** Whether there is a `=` that isn't inside of a pattern. */
+/** Whether there is a `=` outside of a pattern. */
 function hasDefault(text: string): boolean {
 	let depth = 0
 	for (const char of text) {
@@ -104,7 +104,7 @@ function hasDefault(text: string): boolean {
 	return false
 }
 
-/** The parts between commas, from a place in the source up to the parenthesis that closes the list. */
+/** The parts between commas, from a place up to the parenthesis that closes the list. */
 function splitAt(source: string, from: number): string[] {
 	const parts: string[] = []
 	let depth = 0

@@ -6,13 +6,13 @@
 import { ROUTE_METHODS } from '../../base/http.ts'
 import { withoutComments } from './params.ts'
 
-/** A method, and the name that would be a route. */
+/** A method, and the route's name that was probably meant. */
 export interface NearMiss {
 	readonly name: string
 	readonly meant: string
 }
 
-/** Words of other libraries for what a route's method is. */
+/** Words of other libraries for HTTP methods. */
 const WORDS: Readonly<Record<string, string>> = {
 	...Object.fromEntries(ROUTE_METHODS.map((method) => [method.toLowerCase(), method.toLowerCase()])),
 	...{
@@ -31,10 +31,10 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Those of a handler's own class. Left out is what the class itself calls, as that is a helper; what RestHandler has
- * under that name; and what a custom route leads to.
+ * Near misses of a handler's own class: not methods that the class itself calls, as those are helpers; nor members of
+ * RestHandler; nor targets of custom routes.
  *
- * @param base the class's that all handlers extend
+ * @param base the prototype of the class that all handlers extend
  */
 export function nearMissesOf(handler: object, base: object, targets: Iterable<unknown>): NearMiss[] {
 	const own = Object.getPrototypeOf(handler) as object | null
@@ -43,7 +43,7 @@ export function nearMissesOf(handler: object, base: object, targets: Iterable<un
 	const source = sourceOf(handler, base)
 	const misses: NearMiss[] = []
 	for (const [name, slot] of Object.entries(Object.getOwnPropertyDescriptors(own))) {
-		// `post()` and `query()` would hide what they are in RestHandler.
+		// `post()` and `query()` would hide RestHandler's, and are warned of.
 		const isKnown = name in base && !ROUTE_WORD.test(name)
 		if (typeof slot.value !== 'function' || isKnown || routes.has(name)) continue
 		const meant = meantBy(name)
@@ -52,13 +52,13 @@ export function nearMissesOf(handler: object, base: object, targets: Iterable<un
 	return misses
 }
 
-/** The route's name that a name is close to. */
+/** The route's name that a method's name is close to. */
 function meantBy(name: string): string | undefined {
 	const whole = WORDS[name.toLowerCase()]
-	// `list()` and `read()` are what a CrudHandler is asked by; `get()` and `post()` are nothing.
+	// `list()` and `read()` are a CrudHandler's; `get()` and `post()` are nothing.
 	if (whole !== undefined) return ROUTE_WORD.test(name) ? `${whole}__default` : undefined
 	const [, camel = '', rest = ''] = /^([a-z]+)([A-Z]\w*)$/.exec(name) ?? []
-	// `readFile` and `addDays` are helpers everywhere; a helper called `getArticle` is called by its class.
+	// `readFile` and `addDays` are usual helpers; a helper `getArticle` is called by its class.
 	if (ROUTE_WORD.test(camel)) return `${camel}_${snake(rest)}`
 	const [, word = '', resource = ''] = /^([A-Za-z]+)_(.*[A-Za-z0-9])$/.exec(name) ?? []
 	const method = WORDS[word.toLowerCase()]
@@ -85,18 +85,18 @@ function sourceOf(handler: object, base: object): string {
 	return source
 }
 
-/** Whether a method is named behind a dot, or in quotes: `this.getArticle(id)`. */
+/** Whether the source names a method after a dot, or in brackets: `this.getArticle(id)`. */
 function isCalled(name: string, source: string): boolean {
 	const escaped = name.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 	return new RegExp(`(?:[.]|\\[['"\`])${escaped}(?![\\w$])`).test(source)
 }
 
-/** What is logged of one. */
+/** The warning about one. */
 export function nearMissText(owner: string, { name, meant }: NearMiss): string {
 	return `${owner}.${name}() answers no request, and nothing in ${owner} calls it: did you mean ${meant}()? Give a helper another name, such as a verb that is no HTTP method, or write it as a function beside the class`
 }
 
-/** The error for a handler that would answer nothing but 404. */
+/** The error for a handler without routes. */
 export function noRoute(owner: string, misses: readonly NearMiss[]): TypeError {
 	const [miss] = misses
 	const hint =
@@ -106,17 +106,16 @@ export function noRoute(owner: string, misses: readonly NearMiss[]): TypeError {
 	return new TypeError(`${owner} has no route, so that all its answers would be 404: ${hint}`)
 }
 
-/** `access = {`, as the language has fields, and as compilers for older targets write them. */
+/** `access = {`, as a field, and as compilers for older targets write it. */
 const ACCESS = /(?:^|[\s;{},('"[.])access\b(?:['"]?\])?\s*(?:=|['"]\s*,)\s*(?:[\w$.]+\(\s*)?\{/g
 const STAR = /(?:^|[,{\s])(?:'\*'|"\*"|\['\*'\]|\["\*"\])\s*:/
 
 /**
- * What to tell of a handler; `undefined` where there is nothing.
+ * The warning about a handler whose `access` drops an inherited `'*'`.
  *
- * A field replaces that of the class above, and what that was can't be asked of an instance: its source is read, once, at
- * mount. Where it doesn't say, nothing is told.
+ * A field replaces that of the class above, whose value an instance doesn't have: the source of the class is read instead.
  *
- * @param top the class whose own `access` means nothing
+ * @param top the prototype of the class whose own `access` means nothing
  */
 export function droppedStar(handler: { readonly access: object }, top: object): string | undefined {
 	if (Object.hasOwn(handler.access, '*')) return undefined
@@ -143,7 +142,7 @@ function declaresStar(type: unknown): boolean {
 	return false
 }
 
-/** Behind the `}` of an object literal that began before a place. */
+/** The end of an object literal that began before a place. */
 function endOf(source: string, begin: number): number {
 	let depth = 1
 	for (let at = begin; at < source.length; at++) {
