@@ -171,6 +171,13 @@ describe('files of lib', (test) => {
 		['have no directive that silences it', ({ text }) => !/@ts-(?:ignore|nocheck|expect-error)/.test(text)],
 		['leave nothing for later', ({ text }) => !/\b(?:TODO|FIXME|XXX|HACK)\b/.test(text)],
 		['have no variables of their own', ({ code }) => !/^(?:export )?(?:let|var) /m.test(code)],
+		[
+			'keep no state in a module',
+			({ code }) =>
+				!/^(?:export )?const \w+(?:: (?!Readonly(?:Map|Set)<)[^=]+)? = new (?:Weak)?(?:Map|Set)\b/m.test(
+					code,
+				),
+		],
 		['use `import type` for types', ({ code }) => !/^import \{ (?:type [\w ]+,? ?)+\} from/m.test(code)],
 	]
 	for (const [rule, holds] of rules) test(rule, () => assert.equal(offenders(holds), []))

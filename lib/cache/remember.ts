@@ -1,4 +1,5 @@
 /** `remember`: a value from the cache, or loaded once for all concurrent callers. */
+import { attached } from '../base/attached.ts'
 import { isThenable } from '../base/thenable.ts'
 import type { Seconds } from '../base/time.ts'
 import type { Cache, JsonValue } from './cache.ts'
@@ -28,11 +29,8 @@ export interface RememberOptions {
 	readonly onError?: (error: unknown) => void
 }
 
-/**
- * Loads in progress, by cache and key. It is kept between calls so that concurrent ones can share a load; weak, so that
- * it goes with the cache.
- */
-const LOADS = new WeakMap<Cache, Map<string, Promise<string | undefined>>>()
+/** Loads in progress, kept with the cache so that concurrent calls share them. (With a frozen one, each loads by itself.) */
+const LOADS: unique symbol = Symbol('verbena.loads')
 
 /**
  * The value that `cache` holds for `key`; where there is none, the value of `load`, stored for `ttlSeconds`.
@@ -83,11 +81,7 @@ interface Wish {
 type Held = JsonValue | undefined
 
 function loadsOf(cache: Cache): Map<string, Promise<string | undefined>> {
-	const known = LOADS.get(cache)
-	if (known !== undefined) return known
-	const loads = new Map<string, Promise<string | undefined>>()
-	LOADS.set(cache, loads)
-	return loads
+	return attached(cache, LOADS, () => new Map<string, Promise<string | undefined>>())
 }
 
 function ask({ cache, key, onError }: Wish): Held | Promise<Held> {

@@ -3,6 +3,7 @@
  * OpenAPI description and the explorer, are asked seldom: it is made when the first of them wants it.
  */
 
+import { attached } from '../base/attached.ts'
 import { type RouteMethod, takesBody } from '../base/http.ts'
 import type { Action, MethodDocs } from '../exchange/action.ts'
 import type { EndpointParam, MountedEndpoint } from '../routing/endpoints.ts'
@@ -35,15 +36,10 @@ export function pathOfMount({ path }: Mount): string {
 
 /** The endpoints of a mount, in its order. */
 export function endpointsOf(mount: Mount): readonly Endpoint[] {
-	let endpoints = known.get(mount)
-	if (endpoints === undefined) {
-		endpoints = mount.endpoints.map((mounted) => endpointOf(mount, mounted))
-		known.set(mount, endpoints)
-	}
-	return endpoints
+	return attached(mount, ENDPOINTS, () => mount.endpoints.map((mounted) => endpointOf(mount, mounted)))
 }
 
-const known = new WeakMap<Mount, readonly Endpoint[]>()
+const ENDPOINTS: unique symbol = Symbol('verbena.endpoints')
 
 function endpointOf(mount: Mount, mounted: MountedEndpoint): Endpoint {
 	const { method, path, by, action } = mounted

@@ -11,12 +11,12 @@ export function swallowErrors(value: unknown): void {
 	if (inner instanceof Readable) inner.on('error', ignore)
 }
 
-/** The stream behind a generator that reads it. */
-const READ_BY = new WeakMap<object, unknown>()
+/** The stream behind a generator that reads it, on the generator. */
+const READ_BY: unique symbol = Symbol('verbena.read-by')
 
 /** Closes `value` together with its reader: a generator that wasn't started closes nothing itself. */
 export function closeWith(reader: object, value: unknown): void {
-	READ_BY.set(reader, value)
+	Reflect.defineProperty(reader, READ_BY, { value, configurable: true })
 }
 
 /** Checked by a method, as loading the class for `instanceof` would cost every start some milliseconds. */
@@ -39,9 +39,10 @@ export function disposeBody(value: unknown): void {
 	if (inner instanceof Readable) inner.on('error', ignore).destroy()
 	else if (isWebStream(inner)) inner.cancel().catch(ignore)
 	else if (Symbol.asyncIterator in inner) void close(inner as AsyncIterable<unknown>)
-	const read = READ_BY.get(inner)
-	READ_BY.delete(inner)
-	if (read !== undefined) disposeBody(read)
+	if (!Object.hasOwn(inner, READ_BY)) return
+	const read: unknown = Reflect.get(inner, READ_BY)
+	Reflect.deleteProperty(inner, READ_BY)
+	disposeBody(read)
 }
 
 /** Waits for a stream's first bytes or its end; rejects with its error. */

@@ -32,7 +32,7 @@ export type List = readonly Member[]
 /** When a name is repeated, the last value wins, in the position of the first. */
 export type Dictionary = ReadonlyMap<string, Member>
 
-const NONE: ItemParameters = new Map()
+const NONE: ReadonlyMap<string, BareItem> = new Map()
 
 const TAB = 0x09
 const SPACE = 0x20

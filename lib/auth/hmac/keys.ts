@@ -1,5 +1,6 @@
 /** Keys of `HmacAuthenticator`, as programs declare them: checked, and compiled for `createHmac`. */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { attached } from '../../base/attached.ts'
 import { isPlain } from '../../base/options.ts'
 import { isThenable } from '../../base/thenable.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
@@ -48,8 +49,8 @@ export type KeyFinder = (keyid: string) => CompiledKey | undefined | Promise<Com
 const SHORTEST = 32
 /** Names up to this length are shown whole; base64 of 16 bytes is longer. */
 const LONGEST_SHOWN = 20
-/** Compiled keys, cached so that an authenticator created per request does not parse them again. */
-const FINDERS = new WeakMap<object, KeyFinder>()
+/** Compiled keys, kept with the declared ones so that an authenticator created per request does not parse them again. */
+const FINDER: unique symbol = Symbol('verbena.keys')
 /**
  * A decoy, so that an unknown key takes as long as a known one with one secret. It need not be secret, as a signature by it
  * is refused all the same; workerd has no random bytes while modules are loaded.
@@ -64,13 +65,10 @@ export function finderOf(where: string, keys: unknown): KeyFinder {
 			`${where} must be an object or a Map of secrets by key id, or a function that finds them`,
 		)
 	}
-	let finder = FINDERS.get(keys)
-	if (finder === undefined) {
+	return attached(keys, FINDER, () => {
 		const compiled = compiledKeys(keys)
-		finder = (keyid) => compiled.get(keyid)
-		FINDERS.set(keys, finder)
-	}
-	return finder
+		return (keyid) => compiled.get(keyid)
+	})
 }
 
 /**

@@ -30,7 +30,7 @@ const MOST_PREPARED = 200
  * After these the server has rolled back the whole transaction, or may have (lock wait, by its settings):
  * deadlock, lock wait, record changed, lock table full, error during commit, XA.
  */
-const ROLLED_BACK = new Set([1213, 1205, 1020, 1206, 1180, 1613, 1614])
+const ROLLED_BACK: ReadonlySet<number> = new Set([1213, 1205, 1020, 1206, 1180, 1613, 1614])
 
 /** Of 2^64, for numbers that mysql2 has read with a sign. */
 const TWO_TO_64 = 18_446_744_073_709_551_616n

@@ -69,7 +69,7 @@ const CLASSES: ReadonlySet<string> = new Set(
 )
 
 /** `signal` and `resignal` without a number of their own have one of these, after the class of the state. */
-const SIGNALED = new Set([1643, 1644])
+const SIGNALED: ReadonlySet<number> = new Set([1643, 1644])
 
 /** What somebody's `signal` has raised, a trigger's mostly. */
 function raisedBy(error: unknown): RaisedError | undefined {
@@ -159,7 +159,7 @@ function unquoted(ticked: string | undefined, quoted: string | undefined): strin
 }
 
 /** Codes of mysql2 and of Node for a connection that broke. */
-const LOST = new Set([
+const LOST: ReadonlySet<string> = new Set([
 	'PROTOCOL_CONNECTION_LOST',
 	'PROTOCOL_ERROR',
 	'PROTOCOL_UNEXPECTED_PACKET',
@@ -181,13 +181,13 @@ const LOST = new Set([
  * The server ends the connection with these: shutdown in progress, aborting, a packet that is too large, gone away, lost
  * during a query, killed (MariaDB's), closed for idleness (MySQL's).
  */
-const ENDED = new Set([1053, 1152, 1153, 1184, 1927, 2006, 2013, 4031])
+const ENDED: ReadonlySet<number> = new Set([1053, 1152, 1153, 1184, 1927, 2006, 2013, 4031])
 
 /**
  * A server that has become one to read from only, or a node of Galera without the majority of its cluster: other
  * connections lead to those that take changes.
  */
-const READ_ONLY = new Set([1290, 1836, 1047])
+const READ_ONLY: ReadonlySet<number> = new Set([1290, 1836, 1047])
 
 /** mysql2's message, without a code, for a connection that was closed before the statement was sent. */
 const CLOSED = "Can't add new command when connection is in closed state"

@@ -206,7 +206,7 @@ function fromRows(rows: Rows['rows'], parts: ListParts, record: RecordSql): List
 export const BETWEEN = ',\n'
 
 /** Types that have no longest value. */
-const UNLIMITED = new Set<FieldType>(['text', 'bytes', 'json', 'decimal', 'other'])
+const UNLIMITED: ReadonlySet<FieldType> = new Set(['text', 'bytes', 'json', 'decimal', 'other'])
 
 /** Whether the values that a list is sorted by can be long: then one key is taken from the page, not all. */
 export function hasLongKeys({ order }: ListParts): boolean {
@@ -214,7 +214,7 @@ export function hasLongKeys({ order }: ListParts): boolean {
 }
 
 /** Types whose values are in a record as exactly as a cursor needs them. */
-const EXACT = new Set<FieldType>(['integer', 'bigint', 'float', 'text', 'uuid', 'date', 'time'])
+const EXACT: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', 'text', 'uuid', 'date', 'time'])
 
 /**
  * The key that is written beside each record. Empty where all columns of the order are in the record, exactly:
