@@ -1,4 +1,7 @@
-/** Ends a server without losing a request that it has accepted. */
+/**
+ * Closing a server without losing a request that it has accepted: `Server.close()` calls `drain` where it listens, then
+ * `endServing` and `finishPending`.
+ */
 import cluster from 'node:cluster'
 import { Server as HttpServer, type Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
@@ -10,20 +13,20 @@ import { Exchange } from '../exchange/exchange.ts'
 import { UnreadRest } from '../transport/drain-upload.ts'
 import { closing } from '../transport/serving.ts'
 
-/** An idle connection may have a request under way to us, for about a round trip: it is left alone for so long. */
+/** How long an idle connection is left open at first: a request may be on its way, for about a round trip. */
 const QUIET: Milliseconds = 250
-/** How often idle connections are looked for after that. */
+/** How often idle connections are closed after that. */
 const LOOK: Milliseconds = 25
-/** So many connections a kernel holds for node that nobody has accepted: what comes behind them came after the end. */
+/** Most connections that a kernel queues for node; any after these came after the end. */
 const BACKLOG = 512
-/** How long a worker of node:cluster is handed them one by one: several hundred on a busy machine. */
+/** Longest time in which a worker of node:cluster is handed the queued connections, one by one: several hundred on a busy machine. */
 const HANDED: Milliseconds = 2_000
-/** A turn of the loop counts for no more of its time: while a process was stopped, nobody could hand it any. */
+/** Most that one turn of the event loop counts of this time: a process that was stopped could accept none. */
 const LONGEST_TURN: Milliseconds = 100
-/** What the last answers are given to be written in, once the grace time is over. */
+/** Time for writing the last answers once the grace time is over. */
 const FLUSH: Milliseconds = 250
 
-/** The open connections of a server; node tells nobody which they are. */
+/** The open connections of a server, of which node has no list. */
 export function connectionsOf(server: Server): ReadonlySet<Socket> {
 	const connections = new Set<Socket>()
 	server.on('connection', (socket) => {
@@ -34,8 +37,8 @@ export function connectionsOf(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * Stops a server. It accepts no more connections; every answer from here on closes its own; those that
- * stay idle are closed. At `end`, of the deadlines' clock, whoever is still waiting is answered 503.
+ * Stops a server: it accepts no more connections, each answer closes its own, and idle ones are closed. At `end`, by the
+ * deadlines' clock, pending requests are answered 503.
  */
 export async function drain(
 	app: App,
@@ -46,7 +49,7 @@ export async function drain(
 	const { clock } = app.deadlines
 	const grace = end - clock()
 	app.phase = 'draining'
-	// The last to be accepted are given as long for their answers.
+	// Half of the time is for accepting, so that the last to be accepted have the other half for their answers.
 	await acceptQueued(server, clock, cluster.isWorker ? Math.min(grace / 2, HANDED) : grace / 2, end)
 	const closed = stopListening(server)
 	const waiting = new AbortController()
@@ -61,20 +64,20 @@ export async function drain(
 		await closed
 	}
 	waiting.abort()
-	// http's own close, which fails as nothing listens any more, stops its timer over connections.
+	// http's own close stops its timer that checks connections; it fails otherwise, as nothing listens any more.
 	HttpServer.prototype.close.call(server, () => {})
 }
 
-/** From now on whoever comes, by whatever way, is answered 503. */
+/** From now on every request is answered 503: by `fetch`, `inject` and other servers' connections as well. */
 export function endServing(app: App): void {
 	app.phase = 'closed'
 }
 
 /**
- * Waits for methods that still run, over another server's connections, by `inject`, or for clients that have left: at
- * `end` they are told to stop, and who waits for them is answered 503.
+ * Waits for methods that still run: for another server's connections, for `inject`, or for clients that have left. At
+ * `end` their `request.signal` is aborted, and the requests are answered 503.
  */
-export async function settle({ deadlines }: App, end: Milliseconds): Promise<void> {
+export async function finishPending({ deadlines }: App, end: Milliseconds): Promise<void> {
 	const isWaitedFor = (item: Due): boolean => !(item instanceof UnreadRest)
 	while (deadlines.values().some(isWaitedFor) && deadlines.clock() < end) await setTimeout(LOOK)
 	for (const item of deadlines.values()) {
@@ -84,10 +87,10 @@ export async function settle({ deadlines }: App, end: Milliseconds): Promise<voi
 }
 
 /**
- * Accepts what was connected before the end: the kernel resets those that are still queued when a server stops
- * listening, whatever they have sent. Node accepts one a turn of the loop; turns without one tell that there are
- * no more. A worker of node:cluster is handed connections by another process, one after the other, whose queue is lost
- * when the last worker stops: there it takes a while without one to tell.
+ * Accepts connections that the kernel has queued: it resets them when a server stops listening, whatever they have sent.
+ * Node accepts one per turn of the event loop, so a few turns without one mean that the queue is empty. A worker of
+ * node:cluster is handed connections one by one by another process, whose queue is lost when the last worker stops: there
+ * the queue counts as empty after a longer time without one.
  */
 async function acceptQueued(
 	server: Server,
@@ -106,7 +109,7 @@ async function acceptQueued(
 		? [() => setTimeout(LOOK), QUIET / LOOK, Number.POSITIVE_INFINITY]
 		: [setImmediate, 3, BACKLOG]
 	let left = time
-	// The first turn may be what is left of the one that called `close()`.
+	// The first turn may be the rest of the one that called `close()`.
 	for (let last = clock(); turns < enough && accepted < most && left > 0 && last < end; turns++) {
 		await turn()
 		const now = clock()
@@ -117,15 +120,15 @@ async function acceptQueued(
 }
 
 /**
- * net's close rather than http's, which would at once destroy idle connections, and with them requests
- * that have arrived and haven't been read. Bun's server is none of net's, and its close leaves them open.
+ * Calls net's close: http's would destroy idle connections at once, and with them requests that have arrived but haven't
+ * been read. Bun's server doesn't extend net's, and its close leaves them open.
  */
 function stopListening(server: Server): Promise<'closed'> {
 	const { prototype }: { prototype: NetServer } = server instanceof NetServer ? NetServer : HttpServer
 	return new Promise((resolve) => prototype.close.call(server, () => resolve('closed')))
 }
 
-/** Not unref'd: a connection that is paused doesn't keep a program alive, and `close()` would never end. */
+/** The timer keeps the process alive: a paused connection doesn't, and `close()` would never resolve. */
 async function graceOver(grace: Milliseconds, signal: AbortSignal): Promise<'over' | 'aborted'> {
 	try {
 		return await setTimeout(grace, 'over', { signal })
@@ -142,12 +145,12 @@ async function closeIdle(
 ): Promise<void> {
 	for (let wait = quiet; !signal.aborted; wait = LOOK) {
 		await setTimeout(wait, undefined, { ref: false })
-		// Timers come before what sockets have received: a request that arrived while the process was held up is read first.
+		// Timers run before sockets are read: this lets a request that arrived during a stall be read first.
 		await setImmediate()
 		const all = [...connections]
-		// node doesn't count those as idle on which nothing has come yet; Bun's sockets say that of all.
+		// node doesn't count connections without a byte as idle. In Bun `bytesRead` is 0 for all.
 		if (server instanceof NetServer) for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
-		// But it does those whose answer is on its way still: they would be cut within it.
+		// It does count those whose answer is still being written: closing them would cut it.
 		if (!all.some((socket) => socket.writableLength > 0)) server.closeIdleConnections()
 	}
 }

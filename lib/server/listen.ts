@@ -1,4 +1,4 @@
-/** Where `listen()` listens: a port, the path of a Unix socket, or a file descriptor; and the URL of each. */
+/** What `Server.listen()` takes and returns: a port, the path of a Unix socket or a file descriptor, and the URL of each. */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { lstat, unlink } from 'node:fs/promises'
@@ -8,13 +8,13 @@ import type { Bytes } from '../base/time.ts'
 
 /** A Unix socket, or on Windows a named pipe. */
 export interface ListenPath {
-	/** Where its file is made; `'\0name'` is an abstract one of Linux, which has no file. */
+	/** Where its file is created; `'\0name'` is an abstract socket of Linux, which has none. */
 	readonly path: string
 	/** Whether every user of this machine may connect: a proxy of another user needs it. @default false: as the umask says */
 	readonly writableAll?: boolean
 }
 
-/** A socket that listens already, opened by whoever started this process (systemd's socket units: 3). */
+/** A socket that listens already, opened by the parent process (systemd's socket units: 3). */
 export interface ListenFd {
 	/** Its file descriptor, a whole number from 0 up. */
 	readonly fd: number
@@ -36,7 +36,7 @@ export interface ListeningOnPath {
 	readonly port?: undefined
 }
 
-/** A server on a file descriptor that is a Unix socket: Node doesn't tell its path. */
+/** A server on a file descriptor that is a Unix socket: Node doesn't know its path. */
 export interface ListeningUnnamed {
 	readonly url: undefined
 	readonly path?: undefined
@@ -94,7 +94,7 @@ function pathOptions({ path, writableAll = false }: ListenPath): ListenOptions {
 }
 
 /**
- * Listens, in the place of a socket's file that a killed process has left behind, too.
+ * Listens; replaces a socket's file that a killed process has left behind.
  *
  * @param trustsAddresses whether `trustProxy` is a list, which can't match on a Unix socket: all clients would be one caller
  * @throws TypeError for such a list; Error, with node's `code`, where it can't listen
@@ -134,17 +134,17 @@ async function beginAt(path: string, server: Server, options: ListenOptions): Pr
 		await begin(server, options)
 	} catch (error) {
 		if (codeOf(error) !== 'EADDRINUSE') throw inWords(error, path)
-		await tidy(path)
-		// Also where nothing was tidied: another worker of node:cluster may listen by now, and these share it.
+		await removeStale(path)
+		// Even if no file was removed: another worker of node:cluster may listen by now, and workers share it.
 		await begin(server, options).catch(async (again: unknown) => {
 			throw inWords(again, path, await isSocket(path))
 		})
 	}
 }
 
-/** Takes a socket's file away at which nobody listens. What isn't a socket refuses connections too, and is left alone. */
-async function tidy(path: string): Promise<void> {
-	// Another program that starts now may have taken it away.
+/** Removes a socket's file at which nobody listens. Other files refuse connections too, and are left alone. */
+async function removeStale(path: string): Promise<void> {
+	// Another process may have removed it just now.
 	if ((await isSocket(path)) && (await isRefused(path))) await unlink(path).catch(() => {})
 }
 
@@ -165,7 +165,7 @@ function isRefused(path: string): Promise<boolean> {
 	})
 }
 
-/** Node says EACCES of a folder that isn't there. */
+/** Node's error for a missing folder is EACCES. */
 function inWords(error: unknown, path: string, isTaken = true): unknown {
 	const code = codeOf(error)
 	const folder = dirname(path)
@@ -178,7 +178,7 @@ function codeOf(error: unknown): unknown {
 	return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
-/** What is told of where a server listens, as node's `server.address()` knows it. */
+/** The same from node's `server.address()`. */
 export function listeningAt(
 	address: AddressInfo | string | null,
 ): Listening | ListeningOnPath | ListeningUnnamed {

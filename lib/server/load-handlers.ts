@@ -1,12 +1,29 @@
-/** `loadHandlers`: a folder of files becomes what `createServer` takes. */
-import { resolve } from 'node:path'
+/**
+ * `loadHandlers`: imports a folder of files, each of which exports a handler, and returns what `createServer` takes.
+ * Called by programs.
+ */
+import { readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Mountable, RestHandler } from '../handler/handler.ts'
-import { type HandlerFile, handlerFiles, shownAs } from './handler-files.ts'
+import { parsePath } from '../routing/mount.ts'
 import type { Handlers } from './server.ts'
 
+/** A file that exports a handler. */
+interface HandlerFile {
+	/** Its handler path: `blog/v2/articles`. */
+	readonly path: string
+	/** Where it is, absolute. */
+	readonly file: string
+	/** The same for messages: relative to the current directory. */
+	readonly shown: string
+}
+
+const HANDLER = /^(.+)\.m?[jt]s$/s
+const LEFT_OUT = /^[._]|^node_modules$|\.d\.m?ts$|\.test\.[^.]+$/
+
 /**
- * Imports the files of a folder, and answers the handler that each exports by default, by its path:
+ * Imports the files of a folder and returns the handler that each exports by default, by its path:
  * `api/blog/v2/articles.ts` is `blog/v2/articles`, and `index` stands for its folder.
  *
  *     const server = createServer(await loadHandlers('./api'))
@@ -54,7 +71,7 @@ async function handlerOf({ file, shown }: HandlerFile): Promise<Mountable> {
 	)
 }
 
-/** A module that was compiled to CommonJS has its default export within another. */
+/** A module compiled to CommonJS has its default export inside another. */
 function defaultOf(module: { readonly default?: unknown }): unknown {
 	const { default: exported } = module
 	if (typeof exported !== 'object' || exported === null || !('__esModule' in exported)) return exported
@@ -67,7 +84,7 @@ function reasonOf(error: unknown): string {
 	return "this Node can't run TypeScript: start it with `node --import tsx`, take Node 22.18 or later, or load the folder of compiled files"
 }
 
-/** A function that is no class is taken for one that makes handlers; it is called when it is mounted. */
+/** A function that is no class counts as a factory of handlers, which is called when it is mounted. */
 function isMountable(value: unknown): value is Mountable {
 	if (typeof value !== 'function') return value instanceof RestHandler
 	return value.prototype instanceof RestHandler || !/^(?:class|async)\b/.test(String(value))
@@ -81,4 +98,88 @@ function found(value: unknown): string {
 	}
 	if (typeof value !== 'object' || value === null) return value === null ? 'null' : `a ${typeof value}`
 	return `an instance of ${value.constructor?.name ?? 'nothing'} (is verbena installed twice?)`
+}
+
+/**
+ * The files to mount, in the order of their paths.
+ *
+ * @throws TypeError for names that can't be in a path, for two files with one path, and for links in circles
+ * @throws Error for what can't be read
+ */
+function handlerFiles(folder: string): HandlerFile[] {
+	const files = filesIn(folder, [], []).sort((a, b) => compare(a.path, b.path) || compare(a.file, b.file))
+	refuseCollisions(files)
+	return files
+}
+
+/** A path for messages: relative to the current directory, where it is below that. */
+function shownAs(file: string): string {
+	const below = relative(process.cwd(), file)
+	return below === '' || below.startsWith('..') ? file : below
+}
+
+/** `above` are the real paths of the folders around it: a link to one of them would never end. */
+function filesIn(folder: string, segments: readonly string[], above: readonly string[]): HandlerFile[] {
+	const real = reading(folder, () => realpathSync(folder))
+	if (above.includes(real))
+		throw new TypeError(`${shownAs(folder)} is a link to a folder that it is in: its paths would have no end`)
+	return reading(folder, () => readdirSync(folder).sort())
+		.filter((name) => !LEFT_OUT.test(name))
+		.flatMap((name) => {
+			const file = join(folder, name)
+			const stats: Stats = reading(file, () => statSync(file))
+			if (stats.isDirectory()) return filesIn(file, [...segments, name], [...above, real])
+			const [, own] = HANDLER.exec(name) ?? []
+			if (own === undefined || !stats.isFile()) return []
+			return [fileAt(own === 'index' ? segments : [...segments, own], file)]
+		})
+}
+
+/** By code units: the same order in every locale. */
+function compare(a: string, b: string): number {
+	return a < b ? -1 : Number(a > b)
+}
+
+function fileAt(segments: readonly string[], file: string): HandlerFile {
+	const shown = shownAs(file)
+	// Some file systems store names decomposed (NFD); clients send NFC.
+	const path = segments.join('/').normalize('NFC')
+	return { path: parsePath(`${shown}: the handler path`, path).join('/'), file, shown }
+}
+
+function reading<T>(file: string, work: () => T): T {
+	try {
+		return work()
+	} catch (cause) {
+		const reason = cause instanceof Error ? cause.message : String(cause)
+		throw new Error(`${shownAs(file)} can't be read: ${reason}`, { cause })
+	}
+}
+
+/** One file per path, and one spelling: some file systems ignore case. */
+function refuseCollisions(files: readonly HandlerFile[]): void {
+	const taken = new Map<string, HandlerFile>()
+	const spelled = new Map<string, { readonly text: string; readonly shown: string }>()
+	for (const file of files) {
+		const other = taken.get(file.path)
+		if (other !== undefined)
+			throw new TypeError(
+				`${other.shown} and ${file.shown} would both be mounted at ${JSON.stringify(file.path)}: keep one of them`,
+			)
+		taken.set(file.path, file)
+		for (const text of beginningsOf(file.path)) {
+			const first = spelled.get(text.toLowerCase()) ?? { text, shown: file.shown }
+			if (first.text !== text)
+				throw new TypeError(
+					`${first.shown} and ${file.shown} spell ${JSON.stringify(text.toLowerCase())} in two ways, which some file systems can't tell apart: use one`,
+				)
+			spelled.set(text.toLowerCase(), first)
+		}
+	}
+}
+
+/** `a`, `a/b`, `a/b/c`. */
+function beginningsOf(path: string): string[] {
+	const segments = path.split('/')
+	return segments.map((_, at) => segments.slice(0, at + 1).join('/'))
 }

@@ -1,4 +1,8 @@
-/** `createServer`: handlers by path, on node:http or inside somebody else's server. */
+/**
+ * `createServer`: what a program starts and stops. `Server` checks its options (`options.ts`), mounts handlers through a
+ * `Controller`, and makes the `Service` that `transport/` serves: on a node:http server of its own (`listen.ts`, `close.ts`),
+ * inside another server by `handler`, or without a socket by `fetch` and `inject`.
+ */
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { Deadlines } from '../base/deadlines.ts'
@@ -23,7 +27,7 @@ import { type HttpSettings, httpServer, type Listener, listenerOf } from '../tra
 import { proxiesOf } from '../transport/proxies.ts'
 import type { Service } from '../transport/serving.ts'
 import { TickBatcher } from '../transport/tick-batcher.ts'
-import { connectionsOf, drain, endServing, settle } from './close.ts'
+import { connectionsOf, drain, endServing, finishPending } from './close.ts'
 import {
 	type ListenFd,
 	type Listening,
@@ -70,7 +74,7 @@ export class Server {
 	readonly #graceTimeout: Milliseconds
 	readonly #trustsAddresses: boolean
 	readonly #httpSettings: HttpSettings
-	/** node's server with its connections, once somebody needs it. */
+	/** node's server with its connections; made when it is first needed. */
 	#http: { readonly server: HttpServer; readonly connections: ReadonlySet<Socket> } | undefined
 	readonly #disposals = new Disposals()
 	#closing: Promise<void> | undefined
@@ -100,11 +104,11 @@ export class Server {
 		const example = "{ 'blog/api': new Blog() }"
 		try {
 			for (const [path, handler] of entriesOf('handlers', handlers, example)) {
-				// `service` checks what it is given.
+				// `service` checks its argument.
 				this.controller.service(path, handler as Mountable)
 			}
 			if (settings.openapi !== undefined) {
-				// What `after` makes of answers, nobody could read as a description.
+				// The server's `after` would change the description, which clients could not read then.
 				const own = new Controller(app, mounts, settings.base, { ...options, after: undefined })
 				mountOpenApi(own, mounts, settings.openapi)
 			}
@@ -178,7 +182,7 @@ export class Server {
 		const end = app.deadlines.clock() + this.#graceTimeout
 		if (this.#http !== undefined) await drain(app, this.#http.server, this.#http.connections, end)
 		endServing(app)
-		await settle(app, end)
+		await finishPending(app, end)
 		await this.#disposals.run(app, this.#graceTimeout)
 	}
 
