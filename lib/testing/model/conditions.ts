@@ -1,27 +1,27 @@
 /** The model contract: which records a condition finds, by `list`, `count` and `read` alike. */
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Comparison, Condition, Value, Values } from '../../models/model.ts'
-import type { Feature } from './fields.ts'
+import { type Feature, needsOf } from './fields.ts'
 import { type ModelScene, not } from './stage.ts'
 import { HOSTILE } from './values.ts'
 
 type Operand = Exclude<Value, null>
 
+type Three = readonly [Operand, Operand, Operand]
+
+const SECOND = '2026-11-20T13:45:00'
+
 /** Three values of a field in ascending order: the records are `a`, `b`, `c`, and `n` with null. */
-const COMPARED: readonly (readonly [string, readonly Feature[], readonly [Operand, Operand, Operand]])[] = [
-	['note', [], ['a', 'b', 'ba']],
-	['order', [], [-10, 9, 10]],
-	['big', ['bigint'], [2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n]],
-	['ratio', ['float'], [-0.5, 0.1, 0.1 + 0.2]],
-	['price', ['decimal'], ['-1.0000', '9.5000', '10.0000']],
-	['day', ['date'], ['1969-12-31', '2026-09-30', '2026-10-01']],
-	['clock', ['time'], ['00:00:00', '09:59:59', '10:00:00']],
-	['at', ['timestamp'], ['1969-12-31T23:59:59.999Z', '2026-11-20T13:45:00.122Z', '2026-11-20T13:45:00.123Z']],
-	[
-		'at',
-		['timestamp', 'microseconds'],
-		['2026-11-20T13:45:00.123001Z', '2026-11-20T13:45:00.123002Z', '2026-11-20T13:45:00.123999Z'],
-	],
+const COMPARED: readonly (readonly [field: string, values: Three, needs?: Feature])[] = [
+	['note', ['a', 'b', 'ba']],
+	['order', [-10, 9, 10]],
+	['big', [2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n]],
+	['ratio', [-0.5, 0.1, 0.1 + 0.2]],
+	['price', ['-1.0000', '9.5000', '10.0000']],
+	['day', ['1969-12-31', '2026-09-30', '2026-10-01']],
+	['clock', ['00:00:00', '09:59:59', '10:00:00']],
+	['at', ['1969-12-31T23:59:59.999Z', `${SECOND}.122Z`, `${SECOND}.123Z`]],
+	['at', [`${SECOND}.123001Z`, `${SECOND}.123002Z`, `${SECOND}.123999Z`], 'microseconds'],
 ]
 
 /** What each comparison with the second of three values finds. */
@@ -35,7 +35,7 @@ const BY_SECOND: Readonly<Record<Comparison, string>> = {
 }
 
 export const CONDITION_SCENES: readonly ModelScene[] = [
-	...COMPARED.map(([field, needs, values]) => comparing(field, needs, values)),
+	...COMPARED.map(comparing),
 	{
 		name: 'booleans and uuids are compared as what they are',
 		needs: ['boolean', 'uuid'],
@@ -146,14 +146,10 @@ export const CONDITION_SCENES: readonly ModelScene[] = [
 	},
 ]
 
-function comparing(
-	field: string,
-	needs: readonly Feature[],
-	values: readonly [Operand, Operand, Operand],
-): ModelScene {
+function comparing([field, values, needs]: (typeof COMPARED)[number]): ModelScene {
 	return {
-		name: `${field} is compared by every operator${needs.length > 1 ? ', to the microsecond' : ''}`,
-		needs,
+		name: `${field} is compared by every operator${needs === undefined ? '' : ', to the microsecond'}`,
+		needs: needsOf(field, ...(needs === undefined ? [] : [needs])),
 		async play(stage) {
 			const records = values.map((value, index): Values => ({ title: 'abc'.charAt(index), [field]: value }))
 			await stage.addAll([...records, { title: 'n' }])

@@ -64,6 +64,12 @@ export const FIELDS: readonly ContractField[] = [
 	nullable('parent', 'integer', 'refers to an id of the same table; may be of type bigint'),
 ]
 
+/** The features that a case about this field needs. */
+export function needsOf(name: string, ...more: Feature[]): Feature[] {
+	const own = FIELDS.find((field) => field.name === name)?.needs
+	return own === undefined ? more : [own, ...more]
+}
+
 function given(
 	name: string,
 	type: FieldType,

@@ -1,28 +1,24 @@
 /** The model contract: walking from page to page by `after` visits each record once, in the list's order. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Condition, Value, Values } from '../../models/model.ts'
-import type { Feature } from './fields.ts'
+import { type Feature, needsOf } from './fields.ts'
 import { type Asked, type ModelScene, type ModelStage, recordsOf } from './stage.ts'
 
 /** Values of 13 records in turn, so that some are equal; two more records have null. */
-const WALKED: readonly (readonly [field: string, needs: readonly Feature[], values: readonly Value[]])[] = [
-	['note', [], ['b', 'a', 'c', "d'", 'e"', 'f\\', 'g%', '']],
-	['order', [], [3, -1, 2_147_483_647, 0, -2_147_483_648]],
-	[
-		'big',
-		['bigint'],
-		[2n ** 63n - 1n, 2n ** 63n - 2n, 2n ** 53n + 1n, 2n ** 53n, 2 ** 53 - 1, -1, -(2n ** 63n)],
-	],
-	['ratio', ['float'], [0.1, 0.1 + 0.2, 0.3, 1e21, -1e-7, 1 / 3, 1.797_693_134_862_315_7e308]],
-	['ratio', ['float', 'infinity'], [Infinity, 1, -Infinity, 0]],
-	['ratio', ['float', 'nan'], [Number.NaN, 1, 2]],
-	['price', ['decimal'], ['9.0000', '10.0000', '1234567890123456.7891', '1234567890123456.7892', '-0.0001']],
-	['done', ['boolean'], [true, false]],
-	['day', ['date'], ['2026-11-20', '1000-01-01', '9999-12-31']],
-	['clock', ['time'], ['13:45:00', '00:00:00', '23:59:59']],
-	['at', ['timestamp'], ['2026-11-20T13:45:00.123Z', '2026-11-20T13:45:00.124Z', '1969-12-31T23:59:59.999Z']],
-	['token', ['uuid'], ['0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11']],
-	['status', [], ['draft', 'done', 'x']],
+const WALKED: readonly (readonly [field: string, values: readonly Value[], needs?: Feature])[] = [
+	['note', ['b', 'a', 'c', "d'", 'e"', 'f\\', 'g%', '']],
+	['order', [3, -1, 2_147_483_647, 0, -2_147_483_648]],
+	['big', [2n ** 63n - 1n, 2n ** 63n - 2n, 2n ** 53n + 1n, 2n ** 53n, 2 ** 53 - 1, -1, -(2n ** 63n)]],
+	['ratio', [0.1, 0.1 + 0.2, 0.3, 1e21, -1e-7, 1 / 3, 1.797_693_134_862_315_7e308]],
+	['ratio', [Infinity, 1, -Infinity, 0], 'infinity'],
+	['ratio', [Number.NaN, 1, 2], 'nan'],
+	['price', ['9.0000', '10.0000', '1234567890123456.7891', '1234567890123456.7892', '-0.0001']],
+	['done', [true, false]],
+	['day', ['2026-11-20', '1000-01-01', '9999-12-31']],
+	['clock', ['13:45:00', '00:00:00', '23:59:59']],
+	['at', ['2026-11-20T13:45:00.123Z', '2026-11-20T13:45:00.124Z', '1969-12-31T23:59:59.999Z']],
+	['token', ['0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11']],
+	['status', ['draft', 'done', 'x']],
 ]
 
 const SAME_MILLISECOND = ['001', '999', '500', '002', '000', '501', '998'].map(
@@ -30,7 +26,7 @@ const SAME_MILLISECOND = ['001', '999', '500', '002', '000', '501', '998'].map(
 )
 
 export const PAGE_SCENES: readonly ModelScene[] = [
-	...WALKED.map(([field, needs, values]) => walked(field, needs, values)),
+	...WALKED.map(walked),
 	{
 		name: 'pages by timestamps that differ in microseconds only miss nothing',
 		needs: ['timestamp', 'microseconds'],
@@ -165,11 +161,10 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 	},
 ]
 
-function walked(field: string, needs: readonly Feature[], values: readonly Value[]): ModelScene {
-	const what = needs.length > 1 ? `${field} with ${needs[1]}` : field
+function walked([field, values, needs]: (typeof WALKED)[number]): ModelScene {
 	return {
-		name: `pages by ${what} visit every record once, up and down`,
-		needs,
+		name: `pages by ${field}${needs === undefined ? '' : ` with ${needs}`} visit every record once, up and down`,
+		needs: needsOf(field, ...(needs === undefined ? [] : [needs])),
 		async play(stage) {
 			const nullable = stage.fields.find(({ name }) => name === field)?.nullable === true
 			const records = Array.from({ length: 13 }, (_, index) => ({
