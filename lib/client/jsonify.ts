@@ -1,4 +1,4 @@
-/** What becomes of a method's answer on its way to a client, worked out by the compiler. Types only. */
+/** The type of what a client receives for a method's result. Types only. */
 
 import type { RestError } from '../base/error.ts'
 import type { CustomReply } from '../reply/head.ts'
@@ -6,7 +6,7 @@ import type { Refused } from '../wire/codes.ts'
 import type { RawJson } from '../wire/raw-json.ts'
 
 /**
- * What a call answers of what its method returns: without what it refuses with, and as JSON has it.
+ * What a call resolves to for what the method returns: as JSON has it, without refusals.
  *
  *     async get_article(id: string) { return articles.get(id) ?? this.error('No such article', 404) }
  *     Answered<Promise<Article | Refused>>   // Article, with texts for its dates
@@ -15,7 +15,7 @@ export type Answered<R> = Sent<Awaited<R>>
 
 type Sent<T> = unknown extends T ? T : T extends CustomReply<infer Value> ? SentValue<Value> : SentValue<T>
 
-/** What only a whole answer can be; each helper here distributes over unions, and passes `unknown` on. */
+/** Results that aren't plain values. Each helper here distributes over unions and keeps `unknown`. */
 type SentValue<T> = unknown extends T
 	? T
 	: T extends Refused | RestError | Unsendable
@@ -31,23 +31,23 @@ type SentValue<T> = unknown extends T
 /** Bytes, and streams of them: Node's, and the web's. */
 type Bytes = Uint8Array | { getReader(): unknown } | { pipe(...to: never): unknown; read(): unknown }
 
-/** A fetch `Response`, which is answered as it is: it doesn't say what is in it. */
+/** A fetch `Response`, which is sent as it is: its content is unknown. */
 type Whole = { readonly bodyUsed: boolean; readonly headers: object; readonly status: number }
 
-/** What the server answers 500 instead of, as JSON would say nothing of it. */
+/** Results for which the server answers 500, because JSON would drop their content. */
 type Unsendable =
 	| Unspeakable
 	| Emptied
 	| Blob
 	| { [Symbol.iterator](): unknown; next(...value: never): unknown }
-/** What JSON has no word for. */
+/** What JSON can't express. */
 type Unspeakable = bigint | symbol | ((...params: never) => unknown)
-/** What JSON makes `{}` of. */
+/** What JSON writes as `{}`. */
 type Emptied = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
 
 /**
- * A value behind `JSON.stringify` and `JSON.parse`: texts for dates, what `toJSON` answers, without methods. A
- * field that may be undefined may be absent; `undefined` itself is null. `any` and `unknown` stay as they are.
+ * A value after `JSON.stringify` and `JSON.parse`: texts for dates, results of `toJSON`, no methods. A field that may be
+ * undefined may be absent; `undefined` itself becomes null. `any` and `unknown` are kept.
  */
 export type Jsonify<T> = unknown extends T ? T : [T] extends [Plain] ? T : Jsonified<T>
 
@@ -57,12 +57,12 @@ type Jsonified<T> = T extends Plain
 		? Written<Told>
 		: Composed<T>
 
-/** The same of what `toJSON` has answered, which isn't asked again. */
+/** The result of `toJSON`, whose own `toJSON` isn't called. */
 type Written<T> = unknown extends T ? T : T extends Plain ? T : Composed<T>
 
 type Plain = string | number | boolean | null
 
-// biome-ignore lint/suspicious/noConfusingVoidType: it is what a method without return answers
+// biome-ignore lint/suspicious/noConfusingVoidType: the result of a method without return
 type Composed<T> = T extends undefined | void
 	? null
 	: T extends Unspeakable
@@ -73,7 +73,7 @@ type Composed<T> = T extends undefined | void
 				? Record<string, never>
 				: Fields<T, Required<T>[keyof T] | Extract<keyof T, symbol>>
 
-/** Arrays that aren't tuples are no mapped type: of one that has itself in it, that would have no end. */
+/** Only tuples are mapped: for a recursive array a mapped type would be infinite. */
 type Items<T extends readonly unknown[]> = T extends readonly (infer Item)[]
 	? Item[] extends T
 		? T extends unknown[]
@@ -83,8 +83,8 @@ type Items<T extends readonly unknown[]> = T extends readonly (infer Item)[]
 	: never
 
 /**
- * An object, of whose values and symbols `V` is the union. Records of plain values stay what they are, so that
- * editors show them by their names; what has nothing that JSON leaves out costs the compiler the least.
+ * An object; `V` is the union of its values and symbols. Records of plain values are kept, so that editors show their
+ * names; objects without anything that JSON drops cost the compiler least.
  */
 type Fields<T, V> = unknown extends V
 	? Kept<T>
@@ -94,14 +94,14 @@ type Fields<T, V> = unknown extends V
 			? { [K in keyof T]: Jsonify<Exclude<T[K], undefined>> }
 			: Kept<T>
 
-/** Both parts as one object, without a name: it is what editors show. */
+/** Both parts as one object type, for editors to show. */
 type Kept<T> = Present<T> & Absent<T> extends infer Both ? { [K in keyof Both]: Both[K] } : never
 
 type Present<T> = { [K in keyof T as KeptKey<T[K], K, never, K>]: Jsonify<T[K]> }
-/** What may be undefined, JSON may leave out. */
+/** JSON may drop what may be undefined. */
 type Absent<T> = { [K in keyof T as KeptKey<T[K], K, K, never>]?: Jsonify<Exclude<T[K], undefined>> }
 
-/** One of two for a value that may be undefined, and that can't be; never for what JSON always leaves out. */
+/** `Maybe` for a value that may be undefined, else `Always`; never for what JSON always drops. */
 type KeptKey<V, K, Maybe, Always> = K extends symbol
 	? never
 	: unknown extends V

@@ -6,9 +6,9 @@ import type { Answered } from './jsonify.ts'
 import type { CallOptions } from './settings.ts'
 
 /**
- * The calls that a handler answers, by verb and resource: `get_article(id)` is `api.get.article(id)`. Public methods
- * count, inherited ones too; `private` and `protected` ones can't be seen. A custom route is called by its pattern,
- * where its field says so by `as const`: `api.get['custom/%s/page/%d']('lawns', 3)`. Of `any`, all calls are `any`.
+ * The calls of a handler, by verb and resource: `get_article(id)` is `api.get.article(id)`. For public methods, also
+ * inherited ones. A custom route is called by its pattern, if the field is declared `as const`:
+ * `api.get['custom/%s/page/%d']('lawns', 3)`. For `any`, all calls are `any`.
  */
 export interface Api<H extends object> {
 	readonly get: Calls<H, 'get'>
@@ -21,7 +21,7 @@ export interface Api<H extends object> {
 
 export type Verb = keyof Api<object>
 
-/** Of `any`, which alone may be anything, nothing is known: any name may be a call. */
+/** For `any`, any name may be a call. */
 type Calls<H, V extends Verb> = unknown extends H
 	? H
 	: object extends H
@@ -30,11 +30,11 @@ type Calls<H, V extends Verb> = unknown extends H
 			? Untold
 			: KnownCalls<H, V>
 
-/** Its text is in the compiler's error, where a call is looked for. */
+/** This text is shown in the compiler's error when a call is looked up. */
 type Untold = "write client<Blog>('/blog'): the handler's class, without typeof"
 type Constructor = abstract new (...params: never) => unknown
 
-/** Custom routes stand first, as they are tried first. */
+/** Custom routes come first, because they match first. */
 type KnownCalls<H, V extends Verb> = RouteCalls<H, RoutesOf<H>, V> & ResourceCalls<H, V>
 
 type ResourceCalls<H, V extends Verb> = {
@@ -43,7 +43,7 @@ type ResourceCalls<H, V extends Verb> = {
 
 type ResourceOf<K, V extends Verb> = K extends `${V}_${infer Resource}` ? Exclude<Resource, NoCall> : never
 
-/** What JavaScript asks of any object: by these names nothing is called. */
+/** Names that JavaScript looks up on any object, and that aren't calls. */
 export type NoCall = 'then' | 'catch' | 'finally' | 'toJSON' | 'inspect' | 'constructor' | ObjectMethod
 
 type ObjectMethod =
@@ -66,7 +66,7 @@ type RouteCalls<H, Routes, V extends Verb> = {
 	readonly [K in keyof Routes as PatternOf<K, V>]: RouteCall<H, Routes[K], Slots<K>, V>
 }
 
-/** Routes of an annotated field, `CustomRoutes`, have no names. */
+/** A field annotated as `CustomRoutes` has no known patterns. */
 type RoutesOf<H> = H extends { readonly customRoutes: infer Routes }
 	? string extends keyof Routes
 		? unknown
@@ -89,7 +89,7 @@ type Answers<Methods extends string, V extends Verb> = Methods extends 'ALL'
 
 type WithoutSlash<Pattern> = Pattern extends `/${infer Rest}` ? Rest : Pattern
 
-/** The placeholders of a pattern, in their order. */
+/** The placeholders of a pattern, in order. */
 type Slots<Pattern, Found extends readonly unknown[] = []> = Pattern extends `${string}%${infer Rest}`
 	? Rest extends `${infer Kind extends 's' | 'd'}${infer Tail}`
 		? Slots<Tail, [...Found, Kind]>
@@ -98,14 +98,14 @@ type Slots<Pattern, Found extends readonly unknown[] = []> = Pattern extends `${
 			: Slots<Rest, Found>
 	: Found
 
-/** A target that isn't named, or isn't public, is one of which nothing is known. */
+/** Nothing is known about a target without a name, or one that isn't public. */
 type RouteCall<H, Name, Placeholders extends readonly unknown[], V extends Verb> = Name extends keyof H
 	? H[Name] extends (...params: infer P) => infer R
 		? TypedCall<V, Filled<Placeholders, P>, SpecOf<H, Name>, Answered<R>>
 		: never
 	: TypedCall<V, Filled<Placeholders, []>, unknown, unknown>
 
-/** One value for each placeholder, called as the method's parameters are where there are as many. */
+/** One value for each placeholder, named like the method's parameters if there are as many. */
 type Filled<
 	Placeholders extends readonly unknown[],
 	P extends readonly unknown[],
@@ -119,7 +119,7 @@ type Or<A, B> = [A] extends [never] ? B : A
 
 type Segments<P extends readonly unknown[]> = { [I in keyof P]: Segment<P[I]> }
 
-/** What stands for a parameter in a URL: any id for a text, but nothing else than what it is narrowed to. */
+/** The values for a parameter in a URL: any id for a string, or the literals that it is narrowed to. */
 type Segment<T> = unknown extends T
 	? Id
 	: T extends string
@@ -138,7 +138,7 @@ type SpecOf<H, Name> = H extends { readonly specs: infer Specs }
 			: unknown
 	: unknown
 
-/** What a call takes: a value for each parameter, then the options, which are needed where their content is. */
+/** The arguments of a call: a value for each parameter, then options, which are required if their content is. */
 type Args<V extends Verb, P extends readonly unknown[], S> = V extends 'get'
 	? ArgsWith<V, P, GetOptions<QueryOf<S>>, { readonly query: QueryOf<S> }>
 	: ArgsWith<V, P, BodyOptions<SpecInput<S>>, { readonly body: SpecInput<S> }>
@@ -154,7 +154,7 @@ type ArgsWith<V extends Verb, P extends readonly unknown[], O, Content> =
 
 type IsNeeded<Content> = Record<never, never> extends Content ? false : true
 
-/** Of a read, parameters that are undefined are left out. */
+/** Parameters of a read may be undefined, which omits them. */
 type SafeArgs<P extends readonly unknown[], O> = number extends P['length']
 	? P | [...P, options: O]
 	: P['length'] extends Required<P>['length']
@@ -163,7 +163,7 @@ type SafeArgs<P extends readonly unknown[], O> = number extends P['length']
 
 type WithOptions<P, O> = P extends readonly unknown[] ? [...P, options: O] : never
 
-/** Parameters, once for each number of them that may be given. */
+/** The tuples of parameters for each allowed number of them. */
 type Lengths<P extends readonly unknown[]> = number extends P['length']
 	? P
 	: Shorter<Required<P>, P['length']>
@@ -172,51 +172,51 @@ type Shorter<P extends readonly unknown[], Length> = P['length'] extends Length
 	? P | (P extends readonly [...infer Head, unknown] ? Shorter<Head, Length> : never)
 	: never
 
-/** What a GET has beside its path. */
+/** Options of a GET. */
 export interface GetOptions<Query = QueryFields> extends CallOptions {
 	readonly query?: Query | undefined
 }
 
-/** What a call of another method has beside its path. */
+/** Options of a call of another method. */
 export interface BodyOptions<Body = unknown> extends CallOptions {
 	/** Sent as JSON. */
 	readonly body?: Body | undefined
 	readonly query?: QueryFields | undefined
 	/**
-	 * 1 to 255 characters of printable ASCII, new for each purpose. Of a POST and a PATCH, which a server that keeps
-	 * such keys runs once, however often it is asked: the call is tried again as a read is. It says nothing elsewhere.
+	 * 1 to 255 characters of printable ASCII, new for each purpose. For POST and PATCH, which a server that stores keys
+	 * runs only once, so the call is repeated like a read. No effect for other methods.
 	 *
-	 * @default none: what changes something is tried once
+	 * @default none: a change is attempted once
 	 */
 	readonly idempotencyKey?: string | undefined
 }
 
-/** Parameters of a URL: one that is undefined is left out, an array is sent as so many. */
+/** Parameters of a URL: undefined ones are left out, an array is sent as several. */
 export interface QueryFields {
 	readonly [name: string]: QueryValue | readonly QueryValue[] | undefined
 }
 
-/** What can stand in a URL: a Date as its text in UTC. */
+/** A value in a URL; a Date is sent as its text in UTC. */
 export type QueryValue = string | number | bigint | boolean | Date
 
-/** A value, and what came beside it. */
+/** A value, with the rest of the response. */
 export interface ApiResponse<T> {
 	readonly data: T
 	/**
-	 * The `meta` of the envelope: of a list `limit`, `offset`, `next` and `total`. Without envelope it comes from the
-	 * headers `Link` and `X-Total-Count`. Empty where there is none.
+	 * The `meta` of the envelope: for a list `limit`, `offset`, `next` and `total`. Without envelope it is read from the
+	 * headers `Link` and `X-Total-Count`. May be empty.
 	 */
 	readonly meta: ApiMeta
 	/** The HTTP status, 200 to 299. */
 	readonly status: number
-	/** `ETag`, `Location`, and so on; across origins, those that CORS exposes. */
+	/** `ETag`, `Location` and so on; across origins, those that CORS exposes. */
 	readonly headers: Headers
 }
 
 /** A promise of a call's value. */
 export interface ApiPromise<T> extends Promise<T> {
 	/**
-	 * The value with what came beside it. It is the same call: nothing is asked again.
+	 * The value with the rest of the response, of the same request.
 	 *
 	 *     const { data, meta, headers } = await api.get.articles().response()
 	 */
@@ -224,9 +224,8 @@ export interface ApiPromise<T> extends Promise<T> {
 }
 
 /**
- * The fields to send so that a spec lets them through: what it requires must be there, what has a default need not
- * be, and of a Standard Schema it is the input. A field whose rules the type doesn't tell, as without `as const`,
- * may have any value.
+ * The fields that a spec accepts: required ones, optional ones, also those with a default, and the input type of a
+ * Standard Schema. A field whose rules aren't known to the compiler, without `as const`, may have any value.
  *
  *     { title: ['required', 'string'], age: ['integer', { default: 0 }], tags: false }
  *     { readonly title: string; readonly age?: number | undefined; readonly tags?: unknown }
@@ -239,7 +238,7 @@ export type SpecInput<S> = unknown extends S
 			? { readonly [K in Name & string]?: unknown }
 			: FieldsInput<S>
 
-/** A Standard Schema; `types` is what its library tells the compiler. */
+/** A Standard Schema; `types` is for the compiler. */
 interface Schema {
 	readonly '~standard': { readonly types?: unknown }
 }
@@ -247,7 +246,7 @@ interface Schema {
 type SchemaInput<S extends Schema> =
 	NonNullable<S['~standard']['types']> extends { readonly input: infer Input } ? Input : unknown
 
-/** Both parts as one object, without a name: it is what editors show. */
+/** Both parts as one object type, for editors to show. */
 type FieldsInput<S> = Needed<S> & Optional<S> extends infer Both ? { [K in keyof Both]: Both[K] } : never
 
 type Needed<S> = { readonly [K in keyof S as IsFieldNeeded<S[K]> extends true ? K : never]: FieldInput<S[K]> }
@@ -269,7 +268,7 @@ type IsFieldNeeded<F> = F extends boolean
 
 type FieldInput<F> = F extends Schema ? SchemaInput<F> : F extends readonly unknown[] ? ListInput<F> : unknown
 
-/** The rules of a list as a union; none where they are of a wide type: any texts, or all names that there are. */
+/** The rules of a list as a union; none if their type is wide: any string, or all names of rules. */
 type Rules<L extends readonly unknown[]> = RuleName extends L[number] ? never : L[number]
 
 type ListInput<L extends readonly unknown[]> =
@@ -289,7 +288,7 @@ interface Kinds extends Record<Kind | Format, unknown> {
 	readonly url: string
 	readonly uuid: string
 	readonly date: string
-	/** JSON has the text of a `Date`, which is one. */
+	/** A `Date` is sent as its text. */
 	readonly datetime: string | Date
 	readonly number: number
 	readonly integer: number

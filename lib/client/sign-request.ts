@@ -13,24 +13,24 @@ export interface SigningKey {
 	/** The key's name on the server: 1 to 128 characters of printable ASCII. */
 	readonly id: string
 	/**
-	 * At least 32 bytes, or the same as base64 with its padding. Or a key of WebCrypto for HMAC with SHA-256, which
-	 * can be kept in a browser without being readable there.
+	 * At least 32 bytes, or these as base64 with padding. Or a WebCrypto key for HMAC with SHA-256, which a browser can
+	 * store without revealing it.
 	 */
 	readonly secret: string | Uint8Array | WebKey
 }
 
-/** What a signature covers and says beside what it must. */
+/** What a signature covers and says in addition to what is required. */
 export interface SignOptions {
 	/** Names of further headers to sign. @default none */
 	readonly covers?: readonly string[]
 	/**
-	 * How long the signature is good, in whole seconds from 1 to 86,400; the server's window counts too.
-	 * @default what the server says
+	 * How long the signature is valid, in whole seconds from 1 to 86,400; the server's limit applies, too.
+	 * @default the server's limit
 	 */
 	readonly expiresSeconds?: number
-	/** Names the application, for servers that tell them apart. @default none */
+	/** The application's name, for servers that distinguish applications. @default none */
 	readonly tag?: string
-	/** The time of day, in milliseconds since 1970. @default Date.now */
+	/** The time in milliseconds since 1970. @default Date.now */
 	readonly clock?: () => number
 }
 
@@ -40,7 +40,7 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' }
 
 /**
  * A copy of the request with `Signature` and `Signature-Input` (RFC 9421, `hmac-sha256`), and, for a body,
- * `Content-Digest` (RFC 9530). The body is read as a whole; the request that was passed stays usable.
+ * `Content-Digest` (RFC 9530). The whole body is read; the given request stays usable.
  *
  *     const request = new Request('https://api.example.com/blog/article', { method: 'POST', body, headers })
  *     await fetch(await signRequest(request, { id: 'k1', secret }))
@@ -49,11 +49,10 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' }
  *
  *     new CrudClient('article', '/blog', { sign: (request) => signRequest(request, key) })
  *
- * A signature is good for one request: sign anew what is sent again. It isn't for where a redirect leads to.
+ * A signature is valid for one request: a repeated or redirected one needs a new signature.
  *
- * @throws TypeError for a key that can't sign, for an option that there isn't, for a request whose body has been read,
- *   and, in a browser, on pages without https; RangeError for a header in `covers` that isn't there, and for
- *   `expiresSeconds` out of bounds
+ * @throws TypeError for a key that can't sign, for an unknown option, for a request whose body has been read, and, in a
+ *   browser, on pages without https; RangeError for an absent header in `covers`, and for `expiresSeconds` out of bounds
  */
 export async function signRequest(
 	request: Request,
@@ -74,7 +73,7 @@ export async function signRequest(
 	const signature = await crypto.subtle.sign('HMAC', webKey, new TextEncoder().encode(base))
 	headers.set('Signature-Input', `sig=${innerListText(covered)}`)
 	headers.set('Signature', `sig=:${encodeBase64(new Uint8Array(signature))}:`)
-	// The copy takes the bytes, and leaves the request its body; also an empty one.
+	// The copy gets the bytes, even if there are none, and the given request keeps its body.
 	return new Request(request, bytes === undefined ? { headers } : { headers, body: bytes })
 }
 
@@ -112,7 +111,7 @@ function text(value: string): BareItem {
 }
 
 function componentsOf({ method, url }: Request, headers: Headers): RequestComponents {
-	// A URL has its host in lower case and no port where it is the scheme's own, as it is signed.
+	// A URL has its host in lower case and no default port, just as it is signed.
 	const { protocol, host, pathname, search } = new URL(url)
 	return new RequestComponents({
 		method,
@@ -126,9 +125,9 @@ function componentsOf({ method, url }: Request, headers: Headers): RequestCompon
 	})
 }
 
-/** The body's bytes; `undefined` where there is no body. */
+/** The body's bytes; `undefined` if there is no body. */
 async function bytesOf(request: Request): Promise<Uint8Array<ArrayBuffer> | undefined> {
-	// Not every browser has `body`: there it is undefined, and its bytes may be none.
+	// Some browsers don't have `body`: there it is undefined, and there may be no bytes.
 	if (request.method === 'GET' || request.method === 'HEAD' || request.body === null) return undefined
 	return new Uint8Array(await request.clone().arrayBuffer())
 }
@@ -136,10 +135,9 @@ async function bytesOf(request: Request): Promise<Uint8Array<ArrayBuffer> | unde
 function checkOptions(options: SignOptions): void {
 	if (typeof options !== 'object' || options === null)
 		throw new TypeError("signRequest's options must be an object")
-	for (const name of Object.keys(options)) {
-		if (!OPTIONS.includes(name))
-			throw new TypeError(`signRequest has no option ${name}: there are ${OPTIONS.join(', ')}`)
-	}
+	const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name))
+	if (unknown !== undefined)
+		throw new TypeError(`signRequest has no option ${unknown}: there are ${OPTIONS.join(', ')}`)
 	const { expiresSeconds: time } = options
 	if (time === undefined || (Number.isInteger(time) && time >= 1 && time <= LONGEST_EXPIRES)) return
 	throw new RangeError(
@@ -163,7 +161,7 @@ async function webKeyOf(key: SigningKey): Promise<WebKey> {
 	return crypto.subtle.importKey('raw', new Uint8Array(bytes), HMAC, false, ['sign'])
 }
 
-/** Another hash would sign without a word what no server takes. */
+/** With another hash, it would sign without error what no server accepts. */
 function checkedKey(key: WebKey): WebKey {
 	const { name, hash } = (key?.algorithm ?? {}) as { name?: unknown; hash?: { name?: unknown } }
 	if (name === HMAC.name && hash?.name === HMAC.hash && key.usages.includes('sign')) return key
