@@ -430,7 +430,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 })
 
 describe('crud/crud-handler: over a socket', (test) => {
-	test('HEAD, OPTIONS, conditions and links are as without one', async () => {
+	test('HEAD, OPTIONS, conditions, links and Location are as without one', async () => {
 		const handler = new CrudHandler(articleModel(), { ...OPTIONS, version: 'revision' })
 		await listening({ article: handler }, {}, async ({ url }) => {
 			const head = await fetch(`${url}/article/1`, { method: 'HEAD' })
@@ -455,6 +455,10 @@ describe('crud/crud-handler: over a socket', (test) => {
 				body: '{"title":"Put"}',
 			})
 			assert.is(put.headers.get('etag'), '"2"')
+			const made = await fetch(`${url}/article/?fields=id`, {
+				...{ method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"title":"Made"}' },
+			})
+			assert.equal([made.status, made.headers.get('location')], [201, '/article/6'])
 		})
 	})
 })

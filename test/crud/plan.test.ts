@@ -67,6 +67,35 @@ describe('crud/plan', (test) => {
 			'CrudHandler: creatable: revision is the version, which every change raises',
 		],
 		[{ visible: 'all', limit: 0 }, 'CrudHandler: limit must be a whole number from 1 up, got 0'],
+		[{ visible: 'all', maxIn: 0 }, 'CrudHandler: maxIn must be a whole number from 1 to 10000, got 0'],
+		[
+			{ visible: 'all', maxIn: 10_001 },
+			'CrudHandler: maxIn must be a whole number from 1 to 10000, got 10001',
+		],
+		[
+			{ visible: 'all', maxPageBytes: 0 },
+			'CrudHandler: maxPageBytes must be a whole number from 1 to 268435456, got 0',
+		],
+		[
+			{ visible: 'all', maxPageBytes: 1.5 },
+			'CrudHandler: maxPageBytes must be a whole number from 1 to 268435456, got 1.5',
+		],
+		[
+			{ visible: 'all', maxPageBytes: 268_435_457 },
+			'CrudHandler: maxPageBytes must be a whole number from 1 to 268435456, got 268435457',
+		],
+		[
+			{ visible: 'all', maxPageBytes: Number.NaN },
+			'CrudHandler: maxPageBytes must be a whole number from 1 to 268435456, got NaN',
+		],
+		[
+			{ visible: 'all', maxTextTerms: 101 },
+			'CrudHandler: maxTextTerms must be a whole number from 1 to 100, got 101',
+		],
+		[
+			{ visible: 'all', searchable: ['title', 'body'], maxTextTerms: 1 },
+			'CrudHandler: searchable has 2 fields, and each word of a search is looked for in all of them: raise maxTextTerms, which is 1',
+		],
 		[{ visible: 'all', maxLimit: 1.5 }, 'CrudHandler: maxLimit must be a whole number from 1 up, got 1.5'],
 		[{ visible: 'all', limit: 200 }, 'CrudHandler: limit 200 is more than maxLimit 100: raise maxLimit'],
 		[{ visible: 'all', ignoreQuery: 'a' }, 'CrudHandler: ignoreQuery must be an array of names'],

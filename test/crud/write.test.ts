@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import * as z from 'zod'
-import { CrudHandler, type CrudOptions, MemoryModel, RestError } from '../../lib/index.ts'
+import { CrudHandler, type CrudOptions, MemoryModel } from '../../lib/index.ts'
 import { asking, messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { articleModel, articles, dataOf, OPTIONS, refusalOf } from './articles.ts'
@@ -415,20 +415,6 @@ describe('crud/write: conflicts', (test) => {
 		assert.is(
 			await asking({ post: handler }).said('POST /post', { body: { title: 'N' } }),
 			'409 {"success":false,"error":"Conflicts with existing records","code":"conflict"}',
-		)
-	})
-
-	test('a RestError that an override throws is answered as it is', async () => {
-		class Closed extends CrudHandler {
-			override create(): never {
-				throw new RestError('gone', 'Closed for good')
-			}
-		}
-		assert.is(
-			await refusalOf(articles(new Closed(articleModel(), OPTIONS)), 'POST /article', {
-				body: { title: 'N' },
-			}),
-			'410 Closed for good',
 		)
 	})
 })
