@@ -129,7 +129,7 @@ describe('crud: any request', (test) => {
 		{ id: { eq: Array.from({ length: 70 }).reduce((inner) => [inner], 1) } },
 	]
 	for (const one of reserved) {
-		test(`${JSON.stringify(one).slice(0, 60)} is refused in a URL in the words of a body`, async () => {
+		test(`${JSON.stringify(one).slice(0, 60)} is refused in a URL with the same message as in a body`, async () => {
 			const body = await asked.said('QUERY /t', { body: { filter: one } })
 			assert.match(body, /^400 .*The JSON (has a key|is nested)/)
 			assert.is(await asked.said(`/t?filter=${encodeURIComponent(JSON.stringify(one))}`), body)
@@ -149,7 +149,7 @@ describe('crud: any request', (test) => {
 		)
 	})
 
-	test('any page leads on by a cursor that is taken', async () => {
+	test('the cursor of any page is accepted', async () => {
 		await fc.assert(
 			fc.asyncProperty(pairs, async (all) => {
 				const query = queryOf(all.filter(([key]) => key !== 'limit'))

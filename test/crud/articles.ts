@@ -1,4 +1,4 @@
-/** Articles in memory, for tests of `CrudHandler`. What is hidden holds MARKER, which no answer may. */
+/** Articles in memory, for tests of `CrudHandler`. Hidden values contain MARKER, which no answer may contain. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions, MemoryModel, type ServerOptions } from '../../lib/index.ts'
 import { type Asking, asking, type More } from '../helpers/asking.ts'
@@ -48,7 +48,7 @@ export function articles(
 	return guarded(asking({ article: handler }, options))
 }
 
-/** Fails for every answer in which something hidden is found. */
+/** Fails for every answer that contains a hidden value. */
 export function guarded(asked: Asking): Asking {
 	const ask: Asking['ask'] = async (request, more) => {
 		const reply = await asked.ask(request, more)

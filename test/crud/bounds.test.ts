@@ -1,4 +1,4 @@
-/** How long what is asked, and what is answered beside the body, may be. */
+/** Bounds of requests, and of what an answer has beside its records. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions, MemoryModel, ModelError } from '../../lib/index.ts'
 import { asking } from '../helpers/asking.ts'
@@ -93,7 +93,7 @@ describe('bounds of CRUD', (test) => {
 		assert.is((await more.ask('/notes?search=x+y+z+w')).status, 200)
 	})
 
-	test('what is equal may be as long as a value', async () => {
+	test('an operand of eq may be as long as a value', async () => {
 		const { said } = notes()
 		const found = await said('QUERY /notes?fields=id', { body: { text: `${LONG}a` } })
 		assert.match(found, /"data":\[\{"id":1\}\]/)

@@ -65,7 +65,7 @@ describe('crud/list-query: pages', (test) => {
 		}
 	})
 
-	test('Link leads to the next page, its path being the own one', async () => {
+	test('Link is the URL of the next page, with the path of the request', async () => {
 		const reply = await asked.ask('/article?limit=2&offset=1&sort=-id', {
 			headers: { Host: 'evil.example' },
 		})
@@ -147,7 +147,7 @@ describe('crud/list-query: pages', (test) => {
 		}
 	})
 
-	test("a cursor's values are made sure of", async () => {
+	test("a cursor's values are checked", async () => {
 		const { next } = await metaOf('limit=1')
 		const [stamp] = JSON.parse(Buffer.from(String(next), 'base64url').toString()) as [string]
 		const forged = [["'; drop table"], [{ a: 1 }], [null], [true], [1.5], [1, 2], []]
@@ -183,7 +183,7 @@ describe('crud/list-query: order and fields', (test) => {
 		)
 	})
 
-	test('a hidden field is refused in the words of one that there is not', async () => {
+	test('a hidden field is refused with the same message as an unknown one', async () => {
 		for (const query of [
 			'sort=NAME',
 			'fields=NAME',
@@ -222,7 +222,7 @@ describe('crud/list-query: order and fields', (test) => {
 		assert.equal(await idsOf(narrow, '/article?state=draft'), [1, 2])
 	})
 
-	test('an unknown parameter is refused naming what there is, one of ignoreQuery is passed over', async () => {
+	test('an unknown parameter is refused, naming the parameters; one of ignoreQuery is ignored', async () => {
 		const handler = new CrudHandler(articleModel(), {
 			...OPTIONS,
 			searchable: [],
@@ -248,7 +248,7 @@ describe('crud/list-query: order and fields', (test) => {
 		assert.ok(reply.text().length < 1_000)
 	})
 
-	test('a column called like a parameter is asked for by filter', async () => {
+	test('a column with the name of a parameter is compared by filter', async () => {
 		const fields = { id: 'integer', limit: 'integer' } as const
 		const model = new MemoryModel('t', { key: 'id', fields, rows: [{ limit: 7 }, { limit: 8 }] })
 		const odd = asking({ article: new CrudHandler(model, { visible: 'all' }) })

@@ -12,7 +12,7 @@ import { describe } from '../helpers/describe.ts'
 import { opened, sqliteDrivers } from '../helpers/sqlite.ts'
 import { articles, EVERYTHING, OPTIONS, refusalOf } from './articles.ts'
 
-/** A store that refuses everything, in the words of a driver. */
+/** A store that fails every call with the error of a driver. */
 class Failing extends MemoryModel {
 	readonly #error: () => Error
 
@@ -176,7 +176,7 @@ describe('crud/model-errors', (test) => {
 			)
 	})
 
-	test('anything else is 500, logged, and no word of it is told', async () => {
+	test('any other error is 500, logged, and its text is not sent', async () => {
 		const asked = articles(new CrudHandler(new Failing(DRIVER), OPTIONS))
 		for (const request of [...READS, ...WRITES, 'DELETE /article/1']) {
 			const body = request.startsWith('/') || request.startsWith('QUERY') ? undefined : BODY
@@ -205,7 +205,7 @@ describe('crud/model-errors', (test) => {
 			}
 	})
 
-	test("an override's own use of the model is told alike", async () => {
+	test("errors of an override's own use of the model are translated too", async () => {
 		class Own extends CrudHandler {
 			override list() {
 				return this.model.count(undefined)
@@ -238,7 +238,7 @@ describe("crud: what a model refuses a handler's own methods", (test) => {
 		['outcome_unknown', [], '503 '],
 	]
 	for (const [kind, fields, refusal] of rows) {
-		test(`is told as by the operations: ${kind} of ${fields.join()}`, async () => {
+		test(`is translated as by the operations: ${kind} of ${fields.join()}`, async () => {
 			const model = new Failing(() => new ModelError(kind, fields))
 			const { status, json, headers } = await articles(new Own(model, OPTIONS)).ask('POST /article/many')
 			assert.match(`${status} ${(json() as { error: string }).error}`, refusal)
@@ -246,7 +246,7 @@ describe("crud: what a model refuses a handler's own methods", (test) => {
 		})
 	}
 
-	test('is told where it is thrown at once, and other errors stay 500', async () => {
+	test('is translated where it is thrown synchronously, and other errors stay 500', async () => {
 		const asked = articles(new Own(new Failing(() => new Error('No')), OPTIONS))
 		assert.is((await asked.ask('POST /article/sync/unique')).status, 409)
 		assert.is((await asked.ask('POST /article/many')).status, 500)
@@ -311,7 +311,7 @@ describe('crud: a value that only the database could refuse', (test) => {
 
 /** SQLite doesn't say which reference of a record leads nowhere, or which other record refers to it. */
 describe('crud: references of SQLite', (test) => {
-	test('that lead nowhere are told in words that are true of them, and of a value that is taken', async () => {
+	test('that are broken get the message that a taken value gets, which fits both', async () => {
 		const database = opened(sqliteDrivers.find(({ open }) => open !== undefined)?.open)
 		try {
 			database.exec(`pragma foreign_keys = on;

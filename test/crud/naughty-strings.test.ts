@@ -1,4 +1,4 @@
-/** Strings that break what was not made for them, as id, value, filter and search: exact, or refused in order. */
+/** Naughty strings as id, value, filter and search: each is handled exactly, or refused with 4xx. */
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryModel } from '../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** What overrides are given, what they may answer, and what `super` answers them, types among it. */
+/** What overrides are called with, what they may return, and what `super` returns, with types. */
 import * as assert from 'uvu/assert'
 import { splitNeeded } from '../../lib/crud/crud-record.ts'
 import {

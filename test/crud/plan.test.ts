@@ -6,7 +6,7 @@ import { articleModel, OPTIONS } from './articles.ts'
 
 const FIELDS = 'id, title, body, state, rating, published, owner, secret, revision'
 
-/** What is said of options as JavaScript may have them. */
+/** The message for options, also those that TypeScript refuses. */
 function refusal(options: unknown, model: Model = articleModel()): string {
 	return messageOf(() => new CrudHandler(model, options as CrudOptions))
 }

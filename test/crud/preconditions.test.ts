@@ -108,7 +108,7 @@ describe('crud/preconditions: with a version', (test) => {
 		assert.is((await versioned().ask('PATCH /article/1', { headers, body: {} })).status, 412)
 	})
 
-	test('what is not there is 404, whatever the conditions', async () => {
+	test('a missing record is 404, whatever the conditions', async () => {
 		for (const headers of [{ 'If-Match': '"1"' }, { 'If-Match': '*' }, { 'If-None-Match': '*' }])
 			for (const method of ['GET', 'PATCH', 'PUT', 'DELETE'])
 				assert.is(
@@ -119,7 +119,7 @@ describe('crud/preconditions: with a version', (test) => {
 
 	const stale = [{ 'If-Match': '"2"' }, { 'If-Match': '"2", "3"' }, { 'If-None-Match': '*' }]
 	for (const headers of stale) {
-		test(`what is wrong without looking at the record is told before ${JSON.stringify(headers)}`, async () => {
+		test(`what is wrong with the request itself is refused before ${JSON.stringify(headers)}`, async () => {
 			const asked = versioned()
 			for (const method of ['PATCH', 'PUT'])
 				for (const id of [1, 99]) {
@@ -224,14 +224,14 @@ describe('crud/preconditions: create', (test) => {
 			),
 		})
 
-	test('If-None-Match: * makes a record only where there is none with its key', async () => {
+	test('If-None-Match: * creates a record only where its key is free', async () => {
 		const headers = { 'If-None-Match': '*' }
 		assert.is((await countries().ask('POST /country', { headers, body: { code: 'fr' } })).status, 201)
 		assert.is((await countries().ask('POST /country', { headers, body: { code: 'de' } })).status, 412)
 		assert.is((await countries().ask('POST /country', { body: { code: 'de' } })).status, 409)
 	})
 
-	test('a conflict of another field is told as one, whatever If-None-Match says', async () => {
+	test('a conflict of another field stays 409, whatever If-None-Match says', async () => {
 		const asked = countries()
 		const headers = { 'If-None-Match': '*' }
 		const body = { code: 'fr', name: 'France' }
@@ -240,7 +240,7 @@ describe('crud/preconditions: create', (test) => {
 		assert.match(again, /^409 .*"error":"name is taken by another record"/)
 	})
 
-	test('what else is refused of the key is told as that, whatever If-None-Match says', async () => {
+	test('another error of the key stays what it is, whatever If-None-Match says', async () => {
 		/** As where the key refers to a record that isn't there. */
 		class Referring extends MemoryModel {
 			override create(): Promise<never> {

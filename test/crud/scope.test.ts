@@ -10,7 +10,7 @@ import {
 import { describe } from '../helpers/describe.ts'
 import { articleModel, articles, idsOf, OPTIONS, refusalOf } from './articles.ts'
 
-/** Whoever the header names; its value is the user's id. */
+/** The user of the header `user`, whose value is the id. */
 const authenticator = {
 	authenticate: ({ headers }: { headers: Readonly<Record<string, unknown>> }): User | null =>
 		typeof headers.user === 'string' ? { id: headers.user } : null,
@@ -57,7 +57,7 @@ describe('crud/scope', (test) => {
 		assert.is(counted.headers['x-total-count'], '2')
 	})
 
-	test("another's record is 404 in every verb, in the words for nothing, and is left alone", async () => {
+	test("another user's record is 404 in every verb, like a missing one, and stays unchanged", async () => {
 		const asked = owned()
 		for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
 			for (const more of [{}, { 'If-Match': '"1"' }, { 'If-Match': '*' }, { 'If-None-Match': '*' }]) {
@@ -97,7 +97,7 @@ describe('crud/scope', (test) => {
 		)
 	})
 
-	test('a cursor made by one leads the other to nothing of the first', async () => {
+	test("a cursor of one user shows another user none of the first one's records", async () => {
 		const asked = owned()
 		const first = await asked.ask('/article?limit=1', as('ann'))
 		const { next } = (first.json() as { meta: { next: string } }).meta
@@ -159,7 +159,7 @@ describe('crud/scope', (test) => {
 			assert.equal(await idsOf(scoped(scope), '/article'), ids))
 	}
 
-	test('of several values one must be given, by whom it may be written', async () => {
+	test('of several values one must be given, where the field may be written', async () => {
 		const asked = scoped({ owner: ['ann', 'bob'] }, articleModel(), { updatable: ['title', 'owner'] })
 		const made = (body: unknown) => asked.ask('POST /article', { body })
 		assert.is((await made({ title: 'A', owner: 'bob' })).status, 201)
@@ -203,14 +203,14 @@ describe('crud/scope', (test) => {
 		assert.match(await asked.said('/article/1'), /"title":"Title 1"/)
 	})
 
-	test('a conflict with a record outside is told without its field only where that cannot be written', async () => {
+	test('a conflict with a record outside of the scope names its field where that can be written', async () => {
 		assert.is(
 			await refusalOf(owned(), 'POST /article', { ...as('bob'), body: { title: 'Title 1' } }),
 			'409 title is taken by another record',
 		)
 	})
 
-	test('it is asked once for an operation, and may take its time', async () => {
+	test('scope() is called once for an operation, and may be asynchronous', async () => {
 		let calls = 0
 		class Counted extends CrudHandler {
 			override async scope() {
@@ -231,7 +231,7 @@ describe('crud/scope', (test) => {
 })
 
 describe('crud/scope: by operation', (test) => {
-	/** Notes what it is told; whoever is named reads everything, and changes their own. */
+	/** Records the operations that scope() is called with: users read everything, and change their own records. */
 	class ByOperation extends CrudHandler {
 		readonly told: CrudOperation[] = []
 
@@ -275,7 +275,7 @@ describe('crud/scope: by operation', (test) => {
 		['GET /article/both', ['list', 'read']],
 	]
 	for (const [request, operations] of told) {
-		test(`of ${request} it is told ${operations.join(' and ')}`, async () => {
+		test(`for ${request} scope() is called with ${operations.join(' and ')}`, async () => {
 			const handler = new ByOperation(articleModel(), OPTIONS)
 			const asked = articles(handler, { authenticator })
 			const body = /^(POST|PATCH|PUT)/.test(request) ? { title: 'New' } : undefined
@@ -292,7 +292,7 @@ describe('crud/scope: by operation', (test) => {
 		['DELETE /article/1', ['remove', 'read', 'remove']],
 	]
 	for (const [request, operations] of looked) {
-		test(`of an overridden ${request}, which reads first, it is told ${operations.join(', ')}`, async () => {
+		test(`for an overridden ${request}, which reads first, scope() is called with ${operations.join(', ')}`, async () => {
 			const handler = new Looking(articleModel(), OPTIONS)
 			const asked = articles(handler, { authenticator })
 			assert.is((await asked.ask(request, { ...as('ann'), body: { title: 'New' } })).status, 200)

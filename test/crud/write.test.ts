@@ -19,7 +19,7 @@ async function problemsOf(
 	return details.map(({ field, code }) => `${field}: ${code}`)
 }
 
-/** A model whose hidden values can be looked at. */
+/** A handler, and a reader of its model's hidden values. */
 function watched(options: Partial<CrudOptions> = {}) {
 	const model = articleModel()
 	const selection = { fields: ['secret', 'owner', 'revision'], names: ['s', 'o', 'r'], version: undefined }
@@ -55,7 +55,7 @@ describe('crud/write: create', (test) => {
 		assert.equal(await hidden('6'), { s: 'MARKER6', o: 'nobody', r: 1 })
 	})
 
-	test('visible fields that cannot be written are passed over', async () => {
+	test('visible fields that cannot be written are ignored', async () => {
 		const { asked } = watched({ creatable: ['title'] })
 		const body = { id: 99, title: 'New', body: 'ignored', state: 5, rating: 'x' }
 		assert.match(
@@ -75,7 +75,7 @@ describe('crud/write: create', (test) => {
 		])
 	})
 
-	test('all problems are told at once, without the values', async () => {
+	test('all problems are reported at once, without the values', async () => {
 		const { asked } = watched()
 		const body = {
 			title: 'MARKER'.repeat(5),
@@ -98,7 +98,7 @@ describe('crud/write: create', (test) => {
 		])
 	})
 
-	test('of a hundred thousand wrong names a hundred are told, none at length', async () => {
+	test('at most a hundred wrong names are reported, each shortened', async () => {
 		const { asked } = watched()
 		const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`${'n'.repeat(100)}${at}`, 1]))
 		const reply = await asked.ask('POST /article', { body })
@@ -123,7 +123,7 @@ describe('crud/write: create', (test) => {
 		)
 	})
 
-	test('a form is read by the types of its fields; what is left empty is null', async () => {
+	test('a form is read by the types of its fields; an empty value is null', async () => {
 		const { asked } = watched()
 		const body = 'title=Form&rating=2.5&published=&body='
 		assert.match(
@@ -293,7 +293,7 @@ describe('crud/write: rules', (test) => {
 		assert.equal(await problemsOf(asked, 'PATCH /article/1', { body: 'ab' }), ['body: min'])
 	})
 
-	test('defaults and transformations of rules are what is stored', async () => {
+	test('defaults and transformations of rules are stored', async () => {
 		const { asked } = watched({
 			rules: { body: ['string', { default: 'by rule' }], title: z.string().transform((text) => text.trim()) },
 		})
@@ -303,7 +303,7 @@ describe('crud/write: rules', (test) => {
 		)
 	})
 
-	test('a schema may answer a promise, and is asked once', async () => {
+	test('a schema may return a promise, and is called once', async () => {
 		let calls = 0
 		const validate = async (value: unknown) => {
 			calls++
@@ -400,7 +400,7 @@ describe('crud/write: conflicts', (test) => {
 		assert.is((await asked.ask('DELETE /author/2')).status, 200)
 	})
 
-	test('a reference that the caller can not write is told in words that fit it, and is not named', async () => {
+	test('a broken reference that the caller can not write is a conflict that does not name it', async () => {
 		const posts = new MemoryModel('post', {
 			key: 'id',
 			fields: { id: 'integer', title: 'text', author: { type: 'integer', nullable: true } },
