@@ -55,22 +55,14 @@ export type { HealthCheck } from './health/readiness.ts'
 export type { RateLimit } from './limits/rate-limit.ts'
 export type { MemoryField } from './models/memory/declared.ts'
 export { MemoryModel, type MemoryModelOptions } from './models/memory/memory-model.ts'
+// All that writers of models need is in `verbena/model`; these are for those who use a CrudHandler.
 export {
-	type Absent,
-	type Changes,
 	type Comparison,
 	type Condition,
-	type Created,
 	DEFAULT,
 	type Field,
 	type FieldType,
-	type Found,
-	type Guard,
-	type Listed,
-	type ListQuery,
 	type Model,
-	type Order,
-	type Selection,
 	type Value,
 	type Values,
 } from './models/model.ts'

@@ -1,5 +1,6 @@
 /** Fills the blog's tables, where they are empty. */
-import { type Model, RawJson, type Selection, type Values } from '../../lib/index.ts' // 'verbena'
+import { type Model, RawJson, type Values } from '../../lib/index.ts' // 'verbena'
+import type { Selection } from '../../lib/models/index.ts' // 'verbena/model'
 import { seed } from './seed/seed.ts'
 
 /** The blog's tables. */

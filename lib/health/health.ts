@@ -8,7 +8,16 @@ import cluster from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
 import { RestError } from '../base/error.ts'
 import { ROUTE_METHODS } from '../base/http.ts'
-import * as option from '../base/options.ts'
+import {
+	functionLike,
+	listOf,
+	nested,
+	numberIn,
+	or,
+	type Reader,
+	type Readers,
+	refusal,
+} from '../base/options.ts'
 import { inMilliseconds, type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
 import { CrudHandler } from '../crud/crud-handler.ts'
 import { FACTS } from '../crud/view.ts'
@@ -45,23 +54,23 @@ const LONGEST: Seconds = 2_147_483
 export type HealthSettings = Required<HealthOptions>
 
 /** Reads the option `health`. */
-export const healthOption: option.Reader<HealthSettings> = option.nested("{ path: 'health' }", {
+export const healthOption: Reader<HealthSettings> = nested("{ path: 'health' }", {
 	path(where, value) {
-		if (typeof value !== 'string') throw option.refusal(where, "a path: 'health'", value)
+		if (typeof value !== 'string') throw refusal(where, "a path: 'health'", value)
 		if (parsePath(where, value).length > 0) return value
 		throw new TypeError(`${where} must have a segment at least, such as 'health': every handler is below ''`)
 	},
-	checks: option.or(
-		option.listOf(
+	checks: or(
+		listOf(
 			"an array of functions: [() => pool.query('select 1')]",
-			option.functionLike<HealthCheck>("() => pool.query('select 1')"),
+			functionLike<HealthCheck>("() => pool.query('select 1')"),
 			0,
 		),
 		[],
 	),
-	timeoutSeconds: option.or(option.numberIn({ from: 0.001, to: LONGEST, unit: 'seconds' }), 2),
-	drainDelaySeconds: option.or(option.numberIn({ from: 0, to: LONGEST, unit: 'seconds' }), 0),
-} satisfies option.Readers<HealthOptions>)
+	timeoutSeconds: or(numberIn({ from: 0.001, to: LONGEST, unit: 'seconds' }), 2),
+	drainDelaySeconds: or(numberIn({ from: 0, to: LONGEST, unit: 'seconds' }), 0),
+} satisfies Readers<HealthOptions>)
 
 /** Most URLs don't end so, and need no further look. */
 const PROBE = /\/(?:live|ready)\/?(?:\?|$)/

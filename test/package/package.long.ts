@@ -86,7 +86,14 @@ describe('package', (test) => {
 		const code = built.filter((name) => name.endsWith('.js'))
 		const entries = code.filter((name) => !name.startsWith('chunks/'))
 		const databases = ['mysql', 'postgres', 'sqlite'].map((name) => `models/${name}/model`)
-		const others = ['client/crud', 'client/index', 'index', 'testing/index']
+		const others = [
+			'client/crud',
+			'client/index',
+			'index',
+			'models/index',
+			'models/sql/index',
+			'testing/index',
+		]
 		const subjects = ['cache/redis/redis-cache', ...others, ...databases].sort()
 		assert.equal(
 			entries.sort(),

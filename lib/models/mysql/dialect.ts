@@ -19,7 +19,6 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 	const name = tableName({ quote: quoteName }, table)
 	const writing = { record, cursor: rememberedCursor(lru), isKeyed: isKeyed(table) }
 	return {
-		name: 'mysql',
 		lru,
 		returning: { insert: returnsInserted, update: false, delete: returnsDeleted },
 		returningAlias: '',

@@ -26,7 +26,6 @@ const TEXTS: ReadonlySet<string> = new Set(['text', 'varchar', 'name'])
 const OUTDATED: ReadonlySet<string> = new Set(['42703', '42804', '42883'])
 
 class PostgresDialect implements Dialect {
-	readonly name = 'postgres'
 	readonly returning = { insert: true, update: true, delete: true }
 	readonly returningAlias = ALIAS
 	readonly comparesRows = true

@@ -68,7 +68,6 @@ export function countRead({ limit, looksBeyond }: ListParts): number {
 }
 
 export interface Dialect {
-	readonly name: 'postgres' | 'mysql' | 'sqlite'
 	/** Where texts are kept: `lruOf(database)`. */
 	readonly lru: Lru
 	/** Whether an insert, update, delete can answer the record itself by `returning`. */

@@ -16,7 +16,6 @@ export function quoted(name: string): string {
 /** The dialect for the SQLite at hand. */
 export function dialectOf(writing: Writing, lru: Lru): Dialect {
 	const dialect: Dialect = {
-		name: 'sqlite',
 		lru,
 		returning: { insert: true, update: true, delete: true },
 		// `returning` knows no alias: sqlite.org/lang_returning.html.

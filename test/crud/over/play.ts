@@ -1,5 +1,6 @@
 /** Plays sequences of requests in one store, and tells the answers in words that are the same in all of them. */
-import type { InjectedReply, Selection, Values } from '../../../lib/index.ts'
+import type { InjectedReply, Values } from '../../../lib/index.ts'
+import type { Selection } from '../../../lib/models/index.ts'
 import { Passing } from '../../testing/broken-models.ts'
 import type { Step } from './any-request.ts'
 import type { Store } from './stores.ts'

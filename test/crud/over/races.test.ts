@@ -1,14 +1,7 @@
 /** Requests at once: of two that can't both win, one does, over every store. */
 import * as assert from 'uvu/assert'
-import {
-	type Changes,
-	CrudHandler,
-	type CrudValues,
-	createServer,
-	type Guard,
-	type Model,
-	type Selection,
-} from '../../../lib/index.ts'
+import { CrudHandler, type CrudValues, createServer, type Model } from '../../../lib/index.ts'
+import type { Changes, Guard, Selection } from '../../../lib/models/index.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Passing } from '../../testing/broken-models.ts'
 import { openStore, type Store, storesHere } from './stores.ts'

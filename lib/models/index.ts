@@ -1,0 +1,23 @@
+/** Public names of `verbena/model`: for those who write a model of another store. */
+
+export { RawJson } from '../wire/raw-json.ts'
+export {
+	type Absent,
+	type Changes,
+	type Comparison,
+	type Condition,
+	type Created,
+	DEFAULT,
+	type Field,
+	type FieldType,
+	type Found,
+	type Guard,
+	type Listed,
+	type ListQuery,
+	type Model,
+	type Order,
+	type Selection,
+	type Value,
+	type Values,
+} from './model.ts'
+export { ModelError, type ModelErrorKind, type RaisedError, refuseLarger } from './model-error.ts'

@@ -1,0 +1,28 @@
+/** Public names of `verbena/sql`: for those who write a model of another SQL database. */
+
+export { RawJson } from '../../wire/raw-json.ts'
+export {
+	countRead,
+	type Dialect,
+	type ListParts,
+	type OrderColumn,
+	patternOf,
+	type RecordSql,
+	type Selected,
+	Sql,
+	type TextMatch,
+} from './dialect.ts'
+export type { Driver, Rows, Statement } from './driver.ts'
+export { type Keyless, keyOf, primaryKey, withKey } from './key.ts'
+export {
+	type BigintForm,
+	type DatabaseOptions,
+	type OpeningOptions,
+	openingOptions,
+	type TableOptions,
+} from './options.ts'
+export { NoAnswer, NoConnection } from './pool.ts'
+export { SqlModel } from './sql-model.ts'
+export { ALIAS, type Column, type Constraint, columnName, type Table, tableName } from './table.ts'
+export { type Lru, lruOf } from './text-cache.ts'
+export { runTransaction, type Session, within } from './transaction.ts'
