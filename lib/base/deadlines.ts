@@ -1,41 +1,44 @@
 /**
- * Deadlines of the requests that are being waited for. One coarse timer looks after all of them:
- * a timer a request would cost more than a small answer does.
+ * Deadlines of pending requests, checked by one coarse timer: a timer for each request would cost more than a small
+ * response. The server has one instance, each `RedisCache` another.
  */
 import type { Clock, Milliseconds } from './time.ts'
 
-/** Something that must be done by a time. */
+/** Something that has a deadline. */
 export interface Due {
 	/** The clock's reading from which on it is late; `Infinity` for never. */
 	due: Milliseconds
-	/** Called once, when it is late; it isn't looked after any more. */
+	/** Called once, when it is late, after it was removed. */
 	expire(): void
-	/** Its neighbours in the list, and whether it is in it; kept by {@link Deadlines}. */
+	/** Its neighbours in the list, and whether it is in it; written by {@link Deadlines}. */
 	earlier?: Due | undefined
 	later?: Due | undefined
 	waiting?: boolean
 }
 
-/** How late a deadline may be noticed at most. */
+/** The longest delay until a missed deadline is noticed. */
 const COARSEST: Milliseconds = 500
 
-/** Holds what is due; `expire` is called at most 500 ms late (an eighth of the shortest time, if that is less). */
+/** Calls `expire` at most 500 ms late (an eighth of the shortest time, if that is less). */
 export class Deadlines {
 	readonly clock: Clock
-	/** How often it is looked for what is late. */
+	/** How often deadlines are checked. */
 	readonly period: Milliseconds
-	/** A list through the items themselves: a Set costs a waiting request ten times as much. */
+	/**
+	 * A list through the items: adding to a Set costs ten times as much. No `RecencyList`, as an item may be in one of
+	 * these as well: a borrower that waits for a connection.
+	 */
 	#first: Due | undefined
 	#last: Due | undefined
 	#size = 0
 	#timer: NodeJS.Timeout | undefined
-	/** When it was looked for late ones last, or its timer was started. */
+	/** Time of the last check, or of starting the timer. */
 	#looked: Milliseconds = 0
 	readonly #keepsAlive: boolean
 
 	/**
-	 * `shortest` is the shortest time that anything will be given. With `keepsAlive` the program doesn't end while
-	 * something is waited for; without, a deadline alone keeps nothing running.
+	 * `shortest` is the shortest time that any item gets. With `keepsAlive` the process stays alive while there are
+	 * items; without, the timer alone does not keep it running.
 	 */
 	constructor(clock: Clock, shortest: Milliseconds, { keepsAlive = false } = {}) {
 		this.#keepsAlive = keepsAlive
@@ -43,12 +46,12 @@ export class Deadlines {
 		this.period = Math.max(5, Math.min(COARSEST, shortest / 8))
 	}
 
-	/** How many are being waited for. */
+	/** The number of items. */
 	get size(): number {
 		return this.#size
 	}
 
-	/** Looks after an item; adding it again changes nothing. */
+	/** Adds an item; adding it again has no effect. */
 	add(item: Due): void {
 		if (item.waiting === true) return
 		item.waiting = true
@@ -76,35 +79,31 @@ export class Deadlines {
 		if (this.#keepsAlive && this.#size === 0) this.#timer?.unref()
 	}
 
-	/** Those being waited for, oldest first. */
+	/** All items, oldest first. */
 	values(): Due[] {
 		const items: Due[] = []
 		for (let item = this.#first; item !== undefined; item = item.later) items.push(item)
 		return items
 	}
 
-	/** Expires an item, if it is late. */
+	/** Expires an item if it is late. */
 	expireIfLate(item: Due): void {
 		if (item.waiting !== true || item.due > this.clock()) return
 		this.delete(item)
 		item.expire()
 	}
 
-	/** Expires what is late; stops its timer when nothing is left. */
+	/** Expires all late items; stops the timer when none is left. */
 	sweep(): void {
 		const now = this.clock()
-		for (const item of this.values()) {
-			// Another's expiry may have ended it.
-			if (item.due > now || item.waiting !== true) continue
-			this.delete(item)
-			item.expire()
-		}
+		// Expiring one item may delete another.
+		for (const item of this.values()) if (item.due <= now) this.expireIfLate(item)
 		if (this.#size === 0) this.stop()
 	}
 
 	/**
-	 * Timers come before what sockets have received: where this process was held up, an answer or a request that has
-	 * arrived meanwhile is read first, and isn't late.
+	 * Timers run before sockets are read. After an event-loop stall, data that has already arrived is read first, so that
+	 * it does not count as late.
 	 */
 	#look(): void {
 		const now = this.clock()

@@ -1,20 +1,17 @@
-/** An error as a text for the log: its stack, what it was caused by, and of an AggregateError all that it holds. */
+/** An error as text for the log: its stack, its causes, and the errors within an AggregateError. */
 
-/** How many errors are told of in one text, and how much of each. */
+/** Most errors in one text, and most of each. */
 const MOST_ERRORS = 20
 const MOST_CHARACTERS = 4_000
 const MOST_FIELDS = 10
-/** They are told in other places. */
-const TOLD: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cause', 'errors'])
+/** Written elsewhere in the text. */
+const WRITTEN: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cause', 'errors'])
 
-/**
- * Control characters, and those that turn the direction of what follows: in a terminal or a file they could pass for
- * lines of the log, or hide some.
- */
+/** Control characters, and those that change the writing direction: they could forge lines of the log, or hide some. */
 const CONTROL = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** A text with its control characters escaped: it is one line. */
+/** A text with its control characters escaped: one line. */
 export function escaped(text: string): string {
 	return text.replaceAll(
 		CONTROL,
@@ -23,7 +20,7 @@ export function escaped(text: string): string {
 }
 
 /**
- * The text of an error and of all that caused it, each once. Only its stack has lines of its own.
+ * The text of an error and all its causes, each once. Only stacks have lines of their own.
  *
  *     ModelError: the database can't be reached
  *         at …
@@ -31,33 +28,33 @@ export function escaped(text: string): string {
  *         at …
  */
 export function errorText(error: unknown): string {
-	const told = new Set<unknown>()
+	const seen = new Set<unknown>()
 	const lines: string[] = []
-	const tell = (value: unknown, label: string, indent: string): void => {
-		if (told.has(value)) {
+	const write = (value: unknown, label: string, indent: string): void => {
+		if (seen.has(value)) {
 			lines.push(`${indent}${label}the error above`)
 			return
 		}
-		if (told.size >= MOST_ERRORS) {
-			if (told.size === MOST_ERRORS) lines.push(`${indent}${label}…`)
-			told.add(lines)
+		if (seen.size >= MOST_ERRORS) {
+			if (seen.size === MOST_ERRORS) lines.push(`${indent}${label}…`)
+			seen.add(lines)
 			return
 		}
-		if (typeof value === 'object' && value !== null) told.add(value)
+		if (typeof value === 'object' && value !== null) seen.add(value)
 		const [head, ...frames] = linesOf(value)
 		lines.push(`${indent}${label}${head}`, ...frames.map((frame) => `${indent}${frame}`))
 		const cause = memberOf(value, 'cause')
-		if (cause !== undefined) tell(cause, '[cause]: ', `${indent}  `)
+		if (cause !== undefined) write(cause, '[cause]: ', `${indent}  `)
 		const errors = memberOf(value, 'errors')
 		if (!(value instanceof Error) || !Array.isArray(errors)) return
 		for (const [at, one] of errors.slice(0, MOST_ERRORS).entries())
-			tell(one, `[errors ${at + 1} of ${errors.length}]: `, `${indent}  `)
+			write(one, `[errors ${at + 1} of ${errors.length}]: `, `${indent}  `)
 	}
-	tell(error, '', '')
+	write(error, '', '')
 	return lines.join('\n')
 }
 
-/** What it is, in one line, and the frames of its stack. */
+/** The error in one line, then the frames of its stack. */
 function linesOf(value: unknown): string[] {
 	try {
 		if (!(value instanceof Error))
@@ -66,11 +63,11 @@ function linesOf(value: unknown): string[] {
 		const head = `${short(message === '' ? name : `${name}: ${message}`)}${fieldsOf(value)}`
 		return [head, ...framesOf(String(stack ?? ''), String(message))]
 	} catch {
-		return ['an error that can not be shown']
+		return ['an error that cannot be shown']
 	}
 }
 
-/** The lines behind the message: in that, too, there may be what looks like a frame. */
+/** The lines after the message, which itself may hold lines that look like frames. */
 function framesOf(stack: string, message: string): string[] {
 	const at = stack.indexOf(message)
 	const rest = at === -1 ? stack : stack.slice(at + message.length)
@@ -78,16 +75,16 @@ function framesOf(stack: string, message: string): string[] {
 	return lines.filter((line) => /^ +at /.test(line))
 }
 
-/** Its own fields that are texts, numbers or booleans: the code of a system error, the state of an SQL error. */
+/** Fields that are strings, numbers or booleans: the code of a system error, the SQLSTATE of an SQL error. */
 function fieldsOf(error: Error): string {
 	const fields = Object.entries(error).filter(
-		([name, value]) => !TOLD.has(name) && ['string', 'number', 'boolean'].includes(typeof value),
+		([name, value]) => !WRITTEN.has(name) && ['string', 'number', 'boolean'].includes(typeof value),
 	)
 	if (fields.length === 0) return ''
-	const told = fields
+	const shown = fields
 		.slice(0, MOST_FIELDS)
 		.map(([name, value]) => short(`${name}: ${JSON.stringify(value)}`, 500))
-	return ` (${told.join(', ')})`
+	return ` (${shown.join(', ')})`
 }
 
 function memberOf(value: unknown, name: 'cause' | 'errors'): unknown {

@@ -3,25 +3,25 @@ import { codeOf, type Detail, ERRORS, type ErrorCode, isErrorCode } from '../wir
 
 const BRAND: unique symbol = Symbol.for('verbena.RestError')
 
-/** What an error says beside its message. */
+/** What an error has beside its message. */
 export interface RestErrorOptions {
-	/** One entry a problem, sent as `details`. */
+	/** One entry for each problem, sent as `details`. */
 	readonly details?: readonly Detail[]
-	/** Headers of the answer: `{ 'Retry-After': '5' }`. */
+	/** Headers of the response: `{ 'Retry-After': '5' }`. */
 	readonly headers?: Readonly<Record<string, string>>
-	/** What led to it: logged where the status is 401, or 500 or more; never sent. */
+	/** The cause: logged where the status is 401, or 500 or more; never sent. */
 	readonly cause?: unknown
 }
 
 /**
  * An error that a client may read. Everything else that is thrown is answered 500
- * `Internal Server Error`, and its own message goes to the logger alone.
+ * `Internal Server Error`, and its own message is only logged.
  *
  *     throw new RestError('conflict', 'This title is taken')
  *     409 {"success":false,"error":"This title is taken","code":"conflict"}
  *
  * `code` is one of {@link ErrorCode}, which fixes the status; or a snake_case code of your own, with
- * status 400; or a status from 400 to 599. The message is sent as it is: no secrets, and never the
+ * status 400; or a status from 400 to 599. The message is sent as it is: put no secrets into it, nor the
  * value that a client has sent.
  *
  * @throws RangeError when a status isn't a whole number from 400 to 599
@@ -50,12 +50,12 @@ export class RestError extends Error {
 	}
 }
 
-/** One for all, so that wrong paths and ids cost no stack each: most are somebody's scan. Nobody may change it. */
+/** Shared, as wrong paths and ids, most of them from scanners, should not cost a stack trace each. Frozen. */
 export const NOT_FOUND: RestError = Object.freeze(new RestError('not_found'))
 
 /**
- * `instanceof` that also holds when two copies of the package are installed. By brand, not by name:
- * other libraries throw a `RestError` too, and what theirs says must never be shown.
+ * `instanceof` that also works when two copies of the package are installed. By brand, not by name:
+ * other libraries have a `RestError` too, whose message must never be sent.
  */
 export function isRestError(error: unknown): error is RestError {
 	return error instanceof Error && BRAND in error

@@ -1,17 +1,17 @@
-/** HTTP methods, and which of them a handler's method can answer. */
+/** HTTP methods, and which of them handlers can answer. */
 
-/** Methods that lead to a method of a handler. */
+/** Methods that a handler's methods can answer. */
 export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY'
 
-/** Methods that are served: HEAD by GET's method, OPTIONS by the list of the others. */
+/** Methods that are served: HEAD by the method for GET, OPTIONS by the `Allow` list. */
 export type Method = RouteMethod | 'HEAD' | 'OPTIONS'
 
-/** In the order in which `Allow` names them. */
+/** In the order of `Allow`. */
 export const ROUTE_METHODS: readonly RouteMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']
 
 const METHODS: ReadonlySet<string> = new Set<Method>([...ROUTE_METHODS, 'HEAD', 'OPTIONS'])
 
-/** Whether a method is one that is served. Method names are case-sensitive (RFC 9110 §9.1). */
+/** Whether a method is served. Method names are case-sensitive (RFC 9110 §9.1). */
 export function isMethod(name: string): name is Method {
 	return METHODS.has(name)
 }
@@ -22,7 +22,7 @@ export function routeMethodOf(method: Method): RouteMethod | undefined {
 	return method === 'OPTIONS' ? undefined : method
 }
 
-/** GET and HEAD have no body with a meaning (RFC 9110 §9.3.1): what is sent is left to be discarded. */
+/** A body of GET or HEAD has no meaning (RFC 9110 §9.3.1): it is discarded unread. */
 export function takesBody(method: Method): boolean {
 	return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 }

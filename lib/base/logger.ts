@@ -1,19 +1,19 @@
 /** The `Logger` interface, and the one used where none is given. */
 import { errorText, escaped } from './error-text.ts'
 
-/** Where Verbena tells what clients must not read. pino, and winston's child loggers, fit as they are. */
+/** Where Verbena logs, also what clients must not read. pino, and winston's child loggers, fit as they are. */
 export interface Logger {
-	/** What goes as it should: a request that was served. */
+	/** Normal operation: a request that was served. */
 	info(fields: object, message: string): void
-	/** What somebody may want to look into: credentials that were refused. */
+	/** Worth a look: credentials that were refused. */
 	warn(fields: object, message: string): void
-	/** What has failed; its cause is `fields.err`. */
+	/** A failure; its cause is `fields.err`. */
 	error(fields: object, message: string): void
 }
 
 /**
- * Writes to the console: warnings and errors to standard error; an error with its stack and all of its causes. Control
- * characters are escaped, so that no text of a client passes for a line of the log.
+ * Writes to the console, warnings and errors to standard error; errors with their stack and all causes. Control
+ * characters are escaped, so that a client's text cannot forge lines of the log.
  */
 export const consoleLogger: Logger = {
 	info: (fields, message) => console.info(...written(fields, message)),
@@ -21,9 +21,9 @@ export const consoleLogger: Logger = {
 	error: (fields, message) => console.error(...written(fields, message)),
 }
 
-/** The console escapes what texts in objects hold, but neither its first text nor what errors hold. */
+/** The console escapes strings within objects, but neither its first argument nor the text of errors. */
 function written(fields: object, message: string): unknown[] {
-	// Its first text is a format: `%s` in it would take the place of the fields.
+	// The first argument is a format: `%s` in it would consume the fields.
 	const said = escaped(message).replaceAll('%', '%%')
 	const entries = Object.entries(fields)
 	const errors = entries.filter(([, value]) => value instanceof Error)

@@ -1,9 +1,9 @@
 /**
- * Entries by last use, oldest first: a list linked through the entries themselves. A Map's own order would
- * do, but V8 leaves a hole where a first key was deleted and walks over all of them to find the next one.
+ * Entries by last use, oldest first: a list linked through the entries, for caches and waiting lists. A Map has an order
+ * too, but V8 leaves a hole for each deleted key, and walks over all holes to find the first entry.
  */
 
-/** What the list asks of an entry. Both are the list's own: nobody else writes them. */
+/** What an entry must have. Only the list writes both. */
 export interface Linked<E> {
 	older: E | undefined
 	newer: E | undefined
@@ -14,12 +14,12 @@ export class RecencyList<E extends Linked<E>> {
 	#oldest: E | undefined
 	#newest: E | undefined
 
-	/** The entry that was not used for the longest time. */
+	/** The least recently used entry. */
 	get oldest(): E | undefined {
 		return this.#oldest
 	}
 
-	/** Puts in an entry that is in no list, as the last used. */
+	/** Adds an entry that is in no list, as the most recently used. */
 	add(entry: E): void {
 		entry.older = this.#newest
 		if (this.#newest === undefined) this.#oldest = entry
@@ -27,7 +27,7 @@ export class RecencyList<E extends Linked<E>> {
 		this.#newest = entry
 	}
 
-	/** Takes out an entry that is in the list. */
+	/** Removes an entry that is in the list. */
 	remove(entry: E): void {
 		if (entry.older === undefined) this.#oldest = entry.newer
 		else entry.older.newer = entry.newer
@@ -37,7 +37,7 @@ export class RecencyList<E extends Linked<E>> {
 		entry.newer = undefined
 	}
 
-	/** Makes an entry of the list the last used. */
+	/** Makes an entry of the list the most recently used. */
 	touch(entry: E): void {
 		if (entry === this.#newest) return
 		this.remove(entry)

@@ -27,29 +27,29 @@ import { hostsOf } from '../transport/admission.ts'
 import type { TrustProxy } from '../transport/proxies.ts'
 import type { Validator } from '../validate/validator.ts'
 
-/** What {@link createServer} is told. Sizes are whole numbers of bytes, times seconds from 0.001 up. */
+/** Options of {@link createServer}. Sizes are whole numbers of bytes from 1 up, times are seconds from 0.001 up. */
 export interface ServerOptions {
 	/** A path before every handler path: `'v1'`. @default '' */
 	readonly base?: string
-	/** What handlers find as `this.cache`. @default a MemoryCache of 100,000 entries and 256 MiB */
+	/** `this.cache` of all handlers. @default a MemoryCache of 100,000 entries and 256 MiB */
 	readonly cache?: Cache
-	/** Tells who is calling, for handlers that have no authenticator of their own. @default none */
+	/** Identifies the caller, for handlers without an authenticator of their own. @default none */
 	readonly authenticator?: Authenticator
-	/** Tells what a user may do, for handlers that have no acl of their own. @default none */
+	/** Decides what a user may do, for handlers without an acl of their own. @default none */
 	readonly acl?: Acl
 	/** Called for every handler, before the handler's own `before`: `(view) => …`. @default none */
 	readonly before?: ServerHooks['before']
-	/** Called for every handler, behind the handler's own `after`: `(view, value) => …`. @default none */
+	/** Called for every handler, after the handler's own `after`: `(view, value) => …`. @default none */
 	readonly after?: ServerHooks['after']
-	/** Called for every handler, behind the handler's own `onError`: `(view, error) => …`. @default none */
+	/** Called for every handler, after the handler's own `onError`: `(view, error) => …`. @default none */
 	readonly onError?: ServerHooks['onError']
 	/** Checks the lists of rules of `getParams` and `specs` instead of ours. @default ruleValidator */
 	readonly validator?: Validator
-	/** Where errors go whose cause a client must not read. @default the console */
+	/** Logs requests, and errors whose cause a client must not read. @default the console */
 	readonly logger?: Logger
-	/** Whether each request is a line in the log, with level `info`. @default true where a `logger` is given */
+	/** Whether each request is logged, with level `info`. @default true where a `logger` is given */
 	readonly logRequests?: boolean
-	/** Tells in each answer how long its steps took, in `Server-Timing`: whoever asks may read it. @default false */
+	/** Whether each response has `Server-Timing`, the time of its steps; any client can read it. @default false */
 	readonly serverTiming?: boolean
 	/** Answers at `/live` and `/ready` below a path, for load balancers: `{ path: 'health' }`. @default none */
 	readonly health?: HealthOptions
@@ -57,60 +57,59 @@ export interface ServerOptions {
 	readonly maxBody?: Bytes
 	/** For the headers of a request, from its first byte, and for blank lines before it; then 408. @default 15 */
 	readonly headersTimeoutSeconds?: Seconds
-	/** For the body of a request, also where nobody reads it; then 408, or the connection ends. @default 60 */
+	/** For the body of a request, also when it is not read; then 408, or the connection ends. @default 60 */
 	readonly bodyTimeoutSeconds?: Seconds
-	/** For a method, to the first byte of its answer; then 503, and `request.signal` is aborted. @default 30 */
+	/** For a method, to the first byte of its response; then 503, and `request.signal` is aborted. @default 30 */
 	readonly handlerTimeoutSeconds?: Seconds
-	/** For a client that takes nothing of an answer; then its connection is destroyed. @default 60 */
+	/** For a client that reads nothing of a response; then its connection is destroyed. @default 60 */
 	readonly sendTimeoutSeconds?: Seconds
-	/** For a connection without a request: longer than a proxy in front keeps it (nginx 60 s). @default 72 */
+	/** For an idle connection: longer than a proxy in front keeps it (nginx 60 s). @default 72 */
 	readonly keepAliveTimeoutSeconds?: Seconds
-	/** For requests that are being answered when `close()` is called; then 503. @default 10 */
+	/** For requests in progress when `close()` is called; then 503. @default 10 */
 	readonly graceTimeoutSeconds?: Seconds
 	/**
 	 * Proxies in front: how many, or their addresses and CIDR ranges, whose X-Forwarded-* headers count.
-	 * `true` is refused: every client could then write its own address. @default none
+	 * `true` is refused: any client could then forge its address. @default none
 	 */
 	readonly trustProxy?: TrustProxy
 	/**
-	 * Names that a request's Host may have, whatever its port, others being answered 421: `['api.example.com']`,
-	 * `'*.example.com'` for all below a name, `'*'` for any. With `trustProxy` it is X-Forwarded-Host that counts, where it
-	 * is sent. @default on a loopback address `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`, against DNS rebinding;
+	 * Names that a request's Host may have, with any port; others get 421: `['api.example.com']`, `'*.example.com'` for all
+	 * below a name, `'*'` for any. With `trustProxy`, X-Forwarded-Host counts where it is sent. @default on a loopback address `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`, against DNS rebinding;
 	 * any on other addresses, with `trustProxy`, and in `handler`, `fetch` and `inject`
 	 */
 	readonly hosts?: '*' | readonly string[]
 	/**
 	 * Whether pages of other sites may send POST, PUT, PATCH and DELETE, as far as browsers tell (`Sec-Fetch-Site`).
-	 * With `false` they are answered 403, but for origins that `cors` names. @default true
+	 * With `false` they get 403, except for origins that `cors` names. @default true
 	 */
 	readonly crossSiteWrites?: boolean
 	/**
-	 * Header in which a request's id comes in, if a proxy has given it one, and goes out: `'X-Request-Id'`.
-	 * With it error answers have `requestId` too. @default none; `request.id` is then made when it is asked for
+	 * Header in which a request's id comes in, if a proxy has set one, and goes out: `'X-Request-Id'`. With it, error
+	 * responses have `requestId` too. @default none; `request.id` is then made when it is first read
 	 */
 	readonly requestId?: string
-	/** Describes the API at `/openapi.json`, below `base`, for whoever asks. @default false */
+	/** Describes the API at `/openapi.json`, below `base`; public unless it has `access`. @default false */
 	readonly openapi?: boolean | OpenApiOptions
-	/** Answers JSON as a page to whoever prefers `text/html`: browsers. @default false */
+	/** Sends JSON as a page to clients that prefer `text/html`: browsers. @default false */
 	readonly explorer?: boolean
-	/** Pages of which other origins may read answers: `{ origins: ['https://app.example.com'] }`. @default none */
+	/** Other origins whose pages may read responses: `{ origins: ['https://app.example.com'] }`. @default none */
 	readonly cors?: CorsOptions
-	/** Compresses answers for clients that take it, where no proxy in front does: `{ threshold: 1_024 }`. @default false */
+	/** Compresses responses for clients that accept it, where no proxy in front does: `{ threshold: 1_024 }`. @default false */
 	readonly compression?: boolean | CompressionOptions
 }
 
-/** Headers that frame a message, say what it is, or let somebody in: an id in their place would be taken for that. */
+/** Headers with another meaning: framing, content, credentials. */
 const TAKEN =
 	/^(?:connection|keep-alive|transfer-encoding|trailer|upgrade|host|te|expect|date|vary|allow|location|accept.*|content-.*|.*cookie|.*authorization|www-authenticate|x-forwarded-.*|x-http-method-override)$/
 
 /** node's timers take no more than 24 days. */
 const TIME: Range = { from: 0.001, to: 2_147_483, unit: 'seconds' }
 const time = numberIn(TIME)
-/** Without an end for the others connections, or `close()`, could be held for ever. */
+/** With no limit on the others, connections or `close()` could be held for ever. */
 const timeOrInfinity = numberIn({ ...TIME, orInfinity: true })
 const size = wholeNumber({ from: 1, to: Number.MAX_SAFE_INTEGER, unit: 'bytes', orInfinity: true })
 
-/** The options, all there and checked; `undefined` where none is the default. */
+/** The options, checked, with defaults; `undefined` where there is none. */
 export type Settings = ReturnType<typeof settingsOf>
 
 /** @throws TypeError for an option that doesn't exist or is of the wrong kind, RangeError for a number out of bounds */
@@ -148,7 +147,7 @@ export function settingsOf(options: ServerOptions) {
 	})
 }
 
-/** No proxies are as no option; `proxiesOf` checks the rest. */
+/** No proxies count as no option; `proxiesOf` checks the rest. */
 function trustIn(_where: string, value: unknown): TrustProxy | undefined {
 	const isNone = value === 0 || (Array.isArray(value) && value.length === 0)
 	return isNone ? undefined : (value as TrustProxy | undefined)

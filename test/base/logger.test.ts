@@ -95,7 +95,7 @@ describe('logger', (test) => {
 	test('what is thrown may be anything, and may refuse to be read', async () => {
 		const trap = new Error('trap')
 		Object.defineProperty(trap, 'stack', { get: () => assert.unreachable('not for the log') })
-		assert.equal(await toldOf(trap), ['an error that can not be shown'])
+		assert.equal(await toldOf(trap), ['an error that cannot be shown'])
 		assert.equal(await toldOf(new Error('text', { cause: 'a\nb' })), ['Error: text', '  [cause]: "a\\nb"'])
 		// What is no error is the console's to show.
 		assert.equal(await calledBy(() => consoleLogger.error({ err: 'a\nb' }, 'x')), [
