@@ -22,3 +22,18 @@ export const timeOfDay: Clock = () => Date.now()
 export function inMilliseconds(time: Seconds): Milliseconds {
 	return Math.round(time * 1_000)
 }
+
+/** RFC 3339, or its date alone. A time needs an offset: without one it would depend on the machine. */
+const MOMENT = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
+
+/**
+ * A Date, or text of one: `'2026-06-30'`, its midnight in UTC, or `'2026-06-30T12:00:00Z'`. `undefined` for all else, also
+ * for a day that doesn't exist: `Date` turns 30 February into 2 March.
+ */
+export function momentOf(value: unknown): Date | undefined {
+	const [text = '', day = ''] = typeof value === 'string' ? (MOMENT.exec(value) ?? []) : []
+	const date = new Date(value instanceof Date ? value : text)
+	if (Number.isNaN(date.getTime())) return undefined
+	if (value instanceof Date) return date
+	return new Date(day).toISOString().startsWith(day) ? date : undefined
+}

@@ -1,7 +1,7 @@
 /** The option `tokens` of `TokenAuthenticator`, checked, as one function from digest to user. */
 import { timingSafeEqual } from 'node:crypto'
 import { isPlain } from '../../base/options.ts'
-import type { Milliseconds } from '../../base/time.ts'
+import { type Milliseconds, momentOf } from '../../base/time.ts'
 import { frozenCopy, type User } from '../authenticator.ts'
 
 /**
@@ -39,9 +39,6 @@ interface Known {
 const DIGEST = /^[0-9a-f]{64}$/
 /** An unknown digest is compared with it, so that it takes the path of a known one. */
 const DECOY: Known = { bytes: Buffer.alloc(32), found: undefined }
-/** A time needs a zone: without one it would be the machine's. */
-const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
-
 /** @throws TypeError for a malformed digest or user; its message never shows the key, which may be a token */
 export function finderOf(tokens: TokenUsers): Find {
 	if (typeof tokens !== 'function') return finderIn(knownIn(tokens))
@@ -104,16 +101,9 @@ function isUser(value: unknown): value is TokenUser {
 
 function endOf({ id, expires }: TokenUser): Milliseconds {
 	if (expires === undefined || expires === null) return Number.POSITIVE_INFINITY
-	const ends = expires instanceof Date ? expires.getTime() : momentOf(expires)
-	if (!Number.isNaN(ends)) return ends
+	const ends = momentOf(expires)
+	if (ends !== undefined) return ends.getTime()
 	throw new TypeError(
 		`expires of user ${JSON.stringify(id)} must be a Date, or text like '2027-01-31' or '2027-01-31T12:00:00Z'`,
 	)
-}
-
-/** NaN for what is no moment; also for 31 February, which `Date.parse` turns into 3 March. */
-function momentOf(text: unknown): Milliseconds {
-	if (typeof text !== 'string' || !MOMENT.test(text)) return Number.NaN
-	const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number)
-	return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day ? Date.parse(text) : Number.NaN
 }

@@ -1,5 +1,6 @@
 /** `static deprecated` of a handler class: the header lines of every reply of its mounts, made once, at mount. */
 import { nested, optional, type Readers, refusal } from '../../base/options.ts'
+import { momentOf } from '../../base/time.ts'
 
 /** A date, or text of one: `'2026-06-30'`, which is its midnight in UTC, or `'2026-06-30T12:00:00Z'`. */
 export type Moment = Date | string
@@ -18,8 +19,6 @@ export type Deprecated = Facts &
 	({ readonly since: Moment } | { readonly sunset: Moment } | { readonly link: string })
 
 const EXAMPLE = "{ since: '2026-01-31', sunset: '2026-12-31', link: '/docs/v2' }"
-/** RFC 3339, or its date alone. A time without an offset would depend on the machine. */
-const MOMENT = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 /**
  * The lines of the class's own `deprecated`, names and values in turn; `undefined` without one. It isn't inherited: a second
@@ -50,26 +49,17 @@ export function deprecationOf(handler: object): readonly string[] | undefined {
 }
 
 const read = nested(EXAMPLE, {
-	since: optional(momentOf),
-	sunset: optional(momentOf),
+	since: optional(dateOf),
+	sunset: optional(dateOf),
 	link: optional(urlOf),
 } satisfies Readers<Facts>)
 
-function momentOf(what: string, value: unknown): Date {
-	const date = value instanceof Date ? new Date(value) : dateOf(value)
+function dateOf(what: string, value: unknown): Date {
+	const date = momentOf(value)
 	// Neither header can express other years.
 	if (date !== undefined && date.getTime() >= 0 && date.getUTCFullYear() <= 9_999) return date
 	const text = "text like '2026-01-31' or '2026-01-31T12:00:00Z'"
 	throw refusal(what, `a Date, or ${text}, from 1970 to 9999`, value)
-}
-
-/** `undefined` also for a day that doesn't exist: `Date` turns 30 February into 2 March. */
-function dateOf(value: unknown): Date | undefined {
-	const [, day] = typeof value === 'string' ? (MOMENT.exec(value) ?? []) : []
-	if (typeof value !== 'string' || day === undefined) return undefined
-	const midnight = new Date(day)
-	const isDay = !Number.isNaN(midnight.getTime()) && textOf(midnight).startsWith(day)
-	return isDay ? new Date(value) : undefined
 }
 
 function textOf(date: Date): string {
