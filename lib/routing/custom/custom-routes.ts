@@ -1,31 +1,31 @@
 /**
- * Custom routes, the step before the lookup: built when a handler is mounted, then only read. What a
- * match costs depends on the path, not on how many routes there are.
+ * Custom routes, tried before the table of resources. Built at mount by `handler/mount/compile.ts`, then only read by
+ * `find-action.ts`. The cost of a match depends on the path, not on the number of routes.
  */
 import { ROUTE_METHODS, type RouteMethod } from '../../base/http.ts'
 import { parseRoute, type RouteKey, refused } from './pattern.ts'
 import { PlanPool, paramsOf, Trie } from './trie.ts'
 
-/** The route that a path has led to. */
+/** The route that matches a path. */
 interface RouteMatch<T> {
 	readonly value: T
-	/** What the placeholders took, in their order: `%s` a string, `%d` a number. */
+	/** The values of the placeholders, in order: `%s` a string, `%d` a number. */
 	readonly params: (string | number)[]
 }
 
 interface MethodRoutes<T> {
-	/** The key that declared each pattern, by the pattern's spelling. */
+	/** The declared key of each pattern, by its spelling. */
 	readonly keys: Map<string, string>
 	readonly trie: Trie<T>
 }
 
 /**
- * Custom routes, each leading to a value.
+ * Custom routes, each with a value.
  *
  *     table.add('GET|POST custom/%s/page/%d', 'page')
  *     table.match('GET', ['custom', 'a b', 'page', '7'])   // { value: 'page', params: ['a b', 7] }
  *
- * Of all routes that match, the one declared first answers.
+ * Of several matching routes, the one declared first wins.
  */
 export class RouteTable<T> {
 	readonly #routes: ReadonlyMap<RouteMethod, MethodRoutes<T>>
@@ -38,15 +38,15 @@ export class RouteTable<T> {
 		)
 	}
 
-	/** How many keys have been added. */
+	/** Number of keys added. */
 	get size(): number {
 		return this.#size
 	}
 
 	/**
-	 * Declares a route, and answers its key, read; see {@link parseRoute} for what it says.
+	 * Adds a route and returns its parsed key; see {@link parseRoute}.
 	 *
-	 * @throws TypeError when the key can't be read, or a method and pattern of it were declared before
+	 * @throws TypeError for a malformed key, or a method and pattern that were declared before
 	 */
 	add(key: string, value: T): RouteKey {
 		const route = parseRoute(key)

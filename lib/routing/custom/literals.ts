@@ -1,31 +1,31 @@
 /**
- * A hash table that is asked about parts of a longer text without cutting them out: which of its keys
- * does the text begin with, end with, or hold at a place? The caller rolls a hash over the characters
- * and asks at each length that a key has. A `Map` would need a new string, and its hash, for each.
+ * A hash table for parts of a longer text, without slicing them: which of its keys does the text begin with, end with, or
+ * have at a place? The caller rolls a hash over the characters and probes at each length that a key has. A `Map` would need
+ * a new string, and its hash, for each.
  */
 
 const FIRST_PLACES = 4
-/** Lengths from here up share one bit, so they are probed for without need, which is only slower. */
+/** Lengths from here up share one bit: some are probed needlessly, which is only slower. */
 const LONG = 31
 
-/** Takes the next character into a hash; the hash of no characters is 0. */
+/** Adds a character to a hash; the hash of no characters is 0. */
 export function roll(hash: number, code: number): number {
 	return (Math.imul(hash, 31) + code) | 0
 }
 
-/** The order in which a table's keys are rolled over: `forward` from the first character to the last. */
+/** The order in which keys are hashed: `forward` from the first character to the last. */
 type Direction = 'forward' | 'backward'
 
-/** Texts of at least one character, each with a value. The keys are the routes' own: no client adds any. */
+/** Texts of at least one character, each with a value. The keys are from declared routes: clients can't add any. */
 export class LiteralTable<V> {
 	/** The length of the longest key, 0 without any. */
 	longest = 0
 	readonly #direction: Direction
 	#lengths = 0
 	#codes = 0
-	/** Open addressing by linear probing: at each place a hash, or 0, and then the number of a key. */
+	/** Open addressing with linear probing: each place is a hash, or 0, and the number of a key. */
 	#places = new Int32Array(2 * FIRST_PLACES)
-	/** Dense, and apart from the places: a match then reads as little memory as can be. */
+	/** Dense, outside of the places, so that a match reads little memory. */
 	readonly #keys: string[] = []
 	readonly #values: V[] = []
 
@@ -42,12 +42,12 @@ export class LiteralTable<V> {
 		return (this.#lengths & (1 << Math.min(length, LONG))) !== 0
 	}
 
-	/** Whether a key may begin, in the order of the table, with a character of this code. */
+	/** Whether a key may begin, in the table's order, with a character of this code. */
 	mayBegin(code: number): boolean {
 		return (this.#codes & (1 << (code & 31))) !== 0
 	}
 
-	/** The value of the key that is `text[start, start + length)`, given the hash rolled over it. */
+	/** The value of the key `text[start, start + length)`, given its rolled hash. */
 	probe(rolled: number, text: string, start: number, length: number): V | undefined {
 		const places = this.#places
 		const hash = scramble(rolled)
@@ -55,7 +55,7 @@ export class LiteralTable<V> {
 		for (let at = (hash << 1) & mask; places[at] !== 0; at = (at + 2) & mask) {
 			if (places[at] !== hash) continue
 			const number = places[at + 1] ?? 0
-			// Twice as fast as startsWith(key, start), which goes character by character.
+			// Twice as fast as startsWith(key, start), which compares by character.
 			if (this.#keys[number] === text.slice(start, start + length)) return this.#values[number]
 		}
 		return undefined
@@ -68,7 +68,7 @@ export class LiteralTable<V> {
 		return this.probe(hashOf(text, this.#direction), text, 0, length)
 	}
 
-	/** Gives a text a value, in place of the one it had. */
+	/** Sets the value of a text. */
 	set(key: string, value: V): void {
 		const hash = scramble(hashOf(key, this.#direction))
 		let at = this.#find(hash, key)
@@ -86,7 +86,7 @@ export class LiteralTable<V> {
 		this.#values[this.#places[at + 1] ?? 0] = value
 	}
 
-	/** The place of a key, or the empty one that it would get. */
+	/** The place of a key, or the empty one for it. */
 	#find(hash: number, key: string): number {
 		const places = this.#places
 		const mask = places.length - 1
@@ -97,7 +97,7 @@ export class LiteralTable<V> {
 		return at
 	}
 
-	/** Doubles the places: they are never more than three quarters full, so a search soon meets a 0. */
+	/** Doubles the places: they are at most three quarters full, so that a search soon finds a 0. */
 	#grow(): void {
 		const old = this.#places
 		this.#places = new Int32Array(2 * old.length)
@@ -122,7 +122,7 @@ function hashOf(text: string, direction: Direction): number {
 	return hash
 }
 
-/** Spreads a rolled hash over its low bits, which choose the place, and never answers 0. */
+/** Mixes a rolled hash into its low bits, which choose the place; never 0. */
 function scramble(rolled: number): number {
 	const mixed = Math.imul(rolled ^ (rolled >>> 15), 0x2c1b3c6d)
 	return mixed ^ (mixed >>> 13) || 1

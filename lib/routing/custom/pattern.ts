@@ -1,71 +1,71 @@
-/** Reads the key of a custom route, `'GET|POST custom/%s/page-%d'`, once, when it is declared. */
+/** Parses the key of a custom route, `'GET|POST custom/%s/page-%d'`, at mount. For `custom-routes.ts`. */
 import { ROUTE_METHODS, type RouteMethod } from '../../base/http.ts'
 
-/** What a placeholder takes: `%s` one or more characters, `%d` a whole number. */
+/** The kind of a placeholder: `%s` is one or more characters, `%d` a whole number. */
 export type Kind = 'text' | 'number'
 
-/** A text between two placeholders, never empty. */
+/** The text between two placeholders, never empty. */
 export interface Inner {
 	readonly text: string
 	/** The one before it. */
 	readonly left: Inner | undefined
 }
 
-/** How a segment that begins and ends as it must is cut into what its placeholders take. */
+/** How a segment with the right prefix and suffix is cut into the values of its placeholders. */
 export interface Shape {
-	/** Says all that is below: shapes of one name are equal. Holds no two slashes in a row. */
+	/** Encodes all below: shapes of one name are equal. Without two slashes in a row. */
 	readonly name: string
-	/** The place of the segment in the path, from 0. */
+	/** Index of the segment in the path. */
 	readonly at: number
-	/** How many characters stand before the first placeholder. */
+	/** Number of characters before the first placeholder. */
 	readonly before: number
-	/** How many characters stand after the last placeholder. */
+	/** Number of characters after the last placeholder. */
 	readonly after: number
 	readonly kinds: readonly Kind[]
-	/** The rightmost text between two placeholders, which leads to the others. */
+	/** The rightmost text between two placeholders, linked to the others. */
 	readonly inner: Inner | undefined
 }
 
 /** A segment with placeholders: `page-%d.%s` has the prefix `page-`, and no suffix. */
 export interface Template {
-	/** As it was written: the only way to write it. */
+	/** As written; there is one spelling. */
 	readonly text: string
 	readonly prefix: string
 	readonly suffix: string
 	readonly shape: Shape
 }
 
-/** One segment of a pattern: its text, where it has no placeholder. */
+/** One segment of a pattern: text, or a template where it has placeholders. */
 export type Part = string | Template
 
 /** The segments of a pattern, at least one. */
 export type Pattern = readonly Part[]
 
-/** A custom route's key, read. */
+/** A parsed key. */
 export interface RouteKey {
-	/** In the order they were written, none twice. */
+	/** In the order written, without duplicates. */
 	readonly methods: readonly RouteMethod[]
 	readonly pattern: Pattern
-	/** The pattern's one spelling: without the leading slash. */
+	/** The pattern's text, without a leading slash. */
 	readonly text: string
 }
 
 const ALL: readonly RouteMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const CONTROL = /[\0-\x1f\x7f]/
-/** `?` and `#` end the path of a URL, and clients send `\` as `/`: only escaped could they arrive. */
+/** `?` and `#` end the path of a URL, and clients send `\` as `/`: these can only arrive escaped. */
 const NO_PATH = /[?#\\]/
 
-/** What others write for a placeholder: `:id`, `{id}`, `*`. A colon within a word, `articles:batch`, is itself. */
+/** Placeholders of other libraries: `:id`, `{id}`, `*`. A colon within a word, `articles:batch`, is literal. */
 const OTHER_PLACEHOLDER = /(?<![^.-]):[A-Za-z_]\w*|\{[^}]*\}|^\*+\w*/
 
 /**
- * Reads `<METHODS> <pattern>`.
+ * Parses `<METHODS> <pattern>`.
  *
  * METHODS is one method, several joined by `|`, or `ALL` (GET POST PUT PATCH DELETE). The pattern is
  * compared with percent-decoded segments: `%s` is text, `%d` a number, `%%` a percent sign, all else
- * is itself. One leading slash may be written or left out.
+ * is literal. A leading slash is optional.
  *
- * @throws TypeError that names the key, what is wrong with it, and what to write
+ * @throws TypeError that names the key, the mistake, and what to write
  */
 export function parseRoute(key: string): RouteKey {
 	const space = key.indexOf(' ')
@@ -75,7 +75,7 @@ export function parseRoute(key: string): RouteKey {
 	return { methods, pattern: text.split('/').map((segment, at) => parseSegment(key, segment, at)), text }
 }
 
-/** The error for a key that can't be a route; it names the key as it was typed. */
+/** The error for a malformed key, which it shows as typed. */
 export function refused(key: string, why: string): TypeError {
 	return new TypeError(`customRoutes['${key}']: ${why}`)
 }
@@ -108,7 +108,7 @@ function parseText(key: string, text: string): string {
 	if (text !== text.trim()) {
 		throw refused(key, 'exactly one space stands between methods and pattern, and none after it')
 	}
-	// A URL that holds a control character is answered 400 before any route is tried.
+	// A URL with a control character is refused with 400 before routes are tried.
 	if (CONTROL.test(text)) throw refused(key, 'no URL that is served has a control character: remove it')
 	const [odd] = NO_PATH.exec(text) ?? []
 	if (odd !== undefined) {
@@ -161,12 +161,12 @@ function parseSegment(key: string, text: string, at: number): Part {
 	}
 }
 
-/** What the text after a percent sign begins with. */
+/** The placeholder after a percent sign. */
 function parsePlaceholder(key: string, text: string): Kind | '%' {
 	if (text.startsWith('s')) return 'text'
 	if (text.startsWith('d')) return 'number'
 	if (text.startsWith('%')) return '%'
-	const [letter = ''] = text // by code point: half a surrogate pair can't be shown
+	const [letter = ''] = text // by code point, as half a surrogate pair can't be shown
 	const hint = 'use %s for text, %d for a number, %% for a percent sign'
 	throw refused(key, `unknown placeholder %${letter}: ${hint}`)
 }

@@ -1,15 +1,15 @@
-/** Compares one segment of a path with a template, `page-%d`, and takes out what its placeholders stand for. */
+/** Matches one segment of a path with a template, `page-%d`, and extracts the values of its placeholders. */
 import type { Inner, Kind, Shape, Template } from './pattern.ts'
 
-/** `%d` takes at most this many digits: as many as 2^53 has. It bounds the work on a segment of zeros. */
+/** Most digits of `%d`, as many as 2^53 has; bounds the work on a segment of zeros. */
 const MAX_DIGITS = 16
 const MAX_LENGTH = MAX_DIGITS + 1
 const MINUS = 45
 const ZERO = 48
 
 /**
- * The number that `text[start, end)` spells, or `undefined`: an optional minus and 1 to 16 ASCII
- * digits, within ±(2^53 - 1). Leading zeros are allowed, and `-0` is 0.
+ * The number `text[start, end)`, or `undefined`: an optional minus and 1 to 16 ASCII digits, within ±(2^53 - 1). Leading
+ * zeros are allowed, and `-0` is 0.
  */
 export function parseNumber(text: string, start: number, end: number): number | undefined {
 	const negative = text.charCodeAt(start) === MINUS
@@ -25,12 +25,12 @@ export function parseNumber(text: string, start: number, end: number): number | 
 	return negative ? 0 - value : value
 }
 
-/** Whether a segment fits a template. */
+/** Whether a segment matches a template. */
 export function fits(template: Template, text: string): boolean {
 	return text.startsWith(template.prefix) && text.endsWith(template.suffix) && fitsShape(template.shape, text)
 }
 
-/** Whether a segment, which begins and ends as it must, has something for each placeholder. */
+/** Whether a segment with the right prefix and suffix has a value for each placeholder. */
 export function fitsShape(shape: Shape, text: string): boolean {
 	if (shape.kinds.length > 1) return cut(shape, text, [])
 	const end = text.length - shape.after
@@ -39,10 +39,10 @@ export function fitsShape(shape: Shape, text: string): boolean {
 }
 
 /**
- * Appends what the placeholders take of a segment that fits.
+ * Appends the values of the placeholders in a matching segment.
  *
- * Where there is a choice the first takes as much as it can, then the second, as in regular
- * expressions: `%s.%s` cuts `a.tar.gz` into `a.tar` and `gz`. In time linear in the segment.
+ * Placeholders are greedy from left to right, as in regular expressions: `%s.%s` cuts `a.tar.gz` into `a.tar` and `gz`.
+ * Linear in the segment.
  */
 export function take(shape: Shape, text: string, into: (string | number)[]): void {
 	if (shape.kinds.length > 1) {
@@ -52,7 +52,7 @@ export function take(shape: Shape, text: string, into: (string | number)[]): voi
 	into.push(valueIn(shape.kinds[0] ?? 'text', text, shape.before, text.length - shape.after))
 }
 
-/** Cuts a segment for two placeholders or more; answers whether it fits. */
+/** Cuts a segment for two or more placeholders; returns whether it matches. */
 function cut(shape: Shape, text: string, into: (string | number)[]): boolean {
 	const end = text.length - shape.after
 	return shape.kinds.includes('number')
@@ -61,8 +61,8 @@ function cut(shape: Shape, text: string, into: (string | number)[]): boolean {
 }
 
 /**
- * Cuts `text[start, end)` at `inner` and the texts left of it. Each is taken where it stands furthest to
- * the right: what is left of it then has the most room, so no other place need be tried.
+ * Cuts `text[start, end)` at `inner` and the texts left of it, each at its rightmost occurrence: that leaves the most room to
+ * its left, so no other need be tried.
  */
 function cutTexts(
 	start: number,
@@ -85,20 +85,20 @@ function cutTexts(
 	return false
 }
 
-/** Where a placeholder may end so that everything right of it fits. */
+/** Where a placeholder may end so that all to its right matches. */
 interface Ends {
-	/** The rightmost such place; -1 where there is none. */
+	/** The rightmost such place, or -1. */
 	greatest: number
 	/** The leftmost such place that counts. */
 	least: number
-	/** 1 at each such place. `undefined` where only `greatest` counts: text can always reach further. */
+	/** 1 at each such place; `undefined` for text, where only `greatest` counts. */
 	readonly all: Uint8Array | undefined
-	/** How many characters stand between it and the next placeholder. */
+	/** Number of characters up to the next placeholder. */
 	readonly gap: number
 	readonly right: Ends | undefined
 }
 
-/** Finds right to left where placeholders may end, then left to right where they do. */
+/** Finds where placeholders may end, right to left, then where they do, left to right. */
 function cutNumbers(shape: Shape, text: string, end: number, into: (string | number)[]): boolean {
 	let ends: Ends | undefined = { greatest: end, least: end, all: undefined, gap: 0, right: undefined }
 	let hole = shape.kinds.length - 1

@@ -1,52 +1,52 @@
 /**
- * The templates that stand at one place of the trie, `%s-a1`, `%s-a2`, …, indexed so that a segment
- * meets those it fits without trying the others.
+ * The templates at one place of the trie, `%s-a1`, `%s-a2`, …, indexed so that a segment finds those it matches without
+ * trying the others.
  *
- * A template is read from its end: the text after its last placeholder, the text before that, and so
- * on. Templates that end alike share the way. A text between two placeholders counts only where it
- * stands furthest to the right: that leaves most room to what comes before, so one visit to each
- * `Stage` is enough, and a segment of any shape costs its length times the stages that it reaches.
+ * A template is read from its end: the text after its last placeholder, the text before that, and so on; templates that end
+ * alike share the path. A text between two placeholders counts only at its rightmost occurrence, which leaves the most room
+ * to what comes before, so that each `Stage` is visited at most once: the cost is the segment's length times the stages
+ * that it reaches.
  */
 import { LiteralTable, roll } from './literals.ts'
 import type { Shape, Template } from './pattern.ts'
 import { fitsShape } from './segment.ts'
 
 /**
- * What a template leads to. It is at once the stage that the template ends at, since a match that reads
- * one object less finds more of them in the processor's cache.
+ * The value of a template. It is the same object as the stage that the template ends at: one object less to read keeps more
+ * of them in the processor's cache.
  */
 export interface Entry<V> {
 	value: V | undefined
-	/** The next template that the segment fits: only until the next call of `matching`. */
+	/** The next template that the segment matches; valid until the next call of `matching`. */
 	readonly next: Entry<V> | undefined
 }
 
-/** A part of a segment is still to be matched, whose end a placeholder takes. */
+/** A state in which the rest of the segment ends with a placeholder. */
 class Stage<V> implements Entry<V> {
-	/** The last round of the index that came here. */
+	/** The last round of the index that visited it. */
 	round = 0
-	/** Of the template whose placeholder takes all that is left. */
+	/** The shape of the template whose placeholder takes all the rest. */
 	shape: Shape | undefined
 	value: V | undefined
-	/** Whether numbers are still to be compared: the index knows of texts alone. */
+	/** Whether numbers are still to be checked: the index compares only texts. */
 	strict = false
 	next: Stage<V> | undefined
 	/** The next template with the same texts and other kinds of placeholders. */
 	twin: Stage<V> | undefined
-	/** Templates with this text before the placeholder, and nothing before that. */
+	/** Templates that begin with this text before the placeholder. */
 	firsts: LiteralTable<Stage<V>> | undefined
-	/** Templates with this text before the placeholder, and another placeholder before that. */
+	/** Templates with this text, and another placeholder, before the placeholder. */
 	inners: LiteralTable<Stage<V>> | undefined
 }
 
 export class TemplateIndex<V> {
-	/** Where templates that end with a placeholder begin. */
+	/** The stage of templates that end with a placeholder. */
 	readonly #start: Stage<V> = new Stage()
 	readonly #lasts: LiteralTable<Stage<V>> = new LiteralTable('backward')
 	#round = 0
 	#found: Stage<V> | undefined
 
-	/** The entry of a template, made where there is none. */
+	/** The entry of a template, created where there is none. */
 	obtain(template: Template): Entry<V> {
 		const { prefix, suffix, shape } = template
 		let stage = suffix === '' ? this.#start : stageAt(this.#lasts, suffix)
@@ -59,7 +59,7 @@ export class TemplateIndex<V> {
 		return entryAt(stageAt(stage.firsts, prefix), shape)
 	}
 
-	/** The templates that a segment fits, in no order: the first, which leads to the others by `next`. */
+	/** The templates that a segment matches, in no order, linked by `next`. */
 	matching(text: string): Entry<V> | undefined {
 		this.#found = undefined
 		this.#round++
@@ -76,7 +76,7 @@ export class TemplateIndex<V> {
 		return this.#found
 	}
 
-	/** Meets the templates of a stage whose placeholder ends at `end`, before which something must be. */
+	/** Collects the templates of a stage whose placeholder ends at `end` and isn't empty. */
 	#visit(stage: Stage<V>, text: string, end: number): void {
 		if (end < 1) return
 		stage.round = this.#round
@@ -85,7 +85,7 @@ export class TemplateIndex<V> {
 		if (stage.inners !== undefined) this.#seek(stage.inners, text, end - 1)
 	}
 
-	/** Meets the templates that begin with a text of at most `most` characters. */
+	/** Collects the templates that begin with a text of at most `most` characters. */
 	#meetFirsts(firsts: LiteralTable<Stage<V>>, text: string, most: number): void {
 		let hash = 0
 		const longest = Math.min(firsts.longest, most)
@@ -95,7 +95,7 @@ export class TemplateIndex<V> {
 		}
 	}
 
-	/** Looks right to left for texts that end at `end` or before it, and goes on from each. */
+	/** Searches right to left for texts that end at or before `end`, and continues from each. */
 	#seek(inners: LiteralTable<Stage<V>>, text: string, end: number): void {
 		let unseen = inners.size
 		for (let stop = end; stop > 1 && unseen > 0; stop--) {
@@ -123,7 +123,7 @@ export class TemplateIndex<V> {
 	}
 }
 
-/** The entry of a shape among those that end at a stage. */
+/** The entry of a shape at a stage. */
 function entryAt<V>(stage: Stage<V>, shape: Shape): Entry<V> {
 	let entry = stage
 	while (entry.shape !== undefined) {

@@ -1,7 +1,6 @@
 /**
- * The patterns of one method as a trie by segment. Routes come in the order of their declaration, so
- * the first that passes a branch is the smallest below it, and a branch whose first route comes after
- * the best one found so far is never entered.
+ * The patterns of one method as a trie by segment. Routes are added in the order of their declaration: the first one in a
+ * branch has its smallest order, and a branch whose first route comes after the best one found so far isn't entered.
  */
 import { LiteralTable } from './literals.ts'
 import type { Kind, Pattern, Shape, Template } from './pattern.ts'
@@ -10,12 +9,12 @@ import { TemplateIndex } from './templates.ts'
 
 /** One route of one method. */
 export class Route<T> {
-	/** Its place in the order of declaration. */
+	/** Its index in the order of declaration. */
 	readonly order: number
 	readonly value: T
 	readonly cut: Shape | undefined
 	readonly cuts: readonly Shape[]
-	/** What its pattern says below its place in the trie. */
+	/** The part of its pattern below its place in the trie. */
 	rest: Pattern
 	readonly plan: Plan
 
@@ -29,7 +28,7 @@ export class Route<T> {
 	}
 }
 
-/** What the placeholders of a route take of a path that it matches, in their order. */
+/** The values of a route's placeholders in a matching path, in order. */
 export function paramsOf(route: Route<unknown>, segments: readonly string[]): (string | number)[] {
 	const params: (string | number)[] = []
 	if (route.cut !== undefined) take(route.cut, segments[route.cut.at] ?? '', params)
@@ -37,11 +36,11 @@ export function paramsOf(route: Route<unknown>, segments: readonly string[]): (s
 	return params
 }
 
-/** A branch of the trie. The only route below a place stands there itself, with the rest of its pattern. */
+/** A branch of the trie; or its only route, with the rest of its pattern. */
 type Place<T> = Branch<T> | Route<T>
 
 class Branch<T> {
-	/** The smallest order of the routes below. */
+	/** The smallest order of its routes. */
 	readonly order: number
 	end: Route<T> | undefined
 	literals: LiteralTable<Place<T>> | undefined
@@ -63,12 +62,12 @@ export class Trie<T> {
 		this.#pool = pool
 	}
 
-	/** Adds a route whose order is greater than all before, and whose pattern is none of theirs. */
+	/** Adds a route of greater order, and another pattern, than all before. */
 	add(order: number, plan: Plan, value: T): void {
 		this.#root = this.#grow(this.#root, new Route(order, plan, value), 0)
 	}
 
-	/** The route of the smallest order whose pattern matches. */
+	/** The matching route of the smallest order. */
 	find(segments: readonly string[]): Route<T> | undefined {
 		return better(this.#root, segments, 0, undefined)
 	}
@@ -111,7 +110,7 @@ function isWhole({ prefix, suffix, shape }: Template, kind: Kind): boolean {
 	return prefix === '' && suffix === '' && shape.inner === undefined && shape.kinds[0] === kind
 }
 
-/** The first route below a place that matches `segments[depth…]`, if it comes before `best`; else `best`. */
+/** The first route at a place that matches `segments[depth…]`, if it comes before `best`; else `best`. */
 function better<T>(
 	place: Place<T> | undefined,
 	segments: readonly string[],
@@ -140,7 +139,7 @@ function earlier<T>(end: Route<T> | undefined, best: Route<T> | undefined): Rout
 	return end !== undefined && (best === undefined || end.order < best.order) ? end : best
 }
 
-/** Whether the rest of a pattern is what the segments from `depth` on are. */
+/** Whether the rest of a pattern matches the segments from `depth` on. */
 function goesOn(rest: Pattern, segments: readonly string[], depth: number): boolean {
 	if (rest.length !== segments.length - depth) return false
 	for (let at = 0; at < rest.length; at++) {
@@ -153,7 +152,7 @@ function goesOn(rest: Pattern, segments: readonly string[], depth: number): bool
 
 /** A pattern as a match reads it. */
 export interface Plan {
-	/** The pattern's one spelling. */
+	/** The pattern's text. */
 	readonly text: string
 	readonly pattern: Pattern
 	/** The first segment with placeholders. */
@@ -164,6 +163,10 @@ export interface Plan {
 
 const NONE: readonly never[] = []
 
+/**
+ * Plans share their equal parts: ten thousand routes have few different ends and shapes, and shared ones stay in the
+ * processor's cache.
+ */
 export class PlanPool {
 	readonly #templates = new Map<string, Template>()
 	readonly #shapes = new Map<string, Shape>()
@@ -178,7 +181,7 @@ export class PlanPool {
 		return { text, pattern: shared, cut, cuts: this.#list(cuts) }
 	}
 
-	/** The segments of a pattern from `depth` on. Of patterns that end alike it is one array. */
+	/** The segments of a pattern from `depth` on; patterns that end alike share the array. */
 	rest({ text, pattern }: Plan, depth: number): Pattern {
 		if (depth >= pattern.length) return NONE
 		let start = 0
