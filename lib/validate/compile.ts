@@ -6,9 +6,10 @@ import { blankPlan, type Draft, type FieldPlan, type Plan } from './plan.ts'
 import { isStandardSchema } from './standard-schema.ts'
 import type { Check, Choice, Constraints, Fields, Format, Kind, Rule, Spec, Validator } from './validator.ts'
 
-const RULES =
-	"rules are 'required', 'nullable', 'string', 'number', 'integer', 'boolean', 'array', 'object', 'email', " +
-	"'url', 'uuid', 'date', 'datetime', objects such as { min: 1 }, and functions"
+const KINDS: readonly string[] = ['string', 'number', 'integer', 'boolean', 'array', 'object']
+const FORMATS: readonly string[] = ['email', 'url', 'uuid', 'date', 'datetime']
+const NAMES = ['required', 'nullable', ...KINDS, ...FORMATS].map((name) => `'${name}'`).join(', ')
+const RULES = `rules are ${NAMES}, objects such as { min: 1 }, and functions`
 const KEYS = 'an object holds one or more of min, max, pattern, in, of, fields, default'
 
 /**
@@ -104,35 +105,17 @@ export function planRules(where: string, rules: readonly unknown[]): Draft {
 }
 
 function applyName(where: string, plan: Draft, name: string): void {
-	switch (name as Rule) {
-		case 'required':
-			plan.required = true
-			return
-		case 'nullable':
-			plan.nullable = true
-			return
-		case 'string':
-		case 'number':
-		case 'integer':
-		case 'boolean':
-		case 'array':
-		case 'object':
-			plan.kind = joined(where, plan.kind, name as Kind) // one of the cases
-			return
-		case 'email':
-		case 'url':
-		case 'uuid':
-		case 'date':
-		case 'datetime':
-			if (plan.format !== undefined && plan.format !== name) {
-				refuse(where, `'${plan.format}' and '${name}' can't both hold; keep one`)
-			}
-			plan.kind = joined(where, plan.kind, 'string', name)
-			plan.format = name as Format // one of the cases
-			return
-		default:
-			refuse(where, `'${name}' is no rule; ${RULES}`)
-	}
+	if (name === 'required') plan.required = true
+	else if (name === 'nullable') plan.nullable = true
+	else if (KINDS.includes(name))
+		plan.kind = joined(where, plan.kind, name as Kind) // one of them
+	else if (FORMATS.includes(name)) {
+		if (plan.format !== undefined && plan.format !== name) {
+			refuse(where, `'${plan.format}' and '${name}' can't both hold; keep one`)
+		}
+		plan.kind = joined(where, plan.kind, 'string', name)
+		plan.format = name as Format // one of them
+	} else refuse(where, `'${name}' is no rule; ${RULES}`)
 }
 
 function applyConstraints(where: string, plan: Draft, rule: object): void {

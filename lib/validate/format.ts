@@ -5,18 +5,15 @@
 import type { Format } from './validator.ts'
 
 export function hasFormat(format: Format, text: string): boolean {
-	switch (format) {
-		case 'email':
-			return isEmail(text)
-		case 'url':
-			return isUrl(text)
-		case 'uuid':
-			return isUuid(text)
-		case 'date':
-			return isDate(text)
-		case 'datetime':
-			return isDateTime(text)
-	}
+	return TESTS[format](text)
+}
+
+const TESTS: Readonly<Record<Format, (text: string) => boolean>> = {
+	email: isEmail,
+	url: isUrl,
+	uuid: isUuid,
+	date: isDate,
+	datetime: isDateTime,
 }
 
 const EMAIL =

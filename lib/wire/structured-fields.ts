@@ -50,7 +50,6 @@ const EQUALS = 0x3d
 const QUESTION = 0x3f
 const AT = 0x40
 const BACKSLASH = 0x5c
-const UNDERSCORE = 0x5f
 
 export function isInnerList(member: Member): member is InnerList {
 	return 'items' in member
@@ -174,14 +173,7 @@ function readKey(scan: Scan): string {
 }
 
 function isKeyCharacter(code: number): boolean {
-	return (
-		isLowerAlpha(code) ||
-		isDigit(code) ||
-		code === UNDERSCORE ||
-		code === MINUS ||
-		code === DOT ||
-		code === STAR
-	)
+	return isLowerAlpha(code) || isDigit(code) || '_-.*'.includes(String.fromCharCode(code))
 }
 
 /** Printable ASCII between quotes; only `"` and `\` are escaped (RFC 9651 §4.2.5). */

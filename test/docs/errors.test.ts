@@ -134,7 +134,7 @@ describe('docs/errors.md', (test) => {
 	})
 
 	test('has the codes of the client', () => {
-		const client = readFileSync(`${ROOT}/lib/client/api-error.ts`, 'utf8')
+		const client = readFileSync(`${ROOT}/lib/client/answer.ts`, 'utf8')
 		const [, union = ''] = /readonly code: ErrorCode \| (.*) \| \(string & \{\}\)/.exec(client) ?? []
 		const page = readFileSync(`${ROOT}/${PAGE}`, 'utf8')
 		const [, section = ''] = page.split('\n## Codes of the client\n')
