@@ -1,7 +1,7 @@
 /**
- * What a request is refused for before any step looks at it. `Vetting`: what node:http lets through and a server must not
- * (RFC 9112), after which the connection is closed. `admit`: a Host that is not served (421), and, where the option says
- * so, a write from a page of another site (403); for all requests but those of health.
+ * Checks of a request before the pipeline. `Vetting` refuses malformed messages that node:http lets through (RFC 9112);
+ * their connection is closed. `admit` refuses a Host that is not served (421) and, with `crossSiteWrites: false`, a write
+ * from a page of another site (403); probes of health are exempt from it.
  */
 import { isIPv4 } from 'node:net'
 import { RestError } from '../base/error.ts'
@@ -11,29 +11,29 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { parseTarget } from '../request/url.ts'
 
-/** More header lines than this are refused: node drops the rest in silence, `Authorization` with it. */
+/** Most header lines. node drops those beyond its limit silently, `Authorization` among them: we refuse the request. */
 export const MAX_HEADER_LINES = 1_000
-/** Longest request-target, in characters. node's own limit counts it together with the headers, as 431. */
+/** Longest request-target, in characters. node has only one limit for target and headers together, a 431. */
 export const MAX_TARGET = 16_384
 
 /** uri-host and port (RFC 3986 §3.2.2): a name or IPv4 address, or an IPv6 address in brackets. */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-fA-F:.]+\])(?::\d{0,5})?$/
 
-/** Checks requests of one server: it remembers the last Host that was right, as the next one is mostly the same. */
+/** Checks the requests of one server; caches the last valid Host, as the next is mostly the same. */
 export class Vetting {
 	readonly #mostLines: number
 	#lastHost = ''
 
-	/** `mostLines` is how many header lines the server in front passes on before it drops some. */
+	/** `mostLines`: how many header lines the node server passes on before it drops some. */
 	constructor(mostLines: number) {
 		this.#mostLines = mostLines
 	}
 
-	/** The error that a request must be refused with, after which its connection is closed. */
+	/** The error to refuse the request with; its connection must be closed then. */
 	check(incoming: Incoming): RestError | undefined {
 		const { httpVersionMajor: major, httpVersionMinor: minor, headers, rawHeaders } = incoming
 		if (major === 1 && minor <= 1) {
-			// HTTP/1.0 may leave it out; what it sends must be right all the same (RFC 9112 §3.2).
+			// HTTP/1.0 may omit Host; one that is sent must be valid (RFC 9112 §3.2).
 			const mayLack = minor === 0 && headers.host === undefined
 			if (!mayLack && (!this.#isHost(headers.host) || isTwice(rawHeaders, 'Host', 'host'))) {
 				return new RestError(
@@ -42,7 +42,7 @@ export class Vetting {
 				)
 			}
 		} else if (major !== 2 || headers[':method'] === undefined) {
-			// A true HTTP/2 request has pseudo-headers; node takes `HTTP/2.0` on a request line for one as well.
+			// Only real HTTP/2 has pseudo-headers: node reports version 2 for `HTTP/2.0` on a request line, too.
 			return new RestError('version_not_supported', 'HTTP/1.1 and HTTP/1.0 are served')
 		}
 		if (rawHeaders.length > 2 * this.#mostLines) {
@@ -71,7 +71,7 @@ export class Vetting {
 
 /**
  * Whether a header has more than one line. "A server MUST respond with a 400 to any request message that contains more
- * than one Host" (RFC 9112 §3.2). Of two Content-Types node shows the first; what stands in front may go by the other.
+ * than one Host" (RFC 9112 §3.2). node keeps the first of two Content-Types; a proxy in front may have checked the other.
  */
 function isTwice(rawHeaders: readonly string[], usual: string, lower: string): boolean {
 	let count = 0
@@ -83,8 +83,8 @@ function isTwice(rawHeaders: readonly string[], usual: string, lower: string): b
 }
 
 /**
- * HTTP/1.0 knows no transfer codings: whoever sends one is wrong about where its message ends (RFC 9112
- * §6.1). Of the codings only `chunked` is served; to pass others on as content would be to misread it.
+ * HTTP/1.0 has no transfer codings: the framing of such a message is faulty (RFC 9112 §6.1). Only `chunked` is decoded;
+ * a body in any other coding would be misread.
  */
 function checkCoding(coding: string, isOld: boolean): RestError | undefined {
 	if (isOld) return new RestError('bad_request', 'HTTP/1.0 has no Transfer-Encoding')
@@ -92,18 +92,18 @@ function checkCoding(coding: string, isOld: boolean): RestError | undefined {
 	return new RestError('not_implemented', 'The only Transfer-Encoding served is chunked')
 }
 
-/** Who is let in. */
+/** The settings of `admit`. */
 export interface Admission {
 	readonly app: App
-	/** The hosts that are served; `undefined` where all are. Set again when our own server listens. */
+	/** The hosts that are served; `undefined` for all. Set again when our own server listens. */
 	hosts: Hosts | undefined
-	/** Whether pages of other sites may write. */
+	/** Whether pages of other sites may send writes. */
 	readonly crossSiteWrites: boolean
 }
 
 const CROSS_SITE = Object.freeze(new RestError('forbidden', 'Pages of other sites may not write here'))
 
-/** The refusal; `undefined` where there is none. */
+/** The refusal; `undefined` when the request is admitted. */
 export function admit({ app, hosts, crossSiteWrites }: Admission, exchange: Exchange): RestError | undefined {
 	if (hosts !== undefined) {
 		const host = authorityOf(exchange) ?? exchange.host()
@@ -114,12 +114,12 @@ export function admit({ app, hosts, crossSiteWrites }: Admission, exchange: Exch
 	}
 	if (crossSiteWrites || exchange.headers['sec-fetch-site'] !== 'cross-site') return undefined
 	const { method } = exchange.incoming
-	// QUERY reads, and browsers ask by a preflight before they send it to another site.
+	// QUERY is a read, and browsers send a preflight before a cross-site one.
 	if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || method === 'QUERY') return undefined
 	return app.cors?.isNamed(exchange.headers.origin) === true ? undefined : CROSS_SITE
 }
 
-/** The host of an absolute-form target, which replaces Host (RFC 9112 §3.2.2). What can't be read is refused later. */
+/** The host of an absolute-form target, which replaces Host (RFC 9112 §3.2.2). Malformed targets are refused later. */
 function authorityOf({ incoming: { url = '' } }: Exchange): string | undefined {
 	if (url.startsWith('/')) return undefined
 	try {
@@ -129,19 +129,19 @@ function authorityOf({ incoming: { url = '' } }: Exchange): string | undefined {
 	}
 }
 
-/** A logger that fails leaves no request without an answer. */
+/** Logs; a logger that throws must not leave the request unanswered. */
 function warn(exchange: Exchange, message: string): void {
 	try {
 		exchange.log('warn', message)
 	} catch {}
 }
 
-/** What a name of the option is: `api.example.com`, `*.example.com`, `127.0.0.1`, `[::1]`. */
+/** An entry of the option: `api.example.com`, `*.example.com`, `127.0.0.1`, `[::1]`. */
 const NAME = /^(?:\*\.)?[a-z\d_](?:[a-z\d_.-]*[a-z\d_])?$|^\[[\da-f:.]+\]$/
 
-/** Whether a host is one of those that are served. It remembers the last that was, as the next one is mostly the same. */
+/** The hosts that are served. Caches the last match, as the next request mostly has the same. */
 export class Hosts {
-	/** What `inject` sends as Host by itself. */
+	/** The default Host of `inject`. */
 	readonly own: string
 	readonly #isServed: (name: string) => boolean
 	#last = ''
@@ -152,7 +152,7 @@ export class Hosts {
 		this.#isServed = isServed
 	}
 
-	/** `host` may have a port, which counts for nothing. An HTTP/1.0 request may name none: no browser leaves it out. */
+	/** Whether `host` is served; its port is ignored. Empty, as HTTP/1.0 allows, is served: browsers always send one. */
 	serve(host: string): boolean {
 		if (host === this.#last || host === '') return true
 		const name = host
@@ -164,7 +164,7 @@ export class Hosts {
 		return true
 	}
 
-	/** Whether the log has not been told of a refusal yet: whoever scans this server can't fill it. */
+	/** True on the first call only: one log line per server, so that a scan can't flood the log. */
 	isFirstRefusal(): boolean {
 		const isFirst = !this.#hasWarned
 		this.#hasWarned = true
@@ -172,7 +172,7 @@ export class Hosts {
 	}
 }
 
-/** Loopback names alone: the default of a server that listens on loopback, where no proxy is trusted. */
+/** Loopback names only: the default of a server that listens on loopback and trusts no proxy. */
 export function loopbackHosts(): Hosts {
 	return new Hosts('localhost', (name) => {
 		if (name === 'localhost' || name.endsWith('.localhost') || name === '[::1]') return true
@@ -180,15 +180,15 @@ export function loopbackHosts(): Hosts {
 	})
 }
 
-/** Whether an address of a listening socket is one that other machines can't reach. */
+/** Whether a listening socket's address can't be reached from other machines. */
 export function isLoopback(address: string): boolean {
 	return address === '::1' || /^(?:::ffff:)?127\./i.test(address)
 }
 
 /**
- * The hosts of the option; `undefined` where it is not given, `'*'` where all are served.
+ * Reads the option `hosts`: `undefined` when it is not given, `'*'` for all.
  *
- * @throws TypeError for what no Host could be
+ * @throws TypeError for an entry that can't be a host name
  */
 export function hostsOf(where: string, option: unknown): Hosts | '*' | undefined {
 	if (option === undefined || option === '*') return option
@@ -206,12 +206,12 @@ function hostName(where: string, name: unknown): string {
 	throw refusal(where, `'api.example.com', '*.example.com', '127.0.0.1' or '[::1]'${why}`, name)
 }
 
-/** One for all: wrong hosts are mostly somebody's scan, and cost no stack each. */
+/** Shared: wrong hosts are mostly scans, and need no stack trace each. */
 const MISDIRECTED: RestError = Object.freeze(
 	new RestError('misdirected_request', 'This host is not served here: the option `hosts` says which are'),
 )
 
-/** What the log is told, once a server. */
+/** The log line, once per server. */
 function refusedHost(host: string): string {
-	return `a request for the host ${JSON.stringify(host.slice(0, 255))} was refused with 421, which is told once: the option \`hosts\` names the hosts that are served; where it is not given and this server listens on loopback, these are localhost, *.localhost, 127.0.0.0/8 and [::1], unless \`trustProxy\` is set`
+	return `a request for the host ${JSON.stringify(host.slice(0, 255))} was refused with 421 (logged once): list the hosts to serve in the option \`hosts\`; without it, a server that listens on loopback and has no \`trustProxy\` serves localhost, *.localhost, 127.0.0.0/8 and [::1]`
 }

@@ -1,6 +1,6 @@
 /**
- * Blank lines in the place of a request (RFC 9112 §2.2). node's parser skips them without a word, and each puts the end of
- * an idle connection off: they are given the time of headers. `Server` has its connections looked after.
+ * Blank lines where a request line should be (RFC 9112 §2.2). node's parser skips them silently, and each extends the
+ * keep-alive timeout, so that a client could hold a connection open for ever: they get `headersTimeout`. For `Server`.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -10,29 +10,29 @@ import type { Peer } from '../request/incoming.ts'
 import { restsOf } from './drain-upload.ts'
 import { checkingInterval } from './node-http.ts'
 
-/** The times that hold. */
+/** The server's timeouts. */
 interface IdleTimes {
 	readonly headersTimeout: Milliseconds
 	readonly keepAliveTimeout: Milliseconds
 }
 
-/** node waits so much longer than it tells clients in `Keep-Alive`; some versions don't. */
+/** Some versions of node wait this much longer than the `Keep-Alive` header says. */
 const KEEP_ALIVE_BUFFER: Milliseconds = 1_000
 
-/** What was seen of a connection between two requests. */
+/** What was observed of a connection between two requests. */
 interface Sight {
-	/** `bytesWritten`: another number tells that a request has been answered meanwhile. */
+	/** `bytesWritten`: when it differs, a request has been answered in between. */
 	readonly written: number
-	/** Since when it is idle. */
+	/** When it became idle. */
 	readonly idle: Milliseconds
-	/** `bytesRead`, when it was looked at last. */
+	/** `bytesRead` at the last look. */
 	read: number
-	/** When the first and the last of the bytes that came without a long pause were seen. */
+	/** When the first and the last bytes were seen that came without a long pause. */
 	first: Milliseconds
 	last: Milliseconds
 }
 
-/** Ends connections that blank lines keep, by 408, as those whose headers take too long. */
+/** Ends connections that blank lines keep open, with 408, like those whose headers take too long. */
 export function endBlankLines(
 	server: Server,
 	{ deadlines }: App,
@@ -51,7 +51,7 @@ export function endBlankLines(
 				sights.set(socket, { written, idle: now, read, first: now, last: Number.NEGATIVE_INFINITY })
 			} else if (sight.read !== read) {
 				rests ??= restsOf(deadlines)
-				// What comes is the rest of a body, which has a time of its own.
+				// The bytes are the rest of a body, which has its own timeout.
 				if (rests.has(socket)) sights.delete(socket)
 				else if (isLate(sight, read, now, times)) server.emit('clientError', timedOut(), socket)
 			}
@@ -59,21 +59,21 @@ export function endBlankLines(
 	}
 	let timer: NodeJS.Timeout | undefined
 	server.on('listening', () => {
-		// Behind what sockets have received while the process was held up.
+		// setImmediate: after an event-loop stall, received bytes are read first.
 		timer = setInterval(() => setImmediate(look), checkingInterval(times.headersTimeout)).unref()
 	})
 	server.on('close', () => clearInterval(timer))
 }
 
-/** Whether node waits for the next request: it has set the time for that, which is none while it has one. */
+/** Whether node waits for the next request: only then has the socket the keep-alive timeout. */
 function isIdle({ timeout, writableLength }: Socket, { keepAliveTimeout }: IdleTimes): boolean {
 	if (timeout === undefined || writableLength > 0) return false
 	return timeout >= keepAliveTimeout && timeout <= keepAliveTimeout + KEEP_ALIVE_BUFFER
 }
 
 /**
- * Whether what has come while no request began takes too long: for the time of headers, as long as it goes on coming; and
- * now and then, for longer than an idle connection is kept. One blank line behind a request, which old clients send, is none of these.
+ * Whether blank lines have come for too long: for `headersTimeout` without a long pause, or now and then for longer than
+ * an idle connection may last. One blank line after a request, which old clients send, is allowed.
  */
 function isLate(sight: Sight, read: number, now: Milliseconds, times: IdleTimes): boolean {
 	const { headersTimeout, keepAliveTimeout } = times
@@ -85,7 +85,7 @@ function isLate(sight: Sight, read: number, now: Milliseconds, times: IdleTimes)
 }
 
 function timedOut(): Error {
-	return Object.assign(new Error('Blank lines came in the place of a request'), {
+	return Object.assign(new Error('Blank lines came instead of a request'), {
 		code: 'ERR_HTTP_REQUEST_TIMEOUT',
 	})
 }

@@ -1,4 +1,4 @@
-/** What node's parser refuses, answered in the envelope: by itself node says nothing but a status line. */
+/** Answers what node's HTTP parser refuses, in the envelope: node would send a bare status line. For `node-http.ts`. */
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Due } from '../base/deadlines.ts'
@@ -15,14 +15,14 @@ export interface ParserError extends Error {
 	readonly code?: string
 	/** The bytes that were being parsed. */
 	readonly rawPacket?: Buffer
-	/** How many of them were right. */
+	/** How many of them were valid. */
 	readonly bytesParsed?: number
 }
 
-/** How long somebody who keeps sending is listened to, so that the answer isn't lost in a reset. */
+/** How long a client that keeps sending is read, as closing at once would reset the connection and lose the answer. */
 const LINGER: Milliseconds = 2_000
 
-/** Answers a request that could not be parsed, and closes its connection: where the next one begins is unknown. */
+/** Answers a request that could not be parsed, and closes its connection: nobody knows where the next request begins. */
 export function answerClientError(
 	app: App,
 	batcher: TickBatcher<Exchange>,
@@ -35,20 +35,19 @@ export function answerClientError(
 	}
 	if (error.code === 'HPE_CLOSED_CONNECTION') return
 	if (socket.writableEnded || app.pipelines.isEnding(socket)) {
-		// What comes behind the last answer isn't looked at; when its sender is gone, so is the connection.
+		// Bytes after the last answer are ignored; once the client has ended its side, the connection closes.
 		if (error.code === 'HPE_INVALID_EOF_STATE') socket.destroySoon()
 		else if (!socket.writableEnded && app.pipelines.owed(socket) === undefined) end(app, socket, '')
 		return
 	}
 	const pending = pendingOn(app, socket)
 	if (pending !== undefined && !pending.incoming.complete && !pending.replied) {
-		// The broken bytes are the body of a request that is being read.
+		// The malformed bytes belong to the body of a request that is being read.
 		pending.broken = true
 		pending.cancel(errorOf(error))
 		return
 	}
-	// They come behind a whole request. Its answer is still owed, and an error written now would be taken
-	// for it.
+	// They come after a complete request whose answer is still owed: an error written now would be taken for it.
 	const owed = app.pipelines.owed(socket)
 	const whole = pending ?? wholeOn(batcher, socket)
 	if (owed !== undefined) owed.once('finish', () => endWith(app, socket, errorOf(error)))
@@ -56,15 +55,15 @@ export function answerClientError(
 	else endWith(app, socket, errorOf(error))
 }
 
-/** Answers a CONNECT, which node hands over with a bare socket. */
+/** Answers CONNECT, for which node passes a bare socket. */
 export function answerConnect(app: App, incoming: Incoming, socket: Socket): void {
-	// node has taken its own listeners off: without one, a reset would end the process.
+	// node has removed its own listeners: without one, a reset would end the process.
 	socket.on('error', () => {})
 	const error = new RestError('not_implemented', 'CONNECT is not served')
 	endWith(app, socket, error, new Exchange(app, incoming).id())
 }
 
-/** The newest request of a connection that is being worked on. */
+/** The newest pending request of a connection. */
 function pendingOn(app: App, socket: Socket): Exchange | undefined {
 	let newest: Exchange | undefined
 	for (const item of app.deadlines.values()) {
@@ -73,12 +72,12 @@ function pendingOn(app: App, socket: Socket): Exchange | undefined {
 	return newest
 }
 
-/** One that waits for the end of its turn. What is broken within its own body is its answer, as nobody has begun another. */
+/** A complete request that waits for the end of its tick. An incomplete one is answered with the error: none has begun. */
 function wholeOn({ deferred }: TickBatcher<Exchange>, socket: Socket): Exchange | undefined {
 	return deferred.findLast(({ incoming }) => incoming.socket === socket && incoming.complete)
 }
 
-/** Writes an answer by hand: there is no response object, and no id that was sent, for what was never parsed. */
+/** Writes an answer by hand: a request that was never parsed has no response object, and no request id of its own. */
 function endWith(app: App, socket: Socket, error: RestError, id: string = crypto.randomUUID()): void {
 	if (socket.writableEnded || socket.destroyed) return
 	const { status, message, code } = error
@@ -96,7 +95,7 @@ function endWith(app: App, socket: Socket, error: RestError, id: string = crypto
 	end(app, socket, `${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** Ends our side of a connection, and lingers for the other's. */
+/** Ends our side of a connection, and lingers for the client's. */
 function end(app: App, socket: Socket, text: string): void {
 	socket.end(text)
 	socket.resume()
@@ -125,7 +124,7 @@ function errorOf(error: ParserError): RestError {
 	}
 }
 
-/** Whether nothing but the method's name is wrong: a token that isn't known is 501 (RFC 9110 §9.1), noise is 400. */
+/** Whether only the method is unknown: a well-formed request line is 501 (RFC 9110 §9.1), noise is 400. */
 function isRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
 	if (rawPacket === undefined) return false
 	const line = rawPacket.toString('latin1', rawPacket.lastIndexOf('\n', bytesParsed) + 1)
@@ -133,8 +132,8 @@ function isRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
 }
 
 /**
- * Whether it was the request line that was too long. The packet is the last one alone: of a line that came
- * in pieces it holds nothing but characters that a target may have, and a header's value mostly others too.
+ * Whether the request line was too long, rather than the headers. `packet` is only the last one: a piece of a long target
+ * has no characters but those of a target, whereas header lines mostly have others.
  */
 function isLongTarget(packet: Buffer | undefined): boolean {
 	if (packet === undefined) return false

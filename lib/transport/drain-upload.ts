@@ -1,16 +1,16 @@
-/** What a client still sends of a body that nobody reads: taken in, so that it sees its answer, and not for ever. */
+/** Takes in the rest of a body that nobody reads, within bounds, so that the client sees its answer. For `send.ts`. */
 import type { Deadlines, Due } from '../base/deadlines.ts'
 import { RestError } from '../base/error.ts'
 import type { Bytes, Milliseconds } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Peer } from '../request/incoming.ts'
 
-/** How much is taken in and thrown away: most clients read nothing before they have written everything. */
+/** Most bytes read and dropped: most clients read nothing before they have written everything. */
 const DRAINED: Bytes = 64 * 1_048_576
-/** How long, or for `bodyTimeout` where that is less. */
+/** Longest time, unless `bodyTimeout` is shorter. */
 const DRAIN_TIME: Milliseconds = 5_000
 
-/** Calls `end` once the body has ended, has come to 64 MiB, or has taken 5 s: who reads it still is told. */
+/** Calls `end` when the body has ended, or after 64 MiB or 5 s; a method that still reads it then gets an error. */
 export function drainUpload(exchange: Exchange, end: () => void): void {
 	const { incoming, app } = exchange
 	let taken = 0
@@ -30,10 +30,7 @@ export function drainUpload(exchange: Exchange, end: () => void): void {
 	incoming.resume()
 }
 
-/**
- * The rest of a body whose request is answered, and whose connection goes on behind it. node skips it for as long as it
- * comes, byte by byte.
- */
+/** The rest of a body on a connection that stays open after the answer: node would skip it for as long as it trickles. */
 export class UnreadRest implements Due {
 	readonly due: Milliseconds
 	readonly socket: Peer
@@ -48,17 +45,14 @@ export class UnreadRest implements Due {
 		this.due = due
 	}
 
-	/** The answer was given a while ago, and where the next request begins will never be known. */
+	/** The request was answered long ago, and the next one can't begin before its body ends. */
 	expire(): void {
 		this.#exchange.body.cut(tooSlow())
 		this.socket.destroy?.()
 	}
 }
 
-/**
- * Ends the connection of a request whose body isn't whole by `bodyTimeout`; where a streaming method reads it still, by
- * that method's time.
- */
+/** Ends the connection when the body isn't complete within `bodyTimeout`, or the time of a method that still reads it. */
 export function boundRest(exchange: Exchange): void {
 	const { incoming, app, action } = exchange
 	const { socket } = incoming
@@ -71,7 +65,7 @@ export function boundRest(exchange: Exchange): void {
 		deadlines.delete(rest)
 		socket.off?.('close', leave)
 	}
-	// The request isn't told any more that its client has left, nor is who reads it.
+	// After the answer node emits nothing on the request when the client leaves: the reader must get an error.
 	const leave = (): void => {
 		stop()
 		exchange.body.cut(new RestError('bad_request', 'The body was cut off before its end'))
@@ -81,12 +75,12 @@ export function boundRest(exchange: Exchange): void {
 	socket.once('close', leave)
 }
 
-/** What a method that reads on behind its answer is told. */
+/** The error for a method that reads on after its answer. */
 function tooSlow(): RestError {
 	return new RestError('request_timeout', 'The rest of the body took too long')
 }
 
-/** The connections on which such rests are under way. */
+/** The connections that are still receiving such rests. */
 export function restsOf(deadlines: Deadlines): Set<Peer> {
 	return new Set(deadlines.values().flatMap((item) => (item instanceof UnreadRest ? [item.socket] : [])))
 }

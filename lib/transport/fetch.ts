@@ -1,4 +1,4 @@
-/** `server.fetch`: a request of the Fetch standard, on the same path as every other, streamed in both directions. */
+/** `server.fetch`: serves a Fetch `Request` on the same path as any other request, streaming in both directions. */
 import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
 import { clearInterval, setInterval } from 'node:timers'
@@ -7,24 +7,23 @@ import { isUint8Array } from 'node:util/types'
 import type { Bytes } from '../base/time.ts'
 import { type Closable, Exchange } from '../exchange/exchange.ts'
 import type { Reply } from '../reply/headers.ts'
-import { swallowErrors } from '../reply/unsent.ts'
+import { disposeBody, swallowErrors } from '../reply/unsent.ts'
 import type { Incoming, Peer } from '../request/incoming.ts'
 import { replied } from './inject.ts'
-import { discard } from './send.ts'
 import { type Service, watchOf } from './serving.ts'
 
-/** What `server.fetch()` is told beside the Request. */
+/** What `server.fetch()` takes beside the Request. */
 export interface FetchOptions {
-	/** The client's address, of which a Request says nothing; rate limits count by it. @default none */
+	/** The client's address, which a Request doesn't carry; rate limits count by it. @default none */
 	readonly remoteAddress?: string
 }
 
-/** Called once, when an answer is over: whole or not, and with what has broken it off. */
+/** Called once, when an answer is over: sent as a whole or not, and the error that cut it off. */
 type Over = (isWhole: boolean, error?: unknown) => void
 
 /**
- * Answers a request. Rejects with the reason of its signal once that is aborted, with a TypeError where its body has
- * been read before, and otherwise never.
+ * Answers a request. Rejects with the reason of its signal when that is aborted, and with a TypeError when its body has
+ * been read already; never otherwise.
  */
 export async function fetched(
 	service: Service,
@@ -43,15 +42,15 @@ export async function fetched(
 			exchange.log('error', 'the answer was cut off', error)
 		}
 		watch?.end(isWhole)
-		// A body that nobody reads is let go of; a method that streams it may read on behind its answer.
+		// Releases a body that nobody reads; a streaming method may read on after its answer.
 		const readsOn = exchange.action?.streaming !== undefined && incoming.listenerCount('data') > 0
 		if (!readsOn) incoming.destroy()
 	}
 	const answer = replied(service, exchange)
 	const reply = answer instanceof Promise ? await answerInTime(answer, exchange, signal) : answer
 	if (reply === undefined || signal.aborted) {
-		// The method goes on, and what it answers is kept for whoever comes back with its Idempotency-Key.
-		if (reply !== undefined) discard(reply)
+		// The method runs on: its answer is stored for a retry with the same Idempotency-Key.
+		if (reply !== undefined) disposeBody(reply.body)
 		over(false)
 		throw signal.reason
 	}
@@ -59,7 +58,7 @@ export async function fetched(
 	return responseOf(exchange, reply, signal, over)
 }
 
-/** What tells that the client has left: nothing but its signal. */
+/** The client's end: only its signal tells that it has left. */
 class Caller implements Closable {
 	readonly #signal: AbortSignal
 
@@ -81,8 +80,8 @@ class Caller implements Closable {
 }
 
 /**
- * The same as {@link unlessAborted}. workerd ends a request's timers with it, and with the first one the timer that all
- * requests share: each has one of its own beside that.
+ * {@link unlessAborted} with a timer of its own: workerd cancels a request's timers when it ends, and the timer of
+ * `Deadlines`, which all requests share, belongs to the first.
  */
 async function answerInTime(
 	answer: Promise<Reply>,
@@ -90,7 +89,7 @@ async function answerInTime(
 	signal: AbortSignal,
 ): Promise<Reply | undefined> {
 	const { deadlines } = exchange.app
-	// What has come while the process was held up is read before it is late.
+	// setImmediate: after an event-loop stall, received bytes are read first.
 	const look = (): NodeJS.Immediate => setImmediate(() => deadlines.expireIfLate(exchange))
 	const timer = setInterval(look, deadlines.period)
 	timer.unref()
@@ -101,15 +100,15 @@ async function answerInTime(
 	}
 }
 
-/** The answer; `undefined` when the client has left before, and whatever comes later goes nowhere. */
+/** The answer; `undefined` when the client leaves first, and a later answer is dropped. */
 function unlessAborted(answer: Promise<Reply>, signal: AbortSignal): Promise<Reply | undefined> {
 	return new Promise((resolve) => {
 		const leave = (): void => resolve(undefined)
 		signal.addEventListener('abort', leave, { once: true })
-		// `answer` turns every error into a reply: this promise never rejects.
+		// Never rejects: `answer` turns every error into a reply.
 		void answer.then((reply) => {
 			signal.removeEventListener('abort', leave)
-			if (signal.aborted) discard(reply)
+			if (signal.aborted) disposeBody(reply.body)
 			resolve(reply)
 		})
 	})
@@ -119,19 +118,19 @@ function responseOf(exchange: Exchange, reply: Reply, signal: AbortSignal, over:
 	const { status, headers, body } = reply
 	const lines = new Headers()
 	for (let at = 0; at < headers.length; at += 2) lines.append(headers[at] ?? '', headers[at + 1] ?? '')
-	// workerd would compress once more what says that it is compressed.
+	// Without it, workerd compresses again what has a Content-Encoding.
 	const coded = { encodeBody: 'manual' }
 	const init = { ...coded, status, statusText: STATUS_CODES[status] ?? '', headers: lines }
 	if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array))
 		return new Response(streamOf(exchange, body, signal, over), init)
 	over(true)
-	// A HEAD may have been refused before its method was looked at.
+	// A HEAD that was refused early still has a body.
 	const isEmpty = body === null || exchange.incoming.method === 'HEAD'
-	// Bytes over shared memory, which the type of a browser's Response leaves out, are taken by node's as any others.
+	// node's Response also takes bytes over shared memory, which the browser's type leaves out.
 	return new Response(isEmpty ? null : (body as string | Uint8Array<ArrayBuffer>), init)
 }
 
-/** The pieces, each when it is asked for. A reader that cancels, or whose signal is aborted, has left. */
+/** The body, pulled piece by piece. A reader that cancels, or whose signal is aborted, has left. */
 function streamOf(
 	exchange: Exchange,
 	body: Readable | AsyncIterable<string | Uint8Array>,
@@ -156,7 +155,7 @@ function streamOf(
 		end(false)
 	}
 	signal.addEventListener('abort', leave, { once: true })
-	// Never late: it is there to be told when the server closes.
+	// Never late: it is added only to be interrupted when the server closes.
 	exchange.due = Number.POSITIVE_INFINITY
 	exchange.interrupt = (error) => source.destroy(error)
 	exchange.app.deadlines.add(exchange)
@@ -173,7 +172,7 @@ function streamOf(
 					controller.close()
 				} catch (error) {
 					end(false, error)
-					// Any value can be a signal's reason, and no stream can be destroyed by that.
+					// A signal's reason can be any value, which `destroy` doesn't take.
 					throw signal.aborted ? signal.reason : error
 				}
 			},
@@ -181,23 +180,23 @@ function streamOf(
 				end(false)
 			},
 		},
-		// Nothing is read ahead of whoever reads.
+		// No reading ahead.
 		{ highWaterMark: 0 },
 	)
 }
 
-/** Text where the source was told to read so. */
+/** A source with an encoding set yields text. */
 function bytesOf(piece: unknown): Uint8Array {
 	return piece instanceof Uint8Array ? piece : Buffer.from(String(piece))
 }
 
-/** Which say where a message ends, or where it goes: that is told by the request itself. */
+/** Headers of framing and routing: set from the request itself instead. */
 const OF_THE_MESSAGE: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding'])
 
-/** Pieces after which others get their turn: of a body that is in memory, no timer would run before its end. */
+/** Pieces between yields to the event loop: while a body in memory is read, no timer would run. */
 const PIECES_A_TURN = 64
 
-/** A request of the Fetch standard as every other: its URL is split, its body is read as it is asked for. */
+/** A Fetch `Request` as an `Incoming`: its body is read on demand. */
 class FetchIncoming extends Readable implements Incoming {
 	readonly method: string
 	readonly url: string
@@ -208,11 +207,11 @@ class FetchIncoming extends Readable implements Incoming {
 	readonly socket: Peer
 	complete = false
 	readonly #reader: ReadableStreamDefaultReader<unknown> | undefined
-	/** Bytes that are still to come, where it was said how many. */
+	/** Bytes still to come, where Content-Length says how many. */
 	#left: Bytes | undefined
 	#pieces = 0
 
-	/** @throws TypeError where somebody has read the body: there is no other */
+	/** @throws TypeError when the body has been read already */
 	constructor(request: Request, remoteAddress: string | undefined) {
 		super({ highWaterMark: 65_536 })
 		const { protocol, host, pathname, search } = new URL(request.url)
@@ -228,7 +227,7 @@ class FetchIncoming extends Readable implements Incoming {
 			this.#frame(request.headers.get('content-length'))
 			this.#reader = body.getReader()
 		}
-		// Who reads the body is told that it was cut off; nobody else is to be.
+		// The body's reader gets the error; without one, it must not end the process.
 		this.on('error', () => {})
 		request.signal.addEventListener('abort', () => this.destroy(), { once: true })
 	}
@@ -263,7 +262,7 @@ class FetchIncoming extends Readable implements Incoming {
 			this.push(null)
 			return
 		}
-		// Hosts and test runners have realms of their own, and each its own class.
+		// No `instanceof`: hosts and test runners have other realms, each with its own class.
 		if (!isUint8Array(value)) throw new TypeError('the body of a request must be made of bytes')
 		if (this.#left !== undefined) {
 			this.#left -= value.byteLength
@@ -272,7 +271,7 @@ class FetchIncoming extends Readable implements Incoming {
 		this.push(value)
 	}
 
-	/** The next piece. An empty one isn't its end, and node would not ask again. */
+	/** The next piece that isn't empty: after an empty one, node would not call `_read` again. */
 	async #next(): Promise<{ readonly done: boolean; readonly value?: unknown }> {
 		for (;;) {
 			if (++this.#pieces % PIECES_A_TURN === 0) await turn()

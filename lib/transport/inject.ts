@@ -1,4 +1,4 @@
-/** `inject`: a request without a socket, on the same path as every other. For tests, and for calls from inside. */
+/** `inject`: serves a request without a socket, on the same path as any other; for tests and calls in the process. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { RestError } from '../base/error.ts'
@@ -8,7 +8,7 @@ import { linesByName, type Reply } from '../reply/headers.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { refuse, type Service, serve, unexpected, watchOf } from './serving.ts'
 
-/** By which node:http tells what it answers `100 Continue` from what it has us refuse. */
+/** node:http's own test for `Expect: 100-continue`; it leaves the refusal of others to us. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 
 /** A request to inject. */
@@ -17,7 +17,7 @@ export interface InjectedRequest {
 	readonly method?: string
 	/** Path and query: `/blog/api/article/5?a=1`. */
 	readonly url: string
-	/** Names in any case; a list of values stands for so many lines. @default `Host: localhost`, and what the body is */
+	/** Names in any case; a list is a line for each value. @default Host, and the body's Content-Type and Content-Length */
 	readonly headers?: Readonly<Record<string, string | readonly string[]>>
 	/** Text and bytes are sent as they are; anything else as JSON, with its content type. */
 	readonly body?: unknown
@@ -28,7 +28,7 @@ export interface InjectedRequest {
 /** The whole answer. */
 export interface InjectedReply {
 	readonly status: number
-	/** By lower-case name; a repeated header's values in a list. */
+	/** By lower-case name; a repeated header has a list. */
 	readonly headers: Readonly<Record<string, string | readonly string[]>>
 	readonly body: Buffer
 	/** The body as text. */
@@ -37,7 +37,7 @@ export interface InjectedReply {
 	json(): unknown
 }
 
-/** Answers a request as the server would, and collects the answer. Rejects where a connection would be cut. */
+/** Answers a request as the server would, and collects the answer. Rejects where a connection would be cut off. */
 export async function inject(service: Service, request: InjectedRequest): Promise<InjectedReply> {
 	const incoming = incomingOf(request, service.hosts?.own)
 	const exchange = new Exchange(service.app, incoming)
@@ -54,7 +54,7 @@ export async function inject(service: Service, request: InjectedRequest): Promis
 	}
 }
 
-/** The answer's bytes; who watches is told of its end. */
+/** The answer's bytes; tells the watch when they end. */
 async function collected(
 	reply: Reply,
 	method: string | undefined,
@@ -71,7 +71,7 @@ async function collected(
 	}
 }
 
-/** The reply to a request that came over no connection of node's; the checks are in node's own order. */
+/** The reply to a request that didn't come through node:http; checks are in node's order. Also for `fetch.ts`. */
 export function replied(service: Service, exchange: Exchange): Reply | Promise<Reply> {
 	let now: Reply | undefined
 	let resolve: ((reply: Reply) => void) | undefined
@@ -92,7 +92,7 @@ function refusalOf({ vetting }: Service, incoming: Incoming): RestError | undefi
 	return vetting.check(incoming)
 }
 
-/** As node:http does, it leaves out what a HEAD was given because it was refused before its method was looked at. */
+/** The body's bytes; like node:http, it drops the text of a HEAD that was refused early. */
 async function bytesOf({ body }: Reply, method: string | undefined): Promise<Buffer> {
 	if (body === null || (typeof body === 'string' && method === 'HEAD')) return Buffer.alloc(0)
 	if (typeof body === 'string') return Buffer.from(body)
@@ -102,7 +102,7 @@ async function bytesOf({ body }: Reply, method: string | undefined): Promise<Buf
 	return Buffer.concat(chunks)
 }
 
-/** A body with what an `IncomingMessage` tells of its request. */
+/** The request as an `Incoming`: a stream of the body with the fields of an `IncomingMessage`. */
 function incomingOf(request: InjectedRequest, host = 'localhost'): Incoming {
 	const { body, type } = encoded(request.body)
 	const usual: Record<string, string> = { Host: host }
@@ -124,7 +124,7 @@ function incomingOf(request: InjectedRequest, host = 'localhost'): Incoming {
 
 type Line = readonly [name: string, value: string]
 
-/** The usual lines, without those that are given, and the given ones. */
+/** The given lines, after the usual ones that they don't replace. */
 function linesOf(
 	usual: Readonly<Record<string, string>>,
 	given: Readonly<Record<string, string | readonly string[]>>,
@@ -137,7 +137,7 @@ function linesOf(
 	return lines
 }
 
-/** As node:http joins the lines of one name (RFC 9110 §5.3, RFC 9113 §8.2.3). */
+/** Headers by name, repeated lines joined as node:http does (RFC 9110 §5.3, RFC 9113 §8.2.3). */
 function joined(lines: readonly Line[]): IncomingHttpHeaders {
 	const headers: IncomingHttpHeaders = {}
 	for (const [name, value] of lines) {

@@ -1,4 +1,4 @@
-/** node:http: our own server, and the listener for others' servers. Each request becomes an exchange, which `serving.ts` serves. */
+/** node:http: our own server, and the listener for servers of others. Each request becomes an exchange for `serve`. */
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Milliseconds } from '../base/time.ts'
@@ -12,32 +12,32 @@ import { answerClientError, answerConnect } from './client-error.ts'
 import { type Outgoing, send } from './send.ts'
 import { refuse, type Service, serve, unexpected, watchOf } from './serving.ts'
 
-/** What node is told. */
+/** Settings of node's server. */
 export interface HttpSettings {
 	readonly headersTimeout: Milliseconds
 	readonly keepAliveTimeout: Milliseconds
-	/** Whether loopback names alone are served where it listens on loopback. */
+	/** Whether only loopback names are served when it listens on loopback. */
 	readonly isLoopbackGuarded: boolean
 }
 
-/** A listener for node's `http`, `https` and `http2` servers, for Express, and for what is made like them. */
+/** A listener for node's `http`, `https` and `http2` servers, Express, and the like. */
 export type Listener = (request: Incoming, response: Outgoing, next?: (error?: unknown) => void) => void
 
-/** The server; `service` is its own, as the hosts that it serves depend on where it listens. */
+/** Our server. `service` must be its own: its hosts are set by the address it listens on. */
 export function httpServer(service: Service, settings: HttpSettings): HttpServer {
 	const server = createServer({
 		headersTimeout: settings.headersTimeout,
-		// node's time for a whole request can't differ by route: the body's is kept by us.
+		// node's timeout for a whole request can't differ by route: we time the body ourselves.
 		requestTimeout: 0,
 		keepAliveTimeout: settings.keepAliveTimeout,
 		connectionsCheckingInterval: checkingInterval(settings.headersTimeout),
-		// Over node's default, so that what is a little too long reaches us and is told apart (414, 431).
+		// Above node's default, so that we see what is a little too long, and tell 414 from 431.
 		maxHeaderSize: 32_768,
-		// Checked by us, as node answers without a body.
+		// `Vetting` checks it: node would answer without a body.
 		requireHostHeader: false,
 	})
 	server.maxHeadersCount = MAX_HEADER_LINES + 1
-	// Against DNS rebinding: a page's own name, turned to this machine's address. Browsers can't reach a Unix socket.
+	// Against DNS rebinding, where a page's own host name resolves to this machine. Browsers can't reach a Unix socket.
 	server.on('listening', () => {
 		const address = server.address()
 		if (settings.isLoopbackGuarded && address !== null && typeof address === 'object')
@@ -55,14 +55,14 @@ export function httpServer(service: Service, settings: HttpSettings): HttpServer
 	return server
 }
 
-/** How often connections are looked at for headers that take too long. */
+/** How often connections are checked for headers that take too long. */
 export function checkingInterval(headersTimeout: Milliseconds): Milliseconds {
 	return Math.max(50, Math.min(1_000, headersTimeout / 4))
 }
 
-/** A listener for servers of others; what no mount serves goes to `next`, where there is one. */
+/** A listener for servers of others; passes what no mount serves to `next`, if there is one. */
 export function listenerOf(service: Service): Listener {
-	// Another server has node's own limit, at which lines have been dropped already.
+	// Another server has node's default limit: at that number, lines may have been dropped already.
 	const ours: Service = { ...service, vetting: new Vetting(MAX_HEADER_LINES - 1) }
 	return (request, response, next) => {
 		if (next !== undefined && !isOurs(ours, request)) next()
@@ -71,8 +71,8 @@ export function listenerOf(service: Service): Listener {
 }
 
 /**
- * Whether a request's path leads to a mount, to health, or to the map: what doesn't is left to whoever stands behind us.
- * A path that we would refuse (`//`, a malformed escape) may be right there.
+ * Whether a request's path leads to a mount, health or the explorer's map. All others are for `next`, where a path that
+ * we would refuse (`//`, a malformed escape) may be valid.
  */
 function isOurs({ app, mounts, health }: Service, incoming: Incoming): boolean {
 	if (health?.isProbe(incoming) === true) return true
@@ -86,7 +86,7 @@ function isOurs({ app, mounts, health }: Service, incoming: Incoming): boolean {
 	}
 }
 
-/** Serves one request. `awaitsContinue` when the client waits for `100 Continue` before it sends its body. */
+/** Serves one request. `awaitsContinue`: the client waits for `100 Continue` before it sends its body. */
 function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awaitsContinue = false): void {
 	const exchange = new Exchange(service.app, incoming)
 	exchange.connection = response.stream ?? response
@@ -105,10 +105,10 @@ function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awa
 	if (watch !== undefined) watchResponse(watch, exchange, response)
 	const refusal = service.vetting.check(incoming)
 	if (refusal !== undefined) refuse(exchange, refusal, response, send)
-	// setImmediate and nextTick keep the caller's async context for each: a tracer's span belongs to its request.
+	// setImmediate and nextTick keep the async context of each request, with its tracer's span.
 	else if (awaitsContinue) serve(service, exchange, response, send)
 	else if (service.batcher.defers(exchange)) setImmediate(serveDeferred, service, exchange, response)
-	// node has the body that came with the headers one tick later.
+	// node parses a body from the same packet one tick later.
 	else if (incoming.headers['content-length'] !== undefined)
 		process.nextTick(serve, service, exchange, response, send)
 	else serve(service, exchange, response, send)
@@ -119,7 +119,7 @@ function serveDeferred(service: Service, exchange: Exchange, response: Outgoing)
 	serve(service, exchange, response, send)
 }
 
-/** Whether a request came before its predecessor's answer was written, or after the last of its connection. */
+/** Whether a request is pipelined behind an unfinished answer, or came after the last of its connection. */
 function isBehind({ socket }: Outgoing): boolean {
 	return socket === null || socket?.writableEnded === true
 }
@@ -132,29 +132,26 @@ function refuseExpectation(service: Service, incoming: Incoming, response: Outgo
 	refuse(exchange, unexpected(), response, send)
 }
 
-/** Tells the watch when the answer is written, or never will be. */
+/** Tells the watch when the answer is written, or is known never to be. */
 function watchResponse(watch: Watch, exchange: Exchange, response: Outgoing): void {
 	const left = (): void => watch.end(false)
-	// Before node's own listener, which takes the connection away.
+	// Before node's own listener, which detaches the connection.
 	response.prependOnceListener('finish', () => {
 		watch.end(!isCut(exchange, response))
 		exchange.connection?.off('close', left)
 	})
 	response.once('close', left)
-	// A response that waits for its turn isn't told that the client has left.
+	// A pipelined response doesn't emit `close` when the client leaves.
 	if (exchange.connection !== response) exchange.connection?.once('close', left)
 }
 
-/** Whether it has only seemed to end: HTTP/2 says `finish` of every stream, and a socket of bytes that it has dropped. */
+/** Whether `finish` lies: HTTP/2 emits it for every stream, and a destroyed socket for bytes that it dropped. */
 function isCut({ incoming }: Exchange, { stream, writableEnded }: Outgoing): boolean {
 	if (stream !== undefined) return !writableEnded || stream.aborted === true
 	return incoming.socket?.destroyed === true
 }
 
-/**
- * The socket, as far as it concerns one of the requests that are under way on it: a pipelined response isn't told that the
- * client has left before it has the connection.
- */
+/** The socket as seen by one pipelined request: its response emits no `close` before it has the connection. */
 class Departure implements Closable {
 	readonly #socket: Socket
 	readonly #response: Outgoing
@@ -168,9 +165,9 @@ class Departure implements Closable {
 		return this.#socket.destroyed
 	}
 
-	/** Calls back once, unless the answer has been written before: a connection may live on for days. */
+	/** Calls back once, unless the answer is written first: a connection may live for days. */
 	once(event: 'close', call: () => void): void {
-		// As many wait as there are requests under way, which is no leak to be warned of.
+		// One listener per pending request is no leak: no warning.
 		this.#socket.setMaxListeners(0)
 		this.#socket.once(event, call)
 		this.#response.once(event, () => this.off(event, call))

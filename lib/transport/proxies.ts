@@ -1,4 +1,4 @@
-/** `trustProxy`: whose X-Forwarded-* headers count. */
+/** `trustProxy`: which proxies' X-Forwarded-* headers are believed. For `server/`, which reads the option. */
 import { BlockList, isIP } from 'node:net'
 import { refusal } from '../base/options.ts'
 import type { Proxies } from '../exchange/app.ts'
@@ -13,7 +13,7 @@ export type TrustProxy = number | readonly string[]
 type Trusts = (address: string, hop: number) => boolean
 
 /**
- * Reads what trusted proxies say; nothing is trusted without the option.
+ * Reads X-Forwarded-* of trusted proxies; without the option, of none.
  *
  * @throws TypeError for anything but a number of hops or a list of addresses
  */
@@ -31,7 +31,7 @@ export function proxiesOf(trust: TrustProxy | undefined): Proxies {
 	}
 }
 
-/** Reads from the right: each proxy adds the address it was called from, and what stands left is hearsay. */
+/** Reads from the right: each proxy appends its caller's address; entries left of an untrusted one may be forged. */
 function clientOf(peer: string, forwarded: readonly string[], trusts: Trusts): string {
 	let address = peer
 	for (let hop = 0; hop < forwarded.length && trusts(address, hop); hop++) {

@@ -1,44 +1,45 @@
-/** Writes a reply to a response, as fast as the client takes it, and leaves the connection in a known state. */
+/** Writes a reply to node's response, at the client's pace, and leaves the connection in a known state. */
 import type { OutgoingHttpHeaders } from 'node:http'
 import { finished, Readable, type Writable } from 'node:stream'
 import type { Closable, Exchange } from '../exchange/exchange.ts'
 import { linesByName, type Reply } from '../reply/headers.ts'
+import { disposeBody } from '../reply/unsent.ts'
 import { hasBody } from '../request/incoming.ts'
 import { boundRest, drainUpload } from './drain-upload.ts'
 
-/** The part of a response object that is written: node:http's own, and http2's compatible one. */
+/** What we use of a response object: node:http's, or http2's compatible one. */
 export interface Outgoing extends Writable {
 	readonly headersSent: boolean
-	/** Names and values in turn; HTTP/2 is given an object, as older versions of node lose repeated names. */
+	/** Names and values in turn; for HTTP/2 an object, as older versions of node lose repeated names. */
 	writeHead(status: number, headers?: string[] | OutgoingHttpHeaders): unknown
-	/** Sends the head before there is anything of a body. HTTP/2 needs none of it. */
+	/** Sends the head before the body's first bytes; not needed with HTTP/2. */
 	flushHeaders?(): void
-	/** `null` while an earlier answer has the connection. */
+	/** `null` while a pipelined predecessor has the connection. */
 	readonly socket: Connection | null
 	writeContinue(): void
-	/** HTTP/2 alone has one. */
+	/** Only with HTTP/2. */
 	readonly stream?: Closable & { readonly aborted?: boolean }
-	/** Emits `timeout` when the connection has been idle for so long. */
+	/** Emits `timeout` after the connection has been idle for `time` ms. */
 	setTimeout(time: number): unknown
 }
 
-/** The part of a connection that is looked at. */
+/** What we use of a connection. */
 export interface Connection extends Writable {
 	readonly remoteAddress?: string | undefined
 }
 
-/** Sends a reply; `closes` ends the connection behind it. */
+/** Sends a reply; `closes` ends the connection after it. */
 export function send(exchange: Exchange, response: Outgoing, reply: Reply, closes: boolean): void {
 	exchange.replied = true
 	if (response.headersSent || isGone(exchange)) {
-		discard(reply)
+		disposeBody(reply.body)
 		return
 	}
 	if (exchange.watch !== undefined) exchange.watch.answered(reply)
 	const unread = isUnread(exchange)
 	const last = closes || isLast(exchange, response) || (unread && !canSkip(exchange))
 	if (!writeHead(exchange, response, reply, last)) {
-		discard(reply)
+		disposeBody(reply.body)
 		return
 	}
 	const { body } = reply
@@ -53,28 +54,17 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, close
 	if (response.writableLength > 0) watchReader(exchange, response)
 }
 
-/** A body that nobody will send is closed, so that its source lets go of what it holds. */
-export function discard({ body }: Reply): void {
-	if (body instanceof Readable) body.destroy()
-	else if (body !== null && typeof body === 'object' && Symbol.asyncIterator in body) {
-		// What its `finally` throws concerns nobody any more.
-		body[Symbol.asyncIterator]()
-			.return?.()
-			.catch(() => {})
-	}
-}
-
-/** The client has left: what is written goes nowhere, and no event will tell so. */
+/** Whether the client has left: writes would be dropped without an event. */
 function isGone({ connection }: Exchange): boolean {
 	return connection?.destroyed === true
 }
 
-/** Ends an answer in a way that can't be taken for its end: HTTP/2 needs an error, or says that there was none. */
+/** Cuts an answer off so that the client can tell: without an error, HTTP/2 would reset with NO_ERROR. */
 function cut(exchange: Exchange, response: Outgoing): void {
 	response.destroy(isHttp2(exchange) ? new Error('the answer was cut off') : undefined)
 }
 
-/** A true one has pseudo-headers; `HTTP/2.0` on a request line gives the same version. */
+/** Only real HTTP/2 has pseudo-headers: node reports version 2 for `HTTP/2.0` on a request line, too. */
 function isHttp2({ incoming }: Exchange): boolean {
 	return incoming.httpVersionMajor === 2 && incoming.headers[':method'] !== undefined
 }
@@ -86,9 +76,9 @@ function isUnread(exchange: Exchange): boolean {
 }
 
 /**
- * Who waits for `100 Continue` and gets another answer may send the body all the same, or not: the next
- * request could be taken for it. While the server closes, an answer is its connection's last unless others
- * are owed behind it.
+ * Whether the connection must close after this answer. A client that waits for `100 Continue` and gets another answer may
+ * or may not send the body: its next request could be taken for it. While the server drains, an answer is the last of its
+ * connection unless others are owed after it.
  */
 function isLast({ app, incoming, closes, sendContinue }: Exchange, response: Outgoing): boolean {
 	if (closes || sendContinue !== undefined) return true
@@ -97,12 +87,12 @@ function isLast({ app, incoming, closes, sendContinue }: Exchange, response: Out
 	return owed === undefined || owed === response
 }
 
-/** node reads a small rest by itself, and the connection goes on; a large one isn't worth it. */
+/** node skips a small rest by itself and the connection stays open; a large one isn't worth the time. */
 function canSkip({ incoming }: Exchange): boolean {
 	return Number(incoming.headers['content-length']) <= 65_536
 }
 
-/** Answers false when it couldn't be written, and the answer has been cut off. */
+/** Returns false when the head couldn't be written; the answer has been cut off then. */
 function writeHead(
 	exchange: Exchange,
 	response: Outgoing,
@@ -118,7 +108,7 @@ function writeHead(
 	return true
 }
 
-/** HTTP/2 refuses lines that HTTP/1.1 has no rule for: two of a header of which there may be one. */
+/** node's http2 throws on header lines that node:http sends, such as two of a header that allows one. */
 function writeHead2(exchange: Exchange, response: Outgoing, status: number, headers: string[]): boolean {
 	try {
 		response.writeHead(status, linesOfHttp2(headers))
@@ -140,7 +130,7 @@ function linesOfHttp2(headers: readonly string[]): Record<string, string | strin
 	return lines
 }
 
-/** Ends an answer whose request hasn't been read to its end. */
+/** Ends an answer whose request body hasn't been read to its end. */
 function endUnread(
 	exchange: Exchange,
 	response: Outgoing,
@@ -150,27 +140,24 @@ function endUnread(
 	const { incoming } = exchange
 	const bytes = body ?? ''
 	if (isHttp2(exchange)) {
-		// The answer ends its own half of the stream. node resets the other, unless a method has begun to read.
+		// This ends our half of the stream. node resets the other half, unless a method has begun to read it.
 		response.end(bytes)
 		if (incoming.readableDidRead) drainUpload(exchange, () => incoming.pause())
 	} else if (last && !exchange.broken && exchange.sendContinue === undefined) {
-		// To end at once would reset the connection under a client that is still writing, and it would
-		// never see the answer (RFC 9112 §9.6).
+		// Ending at once would reset the connection while the client still writes: it would never see the
+		// answer (RFC 9112 §9.6).
 		if (body === null) response.flushHeaders?.()
 		else response.write(body)
 		drainUpload(exchange, () => response.end())
 	} else {
 		response.end(bytes)
-		// node skips what nobody has touched. What a method has begun to read would stop the connection.
+		// node skips only an untouched body: one that a method has begun to read would block the connection.
 		if (!last) boundRest(exchange)
 		if (incoming.listenerCount('data') === 0) incoming.resume()
 	}
 }
 
-/**
- * Sends pieces as they come. An error after the first byte destroys the connection: a cut answer must not
- * look whole.
- */
+/** Sends a body piece by piece. An error after the first byte cuts it off: a cut answer must not look whole. */
 function sendStream(
 	exchange: Exchange,
 	response: Outgoing,
@@ -181,7 +168,7 @@ function sendStream(
 	const source =
 		body instanceof Readable ? body : Readable.from(body, { objectMode: false, highWaterMark: 65_536 })
 	watchReader(exchange, response)
-	// Never late: it is there to be told when the server closes.
+	// Never late: it is added only to be interrupted when the server closes.
 	exchange.due = Number.POSITIVE_INFINITY
 	deadlines.add(exchange)
 	if (exchange.incoming.socket !== null) exchange.app.pipelines.owe(exchange.incoming.socket, response)
@@ -205,14 +192,11 @@ function sendStream(
 		}
 	})
 	source.pipe(response, { end: false })
-	// Nothing has come yet: who waits for a feed of events sees at least that it has begun.
+	// No bytes yet: send the head, so that the client of an event stream sees that it has begun.
 	if (body instanceof Readable && body.readableLength === 0 && !body.readableEnded) response.flushHeaders?.()
 }
 
-/**
- * Ends the connection of a client that takes nothing for the send time, while something waits for it: an
- * answer that nobody reads would be held for ever.
- */
+/** Ends the connection of a client that reads nothing for `sendTimeout`: its answer would be held in memory for ever. */
 function watchReader(exchange: Exchange, response: Outgoing): void {
 	const { sendTimeout } = exchange.app
 	if (!Number.isFinite(sendTimeout)) return
@@ -221,6 +205,6 @@ function watchReader(exchange: Exchange, response: Outgoing): void {
 		else response.setTimeout(sendTimeout)
 	})
 	response.setTimeout(sendTimeout)
-	// Before node gives the connection to the next answer, whose method may think for longer.
+	// Before node passes the connection to the next answer, whose method may take longer.
 	response.prependOnceListener('finish', () => response.setTimeout(0))
 }

@@ -1,6 +1,7 @@
 /**
- * The first of the two lists that a request passes: what is around `pipeline/answer.ts`, the second. `node-http.ts`,
- * `fetch.ts` and `inject.ts` bring the bytes in, call `serve` for each request, and take the reply out.
+ * `transport/` brings requests in and sends replies out: over node:http (`node-http.ts`, `send.ts`), `server.fetch()`
+ * (`fetch.ts`) and `server.inject()` (`inject.ts`). All three call `serve`. Its list, `replyTo`, is the first of the two
+ * that a request passes; it ends with the second, `pipeline/answer.ts`. `server/` makes the `Service` and the listeners.
  */
 import { RestError } from '../base/error.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -12,26 +13,26 @@ import { answerCompressed } from '../reply/compression/compress.ts'
 import type { Compression } from '../reply/compression/compression.ts'
 import { sealError } from '../reply/error-reply.ts'
 import type { Reply } from '../reply/headers.ts'
+import { disposeBody } from '../reply/unsent.ts'
 import type { MountTree } from '../routing/mount.ts'
 import { type Admission, admit, type Vetting } from './admission.ts'
-import { discard } from './send.ts'
 import type { TickBatcher } from './tick-batcher.ts'
 
-/** What serves requests. */
+/** What the transports need to serve requests. */
 export interface Service extends Admission {
 	readonly mounts: MountTree
 	readonly vetting: Vetting
 	readonly batcher: TickBatcher<Exchange>
 	readonly watching: Watching
 	readonly health: Health | undefined
-	/** `undefined` where answers go out as they are. */
+	/** `undefined` where compression is off. */
 	readonly compression: Compression | undefined
 }
 
-/** Takes a reply to where it goes, `to`: a response, or a promise's resolve. `closes` ends the connection behind it. */
+/** Sends a reply to `to`: a response object, or a promise's resolve. `closes` ends the connection after it. */
 export type Send<To> = (exchange: Exchange, to: To, reply: Reply, closes: boolean) => void
 
-/** Serves a request: `send` is called once, with its reply or with what replaces that when its time is over. */
+/** Serves a request: calls `send` once, with the reply, or with an error when the deadline passes first. */
 export function serve<To>(service: Service, exchange: Exchange, to: To, send: Send<To>): void {
 	const { watch } = exchange
 	const reply = watch === undefined ? replyTo(service, exchange) : watch.run(() => replyTo(service, exchange))
@@ -39,14 +40,14 @@ export function serve<To>(service: Service, exchange: Exchange, to: To, send: Se
 	else send(exchange, to, reply, false)
 }
 
-/** Refuses a request that can't be looked at any further, and whose connection is closed then. */
+/** Refuses a request without serving it, and closes its connection. */
 export function refuse<To>(exchange: Exchange, error: RestError, to: To, send: Send<To>): void {
 	const { watch } = exchange
 	const reply = watch === undefined ? sealError(exchange, error) : watch.run(() => sealError(exchange, error))
 	send(exchange, to, reply, true)
 }
 
-/** The watch over a request, where it is logged, traced or timed; nobody is told of probes. */
+/** The watch over a request, where requests are logged, traced or timed. Probes of health are not. */
 export function watchOf({ watching, health }: Service, exchange: Exchange): Watch | undefined {
 	if (!watching.isOn || health?.isProbe(exchange.incoming) === true) return undefined
 	const watch = new Watch(exchange, watching)
@@ -54,7 +55,7 @@ export function watchOf({ watching, health }: Service, exchange: Exchange): Watc
 	return watch
 }
 
-/** The list: closed, health, admission, compression, explorer, and then the pipeline. */
+/** The list: closed, health, admission, compression, explorer, and last the pipeline. */
 function replyTo(service: Service, exchange: Exchange): Reply | Promise<Reply> {
 	const { app, mounts, health, compression } = service
 	if (app.phase === 'closed') return sealError(exchange, closing())
@@ -67,7 +68,7 @@ function replyTo(service: Service, exchange: Exchange): Reply | Promise<Reply> {
 	return answerCompressed(exchange, compression, () => step(exchange, mounts))
 }
 
-/** Waits for the reply, until the exchange's deadline: see `base/deadlines.ts`. */
+/** Waits for the reply; its deadline, or closing the server, calls `interrupt` and an error is sent instead. */
 function sendInTime<To>(exchange: Exchange, to: To, send: Send<To>, reply: Promise<Reply>): void {
 	const { deadlines } = exchange.app
 	exchange.interrupt = (error) => {
@@ -75,20 +76,20 @@ function sendInTime<To>(exchange: Exchange, to: To, send: Send<To>, reply: Promi
 		if (!exchange.replied) send(exchange, to, sealError(exchange, error), true)
 	}
 	deadlines.add(exchange)
-	// `answer` turns every error into a reply: this promise never rejects.
+	// Never rejects: `answer` turns every error into a reply.
 	void reply.then((done) => {
 		deadlines.delete(exchange)
-		if (exchange.replied) discard(done)
+		if (exchange.replied) disposeBody(done.body)
 		else send(exchange, to, done, false)
 	})
 }
 
-/** Why requests are refused once the server is closed. */
+/** The refusal of requests once the server is closed. */
 export function closing(): RestError {
 	return new RestError('unavailable', 'The server is closing')
 }
 
-/** The answer to an expectation that isn't served (RFC 9110 §10.1.1). */
+/** The refusal of any `Expect` other than `100-continue` (RFC 9110 §10.1.1). */
 export function unexpected(): RestError {
 	return new RestError('expectation_failed', 'The only expectation served is 100-continue')
 }

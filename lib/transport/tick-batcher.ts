@@ -1,31 +1,31 @@
 /**
- * `TickBatcher`: whether a request is answered at once, or together with the others of its turn of the event loop. Between
- * two requests the kernel reads a socket, writes another, and evicts our code from the processor's caches; answered one
- * behind the other they cost a third less. A request that is alone would only wait for the turn to end.
+ * `TickBatcher`: decides whether a request is served at once, or at the end of its tick together with the others of that
+ * tick. Between two requests the kernel reads one socket, writes another, and evicts our code from the CPU's caches:
+ * served back to back, they cost a third less. A single request would only be delayed.
  */
 
-/** A request in so many that are answered at once is deferred, to see whether others come with it. */
+/** While requests are served at once, one in this many is deferred, to see whether others come in the same tick. */
 const PROBE = 32
 
-/** Counts the requests of each turn. */
+/** Counts the requests of each tick. */
 export class TickBatcher<Request = unknown> {
-	/** The requests of this turn that wait for its end. */
+	/** The requests of this tick that wait for its end. */
 	readonly deferred: Request[] = []
-	/** Whether the last turn that was looked at had more than one. */
-	#busy = false
+	/** Whether the last observed tick had more than one request. */
+	#isBusy = false
 	#alone = 0
 
-	/** Whether a request that has come now is to be deferred; then `end` is called when it is served. */
+	/** Whether to defer this request; its caller must then call `end` before serving it. */
 	defers(request: Request): boolean {
-		if (!this.#busy && ++this.#alone < PROBE) return false
+		if (!this.#isBusy && ++this.#alone < PROBE) return false
 		this.deferred.push(request)
 		return true
 	}
 
-	/** The turn in which requests were deferred has ended. Called for each of them; the first call counts. */
+	/** The tick has ended. Called for each deferred request; the first call counts. */
 	end(): void {
 		if (this.deferred.length === 0) return
-		this.#busy = this.deferred.length > 1
+		this.#isBusy = this.deferred.length > 1
 		this.deferred.length = 0
 		this.#alone = 0
 	}

@@ -212,7 +212,7 @@ describe('client-error', (test) => {
 			connected(port, (client) => client.closed(2_000)),
 		))
 
-	test('who keeps sending after a refusal still reads it, and is cut off after two seconds', () =>
+	test('a client that keeps sending can read its refusal, and is cut off after two seconds', () =>
 		listening({ '': Site }, {}, ({ port, server }) =>
 			connected(port, async (client) => {
 				const start = performance.now()
@@ -230,7 +230,7 @@ describe('client-error', (test) => {
 			}),
 		))
 
-	test('a reset behind CONNECT does not end the process', () =>
+	test('a reset after CONNECT does not end the process', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			await connected(port, async (client) => {
 				await client.send('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')
@@ -240,20 +240,20 @@ describe('client-error', (test) => {
 			assert.is((await ask(port, requestText('GET /now'))).status, 200)
 		}))
 
-	test('a parse error behind an answered request is answered in turn', () =>
+	test('a parse error after an answered request is answered next', () =>
 		listening({ '': Site }, {}, ({ port }) => statusesOf(port, `${requestText('GET /now')}((((`, [200, 400])))
 
 	test('a parse error does not take the place of an answer that is still owed', () =>
 		listening({ '': Site }, {}, ({ port }) => statusesOf(port, `${requestText('GET /soon/50')}((((`, [200])))
 
-	test('nor of one that waits for the end of its turn: each request is answered by its own', () =>
+	test('nor of one that waits for the end of its tick: each request gets its own answer', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			// One in 32 that are alone waits for the others of its turn.
 			for (let count = 1; count <= 40; count++)
 				assert.is((await ask(port, `${requestText('GET /now')}((((`)).status, 200, `request ${count}`)
 		}))
 
-	test('a body that breaks off before the end of the turn is answered at once', () =>
+	test('a body that breaks off before the end of the tick is answered at once', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			const head = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
 			const broken = `${requestText('POST /body', head)}zz\r\n`
@@ -284,7 +284,7 @@ describe('client-error', (test) => {
 			}),
 		))
 
-	test('a broken body behind an answer that is owed is answered after it', () =>
+	test('a broken body behind a pending answer is answered after it', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			statusesOf(
 				port,
@@ -293,7 +293,7 @@ describe('client-error', (test) => {
 			),
 		))
 
-	test('what comes behind a request with Connection: close is not looked at', () => {
+	test('bytes after a request with Connection: close are ignored', () => {
 		const site = new Site()
 		return listening({ '': site }, {}, async ({ port }) => {
 			await statusesOf(
@@ -316,12 +316,12 @@ describe('client-error', (test) => {
 			}),
 		))
 
-	test('a Transfer-Encoding that nobody knows → 501, and the connection ends', () =>
+	test('an unknown Transfer-Encoding → 501, and the connection ends', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			statusesOf(port, requestText('POST /body', ['Transfer-Encoding: x-foo']), [501]),
 		))
 
-	test('a client that ends within its headers is answered 400', () =>
+	test('a connection that ends within the headers is answered 400', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send('GET /now HT')

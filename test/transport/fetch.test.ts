@@ -153,7 +153,7 @@ async function failure(work: () => Promise<unknown>): Promise<unknown> {
 }
 
 describe('fetch', (test) => {
-	test('the URL is path and authority; the address is unknown unless it is told', () =>
+	test('the URL gives path and host; the address is empty unless it is passed', () =>
 		asked(async ({ ask, server }) => {
 			const { data } = (await (await ask('/about?a=1#b')).json()) as { data: unknown }
 			const about = { protocol: 'https', url: '/about?a=1', method: 'GET', query: { a: '1' } }
@@ -220,7 +220,7 @@ describe('fetch', (test) => {
 			{ maxBody: 2_000 },
 		))
 
-	test('a Content-Length that is not true is 400', () =>
+	test('a wrong Content-Length is 400', () =>
 		asked(async ({ ask }) => {
 			for (const length of ['3', '20']) {
 				const headers = { 'Content-Type': 'application/json', 'Content-Length': length }
@@ -250,7 +250,7 @@ describe('fetch', (test) => {
 			assert.equal(log.messages, [])
 		}))
 
-	test('bytes of another realm are bytes; pieces without any are no end', () =>
+	test("bytes of another realm are read; an empty piece doesn't end the body", () =>
 		asked(async ({ ask }) => {
 			const bytes: unknown = runInNewContext('Uint8Array.of(34, 97, 34)')
 			assert.not.instance(bytes, Uint8Array)
@@ -278,7 +278,7 @@ describe('fetch', (test) => {
 			}
 		}))
 
-	test('an upload is read as the method asks for it, and let go of when it stops', () =>
+	test("an upload is read at the method's pace, and released when it stops", () =>
 		asked(async ({ ask }) => {
 			let made = 0
 			function* endless() {
@@ -296,7 +296,7 @@ describe('fetch', (test) => {
 			assert.equal(await whole.json(), { success: true, data: 1_000_000 })
 		}))
 
-	test('a body that is in memory lets others have their turn', () =>
+	test("reading a body in memory doesn't block other requests", () =>
 		asked(async ({ ask }) => {
 			let made = 0
 			function* all() {
@@ -314,7 +314,7 @@ describe('fetch', (test) => {
 			assert.ok(before < 1_000, `${before} pieces were read in one turn`)
 		}))
 
-	test('a method may read on behind its answer', () =>
+	test('a method may read on after its answer', () =>
 		asked(async ({ ask, site }) => {
 			const answer = await ask('/behind', post(pieces(['a', 'b', 'c'])))
 			assert.equal(await answer.json(), { success: true, data: 'taken' })
@@ -344,8 +344,8 @@ describe('fetch', (test) => {
 		}))
 })
 
-describe('fetch: whoever leaves', (test) => {
-	test('nothing is made ahead of the reader; one that cancels closes the source, and aborts the signal', () =>
+describe('fetch: clients that leave', (test) => {
+	test('no piece is read ahead; cancelling closes the source, and aborts the signal', () =>
 		asked(async ({ ask, site, log }) => {
 			count.made = 0
 			const answer = await ask('/endless')
@@ -363,7 +363,7 @@ describe('fetch: whoever leaves', (test) => {
 		}))
 
 	for (const reason of [new Error('enough'), 'enough', null]) {
-		test(`aborting within the answer breaks it off with the reason: ${String(reason)}`, () =>
+		test(`aborting during the answer breaks it off with the reason: ${String(reason)}`, () =>
 			asked(async ({ ask, site, log }) => {
 				const leaving = new AbortController()
 				const answer = await ask('/endless', { signal: leaving.signal })
@@ -381,7 +381,7 @@ describe('fetch: whoever leaves', (test) => {
 			}))
 	}
 
-	test('aborting before the answer rejects, and is told to the method', () =>
+	test("aborting before the answer rejects, and aborts the method's signal", () =>
 		asked(async ({ ask, site, log }) => {
 			const leaving = new AbortController()
 			const answer = ask('/wait', { signal: leaving.signal })
@@ -407,7 +407,7 @@ describe('fetch: whoever leaves', (test) => {
 			{ graceTimeoutSeconds: 10 },
 		))
 
-	test('aborting within the upload cuts it off', () =>
+	test('aborting during the upload cuts it off', () =>
 		asked(async ({ ask }) => {
 			const leaving = new AbortController()
 			const answer = ask('/upload', {
@@ -419,7 +419,7 @@ describe('fetch: whoever leaves', (test) => {
 			assert.is(((await failure(() => answer)) as Error).name, 'AbortError')
 		}))
 
-	test('who has left before is not served', () =>
+	test('a request that is aborted already is not served', () =>
 		asked(async ({ ask, site }) => {
 			const error = await failure(() => ask('/wait', { signal: AbortSignal.abort() }))
 			assert.is((error as Error).name, 'AbortError')
@@ -435,8 +435,8 @@ describe('fetch: whoever leaves', (test) => {
 		}))
 })
 
-describe('fetch: with the rest', (test) => {
-	test('what is over is told, whole or not', () =>
+describe('fetch: with other features', (test) => {
+	test('the watch learns how an answer ended, whole or not', () =>
 		asked(async ({ ask, server }) => {
 			const seen: unknown[] = []
 			server.on('request', ({ url, status, aborted }) => seen.push([url, status, aborted]))
@@ -452,7 +452,7 @@ describe('fetch: with the rest', (test) => {
 			])
 		}))
 
-	test('answers are compressed where that is on', () =>
+	test('answers are compressed when compression is on', () =>
 		asked(
 			async ({ ask }) => {
 				const answer = await ask('/upper', post(pieces(['a']), { 'Accept-Encoding': 'gzip' }))
@@ -486,7 +486,7 @@ describe('fetch: with the rest', (test) => {
 			assert.equal((await api.get.about()).host, 'api.example')
 		}))
 
-	test('it is a method on its own: for hosts that are given `fetch` alone', async () => {
+	test('it works detached from the server, for hosts that take only `fetch`', async () => {
 		const { fetch: answer } = createServer({ '': Site }, { logger: new Log() })
 		// As most hosts do it: a Request is made of node's own, and its Response written.
 		const host = createHttpServer((request, response) => {
@@ -508,7 +508,7 @@ describe('fetch: with the rest', (test) => {
 		}
 	})
 
-	test('whoever is late is answered 503, also where the timer that all requests share is gone (workerd)', async () => {
+	test('a late method is answered 503, also where the shared timer is gone (workerd)', async () => {
 		class Slow extends RestHandler {
 			async get_slow() {
 				await new Promise((resolve) => this.request.signal.addEventListener('abort', resolve))

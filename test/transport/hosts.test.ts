@@ -33,7 +33,7 @@ async function statuses(options: ServerOptions, ...hosts: (string | undefined)[]
 }
 
 describe('hosts', (test) => {
-	test('on loopback a page whose name was turned to this machine (DNS rebinding) is answered 421', () =>
+	test('on loopback, a host name rebound to this machine (DNS rebinding) is answered 421', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			const answer = await ask(port, get(`evil.example:${port}`, ['X-Forwarded-Host: localhost']))
 			assert.is(answer.status, 421)
@@ -46,7 +46,7 @@ describe('hosts', (test) => {
 			assert.is((await ask(port, get('evil.example', [], 'http://localhost/name'))).status, 200)
 		}))
 
-	test('on loopback the names of loopback are served, with any port', async () => {
+	test('on loopback, loopback names are served, with any port', async () => {
 		const served = [
 			'localhost',
 			'LocalHost:1',
@@ -58,12 +58,12 @@ describe('hosts', (test) => {
 		assert.equal(await statuses({}, ...served, '[::1]', '[::1]:3000', undefined), Array(9).fill(200))
 	})
 
-	test('on loopback what only looks like one of them is not', async () => {
+	test('on loopback, names that only look like one are refused', async () => {
 		const others = ['localhost.evil.example', 'evil-localhost', '127.0.0.1.evil.example', '127.1', '10.0.0.1']
 		assert.equal(await statuses({}, ...others, '[::2]', '0.0.0.0', '127.0.0.256'), Array(8).fill(421))
 	})
 
-	test('an address that others can reach, or a proxy that is trusted, serves any host by default', async () => {
+	test('on a public address, or with trustProxy, any host is served by default', async () => {
 		assert.equal(await statuses({ trustProxy: ['127.0.0.1'] }, 'evil.example'), [200])
 		assert.equal(await statuses({ trustProxy: 0 }, 'evil.example'), [421])
 		assert.equal(await statuses({ trustProxy: [] }, 'evil.example'), [421])
@@ -76,7 +76,7 @@ describe('hosts', (test) => {
 		}
 	})
 
-	test("the default counts however node's server is told to listen", async () => {
+	test("the default applies whichever way node's server listens", async () => {
 		const { server } = createServer({ '': Site }, { logger: new Log() })
 		try {
 			await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -95,7 +95,7 @@ describe('hosts', (test) => {
 		assert.equal(await statuses({ hosts: '*' }, 'evil.example'), [200])
 	})
 
-	test('behind a trusted proxy it is the forwarded name that counts', () =>
+	test('behind a trusted proxy, the forwarded host counts', () =>
 		listening({ '': Site }, { hosts: ['api.example.com'], trustProxy: 1 }, async ({ port }) => {
 			const forwarded = (name: string) => ask(port, get('127.0.0.1', [`X-Forwarded-Host: ${name}`]))
 			assert.is((await forwarded('api.example.com')).status, 200)
@@ -120,12 +120,12 @@ describe('hosts', (test) => {
 		assert.is((await own.inject({ url: '/name', headers: { Host: 'localhost' } })).status, 421)
 	})
 
-	test('the log is told of the first refusal, with the name of the option, and of no other', () =>
+	test('only the first refusal is logged, with the name of the option', () =>
 		listening({ '': Site }, {}, async ({ port, log }) => {
 			for (const host of ['api.example.com', 'b.example']) await ask(port, get(host))
-			const told = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)
-			assert.is(told.length, 1)
-			assert.match(told[0] ?? '', /"api\.example\.com" was refused with 421.*`hosts`.*`trustProxy`/)
+			const logged = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)
+			assert.is(logged.length, 1)
+			assert.match(logged[0] ?? '', /"api\.example\.com" was refused with 421.*`hosts`.*`trustProxy`/)
 		}))
 
 	const refused: [hosts: unknown, message: RegExp][] = [
@@ -155,7 +155,7 @@ describe('hosts', (test) => {
 		})
 	}
 
-	test('the last host is remembered, and only where it was right', () => {
+	test('the last host is cached, and only when it was served', () => {
 		const hosts = loopbackHosts()
 		assert.equal(
 			['localhost:1', 'evil', 'localhost:1', 'evil'].map((host) => hosts.serve(host)),
@@ -181,7 +181,7 @@ describe('crossSiteWrites', (test) => {
 		return status
 	}
 
-	test('are taken by default', async () => {
+	test('are served by default', async () => {
 		assert.is(await written({}, 'POST /name', [site]), 200)
 	})
 

@@ -178,7 +178,7 @@ describe('inject', (test) => {
 			}))
 	}
 
-	test('what is refused reaches no handler, also when the server is closed', async () => {
+	test('a refused request reaches no handler, also when the server is closed', async () => {
 		const server = site()
 		await server.close()
 		assert.is((await server.inject({ url: '/article', headers: { Host: 'a b' } })).status, 400)
@@ -187,7 +187,7 @@ describe('inject', (test) => {
 		assert.equal([head.status, head.text()], [503, ''])
 	})
 
-	test('a name that is given in two cases is so many lines', async () => {
+	test('a name given in two cases is two lines', async () => {
 		const answer = await site().inject({ url: '/facts', headers: { Accept: 'a/b', accept: 'c/d' } })
 		assert.is((answer.json() as { data: { accept: string } }).data.accept, 'a/b, c/d')
 	})
@@ -217,13 +217,13 @@ describe('inject', (test) => {
 		})
 	}
 
-	test('a body takes the content type that is given', async () => {
+	test('a given content type is used for the body', async () => {
 		const headers = { 'content-type': 'application/problem+json' }
 		const answer = await site().inject({ method: 'POST', url: '/echo', headers, body: { a: 1 } })
 		assert.equal(answer.json(), { success: true, data: { body: { a: 1 }, type: 'application/problem+json' } })
 	})
 
-	test('tells who asks: 127.0.0.1 for localhost, if nothing else is said', async () => {
+	test('by default the address is 127.0.0.1 and the host localhost', async () => {
 		const facts = { ip: '127.0.0.1', host: 'localhost', protocol: 'http', cookie: '', accept: '' }
 		assert.equal((await site().inject({ url: '/facts' })).json(), { success: true, data: facts })
 		const headers = { Host: 'a.example', Cookie: ['a=1', 'b=2'], Accept: ['a/b', 'c/d'] }
@@ -246,7 +246,7 @@ describe('inject', (test) => {
 		assert.equal((await site().inject({ url: '/bytes' })).body, Buffer.from([0, 1, 255]))
 	})
 
-	test('rejects where a connection would be cut', async () => {
+	test('rejects where a connection would be cut off', async () => {
 		try {
 			await site().inject({ url: '/broken' })
 		} catch (error) {
@@ -273,7 +273,7 @@ describe('inject', (test) => {
 		assert.is((await server.inject({ url: '/article' })).status, 200)
 	})
 
-	test('a thousand at once are answered each by itself', async () => {
+	test('each of a thousand concurrent requests gets its own answer', async () => {
 		const server = site()
 		const ids = Array.from({ length: 1_000 }, (_, id) => id)
 		const answers = await Promise.all(ids.map((id) => server.inject({ url: `/article/${id}` })))

@@ -133,7 +133,7 @@ describe('trustProxy', (test) => {
 		})
 	}
 
-	test('a protocol that is none is http', async () => {
+	test('an unknown protocol is http', async () => {
 		const server = createServer({ '': Site }, { trustProxy: 1 })
 		const answer = await server.inject({ url: '/who', headers: { 'X-Forwarded-Proto': 'gopher' } })
 		assert.is((answer.json() as { data: { protocol: string } }).data.protocol, 'http')
@@ -213,7 +213,7 @@ describe('requestId', (test) => {
 		assert.match(told, UUID)
 	})
 
-	test('errors tell it in the body too', async () => {
+	test('errors have it in the body, too', async () => {
 		const server = createServer({ '': Named }, { requestId: 'X-Request-Id' })
 		const answer = await server.inject({ url: '/nowhere', headers: { 'x-request-id': 'mine' } })
 		assert.is((answer.json() as { requestId: string }).requestId, 'mine')

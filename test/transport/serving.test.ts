@@ -62,7 +62,7 @@ describe('Expect', (test) => {
 	}
 
 	for (const path of ['/body', '/stream']) {
-		test(`POST ${path} is told to continue, once, when its body is wanted`, () =>
+		test(`POST ${path} gets 100 Continue once, when its body is read`, () =>
 			listening({ '': Site }, {}, ({ port }) =>
 				connected(port, async (client) => {
 					await client.send(requestText(`POST ${path}`, [EXPECT, 'Content-Length: 5']))
@@ -87,7 +87,7 @@ describe('Expect', (test) => {
 			}),
 		))
 
-	test('HTTP/1.0 is not told to continue', () =>
+	test('HTTP/1.0 gets no 100 Continue', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			const bytes = `POST /body HTTP/1.0\r\nContent-Length: 5\r\n${EXPECT}\r\n\r\nhello`
 			assert.is((await ask(port, bytes)).status, 200)
@@ -142,13 +142,13 @@ class Waiting extends RestHandler {
 describe('request.signal', (test) => {
 	test('is aborted when the client is gone', () => leave(requestText('GET /wait'), ['AbortError']))
 
-	test('is aborted when it is asked for after the client has gone', () =>
+	test('is aborted when first read after the client has gone', () =>
 		leave(requestText('GET /late'), ['AbortError']))
 
 	test('is aborted for every request of a pipeline', () =>
 		leave(requestText('GET /wait').repeat(3), ['AbortError', 'AbortError', 'AbortError']))
 
-	test('of pipelined requests leaves nothing on a connection that lives on', () => {
+	test('of pipelined requests leaves no listener on a connection that stays open', () => {
 		const warnings: string[] = []
 		const note = (warning: Error): void => {
 			warnings.push(warning.message)
@@ -169,7 +169,7 @@ describe('request.signal', (test) => {
 		}).finally(() => process.off('warning', note))
 	})
 
-	test('is aborted with the error that the client is told, when the time is over', () => {
+	test('is aborted with the error sent to the client, when the time is over', () => {
 		const handler = new Waiting()
 		return listening({ '': handler }, { handlerTimeoutSeconds: 0.1 }, async ({ port }) => {
 			const answer = await ask(port, requestText('GET /wait'))
@@ -178,7 +178,7 @@ describe('request.signal', (test) => {
 		})
 	})
 
-	test('is not aborted by the end of a connection that has its answer', () => {
+	test('is not aborted by the end of a connection after its answer', () => {
 		const handler = new Waiting()
 		return listening({ '': handler }, {}, async ({ port, server }) => {
 			assert.is((await ask(port, requestText('GET /done'))).status, 200)

@@ -6,8 +6,8 @@ import { createServer, RestHandler } from '../../lib/index.ts'
 import { TickBatcher } from '../../lib/transport/tick-batcher.ts'
 import { describe } from '../helpers/describe.ts'
 
-describe('turns', (test) => {
-	test('a request that is alone is answered at once, but for one in 32', () => {
+describe('ticks', (test) => {
+	test('a single request is served at once, except one in 32', () => {
 		const turns = new TickBatcher()
 		const deferred: number[] = []
 		for (let count = 1; count <= 64; count++) {
@@ -18,7 +18,7 @@ describe('turns', (test) => {
 		assert.equal(deferred, [32, 64])
 	})
 
-	test('where a turn had several, the next are deferred, until one is alone again', () => {
+	test('after a tick with several, requests are deferred until one is alone again', () => {
 		const turns = new TickBatcher()
 		for (let count = 1; count < 32; count++) turns.defers(count)
 		assert.equal([turns.defers(32), turns.defers(33), turns.defers(34)], [true, true, true])
@@ -29,8 +29,8 @@ describe('turns', (test) => {
 	})
 })
 
-describe('requests of one turn', (test) => {
-	test('each method runs in the async context in which its request came', async () => {
+describe('requests of one tick', (test) => {
+	test('each method runs in the async context of its request', async () => {
 		const trace = new AsyncLocalStorage<string>()
 		class Traced extends RestHandler {
 			get_span(id: string) {

@@ -81,7 +81,7 @@ describe('trickling clients', (test) => {
 			}))
 	}
 
-	test('blank lines are answered 408, as headers that take too long', () =>
+	test('blank lines are answered 408, like headers that take too long', () =>
 		listening({ '': Site }, TIMES, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('GET /now'))
@@ -96,7 +96,7 @@ describe('trickling clients', (test) => {
 			}),
 		))
 
-	test('a blank line behind a request, as old clients send it, ends nothing', () =>
+	test('a blank line after a request, as old clients send it, is allowed', () =>
 		listening({ '': Site }, { ...TIMES, headersTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, async (client) => {
 				for (let turn = 0; turn < 3; turn++) {
@@ -109,7 +109,7 @@ describe('trickling clients', (test) => {
 			}),
 		))
 
-	test('a body that nobody reads, and that comes in time, leaves its connection to the next request', () =>
+	test('an unread body that arrives in time leaves the connection open', () =>
 		listening({ '': Site }, { ...TIMES, bodyTimeoutSeconds: 60, headersTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('GET /now', ['Content-Length: 20']))
@@ -141,7 +141,7 @@ describe('trickling clients', (test) => {
 				}),
 		))
 
-	test('a connection that was upgraded is left to whoever has taken it', () =>
+	test('an upgraded connection is left alone', () =>
 		listening({ '': Site }, { ...TIMES, headersTimeoutSeconds: 0.1 }, ({ port, server }) =>
 			connected(port, async (client) => {
 				server.server.on('upgrade', (_request, socket) => {

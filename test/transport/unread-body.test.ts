@@ -121,7 +121,7 @@ describe('an unread body', (test) => {
 			}),
 		))
 
-	test('a chunked body that has come as one packet while its sender was looked up has the same limit', () =>
+	test('a chunked body that arrives whole during authentication has the same limit', () =>
 		listening({ '': Site }, MAX_BODY, async ({ port }) => {
 			for (const [size, status] of [
 				[1_000, 200],
@@ -133,7 +133,7 @@ describe('an unread body', (test) => {
 			}
 		}))
 
-	test('a client that reads only after it has written all of it sees the answer', () =>
+	test('a client that writes all of its body before it reads sees the answer', () =>
 		// It has five seconds to write it.
 		inTimesOf(1_000, () =>
 			listening({ '': Site }, MAX_BODY, async ({ port }) => {
@@ -173,7 +173,7 @@ describe('an unread body', (test) => {
 			))
 	}
 
-	test('pipelined requests with bodies that nobody reads are answered in turn', () =>
+	test('pipelined requests with unread bodies are answered in order', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {
 				const bodies = ['POST /nowhere', 'GET /now', 'POST /body', 'POST /ignore', 'GET /now']
@@ -184,7 +184,7 @@ describe('an unread body', (test) => {
 			}),
 		))
 
-	test('an upload that is answered by itself is sent back whole', () =>
+	test('an upload echoed as the answer comes back whole', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(headOf('POST /echo', [], 3 * MEGABYTE))
@@ -196,7 +196,7 @@ describe('an unread body', (test) => {
 			}),
 		))
 
-	test('a streaming method has its own bound for what a client announces', () =>
+	test('a streaming method has its own limit for Content-Length', () =>
 		listening({ '': Bounded }, { maxBody: 10 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('POST /upload', [], 'a'.repeat(1_000)))
@@ -206,7 +206,7 @@ describe('an unread body', (test) => {
 			}),
 		))
 
-	test('a streaming method whose client leaves is told, and nothing is logged', () => {
+	test('a streaming method gets an error when its client leaves, and nothing is logged', () => {
 		const handler = new Bounded()
 		return listening({ '': handler }, {}, async ({ port, log }) => {
 			for (const leave of ['close', 'reset'] as const) {
@@ -223,7 +223,7 @@ describe('an unread body', (test) => {
 		})
 	})
 
-	test('a streaming method may read on behind its answer, for longer than bodyTimeoutSeconds', () => {
+	test('a streaming method may read on after its answer, for longer than bodyTimeoutSeconds', () => {
 		const handler = new ReadsOn()
 		return listening({ '': handler }, { bodyTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, async (client) => {
@@ -244,7 +244,7 @@ describe('an unread body', (test) => {
 		['whose time is over, of a large body', 'POST /long', MEGABYTE, false],
 		['whose client leaves', 'POST /long', 10, true],
 	] as const) {
-		test(`a streaming method that reads on behind its answer, and ${name}, is told`, () => {
+		test(`a streaming method that reads on after its answer, and ${name}, gets an error`, () => {
 			const handler = new ReadsOn()
 			return listening({ '': handler }, { bodyTimeoutSeconds: 0.1 }, ({ port }) =>
 				connected(port, async (client) => {
@@ -259,7 +259,7 @@ describe('an unread body', (test) => {
 		})
 	}
 
-	test('503 is read by a client whose upload nobody takes', () =>
+	test('a client whose upload nobody reads can read the 503', () =>
 		listening({ '': Patient }, {}, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(headOf('POST /stuck', [], 20 * MEGABYTE))

@@ -206,7 +206,7 @@ const CASES: Case[] = [
 
 const NEXT = 'GET /name HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
-describe('vet', (test) => {
+describe('vetting', (test) => {
 	for (const { name, lines, status, says, closes = false } of CASES) {
 		test(`${name} → ${status}${closes ? ', and the connection ends' : ''}`, async () => {
 			const handler = new Echo()
@@ -227,7 +227,7 @@ describe('vet', (test) => {
 		})
 	}
 
-	test('a Host is looked at again for every request of a connection', async () => {
+	test('Host is checked for every request of a connection', async () => {
 		await listening({ '': Echo }, {}, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(`${NEXT}GET /name HTTP/1.1\r\nHost: a/b\r\n\r\n`)
