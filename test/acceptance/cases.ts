@@ -43,7 +43,7 @@ interface Outcome {
 
 /**
  * What the runner, which is given, says of answers that it didn't wait for: it looks at the wall's clock, for one to eight
- * seconds, and after each case gives the app two for a ping.
+ * seconds, and after each case gives the app twenty for a ping.
  */
 const LATE =
 	/^(?:step \d+: )?(?:server no longer answers ping|no response \(timeout\)|response truncated|connection left open|\d+ responses, want \S+|\d+ ms > \d+|gate \S+ failed)$/

@@ -20,7 +20,9 @@ function casesBy(name: ClientName): Case[] {
 		const client = openClient(name)
 		// Closed while they are still connecting, some clients leave a handle open.
 		await client.command('PING')
-		const cache = new RedisCache(client.client, { maxBytes: MAX_BYTES, prefix: `${PREFIX}${randomUUID()}:` })
+		// Redis is waited for, however long a machine that is held up takes.
+		const options = { maxBytes: MAX_BYTES, prefix: `${PREFIX}${randomUUID()}:`, timeoutSeconds: 30 }
+		const cache = new RedisCache(client.client, options)
 		opened.set(cache, client)
 		return cache
 	}
