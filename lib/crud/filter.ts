@@ -9,7 +9,7 @@ import { badQuery, badValue, unknownName } from './bad-query.ts'
 import type { CrudField, FieldMap } from './fields.ts'
 import type { CrudPlan } from './plan.ts'
 import { operandFromJson } from './value-from-json.ts'
-import type { Given } from './value-from-text.ts'
+import type { NonNullValue } from './value-from-text.ts'
 
 export type Operator =
 	| ('eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte')
@@ -118,9 +118,9 @@ export class TermCount {
 }
 
 /** Reads an operand. @throws RestError `bad_request` for what the field can't be compared with */
-type ReadOperand = (field: Field, given: unknown, place: string) => Given
+type ReadOperand = (field: Field, given: unknown, place: string) => NonNullValue
 
-function jsonOperand(field: Field, given: unknown, place: string): Given {
+function jsonOperand(field: Field, given: unknown, place: string): NonNullValue {
 	const problems: Detail[] = []
 	const value = operandFromJson(field, given, problems)
 	if (value === undefined) throw badValue(place, problems)
@@ -169,7 +169,7 @@ export function comparison(
 
 type OneValued = Exclude<Operator, 'in' | 'nin' | 'between' | 'null'>
 
-function compared(field: string, operator: OneValued, value: Given, place: string): Condition {
+function compared(field: string, operator: OneValued, value: NonNullValue, place: string): Condition {
 	if (ignoresCase(operator))
 		return { op: IGNORING[operator], field, value: partOf(String(value), place), ignoreCase: true }
 	if (comparesPart(operator)) return { op: operator, field, value: partOf(String(value), place) }
@@ -181,7 +181,7 @@ function partOf(text: string, place: string): string {
 	throw badQuery(place, 'max', `may look for at most ${MAX_PART} characters`)
 }
 
-function anyOf(field: string, values: readonly Given[]): Condition {
+function anyOf(field: string, values: readonly NonNullValue[]): Condition {
 	const [only] = values
 	return values.length === 1 && only !== undefined
 		? { op: 'eq', field, value: only }

@@ -21,9 +21,9 @@ import {
 	takesList,
 } from './filter.ts'
 import type { CrudPlan } from './plan.ts'
-import { type Given, valueFromText } from './value-from-text.ts'
+import { type NonNullValue, valueFromText } from './value-from-text.ts'
 
-/** What `list()` is asked: in the model's words, with field names of the model. */
+/** The query of `list()`, with field names of the model. */
 export interface CrudQuery extends Omit<ListQuery, 'limit' | 'maxBytes'> {
 	/** 0 asks for the count alone. */
 	readonly limit: number
@@ -169,7 +169,7 @@ export class QueryParams {
 	}
 }
 
-function textOperand(place: string): (field: Field, text: unknown) => Given {
+function textOperand(place: string): (field: Field, text: unknown) => NonNullValue {
 	return (field, text) => {
 		const problems: Detail[] = []
 		const value = valueFromText(field, String(text), problems)

@@ -74,7 +74,7 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 	const where = isScoped ? allOf(scope.where, query.where) : query.where
 	const selection = fetched(view, query.selection)
 	const asking = isScoped || selection !== query.selection ? { ...query, where, selection } : query
-	const { json, next, total } = await translateModelErrors(view, 'list', () => listed(plan, asking), scope)
+	const { json, next, total } = await translateModelErrors(view, 'list', () => readPage(plan, asking), scope)
 	const { limit, offset, stamp } = query
 	const cursor =
 		next === undefined ? null : plan.isKeyVisible ? cursorText(stamp, next) : countText(stamp, offset + limit)
@@ -84,7 +84,7 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 	return pageOf(view, json, meta, query.selection.names)
 }
 
-async function listed({ model, maxPageBytes }: CrudPlan, query: CrudQuery): Promise<Listed> {
+async function readPage({ model, maxPageBytes }: CrudPlan, query: CrudQuery): Promise<Listed> {
 	if (query.limit === 0) return { json: '[]', next: undefined, total: await model.count(query.where) }
 	const page = await model.list({ ...query, maxBytes: maxPageBytes })
 	// A user's own model may not know `maxBytes`.
@@ -101,7 +101,7 @@ export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecor
 export async function readWithin(view: CrudView, key: string, scope: Scope): Promise<CrudRecord> {
 	const { model } = view[FACTS].plan
 	const read = () => model.read(key, fetched(view), scope.where)
-	return found(view, key, (await translateModelErrors(view, 'read', read, scope)) ?? 'missing')
+	return existing(view, key, (await translateModelErrors(view, 'read', read, scope)) ?? 'missing')
 }
 
 export async function createRecord(view: CrudView, given: GivenValues): Promise<CrudRecord> {
@@ -119,7 +119,7 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	const created = await translateModelErrors(view, 'create', create, scope, values)
 	const state = view[STATE]
 	if (!Object.isFrozen(state)) state.createdId = created.id
-	return found(view, created.id, created)
+	return recordOf(view, created.id, created.json, created.version)
 }
 
 /** A new record's field gets its default by being given no value. */
@@ -174,13 +174,13 @@ export async function changeWithin(
 	refuseLeaving(changes, scope)
 	if (Object.keys(changes).length > 0) {
 		const update = () => model.update(key, changes, fetched(view), { where, version })
-		return found(view, key, await translateModelErrors(view, operation, update, scope, changes))
+		return existing(view, key, await translateModelErrors(view, operation, update, scope, changes))
 	}
 	// Nothing is to be changed: the record stays as it is, and so does its version.
 	const read = () => model.read(key, fetched(view), where)
 	const record = (await translateModelErrors(view, operation, read, scope)) ?? 'missing'
 	const isStale = record !== 'missing' && version !== undefined && record.version !== version
-	return found(view, key, isStale ? 'stale' : record)
+	return existing(view, key, isStale ? 'stale' : record)
 }
 
 export async function removeRecord(view: CrudView, id: string): Promise<CrudRecord> {
@@ -192,16 +192,17 @@ export async function removeWithin(view: CrudView, key: string, scope: Scope): P
 	const { model } = view[FACTS].plan
 	const { version } = view[STATE]
 	const remove = () => model.delete(key, fetched(view), { where: scope.where, version })
-	return found(view, key, await translateModelErrors(view, 'remove', remove, scope))
+	return existing(view, key, await translateModelErrors(view, 'remove', remove, scope))
 }
 
-function found(view: CrudView, key: string, record: Found | Absent): CrudRecord {
+/** The answer of a record that is there, and has the version asked for. */
+function existing(view: CrudView, key: string, record: Found | Absent): CrudRecord {
 	if (record === 'missing') throw NOT_FOUND
 	if (record === 'stale') throw new RestError('precondition_failed')
 	return recordOf(view, key, record.json, record.version)
 }
 
-/** What the model is asked for: the client's selection, and what a subclass needs. */
+/** The selection for the model: the client's, and the fields that a subclass needs. */
 function fetched(view: CrudView, selection = view[STATE].selection): Selection {
 	const { needed } = view[STATE]
 	return needed.length === 0 ? selection : view[FACTS].plan.selections.wider(selection, needed)

@@ -9,13 +9,13 @@ import { note } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import type { CrudPlan } from './plan.ts'
-import { type Given, rawJson, valueFromText, withinBounds, wrongType } from './value-from-text.ts'
+import { type NonNullValue, rawJson, valueFromText, withinBounds, wrongType } from './value-from-text.ts'
 
 /**
  * The value that a body has for a field; `undefined` when a problem was noted. The caller handles null. A string is
  * taken for a number only where a JSON number may be inexact: `bigint` and `decimal`.
  */
-export function valueFromJson(field: Field, given: unknown, problems: Detail[]): Given | undefined {
+export function valueFromJson(field: Field, given: unknown, problems: Detail[]): NonNullValue | undefined {
 	switch (field.type) {
 		case 'json':
 			return rawJson(given, problems)
@@ -46,7 +46,7 @@ function isWhole(given: unknown): given is number {
  * The value of a text that is to be stored. Beside what `valueFromText` checks, notes a text that is longer than its
  * column, counted in code points as databases do, and a decimal with more digits, which some databases would round.
  */
-export function storedFromText(field: Field, text: string, problems: Detail[]): Given | undefined {
+export function storedFromText(field: Field, text: string, problems: Detail[]): NonNullValue | undefined {
 	const value = valueFromText(field, text, problems)
 	if (typeof value !== 'string') return value
 	const { maxLength, digits } = field
@@ -72,7 +72,7 @@ function digitsAllowed([before, behind]: readonly [number, number]): string {
  * The value that a filter compares a field with: as in a body, or as text, as in a query (`"9007199254740993"` for a
  * bigint that JSON can't write as a number).
  */
-export function operandFromJson(field: Field, given: unknown, problems: Detail[]): Given | undefined {
+export function operandFromJson(field: Field, given: unknown, problems: Detail[]): NonNullValue | undefined {
 	if (typeof given === 'string') return valueFromText(field, given, problems)
 	return valueFromJson(field, given, problems)
 }

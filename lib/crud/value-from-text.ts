@@ -9,8 +9,7 @@ import { note } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import { RawJson } from '../wire/raw-json.ts'
 
-/** A value that is not null. */
-export type Given = Exclude<Value, null>
+export type NonNullValue = Exclude<Value, null>
 
 /** What a value of each type must be; ends the sentence "title …". */
 const WORDS: Readonly<Record<FieldType, string>> = {
@@ -88,7 +87,7 @@ function textId({ maxLength, choices }: Field, text: string): string | undefined
  * The value that a text stands for; `undefined` when a problem was noted. `maxLength` is not checked: a text that is
  * too long to be stored can still be compared with.
  */
-export function valueFromText(field: Field, text: string, problems: Detail[]): Given | undefined {
+export function valueFromText(field: Field, text: string, problems: Detail[]): NonNullValue | undefined {
 	switch (field.type) {
 		case 'boolean':
 			return text === 'true' || text === 'false' ? text === 'true' : wrongType(field, problems)

@@ -122,7 +122,7 @@ export class Writer {
 			if (problems.length >= MAX_PROBLEMS) return
 			const field = writable.get(name)
 			if (field !== undefined && !scope.fixed.has(field.field.name)) continue
-			// The same for a hidden field and an unknown one, so that nobody finds out which it is.
+			// The same for a hidden field and an unknown one, so that clients can't find out which it is.
 			if (!visible.has(name))
 				problems.push({ field: shown(name), code: 'unknown', message: 'is not a field that can be written' })
 			else if (name === key.name && id !== undefined && idOf(idText(body[name])) !== id)
