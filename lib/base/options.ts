@@ -211,7 +211,8 @@ export function entriesOf(what: string, declared: unknown, example: string): [st
 export function isPlain(value: unknown): value is object {
 	if (typeof value !== 'object' || value === null) return false
 	const prototype: unknown = Object.getPrototypeOf(value)
-	return prototype === null || prototype === Object.prototype
+	// Two steps up, because literals of another realm are plain too.
+	return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** `: did you mean get_article?` for a name that was mistyped, or the names there are. */

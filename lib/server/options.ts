@@ -74,8 +74,9 @@ export interface ServerOptions {
 	readonly trustProxy?: TrustProxy
 	/**
 	 * Names that a request's Host may have, with any port; others get 421: `['api.example.com']`, `'*.example.com'` for all
-	 * below a name, `'*'` for any. With `trustProxy`, X-Forwarded-Host counts where it is sent. @default on a loopback address `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`, against DNS rebinding;
-	 * any on other addresses, with `trustProxy`, and in `handler`, `fetch` and `inject`
+	 * below a name, `'*'` for any. With `trustProxy`, X-Forwarded-Host counts where it is sent.
+	 * @default on a loopback address `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`, against DNS rebinding; any on
+	 * other addresses, with `trustProxy`, and in `handler`, `fetch` and `inject`
 	 */
 	readonly hosts?: '*' | readonly string[]
 	/**

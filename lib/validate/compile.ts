@@ -2,6 +2,7 @@
  * Compiles specs and lists of rules into plans. A mistake in a spec is its author's, so it throws a TypeError that
  * names the field and what would be right. Fast enough to run per request, for specs written inside a method.
  */
+import { isPlain } from '../base/options.ts'
 import { blankPlan, type Draft, type FieldPlan, type Plan } from './plan.ts'
 import { isStandardSchema } from './standard-schema.ts'
 import type { Check, Choice, Constraints, Fields, Format, Kind, Rule, Spec, Validator } from './validator.ts'
@@ -38,6 +39,7 @@ function planName(name: unknown): FieldPlan {
 }
 
 function planFields(where: string, fields: Fields, validator?: Validator): FieldPlan[] {
+	// `{ __proto__: … }` sets the prototype instead of a field: it is no plain object then.
 	if (!isPlain(fields)) {
 		refuse(where, 'fields are given as a plain object { name: rules }, with no field called __proto__')
 	}
@@ -45,14 +47,6 @@ function planFields(where: string, fields: Fields, validator?: Validator): Field
 		const at = where === '' ? name : `${where}.${name}`
 		return { name: fieldName(where, name), plan: planField(at, fields[name], validator) }
 	})
-}
-
-/** `{ __proto__: … }` sets the prototype instead of a field; the strange prototype shows it. */
-function isPlain(value: unknown): boolean {
-	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-	const prototype: unknown = Object.getPrototypeOf(value)
-	// Two steps up, because objects of another realm are plain too.
-	return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
 }
 
 function fieldName(where: string, name: string): string {

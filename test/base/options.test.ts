@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import * as assert from 'uvu/assert'
 import * as options from '../../lib/base/options.ts'
 import { createServer, RestHandler } from '../../lib/index.ts'
@@ -119,6 +120,7 @@ describe('base/options: entriesOf', (test) => {
 	test('a literal has its entries', () => {
 		assert.equal(entriesOf('x', { a: 1 }, ''), [['a', 1]])
 		assert.equal(entriesOf('x', Object.assign(Object.create(null), { a: 1 }), ''), [['a', 1]])
+		assert.equal(entriesOf('x', runInNewContext('({ a: 1 })'), ''), [['a', 1]])
 	})
 
 	const wrong = [
