@@ -78,7 +78,7 @@ for (const [kind, make] of [
 			assert.is(await first.catch(() => remember(cache, 'k', 60, () => 5)), 5)
 		})
 
-		test('a change of what load answered reaches neither the caller nor the cache', async () => {
+		test('changing the loaded value afterwards affects neither the caller nor the cache', async () => {
 			const cache = make()
 			const shared = { list: [1] }
 			const answer = await remember(cache, 'k', 60, () => shared)

@@ -127,7 +127,7 @@ describe('cache shares', (test) => {
 		assert.throws(() => cache.increment(sharedKey('limit', 'ann', 'new'), 60), isFull)
 	})
 
-	test('what has expired is cleared before anybody is refused', () => {
+	test('expired entries are cleared before a caller is refused', () => {
 		const { cache, clock } = cached(1_000)
 		const first = flood(cache, nonces('k1')).count
 		clock.now = 60_001

@@ -101,7 +101,7 @@ describe('cors: answers', (test) => {
 			}))
 	}
 
-	test('a limit that is reached is told, and when it will be over', () =>
+	test('a reached limit is readable, with the time of its reset', () =>
 		onSite(async (send) => {
 			await send('GET /limited', { Origin: APP })
 			const answer = await send('GET /limited', { Origin: APP })
@@ -124,7 +124,7 @@ describe('cors: answers', (test) => {
 			{ handlerTimeoutSeconds: 0.02, bodyTimeoutSeconds: 0.02 },
 		))
 
-	test('so is whoever waits when the server closes', () => {
+	test('so are requests that wait when the server closes', () => {
 		const api = new Api()
 		return listening({ '': api }, { cors: CORS, graceTimeoutSeconds: 0.05 }, ({ port, server }) =>
 			connected(port, async (client) => {
@@ -140,7 +140,7 @@ describe('cors: answers', (test) => {
 		)
 	})
 
-	test('a method may let everybody read what is nobody’s, and expose more', () =>
+	test('a method may open its reply to all origins, and expose more headers', () =>
 		onSite(async (send) => {
 			assert.equal(corsOf(await send('GET /everybody', { Origin: APP })), {
 				'allow-origin': '*',
@@ -189,7 +189,7 @@ describe('cors: answers', (test) => {
 			}
 		}))
 
-	test('an answer that is kept for its Idempotency-Key is read by whoever asks again', () =>
+	test('a stored reply to an Idempotency-Key has the headers of the origin that repeats it', () =>
 		onSite(async (send, api) => {
 			const key = { 'Idempotency-Key': '"k"' }
 			const first = await send('POST /article', { Origin: APP, ...key })
@@ -253,7 +253,7 @@ describe('cors: a function of origins', (test) => {
 		assert.is(await allows('capacitor://localhost'), true)
 	})
 
-	test('that throws lets nobody in, and is logged', async () => {
+	test('that throws refuses the origin, and is logged', async () => {
 		const { allows, said } = asked((origin) => {
 			throw new Error(`no list for ${origin.length}`)
 		})
@@ -261,7 +261,7 @@ describe('cors: a function of origins', (test) => {
 		assert.match(said(), 'cors.origins failed: the origin was refused: Error: no list for 23')
 	})
 
-	test('that answers a promise lets nobody in, though it be rejected', async () => {
+	test('that returns a promise refuses the origin, also where the promise rejects', async () => {
 		const answers = [
 			async () => true,
 			() => Promise.reject(new Error('later')),

@@ -33,7 +33,7 @@ class Search extends RestHandler {
 
 const server = createServer({ s: Search }, { logger: { info() {}, warn() {}, error() {} } })
 
-describe('params-source', (test) => {
+describe('handler: what getParams reads', (test) => {
 	test('a declared spec of a GET reads the query, with all values of a list', async () => {
 		const { body } = await server.inject({ url: '/s/found?q=1&tag=a&tag=b' })
 		assert.is(body.toString(), '{"success":true,"data":{"q":"1","tag":["a","b"]}}')

@@ -151,7 +151,7 @@ describe('handler: outside of a request', (test) => {
 		assert.match(String(error), /^TypeError: this\.getParamsAsync of Blog was used outside of a request/)
 	})
 
-	test('a helper called on the shared handler from a request is told too', async () => {
+	test('a helper called on the shared handler during a request is refused too', async () => {
 		class Wrong extends RestHandler {
 			private readonly self: Wrong = this
 			get_a() {

@@ -12,7 +12,7 @@ function compile(value: unknown, name = 'post_article') {
 	return compileLimit(WHERE, name, value, 'blog/api')
 }
 
-describe('limit/rate-limit', (test) => {
+describe('limits/rate-limit', (test) => {
 	test('has defaults', () => {
 		assert.equal(compile({ limit: 10, windowSeconds: 60 }), {
 			limit: 10,
@@ -119,7 +119,7 @@ describe('limit/rate-limit', (test) => {
 	})
 })
 
-describe('limit/network', (test) => {
+describe('limits/rate-limit: networks', (test) => {
 	const cases: readonly (readonly [address: string, network: string])[] = [
 		['192.0.2.1', '192.0.2.1'],
 		['', ''],

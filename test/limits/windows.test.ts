@@ -24,7 +24,7 @@ function caller(limit: number, windowSeconds: number, window: 'fixed' | 'sliding
 	return { cache, at, said, looked }
 }
 
-describe('limit/fixed-window', (test) => {
+describe('limits/windows: fixed', (test) => {
 	test('a window begins with the first request, and ends for all of its requests at once', async () => {
 		const { said } = caller(3, 60, 'fixed')
 		assert.is(await said(100), 'yes r=2 t=60')
@@ -41,7 +41,7 @@ describe('limit/fixed-window', (test) => {
 		assert.is(await said(10), 'yes r=0 t=10')
 	})
 
-	test('where the end was forgotten, the whole length is told', async () => {
+	test('where the end was evicted, the whole length is reported', async () => {
 		const { cache, said } = caller(5, 60, 'fixed')
 		await said(0)
 		cache.delete('key:end')
@@ -64,7 +64,7 @@ describe('limit/fixed-window', (test) => {
 		assert.is(await said(10), 'no r=0 t=60')
 	})
 
-	test('an end that is past, or far, is told within the window', async () => {
+	test('an end in the past, or too far ahead, is reported within the window', async () => {
 		const { cache, said } = caller(3, 60, 'fixed')
 		await said(100)
 		cache.set('key:end', 1, 60)
@@ -89,7 +89,7 @@ describe('limit/fixed-window', (test) => {
 	})
 })
 
-describe('limit/sliding-window', (test) => {
+describe('limits/windows: sliding', (test) => {
 	test('each request is free again when its own time is over', async () => {
 		const { said } = caller(3, 60, 'sliding')
 		assert.is(await said(0), 'yes r=2 t=60')
@@ -234,7 +234,7 @@ describe('limit/sliding-window', (test) => {
 		assert.is(asked, 10)
 	})
 
-	test('a caller whose cache hangs holds up nobody for long, and itself for a second', async () => {
+	test('a call that the cache leaves hanging delays its caller for a second, and no others', async () => {
 		const cache = new MemoryCache({ max: 100 })
 		const limit = compileLimit('a limit', 'get', { limit: 5, windowSeconds: 60, window: 'sliding' }, '')
 		const { get } = cache

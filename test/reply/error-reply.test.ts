@@ -37,7 +37,7 @@ const PRIVATE =
 	"#private members can't be reached through a request's view: use TypeScript's private, or mount a factory, `() => new Blog()`"
 const FROZEN = 'a handler is frozen once it is mounted'
 
-describe('explain', (test) => {
+describe('reply/error-reply: advice for the log', (test) => {
 	const view = Object.create(new Secret()) as Secret
 	const frozen = Object.create(Object.freeze({ hits: 0 })) as { hits: number }
 	const table: [string, () => unknown, string][] = [

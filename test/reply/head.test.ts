@@ -3,7 +3,7 @@ import { CustomReply, checkStatus, headerLine, reply } from '../../lib/reply/hea
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
-describe('reply-head', (test) => {
+describe('reply/head', (test) => {
 	for (const status of [200, 201, 204, 299, 304, 404, 599]) {
 		test(`${status} is a status`, () => assert.is(checkStatus(status), status))
 	}
@@ -72,7 +72,7 @@ describe('reply-head', (test) => {
 	}
 })
 
-describe('custom-reply', (test) => {
+describe('reply/head: reply()', (test) => {
 	test('a promise is refused, as it would be answered as {}', () => {
 		assert.throws(() => reply(Promise.resolve(1)), /await it first/)
 	})

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { nextLink, pathOf, recordUrl } from '../../lib/reply/link.ts'
 import { describe } from '../helpers/describe.ts'
 
-describe('crud/link', (test) => {
+describe('reply/link', (test) => {
 	const paths: [string, string][] = [
 		['/blog/article', '/blog/article'],
 		['/blog/article/?a=1', '/blog/article'],

@@ -42,7 +42,7 @@ describe('reply: problem details', (test) => {
 	}
 	const PROBLEM = 'application/problem+json; charset=utf-8'
 
-	test('they are sent to whoever prefers them', async () => {
+	test('they are sent to clients that prefer them', async () => {
 		assert.equal(await ask('application/problem+json'), [
 			404,
 			PROBLEM,

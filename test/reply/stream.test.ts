@@ -44,7 +44,7 @@ async function turnsWithin(work: () => Promise<void>): Promise<number> {
 	return turns
 }
 
-describe('json-array', (test) => {
+describe('reply/stream: records', (test) => {
 	const table: [unknown[], string][] = [
 		[[], '[]'],
 		[[1], '[1]'],
@@ -102,7 +102,7 @@ describe('json-array', (test) => {
 		assert.equal(await text.next(), { done: false, value: ',3]' })
 	})
 
-	test('nothing is read ahead of what is taken', async () => {
+	test('nothing is read ahead of the client', async () => {
 		const records = source(1_000_000)
 		const text = jsonArray(await firstThenRest(records), '[', ']')[Symbol.asyncIterator]()
 		assert.is(records.read, 1)

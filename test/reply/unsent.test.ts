@@ -5,7 +5,7 @@ import { reply } from '../../lib/reply/head.ts'
 import { disposeBody, firstBytes, swallowErrors } from '../../lib/reply/unsent.ts'
 import { describe } from '../helpers/describe.ts'
 
-describe('unsent', (test) => {
+describe('reply/unsent', (test) => {
 	test('a stream that is guarded may fail unheard', async () => {
 		for (const wrap of [(value: unknown) => value, reply]) {
 			const stream = new Readable({ read() {} })

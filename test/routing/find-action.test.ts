@@ -15,7 +15,7 @@ function read(method: Method, header: string | string[] | undefined): string {
 	}
 }
 
-describe('override', (test) => {
+describe('find-action: X-HTTP-Method-Override', (test) => {
 	const table: [Method, string | undefined, string][] = [
 		['GET', undefined, 'GET'],
 		['POST', undefined, 'POST'],

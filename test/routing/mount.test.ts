@@ -26,7 +26,7 @@ function mount(...path: string[]): Mount {
 	}
 }
 
-describe('mount/mount', (test) => {
+describe('MountTree', (test) => {
 	const tree = new MountTree()
 	for (const path of [['blog'], ['blog', 'api'], ['blog', 'api', 'v2', 'deep'], ['x', 'y']]) {
 		assert.ok(tree.add(mount(...path)))
@@ -96,7 +96,7 @@ table.add('PUT', undefined, action('put__default', 0))
 table.addSized('DELETE', 1, action('remove', 1))
 table.addSized('GET', 1, action('read', 1))
 
-describe('lookup', (test) => {
+describe('LookupTable', (test) => {
 	const found: [RouteMethod, string[], string | undefined][] = [
 		['GET', ['article'], 'get_article'],
 		['GET', ['article', '5'], 'get_article'],
@@ -159,7 +159,7 @@ describe('lookup', (test) => {
 	})
 })
 
-describe('mount/path', (test) => {
+describe('parsePath', (test) => {
 	const paths: [string, string[]][] = [
 		['', []],
 		['/', []],

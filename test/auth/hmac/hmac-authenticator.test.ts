@@ -92,7 +92,7 @@ function site({ keys = KEYS, cache, windowSeconds = 300, origin, trustProxy }: S
 
 const POST: Outline = { method: 'POST', headers: [['Content-Type', 'application/json']], body: '{"a":1}' }
 
-describe('hmac: who is let in', (test) => {
+describe('hmac: accepted', (test) => {
 	const good: [string, Outline][] = [
 		['a GET', {}],
 		['a GET with a query', { url: '/a/x?a=1&b=%20' }],
@@ -252,7 +252,7 @@ describe('hmac: who is let in', (test) => {
 	})
 })
 
-describe('hmac: who is not', (test) => {
+describe('hmac: refused', (test) => {
 	const without = (...names: string[]): Outline => ({
 		...POST,
 		covered: [
@@ -479,7 +479,7 @@ describe('hmac: who is not', (test) => {
 		)
 	})
 
-	test('without credentials it is nobody, who may call what is open', async () => {
+	test('without credentials there is no user, and open methods are served', async () => {
 		const { said, reasons } = site()
 		assert.is(await said('/a/x'), ok(null))
 		assert.equal(reasons(), [])
@@ -560,7 +560,7 @@ describe('hmac: who is not', (test) => {
 	})
 })
 
-describe('hmac: once', (test) => {
+describe('hmac: nonces', (test) => {
 	test('the same request again is refused, in whatever way it is asked about', async () => {
 		const { send, reasons, calls } = site()
 		for (const url of ['/a/x', '/asks/x']) {
@@ -604,7 +604,7 @@ describe('hmac: once', (test) => {
 		}
 	})
 
-	test('a nonce of what was not signed is not used up', async () => {
+	test('a nonce is not used up by a wrong signature', async () => {
 		const { send } = site()
 		const params = { nonce: '"once"' }
 		assert.is(await send(signed({ params, secret: OTHER })), UNAUTHORIZED)
@@ -655,7 +655,7 @@ describe('hmac: once', (test) => {
 		assert.is(calls.count, 50)
 	})
 
-	test('a store that is full lets nobody in, and the log says what to raise', async () => {
+	test('a full cache refuses with 503, and the log says what to raise', async () => {
 		const { send, logged, lines, calls } = site({ cache: new MemoryCache({ max: 2 }) })
 		const first = signed()
 		for (const request of [first, signed()]) assert.match(await send(request), /^200 /)
@@ -685,7 +685,7 @@ describe('hmac: once', (test) => {
 			assert.match(await send(signed({ params: { keyid: '"k2"' } })), /^200 /)
 	})
 
-	test('a cache that fails lets nobody in', async () => {
+	test('a cache that throws refuses with 503', async () => {
 		class Broken extends MemoryCache {
 			override add(): never {
 				throw new Error('ECONNREFUSED')
@@ -697,7 +697,7 @@ describe('hmac: once', (test) => {
 		assert.is(String(error instanceof Error && error.cause), 'Error: ECONNREFUSED')
 	})
 
-	test('a cache that rejects lets nobody in either', async () => {
+	test('a cache that rejects refuses with 503', async () => {
 		const cache = new MemoryCache({ max: 2 })
 		cache.add = (() => Promise.reject(new Error('ECONNREFUSED'))) as unknown as MemoryCache['add']
 		const { send, lines } = site({ cache })
@@ -717,7 +717,7 @@ describe('hmac: once', (test) => {
 		})
 	}
 
-	test('a lookup of keys that fails is 500, and lets nobody in', async () => {
+	test('a key lookup that fails is 500', async () => {
 		const fails = () => Promise.reject(new RangeError('no database'))
 		for (const keys of [fails, () => 'short', () => 5 as unknown as string]) {
 			assert.match(await site({ keys }).send(signed()), /^500 /)

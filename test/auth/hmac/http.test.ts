@@ -199,7 +199,7 @@ describe('hmac over HTTP: streams', (test) => {
 		createServer({ a: new Streams() }, { authenticator: new TokenAuthenticator({ tokens: () => undefined }) })
 	})
 
-	test('a method that stops before the end, or catches the refusal, is answered 401 for: nobody knows what it has read', () =>
+	test('a method that stops before the end, or catches the refusal, is answered with 401: what it has read was not verified', () =>
 		listening({ a: new Asks() }, {}, async ({ port, log }) => {
 			const whole = post({ url: '/a/stream/5', body: 'abcde' })
 			assert.is((await ask(port, textOf(whole))).status, 401)
@@ -466,7 +466,7 @@ describe('hmac over HTTP: other guards', (test) => {
 		}))
 })
 
-describe('hmac: who wants to harm', (test) => {
+describe('hmac: attacks', (test) => {
 	const good = `sig=("@method" "@authority" "@path" "@query");created=${NOW};keyid="k1";nonce="n"`
 	const signature = `sig=:${'A'.repeat(43)}=:`
 	const repeated = (unit: string, size: number): string =>

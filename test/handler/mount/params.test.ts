@@ -77,7 +77,7 @@ function evaluate(source: string): unknown {
 
 const methods = Methods.prototype as unknown as Record<string, (...params: never[]) => unknown>
 
-describe('mount/plain-params', (test) => {
+describe('mount/params: how many segments', (test) => {
 	const table: [string, number][] = [
 		['none', 0],
 		['one', 1],
@@ -159,7 +159,7 @@ function said(method: (...params: never[]) => unknown): string {
 		.join(' ')
 }
 
-describe('names of parameters', (test) => {
+describe('mount/params: names', (test) => {
 	const table: [string, string][] = [
 		['get_a() {}', ''],
 		['get_a(id) {}', 'id'],

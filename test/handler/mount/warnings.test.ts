@@ -21,7 +21,7 @@ function warnings(...handlers: RestHandler[]): string[] {
 	return logger.messages
 }
 
-describe('mount/near-misses', (test) => {
+describe('mount/warnings: near misses', (test) => {
 	const table: [string, string][] = [
 		['getArticle', 'get_article'],
 		['getBlogPost', 'get_blog_post'],
@@ -180,7 +180,7 @@ class Below extends Dropping {}
 const authenticator = { authenticate: () => null }
 const top = RestHandler.prototype
 
-describe('mount/inherited-access', (test) => {
+describe('mount/warnings: inherited access', (test) => {
 	const table: readonly (readonly [what: string, handler: RestHandler, isTold: boolean])[] = [
 		['a class that drops it', new Dropping(), true],
 		['a class below one that drops it', new Below(), true],

@@ -14,7 +14,7 @@ import { milliseconds, refusalText, valueOrRefusal } from './refusal.ts'
 const MALFORMED =
 	'415 Content-Type is malformed: it must be type/subtype and parameters; name=value, each once'
 
-describe('decode/content-type', (test) => {
+describe('body/content-type', (test) => {
 	const media: [string, string, Record<string, string>][] = [
 		['application/json', 'application/json', {}],
 		['Application/JSON', 'application/json', {}],
@@ -122,7 +122,7 @@ function parse(text: string): [string, string][] | undefined {
 	return found && [...found]
 }
 
-describe('decode/parameters', (test) => {
+describe('body/content-type: parameters', (test) => {
 	const table: [string, [string, string][] | undefined][] = [
 		['x', []],
 		['x;', []],
@@ -174,7 +174,7 @@ describe('decode/parameters', (test) => {
 
 const LONG = 'a'.repeat(2_000)
 
-describe('decode/utf8', (test) => {
+describe('body/content-type: UTF-8', (test) => {
 	for (const text of [
 		'',
 		'plain',

@@ -12,7 +12,7 @@ function decode(text: string, contentType?: string, contentEncoding?: string): R
 	return decodeBody(Buffer.from(text), { contentType, contentEncoding })
 }
 
-describe('decode/decode-body', (test) => {
+describe('body/decode-body', (test) => {
 	for (const type of [
 		'application/json',
 		'application/json; charset=utf-8',

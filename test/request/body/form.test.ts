@@ -11,7 +11,7 @@ function form(text: string): Record<string, string> {
 const names = fc.string({ unit: 'grapheme' }).filter((name) => name !== '__proto__')
 const values = fc.string({ unit: 'grapheme' })
 
-describe('decode/form: values', (test) => {
+describe('body/form: values', (test) => {
 	const table: [string, Record<string, string>][] = [
 		['', {}],
 		['a=1', { a: '1' }],
@@ -56,7 +56,7 @@ describe('decode/form: values', (test) => {
 	})
 })
 
-describe('decode/form: refusals', (test) => {
+describe('body/form: refusals', (test) => {
 	const percent = 'has a % without two hexadecimal digits: write a percent sign as %25'
 	const table: [string, string][] = [
 		['a=%', `400 Query parameter 1 ${percent}`],
@@ -145,7 +145,7 @@ function fieldsOf(...pairs: [string, string][]): Fields {
 	return fields
 }
 
-describe('decode/fields', (test) => {
+describe('body/form: Fields', (test) => {
 	const fields = fieldsOf(['a', '1'], ['b', ''], ['a', '2'], ['c', 'x'], ['a', '3'], ['b', 'y'], ['', 'z'])
 
 	test('of repeated names the last wins', () => {

@@ -81,7 +81,7 @@ const mutated = fc
 		return text
 	})
 
-describe('decode/json-scan', (test) => {
+describe('body/json-scan', (test) => {
 	for (const [name, texts] of [
 		['mutated JSON', mutated],
 		['random pieces', fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))],

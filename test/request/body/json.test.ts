@@ -30,7 +30,7 @@ const TOO_DEEP = '400 The JSON is nested too deeply: there may be 64 levels'
 const PROTO = '400 The JSON has a key __proto__, which is reserved: leave it out'
 const CONSTRUCTOR = '400 The JSON has a key constructor.prototype, which is reserved: leave it out'
 
-describe('decode/json: values', (test) => {
+describe('body/json: values', (test) => {
 	const values: [string, unknown][] = [
 		['{"title":"A","n":[1,2.5,-3e2,null,true,false]}', { title: 'A', n: [1, 2.5, -300, null, true, false] }],
 		['\uFEFF{"a":1}', { a: 1 }],
@@ -72,7 +72,7 @@ describe('decode/json: values', (test) => {
 	})
 })
 
-describe('decode/json: refusals', (test) => {
+describe('body/json: refusals', (test) => {
 	const refusals: [string, string][] = [
 		['', '400 The body is empty, but its Content-Type says JSON'],
 		['\uFEFF', '400 The body is empty, but its Content-Type says JSON'],

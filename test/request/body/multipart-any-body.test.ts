@@ -5,7 +5,7 @@ import { describe } from '../../helpers/describe.ts'
 import { trials } from '../../helpers/trials.ts'
 import { milliseconds, valueOrRefusal } from './refusal.ts'
 
-describe('decode/multipart: any body', (test) => {
+describe('body/multipart: any body', (test) => {
 	const split = (text: string): unknown => decodeMultipart(Buffer.from(text, 'latin1'), 'X')
 
 	const text = fc.string({ unit: 'grapheme' })

@@ -15,7 +15,7 @@ function part(text: string): {
 	return { ...parsed, content: parsed.content.toString('latin1') }
 }
 
-describe('decode/part', (test) => {
+describe('body/multipart: one part', (test) => {
 	const table: [string, string, string, string | undefined][] = [
 		['content', `${NAMED}\r\nx`, 'x', undefined],
 		['no content', `${NAMED}\r\n`, '', undefined],
@@ -93,7 +93,7 @@ describe('decode/part', (test) => {
 	}
 })
 
-describe('decode/disposition', (test) => {
+describe('body/multipart: Content-Disposition', (test) => {
 	const table: [string, string, string, string | undefined][] = [
 		['browsers', 'form-data; name="a"', 'a', undefined],
 		['browsers, a file', 'form-data; name="a"; filename="b.txt"', 'a', 'b.txt'],

@@ -18,7 +18,7 @@ function texts(text: string, boundary = 'X'): Record<string, string> {
 
 const A = field('a', '1')
 
-describe('decode/multipart: delimiters', (test) => {
+describe('body/multipart: delimiters', (test) => {
 	const table: [string, string, Record<string, string>][] = [
 		['one part', `${A}--X--\r\n`, { a: '1' }],
 		['two parts', `${A}${field('b', '2')}--X--\r\n`, { a: '1', b: '2' }],
@@ -113,7 +113,7 @@ describe('decode/multipart: delimiters', (test) => {
 	})
 })
 
-describe('decode/multipart: parts', (test) => {
+describe('body/multipart: parts', (test) => {
 	test('repeated fields are all kept, the last wins', () => {
 		const { fields, files } = decode(`${A}${field('b', '')}${field('a', '2')}--X--`)
 		assert.equal({ ...fields.last }, { a: '2', b: '' })
