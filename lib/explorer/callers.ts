@@ -1,5 +1,4 @@
-/** What a caller may use, of all that is mounted: pages show nothing else. */
-
+/** What a caller may use of all that is mounted: pages show nothing else. */
 import type { Authenticator, User } from '../auth/authenticator.ts'
 import { isRestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
@@ -9,15 +8,15 @@ import { asGuess } from '../pipeline/rate-limits.ts'
 import type { Mount, MountTree } from '../routing/mount.ts'
 import type { Place } from './place.ts'
 
-/** How long an authenticator that has nothing to do with the answer is waited for. */
+/** Longest wait for an authenticator that the answer itself didn't need. */
 const LONGEST_WAIT: Milliseconds = 2_000
 
-/** Headers that hold credentials, as far as they can be told: without, nobody is asked for the sake of a page. */
+/** Headers that usually hold credentials: without any of them no authenticator is asked for the sake of a page. */
 const CREDENTIALS = ['authorization', 'cookie', 'signature', 'x-api-key']
 
 /**
- * Whose the credentials are that were sent to a place: the authenticator's of the handler there; of a map above handlers
- * the server's own, or the only one that its handlers have. Of several without one of the server's, nobody knows.
+ * The authenticator that credentials sent to a place are meant for: that of the handler there; on a map above handlers
+ * the server's own, or else the only one that its handlers have. With several of them it can't be known.
  */
 export function authenticatorFor(
 	{ app }: Exchange,
@@ -33,11 +32,11 @@ export function authenticatorFor(
 	return all.size === 1 ? only : undefined
 }
 
-/** Asks one authenticator, once, and no other: credentials are meant for one. Whoever is refused is nobody. */
+/** Asks one authenticator, once: credentials are meant for that one, and no other may see them. A refused caller is anonymous. */
 export class Callers {
 	readonly #exchange: Exchange
 	readonly #authenticator: Authenticator | undefined
-	/** Of this answer's own action it has been asked, and guesses have been counted. */
+	/** Whether this answer's own action has asked it, and has counted a wrong guess. */
 	readonly #isAsked: boolean
 	readonly #isAnybody: boolean
 	#user: Promise<User | null> | undefined
@@ -49,7 +48,7 @@ export class Callers {
 		this.#isAnybody = CREDENTIALS.some((name) => exchange.headers[name] !== undefined)
 	}
 
-	/** Whether the caller may use an action, as far as what it declares; not of what another authenticator guards. */
+	/** Whether the caller may use an action, by what it declares; false for actions of another authenticator. */
 	async may(mount: Mount, { access }: Action): Promise<boolean> {
 		if (!access.user) return true
 		if (mount.authenticator === undefined || mount.authenticator !== this.#authenticator) return false
@@ -57,7 +56,7 @@ export class Callers {
 		return user !== null && access.resources.every((resource) => allows(mount, user, resource))
 	}
 
-	/** Who the caller is, where somebody was asked and knows. */
+	/** The caller's id, where an authenticator was asked and knows it. */
 	async name(): Promise<string | undefined> {
 		return (this.#exchange.user ?? (await this.#user))?.id
 	}
@@ -79,7 +78,7 @@ async function ask(
 		? undefined
 		: mount.endpoints.find(({ action }) => action.limit !== undefined)?.action.limit
 	try {
-		// Where guesses at credentials are limited, the map must not tell which are good without a limit.
+		// Where guesses at credentials are limited, the map must not be an unlimited way to try them.
 		const asked = () => within(LONGEST_WAIT, exchange.credentials.ask(authenticator, exchange.request))
 		if (isAsked) return await exchange.credentials.ask(authenticator, exchange.request)
 		return await within(LONGEST_WAIT, limit === undefined ? asked() : asGuess(exchange, limit, asked))
@@ -89,7 +88,7 @@ async function ask(
 	}
 }
 
-/** Nobody, where it takes longer: an authenticator that hangs must not take the page along. */
+/** Anonymous, where it takes longer: an authenticator that hangs must not hold up the page. */
 function within(time: Milliseconds, asked: Promise<User | null>): Promise<User | null> {
 	let timer: NodeJS.Timeout | undefined
 	const late = new Promise<null>((resolve) => {
@@ -98,13 +97,13 @@ function within(time: Milliseconds, asked: Promise<User | null>): Promise<User |
 	return Promise.race([asked, late]).finally(() => clearTimeout(timer))
 }
 
-/** What an answer would have told the log: who guesses at the map leaves the same traces as anywhere. */
+/** Logs what an answer would have logged: guessing by the map leaves the same traces. */
 function tell(exchange: Exchange, error: unknown): void {
 	if (!isRestError(error) || error.status >= 500) exchange.log('error', 'an authenticator failed', error)
 	else if (error.status === 401) exchange.log('warn', 'credentials were refused', error.cause)
 }
 
-/** An acl is the user's own code: one that fails lets nobody in. */
+/** An acl is the user's own code: one that throws allows nothing. */
 function allows({ acl }: Mount, user: User, resource: string): boolean {
 	try {
 		return acl?.allows(user, resource) === true

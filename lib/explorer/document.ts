@@ -1,4 +1,4 @@
-/** The document of a page: readable as it is, and with the data from which its script makes the rest. */
+/** The HTML of a page: readable without scripts, and with the data from which the page's script makes the rest. */
 import { PAGE_SCRIPT, PAGE_STYLE } from './assets.ts'
 import type { AnswerData, MapData, PageData } from './page-data.ts'
 import { prettyJson } from './pretty-json.ts'
@@ -39,12 +39,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
 	"'": '&#39;',
 }
 
-/** A text within markup or within an attribute's quotes. */
+/** Text for markup or for a quoted attribute. */
 export function escaped(text: string): string {
 	return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? '')
 }
 
-/** JSON within a script element: nothing in it can end the element, or begin a comment in it. */
+/** JSON for a script element: nothing in it can end the element or begin a comment. */
 export function dataBlock(data: PageData): string {
 	return JSON.stringify(data).replace(
 		/[<>&\u2028\u2029]/g,

@@ -1,4 +1,4 @@
-/** What a page is made from: the server writes it into the document, and the page's script reads it. */
+/** The data of a page: the server writes it into the document, and the page's script reads it. */
 import type { JsonSchema } from '../validate/schema/json-schema.ts'
 import type { ParameterShape } from '../validate/schema/shape.ts'
 
@@ -7,13 +7,13 @@ export interface PageData {
 	readonly url: string
 	/** From the root to this page. */
 	readonly crumbs: readonly Crumb[]
-	/** Who is calling; nothing of anonymous callers. */
+	/** The caller's id; `undefined` for anonymous callers. */
 	readonly user: string | undefined
-	/** What the request was answered; nothing on a page that only shows the map. */
+	/** `undefined` on a page that only shows the map. */
 	readonly answer: AnswerData | undefined
-	/** What can be done at this very path. */
+	/** What can be done at this path. */
 	readonly ways: readonly WayData[]
-	/** Where each record of a list is: `/blog/articles/{id}`, its key among the record's fields. */
+	/** The path of each record of a list: `/blog/articles/{id}`, `id` being a field of the record. */
 	readonly recordPath: string | undefined
 	readonly map: MapData | undefined
 	/** Handler paths whose URLs become links. */
@@ -22,7 +22,7 @@ export interface PageData {
 
 export interface Crumb {
 	readonly text: string
-	/** Nothing where there is no page. */
+	/** `undefined` where there is no page. */
 	readonly url: string | undefined
 }
 
@@ -31,20 +31,20 @@ export interface AnswerData {
 	readonly reason: string
 	readonly headers: readonly (readonly [name: string, value: string])[]
 	readonly body: string
-	/** Says why the body isn't shown as a whole; `undefined` where it is. */
+	/** Why the body isn't shown as a whole; `undefined` where it is. */
 	readonly note: string | undefined
 }
 
 export interface WayData {
 	readonly method: string
-	/** What it does, else the name of the handler's method; nothing of a `_default` one. */
+	/** What it does, else the name of the handler's method; empty for a `_default` one. */
 	readonly summary: string
-	/** Whether the caller may use it. Of what isn't allowed, nothing else is told. */
+	/** Whether the caller may use it. If not, the other fields are empty. */
 	readonly isAllowed: boolean
 	readonly query: readonly ParameterShape[]
-	/** Of the body; `undefined` where nothing is known of it. */
+	/** Schema of the body; `undefined` where it isn't known. */
 	readonly body: JsonSchema | undefined
-	/** Whether it reads its body as a stream: of files mostly. */
+	/** Whether it reads its body as a stream, mostly of files. */
 	readonly isStreaming: boolean
 	/** Whether it answers pages of a list. */
 	readonly isPage: boolean
@@ -57,9 +57,9 @@ export interface MapData {
 }
 
 export interface MapHandler {
-	/** Its path without the version: `blog/articles`. Those of one name are versions of each other. */
+	/** Its path without the version: `blog/articles`. Handlers of one name are versions of each other. */
 	readonly name: string
-	/** `v2`; nothing where the path has none. */
+	/** `v2`; `undefined` where the path has none. */
 	readonly version: string | undefined
 	readonly routes: readonly MapRoute[]
 }

@@ -1,23 +1,22 @@
-/** Where a request leads: its path among the mounts, and the URLs of what is around it. */
-
+/** Where a request leads: its path among the mounts, and the URLs around it. */
 import type { Exchange } from '../exchange/exchange.ts'
-import { pathOf } from '../reply/link.ts'
+import { pathOf, routerPrefix } from '../reply/link.ts'
 import { parseTarget } from '../request/url.ts'
 import { findAction, methodsOf } from '../routing/find-action.ts'
 import type { Mount, MountTree } from '../routing/mount.ts'
 import type { Crumb } from './page-data.ts'
 
 export interface Place {
-	/** Decoded segments; none of the root, and of what is no path. */
+	/** Decoded segments; none for the root, and for a target that is no path. */
 	readonly segments: readonly string[]
 	/** Whether the target is a path at all. */
 	readonly isPath: boolean
 	readonly mount: Mount | undefined
 	/** How many of the segments lead to the mount. */
 	readonly depth: number
-	/** What a router in front has cut off: `/api` of Express; nothing mostly. */
-	readonly outside: string
-	/** Whether what we don't serve is somebody else's. */
+	/** What a router in front has cut off, `/api` in Express; mostly empty. */
+	readonly prefix: string
+	/** Whether a router in front serves other paths. */
 	readonly isBehind: boolean
 	/** Path and query as the client sent them. */
 	readonly url: string
@@ -26,9 +25,6 @@ export interface Place {
 export function placeOf(exchange: Exchange, mounts: MountTree): Place {
 	const { url = '/', originalUrl } = exchange.incoming
 	const target = exchange.target()
-	const own = pathOf(url)
-	const whole = pathOf(target)
-	const outside = whole.endsWith(own) ? whole.slice(0, whole.length - own.length) : ''
 	const segments = segmentsOf(url)
 	const query = target.indexOf('?')
 	return {
@@ -37,9 +33,9 @@ export function placeOf(exchange: Exchange, mounts: MountTree): Place {
 		mount: undefined,
 		depth: 0,
 		...(segments === undefined ? undefined : mounts.find(segments)),
-		outside,
+		prefix: routerPrefix(exchange.incoming),
 		isBehind: typeof originalUrl === 'string',
-		url: (whole || '/') + (query === -1 ? '' : target.slice(query)),
+		url: (pathOf(target) || '/') + (query === -1 ? '' : target.slice(query)),
 	}
 }
 
@@ -56,18 +52,18 @@ export function isAbove(segments: readonly string[], { path }: Pick<Mount, 'path
 	return path.length >= segments.length && segments.every((segment, at) => path[at] === segment)
 }
 
-/** Longer paths have no way up: each step's URL would be as long as the path itself. */
+/** Longer paths get no breadcrumbs: the URL of each would be as long as the path itself. */
 const MOST_CRUMBS = 24
 
-/** The way up. */
+/** The breadcrumbs: from the root to this page. */
 export function crumbsOf(mounts: MountTree, place: Place): Crumb[] {
-	const { segments, isBehind, outside } = place
+	const { segments, isBehind, prefix } = place
 	const most = segments.length > MOST_CRUMBS ? 0 : segments.length
 	return Array.from({ length: most + 1 }, (_, length) => {
 		const path = segments.slice(0, length)
-		const url = outside + path.map((segment) => `/${encodeURIComponent(segment)}`).join('') || '/'
+		const url = prefix + path.map((segment) => `/${encodeURIComponent(segment)}`).join('') || '/'
 		const mounted = mounts.find(path)
-		const isOurs = !isBehind || mounted !== undefined || (length === 0 && outside !== '')
+		const isOurs = !isBehind || mounted !== undefined || (length === 0 && prefix !== '')
 		const isPage =
 			mounts.all.some((mount) => isAbove(path, mount)) ||
 			(mounted !== undefined && methodsOf(mounted.mount, path, mounted.depth).includes('GET'))
@@ -75,7 +71,7 @@ export function crumbsOf(mounts: MountTree, place: Place): Crumb[] {
 	})
 }
 
-/** The action of another method at the same path; what the exchange knows stays as it is. */
+/** The action of another method at the same path; leaves the exchange as it is. */
 export function actionAt(
 	exchange: Exchange,
 	{ mount, segments, depth }: Place,

@@ -1,20 +1,20 @@
 /**
- * JSON laid out for people, from its text: it is walked, not parsed, so that every digit of every number stays, and
- * what isn't JSON, or is cut off, is shown too. In linear time, without recursion. Used by the server and by the page.
+ * JSON with line breaks and indentation. Its text is scanned, not parsed, so that numbers keep all digits, and text that
+ * isn't JSON or is cut off is shown too. Linear time, no recursion. Used by the server and by the page's script.
  */
 
 export type PieceKind = 'key' | 'text' | 'number' | 'word' | 'other'
 
-/** A part of the laid-out text. Those in a row make the whole. */
+/** A part of the formatted text; all in a row are the whole. */
 export interface Piece {
 	readonly kind: PieceKind
 	readonly text: string
 }
 
 const TAB = '  '
-/** Deeper lines begin no further right: their spaces would be most of the text. */
+/** Deeper lines are indented no further: their spaces would be most of the text. */
 const DEEPEST = 24
-/** Most spaces and line ends that are put in: behind them, all is in one line. A page is never many times its data. */
+/** Most characters of layout; after that all is one line, so that a page is never many times its data. */
 const MOST_LAYOUT = 1_000_000
 const OPENING = '{['
 const CLOSING = '}]'
@@ -22,7 +22,7 @@ const SPACE = ' \t\r\n'
 const ENDS = `${OPENING}${CLOSING}${SPACE},:"`
 
 export function* piecesOf(json: string): Generator<Piece, void> {
-	/** Of each container around: whether it is an object. */
+	/** For each container around the current place: whether it is an object. */
 	const open: boolean[] = []
 	let other = ''
 	let isKey = false
@@ -86,7 +86,7 @@ function kindOf(char: string): PieceKind {
 	return /[-\d]/.test(char) ? 'number' : 'word'
 }
 
-/** Where what begins at a place ends: a text behind its quote, a word or number before what can't be in it. */
+/** Where the token that begins at a place ends: a string after its quote, a word or number before the next delimiter. */
 function endOf(json: string, from: number): number {
 	let at = from + 1
 	if (json[from] === '"') {

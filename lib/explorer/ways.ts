@@ -2,14 +2,13 @@
 import { ROUTE_METHODS, type RouteMethod } from '../base/http.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { type Endpoint, endpointsOf, pathOfMount } from '../openapi/endpoints.ts'
-import { Steps } from '../openapi/steps.ts'
+import { type Endpoint, endpointsOf, pathOfMount, Steps } from '../openapi/endpoints.ts'
 import type { Mount, MountTree } from '../routing/mount.ts'
 import type { Callers } from './callers.ts'
 import type { MapData, MapHandler, MapRoute, WayData } from './page-data.ts'
 import { actionAt, isAbove, type Place } from './place.ts'
 
-/** In the order in which `Allow` names them; without those that can't succeed where GET has answered `status`. */
+/** In the order of `Allow`; without methods that can't succeed where GET has answered `status`. */
 export async function waysAt(
 	exchange: Exchange,
 	place: Place,
@@ -30,8 +29,8 @@ export async function waysAt(
 }
 
 /**
- * Whether a method does something to what is there, and so nothing where nothing is. PUT may make it (RFC 9110
- * §9.3.4), and POST too, unless they say that they answer 404 themselves.
+ * Whether a method works on an existing record only. PUT may create it (RFC 9110 §9.3.4), and POST too, unless their
+ * description has a 404.
  */
 function needsRecord(method: RouteMethod, endpoint: Endpoint | undefined): boolean {
 	if (method === 'PATCH' || method === 'DELETE') return true
@@ -57,12 +56,12 @@ function wayOf(
 	}
 }
 
-/** What an action does, else how its method is called: `_default` says no more than the path. */
+/** What an action does, else the name of its method; nothing for `_default`, which says no more than the path. */
 export function summaryOf({ name }: Pick<Action, 'name'>, summary: string | undefined): string {
 	return summary || (name.endsWith('__default') ? '' : name)
 }
 
-/** Of the endpoints of an action the one whose path has as many segments as this. */
+/** The endpoint of an action whose path has as many segments as this one. */
 function endpointFor(
 	mount: Mount,
 	{ segments }: Place,
@@ -77,13 +76,13 @@ function lengthOf(path: string): number {
 	return path.split('/').length - 1
 }
 
-/** Where the records of the list at this path are, where the caller may read them: one param behind it. */
+/** The path of a record of the list here, one param longer, where the caller may read it: `/blog/articles/{id}`. */
 export async function recordPathAt(
 	exchange: Exchange,
 	place: Place,
 	callers: Callers,
 ): Promise<string | undefined> {
-	const { mount, segments, depth, outside } = place
+	const { mount, segments, depth, prefix } = place
 	if (mount === undefined || segments.length < depth) return undefined
 	const list = actionAt(exchange, place, 'GET')
 	for (const { method, path, params, action } of endpointsOf(mount)) {
@@ -91,12 +90,12 @@ export async function recordPathAt(
 		const isRecord = method === 'GET' && params.length === 1 && lengthOf(path) === segments.length + 1
 		if (!isRecord || param === undefined || !path.endsWith(`/{${param.name}}`)) continue
 		if (!(await callers.may(mount, action))) return undefined
-		return `${outside}${path.slice(0, path.lastIndexOf('/'))}/{${keyOf(mount, list) ?? param.name}}`
+		return `${prefix}${path.slice(0, path.lastIndexOf('/'))}/{${keyOf(mount, list) ?? param.name}}`
 	}
 	return undefined
 }
 
-/** The field whose value is in the URL of a record, where the list says so. */
+/** The field that is in the URL of a record, where the list's description says so. */
 function keyOf(mount: Mount, list: Action | undefined): string | undefined {
 	const pages = endpointsOf(mount).filter(({ action, shape }) => action === list && shape.answer.isPage)
 	return pages[0]?.shape.answer.key
@@ -104,7 +103,7 @@ function keyOf(mount: Mount, list: Action | undefined): string | undefined {
 
 const IS_VERSION = /^v\d+(?:[.-]\d+)*$/i
 
-/** What is at a path, and below it; made in steps, as each handler is described for it where it wasn't before. */
+/** What is at a path and below it; in steps, as it describes each handler that hasn't been described before. */
 export async function mapOf(mounts: MountTree, place: Place, callers: Callers): Promise<MapData> {
 	const handlers: MapHandler[] = []
 	const steps = new Steps()
@@ -114,28 +113,28 @@ export async function mapOf(mounts: MountTree, place: Place, callers: Callers): 
 		const usable: Endpoint[] = []
 		for (const endpoint of endpoints) if (await callers.may(mount, endpoint.action)) usable.push(endpoint)
 		hasMore ||= usable.length < endpoints.length
-		if (usable.length > 0) handlers.push(handlerOf(mount, place.outside, usable))
+		if (usable.length > 0) handlers.push(handlerOf(mount, place.prefix, usable))
 		await steps.pause()
 	}
-	// Versions of one thing stand together, whatever was mounted between.
+	// Versions of one handler stand together, whatever was mounted in between.
 	const names = [...new Set(handlers.map(({ name }) => name))]
 	return { handlers: names.flatMap((name) => handlers.filter((one) => one.name === name)), hasMore }
 }
 
-/** Handler paths at which the caller may use anything, as far as that is known. */
+/** Handler paths at which the caller may use at least one action, as far as that is known. */
 export async function rootsOf(mounts: MountTree, place: Place, callers: Callers): Promise<string[]> {
 	const roots: string[] = []
 	for (const mount of mounts.all) {
 		for (const { action } of mount.endpoints) {
 			if (!(await callers.may(mount, action))) continue
-			roots.push(place.outside + pathOfMount(mount))
+			roots.push(place.prefix + pathOfMount(mount))
 			break
 		}
 	}
 	return roots
 }
 
-function handlerOf(mount: Mount, outside: string, endpoints: readonly Endpoint[]): MapHandler {
+function handlerOf(mount: Mount, prefix: string, endpoints: readonly Endpoint[]): MapHandler {
 	const version = mount.path.find((segment) => IS_VERSION.test(segment))
 	const name = mount.path.filter((segment) => segment !== version).join('/')
 	const routes = new Map<string, MapRoute['ways'][number][]>()
@@ -147,6 +146,6 @@ function handlerOf(mount: Mount, outside: string, endpoints: readonly Endpoint[]
 	return {
 		name,
 		version,
-		routes: [...routes].map(([path, ways]) => ({ path: outside + path, ways })),
+		routes: [...routes].map(([path, ways]) => ({ path: prefix + path, ways })),
 	}
 }

@@ -1,4 +1,4 @@
-/** `Components`: what the operations of a description share, each thing there once, and named where it is used. */
+/** `Components`: what the operations of a description share, each part once, with references to it where it is used. */
 import {
 	type Definitions,
 	IN_LIST,
@@ -16,7 +16,7 @@ export type Part = Readonly<Record<string, unknown>>
 const KINDS = ['schemas', 'responses', 'parameters', 'requestBodies', 'headers', 'securitySchemes'] as const
 type Kind = (typeof KINDS)[number]
 
-/** A part that is written where it was used, or in its place the reference to it, once there is one. */
+/** A part that stays inline until it is used again; from then on a reference. */
 type SharedPart = { reference: Part | undefined; readonly toJSON: () => Part }
 
 export class Components {
@@ -28,19 +28,19 @@ export class Components {
 		headers: new Map(),
 		securitySchemes: new Map(),
 	}
-	/** Names that were given: by kind, wanted name and text, so that none has to be compared with all others. */
+	/** Names given so far, by kind, wanted name and JSON: a lookup instead of a comparison with all others. */
 	readonly #names = new Map<string, string>()
-	/** How far the numbers of a name have come, by kind and name. */
+	/** The last number given to a name, by kind and name. */
 	readonly #counts = new Map<string, number>()
-	/** What was asked for by its name alone, by kind and that name. */
+	/** Names of parts that `use` has made, by kind and wanted name. */
 	readonly #used = new Map<string, string>()
-	/** What may come to be used more than once, by kind, wanted name and text. */
+	/** Parts of `shared`, by kind, wanted name and JSON. */
 	readonly #shared = new Map<string, SharedPart>()
 
 	/**
-	 * A schema in which objects that have a title, and what is under `$defs`, are replaced by references to components.
-	 * Two of the same title that differ are told apart by a number: `Article`, `Article2`. The title of a text or a
-	 * number is what a form calls it, and names no type.
+	 * A schema in which objects with a title, and everything under `$defs`, are replaced by references to components.
+	 * Different ones with the same title are numbered: `Article`, `Article2`. The title of a string or a number is a label
+	 * for forms, and names no type.
 	 */
 	schema(schema: JsonSchema): JsonSchema {
 		const { $defs, ...own } = schema
@@ -51,8 +51,8 @@ export class Components {
 	}
 
 	/**
-	 * A part that stays where it is as long as it is used once; used again, it is a component, with references to it in
-	 * all places. So it is no JSON until the whole description is made, and `JSON.stringify` asks it.
+	 * A part that stays inline if it is used once, and becomes a component with references if it is used again. Which of
+	 * the two is known when the whole description is made, so `toJSON` decides.
 	 */
 	shared(kind: Exclude<Kind, 'schemas'>, name: string, part: Part): Part {
 		const key = keyOf(kind, name, part)
@@ -66,12 +66,12 @@ export class Components {
 		return made
 	}
 
-	/** A reference to a component, which is made when it is first named. */
+	/** A reference to a component, which `make` makes when it is first used. */
 	use(kind: Exclude<Kind, 'schemas'>, name: string, make: () => Part): Part {
 		const key = `${kind} ${name}`
 		let own = this.#used.get(key)
 		if (own === undefined) {
-			// A model may be called so too: `NotFound`.
+			// A model may have the same name: `NotFound`.
 			own = this.#free(kind, nameOf(name) || 'unnamed')
 			this.#used.set(key, own)
 			this.#kinds[kind].set(own, make())
@@ -79,7 +79,7 @@ export class Components {
 		return { $ref: `#/components/${kind}/${own}` }
 	}
 
-	/** The name of a component; with a number where another one has it already. */
+	/** The name of a component; numbered where a different one has that name. */
 	named(kind: Kind, name: string, part: Part): string {
 		const key = keyOf(kind, name, part)
 		const before = this.#names.get(key)
@@ -90,7 +90,7 @@ export class Components {
 		return free
 	}
 
-	/** All that have something in them. */
+	/** All kinds that aren't empty. */
 	toJSON(): Readonly<Record<string, Readonly<Record<string, Part>>>> {
 		const kinds = KINDS.filter((kind) => this.#kinds[kind].size > 0)
 		return Object.fromEntries(kinds.map((kind) => [kind, Object.fromEntries(this.#kinds[kind])]))
@@ -100,7 +100,7 @@ export class Components {
 		return { $ref: `#/components/${kind}/${this.named(kind, name, part)}` }
 	}
 
-	/** Schemas in the places where keywords hold some. What is in `default`, `enum` or `const` is a value. */
+	/** Replaces schemas inside keywords that hold schemas; `default`, `enum` and `const` hold values. */
 	#inner(schema: JsonSchema): JsonSchema {
 		const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
 			if (IN_ONE.has(keyword)) return [keyword, this.#maybe(value)]
@@ -118,8 +118,8 @@ export class Components {
 	}
 
 	/**
-	 * Schemas that name each other get their names before any of them is looked into. One that is the same as before,
-	 * with all that it refers to, has the name of before.
+	 * Schemas may refer to each other, so all get their names before any is processed. One that equals an earlier one, with
+	 * all that it refers to, gets the name of that.
 	 */
 	#group(whole: JsonSchema, definitions: Definitions): JsonSchema {
 		const names = new Map<string, string>()
@@ -136,14 +136,14 @@ export class Components {
 		return this.schema(renamed(whole, names))
 	}
 
-	/** What libraries number themselves, `__schema0`, `union7`, would get other numbers by a change elsewhere. */
+	/** Names that libraries number, `__schema0`, `union7`, become `Schema`: their numbers change with edits elsewhere. */
 	#reserve(name: string): string {
 		const free = this.#free('schemas', /^__|^[a-z]+\d+$/.test(name) ? 'Schema' : nameOf(name) || 'Schema')
 		this.#kinds.schemas.set(free, {})
 		return free
 	}
 
-	/** `Article`, or with the next number, `Article2`. */
+	/** `Article`, or the next free number: `Article2`. */
 	#free(kind: Kind, name: string): string {
 		const place = `${kind} ${name}`
 		let count = this.#counts.get(place) ?? 1
@@ -174,7 +174,7 @@ function renamed(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSc
 	return walk(schema) as JsonSchema // the same keywords
 }
 
-/** A component's name has letters, digits, `.`, `_` and `-` alone. */
+/** A component's name consists of letters, digits, `.`, `_` and `-`. */
 function nameOf(title: string): string {
 	return title.replace(/[^A-Za-z0-9._-]+(\w?)/g, (_, letter: string) => letter.toUpperCase())
 }

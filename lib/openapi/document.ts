@@ -1,27 +1,24 @@
-/** The OpenAPI description of handlers, made of what they declare. */
+/** The OpenAPI description of handlers, made from what they declare. Imported by `openapi.ts` where the option is on. */
 import { createHash } from 'node:crypto'
 import type { MountFacts } from '../exchange/exchange.ts'
 import type { Mount } from '../routing/mount.ts'
 import { Components, type Part } from './components.ts'
-import { endpointsOf, pathOfMount } from './endpoints.ts'
-import { type Operation, operationOf, tagOf } from './operation.ts'
-import { OperationIds } from './operation-ids.ts'
+import { type Endpoint, endpointsOf, pathOfMount, Steps } from './endpoints.ts'
+import { type Operation, OperationIds, operationOf, tagOf } from './operation.ts'
 import type { OpenApiInfo } from './options.ts'
-import { pathsOf } from './paths.ts'
-import { Steps } from './steps.ts'
 
-/** What has been described: a text as JSON, and the digest of it. */
+/** The description as JSON, and its digest. */
 export interface Description {
 	readonly text: string
 	readonly digest: string
 }
 
 /**
- * The description as JSON, but for `servers`, which may depend on the request. It is made in pieces, between which
- * other requests are answered.
+ * The description without `servers`, which may depend on the request. It is made in steps, between which other requests
+ * are answered.
  *
- * @param all mounts that there are
- * @param own the one that isn't described
+ * @param all all mounts
+ * @param own the description's own, which is left out
  */
 export async function openApiText(
 	all: readonly Mount[],
@@ -49,11 +46,11 @@ export async function openApiText(
 			...(description === undefined ? {} : { description }),
 			...(license === undefined ? {} : { license }),
 		},
-		// Those of `docs` are not described: they say themselves what they are.
+		// Tags of `docs` get no description: they are named by the programmer.
 		tags: mounts.filter((mount) => tags.has(tagOf(mount))).map(describedTag),
 	}
 	const byPath = paths.map(({ template, operations }) => [template, Object.fromEntries(operations)] as const)
-	// Only now: a part is a reference where it was used again.
+	// Stringified after all operations, as a part that is used again becomes a reference.
 	const pathsText = await objectText(steps, byPath)
 	const kinds: string[] = []
 	for (const [kind, parts] of Object.entries(components.toJSON()))
@@ -69,7 +66,7 @@ async function objectText(steps: Steps, entries: readonly (readonly [string, Par
 	return `{${texts.join()}}`
 }
 
-/** Characters that are hashed at once. */
+/** Characters that are hashed in one step. */
 const CHUNK = 1 << 18
 
 async function digestOf(steps: Steps, text: string): Promise<string> {
@@ -84,4 +81,68 @@ async function digestOf(steps: Steps, text: string): Promise<string> {
 
 function describedTag(mount: Mount): Part {
 	return { name: tagOf(mount), description: `What ${mount.name} answers below ${pathOfMount(mount) || '/'}` }
+}
+
+/** An operation, and what its path calls its params. */
+interface PlacedEndpoint {
+	readonly endpoint: Endpoint
+	/** Those of the first endpoint with this path. */
+	readonly names: readonly string[]
+}
+
+interface DescribedPath {
+	/** `/blog/api/article/{id}` */
+	readonly template: string
+	readonly endpoints: readonly PlacedEndpoint[]
+}
+
+/** OpenAPI 3.1 has no QUERY. */
+const UNSAID = 'QUERY'
+
+const PARAM = /\{[^{}]*\}/g
+
+/**
+ * The paths of endpoints, in their order. In OpenAPI two templates that differ in the names of their params are one path,
+ * and a path has one operation for each method: endpoints that no request reaches are left out.
+ *
+ * @param mounts all mounts, described or not
+ */
+function pathsOf(mounts: readonly Mount[], endpoints: readonly Endpoint[]): DescribedPath[] {
+	const paths = new Map<string, { template: string; byMethod: Map<string, Endpoint> }>()
+	const deeper = new Set(mounts.map(pathOfMount))
+	for (const endpoint of endpoints) {
+		if (endpoint.method === UNSAID || isCovered(endpoint, deeper)) continue
+		const key = endpoint.path.replace(PARAM, '{}')
+		const path = paths.get(key) ?? { template: endpoint.path, byMethod: new Map<string, Endpoint>() }
+		paths.set(key, path)
+		const before = path.byMethod.get(endpoint.method)
+		if (before === undefined || comesBefore(endpoint, before)) path.byMethod.set(endpoint.method, endpoint)
+	}
+	return [...paths.values()].flatMap(({ template, byMethod }) => {
+		const names = (template.match(PARAM) ?? []).map((param) => param.slice(1, -1))
+		// Not earlier: a hidden endpoint still covers those behind it.
+		const shown = [...byMethod.values()].filter(({ docs }) => docs.hidden !== true)
+		return shown.length === 0 ? [] : [{ template, endpoints: shown.map((endpoint) => ({ endpoint, names })) }]
+	})
+}
+
+/** Whether another handler answers, as the longest handler path wins. */
+function isCovered({ path, mount }: Endpoint, mounts: ReadonlySet<string>): boolean {
+	const own = pathOfMount(mount).length
+	for (let end = path.length; end > own; end = path.lastIndexOf('/', end - 1))
+		if (mounts.has(path.slice(0, end))) return true
+	return false
+}
+
+/**
+ * Custom routes come before the lookup, and the first of them wins. One that takes only numbers leaves other values to
+ * the endpoint behind it, whose description is the more general.
+ */
+function comesBefore(endpoint: Endpoint, before: Endpoint): boolean {
+	if (endpoint.by !== 'route' || takesNumbers(endpoint)) return false
+	return before.by !== 'route' || takesNumbers(before)
+}
+
+function takesNumbers({ by, params }: Endpoint): boolean {
+	return by === 'route' && params.some(({ schema }) => schema.type === 'integer')
 }

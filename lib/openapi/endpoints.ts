@@ -1,10 +1,10 @@
 /**
- * The endpoints of a mounted handler: every way to an action, with what it takes and answers. Both readers of it, the
- * OpenAPI description and the explorer, are asked seldom: it is made when the first of them wants it.
+ * The endpoints of a mounted handler, each a method and a path with what it takes and answers; and `Steps`, for describing
+ * hundreds of them. Read by the OpenAPI description and by the explorer, and made when the first of them asks.
  */
-
 import { attached } from '../base/attached.ts'
 import { type RouteMethod, takesBody } from '../base/http.ts'
+import { type Milliseconds, steadyClock } from '../base/time.ts'
 import type { Action, MethodDocs } from '../exchange/action.ts'
 import type { EndpointParam, MountedEndpoint } from '../routing/endpoints.ts'
 import type { Mount } from '../routing/mount.ts'
@@ -54,7 +54,7 @@ function endpointOf(mount: Mount, mounted: MountedEndpoint): Endpoint {
 	return { mount, method, path: pathOfMount(mount) + path || '/', params, by, action, shape, docs }
 }
 
-/** What somebody has declared is better known than what was found out. */
+/** Declared docs win over what was inferred. */
 function toldShape(shape: Shape, { summary = shape.summary, answer, status }: MethodDocs): Shape {
 	if (answer === undefined && status === undefined) return { ...shape, summary }
 	return { ...shape, summary, answer: { ...shape.answer, ...answerOf(shape.answer, answer, status) } }
@@ -69,7 +69,7 @@ function answerOf(
 	if (answer === undefined) return { ...told, schema: known.schema, isPage: known.isPage }
 	if (typeof answer === 'string') return { ...told, schema: {}, type: answer }
 	const schema = schemaOfForeign(answer)
-	// Where a list is said to answer no array, it answers no page.
+	// Declared as anything but an array, it answers no page.
 	return { ...told, schema, isPage: known.isPage && schema.type === 'array' }
 }
 
@@ -77,7 +77,7 @@ function paramSchema({ kind }: EndpointParam): JsonSchema {
 	return kind === 'number' ? { type: 'integer' } : { type: 'string' }
 }
 
-/** Of a method only its spec is known: what it answers its types say, which are gone. */
+/** A method's spec is all that is known: the type of its answer is gone at run time. */
 function methodShape({ spec }: Action, method: RouteMethod): Shape {
 	const plan = spec?.plan
 	return {
@@ -88,5 +88,30 @@ function methodShape({ spec }: Action, method: RouteMethod): Shape {
 		answer: { status: 200, schema: {}, isPage: false, headers: [], isOpen: true },
 		headers: [],
 		refusals: plan === undefined ? [] : [422],
+	}
+}
+
+/** Longest time between two pauses. */
+const TURN: Milliseconds = 5
+
+/** Work in steps, between which other requests are answered: hundreds of tables take seconds to describe. */
+export class Steps {
+	#until = steadyClock() + TURN
+
+	/** The results of all steps, one step per value. */
+	async flatMap<From, To>(values: Iterable<From>, work: (value: From) => readonly To[]): Promise<To[]> {
+		const all: To[] = []
+		for (const value of values) {
+			for (const one of work(value)) all.push(one)
+			await this.pause()
+		}
+		return all
+	}
+
+	/** Called after each step: lets other work run, if it has waited for long enough. */
+	async pause(): Promise<void> {
+		if (steadyClock() < this.#until) return
+		await new Promise(setImmediate)
+		this.#until = steadyClock() + TURN
 	}
 }

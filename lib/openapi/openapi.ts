@@ -9,20 +9,19 @@ import type { AccessRules } from '../exchange/action.ts'
 import type { MountFacts } from '../exchange/exchange.ts'
 import { type HandlerController, RestHandler } from '../handler/handler.ts'
 import { exchangeOf } from '../handler/view.ts'
-import { pathOf } from '../reply/link.ts'
-import type { Incoming } from '../request/incoming.ts'
+import { routerPrefix } from '../reply/link.ts'
 import type { MountTree } from '../routing/mount.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import type { Description } from './document.ts'
 import type { OpenApiInfo } from './options.ts'
 
-/** Where it is, below the server's `base`. */
+/** Its path, below the server's `base`. */
 const PATH = 'openapi.json'
 
 /**
- * Mounts the description of all that is mounted, now and later.
+ * Mounts the description of all handlers, those mounted later included.
  *
- * @throws TypeError where somebody has mounted another handler at its path
+ * @throws TypeError where another handler is mounted at its path
  */
 export function mountOpenApi(controller: HandlerController, mounts: MountTree, info: OpenApiInfo): void {
 	try {
@@ -39,9 +38,9 @@ function documents(): Promise<typeof import('./document.ts')> {
 	return import('./document.ts')
 }
 
-/** As it is answered below one path. */
-interface Made {
-	/** As JSON. */
+/** The description with its `servers`. */
+interface Served {
+	/** The `servers`, as JSON. */
 	readonly servers: string
 	/** Of the description without them. */
 	readonly digest: string
@@ -64,7 +63,7 @@ class OpenApi extends RestHandler {
 
 	async get__default(): Promise<RawJson | null> {
 		const { incoming, headers, mount } = exchangeOf(this, 'get__default')
-		const { text, tag } = await this.text.below(outsideOf(incoming), mount)
+		const { text, tag } = await this.text.below(routerPrefix(incoming), mount)
 		this.header('ETag', etagOf(tag))
 		const { noneMatch } = conditionsOf(headers) ?? {}
 		if (noneMatch === undefined || !isWeaklyMatched(noneMatch, tag)) return new RawJson(text)
@@ -74,20 +73,19 @@ class OpenApi extends RestHandler {
 }
 
 /**
- * The text of the description, made when it is first asked for, and again when something was mounted since. Where it
- * is asked for is added to it by each request: Express takes `/shop` and `/SHOP` alike, and thousands of routes take a
- * second to be described, so that whoever went on changing it would keep the server busy. It is made in pieces, while
- * other requests are answered.
+ * The text of the description: made by the first request for it, and again after something was mounted. `servers` is added
+ * for each request, as it depends on the router's prefix: Express takes `/shop` and `/SHOP` alike, and describing thousands
+ * of routes takes a second, so a client that varied the prefix could otherwise keep the server busy.
  */
 class DescriptionText {
 	readonly #mounts: MountTree
 	readonly #info: OpenApiInfo
-	/** Those of the option. */
+	/** Those of the option, as JSON. */
 	readonly #servers: string | undefined
-	/** What is there or being made, of as many mounts: requests that come meanwhile wait for the same. */
+	/** Made or being made, for the first `#count` mounts; concurrent requests share it. */
 	#making: Promise<Description> = Promise.resolve({ text: '{}', digest: '' })
 	#count = 0
-	#made: Made | undefined
+	#served: Served | undefined
 
 	constructor(mounts: MountTree, info: OpenApiInfo) {
 		this.#mounts = mounts
@@ -96,16 +94,16 @@ class DescriptionText {
 	}
 
 	/**
-	 * @param outside what a router in front has cut off the path
-	 * @param own where this is asked for: it doesn't describe itself, as whoever reads it has found it
+	 * @param prefix what a router in front has cut off the path
+	 * @param own the mount of the description itself, which it leaves out
 	 */
-	async below(outside: string, own: MountFacts | undefined): Promise<Made> {
-		const servers = this.#servers ?? serversText([outside || '/'])
+	async below(prefix: string, own: MountFacts | undefined): Promise<Served> {
+		const servers = this.#servers ?? serversText([prefix || '/'])
 		const { text, digest } = await this.#description(own)
-		if (this.#made?.servers === servers && this.#made.digest === digest) return this.#made
+		if (this.#served?.servers === servers && this.#served.digest === digest) return this.#served
 		const whole = `${text.slice(0, -1)},"servers":${servers}}`
-		this.#made = { servers, digest, text: whole, tag: digestOf(`${digest} ${servers}`).slice(0, 22) }
-		return this.#made
+		this.#served = { servers, digest, text: whole, tag: digestOf(`${digest} ${servers}`).slice(0, 22) }
+		return this.#served
 	}
 
 	#description(own: MountFacts | undefined): Promise<Description> {
@@ -129,11 +127,4 @@ function serversText(urls: readonly string[]): string {
 
 function digestOf(text: string): string {
 	return createHash('sha256').update(text).digest('base64url')
-}
-
-/** The part of the path that a router in front has cut off (Express, Connect): its own paths begin there. */
-function outsideOf({ originalUrl, url = '' }: Pick<Incoming, 'originalUrl' | 'url'>): string {
-	const whole = typeof originalUrl === 'string' ? pathOf(originalUrl) : ''
-	const own = pathOf(url)
-	return whole.endsWith(own) ? whole.slice(0, whole.length - own.length) : ''
 }

@@ -1,5 +1,4 @@
-/** One operation of a description: what a method and a path take and answer. */
-
+/** One operation of a description, what a method and a path take and answer, and its name. Called by `document.ts`. */
 import type { Mount } from '../routing/mount.ts'
 import type { Components, Part } from './components.ts'
 import { type Endpoint, pathOfMount } from './endpoints.ts'
@@ -7,16 +6,16 @@ import { parametersOf } from './parameters.ts'
 import { responsesOf } from './responses.ts'
 import { securityOf } from './security.ts'
 
-/** What is settled for the description as a whole. */
+/** What the whole description determines about an operation. */
 export interface OperationPlace {
 	readonly id: string
-	/** Names of the path's params, in their order. */
+	/** What the path calls its params, in their order. */
 	readonly names: readonly string[]
-	/** The header that every answer has, where there is one. */
+	/** The header for request ids that every response has, if any. */
 	readonly requestId: string | undefined
 }
 
-/** An operation as it is written. */
+/** An operation object of OpenAPI. */
 export interface Operation {
 	readonly tags: readonly string[]
 	readonly [name: string]: unknown
@@ -43,7 +42,7 @@ export function operationOf(
 	}
 }
 
-/** The handler and where it is: one class may be mounted many times. */
+/** Handler and path, as one class may be mounted many times. */
 export function tagOf(mount: Mount): string {
 	return `${mount.name} ${pathOfMount(mount) || '/'}`
 }
@@ -58,14 +57,14 @@ function bodyOf(components: Components, { method, action, shape }: Endpoint): Pa
 		const content = Object.fromEntries(body.types.map((type) => [type, { schema }]))
 		return shared(body.schema.title ?? 'Body', content, body.required)
 	}
-	// Of a method without a spec nothing is known, but that it may have a body.
+	// A method without a spec may have a body of any kind.
 	const mayHave = method === 'POST' || method === 'PUT' || method === 'PATCH'
 	return mayHave ? shared('AnyBody', { 'application/json': { schema: {} } }) : undefined
 }
 
 const NAMED = /^(get|post|put|patch|delete|query)_(.+)$/s
 
-/** Of a method its name is all that is known: `get_blog_post` is "Get blog post", `listAll` is "List all". */
+/** Made from the method's name where there is no other: `get_blog_post` is "Get blog post", `listAll` is "List all". */
 function summaryOf({ action, shape, mount }: Endpoint): string {
 	if (shape.summary !== '') return shape.summary
 	const [, method, resource] = NAMED.exec(action.name) ?? []
@@ -79,4 +78,40 @@ function wordsOf(name: string): string {
 		.replace(/([a-z\d])([A-Z])/g, (_, before: string, letter: string) => `${before} ${letter.toLowerCase()}`)
 		.replace(/[_-]+/g, ' ')
 		.trim()
+}
+
+/** Names of operations: each stays the same as long as its handler, path and method do. */
+export class OperationIds {
+	readonly #taken = new Set<string>()
+	/** The first endpoint of each action, which has the plain name. */
+	readonly #first = new Map<string, Endpoint>()
+
+	/**
+	 * `blog_api_get_article`, `blog_api_articles_list`. Other endpoints of the same action are named by method and params
+	 * as well: `blog_api_articles_update_patch`, `greetings_get_greeting_by_name`.
+	 */
+	of(endpoint: Endpoint): string {
+		const { mount, method, params, action } = endpoint
+		const name = [...pathOfMount(mount).split('/'), action.name].map(plain).filter(isThere).join('_')
+		// No function's name is empty, or begins with a digit.
+		const base = /^[A-Za-z]/.test(name) ? name : ['operation', name].filter(isThere).join('_')
+		const first = this.#first.get(base)
+		if (first === undefined) this.#first.set(base, endpoint)
+		const more = first === undefined || first.method === method ? [] : [method.toLowerCase()]
+		const by = first === undefined || first.path === endpoint.path ? [] : params.map(({ name }) => name)
+		const id = [base, ...more, ...(by.length === 0 ? [] : ['by', ...by])].map(plain).join('_')
+		let free = id
+		for (let count = 2; this.#taken.has(free); count++) free = `${id}_${count}`
+		this.#taken.add(free)
+		return free
+	}
+}
+
+/** Letters, digits and `_`: generators make function names of it. */
+function plain(text: string): string {
+	return text.replace(/[^A-Za-z0-9]+/g, '_').replace(/^_|_$/g, '')
+}
+
+function isThere(text: string): boolean {
+	return text !== ''
 }

@@ -1,4 +1,4 @@
-/** What the OpenAPI description says of the API as a whole: the option `openapi` of `createServer`. */
+/** The option `openapi` of `createServer`: what the description says of the API as a whole. */
 import { listOf, nested, optional, or, type Readers, refusal, switchable, text } from '../base/options.ts'
 import type { Access } from '../exchange/action.ts'
 import { accessRule, type Guards } from '../handler/mount/declared.ts'
@@ -7,7 +7,7 @@ import { accessRule, type Guards } from '../handler/mount/declared.ts'
 export interface OpenApiLicense {
 	/** `'MIT'` */
 	readonly name: string
-	/** Of SPDX: `'MIT'`; or else a `url`. @default none */
+	/** An SPDX identifier, `'MIT'`; or else a `url`. @default none */
 	readonly identifier?: string
 	/** Where it can be read. @default none */
 	readonly url?: string
@@ -24,26 +24,26 @@ export interface OpenApiOptions {
 	/** Under which terms the API may be used. @default none */
 	readonly license?: OpenApiLicense
 	/**
-	 * URLs that all paths are below, `base` being in the paths: `['https://api.example.com/v1', '/shop']`; absolute, of
+	 * Base URLs of all paths, which themselves contain `base`: `['https://api.example.com/v1', '/shop']`; absolute, of
 	 * http or https, or a path. For proxies that cut off a part of the path, and for hosts of other names.
 	 *
 	 * @default where the description was asked for: `/`, or what a router in front has cut off
 	 */
 	readonly servers?: readonly string[]
-	/** Who may read the description, as `access` of a handler says it. @default 'anyone' */
+	/** Who may read the description, as in `access` of a handler. @default 'anyone' */
 	readonly access?: Access
 }
 
-/** All there and checked. */
+/** The option with its defaults, checked. */
 export interface OpenApiInfo {
 	readonly title: string
 	readonly version: string
 	readonly description: string | undefined
 	readonly license: OpenApiLicense | undefined
-	/** As they are written; `undefined` where it depends on the request. */
+	/** `undefined` where they depend on the request. */
 	readonly servers: readonly string[] | undefined
 	readonly access: Access
-	/** The header that every answer has, where there is one. */
+	/** The header for request ids that every response has, if any. */
 	readonly requestId: string | undefined
 }
 
@@ -98,7 +98,7 @@ function serverIn(where: string, url: unknown): string {
 	throw refusal(where, `${what}: ${SERVERS}`, url)
 }
 
-/** No braces, which are variables in OpenAPI, and no credentials, which everybody would read. */
+/** Without braces, which are variables in OpenAPI, and without credentials, which would be published. */
 function isServer(url: unknown): url is string {
 	if (typeof url !== 'string' || !/^(?:https?:\/\/(?=[\w[])|\/(?!\/))[\w\-.~%!$&'()*+,;=:[\]/]*$/i.test(url))
 		return false

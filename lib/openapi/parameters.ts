@@ -1,11 +1,11 @@
-/** Parameters of an operation: of its path, its query and its headers. */
+/** The parameters of an operation: of its path, its query and its headers. Called by `operation.ts`. */
 
+import type { JsonSchema } from '../validate/schema/json-schema.ts'
 import type { ParameterShape } from '../validate/schema/shape.ts'
 import type { Components, Part } from './components.ts'
-import { gathered } from './conditions.ts'
 import type { Endpoint } from './endpoints.ts'
 
-/** What a request's header is for, by its name. */
+/** Descriptions of request headers. */
 const HEADERS: Readonly<Record<string, string>> = {
 	'If-Match': 'The ETag of the record as it was read: 412 where it has been changed since (RFC 9110 §13.1.1)',
 	'If-None-Match':
@@ -14,7 +14,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 		'Runs the request once: whoever sends it again with the same key, of 1 to 255 characters, gets the first answer',
 }
 
-/** @param names of the path's params, in their order: those of the template that the path shares */
+/** @param names what the path's template calls its params, in their order */
 export function parametersOf(components: Components, endpoint: Endpoint, names: readonly string[]): Part[] {
 	const { shape, params } = endpoint
 	const own = [
@@ -46,13 +46,13 @@ function described({ description }: ParameterShape): Part {
 	return description === undefined ? {} : { description }
 }
 
-/** How a value becomes text. An array is by default a parameter for each item. */
+/** How a value is serialized. By default an array is one parameter per item. */
 function writing(components: Components, { written, schema }: ParameterShape): Part {
 	const value = components.schema(schema)
 	switch (written) {
 		case 'json':
-			// Not by `content`, which is for this: openapi-fetch, hey-api and orval take no other parameters beside it. And
-			// beside another string, as swagger-ui has a chooser of files for one of a media type.
+			// `content` is meant for this, but openapi-fetch, hey-api and orval then drop the other parameters. The plain
+			// string stands beside it as swagger-ui shows a file chooser for a string with a media type.
 			return {
 				schema: {
 					type: 'string',
@@ -89,4 +89,54 @@ function headersOf({ mount, method, action, shape }: Endpoint): readonly string[
 /** Whether an operation can be run once by a key. */
 export function takesKey(endpoint: Endpoint): boolean {
 	return headersOf(endpoint).includes('Idempotency-Key')
+}
+
+/** `rank[gte]`. */
+const BRACKETED = /^(.*)\[(\w+)\]$/s
+
+/**
+ * The parameters of a query, a field's operators gathered into the parameter of its plain value: `rank=3`, or
+ * `rank[gte]=3&rank[lt]=9` as an object. One by one they are 200 for a table of 20 columns, too many for swagger-ui and
+ * Postman. Without a plain value (its name is another parameter's, or it can't be compared by `=`) they stay apart:
+ * swagger-ui would fill in and send an object that has no alternative.
+ */
+function gathered(query: readonly ParameterShape[]): readonly ParameterShape[] {
+	const byField = new Map(query.filter(isPlain).map(({ name }) => [name, new Map<string, ParameterShape>()]))
+	const others = query.filter((param) => {
+		const [, field = '', operator = ''] = BRACKETED.exec(param.name) ?? []
+		const operators = param.role === 'filter' && !isPlain(param) ? byField.get(field) : undefined
+		operators?.set(operator, param)
+		return operators === undefined
+	})
+	return others.map((param) => {
+		const operators = byField.get(param.name)
+		return operators === undefined || operators.size === 0 ? param : withOperators(param, operators)
+	})
+}
+
+function isPlain({ role, written }: ParameterShape): boolean {
+	return role === 'filter' && written === 'repeated'
+}
+
+function withOperators(
+	{ name, schema, required }: ParameterShape,
+	operators: ReadonlyMap<string, ParameterShape>,
+): ParameterShape {
+	const properties = [...operators].map(([operator, param]) => [operator, operand(param)])
+	const object: JsonSchema = {
+		type: 'object',
+		properties: Object.fromEntries(properties),
+		additionalProperties: false,
+	}
+	return {
+		...{ name, required, role: 'filter', written: 'operators' },
+		description: `${name} is this; or \`${name}[op]\`, op being ${[...operators.keys()].join(', ')}`,
+		schema: { anyOf: [...(schema.anyOf ?? [schema]), object] },
+	}
+}
+
+/** A list is a string here: clients don't serialize arrays inside objects. */
+function operand({ schema, description = '', written }: ParameterShape): JsonSchema {
+	if (written !== 'joined') return { ...schema, description }
+	return { type: 'string', description: `${description}, with commas between` }
 }

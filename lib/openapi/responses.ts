@@ -1,15 +1,16 @@
-/** The answers of an operation: its success, in the envelope or bare, and its refusals, which all operations share. */
-
+/**
+ * The responses of an operation: its success, in the envelope or bare, and its failures, which all operations share.
+ * Called by `operation.ts`.
+ */
 import { takesBody } from '../base/http.ts'
 import type { JsonSchema } from '../validate/schema/json-schema.ts'
 import type { AnswerShape } from '../validate/schema/shape.ts'
 import { codeOf, ERRORS } from '../wire/codes.ts'
 import type { Components, Part } from './components.ts'
 import type { Endpoint } from './endpoints.ts'
-import { FAILURE, HEADERS, PAGE_META, PROBLEM, REQUEST_ID } from './envelope.ts'
 import { takesKey } from './parameters.ts'
 
-/** @param requestId the header that every answer has, where there is one */
+/** @param requestId the header for request ids that every response has, if any */
 export function responsesOf(
 	components: Components,
 	endpoint: Endpoint,
@@ -27,7 +28,7 @@ export function responsesOf(
 	return responses
 }
 
-/** Statuses that an operation is known to have; others fall under `default`. */
+/** Failures that an operation is known to have; others are under `default`. */
 function refusalsOf(endpoint: Endpoint): readonly number[] {
 	const { shape, mount, action, method, params } = endpoint
 	const readsBody = takesBody(method) && (shape.body !== undefined || method !== 'DELETE')
@@ -45,14 +46,14 @@ function refusalsOf(endpoint: Endpoint): readonly number[] {
 	return [...statuses].sort((a, b) => a - b)
 }
 
-/** Headers of refusals that say more than their status. */
+/** Headers of failures. */
 const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
 	401: ['WWW-Authenticate'],
 	429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
 	503: ['Retry-After'],
 }
 
-/** The answers of handlers that wrap theirs, or of those that don't. */
+/** Responses of handlers with the envelope, or of those without. */
 class Answers {
 	readonly #components: Components
 	readonly #wrap: boolean
@@ -97,12 +98,12 @@ class Answers {
 		return this.#failure(text.replaceAll(/\W/g, ''), text, REFUSAL_HEADERS[status] ?? [])
 	}
 
-	/** With what is said of a method that isn't there: it is no operation of its path. */
+	/** With `Allow`, for a method that the path doesn't have: it is no operation of its own. */
 	otherFailure(): Part {
 		return this.#failure('Failure', 'Another failure', ['Allow'])
 	}
 
-	/** Problem details are sent to whoever prefers them by Accept. */
+	/** Problem details are sent to clients whose Accept prefers them. */
 	#failure(name: string, description: string, headers: readonly string[]): Part {
 		return this.#components.use('responses', this.#named(name), () => ({
 			description,
@@ -151,11 +152,103 @@ function nameOf({ title, items }: JsonSchema, isPage: boolean): string {
 	return typeof items?.title === 'string' ? `${items.title}${isPage ? 'Page' : 'List'}` : 'Answer'
 }
 
-/** Of bytes a schema is left out (OpenAPI 3.1, Considerations for File Uploads). */
+/** Binary content has no schema (OpenAPI 3.1, Considerations for File Uploads). */
 function contentOf(type: string): Part {
 	return { [type]: type.startsWith('text/') ? { schema: { type: 'string' } } : {} }
 }
 
 function jsonOf(schema: JsonSchema): Part {
 	return { 'application/json': { schema } }
+}
+
+const DETAIL: JsonSchema = {
+	title: 'Detail',
+	description: 'One problem of many',
+	type: 'object',
+	properties: {
+		field: { type: 'string', description: 'Path of the field, `tags.0`; empty for the whole' },
+		code: { type: 'string', description: 'The rule that was broken, in snake_case' },
+		message: { type: 'string' },
+	},
+	required: ['field', 'code', 'message'],
+}
+
+/** Fields beside the message. */
+const MORE: Readonly<Record<string, JsonSchema>> = {
+	code: { type: 'string', description: 'What went wrong, in snake_case' },
+	details: { type: 'array', items: DETAIL },
+	requestId: { type: 'string', description: 'By which the request is found in the log' },
+}
+
+const FAILURE: Readonly<Record<'wrapped' | 'bare', JsonSchema>> = {
+	wrapped: {
+		title: 'Failure',
+		type: 'object',
+		properties: { success: { type: 'boolean', const: false }, error: { type: 'string' }, ...MORE },
+		required: ['success', 'error'],
+	},
+	bare: {
+		title: 'BareFailure',
+		type: 'object',
+		properties: { error: { type: 'string' }, ...MORE },
+		required: ['error'],
+	},
+}
+
+const PROBLEM: JsonSchema = {
+	title: 'Problem',
+	description: 'Problem details (RFC 9457)',
+	type: 'object',
+	properties: {
+		type: { type: 'string', format: 'uri-reference' },
+		title: { type: 'string' },
+		status: { type: 'integer' },
+		detail: { type: 'string' },
+		...MORE,
+	},
+	required: ['type', 'title', 'status', 'detail'],
+}
+
+const PAGE_META: JsonSchema = {
+	title: 'PageMeta',
+	type: 'object',
+	properties: {
+		limit: { type: 'integer', description: 'Most records of the page, as it was taken' },
+		offset: {
+			type: 'integer',
+			description: 'How many records were left out before it; 0 behind most cursors',
+		},
+		next: { type: ['string', 'null'], description: 'The cursor of the next page; null on the last one' },
+		total: {
+			type: 'integer',
+			description: 'How many records fit, over all pages; there when they were counted',
+		},
+	},
+	required: ['limit', 'offset', 'next'],
+}
+
+type DescribedHeader = { readonly description: string; readonly schema: JsonSchema }
+
+/** Descriptions of response headers. */
+const HEADERS: Readonly<Record<string, DescribedHeader>> = {
+	Allow: text('Of 405: the methods that there are'),
+	ETag: text('The version of the record, for If-Match and If-None-Match'),
+	Link: text('The next page, as `rel="next"` (RFC 8288); absent on the last one'),
+	Location: text('The path of the new record'),
+	RateLimit: text('How many more requests would be served, and when more are'),
+	'RateLimit-Policy': text('How many requests are served in how many seconds'),
+	'Retry-After': count('Seconds until it may be tried again'),
+	'WWW-Authenticate': text('What credentials are asked for'),
+	'X-Total-Count': count('How many records fit, over all pages; there when they were counted'),
+}
+
+/** The header that the option `requestId` names. */
+const REQUEST_ID: DescribedHeader = text('By which the request is found in the log')
+
+function text(description: string): DescribedHeader {
+	return { description, schema: { type: 'string' } }
+}
+
+function count(description: string): DescribedHeader {
+	return { description, schema: { type: 'integer' } }
 }

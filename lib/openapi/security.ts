@@ -1,5 +1,4 @@
-/** How callers make themselves known, as an authenticator's challenge says it (RFC 9110 §11.6.1). */
-
+/** Security schemes of operations, read from the authenticator's challenge (RFC 9110 §11.6.1). Called by `operation.ts`. */
 import type { Authenticator } from '../auth/authenticator.ts'
 import type { AccessRule } from '../exchange/action.ts'
 import type { Components, Part } from './components.ts'
@@ -12,8 +11,8 @@ interface Challenge {
 }
 
 /**
- * The alternatives by which an operation is opened; none where nobody is asked. Where everybody may call, but bad
- * credentials are refused, no credentials are one of them.
+ * The security requirements of an operation, any of which is enough; none without an authenticator. Where credentials are
+ * optional, but bad ones are refused, `{}` is one of them.
  */
 export function securityOf(
 	components: Components,
@@ -23,7 +22,7 @@ export function securityOf(
 	if (authenticator === undefined) return []
 	const challenge = fieldOf(authenticator.challenge, 'www-authenticate') ?? 'Bearer'
 	const named = challengesOf(challenge).filter((one) => nameOf(one) !== '')
-	// None at all would say that nobody is asked.
+	// An empty list would say that no credentials are needed.
 	const challenges = named.length === 0 ? challengesOf('Bearer') : named
 	const names = challenges.map((one) =>
 		components.named('securitySchemes', nameOf(one), schemeOf(one, authenticator)),
@@ -37,7 +36,7 @@ function fieldOf(headers: Authenticator['challenge'], name: string): string | un
 	return Object.entries(headers ?? {}).find(([field]) => field.toLowerCase() === name)?.[1]
 }
 
-/** A challenge begins with its scheme; what follows with a `=` is a parameter of it, or `token68`, which says nothing. */
+/** A challenge begins with its scheme; words with `=` are its parameters, or a `token68`, which is ignored. */
 function challengesOf(field: string): Challenge[] {
 	const challenges: { scheme: string; params: Map<string, string> }[] = []
 	const parts = /([!#$%&'*+.^`|~\w-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s,"]*))?/g
@@ -49,7 +48,7 @@ function challengesOf(field: string): Challenge[] {
 	return challenges
 }
 
-/** `apikey` and `bearer` as they are mostly written. */
+/** The usual spelling, where it is more than a capital letter. */
 const NAMES: ReadonlyMap<string, string> = new Map([['apikey', 'ApiKey']])
 
 function nameOf({ scheme }: Challenge): string {
@@ -66,7 +65,7 @@ function schemeOf({ scheme, params }: Challenge, authenticator: Authenticator): 
 	const wanted = fieldOf(authenticator.challenge, 'accept-signature')
 	const what = wanted === undefined ? '' : ` What to sign: \`${wanted}\``
 	return {
-		// OpenAPI has no type for it: a signature is in two headers, and made anew for each request.
+		// OpenAPI has no type for signatures, which are in two headers and differ by request.
 		...{ type: 'apiKey', in: 'header', name: 'Signature' },
 		description: `An HTTP Message Signature (RFC 9421), with Signature-Input beside it.${what}`,
 	}

@@ -25,14 +25,18 @@ export function pathOf(target: string): string {
  * @param path the segments of the handler's path
  */
 export function recordUrl(
-	{ originalUrl, url = '' }: Pick<Incoming, 'originalUrl' | 'url'>,
+	incoming: Pick<Incoming, 'originalUrl' | 'url'>,
 	path: readonly string[],
 	id: string,
 ): string {
+	return `${routerPrefix(incoming)}/${[...path, id].map(encodeURIComponent).join('/')}`
+}
+
+/** The part of the path that a router in front has cut off (Express, Connect): `/api`; mostly empty. */
+export function routerPrefix({ originalUrl, url = '' }: Pick<Incoming, 'originalUrl' | 'url'>): string {
 	const whole = typeof originalUrl === 'string' ? pathOf(originalUrl) : ''
 	const own = pathOf(url)
-	const outside = whole.endsWith(own) ? whole.slice(0, whole.length - own.length) : ''
-	return `${outside}/${[...path, id].map(encodeURIComponent).join('/')}`
+	return whole.endsWith(own) ? whole.slice(0, whole.length - own.length) : ''
 }
 
 /**
