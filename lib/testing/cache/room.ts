@@ -3,115 +3,109 @@ import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type { Bytes } from '../../base/time.ts'
 import { type Cache, CacheFull } from '../../cache/cache.ts'
 import { sharedKey } from '../../cache/shares.ts'
-import type { Scene } from './stage.ts'
+import { type Scene, scenes } from './stage.ts'
 
 /** For a cache that holds at most `max` entries. */
 export const ROOM_SCENES: readonly Scene[] = [
-	{
-		name: 'add and increment throw CacheFull when all that is held must be kept',
-		max: 4,
-		async play({ cache }) {
-			await fill(cache, 2, 'add')
-			await cache.increment('count 1', 60)
-			await cache.increment('count 2', 60)
-			await rejects(async () => cache.add('new', 1, 60), CacheFull)
-			await rejects(async () => cache.increment('new', 60), CacheFull)
-			strictEqual(await cache.get('new'), undefined)
-			deepStrictEqual([await cache.get('add 0'), await cache.get('add 1')], [0, 1])
+	...scenes(
+		{
+			async 'add and increment throw CacheFull when all that is held must be kept'({ cache }) {
+				await fill(cache, 2, 'add')
+				await cache.increment('count 1', 60)
+				await cache.increment('count 2', 60)
+				await rejects(async () => cache.add('new', 1, 60), CacheFull)
+				await rejects(async () => cache.increment('new', 60), CacheFull)
+				strictEqual(await cache.get('new'), undefined)
+				deepStrictEqual([await cache.get('add 0'), await cache.get('add 1')], [0, 1])
+			},
 		},
-	},
-	{
-		name: 'a full cache still counts its counters and refuses the keys it holds',
-		max: 2,
-		async play({ cache }) {
-			await cache.add('add', 1, 60)
-			await cache.increment('count', 60)
-			strictEqual(await cache.add('add', 1, 60), false)
-			strictEqual(await cache.add('count', 1, 60), false)
-			for (const count of [2, 3, 11]) {
-				if (count === 11) await cache.set('count', 10, 60)
-				strictEqual(await cache.increment('count', 60), count)
-			}
+		{ max: 4 },
+	),
+	...scenes(
+		{
+			async 'a full cache still counts its counters and refuses the keys it holds'({ cache }) {
+				await cache.add('add', 1, 60)
+				await cache.increment('count', 60)
+				strictEqual(await cache.add('add', 1, 60), false)
+				strictEqual(await cache.add('count', 1, 60), false)
+				for (const count of [2, 3, 11]) {
+					if (count === 11) await cache.set('count', 10, 60)
+					strictEqual(await cache.increment('count', 60), count)
+				}
+			},
 		},
-	},
-	{
-		name: 'values of set make room for add and increment',
-		max: 4,
-		async play({ cache, max }) {
-			await fill(cache, max, 'set')
-			await fill(cache, max - 1, 'add')
-			strictEqual(await cache.increment('count', 60), 1)
-			await rejects(async () => cache.add('new', 1, 60), CacheFull)
+		{ max: 2 },
+	),
+	...scenes(
+		{
+			async 'values of set make room for add and increment'({ cache, max }) {
+				await fill(cache, max, 'set')
+				await fill(cache, max - 1, 'add')
+				strictEqual(await cache.increment('count', 60), 1)
+				await rejects(async () => cache.add('new', 1, 60), CacheFull)
+			},
+			async 'a flood of values never evicts what add and increment made'({ cache }) {
+				await cache.add('nonce', true, 60)
+				await cache.increment('count', 60)
+				await fill(cache, 100, 'set')
+				strictEqual(await cache.add('nonce', true, 60), false)
+				strictEqual(await cache.increment('count', 60), 2)
+			},
+			async 'what add made is still kept after its value was set'({ cache }) {
+				await cache.add('pending', 'no answer yet', 60)
+				await cache.set('pending', 'answer', 60)
+				await fill(cache, 100, 'set')
+				strictEqual(await cache.get('pending'), 'answer')
+				strictEqual(await cache.add('pending', 'again', 60), false)
+			},
+			async 'a counter is still kept when it began as a value of set'({ cache }) {
+				await cache.set('count', 5, 60)
+				await cache.increment('count', 60)
+				await fill(cache, 100, 'set')
+				strictEqual(await cache.increment('count', 60), 7)
+			},
 		},
-	},
-	{
-		name: 'a flood of values never evicts what add and increment made',
-		max: 4,
-		async play({ cache }) {
-			await cache.add('nonce', true, 60)
-			await cache.increment('count', 60)
-			await fill(cache, 100, 'set')
-			strictEqual(await cache.add('nonce', true, 60), false)
-			strictEqual(await cache.increment('count', 60), 2)
+		{ max: 4 },
+	),
+	...scenes(
+		{
+			async 'a set that has no room is forgotten, not thrown'({ cache, max }) {
+				await fill(cache, max, 'add')
+				await cache.set('k', 'v', 60)
+				strictEqual(await cache.get('k'), undefined)
+				strictEqual(await cache.add('add 0', 1, 60), false)
+				strictEqual(await cache.add('add 1', 1, 60), false)
+			},
 		},
-	},
-	{
-		name: 'what add made is still kept after its value was set',
-		max: 4,
-		async play({ cache }) {
-			await cache.add('pending', 'no answer yet', 60)
-			await cache.set('pending', 'answer', 60)
-			await fill(cache, 100, 'set')
-			strictEqual(await cache.get('pending'), 'answer')
-			strictEqual(await cache.add('pending', 'again', 60), false)
+		{ max: 2 },
+	),
+	...scenes(
+		{
+			async 'what is kept makes room when its time is over, whichever ends first'({ cache, before, after }) {
+				await cache.add('long', 1, 60)
+				await cache.add('short', 1, 0.6)
+				await cache.increment('count', 60)
+				await before(600)
+				await rejects(async () => cache.add('new', 1, 60), CacheFull)
+				await after(600)
+				strictEqual(await cache.add('new', 1, 60), true)
+				await rejects(async () => cache.add('more', 1, 60), CacheFull)
+				strictEqual(await cache.add('long', 1, 60), false)
+			},
 		},
-	},
-	{
-		name: 'a counter is still kept when it began as a value of set',
-		max: 4,
-		async play({ cache }) {
-			await cache.set('count', 5, 60)
-			await cache.increment('count', 60)
-			await fill(cache, 100, 'set')
-			strictEqual(await cache.increment('count', 60), 7)
+		{ max: 3 },
+	),
+	...scenes(
+		{
+			async 'delete makes room'({ cache, max }) {
+				await fill(cache, max, 'add')
+				await cache.delete('add 0')
+				strictEqual(await cache.increment('count', 60), 1)
+				await rejects(async () => cache.increment('more', 60), CacheFull)
+			},
 		},
-	},
-	{
-		name: 'a set that has no room is forgotten, not thrown',
-		max: 2,
-		async play({ cache, max }) {
-			await fill(cache, max, 'add')
-			await cache.set('k', 'v', 60)
-			strictEqual(await cache.get('k'), undefined)
-			strictEqual(await cache.add('add 0', 1, 60), false)
-			strictEqual(await cache.add('add 1', 1, 60), false)
-		},
-	},
-	{
-		name: 'what is kept makes room when its time is over, whichever ends first',
-		max: 3,
-		async play({ cache, before, after }) {
-			await cache.add('long', 1, 60)
-			await cache.add('short', 1, 0.6)
-			await cache.increment('count', 60)
-			await before(600)
-			await rejects(async () => cache.add('new', 1, 60), CacheFull)
-			await after(600)
-			strictEqual(await cache.add('new', 1, 60), true)
-			await rejects(async () => cache.add('more', 1, 60), CacheFull)
-			strictEqual(await cache.add('long', 1, 60), false)
-		},
-	},
-	{
-		name: 'delete makes room',
-		max: 2,
-		async play({ cache, max }) {
-			await fill(cache, max, 'add')
-			await cache.delete('add 0')
-			strictEqual(await cache.increment('count', 60), 1)
-			await rejects(async () => cache.increment('more', 60), CacheFull)
-		},
-	},
+		{ max: 2 },
+	),
 ]
 
 async function fill(cache: Cache, count: number, by: 'add' | 'set'): Promise<void> {
@@ -122,9 +116,8 @@ async function fill(cache: Cache, count: number, by: 'add' | 'set'): Promise<voi
 export function shareScenes(maxBytes: Bytes): Scene[] {
 	const fill = (cache: Cache, ttlSeconds = 60) => fillShare(cache, maxBytes, ttlSeconds)
 	return [
-		{
-			name: 'a caller who fills a share is refused alone, and all others have room',
-			async play({ cache }) {
+		...scenes({
+			async 'a caller who fills a share is refused alone, and all others have room'({ cache }) {
 				const count = await fill(cache)
 				ok(count > 8 && count < 64, `${count} entries of 1/64 of the cache were let in`)
 				const text = 'x'.repeat(maxBytes / 64)
@@ -134,10 +127,7 @@ export function shareScenes(maxBytes: Bytes): Scene[] {
 				strictEqual(await cache.add('mine', text, 60), true)
 				await refused(() => cache.add(greedy('more'), 1, 60))
 			},
-		},
-		{
-			name: 'a caller who has no more room is still answered for what is there',
-			async play({ cache }) {
+			async 'a caller who has no more room is still answered for what is there'({ cache }) {
 				await cache.increment(greedy('count'), 60)
 				await fill(cache)
 				strictEqual(await cache.increment(greedy('count'), 60), 2)
@@ -145,10 +135,7 @@ export function shareScenes(maxBytes: Bytes): Scene[] {
 				strictEqual(await cache.add(greedy('0'), 1, 60), false)
 				strictEqual(String(await cache.get(greedy('0'))).length, Math.floor(maxBytes / 64))
 			},
-		},
-		{
-			name: "what add made is replaced by less where its caller's share is full, and not by more",
-			async play({ cache }) {
+			async "what add made is replaced by less where its caller's share is full, and not by more"({ cache }) {
 				await fill(cache)
 				const long = 'x'.repeat(maxBytes / 32)
 				await refused(async () => cache.set(greedy('0'), long, 60))
@@ -157,23 +144,20 @@ export function shareScenes(maxBytes: Bytes): Scene[] {
 				strictEqual(await cache.get(greedy('0')), 'less')
 				strictEqual(await cache.add(greedy('more'), 'x'.repeat(maxBytes / 128), 60), true)
 			},
-		},
-		{
-			name: 'what is deleted is given back to its caller',
-			async play({ cache }) {
+			async 'what is deleted is given back to its caller'({ cache }) {
 				await fill(cache)
 				strictEqual(await cache.delete(greedy('0')), true)
 				strictEqual(await cache.add(greedy('more'), 'x'.repeat(maxBytes / 128), 60), true)
 			},
-		},
-		{
-			name: 'what has ended is given back to its caller, late by an eighth of its time at most',
-			async play({ cache, after }) {
+			async 'what has ended is given back to its caller, late by an eighth of its time at most'({
+				cache,
+				after,
+			}) {
 				const count = await fill(cache, 1.6)
 				await after(1_800)
 				strictEqual(await fill(cache), count)
 			},
-		},
+		}),
 	]
 }
 

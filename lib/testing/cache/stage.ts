@@ -70,6 +70,14 @@ const readers = {
 	close: unchecked<CacheContractOptions['close']>,
 } satisfies Readers<CacheContractOptions>
 
+/** Cases by name; `more` is what else they have in common. */
+export function scenes(
+	plays: Readonly<Record<string, (stage: Stage) => Promise<void>>>,
+	more: Omit<Scene, 'name' | 'play'> = {},
+): Scene[] {
+	return Object.entries(plays).map(([name, play]) => ({ ...more, name, play }))
+}
+
 /**
  * Makes a case of a scene.
  *

@@ -1,7 +1,7 @@
 /** The cache contract: what is stored is what is read, `add` and `increment` decide atomically, and bad arguments are refused. */
 import { deepStrictEqual, notStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type { JsonValue } from '../../cache/cache.ts'
-import type { Scene } from './stage.ts'
+import { type Scene, scenes } from './stage.ts'
 
 /** Values that caches have been known to change: into a number, a prototype, other characters. */
 const VALUES: readonly (readonly [name: string, value: JsonValue])[] = [
@@ -61,33 +61,23 @@ const KEYS = [
 
 export const VALUE_SCENES: readonly Scene[] = [
 	...VALUES.map(([name, value]) => keeps(name, value)),
-	{
-		name: 'a key that nothing was stored for reads as undefined',
-		async play({ cache }) {
+	...scenes({
+		async 'a key that nothing was stored for reads as undefined'({ cache }) {
 			for (const key of KEYS) strictEqual(await cache.get(key), undefined, key)
 		},
-	},
-	{
-		name: 'each key has a value of its own, whatever its characters',
-		async play({ cache }) {
+		async 'each key has a value of its own, whatever its characters'({ cache }) {
 			for (const [index, key] of KEYS.entries()) await cache.set(key, index, 60)
 			for (const [index, key] of KEYS.entries()) strictEqual(await cache.get(key), index, key)
 			for (const key of KEYS) strictEqual(await cache.delete(key), true, key)
 			for (const key of KEYS) strictEqual(await cache.add(key, 1, 60), true, key)
 			for (const key of KEYS) strictEqual(await cache.increment(key, 60), 2, key)
 		},
-	},
-	{
-		name: 'set replaces the value that was there',
-		async play({ cache }) {
+		async 'set replaces the value that was there'({ cache }) {
 			await cache.set('k', { a: 1 }, 60)
 			await cache.set('k', [2], 60)
 			deepStrictEqual(await cache.get('k'), [2])
 		},
-	},
-	{
-		name: 'a value that is changed after it was stored stays as it was',
-		async play({ cache }) {
+		async 'a value that is changed after it was stored stays as it was'({ cache }) {
 			const value = { list: [1] }
 			await cache.set('set', value, 60)
 			await cache.add('add', value, 60)
@@ -95,10 +85,7 @@ export const VALUE_SCENES: readonly Scene[] = [
 			deepStrictEqual(await cache.get('set'), { list: [1] })
 			deepStrictEqual(await cache.get('add'), { list: [1] })
 		},
-	},
-	{
-		name: 'each reader has a copy of its own',
-		async play({ cache }) {
+		async 'each reader has a copy of its own'({ cache }) {
 			await cache.set('k', { list: [1] }, 60)
 			const [first, second] = await Promise.all([cache.get('k'), cache.get('k')])
 			ok(typeof first === 'object' && first !== null)
@@ -107,20 +94,14 @@ export const VALUE_SCENES: readonly Scene[] = [
 			deepStrictEqual(second, { list: [1] })
 			deepStrictEqual(await cache.get('k'), { list: [1] })
 		},
-	},
-	{
-		name: 'delete answers whether there was a value, and then there is none',
-		async play({ cache }) {
+		async 'delete answers whether there was a value, and then there is none'({ cache }) {
 			strictEqual(await cache.delete('k'), false)
 			await cache.set('k', null, 60)
 			strictEqual(await cache.delete('k'), true)
 			strictEqual(await cache.get('k'), undefined)
 			strictEqual(await cache.delete('k'), false)
 		},
-	},
-	{
-		name: 'delete frees what add and increment made',
-		async play({ cache }) {
+		async 'delete frees what add and increment made'({ cache }) {
 			await cache.add('add', 1, 60)
 			await cache.increment('count', 60)
 			await cache.increment('count', 60)
@@ -129,7 +110,7 @@ export const VALUE_SCENES: readonly Scene[] = [
 			strictEqual(await cache.add('add', 2, 60), true)
 			strictEqual(await cache.increment('count', 60), 1)
 		},
-	},
+	}),
 ]
 
 function keeps(name: string, value: JsonValue): Scene {
@@ -144,83 +125,71 @@ function keeps(name: string, value: JsonValue): Scene {
 	}
 }
 
-export const COUNT_SCENES: readonly Scene[] = [
-	{
-		name: 'add refuses a key that add, set or increment made',
-		async play({ cache }) {
-			strictEqual(await cache.add('add', 1, 60), true)
-			strictEqual(await cache.add('add', 2, 60), false)
-			await cache.set('set', 1, 60)
-			strictEqual(await cache.add('set', 2, 60), false)
-			await cache.increment('count', 60)
-			strictEqual(await cache.add('count', 2, 60), false)
-			deepStrictEqual([await cache.get('add'), await cache.get('set'), await cache.get('count')], [1, 1, 1])
-		},
+export const COUNT_SCENES: readonly Scene[] = scenes({
+	async 'add refuses a key that add, set or increment made'({ cache }) {
+		strictEqual(await cache.add('add', 1, 60), true)
+		strictEqual(await cache.add('add', 2, 60), false)
+		await cache.set('set', 1, 60)
+		strictEqual(await cache.add('set', 2, 60), false)
+		await cache.increment('count', 60)
+		strictEqual(await cache.add('count', 2, 60), false)
+		deepStrictEqual([await cache.get('add'), await cache.get('set'), await cache.get('count')], [1, 1, 1])
 	},
-	{
-		name: 'of 100 simultaneous adds exactly one is answered true, and its value is kept',
-		async play({ cache }) {
-			const answers = await atOnce(100, async (index) => cache.add('k', index, 60))
-			deepStrictEqual(
-				answers.filter((answer) => answer !== false),
-				[true],
-			)
-			strictEqual(await cache.get('k'), answers.indexOf(true))
-		},
+	async 'of 100 simultaneous adds exactly one is answered true, and its value is kept'({ cache }) {
+		const answers = await atOnce(100, async (index) => cache.add('k', index, 60))
+		deepStrictEqual(
+			answers.filter((answer) => answer !== false),
+			[true],
+		)
+		strictEqual(await cache.get('k'), answers.indexOf(true))
 	},
-	{
-		name: 'increment answers 1, 2, 3, and get reads the number',
-		async play({ cache }) {
-			for (const count of [1, 2, 3]) strictEqual(await cache.increment('k', 60), count)
-			strictEqual(await cache.increment('other', 60), 1)
-			strictEqual(await cache.get('k'), 3)
-		},
+	async 'increment answers 1, 2, 3, and get reads the number'({ cache }) {
+		for (const count of [1, 2, 3]) strictEqual(await cache.increment('k', 60), count)
+		strictEqual(await cache.increment('other', 60), 1)
+		strictEqual(await cache.get('k'), 3)
 	},
-	{
-		name: '100 simultaneous increments are answered 1 to 100, each once',
-		async play({ cache }) {
-			const answers = await atOnce(100, async () => cache.increment('k', 60))
-			deepStrictEqual(
-				answers.toSorted((a, b) => a - b),
-				Array.from({ length: 100 }, (_, index) => index + 1),
-			)
-		},
+	async '100 simultaneous increments are answered 1 to 100, each once'({ cache }) {
+		const answers = await atOnce(100, async () => cache.increment('k', 60))
+		deepStrictEqual(
+			answers.toSorted((a, b) => a - b),
+			Array.from({ length: 100 }, (_, index) => index + 1),
+		)
 	},
-	{
-		name: "a counter's time starts at the first increment, and later ones don't move it",
-		async play({ cache, before, after }) {
-			strictEqual(await cache.increment('k', 0.6), 1)
-			await after(300)
-			strictEqual(await cache.increment('k', 60), 2)
-			await before(600)
-			strictEqual(await cache.get('k'), 2)
-			await after(600)
-			strictEqual(await cache.get('k'), undefined)
-			strictEqual(await cache.increment('k', 60), 1)
-		},
+	async "a counter's time starts at the first increment, and later ones don't move it"({
+		cache,
+		before,
+		after,
+	}) {
+		strictEqual(await cache.increment('k', 0.6), 1)
+		await after(300)
+		strictEqual(await cache.increment('k', 60), 2)
+		await before(600)
+		strictEqual(await cache.get('k'), 2)
+		await after(600)
+		strictEqual(await cache.get('k'), undefined)
+		strictEqual(await cache.increment('k', 60), 1)
 	},
-	{
-		name: 'increment counts on from a whole number that set or add stored, in the time it has',
-		async play({ cache, after }) {
-			await cache.set('set', 9, 0.6)
-			await cache.add('add', -1, 0.6)
-			strictEqual(await cache.increment('set', 60), 10)
-			strictEqual(await cache.increment('add', 60), 0)
-			await after(600)
-			deepStrictEqual([await cache.get('set'), await cache.get('add')], [undefined, undefined])
-		},
+	async 'increment counts on from a whole number that set or add stored, in the time it has'({
+		cache,
+		after,
+	}) {
+		await cache.set('set', 9, 0.6)
+		await cache.add('add', -1, 0.6)
+		strictEqual(await cache.increment('set', 60), 10)
+		strictEqual(await cache.increment('add', 60), 0)
+		await after(600)
+		deepStrictEqual([await cache.get('set'), await cache.get('add')], [undefined, undefined])
 	},
-	{
-		name: 'increment refuses what is no whole number below 2^53 - 1 with a TypeError, and leaves it',
-		async play({ cache }) {
-			for (const value of ['text', '1', 1.5, 1e21, Number.MAX_SAFE_INTEGER, null, true, [1], { a: 1 }]) {
-				await cache.set('k', value, 60)
-				await rejects(async () => cache.increment('k', 60), TypeError, JSON.stringify(value))
-				deepStrictEqual(await cache.get('k'), value)
-			}
-		},
+	async 'increment refuses what is no whole number below 2^53 - 1 with a TypeError, and leaves it'({
+		cache,
+	}) {
+		for (const value of ['text', '1', 1.5, 1e21, Number.MAX_SAFE_INTEGER, null, true, [1], { a: 1 }]) {
+			await cache.set('k', value, 60)
+			await rejects(async () => cache.increment('k', 60), TypeError, JSON.stringify(value))
+			deepStrictEqual(await cache.get('k'), value)
+		}
 	},
-]
+})
 
 function atOnce<T>(times: number, ask: (index: number) => Promise<T>): Promise<T[]> {
 	return Promise.all(Array.from({ length: times }, (_, index) => ask(index)))
@@ -228,46 +197,37 @@ function atOnce<T>(times: number, ask: (index: number) => Promise<T>): Promise<T
 
 const TIMES = [0, -1, -0.001, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 
-export const REFUSAL_SCENES: readonly Scene[] = [
-	{
-		name: 'a time that is not a finite number above 0 is refused with a RangeError',
-		async play({ cache }) {
-			await cache.set('k', 'held', 60)
-			for (const time of TIMES) {
-				await rejects(async () => cache.set('k', 'v', time), RangeError, `set, ${time}`)
-				await rejects(async () => cache.add('new', 'v', time), RangeError, `add, ${time}`)
-				await rejects(async () => cache.increment('new', time), RangeError, `increment, ${time}`)
-			}
-			strictEqual(await cache.get('k'), 'held')
-			strictEqual(await cache.get('new'), undefined)
-		},
+export const REFUSAL_SCENES: readonly Scene[] = scenes({
+	async 'a time that is not a finite number above 0 is refused with a RangeError'({ cache }) {
+		await cache.set('k', 'held', 60)
+		for (const time of TIMES) {
+			await rejects(async () => cache.set('k', 'v', time), RangeError, `set, ${time}`)
+			await rejects(async () => cache.add('new', 'v', time), RangeError, `add, ${time}`)
+			await rejects(async () => cache.increment('new', time), RangeError, `increment, ${time}`)
+		}
+		strictEqual(await cache.get('k'), 'held')
+		strictEqual(await cache.get('new'), undefined)
 	},
-	{
-		name: 'a value that JSON cannot say is refused with a TypeError',
-		async play({ cache }) {
-			await cache.set('k', 'held', 60)
-			const circle: unknown[] = []
-			circle.push(circle)
-			for (const value of [undefined, () => 1, Symbol('s'), 1n, [1n], circle, NaN, Infinity]) {
-				const wrong = value as JsonValue // as JavaScript may pass it
-				await rejects(async () => cache.set('k', wrong, 60), TypeError)
-				await rejects(async () => cache.add('new', wrong, 60), TypeError)
-			}
-			strictEqual(await cache.get('k'), 'held')
-			strictEqual(await cache.get('new'), undefined)
-		},
+	async 'a value that JSON cannot say is refused with a TypeError'({ cache }) {
+		await cache.set('k', 'held', 60)
+		const circle: unknown[] = []
+		circle.push(circle)
+		for (const value of [undefined, () => 1, Symbol('s'), 1n, [1n], circle, NaN, Infinity]) {
+			const wrong = value as JsonValue // as JavaScript may pass it
+			await rejects(async () => cache.set('k', wrong, 60), TypeError)
+			await rejects(async () => cache.add('new', wrong, 60), TypeError)
+		}
+		strictEqual(await cache.get('k'), 'held')
+		strictEqual(await cache.get('new'), undefined)
 	},
-	{
-		name: 'a key that is not a string is refused with a TypeError',
-		async play({ cache }) {
-			for (const key of [undefined, null, 1, {}, ['k'], Symbol('k')]) {
-				const wrong = key as string // as JavaScript may pass it
-				await rejects(async () => cache.get(wrong), TypeError, 'get')
-				await rejects(async () => cache.set(wrong, 1, 60), TypeError, 'set')
-				await rejects(async () => cache.delete(wrong), TypeError, 'delete')
-				await rejects(async () => cache.add(wrong, 1, 60), TypeError, 'add')
-				await rejects(async () => cache.increment(wrong, 60), TypeError, 'increment')
-			}
-		},
+	async 'a key that is not a string is refused with a TypeError'({ cache }) {
+		for (const key of [undefined, null, 1, {}, ['k'], Symbol('k')]) {
+			const wrong = key as string // as JavaScript may pass it
+			await rejects(async () => cache.get(wrong), TypeError, 'get')
+			await rejects(async () => cache.set(wrong, 1, 60), TypeError, 'set')
+			await rejects(async () => cache.delete(wrong), TypeError, 'delete')
+			await rejects(async () => cache.add(wrong, 1, 60), TypeError, 'add')
+			await rejects(async () => cache.increment(wrong, 60), TypeError, 'increment')
+		}
 	},
-]
+})

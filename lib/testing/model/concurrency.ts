@@ -2,107 +2,92 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type { Model } from '../../models/model.ts'
 import { same } from '../case.ts'
-import { type ModelScene, ModelStage, parsed, recordsOf } from './stage.ts'
+import { type ModelScene, ModelStage, parsed, recordsOf, scenes } from './stage.ts'
 
-export const CROWD_SCENES: readonly ModelScene[] = [
-	{
-		name: '1,000 simultaneous reads and writes are each answered rightly',
-		async play(stage) {
-			const ids = await Promise.all(
-				Array.from({ length: 50 }, (_, order) => stage.add({ title: `t${order}`, order })),
+export const CROWD_SCENES: readonly ModelScene[] = scenes({
+	async '1,000 simultaneous reads and writes are each answered rightly'(stage) {
+		const ids = await Promise.all(
+			Array.from({ length: 50 }, (_, order) => stage.add({ title: `t${order}`, order })),
+		)
+		const answers = await Promise.all(Array.from({ length: 1_000 }, (_, index) => act(stage, ids, index)))
+		deepStrictEqual(
+			answers.filter((answer) => answer !== undefined),
+			[],
+		)
+		strictEqual(await stage.model.count({ op: 'eq', field: 'status', value: 'new' }), 100)
+		strictEqual(await stage.model.count(undefined), 150)
+	},
+	async 'reads at once of the same id, of others, of none and of other fields have their own answers'(stage) {
+		const [first = '', second = ''] = await stage.addAll([{ title: 'a', note: 'x' }, { title: 'b' }])
+		const [titles, notes] = [stage.select(['title']), stage.select(['note'])]
+		const missing = String(Number(second) + 1)
+		const asked = [
+			[first, titles, { title: 'a' }],
+			[first, titles, { title: 'a' }],
+			[missing, titles, undefined],
+			[second, titles, { title: 'b' }],
+			[first, notes, { note: 'x' }],
+			[second, notes, { note: null }],
+			[missing, notes, undefined],
+		] as const
+		for (let round = 0; round < 10; round++) {
+			const found = await Promise.all(
+				asked.map(([id, selection]) => stage.model.read(id, selection, undefined)),
 			)
-			const answers = await Promise.all(Array.from({ length: 1_000 }, (_, index) => act(stage, ids, index)))
 			deepStrictEqual(
-				answers.filter((answer) => answer !== undefined),
-				[],
+				found.map((each) => each && parsed(each)),
+				asked.map(([, , expected]) => expected),
 			)
-			strictEqual(await stage.model.count({ op: 'eq', field: 'status', value: 'new' }), 100)
-			strictEqual(await stage.model.count(undefined), 150)
-		},
+		}
 	},
-	{
-		name: 'reads at once of the same id, of others, of none and of other fields have their own answers',
-		async play(stage) {
-			const [first = '', second = ''] = await stage.addAll([{ title: 'a', note: 'x' }, { title: 'b' }])
-			const [titles, notes] = [stage.select(['title']), stage.select(['note'])]
-			const missing = String(Number(second) + 1)
-			const asked = [
-				[first, titles, { title: 'a' }],
-				[first, titles, { title: 'a' }],
-				[missing, titles, undefined],
-				[second, titles, { title: 'b' }],
-				[first, notes, { note: 'x' }],
-				[second, notes, { note: null }],
-				[missing, notes, undefined],
-			] as const
-			for (let round = 0; round < 10; round++) {
-				const found = await Promise.all(
-					asked.map(([id, selection]) => stage.model.read(id, selection, undefined)),
-				)
-				deepStrictEqual(
-					found.map((each) => each && parsed(each)),
-					asked.map(([, , expected]) => expected),
-				)
-			}
-		},
+	async 'a read after a write that was awaited sees it, however many reads are under way'(stage) {
+		const id = await stage.add({ order: 0 })
+		const selection = stage.select(['order'])
+		const background: Promise<unknown>[] = []
+		for (let order = 1; order <= 100; order++) {
+			for (let reads = 0; reads < 5; reads++) background.push(stage.model.read(id, selection, undefined))
+			await stage.update(id, { order }, selection)
+			const [found, listed] = await Promise.all([stage.value(id, 'order'), stage.column({}, 'order')])
+			deepStrictEqual([found, listed], [order, [order]])
+		}
+		await Promise.all(background)
+		await stage.delete(id, selection)
+		strictEqual(await stage.model.read(id, selection, undefined), undefined)
 	},
-	{
-		name: 'a read after a write that was awaited sees it, however many reads are under way',
-		async play(stage) {
-			const id = await stage.add({ order: 0 })
-			const selection = stage.select(['order'])
-			const background: Promise<unknown>[] = []
-			for (let order = 1; order <= 100; order++) {
-				for (let reads = 0; reads < 5; reads++) background.push(stage.model.read(id, selection, undefined))
-				await stage.update(id, { order }, selection)
-				const [found, listed] = await Promise.all([stage.value(id, 'order'), stage.column({}, 'order')])
-				deepStrictEqual([found, listed], [order, [order]])
-			}
-			await Promise.all(background)
-			await stage.delete(id, selection)
-			strictEqual(await stage.model.read(id, selection, undefined), undefined)
-		},
+	async 'records that were just created are read, each by who created it'(stage) {
+		await Promise.all(
+			Array.from({ length: 100 }, async (_, order) => {
+				const id = await stage.add({ order })
+				strictEqual(await stage.value(id, 'order'), order)
+			}),
+		)
 	},
-	{
-		name: 'records that were just created are read, each by who created it',
-		async play(stage) {
+	async '100 records of 20 kB each are one complete list'(stage) {
+		const titles = Array.from({ length: 100 }, (_, index) =>
+			`${index} "\\é,\n`.padEnd(20_000, 'abc "\\\n},{'),
+		)
+		for (let from = 0; from < 100; from += 10) {
 			await Promise.all(
-				Array.from({ length: 100 }, async (_, order) => {
-					const id = await stage.add({ order })
-					strictEqual(await stage.value(id, 'order'), order)
-				}),
+				titles.slice(from, from + 10).map((title, at) => stage.add({ title, order: from + at })),
 			)
-		},
+		}
+		const listed = await stage.ask({
+			fields: ['order', 'title'],
+			order: ['order'],
+			limit: 100,
+			total: true,
+		})
+		ok(listed.json.length > 2_000_000)
+		same(
+			recordsOf(listed),
+			titles.map((title, order) => ({ order, title })),
+		)
+		deepStrictEqual([listed.next, listed.total], [undefined, 100])
+		const page = await stage.ask({ fields: ['order', 'title'], order: ['order'], limit: 99 })
+		strictEqual(recordsOf(page).length, 99)
+		ok(page.next !== undefined)
 	},
-	{
-		name: '100 records of 20 kB each are one complete list',
-		async play(stage) {
-			const titles = Array.from({ length: 100 }, (_, index) =>
-				`${index} "\\é,\n`.padEnd(20_000, 'abc "\\\n},{'),
-			)
-			for (let from = 0; from < 100; from += 10) {
-				await Promise.all(
-					titles.slice(from, from + 10).map((title, at) => stage.add({ title, order: from + at })),
-				)
-			}
-			const listed = await stage.ask({
-				fields: ['order', 'title'],
-				order: ['order'],
-				limit: 100,
-				total: true,
-			})
-			ok(listed.json.length > 2_000_000)
-			same(
-				recordsOf(listed),
-				titles.map((title, order) => ({ order, title })),
-			)
-			deepStrictEqual([listed.next, listed.total], [undefined, 100])
-			const page = await stage.ask({ fields: ['order', 'title'], order: ['order'], limit: 99 })
-			strictEqual(recordsOf(page).length, 99)
-			ok(page.next !== undefined)
-		},
-	},
-]
+})
 
 /** One of four calls, by the index; returns what was wrong, or `undefined`. */
 async function act(stage: ModelStage, ids: readonly string[], index: number): Promise<unknown> {
@@ -130,146 +115,122 @@ async function act(stage: ModelStage, ids: readonly string[], index: number): Pr
 	}
 }
 
-export const TRANSACTION_SCENES: readonly ModelScene[] = [
-	{
-		name: 'a transaction answers what its work does, and its changes stay',
-		async play(stage) {
-			const [changed = '', deleted = ''] = await stage.addAll([{ title: 'a' }, { title: 'b' }])
-			const id = await stage.model.transaction(async (model) => {
-				const within = new ModelStage(model, [])
-				const created = await within.add({ title: 'c' })
-				await within.update(changed, { title: 'changed' })
-				await within.delete(deleted)
-				return created
-			})
-			strictEqual(await stage.value(id, 'title'), 'c')
-			deepStrictEqual(await stage.column(), ['changed', 'c'])
-		},
+export const TRANSACTION_SCENES: readonly ModelScene[] = scenes({
+	async 'a transaction answers what its work does, and its changes stay'(stage) {
+		const [changed = '', deleted = ''] = await stage.addAll([{ title: 'a' }, { title: 'b' }])
+		const id = await stage.model.transaction(async (model) => {
+			const within = new ModelStage(model, [])
+			const created = await within.add({ title: 'c' })
+			await within.update(changed, { title: 'changed' })
+			await within.delete(deleted)
+			return created
+		})
+		strictEqual(await stage.value(id, 'title'), 'c')
+		deepStrictEqual(await stage.column(), ['changed', 'c'])
 	},
-	{
-		name: 'a transaction whose work fails rejects with its error, and changes nothing',
-		async play(stage) {
-			const [changed = '', deleted = ''] = await stage.addAll([{ title: 'a' }, { title: 'b' }])
-			const failure = new Error('no')
-			const work = async (model: Model): Promise<void> => {
-				const within = new ModelStage(model, [])
-				await within.add({ title: 'c' })
-				await within.update(changed, { title: 'changed' })
-				await within.delete(deleted)
-				throw failure
+	async 'a transaction whose work fails rejects with its error, and changes nothing'(stage) {
+		const [changed = '', deleted = ''] = await stage.addAll([{ title: 'a' }, { title: 'b' }])
+		const failure = new Error('no')
+		const work = async (model: Model): Promise<void> => {
+			const within = new ModelStage(model, [])
+			await within.add({ title: 'c' })
+			await within.update(changed, { title: 'changed' })
+			await within.delete(deleted)
+			throw failure
+		}
+		await rejects(stage.model.transaction(work), (error: unknown) => error === failure)
+		deepStrictEqual(await stage.column(), ['a', 'b'])
+		deepStrictEqual(await stage.read(changed, ['title']), { title: 'a' })
+		await stage.add({ title: 'd' })
+		deepStrictEqual(await stage.column(), ['a', 'b', 'd'])
+	},
+	async 'a transaction that a constraint stops changes nothing, and rejects with that error'(stage) {
+		await stage.add({ email: 'taken' })
+		const work = async (model: Model): Promise<void> => {
+			const within = new ModelStage(model, [])
+			await within.add({ email: 'free' })
+			await within.add({ email: 'taken' })
+		}
+		await stage.refuses(() => stage.model.transaction(work), 'unique', ['email'])
+		deepStrictEqual(await stage.column({}, 'email'), ['taken'])
+		await stage.add({ email: 'free' })
+	},
+	async 'a transaction reads what it has written, by every method'(stage) {
+		const old = await stage.add({ title: 'old', note: 'x' })
+		await stage.model.transaction(async (model) => {
+			const within = new ModelStage(model, [])
+			const id = await within.add({ title: 'new', note: 'x' })
+			await within.update(old, { title: 'changed' })
+			deepStrictEqual(await within.read(id, ['title']), { title: 'new' })
+			deepStrictEqual(await within.read(old, ['title']), { title: 'changed' })
+			deepStrictEqual(await within.column(), ['changed', 'new'])
+			strictEqual(await model.count({ op: 'eq', field: 'note', value: 'x' }), 2)
+			strictEqual((await within.ask({ limit: 1, total: true })).total, 2)
+			deepStrictEqual(parsed(await within.delete(id, within.select(['title']))), { title: 'new' })
+			strictEqual(await model.count(undefined), 1)
+			strictEqual(await model.read(id, within.select(['id']), undefined), undefined)
+		})
+		deepStrictEqual(await stage.column(), ['changed'])
+	},
+	async 'what a transaction that fails has written is never seen by others'(stage) {
+		const id = await stage.add({ title: 'before' })
+		// Not awaited inside: a store may make them wait for the end.
+		const seen: Promise<unknown>[] = []
+		const work = async (model: Model): Promise<void> => {
+			const within = new ModelStage(model, [])
+			await within.add({ title: 'new' })
+			await within.update(id, { title: 'changed' })
+			seen.push(stage.model.count(undefined), stage.value(id, 'title'), stage.column())
+			await within.list()
+			throw new Error('no')
+		}
+		await rejects(stage.model.transaction(work), /^Error: no$/)
+		deepStrictEqual(await Promise.all(seen), [1, 'before', ['before']])
+	},
+	async 'what a transaction writes is seen by others together, or not yet'(stage) {
+		const seen: Promise<number>[] = []
+		await stage.model.transaction(async (model) => {
+			const within = new ModelStage(model, [])
+			for (let index = 0; index < 3; index++) {
+				await within.add()
+				seen.push(stage.model.count(undefined))
 			}
-			await rejects(stage.model.transaction(work), (error: unknown) => error === failure)
-			deepStrictEqual(await stage.column(), ['a', 'b'])
-			deepStrictEqual(await stage.read(changed, ['title']), { title: 'a' })
-			await stage.add({ title: 'd' })
-			deepStrictEqual(await stage.column(), ['a', 'b', 'd'])
-		},
+		})
+		for (const count of await Promise.all(seen)) ok(count === 0 || count === 3, `${count} of 3 were seen`)
+		strictEqual(await stage.model.count(undefined), 3)
 	},
-	{
-		name: 'a transaction that a constraint stops changes nothing, and rejects with that error',
-		async play(stage) {
-			await stage.add({ email: 'taken' })
-			const work = async (model: Model): Promise<void> => {
-				const within = new ModelStage(model, [])
-				await within.add({ email: 'free' })
-				await within.add({ email: 'taken' })
-			}
-			await stage.refuses(() => stage.model.transaction(work), 'unique', ['email'])
-			deepStrictEqual(await stage.column({}, 'email'), ['taken'])
-			await stage.add({ email: 'free' })
-		},
-	},
-	{
-		name: 'a transaction reads what it has written, by every method',
-		async play(stage) {
-			const old = await stage.add({ title: 'old', note: 'x' })
-			await stage.model.transaction(async (model) => {
-				const within = new ModelStage(model, [])
-				const id = await within.add({ title: 'new', note: 'x' })
-				await within.update(old, { title: 'changed' })
-				deepStrictEqual(await within.read(id, ['title']), { title: 'new' })
-				deepStrictEqual(await within.read(old, ['title']), { title: 'changed' })
-				deepStrictEqual(await within.column(), ['changed', 'new'])
-				strictEqual(await model.count({ op: 'eq', field: 'note', value: 'x' }), 2)
-				strictEqual((await within.ask({ limit: 1, total: true })).total, 2)
-				deepStrictEqual(parsed(await within.delete(id, within.select(['title']))), { title: 'new' })
-				strictEqual(await model.count(undefined), 1)
-				strictEqual(await model.read(id, within.select(['id']), undefined), undefined)
-			})
-			deepStrictEqual(await stage.column(), ['changed'])
-		},
-	},
-	{
-		name: 'what a transaction that fails has written is never seen by others',
-		async play(stage) {
-			const id = await stage.add({ title: 'before' })
-			// Not awaited inside: a store may make them wait for the end.
-			const seen: Promise<unknown>[] = []
-			const work = async (model: Model): Promise<void> => {
-				const within = new ModelStage(model, [])
-				await within.add({ title: 'new' })
-				await within.update(id, { title: 'changed' })
-				seen.push(stage.model.count(undefined), stage.value(id, 'title'), stage.column())
-				await within.list()
-				throw new Error('no')
-			}
-			await rejects(stage.model.transaction(work), /^Error: no$/)
-			deepStrictEqual(await Promise.all(seen), [1, 'before', ['before']])
-		},
-	},
-	{
-		name: 'what a transaction writes is seen by others together, or not yet',
-		async play(stage) {
-			const seen: Promise<number>[] = []
-			await stage.model.transaction(async (model) => {
-				const within = new ModelStage(model, [])
-				for (let index = 0; index < 3; index++) {
-					await within.add()
-					seen.push(stage.model.count(undefined))
-				}
-			})
-			for (const count of await Promise.all(seen)) ok(count === 0 || count === 3, `${count} of 3 were seen`)
-			strictEqual(await stage.model.count(undefined), 3)
-		},
-	},
-	{
-		name: 'what the work of a transaction asks at once is answered rightly',
-		async play(stage) {
-			const old = await stage.add({ order: 0 })
-			const orders = Array.from({ length: 20 }, (_, index) => index + 1)
-			const answers = await stage.model.transaction((model) => {
-				const within = new ModelStage(model, [])
-				return Promise.all(
-					orders.map(async (order) => {
-						const id = await within.add({ order })
-						return Promise.all([within.value(id, 'order'), within.value(old, 'order')])
-					}),
-				)
-			})
-			deepStrictEqual(
-				answers,
-				orders.map((order) => [order, 0]),
+	async 'what the work of a transaction asks at once is answered rightly'(stage) {
+		const old = await stage.add({ order: 0 })
+		const orders = Array.from({ length: 20 }, (_, index) => index + 1)
+		const answers = await stage.model.transaction((model) => {
+			const within = new ModelStage(model, [])
+			return Promise.all(
+				orders.map(async (order) => {
+					const id = await within.add({ order })
+					return Promise.all([within.value(id, 'order'), within.value(old, 'order')])
+				}),
 			)
-			deepStrictEqual(await stage.column({ order: ['order'] }, 'order'), [0, ...orders])
-		},
+		})
+		deepStrictEqual(
+			answers,
+			orders.map((order) => [order, 0]),
+		)
+		deepStrictEqual(await stage.column({ order: ['order'] }, 'order'), [0, ...orders])
 	},
-	{
-		name: 'many transactions at once all count',
-		async play(stage) {
-			await Promise.all(
-				Array.from({ length: 20 }, (_, order) =>
-					stage.model.transaction(async (model) => {
-						const within = new ModelStage(model, [])
-						await within.add({ order })
-						await within.add({ order })
-					}),
-				),
-			)
-			const orders = await stage.column({ order: ['order'] }, 'order')
-			deepStrictEqual(
-				orders,
-				Array.from({ length: 40 }, (_, index) => Math.floor(index / 2)),
-			)
-		},
+	async 'many transactions at once all count'(stage) {
+		await Promise.all(
+			Array.from({ length: 20 }, (_, order) =>
+				stage.model.transaction(async (model) => {
+					const within = new ModelStage(model, [])
+					await within.add({ order })
+					await within.add({ order })
+				}),
+			),
+		)
+		const orders = await stage.column({ order: ['order'] }, 'order')
+		deepStrictEqual(
+			orders,
+			Array.from({ length: 40 }, (_, index) => Math.floor(index / 2)),
+		)
 	},
-]
+})

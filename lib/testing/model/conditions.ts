@@ -2,7 +2,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Comparison, Condition, Value, Values } from '../../models/model.ts'
 import { type Feature, needsOf } from './fields.ts'
-import { type ModelScene, not } from './stage.ts'
+import { type ModelScene, not, scenes } from './stage.ts'
 import { HOSTILE } from './values.ts'
 
 type Operand = Exclude<Value, null>
@@ -36,28 +36,28 @@ const BY_SECOND: Readonly<Record<Comparison, string>> = {
 
 export const CONDITION_SCENES: readonly ModelScene[] = [
 	...COMPARED.map(comparing),
-	{
-		name: 'booleans and uuids are compared as what they are',
-		needs: ['boolean', 'uuid'],
-		async play(stage) {
-			const [low, high] = ['0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11']
-			await stage.addAll([
-				{ title: 'a', done: true, token: low },
-				{ title: 'b', done: false, token: high },
-				{ title: 'n' },
-			])
-			await stage.finds({ op: 'eq', field: 'done', value: true }, ['a'])
-			await stage.finds({ op: 'eq', field: 'done', value: false }, ['b'])
-			await stage.finds({ op: 'ne', field: 'done', value: true }, ['b'])
-			await stage.finds({ op: 'in', field: 'done', values: [true, false] }, ['a', 'b'])
-			await stage.finds({ op: 'eq', field: 'token', value: low }, ['a'])
-			await stage.finds({ op: 'in', field: 'token', values: [high, low] }, ['a', 'b'])
-			await stage.finds({ op: 'ne', field: 'token', value: low }, ['b'])
+	...scenes(
+		{
+			async 'booleans and uuids are compared as what they are'(stage) {
+				const [low, high] = ['0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11']
+				await stage.addAll([
+					{ title: 'a', done: true, token: low },
+					{ title: 'b', done: false, token: high },
+					{ title: 'n' },
+				])
+				await stage.finds({ op: 'eq', field: 'done', value: true }, ['a'])
+				await stage.finds({ op: 'eq', field: 'done', value: false }, ['b'])
+				await stage.finds({ op: 'ne', field: 'done', value: true }, ['b'])
+				await stage.finds({ op: 'in', field: 'done', values: [true, false] }, ['a', 'b'])
+				await stage.finds({ op: 'eq', field: 'token', value: low }, ['a'])
+				await stage.finds({ op: 'in', field: 'token', values: [high, low] }, ['a', 'b'])
+				await stage.finds({ op: 'ne', field: 'token', value: low }, ['b'])
+			},
 		},
-	},
-	{
-		name: 'conditions nest',
-		async play(stage) {
+		{ needs: ['boolean', 'uuid'] },
+	),
+	...scenes({
+		async 'conditions nest'(stage) {
 			await stage.addAll(
 				[...'abcd'].map((title, order) => ({ title, order, note: title < 'c' ? 'x' : null })),
 			)
@@ -79,10 +79,7 @@ export const CONDITION_SCENES: readonly ModelScene[] = [
 			for (let depth = 0; depth < 20; depth++) deep = { op: depth % 2 === 0 ? 'and' : 'or', terms: [deep] }
 			await stage.finds(deep, ['b'])
 		},
-	},
-	{
-		name: 'in and or take hundreds of terms',
-		async play(stage) {
+		async 'in and or take hundreds of terms'(stage) {
 			await stage.addAll([5, 250, 1_000].map((order) => ({ title: `t${order}`, order })))
 			const values = Array.from({ length: 500 }, (_, index) => index)
 			await stage.finds({ op: 'in', field: 'order', values }, ['t250', 't5'])
@@ -90,10 +87,7 @@ export const CONDITION_SCENES: readonly ModelScene[] = [
 			await stage.finds({ op: 'or', terms }, ['t5'])
 			await stage.finds({ op: 'in', field: 'order', values: [5, 5, 5] }, ['t5'])
 		},
-	},
-	{
-		name: 'in takes tens of thousands of values',
-		async play(stage) {
+		async 'in takes tens of thousands of values'(stage) {
 			await stage.addAll([
 				{ title: 't5', order: 5 },
 				{ title: 'T6', order: 100_000 },
@@ -109,10 +103,7 @@ export const CONDITION_SCENES: readonly ModelScene[] = [
 			await stage.finds({ op: 'in', field: 'title', values: titles.slice(1_000) }, ["it's \\"])
 			await stage.finds({ ...exact, values: titles.slice(0, 1_100) }, ['t5'])
 		},
-	},
-	{
-		name: 'a text that is compared with is never more than a text',
-		async play(stage) {
+		async 'a text that is compared with is never more than a text'(stage) {
 			const texts = HOSTILE.filter((text) => text !== 'NULL')
 			await stage.addAll(texts.map((title) => ({ title })))
 			for (const title of texts) {
@@ -121,10 +112,9 @@ export const CONDITION_SCENES: readonly ModelScene[] = [
 			}
 			strictEqual(await stage.model.count(undefined), texts.length)
 		},
-	},
-	{
-		name: 'a record outside the condition is not read, and reads at once of other conditions are kept apart',
-		async play(stage) {
+		async 'a record outside the condition is not read, and reads at once of other conditions are kept apart'(
+			stage,
+		) {
 			const [own = '', other = ''] = await stage.addAll([
 				{ title: 'own', order: 1 },
 				{ title: 'other', order: 2 },
@@ -143,7 +133,7 @@ export const CONDITION_SCENES: readonly ModelScene[] = [
 				)
 			}
 		},
-	},
+	}),
 ]
 
 function comparing([field, values, needs]: (typeof COMPARED)[number]): ModelScene {

@@ -1,15 +1,14 @@
 /** The model contract: what a model says about itself, how a record's JSON is made, and keys of other types. */
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict'
-import { type ModelScene, type ModelStage, parsed, recordsOf } from './stage.ts'
+import { type ModelScene, type ModelStage, parsed, recordsOf, scenes } from './stage.ts'
 import { HOSTILE } from './values.ts'
 
 /** Names that break JSON or SQL if inserted without escaping. */
 const NAMES = ['createdAt', 'a"b', "a'b", 'a\\b', 'a\nb', '%s', '$1', '?', ':a', 'ключ', '__proto__']
 
 export const FACT_SCENES: readonly ModelScene[] = [
-	{
-		name: 'the fields are those of the table, with type, null and default',
-		async play({ model, fields }) {
+	...scenes({
+		async 'the fields are those of the table, with type, null and default'({ model, fields }) {
 			const found = new Map(model.fields.map((field) => [field.name, field]))
 			deepStrictEqual([...found.keys()].toSorted(), fields.map(({ name }) => name).toSorted())
 			for (const { name, type, nullable, hasDefault } of fields) {
@@ -23,32 +22,26 @@ export const FACT_SCENES: readonly ModelScene[] = [
 				)
 			}
 		},
-	},
-	{
-		name: 'the key is id, the model has a name and is not read-only',
-		async play({ model }) {
+		async 'the key is id, the model has a name and is not read-only'({ model }) {
 			strictEqual(model.key, 'id')
 			ok(typeof model.name === 'string' && model.name !== '')
 			strictEqual(model.readOnly, false)
 		},
-	},
-	{
-		name: 'a store that can be asked for a sign of life gives one',
-		async play({ model }) {
+		async 'a store that can be asked for a sign of life gives one'({ model }) {
 			strictEqual(await model.check?.(), undefined)
 			await Promise.all(Array.from({ length: 100 }, () => model.check?.()))
 		},
-	},
-	{
-		name: 'a text that has a greatest length says so',
-		needs: ['maxLength'],
-		async play({ model }) {
-			strictEqual(model.fields.find(({ name }) => name === 'email')?.maxLength, 200)
+	}),
+	...scenes(
+		{
+			async 'a text that has a greatest length says so'({ model }) {
+				strictEqual(model.fields.find(({ name }) => name === 'email')?.maxLength, 200)
+			},
 		},
-	},
-	{
-		name: 'create answers the id, and the record with its defaults',
-		async play(stage) {
+		{ needs: ['maxLength'] },
+	),
+	...scenes({
+		async 'create answers the id, and the record with its defaults'(stage) {
 			const selection = stage.select(['id', 'title', 'note', 'status', 'version'])
 			const created = await stage.model.create({ title: 'first' }, selection)
 			strictEqual(typeof created.id, 'string')
@@ -61,10 +54,7 @@ export const FACT_SCENES: readonly ModelScene[] = [
 			strictEqual(parsed(second).status, 'done')
 			deepStrictEqual(await stage.read(created.id, ['title']), { title: 'first' })
 		},
-	},
-	{
-		name: 'a record has the selected fields alone, in their order, by the names that were given',
-		async play(stage) {
+		async 'a record has the selected fields alone, in their order, by the names that were given'(stage) {
 			const { model } = stage
 			const selection = {
 				fields: ['status', 'id', 'title'],
@@ -97,10 +87,7 @@ export const FACT_SCENES: readonly ModelScene[] = [
 				deepStrictEqual(Object.entries(record), expected)
 			}
 		},
-	},
-	{
-		name: 'a name of the JSON may be any text',
-		async play({ model }) {
+		async 'a name of the JSON may be any text'({ model }) {
 			for (const name of NAMES) {
 				const selection = { fields: ['title', 'note'], names: [name, 'note'], version: undefined }
 				const { id, json } = await model.create({ title: 'its value' }, selection)
@@ -114,10 +101,7 @@ export const FACT_SCENES: readonly ModelScene[] = [
 				deepStrictEqual(Object.entries(parsed(found)), expected)
 			}
 		},
-	},
-	{
-		name: 'a field that is not selected can be ordered by and compared with',
-		async play(stage) {
+		async 'a field that is not selected can be ordered by and compared with'(stage) {
 			await stage.addAll([
 				{ title: 'b', order: 1 },
 				{ title: 'a', order: 2 },
@@ -129,17 +113,14 @@ export const FACT_SCENES: readonly ModelScene[] = [
 			const where = { op: 'eq', field: 'order', value: 1 } as const
 			deepStrictEqual(await stage.list({ fields: ['title'], where }), [{ title: 'b' }])
 		},
-	},
-	{
-		name: 'an id that there is no record of reads as undefined',
-		async play(stage) {
+		async 'an id that there is no record of reads as undefined'(stage) {
 			const id = await stage.add()
 			const selection = stage.select(['id'])
 			for (const missing of ['0', '-1', '2147483647', String(Number(id) + 1)]) {
 				strictEqual(await stage.model.read(missing, selection, undefined), undefined, missing)
 			}
 		},
-	},
+	}),
 ]
 
 /** Ids that no store takes for equal, so none that differ only in case or trailing spaces. */
@@ -151,94 +132,92 @@ const TEXT_IDS = [
 const BIG_IDS = ['9007199254740992', '9007199254740993', '9223372036854775806', '-9223372036854775808']
 
 export const KEY_SCENES: readonly ModelScene[] = [
-	{
-		name: 'a text may be the key, whatever its characters',
-		key: 'text',
-		async play(stage) {
-			for (const id of TEXT_IDS) {
-				const created = await stage.model.create(
-					{ id, title: `title of ${id}` },
-					stage.select(['id', 'title']),
+	...scenes(
+		{
+			async 'a text may be the key, whatever its characters'(stage) {
+				for (const id of TEXT_IDS) {
+					const created = await stage.model.create(
+						{ id, title: `title of ${id}` },
+						stage.select(['id', 'title']),
+					)
+					strictEqual(created.id, id)
+					deepStrictEqual(parsed(created), { id, title: `title of ${id}` })
+				}
+				for (const id of TEXT_IDS)
+					deepStrictEqual(await stage.read(id, ['id', 'title']), { id, title: `title of ${id}` })
+				const all = await Promise.all(TEXT_IDS.map((id) => stage.value(id, 'title')))
+				deepStrictEqual(
+					all,
+					TEXT_IDS.map((id) => `title of ${id}`),
 				)
-				strictEqual(created.id, id)
-				deepStrictEqual(parsed(created), { id, title: `title of ${id}` })
-			}
-			for (const id of TEXT_IDS)
-				deepStrictEqual(await stage.read(id, ['id', 'title']), { id, title: `title of ${id}` })
-			const all = await Promise.all(TEXT_IDS.map((id) => stage.value(id, 'title')))
-			deepStrictEqual(
-				all,
-				TEXT_IDS.map((id) => `title of ${id}`),
-			)
-			for (const id of TEXT_IDS) await changesAndDeletes(stage, id)
-			strictEqual(await stage.model.count(undefined), 0)
+				for (const id of TEXT_IDS) await changesAndDeletes(stage, id)
+				strictEqual(await stage.model.count(undefined), 0)
+			},
+			async 'a text key is in the fields without a default, is required, and is told apart from others'(
+				stage,
+			) {
+				const key = stage.model.fields.find(({ name }) => name === 'id')
+				deepStrictEqual([key?.type, key?.nullable, key?.hasDefault], ['text', false, false])
+				await stage.refuses(() => stage.add({ title: 't' }), 'not_null', ['id'])
+				await stage.add({ id: 'a' })
+				await stage.refuses(() => stage.add({ id: 'a' }), 'unique', ['id'])
+				for (const id of ['b', "a'", 'a%', '%', '_', "' or '1'='1"]) {
+					strictEqual(await stage.model.read(id, stage.select(['id']), undefined), undefined, id)
+				}
+			},
 		},
-	},
-	{
-		name: 'a text key is in the fields without a default, is required, and is told apart from others',
-		key: 'text',
-		async play(stage) {
-			const key = stage.model.fields.find(({ name }) => name === 'id')
-			deepStrictEqual([key?.type, key?.nullable, key?.hasDefault], ['text', false, false])
-			await stage.refuses(() => stage.add({ title: 't' }), 'not_null', ['id'])
-			await stage.add({ id: 'a' })
-			await stage.refuses(() => stage.add({ id: 'a' }), 'unique', ['id'])
-			for (const id of ['b', "a'", 'a%', '%', '_', "' or '1'='1"]) {
-				strictEqual(await stage.model.read(id, stage.select(['id']), undefined), undefined, id)
-			}
+		{ key: 'text' },
+	),
+	...scenes(
+		{
+			async 'a uuid key is random unless it is given, and is written in lower case'(stage) {
+				const made = await Promise.all(Array.from({ length: 10 }, () => stage.add()))
+				strictEqual(new Set(made).size, 10)
+				for (const id of made) {
+					match(id, /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+					strictEqual(await stage.value(id, 'id'), id)
+				}
+				const given = '0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b'
+				strictEqual(await stage.add({ id: given }), given)
+				await stage.refuses(() => stage.add({ id: given }), 'unique', ['id'])
+				for (const id of [...made, given]) await changesAndDeletes(stage, id)
+			},
+			async 'pages by a uuid key visit every record once'(stage) {
+				await Promise.all(Array.from({ length: 9 }, () => stage.add()))
+				for (const order of [['id'], ['-id']]) {
+					const all = await stage.column({ order }, 'id')
+					const first = await stage.ask({ fields: ['id'], order, limit: 5 })
+					const rest = await stage.column({ order, after: stage.after(first, order) }, 'id')
+					deepStrictEqual([...all.slice(0, 5), ...rest], all)
+					strictEqual(new Set(all).size, 9)
+				}
+			},
 		},
-	},
-	{
-		name: 'a uuid key is random unless it is given, and is written in lower case',
-		key: 'uuid',
-		async play(stage) {
-			const made = await Promise.all(Array.from({ length: 10 }, () => stage.add()))
-			strictEqual(new Set(made).size, 10)
-			for (const id of made) {
-				match(id, /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-				strictEqual(await stage.value(id, 'id'), id)
-			}
-			const given = '0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b'
-			strictEqual(await stage.add({ id: given }), given)
-			await stage.refuses(() => stage.add({ id: given }), 'unique', ['id'])
-			for (const id of [...made, given]) await changesAndDeletes(stage, id)
+		{ key: 'uuid' },
+	),
+	...scenes(
+		{
+			async 'a bigint key beyond 2^53 is not taken for its neighbour'(stage) {
+				for (const id of BIG_IDS)
+					strictEqual(await stage.add({ id: BigInt(id), title: `title of ${id}` }), id)
+				const titles = await Promise.all(BIG_IDS.map((id) => stage.value(id, 'title')))
+				deepStrictEqual(
+					titles,
+					BIG_IDS.map((id) => `title of ${id}`),
+				)
+				strictEqual(await stage.model.read('9007199254740994', stage.select(['id']), undefined), undefined)
+				for (const order of [['id'], ['-id']]) {
+					const all = await stage.column({ order })
+					const first = await stage.ask({ order, limit: 2 })
+					const rest = await stage.column({ order, after: stage.after(first, order) })
+					deepStrictEqual([...all.slice(0, 2), ...rest], all)
+				}
+				for (const id of BIG_IDS) await changesAndDeletes(stage, id)
+				strictEqual(await stage.model.count(undefined), 0)
+			},
 		},
-	},
-	{
-		name: 'pages by a uuid key visit every record once',
-		key: 'uuid',
-		async play(stage) {
-			await Promise.all(Array.from({ length: 9 }, () => stage.add()))
-			for (const order of [['id'], ['-id']]) {
-				const all = await stage.column({ order }, 'id')
-				const first = await stage.ask({ fields: ['id'], order, limit: 5 })
-				const rest = await stage.column({ order, after: stage.after(first, order) }, 'id')
-				deepStrictEqual([...all.slice(0, 5), ...rest], all)
-				strictEqual(new Set(all).size, 9)
-			}
-		},
-	},
-	{
-		name: 'a bigint key beyond 2^53 is not taken for its neighbour',
-		key: 'bigint',
-		async play(stage) {
-			for (const id of BIG_IDS) strictEqual(await stage.add({ id: BigInt(id), title: `title of ${id}` }), id)
-			const titles = await Promise.all(BIG_IDS.map((id) => stage.value(id, 'title')))
-			deepStrictEqual(
-				titles,
-				BIG_IDS.map((id) => `title of ${id}`),
-			)
-			strictEqual(await stage.model.read('9007199254740994', stage.select(['id']), undefined), undefined)
-			for (const order of [['id'], ['-id']]) {
-				const all = await stage.column({ order })
-				const first = await stage.ask({ order, limit: 2 })
-				const rest = await stage.column({ order, after: stage.after(first, order) })
-				deepStrictEqual([...all.slice(0, 2), ...rest], all)
-			}
-			for (const id of BIG_IDS) await changesAndDeletes(stage, id)
-			strictEqual(await stage.model.count(undefined), 0)
-		},
-	},
+		{ key: 'bigint' },
+	),
 ]
 
 /** Asserts that the record with this id is changed and deleted, and no other. */

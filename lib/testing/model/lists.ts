@@ -2,7 +2,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Value } from '../../models/model.ts'
 import { needsOf } from './fields.ts'
-import { type ModelScene, recordsOf } from './stage.ts'
+import { type ModelScene, recordsOf, scenes } from './stage.ts'
 
 const MOMENTS = ['2026-11-20T13:45:00.1', '2026-11-20T13:45:00.12']
 
@@ -21,25 +21,18 @@ const ASCENDING: readonly (readonly [field: string, values: readonly Value[]])[]
 
 export const LIST_SCENES: readonly ModelScene[] = [
 	...ASCENDING.map(([field, values]) => ordered(field, values)),
-	{
-		name: 'an empty table lists as an empty array',
-		async play(stage) {
+	...scenes({
+		async 'an empty table lists as an empty array'(stage) {
 			const { json, next, total } = await stage.ask({ total: true })
 			deepStrictEqual([JSON.parse(json), next, total], [[], undefined, 0])
 			strictEqual(await stage.model.count(undefined), 0)
 		},
-	},
-	{
-		name: 'the order of the key goes up and down',
-		async play(stage) {
+		async 'the order of the key goes up and down'(stage) {
 			await stage.addAll(['c', 'a', 'b'].map((title) => ({ title })))
 			deepStrictEqual(await stage.column({ order: ['id'] }), ['c', 'a', 'b'])
 			deepStrictEqual(await stage.column({ order: ['-id'] }), ['b', 'a', 'c'])
 		},
-	},
-	{
-		name: 'equal values are ordered by the next term, whichever direction it has',
-		async play(stage) {
+		async 'equal values are ordered by the next term, whichever direction it has'(stage) {
 			await stage.addAll([
 				{ title: 'b1', note: 'b', order: 1 },
 				{ title: 'a1', note: 'a', order: 1 },
@@ -56,10 +49,7 @@ export const LIST_SCENES: readonly ModelScene[] = [
 			])
 				deepStrictEqual((await stage.column({ order: order.split(' ') })).join(' '), titles, order)
 		},
-	},
-	{
-		name: 'limit and offset cut a piece out of the order',
-		async play(stage) {
+		async 'limit and offset cut a piece out of the order'(stage) {
 			await stage.addAll([...'abcdefg'].map((title) => ({ title })))
 			deepStrictEqual(await stage.column({ order: ['title'], limit: 3 }), ['a', 'b', 'c'])
 			deepStrictEqual(await stage.column({ order: ['title'], limit: 3, offset: 3 }), ['d', 'e', 'f'])
@@ -69,10 +59,7 @@ export const LIST_SCENES: readonly ModelScene[] = [
 			deepStrictEqual(await stage.column({ order: ['-title'], limit: 1, offset: 1 }), ['f'])
 			deepStrictEqual(await stage.column({ limit: 1_000_000 }), [...'abcdefg'])
 		},
-	},
-	{
-		name: 'an offset is exact far into the table',
-		async play(stage) {
+		async 'an offset is exact far into the table'(stage) {
 			for (let from = 0; from < 250; from += 50) {
 				await Promise.all(Array.from({ length: 50 }, (_, index) => stage.add({ order: from + index })))
 			}
@@ -85,10 +72,7 @@ export const LIST_SCENES: readonly ModelScene[] = [
 				deepStrictEqual(stage.after({ json, next, total: undefined }, ['order'])?.[0], offset + 4)
 			}
 		},
-	},
-	{
-		name: 'next is there exactly when more records follow',
-		async play(stage) {
+		async 'next is there exactly when more records follow'(stage) {
 			await stage.addAll([...'abcd'].map((title) => ({ title, note: title < 'c' ? 'few' : null })))
 			const few = { op: 'eq', field: 'note', value: 'few' } as const
 			const follows = async (limit: number, offset: number, where?: typeof few): Promise<boolean> =>
@@ -97,19 +81,13 @@ export const LIST_SCENES: readonly ModelScene[] = [
 			deepStrictEqual([await follows(1, 2), await follows(1, 3), await follows(1, 4)], [true, false, false])
 			deepStrictEqual([await follows(1, 0, few), await follows(2, 0, few)], [true, false])
 		},
-	},
-	{
-		name: 'next has the values of the last record on the page',
-		async play(stage) {
+		async 'next has the values of the last record on the page'(stage) {
 			const [, id = ''] = await stage.addAll([{ note: 'a' }, { note: 'b', order: 7 }, { note: 'c' }])
 			const listed = await stage.ask({ order: ['note', 'order'], limit: 2 })
 			const [note, order, key] = stage.after(listed, ['note', 'order']) ?? []
 			deepStrictEqual([note, order, Number(key)], ['b', 7, Number(id)])
 		},
-	},
-	{
-		name: 'the total counts all that fit, wherever the page is',
-		async play(stage) {
+		async 'the total counts all that fit, wherever the page is'(stage) {
 			await stage.addAll([...'abcde'].map((title) => ({ title, order: title < 'd' ? 1 : null })))
 			const where = { op: 'eq', field: 'order', value: 1 } as const
 			for (const offset of [0, 2, 5, 100]) {
@@ -120,7 +98,7 @@ export const LIST_SCENES: readonly ModelScene[] = [
 			strictEqual(await stage.model.count(undefined), 5)
 			strictEqual(await stage.model.count(where), 3)
 		},
-	},
+	}),
 ]
 
 /** Values stored in another order are listed in theirs, nulls last in both directions. */

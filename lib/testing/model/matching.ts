@@ -1,7 +1,7 @@
 /** The model contract: three-valued logic, operators on texts, and exact conditions. The others: `conditions.ts`. */
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Condition } from '../../models/model.ts'
-import { type ModelScene, not, parsed } from './stage.ts'
+import { type ModelScene, not, parsed, scenes } from './stage.ts'
 
 const T: Condition = { op: 'and', terms: [] }
 const F: Condition = { op: 'or', terms: [] }
@@ -53,9 +53,10 @@ const ALIKE = { lower: 'ann', upper: 'ANN', spaced: 'ann ', accented: 'änn' }
 
 export const MATCHING_SCENES: readonly ModelScene[] = [
 	...(['contains', 'startsWith', 'endsWith'] as const).map(matching),
-	{
-		name: 'case is ignored where a condition says so, and every character stands for itself there too',
-		async play(stage) {
+	...scenes({
+		async 'case is ignored where a condition says so, and every character stands for itself there too'(
+			stage,
+		) {
 			const all = ['Thyme', 'THYME', 'thyme']
 			const texts = [...all, 'Thyme tea', 'iced thyme', 'thyme_', 'thyme%', 'th!me', 'th\\me']
 			await stage.addAll([...texts.map((title) => ({ title, note: title })), { title: 'no note' }])
@@ -79,17 +80,13 @@ export const MATCHING_SCENES: readonly ModelScene[] = [
 			await stage.finds(not(whole('thyme')), texts.slice(3))
 			await stage.finds(not(part('contains', 'thyme')), texts.slice(7))
 		},
-	},
-	{
-		name: 'logic has three values: what is unknown is found neither by a condition nor by its opposite',
-		async play(stage) {
+		async 'logic has three values: what is unknown is found neither by a condition nor by its opposite'(
+			stage,
+		) {
 			const id = await stage.add({ title: 'one' })
 			for (const [name, where, finds] of LOGIC) await stage.finds(where, finds ? ['one'] : [], name, [id])
 		},
-	},
-	{
-		name: 'an exact condition finds the texts that are written so, and none that are like them',
-		async play(stage) {
+		async 'an exact condition finds the texts that are written so, and none that are like them'(stage) {
 			await stage.addAll([
 				...Object.entries(ALIKE).map(([title, note]) => ({ title, note })),
 				{ title: 'null' },
@@ -104,10 +101,7 @@ export const MATCHING_SCENES: readonly ModelScene[] = [
 			await stage.finds(not(exactly('ann')), ['upper', 'spaced', 'accented'])
 			await stage.finds({ op: 'eq', field: 'order', value: 7, exact: true }, [])
 		},
-	},
-	{
-		name: 'a record outside an exact condition is neither read, changed nor deleted',
-		async play(stage) {
+		async 'a record outside an exact condition is neither read, changed nor deleted'(stage) {
 			const id = await stage.add({ note: 'ANN', order: 7 })
 			const { model } = stage
 			const selection = stage.select(['note', 'version'], 'version')
@@ -132,7 +126,7 @@ export const MATCHING_SCENES: readonly ModelScene[] = [
 			const deleted = await stage.delete(id, selection, { where, version: '2' })
 			deepStrictEqual(parsed(deleted), { note: 'ANN', version: 2 })
 		},
-	},
+	}),
 ]
 
 function exactly(value: string): Condition {

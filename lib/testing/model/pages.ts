@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Condition, Value, Values } from '../../models/model.ts'
 import { type Feature, needsOf } from './fields.ts'
-import { type Asked, type ModelScene, type ModelStage, recordsOf } from './stage.ts'
+import { type Asked, type ModelScene, type ModelStage, recordsOf, scenes } from './stage.ts'
 
 /** Values of 13 records in turn, so that some are equal; two more records have null. */
 const WALKED: readonly (readonly [field: string, values: readonly Value[], needs?: Feature])[] = [
@@ -27,20 +27,22 @@ const SAME_MILLISECOND = ['001', '999', '500', '002', '000', '501', '998'].map(
 
 export const PAGE_SCENES: readonly ModelScene[] = [
 	...WALKED.map(walked),
-	{
-		name: 'pages by timestamps that differ in microseconds only miss nothing',
-		needs: ['timestamp', 'microseconds'],
-		async play(stage) {
-			await stage.addAll(SAME_MILLISECOND.map((at) => ({ title: at, at })))
-			for (const order of [['at'], ['-at']]) await walksAlike(stage, order, [1, 2, 3])
-			const sorted = SAME_MILLISECOND.toSorted()
-			deepStrictEqual(await stage.column({ order: ['at'] }), sorted)
-			deepStrictEqual(await stage.column({ order: ['-at'] }), sorted.toReversed())
+	...scenes(
+		{
+			async 'pages by timestamps that differ in microseconds only miss nothing'(stage) {
+				await stage.addAll(SAME_MILLISECOND.map((at) => ({ title: at, at })))
+				for (const order of [['at'], ['-at']]) await walksAlike(stage, order, [1, 2, 3])
+				const sorted = SAME_MILLISECOND.toSorted()
+				deepStrictEqual(await stage.column({ order: ['at'] }), sorted)
+				deepStrictEqual(await stage.column({ order: ['-at'] }), sorted.toReversed())
+			},
 		},
-	},
-	{
-		name: 'a page that is larger than maxBytes is refused, in bytes of UTF-8 and not for the record behind it',
-		async play(stage) {
+		{ needs: ['timestamp', 'microseconds'] },
+	),
+	...scenes({
+		async 'a page that is larger than maxBytes is refused, in bytes of UTF-8 and not for the record behind it'(
+			stage,
+		) {
 			// Each is 3 bytes of UTF-8 and one unit of UTF-16.
 			const large = '\u20ac'.repeat(2_000)
 			await stage.addAll(['a', 'b', large, large, 'e'].map((note) => ({ note })))
@@ -70,10 +72,7 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 			}
 			strictEqual(recordsOf(await stage.ask({ limit: 5 })).length, 5)
 		},
-	},
-	{
-		name: 'the cursor of a page counts towards maxBytes, where a record follows',
-		async play(stage) {
+		async 'the cursor of a page counts towards maxBytes, where a record follows'(stage) {
 			const large = 'x'.repeat(6_000)
 			await stage.addAll(['a', 'b', large, `${large}y`].map((note) => ({ note })))
 			const ask = (asked: Asked) => stage.ask({ fields: ['id'], order: ['note'], maxBytes: 5_000, ...asked })
@@ -93,17 +92,11 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 			const fits = await ask({ limit: 1, offset: 2, maxBytes: 7_000 })
 			deepStrictEqual(stage.after(fits, ['note'])?.[0], large)
 		},
-	},
-	{
-		name: 'pages by the key alone visit every record once, up and down',
-		async play(stage) {
+		async 'pages by the key alone visit every record once, up and down'(stage) {
 			await stage.addAll(Array.from({ length: 8 }, () => ({})))
 			for (const order of [['id'], ['-id']]) await walksAlike(stage, order, [1, 3, 8])
 		},
-	},
-	{
-		name: 'pages by several terms of mixed directions, with nulls, visit every record once',
-		async play(stage) {
+		async 'pages by several terms of mixed directions, with nulls, visit every record once'(stage) {
 			await stage.addAll(mixed())
 			const orders = [
 				['note', '-order'],
@@ -113,10 +106,7 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 			]
 			for (const order of orders) await walksAlike(stage, order, [1, 2, 5])
 		},
-	},
-	{
-		name: 'pages of a condition have its records only, and its total',
-		async play(stage) {
+		async 'pages of a condition have its records only, and its total'(stage) {
 			await stage.addAll(mixed())
 			const where: Condition = {
 				op: 'or',
@@ -130,27 +120,18 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 			strictEqual(await stage.model.count(where), expected.length)
 			deepStrictEqual(await walk(stage, ['-order'], 2, where, expected.length), expected)
 		},
-	},
-	{
-		name: 'the total with a cursor counts the records before it too',
-		async play(stage) {
+		async 'the total with a cursor counts the records before it too'(stage) {
 			await stage.addAll(Array.from({ length: 5 }, (_, order) => ({ order })))
 			deepStrictEqual((await walk(stage, ['order'], 2, undefined, 5)).length, 5)
 		},
-	},
-	{
-		name: 'a page begins rightly behind a record that was deleted meanwhile',
-		async play(stage) {
+		async 'a page begins rightly behind a record that was deleted meanwhile'(stage) {
 			const ids = await stage.addAll([...'abcd'].map((title) => ({ title })))
 			const first = await stage.ask({ order: ['title'], limit: 2 })
 			await stage.delete(ids[1] ?? '')
 			const after = stage.after(first, ['title'])
 			deepStrictEqual(await stage.column({ order: ['title'], after }), ['c', 'd'])
 		},
-	},
-	{
-		name: 'a cursor that the last record stands at leads to an empty page',
-		async play(stage) {
+		async 'a cursor that the last record stands at leads to an empty page'(stage) {
 			await stage.addAll([{ order: 1 }, { order: 2 }])
 			const after = stage.after(await stage.ask({ order: ['-order'], limit: 1 }), ['-order'])
 			const [first] = await stage.column({ order: ['order'] }, 'id')
@@ -158,7 +139,7 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 			const { json, next, total } = await stage.ask({ order: ['-order'], after, total: true })
 			deepStrictEqual([JSON.parse(json), next, total], [[], undefined, 1])
 		},
-	},
+	}),
 ]
 
 function walked([field, values, needs]: (typeof WALKED)[number]): ModelScene {

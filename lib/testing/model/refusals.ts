@@ -2,12 +2,11 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Values } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
-import { type ModelScene, type ModelStage, parsed } from './stage.ts'
+import { type ModelScene, type ModelStage, parsed, scenes } from './stage.ts'
 
 export const REFUSAL_SCENES: readonly ModelScene[] = [
-	{
-		name: 'a second record with a unique value is refused, and the field named or none',
-		async play(stage) {
+	...scenes({
+		async 'a second record with a unique value is refused, and the field named or none'(stage) {
 			const [, id = ''] = await stage.addAll([{ email: 'taken' }, { email: 'other', note: 'kept' }])
 			await unchanged(stage, () =>
 				stage.refuses(() => stage.add({ email: 'taken' }), 'unique', ['email'], 'create'),
@@ -22,10 +21,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 			)
 			strictEqual(await stage.value(id, 'note'), 'kept')
 		},
-	},
-	{
-		name: 'unique values are free again when their record changes or goes, and nulls never collide',
-		async play(stage) {
+		async 'unique values are free again when their record changes or goes, and nulls never collide'(stage) {
 			const [id = ''] = await stage.addAll([{ email: 'first' }, {}, {}, { email: null }])
 			await stage.update(id, { email: 'second' })
 			await stage.add({ email: 'first' })
@@ -35,10 +31,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 			await stage.add({ email: 'second' })
 			strictEqual(await stage.model.count(undefined), 5)
 		},
-	},
-	{
-		name: 'of many records at once with the same unique value one is stored',
-		async play(stage) {
+		async 'of many records at once with the same unique value one is stored'(stage) {
 			const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => stage.add({ email: 'one' })))
 			strictEqual(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
 			for (const outcome of outcomes) {
@@ -51,10 +44,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 			}
 			strictEqual(await stage.model.count(undefined), 1)
 		},
-	},
-	{
-		name: 'half a surrogate pair is no text, and is refused as invalid',
-		async play(stage) {
+		async 'half a surrogate pair is no text, and is refused as invalid'(stage) {
 			const id = await stage.add({ title: 'kept' })
 			for (const title of ['\ud83d', 'a\udc00b']) {
 				await unchanged(stage, () =>
@@ -66,19 +56,13 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 			}
 			strictEqual(await stage.value(id, 'title'), 'kept')
 		},
-	},
-	{
-		name: 'a key that is taken is refused as unique',
-		async play(stage) {
+		async 'a key that is taken is refused as unique'(stage) {
 			const id = await stage.add({ title: 'first' })
 			await unchanged(stage, () =>
 				stage.refuses(() => stage.add({ id: Number(id), title: 'second' }), 'unique', ['id']),
 			)
 		},
-	},
-	{
-		name: 'a field that must not be null is refused as null, and missing without a default',
-		async play(stage) {
+		async 'a field that must not be null is refused as null, and missing without a default'(stage) {
 			const id = await stage.add({ title: 'kept', status: 'kept' })
 			const create = (values: Values): Promise<unknown> => stage.model.create(values, stage.select(['id']))
 			const attempts: readonly (readonly [string, string, () => Promise<unknown>])[] = [
@@ -93,64 +77,57 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 				await unchanged(stage, () => stage.refuses(attempt, 'not_null', [field], what))
 			}
 		},
-	},
-	{
-		name: 'a reference to no record is refused',
-		needs: ['foreign_key'],
-		async play(stage) {
-			const id = await stage.add({ note: 'kept' })
-			await unchanged(stage, () =>
-				stage.refuses(() => stage.add({ parent: 999_999 }), 'foreign_key', ['parent']),
-			)
-			await unchanged(stage, () =>
-				stage.refuses(() => stage.update(id, { note: 'lost', parent: 999_999 }), 'foreign_key', ['parent']),
-			)
+	}),
+	...scenes(
+		{
+			async 'a reference to no record is refused'(stage) {
+				const id = await stage.add({ note: 'kept' })
+				await unchanged(stage, () =>
+					stage.refuses(() => stage.add({ parent: 999_999 }), 'foreign_key', ['parent']),
+				)
+				await unchanged(stage, () =>
+					stage.refuses(() => stage.update(id, { note: 'lost', parent: 999_999 }), 'foreign_key', ['parent']),
+				)
+			},
+			async 'a record that another refers to is not deleted before that one is'(stage) {
+				const parent = await stage.add({ title: 'parent' })
+				const child = await stage.add({ title: 'child', parent: Number(parent) })
+				strictEqual(await stage.value(child, 'parent'), Number(parent))
+				const selection = stage.select(['title'])
+				await unchanged(stage, () =>
+					stage.refuses(() => stage.delete(parent, selection), 'foreign_key', ['parent']),
+				)
+				deepStrictEqual(parsed(await stage.delete(child, selection)), { title: 'child' })
+				deepStrictEqual(parsed(await stage.delete(parent, selection)), { title: 'parent' })
+			},
+			async 'a reference may be taken back, and be to the record itself'(stage) {
+				const [id = '', other = ''] = await stage.addAll([{}, {}])
+				await stage.update(id, { parent: Number(other) })
+				await stage.update(id, { parent: null })
+				ok(typeof (await stage.delete(other)) === 'object')
+				await stage.update(id, { parent: Number(id) })
+				strictEqual(await stage.value(id, 'parent'), Number(id))
+			},
 		},
-	},
-	{
-		name: 'a record that another refers to is not deleted before that one is',
-		needs: ['foreign_key'],
-		async play(stage) {
-			const parent = await stage.add({ title: 'parent' })
-			const child = await stage.add({ title: 'child', parent: Number(parent) })
-			strictEqual(await stage.value(child, 'parent'), Number(parent))
-			const selection = stage.select(['title'])
-			await unchanged(stage, () =>
-				stage.refuses(() => stage.delete(parent, selection), 'foreign_key', ['parent']),
-			)
-			deepStrictEqual(parsed(await stage.delete(child, selection)), { title: 'child' })
-			deepStrictEqual(parsed(await stage.delete(parent, selection)), { title: 'parent' })
+		{ needs: ['foreign_key'] },
+	),
+	...scenes(
+		{
+			async 'a text that is longer than its field is refused, counted in characters'(stage) {
+				const id = await stage.add({ email: '\u{1f680}'.repeat(200) })
+				strictEqual(await stage.value(id, 'email'), '\u{1f680}'.repeat(200))
+				await unchanged(stage, () =>
+					stage.refuses(() => stage.add({ email: 'x'.repeat(201) }), 'invalid', ['email']),
+				)
+				await unchanged(stage, () =>
+					stage.refuses(() => stage.update(id, { email: 'x'.repeat(201) }), 'invalid', ['email']),
+				)
+			},
 		},
-	},
-	{
-		name: 'a reference may be taken back, and be to the record itself',
-		needs: ['foreign_key'],
-		async play(stage) {
-			const [id = '', other = ''] = await stage.addAll([{}, {}])
-			await stage.update(id, { parent: Number(other) })
-			await stage.update(id, { parent: null })
-			ok(typeof (await stage.delete(other)) === 'object')
-			await stage.update(id, { parent: Number(id) })
-			strictEqual(await stage.value(id, 'parent'), Number(id))
-		},
-	},
-	{
-		name: 'a text that is longer than its field is refused, counted in characters',
-		needs: ['maxLength'],
-		async play(stage) {
-			const id = await stage.add({ email: '\u{1f680}'.repeat(200) })
-			strictEqual(await stage.value(id, 'email'), '\u{1f680}'.repeat(200))
-			await unchanged(stage, () =>
-				stage.refuses(() => stage.add({ email: 'x'.repeat(201) }), 'invalid', ['email']),
-			)
-			await unchanged(stage, () =>
-				stage.refuses(() => stage.update(id, { email: 'x'.repeat(201) }), 'invalid', ['email']),
-			)
-		},
-	},
-	{
-		name: 'a number that is too great for its field is refused or kept exactly',
-		async play(stage) {
+		{ needs: ['maxLength'] },
+	),
+	...scenes({
+		async 'a number that is too great for its field is refused or kept exactly'(stage) {
 			for (const order of [2_147_483_648, -2_147_483_649, Number.MAX_SAFE_INTEGER]) {
 				const added = await stage.add({ order }).catch(async (error: unknown) => {
 					await stage.refuses(() => Promise.reject(error), 'invalid', ['order'])
@@ -158,10 +135,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 				if (added !== undefined) strictEqual(await stage.value(added, 'order'), order)
 			}
 		},
-	},
-	{
-		name: 'after a refusal the model works on',
-		async play(stage) {
+		async 'after a refusal the model works on'(stage) {
 			await stage.add({ email: 'taken' })
 			for (let round = 0; round < 30; round++) {
 				await stage.refuses(() => stage.add({ email: 'taken' }), 'unique', ['email'])
@@ -169,7 +143,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 			const id = await stage.add({ email: 'free' })
 			strictEqual(await stage.value(id, 'email'), 'free')
 		},
-	},
+	}),
 ]
 
 /** Asserts that all records are the same before and after. */

@@ -65,6 +65,14 @@ export type Wire = Readonly<Record<string, unknown>>
 
 const NO_GUARD: Guard = { where: undefined, version: undefined }
 
+/** Cases by name; `more` is what else they have in common. */
+export function scenes(
+	plays: Readonly<Record<string, (stage: ModelStage) => Promise<void>>>,
+	more: Omit<ModelScene, 'name' | 'play'> = {},
+): ModelScene[] {
+	return Object.entries(plays).map(([name, play]) => ({ ...more, name, play }))
+}
+
 /** Makes a case; `undefined` for one that the options leave out. */
 export function toModelCase(scene: ModelScene, options: ModelContractOptions): Case | undefined {
 	const { skip = [], keys = {}, close } = options

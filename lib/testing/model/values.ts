@@ -4,7 +4,7 @@ import type { Value } from '../../models/model.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { same } from '../case.ts'
 import { needsOf } from './fields.ts'
-import { type ModelScene, type ModelStage, parsed } from './stage.ts'
+import { type ModelScene, type ModelStage, parsed, scenes } from './stage.ts'
 
 /** Texts that are part of a statement, a pattern, a separator or JSON somewhere. */
 export const HOSTILE: readonly string[] = [
@@ -60,42 +60,43 @@ const BIG: readonly bigint[] = [2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n
 
 export const VALUE_SCENES: readonly ModelScene[] = [
 	...VALUES.map(([field, values], index) => keeps(field, values, index)),
-	{
-		name: 'every field that may be null is null, given as null and not given',
-		async play(stage) {
+	...scenes({
+		async 'every field that may be null is null, given as null and not given'(stage) {
 			const names = stage.fields.filter(({ nullable }) => nullable).map(({ name }) => name)
 			const nulls = Object.fromEntries(names.map((name) => [name, null]))
 			const ids = [await stage.add(nulls), await stage.add()]
 			for (const id of ids) deepStrictEqual(await stage.read(id, names), nulls)
 		},
-	},
-	{
-		name: 'a bigint beyond 2^53 keeps all its digits in the JSON',
-		needs: ['bigint'],
-		async play(stage) {
-			const quote = isText(stage, 'big') ? '"' : ''
-			for (const big of BIG) {
-				const expected = `{"big":${quote}${big}${quote}}`
-				const created = await stage.model.create({ title: 't', big }, stage.select(['big']))
-				strictEqual(created.json.replaceAll(' ', ''), expected)
-				const found = await stage.model.read(created.id, stage.select(['big']), undefined)
-				strictEqual(found?.json.replaceAll(' ', ''), expected)
-				const where = { op: 'eq', field: 'big', value: big } as const
-				const { json } = await stage.ask({ fields: ['big'], where })
-				strictEqual(json.replaceAll(' ', ''), `[${expected}]`)
-			}
+	}),
+	...scenes(
+		{
+			async 'a bigint beyond 2^53 keeps all its digits in the JSON'(stage) {
+				const quote = isText(stage, 'big') ? '"' : ''
+				for (const big of BIG) {
+					const expected = `{"big":${quote}${big}${quote}}`
+					const created = await stage.model.create({ title: 't', big }, stage.select(['big']))
+					strictEqual(created.json.replaceAll(' ', ''), expected)
+					const found = await stage.model.read(created.id, stage.select(['big']), undefined)
+					strictEqual(found?.json.replaceAll(' ', ''), expected)
+					const where = { op: 'eq', field: 'big', value: big } as const
+					const { json } = await stage.ask({ fields: ['big'], where })
+					strictEqual(json.replaceAll(' ', ''), `[${expected}]`)
+				}
+			},
 		},
-	},
-	{
-		name: 'a timestamp is cut to milliseconds on the wire, not rounded',
-		needs: ['timestamp', 'microseconds'],
-		async play(stage) {
-			const id = await stage.add({ at: '2026-11-20T13:45:00.123999Z' })
-			strictEqual(await stage.value(id, 'at'), '2026-11-20T13:45:00.123Z')
-			await stage.update(id, { at: '1969-12-31T23:59:59.999999Z' }, stage.select(['at']))
-			strictEqual(await stage.value(id, 'at'), '1969-12-31T23:59:59.999Z')
+		{ needs: ['bigint'] },
+	),
+	...scenes(
+		{
+			async 'a timestamp is cut to milliseconds on the wire, not rounded'(stage) {
+				const id = await stage.add({ at: '2026-11-20T13:45:00.123999Z' })
+				strictEqual(await stage.value(id, 'at'), '2026-11-20T13:45:00.123Z')
+				await stage.update(id, { at: '1969-12-31T23:59:59.999999Z' }, stage.select(['at']))
+				strictEqual(await stage.value(id, 'at'), '1969-12-31T23:59:59.999Z')
+			},
 		},
-	},
+		{ needs: ['timestamp', 'microseconds'] },
+	),
 	{
 		name: 'infinities are written as texts',
 		needs: ['float', 'infinity'],
@@ -110,19 +111,19 @@ export const VALUE_SCENES: readonly ModelScene[] = [
 		needs: ['float', 'nan'],
 		play: (stage) => keepsEach(stage, 'ratio', [[Number.NaN, 'NaN']]),
 	},
-	{
-		name: 'bytes that are changed after they were stored stay as they were',
-		needs: ['bytes'],
-		async play(stage) {
-			const data = Uint8Array.of(1, 2, 3)
-			const id = await stage.add({ data })
-			data.fill(9)
-			strictEqual(await stage.value(id, 'data'), 'AQID')
+	...scenes(
+		{
+			async 'bytes that are changed after they were stored stay as they were'(stage) {
+				const data = Uint8Array.of(1, 2, 3)
+				const id = await stage.add({ data })
+				data.fill(9)
+				strictEqual(await stage.value(id, 'data'), 'AQID')
+			},
 		},
-	},
-	{
-		name: 'all fields of a record come back together',
-		async play(stage) {
+		{ needs: ['bytes'] },
+	),
+	...scenes({
+		async 'all fields of a record come back together'(stage) {
 			const seen = new Map<string, Pair>()
 			for (const [field, values] of VALUES)
 				if (stage.has(field)) seen.set(field, pairOf(values.at(-1) ?? null))
@@ -135,7 +136,7 @@ export const VALUE_SCENES: readonly ModelScene[] = [
 			deepStrictEqual(await stage.read(id, names), wire)
 			deepStrictEqual(await stage.list({ fields: names }), [wire])
 		},
-	},
+	}),
 ]
 
 function keeps(field: string, values: readonly (Value | Pair)[], index: number): ModelScene {

@@ -1,184 +1,148 @@
 /** The model contract: what `update` and `delete` change, and what a guard prevents. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { type Changes, DEFAULT, type Guard } from '../../models/model.ts'
-import { type ModelScene, type ModelStage, parsed } from './stage.ts'
+import { type ModelScene, type ModelStage, parsed, scenes } from './stage.ts'
 
 const KEPT = ['title', 'note', 'order', 'status', 'email']
 
-export const WRITE_SCENES: readonly ModelScene[] = [
-	{
-		name: 'update changes only what it is given, and answers the record as it is now',
-		async play(stage) {
-			const [id = '', other = ''] = await stage.addAll([
-				{ title: 'one', note: 'n', order: 1, email: 'one' },
-				{ title: 'two' },
-			])
-			const before = await stage.read(other, KEPT)
-			const updated = await stage.update(id, { note: 'new' }, stage.select(KEPT))
-			const expected = { title: 'one', note: 'new', order: 1, status: 'draft', email: 'one' }
-			deepStrictEqual(parsed(updated), expected)
-			deepStrictEqual(await stage.read(id, KEPT), expected)
-			deepStrictEqual(await stage.read(other, KEPT), before)
-		},
+export const WRITE_SCENES: readonly ModelScene[] = scenes({
+	async 'update changes only what it is given, and answers the record as it is now'(stage) {
+		const [id = '', other = ''] = await stage.addAll([
+			{ title: 'one', note: 'n', order: 1, email: 'one' },
+			{ title: 'two' },
+		])
+		const before = await stage.read(other, KEPT)
+		const updated = await stage.update(id, { note: 'new' }, stage.select(KEPT))
+		const expected = { title: 'one', note: 'new', order: 1, status: 'draft', email: 'one' }
+		deepStrictEqual(parsed(updated), expected)
+		deepStrictEqual(await stage.read(id, KEPT), expected)
+		deepStrictEqual(await stage.read(other, KEPT), before)
 	},
-	{
-		name: 'update takes several fields, null and DEFAULT',
-		async play(stage) {
-			const id = await stage.add({ note: 'n', order: 1, status: 'done', version: 7 })
-			const changes = { title: 'new', note: null, order: -1, status: DEFAULT, version: DEFAULT } as const
-			const fields = ['title', 'note', 'order', 'status', 'version']
-			const updated = await stage.update(id, changes, stage.select(fields))
-			deepStrictEqual(parsed(updated), { title: 'new', note: null, order: -1, status: 'draft', version: 1 })
-		},
+	async 'update takes several fields, null and DEFAULT'(stage) {
+		const id = await stage.add({ note: 'n', order: 1, status: 'done', version: 7 })
+		const changes = { title: 'new', note: null, order: -1, status: DEFAULT, version: DEFAULT } as const
+		const fields = ['title', 'note', 'order', 'status', 'version']
+		const updated = await stage.update(id, changes, stage.select(fields))
+		deepStrictEqual(parsed(updated), { title: 'new', note: null, order: -1, status: 'draft', version: 1 })
 	},
-	{
-		name: 'an update to the values that a record has finds it',
-		async play(stage) {
-			const id = await stage.add({ title: 'same', note: 'same' })
-			const changes = { title: 'same', note: 'same' }
-			for (let round = 0; round < 2; round++) {
-				deepStrictEqual(parsed(await stage.update(id, changes, stage.select(['title']))), {
-					title: 'same',
-				})
-			}
-		},
-	},
-	{
-		name: 'the version begins at its default, is answered, and is raised by every update',
-		async play(stage) {
-			const selection = stage.select(['title', 'version'], 'version')
-			const created = await stage.model.create({ title: 'a' }, selection)
-			strictEqual(created.version, '1')
-			strictEqual((await stage.model.read(created.id, selection, undefined))?.version, '1')
-			for (const version of [2, 3]) {
-				const updated = await stage.update(created.id, { title: 'b' }, selection)
-				deepStrictEqual(parsed(updated), { title: 'b', version })
-				ok(typeof updated === 'object')
-				strictEqual(updated.version, String(version))
-			}
-			const read = await stage.model.read(created.id, selection, undefined)
-			deepStrictEqual([read?.version, read && parsed(read).version], ['3', 3])
-			const deleted = await stage.delete(created.id, selection)
-			deepStrictEqual([parsed(deleted).version, typeof deleted === 'object' && deleted.version], [3, '3'])
-		},
-	},
-	{
-		name: 'the version may be a field that is not selected, and is left alone where none is named',
-		async play(stage) {
-			const id = await stage.add()
-			const updated = await stage.update(id, { note: 'a' }, stage.select(['note'], 'version'))
-			deepStrictEqual(updated, { json: typeof updated === 'object' ? updated.json : '', version: '2' })
-			deepStrictEqual(parsed(updated), { note: 'a' })
-			await stage.update(id, { note: 'b' }, stage.select(['note']))
-			strictEqual(await stage.value(id, 'version'), 2)
-		},
-	},
-	{
-		name: 'an update raises the version by one, whatever it is told to make of it',
-		async play(stage) {
-			const selection = stage.select(['title', 'version'], 'version')
-			const id = await stage.add({ version: 5 })
-			const told: Changes[] = [{ version: 99 }, { version: 1 }, { version: DEFAULT }, { version: 6 }]
-			for (const [at, given] of told.entries()) {
-				const changes = { title: `${at}`, ...given }
-				const guard = { version: `${5 + at}` }
-				const updated = await stage.update(id, changes, selection, guard)
-				deepStrictEqual(parsed(updated), { title: `${at}`, version: 6 + at })
-			}
-		},
-	},
-	{
-		name: 'a record of another version is stale, and stays as it is',
-		async play(stage) {
-			const id = await stage.add({ note: 'kept' })
-			const selection = stage.select(['note', 'version'], 'version')
-			for (const version of ['0', '2', '10', '9007199254740991']) {
-				const guard = { version }
-				strictEqual(await stage.update(id, { note: 'lost' }, selection, guard), 'stale', version)
-				strictEqual(await stage.delete(id, selection, guard), 'stale', version)
-			}
-			deepStrictEqual(await stage.read(id, ['note', 'version']), { note: 'kept', version: 1 })
-			const guard = { version: '1' }
-			deepStrictEqual(parsed(await stage.update(id, { note: 'new' }, selection, guard)), {
-				note: 'new',
-				version: 2,
+	async 'an update to the values that a record has finds it'(stage) {
+		const id = await stage.add({ title: 'same', note: 'same' })
+		const changes = { title: 'same', note: 'same' }
+		for (let round = 0; round < 2; round++) {
+			deepStrictEqual(parsed(await stage.update(id, changes, stage.select(['title']))), {
+				title: 'same',
 			})
-			strictEqual(await stage.delete(id, selection, guard), 'stale')
-			ok(typeof (await stage.delete(id, selection, { version: '2' })) === 'object')
-			strictEqual(await stage.model.count(undefined), 0)
-		},
+		}
 	},
-	{
-		name: 'a record that is not there is missing, whatever version is asked for',
-		async play(stage) {
-			const id = await stage.add()
-			const missing = String(Number(id) + 1)
-			const selection = stage.select(['id'], 'version')
-			for (const version of [undefined, '1']) {
-				strictEqual(await stage.update(missing, { note: 'n' }, selection, { version }), 'missing')
-				strictEqual(await stage.delete(missing, selection, { version }), 'missing')
+	async 'the version begins at its default, is answered, and is raised by every update'(stage) {
+		const selection = stage.select(['title', 'version'], 'version')
+		const created = await stage.model.create({ title: 'a' }, selection)
+		strictEqual(created.version, '1')
+		strictEqual((await stage.model.read(created.id, selection, undefined))?.version, '1')
+		for (const version of [2, 3]) {
+			const updated = await stage.update(created.id, { title: 'b' }, selection)
+			deepStrictEqual(parsed(updated), { title: 'b', version })
+			ok(typeof updated === 'object')
+			strictEqual(updated.version, String(version))
+		}
+		const read = await stage.model.read(created.id, selection, undefined)
+		deepStrictEqual([read?.version, read && parsed(read).version], ['3', 3])
+		const deleted = await stage.delete(created.id, selection)
+		deepStrictEqual([parsed(deleted).version, typeof deleted === 'object' && deleted.version], [3, '3'])
+	},
+	async 'the version may be a field that is not selected, and is left alone where none is named'(stage) {
+		const id = await stage.add()
+		const updated = await stage.update(id, { note: 'a' }, stage.select(['note'], 'version'))
+		deepStrictEqual(updated, { json: typeof updated === 'object' ? updated.json : '', version: '2' })
+		deepStrictEqual(parsed(updated), { note: 'a' })
+		await stage.update(id, { note: 'b' }, stage.select(['note']))
+		strictEqual(await stage.value(id, 'version'), 2)
+	},
+	async 'an update raises the version by one, whatever it is told to make of it'(stage) {
+		const selection = stage.select(['title', 'version'], 'version')
+		const id = await stage.add({ version: 5 })
+		const told: Changes[] = [{ version: 99 }, { version: 1 }, { version: DEFAULT }, { version: 6 }]
+		for (const [at, given] of told.entries()) {
+			const changes = { title: `${at}`, ...given }
+			const guard = { version: `${5 + at}` }
+			const updated = await stage.update(id, changes, selection, guard)
+			deepStrictEqual(parsed(updated), { title: `${at}`, version: 6 + at })
+		}
+	},
+	async 'a record of another version is stale, and stays as it is'(stage) {
+		const id = await stage.add({ note: 'kept' })
+		const selection = stage.select(['note', 'version'], 'version')
+		for (const version of ['0', '2', '10', '9007199254740991']) {
+			const guard = { version }
+			strictEqual(await stage.update(id, { note: 'lost' }, selection, guard), 'stale', version)
+			strictEqual(await stage.delete(id, selection, guard), 'stale', version)
+		}
+		deepStrictEqual(await stage.read(id, ['note', 'version']), { note: 'kept', version: 1 })
+		const guard = { version: '1' }
+		deepStrictEqual(parsed(await stage.update(id, { note: 'new' }, selection, guard)), {
+			note: 'new',
+			version: 2,
+		})
+		strictEqual(await stage.delete(id, selection, guard), 'stale')
+		ok(typeof (await stage.delete(id, selection, { version: '2' })) === 'object')
+		strictEqual(await stage.model.count(undefined), 0)
+	},
+	async 'a record that is not there is missing, whatever version is asked for'(stage) {
+		const id = await stage.add()
+		const missing = String(Number(id) + 1)
+		const selection = stage.select(['id'], 'version')
+		for (const version of [undefined, '1']) {
+			strictEqual(await stage.update(missing, { note: 'n' }, selection, { version }), 'missing')
+			strictEqual(await stage.delete(missing, selection, { version }), 'missing')
+		}
+		strictEqual(await stage.model.count(undefined), 1)
+	},
+	async 'a record outside the condition is missing, also when its version is right or wrong'(stage) {
+		const id = await stage.add({ order: 1, note: 'kept' })
+		const selection = stage.select(['note'], 'version')
+		const outside = { op: 'eq', field: 'order', value: 2 } as const
+		const unknown = { op: 'ne', field: 'email', value: 'x' } as const
+		for (const where of [outside, unknown]) {
+			for (const version of [undefined, '1', '2']) {
+				strictEqual(await stage.update(id, { note: 'lost' }, selection, { where, version }), 'missing')
+				strictEqual(await stage.delete(id, selection, { where, version }), 'missing')
 			}
-			strictEqual(await stage.model.count(undefined), 1)
-		},
+		}
+		strictEqual(await stage.value(id, 'note'), 'kept')
+		const inside: Guard = { where: { op: 'eq', field: 'order', value: 1 }, version: '1' }
+		deepStrictEqual(parsed(await stage.update(id, { order: 2 }, selection, inside)), { note: 'kept' })
+		strictEqual(await stage.delete(id, selection, inside), 'missing')
+		ok(typeof (await stage.delete(id, selection, { where: outside, version: '2' })) === 'object')
 	},
-	{
-		name: 'a record outside the condition is missing, also when its version is right or wrong',
-		async play(stage) {
-			const id = await stage.add({ order: 1, note: 'kept' })
-			const selection = stage.select(['note'], 'version')
-			const outside = { op: 'eq', field: 'order', value: 2 } as const
-			const unknown = { op: 'ne', field: 'email', value: 'x' } as const
-			for (const where of [outside, unknown]) {
-				for (const version of [undefined, '1', '2']) {
-					strictEqual(await stage.update(id, { note: 'lost' }, selection, { where, version }), 'missing')
-					strictEqual(await stage.delete(id, selection, { where, version }), 'missing')
-				}
-			}
-			strictEqual(await stage.value(id, 'note'), 'kept')
-			const inside: Guard = { where: { op: 'eq', field: 'order', value: 1 }, version: '1' }
-			deepStrictEqual(parsed(await stage.update(id, { order: 2 }, selection, inside)), { note: 'kept' })
-			strictEqual(await stage.delete(id, selection, inside), 'missing')
-			ok(typeof (await stage.delete(id, selection, { where: outside, version: '2' })) === 'object')
-		},
+	async 'of many updates at once with the same version one counts'(stage) {
+		const id = await stage.add({ order: 0 })
+		const selection = stage.select(['order'], 'version')
+		const answers = await Promise.all(
+			Array.from({ length: 20 }, (_, index) =>
+				stage.update(id, { order: index + 1 }, selection, { version: '1' }),
+			),
+		)
+		const done = answers.filter((answer) => typeof answer === 'object')
+		deepStrictEqual([done.length, answers.filter((answer) => answer === 'stale').length], [1, 19])
+		deepStrictEqual(await stage.read(id, ['order']), parsed(done[0] ?? 'missing'))
 	},
-	{
-		name: 'of many updates at once with the same version one counts',
-		async play(stage) {
-			const id = await stage.add({ order: 0 })
-			const selection = stage.select(['order'], 'version')
-			const answers = await Promise.all(
-				Array.from({ length: 20 }, (_, index) =>
-					stage.update(id, { order: index + 1 }, selection, { version: '1' }),
-				),
-			)
-			const done = answers.filter((answer) => typeof answer === 'object')
-			deepStrictEqual([done.length, answers.filter((answer) => answer === 'stale').length], [1, 19])
-			deepStrictEqual(await stage.read(id, ['order']), parsed(done[0] ?? 'missing'))
-		},
+	async 'of many deletions at once one has the record'(stage) {
+		const id = await stage.add({ title: 'once' })
+		const selection = stage.select(['title'])
+		const answers = await Promise.all(Array.from({ length: 10 }, () => stage.delete(id, selection)))
+		strictEqual(answers.filter((answer) => answer === 'missing').length, 9)
+		strictEqual(answers.filter((answer) => typeof answer === 'object').length, 1)
 	},
-	{
-		name: 'of many deletions at once one has the record',
-		async play(stage) {
-			const id = await stage.add({ title: 'once' })
-			const selection = stage.select(['title'])
-			const answers = await Promise.all(Array.from({ length: 10 }, () => stage.delete(id, selection)))
-			strictEqual(answers.filter((answer) => answer === 'missing').length, 9)
-			strictEqual(answers.filter((answer) => typeof answer === 'object').length, 1)
-		},
+	async 'delete answers the record as it was, and then it is gone'(stage) {
+		const [id = '', other = ''] = await stage.addAll([{ title: 'gone', note: 'n' }, { title: 'stays' }])
+		const deleted = await stage.delete(id, stage.select(['id', 'title', 'note']))
+		deepStrictEqual(parsed(deleted), { id: Number(id), title: 'gone', note: 'n' })
+		await gone(stage, id)
+		deepStrictEqual(await stage.read(other, ['title']), { title: 'stays' })
+		const next = await stage.add()
+		ok(next !== other, 'an id is not given twice')
 	},
-	{
-		name: 'delete answers the record as it was, and then it is gone',
-		async play(stage) {
-			const [id = '', other = ''] = await stage.addAll([{ title: 'gone', note: 'n' }, { title: 'stays' }])
-			const deleted = await stage.delete(id, stage.select(['id', 'title', 'note']))
-			deepStrictEqual(parsed(deleted), { id: Number(id), title: 'gone', note: 'n' })
-			await gone(stage, id)
-			deepStrictEqual(await stage.read(other, ['title']), { title: 'stays' })
-			const next = await stage.add()
-			ok(next !== other, 'an id is not given twice')
-		},
-	},
-]
+})
 
 async function gone(stage: ModelStage, id: string): Promise<void> {
 	const selection = stage.select(['id'])
