@@ -1,6 +1,6 @@
 /**
- * Errors on the wire: their codes, the status of each, and the details of a 422. Read by the server (`base/error.ts`)
- * and by clients. Codes are wire format: add, never rename.
+ * Errors on the wire: their codes, the status of each, and the details of a 422. Like all of `wire/`, which imports no
+ * other room, this is a format that server (`base/error.ts`) and client share. Codes may be added, never renamed.
  */
 
 /** Codes that Verbena itself sends. A handler may send others of its own, in the same snake_case. */
