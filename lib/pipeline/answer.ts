@@ -1,7 +1,7 @@
 /**
- * The path of a request, and the table of contents of `lib/`. `transport/serving.ts` calls `answer` for each request: its
- * URL and method lead to an action, and then come the steps below, in this order and no other. What a step answers at once
- * is never waited for.
+ * `pipeline/` turns one request into a reply. `transport/serving.ts` (or the explorer) calls `answer`: it finds the
+ * action by URL and method in `routing/`, then runs the steps below, in this order and no other; the last is `seal`, of
+ * `reply/`. Only promises are awaited.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import { allowHeader, isMethod, type Method, ROUTE_METHODS } from '../base/http.ts'
@@ -21,10 +21,10 @@ import { answerError } from './on-error.ts'
 import { answerPreflight, isPreflight } from './preflight.ts'
 import { readBody } from './read-body.ts'
 
-/** Takes what the step before it has answered, and answers what the next one takes, or a promise of it. */
+/** A step takes the value of the step before, and returns the value for the next, or a promise of it. */
 type Step = (exchange: Routed, value: unknown) => unknown
 
-/** Up to the method `value` is undefined, unless `before` has answered in the method's place. */
+/** Until the method runs, `value` is undefined, unless `before` has answered in its place. */
 const STEPS: readonly Step[] = [
 	checkCredentials, //   7 credentials.ts, rate-limits.ts
 	runBefore, //            hooks.ts
@@ -33,7 +33,7 @@ const STEPS: readonly Step[] = [
 	runMethod,
 ]
 
-/** Once for each Idempotency-Key. */
+/** Run once per Idempotency-Key. */
 const METHOD_STEPS: readonly Step[] = [
 	callMethod, //         9
 	awaitChecks, //          hooks.ts
@@ -43,7 +43,7 @@ const METHOD_STEPS: readonly Step[] = [
 
 const OVERRIDE = 'x-http-method-override'
 
-/** Answers one request: with a promise only where a step has to wait. It never throws, nor rejects. */
+/** Answers one request; returns a promise only when a step waits. Never throws or rejects. */
 export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<Reply> {
 	try {
 		const { incoming } = exchange
@@ -70,7 +70,7 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 	}
 }
 
-/** Takes the steps from one on. Whatever a step throws, or its promise rejects with, is answered. */
+/** Runs the steps from index `from`. An error of a step becomes the answer. */
 function run(exchange: Routed, steps: readonly Step[], from: number, given: unknown): Reply | Promise<Reply> {
 	let value = given
 	try {
@@ -81,17 +81,17 @@ function run(exchange: Routed, steps: readonly Step[], from: number, given: unkn
 	} catch (error) {
 		return answerError(exchange, error)
 	}
-	return value as Reply // of the last step
+	return value as Reply // the last step's value
 }
 
-/** Takes the steps from one on, once what it needs is there. */
+/** Runs the steps from index `from` when the promise has settled. */
 function resume(
 	exchange: Routed,
 	steps: readonly Step[],
 	from: number,
 	promise: PromiseLike<unknown>,
 ): Promise<Reply> {
-	// Reading the body has a time of its own.
+	// Reading the body sets a deadline of its own.
 	if (exchange.due === Number.POSITIVE_INFINITY) exchange.allowMethod()
 	const awaited = promise instanceof Promise ? promise : Promise.resolve(promise)
 	return awaited.then(
@@ -100,7 +100,7 @@ function resume(
 	)
 }
 
-/** Waits for the handler's `init`, and begins anew. Of a handler that could not be set up, nothing is answered. */
+/** Waits for the handler's `init`, then starts over; if it fails, so does every request to the handler. */
 async function answerSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise<void>): Promise<Reply> {
 	try {
 		exchange.allow(exchange.app.handlerTimeout, 'unavailable')
@@ -111,9 +111,9 @@ async function answerSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise
 	return answer(exchange, mounts)
 }
 
-/** The method with what is around it, or the reply that `before` has given in its place. */
+/** The method and the steps after it; only those where `before` has answered in its place. */
 function runMethod(exchange: Routed, early: unknown): Reply | Promise<Reply> {
-	// It was answered that this took too long: what the method would do now would be done behind that.
+	// Timed out, and answered: the method must not run after that.
 	if (exchange.replied) {
 		disposeBody(early)
 		return sealError(exchange, NOT_FOUND)
@@ -125,10 +125,10 @@ function runMethod(exchange: Routed, early: unknown): Reply | Promise<Reply> {
 	return answerOnce(exchange, idempotencyKey, async () => run(exchange, METHOD_STEPS, 0, undefined))
 }
 
-/** Calls the method on a new view. One param is what most methods are given. */
+/** Calls the method on the request's view. Most methods take one param. */
 function callMethod(exchange: Routed): unknown {
 	exchange.watch?.step('handler')
-	// What came before the method had a time of its own.
+	// The steps before had their own deadline.
 	exchange.due = Number.POSITIVE_INFINITY
 	const { action, mount, params } = exchange
 	const view = mount.view(exchange)
@@ -136,7 +136,7 @@ function callMethod(exchange: Routed): unknown {
 	return params.length === 0 ? action.run.call(view) : action.run.apply(view, [...params])
 }
 
-/** Method names are case-sensitive; what is not served is 501 rather than 405 (RFC 9110 §9.1). */
+/** Method names are case-sensitive; an unknown one is 501 rather than 405 (RFC 9110 §9.1). */
 function knownMethod(name: string | undefined): Method {
 	if (name !== undefined && isMethod(name)) return name
 	throw new RestError(
@@ -145,7 +145,7 @@ function knownMethod(name: string | undefined): Method {
 	)
 }
 
-/** Nothing fits method and path: the methods that the path has are told by OPTIONS, and by a 405's `Allow`. */
+/** No action for method and path: OPTIONS and a 405's `Allow` list the methods of the path; without any it is 404. */
 function answerOtherwise(
 	exchange: Exchange,
 	mounts: MountTree,

@@ -1,4 +1,4 @@
-/** Step 7: what the headers alone decide: who is calling, and whether they may. No byte of the body is read before. */
+/** Step 7: who is calling, and whether they may, decided by the headers alone, before any byte of the body is read. */
 import type { Authenticator, User } from '../auth/authenticator.ts'
 import { RestError } from '../base/error.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
@@ -6,7 +6,7 @@ import { asGuess, countRequest } from './rate-limits.ts'
 
 /**
  * Asks the mount's authenticator, if there is one, counts the request against the action's rate limit, and
- * compares the user with the access declared. Bad credentials are refused by every action, by open ones too.
+ * checks the access rule. Every action refuses bad credentials, open ones too.
  *
  * @throws RestError `unauthorized`, `too_many_requests` or `forbidden`, by the promise
  */
@@ -14,7 +14,7 @@ export function checkCredentials(exchange: Routed): Promise<void> | undefined {
 	const { authenticator } = exchange.mount
 	if (authenticator === undefined && exchange.action.limit === undefined) return undefined
 	exchange.watch?.step('auth')
-	// Access that needs a user is refused at mount where there is no authenticator.
+	// Without an authenticator, access rules that need a user are refused at mount.
 	return authenticator === undefined ? countRequest(exchange) : check(exchange, authenticator)
 }
 
@@ -33,8 +33,7 @@ async function check(exchange: Routed, authenticator: Authenticator): Promise<vo
 }
 
 /**
- * The user of whoever calls `this.requireAuth()`. The check is remembered: left un-awaited, its refusal still
- * wins over the answer.
+ * The user, for `this.requireAuth()`. The check is recorded: its refusal replaces the answer even if it is not awaited.
  *
  * @throws TypeError when there is no authenticator to ask; RestError `unauthorized` by the promise
  */

@@ -1,6 +1,6 @@
 /**
- * What handlers and servers have called around methods: `before` and `after`. `answer.ts` comes here only where
- * something is declared. What answers at once is never waited for.
+ * Steps around the method: the hooks `before` and `after` of handlers and servers, and the checks that a method began.
+ * Only promises are awaited.
  */
 import { Readable } from 'node:stream'
 import { isRestError, type RestError } from '../base/error.ts'
@@ -9,13 +9,13 @@ import type { Exchange, Hook, Routed } from '../exchange/exchange.ts'
 import { CustomReply } from '../reply/head.ts'
 import { closeWith, disposeBody, innerOf, isWebStream, swallowErrors } from '../reply/unsent.ts'
 
-/** What `before` answers in the method's place; `undefined` where the method is to be called. */
+/** What `before` answers in place of the method; `undefined` to call the method. */
 type EarlyReply = CustomReply<unknown> | undefined
 
 /**
  * Calls `before`, the server's first.
  *
- * @throws whatever they throw or record; the refusals of checks that they have begun, awaited or not
+ * @throws what they throw or record, and the refusals of checks that they began, awaited or not
  */
 export function runBefore(exchange: Routed): EarlyReply | Promise<EarlyReply> {
 	const { hooks } = exchange.mount
@@ -33,7 +33,7 @@ function beforeFrom(
 	at: number,
 ): EarlyReply | Promise<EarlyReply> {
 	const hook = hooks[at]
-	// It was answered that this took too long: nothing more is begun behind that.
+	// Timed out, and answered: nothing more may be started.
 	if (hook === undefined || exchange.replied) return undefined
 	const next = (answer: unknown): EarlyReply | Promise<EarlyReply> => {
 		const early = earlyReplyOf(exchange, hook, answer)
@@ -46,13 +46,13 @@ function beforeFrom(
 
 function isChecking(exchange: Exchange): boolean {
 	const checks = exchange.checked()
-	// Asked for anew where it is awaited; this one must not end the process as an unhandled rejection.
+	// Only a look: `whenChecked` awaits its own promise, and this one must not be an unhandled rejection.
 	checks?.catch(() => {})
 	return checks !== undefined
 }
 
 /**
- * Waits until every check that was begun holds, awaited or not: nothing is shown, and no method called, while one is open.
+ * Waits for every check that was begun, awaited or not: no answer is sent while one is pending.
  *
  * @throws the refusal, by the promise
  */
@@ -75,7 +75,7 @@ async function whenChecked(exchange: Exchange, said: unknown): Promise<unknown> 
 	return answer
 }
 
-/** A value that slipped out, as a user from `(view) => view.requireAuth()`, must not become the answer. */
+/** Only a `reply()` is an answer: a value returned by mistake, as by `(view) => view.requireAuth()`, must not be sent. */
 function earlyReplyOf(exchange: Exchange, { name }: Hook, answer: unknown): EarlyReply {
 	if (exchange.failure !== undefined) {
 		disposeBody(answer)
@@ -84,21 +84,21 @@ function earlyReplyOf(exchange: Exchange, { name }: Hook, answer: unknown): Earl
 	if (answer === undefined || answer === null || answer instanceof CustomReply) return answer ?? undefined
 	disposeBody(answer)
 	throw new TypeError(
-		`${name} has returned ${kindOf(answer)}: return nothing for the method to be called, or a reply(…), which is answered instead`,
+		`${name} returned ${kindOf(answer)}: return nothing to call the method, or a reply(…) to answer in its place`,
 	)
 }
 
 /**
- * Calls `after` with what the method has returned, the handler's first.
+ * Calls `after` with what the method returned, the handler's first.
  *
- * @throws what they throw; the error that was recorded or returned. All of it may come by the promise
+ * @throws what they throw, or the error that was recorded or returned; at once or by the promise
  */
 export function runAfter(exchange: Routed, returned: unknown): unknown {
 	const { hooks } = exchange.mount
 	if (hooks === undefined) return returned
 	refuseError(exchange, returned)
 	const failed = (error: unknown): never => {
-		// What the method did is done: whoever repeats the request must not have it done again.
+		// The method has succeeded: a retry with the same Idempotency-Key must not run it again.
 		exchange.isDone = true
 		throw error
 	}
@@ -145,14 +145,14 @@ function afterFrom(
 	return Promise.resolve(said).then(next, failed)
 }
 
-/** A value in place of a reply's value has its status, headers and meta. */
+/** The answer after a hook: a plain value replaces a reply's value, and keeps its status, headers and meta. */
 function replaced(answer: unknown, said: unknown): unknown {
 	if (said === undefined) return answer
 	if (!(answer instanceof CustomReply) || said instanceof CustomReply) return said
 	return new CustomReply(said, answer.options, answer.enveloped)
 }
 
-/** Closes a stream in whose place something else is answered: at once, or with what may be reading it. */
+/** Closes a stream that a hook has replaced: at once, or together with the new one, which may be reading it. */
 function leave(answer: unknown, now: unknown): void {
 	const other = innerOf(now)
 	if (other === innerOf(answer)) return
@@ -161,7 +161,7 @@ function leave(answer: unknown, now: unknown): void {
 	else closeWith(other, answer)
 }
 
-/** Whether this is read piece by piece. */
+/** Whether this is a stream or an async iterable. */
 function isRead(value: unknown): value is object {
 	return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || isWebStream(value))
 }
@@ -178,7 +178,7 @@ function refuseError(exchange: Exchange, answer: unknown): void {
 	throw error
 }
 
-/** What a hook has returned, for the message that it should not have. */
+/** What a hook returned by mistake, in words for the message. */
 export function kindOf(value: unknown): string {
 	if (typeof value !== 'object' || value === null) return `a ${typeof value}`
 	const name: unknown = value.constructor?.name

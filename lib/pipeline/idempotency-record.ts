@@ -1,4 +1,4 @@
-/** The record of a request with an `Idempotency-Key`: its key in the cache, its value, and how many a caller may make. */
+/** Cache records of requests with an `Idempotency-Key`: their key, their value, and how many a caller may create. */
 import { RestError } from '../base/error.ts'
 import type { Milliseconds, Seconds } from '../base/time.ts'
 import type { Cache, JsonValue } from '../cache/cache.ts'
@@ -15,7 +15,7 @@ export interface Running {
 	readonly fingerprint: string
 }
 
-/** A request that was answered, with the answer. */
+/** A request that was answered, with its answer. */
 export interface Answered {
 	readonly state: 'answered'
 	readonly fingerprint: string
@@ -91,9 +91,9 @@ export async function within(time: Milliseconds, work: unknown): Promise<void> {
 	}
 }
 
-/** Keys are told apart by user, method and path. */
+/** The same key of another user, method or path is another key. */
 interface KeyScope {
-	/** `null` where nobody is known. */
+	/** `null` for an anonymous caller. */
 	readonly user: string | null
 	readonly method: string
 	readonly path: string
@@ -101,7 +101,7 @@ interface KeyScope {
 }
 
 /**
- * The cache's key: a hash, so that nothing of what the client has sent is in it.
+ * The cache key: a hash, so that it holds nothing the client sent.
  *
  * @param share whose share of the cache it counts against
  */
@@ -109,7 +109,7 @@ export async function cacheKeyOf(share: string, { user, method, path, key }: Key
 	return sharedKey('idempotency', share, await sha256(JSON.stringify([user, method, path, key])))
 }
 
-/** What must be the same when a key is sent again. */
+/** What must be the same in a retry. */
 interface Fingerprinted {
 	readonly method: string
 	readonly target: string
@@ -117,29 +117,29 @@ interface Fingerprinted {
 	readonly bytes: Uint8Array
 }
 
-/** A hash by which another request under the same key is known. */
+/** A hash that tells a retry from another request under the same key. */
 export async function fingerprintOf({ method, target, contentType, bytes }: Fingerprinted): Promise<string> {
 	const head = `${JSON.stringify([method, target, contentType ?? null])}\n`
 	return sha256(Buffer.concat([Buffer.from(head), bytes]))
 }
 
-// The global crypto: the module costs every start some milliseconds, and most servers never get here.
+// The global crypto: importing node:crypto costs every start some milliseconds, and most servers never get here.
 async function sha256(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
 	const bytes = typeof data === 'string' ? Buffer.from(data) : data
 	return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('base64url')
 }
 
-/** New keys that one user may use in a day: records are never evicted, and share their room with everybody's. */
+/** New keys that a user may create in a day: records are never evicted, and all callers share the cache. */
 const OF_USER = 10_000
-/** The same for an unknown caller's address, or its network of 64 bits; the networks of 56 and 48 bits may use more. */
+/** The same for an anonymous caller's address, or its /64 network; /56 and /48 networks may create more. */
 const OF_ADDRESS = 1_000
 const OF_56 = 4_000
 const OF_48 = 8_000
 
 /**
- * Counts a new key of a caller. IPv6's wider networks are looked at first, so that a refused key counts nowhere.
+ * Counts a new key of a caller. IPv6's wider networks are looked up first, so that a refused key counts nowhere.
  *
- * @throws RestError `too_many_requests` for a key too many; and what the cache throws
+ * @throws RestError `too_many_requests` for one key too many; and what the cache throws
  */
 export async function countKey(cache: Cache, caller: Caller): Promise<void> {
 	const [own, ...wider] = levelsOf(caller)

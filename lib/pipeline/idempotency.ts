@@ -1,6 +1,6 @@
 /**
- * Runs a request with an `Idempotency-Key` once: when it is sent again, it gets the answer of the first time
- * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access have been checked before, each time.
+ * Runs a request with an `Idempotency-Key` once, and answers retries with the stored response
+ * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access are checked before, for retries too.
  */
 import { RestError } from '../base/error.ts'
 import type { Bytes, Milliseconds } from '../base/time.ts'
@@ -30,15 +30,15 @@ const MARGIN: Milliseconds = 1_000
 const MOST_KEPT: Bytes = 1_048_576
 const TOO_MANY =
 	'Too many Idempotency-Keys, or answers to them, are kept for this user or network: wait, or send no key'
-/** Refusals that may not hold when the same request is sent again: they aren't stored. */
+/** Refusals that may not hold for a retry: they aren't stored. */
 const PASSING: ReadonlySet<number> = new Set([401, 403, 408, 429])
 
 /**
- * Leaves the key in the exchange, where the request is one to be run once: a POST or a PATCH, as the other methods
- * are idempotent by themselves (RFC 9110 §9.2.2). What `before` answers in the method's place is no run of it.
+ * Sets the exchange's key for POST and PATCH: the other methods are idempotent themselves (RFC 9110 §9.2.2). An answer of
+ * `before` in place of the method is not stored.
  *
- * @throws RestError `bad_request` for a malformed key, where nobody is known and the handler hasn't opted in, and
- *   for a method that streams its body
+ * @throws RestError `bad_request` for a malformed key, for an anonymous caller unless the handler accepts keys of
+ *   `'anyone'`, and for a method that streams its body
  */
 export function readIdempotencyKey(exchange: Routed, early: unknown): unknown {
 	const { headers, method, incoming, user, mount, action } = exchange
@@ -59,7 +59,7 @@ export function readIdempotencyKey(exchange: Routed, early: unknown): unknown {
 
 /** The draft's form: an `sf-string` of RFC 9651 §3.3.3. */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
-/** What many clients send instead: a UUID or another token, without quotes. */
+/** Many clients send a UUID or another token without quotes. */
 const BARE = /^[\w.~:@/+=-]+$/
 const MOST_CHARACTERS = 255
 
@@ -80,11 +80,11 @@ function keyOf(lines: readonly string[]): string {
 }
 
 /**
- * Runs the method, or answers what it has answered before.
+ * Runs the method, or answers with the stored response.
  *
- * @throws RestError by the promise: `conflict` while the first is still running, or where its answer isn't
+ * @throws RestError by the promise: `conflict` while the first request is still running, or when its response wasn't
  *   stored; `invalid` for another request under the same key; `too_many_requests` past the new keys of a day;
- *   `unavailable` where the cache fails, as then the method could run twice
+ *   `unavailable` when the cache fails, as the method could run twice then
  */
 export async function answerOnce(exchange: Exchange, key: string, run: () => Promise<Reply>): Promise<Reply> {
 	exchange.watch?.step('idempotency')
@@ -102,14 +102,14 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	if (before?.state === 'separate')
 		return repeated(exchange, await separate(exchange, cacheKey, before), fingerprint)
 	if (before !== undefined) return repeated(exchange, before, fingerprint)
-	// It was answered already that this took too long; or the lock could end before the run.
+	// Timed out, and answered; or the lock could expire before the run ends.
 	if (isOver(exchange) || app.deadlines.clock() - begun > MARGIN) {
 		await forget(exchange, cacheKey)
 		throw new RestError('unavailable')
 	}
 	const reply = await run()
 	if (isOver(exchange)) {
-		// The lock may have ended, and be another run's by now.
+		// The lock may have expired, and belong to another run by now.
 		exchange.log('warn', 'an answer came too late to be stored for its Idempotency-Key')
 		return reply
 	}
@@ -117,17 +117,17 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	return reply
 }
 
-/** Whether its time is over, and something else was answered. */
+/** Whether the request has timed out, and was answered. */
 function isOver({ due, replied }: Exchange): boolean {
 	return replied || due === Number.NEGATIVE_INFINITY
 }
 
-/** The body's bytes; where a parser in front has taken them, what it made of them. */
+/** The body's bytes; if a parser in front has taken them, its result as JSON. */
 function bytesOf({ body: { bytes }, incoming: { body } }: Exchange): Uint8Array {
 	return bytes ?? (Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body) ?? ''))
 }
 
-/** Writes the lock; answers the record that is there already. */
+/** Writes the lock; returns the record if there is one already. */
 async function begin(
 	exchange: Exchange,
 	cacheKey: string,
@@ -137,7 +137,7 @@ async function begin(
 	const { cache, handlerTimeout } = exchange.app
 	const seconds = Math.min((handlerTimeout + 3 * MARGIN) / 1_000, DAY)
 	try {
-		// The record may end between `add` and `get`: try once more.
+		// The record may expire between `add` and `get`: try once more.
 		for (let tried = 0; tried < 2; tried++) {
 			if (await cache.add(cacheKey, toValue(running), seconds)) {
 				await counted(exchange, cacheKey, caller)
@@ -148,7 +148,7 @@ async function begin(
 		}
 	} catch (error) {
 		if (error instanceof RestError) throw error
-		// Unknown callers have one share together: none of them has filled it alone.
+		// Anonymous callers share one part of the cache: no single one has filled it.
 		throw caller.isUser
 			? cacheRefusal(error, TOO_MANY)
 			: new RestError('unavailable', undefined, { cause: error })
@@ -156,7 +156,7 @@ async function begin(
 	return running
 }
 
-/** @throws RestError for a key too many: its lock is removed, and nothing runs */
+/** @throws RestError for one key too many: its lock is removed, and nothing runs */
 async function counted(exchange: Exchange, cacheKey: string, caller: Caller): Promise<void> {
 	try {
 		await countKey(exchange.app.cache, caller)
@@ -166,7 +166,7 @@ async function counted(exchange: Exchange, cacheKey: string, caller: Caller): Pr
 	}
 }
 
-/** The answer that has an entry of its own; it may have been evicted. */
+/** The answer stored in an entry of its own; it may have been evicted. */
 async function separate(
 	exchange: Exchange,
 	cacheKey: string,
@@ -186,14 +186,14 @@ function answerKeyOf(cacheKey: string): string {
 	return `${cacheKey}:answer`
 }
 
-/** Removes the lock; one that can't be removed ends by itself. */
+/** Removes the lock, or leaves it to expire if the cache fails. */
 function forget({ app }: Exchange, cacheKey: string): Promise<void> {
 	return bestEffort(async () => void (await app.cache.delete(cacheKey)))
 }
 
 /**
- * Stores the answer. Failures of the server, passing refusals and aborted requests are forgotten, as the same request may
- * succeed when it is sent again; unless it may have been done.
+ * Stores the answer. Server errors, passing refusals and aborted requests are forgotten, as a retry may succeed; unless the
+ * method may have taken effect.
  */
 async function end(exchange: Exchange, cacheKey: string, reply: Reply, fingerprint: string): Promise<void> {
 	const isForgotten = reply.status >= 500 || PASSING.has(reply.status) || exchange.isAborted
@@ -204,12 +204,12 @@ async function end(exchange: Exchange, cacheKey: string, reply: Reply, fingerpri
 		else if (isForgotten) await within(MARGIN, exchange.app.cache.delete(cacheKey))
 		else await within(MARGIN, keep(exchange, cacheKey, keptOf(exchange, reply, fingerprint)))
 	} catch (error) {
-		// The answer is sent all the same; the lock refuses the same request while it lasts.
+		// The answer is sent anyway; until it expires, the lock refuses a retry.
 		exchange.log('error', 'an answer could not be stored for its Idempotency-Key', error)
 	}
 }
 
-/** Stores a record for a day. Where there is no room for the answer, the record says at least that there was one. */
+/** Stores a record for a day. If there is no room for the answer, the record says at least that there was one. */
 async function keep(exchange: Exchange, cacheKey: string, kept: Kept): Promise<void> {
 	const { cache } = exchange.app
 	const { fingerprint } = kept
@@ -239,7 +239,7 @@ function keptOf(exchange: Exchange, { status, headers, body }: Reply, fingerprin
 	}
 }
 
-/** The headers without those that every answer gets anew. */
+/** The headers without those that each answer, also a replay, gets anew. */
 function lasting(exchange: Exchange, lines: readonly string[]): string[] {
 	const { standing = [], app } = exchange
 	// Compared by value: a list's own `Link` is stored.
@@ -273,7 +273,7 @@ function repeated(exchange: Exchange, kept: Kept, fingerprint: string): Reply {
 	)
 }
 
-/** @throws RestError `unavailable` for what we can't have stored: others write to the cache too */
+/** @throws RestError `unavailable` for a record that we can't have written: other programs may write to the cache */
 function replay(exchange: Exchange, { status, headers: lines, body: text, isBase64 }: Answered): Reply {
 	try {
 		checkStatus(status)
@@ -281,7 +281,7 @@ function replay(exchange: Exchange, { status, headers: lines, body: text, isBase
 	} catch (cause) {
 		throw new RestError('unavailable', undefined, { cause })
 	}
-	// Headers that `before` has set are not of the first answer.
+	// Drops headers that `before` set for this request: the stored response has its own.
 	exchange.headerLines = undefined
 	const body = isBase64 && text !== null ? Buffer.from(text, 'base64') : text
 	const length = body === null ? [] : ['Content-Length', String(Buffer.byteLength(body))]

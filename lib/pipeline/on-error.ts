@@ -1,4 +1,4 @@
-/** The answer to an error: itself, or what `onError` makes of it. For `answer.ts`. */
+/** Turns an error into the reply: as it is, or as `onError` replaces it. For `answer.ts`. */
 import { isRestError, NOT_FOUND, RestError } from '../base/error.ts'
 import { isThenable } from '../base/thenable.ts'
 import type { Exchange, Hook, MountFacts } from '../exchange/exchange.ts'
@@ -8,7 +8,7 @@ import type { Reply } from '../reply/headers.ts'
 import { disposeBody } from '../reply/unsent.ts'
 import { kindOf } from './hooks.ts'
 
-/** Answers what was thrown. The refusal of a check that the method has begun, awaited or not, comes before it. */
+/** Answers a thrown error. The refusal of a check that the method began, awaited or not, takes precedence. */
 export function answerError(exchange: Exchange, error: unknown): Reply | Promise<Reply> {
 	const checks = exchange.checked()
 	if (checks === undefined) return sealFailure(exchange, error)
@@ -21,7 +21,7 @@ export function answerError(exchange: Exchange, error: unknown): Reply | Promise
 	)
 }
 
-/** Answers an error, or what `onError` makes of it, the handler's first. It never throws, nor rejects. */
+/** Calls `onError`, the handler's first, and answers the error or its replacement. Never throws or rejects. */
 function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply> {
 	const { mount } = exchange
 	const hooks = mount?.hooks?.onError ?? []
@@ -29,16 +29,16 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 	const view = viewOf(exchange, mount)
 	if (view === undefined) return sealError(exchange, thrown)
 	const { failure } = exchange
-	// A hook may change what it is given; this one is everybody's.
+	// NOT_FOUND is shared, and a hook may change the error that it gets.
 	const given = thrown === NOT_FOUND ? new RestError('not_found') : thrown
 	const error = failure ?? given
-	// What was set was for a success; what is set from here on is for the error.
+	// Headers set so far were for a success; those that hooks set are for the error.
 	exchange.headerLines = undefined
 	exchange.failure = undefined
 	const sealed = (now: unknown): Reply => {
 		exchange.failure = now === error ? failure : undefined
 		const reply = sealReplaced(exchange, given, error, now)
-		// Whatever it is called now, what it told of may have been done.
+		// Whatever the hooks made of the error, the write may have happened.
 		if (isRestError(error) && error.code === 'outcome_unknown') exchange.isOutcomeUnknown = true
 		return reply
 	}
@@ -46,7 +46,7 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 	try {
 		const done = errorFrom(exchange, view, hooks, error, 0)
 		if (!isThenable(done)) return sealed(done)
-		// Behind a body that came too slowly, a hook has the time of a method.
+		// After a body that came too slowly, hooks get the time of a method.
 		if (exchange.due === Number.POSITIVE_INFINITY || exchange.late === 'request_timeout')
 			exchange.allowMethod()
 		return Promise.resolve(done).then(sealed).catch(broken)
@@ -55,7 +55,7 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 	}
 }
 
-/** The logger fails, or what a hook has returned can't even be looked at: the request is answered all the same. */
+/** Answers although the logger failed, or reading what a hook returned threw. */
 function sealBroken(exchange: Exchange, thrown: unknown, failing: unknown): Reply {
 	exchange.failure = undefined
 	try {
@@ -64,7 +64,7 @@ function sealBroken(exchange: Exchange, thrown: unknown, failing: unknown): Repl
 	return sealError(exchange, failing)
 }
 
-/** The view; none of a factory that fails, which may be what is to be told. */
+/** The view; `undefined` when its factory throws, which may be the very error to answer. */
 function viewOf(exchange: Exchange, mount: MountFacts): object | undefined {
 	try {
 		return mount.view(exchange)
@@ -73,7 +73,7 @@ function viewOf(exchange: Exchange, mount: MountFacts): object | undefined {
 	}
 }
 
-/** What the hooks make of an error: it itself where they leave it. */
+/** Runs the hooks from index `at`: the error they replace it with, or the same one. */
 function errorFrom(
 	exchange: Exchange,
 	view: object,
@@ -92,7 +92,7 @@ function errorFrom(
 	const failed = (thrown: unknown): unknown => {
 		const recorded = exchange.failure
 		exchange.failure = undefined
-		// What was thrown behind a recorded error is logged all the same.
+		// A recorded error wins; what was thrown after it is logged.
 		if (recorded !== undefined) logThrown(exchange, thrown)
 		return errorFrom(exchange, view, hooks, recorded ?? thrown, at + 1)
 	}
@@ -108,24 +108,22 @@ function errorFrom(
 function strayOf({ name }: Hook, said: unknown): TypeError | undefined {
 	if (said === undefined || said === null) return undefined
 	disposeBody(said)
-	return new TypeError(
-		`${name} has returned ${kindOf(said)}: return a RestError to be answered instead, or nothing`,
-	)
+	return new TypeError(`${name} returned ${kindOf(said)}: return a RestError to answer instead, or nothing`)
 }
 
-/** Answers `now`; what it stands for is logged, unless it was a hook's to tell what is the client's mistake. */
+/** Answers `now`. The original error is logged, unless a hook has translated it into a client's mistake (4xx). */
 function sealReplaced(exchange: Exchange, thrown: unknown, error: unknown, now: unknown): Reply {
 	if (now === error) return sealError(exchange, thrown, exchange.headerLines)
 	const lines = withAllow(exchange.headerLines, error, now)
-	// Whoever watches is told what has happened, and not how it is called.
+	// Observers get the original error, not its replacement.
 	if (!isRestError(thrown) && (!isRestError(now) || isFailure(now.status))) exchange.watch?.failed(thrown)
-	const isTold = thrown === error && !isRestError(thrown) && isRestError(now) && now.status < 500
+	const isTranslated = thrown === error && !isRestError(thrown) && isRestError(now) && now.status < 500
 	const isCause = isRestError(now) && now.cause === thrown
-	if (!isTold && !isCause) logThrown(exchange, thrown)
+	if (!isTranslated && !isCause) logThrown(exchange, thrown)
 	return sealError(exchange, now, lines)
 }
 
-/** However it is worded, a 405 says what there is instead (RFC 9110 §15.5.6). */
+/** A replaced 405 keeps its `Allow` (RFC 9110 §15.5.6). */
 function withAllow(lines: Exchange['headerLines'], error: unknown, now: unknown): Exchange['headerLines'] {
 	const allow = isRestError(error) && isRestError(now) && now.status === 405 ? error.headers.Allow : undefined
 	if (allow === undefined || lines?.has('allow') === true) return lines

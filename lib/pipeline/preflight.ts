@@ -1,5 +1,4 @@
-/** Preflights: what a browser asks before a script of another origin may send a request (Fetch standard, "CORS-preflight request"). */
-
+/** CORS preflights (Fetch standard, "CORS-preflight request"): an OPTIONS of browsers before a cross-origin request. */
 import { allowHeader, isMethod } from '../base/http.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { headers, NOSNIFF, type Reply } from '../reply/headers.ts'
@@ -11,10 +10,7 @@ const HEADERS = 'access-control-request-headers'
 const OVERRIDE = 'x-http-method-override'
 const TOKEN = /^[!#$%&'*+.^`|~\w-]+$/
 
-/**
- * Whether an OPTIONS is one, of an origin that is allowed. Every other is answered as ever, without a word of who may
- * read it.
- */
+/** Whether an OPTIONS is a preflight from an allowed origin. Any other gets the usual answer, without CORS headers. */
 export function isPreflight({ headers, app: { cors } }: Exchange): boolean {
 	if (cors === undefined) return false
 	if (headers.origin === undefined || headers[METHOD] === undefined) return false
@@ -22,8 +18,8 @@ export function isPreflight({ headers, app: { cors } }: Exchange): boolean {
 }
 
 /**
- * Says what may be sent to a path. Nobody is asked for credentials, as browsers send none with it, and nothing is
- * counted.
+ * Answers which methods and headers a path accepts. No credentials are asked for, as browsers send none with a preflight,
+ * and no rate limit counts it.
  */
 export function answerPreflight(
 	exchange: Exchange,
@@ -32,7 +28,7 @@ export function answerPreflight(
 ): Reply {
 	exchange.mount = mounted?.mount
 	const methods = mounted === undefined ? [] : methodsOf(mounted.mount, segments, mounted.depth)
-	// Where nothing is, the request itself is let through to its 404: a script can read that, and not a failed preflight.
+	// An unknown path allows the request, so that the script gets a readable 404 instead of a failed preflight.
 	const asked = exchange.headers[METHOD] ?? ''
 	const fallback = isMethod(asked) ? asked : ''
 	const allowed = methods.length > 0 ? allowHeader(methods) : fallback
@@ -41,14 +37,14 @@ export function answerPreflight(
 	const lines = ['Access-Control-Max-Age', exchange.app.cors?.maxAge ?? '0', NOSNIFF, 'nosniff']
 	if (allowed !== '') lines.push('Access-Control-Allow-Methods', allowed)
 	if (names !== '') lines.push('Access-Control-Allow-Headers', names)
-	// OPTIONS isn't to be cached (RFC 9110 §9.3.7), and some networks do.
+	// Responses to OPTIONS are not cacheable (RFC 9110 §9.3.7), but some caches store them.
 	lines.push('Vary', 'Access-Control-Request-Method, Access-Control-Request-Headers')
 	return { status: 204, headers: headers(exchange, lines), body: null }
 }
 
 /**
- * The headers that may be sent: all that are asked for, as an origin that may read what is answered may say how it
- * wants it. But no override where it means nothing. None where one of them isn't a name.
+ * The headers to allow: all that were requested, as an allowed origin may send any; except the method override where no
+ * method can be reached by it. None if one is not a valid name.
  */
 function askedNames(list: string | string[] | undefined, canOverride: boolean): string {
 	const names = String(list ?? '')

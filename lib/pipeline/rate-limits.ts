@@ -1,4 +1,4 @@
-/** Counts a request against its method's rate limit, once it is known who is calling. */
+/** Counts requests against the rate limits of their methods, and failed credentials as guesses. For `credentials.ts`. */
 import { isRestError, RestError } from '../base/error.ts'
 import { type Milliseconds, timeOfDay } from '../base/time.ts'
 import { type Cache, cacheRefusal, isCallersOwn } from '../cache/cache.ts'
@@ -8,9 +8,8 @@ import { type Caller, type CompiledLimit, callerOf, keyOf, levelsOf } from '../l
 import { lookFixed, type Taken, takeFixed, takeSliding, tighter } from '../limits/windows.ts'
 
 /**
- * Counts the request for its user, else for its address, and leaves the fields `RateLimit-Policy` and
- * `RateLimit` (draft-ietf-httpapi-ratelimit-headers) for whatever is answered. `undefined` where the method has
- * no limit.
+ * Counts the request for its user, else for its address, and sets `RateLimit-Policy` and `RateLimit`
+ * (draft-ietf-httpapi-ratelimit-headers) for any answer. `undefined` when the method has no limit.
  *
  * @throws RestError by the promise: `too_many_requests` past the limit, with Retry-After; `unavailable` where the
  *   cache fails and the limit isn't `failOpen`
@@ -28,7 +27,7 @@ async function count(exchange: Exchange, limit: CompiledLimit): Promise<void> {
 	if (taken !== undefined) judge(exchange, limit, taken)
 }
 
-/** Of IPv6, the wider networks are looked at first, so that one which is refused leaves no new counters. */
+/** IPv6's wider networks are looked up first, so that a refused request creates no new counters. */
 async function takeOne(
 	cache: Cache,
 	caller: Caller,
@@ -48,10 +47,10 @@ async function takeOne(
 }
 
 /**
- * Asks who is calling, as one of the guesses that an address has: taken before, and given back unless the credentials
+ * Runs the authentication as one of the guesses that an address has: taken before, given back unless the credentials
  * are refused.
  *
- * @throws RestError `too_many_requests` for who has used them up, and as {@link countRequest}; and what `ask` throws
+ * @throws RestError `too_many_requests` when the guesses are used up, and as {@link countRequest}; and what `ask` throws
  */
 export async function asGuess<T>(
 	exchange: Exchange,
@@ -60,10 +59,10 @@ export async function asGuess<T>(
 ): Promise<T> {
 	const guess = await takeGuess(exchange, limit)
 	if (guess === undefined) return ask()
-	// An authenticator that never answers would keep it: nobody is told any more what it thinks.
+	// An authenticator that never settles must not keep the guess.
 	exchange.whenLate = () => guess.giveBack()
 	try {
-		// It was answered that this took too long, while others of this address were waited for.
+		// Timed out, and answered, while waiting for other guesses of this address.
 		if (exchange.replied) throw new RestError('unavailable')
 		const answer = await ask()
 		guess.giveBack()
@@ -76,7 +75,7 @@ export async function asGuess<T>(
 	}
 }
 
-/** `undefined` where the cache fails and the limit is `failOpen`. */
+/** `undefined` when the cache fails and the limit is `failOpen`. */
 async function takeGuess(exchange: Exchange, limit: CompiledLimit): Promise<Guess | undefined> {
 	const levels = levelsOf(limit, callerOf(null, exchange.ip()), 'guess')
 	const taken = await unlessFailing(exchange, limit, () =>

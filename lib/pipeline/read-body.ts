@@ -1,4 +1,4 @@
-/** Reads a request's body as bytes, under its limit. Nothing is decoded here: see `request/body/`. */
+/** Step 8: collects a request's body as bytes, up to its limit; `request/body/` decodes it. For `answer.ts`. */
 import { IncomingMessage } from 'node:http'
 import { RestError } from '../base/error.ts'
 import { takesBody } from '../base/http.ts'
@@ -9,11 +9,11 @@ import { hasBody, type Incoming } from '../request/incoming.ts'
 const EMPTY = Buffer.alloc(0)
 
 /**
- * Step 8: reads the body of the methods that have one into `exchange.body.bytes`, and compares it with its digest where
- * that is required. Skipped where `before` has answered, and for a request that has been given up meanwhile.
+ * Reads the body into `exchange.body.bytes`, for methods that take one, and compares it with its digest where that is
+ * required. Skipped when `before` has answered, or the request has timed out.
  *
- * @throws RestError `content_too_large`, at once when `Content-Length` says so, else when it is reached;
- *   `bad_request` when the client leaves before the end, `unauthorized` for another digest
+ * @throws RestError `content_too_large`, at once by `Content-Length`, else when the limit is reached; `bad_request`
+ *   when the client leaves before the end, `unauthorized` for another digest
  */
 export function readBody(exchange: Routed, early: unknown): unknown {
 	if (early !== undefined || exchange.replied || !takesBody(exchange.method)) return early
@@ -31,7 +31,7 @@ function collectBytes(exchange: Routed): Promise<void> | undefined {
 		refuseTooLarge(incoming, action.streaming.maxBody)
 		return undefined
 	}
-	// Another parser has read it (express.json()): what it made of it is taken as the body.
+	// Another parser has read it (express.json()): its result is the body.
 	if (incoming.readableDidRead && incoming.body !== undefined) return undefined
 	if (!hasBody(incoming)) {
 		body.bytes = EMPTY
@@ -55,7 +55,7 @@ function tooLarge(limit: Bytes): RestError {
 	return new RestError('content_too_large', `The body may have at most ${limit} bytes`)
 }
 
-/** A stream that has been read, or whose client has left while credentials were asked about, never ends again. */
+/** A stream that was read already, or whose client left during authentication, emits no `end` any more. */
 function refuseGone(incoming: Incoming): void {
 	if (incoming.readableDidRead) {
 		throw new TypeError(
@@ -70,35 +70,35 @@ function cutOff(): RestError {
 }
 
 /**
- * The body, if it has come to its end already. Most arrive in one packet with their headers, and are taken at
- * once, without the listeners that a longer one needs.
+ * The body, if it is complete already: most arrive in one packet with their headers, and need none of the listeners of a
+ * longer one.
  */
 function arrived(incoming: Incoming, limit: Bytes): Buffer | undefined {
 	const { readableLength } = incoming
 	if (readableLength === 0 || readableLength > limit || incoming.readableEncoding !== null) return undefined
-	// HTTP/2's requests are complete when they are cut off, too.
+	// With HTTP/2, `complete` is also true for a body that was cut off.
 	const isWhole = incoming.complete && incoming instanceof IncomingMessage
 	if (!isWhole && readableLength !== Number(incoming.headers['content-length'])) return undefined
 	const bytes: unknown = incoming.read()
-	// Its end may be still to come, and is what node waits for before it forgets the request.
+	// `end` may not have been emitted yet: node waits for it before it releases the request.
 	incoming.resume()
 	return Buffer.isBuffer(bytes) ? bytes : undefined
 }
 
-/** Collects the stream's bytes; leaves the stream alone, paused, when they are too many. */
+/** Collects the stream's bytes; past the limit it pauses the stream and rejects. */
 function collect(exchange: Exchange, limit: Bytes): Promise<void> {
 	return new Promise((resolve, reject) => {
 		const { incoming } = exchange
 		const chunks: Buffer[] = []
 		let size = 0
-		let settled = false
+		let isSettled = false
 		const fail = (error: RestError): void => {
-			settled = true
+			isSettled = true
 			incoming.off('data', onData).pause()
 			reject(error)
 		}
 		const onData = (chunk: Buffer | string): void => {
-			// Somebody in front may have asked for text.
+			// A middleware in front may have called setEncoding().
 			const bytes =
 				typeof chunk === 'string' ? Buffer.from(chunk, incoming.readableEncoding ?? 'utf8') : chunk
 			size += bytes.length
@@ -106,16 +106,16 @@ function collect(exchange: Exchange, limit: Bytes): Promise<void> {
 			if (size > limit) fail(tooLarge(limit))
 		}
 		const onEnd = (): void => {
-			settled = true
+			isSettled = true
 			exchange.body.bytes = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size)
 			resolve()
 		}
-		// A stream closes after its end as well; the listener stays, as to take it off costs more.
+		// `close` also follows `end`; removing the listener would cost more than keeping it.
 		const onCut = (): void => {
-			if (!settled) fail(cutOff())
+			if (!isSettled) fail(cutOff())
 		}
 		incoming.on('data', onData).on('end', onEnd).on('close', onCut)
-		// node's own request emits no error that nobody listens for; every listener costs a small body 1 %.
+		// node's own request emits no error without a listener; each listener costs a small body 1 %.
 		if (!(incoming instanceof IncomingMessage)) incoming.on('error', onCut)
 	})
 }

@@ -123,7 +123,7 @@ describe('credentials', (test) => {
 		assert.is((await ask('/blog/article')).headers['www-authenticate'], 'Bearer')
 	})
 
-	test('the authenticator is asked once a request', async () => {
+	test('the authenticator is asked once per request', async () => {
 		const { said, keys } = served()
 		await said('/blog/article', as('ann'))
 		assert.is(keys.asked, 1)
@@ -131,7 +131,7 @@ describe('credentials', (test) => {
 		assert.is(keys.asked, 2)
 	})
 
-	test('* stands for those not named, and no method is called for whoever is refused', async () => {
+	test('* stands for those not named, and a refused request calls no method', async () => {
 		const calls: string[] = []
 		class Closed extends RestHandler {
 			override access = { '*': 'user', get_open: 'anyone' }
@@ -165,7 +165,7 @@ describe('credentials', (test) => {
 		assert.is(keys.asked, 0)
 	})
 
-	test('of the body of whoever is refused nothing is read', async () => {
+	test('the body of a refused request is not read', async () => {
 		const { server } = served()
 		let read = 0
 		const body = new Readable({

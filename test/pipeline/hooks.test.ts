@@ -68,7 +68,7 @@ describe('hooks: order', (test) => {
 		})
 	})
 
-	test('each waits for the one before it', () => {
+	test('each waits for the previous one', () => {
 		const calls: string[] = []
 		const slowly = async (name: string): Promise<void> => {
 			calls.push(`${name} begins`)
@@ -113,7 +113,7 @@ describe('hooks: order', (test) => {
 		assert.equal(handler.calls, ['before', 'child before', 'get_a', 'after "a"'])
 	})
 
-	test('what no method answers is answered without before and after', async () => {
+	test('requests without a method skip before and after', async () => {
 		const handler = new Noting()
 		const { ask } = asking({ '': handler })
 		assert.is((await ask('OPTIONS /a')).status, 204)
@@ -132,7 +132,7 @@ describe('hooks: order', (test) => {
 		assert.equal(handler.calls, ['before', 'get_a', 'after "a"'])
 	})
 
-	test('a GET whose hooks answer at once is answered in the same turn', async () => {
+	test('a GET with synchronous hooks is answered in the same tick', async () => {
 		const { server } = asking({ '': new Noting() }, around([]))
 		let isLater = false
 		setImmediate(() => {
@@ -161,7 +161,7 @@ describe('hooks: the view', (test) => {
 		}
 	}
 
-	test('what before sets, the method finds; requests at once have each its own', () =>
+	test('the method sees what before sets; concurrent requests have views of their own', () =>
 		listening({ '': new Slots() }, {}, async ({ url }) => {
 			const ids = Array.from({ length: 50 }, (_, at) => `i${at}`)
 			const answers = ids.map(async (id) => {
@@ -174,7 +174,7 @@ describe('hooks: the view', (test) => {
 			)
 		}))
 
-	test('of a factory it is the instance of the request', async () => {
+	test("with a factory it is the request's instance", async () => {
 		let made = 0
 		class Private extends RestHandler {
 			#number = made++
@@ -195,7 +195,7 @@ describe('hooks: the view', (test) => {
 		assert.is(await said('/a'), ok([2, 2, 2]))
 	})
 
-	test("the server's hooks are given it", async () => {
+	test("the server's hooks get it", async () => {
 		const views: RestHandler[] = []
 		class Same extends RestHandler {
 			get_a() {
@@ -269,7 +269,7 @@ describe('hooks: of a CrudHandler', (test) => {
 		})
 	}
 
-	test('what onError changes of a 404 for one record is not told of another', async () => {
+	test('a 404 that onError changes for one record stays as it was for others', async () => {
 		class Telling extends CrudHandler {
 			override onError(error: unknown) {
 				if (!(error instanceof RestError)) return
@@ -290,7 +290,7 @@ describe('hooks: of a CrudHandler', (test) => {
 		assert.equal(await told('/u/5', 'bob'), [404, undefined, 'Not Found'])
 	})
 
-	test('after is given the text of a record, and may replace it', async () => {
+	test('after gets the text of a record, and may replace it', async () => {
 		class Open extends CrudHandler {
 			override after(value: { value(): unknown }) {
 				return { record: value.value() }
@@ -306,7 +306,7 @@ describe('hooks: of a CrudHandler', (test) => {
 	})
 })
 
-describe('hooks: beside other parts', (test) => {
+describe('hooks: with other features', (test) => {
 	test('they are no part of the description', async () => {
 		class Bare extends RestHandler {
 			get_a() {
@@ -345,7 +345,7 @@ describe('hooks: beside other parts', (test) => {
 		assert.equal(seen, ['/openapi.json', '/openapi.json?no'])
 	})
 
-	test('a page of the explorer is made of what they have answered, and calls them once', async () => {
+	test('a page of the explorer shows their answer, and calls them once', async () => {
 		const handler = new Noting()
 		const { ask } = asking({ '': handler }, { explorer: true })
 		const { status, headers, text } = await ask('/a', { headers: { Accept: 'text/html' } })
@@ -368,7 +368,7 @@ describe('hooks: beside other parts', (test) => {
 		assert.equal(handler.calls, ['before', 'post_a', 'after {"n":1}', 'before'])
 	})
 
-	test("who is known by before is the key's owner", async () => {
+	test('the user found in before owns the key', async () => {
 		const authenticator = {
 			authenticate: (request: Request) => ({ id: request.header('x-user') ?? 'nobody' }),
 		}
@@ -394,7 +394,7 @@ describe('hooks: beside other parts', (test) => {
 		)
 	})
 
-	test('a method that is done is not run again because a hook behind it has failed', async () => {
+	test('a method that succeeded is not run again when a later hook fails', async () => {
 		class Failing extends RestHandler {
 			readonly stats = { runs: 0 }
 			override idempotencyKeys = 'anyone' as const
@@ -418,7 +418,7 @@ describe('hooks: beside other parts', (test) => {
 		}
 	})
 
-	test('errors that onError has made are kept for an Idempotency-Key', async () => {
+	test('errors made by onError are stored for an Idempotency-Key', async () => {
 		class Mapped extends RestHandler {
 			readonly stats = { runs: 0 }
 			override idempotencyKeys = 'anyone' as const
@@ -436,7 +436,7 @@ describe('hooks: beside other parts', (test) => {
 		assert.equal([await said('POST /a', more), await said('POST /a', more)], [expected, expected])
 	})
 
-	test('a fate that is unknown stays so, whatever onError calls it', async () => {
+	test('an unknown outcome stays unknown, whatever onError makes of it', async () => {
 		class Unknown extends RestHandler {
 			readonly stats = { runs: 0 }
 			override idempotencyKeys = 'anyone' as const

@@ -152,7 +152,7 @@ function trial(options: ServerOptions = {}, handler = new Payments()): Trial {
 }
 
 describe('idempotency', (test) => {
-	test('the same request again is given the first answer, status, headers and bytes, and not run', async () => {
+	test('a retry gets the stored response, status, headers and bytes, and is not run', async () => {
 		const { handler, keyed } = trial()
 		const first = await keyed('POST /pay/payment', { amount: 5 })
 		assert.is(first.status, 201)
@@ -169,7 +169,7 @@ describe('idempotency', (test) => {
 		assert.equal(handler.calls, ['post'])
 	})
 
-	test('without a key nothing is kept', async () => {
+	test('without a key nothing is stored', async () => {
 		const { ask, handler } = trial()
 		for (let round = 0; round < 2; round++)
 			await ask('POST /pay/payment', { body: {}, headers: { 'x-user': 'ann' } })
@@ -246,7 +246,7 @@ describe('idempotency', (test) => {
 		await running
 	})
 
-	test('a failure of the server is forgotten, a refusal kept', async () => {
+	test('a server error is forgotten, a refusal stored', async () => {
 		const { handler, keyed } = trial()
 		const statuses: number[] = []
 		for (let round = 0; round < 4; round++) statuses.push((await keyed('POST /pay/failing')).status)
@@ -266,7 +266,7 @@ describe('idempotency', (test) => {
 		assert.equal(handler.calls, ['nothing', 'bytes'])
 	})
 
-	test('a small Response is kept, and given again', async () => {
+	test('a small Response is stored and replayed', async () => {
 		const { handler, keyed } = trial()
 		const [first, second] = [await keyed('POST /pay/response'), await keyed('POST /pay/response')]
 		assert.equal([first.status, second.status, second.text()], [201, 201, '{"number":1}'])
@@ -282,7 +282,7 @@ describe('idempotency', (test) => {
 		assert.equal(handler.calls, ['broken'])
 	})
 
-	test('a large Response, and a feed of events, is sent as it comes, and not run again', async () => {
+	test('a large Response, and an event stream, is streamed, and not run again', async () => {
 		const { handler, server } = trial()
 		const headers = { 'idempotency-key': 'k1', 'x-user': 'ann' }
 		const ask = (path: string) =>
@@ -296,7 +296,7 @@ describe('idempotency', (test) => {
 		assert.equal(handler.calls, ['large', 'feed'])
 	})
 
-	test('what can not be kept is not run again either: 409', async () => {
+	test('what can not be stored is not run again either: 409', async () => {
 		const { handler, keyed } = trial()
 		for (const path of ['records', 'large']) {
 			assert.is((await keyed(`POST /pay/${path}`)).status, 200)
@@ -307,7 +307,7 @@ describe('idempotency', (test) => {
 		assert.equal(handler.calls, ['records', 'large'])
 	})
 
-	test('without a user it is 400, and with idempotencyKeys anyone it is kept', async () => {
+	test('without a user it is 400, and with idempotencyKeys anyone it is stored', async () => {
 		const { ask, handler } = trial()
 		const headers = { 'idempotency-key': 'k1' }
 		const refused = await ask('POST /pay/payment', { body: {}, headers })
@@ -332,7 +332,7 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 2)
 	})
 
-	test('a value that means nothing is refused at mount', () => {
+	test('an unknown value of idempotencyKeys is refused at mount', () => {
 		class Wrong extends Payments {
 			override idempotencyKeys = 'all'
 		}
@@ -342,7 +342,7 @@ describe('idempotency', (test) => {
 		)
 	})
 
-	test('access is checked before an answer is given again', async () => {
+	test('access is checked before a replay', async () => {
 		let allowed = true
 		const acl = { allows: () => allowed }
 		const { keyed } = trial({ acl })
@@ -351,7 +351,7 @@ describe('idempotency', (test) => {
 		assert.is((await keyed('POST /pay/forbidden')).status, 403)
 	})
 
-	test('rate limit and request id are of the request, not of the answer that is given again', async () => {
+	test('a replay has its own rate limit and request id', async () => {
 		// A clock that stands: held up in between, the second would be told that fewer seconds are left.
 		const cache = new MemoryCache({ max: 10, clock: () => 0 })
 		const { keyed } = trial({ requestId: 'X-Request-Id', cache })
@@ -390,7 +390,7 @@ describe('idempotency', (test) => {
 		assert.is((await keyed('POST /pay/payment', {}, '"a \\"b\\" \\\\"')).status, 201)
 	})
 
-	test('where the cache fails, nothing runs: 503', async () => {
+	test('when the cache fails, nothing runs: 503', async () => {
 		const full = new MemoryCache({ max: 1 })
 		full.add('taken', true, 60)
 		const { handler, keyed, lines } = trial({ cache: full })
@@ -401,7 +401,7 @@ describe('idempotency', (test) => {
 		assert.match(error.cause.message, /raise max/)
 	})
 
-	test('where the answer can not be kept, it is given, and the same request refused while the mark lasts', async () => {
+	test('an answer that can not be stored is sent, and retries are refused while the lock lasts', async () => {
 		const cache = new MemoryCache({ max: 10 })
 		cache.set = () => {
 			throw new Error('the store is gone')
@@ -413,7 +413,7 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 1)
 	})
 
-	test('a long answer is given again too, and leaves no more in what is never evicted than a mark', async () => {
+	test('a long answer is replayed too, and only its lock is exempt from eviction', async () => {
 		const cache = new MemoryCache({ max: 1_000, maxBytes: 40_000 })
 		const { handler, keyed } = trial({ cache })
 		const first = await keyed('POST /pay/long')
@@ -449,7 +449,7 @@ describe('idempotency', (test) => {
 		})
 	}
 
-	test('a key that could not be counted is as if it had never been sent', async () => {
+	test('a key that could not be counted leaves no lock', async () => {
 		const cache = new MemoryCache({ max: 10 })
 		const { increment } = cache
 		cache.increment = () => {
@@ -462,7 +462,7 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 1)
 	})
 
-	test('a mark ends when the time of its run is surely over, and what comes later is not kept', () =>
+	test('a lock expires after its run must have ended, and a later answer is not stored', () =>
 		inTimesOf(50, async (time) => {
 			let now = 0
 			const cache = new MemoryCache({ max: 10, clock: () => now })
@@ -490,7 +490,7 @@ describe('idempotency', (test) => {
 			)
 		}))
 
-	test('a mark that the cache was slow to take is not run under: 503, and the method is not called', async () => {
+	test('when writing the lock took too long, the method is not called: 503', async () => {
 		const cache = new MemoryCache({ max: 10 })
 		const { add } = cache
 		const late = async (...given: Parameters<typeof add>) => {
@@ -510,7 +510,7 @@ describe('idempotency', (test) => {
 		assert.is(cache.size, 1, 'the mark is taken back')
 	})
 
-	test('a request that was answered 503 while the cache took its time is not run behind that', async () => {
+	test('a request that timed out during the lock is not run after its 503', async () => {
 		const cache = new MemoryCache({ max: 10 })
 		let answer: (() => void) | undefined
 		const slow: Cache = {
@@ -536,7 +536,7 @@ describe('idempotency', (test) => {
 		)
 	})
 
-	test('an answer waits for a cache that hangs for a second at most', async () => {
+	test('an answer waits at most a second for a cache that hangs', async () => {
 		const cache = new MemoryCache({ max: 10 })
 		const hanging: Cache = {
 			get: (key) => cache.get(key),
@@ -552,7 +552,7 @@ describe('idempotency', (test) => {
 		assert.is(lines.at(-1)?.message, 'an answer could not be stored for its Idempotency-Key')
 	})
 
-	test('what a method answers that has stopped, as its client left, is not kept', async () => {
+	test('the answer of a method that stopped because its client left is not stored', async () => {
 		const handler = new Payments()
 		await listening({ pay: handler }, { authenticator, acl }, async ({ url }) => {
 			const abort = new AbortController()
@@ -575,7 +575,7 @@ describe('idempotency', (test) => {
 		})
 	})
 
-	test('refusals of the moment are forgotten, other refusals kept', async () => {
+	test('passing refusals are forgotten, others stored', async () => {
 		for (const [code, runs] of [
 			['unauthorized', 2],
 			['forbidden', 2],
@@ -591,14 +591,14 @@ describe('idempotency', (test) => {
 		}
 	})
 
-	test('what may have been done is not done again: 409', async () => {
+	test('an unknown outcome is not run again: 409', async () => {
 		const { handler, keyed } = trial()
 		assert.is((await keyed('POST /pay/refusing', { code: 'outcome_unknown' })).status, 503)
 		assert.is((await keyed('POST /pay/refusing', { code: 'outcome_unknown' })).status, 409)
 		assert.is(handler.calls.length, 1)
 	})
 
-	test('neither is it where onError has another name for it, or has it of another', async () => {
+	test('nor is it when onError renames it, or makes one of another error', async () => {
 		for (const [thrown, named] of [
 			['outcome_unknown', 'conflict'],
 			['conflict', 'outcome_unknown'],
@@ -616,7 +616,7 @@ describe('idempotency', (test) => {
 		}
 	})
 
-	test('what was done, and can’t be answered, is not done again: 500, then 409', async () => {
+	test('a method that succeeded without a sendable answer is not run again: 500, then 409', async () => {
 		const { handler, keyed } = trial()
 		for (const path of ['unsendable', 'misspelt']) {
 			assert.is((await keyed(`POST /pay/${path}`)).status, 500)
@@ -625,7 +625,7 @@ describe('idempotency', (test) => {
 		assert.equal(handler.calls, ['unsendable', 'misspelt'])
 	})
 
-	test('what before has set does not replace what was answered first', async () => {
+	test('headers set by before do not replace stored ones', async () => {
 		let asked = 0
 		const before = (view: RestHandler) => {
 			view.header('X-Asked', String(++asked))
@@ -647,7 +647,7 @@ describe('idempotency', (test) => {
 		assert.equal(handler.calls, ['post', 'failing'])
 	})
 
-	test('over fetch, too, a client that left is given the answer when it comes again', async () => {
+	test('over fetch, too, a client that left gets the answer when it retries', async () => {
 		const { handler, server } = trial()
 		const leaving = new AbortController()
 		const ask = (signal?: AbortSignal) =>
@@ -669,7 +669,7 @@ describe('idempotency', (test) => {
 		assert.equal(handler.calls, ['slow'])
 	})
 
-	test('a user has 10,000 new keys a day, and others theirs', async () => {
+	test('each user has 10,000 new keys a day', async () => {
 		const cache = new MemoryCache({ max: 10 })
 		const { handler, keyed } = trial({ cache })
 		cache.set('idempotency:ann:keys:user:ann', 9_999, 60)
@@ -681,7 +681,7 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 2)
 	})
 
-	test('a user whose keys have filled their share is 429 in words, and others have room for theirs', async () => {
+	test('a user whose keys have filled their share gets a 429 that says so, and others have room', async () => {
 		const { handler, keyed } = trial({ cache: new MemoryCache({ max: 1_000 }) })
 		let last: InjectedReply | undefined
 		for (let key = 0; key < 1_000 && last?.status !== 429; key++)
@@ -730,7 +730,7 @@ describe('idempotency', (test) => {
 		})
 	}
 
-	test('a share that unknown callers have filled together is 503, and no fault of theirs', async () => {
+	test('a full share of anonymous callers is 503, not 429', async () => {
 		const cache = new MemoryCache({ max: 1_000 })
 		const open = trial({ cache }, new Open())
 		let last: InjectedReply | undefined
@@ -741,7 +741,7 @@ describe('idempotency', (test) => {
 		assert.is(last?.status, 503)
 	})
 
-	test('behind a parser, what it has made of the body is compared', async () => {
+	test('behind a parser, its result is compared', async () => {
 		const handler = new Payments()
 		const server = createServer(
 			{ pay: handler },
@@ -769,7 +769,7 @@ describe('idempotency', (test) => {
 		}
 	})
 
-	test('a key that can not be kept is refused before the body is read', async () => {
+	test('a key that can not be stored is refused before the body is read', async () => {
 		const { ask, keyed } = trial({ maxBody: 10 })
 		const body = 'more than ten bytes'
 		assert.is((await keyed('POST /pay/payment', body, 'a b')).status, 400)
@@ -807,7 +807,7 @@ describe('idempotency', (test) => {
 			assert.is(handler.calls.length, 1)
 		})
 
-	test('a value of somebody else under the key is 503, not an answer', async () => {
+	test('a foreign value under the key is 503, not an answer', async () => {
 		const cache: Cache = {
 			get: () => ({ state: 'answered', fingerprint: 'x', status: '200' }),
 			set: () => {},
@@ -820,7 +820,7 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 0)
 	})
 
-	test('an answer is kept for 24 hours', async () => {
+	test('an answer is stored for 24 hours', async () => {
 		let now = 0
 		const { handler, keyed } = trial({ cache: new MemoryCache({ max: 10, clock: () => now }) })
 		await keyed('POST /pay/payment')
@@ -832,7 +832,7 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 2)
 	})
 
-	test('a client that left is given the answer when it comes again', async () => {
+	test('a client that left gets the answer when it retries', async () => {
 		const handler = new Payments()
 		await listening({ pay: handler }, { authenticator, acl }, async ({ url }) => {
 			const abort = new AbortController()

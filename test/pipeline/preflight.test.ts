@@ -29,7 +29,7 @@ describe('preflights', (test) => {
 			assert.equal(api.calls, [])
 		}))
 
-	test('of an origin that is refused are an OPTIONS like any other', () =>
+	test('of a refused origin are answered like any OPTIONS', () =>
 		onSite(async (send) => {
 			const answer = await send('OPTIONS /article/5', preflight(EVIL, 'PUT', 'authorization'))
 			assert.is(answer.status, 204)
@@ -49,7 +49,7 @@ describe('preflights', (test) => {
 			assert.equal(corsOf(get), { ...ALLOWED, ...VARY })
 		}))
 
-	test('need no credentials, though the path does, and bad ones are not looked at', () =>
+	test('need no credentials, though the path does, and bad ones are ignored', () =>
 		onSite(async (send) => {
 			for (const headers of [{}, { Authorization: 'Bearer wrong' }]) {
 				const asked = { ...preflight(APP, 'PUT', 'authorization'), ...headers }
@@ -111,7 +111,7 @@ describe('preflights', (test) => {
 			}))
 	}
 
-	test('to where no handler is, the request is let through to a 404 that can be read', () =>
+	test('to a path without a handler allow the request, so that its 404 can be read', () =>
 		listening({ 'blog/v1': new Api() }, { cors: CORS }, async ({ port }) => {
 			const asked = linesOf(preflight(APP, 'PATCH', 'content-type'))
 			const before = await ask(port, requestText('OPTIONS /blog/v9/article/5', asked))
@@ -157,7 +157,7 @@ describe('preflights', (test) => {
 		assert.is(headers['access-control-allow-headers'], 'if-match, content-type, x-http-method-override')
 	})
 
-	test('are answered while a handler is being set up, and where that has failed', async () => {
+	test("are answered during a handler's init, and after it failed", async () => {
 		let fail = (): void => {}
 		class Slow extends Api {
 			override init() {

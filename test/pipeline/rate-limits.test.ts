@@ -91,7 +91,7 @@ describe('rate limits', (test) => {
 		assert.is(blog.calls.count, 2)
 	})
 
-	test('every answer says what is left, errors too', async () => {
+	test('every answer says what remains, errors too', async () => {
 		const { ask } = mounted()
 		assert.equal(fields(await ask('/blog/api/article')), ['"get_article";q=2;w=60', '"get_article";r=1;t=60'])
 		const missing = await ask('/blog/api/news')
@@ -142,7 +142,7 @@ describe('rate limits', (test) => {
 		assert.is((await ask('/blog/api/article', as('ann'))).status, 200)
 	})
 
-	test('who guesses credentials is refused before they are looked at, and costs its neighbours nothing', async () => {
+	test("a client that guesses credentials is refused before they are checked, and its neighbours aren't", async () => {
 		const { ask } = mounted()
 		// What is asked with good credentials, or none, doesn't count as a guess.
 		for (let round = 0; round < 3; round++) await ask('PUT /blog/api/article', as('ann'))
@@ -156,7 +156,7 @@ describe('rate limits', (test) => {
 		assert.is((await ask('/blog/api/article', as('bob'))).status, 200)
 	})
 
-	test('of many guesses at once no more are looked at than the limit allows, and good ones all are', async () => {
+	test('of concurrent guesses only as many as the limit are checked, but all good credentials pass', async () => {
 		let [underWay, most, refused] = [0, 0, 0]
 		const slow = {
 			async authenticate(request: Request) {
@@ -188,7 +188,7 @@ describe('rate limits', (test) => {
 		assert.is((await ask('/a', as('ann'))).status, 429)
 	})
 
-	test('an authenticator that hangs keeps no guess of those who were answered or have left', async () => {
+	test('an authenticator that hangs keeps no guess after its request timed out or was aborted', async () => {
 		let hangs = true
 		const hanging = {
 			authenticate: () => (hangs ? new Promise<never>(() => {}) : { id: 'ann' }),

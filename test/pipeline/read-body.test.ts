@@ -74,7 +74,7 @@ describe('body', (test) => {
 		})
 	}
 
-	test('where there is no body there is nothing to wait for', () => {
+	test('without a body nothing is awaited', () => {
 		for (const headers of [{}, { 'content-length': '0' }]) {
 			const exchange = opened({ facts: { headers } })
 			assert.is(readBody(exchange, undefined), undefined)
@@ -121,7 +121,7 @@ describe('body', (test) => {
 		assert.equal([stream.isPaused(), stream.destroyed], [true, false])
 	})
 
-	test('a client that waits is told to continue, once, and the body has its time', async () => {
+	test('a waiting client gets 100 Continue once, and the body its timeout', async () => {
 		const exchange = opened({ facts: chunked, stream: pieces('a'), app: { bodyTimeout: 700 } })
 		let continued = 0
 		exchange.sendContinue = () => continued++
@@ -140,11 +140,11 @@ describe('body', (test) => {
 		}
 	})
 
-	test('one whose client has left before it was asked for is 400 too', async () => {
+	test('so is one whose client left before it was read', async () => {
 		assert.is(await read({ facts: chunked, stream: new Readable({ read() {} }).destroy() }), CUT)
 	})
 
-	test('what a parser in front has made of it is left to be taken', async () => {
+	test('the result of a parser in front is the body', async () => {
 		const stream = pieces('{"a":1}')
 		await stream.toArray()
 		for (const body of [{ a: 1 }, 'text', null]) {
@@ -152,7 +152,7 @@ describe('body', (test) => {
 		}
 	})
 
-	test('a body that was read in front, and left nowhere, is a mistake of the program', async () => {
+	test('a body that was read in front and lost is a TypeError', async () => {
 		const stream = pieces('{"a":1}')
 		await stream.toArray()
 		const exchange = opened({ facts: chunked, stream })
@@ -162,7 +162,7 @@ describe('body', (test) => {
 		)
 	})
 
-	test('a streaming method reads by itself, under its own limit where the length is told', async () => {
+	test('a streaming method reads its body itself, with its own limit for Content-Length', async () => {
 		const action = STREAMING
 		const app = { maxBody: 5 }
 		assert.is(await read({ facts: { headers: { 'content-length': '10' } }, action, app }), 'unread')
@@ -188,7 +188,7 @@ describe('body', (test) => {
 		})
 	}
 
-	test('an HTTP/2 request whose body was read had one all the same', async () => {
+	test('hasBody stays true for an HTTP/2 request whose body was read', async () => {
 		const stream = pieces()
 		await stream.toArray()
 		assert.ok(hasBody(exchangeFor({ httpVersionMajor: 2 }, appOf(), stream).incoming))

@@ -80,7 +80,7 @@ describe('answer: the lookup', (test) => {
 		}
 	}
 
-	test('what is no path is 400', async () => {
+	test('a malformed path is 400', async () => {
 		for (const path of ['/blog/api/article/%', '/blog/api/article/%00', '/blog/api/é', 'article', '*']) {
 			assert.match(await said(`GET ${path}`), /^400 \{"success":false,"error":"The /)
 		}

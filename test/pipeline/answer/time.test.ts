@@ -18,7 +18,7 @@ async function meanwhile<T>(work: Promise<T>): Promise<T> {
 }
 
 describe('answer: time', (test) => {
-	test('a method that takes too long is 503, and told so by its signal', async () => {
+	test('a method that takes too long is 503, and its signal aborted', async () => {
 		let reason: unknown
 		class Slow extends RestHandler {
 			async get_a() {
@@ -34,7 +34,7 @@ describe('answer: time', (test) => {
 		assert.is(String(reason), 'RestError: The answer took too long')
 	})
 
-	test('nothing is done behind a 503 for credentials that took too long', async () => {
+	test('nothing runs after a 503 for credentials that took too long', async () => {
 		const did: string[] = []
 		class Closed extends RestHandler {
 			post_a() {
@@ -55,7 +55,7 @@ describe('answer: time', (test) => {
 		assert.equal(did, [])
 	})
 
-	test('a check that was left un-awaited is given the same time', async () => {
+	test('an un-awaited check has the same timeout', async () => {
 		class Closed extends RestHandler {
 			get_a() {
 				this.requireAuth({ authenticate: () => new Promise(() => {}) })
@@ -66,7 +66,7 @@ describe('answer: time', (test) => {
 		assert.match(await meanwhile(said('/c/a')), TOO_LATE)
 	})
 
-	test('a streaming method has the time that it names', async () => {
+	test('a streaming method has its own timeout', async () => {
 		class Upload extends RestHandler {
 			override streaming = { post_a: { handlerTimeoutSeconds: 0.02 }, post_b: {} }
 			async post_a() {

@@ -71,7 +71,7 @@ describe('hooks: after', (test) => {
 		test(what, async () => assert.is(await said(() => 'a', hook), answer))
 	}
 
-	test('a value in place of that of a reply() keeps its status, headers and meta', async () => {
+	test('a value that replaces the value of a reply() keeps its status, headers and meta', async () => {
 		const make = () => reply('a', { status: 201, headers: { Location: '/a' }, meta: { n: 1 } })
 		const { ask } = asking({ '': new Returning(make, (_view, value) => [value]) })
 		const { status, headers, text } = await ask('/a')
@@ -95,7 +95,7 @@ describe('hooks: after', (test) => {
 		assert.equal([headers['x-a'], text()], ['b', 'a'])
 	})
 
-	test("the server's is given what the handler's has made of it", async () => {
+	test("the server's gets what the handler's returned", async () => {
 		const after: ServerOptions['after'] = async (_view, value) => ({ outer: value })
 		assert.is(
 			await said(
@@ -124,7 +124,7 @@ describe('hooks: after, and errors', (test) => {
 		['of a check that was not awaited', (view) => void view.requireAuth({ authenticate: () => null }), 401],
 	]
 	for (const [what, make, status] of failing) {
-		test(`it isn't called behind an error that was ${what}`, async () => {
+		test(`it isn't called after an error that was ${what}`, async () => {
 			const handler = new Returning(make, () => 'after all')
 			assert.is((await asking({ '': handler }).ask('/a')).status, status)
 			assert.equal(handler.calls, [])
@@ -168,7 +168,7 @@ describe('hooks: after, and errors', (test) => {
 		})
 	}
 
-	test('headers that were set for a success are gone with it', async () => {
+	test('headers set for a success are dropped with it', async () => {
 		const handler = new Returning(
 			(view) => view.header('Set-Cookie', 'a=1'),
 			() => Promise.reject(new RestError('conflict')),
@@ -233,7 +233,7 @@ describe('hooks: after, and streams', (test) => {
 			assert.is(await said(make, copy), `${at === 1 ? 201 : 200} abc`)
 	})
 
-	test('one that will not be sent, as it throws, is closed', async () => {
+	test('one is closed when after throws', async () => {
 		for (const fails of [
 			() => {
 				throw new RestError('conflict')

@@ -103,7 +103,7 @@ describe('hooks: before refuses', (test) => {
 		assert.equal(handler.calls, [])
 	})
 
-	test('it is called behind credentials, limits and access', async () => {
+	test('it is called after credentials, limits and access', async () => {
 		const handler = new Guarded((view) => void view.calls.push('before'))
 		const { ask } = asking({ '': handler })
 		assert.is((await ask('/secret')).status, 401)
@@ -128,7 +128,7 @@ describe('hooks: before refuses', (test) => {
 			))
 	}
 
-	test('where it lets go on, 100 Continue is sent behind it', () => {
+	test('where it lets the request pass, 100 Continue is sent after it', () => {
 		let open = (): void => {}
 		const waiting = new Promise<void>((resolve) => {
 			open = resolve
@@ -153,7 +153,7 @@ describe('hooks: before refuses', (test) => {
 })
 
 describe('hooks: before answers', (test) => {
-	test("a reply() in the method's stead, and after is called with it", async () => {
+	test('a reply() in place of the method, and after is called with it', async () => {
 		class Cached extends Guarded {
 			override after(value: unknown) {
 				return [value, 'after']
@@ -187,7 +187,7 @@ describe('hooks: before answers', (test) => {
 			assert.match(await asked('/a'), INTERNAL)
 			assert.is(
 				logged(),
-				`Guarded.before() has returned ${said}: return nothing for the method to be called, or a reply(…), which is answered instead`,
+				`Guarded.before() returned ${said}: return nothing to call the method, or a reply(…) to answer in its place`,
 			)
 			assert.equal(handler.calls, [])
 		})

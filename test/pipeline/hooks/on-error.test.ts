@@ -131,7 +131,7 @@ describe('hooks: onError is given', (test) => {
 		assert.equal(handler.errors.map(String), ['RestError: Too Many Requests'])
 	})
 
-	test('nothing where no handler is known, and nothing of a success', async () => {
+	test('nothing without a handler, and nothing after a success', async () => {
 		const handler = new Failing()
 		const { ask } = asking({ a: handler })
 		for (const [request, status] of [
@@ -145,7 +145,7 @@ describe('hooks: onError is given', (test) => {
 		assert.equal(handler.errors, [])
 	})
 
-	test('nothing that is answered because a time is over, or said behind it', () => {
+	test('no timeout, and no error after one', () => {
 		const handler = new Failing()
 		return listening({ '': handler }, { handlerTimeoutSeconds: 0.05 }, async ({ url, log }) => {
 			assert.is((await fetch(`${url}/slow`, { method: 'POST' })).status, 503)
@@ -154,7 +154,7 @@ describe('hooks: onError is given', (test) => {
 		})
 	})
 
-	test('nothing of a handler whose init has failed', async () => {
+	test('no error of a handler whose init failed', async () => {
 		class Unready extends Failing {
 			override async init() {
 				throw new RestError(503, 'Not yet')
@@ -210,7 +210,7 @@ describe('hooks: onError answers', (test) => {
 		assert.equal([kept.status, kept.headers['x-hook'], kept.headers['set-cookie']], [409, 'set', undefined])
 	})
 
-	test("the server's is given what the handler's has made of it", async () => {
+	test("the server's gets the error that the handler's returned", async () => {
 		const given: unknown[] = []
 		const onError: ServerOptions['onError'] = (_view, error) => {
 			given.push(error)
@@ -223,7 +223,7 @@ describe('hooks: onError answers', (test) => {
 		assert.is(given[0], replaced)
 	})
 
-	test("the server's is given what the handler's has thrown", async () => {
+	test("the server's gets the error that the handler's threw", async () => {
 		const given: unknown[] = []
 		const broken = new Error('broken hook')
 		const onError: ServerOptions['onError'] = (_view, error) => void given.push(error)
@@ -240,7 +240,7 @@ describe('hooks: onError answers', (test) => {
 		)
 	})
 
-	test('headers that it sets are sent, also where an error has its own', async () => {
+	test('headers that it sets are sent, even if the error has its own', async () => {
 		const hook: ErrorHook = (view, error) => {
 			view.header('Retry-After', '30')
 			view.header('WWW-Authenticate', 'Mine')
@@ -260,12 +260,12 @@ describe('hooks: onError answers', (test) => {
 		}
 	})
 
-	test('a 405 that it words says still what there is', async () => {
+	test('a 405 that it replaces keeps Allow', async () => {
 		const { ask } = asking({ '': new Failing(() => new RestError('method_not_allowed', 'Not so')) })
 		assert.is((await ask('DELETE /fine')).headers.allow, 'GET, HEAD, OPTIONS')
 	})
 
-	test('whoever watches is told what was thrown, not how it is called', async () => {
+	test('observers get the original error, not its replacement', async () => {
 		const { server, ask } = asking({ '': new Failing(() => new RestError('unavailable', 'Later')) })
 		const told: string[] = []
 		server.on('error', ({ error }) => told.push(String(error)))
@@ -282,7 +282,7 @@ describe('hooks: onError answers', (test) => {
 		assert.is(await answered(asking({ a: new Failing() }), '/nothing'), '404 Not Found')
 	})
 
-	test('over a connection that goes on, with the body unread', () =>
+	test('over a connection that stays open, with the body unread', () =>
 		listening({ '': new Failing(async () => replaced) }, {}, async ({ port }) => {
 			const headers = ['Content-Type: application/json', 'X-User: bad']
 			assert.is((await askRaw(port, requestText('POST /up', headers, '{}'), 'POST')).status, 410)
@@ -295,7 +295,7 @@ describe('hooks: onError answers', (test) => {
 })
 
 describe('hooks: onError, and the log', (test) => {
-	test('what was thrown is logged, unless it was told to be the client’s mistake', async () => {
+	test('the original error is logged, unless it was translated into a 4xx', async () => {
 		for (const [now, logged] of [
 			[undefined, ['error: get_thrown failed']],
 			[new RestError('conflict'), []],
@@ -314,14 +314,14 @@ describe('hooks: onError, and the log', (test) => {
 		assert.equal(logger.messages, ['error: Later'])
 	})
 
-	test('what stood behind a recorded error is logged all the same', async () => {
+	test('an error thrown after a recorded one is logged, too', async () => {
 		const logger = new Log()
 		const hook: ErrorHook = () => new RestError('gone')
 		await asking({ '': new Failing(hook) }, { logger, logRequests: false }).ask('/behind')
 		assert.equal(logger.messages, ['error: get_behind failed'])
 	})
 
-	test('where it throws itself, both are logged, and it is 500 and no loop', async () => {
+	test('when it throws itself, both are logged, and the answer is 500 without a loop', async () => {
 		const handler = new Failing(() => {
 			throw new Error('broken hook')
 		})
@@ -345,7 +345,7 @@ describe('hooks: onError, and the log', (test) => {
 			assert.match(await asked('/rest'), INTERNAL)
 			assert.is(
 				logged(),
-				`Failing.onError() has returned ${said}: return a RestError to be answered instead, or nothing`,
+				`Failing.onError() returned ${said}: return a RestError to answer instead, or nothing`,
 			)
 		})
 	}
@@ -361,7 +361,7 @@ describe('hooks: onError, and the log', (test) => {
 		],
 		['leaves it', () => undefined],
 	] satisfies [what: string, hook: ErrorHook][]) {
-		test(`a logger that fails leaves nobody without an answer, where it ${what}`, async () => {
+		test(`the request is answered although the logger ${what}`, async () => {
 			const logger = new Log()
 			logger.error = () => {
 				throw new Error('the disk is full')
@@ -399,7 +399,7 @@ describe('hooks: onError, and the log', (test) => {
 		})
 	}
 
-	test('a factory that fails is told all the same', async () => {
+	test('the error of a factory that fails is answered', async () => {
 		let made = 0
 		const factory = (): Failing => {
 			if (made++ > 0) throw new Error('no more')
@@ -410,7 +410,7 @@ describe('hooks: onError, and the log', (test) => {
 		assert.is(logged(), 'no more')
 	})
 
-	test('a success is none of its business', async () => {
+	test("it isn't called after a success", async () => {
 		assert.is(await asking({ '': new Failing(() => new RestError('gone')) }).said('/fine'), ok('fine'))
 	})
 })
