@@ -1,8 +1,8 @@
 /**
  * `npm test`: all quick suites, in four processes at once: two that wait for databases most of the time, those that
  * start programs, and the others. `npm run test:long`: the long trials, in four: those that wait for Chromium and the npm
- * registry, those that stop servers and fill them, those of databases, and the others. Prints what each process says when
- * it has ended, and the totals of all as uvu does.
+ * registry, those that stop servers and fill them, those of databases, and the others; then the soak. Prints what each
+ * process says when it has ended, and the totals of all as uvu does.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,9 +28,11 @@ const LONG = [
 	`^(?=${PAGES}).*\\.long\\.ts$`,
 	`^(?=${FAULTS}).*\\.long\\.ts$`,
 	`^(?=${DATABASES}).*\\.long\\.ts$`,
-	`^(?!${PAGES}|${FAULTS}|${DATABASES}).*\\.long\\.ts$`,
+	`^(?!${PAGES}|${FAULTS}|${DATABASES}|bench/).*\\.long\\.ts$`,
 ]
-const PATTERNS = process.argv[2] === 'long' ? LONG : QUICK
+/** The soak looks at how late loops are, and keys of idempotency are marked within a second: it runs when the others have ended. */
+const LAST_LONG = ['^bench/.*\\.long\\.ts$']
+const STAGES = process.argv[2] === 'long' ? [LONG, LAST_LONG] : [QUICK]
 const COUNTS = ['Total', 'Passed', 'Skipped'] as const
 
 /** A process that takes so long hangs, milliseconds; `.ci/run` would end all of them without a word of it. */
@@ -102,14 +104,21 @@ async function suites(pattern: string): Promise<number[] | undefined> {
 const started = performance.now()
 const databases = await ownDatabases()
 const running = new Set<ChildProcess>()
+let isInterrupted = false
 // Ended by hand, the run goes on to drop its databases.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
 	process.once(signal, () => {
+		isInterrupted = true
 		for (const child of running) child.kill('SIGKILL')
 	})
-const found = await Promise.all(PATTERNS.map(suites)).finally(databases.drop)
+const found: (number[] | undefined)[] = []
+try {
+	for (const patterns of STAGES) if (!isInterrupted) found.push(...(await Promise.all(patterns.map(suites))))
+} finally {
+	await databases.drop()
+}
 const whole = found.filter((counts) => counts !== undefined)
-if (whole.length === PATTERNS.length) {
+if (whole.length === STAGES.flat().length) {
 	for (const [at, word] of COUNTS.entries()) {
 		const sum = whole.reduce((before, counts) => before + (counts[at] ?? 0), 0)
 		console.log(`  ${`${word}:`.padEnd(10)}${sum}`)

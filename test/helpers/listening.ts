@@ -65,7 +65,7 @@ export async function listening(
 export async function until(
 	holds: () => boolean | Promise<boolean>,
 	what: string,
-	time = 30_000,
+	time = 120_000,
 ): Promise<void> {
 	const end = performance.now() + time
 	while (!(await holds())) {
