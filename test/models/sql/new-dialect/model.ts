@@ -1,0 +1,35 @@
+/** `NewModel`: a table of a PGlite as a model, written from docs/models.md, "Writing a new SQL database". */
+import {
+	keyOf,
+	lruOf,
+	openingOptions,
+	primaryKey,
+	SqlModel,
+	type TableOptions,
+	withKey,
+} from '../../../../lib/models/sql/index.ts'
+import { dialectOf } from './dialect.ts'
+import { driverOf, type NewDatabase } from './driver.ts'
+import { introspect, listTables } from './introspect.ts'
+
+export class NewModel extends SqlModel {
+	static async open(database: NewDatabase, name: string, options: TableOptions = {}): Promise<NewModel> {
+		const { key, timeoutSeconds } = openingOptions('NewModel', options, ['key'])
+		const driver = driverOf(database)
+		const read = async (asked: string | undefined) => {
+			const found = await introspect(driver, name)
+			return withKey(found, keyOf(found, asked))
+		}
+		const table = await read(key)
+		return new NewModel(table, driver, dialectOf(lruOf(database)), timeoutSeconds, () => read(table.key))
+	}
+
+	static async openAll(database: NewDatabase): Promise<Record<string, NewModel>> {
+		const models: Record<string, NewModel> = {}
+		const driver = driverOf(database)
+		for (const name of await listTables(driver))
+			if (primaryKey(await introspect(driver, name)) !== undefined)
+				models[name] = await NewModel.open(database, name)
+		return models
+	}
+}
