@@ -12,8 +12,14 @@ import type { Reply } from '../reply/headers.ts'
 import { seal, sealOptions } from '../reply/reply.ts'
 import { disposeBody } from '../reply/unsent.ts'
 import { parseTarget } from '../request/url.ts'
-import { findAction, methodsOf, notFound, overrideMethod } from '../routing/find-action.ts'
-import type { Mounted, MountTree } from '../routing/mount.ts'
+import {
+	findAction,
+	type Mounted,
+	type MountTree,
+	methodsOf,
+	notFound,
+	overrideMethod,
+} from '../routing/mount.ts'
 import { checkCredentials } from './credentials.ts'
 import { awaitChecks, runAfter, runBefore } from './hooks.ts'
 import { answerOnce, readIdempotencyKey } from './idempotency.ts'

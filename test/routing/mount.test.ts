@@ -1,8 +1,9 @@
 import * as assert from 'uvu/assert'
-import type { RouteMethod } from '../../lib/base/http.ts'
+import { isRestError } from '../../lib/base/error.ts'
+import type { Method, RouteMethod } from '../../lib/base/http.ts'
 import type { Action } from '../../lib/exchange/action.ts'
 import { RouteTable } from '../../lib/routing/custom/custom-routes.ts'
-import { LookupTable, type Mount, MountTree, parsePath } from '../../lib/routing/mount.ts'
+import { LookupTable, type Mount, MountTree, overrideMethod, parsePath } from '../../lib/routing/mount.ts'
 import { SpecMemo } from '../../lib/validate/validate.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
@@ -209,5 +210,52 @@ describe('parsePath', (test) => {
 			messageOf(() => parsePath('base', 'a//b')),
 			'base "a//b" has an empty segment',
 		)
+	})
+})
+
+const REFUSAL = '400 X-HTTP-Method-Override must be sent once, with a POST, and be PUT, PATCH or DELETE'
+
+function read(method: Method, header: string | string[] | undefined): string {
+	try {
+		return overrideMethod(method, header)
+	} catch (error) {
+		if (isRestError(error)) return `${error.status} ${error.message}`
+		throw error
+	}
+}
+
+describe('overrideMethod', (test) => {
+	const table: [Method, string | undefined, string][] = [
+		['GET', undefined, 'GET'],
+		['POST', undefined, 'POST'],
+		['DELETE', undefined, 'DELETE'],
+		['POST', 'PUT', 'PUT'],
+		['POST', 'PATCH', 'PATCH'],
+		['POST', 'DELETE', 'DELETE'],
+		['POST', 'delete', 'DELETE'],
+		['POST', ' Put ', 'PUT'],
+		['POST', 'POST', REFUSAL],
+		['POST', 'GET', REFUSAL],
+		['POST', 'QUERY', REFUSAL],
+		['POST', 'HEAD', REFUSAL],
+		['POST', 'OPTIONS', REFUSAL],
+		['POST', 'TRACE', REFUSAL],
+		['POST', '', REFUSAL],
+		['POST', 'PUT, DELETE', REFUSAL],
+		['POST', 'PUT, PUT', REFUSAL],
+		['POST', 'toString', REFUSAL],
+		['GET', 'DELETE', REFUSAL],
+		['GET', 'GET', REFUSAL],
+		['HEAD', 'DELETE', REFUSAL],
+		['PUT', 'DELETE', REFUSAL],
+		['OPTIONS', 'PUT', REFUSAL],
+		['QUERY', 'PUT', REFUSAL],
+	]
+	for (const [method, header, expected] of table) {
+		test(`${method} + ${header} → ${expected}`, () => assert.is(read(method, header), expected))
+	}
+
+	test('two header lines are refused, even where one would do', () => {
+		assert.is(read('POST', ['PUT', 'PUT']), REFUSAL)
 	})
 })

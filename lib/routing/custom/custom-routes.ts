@@ -1,6 +1,6 @@
 /**
  * Custom routes, tried before the table of resources. Built at mount by `handler/mount/compile.ts`, then only read by
- * `find-action.ts`. The cost of a match depends on the path, not on the number of routes.
+ * `../mount.ts`. The cost of a match depends on the path, not on the number of routes.
  */
 import { ROUTE_METHODS, type RouteMethod } from '../../base/http.ts'
 import { parseRoute, type RouteKey, refused } from './pattern.ts'
