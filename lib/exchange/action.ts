@@ -1,13 +1,13 @@
 /**
- * What a handler declares about its methods (access, rate limits, custom routes, specs, streaming, docs), and the `Action`
- * that `handler/mount/` compiles from it: one method that a request can lead to.
+ * What a handler declares about its methods (access, rate limits, custom routes, specs, streaming, docs), and the
+ * `Action` that `handler/mount/` compiles from it: one method that a request can lead to.
  */
 import type { Bytes, Milliseconds, Seconds } from '../base/time.ts'
 import type { CompiledLimit, RateLimit } from '../limits/rate-limit.ts'
 import type { StandardSchemaV1 } from '../validate/standard-schema.ts'
 import type { CompiledSpec, SpecMemo } from '../validate/validate.ts'
 
-/** Who may call: nobody needs to be known, somebody must be, or somebody who may use all the resources. */
+/** Who may call: anyone, any known user, or a user who may use all the resources. */
 export interface AccessRule {
 	readonly user: boolean
 	readonly resources: readonly string[]
@@ -17,17 +17,17 @@ export interface AccessRule {
 export interface StreamingLimits {
 	/** Most bytes the client may send. @default Infinity */
 	readonly maxBody: Bytes
-	/** From the call of the method to the first byte of the answer. @default 600_000 */
+	/** From the method's call to the first byte of the answer. @default 600_000 */
 	readonly handlerTimeout: Milliseconds
 }
 
-/** What is called for a request, with everything known at mount. */
+/** What a request calls, with everything known at mount. */
 export interface Action {
 	/** The method's name, as the user typed it. */
 	readonly name: string
 	/** The method itself; called with the view as `this`. */
 	readonly run: (this: object, ...params: unknown[]) => unknown
-	/** Most path segments it is given; `Infinity` for a method that takes any number. */
+	/** Most path segments it takes; `Infinity` for any number. */
 	readonly maxParams: number
 	readonly access: AccessRule
 	/** How many requests one caller may send; `undefined` for any number. */
@@ -36,20 +36,19 @@ export interface Action {
 	readonly streaming: StreamingLimits | undefined
 	/** What `getParams()` without argument checks. */
 	readonly spec: CompiledSpec | undefined
-	/** What was told of it to people; nothing that a request needs. */
+	/** Its documentation, for `/openapi.json`; requests don't read it. */
 	readonly docs: MethodDocs | undefined
-	/** Specs that the method has passed to `getParams` before. */
+	/** Compiled specs that the method has passed to `getParams`. */
 	readonly memo: SpecMemo
 }
 
 /**
- * Who may call a method: `'anyone'`; `'user'`, whoever is known; or everybody who may use all the named
- * resources: `['article:write']`. (A plain string is accepted by the type, as TypeScript widens what a
- * class field is given; it is checked at mount.)
+ * Who may call a method: `'anyone'`; `'user'`, any known user; or users who may use all the named resources:
+ * `['article:write']`. (The type accepts any string, as TypeScript widens class fields; it is checked at mount.)
  */
 export type Access = 'anyone' | 'user' | (string & {}) | readonly string[]
 
-/** Access by method name; `*` stands for the methods that aren't named. */
+/** Access by method name; `*` is for all methods not named. */
 export interface AccessRules {
 	readonly [method: string]: Access | undefined
 }
@@ -60,8 +59,8 @@ export type DeclaredLimit = Omit<RateLimit, 'window'> & {
 }
 
 /**
- * Limits by method name: `{ post_article: { limit: 10, windowSeconds: 60 } }`. `*` is one limit that all the
- * methods share which aren't named.
+ * Limits by method name: `{ post_article: { limit: 10, windowSeconds: 60 } }`. `*` is one limit shared by all methods
+ * not named.
  */
 export interface RateLimits {
 	readonly [method: string]: DeclaredLimit | undefined
@@ -83,9 +82,9 @@ export type DeclaredSpec =
 	| StandardSchemaV1
 	| { readonly [field: string]: boolean | readonly (string | object)[] | StandardSchemaV1 }
 
-/** Limits of one streaming method. */
+/** Limits of a streaming method, as declared. */
 export interface StreamingOptions {
-	/** Most bytes the client may send, where it says how many in Content-Length. @default Infinity */
+	/** Most bytes the client may announce in Content-Length. @default Infinity */
 	readonly maxBody?: Bytes
 	/** From the call of the method to the first byte of the answer; noticed up to 0.5 s late. @default 600 (10 minutes) */
 	readonly handlerTimeoutSeconds?: Seconds
@@ -94,26 +93,26 @@ export interface StreamingOptions {
 /** Methods that read their body as a stream, `this.request.stream`: names, or limits by name. */
 export type Streaming = readonly string[] | { readonly [method: string]: StreamingOptions }
 
-/** What is told of a method to people, and to programs what it answers: the declaration `docs`. */
+/** The documentation of a method, for people and programs: the declaration `docs`. */
 export interface MethodDocs {
-	/** What it does, in a few words. @default made of its name; of an operation on records, what it does to them */
+	/** What it does, in a few words. @default derived from its name, or from the operation on records */
 	readonly summary?: string
-	/** The same at length; may be Markdown. @default none */
+	/** A longer description; may be Markdown. @default none */
 	readonly description?: string
-	/** Under what it is listed: at least one. @default the handler's name and path */
+	/** Groups that list it: at least one. @default the handler's name and path */
 	readonly tags?: readonly string[]
-	/** Leaves it out of `/openapi.json` and of the explorer's map. It is served all the same, to whoever may call it. @default false */
+	/** Leaves it out of `/openapi.json` and the explorer's map; it is served all the same. @default false */
 	readonly hidden?: boolean
 	/**
-	 * What it answers, as `data` or bare: a Standard Schema that has a JSON Schema, of which what goes over the wire is
-	 * the input. Or the media type of bytes or a stream: `'image/png'`. Nothing is checked by it. @default any JSON
+	 * What it answers, as `data` or bare: a Standard Schema with a JSON Schema, whose input is what goes over the wire; or
+	 * the media type of bytes or a stream, `'image/png'`. Answers are not checked against it. @default any JSON
 	 */
 	readonly answer?: StandardSchemaV1 | string
-	/** The status of its success, 200–399. @default 200; 201 of `create` */
+	/** Its status on success, 200–399. @default 200; 201 for `create` */
 	readonly status?: number
 }
 
-/** What is told of methods, by their names. */
+/** Documentation by method name. */
 export interface Docs {
 	readonly [method: string]: MethodDocs
 }

@@ -1,4 +1,4 @@
-/** `App`: the settings and the shared parts of one server, resolved before the first request. */
+/** `App`: the settings and shared parts of one server, resolved before the first request. `server/server.ts` makes it. */
 import type { Authenticator } from '../auth/authenticator.ts'
 import type { Deadlines } from '../base/deadlines.ts'
 import type { Logger } from '../base/logger.ts'
@@ -13,9 +13,9 @@ import type { Pipelines } from './pipelines.ts'
 export interface App {
 	readonly cache: Cache
 	readonly logger: Logger
-	/** The server's own, of handlers that have none themselves. */
+	/** The server's own, for handlers without one. */
 	readonly authenticator: Authenticator | undefined
-	/** Checks lists of rules; `undefined` for ours. */
+	/** Checks specs that are lists of rules; `undefined` for ours. */
 	readonly validator: Validator | undefined
 	readonly deadlines: Deadlines
 	readonly pipelines: Pipelines
@@ -23,22 +23,22 @@ export interface App {
 	readonly bodyTimeout: Milliseconds
 	readonly handlerTimeout: Milliseconds
 	readonly sendTimeout: Milliseconds
-	/** Name of the header, in lower case, that carries request ids; `undefined` where none does. */
+	/** Lower-case name of the header that carries request ids; `undefined` for none. */
 	readonly requestId: string | undefined
 	readonly proxies: Proxies
-	/** Which other origins may read answers; `undefined` where the browsers' own rule is left as it is. */
+	/** Which other origins may read answers; `undefined` for none: no CORS headers are sent. */
 	readonly cors: Cors | undefined
-	/** Whether browsers get pages. */
+	/** Whether browsers get the explorer's pages. */
 	readonly explorer: boolean
-	/** `open`; `draining` while answers close their connections; `closed` once the grace time is over. */
+	/** `open`; `draining`, when answers close their connections; `closed` after the grace period. */
 	phase: 'open' | 'draining' | 'closed'
 }
 
-/** Tells which of a request's facts a trusted proxy may have written. */
+/** Facts about a request that a trusted proxy may have written. */
 export interface Proxies {
 	/** The client's address. */
 	address(incoming: Incoming): string
-	/** What the nearest trusted proxy says in a forwarded header; not there where no proxy is trusted. */
+	/** What the nearest trusted proxy says in a forwarded header; `undefined` when no proxy is trusted. */
 	readonly forwarded: ((incoming: Incoming, header: ForwardedHeader) => string | undefined) | undefined
 }
 

@@ -1,6 +1,7 @@
 /**
- * `Exchange`: the state of one request and of the answer to it. `transport/serving.ts` makes one for each request, the steps
- * of `pipeline/answer.ts` write it, and handlers read it through their view.
+ * `exchange/` holds the state of a request and its answer, and the types of what its server and mount know.
+ * `transport/` makes an `Exchange` for each request, the steps of `pipeline/` write it, `reply/` reads it, and handlers
+ * see it through their view. It calls `request/` to decode what came in.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -20,11 +21,11 @@ import type { Action } from './action.ts'
 import type { App } from './app.ts'
 import type { Watched } from './watched.ts'
 
-/** A header of the answer: its name as it is sent, and its value or values. */
+/** A header of the answer: its name as sent, and its value or values. */
 export type HeaderLine = readonly [name: string, value: string | readonly string[]]
 
 const NO_PARAMS: readonly string[] = []
-/** What a request id may look like when it comes from outside: it goes into headers and log lines. */
+/** Request ids accepted from clients: they go into headers and log lines. */
 const SAFE_ID = /^[\w.~:@/+=-]{1,128}$/
 
 /** What closes when the client leaves: node's response, its socket, or its HTTP/2 stream. */
@@ -35,49 +36,48 @@ export interface Closable {
 }
 
 /**
- * Whose requests with an `Idempotency-Key` are run once: those of a `'user'`, others being refused; those of
- * `'anyone'`; or nobody's, the header being left to the methods (`'off'`).
+ * Who may send an `Idempotency-Key`: a known `'user'`, and anonymous requests with a key are refused; `'anyone'`; or
+ * `'off'`, which leaves the header to the methods.
  */
 export type IdempotencyKeys = 'user' | 'anyone' | 'off'
 
-/** A function that is called around methods. */
+/** A function called around methods. */
 export interface Hook {
-	/** As messages call it: `Blog.before()`. */
+	/** Its name in messages: `Blog.before()`. */
 	readonly name: string
 	/** `given` is the value for `after`, the error for `onError`. */
 	readonly run: (view: object, given: unknown) => unknown
 }
 
-/** The hooks of a mount, in the order in which they are called. */
+/** The hooks of a mount, in calling order. */
 export interface Hooks {
 	readonly before: readonly Hook[]
 	readonly after: readonly Hook[]
 	readonly onError: readonly Hook[]
 }
 
-/** What a request may ask of the mount that serves it. */
+/** What a request needs of its mount. */
 export interface MountFacts {
 	/** The handler path's segments, decoded. */
 	readonly path: readonly string[]
 	/** Class name of the handler, for logs. */
 	readonly name: string
-	/** Whether answers are in the envelope. */
+	/** Whether answers get the envelope. */
 	readonly wrap: boolean
-	/** Whether the logger is left alone. */
+	/** Whether nothing is logged. */
 	readonly silent: boolean
 	readonly authenticator: Authenticator | undefined
 	readonly acl: Acl | undefined
-	/** For whom an Idempotency-Key is kept. */
 	readonly idempotencyKeys: IdempotencyKeys
-	/** Header lines by which every answer tells of the handler's end; names and values in turn. */
+	/** The lines of `Deprecation`, `Sunset` and `Link` for every answer; names and values in turn. */
 	readonly deprecation: readonly string[] | undefined
-	/** `undefined` where there are none. */
+	/** `undefined` when there are none. */
 	readonly hooks: Hooks | undefined
-	/** Makes the `this` of one request. */
+	/** The `this` of a request's methods and hooks. */
 	readonly view: (exchange: Exchange) => object
 }
 
-/** An exchange whose URL and method have led to an action. */
+/** An exchange after routing: its URL and method have led to an action. */
 export type Routed = Exchange & { readonly mount: MountFacts; readonly action: Action }
 
 export class Exchange implements Due, RequestSource, BodySource {
@@ -85,7 +85,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 	readonly incoming: Incoming
 
 	// What the request asks for: written by steps 1 to 6 of `answer`.
-	/** The method that is served: after X-HTTP-Method-Override. */
+	/** The method served, after X-HTTP-Method-Override. */
 	method: Method = 'GET'
 	queryText = ''
 	/** The host of an absolute-form target. */
@@ -94,51 +94,51 @@ export class Exchange implements Due, RequestSource, BodySource {
 	action: Action | undefined = undefined
 	params: readonly (string | number)[] = NO_PARAMS
 
-	// Who asks: written by credentials, or by the method.
+	// The caller: written by `credentials.ts`, or by the method.
 	user: User | null = null
-	/** Under which the request is run once. */
+	/** Set when the request must run only once. */
 	idempotencyKey: string | undefined = undefined
 
-	// The answer, as far as it is known: written by the method, its hooks, and what goes wrong.
-	/** The `this` of the request, where more than its method is called on it. */
+	// The answer: written by the method, its hooks, and errors.
+	/** The request's `this`, kept when hooks share it with the method. */
 	view: object | undefined = undefined
-	/** Status asked for by the method; 0 for the usual one. */
+	/** Status set by the method; 0 for the usual one. */
 	status = 0
-	/** Headers asked for by the method, by lower-case name. */
+	/** Headers set by the method, by lower-case name. */
 	headerLines: Map<string, HeaderLine> | undefined = undefined
-	/** Headers that any answer has, also an error's: names and values in turn. */
+	/** Headers of any answer, errors too: names and values in turn. */
 	standing: readonly string[] | undefined = undefined
 	/** The error that `this.error()` recorded, or that an un-awaited check threw. */
 	failure: RestError | undefined = undefined
-	/** Whether what was answered may have been done, or not. */
+	/** Whether the method may or may not have taken effect. */
 	isOutcomeUnknown = false
-	/** Set when the method has returned, and something behind it has failed. */
+	/** Set when the method has succeeded, and a later step failed. */
 	isDone = false
 	/** Set once the answer is decided: later calls only log. */
 	replied = false
 
-	// Its time: see `base/deadlines.ts`.
+	// The deadline: see `base/deadlines.ts`.
 	due: Milliseconds = Number.POSITIVE_INFINITY
 	earlier: Due | undefined = undefined
 	later: Due | undefined = undefined
 	waiting = false
-	/** What is answered when `due` is over. */
+	/** The error code when `due` passes. */
 	late: 'request_timeout' | 'unavailable' = 'unavailable'
-	/** Releases what is held for a request that is late. */
+	/** Releases what the request holds when it is late. */
 	whenLate: (() => void) | undefined = undefined
 
-	// Its connection: written by `transport/`.
-	/** Answers in place of a method that is late, or of a client that has left; set while an answer is awaited. */
+	// The connection: written by `transport/`.
+	/** Sends an error instead of the awaited answer; set while one is awaited or streamed. */
 	interrupt: ((error: RestError) => void) | undefined = undefined
-	/** Set when the connection can't go on after the answer. */
+	/** Set when the connection must close after the answer. */
 	closes = false
-	/** Set when nothing more of the request can or should be taken in. */
+	/** Set when no more of the request can or should be read. */
 	broken = false
-	/** What tells when the client is gone. */
+	/** Emits `close` when the client leaves. */
 	connection: Closable | undefined = undefined
 	/** Sends `100 Continue`, once, if the client waits for it. */
 	sendContinue: (() => void) | undefined = undefined
-	/** Set where the request is logged, traced or timed. */
+	/** Set when the request is logged, traced or timed. */
 	watch: Watched | undefined = undefined
 
 	#body: Body | undefined = undefined
@@ -158,25 +158,24 @@ export class Exchange implements Due, RequestSource, BodySource {
 		return this.incoming.headers
 	}
 
-	/** What the request carries behind its head. */
 	get body(): Body {
 		this.#body ??= new Body(this)
 		return this.#body
 	}
 
-	/** What authenticators have said of this request. */
+	/** The results of authenticators for this request. */
 	get credentials(): Credentials {
 		this.#credentials ??= new Credentials()
 		return this.#credentials
 	}
 
-	/** The decoded query, all values of each name. */
+	/** The decoded query, with all values of each name. */
 	query(): Fields {
 		this.#query ??= decodeQuery(this.queryText)
 		return this.#query
 	}
 
-	/** The query, or a form's fields, with all values of the names that came more than once. */
+	/** The query, or a form's fields, with lists for repeated names. */
 	withLists(source: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
 		return source === this.#query?.last ? this.#query.lists() : this.body.withLists(source)
 	}
@@ -189,7 +188,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 		return this.body.stream()
 	}
 
-	/** Every 401 has the challenge of the authenticator that is declared, also one that comes with the body. */
+	/** The declared authenticator's challenge is sent with every 401, also with one found by the body. */
 	requireDigest(challenge: Readonly<Record<string, string>>): void {
 		this.body.requireDigest(this.mount?.authenticator?.challenge ?? challenge)
 	}
@@ -210,7 +209,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 
 	host(): string {
 		const forwarded = this.app.proxies.forwarded?.(this.incoming, 'x-forwarded-host')
-		// HTTP/2's :authority comes before Host, which must not be used beside it (RFC 9113 §8.3.1).
+		// HTTP/2's :authority takes precedence over Host (RFC 9113 §8.3.1).
 		const pseudo = this.headers[':authority']
 		const named = typeof pseudo === 'string' ? pseudo : this.headers.host
 		return this.authority ?? forwarded ?? named ?? ''
@@ -222,7 +221,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 		return this.incoming.socket?.encrypted === true ? 'https' : 'http'
 	}
 
-	// The global crypto, which node loads when it is first used: the module costs every start some milliseconds.
+	// The global crypto, loaded on first use: importing node:crypto costs every start some milliseconds.
 	id(): string {
 		if (this.#id === undefined) {
 			const name = this.app.requestId
@@ -243,17 +242,17 @@ export class Exchange implements Due, RequestSource, BodySource {
 		return this.#abort.signal
 	}
 
-	/** Whether whoever makes the answer was told to stop. */
+	/** Whether the method's signal is aborted. */
 	get isAborted(): boolean {
 		return this.#abort?.signal.aborted === true
 	}
 
-	/** A spec that the method has passed before, compiled. */
+	/** A spec that the method has used before, compiled. */
 	remembered(spec: Spec): CompiledSpec | undefined {
 		return this.action?.memo.compiled(spec, this.app.validator)
 	}
 
-	/** @throws TypeError when neither the handler nor the server declares one */
+	/** @throws TypeError if neither the handler nor the server declares one */
 	acl(): Acl {
 		const acl = this.mount?.acl
 		if (acl !== undefined) return acl
@@ -262,49 +261,46 @@ export class Exchange implements Due, RequestSource, BodySource {
 		)
 	}
 
-	/**
-	 * Remembers a check that must hold before anything is answered: left un-awaited by the method, its
-	 * refusal still wins.
-	 */
+	/** Records a check that must hold before an answer is sent: its refusal wins even if the method doesn't await it. */
 	addCheck(check: Promise<unknown>): void {
-		// `checked` finds the refusal; it must not end the process as an unhandled rejection.
+		// `checked` finds the refusal; it must not become an unhandled rejection.
 		check.catch(() => {})
 		this.#checks ??= []
 		this.#checks.push(check)
 	}
 
-	/** All checks that the method has begun, awaited or not; `undefined` when there are none. */
+	/** All checks that the method began, awaited or not; `undefined` when there are none. */
 	checked(): Promise<unknown> | undefined {
-		// A body that flowed and isn't, or may not be, what was signed: whatever the method has made of it.
+		// A streamed body that doesn't match what was signed, or wasn't read to its end, refuses the request.
 		const unverified = this.#body?.unverified
 		if (unverified !== undefined) return Promise.reject(unverified)
 		return this.#checks === undefined ? undefined : Promise.all(this.#checks)
 	}
 
-	/** Waits from now on at most `time` for what comes next. */
+	/** Sets the deadline to `time` from now, and the error code for missing it. */
 	allow(time: Milliseconds, late: 'request_timeout' | 'unavailable'): void {
 		this.late = late
 		this.due = time === Number.POSITIVE_INFINITY ? time : this.app.deadlines.clock() + time
 	}
 
-	/** Gives what is called from now on the time that a method has to the first byte of its answer. */
+	/** Sets the deadline of a method: its time to the first byte of its answer. */
 	allowMethod(): void {
 		this.allow(this.action?.streaming?.handlerTimeout ?? this.app.handlerTimeout, 'unavailable')
 	}
 
-	/** The client has left within the answer: the signal tells what makes it. */
+	/** The client has left during the answer: aborts the signal. */
 	abandon(): void {
 		this.#abort?.abort(gone())
 	}
 
-	/** Its time is over. */
+	/** The deadline has passed. */
 	expire(): void {
-		// Who has sent nothing for so long won't miss the rest being taken in.
+		// A client whose body came too slowly isn't read any further.
 		this.broken = this.late === 'request_timeout'
 		this.cancel(this.late === 'unavailable' ? tooLate() : new RestError('request_timeout'))
 	}
 
-	/** Answers an error in place of what is still being worked on, and tells the worker by its signal. */
+	/** Answers with an error instead of the pending answer, and aborts the signal. */
 	cancel(error: RestError): void {
 		this.due = Number.NEGATIVE_INFINITY
 		this.#body?.cut(error)
@@ -313,7 +309,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 		this.whenLate?.()
 	}
 
-	/** Logs, unless the handler asked for silence. */
+	/** Logs, unless the handler is `silent`. */
 	log(level: 'info' | 'warn' | 'error', message: string, error?: unknown): void {
 		if (this.mount?.silent === true) return
 		const fields = {
@@ -329,7 +325,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 	}
 }
 
-/** What `request.signal` is aborted with when the client leaves. */
+/** The reason of `request.signal` when the client leaves. */
 function gone(): DOMException {
 	return new DOMException('The client is gone', 'AbortError')
 }

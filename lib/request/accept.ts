@@ -1,13 +1,12 @@
-/** What a client prefers to be answered in (RFC 9110 §12.5.1). */
+/** The format a client prefers, by its Accept header (RFC 9110 §12.5.1). For errors and the explorer. */
 
 const PROBLEM = 'application/problem+json'
 const HTML = 'text/html'
 const JSON_RANGES = ['application/json', 'application/*', '*/*']
 
 /**
- * Whether errors go out as `application/problem+json` (RFC 9457): when Accept names it, and gives plain
- * JSON, by name or by wildcard, no higher quality. Most clients never name it, and are answered without a
- * look at the rest.
+ * Whether errors are sent as `application/problem+json` (RFC 9457): if Accept names it, and gives plain JSON, by name
+ * or by wildcard, no higher quality. Most clients never name it, and the rest isn't parsed.
  */
 export function prefersProblem(accept: string | undefined): boolean {
 	if (accept === undefined || !accept.toLowerCase().includes(PROBLEM)) return false
@@ -17,9 +16,8 @@ export function prefersProblem(accept: string | undefined): boolean {
 }
 
 /**
- * Whether a page is wanted rather than JSON: when Accept names `text/html`, and gives JSON, by name or by
- * wildcard, a lower quality. Browsers do where somebody opens an address; `fetch` and curl, which take
- * anything alike, don't.
+ * Whether a page is preferred to JSON: if Accept names `text/html`, and gives JSON, by name or by wildcard, a lower
+ * quality. Browsers do so for navigation; `fetch` and curl accept anything alike.
  */
 export function prefersHtml(accept: string | undefined): boolean {
 	if (accept === undefined || !accept.toLowerCase().includes(HTML)) return false
@@ -27,10 +25,10 @@ export function prefersHtml(accept: string | undefined): boolean {
 	return (qualities.get(HTML) ?? 0) > jsonQuality(qualities)
 }
 
-/** Most ranges that are read: browsers send eight, and who sends thousands shall cost no more than they do. */
+/** Most ranges parsed: browsers send eight, and thousands from an attacker must not cost more. */
 const MOST_RANGES = 100
 
-/** Of each range its quality; 0 for one that is malformed. */
+/** The quality of each range; 0 if it is malformed. */
 export function qualitiesOf(accept: string): ReadonlyMap<string, number> {
 	const qualities = new Map<string, number>()
 	for (const range of accept.toLowerCase().split(',', MOST_RANGES)) {

@@ -1,6 +1,6 @@
 /**
- * `Body`: what a request carries behind its head, made when it is first asked for; decoded, streamed and compared with its
- * Content-Digest no sooner than somebody wants it. `pipeline/read-body.ts` collects its bytes.
+ * `Body`: a request's content, decoded, streamed or compared with its Content-Digest on demand. `Exchange` makes it on
+ * first use, `pipeline/read-body.ts` collects its bytes, and `body/` decodes them.
  */
 import { Readable } from 'node:stream'
 import { RestError } from '../base/error.ts'
@@ -16,7 +16,7 @@ const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({})
 /** Types whose fields are text. */
 const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
 
-/** What the bytes of a body must hash to, and who refuses others. */
+/** The digest that a body must have, and how to refuse another. */
 interface RequiredDigest {
 	readonly digest: ContentDigest
 	readonly refusal: (reason: string) => RestError
@@ -26,18 +26,18 @@ interface RequiredDigest {
 export interface BodySource {
 	readonly incoming: Incoming
 	readonly method: Method
-	/** What is called, and whether it reads the body itself. */
+	/** The method called, and whether it reads the body itself. */
 	readonly action: { readonly name: string; readonly streaming: object | undefined } | undefined
 	/** Sends `100 Continue`, once, if the client waits for it. */
 	readonly sendContinue: (() => void) | undefined
 }
 
 export class Body {
-	/** Its bytes, once they have been collected. */
+	/** The bytes, after they were collected. */
 	bytes: Buffer | undefined = undefined
-	/** Set while the body is to be compared with its digest. */
+	/** Set while the body must still be compared with its digest. */
 	requiredDigest: RequiredDigest | undefined = undefined
-	/** Of a body that is streamed and must match its digest: the refusal, until it has ended well. */
+	/** The refusal of a streamed body with a digest, until it has ended and matched. */
 	unverified: RestError | undefined = undefined
 	readonly #source: BodySource
 	#upload: Upload | undefined = undefined
@@ -53,7 +53,7 @@ export class Body {
 	/**
 	 * The bytes.
 	 *
-	 * @throws TypeError where they were not collected: of a streaming method, behind another parser, or before step 8
+	 * @throws TypeError if they were not collected: in a streaming method, behind another parser, or before step 8
 	 */
 	raw(): Buffer {
 		const { action, incoming } = this.#source
@@ -70,11 +70,11 @@ export class Body {
 		throw new TypeError('a parser in front has taken the bytes of the body: mount Verbena before it')
 	}
 
-	/** Taken for none, a body that is read later would be none for the method as well. */
+	/** No bytes, unless the body is still to be read: to return none then would hide it from the method, too. */
 	#unsent(): Buffer {
 		if (!takesBody(this.#source.method) || !hasBody(this.#source.incoming)) return NO_BYTES
 		throw new TypeError(
-			'the body has not been read: it is read behind before(), and not at all where a request is refused first',
+			'the body has not been read: it is read after before(), and not at all if the request is refused first',
 		)
 	}
 
@@ -84,7 +84,7 @@ export class Body {
 			throw new TypeError(`name ${action?.name ?? 'the method'} in streaming to read its body as a stream`)
 		}
 		if (this.#upload === undefined && incoming.readableDidRead) {
-			// What has been read never comes again, and the method would wait for it.
+			// The method would wait for ever for bytes that were read already.
 			throw new TypeError(
 				`something in front has read the body, which ${action.name} reads as a stream: mount Verbena before it`,
 			)
@@ -95,10 +95,10 @@ export class Body {
 	}
 
 	/**
-	 * Compares the body with its Content-Digest: at once where its bytes are known, else when they have been read.
-	 * `headers` are those of the refusal.
+	 * Compares the body with its Content-Digest: at once if its bytes are known, else after they are read. `headers` are
+	 * those of the refusal.
 	 *
-	 * @throws RestError `unauthorized`; TypeError where a parser in front has taken the bytes, or the stream flows
+	 * @throws RestError `unauthorized`; TypeError if a parser in front has taken the bytes, or the stream is being read
 	 */
 	requireDigest(headers: Readonly<Record<string, string>>): void {
 		const { incoming, method } = this.#source
@@ -114,14 +114,14 @@ export class Body {
 		else this.requiredDigest = required
 	}
 
-	/** The last of step 8. What a method reads as a stream is compared as it flows. */
+	/** The end of step 8; a stream is compared while the method reads it. */
 	compareDigest(): void {
 		if (this.requiredDigest === undefined || this.#source.action?.streaming !== undefined) return
 		compare(this.requiredDigest, this.raw())
 		this.requiredDigest = undefined
 	}
 
-	/** The bytes of the body, as far as it has been read, by us or by a parser in front. */
+	/** The bytes, if they were read already, by us or by a parser in front. */
 	#received(): Buffer | undefined {
 		const { action, incoming } = this.#source
 		if (action?.streaming !== undefined) {
@@ -147,14 +147,14 @@ export class Body {
 	}
 
 	/**
-	 * Ends a stream that is being read, for an answer that doesn't wait for it: once that is sent, node tells
-	 * the request nothing more, not even that its client has left.
+	 * Ends a stream that a method still reads when its answer is sent: node emits nothing on the request after that, not
+	 * even that the client has left.
 	 */
 	cut(error: Error): void {
 		this.#upload?.destroy(error)
 	}
 
-	/** The decoded body: decoded when it is first asked for, so that a method which takes any type can. */
+	/** The decoded body. Decoded on first use, so that methods can take types we can't decode. */
 	decoded(): DecodedBody {
 		this.#decoded ??= this.#decode()
 		return this.#decoded
@@ -164,7 +164,7 @@ export class Body {
 		const { action, incoming } = this.#source
 		const { body, headers } = incoming
 		const { bytes } = this
-		// Text and bytes (express.text(), express.raw()) are still to be decoded.
+		// Text and bytes of a parser in front (express.text(), express.raw()) are not decoded yet.
 		const isNone = body === undefined || (body === null && !incoming.readableDidRead)
 		const isParsed = !isNone && typeof body !== 'string' && !Buffer.isBuffer(body)
 		if (bytes === undefined && action?.streaming === undefined && isParsed) {
@@ -178,7 +178,7 @@ export class Body {
 		})
 	}
 
-	/** The body's fields, for whoever wants an object; none without a body. */
+	/** The body's fields; none without a body. */
 	fields(): Readonly<Record<string, unknown>> {
 		const { value } = this.decoded()
 		if (value === undefined) return NO_FIELDS
@@ -187,7 +187,7 @@ export class Body {
 		throw new RestError('invalid', 'The body must be an object with named fields')
 	}
 
-	/** The body's fields as `this.post`: one object a request, without prototype. */
+	/** The body's fields as `this.post`: one object per request, without prototype. */
 	post(): Readonly<Record<string, unknown>> {
 		this.#post ??= Object.assign(Object.create(null) as Record<string, unknown>, this.fields())
 		return this.#post
@@ -197,17 +197,17 @@ export class Body {
 		return source === this.#post
 	}
 
-	/** Where they are the fields of a form, with all values of the names that came more than once. */
+	/** A form's fields with lists for repeated names; others as they are. */
 	withLists(source: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
 		const body = this.#decoded
 		return body !== undefined && 'fields' in body && source === body.value ? body.fields.lists() : source
 	}
 
-	/** Whether the body's fields are text, as a form's are. */
+	/** Whether all fields are text, as in a form. */
 	isText(): boolean {
 		const { kind } = this.decoded()
 		if (kind === 'form' || kind === 'multipart') return true
-		// A parser in front tells only by the header what it has read.
+		// Only the header tells what a parser in front has read.
 		return this.#isParsed && FORM.test(this.#source.incoming.headers['content-type'] ?? '')
 	}
 }
@@ -224,21 +224,21 @@ function compare({ digest, refusal }: RequiredDigest, bytes: Buffer): void {
 	if (!digest.matches(bytes)) throw refusal(MISMATCH)
 }
 
-/** Told of all that flows, and asked at its end for what is wrong with it. */
+/** Gets each chunk; at the end it returns the refusal, if the body is wrong. */
 interface UploadCheck {
 	update(chunk: Uint8Array): void
 	end(): Error | undefined
 }
 
 /**
- * The body as a streaming method reads it. Closing it leaves the connection open: node's own request destroys its socket, and
- * a method that stops reading (`throw` within `for await`) could not be answered.
+ * The body as a streaming method reads it. Closing it leaves the connection open: closing node's own request destroys
+ * its socket, and a method that stops reading (`throw` within `for await`) could not be answered.
  */
 class Upload extends Readable {
 	readonly #incoming: Incoming
 	readonly #release: () => void
 
-	/** What `check` refuses has no end: it breaks off with the refusal, so that nobody takes it for whole. */
+	/** A body that `check` refuses fails with the refusal instead of ending, so that it can't be taken for complete. */
 	constructor(incoming: Incoming, check?: UploadCheck) {
 		super({ highWaterMark: 65_536 })
 		this.#incoming = incoming
@@ -251,7 +251,7 @@ class Upload extends Readable {
 			if (refusal === undefined) this.push(null)
 			else this.destroy(refusal)
 		}
-		// The client has left: its mistake, and nothing to be logged.
+		// The client has left: a 4xx, which isn't logged.
 		const fail = (cause?: Error): void => {
 			this.destroy(new RestError('bad_request', 'The body was cut off before its end', { cause }))
 		}
@@ -260,9 +260,9 @@ class Upload extends Readable {
 		}
 		incoming.on('data', take).on('end', end).on('error', fail).on('close', close).pause()
 		this.#release = () => incoming.off('data', take).off('end', end).off('error', fail).off('close', close)
-		// A client that leaves must not end the process of a method that has no listener.
+		// Without a listener of the method, a client that leaves would end the process.
 		this.on('error', () => {})
-		// Of no bytes, and read by a parser in front; or left, while credentials were asked about: no event comes any more.
+		// No more events come for an empty body read by a parser in front, or a client that left during authentication.
 		if (incoming.readableEnded) end()
 		else if (incoming.destroyed) fail()
 	}

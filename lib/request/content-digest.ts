@@ -1,15 +1,15 @@
-/** `ContentDigest`: what a request's Content-Digest says of its body (RFC 9530). */
+/** `ContentDigest`: a request's Content-Digest, parsed and compared with its body (RFC 9530). For `body.ts`. */
 import { createHash, type Hash, hash, timingSafeEqual } from 'node:crypto'
 import { isInnerList, parseDictionary } from '../wire/structured-fields.ts'
 
-/** Algorithms that are taken, by their name in the header (RFC 9530 §5): the others are broken, or no digests. */
+/** Accepted algorithms, by their name in the header (RFC 9530 §5): the others are insecure. */
 const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
 	['sha-256', { name: 'sha256', size: 32 }],
 	['sha-512', { name: 'sha512', size: 64 }],
 ])
 
 interface Algorithm {
-	/** As node calls it. */
+	/** node's name. */
 	readonly name: 'sha256' | 'sha512'
 	/** In bytes. */
 	readonly size: number
@@ -20,14 +20,14 @@ interface Expected {
 	readonly bytes: Uint8Array
 }
 
-/** Bytes that come one after the other, hashed as they do. */
+/** Hashes bytes as they come. */
 export interface Hashing {
 	update(bytes: Uint8Array): void
-	/** Whether all of them were what is expected. */
+	/** Whether the bytes have the expected digests. */
 	matches(): boolean
 }
 
-/** All digests of a header that we know: each must be right. */
+/** All digests of a header with a known algorithm: each must match. */
 export class ContentDigest {
 	readonly #all: readonly Expected[]
 
@@ -46,21 +46,21 @@ export class ContentDigest {
 				member.value.type !== 'bytes' ||
 				member.value.value.length !== algorithm.size
 			)
-				throw new RangeError(`Content-Digest has a ${name} that is none`)
+				throw new RangeError(`Content-Digest has a malformed ${name}`)
 			all.push({ algorithm, bytes: member.value.value })
 		}
 		if (all.length === 0) throw new RangeError('Content-Digest has neither sha-256 nor sha-512')
 		this.#all = all
 	}
 
-	/** Whether these are the bytes that were meant. */
+	/** Whether the bytes have all digests. */
 	matches(body: Uint8Array): boolean {
 		return this.#all.every(({ algorithm, bytes }) =>
 			timingSafeEqual(hash(algorithm.name, body, 'buffer'), bytes),
 		)
 	}
 
-	/** The same for bytes that are still to come. */
+	/** The same for bytes that come later. */
 	hashing(): Hashing {
 		const hashes: readonly (readonly [Hash, Uint8Array])[] = this.#all.map(({ algorithm, bytes }) => [
 			createHash(algorithm.name),

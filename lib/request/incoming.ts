@@ -1,12 +1,12 @@
 /**
- * `Incoming`: a request as it arrived, from our own server, another one (http, https, http2, Express), `fetch` or `inject`;
- * node's `IncomingMessage` fits as it is. And what its head says beside `headers`: all lines of a field, whether a body
- * follows, and the trace it belongs to.
+ * `Incoming`: a request as it arrived, from our own server, another one (http, https, http2, Express), `fetch` or
+ * `inject`; node's `IncomingMessage` fits as it is. And what its head says beside `headers`: all lines of a field,
+ * whether a body follows, and the trace it belongs to.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 
-/** The connection's part that is read. */
+/** What we use of a connection. */
 export interface Peer {
 	readonly remoteAddress?: string | undefined
 	/** True on TLS. */
@@ -17,14 +17,14 @@ export interface Peer {
 	off?(event: 'close', call: () => void): unknown
 }
 
-/** What is asked of a request object; the stream gives the bytes of its body. */
+/** What we use of a request object; as a stream it yields the bytes of the body. */
 export interface Incoming extends Readable {
 	readonly method?: string | undefined
-	/** The request-target as on the wire; a router in front may have cut its own mount path off. */
+	/** The request-target as on the wire; a router in front may have removed its mount path. */
 	readonly url?: string | undefined
-	/** The whole target, where a router in front has cut `url` (Express, Connect). */
+	/** The whole target, if a router in front has changed `url` (Express, Connect). */
 	readonly originalUrl?: unknown
-	/** The body as another parser has left it (express.json()). */
+	/** The result of another body parser (express.json()). */
 	readonly body?: unknown
 	readonly headers: IncomingHttpHeaders
 	/** Names and values in turn, in the order of the wire. */
@@ -39,8 +39,8 @@ export interface Incoming extends Readable {
 }
 
 /**
- * The values of a field's lines, in the order of the wire; `name` is in lower case. node's own `headers` join
- * the lines of most fields, and drop all but the first of others: of what is signed nothing may be dropped.
+ * The values of a field's lines, in the order of the wire; `name` is in lower case. node's `headers` join the lines of
+ * most fields, but drop all except the first of others, and a signature covers all lines.
  */
 export function fieldLines({ rawHeaders }: Incoming, name: string): string[] {
 	const values: string[] = []
@@ -53,8 +53,8 @@ export function fieldLines({ rawHeaders }: Incoming, name: string): string[] {
 }
 
 /**
- * Whether a body comes with a request: a header says so (RFC 9112 §6.3); of HTTP/2 the headers' frame, which ends the
- * stream where there is none. What has become of the body meanwhile doesn't count: the answer is always the same.
+ * Whether a request has a body: by its headers (RFC 9112 §6.3), and with HTTP/2 by the HEADERS frame, which ends the
+ * stream if there is none. Reading the body doesn't change the result.
  */
 export function hasBody(incoming: Incoming): boolean {
 	const { headers, stream } = incoming
@@ -64,14 +64,13 @@ export function hasBody(incoming: Incoming): boolean {
 	return incoming.httpVersionMajor === 2 && stream?.endAfterHeaders !== true
 }
 
-/** Version, trace id, parent id, flags; versions to come may say more behind them (§3.2, §4). */
+/** Version, trace id, parent id, flags; later versions may append more (W3C Trace Context §3.2, §4). */
 const TRACEPARENT =
 	/^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /**
- * The header as it may be passed on; `undefined` where it is none, malformed, or there are several: a trace must not be
- * restarted by what somebody else has broken (§4.3). Of a version that isn't known yet it is what version 00 says,
- * whose only flag is whether the trace is recorded.
+ * `traceparent` as it may be passed on (W3C Trace Context, level 1); `undefined` if it is missing, malformed or
+ * repeated (§4.3). A header of an unknown version is reduced to version 00, whose only flag is `sampled`.
  */
 export function traceparentOf(header: unknown): string | undefined {
 	if (typeof header !== 'string') return undefined
@@ -81,7 +80,7 @@ export function traceparentOf(header: unknown): string | undefined {
 	return `00-${trace}-${parent}-0${Number.parseInt(flags, 16) & 1}`
 }
 
-/** The trace's id alone, by which log lines of many servers are found; nothing where there is none. */
+/** The trace id for log lines, which finds those of all servers; `undefined` without a trace. */
 export function traceOf(header: unknown): { readonly traceId: string } | undefined {
 	const traceparent = traceparentOf(header)
 	return traceparent === undefined ? undefined : { traceId: traceparent.slice(3, 35) }

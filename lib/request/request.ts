@@ -1,11 +1,15 @@
-/** `Request`: what a handler and an authenticator may ask of the request they serve. */
+/**
+ * `request/` is a request as it came in: its head (`incoming.ts`, `url.ts`, `accept.ts`), its body (`body.ts`,
+ * `body/`), and `Request`, the view of both for handlers and authenticators. `exchange/`, `pipeline/` and `transport/`
+ * call it.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Method } from '../base/http.ts'
 import type { Cache } from '../cache/cache.ts'
 import { fieldLines, hasBody, type Incoming, traceparentOf } from './incoming.ts'
 
-/** Where a `Request` gets what it tells; each is worked out when it is asked for. */
+/** Where a `Request` gets its values, each computed on demand: the exchange. */
 export interface RequestSource {
 	readonly incoming: Incoming
 	readonly app: { readonly cache: Cache }
@@ -22,7 +26,7 @@ export interface RequestSource {
 	requireDigest(headers: Readonly<Record<string, string>>): void
 }
 
-/** A nonce that a request has used up: it is no replay to itself, where two authenticators ask about it. */
+/** A nonce that a request has used: a second authenticator of the same request must not take it for a replay. */
 export interface UsedNonce {
 	readonly cache: Cache
 	readonly key: string
@@ -33,14 +37,14 @@ export interface UsedNonce {
 /** The request being served: `this.request` in a handler's method, the argument of an authenticator. */
 export class Request {
 	readonly #source: RequestSource
-	/** @internal What `auth/hmac/signatures.ts` knows of this request: a WeakMap would cost as much as a hash. */
+	/** @internal Kept here by `auth/hmac/signatures.ts`: a WeakMap would cost as much as a hash. */
 	usedNonces: UsedNonce[] | undefined = undefined
 
 	constructor(source: RequestSource) {
 		this.#source = source
 	}
 
-	/** The method that is served: after X-HTTP-Method-Override; HEAD stays HEAD. */
+	/** The method served, after X-HTTP-Method-Override; HEAD stays HEAD. */
 	get method(): Method {
 		return this.#source.method
 	}
@@ -68,12 +72,12 @@ export class Request {
 		return Array.isArray(value) ? value.join(', ') : value
 	}
 
-	/** The values of a field's lines as received, none dropped; empty for a field that isn't there. */
+	/** The values of a field's lines as received, none dropped; empty without the field. */
 	fieldLines(name: string): readonly string[] {
 		return fieldLines(this.#source.incoming, name.toLowerCase())
 	}
 
-	/** Whether a body comes with the request, as far as its head tells; it may turn out to be empty. */
+	/** Whether the request has a body, by its head; the body may turn out to be empty. */
 	get hasBody(): boolean {
 		return hasBody(this.#source.incoming)
 	}
@@ -83,35 +87,35 @@ export class Request {
 		return this.#source.app.cache
 	}
 
-	/** The client's address; what a proxy says of it counts only with `trustProxy`. Empty on a unix socket. */
+	/** The client's address; X-Forwarded-For counts only with `trustProxy`. Empty on a Unix socket. */
 	get ip(): string {
 		return this.#source.ip()
 	}
 
-	/** Name and port the client asked for: of an absolute target, else X-Forwarded-Host (`trustProxy`), else Host. */
+	/** Host and port as requested: of an absolute target, else X-Forwarded-Host (`trustProxy`), else Host. */
 	get host(): string {
 		return this.#source.host()
 	}
 
-	/** `https` on TLS, or where a trusted proxy says so. */
+	/** `https` on TLS, or if a trusted proxy says so. */
 	get protocol(): 'http' | 'https' {
 		return this.#source.protocol()
 	}
 
-	/** Names this request in logs and error answers: taken from, or made for, the option `requestId`. */
+	/** The id in logs and error answers: the client's, in the header of the option `requestId`, or a new one. */
 	get id(): string {
 		return this.#source.id()
 	}
 
 	/**
-	 * The `traceparent` that came with it (W3C Trace Context), to be passed on to servers that are asked for it;
-	 * `undefined` where there is none, or one that is malformed.
+	 * The request's `traceparent` (W3C Trace Context), to pass on in calls to other servers; `undefined` if it is missing
+	 * or malformed.
 	 */
 	get traceparent(): string | undefined {
 		return traceparentOf(this.#source.headers.traceparent)
 	}
 
-	/** Aborted when the client is gone before the answer, or the handler's time is over. */
+	/** Aborted when the client leaves before the end of the answer, or the handler's time is over. */
 	get signal(): AbortSignal {
 		return this.#source.signal()
 	}
@@ -119,23 +123,23 @@ export class Request {
 	/**
 	 * The bytes of the body as received, whatever its type; empty without a body.
 	 *
-	 * @throws TypeError in a streaming method, or where a parser in front has taken the bytes
+	 * @throws TypeError in a streaming method, or if a parser in front has taken the bytes
 	 */
 	get rawBody(): Buffer {
 		return this.#source.rawBody()
 	}
 
 	/**
-	 * Demands that the body be what Content-Digest says of it (RFC 9530; sha-256, sha-512). For authenticators:
-	 * where one is declared, the bytes are compared when they have been read, before the method is called
-	 * (`before` runs earlier); by `requireAuth()` in a method, before that resolves. A body that a method reads as a
-	 * stream is compared as it flows: one that is not what was signed breaks off with the refusal, and has no end.
-	 * Without a body there is nothing to demand, but a digest that is sent must be that of no bytes.
+	 * Requires that the body matches its Content-Digest (RFC 9530; sha-256, sha-512). For authenticators. With a declared
+	 * one, the bytes are compared after they are read and before the method is called (`before` runs earlier); with
+	 * `requireAuth()` in a method, before that resolves. A streamed body is compared while the method reads it: on a
+	 * mismatch the stream fails with the refusal instead of ending. Without a body no digest is required, but one that is
+	 * sent must be that of no bytes.
 	 *
-	 * `challenge` are the headers of a refusal, where no authenticator is declared that has its own.
+	 * `challenge` is the headers of the refusal, unless the declared authenticator has its own.
 	 *
-	 * @throws RestError `unauthorized`, at once where the head or the bytes known show it; TypeError where a
-	 *   parser in front has taken the bytes
+	 * @throws RestError `unauthorized`, at once if the head or the bytes read so far show it; TypeError if a parser in
+	 *   front has taken the bytes
 	 */
 	requireDigest(challenge: Readonly<Record<string, string>> = {}): void {
 		this.#source.requireDigest(challenge)

@@ -1,11 +1,11 @@
-/** The first step: a request-target is split into path segments and query. */
+/** Step 1 of `pipeline/answer.ts`: splits a request-target into path segments and query. And the path for log lines. */
 import { RestError } from '../base/error.ts'
 
-/** A request-target, taken apart. */
+/** The parts of a request-target. */
 export interface Target {
 	/** Path segments, percent-decoded once each; none for `/`. */
 	readonly segments: readonly string[]
-	/** What stands behind the first `?`, still encoded. */
+	/** All after the first `?`, still encoded. */
 	readonly query: string
 	/** Host and port of an absolute-form target, which replace the Host header (RFC 9112 §3.2.2). */
 	readonly authority: string | undefined
@@ -18,19 +18,19 @@ const NUMBER_SIGN = 0x23
 const BACKSLASH = 0x5c
 
 /**
- * `scheme://authority` of an absolute-form target, in the characters of uri-host and port (RFC 3986 §3.2.2):
- * it stands for Host, and may go into links. Userinfo is not taken (RFC 9110 §4.2.4).
+ * `scheme://authority` of an absolute-form target, in the characters of uri-host and port (RFC 3986 §3.2.2): it
+ * replaces Host, and may go into links. Userinfo is refused (RFC 9110 §4.2.4).
  */
 const ABSOLUTE = /^https?:\/\/([\w.~!$&'()*+,;=%:[\]-]+)(?=[/?]|$)/i
 
 /**
- * Splits a request-target. Written by hand, as `new URL` takes the host from `//evil/p`, folds dot
- * segments and turns `\` into `/`: three ways for a path to be another one than the proxy in front saw.
+ * Splits a request-target. Without `new URL`, which takes the host from `//evil/p`, resolves dot segments and turns `\`
+ * into `/`: a proxy in front would have checked another path than the one served.
  *
  * One trailing slash is ignored. `%2F` stays inside its segment.
  *
  * @throws RestError `bad_request` for a malformed escape, a control character or bytes that aren't
- *   ASCII; `not_found` for an empty segment, and for `#` and `\`, which no path has
+ *   ASCII; `not_found` for an empty segment, and for `#` and `\`, which are invalid in paths
  */
 export function parseTarget(target: string): Target {
 	if (target.charCodeAt(0) === SLASH) return split(target, 0, undefined)
@@ -43,38 +43,38 @@ export function parseTarget(target: string): Target {
 	return split(path, start, absolute[1])
 }
 
-/** One pass over the characters: finds the segments' ends and the query, and refuses what is no path. */
+/** One pass over the characters: finds segments and query, and refuses invalid characters. */
 function split(target: string, start: number, authority: string | undefined): Target {
 	const segments: string[] = []
 	let from = start + 1
-	let escaped = false
+	let isEscaped = false
 	let at = from
 	for (; at < target.length; at++) {
 		const code = target.charCodeAt(at)
 		if (code > QUESTION && code < 0x7f && code !== BACKSLASH) continue
 		if (code === QUESTION) break
 		if (code === SLASH) {
-			segments.push(segment(target, from, at, escaped))
+			segments.push(segment(target, from, at, isEscaped))
 			from = at + 1
-			escaped = false
-		} else if (code === PERCENT) escaped = true
+			isEscaped = false
+		} else if (code === PERCENT) isEscaped = true
 		else if (code <= 0x20 || code >= 0x7f) throw notAscii()
 		else if (code === NUMBER_SIGN || code === BACKSLASH) throw new RestError('not_found')
 	}
-	if (at > from) segments.push(segment(target, from, at, escaped))
+	if (at > from) segments.push(segment(target, from, at, isEscaped))
 	const query = at < target.length ? target.slice(at + 1) : ''
 	return { segments, query, authority }
 }
 
-function segment(target: string, from: number, to: number, escaped: boolean): string {
+function segment(target: string, from: number, to: number, isEscaped: boolean): string {
 	if (from === to) throw new RestError('not_found')
 	const raw = target.slice(from, to)
-	return escaped ? decodeSegment(raw) : raw
+	return isEscaped ? decodeSegment(raw) : raw
 }
 
 function decodeSegment(raw: string): string {
 	const text = unescaped(raw)
-	// A NUL or a line break in an id ends it early in what is written in C, or splits a header or log line.
+	// A NUL would end an id early in a C library, and a line break split a header or log line.
 	if (/[\x00-\x1f\x7f]/.test(text)) throw new RestError('bad_request', 'The path holds a control character')
 	return text
 }
@@ -94,12 +94,13 @@ function notAscii(): RestError {
 	return new RestError('bad_request', 'The path holds a character that must be percent-encoded')
 }
 
-/** What most targets are before their query: nothing of it is cut off or escaped. */
+/** Most targets, before their query: nothing to remove or escape. */
 const PLAIN = /^\/[!"$-~]*$/
 
 /**
- * The path of a target as it was sent, for logs: a query, a fragment, and the userinfo of an absolute form may hold a
- * secret. What no target may hold is escaped: HTTP/2 lets bytes through that a terminal takes for commands.
+ * The path of a target as it was sent, for logs. Query, fragment and the userinfo of an absolute form are removed, as
+ * they may hold secrets. Invalid characters are escaped: HTTP/2 lets bytes through that a terminal runs as control
+ * sequences.
  */
 export function loggedPath(target: string): string {
 	const query = target.indexOf('?')

@@ -25,7 +25,7 @@ function stage(): {
 }
 
 describe('deadlines', (test) => {
-	test('what is due expires, once, and is no longer waited for', () => {
+	test('a late item expires once, and is removed', () => {
 		const { deadlines, expired, at, item } = stage()
 		deadlines.add(item('a', 10))
 		at(9)
@@ -38,7 +38,7 @@ describe('deadlines', (test) => {
 		deadlines.stop()
 	})
 
-	test('what is deleted in time never expires; Infinity is never due', () => {
+	test('an item that is deleted in time never expires; Infinity is never due', () => {
 		const { deadlines, expired, at, item } = stage()
 		const early = item('early', 5)
 		deadlines.add(early)
@@ -50,7 +50,7 @@ describe('deadlines', (test) => {
 		deadlines.stop()
 	})
 
-	test('a time can be put off while it is waited for', () => {
+	test('a deadline can be extended', () => {
 		const { deadlines, expired, at, item } = stage()
 		const it = item('a', 5)
 		deadlines.add(it)
@@ -63,7 +63,7 @@ describe('deadlines', (test) => {
 		assert.equal(expired, ['a'])
 	})
 
-	test('one alone can be looked at: it expires when it is late, and once', () => {
+	test('expireIfLate expires one item when it is late, once', () => {
 		const { deadlines, expired, at, item } = stage()
 		const [a, b] = [item('a', 10), item('b', 10)]
 		deadlines.add(a)
@@ -77,7 +77,7 @@ describe('deadlines', (test) => {
 		deadlines.stop()
 	})
 
-	test('those waited for are told oldest first', () => {
+	test('values lists the items, oldest first', () => {
 		const { deadlines, item } = stage()
 		const [a, b] = [item('a', 9), item('b', 1)]
 		deadlines.add(a)
@@ -91,7 +91,7 @@ describe('deadlines', (test) => {
 		[false, [false, false, false, false, false, false]],
 		[undefined, [false, false, false, false, false, false]],
 	] as const) {
-		test(`keepsAlive: ${keepsAlive} ${keepsAlive ? 'holds' : "doesn't hold"} the program while something is waited for`, () => {
+		test(`keepsAlive: ${keepsAlive} ${keepsAlive ? 'holds' : "doesn't hold"} the process while there are items`, () => {
 			const deadlines = new Deadlines(() => 0, 1_000_000, keepsAlive === undefined ? {} : { keepsAlive })
 			const before = process.getActiveResourcesInfo().length
 			const held = (): boolean => process.getActiveResourcesInfo().length > before
@@ -112,7 +112,7 @@ describe('deadlines', (test) => {
 		})
 	}
 
-	test('its timer runs while there is something to wait for, and begins again', async () => {
+	test('the timer runs while there are items, and starts again', async () => {
 		const deadlines = new Deadlines(() => performance.now(), 8)
 		// The deadlines' own timer keeps no program alive.
 		const alive = setInterval(() => {}, 1_000)
@@ -123,7 +123,7 @@ describe('deadlines', (test) => {
 		clearInterval(alive)
 	})
 
-	test('what had arrived before its time was over is not late, where this process was held up since', async () => {
+	test('data that arrived in time is not late after an event-loop stall', async () => {
 		const deadlines = new Deadlines(() => performance.now(), 40)
 		const server = createServer().listen(0, '127.0.0.1')
 		await once(server, 'listening')

@@ -56,7 +56,7 @@ describe('error', (test) => {
 		assert.is(String(error), 'RestError: Gone')
 	})
 
-	test('it is known by its brand, so that a second copy of the package is understood', () => {
+	test('it is known by its brand, so that errors of a second copy of the package count', () => {
 		class Foreign extends Error {}
 		Object.defineProperty(Foreign.prototype, Symbol.for('verbena.RestError'), { value: true })
 		assert.ok(isRestError(new RestError('gone')))

@@ -45,13 +45,13 @@ describe('logger', (test) => {
 		assert.ok(frames.every((frame) => /^ {4}at /.test(frame) && !frame.includes('forged')))
 	})
 
-	test('a % in a message takes no place of the fields', async () => {
+	test('a % in a message consumes no fields', async () => {
 		assert.equal(await calledBy(() => consoleLogger.info({ a: 1 }, '100 %s')), [
 			['info', '100 %%s', { a: 1 }],
 		])
 	})
 
-	test('the whole chain of causes is told, with the fields of each', async () => {
+	test('the whole chain of causes is logged, with the fields of each', async () => {
 		const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), {
 			code: 'ECONNREFUSED',
 			port: 5432,
@@ -67,7 +67,7 @@ describe('logger', (test) => {
 		])
 	})
 
-	test('of an AggregateError all errors are told', async () => {
+	test('all errors of an AggregateError are logged', async () => {
 		const all = Object.assign(new AggregateError([new Error('::1'), new Error('127.0.0.1')]), {
 			code: 'ECONNREFUSED',
 		})
@@ -79,7 +79,7 @@ describe('logger', (test) => {
 		])
 	})
 
-	test('a chain that turns back, or is long or wide, has an end', async () => {
+	test('a chain of causes that is circular, long or wide is cut', async () => {
 		const one = new Error('one')
 		one.cause = new Error('two', { cause: one })
 		assert.equal(await toldOf(one), ['Error: one', '  [cause]: Error: two', '    [cause]: the error above'])
@@ -92,7 +92,7 @@ describe('logger', (test) => {
 		assert.ok(told.join('').length < 100_000)
 	})
 
-	test('what is thrown may be anything, and may refuse to be read', async () => {
+	test('a thrown value may be anything, and may throw when it is read', async () => {
 		const trap = new Error('trap')
 		Object.defineProperty(trap, 'stack', { get: () => assert.unreachable('not for the log') })
 		assert.equal(await toldOf(trap), ['an error that cannot be shown'])
@@ -111,7 +111,7 @@ describe('logger', (test) => {
 		assert.match(String(text), /^Error: x\n/)
 	})
 
-	test('an answer of 500 tells the default logger what it was caused by', async () => {
+	test('the default logger gets the cause of a 500', async () => {
 		class Broken extends RestHandler {
 			get_a() {
 				throw new Error('broken', { cause: new Error('first', { cause: new Error('connect ECONNREFUSED') }) })

@@ -32,7 +32,7 @@ function refusal(given: unknown): string {
 }
 
 describe('base/options', (test) => {
-	test('what is given is returned, and defaults for the rest', () => {
+	test('given values are returned, and defaults for the rest', () => {
 		const defaults = { waitSeconds: 5, isOpen: false, prefix: 'a:', kind: 'fixed', names: [] }
 		assert.equal(JSON.parse(refusal({})), defaults)
 		assert.equal(JSON.parse(refusal({ max: undefined, names: undefined })), defaults)
@@ -110,7 +110,7 @@ describe('base/options: nearest', (test) => {
 		test(`"${name}" among ${names.join(' ')}: "${hint}"`, () => assert.is(nearest(name, names), hint))
 	}
 
-	test('of many names the first twenty are told', () => {
+	test('of many names the first twenty are listed', () => {
 		const names = Array.from({ length: 30 }, (_, at) => `get_article_number_${at}`)
 		assert.is(nearest('zzz', names), `; there are ${names.slice(0, 20).join(', ')}`)
 	})
@@ -134,7 +134,7 @@ describe('base/options: entriesOf', (test) => {
 		() => 1,
 	]
 	for (const [at, value] of wrong.entries()) {
-		test(`what would declare nothing is refused: ${at}`, () =>
+		test(`an object that would declare nothing is refused: ${at}`, () =>
 			assert.throws(() => entriesOf('x', value, '{ a: 1 }'), /^x must be a plain object: \{ a: 1 \}$/))
 	}
 
@@ -157,7 +157,7 @@ describe('base/options: entriesOf', (test) => {
 		[{ 'WWW-Authenticate': 'a\r\nb' }, /Invalid character/],
 	]
 	for (const [challenge, message] of challenges) {
-		test(`a challenge that no 401 could carry is refused: ${JSON.stringify(challenge)}`, () => {
+		test(`a challenge that is no valid header is refused: ${JSON.stringify(challenge)}`, () => {
 			const authenticator = { authenticate: () => null, challenge } as never
 			assert.throws(() => createServer({}, { authenticator }), message)
 			class Guarded extends RestHandler {
@@ -167,7 +167,7 @@ describe('base/options: entriesOf', (test) => {
 		})
 	}
 
-	test('a request id can take no header that means something else', () => {
+	test('requestId refuses headers that have another meaning', () => {
 		for (const requestId of ['Content-Length', 'Authorization', 'Set-Cookie', 'Host', 'transfer-encoding']) {
 			assert.throws(() => createServer({}, { requestId }), /must be a header of its own/)
 		}

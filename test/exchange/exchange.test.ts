@@ -7,7 +7,7 @@ import { appOf, exchangeFor } from '../helpers/exchange.ts'
 import { Log } from '../helpers/listening.ts'
 
 describe('exchange: time', (test) => {
-	test('it is never due until something is allowed its time', () => {
+	test('it is never due until a deadline is set', () => {
 		const exchange = exchangeFor()
 		assert.is(exchange.due, Number.POSITIVE_INFINITY)
 		exchange.allow(500, 'request_timeout')
@@ -37,7 +37,7 @@ describe('exchange: time', (test) => {
 		})
 	}
 
-	test('a signal that is asked for when it is too late is aborted already', () => {
+	test('a signal first read after the deadline is aborted already', () => {
 		const exchange = exchangeFor()
 		exchange.cancel(new RestError('unavailable'))
 		assert.ok(exchange.request.signal.aborted)
@@ -64,7 +64,7 @@ describe('exchange: a client that leaves', (test) => {
 		assert.is((signal.reason as Error).name, 'AbortError')
 	})
 
-	test('not after the answer, whose end closes it too', () => {
+	test('not after the answer, whose end closes the connection too', () => {
 		const { exchange, connection } = connected()
 		const { signal } = exchange.request
 		exchange.replied = true
@@ -72,11 +72,11 @@ describe('exchange: a client that leaves', (test) => {
 		assert.not(signal.aborted)
 	})
 
-	test('who asks after it has left is told at once', () => {
+	test('a signal first read after the client left is aborted', () => {
 		assert.ok(connected(true).exchange.request.signal.aborted)
 	})
 
-	test('one that leaves within the answer is told of too', () => {
+	test('it is aborted when the client leaves during the answer, too', () => {
 		const { exchange } = connected()
 		exchange.abandon()
 		const { signal } = exchange.request
@@ -94,7 +94,7 @@ describe('exchange: body and query', (test) => {
 		assert.is(exchange.query(), exchange.query())
 	})
 
-	test('a parsed body of a parser in front is taken as it is, text and bytes are decoded', () => {
+	test('the result of a parser in front is the body; text and bytes are decoded', () => {
 		const headers = { 'content-type': 'application/json' }
 		const parsed = { a: 1 }
 		assert.is(exchangeFor({ headers, body: parsed }).body.decoded().value, parsed)
@@ -126,7 +126,7 @@ describe('exchange: body and query', (test) => {
 		)
 	})
 
-	test('names that came more than once become lists, in the query and in forms, and nowhere else', () => {
+	test('repeated names become lists, in the query and in forms, and nowhere else', () => {
 		const headers = { 'content-type': 'application/x-www-form-urlencoded' }
 		const exchange = exchangeFor({ headers })
 		exchange.queryText = 'a=1&a=2&b=3'
@@ -139,11 +139,11 @@ describe('exchange: body and query', (test) => {
 })
 
 describe('exchange: checks', (test) => {
-	test('there is nothing to wait for where none was begun', () => {
+	test('without any, nothing is awaited', () => {
 		assert.is(exchangeFor().checked(), undefined)
 	})
 
-	test('all that were begun must hold, and a refusal ends no process', async () => {
+	test('all that were begun must hold, and a refusal is no unhandled rejection', async () => {
 		const exchange = exchangeFor()
 		exchange.addCheck(Promise.resolve())
 		await exchange.checked()

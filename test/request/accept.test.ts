@@ -36,7 +36,7 @@ describe('accept', (test) => {
 		})
 	}
 
-	test('of thousands of ranges the first hundred are read', () => {
+	test('only the first hundred ranges are parsed', () => {
 		const many = Array.from({ length: 99 }, (_, at) => `text/x-${at}`).join()
 		assert.is(prefersHtml(`${many},text/html`), true)
 		assert.is(prefersHtml(`${many},text/plain,text/html`), false)

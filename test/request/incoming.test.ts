@@ -23,7 +23,7 @@ describe('request/incoming', (test) => {
 		})
 	}
 
-	test('a request tells the method on the wire, whether a body follows, and the cache of its server', () => {
+	test("a request has the method on the wire, whether a body follows, and the server's cache", () => {
 		const cache = new MemoryCache({ max: 1 })
 		const headers = { 'content-length': '5' }
 		const exchange = exchangeFor({ method: 'POST', headers }, appOf({ cache }))

@@ -19,7 +19,7 @@ const FORWARDED = {
 const socket = { remoteAddress: '10.0.0.1' }
 
 describe('request', (test) => {
-	test('one request object is made for an exchange, when it is asked for', () => {
+	test('an exchange makes one request object, on first use', () => {
 		const exchange = exchangeFor()
 		assert.is(exchange.request, exchange.request)
 	})
@@ -40,7 +40,7 @@ describe('request', (test) => {
 		test(`its url for ${JSON.stringify(facts)} is ${url}`, () => assert.is(requestOf(facts).url, url))
 	}
 
-	test('a header is found by its name in any case; several are joined', () => {
+	test('a header is found by its name in any case; repeated lines are joined', () => {
 		const request = requestOf({ headers: { 'x-a': 'b', 'set-cookie': ['a=1', 'b=2'] } })
 		assert.equal([request.header('X-A'), request.header('x-a')], ['b', 'b'])
 		assert.is(request.header('Set-Cookie'), 'a=1, b=2')
@@ -48,12 +48,12 @@ describe('request', (test) => {
 		assert.is(request.headers['x-a'], 'b')
 	})
 
-	test('without trustProxy nothing that is forwarded counts', () => {
+	test('without trustProxy, X-Forwarded-* is ignored', () => {
 		const request = requestOf({ headers: FORWARDED, socket })
 		assert.equal([request.ip, request.host, request.protocol], ['10.0.0.1', 'inner:80', 'http'])
 	})
 
-	test('with a trusted proxy it does', () => {
+	test('with a trusted proxy, it counts', () => {
 		const request = requestOf({ headers: FORWARDED, socket }, 1)
 		assert.equal([request.ip, request.host, request.protocol], ['198.51.100.7', 'example.org', 'https'])
 	})
@@ -82,20 +82,20 @@ describe('request', (test) => {
 
 	test('on a unix socket there is no address', () => assert.is(requestOf({ socket: {} }).ip, ''))
 
-	test('its id is made once', () => {
+	test('it has one id', () => {
 		const request = requestOf({})
 		assert.match(request.id, /^[\da-f-]{36}$/)
 		assert.is(request.id, request.id)
 	})
 
-	test('outside of its method there is no stream', () => {
+	test('without a streaming method there is no stream', () => {
 		assert.is(
 			messageOf(() => requestOf({}).stream),
 			'name the method in streaming to read its body as a stream',
 		)
 	})
 
-	test('the bytes are those that a parser in front has left', () => {
+	test('rawBody is what a parser in front has left of the bytes', () => {
 		assert.is(requestOf({ body: Buffer.from('a') }).rawBody.toString(), 'a')
 		assert.is(requestOf({ body: 'é' }).rawBody.toString(), 'é')
 		assert.is(requestOf({ body: null }).rawBody.length, 0)

@@ -118,7 +118,7 @@ describe('url', (test) => {
 		test(`${JSON.stringify(target)} is refused: ${refusal}`, () => assert.is(read(target), refusal))
 	}
 
-	test('whatever segments are encoded, the same are read back', () => {
+	test('encoded segments are read back, whatever they are', () => {
 		const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }).filter((s) => !/\p{Cs}/u.test(s))
 		const segment = text.filter((s) => !/[\x00-\x1f\x7f]/.test(s))
 		fc.assert(
@@ -141,7 +141,7 @@ describe('url', (test) => {
 	})
 })
 
-describe('url: what a log is told', (test) => {
+describe('url: the path in logs', (test) => {
 	const targets: [target: string, logged: string][] = [
 		['/a/b', '/a/b'],
 		['/a%20b/?token=secret', '/a%20b/'],
