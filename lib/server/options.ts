@@ -17,7 +17,7 @@ import {
 import type { Bytes, Seconds } from '../base/time.ts'
 import type { Cache } from '../cache/cache.ts'
 import { MemoryCache } from '../cache/memory-cache.ts'
-import { type CorsOptions, corsOption } from '../cors/cors.ts'
+import { type Cors, type CorsOptions, corsOption } from '../cors/cors.ts'
 import { aclIn, authenticatorIn } from '../handler/mount/compile.ts'
 import type { ServerHooks } from '../handler/mount/compile-hooks.ts'
 import { type HealthOptions, healthOption } from '../health/health.ts'
@@ -135,7 +135,7 @@ export function settingsOf(options: ServerOptions) {
 		openapi: (where, value) => openApiInfo(where, value, options),
 		explorer: or(flag, false),
 		health: optional(healthOption),
-		cors: (where, value) =>
+		cors: (where, value): Cors | undefined =>
 			corsOption(where, value, options.requestId?.toLowerCase(), options.logger ?? consoleLogger),
 		compression: compressionOption,
 		maxBody: or(size, 1_048_576),
