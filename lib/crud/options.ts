@@ -36,7 +36,7 @@ export type Columns = 'camelCase' | Readonly<Record<string, string>>
 export type DatabaseMessages = readonly string[] | { readonly [code: string]: true | string }
 
 /** The words for each code; `true` for the database's own. */
-export type MessageMap = ReadonlyMap<string, true | string>
+type MessageMap = ReadonlyMap<string, true | string>
 
 /** Fields are named as clients know them: by the new names where `columns` gives some. */
 export interface CrudOptions {

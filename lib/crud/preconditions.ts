@@ -12,9 +12,9 @@ import { readWithin } from './store.ts'
 import { type CrudView, FACTS } from './view.ts'
 
 /** The entity tags of a header, `*` for any. */
-export type Tags = '*' | readonly string[]
+type Tags = '*' | readonly string[]
 
-export interface Conditions {
+interface Conditions {
 	readonly match: Tags | undefined
 	readonly noneMatch: Tags | undefined
 }
@@ -50,7 +50,7 @@ export function etagOf(version: string): string {
 }
 
 /** Whether a tag of `If-Match` is that of a record which is there, compared strongly (§8.8.3.2). */
-export function isMatched(tags: Tags, version: string | undefined): boolean {
+function isMatched(tags: Tags, version: string | undefined): boolean {
 	return tags === '*' || (version !== undefined && tags.includes(etagOf(version)))
 }
 
@@ -64,7 +64,7 @@ export function isWeaklyMatched(tags: Tags, version: string | undefined): boolea
  * The version that the conditions ask for, where the model can compare it within the change: a single strong tag that can
  * be a version, and nothing else. `undefined` where the record must be read first.
  */
-export function soleVersion({ match, noneMatch }: Conditions): string | undefined {
+function soleVersion({ match, noneMatch }: Conditions): string | undefined {
 	if (noneMatch !== undefined || match === undefined || match === '*' || match.length !== 1) return undefined
 	const version = match[0]?.slice(1, -1) ?? ''
 	return VERSION.test(version) ? version : undefined
