@@ -51,7 +51,13 @@ export class CrudRecord extends RecordJson<Needed> {
 	readonly #version: string | undefined
 
 	/** @param strip what is written of its value within another one */
-	constructor(text: string, id: string, version: string | undefined, needed = NOTHING, strip?: Strip) {
+	constructor(
+		text: string,
+		id: string,
+		version: string | undefined,
+		needed: Needed = NOTHING,
+		strip?: (value: unknown) => unknown,
+	) {
 		super(text, needed, strip)
 		this.#id = id
 		this.#version = version
@@ -78,7 +84,12 @@ export class CrudPage extends RecordJson<readonly Needed[]> {
 	readonly #meta: PageMeta
 
 	/** @param strip what is written of its value within another one */
-	constructor(text: string, meta: PageMeta, needed = NONE, strip?: Strip) {
+	constructor(
+		text: string,
+		meta: PageMeta,
+		needed: readonly Needed[] = NONE,
+		strip?: (value: unknown) => unknown,
+	) {
 		super(text, needed, strip)
 		this.#meta = meta
 	}
