@@ -2,8 +2,8 @@
 import type { WayData } from '../page-data.ts'
 import { contentOf } from './answer-view.ts'
 import type { App } from './app.ts'
-import type { Body } from './body.ts'
 import { bodyForm } from './body-form.ts'
+import type { Body } from './curl.ts'
 import { button, el, labelled, link, star } from './dom.ts'
 import { pathOf } from './path.ts'
 import { sendWay } from './send-way.ts'
@@ -41,7 +41,7 @@ function placeOf({ method }: WayData): number {
 	return place === -1 ? ORDER.length : place
 }
 
-/** What is wanted most comes first. */
+/** The most frequent first. */
 const ORDER = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']
 
 /** POST to a record does what PATCH does. QUERY to a list asks what its URL asks. */
@@ -67,12 +67,12 @@ function wayCard(app: App, way: WayData, isOpen: boolean): HTMLElement {
 	)
 	const open = app.unfolded.get(way.method) ?? (isOpen || app.drafts.has(way.method))
 	const card = el('details', { class: 'card way', open }, summary, formFor(app, way))
-	// It is told before the card opens or closes: a card that is made open tells nothing.
+	// `click` comes before the card opens or closes; `toggle` would also fire for a card that is made open.
 	summary.addEventListener('click', () => app.unfolded.set(way.method, !card.open))
 	return card
 }
 
-/** Those whose body begins as what is there now. */
+/** Methods whose form begins with the present record. */
 const RECORD_METHODS: ReadonlySet<string> = new Set(['PATCH', 'PUT'])
 
 function formFor(app: App, way: WayData): HTMLElement {
@@ -85,18 +85,18 @@ function formFor(app: App, way: WayData): HTMLElement {
 	return bodyForm(app, way, record, (body, form) => void sendWay(app, way, body, form)).element
 }
 
-/** Whether what is shown is all that GET answers at this path; also where it answers nothing that could be lost. */
+/** Whether the page shows all that GET answers at this path, or GET answers nothing that a PUT could lose. */
 function hasWhole({ data, url }: App): boolean {
 	const { answer, ways } = data
 	const isRead = ways.some(({ method, isAllowed }) => method === 'GET' && isAllowed)
 	if (!isRead || answer === undefined) return true
 	const { status, note } = answer
-	// Of whoever can't answer now it isn't known what is there.
+	// The server can't tell now what is there.
 	if (status === 429 || status >= 500) return false
 	return url === pathOf(url) && note === undefined && contentOf(answer).data !== undefined
 }
 
-/** A form made of a part of the record would lose the rest: what PUT isn't sent is gone. */
+/** PUT replaces the whole record: a form made from a part of it would lose the rest. */
 function wholeFirst({ data, url }: App): HTMLElement {
 	const path = pathOf(url)
 	const canBeShown = url !== path || (data.answer?.status ?? 0) >= 400

@@ -3,13 +3,12 @@ import type { AnswerData } from '../page-data.ts'
 import type { App, View } from './app.ts'
 import { curlBox } from './curl-box.ts'
 import { button, type Child, el, link } from './dom.ts'
-import { headerValue } from './header-value.ts'
 import { isList, isRecord, type JsonValue, parseJson } from './json-value.ts'
-import { jsonView } from './json-view.ts'
 import { offersOf } from './list-query.ts'
 import { listTools, pager } from './list-tools.ts'
+import { isPath } from './path.ts'
 import { beginning, tableView } from './table.ts'
-import { wholeValue } from './value-view.ts'
+import { jsonView, wholeValue } from './value-view.ts'
 
 const MOST_FIELDS = 1_000
 
@@ -72,7 +71,7 @@ function shown(app: App, answer: AnswerData, view: View, plain: HTMLElement | un
 	return view === 'plain' && plain !== undefined ? [plain, note] : [jsonView(answer.body, roots), note]
 }
 
-/** A list as a table, a record as its fields; nothing else but JSON for other values. */
+/** A list as a table, a record as its fields; `undefined` for other values, which are shown as JSON only. */
 function plainView(app: App, data: JsonValue | undefined): HTMLElement | undefined {
 	const way = app.data.ways.find(({ method }) => method === 'GET')
 	if (isList(data)) {
@@ -97,7 +96,7 @@ function errorView(app: App, { status }: AnswerData, data: JsonValue | undefined
 	const isLost = status === 404 && app.data.map === undefined && home !== undefined
 	const needsKey = status === 401 || status === 403
 	const problems = problemsIn(data)
-		// Of a single one the error itself mostly speaks.
+		// With one problem, the error's own text is mostly the same.
 		.filter(({ field, message }) => error !== `${field} ${message}`)
 		.map(({ field, message }) => el('li', {}, el('b', {}, field), ` ${message}`))
 	return el(
@@ -137,4 +136,15 @@ function headersView(answer: AnswerData): HTMLElement {
 		el('div', {}, el('dt', {}, name), el('dd', {}, ...headerValue(name, value))),
 	)
 	return el('dl', { class: 'fields headers' }, ...items)
+}
+
+function headerValue(name: string, value: string): Child[] {
+	const lower = name.toLowerCase()
+	if ((lower === 'location' || lower === 'content-location') && isPath(value)) return [link(value, value)]
+	if (lower !== 'link') return [value]
+	return value
+		.split(/(<[^<>]*>)/)
+		.flatMap((part): Child[] =>
+			/^<\/[^>]*>$/.test(part) ? ['<', link(part.slice(1, -1), part.slice(1, -1)), '>'] : [part],
+		)
 }

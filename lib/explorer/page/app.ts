@@ -1,10 +1,26 @@
-/** `App`: what the page shows now, who is asking, and the way from one URL to the next. */
+/** `App`: what the page shows, with which credentials, what was typed into its forms, and how it goes to another URL. */
 import type { PageData } from '../page-data.ts'
-import type { Body } from './body.ts'
-import type { Draft } from './draft.ts'
-import { dataOf } from './page-source.ts'
+import type { Body } from './curl.ts'
 import { isPath, pathOf } from './path.ts'
 import { NOBODY, type Session } from './session.ts'
+
+/** What a body is made from: controls for its fields, its JSON, or a file. */
+export type BodyMode = 'fields' | 'json' | 'file'
+
+/** What was typed into a form, kept while the page is rendered again. */
+export interface Draft {
+	readonly mode: BodyMode
+	/** By field, the state of its control; without untouched ones. */
+	readonly fields: ReadonlyMap<string, string>
+	readonly json: string
+	readonly file: FileDraft | undefined
+}
+
+export interface FileDraft {
+	readonly files: FileList | null
+	/** The name of the file's part of a form; empty where the bytes are the body. */
+	readonly part: string
+}
 
 /** Ways to see an answer. */
 export type View = 'plain' | 'json' | 'headers'
@@ -25,7 +41,7 @@ export class App {
 	view: View = 'plain'
 	/** What was typed into forms and not sent, by method. */
 	readonly drafts = new Map<string, Draft>()
-	/** Which forms somebody has opened or closed, by method. */
+	/** Forms that the user has opened or closed, by method. */
 	readonly unfolded = new Map<string, boolean>()
 	readonly #render: (app: App) => void
 	#url = address()
@@ -44,7 +60,7 @@ export class App {
 		return this.#url
 	}
 
-	/** Differs once somebody has set out for another page. */
+	/** Changes when the page begins to go to another URL. */
 	get turn(): number {
 		return this.#turn
 	}
@@ -60,8 +76,8 @@ export class App {
 	}
 
 	/**
-	 * What is sent with a body, and with a change: what somebody else has changed since it was read is not written
-	 * over. A weak tag matches nothing there (RFC 9110 §13.1.1).
+	 * Headers of a body, and If-Match for a change, so that it doesn't overwrite another user's. A weak ETag never matches
+	 * there (RFC 9110 §13.1.1).
 	 */
 	headersFor(method: string, body: Body | undefined): [name: string, value: string][] {
 		const tag = this.data.answer?.headers.find(([name]) => name.toLowerCase() === 'etag')?.[1]
@@ -100,7 +116,7 @@ export class App {
 		const turn = ++this.#turn
 		document.body.setAttribute('aria-busy', 'true')
 		const found = await this.#ask(url)
-		// Whoever was sent elsewhere meanwhile doesn't want this any more.
+		// The user has gone elsewhere meanwhile.
 		if (turn !== this.#turn) return false
 		document.body.removeAttribute('aria-busy')
 		if (found === undefined) return false
@@ -117,7 +133,7 @@ export class App {
 		this.data = found.data
 		if (!keepsNotice) this.say(whisper)
 		this.render()
-		// Who comes back finds the place that was left.
+		// Going back restores the scroll position.
 		if (isElsewhere) scrollTo(0, remembered('top'))
 		return true
 	}
@@ -139,7 +155,7 @@ export class App {
 		return undefined
 	}
 
-	/** Sees the page anew, as somebody else. */
+	/** Loads the page again with other credentials. */
 	async become(session: Session): Promise<void> {
 		this.session = session
 		// Where there is no page for them, it still says whose requests are sent.
@@ -182,4 +198,32 @@ export function reasonOf(error: unknown): string {
 	// What `fetch` throws is a TypeError whose words differ by browser.
 	const isOurs = error instanceof Error && /signRequest|secret|sign on/.test(error.message)
 	return isOurs ? error.message : 'The server can’t be reached. Try again.'
+}
+
+const BEGINNING = '<script type="application/json" id="data">'
+
+/** The data of this document. */
+export function ownData(): PageData {
+	return parsed(document.getElementById('data')?.textContent ?? '')
+}
+
+/** The data of a page that was fetched; `undefined` for what is no page of ours. */
+async function dataOf(answer: Response): Promise<PageData | undefined> {
+	// Markup that others have written can look like a page of ours: the policy is in no markup.
+	const isOurs = answer.headers.get('content-security-policy')?.includes("trusted-types 'none'") === true
+	if (!isOurs || !answer.headers.get('content-type')?.startsWith('text/html')) {
+		// It may be long, or have no end: it isn't taken in.
+		answer.body?.cancel().catch(() => {})
+		return undefined
+	}
+	const text = await answer.text()
+	const begin = text.indexOf(BEGINNING)
+	if (begin === -1) return undefined
+	// No `<` is in the data: the next one ends it.
+	return parsed(text.slice(begin + BEGINNING.length, text.indexOf('<', begin + BEGINNING.length)))
+}
+
+/** Written by the server from a PageData. */
+function parsed(text: string): PageData {
+	return JSON.parse(text) as PageData
 }

@@ -2,14 +2,12 @@
 import type { WayData } from '../page-data.ts'
 import { prettyJson } from '../pretty-json.ts'
 import type { Problem } from './answer-view.ts'
-import type { App } from './app.ts'
-import type { Body } from './body.ts'
+import type { App, BodyMode, FileDraft } from './app.ts'
+import type { Body } from './curl.ts'
 import { copyButton, lineFor } from './curl-box.ts'
 import { button, el } from './dom.ts'
-import type { BodyMode } from './draft.ts'
 import { type FieldControl, fieldControl } from './field-control.ts'
 import { fieldsOf, initialOf, sameJson } from './fields.ts'
-import { type FilePart, filePart } from './file-part.ts'
 import type { JsonValue } from './json-value.ts'
 
 export interface BodyForm {
@@ -29,7 +27,7 @@ interface Form {
 	mode: BodyMode
 }
 
-/** `send` is given the body, and nothing where there is none to send. */
+/** `send` is called with the body; `undefined` where there is none. */
 export function bodyForm(
 	app: App,
 	way: WayData,
@@ -212,4 +210,48 @@ function restoreDraft(form: Form): void {
 	form.raw.value = draft.json
 	if (draft.file !== undefined) form.file?.restore(draft.file)
 	if (form.modes.includes(draft.mode)) form.mode = draft.mode
+}
+
+interface FilePart {
+	readonly element: HTMLElement
+	/** `undefined` where no file is chosen. */
+	body(): File | FormData | undefined
+	draft(): FileDraft
+	restore(draft: FileDraft): void
+}
+
+function filePart(prefix: string): FilePart {
+	const file = el('input', { type: 'file', id: `${prefix}-file`, 'data-key': `${prefix}-file` })
+	const part = el('input', {
+		...{ type: 'text', id: `${prefix}-part`, 'data-key': `${prefix}-part` },
+		...{ autocomplete: 'off', spellcheck: 'false', 'aria-describedby': `${prefix}-part-hint` },
+	})
+	const hint = 'Empty: the file’s bytes are the body. A name makes a multipart form of it.'
+	const element = el(
+		'div',
+		{ class: 'inputs' },
+		el('div', { class: 'field' }, el('label', { class: 'field-head', for: file.id }, 'File'), file),
+		el(
+			'div',
+			{ class: 'field' },
+			el('label', { class: 'field-head', for: part.id }, 'Name in a form'),
+			part,
+			el('p', { class: 'hint', id: `${prefix}-part-hint` }, hint),
+		),
+	)
+	return {
+		element,
+		body() {
+			const chosen = file.files?.[0]
+			if (chosen === undefined || part.value === '') return chosen
+			const form = new FormData()
+			form.append(part.value, chosen)
+			return form
+		},
+		draft: () => ({ files: file.files, part: part.value }),
+		restore(draft) {
+			file.files = draft.files
+			part.value = draft.part
+		},
+	}
 }

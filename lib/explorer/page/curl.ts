@@ -1,5 +1,7 @@
 /** Lines of curl that send what the page sends, for a POSIX shell. */
-import type { Body } from './body.ts'
+
+/** What a form sends: JSON as a text, the bytes of a file, or a form of the web with a file in it. */
+export type Body = string | File | FormData
 
 export interface CurlRequest {
 	readonly method: string

@@ -1,4 +1,4 @@
-/** The control of one field: what stands in it, as JSON, and whether anybody has touched it. */
+/** The control of one field: its value as JSON, and whether the user has changed it. */
 import { el, option, star } from './dom.ts'
 import { controlText, type FieldSpec, jsonOf } from './fields.ts'
 import { type JsonValue, textOf } from './json-value.ts'
@@ -6,14 +6,14 @@ import { type JsonValue, textOf } from './json-value.ts'
 export interface FieldControl {
 	readonly spec: FieldSpec
 	readonly element: HTMLElement
-	/** What it began with, as JSON; nothing where nobody knows it. */
+	/** Its first value, as JSON; `undefined` where it isn't known. */
 	readonly initial: string | undefined
-	/** The JSON of its value; nothing where none is given. */
+	/** Its value as JSON; `undefined` where it has none. */
 	json(): string | undefined
-	/** What stands in it, to be put back by {@link FieldControl.restore}; nothing where nobody has typed. */
+	/** Its state, for {@link FieldControl.restore}; `undefined` where the user hasn't changed it. */
 	draft(): string | undefined
 	restore(draft: string): void
-	/** Says what is wrong with it; nothing is, without a text. */
+	/** Shows what is wrong with it; an empty text removes that. */
 	complain(text: string): void
 	focus(): void
 }

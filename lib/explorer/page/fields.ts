@@ -13,7 +13,7 @@ export interface FieldSpec {
 	readonly choices: readonly string[]
 	/** What it takes, for people. */
 	readonly hint: string
-	/** Whether nobody should look over a shoulder. */
+	/** Whether its text is hidden, as a password's is. */
 	readonly isSecret: boolean
 }
 

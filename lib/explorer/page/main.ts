@@ -1,6 +1,5 @@
 /** The page's program: shows the data that came with the document, and follows links from there. */
-import { App, address } from './app.ts'
-import { ownData } from './page-source.ts'
+import { App, address, ownData } from './app.ts'
 import { render } from './render.ts'
 
 export function start(): void {

@@ -2,12 +2,12 @@
 import type { WayData } from '../page-data.ts'
 import { contentOf, problemsIn, statusChip } from './answer-view.ts'
 import { type App, reasonOf } from './app.ts'
-import type { Body } from './body.ts'
 import type { BodyForm } from './body-form.ts'
+import type { Body } from './curl.ts'
 import { button, el, link } from './dom.ts'
 import { isRecord, type JsonValue } from './json-value.ts'
-import { jsonView } from './json-view.ts'
 import { isPath } from './path.ts'
+import { jsonView } from './value-view.ts'
 
 interface Outcome {
 	readonly status: number
@@ -25,7 +25,7 @@ export async function sendWay(app: App, way: WayData, body: Body | undefined, fo
 	try {
 		const outcome = await sent(app, url, way.method, body)
 		if (outcome.status < 400) await done(app, way, turn, outcome)
-		// Whoever has left its page meanwhile doesn't see the form, and must not think that it was done.
+		// The user has left the page and can't see the form: a notice says that it failed.
 		else if (!form.element.isConnected) app.say(`${way.method} ${url}: ${refusalIn(outcome)}`)
 		else refused(app, form, outcome)
 	} catch (error) {
@@ -99,7 +99,7 @@ async function done(app: App, { method }: WayData, turn: number, outcome: Outcom
 }
 
 function answerOf(app: App, { body, location: made }: Outcome, method: string): HTMLElement {
-	// Of what has an address, the address is enough; what a method answers else is what it was called for.
+	// With a Location, a link to it is enough; otherwise the answer is what the method was called for.
 	const isOpen = made === undefined && (method === 'POST' || method === 'QUERY')
 	return el('details', { open: isOpen }, el('summary', {}, 'Answer'), jsonView(body, app.data.roots))
 }
