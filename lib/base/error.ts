@@ -1,4 +1,7 @@
-/** `RestError`: the one kind of error whose message reaches a client. */
+/**
+ * `base/` is what all rooms stand on: errors, options, HTTP methods, time and deadlines, logging; it imports only
+ * `wire/`. Here is `RestError`, the only kind of error whose message reaches a client.
+ */
 import { codeOf, type Detail, ERRORS, type ErrorCode, isErrorCode } from '../wire/codes.ts'
 
 const BRAND: unique symbol = Symbol.for('verbena.RestError')

@@ -1,6 +1,6 @@
 /**
- * Checks what a program passes in: names, kinds and ranges of options, and the entries of declarations. Called when
- * something is made, never by requests. Programs read the messages: they show the value that was found.
+ * Checks options and declarations: names, types and ranges. For constructors and mounts, never for requests: programmers
+ * read the messages, which show the value found.
  *
  *     const { max, clock } = optionsOf('MemoryCache', options, {
  *       max: wholeNumber({ from: 1, to: 8_000_000 }),
@@ -13,17 +13,17 @@
 /** Checks a value, and returns it; `where` names it in errors. */
 export type Reader<T> = (where: string, value: unknown) => T
 
-/** A reader for each option, for `satisfies`: none of the interface can be left out. */
+/** A reader for each option of the interface `O`; use with `satisfies`. */
 export type Readers<O = Readonly<Record<string, unknown>>> = { readonly [K in keyof O]-?: Reader<unknown> }
 
 /** What the readers return. */
 export type Values<R extends Readers> = { readonly [K in keyof R]: ReturnType<R[K]> }
 
 /**
- * The options of a class or a function, each as its reader returns it; what is not given is `undefined` to its reader.
+ * The options of a class or a function, each as its reader returns it; a reader gets `undefined` for a missing one.
  *
- * @param owner whose options they are, as the user types it: `createServer`
- * @throws TypeError for an option that does not exist, and whatever a reader throws
+ * @param owner the class or function, as the user types it: `createServer`
+ * @throws TypeError for an unknown option, and what the readers throw
  */
 export function optionsOf<O extends object, R extends Readers<O>>(
 	owner: string,
@@ -34,7 +34,7 @@ export function optionsOf<O extends object, R extends Readers<O>>(
 	return valuesOf(owner, `${owner}: `, options, readers)
 }
 
-/** Reads an option that is itself an object of options: `health` of `createServer`. */
+/** A reader of an option that is an object of options: `health` of `createServer`. */
 export function nested<R extends Readers>(
 	example: string,
 	readers: R,
@@ -46,14 +46,14 @@ export function nested<R extends Readers>(
 	}
 }
 
-/** Reads what is off unless it is `true` or an object of options. */
+/** A reader of a feature that is off unless the option is `true` or an object of options. */
 export function switchable<R extends Readers>(example: string, readers: R): Reader<Values<R> | undefined> {
 	const read = nested(example, readers, 'true, false or an object')
 	return (where, value) =>
 		value === undefined || value === false ? undefined : read(where, value === true ? {} : value)
 }
 
-/** Lists and Maps are objects without a name that is known: nothing of them would be read, in silence. */
+/** Lists and Maps are refused: they have no options as properties, and would be ignored silently. */
 function isOptions(value: unknown): value is object {
 	return (
 		typeof value === 'object' && value !== null && !(Symbol.iterator in value || value instanceof Promise)
@@ -72,7 +72,7 @@ function valuesOf<R extends Readers>(owner: string, prefix: string, options: obj
 	return Object.fromEntries(values) as Values<R> // one value for each reader
 }
 
-/** Times have their unit in the name. Without it, as they were once named, a name is often meant in milliseconds. */
+/** The hint for an unknown option. Times have their unit in the name; without it, milliseconds are often meant. */
 function meantBy(name: string, names: readonly string[]): string {
 	const seconds = `${name}Seconds`
 	if (names.includes(seconds)) return `: it is ${seconds}, in seconds (30 for 30_000 ms)`
@@ -81,22 +81,22 @@ function meantBy(name: string, names: readonly string[]): string {
 	return near.startsWith(';') && nearSeconds.startsWith(':') ? nearSeconds : near
 }
 
-/** A reader of what may be left out. */
+/** A reader of an option that may be missing. */
 export function optional<T>(read: Reader<T>): Reader<T | undefined> {
 	return (where, value) => (value === undefined ? undefined : read(where, value))
 }
 
-/** A reader of what has a default. */
+/** A reader of an option with a default. */
 export function or<T, D extends T>(read: Reader<T>, fallback: D): Reader<T> {
 	return (where, value) => (value === undefined ? fallback : read(where, value))
 }
 
-/** A reader of what is checked where it is used. */
+/** A reader of an option that is checked where it is used. */
 export function unchecked<T>(_where: string, value: unknown): T {
-	return value as T // as its user finds
+	return value as T // its user checks it
 }
 
-/** A reader of values for which `holds`; else a TypeError says that it must be `what`. */
+/** A reader of values for which `holds` is true; the TypeError for others says that it must be `what`. */
 export function such<T>(what: string, holds: (value: unknown) => boolean): Reader<T> {
 	return (where, value) => {
 		if (holds(value)) return value as T // as `holds` says
@@ -108,7 +108,7 @@ export const flag: Reader<boolean> = such('true or false', (value) => typeof val
 
 export const text: Reader<string> = such('a string', (value) => typeof value === 'string')
 
-/** @param shape how it is called: `(view) => …` */
+/** @param shape its signature, for the message: `(view) => …` */
 export function functionLike<F>(shape: string): Reader<F> {
 	return such(`a function, ${shape}`, (value) => typeof value === 'function')
 }
@@ -119,7 +119,7 @@ export function oneOf<const T extends string>(...all: readonly T[]): Reader<T> {
 	return such(what, (value) => all.some((one) => one === value))
 }
 
-/** A list, each entry read by its own reader; not empty, unless `least` is 0. */
+/** A list whose entries are read by `read`; not empty, unless `least` is 0. */
 export function listOf<T>(what: string, read: Reader<T>, least: 0 | 1 = 1): Reader<readonly T[]> {
 	return (where, value) => {
 		if (!Array.isArray(value) || value.length < least) throw refusal(where, what, value)
@@ -127,7 +127,7 @@ export function listOf<T>(what: string, read: Reader<T>, least: 0 | 1 = 1): Read
 	}
 }
 
-/** What implements an interface, as far as its methods tell. */
+/** An implementation of an interface, checked by its methods. */
 export function withMethods<T>(...methods: readonly string[]): Reader<T> {
 	const what = methods.length === 1 ? 'a method' : 'the methods'
 	return (where, value) => {
@@ -141,7 +141,7 @@ export function withMethods<T>(...methods: readonly string[]): Reader<T> {
 /** A range of numbers: `{ from: 1, to: 100, unit: 'bytes' }`. */
 export interface Range {
 	readonly from?: number
-	/** Instead of `from`: what it must be more than. */
+	/** Exclusive lower bound, instead of `from`. */
 	readonly above?: number
 	/** @default none */
 	readonly to?: number
@@ -184,7 +184,7 @@ export function refusal(where: string, what: string, value: unknown): TypeError 
 	return new TypeError(`${where} must be ${what}, got ${shown(value)}`)
 }
 
-/** A value that was found, in an error: `"abc"`, `5`, `null`, `an array`, `a function`. */
+/** A value as shown in an error: `"abc"`, `5`, `null`, `an array`, `a function`. */
 export function shown(value: unknown): string {
 	if (typeof value === 'string') return JSON.stringify(value)
 	if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
@@ -196,8 +196,8 @@ export function shown(value: unknown): string {
 }
 
 /**
- * The entries of a declaration. A Map, a Set, an array or an object with another prototype has none of its own, and
- * would declare nothing, in silence: access rules that nobody enforces.
+ * The entries of a declaration. A Map, a Set, an array or a class instance is refused: without entries of its own it would
+ * silently declare nothing, such as access rules that are never enforced.
  *
  * @throws TypeError
  */
@@ -207,7 +207,7 @@ export function entriesOf(what: string, declared: unknown, example: string): [st
 	throw new TypeError(`${what} must be a plain object: ${example}${promise}`)
 }
 
-/** Whether a value is an object literal, or made by `Object.create(null)` as database rows are. */
+/** Whether a value is an object literal, or has no prototype, like database rows. */
 export function isPlain(value: unknown): value is object {
 	if (typeof value !== 'object' || value === null) return false
 	const prototype: unknown = Object.getPrototypeOf(value)
@@ -215,7 +215,7 @@ export function isPlain(value: unknown): value is object {
 	return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** `: did you mean get_article?` for a name that was mistyped, or the names there are. */
+/** `: did you mean get_article?` for a mistyped name, or else the list of names. */
 export function nearest(name: string, names: Iterable<string>): string {
 	const all = [...names]
 	let best: string | undefined

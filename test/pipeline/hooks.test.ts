@@ -327,7 +327,7 @@ describe('hooks: with other features', (test) => {
 		assert.is(await described(new Hooked()), await described(new Bare()))
 	})
 
-	test('the description itself is guarded by before, and left as it is by after', async () => {
+	test('before guards the description itself, and after leaves it unchanged', async () => {
 		const seen: string[] = []
 		const { said, ask } = asking(
 			{ '': new Noting() },

@@ -37,7 +37,7 @@ describe('preflights', (test) => {
 			assert.equal(corsOf(answer), VARY)
 		}))
 
-	test('are none without an origin, or without a method', () =>
+	test('without an origin or a method are answered like any OPTIONS', () =>
 		onSite(async (send) => {
 			const { Origin: _origin, ...noOrigin } = preflight(APP, 'PUT')
 			assert.equal(corsOf(await send('OPTIONS /article/5', noOrigin)), VARY)

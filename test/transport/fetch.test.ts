@@ -527,7 +527,7 @@ describe('fetch: with other features', (test) => {
 		}
 	})
 
-	test("a server that is asked by fetch alone makes none of node's, and closes", async () => {
+	test('a server used only by fetch makes no node server, and closes', async () => {
 		const made = process.getActiveResourcesInfo().length
 		const server = createServer({ '': Site }, { logger: new Log() })
 		assert.is((await server.fetch(new Request('http://a.example/about'))).status, 200)

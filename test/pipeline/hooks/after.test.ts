@@ -51,7 +51,7 @@ describe('hooks: after', (test) => {
 		['the value of a reply()', () => reply([1], { status: 201 }), [1]],
 	]
 	for (const [what, make, given] of values) {
-		test(`is given ${what}`, async () => {
+		test(`gets ${what}`, async () => {
 			const seen: unknown[] = []
 			await said(make, (_view, value) => void seen.push(value))
 			assert.equal(seen, [given])
@@ -84,7 +84,7 @@ describe('hooks: after', (test) => {
 		assert.is(await said(make, () => reply('b', { status: 203 })), ok('b').replace('200', '203'))
 	})
 
-	test('sets headers, also of what it leaves as it is', async () => {
+	test('sets headers, also of a value that it leaves', async () => {
 		const { ask } = asking({
 			'': new Returning(
 				() => Buffer.from('a'),

@@ -253,7 +253,7 @@ describe('hooks: before knows', (test) => {
 })
 
 describe('hooks: the time of before', (test) => {
-	test('it is 503 when it takes too long, and nothing is called behind it', () => {
+	test('it is 503 when it takes too long, and nothing is called after it', () => {
 		const calls: string[] = []
 		const handler = new Guarded(async (view) => {
 			await new Promise<void>((resolve) => view.request.signal.addEventListener('abort', () => resolve()))

@@ -89,7 +89,7 @@ async function answered({ ask }: Asking, request: string, more = {}): Promise<st
 	return `${status} ${(json() as { error: string }).error}`
 }
 
-describe('hooks: onError is given', (test) => {
+describe('hooks: onError gets', (test) => {
 	const errors: [request: string, more: object, error: string][] = [
 		['/thrown', {}, 'Error: secret'],
 		['/rejected', {}, 'TypeError: secret'],
@@ -232,7 +232,7 @@ describe('hooks: onError answers', (test) => {
 		assert.equal(given, [broken])
 	})
 
-	test('it may ask who is calling, and set what the next reads', async () => {
+	test('the view has the user', async () => {
 		const onError: ServerOptions['onError'] = (view) => new RestError('conflict', `for ${view.user?.id}`)
 		assert.is(
 			await answered(asking({ '': new Failing() }, { onError }), '/denied', { headers: { 'X-User': 'ann' } }),
