@@ -77,8 +77,8 @@ export type {
 export type { RequestTrace } from './observe/trace.ts'
 export type { OpenApiLicense, OpenApiOptions } from './openapi/options.ts'
 export type { CompressionOptions, Encoding } from './reply/compression/compression.ts'
-export type { CustomReply, ReplyOptions } from './reply/head.ts'
-export { reply } from './reply/head.ts'
+export type { CustomReply, ReplyOptions } from './reply/custom-reply.ts'
+export { reply } from './reply/custom-reply.ts'
 export type { Request } from './request/request.ts'
 export type {
 	ListenFd,

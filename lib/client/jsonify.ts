@@ -1,7 +1,7 @@
 /** The type of what a client receives for a method's result. Types only. */
 
 import type { RestError } from '../base/error.ts'
-import type { CustomReply } from '../reply/head.ts'
+import type { CustomReply } from '../reply/custom-reply.ts'
 import type { Refused } from '../wire/codes.ts'
 import type { RawJson } from '../wire/raw-json.ts'
 

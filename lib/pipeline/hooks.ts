@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { isRestError, type RestError } from '../base/error.ts'
 import { isThenable } from '../base/thenable.ts'
 import type { Exchange, Hook, Routed } from '../exchange/exchange.ts'
-import { CustomReply } from '../reply/head.ts'
+import { CustomReply } from '../reply/custom-reply.ts'
 import { closeWith, disposeBody, innerOf, isWebStream, swallowErrors } from '../reply/unsent.ts'
 
 /** What `before` answers in place of the method; `undefined` to call the method. */

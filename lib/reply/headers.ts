@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 import { isJsonType } from '../wire/json-type.ts'
-import type { ReplyOptions } from './head.ts'
+import type { ReplyOptions } from './custom-reply.ts'
 import { jsonText } from './value-text.ts'
 
 /** Status, headers and body. A body other than text or bytes is sent in chunks, as the client reads them. */

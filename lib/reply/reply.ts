@@ -8,8 +8,9 @@ import { isRestError } from '../base/error.ts'
 import { allowHeader, type RouteMethod } from '../base/http.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { RawJson } from '../wire/raw-json.ts'
+import { CustomReply, type ReplyOptions } from './custom-reply.ts'
 import { sealError } from './error-reply.ts'
-import { applyOptions, CustomReply, type ReplyOptions } from './head.ts'
+import { applyOptions } from './head.ts'
 import {
 	BEGINNING,
 	bodiless,

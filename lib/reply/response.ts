@@ -3,7 +3,8 @@ import { pipeline, Readable, Transform } from 'node:stream'
 import type { Bytes, Milliseconds } from '../base/time.ts'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 import { bindReads } from '../observe/trace.ts'
-import { applyOptions, headerLine, isFraming, type ReplyOptions, setStatus } from './head.ts'
+import type { ReplyOptions } from './custom-reply.ts'
+import { applyOptions, headerLine, isFraming, setStatus } from './head.ts'
 import {
 	BYTES_SAFETY,
 	BYTES_TYPE,

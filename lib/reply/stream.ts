@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { type Milliseconds, steadyClock } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { bindReads, boundRecords } from '../observe/trace.ts'
-import type { ReplyOptions } from './head.ts'
+import type { ReplyOptions } from './custom-reply.ts'
 import {
 	BEGINNING,
 	BYTES_SAFETY,

@@ -1,7 +1,7 @@
 /** Streams and iterables returned by a method that are not read yet, while a check is awaited, or never, as something else is sent. */
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { CustomReply } from './head.ts'
+import { CustomReply } from './custom-reply.ts'
 
 /**
  * Keeps a stream that fails before it is read from ending the process; its reader finds the error in its state.

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { CustomReply, checkStatus, headerLine, reply } from '../../lib/reply/head.ts'
+import { CustomReply, reply } from '../../lib/reply/custom-reply.ts'
+import { checkStatus, headerLine } from '../../lib/reply/head.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 

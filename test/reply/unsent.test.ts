@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { ReadableStream } from 'node:stream/web'
 import * as assert from 'uvu/assert'
-import { reply } from '../../lib/reply/head.ts'
+import { reply } from '../../lib/reply/custom-reply.ts'
 import { disposeBody, firstBytes, swallowErrors } from '../../lib/reply/unsent.ts'
 import { describe } from '../helpers/describe.ts'
 
