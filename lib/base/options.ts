@@ -65,11 +65,10 @@ function valuesOf<R extends Readers>(owner: string, prefix: string, options: obj
 		if (Object.hasOwn(readers, name)) continue
 		throw new TypeError(`${owner} has no option ${name}${meantBy(name, Object.keys(readers))}`)
 	}
-	const values = Object.entries(readers).map(([name, read]) => [
-		name,
-		read(prefix + name, Reflect.get(options, name)),
-	])
-	return Object.fromEntries(values) as Values<R> // one value for each reader
+	// A loop, as an authenticator may be made for each request.
+	const values: Record<string, unknown> = {}
+	for (const name in readers) values[name] = readers[name]?.(prefix + name, Reflect.get(options, name))
+	return values as Values<R> // one value for each reader
 }
 
 /** The hint for an unknown option. Times have their unit in the name; without it, milliseconds are often meant. */
