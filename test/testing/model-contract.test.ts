@@ -60,7 +60,7 @@ const BROKEN: readonly Broken[] = [
 	[
 		'knows of no bound of a page',
 		() => new ListingOther((query) => ({ ...query, maxBytes: undefined })),
-		'a page that is larger than maxBytes is refused, in bytes of UTF-8 and not for the record behind it',
+		'a page larger than maxBytes is refused: bytes of UTF-8, without the next record',
 	],
 	[
 		'orders backwards',
@@ -183,12 +183,12 @@ const BROKEN: readonly Broken[] = [
 	[
 		'has two values in its logic',
 		() => new Misreading(twoValued),
-		'logic has three values: what is unknown is found neither by a condition nor by its opposite',
+		'logic is three-valued: neither a condition nor its opposite finds the unknown',
 	],
 	[
 		'finds nulls by ne',
 		() => new Misreading((where) => (where.op === 'ne' ? orNull(where) : where)),
-		'logic has three values: what is unknown is found neither by a condition nor by its opposite',
+		'logic is three-valued: neither a condition nor its opposite finds the unknown',
 	],
 	...(['contains', 'startsWith', 'endsWith'] as const).map(
 		(op): Broken => [
@@ -197,7 +197,7 @@ const BROKEN: readonly Broken[] = [
 				new Misreading((where) =>
 					where.op === op && where.value === '' ? { op: 'null', field: where.field, value: false } : where,
 				),
-			'logic has three values: what is unknown is found neither by a condition nor by its opposite',
+			'logic is three-valued: neither a condition nor its opposite finds the unknown',
 		],
 	),
 	[
@@ -206,7 +206,7 @@ const BROKEN: readonly Broken[] = [
 			new Misreading((where) =>
 				where.op === 'in' && where.values.length === 0 ? { op: 'and', terms: [] } : where,
 			),
-		'logic has three values: what is unknown is found neither by a condition nor by its opposite',
+		'logic is three-valued: neither a condition nor its opposite finds the unknown',
 	],
 	[
 		'finds nothing by and of nothing',
@@ -214,7 +214,7 @@ const BROKEN: readonly Broken[] = [
 			new Misreading((where) =>
 				where.op === 'and' && where.terms.length === 0 ? { op: 'or', terms: [] } : where,
 			),
-		'logic has three values: what is unknown is found neither by a condition nor by its opposite',
+		'logic is three-valued: neither a condition nor its opposite finds the unknown',
 	],
 	[
 		'compares exact texts without case',
@@ -270,7 +270,7 @@ const BROKEN: readonly Broken[] = [
 					return super.read(id, selection, undefined)
 				}
 			})(),
-		'a record outside the condition is not read, and reads at once of other conditions are kept apart',
+		'a record outside the condition is not read, whatever is read at the same time',
 	],
 	[
 		'replaces where it updates',
@@ -351,7 +351,7 @@ const BROKEN: readonly Broken[] = [
 	[
 		'shares reads of different conditions',
 		() => new Joining(),
-		'a record outside the condition is not read, and reads at once of other conditions are kept apart',
+		'a record outside the condition is not read, whatever is read at the same time',
 	],
 	[
 		'remembers what it has read',

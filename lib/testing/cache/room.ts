@@ -3,109 +3,91 @@ import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type { Bytes } from '../../base/time.ts'
 import { type Cache, CacheFull } from '../../cache/cache.ts'
 import { sharedKey } from '../../cache/shares.ts'
-import { type Scene, scenes } from './stage.ts'
+import { type Scene, scenes, scenesFor } from './stage.ts'
 
 /** For a cache that holds at most `max` entries. */
 export const ROOM_SCENES: readonly Scene[] = [
-	...scenes(
-		{
-			async 'add and increment throw CacheFull when all that is held must be kept'({ cache }) {
-				await fill(cache, 2, 'add')
-				await cache.increment('count 1', 60)
-				await cache.increment('count 2', 60)
-				await rejects(async () => cache.add('new', 1, 60), CacheFull)
-				await rejects(async () => cache.increment('new', 60), CacheFull)
-				strictEqual(await cache.get('new'), undefined)
-				deepStrictEqual([await cache.get('add 0'), await cache.get('add 1')], [0, 1])
-			},
+	...scenesFor(4, {
+		async 'add and increment throw CacheFull when all that is held must be kept'({ cache }) {
+			await fill(cache, 2, 'add')
+			await cache.increment('count 1', 60)
+			await cache.increment('count 2', 60)
+			await rejects(async () => cache.add('new', 1, 60), CacheFull)
+			await rejects(async () => cache.increment('new', 60), CacheFull)
+			strictEqual(await cache.get('new'), undefined)
+			deepStrictEqual([await cache.get('add 0'), await cache.get('add 1')], [0, 1])
 		},
-		{ max: 4 },
-	),
-	...scenes(
-		{
-			async 'a full cache still counts its counters and refuses the keys it holds'({ cache }) {
-				await cache.add('add', 1, 60)
-				await cache.increment('count', 60)
-				strictEqual(await cache.add('add', 1, 60), false)
-				strictEqual(await cache.add('count', 1, 60), false)
-				for (const count of [2, 3, 11]) {
-					if (count === 11) await cache.set('count', 10, 60)
-					strictEqual(await cache.increment('count', 60), count)
-				}
-			},
+	}),
+	...scenesFor(2, {
+		async 'a full cache still counts its counters and refuses the keys it holds'({ cache }) {
+			await cache.add('add', 1, 60)
+			await cache.increment('count', 60)
+			strictEqual(await cache.add('add', 1, 60), false)
+			strictEqual(await cache.add('count', 1, 60), false)
+			for (const count of [2, 3, 11]) {
+				if (count === 11) await cache.set('count', 10, 60)
+				strictEqual(await cache.increment('count', 60), count)
+			}
 		},
-		{ max: 2 },
-	),
-	...scenes(
-		{
-			async 'values of set make room for add and increment'({ cache, max }) {
-				await fill(cache, max, 'set')
-				await fill(cache, max - 1, 'add')
-				strictEqual(await cache.increment('count', 60), 1)
-				await rejects(async () => cache.add('new', 1, 60), CacheFull)
-			},
-			async 'a flood of values never evicts what add and increment made'({ cache }) {
-				await cache.add('nonce', true, 60)
-				await cache.increment('count', 60)
-				await fill(cache, 100, 'set')
-				strictEqual(await cache.add('nonce', true, 60), false)
-				strictEqual(await cache.increment('count', 60), 2)
-			},
-			async 'what add made is still kept after its value was set'({ cache }) {
-				await cache.add('pending', 'no answer yet', 60)
-				await cache.set('pending', 'answer', 60)
-				await fill(cache, 100, 'set')
-				strictEqual(await cache.get('pending'), 'answer')
-				strictEqual(await cache.add('pending', 'again', 60), false)
-			},
-			async 'a counter is still kept when it began as a value of set'({ cache }) {
-				await cache.set('count', 5, 60)
-				await cache.increment('count', 60)
-				await fill(cache, 100, 'set')
-				strictEqual(await cache.increment('count', 60), 7)
-			},
+	}),
+	...scenesFor(4, {
+		async 'values of set make room for add and increment'({ cache, max }) {
+			await fill(cache, max, 'set')
+			await fill(cache, max - 1, 'add')
+			strictEqual(await cache.increment('count', 60), 1)
+			await rejects(async () => cache.add('new', 1, 60), CacheFull)
 		},
-		{ max: 4 },
-	),
-	...scenes(
-		{
-			async 'a set that has no room is forgotten, not thrown'({ cache, max }) {
-				await fill(cache, max, 'add')
-				await cache.set('k', 'v', 60)
-				strictEqual(await cache.get('k'), undefined)
-				strictEqual(await cache.add('add 0', 1, 60), false)
-				strictEqual(await cache.add('add 1', 1, 60), false)
-			},
+		async 'a flood of values never evicts what add and increment made'({ cache }) {
+			await cache.add('nonce', true, 60)
+			await cache.increment('count', 60)
+			await fill(cache, 100, 'set')
+			strictEqual(await cache.add('nonce', true, 60), false)
+			strictEqual(await cache.increment('count', 60), 2)
 		},
-		{ max: 2 },
-	),
-	...scenes(
-		{
-			async 'what is kept makes room when its time is over, whichever ends first'({ cache, before, after }) {
-				await cache.add('long', 1, 60)
-				await cache.add('short', 1, 0.6)
-				await cache.increment('count', 60)
-				await before(600)
-				await rejects(async () => cache.add('new', 1, 60), CacheFull)
-				await after(600)
-				strictEqual(await cache.add('new', 1, 60), true)
-				await rejects(async () => cache.add('more', 1, 60), CacheFull)
-				strictEqual(await cache.add('long', 1, 60), false)
-			},
+		async 'what add made is still kept after its value was set'({ cache }) {
+			await cache.add('pending', 'no answer yet', 60)
+			await cache.set('pending', 'answer', 60)
+			await fill(cache, 100, 'set')
+			strictEqual(await cache.get('pending'), 'answer')
+			strictEqual(await cache.add('pending', 'again', 60), false)
 		},
-		{ max: 3 },
-	),
-	...scenes(
-		{
-			async 'delete makes room'({ cache, max }) {
-				await fill(cache, max, 'add')
-				await cache.delete('add 0')
-				strictEqual(await cache.increment('count', 60), 1)
-				await rejects(async () => cache.increment('more', 60), CacheFull)
-			},
+		async 'a counter is still kept when it began as a value of set'({ cache }) {
+			await cache.set('count', 5, 60)
+			await cache.increment('count', 60)
+			await fill(cache, 100, 'set')
+			strictEqual(await cache.increment('count', 60), 7)
 		},
-		{ max: 2 },
-	),
+	}),
+	...scenesFor(2, {
+		async 'a set that has no room is forgotten, not thrown'({ cache, max }) {
+			await fill(cache, max, 'add')
+			await cache.set('k', 'v', 60)
+			strictEqual(await cache.get('k'), undefined)
+			strictEqual(await cache.add('add 0', 1, 60), false)
+			strictEqual(await cache.add('add 1', 1, 60), false)
+		},
+	}),
+	...scenesFor(3, {
+		async 'what is kept makes room when its time is over, whichever ends first'({ cache, before, after }) {
+			await cache.add('long', 1, 60)
+			await cache.add('short', 1, 0.6)
+			await cache.increment('count', 60)
+			await before(600)
+			await rejects(async () => cache.add('new', 1, 60), CacheFull)
+			await after(600)
+			strictEqual(await cache.add('new', 1, 60), true)
+			await rejects(async () => cache.add('more', 1, 60), CacheFull)
+			strictEqual(await cache.add('long', 1, 60), false)
+		},
+	}),
+	...scenesFor(2, {
+		async 'delete makes room'({ cache, max }) {
+			await fill(cache, max, 'add')
+			await cache.delete('add 0')
+			strictEqual(await cache.increment('count', 60), 1)
+			await rejects(async () => cache.increment('more', 60), CacheFull)
+		},
+	}),
 ]
 
 async function fill(cache: Cache, count: number, by: 'add' | 'set'): Promise<void> {

@@ -70,12 +70,14 @@ const readers = {
 	close: unchecked<CacheContractOptions['close']>,
 } satisfies Readers<CacheContractOptions>
 
-/** Cases by name; `more` is what else they have in common. */
-export function scenes(
-	plays: Readonly<Record<string, (stage: Stage) => Promise<void>>>,
-	more: Omit<Scene, 'name' | 'play'> = {},
-): Scene[] {
-	return Object.entries(plays).map(([name, play]) => ({ ...more, name, play }))
+/** Cases by name. */
+export function scenes(plays: Readonly<Record<string, Scene['play']>>): Scene[] {
+	return Object.entries(plays).map(([name, play]) => ({ name, play }))
+}
+
+/** Cases of a cache for at most `max` entries. */
+export function scenesFor(max: number, plays: Readonly<Record<string, Scene['play']>>): Scene[] {
+	return scenes(plays).map((scene) => ({ ...scene, max }))
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The model contract: what a model says about itself, how a record's JSON is made, and keys of other types. */
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict'
-import { type ModelScene, type ModelStage, parsed, recordsOf, scenes } from './stage.ts'
+import { type ModelScene, type ModelStage, parsed, recordsOf, scenes, scenesFor } from './stage.ts'
 import { HOSTILE } from './values.ts'
 
 /** Names that break JSON or SQL if inserted without escaping. */
@@ -32,14 +32,11 @@ export const FACT_SCENES: readonly ModelScene[] = [
 			await Promise.all(Array.from({ length: 100 }, () => model.check?.()))
 		},
 	}),
-	...scenes(
-		{
-			async 'a text that has a greatest length says so'({ model }) {
-				strictEqual(model.fields.find(({ name }) => name === 'email')?.maxLength, 200)
-			},
+	...scenesFor(['maxLength'], {
+		async 'a text that has a greatest length says so'({ model }) {
+			strictEqual(model.fields.find(({ name }) => name === 'email')?.maxLength, 200)
 		},
-		{ needs: ['maxLength'] },
-	),
+	}),
 	...scenes({
 		async 'create answers the id, and the record with its defaults'(stage) {
 			const selection = stage.select(['id', 'title', 'note', 'status', 'version'])
@@ -132,92 +129,80 @@ const TEXT_IDS = [
 const BIG_IDS = ['9007199254740992', '9007199254740993', '9223372036854775806', '-9223372036854775808']
 
 export const KEY_SCENES: readonly ModelScene[] = [
-	...scenes(
-		{
-			async 'a text may be the key, whatever its characters'(stage) {
-				for (const id of TEXT_IDS) {
-					const created = await stage.model.create(
-						{ id, title: `title of ${id}` },
-						stage.select(['id', 'title']),
-					)
-					strictEqual(created.id, id)
-					deepStrictEqual(parsed(created), { id, title: `title of ${id}` })
-				}
-				for (const id of TEXT_IDS)
-					deepStrictEqual(await stage.read(id, ['id', 'title']), { id, title: `title of ${id}` })
-				const all = await Promise.all(TEXT_IDS.map((id) => stage.value(id, 'title')))
-				deepStrictEqual(
-					all,
-					TEXT_IDS.map((id) => `title of ${id}`),
+	...scenesFor('text', {
+		async 'a text may be the key, whatever its characters'(stage) {
+			for (const id of TEXT_IDS) {
+				const created = await stage.model.create(
+					{ id, title: `title of ${id}` },
+					stage.select(['id', 'title']),
 				)
-				for (const id of TEXT_IDS) await changesAndDeletes(stage, id)
-				strictEqual(await stage.model.count(undefined), 0)
-			},
-			async 'a text key is in the fields without a default, is required, and is told apart from others'(
-				stage,
-			) {
-				const key = stage.model.fields.find(({ name }) => name === 'id')
-				deepStrictEqual([key?.type, key?.nullable, key?.hasDefault], ['text', false, false])
-				await stage.refuses(() => stage.add({ title: 't' }), 'not_null', ['id'])
-				await stage.add({ id: 'a' })
-				await stage.refuses(() => stage.add({ id: 'a' }), 'unique', ['id'])
-				for (const id of ['b', "a'", 'a%', '%', '_', "' or '1'='1"]) {
-					strictEqual(await stage.model.read(id, stage.select(['id']), undefined), undefined, id)
-				}
-			},
+				strictEqual(created.id, id)
+				deepStrictEqual(parsed(created), { id, title: `title of ${id}` })
+			}
+			for (const id of TEXT_IDS)
+				deepStrictEqual(await stage.read(id, ['id', 'title']), { id, title: `title of ${id}` })
+			const all = await Promise.all(TEXT_IDS.map((id) => stage.value(id, 'title')))
+			deepStrictEqual(
+				all,
+				TEXT_IDS.map((id) => `title of ${id}`),
+			)
+			for (const id of TEXT_IDS) await changesAndDeletes(stage, id)
+			strictEqual(await stage.model.count(undefined), 0)
 		},
-		{ key: 'text' },
-	),
-	...scenes(
-		{
-			async 'a uuid key is random unless it is given, and is written in lower case'(stage) {
-				const made = await Promise.all(Array.from({ length: 10 }, () => stage.add()))
-				strictEqual(new Set(made).size, 10)
-				for (const id of made) {
-					match(id, /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-					strictEqual(await stage.value(id, 'id'), id)
-				}
-				const given = '0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b'
-				strictEqual(await stage.add({ id: given }), given)
-				await stage.refuses(() => stage.add({ id: given }), 'unique', ['id'])
-				for (const id of [...made, given]) await changesAndDeletes(stage, id)
-			},
-			async 'pages by a uuid key visit every record once'(stage) {
-				await Promise.all(Array.from({ length: 9 }, () => stage.add()))
-				for (const order of [['id'], ['-id']]) {
-					const all = await stage.column({ order }, 'id')
-					const first = await stage.ask({ fields: ['id'], order, limit: 5 })
-					const rest = await stage.column({ order, after: stage.after(first, order) }, 'id')
-					deepStrictEqual([...all.slice(0, 5), ...rest], all)
-					strictEqual(new Set(all).size, 9)
-				}
-			},
+		async 'a text key has no default, is required, and is compared exactly'(stage) {
+			const key = stage.model.fields.find(({ name }) => name === 'id')
+			deepStrictEqual([key?.type, key?.nullable, key?.hasDefault], ['text', false, false])
+			await stage.refuses(() => stage.add({ title: 't' }), 'not_null', ['id'])
+			await stage.add({ id: 'a' })
+			await stage.refuses(() => stage.add({ id: 'a' }), 'unique', ['id'])
+			for (const id of ['b', "a'", 'a%', '%', '_', "' or '1'='1"]) {
+				strictEqual(await stage.model.read(id, stage.select(['id']), undefined), undefined, id)
+			}
 		},
-		{ key: 'uuid' },
-	),
-	...scenes(
-		{
-			async 'a bigint key beyond 2^53 is not taken for its neighbour'(stage) {
-				for (const id of BIG_IDS)
-					strictEqual(await stage.add({ id: BigInt(id), title: `title of ${id}` }), id)
-				const titles = await Promise.all(BIG_IDS.map((id) => stage.value(id, 'title')))
-				deepStrictEqual(
-					titles,
-					BIG_IDS.map((id) => `title of ${id}`),
-				)
-				strictEqual(await stage.model.read('9007199254740994', stage.select(['id']), undefined), undefined)
-				for (const order of [['id'], ['-id']]) {
-					const all = await stage.column({ order })
-					const first = await stage.ask({ order, limit: 2 })
-					const rest = await stage.column({ order, after: stage.after(first, order) })
-					deepStrictEqual([...all.slice(0, 2), ...rest], all)
-				}
-				for (const id of BIG_IDS) await changesAndDeletes(stage, id)
-				strictEqual(await stage.model.count(undefined), 0)
-			},
+	}),
+	...scenesFor('uuid', {
+		async 'a uuid key is random unless it is given, and is written in lower case'(stage) {
+			const made = await Promise.all(Array.from({ length: 10 }, () => stage.add()))
+			strictEqual(new Set(made).size, 10)
+			for (const id of made) {
+				match(id, /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+				strictEqual(await stage.value(id, 'id'), id)
+			}
+			const given = '0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b'
+			strictEqual(await stage.add({ id: given }), given)
+			await stage.refuses(() => stage.add({ id: given }), 'unique', ['id'])
+			for (const id of [...made, given]) await changesAndDeletes(stage, id)
 		},
-		{ key: 'bigint' },
-	),
+		async 'pages by a uuid key visit every record once'(stage) {
+			await Promise.all(Array.from({ length: 9 }, () => stage.add()))
+			for (const order of [['id'], ['-id']]) {
+				const all = await stage.column({ order }, 'id')
+				const first = await stage.ask({ fields: ['id'], order, limit: 5 })
+				const rest = await stage.column({ order, after: stage.after(first, order) }, 'id')
+				deepStrictEqual([...all.slice(0, 5), ...rest], all)
+				strictEqual(new Set(all).size, 9)
+			}
+		},
+	}),
+	...scenesFor('bigint', {
+		async 'a bigint key beyond 2^53 is not taken for its neighbour'(stage) {
+			for (const id of BIG_IDS) strictEqual(await stage.add({ id: BigInt(id), title: `title of ${id}` }), id)
+			const titles = await Promise.all(BIG_IDS.map((id) => stage.value(id, 'title')))
+			deepStrictEqual(
+				titles,
+				BIG_IDS.map((id) => `title of ${id}`),
+			)
+			strictEqual(await stage.model.read('9007199254740994', stage.select(['id']), undefined), undefined)
+			for (const order of [['id'], ['-id']]) {
+				const all = await stage.column({ order })
+				const first = await stage.ask({ order, limit: 2 })
+				const rest = await stage.column({ order, after: stage.after(first, order) })
+				deepStrictEqual([...all.slice(0, 2), ...rest], all)
+			}
+			for (const id of BIG_IDS) await changesAndDeletes(stage, id)
+			strictEqual(await stage.model.count(undefined), 0)
+		},
+	}),
 ]
 
 /** Asserts that the record with this id is changed and deleted, and no other. */

@@ -54,9 +54,7 @@ const ALIKE = { lower: 'ann', upper: 'ANN', spaced: 'ann ', accented: 'änn' }
 export const MATCHING_SCENES: readonly ModelScene[] = [
 	...(['contains', 'startsWith', 'endsWith'] as const).map(matching),
 	...scenes({
-		async 'case is ignored where a condition says so, and every character stands for itself there too'(
-			stage,
-		) {
+		async 'conditions that ignore case take every character literally, too'(stage) {
 			const all = ['Thyme', 'THYME', 'thyme']
 			const texts = [...all, 'Thyme tea', 'iced thyme', 'thyme_', 'thyme%', 'th!me', 'th\\me']
 			await stage.addAll([...texts.map((title) => ({ title, note: title })), { title: 'no note' }])
@@ -80,9 +78,7 @@ export const MATCHING_SCENES: readonly ModelScene[] = [
 			await stage.finds(not(whole('thyme')), texts.slice(3))
 			await stage.finds(not(part('contains', 'thyme')), texts.slice(7))
 		},
-		async 'logic has three values: what is unknown is found neither by a condition nor by its opposite'(
-			stage,
-		) {
+		async 'logic is three-valued: neither a condition nor its opposite finds the unknown'(stage) {
 			const id = await stage.add({ title: 'one' })
 			for (const [name, where, finds] of LOGIC) await stage.finds(where, finds ? ['one'] : [], name, [id])
 		},

@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Condition, Value, Values } from '../../models/model.ts'
 import { type Feature, needsOf } from './fields.ts'
-import { type Asked, type ModelScene, type ModelStage, recordsOf, scenes } from './stage.ts'
+import { type Asked, type ModelScene, type ModelStage, recordsOf, scenes, scenesFor } from './stage.ts'
 
 /** Values of 13 records in turn, so that some are equal; two more records have null. */
 const WALKED: readonly (readonly [field: string, values: readonly Value[], needs?: Feature])[] = [
@@ -27,22 +27,17 @@ const SAME_MILLISECOND = ['001', '999', '500', '002', '000', '501', '998'].map(
 
 export const PAGE_SCENES: readonly ModelScene[] = [
 	...WALKED.map(walked),
-	...scenes(
-		{
-			async 'pages by timestamps that differ in microseconds only miss nothing'(stage) {
-				await stage.addAll(SAME_MILLISECOND.map((at) => ({ title: at, at })))
-				for (const order of [['at'], ['-at']]) await walksAlike(stage, order, [1, 2, 3])
-				const sorted = SAME_MILLISECOND.toSorted()
-				deepStrictEqual(await stage.column({ order: ['at'] }), sorted)
-				deepStrictEqual(await stage.column({ order: ['-at'] }), sorted.toReversed())
-			},
+	...scenesFor(['timestamp', 'microseconds'], {
+		async 'pages by timestamps that differ in microseconds only miss nothing'(stage) {
+			await stage.addAll(SAME_MILLISECOND.map((at) => ({ title: at, at })))
+			for (const order of [['at'], ['-at']]) await walksAlike(stage, order, [1, 2, 3])
+			const sorted = SAME_MILLISECOND.toSorted()
+			deepStrictEqual(await stage.column({ order: ['at'] }), sorted)
+			deepStrictEqual(await stage.column({ order: ['-at'] }), sorted.toReversed())
 		},
-		{ needs: ['timestamp', 'microseconds'] },
-	),
+	}),
 	...scenes({
-		async 'a page that is larger than maxBytes is refused, in bytes of UTF-8 and not for the record behind it'(
-			stage,
-		) {
+		async 'a page larger than maxBytes is refused: bytes of UTF-8, without the next record'(stage) {
 			// Each is 3 bytes of UTF-8 and one unit of UTF-16.
 			const large = '\u20ac'.repeat(2_000)
 			await stage.addAll(['a', 'b', large, large, 'e'].map((note) => ({ note })))

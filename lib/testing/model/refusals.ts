@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Values } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
-import { type ModelScene, type ModelStage, parsed, scenes } from './stage.ts'
+import { type ModelScene, type ModelStage, parsed, scenes, scenesFor } from './stage.ts'
 
 export const REFUSAL_SCENES: readonly ModelScene[] = [
 	...scenes({
@@ -78,54 +78,48 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 			}
 		},
 	}),
-	...scenes(
-		{
-			async 'a reference to no record is refused'(stage) {
-				const id = await stage.add({ note: 'kept' })
-				await unchanged(stage, () =>
-					stage.refuses(() => stage.add({ parent: 999_999 }), 'foreign_key', ['parent']),
-				)
-				await unchanged(stage, () =>
-					stage.refuses(() => stage.update(id, { note: 'lost', parent: 999_999 }), 'foreign_key', ['parent']),
-				)
-			},
-			async 'a record that another refers to is not deleted before that one is'(stage) {
-				const parent = await stage.add({ title: 'parent' })
-				const child = await stage.add({ title: 'child', parent: Number(parent) })
-				strictEqual(await stage.value(child, 'parent'), Number(parent))
-				const selection = stage.select(['title'])
-				await unchanged(stage, () =>
-					stage.refuses(() => stage.delete(parent, selection), 'foreign_key', ['parent']),
-				)
-				deepStrictEqual(parsed(await stage.delete(child, selection)), { title: 'child' })
-				deepStrictEqual(parsed(await stage.delete(parent, selection)), { title: 'parent' })
-			},
-			async 'a reference may be taken back, and be to the record itself'(stage) {
-				const [id = '', other = ''] = await stage.addAll([{}, {}])
-				await stage.update(id, { parent: Number(other) })
-				await stage.update(id, { parent: null })
-				ok(typeof (await stage.delete(other)) === 'object')
-				await stage.update(id, { parent: Number(id) })
-				strictEqual(await stage.value(id, 'parent'), Number(id))
-			},
+	...scenesFor(['foreign_key'], {
+		async 'a reference to no record is refused'(stage) {
+			const id = await stage.add({ note: 'kept' })
+			await unchanged(stage, () =>
+				stage.refuses(() => stage.add({ parent: 999_999 }), 'foreign_key', ['parent']),
+			)
+			await unchanged(stage, () =>
+				stage.refuses(() => stage.update(id, { note: 'lost', parent: 999_999 }), 'foreign_key', ['parent']),
+			)
 		},
-		{ needs: ['foreign_key'] },
-	),
-	...scenes(
-		{
-			async 'a text that is longer than its field is refused, counted in characters'(stage) {
-				const id = await stage.add({ email: '\u{1f680}'.repeat(200) })
-				strictEqual(await stage.value(id, 'email'), '\u{1f680}'.repeat(200))
-				await unchanged(stage, () =>
-					stage.refuses(() => stage.add({ email: 'x'.repeat(201) }), 'invalid', ['email']),
-				)
-				await unchanged(stage, () =>
-					stage.refuses(() => stage.update(id, { email: 'x'.repeat(201) }), 'invalid', ['email']),
-				)
-			},
+		async 'a record that another refers to is not deleted before that one is'(stage) {
+			const parent = await stage.add({ title: 'parent' })
+			const child = await stage.add({ title: 'child', parent: Number(parent) })
+			strictEqual(await stage.value(child, 'parent'), Number(parent))
+			const selection = stage.select(['title'])
+			await unchanged(stage, () =>
+				stage.refuses(() => stage.delete(parent, selection), 'foreign_key', ['parent']),
+			)
+			deepStrictEqual(parsed(await stage.delete(child, selection)), { title: 'child' })
+			deepStrictEqual(parsed(await stage.delete(parent, selection)), { title: 'parent' })
 		},
-		{ needs: ['maxLength'] },
-	),
+		async 'a reference may be taken back, and be to the record itself'(stage) {
+			const [id = '', other = ''] = await stage.addAll([{}, {}])
+			await stage.update(id, { parent: Number(other) })
+			await stage.update(id, { parent: null })
+			ok(typeof (await stage.delete(other)) === 'object')
+			await stage.update(id, { parent: Number(id) })
+			strictEqual(await stage.value(id, 'parent'), Number(id))
+		},
+	}),
+	...scenesFor(['maxLength'], {
+		async 'a text that is longer than its field is refused, counted in characters'(stage) {
+			const id = await stage.add({ email: '\u{1f680}'.repeat(200) })
+			strictEqual(await stage.value(id, 'email'), '\u{1f680}'.repeat(200))
+			await unchanged(stage, () =>
+				stage.refuses(() => stage.add({ email: 'x'.repeat(201) }), 'invalid', ['email']),
+			)
+			await unchanged(stage, () =>
+				stage.refuses(() => stage.update(id, { email: 'x'.repeat(201) }), 'invalid', ['email']),
+			)
+		},
+	}),
 	...scenes({
 		async 'a number that is too great for its field is refused or kept exactly'(stage) {
 			for (const order of [2_147_483_648, -2_147_483_649, Number.MAX_SAFE_INTEGER]) {

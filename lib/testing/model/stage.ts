@@ -65,12 +65,18 @@ export type Wire = Readonly<Record<string, unknown>>
 
 const NO_GUARD: Guard = { where: undefined, version: undefined }
 
-/** Cases by name; `more` is what else they have in common. */
-export function scenes(
-	plays: Readonly<Record<string, (stage: ModelStage) => Promise<void>>>,
-	more: Omit<ModelScene, 'name' | 'play'> = {},
+/** Cases by name. */
+export function scenes(plays: Readonly<Record<string, ModelScene['play']>>): ModelScene[] {
+	return Object.entries(plays).map(([name, play]) => ({ name, play }))
+}
+
+/** Cases that need features, or a key of another type. */
+export function scenesFor(
+	what: readonly Feature[] | NonNullable<ModelScene['key']>,
+	plays: Readonly<Record<string, ModelScene['play']>>,
 ): ModelScene[] {
-	return Object.entries(plays).map(([name, play]) => ({ ...more, name, play }))
+	const more = typeof what === 'string' ? { key: what } : { needs: what }
+	return scenes(plays).map((scene) => ({ ...scene, ...more }))
 }
 
 /** Makes a case; `undefined` for one that the options leave out. */

@@ -4,7 +4,7 @@ import type { Value } from '../../models/model.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { same } from '../case.ts'
 import { needsOf } from './fields.ts'
-import { type ModelScene, type ModelStage, parsed, scenes } from './stage.ts'
+import { type ModelScene, type ModelStage, parsed, scenes, scenesFor } from './stage.ts'
 
 /** Texts that are part of a statement, a pattern, a separator or JSON somewhere. */
 export const HOSTILE: readonly string[] = [
@@ -68,35 +68,29 @@ export const VALUE_SCENES: readonly ModelScene[] = [
 			for (const id of ids) deepStrictEqual(await stage.read(id, names), nulls)
 		},
 	}),
-	...scenes(
-		{
-			async 'a bigint beyond 2^53 keeps all its digits in the JSON'(stage) {
-				const quote = isText(stage, 'big') ? '"' : ''
-				for (const big of BIG) {
-					const expected = `{"big":${quote}${big}${quote}}`
-					const created = await stage.model.create({ title: 't', big }, stage.select(['big']))
-					strictEqual(created.json.replaceAll(' ', ''), expected)
-					const found = await stage.model.read(created.id, stage.select(['big']), undefined)
-					strictEqual(found?.json.replaceAll(' ', ''), expected)
-					const where = { op: 'eq', field: 'big', value: big } as const
-					const { json } = await stage.ask({ fields: ['big'], where })
-					strictEqual(json.replaceAll(' ', ''), `[${expected}]`)
-				}
-			},
+	...scenesFor(['bigint'], {
+		async 'a bigint beyond 2^53 keeps all its digits in the JSON'(stage) {
+			const quote = isText(stage, 'big') ? '"' : ''
+			for (const big of BIG) {
+				const expected = `{"big":${quote}${big}${quote}}`
+				const created = await stage.model.create({ title: 't', big }, stage.select(['big']))
+				strictEqual(created.json.replaceAll(' ', ''), expected)
+				const found = await stage.model.read(created.id, stage.select(['big']), undefined)
+				strictEqual(found?.json.replaceAll(' ', ''), expected)
+				const where = { op: 'eq', field: 'big', value: big } as const
+				const { json } = await stage.ask({ fields: ['big'], where })
+				strictEqual(json.replaceAll(' ', ''), `[${expected}]`)
+			}
 		},
-		{ needs: ['bigint'] },
-	),
-	...scenes(
-		{
-			async 'a timestamp is cut to milliseconds on the wire, not rounded'(stage) {
-				const id = await stage.add({ at: '2026-11-20T13:45:00.123999Z' })
-				strictEqual(await stage.value(id, 'at'), '2026-11-20T13:45:00.123Z')
-				await stage.update(id, { at: '1969-12-31T23:59:59.999999Z' }, stage.select(['at']))
-				strictEqual(await stage.value(id, 'at'), '1969-12-31T23:59:59.999Z')
-			},
+	}),
+	...scenesFor(['timestamp', 'microseconds'], {
+		async 'a timestamp is cut to milliseconds on the wire, not rounded'(stage) {
+			const id = await stage.add({ at: '2026-11-20T13:45:00.123999Z' })
+			strictEqual(await stage.value(id, 'at'), '2026-11-20T13:45:00.123Z')
+			await stage.update(id, { at: '1969-12-31T23:59:59.999999Z' }, stage.select(['at']))
+			strictEqual(await stage.value(id, 'at'), '1969-12-31T23:59:59.999Z')
 		},
-		{ needs: ['timestamp', 'microseconds'] },
-	),
+	}),
 	{
 		name: 'infinities are written as texts',
 		needs: ['float', 'infinity'],
@@ -111,17 +105,14 @@ export const VALUE_SCENES: readonly ModelScene[] = [
 		needs: ['float', 'nan'],
 		play: (stage) => keepsEach(stage, 'ratio', [[Number.NaN, 'NaN']]),
 	},
-	...scenes(
-		{
-			async 'bytes that are changed after they were stored stay as they were'(stage) {
-				const data = Uint8Array.of(1, 2, 3)
-				const id = await stage.add({ data })
-				data.fill(9)
-				strictEqual(await stage.value(id, 'data'), 'AQID')
-			},
+	...scenesFor(['bytes'], {
+		async 'bytes that are changed after they were stored stay as they were'(stage) {
+			const data = Uint8Array.of(1, 2, 3)
+			const id = await stage.add({ data })
+			data.fill(9)
+			strictEqual(await stage.value(id, 'data'), 'AQID')
 		},
-		{ needs: ['bytes'] },
-	),
+	}),
 	...scenes({
 		async 'all fields of a record come back together'(stage) {
 			const seen = new Map<string, Pair>()
