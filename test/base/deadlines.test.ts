@@ -5,7 +5,7 @@ import { Deadlines, type Due } from '../../lib/base/deadlines.ts'
 import { describe } from '../helpers/describe.ts'
 import { until } from '../helpers/listening.ts'
 
-/** Deadlines on a clock that is set by hand, and items that write down when they expire. */
+/** Deadlines on a manual clock, and items that record when they expire. */
 function stage(): {
 	deadlines: Deadlines
 	expired: string[]
@@ -114,7 +114,7 @@ describe('deadlines', (test) => {
 
 	test('the timer runs while there are items, and starts again', async () => {
 		const deadlines = new Deadlines(() => performance.now(), 8)
-		// The deadlines' own timer keeps no program alive.
+		// The timer of the deadlines doesn't keep the process alive.
 		const alive = setInterval(() => {}, 1_000)
 		for (let round = 0; round < 2; round++) {
 			await new Promise<void>((expire) => deadlines.add({ due: 0, expire }))
@@ -138,7 +138,7 @@ describe('deadlines', (test) => {
 				became ||= 'in time'
 			})
 			await new Promise<void>((resolve) => {
-				// In a timer's turn, behind which the others come.
+				// In a timer's callback, after which the others run.
 				setTimeout(() => {
 					socket.write('an answer', () => resolve())
 					Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)

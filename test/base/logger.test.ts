@@ -5,7 +5,7 @@ import { describe } from '../helpers/describe.ts'
 
 const LEVELS = ['info', 'warn', 'error'] as const
 
-/** What the console is called with while `work` runs. */
+/** The calls of the console while `work` runs. */
 async function calledBy(work: () => unknown): Promise<unknown[][]> {
 	const originals = LEVELS.map((level) => [level, console[level]] as const)
 	const calls: unknown[][] = []
@@ -18,7 +18,7 @@ async function calledBy(work: () => unknown): Promise<unknown[][]> {
 	return calls
 }
 
-/** The text that is written of an error, without the frames of stacks. */
+/** The logged text of an error, without stack frames. */
 async function toldOf(err: unknown): Promise<string[]> {
 	const [[, , text] = []] = await calledBy(() => consoleLogger.error({ err }, 'failed'))
 	return String(text)
@@ -97,7 +97,7 @@ describe('logger', (test) => {
 		Object.defineProperty(trap, 'stack', { get: () => assert.unreachable('not for the log') })
 		assert.equal(await toldOf(trap), ['an error that cannot be shown'])
 		assert.equal(await toldOf(new Error('text', { cause: 'a\nb' })), ['Error: text', '  [cause]: "a\\nb"'])
-		// What is no error is the console's to show.
+		// The console formats values that aren't errors.
 		assert.equal(await calledBy(() => consoleLogger.error({ err: 'a\nb' }, 'x')), [
 			['error', 'x', { err: 'a\nb' }],
 		])

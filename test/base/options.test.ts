@@ -9,7 +9,7 @@ const { optionsOf, such, text, wholeNumber, withMethods } = options
 
 class Empty extends RestHandler {}
 
-/** What is wrong with options, as one text. */
+/** The error for wrong options, as one text. */
 function refusal(given: unknown): string {
 	const readers = {
 		max: optional(wholeNumber({ from: 1, to: 10, unit: 'bytes' })),

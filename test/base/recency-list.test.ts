@@ -1,4 +1,4 @@
-/** The list by last use. */
+/** The list ordered by last use. */
 import * as assert from 'uvu/assert'
 import { type Linked, RecencyList } from '../../lib/base/recency-list.ts'
 import { describe } from '../helpers/describe.ts'

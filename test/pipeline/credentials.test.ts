@@ -12,7 +12,7 @@ import {
 import { type Asking, asking, ok } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
-/** Knows `x-user`; `bad` is bad credentials. Counts how often it was asked. */
+/** Finds the user in `x-user`; refuses `bad`. Counts its calls. */
 class Keys implements Authenticator {
 	asked = 0
 	readonly challenge = { 'WWW-Authenticate': 'Key realm="test"' }

@@ -1,4 +1,4 @@
-/** Hooks of handlers and servers over a socket: their order, their `this`, their place in the path of a request. */
+/** Hooks of handlers and servers over a socket: their order, their `this`, their place in the pipeline. */
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,
@@ -14,7 +14,7 @@ import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
 import { connected, requestText } from '../helpers/raw.ts'
 
-/** Notes who is called; what is noted is shared, as the handler is. */
+/** Records its calls; all requests share the record, like the handler. */
 class Noting extends RestHandler {
 	readonly calls: string[] = []
 	override before() {

@@ -1,4 +1,4 @@
-/** Requests with an Idempotency-Key: run once, and answered alike. */
+/** Requests with an Idempotency-Key: run once, and retries get the same answer. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
@@ -222,7 +222,7 @@ describe('idempotency', (test) => {
 	test('of 100 at once one runs, the others are 409 with Retry-After; then all have its answer', async () => {
 		const { handler, keyed } = trial()
 		const refused: InjectedReply[] = []
-		// Whichever of them is the first, it waits at the gate.
+		// The first, whichever it is, waits at the gate.
 		const all = Array.from({ length: 100 }, async () => {
 			const answer = await keyed('POST /pay/slow')
 			if (answer.status !== 200) refused.push(answer)
@@ -352,7 +352,7 @@ describe('idempotency', (test) => {
 	})
 
 	test('a replay has its own rate limit and request id', async () => {
-		// A clock that stands: held up in between, the second would be told that fewer seconds are left.
+		// A clock that stands still: after a stall, the second would have fewer seconds left.
 		const cache = new MemoryCache({ max: 10, clock: () => 0 })
 		const { keyed } = trial({ requestId: 'X-Request-Id', cache })
 		const first = await keyed('POST /pay/limited')
@@ -421,7 +421,7 @@ describe('idempotency', (test) => {
 		assert.is(again.text(), first.text())
 		assert.is(again.headers['idempotent-replayed'], 'true')
 		assert.equal(handler.calls, ['long'])
-		// Far more than there is room for: those before make room, and what others add is never refused.
+		// Far more than fits: older answers are evicted, and new ones are never refused.
 		for (let at = 0; at < 30; at++) assert.is((await keyed('POST /pay/long', {}, `"many${at}"`)).status, 200)
 		assert.is(cache.add('nonce', true, 60), true)
 		const calls = handler.calls.length
@@ -442,7 +442,7 @@ describe('idempotency', (test) => {
 			const { handler, keyed, lines } = trial({ cache, handlerTimeoutSeconds: 30 })
 			assert.is((await keyed(`POST /pay/${path}`)).status, 200)
 			assert.is(lines.at(-1)?.message, message)
-			// Longer than the mark of its run would have lasted.
+			// Longer than the TTL of the lock.
 			now = 33_300
 			assert.is((await keyed(`POST /pay/${path}`)).status, 409)
 			assert.equal(handler.calls, [path])
@@ -610,7 +610,7 @@ describe('idempotency', (test) => {
 			const again = await keyed('POST /pay/refusing', { code: thrown })
 			assert.match(first.text(), `"code":"${named}"`)
 			assert.is(again.status, 409)
-			// The first answer, given again, would say that what has become of it is known.
+			// A replay of the first answer would claim that the outcome is known.
 			assert.is.not(again.text(), first.text())
 			assert.is(handler.calls.length, 1)
 		}
@@ -694,7 +694,7 @@ describe('idempotency', (test) => {
 		for (let key = 0; key < 50; key++)
 			assert.is((await keyed('POST /pay/payment', {}, `k${key}`, 'bob')).status, 201)
 		assert.is(handler.calls.length, runs + 50)
-		// What is kept for the greedy one is answered all the same.
+		// Answers stored for the greedy user are still replayed.
 		assert.is((await keyed('POST /pay/payment', {}, 'k0')).headers['idempotent-replayed'], 'true')
 	})
 
@@ -702,10 +702,10 @@ describe('idempotency', (test) => {
 		override idempotencyKeys = 'anyone'
 	}
 
-	/** Whose share the counts of 2001:db8::/48 are. */
+	/** The share that the counts of 2001:db8::/48 belong to. */
 	const OF_48 = '2001%3Adb8%3A0/48'
 
-	/** A request of nobody known, from an address. */
+	/** An anonymous request from an address. */
 	function openly({ server }: Trial, remoteAddress: string, key: string): Promise<InjectedReply> {
 		const headers = { 'idempotency-key': key }
 		return server.inject({ method: 'POST', url: '/pay/payment', body: {}, headers, remoteAddress })

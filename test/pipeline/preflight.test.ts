@@ -1,4 +1,4 @@
-/** What a browser asks before it sends a request of another origin's page. */
+/** CORS preflights: an OPTIONS of browsers before a cross-origin request. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryModel } from '../../lib/index.ts'
 import { ALLOWED, APP, Api, CORS, corsOf, EVIL, linesOf, onSite, preflight, VARY } from '../cors/site.ts'
@@ -43,7 +43,7 @@ describe('preflights', (test) => {
 			assert.equal(corsOf(await send('OPTIONS /article/5', noOrigin)), VARY)
 			const { 'allow-methods': methods } = corsOf(await send('OPTIONS /article/5', { Origin: APP }))
 			assert.is(methods, undefined)
-			// Nor is another method's request, whatever it says.
+			// A method other than OPTIONS is no preflight, whatever its headers.
 			const get = await send('GET /article/5', preflight(APP, 'PUT'))
 			assert.is(get.status, 200)
 			assert.equal(corsOf(get), { ...ALLOWED, ...VARY })

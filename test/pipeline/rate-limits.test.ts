@@ -1,4 +1,4 @@
-/** Rate limits of a mounted handler: who is counted, with whom, and what is answered. */
+/** Rate limits of a mounted handler: what counts together, and what is answered. */
 import * as assert from 'uvu/assert'
 import {
 	type Cache,
@@ -47,7 +47,7 @@ class Blog extends RestHandler {
 	}
 }
 
-/** Knows `x-user`; `bad` is bad credentials. */
+/** Finds the user in `x-user`; refuses `bad`. */
 const authenticator = {
 	authenticate(request: Request) {
 		const id = request.header('x-user')
@@ -57,7 +57,7 @@ const authenticator = {
 }
 const acl = { allows: () => false }
 
-/** By its clock no window ends, nor does a second: what is told of them is the same where the program is held up. */
+/** A clock that stands still: no window and no second ends during a stall. */
 function still(): MemoryCache {
 	return new MemoryCache({ max: 1_000, clock: () => 0 })
 }
@@ -144,15 +144,15 @@ describe('rate limits', (test) => {
 
 	test("a client that guesses credentials is refused before they are checked, and its neighbours aren't", async () => {
 		const { ask } = mounted()
-		// What is asked with good credentials, or none, doesn't count as a guess.
+		// Requests with good credentials, or none, don't count as guesses.
 		for (let round = 0; round < 3; round++) await ask('PUT /blog/api/article', as('ann'))
 		const statuses: number[] = []
 		for (let tried = 0; tried < 5; tried++)
 			statuses.push((await ask('PUT /blog/api/article', as('bad'))).status)
 		assert.equal(statuses, [401, 401, 401, 429, 429])
-		// Not even the right ones are tried now: they could be the next guess.
+		// Even the right ones are refused now: they could be the next guess.
 		assert.is((await ask('PUT /blog/api/article', as('bob'))).status, 429)
-		// Other limits have guesses of their own.
+		// Other limits count their own guesses.
 		assert.is((await ask('/blog/api/article', as('bob'))).status, 200)
 	})
 
@@ -178,7 +178,7 @@ describe('rate limits', (test) => {
 		const { ask } = asking({ '': new Guarded() }, { authenticator: slow, cache: still() })
 		const all = (user: (at: number) => string, count: number) =>
 			Promise.all(Array.from({ length: count }, async (_, at) => (await ask('/a', as(user(at)))).status))
-		// Of one address, and each a user: they wait for each other.
+		// Different users of one address wait for each other.
 		assert.equal(await all((at) => `user ${at}`, 100), Array(100).fill(200))
 		assert.is(most, 5)
 		const statuses = await all(() => 'bad', 500)
@@ -256,7 +256,7 @@ describe('rate limits', (test) => {
 			for (const address of addresses) statuses.push(await from(address))
 			return statuses.filter((status) => status === 200).length
 		}
-		// Another address of 64 bits for each request.
+		// Another /64 network for each request.
 		const hosts = (site: string, count: number) =>
 			Array.from({ length: count }, (_, at) => `2001:db8:${site}${at.toString(16).padStart(2, '0')}::1`)
 		assert.is(await served(hosts('1:1', 100)), 16)

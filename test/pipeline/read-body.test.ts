@@ -1,4 +1,4 @@
-/** Reading a body's bytes. What is made of them: decode/, handler/body.test.ts. */
+/** Reading a body's bytes. Decoding: test/request/body/. */
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
@@ -37,7 +37,7 @@ interface Sent {
 	readonly action?: Action
 }
 
-/** What has become of a body: its text, what it was refused with, or that nothing was read. */
+/** The outcome for a body: its text, the refusal, or that nothing was read. */
 async function read(sent: Sent): Promise<string> {
 	const exchange = opened(sent)
 	try {

@@ -42,13 +42,13 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT = '00f067aa0ba902b7'
 const WHOLE = `00-${TRACE}-${PARENT}-01`
 
-/** Each header, and what may be passed on of it. */
+/** Headers, and what may be passed on. */
 const HEADERS: [header: unknown, passed: string | undefined][] = [
 	[WHOLE, WHOLE],
 	[`00-${TRACE}-${PARENT}-00`, `00-${TRACE}-${PARENT}-00`],
 	// Flags that version 00 doesn't know are the sender's (§3.2.2.5).
 	[`00-${TRACE}-${PARENT}-ff`, `00-${TRACE}-${PARENT}-ff`],
-	// Of a version to come, what version 00 says (§4.3).
+	// A later version is reduced to version 00 (§4.3).
 	[`01-${TRACE}-${PARENT}-01`, WHOLE],
 	[`cc-${TRACE}-${PARENT}-ff-what-the-future-is`, WHOLE],
 	[`01-${TRACE}-${PARENT}-02`, `00-${TRACE}-${PARENT}-00`],

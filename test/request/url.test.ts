@@ -10,7 +10,7 @@ const CONTROL = '400 The path holds a control character'
 const ASCII = '400 The path holds a character that must be percent-encoded'
 const FORM = '400 The request-target must be a path that begins with /'
 
-/** What a target is parsed to, or refused with. */
+/** The parts of a target, or the refusal. */
 function read(target: string): unknown {
 	try {
 		return parseTarget(target)

@@ -195,7 +195,7 @@ describe('client-error', (test) => {
 	}
 
 	test('headers that are not complete in time → 408, also after a request', () =>
-		// Node counts from the connection on: held up before it reads from that, it answers 408 to the whole request, too.
+		// node's timeout starts with the connection: after a stall, it also answers a complete request with 408.
 		inTimesOf(200, (time) =>
 			listening({ '': Site }, { headersTimeoutSeconds: time / 1_000 }, ({ port }) =>
 				connected(port, async (client) => {
@@ -248,7 +248,7 @@ describe('client-error', (test) => {
 
 	test('nor of one that waits for the end of its tick: each request gets its own answer', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
-			// One in 32 that are alone waits for the others of its turn.
+			// One in 32 single requests waits for others of its tick.
 			for (let count = 1; count <= 40; count++)
 				assert.is((await ask(port, `${requestText('GET /now')}((((`)).status, 200, `request ${count}`)
 		}))
@@ -348,7 +348,7 @@ function checkRefusal({ status, headers, json }: RawResponse, expected: number, 
 	assert.is(headers.connection, 'close')
 }
 
-/** Sends the bytes at once, and compares the statuses of all answers till the connection ends. */
+/** Sends the bytes at once, and compares the statuses of all answers until the connection ends. */
 function statusesOf(port: number, bytes: string, expected: readonly number[]): Promise<void> {
 	return connected(port, async (client) => {
 		await client.send(bytes)

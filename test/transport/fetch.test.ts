@@ -14,7 +14,7 @@ class Site extends RestHandler {
 	override streaming = ['post_upload', 'post_upper', 'post_first', 'post_behind']
 	readonly events: string[] = []
 
-	/** With which a server waits for all that runs, over whatever connection. */
+	/** Called by a closing server after all requests have ended. */
 	override dispose() {
 		this.events.push('disposed')
 	}
@@ -86,7 +86,7 @@ class Site extends RestHandler {
 		this.events.push('aborted')
 		return 'late'
 	}
-	/** Told that its client has left, it takes a while to end. */
+	/** When its client leaves, it takes a while to end. */
 	async get_slow() {
 		await once(this.request.signal, 'abort')
 		for (let at = 0; at < 20; at++) await turn()
@@ -112,7 +112,7 @@ async function asked(use: (given: Given) => Promise<void>, options: ServerOption
 	)
 	const ask = (path: string, init?: RequestInit): Promise<Response> =>
 		server.fetch(new Request(new URL(path, 'https://api.example:8443'), init))
-	// Times are no reason for a program to go on, and here is nothing else: the sockets are a host's.
+	// Deadlines don't keep the process alive, and there is no socket that does.
 	const alive = setInterval(() => {}, 10_000)
 	try {
 		await use({ server, site, log, ask })
@@ -122,7 +122,7 @@ async function asked(use: (given: Given) => Promise<void>, options: ServerOption
 	}
 }
 
-/** A body in pieces, each made when it is asked for; `cancelled` once nobody wants the rest. */
+/** A body whose pieces are made on demand; sets `cancelled` when it is cancelled. */
 function pieces(all: Iterable<string>, events: string[] = []): ReadableStream<Uint8Array> {
 	const iterator = all[Symbol.iterator]()
 	return new ReadableStream(
@@ -139,7 +139,7 @@ function pieces(all: Iterable<string>, events: string[] = []): ReadableStream<Ui
 }
 
 function post(body: RequestInit['body'], headers: Record<string, string> = {}): RequestInit {
-	// Node asks for `duplex` where a body is a stream; its types don't know it.
+	// node requires `duplex` for a stream; its types don't have it.
 	return { method: 'POST', body, headers, duplex: 'half' } as RequestInit
 }
 
@@ -351,7 +351,7 @@ describe('fetch: clients that leave', (test) => {
 			const answer = await ask('/endless')
 			const reader = answer.body?.getReader()
 			for (let at = 0; at < 5; at++) await reader?.read()
-			// A read takes all that there is, up to 64 KiB.
+			// One read takes all that is buffered, up to 64 KiB.
 			const { made } = count
 			for (let at = 0; at < 20; at++) await turn()
 			assert.ok(count.made <= made + 5, `${count.made - made} more were made for nobody`)
@@ -488,7 +488,7 @@ describe('fetch: with other features', (test) => {
 
 	test('it works detached from the server, for hosts that take only `fetch`', async () => {
 		const { fetch: answer } = createServer({ '': Site }, { logger: new Log() })
-		// As most hosts do it: a Request is made of node's own, and its Response written.
+		// As most hosts do: convert node's request to a Request, and write the Response.
 		const host = createHttpServer((request, response) => {
 			const url = `http://${request.headers.host}${request.url}`
 			void answer(new Request(url)).then(async ({ status, headers, body }) => {
@@ -537,7 +537,7 @@ describe('fetch: with other features', (test) => {
 	})
 })
 
-/** Notes the timers that are made by the global `setInterval`, as that of the deadlines is. */
+/** Records the timers made by the global `setInterval`, such as that of the deadlines. */
 function sharedTimers(): { timers: NodeJS.Timeout[]; restore(): void } {
 	const { setInterval: own } = globalThis
 	const timers: NodeJS.Timeout[] = []

@@ -23,7 +23,7 @@ function get(host: string | undefined, headers: readonly string[] = [], target =
 	return `${[...lines, ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`
 }
 
-/** The statuses of requests with these hosts, of a server that listens on loopback. */
+/** The statuses of requests with these hosts to a server that listens on loopback. */
 async function statuses(options: ServerOptions, ...hosts: (string | undefined)[]): Promise<number[]> {
 	const found: number[] = []
 	await listening({ '': Site }, options, async ({ port }) => {

@@ -73,7 +73,7 @@ class Site extends RestHandler {
 		return { ip, host, protocol, cookie: headers.cookie ?? '', accept: headers.accept ?? '' }
 	}
 
-	/** Gives its first record when its time is over. */
+	/** Yields its first record only after the timeout. */
 	async *get_late() {
 		const { signal } = this.request
 		try {
@@ -124,7 +124,7 @@ const REQUESTS: InjectedRequest[] = [
 	{ method: 'PUT', url: '/echo', body: 'a'.repeat(2_000_000) },
 ]
 
-/** What is refused before anything else is looked at, and what only just isn't. */
+/** Requests that `Vetting` refuses, and some that just pass. */
 const VETTED: [what: string, request: InjectedRequest, status: number][] = [
 	['a Host with a space', { url: '/facts', headers: { Host: 'a b/c@d' } }, 400],
 	['an empty Host', { url: '/facts', headers: { Host: '' } }, 400],
@@ -147,7 +147,7 @@ const VETTED: [what: string, request: InjectedRequest, status: number][] = [
 	['HEAD and a wrong Host', { method: 'HEAD', url: '/facts', headers: { Host: 'a b' } }, 400],
 ]
 
-/** What only a connection has. */
+/** Headers that only a connection has. */
 const OF_THE_WIRE = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding'])
 
 describe('inject', (test) => {
@@ -283,7 +283,7 @@ describe('inject', (test) => {
 	})
 })
 
-/** So many lines in all, of which two are what a request over a socket has anyway. */
+/** That many lines in all, two of which any request over a socket has. */
 function linesUpTo(count: number): Record<string, string> {
 	const others = ones(count - 2).map((value, at) => [`a${at}`, value])
 	return { Host: 'localhost', Connection: 'close', ...Object.fromEntries(others) }
@@ -313,7 +313,7 @@ function withoutId(text: string): string {
 	return text.replace(/"requestId":"[^"]+"/, '"requestId":""')
 }
 
-/** Headers that both have, and how many there are that only a connection should have. */
+/** The common headers, and how many only the connection has. */
 function linesOf(headers: Readonly<Record<string, string | readonly string[]>>) {
 	const all = Object.entries(headers).map(
 		([name, value]) => [name, String(value).replaceAll(', ', ',')] as const,

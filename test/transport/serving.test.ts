@@ -55,7 +55,7 @@ describe('Expect', (test) => {
 					const answer = await client.response(undefined, 1_000)
 					assert.is(answer.status, status)
 					assert.is(answer.headers.connection, 'close')
-					// Nobody knows whether the body still comes: a further request could be taken for it.
+					// The body may or may not follow: the next request could be taken for it.
 					await client.closed(500)
 				}),
 			))
@@ -105,11 +105,11 @@ describe('Expect', (test) => {
 		}))
 })
 
-/** Tells what became of its signal. */
+/** Reports what became of its signal. */
 class Waiting extends RestHandler {
 	readonly reasons: string[] = []
 	readonly started: string[] = []
-	/** Called when the client of `get_late` has gone. */
+	/** Called when the client of `get_late` has left. */
 	readonly left: (() => void)[] = []
 
 	async get_wait() {

@@ -1,4 +1,4 @@
-/** Clients that send a byte now and then, of what nobody reads: none of them keeps its connection for ever. */
+/** Clients that send bytes that nobody reads, one now and then: none can keep its connection open for ever. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { RestHandler, type ServerOptions } from '../../lib/index.ts'
@@ -24,10 +24,10 @@ class Site extends RestHandler {
 
 interface Trickle {
 	readonly name: string
-	/** What is sent first; it is answered with this status, if it is answered. */
+	/** Sent first; `status` is its answer, if there is one. */
 	readonly head: string
 	readonly status?: number
-	/** What is sent again and again. */
+	/** Sent repeatedly. */
 	readonly drop: string
 }
 

@@ -1,4 +1,4 @@
-/** A body that nobody reads: its sender sees the answer, and the connection is never out of step. */
+/** Unread bodies: the client sees the answer, and the connection never gets out of step. */
 import { execFile } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +15,7 @@ class Site extends RestHandler {
 	override access = { post_vault: 'user', post_known: 'user' }
 	override authenticator = {
 		authenticate: async ({ url }: { url: string }) => {
-			// All that was sent in one packet has arrived by then.
+			// By then, all of one packet has arrived.
 			await new Promise(setImmediate)
 			return url === '/known' ? { id: 'ann' } : null
 		},
@@ -134,7 +134,7 @@ describe('an unread body', (test) => {
 		}))
 
 	test('a client that writes all of its body before it reads sees the answer', () =>
-		// It has five seconds to write it.
+		// Five seconds is the time to drain it.
 		inTimesOf(1_000, () =>
 			listening({ '': Site }, MAX_BODY, async ({ port }) => {
 				const script = [
@@ -290,7 +290,7 @@ class Bounded extends RestHandler {
 	}
 }
 
-/** Answers at once, and reads meanwhile: notes how much has come, or what it was told instead. */
+/** Answers at once, and reads on: records how much came, or the error. */
 class ReadsOn extends RestHandler {
 	override streaming = { post_long: {}, post_short: { handlerTimeoutSeconds: 0.2 } }
 	readonly events: string[] = []

@@ -25,7 +25,7 @@ interface Case {
 	status: number
 	/** Part of the error, or the whole data. */
 	says?: string
-	/** What is tested is whether the connection goes on. */
+	/** Whether the connection closes. */
 	closes?: boolean
 }
 
@@ -238,7 +238,7 @@ describe('vetting', (test) => {
 	})
 })
 
-/** The answer, and that to another request right behind it, if the connection goes on. */
+/** The answer, and that to a pipelined request, if the connection stays open. */
 function askTwice(
 	port: number,
 	bytes: string,

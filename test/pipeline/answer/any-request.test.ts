@@ -23,7 +23,7 @@ const { server, lines } = asking({ 'blog/api': new Echo(), all: new Rest() })
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'HEAD', 'OPTIONS', 'TRACE', 'get', '']
 
-/** Any text, and text that looks more like a target of ours. */
+/** Any text, and text that looks like one of our targets. */
 const target = fc.oneof(
 	fc.string({ unit: 'binary' }),
 	fc
@@ -51,7 +51,7 @@ const target = fc.oneof(
 		.map((parts) => parts.join('')),
 )
 
-/** Every answer is in the envelope, or has no body where it may have none. */
+/** Every answer is in the envelope, or has no body if its status allows none. */
 function isWhole({ status, headers, text }: InjectedReply, method: string): boolean {
 	if (headers['x-content-type-options'] !== 'nosniff') return false
 	if (method === 'HEAD' || status === 204) return text() === ''

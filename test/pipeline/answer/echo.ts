@@ -1,10 +1,10 @@
-/** What the tests of routing share: a handler that says what was called, and the usual refusals. */
+/** Shared by the routing tests: a handler that answers what was called, and the usual refusals. */
 import { RestHandler } from '../../../lib/index.ts'
 
 export const NOT_FOUND = '404 {"success":false,"error":"Not Found","code":"not_found"}'
 export const NOT_ALLOWED = '405 {"success":false,"error":"Method Not Allowed","code":"method_not_allowed"}'
 
-/** Says which method was called and with what. */
+/** Answers which method was called, and with what. */
 export class Echo extends RestHandler {
 	override customRoutes = {
 		'GET|POST custom/%s/page/%d': 'page',

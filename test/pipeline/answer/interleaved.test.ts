@@ -4,7 +4,7 @@ import { type Request, RestError, RestHandler } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 
-/** Rests for a while that differs from call to call, sometimes not at all. */
+/** Waits for a time that varies from call to call, or not at all. */
 async function rest(): Promise<void> {
 	const time = Math.floor(Math.random() * 4)
 	if (time > 0) await setTimeout(time)
@@ -17,7 +17,7 @@ const authenticator = {
 	},
 }
 
-/** Sets all that can be set, resting between any two steps, and tells what it then finds. */
+/** Sets all that can be set, waiting between steps, and answers what it then finds. */
 class Busy extends RestHandler {
 	private mark?: string
 	private list: string[] | undefined = undefined

@@ -7,7 +7,7 @@ import { describe } from '../../helpers/describe.ts'
 const TOO_LATE =
 	/^503 \{"success":false,"error":"The answer took too long","code":"unavailable","requestId":"/
 
-/** Keeps the program alive while a deadline is waited for: the deadlines' own timer doesn't. */
+/** Keeps the process alive until a deadline: the timer of the deadlines doesn't. */
 async function meanwhile<T>(work: Promise<T>): Promise<T> {
 	const alive = setInterval(() => {}, 1_000)
 	try {

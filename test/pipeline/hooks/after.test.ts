@@ -1,4 +1,4 @@
-/** `after`: what it is given, and what it makes of the answer. */
+/** `after`: what it gets, and what becomes of the answer. */
 import { Readable, Transform } from 'node:stream'
 import * as assert from 'uvu/assert'
 import { Deadlines } from '../../../lib/base/deadlines.ts'
@@ -15,7 +15,7 @@ const INTERNAL = /^500 \{"success":false,"error":"Internal Server Error","code":
 
 type AfterHook = (view: Returning, value: unknown) => unknown
 
-/** Returns what it is given, and runs what it is given as its `after`. */
+/** Its method calls `make`, its `after` calls `hook`. */
 class Returning extends RestHandler {
 	readonly calls: string[] = []
 	private readonly make: (view: Returning) => unknown
@@ -324,7 +324,7 @@ describe('hooks: after, and streams', (test) => {
 			await new Promise((resolve) => through.on('close', resolve).destroy())
 			return through
 		}
-		// What has closed can't be sent: the answer is cut off.
+		// A closed stream can't be sent: the answer is cut off.
 		const failure: unknown = await said(() => stream, hook).catch((error: unknown) => error)
 		assert.match(String(failure), 'Premature close')
 		assert.ok(stream.destroyed)
@@ -387,7 +387,7 @@ describe('hooks: the time of after', (test) => {
 			const handler = new Returning(
 				() => (kind === 'at once' ? 'a' : Promise.resolve('a')),
 				async () => {
-					// Its time is given when it is found to be asynchronous.
+					// Its deadline is set when it returns a promise.
 					await new Promise(setImmediate)
 					assert.is(exchange.due, 20_000 + app.handlerTimeout)
 				},

@@ -8,7 +8,7 @@ import { connected, RawClient, requestText } from '../../helpers/raw.ts'
 
 const INTERNAL = /^500 \{"success":false,"error":"Internal Server Error","code":"internal"/
 
-/** Runs what it is given as its `before`. */
+/** Its `before` calls the function passed in. */
 class Guarded extends RestHandler {
 	readonly calls: string[] = []
 	override rateLimits = { get_limited: { limit: 1, windowSeconds: 60 } }
@@ -20,7 +20,7 @@ class Guarded extends RestHandler {
 		this.hook = hook
 	}
 	override before() {
-		// What JavaScript may return.
+		// Values that JavaScript code may return.
 		return this.hook(this) as undefined
 	}
 	get_a() {
@@ -214,7 +214,7 @@ describe('hooks: before knows', (test) => {
 			const { said, logged } = asking({ '': new Guarded((view) => void use(view)) })
 			assert.match(await said('POST /a', { body: { a: 1 } }), INTERNAL)
 			assert.is(logged(), BEHIND)
-			// Without a body there is none to be read.
+			// No body to read.
 			assert.is(await said('POST /a'), ok(null))
 		})
 	}

@@ -1,4 +1,4 @@
-/** `onError`: which errors it is given, and what is answered instead of them. */
+/** `onError`: which errors it gets, and what is answered instead of them. */
 import { Readable } from 'node:stream'
 import * as assert from 'uvu/assert'
 import { isRestError, RestError, RestHandler, reply, type ServerOptions } from '../../../lib/index.ts'
@@ -11,7 +11,7 @@ const INTERNAL = /^500 \{"success":false,"error":"Internal Server Error","code":
 
 type ErrorHook = (view: Failing, error: unknown) => unknown
 
-/** Fails in the way that the query names, and runs what it is given as its `onError`. */
+/** Fails as the query says; its `onError` calls the function passed in. */
 class Failing extends RestHandler {
 	readonly errors: unknown[] = []
 	override customRoutes = { 'POST up': 'up', 'POST slow': 'slow' }
@@ -31,7 +31,7 @@ class Failing extends RestHandler {
 	}
 	override onError(error: unknown) {
 		this.errors.push(error)
-		// What JavaScript may return.
+		// Values that JavaScript code may return.
 		return this.hook(this, error) as undefined
 	}
 	get_thrown() {

@@ -1,11 +1,11 @@
-/** The types of hooks; what is a mistake doesn't compile. */
+/** The types of hooks; mistakes don't compile. */
 import * as assert from 'uvu/assert'
 import { RestError, RestHandler, reply, type ServerOptions, type User } from '../../../lib/index.ts'
 import { asking, ok } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type Same, same } from '../../helpers/same.ts'
 
-/** Un-annotated, as they are first written. */
+/** Without annotations. */
 class Sync extends RestHandler {
 	override init() {}
 	override dispose() {}
@@ -14,7 +14,7 @@ class Sync extends RestHandler {
 		if (this.query.kept !== undefined) return reply({ kept: true }, { status: 203 })
 		return undefined
 	}
-	// Whoever knows what the methods return may say so.
+	// The type of the returned values may be declared.
 	override after(value: string[]) {
 		return value.length
 	}
@@ -70,9 +70,9 @@ const options: ServerOptions = {
 	},
 }
 
-/** Only looked at by the compiler. */
+/** Only for the compiler. */
 class Wrong extends RestHandler {
-	// @ts-expect-error a value isn't answered in the method's stead
+	// @ts-expect-error a plain value can't be answered in place of the method
 	override before() {
 		return { id: 1 }
 	}
@@ -80,14 +80,14 @@ class Wrong extends RestHandler {
 	override onError() {
 		return reply('fine')
 	}
-	// @ts-expect-error it is given nothing
+	// @ts-expect-error it has no parameter
 	override dispose(_now: boolean) {}
 }
 
 const wrong: ServerOptions[] = [
-	// @ts-expect-error who is found must not be answered: await it in a block
+	// @ts-expect-error a user must not be answered: await it in a block
 	{ before: (view) => view.requireAuth() },
-	// @ts-expect-error of a server there is one of each
+	// @ts-expect-error a server has one of each
 	{ before: [() => {}] },
 	// @ts-expect-error an Error isn't shown to clients
 	{ onError: () => new Error('no') },
