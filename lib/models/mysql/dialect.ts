@@ -11,13 +11,13 @@ import { type Column, type Table, tableName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf, numberOf } from './errors.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, unbroken } from './json.ts'
-import { listedOf, rememberedCursor, writeList } from './list.ts'
+import { Lists } from './list.ts'
 import type { Server } from './mysql2/server.ts'
 
 export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Table, lru: Lru): Dialect {
 	const record = rememberedRecord()
 	const name = tableName({ quote: quoteName }, table)
-	const writing = { record, cursor: rememberedCursor(lru), isKeyed: isKeyed(table) }
+	const lists = new Lists(record, isKeyed(table), lru)
 	return {
 		lru,
 		returning: { insert: returnsInserted, update: false, delete: returnsDeleted },
@@ -50,8 +50,8 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 		exactly: (sql, column, alias, text) => writeKeyIn(sql, column, alias, [text]),
 		oneOf: writeOneOf,
 		cantHold: (column, value) => typeof value === 'string' && !holds(mysqlColumn(column).charset, value),
-		list: (sql, parts) => writeList(sql, parts, writing),
-		listed: (rows, parts) => listedOf(rows, parts, record),
+		list: (sql, parts) => lists.write(sql, parts),
+		listed: (rows, parts) => lists.read(rows, parts),
 		// Unknown column.
 		isOutdated: (error) => numberOf(error) === 1054,
 		failure: failureOf,

@@ -16,6 +16,8 @@ import {
 	type Changed,
 	type Connection,
 	type Connections,
+	connectionsOf,
+	type MysqlDatabase,
 	PREPARED,
 	type StatementOptions,
 } from './mysql2/connections.ts'
@@ -34,6 +36,11 @@ const ROLLED_BACK: ReadonlySet<number> = new Set([1213, 1205, 1020, 1206, 1180, 
 
 /** Of 2^64, for numbers that mysql2 has read with a sign. */
 const TWO_TO_64 = 18_446_744_073_709_551_616n
+
+/** @throws TypeError for what is no object of mysql2 */
+export function driverOf(database: MysqlDatabase, timeoutSeconds: Seconds): MysqlDriver {
+	return new MysqlDriver(connectionsOf(database), timeoutSeconds)
+}
 
 export class MysqlDriver implements Driver {
 	readonly #connections: Connections

@@ -8,7 +8,7 @@ import { type Keyless, keyOf, withKey } from '../sql/key.ts'
 import type { Column, Constraint, Table } from '../sql/table.ts'
 import { columnSql, type MysqlColumn, quoteName } from './json.ts'
 import type { Server } from './mysql2/server.ts'
-import { BESIDES, choicesOf, type Measures, rangeOf, typeOf } from './types.ts'
+import { BESIDES, choicesOf, fieldOf, type Measures, rangeOf } from './types.ts'
 
 export interface Wanted {
 	/** The field that tells records apart, where no primary key says it. */
@@ -255,7 +255,7 @@ export function columnOf(row: readonly unknown[], around: Around): MysqlColumn {
 		isPadded: type === 'year' || / zerofill\b/.test(full),
 		untilSecond: around.server.untilSecond,
 	}
-	const fieldType = typeOf(String(name), type, full, measures, around.json)
+	const fieldType = fieldOf(String(name), type, full, measures, around.json)
 	const isCounted = /auto_increment/i.test(String(extra))
 	const column: Column = {
 		name: String(name),

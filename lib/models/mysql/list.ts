@@ -14,32 +14,78 @@ import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, unbroken } from
 const FAR = 100
 const LARGE = 1000
 
-/** What a table's lists are written by. */
-export interface ListWriting {
-	readonly record: Dialect['record']
-	/** See `rememberedCursor`. */
-	readonly cursor: (parts: ListParts) => string
-	/** Whether a record can be found by its key as fast as it can be. */
-	readonly isKeyed: boolean
-}
-
 /**
- * Writes a list of limit + 1 records: their JSON, the values of a cursor that goes on behind them, and the
- * total. Never an aggregate: MariaDB cuts those at `group_concat_max_len`, and MySQL has no order in them.
+ * Writes and reads lists of limit + 1 records: their JSON, the values of a cursor that goes on behind them, and the total.
+ * Never an aggregate: MariaDB cuts those at `group_concat_max_len`, and MySQL has no order in them.
  */
-export function writeList(sql: Sql, parts: ListParts, { record, cursor, isKeyed }: ListWriting): void {
-	const { expressions } = record(parts.selected, 'b')
-	sql.maxBytes = parts.maxBytes
-	sql.add(`select ${expressions.join(', ')}, ${cursor(parts)}`)
-	if (parts.total) sql.add(`, c.n, b.${quoteName(parts.table.key)} is null`)
-	sql.add(' from ')
-	if (parts.total) writeCount(sql, parts)
-	const isFar = parts.total || parts.offset > FAR || parts.limit > LARGE
-	if (isFar) writePage(sql, parts, isKeyed)
-	else writeSource(sql, parts, [parts.where, parts.after])
-	// By the page's own columns: by those of the table, the database would sort the texts once more.
-	writeOrder(sql, parts, isFar && isKeyed ? 'p' : 'b')
-	if (!isFar) writeLimit(sql, parts)
+export class Lists {
+	readonly #record: Dialect['record']
+	/** Whether a record is found by its key through a unique index. */
+	readonly #isKeyed: boolean
+	readonly #lru: Lru
+	/** Expressions of cursors by the columns of the order, for as long as the table is the same. */
+	#cursors: TextCache
+	#table: Table | undefined
+
+	constructor(record: Dialect['record'], isKeyed: boolean, lru: Lru) {
+		this.#record = record
+		this.#isKeyed = isKeyed
+		this.#lru = lru
+		this.#cursors = new TextCache(lru)
+	}
+
+	write(sql: Sql, parts: ListParts): void {
+		const { expressions } = this.#record(parts.selected, 'b')
+		const isKeyed = this.#isKeyed
+		sql.maxBytes = parts.maxBytes
+		sql.add(`select ${expressions.join(', ')}, ${this.#cursor(parts)}`)
+		if (parts.total) sql.add(`, c.n, b.${quoteName(parts.table.key)} is null`)
+		sql.add(' from ')
+		if (parts.total) writeCount(sql, parts)
+		const isFar = parts.total || parts.offset > FAR || parts.limit > LARGE
+		if (isFar) writePage(sql, parts, isKeyed)
+		else writeSource(sql, parts, [parts.where, parts.after])
+		// By the page's own columns: by those of the table, the database would sort the texts once more.
+		writeOrder(sql, parts, isFar && isKeyed ? 'p' : 'b')
+		if (!isFar) writeLimit(sql, parts)
+	}
+
+	#cursor({ table, order }: ListParts): string {
+		if (table !== this.#table) this.#cursors = new TextCache(this.#lru)
+		this.#table = table
+		const columns = order.map(({ column }) => column.name)
+		let cursor = this.#cursors.get(columns)
+		if (cursor === undefined) {
+			cursor = cursorOf(order)
+			this.#cursors.keep(columns, cursor)
+		}
+		return cursor
+	}
+
+	/** @throws ModelError `too_large` also for a record beyond the server's `max_allowed_packet`: it writes NULL then, and warns */
+	read({ rows }: Rows, { selected, limit, total, maxBytes }: ListParts): Listed {
+		const { json } = this.#record(selected, 'b')
+		const [first] = rows
+		// With a total there is always a row; without records, it has nothing but the total, and no key. Its JSON
+		// tells nothing: where all fields that are selected can be null, it is written all the same.
+		const isEmpty = first === undefined || (total && Number(first[3]) === 1)
+		const end = isEmpty ? 0 : Math.min(rows.length, limit)
+		let text = '['
+		for (let at = 0; at < end; at++) {
+			const row = rows[at] ?? []
+			if (row[0] === null) throw new ModelError('too_large')
+			text += at === 0 ? json(row) : `,${json(row)}`
+		}
+		text += ']'
+		const last = rows.length > limit ? rows[limit - 1]?.[1] : undefined
+		const next = typeof last === 'string' ? unbroken(last) : undefined
+		refuseLarger(text, maxBytes, next)
+		return {
+			json: text,
+			next,
+			total: total ? Number(first?.[2]) : undefined,
+		}
+	}
 }
 
 /** Joined to the page, so that it is there on a page without records too. */
@@ -113,23 +159,6 @@ function digitsOf(count: number): string {
 	throw new RangeError(`a limit and an offset must be whole numbers from 0 on, got ${String(count)}`)
 }
 
-/** The cursor's expression, worked out once for an order's columns, as long as the table is what it is. */
-export function rememberedCursor(lru: Lru): ListWriting['cursor'] {
-	let known = new TextCache(lru)
-	let of: Table | undefined
-	return ({ table, order }) => {
-		if (table !== of) known = new TextCache(lru)
-		of = table
-		const columns = order.map(({ column }) => column.name)
-		let cursor = known.get(columns)
-		if (cursor === undefined) {
-			cursor = cursorOf(order)
-			known.keep(columns, cursor)
-		}
-		return cursor
-	}
-}
-
 /** A JSON array of the order's values. */
 function cursorOf(order: ListParts['order']): string {
 	const parts: Part[] = []
@@ -141,33 +170,4 @@ function cursorOf(order: ListParts['order']): string {
 	}
 	parts.push({ text: ']' })
 	return concatOf(parts)
-}
-
-/** @throws ModelError `too_large` also for a record beyond the server's `max_allowed_packet`: it writes NULL then, and warns */
-export function listedOf(
-	{ rows }: Rows,
-	{ selected, limit, total, maxBytes }: ListParts,
-	record: Dialect['record'],
-): Listed {
-	const { json } = record(selected, 'b')
-	const [first] = rows
-	// With a total there is always a row; without records, it has nothing but the total, and no key. Its JSON
-	// tells nothing: where all fields that are selected can be null, it is written all the same.
-	const isEmpty = first === undefined || (total && Number(first[3]) === 1)
-	const end = isEmpty ? 0 : Math.min(rows.length, limit)
-	let text = '['
-	for (let at = 0; at < end; at++) {
-		const row = rows[at] ?? []
-		if (row[0] === null) throw new ModelError('too_large')
-		text += at === 0 ? json(row) : `,${json(row)}`
-	}
-	text += ']'
-	const last = rows.length > limit ? rows[limit - 1]?.[1] : undefined
-	const next = typeof last === 'string' ? unbroken(last) : undefined
-	refuseLarger(text, maxBytes, next)
-	return {
-		json: text,
-		next,
-		total: total ? Number(first?.[2]) : undefined,
-	}
 }

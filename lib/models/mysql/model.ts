@@ -16,9 +16,9 @@ import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
 import { type Lru, lruOf } from '../sql/text-cache.ts'
 import { dialectOf } from './dialect.ts'
-import { MysqlDriver } from './driver.ts'
+import { driverOf, type MysqlDriver } from './driver.ts'
 import { describe, introspect, keyed, listTables, parseTableName } from './introspect.ts'
-import { connectionsOf, type MysqlDatabase } from './mysql2/connections.ts'
+import type { MysqlDatabase } from './mysql2/connections.ts'
 import { askServer, type Server } from './mysql2/server.ts'
 
 export type { MysqlDatabase } from './mysql2/connections.ts'
@@ -81,7 +81,7 @@ async function openDatabase(
 	database: MysqlDatabase,
 	{ bigint, timeoutSeconds }: Omit<OpeningOptions, 'key'>,
 ): Promise<Opened> {
-	const driver = new MysqlDriver(connectionsOf(database), timeoutSeconds)
+	const driver = driverOf(database, timeoutSeconds)
 	const server = await reached(askServer(driver, driver.longest))
 	driver.framed = server.framed
 	driver.largest = server.largest

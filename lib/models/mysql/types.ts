@@ -66,7 +66,7 @@ const TYPES: Readonly<Record<string, FieldType>> = {
 /** Most bits of an integer that is a number in JSON. */
 const EXACT_BITS = 53
 
-export function typeOf(
+export function fieldOf(
 	name: string,
 	type: string,
 	full: string,

@@ -14,9 +14,9 @@ import {
 import type { Rows } from '../sql/driver.ts'
 import { ALIAS, type Column, columnName, type Table } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
-import { failure, isMalformed } from './errors.ts'
-import { recordJson } from './json.ts'
-import { ListText, readListed } from './list.ts'
+import { failureOf, isMalformed } from './errors.ts'
+import { recordSql } from './json.ts'
+import { Lists } from './list.ts'
 import { arrayCast, arrayLiteral, arrayOfValues, bound, cast, LOOSE, quoteName } from './types.ts'
 
 /** Types that `like` takes as they are. */
@@ -35,8 +35,7 @@ class PostgresDialect implements Dialect {
 	readonly insertNothing = ' default values'
 	readonly lru: Lru
 	readonly #throughText: boolean
-	/** What lists have been asked for: a model passes the same array again and again. */
-	readonly #lists = new WeakMap<readonly Selected[], ListText>()
+	readonly #lists: Lists
 
 	/** Only where the key's `=` takes other texts for the same. */
 	readonly keyIs?: (sql: Sql, key: Column, alias: string, id: string) => void
@@ -44,6 +43,7 @@ class PostgresDialect implements Dialect {
 	/** `throughText` where the driver has forms of its own for some types; `key` is the table's. */
 	constructor(throughText: boolean, key: Column, lru: Lru) {
 		this.lru = lru
+		this.#lists = new Lists(lru)
 		this.#throughText = throughText
 		if (key.storage === LOOSE) this.keyIs = writeKeyIs
 	}
@@ -77,7 +77,7 @@ class PostgresDialect implements Dialect {
 	}
 
 	record(selected: readonly Selected[], alias: string): RecordSql {
-		return { expressions: [recordJson(selected, alias)], json: ([text]) => textOf(text) }
+		return recordSql(selected, alias)
 	}
 
 	exact(column: Column, alias: string): string {
@@ -130,16 +130,11 @@ class PostgresDialect implements Dialect {
 	}
 
 	list(sql: Sql, parts: ListParts): void {
-		let text = this.#lists.get(parts.selected)
-		if (text === undefined) {
-			text = new ListText(parts.selected, this.lru)
-			this.#lists.set(parts.selected, text)
-		}
-		text.write(sql, parts)
+		this.#lists.write(sql, parts)
 	}
 
 	listed(rows: Rows, parts: ListParts): Listed | undefined {
-		return readListed(rows, parts)
+		return this.#lists.read(rows, parts)
 	}
 
 	isOutdated(error: unknown): boolean {
@@ -148,7 +143,7 @@ class PostgresDialect implements Dialect {
 	}
 
 	failure(error: unknown, table: Table): ModelError | undefined {
-		return failure(error, table)
+		return failureOf(error, table)
 	}
 }
 
@@ -168,9 +163,4 @@ function writeKeyIs(sql: Sql, key: Column, alias: string, id: string): void {
 /** Texts of extensions (citext) have a `like` of their own. */
 function isExtension(column: Column): boolean {
 	return column.type === 'text' && column.choices === undefined && column.sqlType.includes('.')
-}
-
-function textOf(value: unknown): string {
-	if (typeof value === 'string') return value
-	throw new TypeError(`PostgreSQL has answered no text for a record, but ${typeof value}`)
 }

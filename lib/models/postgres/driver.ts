@@ -26,7 +26,7 @@ export interface Connected {
  *
  * @throws TypeError for anything else
  */
-export function connected(database: PostgresDatabase, timeoutSeconds: Seconds): Connected {
+export function driverOf(database: PostgresDatabase, timeoutSeconds: Seconds): Connected {
 	if (isPostgresJs(database)) {
 		const driver = new PostgresJsDriver(database, timeoutSeconds)
 		return { driver, throughText: true, begin: () => driver.begin() }

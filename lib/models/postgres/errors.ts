@@ -83,7 +83,7 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /** `undefined` for what is no failure of the database or of the values: a mistake of ours, or a table changed. */
-export function failure(error: unknown, table: Table): ModelError | undefined {
+export function failureOf(error: unknown, table: Table): ModelError | undefined {
 	if (error instanceof ModelError) return error
 	if (!(error instanceof Error)) return undefined
 	if (error instanceof NoConnection) return new ModelError('unavailable', [], error)
@@ -117,7 +117,7 @@ function raisedBy(error: Error): RaisedError | undefined {
 function kindOf(error: Error): ModelErrorKind | undefined {
 	const code = textAt(error, 'code')
 	if (code !== undefined) {
-		// A socket that couldn't be connected to has carried nothing.
+		// A socket that couldn't be driverOf to has carried nothing.
 		if (textAt(error, 'syscall') === 'connect') return 'unavailable'
 		const known = CODES[code]
 		if (known !== undefined) return known

@@ -3,7 +3,7 @@
  * whatever the session's settings are; and records made of them. Used by `list.ts` and `dialect.ts`.
  */
 
-import type { Selected } from '../sql/dialect.ts'
+import type { RecordSql, Selected } from '../sql/dialect.ts'
 import type { Column } from '../sql/table.ts'
 import { quoteName } from './types.ts'
 
@@ -153,8 +153,17 @@ function arrayValue(element: string, name: string): string {
 /** Fields of one `concat`: PostgreSQL's functions take at most 100 arguments, and a field is two. */
 const MOST_FIELDS = 49
 
-/** An expression for the text; `alias` is the table's, empty for none. */
-export function recordJson(selected: readonly Selected[], alias: string): string {
+/** @param alias the table's, empty for none */
+export function recordSql(selected: readonly Selected[], alias: string): RecordSql {
+	return { expressions: [recordText(selected, alias)], json: ([text]) => textOf(text) }
+}
+
+function textOf(value: unknown): string {
+	if (typeof value === 'string') return value
+	throw new TypeError(`PostgreSQL has answered no text for a record, but ${typeof value}`)
+}
+
+function recordText(selected: readonly Selected[], alias: string): string {
 	if (selected.length === 0) return `'{}'`
 	const before = alias === '' ? '' : `${alias}.`
 	const parts: string[] = []

@@ -10,7 +10,7 @@ import type { Dialect, ListParts, Selected, Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { ALIAS, columnName, tableName } from '../sql/table.ts'
 import { type Lru, type Step, TextCache } from '../sql/text-cache.ts'
-import { bytesOf, collected, cursorValue, isShort, recordJson } from './json.ts'
+import { bytesOf, collected, cursorValue, isShort, recordSql } from './json.ts'
 
 /**
  * PostgreSQL takes a limit that it can't see for a tenth of the table, and so would plan the statement anew at
@@ -46,21 +46,48 @@ interface Records {
 	readonly mark: string
 }
 
+/** Writes and reads lists. */
+export class Lists {
+	readonly #lru: Lru
+	/** By the selection, of which a model passes the same array again and again. */
+	readonly #texts = new WeakMap<readonly Selected[], ListText>()
+
+	constructor(lru: Lru) {
+		this.#lru = lru
+	}
+
+	/** The statement whose row {@link Lists.read} reads. */
+	write(sql: Sql, parts: ListParts): void {
+		let text = this.#texts.get(parts.selected)
+		if (text === undefined) {
+			text = new ListText(parts.selected, this.#lru)
+			this.#texts.set(parts.selected, text)
+		}
+		text.write(sql, parts)
+	}
+
+	read(rows: Rows, parts: ListParts): Listed | undefined {
+		return readList(rows, parts)
+	}
+}
+
 /**
  * Writes lists of one selection. Their texts are long, and kept: only the values differ (13 µs of Node's time for
  * a page behind a cursor).
  */
-export class ListText {
+class ListText {
 	readonly #records: Records
 	readonly #texts: TextCache
 
 	constructor(selected: readonly Selected[], lru: Lru) {
 		this.#texts = new TextCache(lru)
 		const mark = betweenOf(selected) === LINE ? `\\n` : `\\x01`
-		this.#records = { sql: `string_agg(${recordJson(selected, ALIAS)}, E',${mark}')`, mark: `E'${mark}'` }
+		this.#records = {
+			sql: `string_agg(${recordSql(selected, ALIAS).expressions[0]}, E',${mark}')`,
+			mark: `E'${mark}'`,
+		}
 	}
 
-	/** The statement whose row is read by {@link readListed}. */
 	write(sql: Sql, parts: ListParts): void {
 		const conditions = conditionsOf(sql, parts)
 		const { counted, paged } = conditions
@@ -170,7 +197,7 @@ function writeWhere(sql: Sql, where: ListParts['where'], after: ListParts['after
 }
 
 /** What the row says. */
-export function readListed({ rows }: Rows, parts: ListParts): Listed | undefined {
+function readList({ rows }: Rows, parts: ListParts): Listed | undefined {
 	const { limit, total, selected, maxBytes, looksBeyond } = parts
 	const [json, count, next, without, all] = rows[0] ?? []
 	const hasBeyond = Number(count) > limit

@@ -14,7 +14,7 @@ import { SqlModel } from '../sql/sql-model.ts'
 import { columnOf, columnsOf, type Table } from '../sql/table.ts'
 import { type Lru, lruOf } from '../sql/text-cache.ts'
 import { dialectOf } from './dialect.ts'
-import { type Connected, connected, type PostgresDatabase } from './driver.ts'
+import { type Connected, driverOf, type PostgresDatabase } from './driver.ts'
 import { introspect, type Relations, readCatalog, readRelations, relationCalled } from './introspect.ts'
 
 export type { PostgresDatabase } from './driver.ts'
@@ -98,7 +98,7 @@ interface Opening extends OpeningOptions, Connected {
 }
 
 async function open(database: PostgresDatabase, options: OpeningOptions): Promise<Opening> {
-	const at = connected(database, options.timeoutSeconds)
+	const at = driverOf(database, options.timeoutSeconds)
 	await at.begin()
 	const relations = await readRelations(at.driver)
 	return { ...at, relations, lru: lruOf(database), ...options }

@@ -47,7 +47,7 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		exactly: writeExactly,
 		oneOf: writeOneOf,
 		list: (sql, parts) => lists.write(sql, parts),
-		listed: (rows, parts) => lists.listed(rows, parts),
+		listed: (rows, parts) => lists.read(rows, parts),
 		isOutdated: (error) => error instanceof Error && NO_COLUMN.test(error.message),
 		failure: failureOf,
 	}

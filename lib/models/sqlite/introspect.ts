@@ -8,7 +8,7 @@ import type { Column, Constraint, Table } from '../sql/table.ts'
 import { quoted } from './dialect.ts'
 import type { SqliteDriver } from './driver.ts'
 import { SCALE, STRICT } from './json.ts'
-import { type DeclaredType, declaredType, momentForm, storageOf } from './types.ts'
+import { type DeclaredType, fieldOf, momentForm, storageOf } from './types.ts'
 
 export interface Wanted {
 	/** The key's column, where the table's own isn't meant or there is none. */
@@ -41,7 +41,7 @@ function columnOf(
 	isKey: boolean,
 	wanted: Wanted,
 ): Column {
-	const declared = declaredType(info.declared)
+	const declared = fieldOf(info.declared)
 	const sampled =
 		declared.type === 'other' && (listing.isView || isKey)
 			? typeOfValue(sample(ask, listing, info.name))

@@ -73,7 +73,7 @@ export class Lists {
 		sql.add(text)
 	}
 
-	listed({ rows }: Rows, parts: ListParts): Listed | undefined {
+	read({ rows }: Rows, parts: ListParts): Listed | undefined {
 		const { isOneText, hasLongKeys, record } = this.#textsOf(parts)
 		if (!isOneText) return fromRows(rows, parts, record)
 		return fromOneRow(rows[0] ?? [], parts, hasLongKeys)

@@ -36,7 +36,7 @@ const NAMES: readonly (readonly [RegExp, FieldType])[] = [
 ]
 
 /** `'VARCHAR(80)'` is text of at most 80 characters; `'TINYINT(1)'` a boolean, as with MySQL. */
-export function declaredType(declared: string): DeclaredType {
+export function fieldOf(declared: string): DeclaredType {
 	const text = declared.trim().toLowerCase()
 	const [, words = '', digits, behind] = /^([^(]*)(?:\(\s*(\d+)\s*(?:,\s*(\d+))?[^)]*\))?/.exec(text) ?? []
 	const name = words.trim().replaceAll(/\s+/g, ' ')

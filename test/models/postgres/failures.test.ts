@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert'
 import type { Selection, Values } from '../../../lib/models/model.ts'
 import { ModelError } from '../../../lib/models/model-error.ts'
-import { failure } from '../../../lib/models/postgres/errors.ts'
+import { failureOf as failure } from '../../../lib/models/postgres/errors.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { isBreaking } from '../../../lib/models/postgres/pg/pool.ts'
 import type { Table } from '../../../lib/models/sql/table.ts'
