@@ -7,7 +7,7 @@ import { STATUS_CODES } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import type { Milliseconds } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { headerOf, headers, type Reply, vary } from '../reply/headers.ts'
+import { headerOf, headers, pairsOf, type Reply, vary } from '../reply/headers.ts'
 import type { MountTree } from '../routing/mount.ts'
 import { authenticatorFor, Callers } from './callers.ts'
 import { documentOf } from './document.ts'
@@ -74,12 +74,10 @@ async function dataOf(
 
 /** The answer's headers as the page lists them. HttpOnly keeps a cookie's value from scripts, and so from the page's. */
 function linesOf(headers: readonly string[]): [string, string][] {
-	const lines: [string, string][] = []
-	for (let at = 0; at < headers.length; at += 2) {
-		const [name = '', value = ''] = headers.slice(at, at + 2)
-		lines.push([name, name.toLowerCase() === 'set-cookie' ? value.replace(/=[^;]*/, '=…') : value])
-	}
-	return lines
+	return pairsOf(headers).map(([name, value]) => [
+		name,
+		name.toLowerCase() === 'set-cookie' ? value.replace(/=[^;]*/, '=…') : value,
+	])
 }
 
 /** Most characters of a body that are shown. */

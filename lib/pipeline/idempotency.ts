@@ -8,7 +8,7 @@ import { bestEffort, CacheFull, cacheRefusal } from '../cache/cache.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { type Caller, callerOf } from '../limits/rate-limit.ts'
 import { checkStatus, headerLine } from '../reply/head.ts'
-import { headers, ownLines, type Reply } from '../reply/headers.ts'
+import { headers, ownLines, pairsOf, type Reply } from '../reply/headers.ts'
 import { fieldLines } from '../request/incoming.ts'
 import {
 	type Answered,
@@ -244,16 +244,12 @@ function lasting(exchange: Exchange, lines: readonly string[]): string[] {
 	const { standing = [], app } = exchange
 	// Compared by value: a list's own `Link` is stored.
 	const own = new Set(pairsOf(ownLines(exchange)).map(String))
-	const anew = new Set(standing.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()))
+	const anew = new Set(pairsOf(standing).map(([name]) => name.toLowerCase()))
 	anew.add('content-length')
 	if (app.requestId !== undefined) anew.add(app.requestId.toLowerCase())
 	return pairsOf(lines)
 		.filter((line) => !anew.has(line[0].toLowerCase()) && !own.has(String(line)))
 		.flat()
-}
-
-function pairsOf(lines: readonly string[]): [name: string, value: string][] {
-	return lines.flatMap((name, at) => (at % 2 === 0 ? [[name, lines[at + 1] ?? '']] : []))
 }
 
 function repeated(exchange: Exchange, kept: Kept, fingerprint: string): Reply {
@@ -277,7 +273,7 @@ function repeated(exchange: Exchange, kept: Kept, fingerprint: string): Reply {
 function replay(exchange: Exchange, { status, headers: lines, body: text, isBase64 }: Answered): Reply {
 	try {
 		checkStatus(status)
-		for (let at = 0; at < lines.length; at += 2) headerLine(lines[at] ?? '', lines[at + 1] ?? '')
+		for (const [name, value] of pairsOf(lines)) headerLine(name, value)
 	} catch (cause) {
 		throw new RestError('unavailable', undefined, { cause })
 	}

@@ -161,6 +161,11 @@ export function headerOf(lines: readonly string[], name: string): string | undef
 	return value
 }
 
+/** The lines as pairs. */
+export function pairsOf(lines: readonly string[]): [name: string, value: string][] {
+	return lines.flatMap((name, at) => (at % 2 === 0 ? [[name, lines[at + 1] ?? '']] : []))
+}
+
 /** The lines by lower-case name, a repeated header's values in a list; without prototype. */
 export function linesByName(lines: readonly string[]): Record<string, string | string[]> {
 	const byName: Record<string, string | string[]> = Object.create(null)
