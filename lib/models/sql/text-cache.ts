@@ -54,9 +54,9 @@ export class Lru {
 		return true
 	}
 
-	/** Makes an entry the last used. */
+	/** Makes an entry the last used, which most are already. */
 	touch(entry: LruEntry): void {
-		this.#entries.touch(entry)
+		if (entry.newer !== undefined) this.#entries.touch(entry)
 	}
 
 	/** Forgets all entries, without dropping them. */
