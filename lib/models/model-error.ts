@@ -40,8 +40,8 @@ export const LARGEST_PAGE: Bytes = 268_435_456
 const MOST_OF_A_UNIT = 3
 
 /**
- * Refuses a page that is too large for whoever asks, together with its cursor: a list that is sorted by a long text
- * has that in `next`, whatever fields are selected.
+ * Refuses a page that is too large together with its cursor: a list that is sorted by a long text has that in `next`,
+ * whatever fields are selected.
  *
  * @throws ModelError `too_large`
  */

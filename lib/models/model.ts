@@ -1,6 +1,6 @@
 /**
- * `Model`: what CRUD asks of a store of records. Eleven members: whoever brings another database implements
- * them, and runs `modelContract` of `verbena/testing` over it.
+ * `Model`: what CRUD asks of a store of records. Eleven members: a model of another store implements
+ * them, and is tried by `modelContract` of `verbena/testing`.
  */
 import type { Bytes } from '../base/time.ts'
 import type { RawJson } from '../wire/raw-json.ts'

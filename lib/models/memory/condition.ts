@@ -5,7 +5,7 @@ import { identityOf } from './json.ts'
 import type { Store } from './store.ts'
 import { comparisonOf, formOf, type Stored } from './stored.ts'
 
-/** What a condition says of a record; `undefined` where nobody knows. */
+/** Whether a record fits a condition; `undefined` is SQL's unknown. */
 type Test = (values: readonly Stored[]) => boolean | undefined
 
 type Ordered = Exclude<Comparison, 'eq' | 'ne'>

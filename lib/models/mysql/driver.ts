@@ -46,7 +46,7 @@ export class MysqlDriver implements Driver {
 	readonly #connections: Connections
 	readonly #waiting: WaitQueue<Connection>
 	readonly #deadlines: Deadlines
-	/** Before the model itself loses patience, so that it is told what was being waited for. */
+	/** Shorter than the model's timeout, so that its error says what was waited for. */
 	readonly #most: Milliseconds
 	/**
 	 * How long the server may work on a statement, so that it has ended before nobody waits for it any more: what was only
@@ -124,7 +124,7 @@ export class MysqlDriver implements Driver {
 
 	/**
 	 * Sends a statement; prepared if it has values, while one without is complete as it is, and may never come
-	 * again. A connection that is silent is thrown away by whoever has taken it.
+	 * again. The caller throws away a connection that is silent.
 	 */
 	run(connection: Connection, statement: Statement): Promise<Rows> {
 		const { values, maxBytes } = statement
@@ -157,7 +157,7 @@ export class MysqlDriver implements Driver {
 		await this.#answer((answered) => connection.query(optionsOf(text), answered))
 	}
 
-	/** Gives a connection back after an error, or throws it away where nobody knows what it does. */
+	/** After an error: gives the connection back, or throws it away if its state is unknown. */
 	#leave(connection: Connection, error: unknown): void {
 		// Of a page that is too large the rest is still on its way; the one connection there is must take it all.
 		const isBusy = error instanceof ModelError && error.kind !== 'invalid' && connection.release !== undefined
@@ -226,7 +226,7 @@ function preparedOn(connection: Connection): PreparedTexts<true> {
 	return prepared
 }
 
-/** What was asked for once is closed again: those who ask for ever other lists take no place of what others ask for. */
+/** A text that is asked for only once is closed again: it must not evict what others use. */
 function staysPrepared(prepared: PreparedTexts<true>, text: string): boolean {
 	if (prepared.get(text) !== undefined) return true
 	if (!prepared.isAskedAgain(text)) return false

@@ -150,7 +150,7 @@ const booleans: Partial<ColumnSql> = {
 	bind: (value) => (value === true ? '1' : '0'),
 }
 
-/** Adding nothing makes a number of bits, and of what has zeros in front. */
+/** `+0` makes a number of bits, and of digits with leading zeros. */
 const sum = (ref: string): string => `${ref}+0`
 const added = (ref: string): Parts => [{ sql: sum(ref) }]
 
@@ -229,7 +229,7 @@ const others: Partial<ColumnSql> = {
 }
 
 const wellKnownText = (ref: string): Parts => [{ sql: `json_quote(st_astext(${ref}))` }]
-/** The server makes NULL of what it can't read, and of an empty text in its place an error. */
+/** The server turns what it can't parse into NULL; the empty text in its place is an error. */
 const geometries = ({ name }: Column): Partial<ColumnSql> => ({
 	json: wellKnownText,
 	cursor: wellKnownText,

@@ -93,7 +93,7 @@ function modelOf({ driver, server, lru, bigintAsText, timeoutSeconds }: Opened, 
 	return new MysqlModel(table, driver, dialectOf(server, table, lru), timeoutSeconds, reopen)
 }
 
-/** Who opens a model is a programmer, and is told the driver's own words. */
+/** Opening fails with the driver's own error: a programmer reads it. */
 async function reached<T>(asked: Promise<T>): Promise<T> {
 	try {
 		return await asked

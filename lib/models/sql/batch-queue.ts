@@ -80,7 +80,7 @@ export class BatchQueue<I extends Waiting<unknown, never>> {
 	}
 }
 
-/** An item of a queue, and the promise of whoever waits for its answer. */
+/** An item of a queue, and the promise of its answer. */
 export class Waiting<Question, Answer> implements Due {
 	due: Milliseconds = 0
 	// All are there from the start, so that items have one shape.

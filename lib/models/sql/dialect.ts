@@ -130,7 +130,7 @@ export interface Dialect {
 	readonly insertNothing: string
 	/** Fails where the server doesn't read its tables, though it answers; where there is none, any answer will do. */
 	readonly takesReads?: string
-	/** Answers a row where the server takes changes: not on a replica. Where there is none, nobody looks. */
+	/** A statement that returns a row if the server takes changes, so not on a replica. Without it, that isn't checked. */
 	readonly takesChanges?: string
 	/** Whether an error says that a statement doesn't fit the table: a column isn't there, or is of another type. */
 	isOutdated?(error: unknown): boolean

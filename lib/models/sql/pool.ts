@@ -45,7 +45,7 @@ export class WaitQueue<Connection> {
 	/** Connections that the pool was asked for and has not answered. */
 	#asked = 0
 
-	/** @param giveBack for a connection that arrives when nobody waits any more */
+	/** @param giveBack for a connection that arrives when the queue is empty */
 	constructor(deadlines: Deadlines, ask: AskPool<Connection>, giveBack: (connection: Connection) => void) {
 		this.#deadlines = deadlines
 		this.#ask = ask
@@ -101,7 +101,7 @@ export class WaitQueue<Connection> {
 		first.lend(connection)
 	}
 
-	/** Fails the one who has asked; or, if that one has given up, whoever took the place. */
+	/** Fails the borrower for whom the pool was asked; if that one has given up, the first in the queue. */
 	#fail(asker: Borrower<Connection>, error: unknown): void {
 		const failed = asker.isQueued ? asker : this.#waiting.oldest
 		if (failed === undefined) return

@@ -177,7 +177,7 @@ export class GatheredReads<T> {
 			if (record === undefined && this.#reader.looselyCompared) missed.push(read)
 			else this.#answer(read, record)
 		}
-		if (missed.length > 0) await Promise.all(missed.map((read) => this.#alone(read)))
+		await Promise.all(missed.map((read) => this.#alone(read)))
 	}
 
 	#answer(read: Read<T>, record: T | undefined): void {

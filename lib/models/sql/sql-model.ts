@@ -114,7 +114,7 @@ export class SqlModel implements Model {
 
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
 		const reads = this.#readsOf(selection)
-		// Within a transaction there is one connection, and nobody else who waits.
+		// A transaction has one connection: there is nothing to gather.
 		if (this.#isWithin || !this.#subject.dialect.gathers) return reads.alone(id, where)
 		return reads.gathered(id, where)
 	}

@@ -30,7 +30,7 @@ export interface Table {
 	readonly constraints: readonly Constraint[]
 	/** Whether it can only be read. */
 	readonly isView: boolean
-	/** Whether its owner's triggers or rules run with an insert; `undefined` where nobody has looked. */
+	/** Whether an insert runs triggers or rules of the owner; `undefined` if unknown. */
 	readonly hasTriggers?: boolean
 }
 

@@ -104,7 +104,7 @@ export class SqliteDriver implements Driver {
 		}
 	}
 
-	/** Lets locks of other processes be waited for, where nobody has said how long: without, each is an error at once. */
+	/** Sets a `busy_timeout` if there is none: else each lock of another process is an error at once. */
 	waitForLocks(time: Milliseconds): void {
 		if (this.#lockWait() === 0) this.#database.exec(`pragma busy_timeout = ${time}`)
 	}

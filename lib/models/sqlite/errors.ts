@@ -37,7 +37,7 @@ export function failureOf(error: unknown, table: Table): ModelError | undefined 
 	return new ModelError(kind, fieldsOf(error.message, table), error, raised)
 }
 
-/** Whether the file can't be written, of whatever reason: `SQLITE_READONLY` and its kin. */
+/** Whether the file can't be written: `SQLITE_READONLY` and its extended codes. */
 export function isReadOnly(error: unknown): boolean {
 	if (!(error instanceof Error)) return false
 	const number: unknown = Reflect.get(error, 'errcode') ?? Reflect.get(error, 'rawCode')
@@ -46,7 +46,7 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 function kindOf(error: Error): ModelErrorKind | undefined {
-	// Numbers are told by node:sqlite and by libsql, which doesn't know all the names.
+	// node:sqlite and libsql have numbers; libsql doesn't know all the names.
 	const number: unknown = Reflect.get(error, 'errcode') ?? Reflect.get(error, 'rawCode')
 	if (typeof number === 'number') return byNumber(number)
 	const code: unknown = Reflect.get(error, 'code')

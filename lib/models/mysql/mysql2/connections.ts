@@ -57,7 +57,7 @@ const RENEWAL: unique symbol = Symbol('verbena.renewal')
 export interface Connections {
 	readonly get: AskPool<Connection>
 	giveBack(connection: Connection): void
-	/** For a connection that is broken, or that nobody knows the state of. */
+	/** For a connection that is broken, or in an unknown state. */
 	throwAway(connection: Connection): void
 	/** For a connection to a server that takes no changes now, and all those that were made before. */
 	renew(connection?: Connection): void

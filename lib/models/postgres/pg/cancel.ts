@@ -10,7 +10,7 @@ import type { Milliseconds } from '../../../base/time.ts'
 
 const CANCEL = 80_877_102
 const SECURE = 80_877_103
-/** Whoever doesn't take it in that time has other troubles. */
+/** Most time for the request. */
 const LONGEST: Milliseconds = 5_000
 
 /** Where a connection leads, and what its backend is known by; of clients that don't tell it nothing is sent. */

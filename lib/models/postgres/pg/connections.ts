@@ -15,7 +15,7 @@ import { isBreaking, Lease, type PgCallback, type PgPool, type PgQuery, type PgR
 import { PgBatch, PgStatement, takesStatements } from './statement.ts'
 import { namesOf, type StatementNames } from './statement-names.ts'
 
-/** Of the time that a model waits, the part within which a connection must be had. */
+/** The part of the model's timeout for getting a connection. */
 const CONNECTING = 0.7
 /**
  * What several statements together have, before each is given a try by itself: a part of the model's time, and less than
@@ -23,15 +23,15 @@ const CONNECTING = 0.7
  */
 const TOGETHER = 0.25
 const MOST_TOGETHER: Milliseconds = 500
-/** How long a connection keeps others from being sent; then what it runs is waiting for something of its own. */
+/** After this a batch is taken to wait for a lock, and the next is sent. */
 const HELD_UP: Milliseconds = 100
 
 const RENEWAL: unique symbol = Symbol('verbena.renewal')
 
-/** A statement, and the promise of whoever waits for its rows. */
+/** A statement, and the promise of its rows. */
 export type PgQueried = Pick<Waiting<Statement, Rows>, 'question' | 'resolve' | 'reject'>
 
-/** Told once: an error, or what was asked for. */
+/** Called once, with an error or the answer. */
 export type Done<T> = (error: Error | undefined, answer: T | undefined) => void
 
 export class PgConnections {
@@ -42,7 +42,7 @@ export class PgConnections {
 	readonly #renewal: Renewal
 	readonly #names: StatementNames
 	readonly #deadlines: Deadlines
-	/** Of what is short. */
+	/** For the short deadlines. */
 	readonly #soon = new Deadlines(steadyClock, HELD_UP)
 	readonly #most: Milliseconds
 
@@ -84,7 +84,7 @@ export class PgConnections {
 		})
 	}
 
-	/** Looks after one who waits for something to be sent. */
+	/** Starts the deadline of an item that waits to be sent. */
 	begin(item: Due): void {
 		item.due = this.#deadlines.clock() + this.connecting
 		this.#deadlines.add(item)
@@ -102,7 +102,7 @@ export class PgConnections {
 		})
 	}
 
-	/** Runs a statement for whoever waits for it. `release` is called before they are told. */
+	/** Runs a statement and settles its promise; calls `release` before. */
 	runFor({ question, resolve, reject }: PgQueried, lease: Lease, release: () => void): void {
 		this.run(lease, question, true, (error, rows) => {
 			release()
@@ -111,7 +111,7 @@ export class PgConnections {
 		})
 	}
 
-	/** Calls `expire` when what runs on a connection holds up others, unless it has ended before. */
+	/** Calls `expire` when a batch takes so long that others should not wait for it. */
 	watch(expire: () => void): Due {
 		return wait(this.#soon, HELD_UP, expire)
 	}
@@ -120,12 +120,12 @@ export class PgConnections {
 		this.#soon.delete(item)
 	}
 
-	/** When somebody's time ends who begins to wait now. */
+	/** The deadline of an item that begins to wait now. */
 	get latest(): Milliseconds {
 		return this.#deadlines.clock() + this.connecting
 	}
 
-	/** How long it still may wait. */
+	/** The time until the item's deadline. */
 	left({ due }: Due): Milliseconds {
 		return due - this.#deadlines.clock()
 	}
@@ -145,7 +145,7 @@ export class PgConnections {
 
 	/**
 	 * Runs one text with several lists of values, in one transaction; `takesStatements` must be true of the client.
-	 * After an error nothing of it is done, unless the lease is broken: then nobody knows. One that takes long is
+	 * After an error nothing of it is done, unless the lease is broken: then the outcome is unknown. One that takes long is
 	 * cancelled, as it may wait for a lock that only one of them needs.
 	 */
 	runTogether(
@@ -155,7 +155,7 @@ export class PgConnections {
 		done: Done<readonly Rows[]>,
 	): void {
 		const name = this.#names.of(text)
-		const patience = wait(this.#soon, Math.min(this.#most * TOGETHER, MOST_TOGETHER), () => {
+		const timeout = wait(this.#soon, Math.min(this.#most * TOGETHER, MOST_TOGETHER), () => {
 			cancel(lease.client)
 			// It may arrive late and hit the connection's next statement: so the connection is closed.
 			lease.spoil(new Error('what several statements waited for was cancelled'))
@@ -165,7 +165,7 @@ export class PgConnections {
 			lease.client.query(new PgBatch({ text, name: name ?? '', names: this.#names, lists, results }, told))
 		}
 		this.#submit(lease, submit, (error) => {
-			this.#soon.delete(patience)
+			this.#soon.delete(timeout)
 			if (error !== undefined && name !== undefined) this.#isOutdated(error, text, name)
 			done(error, error === undefined ? results : undefined)
 		})

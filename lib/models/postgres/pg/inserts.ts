@@ -16,7 +16,7 @@ import { takesStatements } from './statement.ts'
 const MOST_TOGETHER = 32
 /** How long inserts are sent alone after a batch had to wait for a lock that one of them needed. */
 const ALONE: Milliseconds = 5_000
-/** Cancelled; a deadlock; a lock that was not to be had. */
+/** Cancelled, deadlock, lock not available. */
 const WAITED: ReadonlySet<unknown> = new Set(['57014', '40P01', '55P03'])
 
 type Insert = Waiting<Statement, Rows>

@@ -55,7 +55,7 @@ export interface PgConnection {
 	/** Texts that the server has prepared, by name; kept by the client. */
 	readonly parsedStatements: Record<string, unknown>
 	parse(message: { readonly name: string; readonly text: string }): void
-	/** Closes a prepared statement; the answer is nobody's. */
+	/** Closes a prepared statement; its answer is ignored. */
 	close(message: { readonly type: 'S'; readonly name: string }): void
 	bind(message: { readonly statement: string; readonly values: unknown[] }): void
 	execute(message: object): void
@@ -89,7 +89,7 @@ export class Lease {
 	constructor(client: PgClient, release: (error?: Error) => void) {
 		this.client = client
 		this.#release = release
-		// While it is ours the pool doesn't listen; the statement is told of it too.
+		// The pool doesn't listen while the connection is leased; the statement gets the error as well.
 		client.on('error', ignore)
 	}
 
@@ -98,7 +98,7 @@ export class Lease {
 	}
 
 	/**
-	 * Cancels what it runs, and keeps its place in the pool, whoever releases it, until the server has ended that. Were
+	 * Cancels what it runs, and keeps its place in the pool, also after `release`, until the server has ended that. Were
 	 * its place free before, there would be more at work in the server than the pool has places.
 	 */
 	giveUp(deadlines: Deadlines): void {
@@ -108,7 +108,7 @@ export class Lease {
 		deadlines.add({ due: deadlines.clock() + ENDING, expire: () => this.letGo() })
 	}
 
-	/** What it ran has ended, or nobody waits for that any more. */
+	/** Ends what `giveUp` began: the statement has ended, or its time is over. */
 	letGo(): void {
 		if (!this.#isHeld) return
 		this.#isHeld = false

@@ -103,7 +103,7 @@ export function asSent(value: unknown): unknown {
 	return value === undefined ? null : String(value)
 }
 
-/** What is to be run, and where it is told what each list of values has brought. */
+/** A text, its lists of values, and where their results go. */
 export interface Runs {
 	readonly text: string
 	/** Under which it stays prepared; empty for not at all. */

@@ -56,7 +56,7 @@ export class PostgresJsDriver implements Driver {
 		this.#sql = sql
 		this.#names = namesOf(sql)
 		this.#most = timeoutSeconds * 1000
-		// Noticed so early that the model, which would have to say that nobody knows, has not lost its own patience.
+		// Noticed before the model's own timeout, which could only say that the outcome is unknown.
 		this.#deadlines = new Deadlines(steadyClock, (this.#most * SENDING) / 2)
 	}
 
