@@ -76,7 +76,7 @@ export type {
 } from './observe/events.ts'
 export type { RequestTrace } from './observe/trace.ts'
 export type { OpenApiLicense, OpenApiOptions } from './openapi/options.ts'
-export type { CompressionOptions, Encoding } from './reply/compression/compression.ts'
+export type { CompressionOptions, Encoding } from './reply/compression/codings.ts'
 export type { CustomReply, ReplyOptions } from './reply/custom-reply.ts'
 export { reply } from './reply/custom-reply.ts'
 export type { Request } from './request/request.ts'

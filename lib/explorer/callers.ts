@@ -5,7 +5,7 @@ import type { Milliseconds } from '../base/time.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { asGuess } from '../pipeline/rate-limits.ts'
-import type { Mount, MountTree } from '../routing/mount.ts'
+import type { Mount, MountTree } from '../routing/routing.ts'
 import type { Place } from './place.ts'
 
 /** Longest wait for an authenticator that the answer itself didn't need. */

@@ -10,7 +10,7 @@ import { headerOf, type Reply, vary } from '../reply/headers.ts'
 import { pathOf } from '../reply/link.ts'
 import { prefersHtml } from '../request/accept.ts'
 import type { Incoming } from '../request/incoming.ts'
-import type { MountTree } from '../routing/mount.ts'
+import type { MountTree } from '../routing/routing.ts'
 import { isJsonType } from '../wire/json-type.ts'
 
 /** Begins to import the code of the pages. Where that fails, the first page answers 500, and its log line says why. */

@@ -2,7 +2,7 @@
 import type { Exchange } from '../exchange/exchange.ts'
 import { pathOf, routerPrefix } from '../reply/link.ts'
 import { parseTarget } from '../request/url.ts'
-import { findAction, type Mount, type MountTree, methodsOf } from '../routing/mount.ts'
+import { findAction, type Mount, type MountTree, methodsOf } from '../routing/routing.ts'
 import type { Crumb } from './page-data.ts'
 
 export interface Place {

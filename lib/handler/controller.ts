@@ -3,7 +3,7 @@
  * `server/`; it compiles handlers by `mount/` into the mounts that `routing/` finds.
  */
 import type { App } from '../exchange/app.ts'
-import { type Mount, type MountTree, parsePath } from '../routing/mount.ts'
+import { type Mount, type MountTree, parsePath } from '../routing/routing.ts'
 import { type Disposals, disposes } from './disposals.ts'
 import { type HandlerController, type Mountable, RestHandler } from './handler.ts'
 import { compileHandler } from './mount/compile.ts'

@@ -30,7 +30,7 @@ import { answerPreflight, isPreflight } from '../pipeline/preflight.ts'
 import type { Reply } from '../reply/headers.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { parseTarget } from '../request/url.ts'
-import { type Mount, MountTree, parsePath } from '../routing/mount.ts'
+import { type Mount, MountTree, parsePath } from '../routing/routing.ts'
 import { type HealthCheck, Readiness } from './readiness.ts'
 
 /** The option `health`: where load balancers ask, and what must be well. */

@@ -1,7 +1,7 @@
 /** The OpenAPI description of handlers, made from what they declare. Imported by `openapi.ts` where the option is on. */
 import { createHash } from 'node:crypto'
 import type { MountFacts } from '../exchange/exchange.ts'
-import type { Mount } from '../routing/mount.ts'
+import type { Mount } from '../routing/routing.ts'
 import { Components, type Part } from './components.ts'
 import { type Endpoint, endpointsOf, pathOfMount, Steps } from './endpoints.ts'
 import { type Operation, OperationIds, operationOf, tagOf } from './operation.ts'

@@ -1,5 +1,5 @@
 /** One operation of a description, what a method and a path take and answer, and its name. Called by `document.ts`. */
-import type { Mount } from '../routing/mount.ts'
+import type { Mount } from '../routing/routing.ts'
 import type { Components, Part } from './components.ts'
 import { type Endpoint, pathOfMount } from './endpoints.ts'
 import { parametersOf } from './parameters.ts'

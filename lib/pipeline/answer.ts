@@ -19,7 +19,7 @@ import {
 	methodsOf,
 	notFound,
 	overrideMethod,
-} from '../routing/mount.ts'
+} from '../routing/routing.ts'
 import { checkCredentials } from './credentials.ts'
 import { awaitChecks, runAfter, runBefore } from './hooks.ts'
 import { answerOnce, readIdempotencyKey } from './idempotency.ts'
@@ -60,7 +60,7 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		const { segments } = target
 		exchange.queryText = target.query
 		exchange.authority = target.authority
-		const mounted = mounts.find(segments) //                                         2 routing/mount.ts
+		const mounted = mounts.find(segments) //                                         2 routing/routing.ts
 		if (sent === 'OPTIONS' && isPreflight(exchange)) return answerPreflight(exchange, mounted, segments)
 		if (mounted === undefined) throw notFound(mounts, mounted, segments)
 		const { mount } = mounted

@@ -1,11 +1,18 @@
-/** Cache records of requests with an `Idempotency-Key`: their key, their value, and how many a caller may create. */
+/**
+ * The record of a request with an `Idempotency-Key`: its key in the cache, how it is stored, read and replayed, and how many
+ * a caller may make. `idempotency.ts` says when.
+ */
 import { RestError } from '../base/error.ts'
-import type { Milliseconds, Seconds } from '../base/time.ts'
-import type { Cache, JsonValue } from '../cache/cache.ts'
+import type { Bytes, Milliseconds, Seconds } from '../base/time.ts'
+import { type Cache, CacheFull, type JsonValue } from '../cache/cache.ts'
 import { sharedKey } from '../cache/shares.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import type { Caller } from '../limits/rate-limit.ts'
 import type { Level } from '../limits/windows.ts'
+import { checkStatus, headerLine } from '../reply/head.ts'
+import { headers, ownLines, pairsOf, type Reply } from '../reply/headers.ts'
 
+const MOST_KEPT: Bytes = 1_048_576
 /** How long records are kept. */
 export const DAY: Seconds = 86_400
 
@@ -45,9 +52,95 @@ export type Kept = Running | Answered | Unkept | StoredSeparately
 const LONGEST_WITHIN = 1_024
 
 /** Whether an answer is too long for its record. */
-export function isLong({ body, headers }: Answered): boolean {
+function isLong({ body, headers }: Answered): boolean {
 	const size = headers.reduce((sum, text) => sum + text.length, body?.length ?? 0)
 	return size > LONGEST_WITHIN
+}
+
+/** Stores a record for a day. If there is no room for the answer, the record says at least that there was one. */
+export async function keep(exchange: Exchange, cacheKey: string, kept: Kept): Promise<void> {
+	const { cache } = exchange.app
+	const { fingerprint } = kept
+	try {
+		if (kept.state !== 'answered' || !isLong(kept)) {
+			await cache.set(cacheKey, toValue(kept), DAY)
+			return
+		}
+		await cache.set(answerKeyOf(cacheKey), toValue(kept), DAY)
+		await cache.set(cacheKey, toValue({ state: 'separate', fingerprint }), DAY)
+	} catch (error) {
+		if (!(error instanceof CacheFull) || kept.state === 'unkept') throw error
+		exchange.log('warn', 'there was no room for the answer to an Idempotency-Key', error)
+		await cache.set(cacheKey, toValue({ state: 'unkept', fingerprint }), DAY)
+	}
+}
+
+/** The record of an answer; of a stream or a large body, only that there was one. */
+export function keptOf(exchange: Exchange, { status, headers, body }: Reply, fingerprint: string): Kept {
+	const isBytes = body instanceof Uint8Array
+	if (body !== null && typeof body !== 'string' && !isBytes) return { state: 'unkept', fingerprint }
+	if (body !== null && Buffer.byteLength(body) > MOST_KEPT) return { state: 'unkept', fingerprint }
+	return {
+		...{ state: 'answered', fingerprint, status },
+		headers: lasting(exchange, headers),
+		body: isBytes ? Buffer.from(body).toString('base64') : body,
+		isBase64: isBytes,
+	}
+}
+
+/** The headers without those that each answer, also a replay, gets anew. */
+function lasting(exchange: Exchange, lines: readonly string[]): string[] {
+	const { standing = [], app } = exchange
+	// Compared by value: a list's own `Link` is stored.
+	const own = new Set(pairsOf(ownLines(exchange)).map(String))
+	const anew = new Set(pairsOf(standing).map(([name]) => name.toLowerCase()))
+	anew.add('content-length')
+	if (app.requestId !== undefined) anew.add(app.requestId.toLowerCase())
+	return pairsOf(lines)
+		.filter((line) => !anew.has(line[0].toLowerCase()) && !own.has(String(line)))
+		.flat()
+}
+
+/** The answer stored in an entry of its own; it may have been evicted. */
+export async function separate(
+	exchange: Exchange,
+	cacheKey: string,
+	{ fingerprint }: { readonly fingerprint: string },
+): Promise<Kept> {
+	try {
+		const value = await exchange.app.cache.get(answerKeyOf(cacheKey))
+		if (value !== undefined) return fromValue(value)
+	} catch (cause) {
+		throw new RestError('unavailable', undefined, { cause })
+	}
+	return { state: 'unkept', fingerprint }
+}
+
+/** The key of a long answer's own entry. */
+function answerKeyOf(cacheKey: string): string {
+	return `${cacheKey}:answer`
+}
+
+/**
+ * The stored answer, sent again.
+ *
+ * @throws RestError `unavailable` for a record that we can't have written: other programs may write to the cache
+ */
+export function replay(
+	exchange: Exchange,
+	{ status, headers: lines, body: text, isBase64 }: Answered,
+): Reply {
+	try {
+		checkStatus(status)
+		for (const [name, value] of pairsOf(lines)) headerLine(name, value)
+	} catch (cause) {
+		throw new RestError('unavailable', undefined, { cause })
+	}
+	// Drops headers that `before` set for this request: the stored response has its own.
+	exchange.headerLines = undefined
+	const body = isBase64 && text !== null ? Buffer.from(text, 'base64') : text
+	const length = body === null ? [] : ['Content-Length', String(Buffer.byteLength(body))]
+	return { status, headers: headers(exchange, [...lines, ...length, 'Idempotent-Replayed', 'true']), body }
 }
 
 /** The record as the cache's value. */

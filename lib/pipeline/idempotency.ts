@@ -3,23 +3,24 @@
  * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access are checked before, for retries too.
  */
 import { RestError } from '../base/error.ts'
-import type { Bytes, Milliseconds } from '../base/time.ts'
-import { bestEffort, CacheFull, cacheRefusal } from '../cache/cache.ts'
+import type { Milliseconds } from '../base/time.ts'
+import { bestEffort, cacheRefusal } from '../cache/cache.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { type Caller, callerOf } from '../limits/rate-limit.ts'
-import { checkStatus, headerLine } from '../reply/head.ts'
-import { headers, ownLines, pairsOf, type Reply } from '../reply/headers.ts'
+import type { Reply } from '../reply/headers.ts'
 import { fieldLines } from '../request/incoming.ts'
 import {
-	type Answered,
 	cacheKeyOf,
 	countKey,
 	DAY,
 	fingerprintOf,
 	fromValue,
-	isLong,
 	type Kept,
+	keep,
+	keptOf,
 	type Running,
+	replay,
+	separate,
 	toValue,
 	within,
 } from './idempotency-record.ts'
@@ -27,7 +28,6 @@ import {
 const HEADER = 'idempotency-key'
 /** Time for writing the lock, and again for the response; deadlines may be half as late. The lock's TTL covers all three. */
 const MARGIN: Milliseconds = 1_000
-const MOST_KEPT: Bytes = 1_048_576
 const TOO_MANY =
 	'Too many Idempotency-Keys, or answers to them, are kept for this user or network: wait, or send no key'
 /** Refusals that may not hold for a retry: they aren't stored. */
@@ -166,26 +166,6 @@ async function counted(exchange: Exchange, cacheKey: string, caller: Caller): Pr
 	}
 }
 
-/** The answer stored in an entry of its own; it may have been evicted. */
-async function separate(
-	exchange: Exchange,
-	cacheKey: string,
-	{ fingerprint }: { readonly fingerprint: string },
-): Promise<Kept> {
-	try {
-		const value = await exchange.app.cache.get(answerKeyOf(cacheKey))
-		if (value !== undefined) return fromValue(value)
-	} catch (cause) {
-		throw new RestError('unavailable', undefined, { cause })
-	}
-	return { state: 'unkept', fingerprint }
-}
-
-/** The key of a long answer's own entry. */
-function answerKeyOf(cacheKey: string): string {
-	return `${cacheKey}:answer`
-}
-
 /** Removes the lock, or leaves it to expire if the cache fails. */
 function forget({ app }: Exchange, cacheKey: string): Promise<void> {
 	return bestEffort(async () => void (await app.cache.delete(cacheKey)))
@@ -209,49 +189,6 @@ async function end(exchange: Exchange, cacheKey: string, reply: Reply, fingerpri
 	}
 }
 
-/** Stores a record for a day. If there is no room for the answer, the record says at least that there was one. */
-async function keep(exchange: Exchange, cacheKey: string, kept: Kept): Promise<void> {
-	const { cache } = exchange.app
-	const { fingerprint } = kept
-	try {
-		if (kept.state !== 'answered' || !isLong(kept)) {
-			await cache.set(cacheKey, toValue(kept), DAY)
-			return
-		}
-		await cache.set(answerKeyOf(cacheKey), toValue(kept), DAY)
-		await cache.set(cacheKey, toValue({ state: 'separate', fingerprint }), DAY)
-	} catch (error) {
-		if (!(error instanceof CacheFull) || kept.state === 'unkept') throw error
-		exchange.log('warn', 'there was no room for the answer to an Idempotency-Key', error)
-		await cache.set(cacheKey, toValue({ state: 'unkept', fingerprint }), DAY)
-	}
-}
-
-function keptOf(exchange: Exchange, { status, headers, body }: Reply, fingerprint: string): Kept {
-	const isBytes = body instanceof Uint8Array
-	if (body !== null && typeof body !== 'string' && !isBytes) return { state: 'unkept', fingerprint }
-	if (body !== null && Buffer.byteLength(body) > MOST_KEPT) return { state: 'unkept', fingerprint }
-	return {
-		...{ state: 'answered', fingerprint, status },
-		headers: lasting(exchange, headers),
-		body: isBytes ? Buffer.from(body).toString('base64') : body,
-		isBase64: isBytes,
-	}
-}
-
-/** The headers without those that each answer, also a replay, gets anew. */
-function lasting(exchange: Exchange, lines: readonly string[]): string[] {
-	const { standing = [], app } = exchange
-	// Compared by value: a list's own `Link` is stored.
-	const own = new Set(pairsOf(ownLines(exchange)).map(String))
-	const anew = new Set(pairsOf(standing).map(([name]) => name.toLowerCase()))
-	anew.add('content-length')
-	if (app.requestId !== undefined) anew.add(app.requestId.toLowerCase())
-	return pairsOf(lines)
-		.filter((line) => !anew.has(line[0].toLowerCase()) && !own.has(String(line)))
-		.flat()
-}
-
 function repeated(exchange: Exchange, kept: Kept, fingerprint: string): Reply {
 	if (kept.fingerprint !== fingerprint) {
 		const message = 'was used for another request: a new request needs a new key'
@@ -267,19 +204,4 @@ function repeated(exchange: Exchange, kept: Kept, fingerprint: string): Reply {
 		'conflict',
 		'This request was already processed, but its response was not stored: check the result, then use a new key',
 	)
-}
-
-/** @throws RestError `unavailable` for a record that we can't have written: other programs may write to the cache */
-function replay(exchange: Exchange, { status, headers: lines, body: text, isBase64 }: Answered): Reply {
-	try {
-		checkStatus(status)
-		for (const [name, value] of pairsOf(lines)) headerLine(name, value)
-	} catch (cause) {
-		throw new RestError('unavailable', undefined, { cause })
-	}
-	// Drops headers that `before` set for this request: the stored response has its own.
-	exchange.headerLines = undefined
-	const body = isBase64 && text !== null ? Buffer.from(text, 'base64') : text
-	const length = body === null ? [] : ['Content-Length', String(Buffer.byteLength(body))]
-	return { status, headers: headers(exchange, [...lines, ...length, 'Idempotent-Replayed', 'true']), body }
 }

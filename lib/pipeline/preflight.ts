@@ -2,7 +2,7 @@
 import { allowHeader, isMethod } from '../base/http.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { headers, NOSNIFF, type Reply } from '../reply/headers.ts'
-import { type Mounted, methodsOf } from '../routing/mount.ts'
+import { type Mounted, methodsOf } from '../routing/routing.ts'
 
 const METHOD = 'access-control-request-method'
 const HEADERS = 'access-control-request-headers'

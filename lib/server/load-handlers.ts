@@ -6,7 +6,7 @@ import { readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Mountable, RestHandler } from '../handler/handler.ts'
-import { parsePath } from '../routing/mount.ts'
+import { parsePath } from '../routing/routing.ts'
 import type { Handlers } from './server.ts'
 
 /** A file that exports a handler. */

@@ -15,7 +15,7 @@ import {
 	tokenDigest,
 } from '../../lib/index.ts'
 import { answer } from '../../lib/pipeline/answer.ts'
-import { MountTree } from '../../lib/routing/mount.ts'
+import { MountTree } from '../../lib/routing/routing.ts'
 import { describe } from '../helpers/describe.ts'
 import { appOf, exchangeFor } from '../helpers/exchange.ts'
 import { listening } from '../helpers/listening.ts'

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { Controller } from '../../lib/handler/controller.ts'
 import { CrudHandler, MemoryModel, RestHandler } from '../../lib/index.ts'
 import { type Endpoint, endpointsOf, pathOfMount } from '../../lib/openapi/endpoints.ts'
-import { type Mount, MountTree } from '../../lib/routing/mount.ts'
+import { type Mount, MountTree } from '../../lib/routing/routing.ts'
 import { describe } from '../helpers/describe.ts'
 import { appOf } from '../helpers/exchange.ts'
 

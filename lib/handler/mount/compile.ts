@@ -15,7 +15,7 @@ import {
 	type ParamName,
 	resourcePaths,
 } from '../../routing/endpoints.ts'
-import { LookupTable } from '../../routing/mount.ts'
+import { LookupTable } from '../../routing/routing.ts'
 import { SpecMemo } from '../../validate/validate.ts'
 import { HandlerHooks, RestHandler } from '../handler.ts'
 import { HOOKS, hooksOf, type ServerHooks } from './compile-hooks.ts'

@@ -117,7 +117,7 @@ function raisedBy(error: Error): RaisedError | undefined {
 function kindOf(error: Error): ModelErrorKind | undefined {
 	const code = textAt(error, 'code')
 	if (code !== undefined) {
-		// A socket that couldn't be driverOf to has carried nothing.
+		// A socket that couldn't be connected has carried nothing.
 		if (textAt(error, 'syscall') === 'connect') return 'unavailable'
 		const known = CODES[code]
 		if (known !== undefined) return known

@@ -13,7 +13,7 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import { fieldLines } from '../../request/incoming.ts'
 import { headerOf, placeOf, type Reply, vary } from '../headers.ts'
 import { swallowErrors } from '../unsent.ts'
-import type { Coding, Compression } from './compression.ts'
+import type { Coding, Compression } from './codings.ts'
 
 /**
  * Smaller bodies are compressed synchronously: a thread costs more than the 0.1 ms it takes (4 kB of JSON by gzip: 46 µs of

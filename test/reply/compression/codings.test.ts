@@ -5,7 +5,7 @@ import {
 	Compression,
 	type CompressionOptions,
 	compressionOption,
-} from '../../../lib/reply/compression/compression.ts'
+} from '../../../lib/reply/compression/codings.ts'
 import { describe } from '../../helpers/describe.ts'
 
 const HAS_ZSTD = CODINGS.has('zstd')
