@@ -113,7 +113,7 @@ function isBytes({ ok, status, headers, type }: Response): boolean {
 	return type === 'cors' || headers.get('X-Content-Type-Options') === 'nosniff'
 }
 
-export function apiPromise(work: Promise<Answer>): ApiPromise<unknown> {
+function apiPromise(work: Promise<Answer>): ApiPromise<unknown> {
 	const data = work.then((answer) => answer.data)
 	return Object.assign(data, {
 		async response() {
@@ -186,7 +186,7 @@ const PLACEHOLDERS = {
  *
  * @throws TypeError for values other than texts, numbers, booleans and dates
  */
-export function searchOf(call: string, query: QueryFields): string {
+function searchOf(call: string, query: QueryFields): string {
 	const parameters = new URLSearchParams()
 	for (const [name, values] of Object.entries(query))
 		for (const value of [values].flat()) {

@@ -230,7 +230,7 @@ export interface ApiPromise<T> extends Promise<T> {
  *     { title: ['required', 'string'], age: ['integer', { default: 0 }], tags: false }
  *     { readonly title: string; readonly age?: number | undefined; readonly tags?: unknown }
  */
-export type SpecInput<S> = unknown extends S
+type SpecInput<S> = unknown extends S
 	? unknown
 	: S extends Schema
 		? SchemaInput<S>

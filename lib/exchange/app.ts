@@ -42,4 +42,4 @@ export interface Proxies {
 	readonly forwarded: ((incoming: Incoming, header: ForwardedHeader) => string | undefined) | undefined
 }
 
-export type ForwardedHeader = 'x-forwarded-host' | 'x-forwarded-proto'
+type ForwardedHeader = 'x-forwarded-host' | 'x-forwarded-proto'

@@ -3,7 +3,7 @@
  * isn't JSON or is cut off is shown too. Linear time, no recursion. Used by the server and by the page's script.
  */
 
-export type PieceKind = 'key' | 'text' | 'number' | 'word' | 'other'
+type PieceKind = 'key' | 'text' | 'number' | 'word' | 'other'
 
 /** A part of the formatted text; all in a row are the whole. */
 export interface Piece {

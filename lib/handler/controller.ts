@@ -26,7 +26,7 @@ export interface MountObserver {
 }
 
 /** The server's guards and hooks, and what else follows the mounted handlers. */
-export interface ControllerOptions extends Guards, ServerHooks {
+interface ControllerOptions extends Guards, ServerHooks {
 	readonly disposals?: Disposals | undefined
 	readonly observer?: MountObserver | undefined
 }

@@ -51,7 +51,7 @@ export interface HealthOptions {
 /** node's timers take no more than 24 days. */
 const LONGEST: Seconds = 2_147_483
 
-export type HealthSettings = Required<HealthOptions>
+type HealthSettings = Required<HealthOptions>
 
 /** Reads the option `health`. */
 export const healthOption: Reader<HealthSettings> = nested("{ path: 'health' }", {

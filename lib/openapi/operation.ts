@@ -7,7 +7,7 @@ import { responsesOf } from './responses.ts'
 import { securityOf } from './security.ts'
 
 /** What the whole description determines about an operation. */
-export interface OperationPlace {
+interface OperationPlace {
 	readonly id: string
 	/** What the path calls its params, in their order. */
 	readonly names: readonly string[]

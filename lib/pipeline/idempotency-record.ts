@@ -35,13 +35,13 @@ export interface Answered {
 }
 
 /** A request that must not run again and whose answer isn't stored: a stream, a large body, or an unknown outcome. */
-export interface Unkept {
+interface Unkept {
 	readonly state: 'unkept'
 	readonly fingerprint: string
 }
 
 /** A request whose answer has an entry of its own, which may be evicted: see `isLong`. */
-export interface StoredSeparately {
+interface StoredSeparately {
 	readonly state: 'separate'
 	readonly fingerprint: string
 }

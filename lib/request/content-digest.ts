@@ -21,7 +21,7 @@ interface Expected {
 }
 
 /** Hashes bytes as they come. */
-export interface Hashing {
+interface Hashing {
 	update(bytes: Uint8Array): void
 	/** Whether the bytes have the expected digests. */
 	matches(): boolean

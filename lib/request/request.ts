@@ -27,7 +27,7 @@ export interface RequestSource {
 }
 
 /** A nonce that a request has used: a second authenticator of the same request must not take it for a replay. */
-export interface UsedNonce {
+interface UsedNonce {
 	readonly cache: Cache
 	readonly key: string
 	/** Whether it was new. */

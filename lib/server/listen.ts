@@ -179,9 +179,7 @@ function codeOf(error: unknown): unknown {
 }
 
 /** The same from node's `server.address()`. */
-export function listeningAt(
-	address: AddressInfo | string | null,
-): Listening | ListeningOnPath | ListeningUnnamed {
+function listeningAt(address: AddressInfo | string | null): Listening | ListeningOnPath | ListeningUnnamed {
 	if (address === null) return { url: undefined }
 	if (typeof address === 'string') return { url: `http+unix://${encodeURIComponent(address)}`, path: address }
 	return { url: urlOf(address), port: address.port }

@@ -11,7 +11,7 @@ import { MAX_TARGET } from './admission.ts'
 import type { TickBatcher } from './tick-batcher.ts'
 
 /** An error of node's HTTP parser. */
-export interface ParserError extends Error {
+interface ParserError extends Error {
 	readonly code?: string
 	/** The bytes that were being parsed. */
 	readonly rawPacket?: Buffer

@@ -183,7 +183,7 @@ const FORMATS: Readonly<Record<Format, string>> = {
 	datetime: 'must be a date and time with zone such as 2026-11-20T10:00:00Z',
 }
 
-export function measureText(problems: Detail[], plan: Plan, value: string): string {
+function measureText(problems: Detail[], plan: Plan, value: string): string {
 	const { format, pattern, min, max } = plan
 	if (format !== undefined && !hasFormat(format, value)) note(problems, format, FORMATS[format])
 	if (min !== undefined && min > 0 && !longerThan(value, min - 1)) {
@@ -207,14 +207,14 @@ function longerThan(text: string, count: number): boolean {
 	return points > count
 }
 
-export function measureNumber(problems: Detail[], { min, max }: Plan, value: number): number {
+function measureNumber(problems: Detail[], { min, max }: Plan, value: number): number {
 	if (min !== undefined && value < min) note(problems, 'min', `must be at least ${min}`)
 	if (max !== undefined && value > max) note(problems, 'max', `must be at most ${max}`)
 	return value
 }
 
 /** Whether there are few enough items to check each. */
-export function measureItems(problems: Detail[], { min, max }: Plan, count: number): boolean {
+function measureItems(problems: Detail[], { min, max }: Plan, count: number): boolean {
 	if (min !== undefined && count < min) note(problems, 'min', `must have at least ${counted(min, 'item')}`)
 	if (max === undefined || count <= max) return true
 	note(problems, 'max', `must have at most ${counted(max, 'item')}`)
@@ -251,10 +251,7 @@ function isAsGiven(plan: Plan, value: unknown): boolean {
  * Fast path for JSON: whether an object has exactly these fields, in their order, all valid and none to be changed.
  * Most bodies and records are like that, and this allocates nothing. When it returns false, the value may still be valid.
  */
-export function hasFieldsAsGiven(
-	fields: readonly FieldPlan[],
-	value: Readonly<Record<string, unknown>>,
-): boolean {
+function hasFieldsAsGiven(fields: readonly FieldPlan[], value: Readonly<Record<string, unknown>>): boolean {
 	let index = 0
 	for (const key in value) {
 		let field: FieldPlan | undefined = fields[index++]

@@ -24,7 +24,7 @@ const EMAIL =
  * characters, 64 of them before the `@` (RFC 5321 §4.5.3.1). ASCII only: no quoted local parts, no
  * comments, no internationalized addresses. `user@localhost` is one.
  */
-export function isEmail(text: string): boolean {
+function isEmail(text: string): boolean {
 	return text.length <= 254 && EMAIL.test(text)
 }
 
@@ -68,7 +68,7 @@ const DATE_TIME =
  * A time with its zone, `2026-11-20T10:00:00.5+01:00` (`date-time`, RFC 3339 §5.6). Second 60 is accepted where there
  * can be a leap second: in the last minute of a month, in UTC, from 1972 on (§5.7). `new Date` of it is an Invalid Date.
  */
-export function isDateTime(text: string): boolean {
+function isDateTime(text: string): boolean {
 	if (!DATE_TIME.test(text) || !isDay(text)) return false
 	return digits(text, 17, 2) < 60 || endsMonth(text)
 }

@@ -26,7 +26,7 @@ export const LONGEST_NAME = 128
  * Most components of one signature. Each may name a header; without a limit, a client without a key could make the
  * server search thousands of lines thousands of times.
  */
-export const MAX_COMPONENTS = 64
+const MAX_COMPONENTS = 64
 
 /**
  * The text that is signed, from an inner list of component identifiers with the signature's parameters.

@@ -25,7 +25,7 @@ export interface FileDraft {
 /** Ways to see an answer. */
 export type View = 'plain' | 'json' | 'headers'
 
-export interface GoOptions {
+interface GoOptions {
 	/** Whether the URL becomes the address; not where it is already. @default true */
 	readonly push?: boolean
 	/** Says this to those who listen, in place of what was said before. */

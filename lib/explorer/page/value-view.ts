@@ -63,7 +63,7 @@ function urlIn(quoted: string, roots: readonly string[]): string | undefined {
 }
 
 /** Whether a text leads somewhere: to the web, or to a handler of this server. */
-export function isLinked(text: string, roots: readonly string[]): boolean {
+function isLinked(text: string, roots: readonly string[]): boolean {
 	if (/^https?:\/\/[^\s<>"\\]+$/i.test(text)) return true
 	if (!isPath(text)) return false
 	const path = text.split(/[?#]/, 1)[0] ?? text

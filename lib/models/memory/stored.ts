@@ -235,7 +235,7 @@ export function shortestDecimal(decimal: string): string {
 	return decimal.slice(0, decimal[end - 1] === '.' ? end - 1 : end)
 }
 
-export type Compare = (a: Stored, b: Stored) => number
+type Compare = (a: Stored, b: Stored) => number
 
 /** The order of a type's values, none of them null. */
 export function comparisonOf(type: FieldType): Compare {

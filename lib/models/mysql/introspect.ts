@@ -52,7 +52,7 @@ export async function introspect(
 }
 
 /** A table without its key. */
-export type Described = Omit<Table, 'key' | 'columns'> &
+type Described = Omit<Table, 'key' | 'columns'> &
 	Omit<Keyless, 'columns'> & { readonly columns: readonly MysqlColumn[] }
 
 function find(listings: readonly Listing[], { schema, name }: TableName, { foldsNames }: Server): Listing {
@@ -180,7 +180,7 @@ export function keyed(table: Described, key: string, { returnsInserted }: Server
 	return { ...found, columns }
 }
 
-export interface TableName {
+interface TableName {
 	/** `undefined` for the database that the pool uses. */
 	readonly schema: string | undefined
 	readonly name: string
@@ -208,7 +208,7 @@ function unquoted(name: string | undefined): string | undefined {
 }
 
 /** What is asked of `information_schema.columns`, in this order. */
-export const ASKED_OF_COLUMNS = [
+const ASKED_OF_COLUMNS = [
 	'column_name',
 	'data_type',
 	'column_type',

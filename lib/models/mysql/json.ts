@@ -13,7 +13,7 @@ import { GEOMETRIES, isWellKnownText, type Measures } from './types.ts'
 export type Part = { readonly text: string } | { readonly sql: string }
 export type Parts = readonly Part[]
 
-export interface ColumnSql {
+interface ColumnSql {
 	/** Its JSON; where it isn't null. */
 	json(ref: string): Parts
 	/** Its JSON in a cursor, as exact as the database knows it; where it isn't null. */
@@ -256,7 +256,7 @@ function textOf(value: Exclude<Value, null>, name: string): unknown {
 	return text
 }
 
-export function datetimes(scale: number): Partial<ColumnSql> {
+function datetimes(scale: number): Partial<ColumnSql> {
 	return {
 		json: (ref) => inUtc(ref, scale, 3),
 		cursor: (ref) => inUtc(ref, scale, scale),
@@ -269,7 +269,7 @@ export function datetimes(scale: number): Partial<ColumnSql> {
  * A TIMESTAMP is shown in the session's time zone: its seconds since 1970 are not. What is sent is in UTC, and
  * is turned into the session's time.
  */
-export function instants({ scale, untilSecond }: Measures): Partial<ColumnSql> {
+function instants({ scale, untilSecond }: Measures): Partial<ColumnSql> {
 	const utc = (ref: string): string => `timestamp'1970-01-01 00:00:00'+interval unix_timestamp(${ref}) second`
 	return {
 		json: (ref) => orZero(ref, inUtc(utc(ref), scale, 3)),

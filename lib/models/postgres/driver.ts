@@ -60,7 +60,7 @@ function can(database: PostgresDatabase, name: string): boolean {
 }
 
 /** What is called of a PGlite, and of its transactions. */
-export interface PGliteQueryable {
+interface PGliteQueryable {
 	query(
 		text: string,
 		values: unknown[],
@@ -68,12 +68,12 @@ export interface PGliteQueryable {
 	): Promise<{ readonly rows: unknown[]; readonly affectedRows?: number }>
 }
 
-export interface PGliteDatabase extends PGliteQueryable {
+interface PGliteDatabase extends PGliteQueryable {
 	exec(text: string): Promise<unknown>
 	transaction<T>(work: (transaction: PGliteQueryable) => Promise<T>): Promise<T>
 }
 
-export class PGliteDriver implements Driver {
+class PGliteDriver implements Driver {
 	readonly #database: PGliteDatabase
 
 	constructor(database: PGliteDatabase) {

@@ -113,7 +113,7 @@ function domainChecks(column: CatalogColumn, types: ReadonlyMap<string, CatalogT
 }
 
 /** A table, view, materialized view, foreign or partitioned table. */
-export interface Relation {
+interface Relation {
 	readonly oid: string
 	readonly schema: string
 	readonly name: string
@@ -134,7 +134,7 @@ export interface Relations {
 	readonly extraFloatDigits: number
 }
 
-export interface CatalogColumn {
+interface CatalogColumn {
 	readonly table: string
 	readonly number: number
 	readonly name: string
@@ -152,7 +152,7 @@ export interface CatalogColumn {
 	readonly isLoose: boolean
 }
 
-export interface CatalogConstraint {
+interface CatalogConstraint {
 	readonly table: string
 	readonly name: string
 	/** `p` primary, `u` unique, `f` foreign key, `c` check, `x` exclusion. */
@@ -163,7 +163,7 @@ export interface CatalogConstraint {
 	readonly isWhole: boolean
 }
 
-export interface Catalog {
+interface Catalog {
 	readonly columns: readonly CatalogColumn[]
 	readonly types: readonly CatalogType[]
 	readonly constraints: readonly CatalogConstraint[]

@@ -177,7 +177,7 @@ export function asking(driver: SqliteDriver): Ask {
 	return (text, ...values) => driver.run({ text, values, writes: false }).rows
 }
 
-export function infosOf(ask: Ask, { schema, name }: Listing): Info[] {
+function infosOf(ask: Ask, { schema, name }: Listing): Info[] {
 	const rows = ask(
 		'select name, type, "notnull", dflt_value, pk, hidden from pragma_table_xinfo(?, ?) where hidden <> 1 order by cid',
 		name,

@@ -157,7 +157,7 @@ export function isOneText(selected: readonly Selected[]): boolean {
 	return only !== undefined && others.length === 0 && !('bytes' in only)
 }
 
-export function base64Of(value: unknown): string | null {
+function base64Of(value: unknown): string | null {
 	if (value === null || value === undefined) return null
 	if (value instanceof Uint8Array) {
 		return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')

@@ -203,13 +203,13 @@ function fromRows(rows: Rows['rows'], parts: ListParts, record: RecordSql): List
 }
 
 /** Between records. No JSON that SQLite writes has a line end in it, so that the last one can be cut off. */
-export const BETWEEN = ',\n'
+const BETWEEN = ',\n'
 
 /** Types that have no longest value. */
 const UNLIMITED: ReadonlySet<FieldType> = new Set(['text', 'bytes', 'json', 'decimal', 'other'])
 
 /** Whether the values that a list is sorted by can be long: then one key is taken from the page, not all. */
-export function hasLongKeys({ order }: ListParts): boolean {
+function hasLongKeys({ order }: ListParts): boolean {
 	return order.some(({ column }) => UNLIMITED.has(column.type))
 }
 
@@ -221,12 +221,7 @@ const EXACT: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', 'te
  * then the last record is the cursor, and a fifth of the page's time is saved. Timestamps are exact in the
  * records that have them in the form of the wire, and only the others get a key.
  */
-export function ownKeySql(
-	dialect: Dialect,
-	{ order, selected }: ListParts,
-	keys: string,
-	writing: Writing,
-): string {
+function ownKeySql(dialect: Dialect, { order, selected }: ListParts, keys: string, writing: Writing): string {
 	// A BLOB is written into a record as a text, which it isn't.
 	if (writing.guardsBlobs) return keys
 	const conditions: string[] = []
@@ -245,7 +240,7 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 /** Integers that JavaScript may not read exactly. */
 const LONG = /^-?\d{16,}$/
 
-export function nextInRecord(text: string, { order, selected }: ListParts): string {
+function nextInRecord(text: string, { order, selected }: ListParts): string {
 	const before = text.lastIndexOf(BETWEEN)
 	const last = before === -1 ? text : text.slice(before + BETWEEN.length)
 	const exact = last.replaceAll(TOKENS, (token) => (LONG.test(token) ? `"${token}"` : token))

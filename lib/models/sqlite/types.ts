@@ -84,7 +84,7 @@ function wellFormed(text: string, { name }: Column): string {
 }
 
 /** How a column holds its timestamps. */
-export interface MomentForm {
+interface MomentForm {
 	/**
 	 * - `wire`: `2026-11-20T13:45:00.123Z`, where nothing else is seen
 	 * - `spaced`: `2026-11-20 13:45:00`, as `current_timestamp` writes it
@@ -134,7 +134,7 @@ function formOfValue(value: unknown): MomentForm | undefined {
 }
 
 /** A timestamp of the wire as the column holds it. */
-export function storedMoment(value: Value, { kind, digits }: MomentForm): unknown {
+function storedMoment(value: Value, { kind, digits }: MomentForm): unknown {
 	const match = typeof value === 'string' ? WIRE.exec(value) : null
 	if (match === null) return value
 	const [, second = '', given = ''] = match

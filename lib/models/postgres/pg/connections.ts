@@ -29,7 +29,7 @@ const HELD_UP: Milliseconds = 100
 const RENEWAL: unique symbol = Symbol('verbena.renewal')
 
 /** A statement, and the promise of its rows. */
-export type PgQueried = Pick<Waiting<Statement, Rows>, 'question' | 'resolve' | 'reject'>
+type PgQueried = Pick<Waiting<Statement, Rows>, 'question' | 'resolve' | 'reject'>
 
 /** Called once, with an error or the answer. */
 export type Done<T> = (error: Error | undefined, answer: T | undefined) => void

@@ -69,7 +69,7 @@ export class PgStatement implements PgSubmittable, PgResult {
 }
 
 /** Writes a statement with each list of values, all in one transaction, and in one write to the socket. */
-export function sendRuns(
+function sendRuns(
 	connection: PgConnection,
 	{ text, name }: { readonly text: string; readonly name: string },
 	names: StatementNames,
@@ -92,13 +92,13 @@ export function sendRuns(
 }
 
 /** `INSERT 0 1`, `SELECT 100`: the number of rows is the last word. Null where there is none: `BEGIN`. */
-export function countOf(command: string): number | null {
+function countOf(command: string): number | null {
 	const count = Number(command.slice(command.lastIndexOf(' ') + 1))
 	return Number.isNaN(count) ? null : count
 }
 
 /** Values go as text; bytes as they are. */
-export function asSent(value: unknown): unknown {
+function asSent(value: unknown): unknown {
 	if (typeof value === 'string' || value === null || Buffer.isBuffer(value)) return value
 	return value === undefined ? null : String(value)
 }

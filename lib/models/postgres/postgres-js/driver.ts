@@ -12,11 +12,11 @@ import { cancel } from '../pg/cancel.ts'
 import { namesOf, type StatementNames } from '../pg/statement-names.ts'
 
 /** What is called of a `sql`, and of the one within a transaction. */
-export interface PostgresJsQueryable {
+interface PostgresJsQueryable {
 	unsafe(text: string, values: never[], options: PostgresJsOptions): { values(): PostgresJsQuery }
 }
 
-export interface PostgresJsOptions {
+interface PostgresJsOptions {
 	readonly prepare: boolean
 	/** Called with the connection; whether others may be sent on it before it is answered. */
 	readonly onexecute?: (connection: unknown) => boolean
@@ -27,7 +27,7 @@ export interface PostgresJsSql extends PostgresJsQueryable {
 	readonly options: object
 }
 
-export interface PostgresJsTransaction extends PostgresJsQueryable {
+interface PostgresJsTransaction extends PostgresJsQueryable {
 	savepoint(work: (sql: PostgresJsTransaction) => Promise<unknown>): Promise<unknown>
 }
 
@@ -201,7 +201,7 @@ function endAfter(connection: unknown): boolean {
 function ignore(): void {}
 
 /** A statement of its, which it sends when it is first waited for. */
-export interface PostgresJsQuery extends PromiseLike<unknown[][] & { readonly count: number | null }> {
+interface PostgresJsQuery extends PromiseLike<unknown[][] & { readonly count: number | null }> {
 	cancel(): void
 }
 
@@ -214,7 +214,7 @@ export function isUnsent(query: PostgresJsQuery): boolean {
  * One for which a connection is being made isn't in the queue; postgres.js would skip it when the connection is there,
  * and never use the connection. So it isn't to be skipped, but nothing is left of it that does anything.
  */
-export function cancelUnsent(query: PostgresJsQuery): void {
+function cancelUnsent(query: PostgresJsQuery): void {
 	if (!('strings' in query && 'args' in query)) return
 	query.cancel()
 	Object.assign(query, { strings: ['select 1'], args: [], cancelled: null })
@@ -227,7 +227,7 @@ export function cancelUnsent(query: PostgresJsQuery): void {
  *
  * @returns whether it is at work, and so was asked to end
  */
-export function cancelSent(query: PostgresJsQuery, options: object): boolean {
+function cancelSent(query: PostgresJsQuery, options: object): boolean {
 	const state: unknown = Reflect.get(query, 'state')
 	if (Reflect.get(query, 'active') !== true || typeof state !== 'object' || state === null) return false
 	const [processID, secretKey]: unknown[] = [Reflect.get(state, 'pid'), Reflect.get(state, 'secret')]
