@@ -200,7 +200,7 @@ describe('hooks: before answers', (test) => {
 
 describe('hooks: before knows', (test) => {
 	const BEHIND =
-		'the body has not been read: it is read behind before(), and not at all where a request is refused first'
+		'the body has not been read: it is read after before(), and not at all if the request is refused first'
 	const uses: [string, (view: Guarded) => unknown][] = [
 		['body', (view) => view.body],
 		['post', (view) => view.post],
