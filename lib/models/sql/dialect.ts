@@ -24,6 +24,7 @@ export interface RecordSql {
 	json(values: readonly unknown[]): string
 }
 
+/** A column that a list is sorted by. */
 export interface OrderColumn {
 	readonly column: Column
 	readonly descending: boolean
@@ -67,6 +68,7 @@ export function countRead({ limit, looksBeyond }: ListParts): number {
 	return looksBeyond ? limit + 1 : limit
 }
 
+/** What differs between databases, as small functions that write SQL. */
 export interface Dialect {
 	/** Where texts are kept: `lruOf(database)`. */
 	readonly lru: Lru

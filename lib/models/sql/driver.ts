@@ -20,6 +20,7 @@ export interface Statement {
 	readonly maxBytes?: Bytes | undefined
 }
 
+/** What a statement answers. */
 export interface Rows {
 	/** Rows as arrays, in the order of the select list. */
 	readonly rows: readonly (readonly unknown[])[]

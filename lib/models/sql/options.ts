@@ -5,6 +5,7 @@ import type { Seconds } from '../../base/time.ts'
 /** How 64-bit integers are written in JSON. */
 export type BigintForm = 'number' | 'string'
 
+/** Options of all models of a database. */
 export interface DatabaseOptions {
 	/**
 	 * How 64-bit integers are written in JSON: as numbers with all their digits, of which JavaScript reads those
@@ -22,6 +23,7 @@ export interface DatabaseOptions {
 	readonly timeoutSeconds?: Seconds
 }
 
+/** Options of one model. */
 export interface TableOptions extends DatabaseOptions {
 	/**
 	 * The column that tells records apart: an integer, a uuid or a text, unique and never null. Needed for views,

@@ -30,6 +30,7 @@ import { Runner, Timeout } from './runner.ts'
 import { ALIAS, columnOf, idOf, isGiven, type Table, tableName } from './table.ts'
 import { deleteOf, insertOf, isVersion, lockOf, presenceOf, type Subject, updateOf } from './writes.ts'
 
+/** A table or view of an SQL database as a `Model`: over a `Dialect` and a `Driver`. */
 export class SqlModel implements Model {
 	readonly name: string
 	readonly fields: readonly Field[]

@@ -5,6 +5,7 @@
 import type { Field, Value } from '../model.ts'
 import { GoneField, ModelError } from '../model-error.ts'
 
+/** A column of a table, and what SQL needs to know of it. */
 export interface Column extends Field {
 	/** The type's own name in the database, in lower case and without length: `int4`, `varchar`, `datetime`. */
 	readonly sqlType: string
@@ -14,6 +15,7 @@ export interface Column extends Field {
 	readonly storage?: string | undefined
 }
 
+/** A constraint of a table, by which the database's errors are told. */
 export interface Constraint {
 	/** As the database's errors call it. */
 	readonly name: string
@@ -21,6 +23,7 @@ export interface Constraint {
 	readonly columns: readonly string[]
 }
 
+/** A table or view. */
 export interface Table {
 	/** `undefined` for the default one. */
 	readonly schema: string | undefined
@@ -37,17 +40,17 @@ export interface Table {
 /** The alias of the table in everything that reads. */
 export const ALIAS = 'b'
 
-/** Quotes names: a `Dialect`. */
-interface Quotes {
-	quote(name: string): string
-}
-
-export function tableName(dialect: Quotes, { schema, name }: Table): string {
+/** The table's quoted name, with its schema where it has one. */
+export function tableName(dialect: { quote(name: string): string }, { schema, name }: Table): string {
 	return schema === undefined ? dialect.quote(name) : `${dialect.quote(schema)}.${dialect.quote(name)}`
 }
 
-/** `alias` is empty for none. */
-export function columnName(dialect: Quotes, column: Column, alias: string): string {
+/** The column's quoted name; `alias` is empty for none. */
+export function columnName(
+	dialect: { quote(name: string): string },
+	column: Column,
+	alias: string,
+): string {
 	return alias === '' ? dialect.quote(column.name) : `${alias}.${dialect.quote(column.name)}`
 }
 
