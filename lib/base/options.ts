@@ -209,9 +209,10 @@ export function entriesOf(what: string, declared: unknown, example: string): [st
 /** Whether a value is an object literal, or has no prototype, like database rows. */
 export function isPlain(value: unknown): value is object {
 	if (typeof value !== 'object' || value === null) return false
-	const prototype: unknown = Object.getPrototypeOf(value)
-	// Two steps up, because literals of another realm are plain too.
-	return prototype === null || Object.getPrototypeOf(prototype) === null
+	const prototype: object | null = Object.getPrototypeOf(value)
+	if (prototype === null || prototype === Object.prototype) return true
+	// Literals of another realm are plain too; what inherits from a dictionary is not, as its entries would be lost.
+	return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty')
 }
 
 /** `: did you mean get_article?` for a mistyped name, or else the list of names. */

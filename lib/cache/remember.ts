@@ -29,7 +29,7 @@ export interface RememberOptions {
 	readonly onError?: (error: unknown) => void
 }
 
-/** Loads in progress, kept with the cache so that concurrent calls share them. (With a frozen one, each loads by itself.) */
+/** Loads in progress, kept with the cache so that concurrent calls share them. */
 const LOADS: unique symbol = Symbol('verbena.loads')
 
 /**

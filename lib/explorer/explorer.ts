@@ -8,6 +8,7 @@ import { answer } from '../pipeline/answer.ts'
 import { sealError } from '../reply/error-reply.ts'
 import { headerOf, type Reply, vary } from '../reply/headers.ts'
 import { pathOf } from '../reply/link.ts'
+import { disposeBody } from '../reply/unsent.ts'
 import { prefersHtml } from '../request/accept.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { MountTree } from '../routing/routing.ts'
@@ -72,6 +73,7 @@ async function shown(
 		const { pageOf } = await pages()
 		return await pageOf(exchange, mounts, reply)
 	} catch (error) {
+		disposeBody((await answered).body)
 		return sealError(exchange, error)
 	}
 }

@@ -147,7 +147,10 @@ export class Health implements MountObserver {
 		// As where nothing is mounted: a page that sends another method than GET reads its 405, not a failed preflight.
 		if (exchange.incoming.method === 'OPTIONS' && isPreflight(exchange))
 			return answerPreflight(exchange, undefined, [])
-		return answer(exchange, this.#own)
+		const reply = answer(exchange, this.#own)
+		// The checks have a time of their own, whatever `handlerTimeoutSeconds` is.
+		exchange.due = Number.POSITIVE_INFINITY
+		return reply
 	}
 
 	isProbe({ url = '' }: Pick<Incoming, 'url'>): boolean {
@@ -155,7 +158,9 @@ export class Health implements MountObserver {
 		const own = this.#segments
 		try {
 			const { segments } = parseTarget(url)
-			return segments.length === own.length + 1 && own.every((segment, at) => segment === segments[at])
+			const last = segments.at(-1)
+			if (segments.length !== own.length + 1 || (last !== 'live' && last !== 'ready')) return false
+			return own.every((segment, at) => segment === segments[at])
 		} catch {
 			// The pipeline refuses it.
 			return false

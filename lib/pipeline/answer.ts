@@ -111,6 +111,8 @@ async function answerSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise
 	try {
 		exchange.allow(exchange.app.handlerTimeout, 'unavailable')
 		await setUp
+		// What comes next has a time of its own.
+		if (!exchange.replied) exchange.due = Number.POSITIVE_INFINITY
 	} catch (error) {
 		return sealError(exchange, error)
 	}

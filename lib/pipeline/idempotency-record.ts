@@ -42,7 +42,7 @@ interface Unkept {
 
 /** A request whose answer has an entry of its own, which may be evicted: see `isLong`. */
 interface StoredSeparately {
-	readonly state: 'long'
+	readonly state: 'apart'
 	readonly fingerprint: string
 }
 
@@ -67,7 +67,7 @@ export async function keep(exchange: Exchange, cacheKey: string, kept: Kept): Pr
 			return
 		}
 		await cache.set(answerKeyOf(cacheKey), toValue(kept), DAY)
-		await cache.set(cacheKey, toValue({ state: 'long', fingerprint }), DAY)
+		await cache.set(cacheKey, toValue({ state: 'apart', fingerprint }), DAY)
 	} catch (error) {
 		if (!(error instanceof CacheFull) || kept.state === 'unkept') throw error
 		exchange.log('warn', 'there was no room for the answer to an Idempotency-Key', error)
@@ -155,7 +155,7 @@ export function fromValue(value: JsonValue): Kept {
 			Record<string, JsonValue>
 		>
 		if (typeof fingerprint === 'string') {
-			if (state === 'running' || state === 'unkept' || state === 'long') return { state, fingerprint }
+			if (state === 'running' || state === 'unkept' || state === 'apart') return { state, fingerprint }
 			if (
 				state === 'answered' &&
 				typeof status === 'number' &&

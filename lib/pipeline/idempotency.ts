@@ -99,7 +99,7 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	const fingerprint = await fingerprintOf({ method, target, contentType, bytes: bytesOf(exchange) })
 	const begun = app.deadlines.clock()
 	const before = await begin(exchange, cacheKey, caller, { state: 'running', fingerprint })
-	if (before?.state === 'long')
+	if (before?.state === 'apart')
 		return repeated(exchange, await separate(exchange, cacheKey, before), fingerprint)
 	if (before !== undefined) return repeated(exchange, before, fingerprint)
 	// Timed out, and answered; or the lock could expire before the run ends.

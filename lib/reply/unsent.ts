@@ -1,6 +1,7 @@
 /** Streams and iterables returned by a method that are not read yet, while a check is awaited, or never, as something else is sent. */
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { attach, attachment } from '../base/attached.ts'
 import { CustomReply } from './custom-reply.ts'
 
 /**
@@ -16,7 +17,7 @@ const READ_BY: unique symbol = Symbol('verbena.read-by')
 
 /** Closes `value` together with its reader: a generator that wasn't started closes nothing itself. */
 export function closeWith(reader: object, value: unknown): void {
-	Reflect.defineProperty(reader, READ_BY, { value, configurable: true })
+	attach(reader, READ_BY, value)
 }
 
 /** Checked by a method, as loading the class for `instanceof` would cost every start some milliseconds. */
@@ -39,9 +40,9 @@ export function disposeBody(value: unknown): void {
 	if (inner instanceof Readable) inner.on('error', ignore).destroy()
 	else if (isWebStream(inner)) inner.cancel().catch(ignore)
 	else if (Symbol.asyncIterator in inner) void close(inner as AsyncIterable<unknown>)
-	if (!Object.hasOwn(inner, READ_BY)) return
-	const read: unknown = Reflect.get(inner, READ_BY)
-	Reflect.deleteProperty(inner, READ_BY)
+	const read = attachment(inner, READ_BY)
+	if (read === undefined) return
+	attach(inner, READ_BY, undefined)
 	disposeBody(read)
 }
 

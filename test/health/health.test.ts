@@ -137,6 +137,23 @@ describe('health', (test) => {
 				assert.is((await fetch(`${url}/${path}`)).status, 404, path)
 		}))
 
+	test('is told by its path alone, and has no time but its own', async () => {
+		class Anything extends RestHandler {
+			get__default(..._path: string[]) {
+				return 'mine'
+			}
+		}
+		const checks = [() => new Promise((resolve) => setTimeout(resolve, 150))]
+		const server = createServer(
+			{ '': new Anything() },
+			{ health: { path: 'health', checks }, handlerTimeoutSeconds: 0.05, logger: new Log() },
+		)
+		for (const url of ['/health/foo?next=/live', '/health/foo?back=/ready', '/health/x?/live'])
+			assert.is((await server.inject({ url })).text(), '{"success":true,"data":"mine"}', url)
+		assert.is((await server.inject({ url: '/health/ready?a=1' })).status, 200)
+		await server.close()
+	})
+
 	test('needs no credentials, and is no line in the log, no event, no page, no path of the description', async () => {
 		const authenticator = { authenticate: async () => assert.unreachable('was asked') as never }
 		const options = { authenticator, health: HEALTH, openapi: true, explorer: true, logRequests: true }

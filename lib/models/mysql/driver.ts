@@ -231,7 +231,7 @@ function staysPrepared(prepared: PreparedTexts<true>, text: string): boolean {
 	if (prepared.get(text) !== undefined) return true
 	if (!prepared.isAskedAgain(text)) return false
 	prepared.add(text, true)
-	return true
+	return prepared.get(text) !== undefined
 }
 
 /** Bit of the protocol's capabilities by which a change counts the rows it has met, not those it has changed. */

@@ -49,8 +49,8 @@ export class MysqlModel extends SqlModel {
 	}
 
 	/**
-	 * Opens every table of the pool's database that has a primary key of one column, by its name. Views and
-	 * others need a `key`, and so to be opened by themselves.
+	 * Opens every table of the pool's database that has a primary key of one column, an integer, a uuid or a text, by its
+	 * name. Views and others need a `key`, and so to be opened by themselves.
 	 */
 	static async openAll(
 		database: MysqlDatabase,

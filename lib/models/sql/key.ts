@@ -55,7 +55,7 @@ export function withKey<T extends { readonly name: string; readonly columns: rea
 	const column = table.columns.find(({ name }) => name === key)
 	if (column !== undefined && KEY_TYPES.has(column.type)) return { ...table, key }
 	throw new TypeError(
-		`the key of ${table.name}, ${key}, is of type ${column?.sqlType}; a key is an integer, a uuid or a text`,
+		`the key of ${table.name}, ${key}, is of type ${column?.sqlType || 'none'}; a key is an integer, a uuid or a text`,
 	)
 }
 

@@ -46,11 +46,7 @@ export function tableName(dialect: { quote(name: string): string }, { schema, na
 }
 
 /** The column's quoted name; `alias` is empty for none. */
-export function columnName(
-	dialect: { quote(name: string): string },
-	column: Column,
-	alias: string,
-): string {
+export function columnName(dialect: { quote(name: string): string }, column: Column, alias: string): string {
 	return alias === '' ? dialect.quote(column.name) : `${alias}.${dialect.quote(column.name)}`
 }
 

@@ -223,14 +223,13 @@ export class PreparedTexts<T> {
 		return this.#doorkeeper.knows(hashOf(text))
 	}
 
-	/** Keeps a value for a text that has none. */
+	/** Keeps a value for a text that has none, unless the text is too long. */
 	add(text: string, value: T): void {
 		const kept = new Prepared(text, value, () => {
 			this.#kept.delete(text)
 			this.#dropped(text, kept.value)
 		})
-		this.#kept.set(text, kept)
-		this.#lru.add(kept)
+		if (this.#lru.add(kept)) this.#kept.set(text, kept)
 	}
 
 	/** Replaces the value of a text that has one. */
