@@ -16,12 +16,6 @@ export function isMethod(name: string): name is Method {
 	return METHODS.has(name)
 }
 
-/** The method whose route answers: a HEAD is served as a GET whose body is dropped (RFC 9110 §9.3.2). */
-export function routeMethodOf(method: Method): RouteMethod | undefined {
-	if (method === 'HEAD') return 'GET'
-	return method === 'OPTIONS' ? undefined : method
-}
-
 /** A body of GET or HEAD has no meaning (RFC 9110 §9.3.1): it is discarded unread. */
 export function takesBody(method: Method): boolean {
 	return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'

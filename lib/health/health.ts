@@ -31,7 +31,7 @@ import type { Reply } from '../reply/headers.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { parseTarget } from '../request/url.ts'
 import { type Mount, MountTree, parsePath } from '../routing/routing.ts'
-import { type HealthCheck, Readiness } from './readiness.ts'
+import { type HealthCheck, Readiness } from './checks.ts'
 
 /** The option `health`: where load balancers ask, and what must be well. */
 export interface HealthOptions {

@@ -1,7 +1,7 @@
 /** The option `openapi` of `createServer`: what the description says of the API as a whole. */
 import { listOf, nested, optional, or, type Readers, refusal, switchable, text } from '../base/options.ts'
 import type { Access } from '../exchange/action.ts'
-import { accessRule, type Guards } from '../handler/mount/declared.ts'
+import { accessRule, type Guards } from '../handler/mount/declarations.ts'
 
 /** Under which terms the API may be used. */
 export interface OpenApiLicense {

@@ -1,6 +1,7 @@
 /**
  * Runs a request with an `Idempotency-Key` once, and answers retries with the stored response
  * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access are checked before, for retries too.
+ * `idempotency-record.ts` stores and replays responses.
  */
 import { RestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'

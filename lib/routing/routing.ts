@@ -5,7 +5,7 @@
  */
 
 import { NOT_FOUND, RestError } from '../base/error.ts'
-import { type Method, ROUTE_METHODS, type RouteMethod, routeMethodOf } from '../base/http.ts'
+import { type Method, ROUTE_METHODS, type RouteMethod } from '../base/http.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Exchange, MountFacts } from '../exchange/exchange.ts'
 import type { RouteTable } from './custom/custom-routes.ts'
@@ -277,4 +277,10 @@ function unknownVersion(segment: string, others: Iterable<string>): string | und
 	if (versions.length === 0) return undefined
 	versions.sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)))
 	return `There is no version ${segment} here: ${versions.join(', ')}`
+}
+
+/** The method whose route answers: a HEAD is served as a GET whose body is dropped (RFC 9110 §9.3.2). */
+export function routeMethodOf(method: Method): RouteMethod | undefined {
+	if (method === 'HEAD') return 'GET'
+	return method === 'OPTIONS' ? undefined : method
 }

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { allowHeader, isMethod, type Method, type RouteMethod, routeMethodOf } from '../../lib/base/http.ts'
+import { allowHeader, isMethod, type Method, type RouteMethod } from '../../lib/base/http.ts'
+import { routeMethodOf } from '../../lib/routing/routing.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('http', (test) => {

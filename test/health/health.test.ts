@@ -392,7 +392,7 @@ describe('health: ready', (test) => {
 		const log = new Log()
 		let clock = 0
 		let isWell = true
-		const { Readiness } = await import('../../lib/health/readiness.ts')
+		const { Readiness } = await import('../../lib/health/checks.ts')
 		const readiness = new Readiness(log, () => clock, 1_000)
 		readiness.add('mood', async () => isWell)
 		const found: boolean[] = []
@@ -417,7 +417,7 @@ describe('health: ready', (test) => {
 		let clock = 0
 		let calls = 0
 		const slow = later()
-		const { Readiness } = await import('../../lib/health/readiness.ts')
+		const { Readiness } = await import('../../lib/health/checks.ts')
 		const readiness = new Readiness(log, () => clock, 20)
 		readiness.add('slow', () => {
 			calls++
@@ -436,7 +436,7 @@ describe('health: ready', (test) => {
 
 	test('what is added within a round is asked in the next, at once', async () => {
 		const first = later()
-		const { Readiness } = await import('../../lib/health/readiness.ts')
+		const { Readiness } = await import('../../lib/health/checks.ts')
 		const readiness = new Readiness(new Log(), () => 0, 1_000)
 		readiness.add('first', () => first.promise)
 		const asked = readiness.ask()

@@ -1,4 +1,4 @@
-/** Compiles a handler for its mount: reads and checks all that it declares, once. Called by `controller.ts`. */
+/** Compiles a handler for its mount, once; `declarations.ts` checks what it declares. Called by `controller.ts`. */
 import type { Acl, Authenticator } from '../../auth/authenticator.ts'
 import { ROUTE_METHODS, type RouteMethod, takesBody } from '../../base/http.ts'
 import { entriesOf, nearest, oneOf, type Reader, withMethods } from '../../base/options.ts'
@@ -19,7 +19,7 @@ import { LookupTable } from '../../routing/routing.ts'
 import { SpecMemo } from '../../validate/validate.ts'
 import { HandlerHooks, RestHandler } from '../handler.ts'
 import { HOOKS, hooksOf, type ServerHooks } from './compile-hooks.ts'
-import { type Declared, declaredBy, type Guards } from './declared.ts'
+import { type Declared, declaredBy, type Guards } from './declarations.ts'
 import {
 	answersOf,
 	type Method,

@@ -1,6 +1,6 @@
 /**
- * `BatchQueue`: gathers what waits at the same time into batches, reads of single records and inserts. One that comes
- * alone is sent at once; while a batch is in flight, the others wait for the end of the event loop's turn. An item is
+ * `BatchQueue`: gathers what waits at the same time into batches, for `reads.ts`, which joins reads of single records into
+ * one query, and for inserts on pg (`postgres/pg/inserts.ts`). One that comes alone is sent at once; while a batch is in flight, the others wait for the end of the event loop's turn. An item is
  * taken out of the queue before its statement is sent, so a read is never answered by an older one.
  */
 import type { Due } from '../../base/deadlines.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { compileHandler } from '../../../lib/handler/mount/compile.ts'
-import type { Guards } from '../../../lib/handler/mount/declared.ts'
+import type { Guards } from '../../../lib/handler/mount/declarations.ts'
 import { CrudHandler, MemoryModel, RestHandler } from '../../../lib/index.ts'
 import { messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'

@@ -1,5 +1,5 @@
 /**
- * `Readiness`: whether all checks hold. However many ask, one round of checks is under way at most, and its outcome
+ * `Readiness`: the checks behind `/ready`, which `health.ts` answers: whether all hold. However many ask, one round of checks is under way at most, and its outcome
  * holds for a second: a storm of probes must not become one of queries.
  */
 import type { Logger } from '../base/logger.ts'

@@ -6,7 +6,7 @@ import {
 	type Declaring,
 	declaredBy,
 	type Guards,
-} from '../../../lib/handler/mount/declared.ts'
+} from '../../../lib/handler/mount/declarations.ts'
 import type { Acl, Authenticator } from '../../../lib/index.ts'
 import { messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
@@ -24,7 +24,7 @@ function read(
 	return declaredBy('Blog', all, NAMES, guards, 'blog/api')
 }
 
-describe('mount/declared', (test) => {
+describe('mount/declarations', (test) => {
 	test('without declarations everybody may call, nothing is specified, nothing streams', () => {
 		const declared = read({}, NOBODY)
 		assert.equal(declared.access('get_article'), { user: false, resources: [] })
