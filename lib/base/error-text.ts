@@ -20,7 +20,7 @@ export function escaped(text: string): string {
 }
 
 /**
- * The text of an error and all its causes, each once. Only stacks have lines of their own.
+ * An error and all its causes as text, each once: one line, then its stack frames.
  *
  *     ModelError: the database can't be reached
  *         at …

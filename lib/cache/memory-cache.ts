@@ -47,8 +47,9 @@ const DIGITS: Bytes = 34
  * heap of expiry times (17 at 100,000 entries).
  *
  * - An entry is gone the moment it expires. Its memory is freed by later writes.
- * - Where there is no room, expired entries go first, then values of `set`, the least recently used first (`get` and `set`
- *   are uses), of whom `Shares.victim` of `shares.ts` says. Entries of `add` and `increment` stay: these throw `CacheFull` instead, and a `set` is dropped at once.
+ * - A full cache evicts expired entries, then the least recently used values of `set` (`get` and `set` are uses), in the
+ *   share that `Shares.victim` picks. Entries of `add` and `increment` stay: with no room left, these two throw
+ *   `CacheFull`, and `set` stores nothing.
  * - From 1,000 entries, or 1 MiB, it is divided into shares: see `shares.ts`. `CacheFull.scope` says what is full.
  * - `delete` and `set` also work on entries of `add`. After a `set` the entry has the new value and time and is still kept:
  *   no flood of other values can free a used nonce. Where a longer text has no room under `maxBytes`, that `set` throws

@@ -25,7 +25,7 @@ export interface CorsOptions {
 
 const DAY: Seconds = 86_400
 const TOKEN = /^[!#$%&'*+.^`|~\w-]+$/
-/** With credentials, `*` means a header of that name. */
+/** With credentials, browsers take `*` literally. */
 const headerName = such<string>(
 	"a header's name: 'X-Version'",
 	(name) => typeof name === 'string' && TOKEN.test(name) && name !== '*',
@@ -126,7 +126,7 @@ function isTrue(allows: (origin: string) => unknown, origin: string, logger: Log
 		const answer = allows(origin)
 		if (typeof answer === 'boolean') return answer
 		if (answer instanceof Promise) answer.catch(() => {})
-		throw new TypeError('cors.origins must answer true or false, at once')
+		throw new TypeError('cors.origins must return a boolean, no promise')
 	} catch (err) {
 		// Called while a reply is made: a failing logger must not leave the request without one.
 		try {

@@ -1,6 +1,6 @@
 /**
- * The conditions of a list: the operators by which a field is compared, of `field[op]=value` and of the JSON of `filter`
- * alike, and the words of `search`. Called by `list-query.ts`.
+ * The conditions of a list: the operators that compare a field, both in `field[op]=value` and in the JSON of `filter`,
+ * and the words of `search`. Called by `list-query.ts`.
  */
 
 import type { Condition, Field } from '../models/model.ts'

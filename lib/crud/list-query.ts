@@ -116,7 +116,7 @@ export class QueryParams {
 		const stamp = stampOf(order, where)
 		const cursor = settings.get('cursor')
 		const offset = settings.has('offset') ? wholeNumber('offset', settings.get('offset')) : 0
-		if (!Number.isSafeInteger(offset)) throw badQuery('offset', 'max', 'must be within 9007199254740991')
+		if (!Number.isSafeInteger(offset)) throw badQuery('offset', 'max', 'must be at most 9007199254740991')
 		if (cursor !== undefined && settings.has('offset'))
 			throw badQuery('offset', 'cursor', "can't be combined with cursor")
 		const limit = settings.has('limit') ? wholeNumber('limit', settings.get('limit')) : plan.limit

@@ -67,8 +67,7 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 	const updatable = named('updatable', given.updatable)
 	const keys = only(fields, ({ field }) => field.name === model.key)
 	const [key] = keys.values()
-	if (key === undefined)
-		throw new TypeError(`${owner}: ${model.name} has no field ${model.key}, which is its key`)
+	if (key === undefined) throw new TypeError(`${owner}: ${model.name} has no field for its key, ${model.key}`)
 	const version = versionOf(owner, model, given.version, fields)
 	const creatable = named('creatable', given.creatable ?? given.updatable)
 	const whyUnwritable = (field: Field) =>

@@ -132,7 +132,7 @@ async function streamedText(exchange: Exchange, body: AsyncIterable<string | Uin
 	} finally {
 		clearTimeout(timer)
 	}
-	// Aborts `request.signal` for the method that makes the rest; errors of its end concern nobody any more.
+	// Aborts `request.signal`, so that the method stops producing; its errors from here on are ignored.
 	exchange.abandon()
 	chunks.return?.()?.catch(() => {})
 	return { text: text.slice(0, MOST_SHOWN), note }

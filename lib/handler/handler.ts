@@ -106,7 +106,7 @@ export class RestHandler extends HandlerHooks {
 	readonly idempotencyKeys: IdempotencyKeys | (string & {}) = 'user'
 	/** Specs for `getParams()` without argument, by method name. */
 	readonly specs: Specs = {}
-	/** Descriptions of methods and their replies, by method name. @default what is known without */
+	/** Descriptions of methods and their replies, by method name. @default what can be inferred */
 	readonly docs: Docs = {}
 	/** Methods that read their body as a stream. */
 	readonly streaming: Streaming = []

@@ -8,15 +8,15 @@ import type { Clock, Milliseconds } from '../base/time.ts'
 /** Resolves, or returns, where all is well. It has failed where it throws, rejects, or answers `false`. */
 export type HealthCheck = () => unknown
 
-/** How long what was found is told again without a look. */
+/** How long a result is reused before checking again. */
 const MEMORY: Milliseconds = 1_000
 
-/** A check, and what is known of it. */
+/** A check and its state. */
 interface Checked {
 	/** For the log alone. */
 	readonly name: string
 	readonly check: HealthCheck
-	/** Under way still, though it may long have failed for lateness: it is not begun again over itself. */
+	/** Still running, perhaps long after its timeout: a check is never started while it runs. */
 	running: Promise<void> | undefined
 	hasFailed: boolean
 }
@@ -66,7 +66,7 @@ export class Readiness {
 	}
 
 	async #holds(one: Checked, late: Promise<never>): Promise<boolean> {
-		// It hasn't answered a round before, which has told so.
+		// Still running: an earlier round has logged this.
 		if (one.running !== undefined) return false
 		one.running = run(one)
 		try {

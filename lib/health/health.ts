@@ -33,7 +33,7 @@ import { parseTarget } from '../request/url.ts'
 import { type Mount, MountTree, parsePath } from '../routing/routing.ts'
 import { type HealthCheck, Readiness } from './checks.ts'
 
-/** The option `health`: where load balancers ask, and what must be well. */
+/** The option `health`: the path of the probes, and what /ready checks. */
 export interface HealthOptions {
 	/** Where the probes are, below `base`: with `'health'` at `/health/live` and `/health/ready`. */
 	readonly path: string
@@ -206,7 +206,7 @@ export class Health implements MountObserver {
 
 	#collision(typed: string, how: string): TypeError {
 		return new TypeError(
-			`the handler path ${JSON.stringify(typed)} ${how} the option health, ${JSON.stringify(this.#path)}: give one of them another`,
+			`the handler path ${JSON.stringify(typed)} ${how} the option health, ${JSON.stringify(this.#path)}: change one of them`,
 		)
 	}
 

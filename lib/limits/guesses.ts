@@ -22,7 +22,7 @@ export interface Guess {
 	keep(): Promise<Taken>
 }
 
-/** As many guesses are bad or in progress as the limit allows. */
+/** Bad guesses plus those in progress have reached the limit. */
 export interface Refused extends Taken {
 	readonly isAllowed: false
 }

@@ -15,7 +15,7 @@ export interface Count {
 	readonly windowSeconds: Seconds
 }
 
-/** A limit with the key of the cache under which it is counted. */
+/** A limit with the cache key under which it is counted. */
 export interface Level extends Count {
 	readonly key: string
 }

@@ -36,7 +36,7 @@ export class Watching {
 		this.#always = logRequests || serverTiming
 	}
 
-	/** Whether anything does: listeners and subscribers come and go. */
+	/** Whether anything observes now: listeners come and go. */
 	get isOn(): boolean {
 		return this.#always || this.events.entries.length > 0 || REQUESTS.hasSubscribers
 	}

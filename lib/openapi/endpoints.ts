@@ -69,7 +69,7 @@ function answerOf(
 	if (answer === undefined) return { ...told, schema: known.schema, isPage: known.isPage }
 	if (typeof answer === 'string') return { ...told, schema: {}, type: answer }
 	const schema = schemaOfForeign(answer)
-	// Declared as anything but an array, it answers no page.
+	// An answer declared as a non-array is not a page.
 	return { ...told, schema, isPage: known.isPage && schema.type === 'array' }
 }
 
@@ -108,7 +108,7 @@ export class Steps {
 		return all
 	}
 
-	/** Called after each step: lets other work run, if it has waited for long enough. */
+	/** Called after each step: yields to other work once it has waited long enough. */
 	async pause(): Promise<void> {
 		if (steadyClock() < this.#until) return
 		await new Promise(setImmediate)

@@ -76,7 +76,7 @@ export function headers(exchange: Exchange, usual: string[]): string[] {
 }
 
 function merged(usual: string[], lines: ReadonlyMap<string, HeaderLine>): string[] {
-	// Content of another type may be a page with a script written by somebody else.
+	// Anything but JSON may be a page with somebody else's script.
 	const type = lines.get('content-type')?.[1]
 	if (type !== undefined && !isJson(type) && !usual.includes(SANDBOX[0])) usual.push(...SANDBOX)
 	const all: string[] = []

@@ -136,7 +136,7 @@ export interface Writing<Piece extends string | Uint8Array> {
 	write(record: unknown, at: number): Piece
 }
 
-/** The records as a JSON array between `head` and `tail`. @throws TypeError for a first one that JSON would lose */
+/** The records as a JSON array between `head` and `tail`. @throws TypeError if JSON can't represent the first */
 export function jsonArray(records: Records, head: string, tail: string): AsyncIterable<string> {
 	return inPieces(records, { head, separator: ',', tail, write: recordText })
 }
@@ -241,7 +241,7 @@ class Turn {
 	}
 }
 
-/** Microtask turns within which a record that is ready arrives. */
+/** Microtasks after which a ready record has arrived. */
 const TURNS = 3
 
 /**

@@ -50,7 +50,7 @@ const LONGEST: Readonly<Partial<Record<NodeJS.Platform, Bytes>>> = { linux: 107,
 const LONGEST_ELSEWHERE: Bytes = 103
 
 /**
- * What node's `listen` is given.
+ * Options for node's `listen`.
  *
  * @throws TypeError or RangeError for a path or descriptor that is none, and for options that don't exist
  */
@@ -119,7 +119,7 @@ export async function listenWith(
 const NO_ADDRESS =
 	'trustProxy: a Unix socket has no address that a list could name: write how many proxies there are, 1 for one in front'
 
-/** Abstract sockets of Linux have none, nor have pipes of Windows. */
+/** Linux abstract sockets and Windows pipes have no file. */
 function hasFile(path: string): boolean {
 	return process.platform !== 'win32' && !path.startsWith('\0')
 }
@@ -135,7 +135,7 @@ async function beginAt(path: string, server: Server, options: ListenOptions): Pr
 	} catch (error) {
 		if (codeOf(error) !== 'EADDRINUSE') throw inWords(error, path)
 		await removeStale(path)
-		// Even if no file was removed: another worker of node:cluster may listen by now, and workers share it.
+		// Retried even if no file was removed: another cluster worker may listen by now, and workers share it.
 		await begin(server, options).catch(async (again: unknown) => {
 			throw inWords(again, path, await isSocket(path))
 		})

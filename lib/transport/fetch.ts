@@ -18,7 +18,7 @@ export interface FetchOptions {
 	readonly remoteAddress?: string
 }
 
-/** Called once, when an answer is over: sent as a whole or not, and the error that cut it off. */
+/** Called once, at the end of an answer: whether all was sent, and any error that cut it off. */
 type Over = (isWhole: boolean, error?: unknown) => void
 
 /**
@@ -227,7 +227,7 @@ class FetchIncoming extends Readable implements Incoming {
 			this.#frame(request.headers.get('content-length'))
 			this.#reader = body.getReader()
 		}
-		// The body's reader gets the error; without one, it must not end the process.
+		// A reader of the body gets the error; without one the process must not end.
 		this.on('error', () => {})
 		request.signal.addEventListener('abort', () => this.destroy(), { once: true })
 	}

@@ -115,7 +115,7 @@ export class RequestComponents {
 	}
 
 	protected withParameters(name: string, _parameters: ItemParameters): string {
-		throw new RangeError(`the covered ${name} has a parameter that it can't have`)
+		throw new RangeError(`the covered ${name} has a disallowed parameter`)
 	}
 }
 
@@ -229,7 +229,7 @@ export class ParameterComponents extends RequestComponents {
 		}
 		if (key === undefined) return strictText(name, joined(lines), this.request.structuredFields)
 		const member = this.#dictionary(name, lines).get(textOf(name, key))
-		if (member === undefined) throw new RangeError('a covered member of a dictionary is not there')
+		if (member === undefined) throw new RangeError('a covered dictionary member is missing')
 		return memberText(member)
 	}
 
@@ -279,8 +279,7 @@ function bytesOf(line: string): Uint8Array {
 /** "The signature parameters contain a component parameter that is not understood": RFC 9421 §2.5; `req` and `tr` too. */
 function only(name: string, parameters: ItemParameters, known: readonly string[]): void {
 	for (const parameter of parameters.keys()) {
-		if (!known.includes(parameter))
-			throw new RangeError(`the covered ${name} has a parameter that it can't have`)
+		if (!known.includes(parameter)) throw new RangeError(`the covered ${name} has a disallowed parameter`)
 	}
 }
 

@@ -92,7 +92,7 @@ describe('crud/list-query: pages', (test) => {
 		['limit=', '400 limit must be a whole number from 0 up'],
 		['limit=1&limit=2', '400 limit is given more than once'],
 		['offset=-1', '400 offset must be a whole number from 0 up'],
-		['offset=9007199254740993', '400 offset must be within 9007199254740991'],
+		['offset=9007199254740993', '400 offset must be at most 9007199254740991'],
 		['offset=0&cursor=x', "400 offset can't be combined with cursor"],
 		['count=all', '400 count must be exact'],
 		['cursor=', '400 cursor is malformed: take it from meta.next'],

@@ -18,8 +18,8 @@ export interface HmacKey {
 	/** Several during a key rotation: a signature by any of them is good. */
 	readonly secret: HmacSecret | readonly HmacSecret[]
 	/**
-	 * What the user has beside its id (`{ roles: ['editor'] }`), or another id than the key's. Each request gets a
-	 * user of its own, of a copy that was made here; lists and objects within it are frozen. @default {}
+	 * The user's other properties (`{ roles: ['editor'] }`); an `id` among them replaces the key's. Copied once; each
+	 * request gets its own user object, whose nested lists and objects are frozen. @default {}
 	 */
 	readonly user?: Readonly<Record<string, unknown>>
 }

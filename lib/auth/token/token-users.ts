@@ -72,7 +72,7 @@ function knownIn(tokens: unknown): Map<string, Known> {
 				`${owner} is under a key that is no SHA-256 digest, 64 hex digits: tokens are kept hashed, so write tokenDigest(token), or what printf %s "$TOKEN" | sha256sum prints`,
 			)
 		}
-		if (known.has(digest)) throw new TypeError(`${owner} has the token of an entry before: make another`)
+		if (known.has(digest)) throw new TypeError(`${owner} repeats an earlier entry's token: use another`)
 		known.set(digest, { bytes: Buffer.from(digest, 'hex'), found: foundOf(user) })
 	}
 	if (known.size === 0) throw new TypeError('tokens has no token: nobody could be let in')

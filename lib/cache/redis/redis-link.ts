@@ -99,7 +99,7 @@ export class RedisLink {
 	send(args: readonly string[], connection: Connection, caller: Cancellable): Promise<unknown> {
 		if (connection.silentUntil !== undefined) {
 			if (this.now() < connection.silentUntil)
-				throw new CacheUnavailable('Redis is silent, and not asked again yet')
+				throw new CacheUnavailable('Redis does not respond; retrying later')
 			this.distrust(connection)
 		}
 		return this.#client.send(args, caller)

@@ -43,7 +43,7 @@ function fieldOf(name: string, whole: JsonSchema, isRequired: boolean): FieldSpe
 	}
 }
 
-/** A schema, apart from whether null is one of its values. Of several that all hold, one is made: for people. */
+/** Separates null from a schema. The schemas of `allOf` are merged roughly into one, enough for a form. */
 function withoutNull(given: JsonSchema): { schema: JsonSchema; isNullable: boolean } {
 	const whole: JsonSchema = given.allOf === undefined ? given : Object.assign({}, ...given.allOf, given)
 	const alternatives = whole.anyOf ?? whole.oneOf

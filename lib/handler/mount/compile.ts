@@ -224,7 +224,7 @@ function customTargets(
 	for (const [key, target] of routes) {
 		const where = `${owner}.customRoutes[${JSON.stringify(key)}]`
 		if (typeof target !== 'string')
-			throw new TypeError(`${where}: a ${typeof target} is no method of ${owner}: name a method, as text`)
+			throw new TypeError(`${where} must name a method of ${owner}, found a ${typeof target}`)
 		if (!methods.has(target)) {
 			const hook = HOOKS.find((one) => one === target)
 			if (hook !== undefined)

@@ -5,8 +5,8 @@
 import type { ParamName } from '../../routing/endpoints.ts'
 
 /**
- * `name(a, b) {`, `async name(a) {`, and names in quotes, with comments removed. Not `function (a) {`, which wraps
- * something else, nor `function () { [native code] }`, as bound functions look.
+ * Matches `name(a, b) {`, `async name(a) {` and quoted names, comments removed. Not `function (a) {`, which may be a
+ * wrapper, nor `function () { [native code] }`, which is a bound function.
  */
 const PLAIN_HEAD =
 	/^\s*(?:async\b\s*)?(?!function\b)(?:[\w$]+|'[^']*'|"[^"]*"|\[[^\]]*\])\s*\(([^()]*)\)\s*\{/

@@ -181,9 +181,9 @@ const RELATIONS = `select json_build_object('currentSchema', current_schema(),
 	and n.nspname not in ('pg_catalog', 'pg_toast')))::text`
 
 /**
- * `$1` holds oids of relations. An index of expressions doesn't list their columns, what depends on it does. A view's
- * column is said to be never null where it is a table's column that is, and the view has one select of inner joins:
- * no other join, no union, no grouping sets, nothing nested. Its tree names the columns in their order.
+ * `$1` holds oids of relations. An expression index doesn't list its columns; `pg_depend` does. A view's column is
+ * reported as not null if it is a not-null column of a table, and the view is a single select with inner joins only:
+ * no union, no grouping sets, no subquery. Its query tree lists the columns in order.
  */
 const CATALOG = `with recursive own as (
 	select a.* from pg_catalog.pg_attribute a

@@ -26,7 +26,7 @@ export interface Rows {
 	readonly rows: readonly (readonly unknown[])[]
 	/** Rows that a change has met (matched, also where they already had the values). */
 	readonly affected: number
-	/** The key that the database has made in an insert without `returning`, in digits. */
+	/** The key that an insert without `returning` has generated, as decimal digits. */
 	readonly insertId?: string | undefined
 }
 

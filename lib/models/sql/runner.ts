@@ -108,7 +108,7 @@ export class Timeout {
 				isLate = true
 				reject(new ModelError(meanwhile))
 			}
-			// The driver's own timeout is shorter and knows more: after a stall of the event loop both end in one turn.
+			// The driver's shorter timeout knows more: let it win if both fire in one turn after an event-loop stall.
 			const item: Due = { due: 0, expire: () => void setImmediate(expire) }
 			const fail = (error: unknown): void => {
 				this.end(item)

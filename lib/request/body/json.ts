@@ -84,8 +84,8 @@ const COMMA = 0x2c
 const OPENING_BRACKET = 0x5b
 
 /**
- * Only escapes can spell the names otherwise. `prototype` is searched for only where an object is some key's value, as
- * searching for a word with a common first letter is slow.
+ * Other spellings of reserved names need escapes. `prototype` is searched for only if some key's value is an object:
+ * finding a word with a common first letter is slow.
  */
 function mayHoldReserved(text: string, { inner }: Braces): boolean {
 	if (text.indexOf('__proto__') !== -1 || text.indexOf('\\u') !== -1) return true

@@ -33,9 +33,9 @@ class Stage<V> implements Entry<V> {
 	next: Stage<V> | undefined
 	/** The next template with the same texts and other kinds of placeholders. */
 	twin: Stage<V> | undefined
-	/** Templates that begin with this text before the placeholder. */
+	/** By the text at the start, before the first placeholder. */
 	firsts: LiteralTable<Stage<V>> | undefined
-	/** Templates with this text, and another placeholder, before the placeholder. */
+	/** By the text between this placeholder and the one before it. */
 	inners: LiteralTable<Stage<V>> | undefined
 }
 

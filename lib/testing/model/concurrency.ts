@@ -1,4 +1,4 @@
-/** The model contract: many calls at once, much data at once, and transactions, of which all counts or nothing. */
+/** The model contract: many calls at once, much data at once, and transactions: all or nothing. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type { Model } from '../../models/model.ts'
 import { same } from '../case.ts'

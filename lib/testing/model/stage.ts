@@ -164,7 +164,7 @@ export class ModelStage {
 		return (await this.read(id, [field]))[field]
 	}
 
-	/** Asserts which titles a condition finds; `ids` are also read with it. */
+	/** Asserts the titles that a condition finds, also by reading `ids`. */
 	async finds(
 		where: Condition,
 		titles: readonly string[],

@@ -108,7 +108,7 @@ function choicesOf(choices: readonly Choice[], nullable: boolean): readonly (Cho
 	return nullable ? [...all, null] : all
 }
 
-/** `min` and `max` as keywords of each kind. Lengths count code points, as ours do (RFC 8259 §7). */
+/** `min` and `max` as JSON Schema keywords; lengths are in code points, as in rules (RFC 8259 §7). */
 function sizesOf({ kind, min, max }: Plan): JsonSchema {
 	const sizes: Record<string, number> = {}
 	const measures = (one: JsonType) => kind === one || kind === undefined

@@ -19,18 +19,18 @@ const DICTIONARY: Outline = { headers: [['X-Dictionary', 'a=1, b=2']] }
 const CASES: Readonly<Record<string, readonly Case[]>> = {
 	'component identifier listed twice': [[covering('"@method"'), /covered twice/]],
 	'component parameter not understood': [
-		[covering('"host";sparkling'), /parameter that it can't have/],
-		[covering('"@method";sf'), /parameter that it can't have/],
+		[covering('"host";sparkling'), /has a disallowed parameter/],
+		[covering('"@method";sf'), /has a disallowed parameter/],
 	],
 	'bs together with sf or key': [
 		[covering('"x-dictionary";bs;sf', DICTIONARY), /bs is combined/],
 		[covering('"x-dictionary";bs;key="a"', DICTIONARY), /bs is combined/],
 	],
-	'req on a request': [[covering('"host";req'), /parameter that it can't have/]],
+	'req on a request': [[covering('"host";req'), /has a disallowed parameter/]],
 	'unknown derived component': [[covering('"@weather"'), /no such derived component/]],
 	'covered field absent from the message': [[covering('"x-absent"'), /x-absent is not there/]],
 	'key names a dictionary member that is absent': [
-		[covering('"x-dictionary";key="c"', DICTIONARY), /member of a dictionary is not there/],
+		[covering('"x-dictionary";key="c"', DICTIONARY), /dictionary member is missing/],
 	],
 	'query-param names an absent parameter': [
 		[covering('"@query-param";name="b"', { url: '/a/x?a=1' }), /parameter of the query is not there/],

@@ -359,7 +359,7 @@ function bytesOf({ method, url, headers, body }: SignedRequest): Buffer {
 /**
  * Sends so many mutations over sockets, and controls between them.
  *
- * @throws when a mutation is accepted, a control isn't, or a kind of mutation was never tried
+ * @throws when a mutation is accepted, or a control isn't
  */
 export async function checkMutations(mutations: number, controls: number, seed: number): Promise<void> {
 	const random = randomOf(seed)
@@ -370,9 +370,11 @@ export async function checkMutations(mutations: number, controls: number, seed: 
 	await listening({ '': handler }, { hosts: '*' }, async ({ port }) => {
 		const client = new Reconnecting(port)
 		try {
-			for (let done = 0; done < mutations; ) {
+			// Few originals suit the rarest kinds: these are tried behind the others.
+			for (let done = 0; done < mutations || tried.size < kinds.length; ) {
 				const original = valid(random)
-				const [kind, mutate] = pick(kinds, random)
+				const untried = kinds.filter(([kind]) => !tried.has(kind))
+				const [kind, mutate] = pick(done < mutations ? kinds : untried, random)
 				const mutant = mutate(original, random)
 				if (mutant === undefined) continue
 				const { status } = await client.send(mutant)
@@ -391,10 +393,6 @@ export async function checkMutations(mutations: number, controls: number, seed: 
 			client.close()
 		}
 	})
-	assert.equal(
-		kinds.map(([kind]) => kind).filter((kind) => !tried.has(kind)),
-		[],
-	)
 	// Most are refused for their signature, and not for a URL or a header that no request may have.
 	assert.ok((statuses.get(401) ?? 0) > 0.9 * mutations, JSON.stringify([...statuses]))
 }

@@ -364,7 +364,7 @@ describe('TokenAuthenticator is refused with', (test) => {
 		[{ tokens: new Map([[5, { id: 'ada' }]]) }, `entry 1 of tokens (user "ada") ${hash}`],
 		[
 			{ tokens: { [digest]: { id: 'a' }, [digest.toUpperCase()]: { id: 'b' } } },
-			'entry 2 of tokens (user "b") has the token of an entry before: make another',
+			`entry 2 of tokens (user "b") repeats an earlier entry's token: use another`,
 		],
 		...[null, 'ada', {}, { id: 7 }].map(
 			(user) =>

@@ -173,7 +173,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			await setTimeout(TIMEOUT_SECONDS * 1_000 + 10)
 			const errors = await Promise.all(Array.from({ length: 100 }, () => rejection(cache.get('k'))))
 			const asked = errors.filter(({ message }) => /^Redis has not answered within 0.3 s/.test(message))
-			const refused = errors.filter(({ message }) => message === 'Redis is silent, and not asked again yet')
+			const refused = errors.filter(({ message }) => message === 'Redis does not respond; retrying later')
 			assert.equal([asked.length, refused.length], [1, 99])
 			redis.resume()
 			await recovered(cache)

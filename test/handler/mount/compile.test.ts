@@ -145,7 +145,7 @@ describe('mount/compile', (test) => {
 			'a custom route to a function',
 			['page'],
 			{ customRoutes: { 'GET x': () => 1 } },
-			'Blog.customRoutes["GET x"]: a function is no method of Blog: name a method, as text',
+			'Blog.customRoutes["GET x"] must name a method of Blog, found a function',
 		],
 		[
 			'custom routes that are no object',
