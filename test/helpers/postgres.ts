@@ -10,6 +10,7 @@ import pg from 'pg'
 import postgres from 'postgres'
 import { ModelError } from '../../lib/models/model-error.ts'
 import type { PostgresDatabase } from '../../lib/models/postgres/model.ts'
+import { NoAnswer, NoConnection } from '../../lib/models/sql/pool.ts'
 import { freePorts } from './program.ts'
 
 const exec = promisify(execFile)
@@ -213,7 +214,8 @@ export async function untilOpened<T>(open: () => Promise<T>): Promise<T> {
 		try {
 			return await open()
 		} catch (error) {
-			if (!(error instanceof ModelError) || tries === 20) throw error
+			const isLate = error instanceof ModelError || error instanceof NoAnswer || error instanceof NoConnection
+			if (!isLate || tries === 20) throw error
 		}
 	}
 }
