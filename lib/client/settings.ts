@@ -1,6 +1,7 @@
 /** The options of a client and of one call, checked, and `Settings`, the options of a client as `send.ts` takes them. */
 import { isRecord } from './answer.ts'
 
+/** What `fetch` is called with, beside the address. */
 export interface FetchInit {
 	readonly method: string
 	readonly headers: Headers

@@ -92,6 +92,7 @@ export interface Dialect {
 	bind(value: Value, column: Column): unknown
 	/** A value of a cursor as it is stored, digit for digit, where `bind` would write it another way. */
 	bindAfter?(value: Value, column: Column): unknown
+	/** A limit or an offset, as the driver takes it. */
 	bindNumber(value: number): unknown
 	/** A column's default, to be stored by an update: `default`. */
 	defaultOf(column: Column): string
@@ -185,6 +186,7 @@ export class Sql {
 		return this
 	}
 
+	/** The text with its values; `writes` if it changes records. */
 	statement(writes: boolean): Statement {
 		const { text, values, maxBytes } = this
 		return maxBytes === undefined ? { text, values, writes } : { text, values, writes, maxBytes }

@@ -35,6 +35,7 @@ export interface Rows {
  * knows what they mean.
  */
 export interface Driver {
+	/** Runs one statement. */
 	query(statement: Statement): Promise<Rows>
 	/**
 	 * Runs `work` on one connection between begin and commit; rolls back when it rejects. Of the driver that is

@@ -47,7 +47,11 @@ export function keyOf(table: Keyless, asked: string | undefined): string {
 	)
 }
 
-/** @throws TypeError for a column of a type that no key has */
+/**
+ * The table with its key.
+ *
+ * @throws TypeError for a column of a type that no key has
+ */
 export function withKey<T extends { readonly name: string; readonly columns: readonly Column[] }>(
 	table: T,
 	key: string,
