@@ -242,11 +242,12 @@ export class ParameterComponents extends RequestComponents {
 
 function formOf(query: string): ReadonlyMap<string, readonly string[]> {
 	const form = new Map<string, string[]>()
-	for (const [name, value] of new URLSearchParams(query)) {
+	// Programs whose types have no iterators of the DOM compile this too.
+	new URLSearchParams(query).forEach((value, name) => {
 		const values = form.get(name)
 		if (values === undefined) form.set(name, [value])
 		else values.push(value)
-	}
+	})
 	return form
 }
 
