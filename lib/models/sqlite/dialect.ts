@@ -1,4 +1,4 @@
-/** SQLite's way of writing what `sql-model.ts` asks for. */
+/** The `Dialect` of SQLite: the SQL that `sql-model.ts` composes its statements of. */
 import type { Dialect, Sql, TextMatch } from '../sql/dialect.ts'
 import { type Column, columnName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
@@ -13,12 +13,12 @@ export function quoted(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`
 }
 
-/** The dialect for the SQLite at hand. */
+/** Creates the dialect; `writing` says what this version of SQLite supports. */
 export function dialectOf(writing: Writing, lru: Lru): Dialect {
 	const dialect: Dialect = {
 		lru,
 		returning: { insert: true, update: true, delete: true },
-		// `returning` knows no alias: sqlite.org/lang_returning.html.
+		// `returning` accepts no alias: sqlite.org/lang_returning.html.
 		returningAlias: '',
 		comparesRows: true,
 		skipsSilently: true,
@@ -32,7 +32,7 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		defaultOf: ({ defaultSql }) => `(${defaultSql ?? 'null'})`,
 		record: (selected, alias) => recordSql(selected, (column) => columnName(dialect, column, alias), writing),
 		exact: (column, alias) => columnName(dialect, column, alias),
-		// Null is the least of all: last when descending, without a word.
+		// SQLite sorts null lowest, so a descending order has nulls last already.
 		orderTerm: ({ column, descending }, alias) =>
 			`${columnName(dialect, column, alias)}${descending ? ' desc' : ''}${
 				column.nullable && !descending ? ' nulls last' : ''
@@ -55,25 +55,24 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 	return dialect
 }
 
-/** The same for tables whose key is a text: an id is compared byte by byte, whatever the column's collation. */
+/** The dialect for tables with a text key: ids are compared byte by byte, whatever the column's collation. */
 export function withExactKey(dialect: Dialect): Dialect {
-	const keyIs: Dialect['keyIs'] = (sql, key, alias, id) => writeExactly(sql, key, alias, id)
-	return { ...dialect, keyIs }
+	return { ...dialect, keyIs: writeExactly }
 }
 
-/** The first by the index, the second whatever the column's own collation. */
+/** Compares twice: the first comparison can use the index, the second ignores the column's collation. */
 function writeExactly(sql: Sql, column: Column, alias: string, text: string): void {
 	const name = columnName(sql.dialect, column, alias)
 	sql.add(`(${name} = `).value(text, column)
 	sql.add(` and ${name} = `).value(text, column).add(' collate binary)')
 }
 
-/** More values are sent as JSON: a statement has 32,766 placeholders at most. */
-const MOST_PLACEHOLDERS = 100
-/** Leaves lru for those that aren't of lists. */
-const MOST_SINGLE = 32_000
+/** More values than this are sent as one JSON array: a statement may have 32,766 placeholders. */
+const MAX_PLACEHOLDERS = 100
+/** Values of one list that JSON can't hold; leaves placeholders for the rest of the statement. */
+const MAX_SINGLE = 32_000
 
-/** As `writeExactly`: by the index, and whatever the column's own collation. */
+/** If exact, compares twice, like `writeExactly`. */
 const writeOneOf: Dialect['oneOf'] = (sql, column, alias, values, isExact) => {
 	const name = columnName(sql.dialect, column, alias)
 	const bounds = values.map((value) => bound(value, column))
@@ -90,7 +89,7 @@ function writeIn(sql: Sql, name: string, values: readonly unknown[]): void {
 	const listed: string[] = []
 	const single: unknown[] = []
 	for (const value of values) {
-		const json = values.length > MOST_PLACEHOLDERS ? jsonOf(value) : undefined
+		const json = values.length > MAX_PLACEHOLDERS ? jsonOf(value) : undefined
 		if (json === undefined) single.push(value)
 		else listed.push(json)
 	}
@@ -106,42 +105,40 @@ function writeIn(sql: Sql, name: string, values: readonly unknown[]): void {
 	sql.add(')')
 }
 
-/** Only of what SQLite reads exactly: not of fractions, and not of a text with U+0000, which ends for it there. */
+/** JSON of a value that SQLite reads exactly: no fractions, and no U+0000, where its texts in JSON end. */
 function jsonOf(value: unknown): string | undefined {
 	if (typeof value === 'string') return value.includes('\0') ? undefined : JSON.stringify(value)
 	if (typeof value === 'bigint' || Number.isSafeInteger(value)) return String(value)
 	return value === null ? 'null' : undefined
 }
 
-/**
- * @throws RangeError for more than SQLite takes
- */
+/** @throws RangeError for more values than SQLite accepts */
 function writePlaceholders(sql: Sql, name: string, values: readonly unknown[]): void {
-	if (sql.values.length + values.length > MOST_SINGLE)
+	if (sql.values.length + values.length > MAX_SINGLE)
 		throw new RangeError(
-			`a condition has ${values.length} values that SQLite takes only one by one, of which it takes ${MOST_SINGLE}: fractions, bytes, or texts with U+0000`,
+			`a condition has ${values.length} fractions, bytes or texts with U+0000; SQLite accepts ${MAX_SINGLE} of these`,
 		)
 	sql.add(`${name} in (${Array(values.length).fill('?').join(', ')})`)
 	for (const value of values) sql.values.push(value)
 }
 
 /**
- * Not by `like`, which takes letters of ASCII without case, where `=` doesn't, and reads patterns of at most
- * 50,000 bytes. `lower` knows no other letters either.
+ * Without `like`: unlike `=`, it ignores the case of ASCII letters, and its patterns are limited to 50,000 bytes.
+ * `lower` changes ASCII letters only, too.
  */
 function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch): void {
 	const { op, ignoreCase } = match
-	const own = columnName(sql.dialect, column, alias)
-	const name = ignoreCase ? `lower(${own})` : own
+	const plain = columnName(sql.dialect, column, alias)
+	const name = ignoreCase ? `lower(${plain})` : plain
 	const value = ignoreCase ? match.value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : match.value
 	if (op === 'eq') {
-		// By the bytes, whatever the column's own collation.
+		// The result of `lower` has no collation: bytes are compared.
 		sql.add(`${name} = `).value(value, column)
 		return
 	}
 	if (value === '') {
-		// Unknown of a null, unlike `is not null`, so that `not` doesn't find it either.
-		sql.add(`length(${own}) >= 0`)
+		// Null for null, unlike `is not null`, so that `not` doesn't match null either.
+		sql.add(`length(${plain}) >= 0`)
 		return
 	}
 	if (op === 'contains') {

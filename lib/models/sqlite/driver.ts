@@ -1,7 +1,9 @@
 /**
  * `SqliteDriver`: one connection for all models of a database, over node:sqlite, better-sqlite3 or libsql. Statements run
- * at once, in this thread; during a transaction those of others wait, as on one connection they would become part of it.
+ * synchronously, in this thread. While a transaction is open, all others wait: on the same connection they would become
+ * part of it.
  */
+import { attached } from '../../base/attached.ts'
 import type { Milliseconds } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
@@ -11,40 +13,33 @@ import { isReadOnly } from './errors.ts'
 
 const DRIVER: unique symbol = Symbol.for('verbena.sqlite.driver')
 
-/**
- * The driver of a database, always the same one: models that were opened one by one share the connection,
- * and must wait for each other's transactions.
- */
-export function driverOf(database: SqliteDatabase & { readonly [DRIVER]?: SqliteDriver }): SqliteDriver {
-	const known = database[DRIVER]
-	if (known !== undefined) return known
-	const driver = new SqliteDriver(database)
-	if (Object.isExtensible(database)) Object.defineProperty(database, DRIVER, { value: driver })
-	return driver
+/** The one driver of a database: models share its connection, and must wait for each other's transactions. */
+export function driverOf(database: SqliteDatabase): SqliteDriver {
+	return attached(database, DRIVER, () => new SqliteDriver(database))
 }
 
 export class SqliteDriver implements Driver {
 	readonly #database: SqliteDatabase
 	readonly #prepared = new PreparedTexts<Prepared>()
-	/** Whether the file could be written when it was opened. */
+	/** Whether the file was writable when the driver was created. */
 	readonly isWritable: boolean
-	/** Settles when the transaction that is open has ended. */
-	#open: Promise<void> | undefined
+	/** Resolves when the open transaction has ended. */
+	#transaction: Promise<void> | undefined
 
 	constructor(database: SqliteDatabase) {
 		this.#database = database
-		this.isWritable = this.whyReadOnly() === undefined
+		this.isWritable = this.readOnlyError() === undefined
 	}
 
 	async query(statement: Statement): Promise<Rows> {
-		while (this.#open !== undefined) await this.#open
+		while (this.#transaction !== undefined) await this.#transaction
 		return this.run(statement)
 	}
 
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
-		while (this.#open !== undefined) await this.#open
+		while (this.#transaction !== undefined) await this.#transaction
 		let end = (): void => {}
-		this.#open = new Promise((resolve) => {
+		this.#transaction = new Promise((resolve) => {
 			end = resolve
 		})
 		const session: Session = {
@@ -53,19 +48,19 @@ export class SqliteDriver implements Driver {
 			leaves: () => 'everything',
 		}
 		try {
-			// Where a rollback fails, SQLite has rolled back already (disk full, for one).
+			// Where the rollback fails, SQLite has rolled back already (on a full disk, for example).
 			return await runTransaction(session, work, () => {}, 'begin immediate')
 		} finally {
-			this.#open = undefined
+			this.#transaction = undefined
 			end()
 		}
 	}
 
-	/** Runs a statement now, also while a transaction is open. */
+	/** Runs a statement without waiting for an open transaction. */
 	run(statement: Statement): Rows {
 		const { text, values } = statement
 		if (isClosed(this.#database)) {
-			// It may be opened again; its statements can't.
+			// After reopening the database, its old statements can't be used.
 			this.#prepared.clear()
 			throw new ModelError('unavailable')
 		}
@@ -76,35 +71,35 @@ export class SqliteDriver implements Driver {
 	}
 
 	/**
-	 * What SQLite says to a change where the file is read-only. Without waiting, as a lock of somebody else's tells nothing,
-	 * and neither does a transaction of the user's own; an open one of ours has begun as one that writes.
+	 * The error of a write to a read-only file; `undefined` if the file is writable, or can't be tested now: it may be locked,
+	 * or in a transaction of the user's. Doesn't wait for locks. An open transaction of ours shows that it is writable.
 	 */
-	whyReadOnly(): unknown {
-		if (this.#open !== undefined) return undefined
+	readOnlyError(): unknown {
+		if (this.#transaction !== undefined) return undefined
 		const wait = this.#lockWait()
 		try {
 			if (wait > 0) this.#database.exec('pragma busy_timeout = 0')
-			this.#tryWriting()
+			this.#testWrite()
 			return undefined
 		} catch (error) {
 			return isReadOnly(error) ? error : undefined
 		} finally {
-			if (wait > 0) this.#giveUp(`pragma busy_timeout = ${wait}`)
+			if (wait > 0) this.#tryExec(`pragma busy_timeout = ${wait}`)
 		}
 	}
 
-	/** Writes what is there already, and takes it back: whether the file can be written is known by nothing less. */
-	#tryWriting(): void {
+	/** Writes a value that is there already, and rolls back: only a write shows whether the file is writable. */
+	#testWrite(): void {
 		this.#database.exec('begin immediate')
 		try {
 			const { rows } = this.run({ text: 'pragma user_version', values: [], writes: false })
 			this.#database.exec(`pragma user_version = ${Number(rows[0]?.[0])}`)
 		} finally {
-			this.#giveUp('rollback')
+			this.#tryExec('rollback')
 		}
 	}
 
-	/** Sets a `busy_timeout` if there is none: else each lock of another process is an error at once. */
+	/** Sets a `busy_timeout` if there is none: without one, every lock of another process is an error. */
 	waitForLocks(time: Milliseconds): void {
 		if (this.#lockWait() === 0) this.#database.exec(`pragma busy_timeout = ${time}`)
 	}
@@ -114,17 +109,17 @@ export class SqliteDriver implements Driver {
 		return Number(rows[0]?.[0])
 	}
 
-	#giveUp(sql: string): void {
+	#tryExec(sql: string): void {
 		try {
 			this.#database.exec(sql)
 		} catch {
-			// SQLite has rolled back already (disk full, for one); the error that led here says more.
+			// SQLite has rolled back already (on a full disk, for example); the caller's error says more.
 		}
 	}
 
 	#prepare(text: string): Prepared {
-		const known = this.#prepared.get(text)
-		if (known !== undefined) return known
+		const kept = this.#prepared.get(text)
+		if (kept !== undefined) return kept
 		const prepared = prepare(this.#database, text)
 		if (this.#prepared.isAskedAgain(text)) this.#prepared.add(text, prepared)
 		return prepared
@@ -133,21 +128,21 @@ export class SqliteDriver implements Driver {
 
 /** `DatabaseSync` of node:sqlite (Node 22.16 or later), or `Database` of better-sqlite3 or libsql. */
 export interface SqliteDatabase {
-	/** Whether it is open, of better-sqlite3 and libsql; a method of node:sqlite. */
+	/** Whether it is open, in better-sqlite3 and libsql; a method in node:sqlite. */
 	readonly open?: unknown
-	/** Whether it is open, of node:sqlite. */
+	/** Whether it is open, in node:sqlite. */
 	readonly isOpen?: unknown
 	prepare(sql: string): object
 	exec(sql: string): unknown
 }
 
-/** A statement of either. */
-export interface Prepared {
-	/** The rows as arrays, integers as bigint; of a statement that answers none, how many it has changed. */
+/** A prepared statement of any of these drivers. */
+interface Prepared {
+	/** Returns rows as arrays, with integers as bigint; for a statement without a result, the number of changed rows. */
 	run(values: readonly unknown[]): readonly (readonly unknown[])[] | number
 }
 
-/** Of better-sqlite3 and libsql. */
+/** A statement of better-sqlite3 or libsql. */
 interface RawStatement {
 	readonly reader: boolean
 	raw(on: boolean): RawStatement
@@ -156,7 +151,7 @@ interface RawStatement {
 	run(values: readonly unknown[]): { readonly changes: number }
 }
 
-/** Of node:sqlite. */
+/** A statement of node:sqlite. */
 interface NodeStatement {
 	setReadBigInts(on: boolean): void
 	setReturnArrays(on: boolean): void
@@ -165,11 +160,11 @@ interface NodeStatement {
 	run(...values: readonly unknown[]): { readonly changes: number | bigint }
 }
 
-/** @throws TypeError for what isn't a database, or one of a Node that is too old */
+/** @throws TypeError for anything but a database, or one of a Node that is too old */
 export function prepare(database: SqliteDatabase, sql: string): Prepared {
 	const statement = database.prepare(sql)
 	if ('raw' in statement && 'safeIntegers' in statement) {
-		// Both together are the statements of better-sqlite3, whose form libsql has taken.
+		// A statement of better-sqlite3, whose interface libsql has too.
 		return preparedRaw(statement as RawStatement)
 	}
 	if ('setReturnArrays' in statement && 'setReadBigInts' in statement) {
@@ -178,7 +173,7 @@ export function prepare(database: SqliteDatabase, sql: string): Prepared {
 	}
 	if ('setReadBigInts' in statement) {
 		throw new TypeError(
-			"this Node's node:sqlite can't answer rows as arrays: take Node 22.16 or later, or better-sqlite3",
+			"this Node's node:sqlite can't return rows as arrays: use Node 22.16 or later, or better-sqlite3",
 		)
 	}
 	throw new TypeError(
@@ -200,12 +195,11 @@ function preparedByNode(statement: NodeStatement): Prepared {
 	return { run: (values) => statement.all(...values) }
 }
 
-/** Asked for by itself, since libsql goes on to run statements that it had prepared before it was closed. */
+/** Checked before each statement, because libsql still runs those prepared before it was closed. */
 export function isClosed({ open, isOpen }: SqliteDatabase): boolean {
 	return open === false || isOpen === false
 }
 
-/** @throws TypeError that says what was given instead */
 export function mustBeDatabase(database: unknown): asserts database is SqliteDatabase {
 	const has = (name: string) =>
 		typeof database === 'object' && database !== null && typeof Reflect.get(database, name) === 'function'

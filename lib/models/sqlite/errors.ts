@@ -1,11 +1,11 @@
-/** What errors of SQLite mean: by its result codes (sqlite.org/rescode.html), however a driver tells them. */
+/** Turns errors into `ModelError`s, by SQLite's result codes (sqlite.org/rescode.html), which each driver reports its own way. */
 import { ModelError, type ModelErrorKind } from '../model-error.ts'
 import type { Table } from '../sql/table.ts'
 
-/** Its name is the code by which the option `databaseMessages` knows it. */
+/** The `code` of errors raised by triggers, for the option `databaseMessages`. */
 const RAISED = 'SQLITE_CONSTRAINT_TRIGGER'
 
-/** By the extended code where it says more than the primary one. */
+/** Extended codes where they say more than the primary ones. */
 const CODES: readonly (readonly [number, string, ModelErrorKind])[] = [
 	[2067, 'SQLITE_CONSTRAINT_UNIQUE', 'unique'],
 	[1555, 'SQLITE_CONSTRAINT_PRIMARYKEY', 'unique'],
@@ -13,7 +13,6 @@ const CODES: readonly (readonly [number, string, ModelErrorKind])[] = [
 	[787, 'SQLITE_CONSTRAINT_FOREIGNKEY', 'foreign_key'],
 	[1299, 'SQLITE_CONSTRAINT_NOTNULL', 'not_null'],
 	[3091, 'SQLITE_CONSTRAINT_DATATYPE', 'invalid'],
-	// A trigger's `raise`.
 	[1811, RAISED, 'refused'],
 	[19, 'SQLITE_CONSTRAINT', 'check'],
 	[20, 'SQLITE_MISMATCH', 'invalid'],
@@ -37,54 +36,54 @@ export function failureOf(error: unknown, table: Table): ModelError | undefined 
 	return new ModelError(kind, fieldsOf(error.message, table), error, raised)
 }
 
-/** Whether the file can't be written: `SQLITE_READONLY` and its extended codes. */
+/** Whether the file is read-only: `SQLITE_READONLY` and its extended codes. */
 export function isReadOnly(error: unknown): boolean {
 	if (!(error instanceof Error)) return false
-	const number: unknown = Reflect.get(error, 'errcode') ?? Reflect.get(error, 'rawCode')
+	const number = numberOf(error)
 	const code: unknown = Reflect.get(error, 'code')
-	return (typeof number === 'number' && (number & 0xff) === 8) || String(code).startsWith('SQLITE_READONLY')
+	return (number !== undefined && (number & 0xff) === 8) || String(code).startsWith('SQLITE_READONLY')
+}
+
+/** node:sqlite and libsql have numbers; libsql lacks some of the names. */
+function numberOf(error: Error): number | undefined {
+	const number: unknown = Reflect.get(error, 'errcode') ?? Reflect.get(error, 'rawCode')
+	return typeof number === 'number' ? number : undefined
 }
 
 function kindOf(error: Error): ModelErrorKind | undefined {
-	// node:sqlite and libsql have numbers; libsql doesn't know all the names.
-	const number: unknown = Reflect.get(error, 'errcode') ?? Reflect.get(error, 'rawCode')
-	if (typeof number === 'number') return byNumber(number)
+	const number = numberOf(error)
+	if (number !== undefined) {
+		const found = CODES.find(([code]) => code === number) ?? CODES.find(([code]) => code === (number & 0xff))
+		return found?.[2]
+	}
 	const code: unknown = Reflect.get(error, 'code')
-	if (typeof code === 'string' && code.startsWith('SQLITE_')) return byName(code)
-	// The drivers' own words for a database that was closed.
+	if (typeof code === 'string' && code.startsWith('SQLITE_'))
+		return CODES.find(([, name]) => code === name || code.startsWith(`${name}_`))?.[2]
+	// The drivers' messages for a closed database.
 	if (/\b(?:database|connection) is not open\b/.test(error.message)) return 'unavailable'
 	if (error instanceof RangeError && /too big/.test(error.message)) return 'invalid'
 	return undefined
 }
 
-function byName(name: string): ModelErrorKind | undefined {
-	return CODES.find(([, code]) => name === code || name.startsWith(`${code}_`))?.[2]
-}
-
-function byNumber(number: number): ModelErrorKind | undefined {
-	const found = CODES.find(([code]) => code === number) ?? CODES.find(([code]) => code === (number & 0xff))
-	return found?.[2]
-}
-
 /**
  * The columns that a message names: `UNIQUE constraint failed: article.author, article.slug`, or
- * `… failed: index 'name'` for an index over expressions. Names may hold commas and points, so they are
- * looked for, not cut out.
+ * `… failed: index 'name'` for an index on expressions. Names may contain commas and dots, so the message is compared
+ * with the table's names instead of being split.
  */
 function fieldsOf(message: string, table: Table): string[] {
-	const [, said] = /^(?:UNIQUE|NOT NULL) constraint failed: (.*)$/s.exec(message) ?? []
-	if (said !== undefined) {
-		const [, index] = /^index '(.*)'$/s.exec(said) ?? []
+	const [, failed] = /^(?:UNIQUE|NOT NULL) constraint failed: (.*)$/s.exec(message) ?? []
+	if (failed !== undefined) {
+		const [, index] = /^index '(.*)'$/s.exec(failed) ?? []
 		const constraint = table.constraints.find(({ name, columns }) =>
-			index === undefined ? spelt(table, columns) === said : name === index,
+			index === undefined ? qualified(table, columns) === failed : name === index,
 		)
 		if (constraint !== undefined) return [...constraint.columns]
-		return table.columns.filter(({ name }) => spelt(table, [name]) === said).map(({ name }) => name)
+		return table.columns.filter(({ name }) => qualified(table, [name]) === failed).map(({ name }) => name)
 	}
-	const [, strict] = /^cannot store .* value in .* column (.*)$/s.exec(message) ?? []
-	return table.columns.filter(({ name }) => spelt(table, [name]) === strict).map(({ name }) => name)
+	const [, typed] = /^cannot store .* value in .* column (.*)$/s.exec(message) ?? []
+	return table.columns.filter(({ name }) => qualified(table, [name]) === typed).map(({ name }) => name)
 }
 
-function spelt(table: Table, columns: readonly string[]): string {
+function qualified(table: Table, columns: readonly string[]): string {
 	return columns.map((column) => `${table.name}.${column}`).join(', ')
 }

@@ -1,40 +1,41 @@
 /**
- * The tables and views of a database (`listings`), and one of them with its columns, key and constraints (`introspect`), as
- * SQLite describes them. Read when a model is opened.
+ * Reads the schema when a model is opened: the tables and views of a database (`listings`), and the columns, key and
+ * constraints of one of them (`introspect`).
  */
-
 import { keyOf, withKey } from '../sql/key.ts'
 import type { Column, Constraint, Table } from '../sql/table.ts'
 import { quoted } from './dialect.ts'
 import type { SqliteDriver } from './driver.ts'
 import { SCALE, STRICT } from './json.ts'
-import { type DeclaredType, fieldOf, momentForm, storageOf } from './types.ts'
+import { type DeclaredType, fieldOf, storageOf, timestampFormat } from './types.ts'
 
-export interface Wanted {
-	/** The key's column, where the table's own isn't meant or there is none. */
+interface Wanted {
+	/** The key's column, instead of the primary key. */
 	readonly key?: string | undefined
 	/** Whether 64-bit integers are written as strings. */
 	readonly asText: boolean
 }
 
-/** @throws TypeError where there is no key, or not the one that is wanted */
+/** @throws TypeError if there is no key, or the wanted one can't be the key */
 export function introspect(driver: SqliteDriver, listing: Listing, wanted: Wanted): Table {
-	const ask = asking(driver)
-	const infos = infosOf(ask, listing)
+	const query = queryBy(driver)
+	const infos = infosOf(query, listing)
 	const inKey = infos.filter((info) => info.inKey > 0)
 	const { name, isView } = listing
 	const primary = inKey.map((info) => info.name)
-	const unique = isView ? [] : uniqueAlone(ask, listing, infos)
+	const unique = isView ? [] : uniqueColumns(query, listing, infos)
 	const key = keyOf({ name, isView, columns: infos, primary, unique }, wanted.key)
 	const isRowid = (info: Info) =>
 		listing.hasRowid && inKey.length === 1 && info === inKey[0] && /^integer$/i.test(info.declared)
-	const columns = infos.map((info) => columnOf(ask, listing, info, isRowid(info), info.name === key, wanted))
+	const columns = infos.map((info) =>
+		columnOf(query, listing, info, isRowid(info), info.name === key, wanted),
+	)
 	const schema = listing.schema === 'main' ? undefined : listing.schema
-	return withKey({ schema, name, columns, constraints: constraintsOf(ask, listing, inKey), isView }, key)
+	return withKey({ schema, name, columns, constraints: constraintsOf(query, listing, inKey), isView }, key)
 }
 
 function columnOf(
-	ask: Ask,
+	query: Query,
 	listing: Listing,
 	info: Info,
 	isRowid: boolean,
@@ -44,12 +45,12 @@ function columnOf(
 	const declared = fieldOf(info.declared)
 	const sampled =
 		declared.type === 'other' && (listing.isView || isKey)
-			? typeOfValue(sample(ask, listing, info.name))
+			? typeOfValue(sample(query, listing, info.name))
 			: undefined
 	const type = sampled ?? declared.type
-	const moment =
+	const timestamp =
 		type === 'timestamp'
-			? storageOf(momentForm(info.defaultSql, sample(ask, listing, info.name), declared.length))
+			? storageOf(timestampFormat(info.defaultSql, sample(query, listing, info.name), declared.length))
 			: undefined
 	const decimal = type === 'decimal' && declared.scale !== undefined ? `${SCALE}${declared.scale}` : undefined
 	const isExact = isRowid || listing.isStrict
@@ -65,7 +66,7 @@ function columnOf(
 		digits: type === 'decimal' ? digitsOf(declared) : undefined,
 		loose: isExact ? undefined : true,
 		defaultSql: info.defaultSql ?? undefined,
-		storage: moment ?? decimal ?? (isExact ? STRICT : undefined),
+		storage: timestamp ?? decimal ?? (isExact ? STRICT : undefined),
 	}
 }
 
@@ -73,15 +74,15 @@ function digitsOf({ length, scale = 0 }: DeclaredType): Column['digits'] {
 	return length === undefined ? undefined : [Math.max(0, length - scale), scale]
 }
 
-/** A value that is there already; the first rows must do. */
-function sample(ask: Ask, { schema, name }: Listing, column: string): unknown {
-	const [row] = ask(
+/** A value that isn't null, looked for in the first 1,000 rows. */
+function sample(query: Query, { schema, name }: Listing, column: string): unknown {
+	const [row] = query(
 		`select c from (select ${quoted(column)} as c from ${quoted(schema)}.${quoted(name)} limit 1000) where c is not null limit 1`,
 	)
 	return row?.[0]
 }
 
-/** The type of a view's column that is an expression, and so has no declared one. */
+/** The type of an expression in a view, which has no declared type. */
 function typeOfValue(value: unknown): Column['type'] | undefined {
 	if (typeof value === 'bigint') return 'bigint'
 	if (typeof value === 'number') return 'float'
@@ -89,23 +90,23 @@ function typeOfValue(value: unknown): Column['type'] | undefined {
 	return value instanceof Uint8Array ? 'bytes' : undefined
 }
 
-function constraintsOf(ask: Ask, { name, schema }: Listing, inKey: readonly Info[]): Constraint[] {
+function constraintsOf(query: Query, { name, schema }: Listing, inKey: readonly Info[]): Constraint[] {
 	const constraints: Constraint[] = []
 	if (inKey.length > 0) {
 		const columns = inKey.toSorted((a, b) => a.inKey - b.inKey).map((info) => info.name)
 		constraints.push({ name: '', kind: 'primary', columns })
 	}
-	for (const [index] of ask(
+	for (const [index] of query(
 		`select name from pragma_index_list(?, ?) where "unique" = 1 and origin <> 'pk'`,
 		name,
 		schema,
 	)) {
-		const columns = ask('select name from pragma_index_info(?, ?) order by seqno', index, schema)
+		const columns = query('select name from pragma_index_info(?, ?) order by seqno', index, schema)
 		const named = columns.flatMap(([column]) => (typeof column === 'string' ? [column] : []))
 		constraints.push({ name: String(index), kind: 'unique', columns: named })
 	}
 	const foreign = new Map<string, string[]>()
-	for (const [id, column] of ask(
+	for (const [id, column] of query(
 		'select id, "from" from pragma_foreign_key_list(?, ?) order by id, seq',
 		name,
 		schema,
@@ -116,7 +117,7 @@ function constraintsOf(ask: Ask, { name, schema }: Listing, inKey: readonly Info
 	return constraints
 }
 
-/** A table as the list of all tables has it. */
+/** A table or view, by `pragma_table_list`. */
 export interface Listing {
 	readonly schema: string
 	readonly name: string
@@ -125,21 +126,21 @@ export interface Listing {
 	readonly hasRowid: boolean
 }
 
-export interface Info {
+interface Info {
 	readonly name: string
 	readonly declared: string
 	readonly notNull: boolean
 	readonly defaultSql: string | null
-	/** Its place in the primary key from 1, or 0. */
+	/** Its position in the primary key, from 1; 0 if it isn't in the key. */
 	readonly inKey: number
 	readonly generated: boolean
 }
 
-export type Ask = (text: string, ...values: readonly unknown[]) => readonly (readonly unknown[])[]
+type Query = (text: string, ...values: readonly unknown[]) => readonly (readonly unknown[])[]
 
-/** Tables and views, without those that are SQLite's own. */
+/** All tables and views except SQLite's own. */
 export function listings(driver: SqliteDriver): Listing[] {
-	const rows = asking(driver)(
+	const rows = queryBy(driver)(
 		`select schema, name, type, strict, wr from pragma_table_list
 		where type <> 'shadow' and name not like 'sqlite\\_%' escape '\\' order by schema <> 'main', schema, name`,
 	)
@@ -152,7 +153,7 @@ export function listings(driver: SqliteDriver): Listing[] {
 	}))
 }
 
-/** @throws TypeError that lists the tables there are */
+/** @throws TypeError that lists the existing tables */
 export function findListing(driver: SqliteDriver, name: string): Listing {
 	const all = listings(driver)
 	const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
@@ -167,18 +168,18 @@ export function findListing(driver: SqliteDriver, name: string): Listing {
 	throw new TypeError(`there is no table or view ${JSON.stringify(name)}; ${listed}`)
 }
 
-/** The name of the table's own key, if it is one column. */
+/** The primary key's column, if there is exactly one. */
 export function ownKey(driver: SqliteDriver, listing: Listing): string | undefined {
-	const [first, ...others] = infosOf(asking(driver), listing).filter(({ inKey }) => inKey > 0)
+	const [first, ...others] = infosOf(queryBy(driver), listing).filter(({ inKey }) => inKey > 0)
 	return others.length === 0 ? first?.name : undefined
 }
 
-export function asking(driver: SqliteDriver): Ask {
+function queryBy(driver: SqliteDriver): Query {
 	return (text, ...values) => driver.run({ text, values, writes: false }).rows
 }
 
-function infosOf(ask: Ask, { schema, name }: Listing): Info[] {
-	const rows = ask(
+function infosOf(query: Query, { schema, name }: Listing): Info[] {
+	const rows = query(
 		'select name, type, "notnull", dflt_value, pk, hidden from pragma_table_xinfo(?, ?) where hidden <> 1 order by cid',
 		name,
 		schema,
@@ -194,40 +195,40 @@ function infosOf(ask: Ask, { schema, name }: Listing): Info[] {
 }
 
 /**
- * Columns that are the whole of a unique index over all records, and can't be null. The index must tell apart no texts
- * that the column's own collation takes for the same: a page would end between them.
+ * Columns that can't be null and have a unique index of their own over all records. The index must not distinguish texts
+ * that the column's collation takes for equal: a page could end between two of them.
  */
-function uniqueAlone(ask: Ask, listing: Listing, infos: readonly Info[]): string[] {
+function uniqueColumns(query: Query, listing: Listing, infos: readonly Info[]): string[] {
 	const { name, schema } = listing
-	const indexes = ask(
+	const indexes = query(
 		'select name from pragma_index_list(?, ?) where "unique" = 1 and partial = 0',
 		name,
 		schema,
 	)
-	const alone = indexes.flatMap(([index]) => {
-		const [first, ...more] = ask(
+	const single = indexes.flatMap(([index]) => {
+		const [first, ...more] = query(
 			'select name, upper(coll) from pragma_index_xinfo(?, ?) where key = 1',
 			index,
 			schema,
 		)
 		return first === undefined || more.length > 0 ? [] : [first]
 	})
-	const fit = infos.filter((info) => {
+	const unique = infos.filter((info) => {
 		if (!info.notNull) return false
-		const collations = alone.flatMap(([column, collation]) => (column === info.name ? [collation] : []))
+		const collations = single.flatMap(([column, collation]) => (column === info.name ? [collation] : []))
 		if (collations.length === 0) return false
-		const own = collationOf(ask, listing, info.name)
+		const own = collationOf(query, listing, info.name)
 		return own === 'BINARY' || collations.includes(own)
 	})
-	return fit.map((info) => info.name)
+	return unique.map((info) => info.name)
 }
 
-/** SQLite tells a column's collation nowhere; but a compound select has that of its first part. */
-function collationOf(ask: Ask, { schema, name }: Listing, column: string): string {
-	const [row = []] = ask(
+/** No pragma reports a column's collation, so this compares by it: a compound select has that of its first part. */
+function collationOf(query: Query, { schema, name }: Listing, column: string): string {
+	const [row = []] = query(
 		`select x = 'A', x = 'a ' from (select ${quoted(column)} as x from ${quoted(schema)}.${quoted(name)} where 0 union all select 'a')`,
 	)
-	const [ignoresCase, ignoresBlanks] = row.map(Number)
+	const [ignoresCase, ignoresSpaces] = row.map(Number)
 	if (ignoresCase === 1) return 'NOCASE'
-	return ignoresBlanks === 1 ? 'RTRIM' : 'BINARY'
+	return ignoresSpaces === 1 ? 'RTRIM' : 'BINARY'
 }

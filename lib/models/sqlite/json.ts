@@ -1,44 +1,43 @@
 /**
- * SQL that writes a column's value into `json_object`, and records made of them; around each column of bytes a record is
- * cut into two, since SQLite has no base64, and put together here. A column of a STRICT table holds its type and nothing
- * else; all others may hold anything. A BLOB where there should be none makes SQLite refuse the whole list: expressions
- * without a guard against it are tried first, for they cost less.
+ * SQL that writes columns as JSON. SQLite has no base64, so a record is split at each column of bytes and joinParts here. A
+ * column of a STRICT table has values of its type only, any other column may have values of any type. A BLOB in a column of
+ * another type makes `json_object` fail; expressions without a guard against that are cheaper, and are tried first.
  */
 import type { FieldType } from '../model.ts'
 import type { RecordSql, Selected } from '../sql/dialect.ts'
 import type { Column } from '../sql/table.ts'
-import { formOf } from './types.ts'
+import { formatOf } from './types.ts'
 
-/** The column's `storage` where it can only hold its declared type. */
+/** The `storage` of a column that can only hold its declared type. */
 export const STRICT = 'strict'
-/** Before the declared digits behind a decimal's point, in the column's `storage`. */
+/** Prefix of a decimal's scale in the column's `storage`. */
 export const SCALE = 'scale'
 
-/** How values are written. */
+/** How values are written: what this version of SQLite supports, and whether BLOBs are guarded against. */
 export interface Writing {
-	/** Whether SQLite's own JSON has all digits of a real number: 3.45 writes 15. */
+	/** Whether SQLite's JSON writes all digits of a real number: 3.45 writes 15. */
 	readonly writesReals: boolean
-	/** Whether there is `octet_length`: from 3.43 on. */
+	/** Whether there is `octet_length` (from 3.43 on). */
 	readonly measuresBytes: boolean
-	/** Whether a BLOB in a column of another type is written, as hexadecimal digits, and doesn't fail. */
+	/** Whether a BLOB in a column of another type is written as hexadecimal digits instead of failing. */
 	readonly guardsBlobs: boolean
 }
 
-/** `name` is the column's, quoted and behind its alias. */
-export function valueSql(column: Column, name: string, writing: Writing): string {
+/** `name` is the column's quoted name, with its alias. */
+function valueSql(column: Column, name: string, writing: Writing): string {
 	const { type, storage } = column
 	const sql = unguarded(column, name, writing)
 	if (!writing.guardsBlobs || storage === STRICT || type === 'boolean') return sql
 	return `case when typeof(${name}) = 'blob' then hex(${name}) else ${sql} end`
 }
 
-/** A value for a cursor, as exactly as it is known. */
+/** A value for a cursor, with full precision. */
 export function cursorSql(column: Column, name: string, writing: Writing): string {
 	const { type } = column
 	if (type === 'bytes') return `case when ${name} is not null then hex(${name}) end`
 	if (column.loose !== true)
 		return type === 'bigint' ? `cast(${name} as text)` : valueSql(column, name, writing)
-	// As it is stored, whatever its type: what is compared with it gets the column's affinity again.
+	// As stored, whatever its type: when it is compared, the column's affinity is applied again.
 	return (
 		`case typeof(${name}) when 'integer' then ${integerKeySql(type, name)} when 'real' then ${realKeySql(name)}` +
 		` when 'blob' then json_object('x', hex(${name})) else ${name} end`
@@ -52,7 +51,7 @@ function integerKeySql(type: FieldType, name: string): string {
 	return `case when ${name} between -9007199254740991 and 9007199254740991 then ${name} else cast(${name} as text) end`
 }
 
-/** With all digits, which JSON of SQLite 3.45 doesn't write; it has no word for infinity. */
+/** With all 17 digits, which the JSON of SQLite 3.45 cuts; JSON has no infinity. */
 function realKeySql(name: string): string {
 	return `case when ${name} - ${name} = 0 then json(printf('%!.17g', ${name})) when ${name} > 0 then 'Infinity' else '-Infinity' end`
 }
@@ -70,9 +69,9 @@ function unguarded(column: Column, name: string, { writesReals }: Writing): stri
 		case 'decimal':
 			return decimalSql(name, storage)
 		case 'timestamp':
-			return momentSql(name, formOf(storage).kind)
+			return timestampSql(name, formatOf(storage).kind)
 		case 'json':
-			// A column declared `json` keeps a JSON number as a double.
+			// A column declared `json` stores a JSON number as a real.
 			return `case when typeof(${name}) = 'real' then ${realSql(name, writesReals)} when json_valid(${name}) then json(${name}) else ${textSql(name)} end`
 		case 'other':
 			return textSql(name)
@@ -81,19 +80,19 @@ function unguarded(column: Column, name: string, { writesReals }: Writing): stri
 	}
 }
 
-/** A BLOB is left to fail: as text it might be no UTF-8. */
+/** A BLOB still fails: as text it might be invalid UTF-8. */
 function textSql(name: string): string {
 	return `case when typeof(${name}) in ('integer', 'real') then cast(${name} as text) else ${name} end`
 }
 
-/** Numbers are made texts when they are stored: sqlite.org/datatype3.html §3.1. */
+/** Whether numbers are stored as text: sqlite.org/datatype3.html §3.1. */
 function hasTextAffinity({ sqlType }: Column): boolean {
 	return !sqlType.includes('int') && /char|clob|text/.test(sqlType)
 }
 
 /**
- * A decimal column holds integers and doubles, whatever was written: `12.50` as 12.5. Those are written with the
- * digits that were declared; what was kept as text is exact as it is.
+ * A decimal column stores numbers as integers and reals: `12.50` as 12.5. They are written with the declared scale;
+ * decimals stored as text are exact already.
  */
 function decimalSql(name: string, storage: string | undefined): string {
 	const scale = storage?.startsWith(SCALE) === true ? Number(storage.slice(SCALE.length)) : 0
@@ -101,7 +100,7 @@ function decimalSql(name: string, storage: string | undefined): string {
 	return `case typeof(${name}) when 'real' then printf('%.${scale}f', ${name}) when 'integer' then ${name} || '.${'0'.repeat(scale)}' else ${name} end`
 }
 
-/** Infinities differ from themselves by NaN, which is null here; NaN itself is stored as text. */
+/** Infinity minus itself is NaN, which is null in SQLite; NaN itself is stored as text. */
 function realSql(name: string, writesReals: boolean): string {
 	const infinite = `when ${name} > 0 then 'Infinity' when ${name} < 0 then '-Infinity' end`
 	if (writesReals) return `case when ${name} - ${name} = 0 then ${name} ${infinite}`
@@ -109,15 +108,15 @@ function realSql(name: string, writesReals: boolean): string {
 	return `case when typeof(${name}) = 'real' then ${real} else ${name} end`
 }
 
-/** Whether a timestamp is stored in the very form of the wire. */
+/** SQL that tests whether a timestamp is stored exactly as it is sent. */
 export function isWireSql(name: string): string {
 	return `${name} glob '????-??-??T??:??:??.???Z'`
 }
 
 const FORMAT = "'%Y-%m-%dT%H:%M:%fZ'"
 
-/** The form that the column is seen to have comes first, by its length; then all others there may be. */
-function momentSql(name: string, kind: string): string {
+/** Tests the form that the column was seen to have first, then all others. */
+function timestampSql(name: string, kind: string): string {
 	const spaced = `when length(${name}) = 19 and ${name} glob '????-??-??[T ]*' then substr(${name}, 1, 10) || 'T' || substr(${name}, 12) || '.000Z'`
 	const wire = `when ${isWireSql(name)} then ${name}`
 	return (
@@ -132,8 +131,8 @@ function momentSql(name: string, kind: string): string {
 	)
 }
 
-/** A function has at most 127 arguments in older SQLite, 63 pairs; 100 is the limit of others that are set lower. */
-const MOST_PAIRS = 50
+/** Older SQLite allows 127 arguments of a function, some builds 100. */
+const MAX_PAIRS = 50
 
 export function recordSql(
 	selected: readonly Selected[],
@@ -148,10 +147,10 @@ export function recordSql(
 	if (parts.length === 1 && only !== undefined && !('bytes' in only)) {
 		return { expressions, json: ([text]) => textOf(text) }
 	}
-	return { expressions, json: (values) => joined(parts, values) }
+	return { expressions, json: (values) => joinParts(parts, values) }
 }
 
-/** Whether the record is one text: then a whole list can be. */
+/** Whether SQLite writes the record as one JSON text, so that it can write a whole list, too. */
 export function isOneText(selected: readonly Selected[]): boolean {
 	const [only, ...others] = partsOf(selected)
 	return only !== undefined && others.length === 0 && !('bytes' in only)
@@ -162,7 +161,7 @@ function base64Of(value: unknown): string | null {
 	if (value instanceof Uint8Array) {
 		return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
 	}
-	// A column that isn't STRICT may hold anything.
+	// A column that isn't STRICT may hold any type.
 	return Buffer.from(String(value)).toString('base64')
 }
 
@@ -173,7 +172,7 @@ function partsOf(selected: readonly Selected[]): Part[] {
 	for (const one of selected) {
 		const last = parts.at(-1)
 		if (one.column.type === 'bytes') parts.push({ bytes: one })
-		else if (last !== undefined && 'pairs' in last && last.pairs.length < MOST_PAIRS) last.pairs.push(one)
+		else if (last !== undefined && 'pairs' in last && last.pairs.length < MAX_PAIRS) last.pairs.push(one)
 		else parts.push({ pairs: [one] })
 	}
 	return parts.length === 0 ? [{ pairs: [] }] : parts
@@ -186,7 +185,7 @@ function objectSql(pairs: readonly Selected[], nameOf: (column: Column) => strin
 	return `json_object(${members.join(', ')})`
 }
 
-function joined(parts: readonly Part[], values: readonly unknown[]): string {
+function joinParts(parts: readonly Part[], values: readonly unknown[]): string {
 	const texts = parts.map((part, at) => {
 		const value = values[at]
 		if (!('bytes' in part)) return textOf(value).slice(1, -1)
@@ -196,6 +195,6 @@ function joined(parts: readonly Part[], values: readonly unknown[]): string {
 }
 
 function textOf(value: unknown): string {
-	if (typeof value !== 'string') throw new TypeError('SQLite has answered no text for a record')
+	if (typeof value !== 'string') throw new TypeError('SQLite returned no text for a record')
 	return value
 }

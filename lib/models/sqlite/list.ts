@@ -1,7 +1,8 @@
 /**
- * Lists: one row, in which SQLite has put all records together, where a record is one text; else a row for each record. And
- * the cursor behind a page: where its values come from, and how they become `next`.
+ * Lists: one row with all records, joined by SQLite, if it writes a record as one text; else a row per record. And `next`,
+ * the cursor after a page.
  */
+import type { Bytes } from '../../base/time.ts'
 import type { FieldType, Listed } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
 import {
@@ -16,37 +17,36 @@ import type { Rows } from '../sql/driver.ts'
 import { ALIAS, columnName, tableName } from '../sql/table.ts'
 import { TextCache } from '../sql/text-cache.ts'
 import { cursorSql, isOneText, isWireSql, type Writing } from './json.ts'
-import { formOf } from './types.ts'
+import { formatOf } from './types.ts'
 
-/** A page whose records are counted from 1. */
+/** A page with its records numbered from 1. */
 const NUMBERED = ' from (select *, row_number() over () as r from ('
 
-/** What texts take beside their characters, and how often these are in them. */
-const BYTES_OF_TEXTS = 1_000
-const TIMES = 6
+/** The size of a `ListSql` in the cache: its overhead, and how many times it has its texts. */
+const OVERHEAD: Bytes = 1_000
+const COPIES = 6
 
-/** What is written for one selection in one order, whatever the conditions. */
-interface Texts {
+/** The SQL of one selection and order, whatever the conditions. */
+interface ListSql {
 	readonly record: RecordSql
-	/** Whether the page is one row. */
-	readonly isOneText: boolean
-	/** Whether there is a key beside each record. */
+	readonly isOneRow: boolean
+	/** Whether each record has the values it is sorted by, its key, beside it. */
 	readonly hasKeys: boolean
-	/** Whether they can be long: only the last record's is answered then, and none that is larger than a page. */
+	/** Whether keys can be long: then only the last record's is returned, unless it is larger than a page may be. */
 	readonly hasLongKeys: boolean
 	/** `select … from "article" b`. */
 	readonly select: string
 	/** ` order by … limit `. */
 	readonly orderBy: string
-	/** The whole statements without a condition, once they were asked for; with the total, and without. */
+	/** The complete statements without a condition, kept from the first use; with the total, and without. */
 	readonly whole: { counted?: string; uncounted?: string }
 }
 
 export class Lists {
 	readonly #dialect: Dialect
 	readonly #writing: Writing
-	/** By the selection, which is the same object each time, and by the order. */
-	readonly #texts = new WeakMap<readonly Selected[], TextCache<Texts>>()
+	/** By selection, which is the same object each time, and order. */
+	readonly #cached = new WeakMap<readonly Selected[], TextCache<ListSql>>()
 
 	constructor(dialect: Dialect, writing: Writing) {
 		this.#dialect = dialect
@@ -54,7 +54,7 @@ export class Lists {
 	}
 
 	write(sql: Sql, parts: ListParts): void {
-		const texts = this.#textsOf(parts)
+		const texts = this.#sqlOf(parts)
 		if (parts.where !== undefined || parts.after !== undefined) {
 			this.#write(sql, parts, texts)
 			return
@@ -68,19 +68,19 @@ export class Lists {
 		}
 		const numbers = [countRead(parts), parts.offset]
 		if (texts.hasLongKeys) numbers.unshift(parts.limit, parts.maxBytes)
-		if (texts.isOneText && this.#writing.measuresBytes) numbers.unshift(parts.maxBytes)
+		if (texts.isOneRow && this.#writing.measuresBytes) numbers.unshift(parts.maxBytes)
 		for (const number of numbers) sql.values.push(this.#dialect.bindNumber(number))
 		sql.add(text)
 	}
 
 	read({ rows }: Rows, parts: ListParts): Listed | undefined {
-		const { isOneText, hasLongKeys, record } = this.#textsOf(parts)
-		if (!isOneText) return fromRows(rows, parts, record)
+		const { isOneRow, hasLongKeys, record } = this.#sqlOf(parts)
+		if (!isOneRow) return fromRows(rows, parts, record)
 		return fromOneRow(rows[0] ?? [], parts, hasLongKeys)
 	}
 
-	#write(sql: Sql, parts: ListParts, texts: Texts): void {
-		if (texts.isOneText) {
+	#write(sql: Sql, parts: ListParts, texts: ListSql): void {
+		if (texts.isOneRow) {
 			const all = 'group_concat(j, char(44, 10))'
 			sql.add('select ')
 			if (this.#writing.measuresBytes)
@@ -95,7 +95,7 @@ export class Lists {
 			writePage(sql.add(texts.hasLongKeys ? NUMBERED : ' from ('), parts, texts)
 			sql.add(texts.hasLongKeys ? '))' : ')')
 		} else if (parts.total) {
-			// Outer, so that the total is there when the page is empty.
+			// An outer join: an empty page has a total, too.
 			sql.add('select p.*, t.n from (select ')
 			writeTotal(sql, parts)
 			writePage(sql.add(' as n) t left join ('), parts, texts)
@@ -103,23 +103,23 @@ export class Lists {
 		} else writePage(sql, parts, texts)
 	}
 
-	#textsOf(parts: ListParts): Texts {
-		let known = this.#texts.get(parts.selected)
-		if (known === undefined) {
-			known = new TextCache(this.#dialect.lru)
-			this.#texts.set(parts.selected, known)
+	#sqlOf(parts: ListParts): ListSql {
+		let byOrder = this.#cached.get(parts.selected)
+		if (byOrder === undefined) {
+			byOrder = new TextCache(this.#dialect.lru)
+			this.#cached.set(parts.selected, byOrder)
 		}
 		const order: string[] = []
 		for (const { column, descending } of parts.order) order.push(descending ? '-' : '+', column.name)
-		let texts = known.get(order)
+		let texts = byOrder.get(order)
 		if (texts === undefined) {
-			texts = this.#written(parts)
-			known.keep(order, texts, BYTES_OF_TEXTS + TIMES * (texts.select.length + texts.orderBy.length))
+			texts = this.#compose(parts)
+			byOrder.keep(order, texts, OVERHEAD + COPIES * (texts.select.length + texts.orderBy.length))
 		}
 		return texts
 	}
 
-	#written(parts: ListParts): Texts {
+	#compose(parts: ListParts): ListSql {
 		const dialect = this.#dialect
 		const record = dialect.record(parts.selected, ALIAS)
 		const keys = `json_array(${parts.order.map(({ column }) => cursorSql(column, columnName(dialect, column, ALIAS), this.#writing)).join(', ')})`
@@ -128,22 +128,22 @@ export class Lists {
 		if (!isOneText(parts.selected)) {
 			const list = [keys, ...record.expressions].map((expression, at) => `${expression} as c${at}`).join(', ')
 			const select = `select ${list}${from}`
-			return { record, isOneText: false, hasKeys: true, hasLongKeys: false, select, orderBy, whole: {} }
+			return { record, isOneRow: false, hasKeys: true, hasLongKeys: false, select, orderBy, whole: {} }
 		}
 		const own = ownKeySql(dialect, parts, keys, this.#writing)
 		const select = `select ${record.expressions[0]} as j${own === '' ? '' : `, ${own} as k`}${from}`
 		const hasKeys = own !== ''
 		const isLong = hasKeys && this.#writing.measuresBytes && hasLongKeys(parts)
-		return { record, isOneText: true, hasKeys, hasLongKeys: isLong, select, orderBy, whole: {} }
+		return { record, isOneRow: true, hasKeys, hasLongKeys: isLong, select, orderBy, whole: {} }
 	}
 }
 
-function writePage(sql: Sql, parts: ListParts, { select, orderBy }: Texts): void {
+function writePage(sql: Sql, parts: ListParts, { select, orderBy }: ListSql): void {
 	const { where, after, offset } = parts
 	sql.add(select)
 	if (where !== undefined) where(sql.add(' where '))
 	if (after !== undefined) after(sql.add(where === undefined ? ' where ' : ' and '))
-	// Since 3.49, SQLite plans a statement anew whenever a bare `limit ?` is bound: a third of a page's time.
+	// Since 3.49, SQLite plans a statement again whenever a bare `limit ?` is bound: a third of a page's time.
 	sql.add(orderBy).number(countRead(parts)).add(' + 0 offset ').number(offset).add(' + 0')
 }
 
@@ -161,7 +161,7 @@ function fromOneRow(row: readonly unknown[], parts: ListParts, isOneKey: boolean
 		throw new ModelError('too_large')
 	}
 	const all = typeof data === 'string' ? data : ''
-	const text = hasBeyond ? all.slice(0, all.lastIndexOf(BETWEEN)) : all
+	const text = hasBeyond ? all.slice(0, all.lastIndexOf(SEPARATOR)) : all
 	const isMore = hasBeyond || !parts.looksBeyond
 	if (isMore && isOneKey && keys === '') throw new ModelError('too_large')
 	const next = isMore ? nextOf(text, keys, parts, isOneKey) : undefined
@@ -174,11 +174,11 @@ function fromOneRow(row: readonly unknown[], parts: ListParts, isOneKey: boolean
 }
 
 function nextOf(text: string, keys: unknown, parts: ListParts, isOneKey: boolean): string {
-	if (isOneKey) return typeof keys === 'string' ? next(keys, parts) : nextInRecord(text, parts)
-	// An array of texts, each of them an array again; of nulls where the record says it itself.
+	if (isOneKey) return typeof keys === 'string' ? nextFromKey(keys, parts) : nextFromRecord(text, parts)
+	// A JSON array of keys, each the text of a JSON array, or null if the key is in the record.
 	const key =
 		typeof keys === 'string' && keys.includes('"') ? (JSON.parse(keys) as unknown[])[parts.limit - 1] : null
-	return typeof key === 'string' ? next(key, parts) : nextInRecord(text, parts)
+	return typeof key === 'string' ? nextFromKey(key, parts) : nextFromRecord(text, parts)
 }
 
 function fromRows(rows: Rows['rows'], parts: ListParts, record: RecordSql): Listed {
@@ -193,7 +193,7 @@ function fromRows(rows: Rows['rows'], parts: ListParts, record: RecordSql): List
 		texts.push(text)
 	}
 	const json = `[${texts.join(',')}]`
-	const cursor = records.length > parts.limit ? next(records[parts.limit - 1]?.[0], parts) : undefined
+	const cursor = records.length > parts.limit ? nextFromKey(records[parts.limit - 1]?.[0], parts) : undefined
 	refuseLarger(json, parts.maxBytes, cursor)
 	return {
 		json,
@@ -202,32 +202,31 @@ function fromRows(rows: Rows['rows'], parts: ListParts, record: RecordSql): List
 	}
 }
 
-/** Between records. No JSON that SQLite writes has a line end in it, so that the last one can be cut off. */
-const BETWEEN = ',\n'
+/** Separates records. SQLite writes no line breaks within JSON, so the last record can be found by it. */
+const SEPARATOR = ',\n'
 
-/** Types that have no longest value. */
+/** Types whose values have no maximum length. */
 const UNLIMITED: ReadonlySet<FieldType> = new Set(['text', 'bytes', 'json', 'decimal', 'other'])
 
-/** Whether the values that a list is sorted by can be long: then one key is taken from the page, not all. */
 function hasLongKeys({ order }: ListParts): boolean {
 	return order.some(({ column }) => UNLIMITED.has(column.type))
 }
 
-/** Types whose values are in a record as exactly as a cursor needs them. */
+/** Types whose values a record has as exactly as a cursor needs them. */
 const EXACT: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', 'text', 'uuid', 'date', 'time'])
 
 /**
- * The key that is written beside each record. Empty where all columns of the order are in the record, exactly:
- * then the last record is the cursor, and a fifth of the page's time is saved. Timestamps are exact in the
- * records that have them in the form of the wire, and only the others get a key.
+ * SQL of the key beside each record; empty if the record has all columns of the order exactly: then the cursor is taken from
+ * the last record, which saves a fifth of the page's time. Records with timestamps get a key only if one is stored in
+ * another format than the wire's.
  */
 function ownKeySql(dialect: Dialect, { order, selected }: ListParts, keys: string, writing: Writing): string {
-	// A BLOB is written into a record as a text, which it isn't.
+	// Guarded records have BLOBs as text.
 	if (writing.guardsBlobs) return keys
 	const conditions: string[] = []
 	for (const { column } of order) {
-		const isWire = column.type === 'timestamp' && formOf(column.storage).kind === 'wire'
-		// Written as a text, it doesn't tell what it is.
+		const isWire = column.type === 'timestamp' && formatOf(column.storage).kind === 'wire'
+		// As text, it doesn't show which type is stored.
 		if (column.asText === true && column.loose === true) return keys
 		if (!(isWire || EXACT.has(column.type)) || !selected.some((one) => one.column === column)) return keys
 		if (isWire) conditions.push(isWireSql(columnName(dialect, column, ALIAS)))
@@ -235,16 +234,16 @@ function ownKeySql(dialect: Dialect, { order, selected }: ListParts, keys: strin
 	return conditions.length === 0 ? '' : `case when ${conditions.join(' and ')} then null else ${keys} end`
 }
 
-/** Texts and numbers of a JSON text. */
+/** Strings and numbers in JSON. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
-/** Integers that JavaScript may not read exactly. */
+/** Integers that `JSON.parse` may round. */
 const LONG = /^-?\d{16,}$/
 
-function nextInRecord(text: string, { order, selected }: ListParts): string {
-	const before = text.lastIndexOf(BETWEEN)
-	const last = before === -1 ? text : text.slice(before + BETWEEN.length)
+function nextFromRecord(text: string, { order, selected }: ListParts): string {
+	const before = text.lastIndexOf(SEPARATOR)
+	const last = before === -1 ? text : text.slice(before + SEPARATOR.length)
 	const exact = last.replaceAll(TOKENS, (token) => (LONG.test(token) ? `"${token}"` : token))
-	// An object that `json_object` has written.
+	// Written by `json_object`.
 	const record = JSON.parse(exact) as Record<string, unknown>
 	return JSON.stringify(
 		order.map(({ column }) => {
@@ -254,8 +253,8 @@ function nextInRecord(text: string, { order, selected }: ListParts): string {
 	)
 }
 
-export function next(key: unknown, { order }: ListParts): string {
-	// A `json_array` of ours.
+function nextFromKey(key: unknown, { order }: ListParts): string {
+	// Written by `json_array`.
 	const values = JSON.parse(String(key)) as unknown[]
 	return JSON.stringify(
 		order.map(({ column }, at) => {

@@ -40,25 +40,24 @@ export type SqliteModelOptions = TableOptions
  *
  *     const articles = await SqliteModel.open(new Database('blog.db'), 'article')
  *
- * The columns, their types and constraints are read when it is opened. SQLite keeps foreign keys only after
- * `pragma foreign_keys = on`, which is yours to run, on each connection. It has few types; the declared ones
- * say how a column is written: `INTEGER` and `BIGINT` hold integers of 64 bits, `INT`, `SMALLINT` and their kin
- * smaller ones, `BOOLEAN` 0 and 1, `DATETIME` and `TIMESTAMP` texts like `2026-11-20T13:45:00.123Z` (or, where
- * `current_timestamp` is the default or the first record has it so, `2026-11-20 13:45:00`, or numbers since
- * 1970), `DECIMAL` what SQLite makes of it: exact only in columns that are stored as text. Comparisons and text searches tell upper from lower case.
+ * Columns, types and constraints are read when it is opened. SQLite enforces foreign keys only after
+ * `pragma foreign_keys = on`, which you run on each connection. It has few types; the declared one says how a column is
+ * written: `INTEGER` and `BIGINT` hold integers of 64 bits, `INT`, `SMALLINT` and the like smaller ones, `BOOLEAN` 0 and 1,
+ * `DATETIME` and `TIMESTAMP` texts like `2026-11-20T13:45:00.123Z` (or `2026-11-20 13:45:00`, or numbers since 1970, if the
+ * default is `current_timestamp` or the first record has that form). `DECIMAL` is exact only in columns stored as text.
+ * Comparisons and text searches are case-sensitive.
  *
- * All models of one database object share its one connection. While a transaction is open, other requests
- * wait behind it.
+ * All models of a database object share its connection. While a transaction is open, other requests wait for its end.
  */
 export class SqliteModel extends SqlModel implements Model {
-	/** For a table in which a BLOB was met where there should be none, and for transactions, which can't be repeated. */
+	/** Used once a BLOB was found in a column of another type, and for transactions, which can't be retried. */
 	readonly #guarded: SqlModel
 	readonly #driver: SqliteDriver
 	#isLean = true
 
 	/** @internal Models are made by {@link SqliteModel.open}. */
-	constructor(ways: Ways, table: Table, timeoutSeconds: Seconds, reopen: Reopen) {
-		const { driver, lean, guarded } = ways
+	constructor(opened: Opened, table: Table, timeoutSeconds: Seconds, reopen: Reopen) {
+		const { driver, lean, guarded } = opened
 		super(table, driver, lean, timeoutSeconds, reopen)
 		this.#driver = driver
 		this.#guarded = new SqlModel(table, driver, guarded, timeoutSeconds, reopen)
@@ -67,8 +66,8 @@ export class SqliteModel extends SqlModel implements Model {
 	/**
 	 * Opens a table or view: `'article'`, `'main.article'`.
 	 *
-	 * @throws TypeError where there is no such table (it lists those there are), or no key, or not a database, and
-	 * for an option that is wrong
+	 * @throws TypeError for an unknown table (the message lists the existing ones), a table without a key, anything but a
+	 * database, or a wrong option
 	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async open(
@@ -77,26 +76,26 @@ export class SqliteModel extends SqlModel implements Model {
 		options: SqliteModelOptions = {},
 	): Promise<SqliteModel> {
 		const checked = openingOptions('SqliteModel', options, ['key'])
-		const ways = opened(database)
+		const opened = openDatabase(database)
 		if (typeof name !== 'string') throw new TypeError(`the table's name must be a string, got ${typeof name}`)
-		return modelOf(ways, findListing(ways.driver, name), checked)
+		return openTable(opened, findListing(opened.driver, name), checked)
 	}
 
 	/**
-	 * Opens all tables of the main database that have a primary key of one column: `{ article, author }`. Views
-	 * are opened one by one, with their `key`.
+	 * Opens all tables of the main database that have a primary key of one column: `{ article, author }`. A view is opened
+	 * by `open`, with its `key`.
 	 */
 	static async openAll(
 		database: SqliteDatabase,
 		options: DatabaseOptions = {},
 	): Promise<Record<string, SqliteModel>> {
 		const checked = openingOptions('SqliteModel', options, [])
-		const ways = opened(database)
-		const { driver } = ways
+		const opened = openDatabase(database)
+		const { driver } = opened
 		const tables = listings(driver).filter(
 			(listing) => listing.schema === 'main' && !listing.isView && ownKey(driver, listing) !== undefined,
 		)
-		return Object.fromEntries(tables.map((listing) => [listing.name, modelOf(ways, listing, checked)]))
+		return Object.fromEntries(tables.map((listing) => [listing.name, openTable(opened, listing, checked)]))
 	}
 
 	override list(query: ListQuery): Promise<Listed> {
@@ -138,12 +137,12 @@ export class SqliteModel extends SqlModel implements Model {
 		return this.#guarded.transaction(work)
 	}
 
-	/** @throws ModelError `unavailable` also where the file could be written when it was opened, and can't be any more */
+	/** @throws ModelError `unavailable` also if the file was writable when it was opened, and is read-only now */
 	override async check(writes = false): Promise<void> {
 		await super.check(writes)
 		if (!writes || !this.#driver.isWritable) return
-		const refusal = this.#driver.whyReadOnly()
-		if (refusal !== undefined) throw new ModelError('unavailable', [], refusal)
+		const error = this.#driver.readOnlyError()
+		if (error !== undefined) throw new ModelError('unavailable', [], error)
 	}
 
 	async #leanFirst<T>(lean: () => Promise<T>, guarded: () => Promise<T>): Promise<T> {
@@ -158,23 +157,23 @@ export class SqliteModel extends SqlModel implements Model {
 	}
 }
 
-/** What SQLite says when it is asked to write a BLOB into JSON; it has undone what the statement had done. */
+/** SQLite's error for a BLOB in JSON, after which the statement has changed nothing. */
 const HOLDS_BLOB = /JSON cannot hold BLOB/
 
-/** Models of one table that write values in two ways: see `value-sql.ts`. */
-interface Ways {
+/** An open database, with the dialects that don't and do guard against BLOBs: see `json.ts`. */
+interface Opened {
 	readonly driver: SqliteDriver
 	readonly lean: Dialect
 	readonly guarded: Dialect
 }
 
-/** How long locks of other processes are waited for, where the user has said nothing: it holds up this process. */
-const WAIT_FOR_LOCKS: Milliseconds = 1_000
+/** The `busy_timeout` if the user has set none. Waiting blocks this process. */
+const LOCK_TIMEOUT_MS: Milliseconds = 1_000
 
-function opened(database: SqliteDatabase): Ways {
+function openDatabase(database: SqliteDatabase): Opened {
 	mustBeDatabase(database)
 	const driver = driverOf(database)
-	driver.waitForLocks(WAIT_FOR_LOCKS)
+	driver.waitForLocks(LOCK_TIMEOUT_MS)
 	const text = "select json_array(0.1 + 0.2), sum(name = 'octet_length') from pragma_function_list"
 	const [row = []] = driver.run({ text, values: [], writes: false }).rows
 	const writing = { writesReals: row[0] === '[0.30000000000000004]', measuresBytes: Number(row[1]) > 0 }
@@ -186,16 +185,20 @@ function opened(database: SqliteDatabase): Ways {
 	}
 }
 
-function modelOf(ways: Ways, listing: Listing, { key, bigint, timeoutSeconds }: OpeningOptions): SqliteModel {
-	const table = introspect(ways.driver, listing, { key, asText: bigint === 'string' })
+function openTable(
+	opened: Opened,
+	listing: Listing,
+	{ key, bigint, timeoutSeconds }: OpeningOptions,
+): SqliteModel {
+	const table = introspect(opened.driver, listing, { key, asText: bigint === 'string' })
 	const { type } = columnOf(columnsOf(table), table.key)
-	// A text's column may be compared without case, or without spaces at its end; an id is what it is.
-	const exact = type === 'text' || type === 'uuid' ? exactly(ways) : ways
-	const again = { key: table.key, asText: bigint === 'string' }
-	const reopen = async () => introspect(ways.driver, listing, again)
+	const reopen = async () =>
+		introspect(opened.driver, listing, { key: table.key, asText: bigint === 'string' })
+	// A collation may ignore case or trailing spaces; ids are compared exactly.
+	const exact = type === 'text' || type === 'uuid' ? withExactKeys(opened) : opened
 	return new SqliteModel(exact, table, timeoutSeconds, reopen)
 }
 
-function exactly({ lean, guarded, ...ways }: Ways): Ways {
-	return { ...ways, lean: withExactKey(lean), guarded: withExactKey(guarded) }
+function withExactKeys({ driver, lean, guarded }: Opened): Opened {
+	return { driver, lean: withExactKey(lean), guarded: withExactKey(guarded) }
 }

@@ -1,9 +1,8 @@
 /**
- * What a column's declared type says, and how its values are stored: booleans as 0 and 1, timestamps in the one form that
- * the column has. SQLite takes any words for a type and has an affinity for them (sqlite.org/datatype3.html §3.1); the
- * names that people use for dates, booleans or JSON are read here too.
+ * Declared types, and how values are stored: booleans as 0 and 1, timestamps in the one format of the column. SQLite accepts
+ * any type name and derives an affinity from it (sqlite.org/datatype3.html §3.1); usual names for dates, booleans and JSON
+ * are recognized here, too.
  */
-
 import { RawJson } from '../../wire/raw-json.ts'
 import type { FieldType, Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
@@ -11,15 +10,15 @@ import type { Column } from '../sql/table.ts'
 
 export interface DeclaredType {
 	readonly type: FieldType
-	/** Without length, in lower case: `varchar`. */
+	/** In lower case, without the length: `varchar`. */
 	readonly name: string
-	/** The first number in parentheses: characters of a text, digits of a timestamp's second. */
+	/** The first number in parentheses: maximum length of a text, fraction digits of a timestamp. */
 	readonly length: number | undefined
-	/** The second one: digits of a decimal behind the point. */
+	/** The second number in parentheses: fraction digits of a decimal. */
 	readonly scale: number | undefined
 }
 
-/** The first that matches, in this order. */
+/** The first match counts. */
 const NAMES: readonly (readonly [RegExp, FieldType])[] = [
 	[/^bool/, 'boolean'],
 	[/^(?:integer|bigint|int8|unsigned big int|bigserial)$/, 'bigint'],
@@ -38,16 +37,16 @@ const NAMES: readonly (readonly [RegExp, FieldType])[] = [
 /** `'VARCHAR(80)'` is text of at most 80 characters; `'TINYINT(1)'` a boolean, as with MySQL. */
 export function fieldOf(declared: string): DeclaredType {
 	const text = declared.trim().toLowerCase()
-	const [, words = '', digits, behind] = /^([^(]*)(?:\(\s*(\d+)\s*(?:,\s*(\d+))?[^)]*\))?/.exec(text) ?? []
+	const [, words = '', first, second] = /^([^(]*)(?:\(\s*(\d+)\s*(?:,\s*(\d+))?[^)]*\))?/.exec(text) ?? []
 	const name = words.trim().replaceAll(/\s+/g, ' ')
-	const length = digits === undefined ? undefined : Number(digits)
-	const scale = behind === undefined ? undefined : Number(behind)
+	const length = first === undefined ? undefined : Number(first)
+	const scale = second === undefined ? undefined : Number(second)
 	if (name === 'tinyint' && length === 1) return { type: 'boolean', name, length, scale }
 	return { type: NAMES.find(([pattern]) => pattern.test(name))?.[1] ?? 'other', name, length, scale }
 }
 
-const LEAST = -(2n ** 63n)
-const GREATEST = 2n ** 63n - 1n
+const MIN_INTEGER = -(2n ** 63n)
+const MAX_INTEGER = 2n ** 63n - 1n
 
 /** @throws ModelError `invalid` for an integer beyond 64 bits, and for half a surrogate pair */
 export function bound(value: Value, column: Column): unknown {
@@ -55,45 +54,45 @@ export function bound(value: Value, column: Column): unknown {
 		case 'boolean':
 			return value ? 1 : 0
 		case 'bigint':
-			// The drivers would refuse it, each in its own words.
-			if (value < LEAST || value > GREATEST) throw new ModelError('invalid', [column.name])
+			// Each driver would throw an error of its own.
+			if (value < MIN_INTEGER || value > MAX_INTEGER) throw new ModelError('invalid', [column.name])
 			return value
 		case 'number':
 			// SQLite would store null.
 			return Number.isNaN(value) ? 'NaN' : value
 		case 'string':
 			return column.type === 'timestamp'
-				? storedMoment(value, formOf(column.storage))
+				? storedTimestamp(value, formatOf(column.storage))
 				: wellFormed(value, column)
 		default:
 			return value instanceof RawJson ? wellFormed(value.text, column) : value
 	}
 }
 
-/** The same for a value of a cursor, which is as it was stored. */
+/** Binds a value of a cursor, which has the stored form already. */
 export function boundAfter(value: Value, column: Column): unknown {
 	return column.type === 'timestamp' && typeof value === 'string'
 		? wellFormed(value, column)
 		: bound(value, column)
 }
 
-/** Half of a surrogate pair has no UTF-8, and drivers differ in what they make of it. */
+/** Half a surrogate pair can't be encoded as UTF-8; each driver would store something else. */
 function wellFormed(text: string, { name }: Column): string {
 	if (/\p{Surrogate}/u.test(text)) throw new ModelError('invalid', [name])
 	return text
 }
 
-/** How a column holds its timestamps. */
-interface MomentForm {
+/** The format of a column's timestamps. */
+interface TimestampFormat {
 	/**
-	 * - `wire`: `2026-11-20T13:45:00.123Z`, where nothing else is seen
+	 * - `wire`: `2026-11-20T13:45:00.123Z`, the default
 	 * - `spaced`: `2026-11-20 13:45:00`, as `current_timestamp` writes it
-	 * - `seconds`, `milliseconds`: numbers, since 1970
+	 * - `seconds`, `milliseconds`: numbers since 1970
 	 */
 	readonly kind: 'wire' | 'spaced' | 'seconds' | 'milliseconds'
 	/**
-	 * Digits of a second. On the wire exactly as many, for one more or less would change the order of texts that
-	 * end with `Z`; spaced, at least as many.
+	 * Fraction digits: exactly as many for `wire`, as texts that end with `Z` wouldn't sort otherwise; at least as many for
+	 * `spaced`.
 	 */
 	readonly digits: number
 }
@@ -101,19 +100,19 @@ interface MomentForm {
 const WIRE = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/
 const SPACED = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?$/
 
-/** The form of a column by its default, its first value, and the digits that were declared: `datetime(6)`. */
-export function momentForm(
+/** Derives a column's format from its default, one of its values, or the declared digits: `datetime(6)`. */
+export function timestampFormat(
 	defaultSql: string | null,
 	value: unknown,
 	declared: number | undefined,
-): MomentForm {
+): TimestampFormat {
 	return (
-		formOfDefault(defaultSql ?? '') ??
-		formOfValue(value) ?? { kind: 'wire', digits: Math.min(9, Math.max(3, declared ?? 3)) }
+		formatOfDefault(defaultSql ?? '') ??
+		formatOfValue(value) ?? { kind: 'wire', digits: Math.min(9, Math.max(3, declared ?? 3)) }
 	)
 }
 
-function formOfDefault(sql: string): MomentForm | undefined {
+function formatOfDefault(sql: string): TimestampFormat | undefined {
 	if (/^[\s(]*(?:current_timestamp\b|datetime\s*\()/i.test(sql)) return { kind: 'spaced', digits: 0 }
 	if (/^[\s(]*strftime\s*\(\s*'%Y-%m-%d %H:%M:%f'/i.test(sql)) return { kind: 'spaced', digits: 3 }
 	if (/^[\s(]*(?:cast\s*\(\s*)?(?:unixepoch\s*\(|strftime\s*\(\s*'%s')/i.test(sql)) {
@@ -122,7 +121,7 @@ function formOfDefault(sql: string): MomentForm | undefined {
 	return undefined
 }
 
-function formOfValue(value: unknown): MomentForm | undefined {
+function formatOfValue(value: unknown): TimestampFormat | undefined {
 	if (typeof value === 'string') {
 		const spaced = SPACED.exec(value)
 		if (spaced !== null) return { kind: 'spaced', digits: spaced[3]?.length ?? 0 }
@@ -133,32 +132,35 @@ function formOfValue(value: unknown): MomentForm | undefined {
 	return { kind: Math.abs(Number(value)) >= 1e11 ? 'milliseconds' : 'seconds', digits: 0 }
 }
 
-/** A timestamp of the wire as the column holds it. */
-function storedMoment(value: Value, { kind, digits }: MomentForm): unknown {
+/** Converts a timestamp to the column's format. */
+function storedTimestamp(value: Value, { kind, digits }: TimestampFormat): unknown {
 	const match = typeof value === 'string' ? WIRE.exec(value) : null
 	if (match === null) return value
 	const [, second = '', given = ''] = match
 	if (kind === 'wire') return `${second}.${given.padEnd(digits, '0').slice(0, digits)}Z`
 	const fraction = given.replace(/0+$/, '')
-	return kind === 'spaced' ? spaced(second, fraction.padEnd(digits, '0')) : counted(second, fraction, kind)
+	return kind === 'spaced'
+		? spacedText(second, fraction.padEnd(digits, '0'))
+		: sinceEpoch(second, fraction, kind)
 }
 
-function spaced(second: string, fraction: string): string {
+function spacedText(second: string, fraction: string): string {
 	return second.replace('T', ' ') + (fraction === '' ? '' : `.${fraction}`)
 }
 
-function counted(second: string, fraction: string, kind: MomentForm['kind']): number {
+function sinceEpoch(second: string, fraction: string, kind: TimestampFormat['kind']): number {
 	const milliseconds = Date.parse(`${second}Z`)
 	if (kind === 'seconds') return milliseconds / 1000 + Number(`0.${fraction === '' ? '0' : fraction}`)
 	return milliseconds + Number(`${fraction.slice(0, 3).padEnd(3, '0')}.${fraction.slice(3) || '0'}`)
 }
 
-/** A form as the text of a column's `storage`, and back: `wire3`. */
-export function storageOf({ kind, digits }: MomentForm): string {
+/** Encodes a format as a column's `storage`: `wire3`. */
+export function storageOf({ kind, digits }: TimestampFormat): string {
 	return `${kind}${digits}`
 }
 
-export function formOf(storage: string | undefined): MomentForm {
+/** Decodes a column's `storage`. */
+export function formatOf(storage: string | undefined): TimestampFormat {
 	const [, kind, digits] = /^(wire|spaced|seconds|milliseconds)(\d)$/.exec(storage ?? '') ?? []
 	switch (kind) {
 		case 'spaced':
