@@ -1,16 +1,16 @@
-/** Conditions of `MemoryModel`, in SQL's logic: a comparison with null is neither true nor false. */
+/** Compiles conditions to predicates, with SQL's three-valued logic: a comparison with null is neither true nor false. */
 import type { Comparison, Condition, FieldType } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { identityOf } from './json.ts'
 import type { Store } from './store.ts'
 import { comparisonOf, formOf, type Stored } from './stored.ts'
 
-/** Whether a record fits a condition; `undefined` is SQL's unknown. */
+/** Whether a record matches a condition; `undefined` is SQL's unknown. */
 type Test = (values: readonly Stored[]) => boolean | undefined
 
 type Ordered = Exclude<Comparison, 'eq' | 'ne'>
 
-/** What each comparison asks of the order of two values. */
+/** The comparisons, by the result of comparing two values. */
 const ORDERED: Readonly<Record<Ordered, (order: number) => boolean>> = {
 	gt: (order) => order > 0,
 	gte: (order) => order >= 0,
@@ -26,9 +26,9 @@ const MATCHES = {
 }
 
 /**
- * Whether a record fits a condition; all do where there is none.
+ * The predicate of a condition; without a condition, all records match.
  *
- * @throws TypeError for a field or an operator that there isn't
+ * @throws TypeError for an unknown field or operator
  * @throws ModelError `invalid` for a value that its field's type can't hold
  */
 export function filterOf(
@@ -43,9 +43,9 @@ export function filterOf(
 function testOf(condition: Condition, store: Store): Test {
 	switch (condition.op) {
 		case 'and':
-			return allOf(condition.terms.map((term) => testOf(term, store)))
+			return combined(condition.terms, false, store)
 		case 'or':
-			return anyOf(condition.terms.map((term) => testOf(term, store)))
+			return combined(condition.terms, true, store)
 		case 'not':
 			return not(testOf(condition.term, store))
 		case 'null': {
@@ -68,24 +68,14 @@ function testOf(condition: Condition, store: Store): Test {
 	}
 }
 
-function allOf(tests: readonly Test[]): Test {
+/** `and` or `or`: the first term with the result `decisive` decides. */
+function combined(terms: readonly Condition[], decisive: boolean, store: Store): Test {
+	const tests = terms.map((term) => testOf(term, store))
 	return (values) => {
-		let answer: boolean | undefined = true
+		let answer: boolean | undefined = !decisive
 		for (const test of tests) {
 			const found = test(values)
-			if (found === false) return false
-			if (found === undefined) answer = undefined
-		}
-		return answer
-	}
-}
-
-function anyOf(tests: readonly Test[]): Test {
-	return (values) => {
-		let answer: boolean | undefined = false
-		for (const test of tests) {
-			const found = test(values)
-			if (found === true) return true
+			if (found === decisive) return decisive
 			if (found === undefined) answer = undefined
 		}
 		return answer
@@ -112,10 +102,10 @@ function compared(op: Ordered, name: string, given: unknown, store: Store): Test
 	}
 }
 
-/** Types of which equal values may have several forms, or forms that are no primitives. */
+/** Types whose equal values may be stored in several forms, or as objects. */
 const BY_IDENTITY: ReadonlySet<FieldType> = new Set(['decimal', 'bytes'])
 
-/** One look for all values: a request may have 100 lists of 100 values, and each is asked of each record. */
+/** One look-up in a Set for all values: a request may have 100 lists of 100 values. */
 function oneOf(name: string, given: readonly unknown[], store: Store): Test {
 	if (given.length === 0) return () => false
 	const index = store.indexOf(name)

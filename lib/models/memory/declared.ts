@@ -1,4 +1,4 @@
-/** What a `MemoryModel` is declared with, and its fields made of it; mistakes are refused in words. */
+/** The declared fields of a `MemoryModel`, checked and completed. */
 import {
 	flag,
 	listOf,
@@ -21,24 +21,24 @@ export interface MemoryField {
 	readonly type: FieldType
 	/** @default false */
 	readonly nullable?: boolean
-	/** The value of a new record that has none, or a function that is asked for it each time. */
+	/** The value in new records that are given none, or a function that returns it. */
 	readonly default?: unknown
-	/** Whether only the default writes it. @default false */
+	/** Whether it always has its default, and can't be written. @default false */
 	readonly generated?: boolean
-	/** Most characters of a `text`. No default: any length. */
+	/** Maximum length of a `text`, in characters. No default: any length. */
 	readonly maxLength?: number
-	/** The texts there are to choose from. */
+	/** The allowed texts. */
 	readonly choices?: readonly string[]
-	/** Least and greatest of an `integer` or a `bigint`. @default what the type holds */
+	/** Minimum and maximum of an `integer` or a `bigint`. @default the range of the type */
 	readonly min?: number | bigint
 	readonly max?: number | bigint
 	/** Whether a `bigint` is written as a string of digits. @default false */
 	readonly asText?: boolean
 }
 
-/** A field, with what gives it its value in a new record. */
-export interface OwnField extends Field {
-	/** Answers the default; `undefined` where there is none, also for keys that are made. */
+/** A field with its default. */
+export interface DeclaredField extends Field {
+	/** Returns the default; `undefined` if there is none, or if the store generates the key. */
 	readonly initial: (() => unknown) | undefined
 }
 
@@ -64,16 +64,16 @@ const members = nested(
 const KEY_TYPES: readonly FieldType[] = ['integer', 'bigint', 'uuid', 'text']
 
 /**
- * The fields as they were declared.
+ * Checks the declared fields.
  *
- * @param place what the messages begin with: `MemoryModel 'article'`
- * @throws TypeError for an unknown type or member, a key that can be none, a default that doesn't fit
+ * @param place prefix of messages: `MemoryModel 'article'`
+ * @throws TypeError for an unknown type or option, a field that can't be the key, or a default that doesn't fit
  */
 export function fieldsOf(
 	place: string,
 	declared: Readonly<Record<string, FieldType | MemoryField>>,
 	key: string,
-): OwnField[] {
+): DeclaredField[] {
 	if (typeof declared !== 'object' || declared === null) {
 		throw new TypeError(`${place} needs fields: { id: 'integer', title: 'text' }, got ${String(declared)}`)
 	}
@@ -83,7 +83,7 @@ export function fieldsOf(
 	const own = fields.find(({ name }) => name === key)
 	if (own === undefined) {
 		const names = nearest(String(key), Object.keys(declared))
-		throw new TypeError(`${place}: its key ${String(key)} is none of its fields${names}`)
+		throw new TypeError(`${place}: its key ${String(key)} is not one of its fields${names}`)
 	}
 	if (!KEY_TYPES.includes(own.type) || own.nullable) {
 		const found = own.nullable ? `nullable` : own.type
@@ -94,7 +94,7 @@ export function fieldsOf(
 	return fields
 }
 
-function fieldOf(place: string, name: string, declared: unknown, isKey: boolean): OwnField {
+function fieldOf(place: string, name: string, declared: unknown, isKey: boolean): DeclaredField {
 	const given = members(place, typeof declared === 'string' ? { type: declared } : declared)
 	const { type, nullable, generated, default: initial, maxLength, choices, min, max } = given
 	if (maxLength !== undefined && type !== 'text')
@@ -103,13 +103,13 @@ function fieldOf(place: string, name: string, declared: unknown, isKey: boolean)
 		throw new TypeError(`${place}: choices are for text, not for ${type}`)
 	if ((min !== undefined || max !== undefined) && !(type === 'integer' || type === 'bigint'))
 		throw new TypeError(`${place}: min and max are for integer and bigint, not for ${type}`)
-	const isMade = isKey && type !== 'text'
-	if (generated && initial === undefined && !isMade) {
-		throw new TypeError(`${place} is generated, so that it needs a default`)
+	const isGeneratedKey = isKey && type !== 'text'
+	if (generated && initial === undefined && !isGeneratedKey) {
+		throw new TypeError(`${place} is generated, and needs a default`)
 	}
 	const field = {
 		...{ name, type, nullable, generated },
-		hasDefault: initial !== undefined || isMade,
+		hasDefault: initial !== undefined || isGeneratedKey,
 		...(maxLength === undefined ? {} : { maxLength }),
 		...(choices === undefined ? {} : { choices }),
 		...(min === undefined ? {} : { min }),
@@ -119,15 +119,15 @@ function fieldOf(place: string, name: string, declared: unknown, isKey: boolean)
 	return { ...field, initial: initialOf(place, initial, field) }
 }
 
-function initialOf(place: string, initial: unknown, field: Field): OwnField['initial'] {
+function initialOf(place: string, initial: unknown, field: Field): DeclaredField['initial'] {
 	if (initial === undefined) return undefined
 	if (typeof initial === 'function') return () => initial()
 	try {
 		const value = storedOf(initial, field)
-		// Its text would be taken for a text that JSON is to be made of.
+		// As a string, it would be written as JSON again.
 		const kept = field.type === 'json' && typeof value === 'string' ? new RawJson(value) : value
 		return () => kept
 	} catch (cause) {
-		throw new TypeError(`${place}: its default is no value of it; it is ${field.type}`, { cause })
+		throw new TypeError(`${place}: its default is no valid ${field.type}`, { cause })
 	}
 }

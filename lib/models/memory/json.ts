@@ -1,11 +1,11 @@
-/** Records of `MemoryModel` as JSON text, each type as `FieldType` says and as every other model writes it. */
+/** Writes records of a `MemoryModel` as JSON, each type as specified by `FieldType`. */
 import type { Field, Selection } from '../model.ts'
 import type { Store } from './store.ts'
 import { type Stored, shortestDecimal, wireTimestamp } from './stored.ts'
 
 type Write = (value: Exclude<Stored, null>) => string
 
-/** Writes the record of a selection. */
+/** A function that writes a selection of each record. */
 export function writerOf(selection: Selection, store: Store): (values: readonly Stored[]) => string {
 	const parts = selection.fields.map((name, at) => ({
 		index: store.indexOf(name),
@@ -23,14 +23,14 @@ export function writerOf(selection: Selection, store: Store): (values: readonly 
 	}
 }
 
-/** A value as it is known, for the cursor: `Listed.next`. */
+/** A value with full precision, for the cursor `Listed.next`. */
 export function exactJson(value: Stored, field: Field): string {
 	if (value === null) return 'null'
 	if (field.type === 'bytes' || field.type === 'float') return writeOf(field)(value)
 	return typeof value === 'bigint' || field.type === 'bigint' ? `"${value}"` : JSON.stringify(value)
 }
 
-/** A value as text, the same for values that are equal: of the key it is the id. */
+/** A text that is the same for equal values; a key's is the record's id. */
 export function identityOf(value: Exclude<Stored, null>, field: Field): string {
 	if (value instanceof Uint8Array) return base64(value)
 	if (field.type === 'decimal') return shortestDecimal(String(value))
@@ -47,7 +47,7 @@ function writeOf({ type, asText }: Field): Write {
 		case 'float':
 			return (value) => (Number.isFinite(value) ? numberJson(value) : `"${value}"`)
 		case 'json':
-			// The form of json is its text.
+			// It is stored as its text.
 			return (value) => value as string
 		case 'bytes':
 			return (value) => (value instanceof Uint8Array ? `"${base64(value)}"` : 'null')

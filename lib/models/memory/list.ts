@@ -1,20 +1,20 @@
-/** A page of a `MemoryModel`'s records: filtered, in order, behind a cursor, with what the next page needs. */
+/** Lists of a `MemoryModel`: filters, sorts, cuts out the page after a cursor, and makes the next cursor. */
 import type { Listed, ListQuery, Order } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
 import { filterOf } from './condition.ts'
 import { exactJson } from './json.ts'
 import type { Layer, Store } from './store.ts'
-import { compareRows, formOf, type Row, type Stored } from './stored.ts'
+import { compareRows, formOf, partitionPoint, type Row, type Stored } from './stored.ts'
 
 type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
 
-/** Rows in the order of a list; those of the key are kept in one direction only. */
+/** Sorted rows. Rows in the order of the key are kept ascending, and read backwards for the other direction. */
 interface Ordered {
 	readonly rows: readonly Row[]
 	readonly isReversed: boolean
 }
 
-/** Answers a list. `write` makes a record's JSON. */
+/** Returns a page. `write` writes a record's JSON. */
 export function list(
 	query: ListQuery,
 	store: Store,
@@ -25,17 +25,13 @@ export function list(
 	const ordered = orderedRows(query, order, store, layer)
 	const { length } = ordered.rows
 	const start =
-		query.after === undefined ? query.offset : startBehind(ordered, query.after, query.order, order, store)
+		query.after === undefined ? query.offset : startAfter(ordered, query.after, query.order, order, store)
 	const end = Math.min(start + query.limit, length)
 	const json = pageOf(ordered, start, end, query, write)
 	const follows = start < end && end < length
 	const next = follows ? cursorOf(valuesAt(ordered, end - 1), query, store) : undefined
 	refuseLarger(json, query.maxBytes, next)
-	return {
-		json,
-		next,
-		total: query.total ? length : undefined,
-	}
+	return { json, next, total: query.total ? length : undefined }
 }
 
 /** Stops as soon as the page is too large. */
@@ -47,7 +43,7 @@ function pageOf(
 	write: (values: readonly Stored[]) => string,
 ): string {
 	const parts: string[] = []
-	// A unit of UTF-16 is a byte of UTF-8 or more.
+	// Each UTF-16 unit takes at least one byte of UTF-8.
 	let units = 0
 	for (let at = start; at < end; at++) {
 		const record = write(valuesAt(ordered, at))
@@ -75,8 +71,8 @@ function valuesAt({ rows, isReversed }: Ordered, at: number): readonly Stored[] 
 	return rows[isReversed ? rows.length - 1 - at : at]?.values ?? []
 }
 
-/** Index of the first row that comes after a record with these values, whether there still is one or not. */
-function startBehind(
+/** Index of the first row after a record with these values, whether or not that still exists. */
+function startAfter(
 	ordered: Ordered,
 	after: readonly unknown[],
 	terms: readonly Order[],
@@ -88,16 +84,10 @@ function startBehind(
 		const value = after[at] ?? null
 		values[store.indexOf(field)] = value === null ? null : formOf(value, store.field(field))
 	}
-	let [low, high] = [0, ordered.rows.length]
-	while (low < high) {
-		const middle = (low + high) >>> 1
-		if (compare(valuesAt(ordered, middle), values) <= 0) low = middle + 1
-		else high = middle
-	}
-	return low
+	return partitionPoint(ordered.rows.length, (at) => compare(valuesAt(ordered, at), values) <= 0)
 }
 
-/** Checks each text before it is written: one may be too long by itself. */
+/** Checks the length of each text before writing it. */
 function cursorOf(values: readonly Stored[], { order, maxBytes }: ListQuery, store: Store): string {
 	const exact = order.map(({ field }) => {
 		const value = values[store.indexOf(field)] ?? null

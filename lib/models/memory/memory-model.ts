@@ -1,6 +1,6 @@
 /**
- * `MemoryModel`: records in memory, for tests, prototypes and examples. `LayerModel` is its half that answers
- * `Model`, over a layer of records: the model's own, or that of a transaction above it.
+ * `MemoryModel`: records in memory, for tests, prototypes and examples. `LayerModel` implements `Model` over a layer of
+ * records: the model's own, or that of a transaction on top of it.
  */
 import { flag, listOf, numberIn, optionsOf, or, text, unchecked } from '../../base/options.ts'
 import type { Seconds } from '../../base/time.ts'
@@ -29,7 +29,7 @@ import { type Layer, Store } from './store.ts'
 import type { Row, Stored } from './stored.ts'
 import { change, insert, remove } from './write.ts'
 
-/** Changes are made one after the other, each at once. */
+/** Changes run one at a time. */
 class LayerModel implements Model {
 	readonly name: string
 	readonly fields: readonly Field[]
@@ -45,7 +45,7 @@ class LayerModel implements Model {
 
 	constructor(name: string, store: Store, layer: Layer, readOnly: boolean, timeoutSeconds: Seconds) {
 		this.name = name
-		this.fields = store.facts
+		this.fields = store.publicFields
 		this.key = store.key.name
 		this.readOnly = readOnly
 		this.#store = store
@@ -99,8 +99,8 @@ class LayerModel implements Model {
 	}
 
 	/**
-	 * Its changes become visible when `work` has ended. Nested: a failed one is undone alone, a successful one
-	 * counts if the outer transaction does.
+	 * Runs `work` on a layer of its own, which is committed to the one below when `work` succeeds, and dropped when it fails.
+	 * Transactions can be nested.
 	 */
 	async transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
 		return this.#mutex.run(async () => {
@@ -109,7 +109,7 @@ class LayerModel implements Model {
 			const within = new LayerModel(this.name, this.#store, layer, this.readOnly, this.#timeoutSeconds)
 			try {
 				const result = await work(within)
-				layer.layDown()
+				layer.commit()
 				return result
 			} finally {
 				within.#hasEnded = true
@@ -118,14 +118,14 @@ class LayerModel implements Model {
 	}
 
 	/**
-	 * Stores the option `rows`, before the model is used.
+	 * Stores the rows of the option `rows`.
 	 *
-	 * @throws TypeError that names the row that doesn't fit
+	 * @throws TypeError naming the row that doesn't fit
 	 */
 	protected fill(rows: readonly Readonly<Record<string, unknown>>[]): void {
 		for (const [index, row] of rows.entries()) {
 			try {
-				// `insert` checks each value, and refuses what is no `Value`.
+				// `insert` checks that each value is a `Value`.
 				insert(row as Values, this.#store, this.#layer)
 			} catch (cause) {
 				throw new TypeError(`${this.#store.name}: rows[${index}] doesn't fit: ${reasonOf(cause)}`, { cause })
@@ -165,10 +165,11 @@ class LayerModel implements Model {
 	}
 
 	#writer(selection: Selection): (values: readonly Stored[]) => string {
-		const known = this.#writers.get(selection)
-		if (known !== undefined) return known
-		const writer = writerOf(selection, this.#store)
-		this.#writers.set(selection, writer)
+		let writer = this.#writers.get(selection)
+		if (writer === undefined) {
+			writer = writerOf(selection, this.#store)
+			this.#writers.set(selection, writer)
+		}
 		return writer
 	}
 }
@@ -178,33 +179,33 @@ function reasonOf(error: unknown): string {
 	return error instanceof Error ? error.message : String(error)
 }
 
-/** The table that a `MemoryModel` is: its fields, what must hold among its records, and the first of them. */
+/** The fields, constraints and first records of a `MemoryModel`. */
 export interface MemoryModelOptions {
 	/** The fields by name, each a type, or an object with `type` and more: `{ type: 'text', maxLength: 200 }`. */
 	readonly fields: Readonly<Record<string, FieldType | MemoryField>>
 	/**
-	 * The field that tells records apart. New records get the next number (`integer`, `bigint`) or a random one
-	 * (`uuid`) unless they bring their own; a `text` is always given.
+	 * The key field. New records get the next number (`integer`, `bigint`) or a random uuid unless one is given; a `text`
+	 * must be given.
 	 */
 	readonly key: string
 	/**
-	 * Fields whose values, taken together, only one record may have: `[['email'], ['author', 'slug']]`.
+	 * Unique constraints, each a list of fields: `[['email'], ['author', 'slug']]`.
 	 *
 	 * @default none
 	 */
 	readonly unique?: readonly (readonly string[])[]
-	/** Fields that hold a key of another model, or of this one: `'itself'`. @default none */
+	/** Foreign keys: fields that hold a key of another model, or of this one (`'itself'`). @default none */
 	readonly references?: readonly { readonly field: string; readonly model: MemoryModel | 'itself' }[]
-	/** The first records. Timestamps and dates may be a Date, `json` any value that JSON can say. @default none */
+	/** The first records. Timestamps and dates may be a Date, `json` any value that JSON can represent. @default none */
 	readonly rows?: readonly Readonly<Record<string, unknown>>[]
-	/** Whether `rows` are all there will ever be, as in a view. @default false */
+	/** Whether records can't be changed, as in a view. @default false */
 	readonly readOnly?: boolean
-	/** How long a change waits for a transaction that is under way. @default 5 */
+	/** How long a change waits for an open transaction. @default 5 */
 	readonly timeoutSeconds?: Seconds
 }
 
 /**
- * Records in memory, bounded by nothing but memory, and gone with the process.
+ * Records in memory, without a limit, and lost when the process ends.
  *
  *     const articles = new MemoryModel('article', {
  *       fields: { id: 'integer', title: { type: 'text', maxLength: 200 } },
@@ -212,10 +213,10 @@ export interface MemoryModelOptions {
  *       rows: [{ title: 'First' }],
  *     })
  *
- * Texts are compared by code point, so that case counts. Changes are made one after the other; a transaction
- * makes those of others wait, its own work's too where it asks the model instead of the one it is given.
+ * Texts are compared by code point, so case counts. Changes run one at a time; while a transaction is open, all others
+ * wait, including those that its work makes on the model itself instead of the one it is passed.
  *
- * @throws TypeError for options that can't be: an unknown type, a key that is no field, rows that don't fit
+ * @throws TypeError for wrong options: an unknown type, a key that isn't a field, rows that don't fit
  * @throws RangeError when `timeoutSeconds` isn't above 0
  */
 export class MemoryModel extends LayerModel {

@@ -8,7 +8,6 @@ export class Mutex {
 	readonly #waiting = new Set<() => void>()
 	#isHeld = false
 
-	/** `timeoutSeconds` is how long `run` waits for the lock. */
 	constructor(timeoutSeconds: Seconds) {
 		this.#timeoutSeconds = timeoutSeconds
 	}
@@ -16,20 +15,21 @@ export class Mutex {
 	/**
 	 * Runs `work` when all earlier work has ended; at once if there is none.
 	 *
-	 * @throws ModelError `busy` after the timeout: a transaction whose work waits for the model itself deadlocks
+	 * @throws ModelError `busy` if it can't begin within the timeout: work of a transaction that waits for the model itself
+	 * is a deadlock
 	 */
 	async run<T>(work: () => T | Promise<T>): Promise<T> {
-		if (this.#isHeld) await this.#lock()
+		if (this.#isHeld) await this.#acquire()
 		this.#isHeld = true
 		try {
 			return await work()
 		} finally {
-			this.#next()
+			this.#release()
 		}
 	}
 
-	/** The lock is handed over while it is held, so that a newcomer can't overtake those who wait. */
-	#lock(): Promise<void> {
+	/** A released lock is handed to the first in line without becoming free, so that a newcomer can't overtake. */
+	#acquire(): Promise<void> {
 		return new Promise((resolve, reject) => {
 			const begin = (): void => {
 				clearTimeout(timer)
@@ -43,7 +43,7 @@ export class Mutex {
 		})
 	}
 
-	#next(): void {
+	#release(): void {
 		const [begin] = this.#waiting
 		if (begin === undefined) {
 			this.#isHeld = false

@@ -1,21 +1,20 @@
 /**
- * `Store`: the declaration of a `MemoryModel`: its fields, key and constraints, none of which change; and `Layer`,
- * its records.
+ * `Store`: the fields, key and constraints of a `MemoryModel`. `Layer`: its records, or the changes of a transaction.
  */
 import type { Field } from '../model.ts'
-import type { OwnField } from './declared.ts'
-import { comparisonOf, placeOf, type Row, type Stored } from './stored.ts'
+import type { DeclaredField } from './declared.ts'
+import { comparisonOf, partitionPoint, type Row, type Stored } from './stored.ts'
 
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint'])
 
-/** A field whose values are keys of a store: of this one, or another. */
+/** A foreign key. */
 export interface Reference {
 	readonly index: number
-	readonly field: OwnField
+	readonly field: DeclaredField
 	readonly store: Store
 }
 
-/** Fields whose values, taken together, only one record has. */
+/** A unique constraint. */
 export interface Unique {
 	readonly names: readonly string[]
 	readonly indexes: readonly number[]
@@ -23,10 +22,10 @@ export interface Unique {
 
 export class Store {
 	readonly name: string
-	readonly fields: readonly OwnField[]
-	/** The fields as a model shows them. */
-	readonly facts: readonly Field[]
-	readonly key: OwnField
+	readonly fields: readonly DeclaredField[]
+	/** The fields without their defaults, as `Model.fields`. */
+	readonly publicFields: readonly Field[]
+	readonly key: DeclaredField
 	readonly keyIndex: number
 	readonly uniques: readonly Unique[]
 	readonly references: Reference[] = []
@@ -38,13 +37,13 @@ export class Store {
 
 	constructor(
 		name: string,
-		fields: readonly OwnField[],
+		fields: readonly DeclaredField[],
 		key: string,
 		uniques: readonly (readonly string[])[],
 	) {
 		this.name = name
 		this.fields = fields
-		this.facts = fields.map(({ initial: _, ...field }) => Object.freeze(field))
+		this.publicFields = fields.map(({ initial: _, ...field }) => Object.freeze(field))
 		this.#indexes = new Map(fields.map((field, index) => [field.name, index]))
 		this.key = this.field(key)
 		this.keyIndex = this.indexOf(key)
@@ -66,7 +65,7 @@ export class Store {
 	}
 
 	/** @throws TypeError when there is no such field */
-	field(name: string): OwnField {
+	field(name: string): DeclaredField {
 		const field = this.fields[this.indexOf(name)]
 		if (field === undefined) throw new TypeError(`${this.name} has no field ${name}`)
 		return field
@@ -83,40 +82,40 @@ export class Store {
 		store.referrers.push({ from: this, index })
 	}
 
-	/** The next serial number. As in a database, a number is used up even if its record is rolled back. */
+	/** The next serial number; as in a database, it is used up even if its record is rolled back. */
 	serial(): bigint {
 		this.#serial += 1n
 		return this.#serial
 	}
 
-	/** Notes a key that was given, so that later serial numbers are above it. */
-	seen(key: Stored): void {
+	/** Continues serial numbers above a key that was given. */
+	skipTo(key: Stored): void {
 		if (typeof key !== 'number' && typeof key !== 'bigint') return
 		const number = BigInt(key)
 		if (number > this.#serial) this.#serial = number
 	}
 }
 
-/** Sorted copies kept at most: each has a reference to every row. */
+/** Sorted copies that are cached: each has a reference to every row. */
 const MAX_ORDERS = 8
 
 type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
 
-/** The records, and the entries of unique constraints. A transaction has a layer above, with its changes alone. */
+/** Records, and the index of the unique constraints. A transaction has a layer on top of this one with only its changes. */
 export class Layer {
 	readonly #below: Layer | undefined
 	readonly #order: RowOrder
-	/** Own rows by id; `undefined` for one of the layer below that is deleted. */
+	/** Changed rows by id; `undefined` for a deleted one of the layer below. */
 	readonly #rows = new Map<string, Row | undefined>()
-	/** Ids by constraint and values. */
+	/** The index of unique constraints: ids by constraint and values. */
 	readonly #entries = new Map<string, string | undefined>()
-	/** All rows, in the order of the key; `undefined` when it must be put together. */
+	/** All rows by key; `undefined` if they must be merged again. */
 	#sorted: Row[] | undefined
 
-	/** All rows in other orders, by their names, since the last change. */
+	/** All rows in other orders, by name; cleared by each change. */
 	readonly #orders = new Map<string, readonly Row[]>()
 
-	/** `order` is that of the keys. */
+	/** `order` compares rows by key. */
 	constructor(order: RowOrder, below?: Layer) {
 		this.#order = order
 		this.#below = below
@@ -131,26 +130,26 @@ export class Layer {
 		return this.#rows.has(id) ? this.#rows.get(id) : this.#below?.row(id)
 	}
 
-	/** Id of the record that has an entry. */
+	/** Id of the record with this entry in the index. */
 	holder(entry: string): string | undefined {
 		return this.#entries.has(entry) ? this.#entries.get(entry) : this.#below?.holder(entry)
 	}
 
-	/** All rows, in the order of the key. They are only read, and before anything changes. */
+	/** All rows by key. The array is valid until the next change. */
 	rows(): readonly Row[] {
 		if (this.#below !== undefined && this.#rows.size === 0) return this.#below.rows()
-		this.#sorted ??= this.#putTogether()
+		this.#sorted ??= this.#merge()
 		return this.#sorted
 	}
 
-	/** All rows in another order; `undefined` when it isn't known, and no `compare` is given to make it. */
+	/** All rows in another order; `undefined` if it isn't cached and there is no `compare` to sort by. */
 	sorted(name: string, compare: RowOrder | undefined): readonly Row[] | undefined {
-		const known = this.#orders.get(name)
-		if (known !== undefined || compare === undefined) return known
-		const made = this.rows().toSorted((a, b) => compare(a.values, b.values))
+		const cached = this.#orders.get(name)
+		if (cached !== undefined || compare === undefined) return cached
+		const sorted = this.rows().toSorted((a, b) => compare(a.values, b.values))
 		if (this.#orders.size === MAX_ORDERS) this.#orders.clear()
-		this.#orders.set(name, made)
-		return made
+		this.#orders.set(name, sorted)
+		return sorted
 	}
 
 	put(row: Row): void {
@@ -170,8 +169,8 @@ export class Layer {
 		else this.#entries.set(entry, undefined)
 	}
 
-	/** Commits: applies all changes to the layer below. */
-	layDown(): void {
+	/** Applies all changes to the layer below. */
+	commit(): void {
 		const below = this.#below
 		if (below === undefined) return
 		for (const [id, row] of this.#rows) {
@@ -192,21 +191,23 @@ export class Layer {
 		else this.#rows.set(id, row)
 	}
 
-	/** Updates `#sorted`. A row with the same id has the same key, and so the same place. */
+	/** Updates `#sorted`. A row with the same id has the same key, and so the same position. */
 	#sort(old: Row | undefined, row: Row | undefined): void {
 		const sorted = this.#sorted ?? []
 		const last = sorted.at(-1)
 		const values = (old ?? row)?.values ?? []
-		// Serial keys arrive in order: no search.
+		// Serial keys arrive in order, without a search.
 		const isLast = last === undefined || (old === undefined && this.#order(last.values, values) < 0)
-		const place = isLast ? sorted.length : placeOf(sorted, values, this.#order)
+		const place = isLast
+			? sorted.length
+			: partitionPoint(sorted.length, (at) => this.#order(sorted[at]?.values ?? [], values) < 0)
 		sorted.splice(place, old === undefined ? 0 : 1, ...(row === undefined ? [] : [row]))
 	}
 
-	#putTogether(): Row[] {
+	#merge(): Row[] {
 		const below = (this.#below?.rows() ?? []).filter(({ id }) => !this.#rows.has(id))
 		const own = [...this.#rows.values()].filter((row) => row !== undefined)
-		// Sorting two sorted runs takes one pass.
+		// Sorting two sorted runs takes a single pass.
 		return [...below, ...own].sort((a, b) => this.#order(a.values, b.values))
 	}
 }

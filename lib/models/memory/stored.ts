@@ -1,30 +1,30 @@
 /**
- * Values as `MemoryModel` stores them: one form for each value of a type, which no caller holds a reference to;
- * dates, times, decimals; and their order, the same for conditions, lists and cursors.
+ * Values as `MemoryModel` stores them: normalized by type, and copied if they are objects; and their order, which
+ * conditions, lists and cursors share.
  */
 import { RawJson } from '../../wire/raw-json.ts'
 import type { Field, FieldType, Order } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 
 /**
- * A value in its type's form: `bigint` is a BigInt only beyond ±(2^53 − 1), `json` its text, `timestamp` a
- * text with microseconds, all others as in `Value`. Bytes are a copy.
+ * A normalized value: `bigint` is a BigInt only beyond ±(2^53 − 1), `json` its text, `timestamp` a text with microseconds,
+ * all others as in `Value`. Bytes are a copy.
  */
 export type Stored = null | boolean | number | bigint | string | Uint8Array
 
-/** A record: its values in the order of the fields. It is replaced, never changed. */
+/** An immutable record: its values in the order of the fields. */
 export interface Row {
 	readonly id: string
 	readonly values: readonly Stored[]
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** With the flag u, only a surrogate without its other half is one. */
+/** With the flag `u`, `\p{Surrogate}` matches only an unpaired one. */
 const NOT_TEXT = /[\0\p{Surrogate}]/u
 const DIGITS = /^[+-]?\d{1,40}$/
 const BIGINT_BOUND = 2n ** 63n
 
-/** Each type's form of a value; `undefined` for one that it can't hold. */
+/** Normalizes a value of each type; `undefined` for one that the type can't hold. */
 const FORMS: Readonly<Record<FieldType, (value: unknown) => Stored | undefined>> = {
 	boolean: (value) => (typeof value === 'boolean' ? value : undefined),
 	integer: integerOf,
@@ -43,9 +43,9 @@ const FORMS: Readonly<Record<FieldType, (value: unknown) => Stored | undefined>>
 }
 
 /**
- * A value in the form of its field's type, for a comparison: bounds and lengths don't count.
+ * Normalizes a value for a comparison, without checking bounds and lengths.
  *
- * @throws ModelError `invalid` when the type can't hold it
+ * @throws ModelError `invalid` if the type can't hold it
  */
 export function formOf(value: unknown, field: Field): Exclude<Stored, null> {
 	const form = FORMS[field.type](value)
@@ -54,9 +54,9 @@ export function formOf(value: unknown, field: Field): Exclude<Stored, null> {
 }
 
 /**
- * A value as its field keeps it.
+ * Normalizes a value and checks it against its field.
  *
- * @throws ModelError `not_null`, `check` (none of the choices), `invalid` (malformed, too long, out of range)
+ * @throws ModelError `not_null`, `check` (not one of the choices), `invalid` (malformed, too long, out of range)
  */
 export function storedOf(value: unknown, field: Field): Stored {
 	if (value === null) {
@@ -78,7 +78,7 @@ export function storedOf(value: unknown, field: Field): Stored {
 	return form
 }
 
-/** Whether a text has more characters than its field may: a character beyond U+FFFF is one. */
+/** Whether a text is longer than `maxLength`, in characters: one beyond U+FFFF counts once. */
 function isTooLong(text: string, { type, maxLength }: Field): boolean {
 	if (maxLength === undefined || type !== 'text' || text.length <= maxLength) return false
 	return [...text].length > maxLength
@@ -88,7 +88,7 @@ function textOf(value: unknown): string {
 	return typeof value === 'string' ? value : ''
 }
 
-/** A text; U+0000 is in none, as PostgreSQL can't hold it, and half a pair of surrogates, as UTF-8 can't. */
+/** Refuses U+0000, which PostgreSQL can't store, and half a surrogate pair, which UTF-8 can't encode. */
 function plainText(value: unknown): string | undefined {
 	return typeof value === 'string' && !NOT_TEXT.test(value) ? value : undefined
 }
@@ -103,7 +103,7 @@ function integerOf(value: unknown): number | undefined {
 	return typeof form === 'number' ? form : undefined
 }
 
-/** A whole number within ±2^63; `after` has it as digits. */
+/** A whole number within ±2^63; in `after` it is a string of digits. */
 function bigintOf(value: unknown): number | bigint | undefined {
 	if (typeof value === 'number') return Number.isSafeInteger(value) ? value + 0 : undefined
 	if (typeof value === 'string') return DIGITS.test(value) ? bigintOf(BigInt(value)) : undefined
@@ -118,7 +118,7 @@ function floatOf(value: unknown): number | undefined {
 	return undefined
 }
 
-/** JSON as text. Values of other kinds are the programmer's rows. */
+/** JSON as text. Values other than RawJson are from the option `rows` or a default. */
 function jsonOf(value: unknown): string | undefined {
 	if (!(value instanceof RawJson)) return JSON.stringify(value)
 	try {
@@ -137,15 +137,15 @@ const DATE = /^\d{4}-\d\d-\d\d$/
 const TIME = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?$/
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)$/
 
-/** `YYYY-MM-DD` of the years 1 to 9999; `undefined` for what is no day. */
+/** `YYYY-MM-DD` in the years 1 to 9999; `undefined` for anything else. */
 export function dateOf(text: string): string | undefined {
 	if (!DATE.test(text) || text.startsWith('0000')) return undefined
 	const day = new Date(`${text}T00:00:00.000Z`)
-	// A 30th of February is taken for the 2nd of March.
+	// `Date` turns 30 February into 2 March.
 	return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text) ? text : undefined
 }
 
-/** `HH:MM:SS`, with a fraction of up to six digits that doesn't end in 0; `undefined` for what is no time. */
+/** `HH:MM:SS`, with a fraction of up to six digits that doesn't end in 0; `undefined` for anything else. */
 export function timeOf(text: string): string | undefined {
 	if (!TIME.test(text)) return undefined
 	const [seconds = '', fraction = ''] = text.split('.')
@@ -154,8 +154,8 @@ export function timeOf(text: string): string | undefined {
 }
 
 /**
- * `YYYY-MM-DDTHH:MM:SS.ffffffZ`: UTC and microseconds, further digits are cut off. `undefined` for what is no
- * timestamp of RFC 3339; a leap second is none, as no store of ours has them.
+ * `YYYY-MM-DDTHH:MM:SS.ffffffZ`, in UTC; further digits are cut off. `undefined` for anything but a timestamp of RFC 3339,
+ * and for leap seconds, which none of our stores has.
  */
 export function timestampOf(text: string): string | undefined {
 	const [, day = '', time = '', fraction = '', zone = ''] = TIMESTAMP.exec(text) ?? []
@@ -172,17 +172,17 @@ function inUtc(text: string): string | undefined {
 	return /^\d{4}-/.test(iso) && !iso.startsWith('0000') ? iso.slice(0, 19) : undefined
 }
 
-/** A timestamp of `timestampOf` as it is sent: cut to milliseconds, as `Date` has them. */
+/** A timestamp of `timestampOf` as it is sent: cut to milliseconds, the precision of `Date`. */
 export function wireTimestamp(timestamp: string): string {
 	return `${timestamp.slice(0, 23)}Z`
 }
 
 const DECIMAL = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/
 
-/** Most zeros that an exponent may add: `1e999999999` would be a gigabyte. */
+/** Limits the zeros that an exponent adds: `1e999999999` would be a gigabyte. */
 const MAX_EXPONENT = 1_000
 
-/** The number without exponent, plus and leading zeros; zeros at its end stay. `undefined` for no number. */
+/** The number without exponent, plus sign and leading zeros, but with trailing ones; `undefined` for no number. */
 export function decimalOf(text: string): string | undefined {
 	const match = DECIMAL.exec(text)
 	if (match === null) return undefined
@@ -195,7 +195,7 @@ export function decimalOf(text: string): string | undefined {
 	return sign === '-' && /[1-9]/.test(number) ? `-${number}` : number
 }
 
-/** The digits before and after the point, when it is moved to the right by `places`, or to the left. */
+/** Moves the decimal point to the right by `places`; to the left if negative. */
 function shifted(before: string, after: string, places: number): [whole: string, fraction: string] {
 	if (places >= 0) {
 		const moved = after.padEnd(places, '0')
@@ -206,14 +206,14 @@ function shifted(before: string, after: string, places: number): [whole: string,
 	return [moved.slice(0, point), moved.slice(point) + after]
 }
 
-/** Below, above or equal 0, as `a` is below, above or equal `b`. Both are of `decimalOf`. */
+/** Comparator of decimals, both from `decimalOf`. */
 export function compareDecimals(a: string, b: string): number {
 	const isNegative = a.startsWith('-')
 	if (isNegative !== b.startsWith('-')) return isNegative ? -1 : 1
 	return isNegative ? comparePositive(b.slice(1), a.slice(1)) : comparePositive(a, b)
 }
 
-/** Without zeros at their ends, numbers with as many digits before the point are in the order of their texts. */
+/** Numbers with as many digits before the point sort like their texts without trailing zeros. */
 function comparePositive(a: string, b: string): number {
 	const order = wholeLength(a) - wholeLength(b)
 	if (order !== 0) return order
@@ -227,7 +227,7 @@ function wholeLength(decimal: string): number {
 	return point === -1 ? decimal.length : point
 }
 
-/** One text for all writings of a number: `1.5` for `1.50`. */
+/** Without trailing zeros: `1.5` for `1.50`. */
 export function shortestDecimal(decimal: string): string {
 	if (!decimal.endsWith('0') || !decimal.includes('.')) return decimal
 	let end = decimal.length
@@ -237,17 +237,17 @@ export function shortestDecimal(decimal: string): string {
 
 type Compare = (a: Stored, b: Stored) => number
 
-/** The order of a type's values, none of them null. */
+/** Comparator of a type's values, none of them null. */
 export function comparisonOf(type: FieldType): Compare {
-	if (type === 'text' || type === 'other' || type === 'json') return asTexts
-	// The forms of decimals are strings: `decimalOf` made them.
+	if (type === 'text' || type === 'other' || type === 'json') return compareTexts
+	// Decimals are stored as strings, by `decimalOf`.
 	if (type === 'decimal') return (a, b) => compareDecimals(a as string, b as string)
 	if (type === 'bytes') return (a, b) => Buffer.compare(a as Uint8Array, b as Uint8Array)
-	if (type === 'float') return asFloats
-	return plainly
+	if (type === 'float') return compareFloats
+	return compareScalars
 }
 
-/** Orders rows by several terms. Nulls come last in both directions. */
+/** Comparator of rows by several terms. Nulls come last in both directions. */
 export function compareRows(
 	terms: readonly (Pick<Order, 'descending'> & { readonly index: number; readonly type: FieldType })[],
 ): (a: readonly Stored[], b: readonly Stored[]) => number {
@@ -270,39 +270,34 @@ export function compareRows(
 	}
 }
 
-/** Where a row with these values is, or would be, among rows that are in this order. */
-export function placeOf(
-	rows: readonly Row[],
-	values: readonly Stored[],
-	compare: (a: readonly Stored[], b: readonly Stored[]) => number,
-): number {
-	let [low, high] = [0, rows.length]
+/** Binary search: the first of `length` indexes for which `isBefore` is false. */
+export function partitionPoint(length: number, isBefore: (at: number) => boolean): number {
+	let [low, high] = [0, length]
 	while (low < high) {
 		const middle = (low + high) >>> 1
-		const row = rows[middle]
-		if (row !== undefined && compare(row.values, values) < 0) low = middle + 1
+		if (isBefore(middle)) low = middle + 1
 		else high = middle
 	}
 	return low
 }
 
-/** Numbers, booleans, and texts of ASCII that are as long as each other or begin alike. */
-function plainly(a: Stored, b: Stored): number {
+/** For numbers, booleans, and ASCII texts of a fixed format. */
+function compareScalars(a: Stored, b: Stored): number {
 	if (a === b || a === null || b === null) return 0
 	return a < b ? -1 : 1
 }
 
-/** NaN equals itself and is above all others, as in PostgreSQL: else no cursor would get past it. */
-function asFloats(a: Stored, b: Stored): number {
+/** NaN equals itself and is above all others, as in PostgreSQL: otherwise no cursor could get past it. */
+function compareFloats(a: Stored, b: Stored): number {
 	if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b))
-	return plainly(a, b)
+	return compareScalars(a, b)
 }
 
 /**
- * By code point, which is the order of the bytes of UTF-8. JavaScript's own is by code unit: it has characters
- * beyond U+FFFF, whose units are surrogates, before those from U+E000.
+ * By code point, like the bytes of UTF-8. JavaScript compares code units, which puts characters beyond U+FFFF (surrogate
+ * pairs) before those from U+E000.
  */
-function asTexts(a: Stored, b: Stored): number {
+function compareTexts(a: Stored, b: Stored): number {
 	if (a === b || typeof a !== 'string' || typeof b !== 'string') return 0
 	const length = Math.min(a.length, b.length)
 	for (let at = 0; at < length; at++) {
@@ -312,7 +307,7 @@ function asTexts(a: Stored, b: Stored): number {
 	return a.length - b.length
 }
 
-/** A code unit's place when surrogates come last. */
+/** A code unit's rank with surrogates last. */
 function rankOf(unit: number): number {
 	return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }

@@ -1,9 +1,9 @@
-/** Changes of a `MemoryModel`'s records: every value and constraint is looked at before anything is stored. */
+/** Changes of a `MemoryModel`'s records: all values and constraints are checked before anything is stored. */
 import { randomUUID } from 'node:crypto'
 import { nearest } from '../../base/options.ts'
 import { type Changes, DEFAULT, type Values } from '../model.ts'
 import { ModelError } from '../model-error.ts'
-import type { OwnField } from './declared.ts'
+import type { DeclaredField } from './declared.ts'
 import { identityOf } from './json.ts'
 import type { Layer, Reference, Store, Unique } from './store.ts'
 import { formOf, type Row, type Stored, storedOf } from './stored.ts'
@@ -12,20 +12,18 @@ import { formOf, type Row, type Stored, storedOf } from './stored.ts'
  * Stores a new record.
  *
  * @throws ModelError `not_null`, `check`, `invalid`, `unique`, `foreign_key`
- * @throws TypeError for a field that there isn't, or that only the store writes
+ * @throws TypeError for an unknown or a generated field
  */
 export function insert(given: Values, store: Store, layer: Layer): Row {
 	checkNames(given, store)
-	const values = store.fields.map((field) =>
-		storedOf(Object.hasOwn(given, field.name) ? given[field.name] : initialOf(field, store), field),
-	)
+	const values = store.fields.map((field) => storedOf(valueFor(field, given, store), field))
 	const row = { id: idOf(values, store), values }
 	place(row, undefined, store, layer)
-	store.seen(values[store.keyIndex] ?? null)
+	store.skipTo(values[store.keyIndex] ?? null)
 	return row
 }
 
-/** Changes a record, and raises its version. Throws what `insert` throws. */
+/** Changes a record and increments its version. Throws what `insert` throws. */
 export function change(
 	row: Row,
 	changes: Changes,
@@ -39,7 +37,7 @@ export function change(
 		const field = store.field(name)
 		values[store.indexOf(name)] = storedOf(given === DEFAULT ? defaultOf(field, store) : given, field)
 	}
-	if (version !== undefined) raise(values, row, version, store)
+	if (version !== undefined) increment(values, row, version, store)
 	const next = { id: idOf(values, store), values }
 	place(next, row, store, layer)
 	return next
@@ -48,11 +46,15 @@ export function change(
 /** @throws ModelError `foreign_key` when another record refers to it */
 export function remove(row: Row, store: Store, layer: Layer): void {
 	if (isReferred(row, store, layer)) throw new ModelError('foreign_key')
+	leaveIndex(row, store, layer)
+	layer.remove(row.id)
+}
+
+function leaveIndex(row: Row, store: Store, layer: Layer): void {
 	for (const unique of store.uniques) {
 		const entry = entryOf(unique, row, store)
 		if (entry !== undefined) layer.leave(entry)
 	}
-	layer.remove(row.id)
 }
 
 function place(row: Row, old: Row | undefined, store: Store, layer: Layer): void {
@@ -67,17 +69,14 @@ function place(row: Row, old: Row | undefined, store: Store, layer: Layer): void
 	if (old !== undefined && row.id !== old.id && isReferred(old, store, layer))
 		throw new ModelError('foreign_key')
 	if (old !== undefined) {
-		for (const unique of store.uniques) {
-			const entry = entryOf(unique, old, store)
-			if (entry !== undefined) layer.leave(entry)
-		}
+		leaveIndex(old, store, layer)
 		if (row.id !== old.id) layer.remove(old.id)
 	}
 	layer.put(row)
 	for (const entry of entries) if (entry !== undefined) layer.enter(entry, row.id)
 }
 
-/** The text of a constraint's values, the same for equal ones; `undefined` with a null: nulls don't collide. */
+/** The index entry of a constraint's values; `undefined` if one is null, as nulls don't collide. */
 function entryOf(unique: Unique, { values }: Row, store: Store): string | undefined {
 	const parts: string[] = [unique.names.join()]
 	for (const index of unique.indexes) {
@@ -98,13 +97,13 @@ function checkReference(
 	if (value === null) return
 	const id = identityOf(value, field)
 	if (target === store && id === row.id) return
-	const there = target === store ? layer.row(id) : target.layer.row(id)
-	if (there === undefined) throw new ModelError('foreign_key', [field.name])
+	const referred = (target === store ? layer : target.layer).row(id)
+	if (referred === undefined) throw new ModelError('foreign_key', [field.name])
 }
 
 function isReferred(row: Row, store: Store, layer: Layer): boolean {
 	return store.referrers.some(({ from, index }) => {
-		const rows = from === store ? layer.rows() : from.layer.rows()
+		const rows = (from === store ? layer : from.layer).rows()
 		const field = from.fields[index]
 		return rows.some(({ id, values }) => {
 			const value = values[index] ?? null
@@ -114,7 +113,7 @@ function isReferred(row: Row, store: Store, layer: Layer): boolean {
 	})
 }
 
-function raise(values: Stored[], old: Row, version: string, store: Store): void {
+function increment(values: Stored[], old: Row, version: string, store: Store): void {
 	const index = store.indexOf(version)
 	const before = old.values[index] ?? null
 	if (typeof before !== 'number' && typeof before !== 'bigint') return
@@ -127,13 +126,13 @@ function idOf(values: readonly Stored[], store: Store): string {
 	return identityOf(value, store.key)
 }
 
-function initialOf(field: OwnField, store: Store): unknown {
-	if (field.hasDefault) return defaultOf(field, store)
-	return null
+function valueFor(field: DeclaredField, given: Values, store: Store): unknown {
+	if (Object.hasOwn(given, field.name)) return given[field.name]
+	return field.hasDefault ? defaultOf(field, store) : null
 }
 
-/** @throws TypeError where there is none, or it doesn't fit its field: both are the programmer's */
-function defaultOf(field: OwnField, store: Store): unknown {
+/** @throws TypeError if there is none, or it doesn't fit the field: both are the programmer's mistakes */
+function defaultOf(field: DeclaredField, store: Store): unknown {
 	if (!field.hasDefault) throw new TypeError(`${store.name}: field ${field.name} has no default`)
 	if (field.initial === undefined) return field.type === 'uuid' ? randomUUID() : store.serial()
 	const value = field.initial()

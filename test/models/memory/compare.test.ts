@@ -1,6 +1,6 @@
-/** The order of `MemoryModel`'s values, and what is found by halving. */
+/** The order of `MemoryModel`'s values, and binary search. */
 import * as assert from 'uvu/assert'
-import { comparisonOf, placeOf, type Stored } from '../../../lib/models/memory/stored.ts'
+import { comparisonOf, partitionPoint, type Stored } from '../../../lib/models/memory/stored.ts'
 import type { FieldType } from '../../../lib/models/model.ts'
 import { describe } from '../../helpers/describe.ts'
 
@@ -59,15 +59,16 @@ describe('comparisonOf', (test) => {
 	test('-0 equals 0', () => assert.is(comparisonOf('float')(-0, 0), 0))
 })
 
-describe('placeOf', (test) => {
-	test('a row is before, at, between and behind others', () => {
-		const rows = [10, 20, 30].map((key) => ({ id: String(key), values: [key] }))
-		const compare = (a: readonly Stored[], b: readonly Stored[]) =>
-			comparisonOf('integer')(a[0] ?? 0, b[0] ?? 0)
+describe('partitionPoint', (test) => {
+	test('a key is before, at, between and behind others', () => {
+		const keys = [10, 20, 30]
 		assert.equal(
-			[5, 10, 15, 30, 35].map((key) => placeOf(rows, [key], compare)),
+			[5, 10, 15, 30, 35].map((key) => partitionPoint(3, (at) => (keys[at] ?? 0) < key)),
 			[0, 0, 1, 2, 3],
 		)
-		assert.is(placeOf([], [1], compare), 0)
+		assert.is(
+			partitionPoint(0, () => true),
+			0,
+		)
 	})
 })

@@ -397,9 +397,9 @@ describe('MemoryModel refuses', (test) => {
 		[
 			'a key that is no field',
 			{ fields: { id: 'integer' }, key: 'ix' },
-			"MemoryModel 'm': its key ix is none of its fields: did you mean id?",
+			"MemoryModel 'm': its key ix is not one of its fields: did you mean id?",
 		],
-		['no key', { fields: { id: 'integer' } }, /^MemoryModel 'm': its key undefined is none of its fields/],
+		['no key', { fields: { id: 'integer' } }, /^MemoryModel 'm': its key undefined is not one of its fields/],
 		[
 			'a key of a type that is none',
 			{ fields: { id: 'json' }, key: 'id' },
@@ -413,12 +413,12 @@ describe('MemoryModel refuses', (test) => {
 		[
 			'a generated field without a default',
 			{ fields: { id: 'integer', a: { type: 'text', generated: true } }, key: 'id' },
-			"MemoryModel 'm': field a is generated, so that it needs a default",
+			"MemoryModel 'm': field a is generated, and needs a default",
 		],
 		[
 			'a default that does not fit',
 			{ fields: { id: 'integer', a: { type: 'text', default: 1 } }, key: 'id' },
-			"MemoryModel 'm': field a: its default is no value of it; it is text",
+			"MemoryModel 'm': field a: its default is no valid text",
 		],
 		[
 			'a length of what has none',
