@@ -13,7 +13,7 @@ export interface Due {
 	/** Its neighbours in the list, and whether it is in it; written by {@link Deadlines}. */
 	earlier?: Due | undefined
 	later?: Due | undefined
-	waiting?: boolean
+	isWaiting?: boolean
 }
 
 /** The longest delay until a missed deadline is noticed. */
@@ -53,8 +53,8 @@ export class Deadlines {
 
 	/** Adds an item; adding it again has no effect. */
 	add(item: Due): void {
-		if (item.waiting === true) return
-		item.waiting = true
+		if (item.isWaiting === true) return
+		item.isWaiting = true
 		item.earlier = this.#last
 		item.later = undefined
 		if (this.#last === undefined) this.#first = item
@@ -66,8 +66,8 @@ export class Deadlines {
 	}
 
 	delete(item: Due): void {
-		if (item.waiting !== true) return
-		item.waiting = false
+		if (item.isWaiting !== true) return
+		item.isWaiting = false
 		const { earlier, later } = item
 		if (earlier === undefined) this.#first = later
 		else earlier.later = later
@@ -88,7 +88,7 @@ export class Deadlines {
 
 	/** Expires an item if it is late. */
 	expireIfLate(item: Due): void {
-		if (item.waiting !== true || item.due > this.clock()) return
+		if (item.isWaiting !== true || item.due > this.clock()) return
 		this.delete(item)
 		item.expire()
 	}

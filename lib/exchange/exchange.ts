@@ -1,7 +1,7 @@
 /**
- * `exchange/` holds the state of a request and its answer, and the types of what its server and mount know.
- * `transport/` makes an `Exchange` for each request, the steps of `pipeline/` write it, `reply/` reads it, and handlers
- * see it through their view. It calls `request/` to decode what came in.
+ * `exchange/` holds the state of one request and its answer, and the types of its server (`app.ts`) and its mount.
+ * `transport/` creates an `Exchange` for each request, the steps of `pipeline/` write it, `reply/` reads it, and handlers
+ * see it through their view. It calls `request/` to decode query and body.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -28,7 +28,7 @@ const NO_PARAMS: readonly string[] = []
 /** Request ids accepted from clients: they go into headers and log lines. */
 const SAFE_ID = /^[\w.~:@/+=-]{1,128}$/
 
-/** What closes when the client leaves: node's response, its socket, or its HTTP/2 stream. */
+/** What emits `close` when the client disconnects: node's response, its socket, or its HTTP/2 stream. */
 export interface Closable {
 	readonly destroyed?: boolean | undefined
 	once(event: 'close', call: () => void): unknown
@@ -40,6 +40,9 @@ export interface Closable {
  * `'off'`, which leaves the header to the methods.
  */
 export type IdempotencyKeys = 'user' | 'anyone' | 'off'
+
+/** The error code when a deadline passes. */
+type TimeoutCode = 'request_timeout' | 'unavailable'
 
 /** A function called around methods. */
 export interface Hook {
@@ -84,7 +87,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 	readonly app: App
 	readonly incoming: Incoming
 
-	// What the request asks for: written by steps 1 to 6 of `answer`.
+	// Routing: written by steps 1 to 6 of `answer`.
 	/** The method served, after X-HTTP-Method-Override. */
 	method: Method = 'GET'
 	queryText = ''
@@ -102,39 +105,37 @@ export class Exchange implements Due, RequestSource, BodySource {
 	// The answer: written by the method, its hooks, and errors.
 	/** The request's `this`, kept when hooks share it with the method. */
 	view: object | undefined = undefined
-	/** Status set by the method; 0 for the usual one. */
+	/** Status set by the method; 0 for the default. */
 	status = 0
 	/** Headers set by the method, by lower-case name. */
 	headerLines: Map<string, HeaderLine> | undefined = undefined
-	/** Headers of any answer, errors too: names and values in turn. */
-	standing: readonly string[] | undefined = undefined
-	/** The error that `this.error()` recorded, or that an un-awaited check threw. */
+	/** `RateLimit` headers, sent with every answer, errors included: names and values in turn. */
+	rateLimitLines: readonly string[] | undefined = undefined
+	/** The error recorded by `this.error()`, or thrown by a check that wasn't awaited. */
 	failure: RestError | undefined = undefined
-	/** Whether the method may or may not have taken effect. */
+	/** Whether it is unknown if the method took effect. */
 	isOutcomeUnknown = false
-	/** Set when the method has succeeded, and a later step failed. */
+	/** Set when a step fails after the method has succeeded. */
 	isDone = false
-	/** Set once the answer is decided: later calls only log. */
-	replied = false
+	/** Set once the answer is being sent: later calls of `this.status()` and the like only log. */
+	isReplied = false
 
 	// The deadline: see `base/deadlines.ts`.
 	due: Milliseconds = Number.POSITIVE_INFINITY
 	earlier: Due | undefined = undefined
 	later: Due | undefined = undefined
-	waiting = false
-	/** The error code when `due` passes. */
-	late: 'request_timeout' | 'unavailable' = 'unavailable'
-	/** Releases what the request holds when it is late. */
-	whenLate: (() => void) | undefined = undefined
+	isWaiting = false
+	timeoutCode: TimeoutCode = 'unavailable'
+	/** Releases what the request holds when it is cancelled. */
+	onCancel: (() => void) | undefined = undefined
 
 	// The connection: written by `transport/`.
-	/** Sends an error instead of the awaited answer; set while one is awaited or streamed. */
+	/** Sends an error instead of the pending answer; set while one is awaited or streamed. */
 	interrupt: ((error: RestError) => void) | undefined = undefined
 	/** Set when the connection must close after the answer. */
-	closes = false
-	/** Set when no more of the request can or should be read. */
-	broken = false
-	/** Emits `close` when the client leaves. */
+	isLast = false
+	/** Set when the rest of the request can't or must not be read. */
+	isUnreadable = false
 	connection: Closable | undefined = undefined
 	/** Sends `100 Continue`, once, if the client waits for it. */
 	sendContinue: (() => void) | undefined = undefined
@@ -175,7 +176,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 		return this.#query
 	}
 
-	/** The query, or a form's fields, with lists for repeated names. */
+	/** The query or a form's fields, with lists for repeated names. */
 	withLists(source: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
 		return source === this.#query?.last ? this.#query.lists() : this.body.withLists(source)
 	}
@@ -188,7 +189,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 		return this.body.stream()
 	}
 
-	/** The declared authenticator's challenge is sent with every 401, also with one found by the body. */
+	/** The declared authenticator's challenge is sent with every 401, also when the body caused it. */
 	requireDigest(challenge: Readonly<Record<string, string>>): void {
 		this.body.requireDigest(this.mount?.authenticator?.challenge ?? challenge)
 	}
@@ -237,7 +238,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 			this.#abort = abort
 			if (this.due === Number.NEGATIVE_INFINITY) abort.abort(tooLate())
 			else if (this.connection?.destroyed === true) abort.abort(gone())
-			else this.connection?.once('close', () => this.replied || abort.abort(gone()))
+			else this.connection?.once('close', () => this.isReplied || abort.abort(gone()))
 		}
 		return this.#abort.signal
 	}
@@ -247,8 +248,8 @@ export class Exchange implements Due, RequestSource, BodySource {
 		return this.#abort?.signal.aborted === true
 	}
 
-	/** A spec that the method has used before, compiled. */
-	remembered(spec: Spec): CompiledSpec | undefined {
+	/** The compiled form of a spec, if the method has used it before. */
+	compiledSpec(spec: Spec): CompiledSpec | undefined {
 		return this.action?.memo.compiled(spec, this.app.validator)
 	}
 
@@ -261,52 +262,52 @@ export class Exchange implements Due, RequestSource, BodySource {
 		)
 	}
 
-	/** Records a check that must hold before an answer is sent: its refusal wins even if the method doesn't await it. */
+	/** Registers a check that must pass before an answer is sent: its refusal wins even if the method doesn't await it. */
 	addCheck(check: Promise<unknown>): void {
-		// `checked` finds the refusal; it must not become an unhandled rejection.
+		// `pendingChecks` reports the refusal; it must not become an unhandled rejection.
 		check.catch(() => {})
 		this.#checks ??= []
 		this.#checks.push(check)
 	}
 
 	/** All checks that the method began, awaited or not; `undefined` when there are none. */
-	checked(): Promise<unknown> | undefined {
-		// A streamed body that doesn't match what was signed, or wasn't read to its end, refuses the request.
+	pendingChecks(): Promise<unknown> | undefined {
+		// A streamed body that doesn't match its signed digest, or wasn't read to its end, refuses the request.
 		const unverified = this.#body?.unverified
 		if (unverified !== undefined) return Promise.reject(unverified)
 		return this.#checks === undefined ? undefined : Promise.all(this.#checks)
 	}
 
-	/** Sets the deadline to `time` from now, and the error code for missing it. */
-	allow(time: Milliseconds, late: 'request_timeout' | 'unavailable'): void {
-		this.late = late
+	/** Sets the deadline to `time` from now, and the error code when it passes. */
+	setDeadline(time: Milliseconds, code: TimeoutCode): void {
+		this.timeoutCode = code
 		this.due = time === Number.POSITIVE_INFINITY ? time : this.app.deadlines.clock() + time
 	}
 
-	/** Sets the deadline of a method: its time to the first byte of its answer. */
-	allowMethod(): void {
-		this.allow(this.action?.streaming?.handlerTimeout ?? this.app.handlerTimeout, 'unavailable')
+	/** Sets the deadline of the method: its time to the first byte of the answer. */
+	setHandlerDeadline(): void {
+		this.setDeadline(this.action?.streaming?.handlerTimeout ?? this.app.handlerTimeout, 'unavailable')
 	}
 
-	/** The client has left during the answer: aborts the signal. */
-	abandon(): void {
+	/** Aborts the signal when the client has disconnected during the answer. */
+	abort(): void {
 		this.#abort?.abort(gone())
 	}
 
-	/** The deadline has passed. */
+	/** Called when the deadline has passed. */
 	expire(): void {
-		// A client whose body came too slowly isn't read any further.
-		this.broken = this.late === 'request_timeout'
-		this.cancel(this.late === 'unavailable' ? tooLate() : new RestError('request_timeout'))
+		// If the body came too slowly, its rest isn't read.
+		this.isUnreadable = this.timeoutCode === 'request_timeout'
+		this.cancel(this.timeoutCode === 'unavailable' ? tooLate() : new RestError('request_timeout'))
 	}
 
 	/** Answers with an error instead of the pending answer, and aborts the signal. */
 	cancel(error: RestError): void {
 		this.due = Number.NEGATIVE_INFINITY
-		this.#body?.cut(error)
+		this.#body?.destroyStream(error)
 		this.interrupt?.(error)
 		this.#abort?.abort(error)
-		this.whenLate?.()
+		this.onCancel?.()
 	}
 
 	/** Logs, unless the handler is `silent`. */
@@ -325,7 +326,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 	}
 }
 
-/** The reason of `request.signal` when the client leaves. */
+/** The reason of `request.signal` when the client disconnects. */
 function gone(): DOMException {
 	return new DOMException('The client is gone', 'AbortError')
 }

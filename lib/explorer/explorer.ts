@@ -67,9 +67,10 @@ async function shown(
 ): Promise<Reply> {
 	try {
 		const reply = await answered
-		if (!isShown(reply) || exchange.replied) return variedByAccept(reply)
+		if (!isShown(reply) || exchange.isReplied) return variedByAccept(reply)
 		// The page takes its time too: authenticators are asked, and a stream is read.
-		if (exchange.due === Number.POSITIVE_INFINITY) exchange.allow(exchange.app.handlerTimeout, 'unavailable')
+		if (exchange.due === Number.POSITIVE_INFINITY)
+			exchange.setDeadline(exchange.app.handlerTimeout, 'unavailable')
 		const { pageOf } = await pages()
 		return await pageOf(exchange, mounts, reply)
 	} catch (error) {

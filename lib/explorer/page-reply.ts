@@ -121,7 +121,7 @@ async function streamedText(exchange: Exchange, body: AsyncIterable<string | Uin
 	try {
 		while (note === undefined) {
 			const next = await Promise.race([chunks.next(), late])
-			if (next === 'late' || exchange.replied) note = TOO_SLOW
+			if (next === 'late' || exchange.isReplied) note = TOO_SLOW
 			else if (next.done === true) return { text, note: undefined }
 			else text += typeof next.value === 'string' ? next.value : decoder.write(Buffer.from(next.value))
 			if (text.length > MOST_SHOWN) note = TOO_LONG
@@ -133,7 +133,7 @@ async function streamedText(exchange: Exchange, body: AsyncIterable<string | Uin
 		clearTimeout(timer)
 	}
 	// Aborts `request.signal`, so that the method stops producing; its errors from here on are ignored.
-	exchange.abandon()
+	exchange.abort()
 	chunks.return?.()?.catch(() => {})
 	return { text: text.slice(0, MOST_SHOWN), note }
 }

@@ -207,7 +207,7 @@ export class RestHandler extends HandlerHooks {
 	error(message: string, code: number | string = 400): Refused {
 		const exchange = exchangeOf(this, 'error')
 		const error = new RestError(code, message)
-		if (exchange.replied) exchange.log('warn', 'this.error() was called after the answer', error)
+		if (exchange.isReplied) exchange.log('warn', 'this.error() was called after the answer', error)
 		else exchange.failure ??= error
 		// The type is opaque so that a client's types can drop it; nothing reads the value.
 		return null as unknown as Refused
@@ -236,7 +236,7 @@ export class RestHandler extends HandlerHooks {
 	getParams(spec?: Spec, source?: Readonly<Record<string, unknown>>): unknown {
 		const exchange = exchangeOf(this, 'getParams')
 		const { from, options } = sourceOf(exchange, source ?? usualSource(exchange))
-		const asked = spec === undefined ? declaredSpec(exchange) : (exchange.remembered(spec) ?? spec)
+		const asked = spec === undefined ? declaredSpec(exchange) : (exchange.compiledSpec(spec) ?? spec)
 		return readParams(asked, from, options)
 	}
 

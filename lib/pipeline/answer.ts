@@ -98,7 +98,7 @@ function resume(
 	promise: PromiseLike<unknown>,
 ): Promise<Reply> {
 	// Reading the body sets a deadline of its own.
-	if (exchange.due === Number.POSITIVE_INFINITY) exchange.allowMethod()
+	if (exchange.due === Number.POSITIVE_INFINITY) exchange.setHandlerDeadline()
 	const awaited = promise instanceof Promise ? promise : Promise.resolve(promise)
 	return awaited.then(
 		(value: unknown) => run(exchange, steps, from, value),
@@ -109,10 +109,10 @@ function resume(
 /** Waits for the handler's `init`, then starts over; if it fails, so does every request to the handler. */
 async function answerSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise<void>): Promise<Reply> {
 	try {
-		exchange.allow(exchange.app.handlerTimeout, 'unavailable')
+		exchange.setDeadline(exchange.app.handlerTimeout, 'unavailable')
 		await setUp
 		// What comes next has a time of its own.
-		if (!exchange.replied) exchange.due = Number.POSITIVE_INFINITY
+		if (!exchange.isReplied) exchange.due = Number.POSITIVE_INFINITY
 	} catch (error) {
 		return sealError(exchange, error)
 	}
@@ -122,14 +122,14 @@ async function answerSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise
 /** The method and the steps after it; only those where `before` has answered in its place. */
 function runMethod(exchange: Routed, early: unknown): Reply | Promise<Reply> {
 	// Timed out, and answered: the method must not run after that.
-	if (exchange.replied) {
+	if (exchange.isReplied) {
 		disposeBody(early)
 		return sealError(exchange, NOT_FOUND)
 	}
 	if (early !== undefined) return run(exchange, METHOD_STEPS, 1, early)
 	const { idempotencyKey } = exchange
 	if (idempotencyKey === undefined) return run(exchange, METHOD_STEPS, 0, undefined)
-	exchange.allowMethod()
+	exchange.setHandlerDeadline()
 	return answerOnce(exchange, idempotencyKey, async () => run(exchange, METHOD_STEPS, 0, undefined))
 }
 

@@ -22,7 +22,7 @@ export function runBefore(exchange: Routed): EarlyReply | Promise<EarlyReply> {
 	if (hooks === undefined) return undefined
 	if (hooks.before.length > 0) exchange.watch?.step('before')
 	const early = beforeFrom(exchange, exchange.mount.view(exchange), hooks.before, 0)
-	if (early instanceof Promise) exchange.allowMethod()
+	if (early instanceof Promise) exchange.setHandlerDeadline()
 	return early
 }
 
@@ -34,7 +34,7 @@ function beforeFrom(
 ): EarlyReply | Promise<EarlyReply> {
 	const hook = hooks[at]
 	// Timed out, and answered: nothing more may be started.
-	if (hook === undefined || exchange.replied) return undefined
+	if (hook === undefined || exchange.isReplied) return undefined
 	const next = (answer: unknown): EarlyReply | Promise<EarlyReply> => {
 		const early = earlyReplyOf(exchange, hook, answer)
 		return early ?? beforeFrom(exchange, view, hooks, at + 1)
@@ -45,7 +45,7 @@ function beforeFrom(
 }
 
 function isChecking(exchange: Exchange): boolean {
-	const checks = exchange.checked()
+	const checks = exchange.pendingChecks()
 	// Only a look: `whenChecked` awaits its own promise, and this one must not be an unhandled rejection.
 	checks?.catch(() => {})
 	return checks !== undefined
@@ -67,7 +67,7 @@ async function whenChecked(exchange: Exchange, said: unknown): Promise<unknown> 
 	const answer = await said
 	swallowErrors(answer)
 	try {
-		await exchange.checked()
+		await exchange.pendingChecks()
 	} catch (error) {
 		disposeBody(answer)
 		throw error
@@ -119,7 +119,7 @@ function afterFrom(
 	at: number,
 ): unknown {
 	const hook = hooks[at]
-	if (hook === undefined || exchange.replied) return answer
+	if (hook === undefined || exchange.isReplied) return answer
 	const failed = (error: unknown): never => {
 		disposeBody(answer)
 		throw error

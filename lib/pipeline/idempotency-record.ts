@@ -90,10 +90,10 @@ export function keptOf(exchange: Exchange, { status, headers, body }: Reply, fin
 
 /** The headers without those that each answer, also a replay, gets anew. */
 function lasting(exchange: Exchange, lines: readonly string[]): string[] {
-	const { standing = [], app } = exchange
+	const { rateLimitLines = [], app } = exchange
 	// Compared by value: a list's own `Link` is stored.
 	const own = new Set(pairsOf(ownLines(exchange)).map(String))
-	const anew = new Set(pairsOf(standing).map(([name]) => name.toLowerCase()))
+	const anew = new Set(pairsOf(rateLimitLines).map(([name]) => name.toLowerCase()))
 	anew.add('content-length')
 	if (app.requestId !== undefined) anew.add(app.requestId.toLowerCase())
 	return pairsOf(lines)

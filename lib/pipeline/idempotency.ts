@@ -119,8 +119,8 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 }
 
 /** Whether the request has timed out, and was answered. */
-function isOver({ due, replied }: Exchange): boolean {
-	return replied || due === Number.NEGATIVE_INFINITY
+function isOver({ due, isReplied }: Exchange): boolean {
+	return isReplied || due === Number.NEGATIVE_INFINITY
 }
 
 /** The body's bytes; if a parser in front has taken them, its result as JSON. */

@@ -10,7 +10,7 @@ import { kindOf } from './hooks.ts'
 
 /** Answers a thrown error. The refusal of a check that the method began, awaited or not, takes precedence. */
 export function answerError(exchange: Exchange, error: unknown): Reply | Promise<Reply> {
-	const checks = exchange.checked()
+	const checks = exchange.pendingChecks()
 	if (checks === undefined) return sealFailure(exchange, error)
 	return checks.then(
 		() => sealFailure(exchange, error),
@@ -25,7 +25,7 @@ export function answerError(exchange: Exchange, error: unknown): Reply | Promise
 function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply> {
 	const { mount } = exchange
 	const hooks = mount?.hooks?.onError ?? []
-	if (mount === undefined || hooks.length === 0 || exchange.replied) return sealError(exchange, thrown)
+	if (mount === undefined || hooks.length === 0 || exchange.isReplied) return sealError(exchange, thrown)
 	const view = viewOf(exchange, mount)
 	if (view === undefined) return sealError(exchange, thrown)
 	const { failure } = exchange
@@ -47,8 +47,8 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 		const done = errorFrom(exchange, view, hooks, error, 0)
 		if (!isThenable(done)) return sealed(done)
 		// After a body that came too slowly, hooks get the time of a method.
-		if (exchange.due === Number.POSITIVE_INFINITY || exchange.late === 'request_timeout')
-			exchange.allowMethod()
+		if (exchange.due === Number.POSITIVE_INFINITY || exchange.timeoutCode === 'request_timeout')
+			exchange.setHandlerDeadline()
 		return Promise.resolve(done).then(sealed).catch(broken)
 	} catch (failing) {
 		return broken(failing)
@@ -82,7 +82,7 @@ function errorFrom(
 	at: number,
 ): unknown {
 	const hook = hooks[at]
-	if (hook === undefined || exchange.replied) return error
+	if (hook === undefined || exchange.isReplied) return error
 	const next = (said: unknown): unknown => {
 		const recorded = exchange.failure
 		exchange.failure = undefined

@@ -60,10 +60,10 @@ export async function asGuess<T>(
 	const guess = await takeGuess(exchange, limit)
 	if (guess === undefined) return ask()
 	// An authenticator that never settles must not keep the guess.
-	exchange.whenLate = () => guess.giveBack()
+	exchange.onCancel = () => guess.giveBack()
 	try {
 		// Timed out, and answered, while waiting for other guesses of this address.
-		if (exchange.replied) throw new RestError('unavailable')
+		if (exchange.isReplied) throw new RestError('unavailable')
 		const answer = await ask()
 		guess.giveBack()
 		return answer
@@ -79,7 +79,7 @@ export async function asGuess<T>(
 async function takeGuess(exchange: Exchange, limit: CompiledLimit): Promise<Guess | undefined> {
 	const levels = levelsOf(limit, callerOf(null, exchange.ip()), 'guess')
 	const taken = await unlessFailing(exchange, limit, () =>
-		limit.guesses.take(exchange.app.cache, levels, timeOfDay, () => exchange.replied),
+		limit.guesses.take(exchange.app.cache, levels, timeOfDay, () => exchange.isReplied),
 	)
 	if (taken === undefined || !('isAllowed' in taken)) return taken
 	judge(exchange, limit, taken)
@@ -113,7 +113,7 @@ function judge(
 	{ isAllowed, remaining, resetSeconds }: Taken,
 ): void {
 	const rest = `${limit.name};r=${remaining};t=${resetSeconds}`
-	exchange.standing = ['RateLimit-Policy', limit.policy, 'RateLimit', rest]
+	exchange.rateLimitLines = ['RateLimit-Policy', limit.policy, 'RateLimit', rest]
 	if (isAllowed) return
 	throw new RestError('too_many_requests', undefined, { headers: { 'Retry-After': String(resetSeconds) } })
 }

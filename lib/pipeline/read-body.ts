@@ -16,7 +16,7 @@ const EMPTY = Buffer.alloc(0)
  *   when the client leaves before the end, `unauthorized` for another digest
  */
 export function readBody(exchange: Routed, early: unknown): unknown {
-	if (early !== undefined || exchange.replied || !takesBody(exchange.method)) return early
+	if (early !== undefined || exchange.isReplied || !takesBody(exchange.method)) return early
 	const collecting = collectBytes(exchange)
 	if (collecting === undefined) return exchange.body.compareDigest()
 	exchange.watch?.step('body')
@@ -42,7 +42,7 @@ function collectBytes(exchange: Routed): Promise<void> | undefined {
 	body.bytes = arrived(incoming, app.maxBody)
 	if (body.bytes !== undefined) return undefined
 	exchange.sendContinue?.()
-	exchange.allow(app.bodyTimeout, 'request_timeout')
+	exchange.setDeadline(app.bodyTimeout, 'request_timeout')
 	return collect(exchange, app.maxBody)
 }
 

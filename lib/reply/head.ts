@@ -21,7 +21,7 @@ export function isFraming(name: string): boolean {
 /** Sets the status of a successful reply. @throws RangeError for anything but a whole number from 200 to 599 */
 export function setStatus(exchange: Exchange, code: number): void {
 	const status = checkStatus(code)
-	if (exchange.replied) exchange.log('warn', `this.status(${status}) was called after the answer`)
+	if (exchange.isReplied) exchange.log('warn', `this.status(${status}) was called after the answer`)
 	else exchange.status = status
 }
 
@@ -31,7 +31,7 @@ export function setHeader(
 	name: string,
 	value: string | number | readonly string[],
 ): void {
-	if (exchange.replied) {
+	if (exchange.isReplied) {
 		exchange.log('warn', `this.header() was called after the answer, for ${JSON.stringify(String(name))}`)
 		return
 	}

@@ -69,7 +69,7 @@ export function headers(exchange: Exchange, usual: string[]): string[] {
 	const { app, mount } = exchange
 	const { requestId } = app
 	if (requestId !== undefined) usual.push(requestId, exchange.id())
-	if (exchange.standing !== undefined) usual.push(...exchange.standing)
+	if (exchange.rateLimitLines !== undefined) usual.push(...exchange.rateLimitLines)
 	const all = lines === undefined ? usual : merged(usual, lines)
 	if (app.cors !== undefined || mount?.deprecation !== undefined) addOwnLines(exchange, all)
 	return all

@@ -101,9 +101,9 @@ const OF_HOP: ReadonlySet<string> = new Set([
  * Whether only this server may set a header, by its name in lower case: another server's would open replies to other origins,
  * state limits that don't hold here, or name another request than the log does.
  */
-function isOurs({ app, standing }: Exchange, name: string): boolean {
+function isOurs({ app, rateLimitLines }: Exchange, name: string): boolean {
 	if (name === 'x-content-type-options' || name === app.requestId) return true
-	if (name === 'ratelimit' || name === 'ratelimit-policy') return standing !== undefined
+	if (name === 'ratelimit' || name === 'ratelimit-policy') return rateLimitLines !== undefined
 	return app.cors !== undefined && name.startsWith('access-control-')
 }
 

@@ -67,7 +67,7 @@ export async function sealPieces(
 	const source = await firstThenRest(exchange.watch?.isTraced === true ? boundRecords(records) : records)
 	let body: Reply['body'] = null
 	try {
-		await exchange.checked()
+		await exchange.pendingChecks()
 		if (exchange.failure !== undefined) throw exchange.failure
 		const type = otherTypeOf(exchange.headerLines)
 		if (type !== undefined) body = texts(source, type)

@@ -150,7 +150,7 @@ export class Body {
 	 * Ends a stream that a method still reads when its answer is sent: node emits nothing on the request after that, not
 	 * even that the client has left.
 	 */
-	cut(error: Error): void {
+	destroyStream(error: Error): void {
 		this.#upload?.destroy(error)
 	}
 

@@ -37,21 +37,21 @@ export function answerClientError(
 	if (socket.writableEnded || app.pipelines.isEnding(socket)) {
 		// Bytes after the last answer are ignored; once the client has ended its side, the connection closes.
 		if (error.code === 'HPE_INVALID_EOF_STATE') socket.destroySoon()
-		else if (!socket.writableEnded && app.pipelines.owed(socket) === undefined) end(app, socket, '')
+		else if (!socket.writableEnded && app.pipelines.pendingAnswer(socket) === undefined) end(app, socket, '')
 		return
 	}
 	const pending = pendingOn(app, socket)
-	if (pending !== undefined && !pending.incoming.complete && !pending.replied) {
+	if (pending !== undefined && !pending.incoming.complete && !pending.isReplied) {
 		// The malformed bytes belong to the body of a request that is being read.
-		pending.broken = true
+		pending.isUnreadable = true
 		pending.cancel(errorOf(error))
 		return
 	}
 	// They come after a complete request whose answer is still owed: an error written now would be taken for it.
-	const owed = app.pipelines.owed(socket)
+	const owed = app.pipelines.pendingAnswer(socket)
 	const whole = pending ?? wholeOn(batcher, socket)
 	if (owed !== undefined) owed.once('finish', () => endWith(app, socket, errorOf(error)))
-	else if (whole !== undefined) whole.closes = true
+	else if (whole !== undefined) whole.isLast = true
 	else endWith(app, socket, errorOf(error))
 }
 

@@ -16,7 +16,7 @@ export function drainUpload(exchange: Exchange, end: () => void): void {
 	let taken = 0
 	const stop = (): void => {
 		app.deadlines.delete(drain)
-		if (!incoming.readableEnded) exchange.body.cut(tooSlow())
+		if (!incoming.readableEnded) exchange.body.destroyStream(tooSlow())
 		incoming.off('data', take).off('end', stop).off('close', stop).off('error', stop).on('error', ignore)
 		end()
 	}
@@ -37,7 +37,7 @@ export class UnreadRest implements Due {
 	readonly #exchange: Exchange
 	earlier: Due | undefined = undefined
 	later: Due | undefined = undefined
-	waiting = false
+	isWaiting = false
 
 	constructor(exchange: Exchange, socket: Peer, due: Milliseconds) {
 		this.#exchange = exchange
@@ -47,7 +47,7 @@ export class UnreadRest implements Due {
 
 	/** The request was answered long ago, and the next one can't begin before its body ends. */
 	expire(): void {
-		this.#exchange.body.cut(tooSlow())
+		this.#exchange.body.destroyStream(tooSlow())
 		this.socket.destroy?.()
 	}
 }
@@ -68,7 +68,7 @@ export function boundRest(exchange: Exchange): void {
 	// After the answer node emits nothing on the request when the client leaves: the reader must get an error.
 	const leave = (): void => {
 		stop()
-		exchange.body.cut(new RestError('bad_request', 'The body was cut off before its end'))
+		exchange.body.destroyStream(new RestError('bad_request', 'The body was cut off before its end'))
 	}
 	deadlines.add(rest)
 	incoming.once('end', stop)

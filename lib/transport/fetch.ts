@@ -147,7 +147,7 @@ function streamOf(
 		isOver = true
 		signal.removeEventListener('abort', leave)
 		exchange.app.deadlines.delete(exchange)
-		if (!isWhole) exchange.abandon()
+		if (!isWhole) exchange.abort()
 		source.destroy()
 		over(isWhole, error)
 	}

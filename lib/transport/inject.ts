@@ -76,7 +76,7 @@ export function replied(service: Service, exchange: Exchange): Reply | Promise<R
 	let now: Reply | undefined
 	let resolve: ((reply: Reply) => void) | undefined
 	const take = (_exchange: Exchange, _to: undefined, reply: Reply): void => {
-		exchange.replied = true
+		exchange.isReplied = true
 		if (resolve === undefined) now = reply
 		else resolve(reply)
 	}

@@ -91,7 +91,7 @@ function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awa
 	const exchange = new Exchange(service.app, incoming)
 	exchange.connection = response.stream ?? response
 	if (isBehind(response) && incoming.socket !== null) {
-		if (!service.app.pipelines.enter(incoming.socket, response)) return
+		if (!service.app.pipelines.register(incoming.socket, response)) return
 		// Only node:http queues responses, and its requests have a net.Socket.
 		exchange.connection = new Departure(incoming.socket as Socket, response)
 	}

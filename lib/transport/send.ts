@@ -30,7 +30,7 @@ export interface Connection extends Writable {
 
 /** Sends a reply; `closes` ends the connection after it. */
 export function send(exchange: Exchange, response: Outgoing, reply: Reply, closes: boolean): void {
-	exchange.replied = true
+	exchange.isReplied = true
 	if (response.headersSent || isGone(exchange)) {
 		disposeBody(reply.body)
 		return
@@ -80,10 +80,10 @@ function isUnread(exchange: Exchange): boolean {
  * or may not send the body: its next request could be taken for it. While the server drains, an answer is the last of its
  * connection unless others are owed after it.
  */
-function isLast({ app, incoming, closes, sendContinue }: Exchange, response: Outgoing): boolean {
-	if (closes || sendContinue !== undefined) return true
+function isLast({ app, incoming, isLast, sendContinue }: Exchange, response: Outgoing): boolean {
+	if (isLast || sendContinue !== undefined) return true
 	if (app.phase === 'open' || incoming.socket === null) return app.phase !== 'open'
-	const owed = app.pipelines.owed(incoming.socket)
+	const owed = app.pipelines.pendingAnswer(incoming.socket)
 	return owed === undefined || owed === response
 }
 
@@ -102,7 +102,7 @@ function writeHead(
 	if (isHttp2(exchange)) return writeHead2(exchange, response, status, headers)
 	if (last) {
 		headers.push('Connection', 'close')
-		if (exchange.incoming.socket !== null) exchange.app.pipelines.end(exchange.incoming.socket)
+		if (exchange.incoming.socket !== null) exchange.app.pipelines.markEnding(exchange.incoming.socket)
 	}
 	response.writeHead(status, headers)
 	return true
@@ -143,7 +143,7 @@ function endUnread(
 		// This ends our half of the stream. node resets the other half, unless a method has begun to read it.
 		response.end(bytes)
 		if (incoming.readableDidRead) drainUpload(exchange, () => incoming.pause())
-	} else if (last && !exchange.broken && exchange.sendContinue === undefined) {
+	} else if (last && !exchange.isUnreadable && exchange.sendContinue === undefined) {
 		// Ending at once would reset the connection while the client still writes: it would never see the
 		// answer (RFC 9112 §9.6).
 		if (body === null) response.flushHeaders?.()
@@ -171,12 +171,12 @@ function sendStream(
 	// Never late: it is added only to be interrupted when the server closes.
 	exchange.due = Number.POSITIVE_INFINITY
 	deadlines.add(exchange)
-	if (exchange.incoming.socket !== null) exchange.app.pipelines.owe(exchange.incoming.socket, response)
+	if (exchange.incoming.socket !== null) exchange.app.pipelines.addPending(exchange.incoming.socket, response)
 	const release = (): void => {
 		response.off('close', release)
 		exchange.connection?.off('close', release)
 		deadlines.delete(exchange)
-		if (!source.readableEnded) exchange.abandon()
+		if (!source.readableEnded) exchange.abort()
 		source.destroy()
 	}
 	response.on('close', release)

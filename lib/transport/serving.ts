@@ -73,13 +73,13 @@ function sendInTime<To>(exchange: Exchange, to: To, send: Send<To>, reply: Promi
 	const { deadlines } = exchange.app
 	exchange.interrupt = (error) => {
 		deadlines.delete(exchange)
-		if (!exchange.replied) send(exchange, to, sealError(exchange, error), true)
+		if (!exchange.isReplied) send(exchange, to, sealError(exchange, error), true)
 	}
 	deadlines.add(exchange)
 	// Never rejects: `answer` turns every error into a reply.
 	void reply.then((done) => {
 		deadlines.delete(exchange)
-		if (exchange.replied) disposeBody(done.body)
+		if (exchange.isReplied) disposeBody(done.body)
 		else send(exchange, to, done, false)
 	})
 }

@@ -10,9 +10,9 @@ describe('exchange: time', (test) => {
 	test('it is never due until a deadline is set', () => {
 		const exchange = exchangeFor()
 		assert.is(exchange.due, Number.POSITIVE_INFINITY)
-		exchange.allow(500, 'request_timeout')
-		assert.equal([exchange.due, exchange.late], [500, 'request_timeout'])
-		exchange.allow(Number.POSITIVE_INFINITY, 'unavailable')
+		exchange.setDeadline(500, 'request_timeout')
+		assert.equal([exchange.due, exchange.timeoutCode], [500, 'request_timeout'])
+		exchange.setDeadline(Number.POSITIVE_INFINITY, 'unavailable')
 		assert.is(exchange.due, Number.POSITIVE_INFINITY)
 	})
 
@@ -26,7 +26,7 @@ describe('exchange: time', (test) => {
 			exchange.interrupt = (error) => void errors.push(error)
 			const { signal } = exchange.request
 			assert.not(signal.aborted)
-			exchange.allow(5, late)
+			exchange.setDeadline(5, late)
 			exchange.expire()
 			assert.equal(
 				errors.map((error) => [error.status, error.message]),
@@ -67,7 +67,7 @@ describe('exchange: a client that leaves', (test) => {
 	test('not after the answer, whose end closes the connection too', () => {
 		const { exchange, connection } = connected()
 		const { signal } = exchange.request
-		exchange.replied = true
+		exchange.isReplied = true
 		connection.emit('close')
 		assert.not(signal.aborted)
 	})
@@ -78,9 +78,9 @@ describe('exchange: a client that leaves', (test) => {
 
 	test('it is aborted when the client leaves during the answer, too', () => {
 		const { exchange } = connected()
-		exchange.abandon()
+		exchange.abort()
 		const { signal } = exchange.request
-		exchange.abandon()
+		exchange.abort()
 		assert.ok(signal.aborted)
 	})
 })
@@ -140,16 +140,16 @@ describe('exchange: body and query', (test) => {
 
 describe('exchange: checks', (test) => {
 	test('without any, nothing is awaited', () => {
-		assert.is(exchangeFor().checked(), undefined)
+		assert.is(exchangeFor().pendingChecks(), undefined)
 	})
 
 	test('all that were begun must hold, and a refusal is no unhandled rejection', async () => {
 		const exchange = exchangeFor()
 		exchange.addCheck(Promise.resolve())
-		await exchange.checked()
+		await exchange.pendingChecks()
 		exchange.addCheck(Promise.reject(new RestError('forbidden')))
 		await new Promise(setImmediate)
-		const refusal = await exchange.checked()?.catch((reason: unknown) => reason)
+		const refusal = await exchange.pendingChecks()?.catch((reason: unknown) => reason)
 		assert.is(String(refusal), 'RestError: Forbidden')
 	})
 

@@ -126,7 +126,7 @@ describe('body', (test) => {
 		let continued = 0
 		exchange.sendContinue = () => continued++
 		await readBody(exchange, undefined)
-		assert.equal([continued, exchange.due, exchange.late], [1, 700, 'request_timeout'])
+		assert.equal([continued, exchange.due, exchange.timeoutCode], [1, 700, 'request_timeout'])
 	})
 
 	test('a body that is cut off is 400', async () => {

@@ -86,7 +86,7 @@ export class Waiting<Question, Answer> implements Due {
 	// All are there from the start, so that items have one shape.
 	earlier: Due | undefined = undefined
 	later: Due | undefined = undefined
-	waiting = false
+	isWaiting = false
 	isOver = false
 	readonly question: Question
 	readonly resolve: (answer: Answer) => void

@@ -60,7 +60,7 @@ export class WaitQueue<Connection> {
 	): void {
 		const borrower: Borrower<Connection> = {
 			due: this.#deadlines.clock() + time,
-			...{ earlier: undefined, later: undefined, waiting: false, older: undefined, newer: undefined },
+			...{ earlier: undefined, later: undefined, isWaiting: false, older: undefined, newer: undefined },
 			...{ isQueued: true, lend, fail },
 			expire: () => {
 				this.#remove(borrower)

@@ -47,7 +47,7 @@ export function answerCompressed(
 /** A compressible reply gets `Vary: Accept-Encoding`, compressed or not. */
 function compress(exchange: Exchange, compression: Compression, reply: Reply): Reply | Promise<Reply> {
 	// Another reply, such as a timeout's, was sent in its place.
-	if (exchange.replied) return reply
+	if (exchange.isReplied) return reply
 	const coding = compression.choose(textOf(exchange.headers['accept-encoding']))
 	if (reply.status === 304) return notModified(exchange, reply, coding)
 	if (!isCompressible(exchange, compression, reply)) return reply
