@@ -4,7 +4,7 @@ import { isRestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { asGuess } from '../pipeline/rate-limits.ts'
+import { authenticateAsGuess } from '../pipeline/rate-limits.ts'
 import type { Mount, MountTree } from '../routing/routing.ts'
 import type { Place } from './place.ts'
 
@@ -81,7 +81,10 @@ async function ask(
 		// Where guesses at credentials are limited, the map must not be an unlimited way to try them.
 		const asked = () => within(LONGEST_WAIT, exchange.credentials.ask(authenticator, exchange.request))
 		if (isAsked) return await exchange.credentials.ask(authenticator, exchange.request)
-		return await within(LONGEST_WAIT, limit === undefined ? asked() : asGuess(exchange, limit, asked))
+		return await within(
+			LONGEST_WAIT,
+			limit === undefined ? asked() : authenticateAsGuess(exchange, limit, asked),
+		)
 	} catch (error) {
 		if (!isAsked) tell(exchange, error)
 		return null

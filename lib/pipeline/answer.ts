@@ -1,7 +1,7 @@
 /**
- * `pipeline/` turns one request into a reply. `transport/serving.ts` (or the explorer) calls `answer`: it finds the
- * action by URL and method in `routing/`, then runs the steps below, in this order and no other; the last is `seal`, of
- * `reply/`. Only promises are awaited.
+ * `pipeline/` turns one request into a reply. `transport/serving.ts` calls `answer`, which finds the action by URL and
+ * method in `routing/`, then runs the steps listed below in this order; the last, `seal` in `reply/`, makes the reply.
+ * A step that returns a plain value continues synchronously; only promises are awaited.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import { allowHeader, isMethod, type Method, ROUTE_METHODS } from '../base/http.ts'
@@ -27,10 +27,10 @@ import { answerError } from './on-error.ts'
 import { answerPreflight, isPreflight } from './preflight.ts'
 import { readBody } from './read-body.ts'
 
-/** A step takes the value of the step before, and returns the value for the next, or a promise of it. */
+/** A step takes the previous step's value, and returns the value for the next step, or a promise of it. */
 type Step = (exchange: Routed, value: unknown) => unknown
 
-/** Until the method runs, `value` is undefined, unless `before` has answered in its place. */
+/** Until the method runs, `value` is undefined, unless `before` has answered instead of the method. */
 const STEPS: readonly Step[] = [
 	checkCredentials, //   7 credentials.ts, rate-limits.ts
 	runBefore, //            hooks.ts
@@ -39,7 +39,7 @@ const STEPS: readonly Step[] = [
 	runMethod,
 ]
 
-/** Run once per Idempotency-Key. */
+/** The method and what follows; with an Idempotency-Key these run only once. */
 const METHOD_STEPS: readonly Step[] = [
 	callMethod, //         9
 	awaitChecks, //          hooks.ts
@@ -53,36 +53,41 @@ const OVERRIDE = 'x-http-method-override'
 export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<Reply> {
 	try {
 		const { incoming } = exchange
-		const sent = knownMethod(incoming.method)
-		exchange.method = sent
-		if (incoming.url === '*' && sent === 'OPTIONS') return sealOptions(exchange, ROUTE_METHODS)
+		const method = checkMethod(incoming.method)
+		exchange.method = method
+		if (incoming.url === '*' && method === 'OPTIONS') return sealOptions(exchange, ROUTE_METHODS)
 		const target = parseTarget(incoming.url ?? '') //                                1 request/url.ts
 		const { segments } = target
 		exchange.queryText = target.query
 		exchange.authority = target.authority
 		const mounted = mounts.find(segments) //                                         2 routing/routing.ts
-		if (sent === 'OPTIONS' && isPreflight(exchange)) return answerPreflight(exchange, mounted, segments)
+		if (method === 'OPTIONS' && isPreflight(exchange)) return answerPreflight(exchange, mounted, segments)
 		if (mounted === undefined) throw notFound(mounts, mounted, segments)
 		const { mount } = mounted
 		exchange.mount = mount
-		if (mount.setUp !== undefined) return answerSetUp(exchange, mounts, mount.setUp)
-		exchange.method = overrideMethod(sent, incoming.headers[OVERRIDE]) //            3 routing/
+		if (mount.setUp !== undefined) return answerAfterSetUp(exchange, mounts, mount.setUp)
+		exchange.method = overrideMethod(method, incoming.headers[OVERRIDE]) //          3 routing/
 		const action = findAction(exchange, mount, exchange.method, segments, mounted.depth) // 4, 5 routing/
-		if (action === undefined) return answerOtherwise(exchange, mounts, mounted, segments) // 6
+		if (action === undefined) return answerNoAction(exchange, mounts, mounted, segments) // 6
 		exchange.action = action
-		return run(exchange as Routed, STEPS, 0, undefined) // mount and action have just been set
+		return runSteps(exchange as Routed, STEPS, 0, undefined) // mount and action have just been set
 	} catch (error) {
 		return answerError(exchange, error)
 	}
 }
 
 /** Runs the steps from index `from`. An error of a step becomes the answer. */
-function run(exchange: Routed, steps: readonly Step[], from: number, given: unknown): Reply | Promise<Reply> {
-	let value = given
+function runSteps(
+	exchange: Routed,
+	steps: readonly Step[],
+	from: number,
+	input: unknown,
+): Reply | Promise<Reply> {
+	let value = input
 	try {
 		for (let at = from; at < steps.length; at++) {
 			value = (steps[at] as Step)(exchange, value)
-			if (isThenable(value)) return resume(exchange, steps, at + 1, value)
+			if (isThenable(value)) return resumeSteps(exchange, steps, at + 1, value)
 		}
 	} catch (error) {
 		return answerError(exchange, error)
@@ -91,27 +96,27 @@ function run(exchange: Routed, steps: readonly Step[], from: number, given: unkn
 }
 
 /** Runs the steps from index `from` when the promise has settled. */
-function resume(
+function resumeSteps(
 	exchange: Routed,
 	steps: readonly Step[],
 	from: number,
 	promise: PromiseLike<unknown>,
 ): Promise<Reply> {
-	// Reading the body sets a deadline of its own.
+	// Reading the body has set its own deadline.
 	if (exchange.due === Number.POSITIVE_INFINITY) exchange.setHandlerDeadline()
 	const awaited = promise instanceof Promise ? promise : Promise.resolve(promise)
 	return awaited.then(
-		(value: unknown) => run(exchange, steps, from, value),
+		(value: unknown) => runSteps(exchange, steps, from, value),
 		(error: unknown) => answerError(exchange, error),
 	)
 }
 
-/** Waits for the handler's `init`, then starts over; if it fails, so does every request to the handler. */
-async function answerSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise<void>): Promise<Reply> {
+/** Waits for the handler's `init`, then starts over. If `init` fails, so does every request to the handler. */
+async function answerAfterSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise<void>): Promise<Reply> {
 	try {
 		exchange.setDeadline(exchange.app.handlerTimeout, 'unavailable')
 		await setUp
-		// What comes next has a time of its own.
+		// The next steps have their own deadlines.
 		if (!exchange.isReplied) exchange.due = Number.POSITIVE_INFINITY
 	} catch (error) {
 		return sealError(exchange, error)
@@ -119,24 +124,24 @@ async function answerSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise
 	return answer(exchange, mounts)
 }
 
-/** The method and the steps after it; only those where `before` has answered in its place. */
+/** Runs `METHOD_STEPS`, without the method if `before` has answered instead. */
 function runMethod(exchange: Routed, early: unknown): Reply | Promise<Reply> {
-	// Timed out, and answered: the method must not run after that.
+	// The request has timed out and was answered: the method must not run.
 	if (exchange.isReplied) {
 		disposeBody(early)
 		return sealError(exchange, NOT_FOUND)
 	}
-	if (early !== undefined) return run(exchange, METHOD_STEPS, 1, early)
+	if (early !== undefined) return runSteps(exchange, METHOD_STEPS, 1, early)
 	const { idempotencyKey } = exchange
-	if (idempotencyKey === undefined) return run(exchange, METHOD_STEPS, 0, undefined)
+	if (idempotencyKey === undefined) return runSteps(exchange, METHOD_STEPS, 0, undefined)
 	exchange.setHandlerDeadline()
-	return answerOnce(exchange, idempotencyKey, async () => run(exchange, METHOD_STEPS, 0, undefined))
+	return answerOnce(exchange, idempotencyKey, async () => runSteps(exchange, METHOD_STEPS, 0, undefined))
 }
 
 /** Calls the method on the request's view. Most methods take one param. */
 function callMethod(exchange: Routed): unknown {
 	exchange.watch?.step('handler')
-	// The steps before had their own deadline.
+	// The previous steps had their own deadlines.
 	exchange.due = Number.POSITIVE_INFINITY
 	const { action, mount, params } = exchange
 	const view = mount.view(exchange)
@@ -144,8 +149,8 @@ function callMethod(exchange: Routed): unknown {
 	return params.length === 0 ? action.run.call(view) : action.run.apply(view, [...params])
 }
 
-/** Method names are case-sensitive; an unknown one is 501 rather than 405 (RFC 9110 §9.1). */
-function knownMethod(name: string | undefined): Method {
+/** @throws RestError 501, not 405, for an unknown method (RFC 9110 §9.1); names are case-sensitive */
+function checkMethod(name: string | undefined): Method {
 	if (name !== undefined && isMethod(name)) return name
 	throw new RestError(
 		'not_implemented',
@@ -153,8 +158,8 @@ function knownMethod(name: string | undefined): Method {
 	)
 }
 
-/** No action for method and path: OPTIONS and a 405's `Allow` list the methods of the path; without any it is 404. */
-function answerOtherwise(
+/** No action for this method and path: OPTIONS and 405 list the path's methods in `Allow`; a path without any is 404. */
+function answerNoAction(
 	exchange: Exchange,
 	mounts: MountTree,
 	mounted: Mounted,

@@ -1,12 +1,12 @@
-/** Step 7: who is calling, and whether they may, decided by the headers alone, before any byte of the body is read. */
+/** Step 7: authentication, rate limits and access rules, decided by the headers alone, before the body is read. */
 import type { Authenticator, User } from '../auth/authenticator.ts'
 import { RestError } from '../base/error.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
-import { asGuess, countRequest } from './rate-limits.ts'
+import { authenticateAsGuess, countRequest } from './rate-limits.ts'
 
 /**
  * Asks the mount's authenticator, if there is one, counts the request against the action's rate limit, and
- * checks the access rule. Every action refuses bad credentials, open ones too.
+ * checks the access rule. Bad credentials are refused even where none are needed.
  *
  * @throws RestError `unauthorized`, `too_many_requests` or `forbidden`, by the promise
  */
@@ -21,7 +21,7 @@ export function checkCredentials(exchange: Routed): Promise<void> | undefined {
 async function check(exchange: Routed, authenticator: Authenticator): Promise<void> {
 	const { mount, action } = exchange
 	const ask = (): Promise<User | null> => exchange.credentials.ask(authenticator, exchange.request)
-	const user = await (action.limit === undefined ? ask() : asGuess(exchange, action.limit, ask))
+	const user = await (action.limit === undefined ? ask() : authenticateAsGuess(exchange, action.limit, ask))
 	exchange.user = user
 	const counting = countRequest(exchange)
 	if (counting !== undefined) await counting
@@ -33,23 +33,23 @@ async function check(exchange: Routed, authenticator: Authenticator): Promise<vo
 }
 
 /**
- * The user, for `this.requireAuth()`. The check is recorded: its refusal replaces the answer even if it is not awaited.
+ * The user, for `this.requireAuth()`. A refusal replaces the answer even if the promise is not awaited.
  *
  * @throws TypeError when there is no authenticator to ask; RestError `unauthorized` by the promise
  */
 export function requireUser(exchange: Exchange, authenticator: Authenticator | undefined): Promise<User> {
-	const asked = authenticator ?? exchange.mount?.authenticator
-	if (asked === undefined) {
+	const chosen = authenticator ?? exchange.mount?.authenticator
+	if (chosen === undefined) {
 		throw new TypeError(
 			'this.requireAuth() needs an authenticator: pass one, or declare it on the handler or the server',
 		)
 	}
-	const check = userOf(exchange, asked)
+	const check = authenticate(exchange, chosen)
 	exchange.addCheck(check)
 	return check
 }
 
-async function userOf(exchange: Exchange, authenticator: Authenticator): Promise<User> {
+async function authenticate(exchange: Exchange, authenticator: Authenticator): Promise<User> {
 	const user = await exchange.credentials.ask(authenticator, exchange.request)
 	if (user === null) {
 		throw new RestError('unauthorized', undefined, { headers: authenticator.challenge ?? {} })

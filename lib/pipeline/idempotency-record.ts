@@ -1,6 +1,6 @@
 /**
- * The record of a request with an `Idempotency-Key`: its key in the cache, how it is stored, read and replayed, and how many
- * a caller may make. `idempotency.ts` says when.
+ * The record of a request with an `Idempotency-Key`: its key in the cache, how it is stored, read and replayed, and the
+ * limit of new keys per caller. For `idempotency.ts`.
  */
 import { RestError } from '../base/error.ts'
 import type { Bytes, Milliseconds, Seconds } from '../base/time.ts'
@@ -12,17 +12,17 @@ import type { Level } from '../limits/windows.ts'
 import { checkStatus, headerLine } from '../reply/head.ts'
 import { headers, ownLines, pairsOf, type Reply } from '../reply/headers.ts'
 
-const MOST_KEPT: Bytes = 1_048_576
-/** How long records are kept. */
+const MAX_STORED_BODY: Bytes = 1_048_576
+/** How long records are stored. */
 export const DAY: Seconds = 86_400
 
-/** A request that is being answered. */
+/** The lock: the request is being answered. */
 export interface Running {
 	readonly state: 'running'
 	readonly fingerprint: string
 }
 
-/** A request that was answered, with its answer. */
+/** A request with its stored answer. */
 export interface Answered {
 	readonly state: 'answered'
 	readonly fingerprint: string
@@ -35,81 +35,85 @@ export interface Answered {
 }
 
 /** A request that must not run again and whose answer isn't stored: a stream, a large body, or an unknown outcome. */
-interface Unkept {
+interface NotStored {
 	readonly state: 'unkept'
 	readonly fingerprint: string
 }
 
-/** A request whose answer has an entry of its own, which may be evicted: see `isLong`. */
+/** A request whose answer has its own cache entry, which may be evicted: see `isLong`. */
 interface StoredSeparately {
 	readonly state: 'apart'
 	readonly fingerprint: string
 }
 
-export type Kept = Running | Answered | Unkept | StoredSeparately
+export type StoredRecord = Running | Answered | NotStored | StoredSeparately
 
-/** Most characters of an answer within its record: records are never evicted, and a caller could fill the cache with them. */
-const LONGEST_WITHIN = 1_024
+/** Longer answers get their own entry: records are never evicted, and a caller could fill the cache with them. */
+const MAX_INLINE_CHARACTERS = 1_024
 
 /** Whether an answer is too long for its record. */
 function isLong({ body, headers }: Answered): boolean {
 	const size = headers.reduce((sum, text) => sum + text.length, body?.length ?? 0)
-	return size > LONGEST_WITHIN
+	return size > MAX_INLINE_CHARACTERS
 }
 
-/** Stores a record for a day. If there is no room for the answer, the record says at least that there was one. */
-export async function keep(exchange: Exchange, cacheKey: string, kept: Kept): Promise<void> {
+/** Stores a record for a day. If the cache has no room for the answer, a record without it is stored. */
+export async function storeRecord(exchange: Exchange, cacheKey: string, record: StoredRecord): Promise<void> {
 	const { cache } = exchange.app
-	const { fingerprint } = kept
+	const { fingerprint } = record
 	try {
-		if (kept.state !== 'answered' || !isLong(kept)) {
-			await cache.set(cacheKey, toValue(kept), DAY)
+		if (record.state !== 'answered' || !isLong(record)) {
+			await cache.set(cacheKey, { ...record }, DAY)
 			return
 		}
-		await cache.set(answerKeyOf(cacheKey), toValue(kept), DAY)
-		await cache.set(cacheKey, toValue({ state: 'apart', fingerprint }), DAY)
+		await cache.set(answerKeyOf(cacheKey), { ...record }, DAY)
+		await cache.set(cacheKey, { state: 'apart', fingerprint }, DAY)
 	} catch (error) {
-		if (!(error instanceof CacheFull) || kept.state === 'unkept') throw error
+		if (!(error instanceof CacheFull) || record.state === 'unkept') throw error
 		exchange.log('warn', 'there was no room for the answer to an Idempotency-Key', error)
-		await cache.set(cacheKey, toValue({ state: 'unkept', fingerprint }), DAY)
+		await cache.set(cacheKey, { state: 'unkept', fingerprint }, DAY)
 	}
 }
 
-/** The record of an answer; of a stream or a large body, only that there was one. */
-export function keptOf(exchange: Exchange, { status, headers, body }: Reply, fingerprint: string): Kept {
+/** The record of an answer; a stream or a large body isn't stored in it. */
+export function recordOf(
+	exchange: Exchange,
+	{ status, headers, body }: Reply,
+	fingerprint: string,
+): StoredRecord {
 	const isBytes = body instanceof Uint8Array
 	if (body !== null && typeof body !== 'string' && !isBytes) return { state: 'unkept', fingerprint }
-	if (body !== null && Buffer.byteLength(body) > MOST_KEPT) return { state: 'unkept', fingerprint }
+	if (body !== null && Buffer.byteLength(body) > MAX_STORED_BODY) return { state: 'unkept', fingerprint }
 	return {
 		...{ state: 'answered', fingerprint, status },
-		headers: lasting(exchange, headers),
+		headers: storableLines(exchange, headers),
 		body: isBytes ? Buffer.from(body).toString('base64') : body,
 		isBase64: isBytes,
 	}
 }
 
-/** The headers without those that each answer, also a replay, gets anew. */
-function lasting(exchange: Exchange, lines: readonly string[]): string[] {
+/** The headers without those that every answer, also a replay, sets anew. */
+function storableLines(exchange: Exchange, lines: readonly string[]): string[] {
 	const { rateLimitLines = [], app } = exchange
 	// Compared by value: a list's own `Link` is stored.
 	const own = new Set(pairsOf(ownLines(exchange)).map(String))
-	const anew = new Set(pairsOf(rateLimitLines).map(([name]) => name.toLowerCase()))
-	anew.add('content-length')
-	if (app.requestId !== undefined) anew.add(app.requestId.toLowerCase())
+	const setAnew = new Set(pairsOf(rateLimitLines).map(([name]) => name.toLowerCase()))
+	setAnew.add('content-length')
+	if (app.requestId !== undefined) setAnew.add(app.requestId.toLowerCase())
 	return pairsOf(lines)
-		.filter((line) => !anew.has(line[0].toLowerCase()) && !own.has(String(line)))
+		.filter((line) => !setAnew.has(line[0].toLowerCase()) && !own.has(String(line)))
 		.flat()
 }
 
-/** The answer stored in an entry of its own; it may have been evicted. */
-export async function separate(
+/** Reads an answer that has its own entry, which may have been evicted. */
+export async function loadAnswer(
 	exchange: Exchange,
 	cacheKey: string,
-	{ fingerprint }: { readonly fingerprint: string },
-): Promise<Kept> {
+	fingerprint: string,
+): Promise<StoredRecord> {
 	try {
 		const value = await exchange.app.cache.get(answerKeyOf(cacheKey))
-		if (value !== undefined) return fromValue(value)
+		if (value !== undefined) return parseRecord(value)
 	} catch (cause) {
 		throw new RestError('unavailable', undefined, { cause })
 	}
@@ -122,7 +126,7 @@ function answerKeyOf(cacheKey: string): string {
 }
 
 /**
- * The stored answer, sent again.
+ * The reply with the stored answer.
  *
  * @throws RestError `unavailable` for a record that we can't have written: other programs may write to the cache
  */
@@ -136,20 +140,15 @@ export function replay(
 	} catch (cause) {
 		throw new RestError('unavailable', undefined, { cause })
 	}
-	// Drops headers that `before` set for this request: the stored response has its own.
+	// Drops headers that `before` set for this request: the stored answer has its own.
 	exchange.headerLines = undefined
 	const body = isBase64 && text !== null ? Buffer.from(text, 'base64') : text
 	const length = body === null ? [] : ['Content-Length', String(Buffer.byteLength(body))]
 	return { status, headers: headers(exchange, [...lines, ...length, 'Idempotent-Replayed', 'true']), body }
 }
 
-/** The record as the cache's value. */
-export function toValue(kept: Kept): JsonValue {
-	return { ...kept }
-}
-
 /** @throws TypeError for a value that is no record */
-export function fromValue(value: JsonValue): Kept {
+export function parseRecord(value: JsonValue): StoredRecord {
 	if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
 		const { state, fingerprint, status, headers, body, isBase64 } = value as Readonly<
 			Record<string, JsonValue>
@@ -171,8 +170,8 @@ export function fromValue(value: JsonValue): Kept {
 	throw new TypeError('the cache holds something else under an Idempotency-Key')
 }
 
-/** Rejects after `time`: an answer doesn't wait for a cache that hangs. */
-export async function within(time: Milliseconds, work: unknown): Promise<void> {
+/** Rejects after `time`: the answer must not wait for a cache that hangs. */
+export async function withTimeout(time: Milliseconds, work: unknown): Promise<void> {
 	let timer: NodeJS.Timeout | undefined
 	const late = new Promise<never>((_, reject) => {
 		timer = setTimeout(() => reject(new Error(`the cache took longer than ${time} ms`)), time)
@@ -184,7 +183,7 @@ export async function within(time: Milliseconds, work: unknown): Promise<void> {
 	}
 }
 
-/** The same key of another user, method or path is another key. */
+/** What identifies a key: another user, method or path may use the same text. */
 interface KeyScope {
 	/** `null` for an anonymous caller. */
 	readonly user: string | null
@@ -194,7 +193,7 @@ interface KeyScope {
 }
 
 /**
- * The cache key: a hash, so that it holds nothing the client sent.
+ * The cache key: a hash, so that it contains nothing the client sent.
  *
  * @param share whose share of the cache it counts against
  */
@@ -210,7 +209,7 @@ interface Fingerprinted {
 	readonly bytes: Uint8Array
 }
 
-/** A hash that tells a retry from another request under the same key. */
+/** A hash that distinguishes a retry from another request with the same key. */
 export async function fingerprintOf({ method, target, contentType, bytes }: Fingerprinted): Promise<string> {
 	const head = `${JSON.stringify([method, target, contentType ?? null])}\n`
 	return sha256(Buffer.concat([Buffer.from(head), bytes]))
@@ -222,17 +221,17 @@ async function sha256(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
 	return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('base64url')
 }
 
-/** New keys that a user may create in a day: records are never evicted, and all callers share the cache. */
-const OF_USER = 10_000
+/** Most new keys of a user in a day: records are never evicted, and all callers share the cache. */
+const MAX_OF_USER = 10_000
 /** The same for an anonymous caller's address, or its /64 network; /56 and /48 networks may create more. */
-const OF_ADDRESS = 1_000
-const OF_56 = 4_000
-const OF_48 = 8_000
+const MAX_OF_ADDRESS = 1_000
+const MAX_OF_56 = 4_000
+const MAX_OF_48 = 8_000
 
 /**
  * Counts a new key of a caller. IPv6's wider networks are looked up first, so that a refused key counts nowhere.
  *
- * @throws RestError `too_many_requests` for one key too many; and what the cache throws
+ * @throws RestError `too_many_requests` past the limit; and what the cache throws
  */
 export async function countKey(cache: Cache, caller: Caller): Promise<void> {
 	const [own, ...wider] = levelsOf(caller)
@@ -248,10 +247,10 @@ function levelsOf({ id, isUser, share, wider }: Caller): readonly [Level, ...Lev
 		limit,
 		windowSeconds: DAY,
 	})
-	const own = level(id, isUser ? OF_USER : OF_ADDRESS)
+	const own = level(id, isUser ? MAX_OF_USER : MAX_OF_ADDRESS)
 	if (wider === undefined) return [own]
 	const [of56, of48] = wider
-	return [own, level(`address:${of56}`, OF_56), level(`address:${of48}`, OF_48)]
+	return [own, level(`address:${of56}`, MAX_OF_56), level(`address:${of48}`, MAX_OF_48)]
 }
 
 function refuse({ limit }: Level): never {

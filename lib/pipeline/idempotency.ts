@@ -15,15 +15,14 @@ import {
 	countKey,
 	DAY,
 	fingerprintOf,
-	fromValue,
-	type Kept,
-	keep,
-	keptOf,
+	loadAnswer,
+	parseRecord,
 	type Running,
+	recordOf,
 	replay,
-	separate,
-	toValue,
-	within,
+	type StoredRecord,
+	storeRecord,
+	withTimeout,
 } from './idempotency-record.ts'
 
 const HEADER = 'idempotency-key'
@@ -31,12 +30,12 @@ const HEADER = 'idempotency-key'
 const MARGIN: Milliseconds = 1_000
 const TOO_MANY =
 	'Too many Idempotency-Keys, or answers to them, are kept for this user or network: wait, or send no key'
-/** Refusals that may not hold for a retry: they aren't stored. */
-const PASSING: ReadonlySet<number> = new Set([401, 403, 408, 429])
+/** Refusals that aren't stored, as a retry may succeed. */
+const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 408, 429])
 
 /**
- * Sets the exchange's key for POST and PATCH: the other methods are idempotent themselves (RFC 9110 §9.2.2). An answer of
- * `before` in place of the method is not stored.
+ * Sets `exchange.idempotencyKey` for POST and PATCH: the other methods are idempotent themselves (RFC 9110 §9.2.2). An
+ * answer of `before` is not stored.
  *
  * @throws RestError `bad_request` for a malformed key, for an anonymous caller unless the handler accepts keys of
  *   `'anyone'`, and for a method that streams its body
@@ -45,7 +44,7 @@ export function readIdempotencyKey(exchange: Routed, early: unknown): unknown {
 	const { headers, method, incoming, user, mount, action } = exchange
 	if (headers[HEADER] === undefined || mount.idempotencyKeys === 'off') return early
 	if (early !== undefined || (method !== 'POST' && method !== 'PATCH')) return early
-	const key = keyOf(fieldLines(incoming, HEADER))
+	const key = parseKey(fieldLines(incoming, HEADER))
 	if (user === null && mount.idempotencyKeys !== 'anyone') {
 		throw new RestError(
 			'bad_request',
@@ -62,21 +61,17 @@ export function readIdempotencyKey(exchange: Routed, early: unknown): unknown {
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
 /** Many clients send a UUID or another token without quotes. */
 const BARE = /^[\w.~:@/+=-]+$/
-const MOST_CHARACTERS = 255
+const MAX_CHARACTERS = 255
 
-/**
- * The key in the header's lines.
- *
- * @throws RestError `bad_request` for anything but one key of 1 to 255 characters
- */
-function keyOf(lines: readonly string[]): string {
+/** @throws RestError `bad_request` for anything but one key of 1 to 255 characters */
+function parseKey(lines: readonly string[]): string {
 	const [line = ''] = lines
 	const text = lines.length === 1 ? line.trim() : ''
 	const key = BARE.test(text) ? text : QUOTED.exec(text)?.[1]?.replaceAll(/\\(["\\])/g, '$1')
-	if (key !== undefined && key !== '' && key.length <= MOST_CHARACTERS) return key
+	if (key !== undefined && key !== '' && key.length <= MAX_CHARACTERS) return key
 	throw new RestError(
 		'bad_request',
-		`The Idempotency-Key must be one key of 1 to ${MOST_CHARACTERS} characters, as in "8e03978e-40d5-43e8-bc93-6894a57f9324"`,
+		`The Idempotency-Key must be one key of 1 to ${MAX_CHARACTERS} characters, as in "8e03978e-40d5-43e8-bc93-6894a57f9324"`,
 	)
 }
 
@@ -93,59 +88,59 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	const target = exchange.target()
 	const [path = ''] = target.split('?', 1)
 	const caller = callerOf(user, exchange.ip())
-	// An unknown caller may repeat a request from another address.
+	// An anonymous caller may repeat a request from another address.
 	const share = user === null ? 'anyone' : caller.share
 	const cacheKey = await cacheKeyOf(share, { user: user?.id ?? null, method, path, key })
 	const contentType = exchange.headers['content-type']
 	const fingerprint = await fingerprintOf({ method, target, contentType, bytes: bytesOf(exchange) })
 	const begun = app.deadlines.clock()
-	const before = await begin(exchange, cacheKey, caller, { state: 'running', fingerprint })
-	if (before?.state === 'apart')
-		return repeated(exchange, await separate(exchange, cacheKey, before), fingerprint)
-	if (before !== undefined) return repeated(exchange, before, fingerprint)
-	// Timed out, and answered; or the lock could expire before the run ends.
-	if (isOver(exchange) || app.deadlines.clock() - begun > MARGIN) {
-		await forget(exchange, cacheKey)
+	const earlier = await acquireLock(exchange, cacheKey, caller, { state: 'running', fingerprint })
+	if (earlier?.state === 'apart')
+		return answerRetry(exchange, await loadAnswer(exchange, cacheKey, earlier.fingerprint), fingerprint)
+	if (earlier !== undefined) return answerRetry(exchange, earlier, fingerprint)
+	// After a slow cache, the lock could expire before the run ends.
+	if (hasTimedOut(exchange) || app.deadlines.clock() - begun > MARGIN) {
+		await releaseLock(exchange, cacheKey)
 		throw new RestError('unavailable')
 	}
 	const reply = await run()
-	if (isOver(exchange)) {
-		// The lock may have expired, and belong to another run by now.
+	if (hasTimedOut(exchange)) {
+		// The lock may have expired, and another run may hold it.
 		exchange.log('warn', 'an answer came too late to be stored for its Idempotency-Key')
 		return reply
 	}
-	await end(exchange, cacheKey, reply, fingerprint)
+	await storeAnswer(exchange, cacheKey, reply, fingerprint)
 	return reply
 }
 
-/** Whether the request has timed out, and was answered. */
-function isOver({ due, isReplied }: Exchange): boolean {
+/** Whether the request was answered because it timed out. */
+function hasTimedOut({ due, isReplied }: Exchange): boolean {
 	return isReplied || due === Number.NEGATIVE_INFINITY
 }
 
-/** The body's bytes; if a parser in front has taken them, its result as JSON. */
+/** The body's bytes; if a parser in front has read them, its result as JSON. */
 function bytesOf({ body: { bytes }, incoming: { body } }: Exchange): Uint8Array {
 	return bytes ?? (Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body) ?? ''))
 }
 
-/** Writes the lock; returns the record if there is one already. */
-async function begin(
+/** Writes the lock; returns the record instead if there is one already. */
+async function acquireLock(
 	exchange: Exchange,
 	cacheKey: string,
 	caller: Caller,
-	running: Running,
-): Promise<Kept | undefined> {
+	lock: Running,
+): Promise<StoredRecord | undefined> {
 	const { cache, handlerTimeout } = exchange.app
 	const seconds = Math.min((handlerTimeout + 3 * MARGIN) / 1_000, DAY)
 	try {
 		// The record may expire between `add` and `get`: try once more.
-		for (let tried = 0; tried < 2; tried++) {
-			if (await cache.add(cacheKey, toValue(running), seconds)) {
-				await counted(exchange, cacheKey, caller)
+		for (let attempt = 0; attempt < 2; attempt++) {
+			if (await cache.add(cacheKey, { ...lock }, seconds)) {
+				await countOrRelease(exchange, cacheKey, caller)
 				return undefined
 			}
 			const value = await cache.get(cacheKey)
-			if (value !== undefined) return fromValue(value)
+			if (value !== undefined) return parseRecord(value)
 		}
 	} catch (error) {
 		if (error instanceof RestError) throw error
@@ -154,50 +149,54 @@ async function begin(
 			? cacheRefusal(error, TOO_MANY)
 			: new RestError('unavailable', undefined, { cause: error })
 	}
-	return running
+	return lock
 }
 
-/** @throws RestError for one key too many: its lock is removed, and nothing runs */
-async function counted(exchange: Exchange, cacheKey: string, caller: Caller): Promise<void> {
+/** Counts the key. @throws RestError past the limit, after releasing the lock */
+async function countOrRelease(exchange: Exchange, cacheKey: string, caller: Caller): Promise<void> {
 	try {
 		await countKey(exchange.app.cache, caller)
 	} catch (error) {
-		await forget(exchange, cacheKey)
+		await releaseLock(exchange, cacheKey)
 		throw error instanceof RestError ? error : cacheRefusal(error, TOO_MANY)
 	}
 }
 
 /** Removes the lock, or leaves it to expire if the cache fails. */
-function forget({ app }: Exchange, cacheKey: string): Promise<void> {
+function releaseLock({ app }: Exchange, cacheKey: string): Promise<void> {
 	return bestEffort(async () => void (await app.cache.delete(cacheKey)))
 }
 
 /**
- * Stores the answer. Server errors, passing refusals and aborted requests are forgotten, as a retry may succeed; unless the
- * method may have taken effect.
+ * Stores the answer. After server errors, transient refusals and aborted requests the key is deleted, as a retry may
+ * succeed; unless the method may have taken effect.
  */
-async function end(exchange: Exchange, cacheKey: string, reply: Reply, fingerprint: string): Promise<void> {
-	const isForgotten = reply.status >= 500 || PASSING.has(reply.status) || exchange.isAborted
-	const unkept: Kept = { state: 'unkept', fingerprint }
+async function storeAnswer(
+	exchange: Exchange,
+	cacheKey: string,
+	reply: Reply,
+	fingerprint: string,
+): Promise<void> {
+	const mayRetry = reply.status >= 500 || TRANSIENT.has(reply.status) || exchange.isAborted
 	try {
-		if (exchange.isOutcomeUnknown || (isForgotten && exchange.isDone))
-			await within(MARGIN, keep(exchange, cacheKey, unkept))
-		else if (isForgotten) await within(MARGIN, exchange.app.cache.delete(cacheKey))
-		else await within(MARGIN, keep(exchange, cacheKey, keptOf(exchange, reply, fingerprint)))
+		if (exchange.isOutcomeUnknown || (mayRetry && exchange.isDone))
+			await withTimeout(MARGIN, storeRecord(exchange, cacheKey, { state: 'unkept', fingerprint }))
+		else if (mayRetry) await withTimeout(MARGIN, exchange.app.cache.delete(cacheKey))
+		else await withTimeout(MARGIN, storeRecord(exchange, cacheKey, recordOf(exchange, reply, fingerprint)))
 	} catch (error) {
-		// The answer is sent anyway; until it expires, the lock refuses a retry.
+		// The answer is sent anyway; until the lock expires, it refuses a retry.
 		exchange.log('error', 'an answer could not be stored for its Idempotency-Key', error)
 	}
 }
 
-function repeated(exchange: Exchange, kept: Kept, fingerprint: string): Reply {
-	if (kept.fingerprint !== fingerprint) {
+function answerRetry(exchange: Exchange, record: StoredRecord, fingerprint: string): Reply {
+	if (record.fingerprint !== fingerprint) {
 		const message = 'was used for another request: a new request needs a new key'
 		const details = [{ field: 'Idempotency-Key', code: 'reused', message }]
 		throw new RestError('invalid', `The Idempotency-Key ${message}`, { details })
 	}
-	if (kept.state === 'answered') return replay(exchange, kept)
-	if (kept.state === 'running')
+	if (record.state === 'answered') return replay(exchange, record)
+	if (record.state === 'running')
 		throw new RestError('conflict', 'The first request with this Idempotency-Key is still being answered', {
 			headers: { 'Retry-After': '1' },
 		})

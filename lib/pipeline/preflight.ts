@@ -1,4 +1,4 @@
-/** CORS preflights (Fetch standard, "CORS-preflight request"): an OPTIONS of browsers before a cross-origin request. */
+/** CORS preflights: the OPTIONS that browsers send before a cross-origin request (Fetch standard, "CORS-preflight request"). */
 import { allowHeader, isMethod } from '../base/http.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { headers, NOSNIFF, type Reply } from '../reply/headers.ts'
@@ -9,7 +9,7 @@ const HEADERS = 'access-control-request-headers'
 const OVERRIDE = 'x-http-method-override'
 const TOKEN = /^[!#$%&'*+.^`|~\w-]+$/
 
-/** Whether an OPTIONS is a preflight from an allowed origin. Any other gets the usual answer, without CORS headers. */
+/** Whether an OPTIONS is a preflight from an allowed origin. Any other OPTIONS gets the usual answer, without CORS headers. */
 export function isPreflight({ headers, app: { cors } }: Exchange): boolean {
 	if (cors === undefined) return false
 	if (headers.origin === undefined || headers[METHOD] === undefined) return false
@@ -17,8 +17,8 @@ export function isPreflight({ headers, app: { cors } }: Exchange): boolean {
 }
 
 /**
- * Answers which methods and headers a path accepts. No credentials are asked for, as browsers send none with a preflight,
- * and no rate limit counts it.
+ * Answers which methods and headers a path accepts. No credentials are required, as browsers send none with a preflight,
+ * and it does not count against rate limits.
  */
 export function answerPreflight(
 	exchange: Exchange,
@@ -28,11 +28,11 @@ export function answerPreflight(
 	exchange.mount = mounted?.mount
 	const methods = mounted === undefined ? [] : methodsOf(mounted.mount, segments, mounted.depth)
 	// An unknown path allows the request, so that the script gets a readable 404 instead of a failed preflight.
-	const asked = exchange.headers[METHOD] ?? ''
-	const fallback = isMethod(asked) ? asked : ''
+	const requested = exchange.headers[METHOD] ?? ''
+	const fallback = isMethod(requested) ? requested : ''
 	const allowed = methods.length > 0 ? allowHeader(methods) : fallback
 	const canOverride = methods.some((method) => method === 'PUT' || method === 'PATCH' || method === 'DELETE')
-	const names = askedNames(exchange.headers[HEADERS], canOverride)
+	const names = allowedHeaders(exchange.headers[HEADERS], canOverride)
 	const lines = ['Access-Control-Max-Age', exchange.app.cors?.maxAge ?? '0', NOSNIFF, 'nosniff']
 	if (allowed !== '') lines.push('Access-Control-Allow-Methods', allowed)
 	if (names !== '') lines.push('Access-Control-Allow-Headers', names)
@@ -42,10 +42,10 @@ export function answerPreflight(
 }
 
 /**
- * The headers to allow: all that were requested, as an allowed origin may send any; except the method override where no
- * method can be reached by it. None if one is not a valid name.
+ * The headers to allow: all that were requested, as an allowed origin may send any; except the method override where it
+ * can't lead to a method. None if one is not a valid name.
  */
-function askedNames(list: string | string[] | undefined, canOverride: boolean): string {
+function allowedHeaders(list: string | string[] | undefined, canOverride: boolean): string {
 	const names = String(list ?? '')
 		.split(',')
 		.map((name) => name.trim())

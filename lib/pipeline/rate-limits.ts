@@ -1,4 +1,4 @@
-/** Counts requests against the rate limits of their methods, and failed credentials as guesses. For `credentials.ts`. */
+/** Counts requests against the rate limits of their methods, and refused credentials as guesses. For `credentials.ts`. */
 import { isRestError, RestError } from '../base/error.ts'
 import { type Milliseconds, timeOfDay } from '../base/time.ts'
 import { type Cache, cacheRefusal, isCallersOwn } from '../cache/cache.ts'
@@ -9,9 +9,9 @@ import { lookFixed, type Taken, takeFixed, takeSliding, tighter } from '../limit
 
 /**
  * Counts the request for its user, else for its address, and sets `RateLimit-Policy` and `RateLimit`
- * (draft-ietf-httpapi-ratelimit-headers) for any answer. `undefined` when the method has no limit.
+ * (draft-ietf-httpapi-ratelimit-headers) on every answer. `undefined` when the method has no limit.
  *
- * @throws RestError by the promise: `too_many_requests` past the limit, with Retry-After; `unavailable` where the
+ * @throws RestError by the promise: `too_many_requests` past the limit, with Retry-After; `unavailable` when the
  *   cache fails and the limit isn't `failOpen`
  */
 export function countRequest(exchange: Routed): Promise<void> | undefined {
@@ -21,13 +21,13 @@ export function countRequest(exchange: Routed): Promise<void> | undefined {
 
 async function count(exchange: Exchange, limit: CompiledLimit): Promise<void> {
 	const caller = callerOf(exchange.user, exchange.ip())
-	const taken = await unlessFailing(exchange, limit, () =>
+	const taken = await failOpenOrRefuse(exchange, limit, () =>
 		takeOne(exchange.app.cache, caller, limit, timeOfDay()),
 	)
-	if (taken !== undefined) judge(exchange, limit, taken)
+	if (taken !== undefined) enforce(exchange, limit, taken)
 }
 
-/** IPv6's wider networks are looked up first, so that a refused request creates no new counters. */
+/** Counts one request. IPv6's wider networks are looked up first, so that a refused request creates no new counters. */
 async function takeOne(
 	cache: Cache,
 	caller: Caller,
@@ -47,26 +47,27 @@ async function takeOne(
 }
 
 /**
- * Runs the authentication as one of the guesses that an address has: taken before, given back unless the credentials
- * are refused.
+ * Authenticates, which uses up one of the guesses of the client's address: it is taken before, and given back unless the
+ * credentials are refused.
  *
- * @throws RestError `too_many_requests` when the guesses are used up, and as {@link countRequest}; and what `ask` throws
+ * @throws RestError `too_many_requests` when the guesses are used up, and as {@link countRequest}; and what
+ *   `authenticate` throws
  */
-export async function asGuess<T>(
+export async function authenticateAsGuess<T>(
 	exchange: Exchange,
 	limit: CompiledLimit,
-	ask: () => Promise<T>,
+	authenticate: () => Promise<T>,
 ): Promise<T> {
 	const guess = await takeGuess(exchange, limit)
-	if (guess === undefined) return ask()
+	if (guess === undefined) return authenticate()
 	// An authenticator that never settles must not keep the guess.
 	exchange.onCancel = () => guess.giveBack()
 	try {
-		// Timed out, and answered, while waiting for other guesses of this address.
+		// The request timed out while it waited for other guesses of this address.
 		if (exchange.isReplied) throw new RestError('unavailable')
-		const answer = await ask()
+		const user = await authenticate()
 		guess.giveBack()
-		return answer
+		return user
 	} catch (error) {
 		if (isRestError(error) && (error.status === 401 || error.status === 403))
 			await keepGuess(exchange, limit, guess)
@@ -78,20 +79,21 @@ export async function asGuess<T>(
 /** `undefined` when the cache fails and the limit is `failOpen`. */
 async function takeGuess(exchange: Exchange, limit: CompiledLimit): Promise<Guess | undefined> {
 	const levels = levelsOf(limit, callerOf(null, exchange.ip()), 'guess')
-	const taken = await unlessFailing(exchange, limit, () =>
+	const taken = await failOpenOrRefuse(exchange, limit, () =>
 		limit.guesses.take(exchange.app.cache, levels, timeOfDay, () => exchange.isReplied),
 	)
 	if (taken === undefined || !('isAllowed' in taken)) return taken
-	judge(exchange, limit, taken)
+	enforce(exchange, limit, taken)
 	return undefined
 }
 
 async function keepGuess(exchange: Exchange, limit: CompiledLimit, guess: Guess): Promise<void> {
-	const taken = await unlessFailing(exchange, limit, () => guess.keep())
-	if (taken !== undefined) judge(exchange, limit, taken)
+	const taken = await failOpenOrRefuse(exchange, limit, () => guess.keep())
+	if (taken !== undefined) enforce(exchange, limit, taken)
 }
 
-async function unlessFailing<T>(
+/** Handles a failure of the cache: `failOpen` logs it and lets the request pass, else the request is refused. */
+async function failOpenOrRefuse<T>(
 	exchange: Exchange,
 	limit: CompiledLimit,
 	work: () => Promise<T>,
@@ -107,13 +109,14 @@ async function unlessFailing<T>(
 
 const TOO_MANY = 'Too many requests are being counted for this user or network: wait a moment'
 
-function judge(
+/** Sets the `RateLimit` headers, and refuses a request past the limit. */
+function enforce(
 	exchange: Exchange,
 	limit: CompiledLimit,
 	{ isAllowed, remaining, resetSeconds }: Taken,
 ): void {
-	const rest = `${limit.name};r=${remaining};t=${resetSeconds}`
-	exchange.rateLimitLines = ['RateLimit-Policy', limit.policy, 'RateLimit', rest]
+	const state = `${limit.name};r=${remaining};t=${resetSeconds}`
+	exchange.rateLimitLines = ['RateLimit-Policy', limit.policy, 'RateLimit', state]
 	if (isAllowed) return
 	throw new RestError('too_many_requests', undefined, { headers: { 'Retry-After': String(resetSeconds) } })
 }

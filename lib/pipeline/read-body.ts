@@ -4,16 +4,17 @@ import { RestError } from '../base/error.ts'
 import { takesBody } from '../base/http.ts'
 import type { Bytes } from '../base/time.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
+import { cutOff } from '../request/body.ts'
 import { hasBody, type Incoming } from '../request/incoming.ts'
 
 const EMPTY = Buffer.alloc(0)
 
 /**
- * Reads the body into `exchange.body.bytes`, for methods that take one, and compares it with its digest where that is
+ * Reads the body into `exchange.body.bytes`, for methods that take one, and compares it with its digest if that is
  * required. Skipped when `before` has answered, or the request has timed out.
  *
  * @throws RestError `content_too_large`, at once by `Content-Length`, else when the limit is reached; `bad_request`
- *   when the client leaves before the end, `unauthorized` for another digest
+ *   when the client disconnects before the end, `unauthorized` when the digest doesn't match
  */
 export function readBody(exchange: Routed, early: unknown): unknown {
 	if (early !== undefined || exchange.isReplied || !takesBody(exchange.method)) return early
@@ -31,15 +32,15 @@ function collectBytes(exchange: Routed): Promise<void> | undefined {
 		refuseTooLarge(incoming, action.streaming.maxBody)
 		return undefined
 	}
-	// Another parser has read it (express.json()): its result is the body.
+	// A parser in front has read it (express.json()): its result is the body.
 	if (incoming.readableDidRead && incoming.body !== undefined) return undefined
 	if (!hasBody(incoming)) {
 		body.bytes = EMPTY
 		return undefined
 	}
 	refuseTooLarge(incoming, app.maxBody)
-	refuseGone(incoming)
-	body.bytes = arrived(incoming, app.maxBody)
+	refuseEnded(incoming)
+	body.bytes = readArrived(incoming, app.maxBody)
 	if (body.bytes !== undefined) return undefined
 	exchange.sendContinue?.()
 	exchange.setDeadline(app.bodyTimeout, 'request_timeout')
@@ -55,8 +56,8 @@ function tooLarge(limit: Bytes): RestError {
 	return new RestError('content_too_large', `The body may have at most ${limit} bytes`)
 }
 
-/** A stream that was read already, or whose client left during authentication, emits no `end` any more. */
-function refuseGone(incoming: Incoming): void {
+/** A stream that was read already, or whose client disconnected during authentication, emits no `end` any more. */
+function refuseEnded(incoming: Incoming): void {
 	if (incoming.readableDidRead) {
 		throw new TypeError(
 			'something in front has read the body and left nothing in request.body: mount Verbena before it',
@@ -65,15 +66,8 @@ function refuseGone(incoming: Incoming): void {
 	if (incoming.destroyed) throw cutOff()
 }
 
-function cutOff(): RestError {
-	return new RestError('bad_request', 'The body was cut off before its end')
-}
-
-/**
- * The body, if it is complete already: most arrive in one packet with their headers, and need none of the listeners of a
- * longer one.
- */
-function arrived(incoming: Incoming, limit: Bytes): Buffer | undefined {
+/** The body, if all of it has arrived: most come in one packet with their headers, and need no listeners. */
+function readArrived(incoming: Incoming, limit: Bytes): Buffer | undefined {
 	const { readableLength } = incoming
 	if (readableLength === 0 || readableLength > limit || incoming.readableEncoding !== null) return undefined
 	// With HTTP/2, `complete` is also true for a body that was cut off.
@@ -111,11 +105,11 @@ function collect(exchange: Exchange, limit: Bytes): Promise<void> {
 			resolve()
 		}
 		// `close` also follows `end`; removing the listener would cost more than keeping it.
-		const onCut = (): void => {
+		const onClose = (): void => {
 			if (!isSettled) fail(cutOff())
 		}
-		incoming.on('data', onData).on('end', onEnd).on('close', onCut)
-		// node's own request emits no error without a listener; each listener costs a small body 1 %.
-		if (!(incoming instanceof IncomingMessage)) incoming.on('error', onCut)
+		incoming.on('data', onData).on('end', onEnd).on('close', onClose)
+		// node:http's request emits no error without a listener; each listener costs a small body 1 %.
+		if (!(incoming instanceof IncomingMessage)) incoming.on('error', onClose)
 	})
 }

@@ -212,6 +212,11 @@ export class Body {
 	}
 }
 
+/** The error when the client disconnects before the end of the body. */
+export function cutOff(cause?: Error): RestError {
+	return new RestError('bad_request', 'The body was cut off before its end', { cause })
+}
+
 function digestOf(lines: readonly string[], refusal: (reason: string) => RestError): ContentDigest {
 	try {
 		return new ContentDigest(lines.join(', '))
@@ -251,9 +256,9 @@ class Upload extends Readable {
 			if (refusal === undefined) this.push(null)
 			else this.destroy(refusal)
 		}
-		// The client has left: a 4xx, which isn't logged.
+		// The client has disconnected: a 4xx, which isn't logged.
 		const fail = (cause?: Error): void => {
-			this.destroy(new RestError('bad_request', 'The body was cut off before its end', { cause }))
+			this.destroy(cutOff(cause))
 		}
 		const close = (): void => {
 			if (!incoming.readableEnded) fail()

@@ -3,6 +3,7 @@ import type { Deadlines, Due } from '../base/deadlines.ts'
 import { RestError } from '../base/error.ts'
 import type { Bytes, Milliseconds } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { cutOff } from '../request/body.ts'
 import type { Peer } from '../request/incoming.ts'
 
 /** Most bytes read and dropped: most clients read nothing before they have written everything. */
@@ -68,7 +69,7 @@ export function boundRest(exchange: Exchange): void {
 	// After the answer node emits nothing on the request when the client leaves: the reader must get an error.
 	const leave = (): void => {
 		stop()
-		exchange.body.destroyStream(new RestError('bad_request', 'The body was cut off before its end'))
+		exchange.body.destroyStream(cutOff())
 	}
 	deadlines.add(rest)
 	incoming.once('end', stop)
