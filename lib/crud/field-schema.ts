@@ -1,47 +1,47 @@
-/** JSON Schemas of a field's values: as they are answered, as they are written, and as a query compares with them. */
+/** JSON Schemas of a field's values: in a response, in a body, and as the operand of a query. */
 
 import type { Field } from '../models/model.ts'
-import type { JsonSchema, JsonType } from '../validate/schema/json-schema.ts'
-import { patternOf } from '../validate/schema/plan-schema.ts'
-import { DECIMAL, TIME, WHOLE } from './value-from-text.ts'
+import { INTEGER } from '../validate/format.ts'
+import type { JsonSchema } from '../validate/schema/json-schema.ts'
+import { NON_NULL_TYPES, patternOf } from '../validate/schema/plan-schema.ts'
+import { DECIMAL, TIME } from './value-from-text.ts'
 
 /** Numbers that JSON can't write. */
 const NOT_FINITE: JsonSchema = { type: 'string', enum: ['NaN', 'Infinity', '-Infinity'] }
-const SOMETHING: readonly JsonType[] = ['string', 'number', 'boolean', 'array', 'object']
+const FORMATS = { decimal: 'decimal', timestamp: 'date-time', time: 'time-local', date: 'date' } as const
 
-/** The schema of a value in an answer. */
-export function answeredSchema(field: Field): JsonSchema {
+/** The schema of a field's value in a response. */
+export function responseSchema(field: Field): JsonSchema {
 	const schema = valueSchema(field)
 	return field.nullable ? orNull(schema) : schema
 }
 
-/** The schema of a value that a body gives for a field, null aside. */
-export function writtenSchema(field: Field): JsonSchema {
+/** The schema of a field's value in a body, null aside. */
+export function inputSchema(field: Field): JsonSchema {
 	switch (field.type) {
 		case 'bigint':
-			return { type: ['integer', 'string'], format: 'int64', pattern: WHOLE.source, ...boundsOf(field) }
+			return { type: ['integer', 'string'], format: 'int64', pattern: INTEGER.source, ...boundsOf(field) }
 		case 'decimal':
 			return orBesides(field, { type: ['string', 'number'], format: 'decimal', pattern: DECIMAL.source })
 		case 'time':
 			return orBesides(field, { type: 'string', pattern: TIME.source })
 		case 'json':
-			return { type: SOMETHING }
+			return { type: NON_NULL_TYPES }
 		default:
 			return valueSchema(field)
 	}
 }
 
 /**
- * The schema of a value that a query compares a field with, or of an id. It has no `maxLength`: a text that is too long to
- * be stored can be compared with. A bigint is a number or its digits, by `anyOf`: swagger-ui sends no parameter whose
- * `type` is a list.
+ * The schema of a query's operand, or of an id. It has no `maxLength`: a text that is too long to be stored can be compared
+ * with. A bigint is a number or its digits, by `anyOf`, as swagger-ui doesn't send parameters whose `type` is a list.
  */
 export function operandSchema(field: Field): JsonSchema {
 	if (field.type === 'decimal')
 		return orBesides(field, { type: 'string', format: 'decimal', pattern: DECIMAL.source })
-	const { maxLength: _length, ...schema } = writtenSchema(field)
+	const { maxLength: _length, ...schema } = inputSchema(field)
 	if (field.type !== 'bigint') return schema
-	const digits = { type: 'string', pattern: WHOLE.source } as const
+	const digits = { type: 'string', pattern: INTEGER.source } as const
 	return { anyOf: [{ type: 'integer', format: 'int64', ...boundsOf(field) }, digits] }
 }
 
@@ -64,22 +64,19 @@ function valueSchema(field: Field): JsonSchema {
 		case 'integer':
 			return { type: 'integer', ...boundsOf(field) }
 		case 'bigint':
-			if (field.asText === true) return { type: 'string', format: 'int64', pattern: WHOLE.source }
+			if (field.asText === true) return { type: 'string', format: 'int64', pattern: INTEGER.source }
 			return { type: 'integer', format: 'int64', ...boundsOf(field) }
 		case 'float':
 			return { anyOf: [{ type: 'number' }, NOT_FINITE] }
-		case 'decimal':
-			return orBesides(field, { type: 'string', format: 'decimal' })
 		case 'text':
 			return textSchema(field)
 		case 'other':
 			return { type: 'string' }
+		case 'decimal':
 		case 'timestamp':
-			return orBesides(field, { type: 'string', format: 'date-time' })
 		case 'time':
-			return orBesides(field, { type: 'string', format: 'time-local' })
 		case 'date':
-			return orBesides(field, { type: 'string', format: 'date' })
+			return orBesides(field, { type: 'string', format: FORMATS[field.type] })
 		case 'uuid':
 			return { type: 'string', format: 'uuid' }
 		case 'json':
@@ -89,7 +86,7 @@ function valueSchema(field: Field): JsonSchema {
 	}
 }
 
-/** The schema of its type, or of other texts that the store may hold: `infinity` is not a `date-time`. */
+/** Adds the special values of the column's type, which don't have its format: `infinity` is not a `date-time`. */
 function orBesides({ besides }: Field, schema: JsonSchema): JsonSchema {
 	return besides === undefined ? schema : { anyOf: [schema, { type: 'string', ...patternOf(besides) }] }
 }
@@ -102,7 +99,7 @@ function textSchema({ maxLength, choices }: Field): JsonSchema {
 	}
 }
 
-/** Bounds that a double can't hold exactly are left out: a reader would take them for others. */
+/** Bounds that a double can't represent exactly are left out: readers would parse other ones. */
 function boundsOf({ min, max }: Field): JsonSchema {
 	return {
 		...(isExact(min) ? { minimum: Number(min) } : {}),

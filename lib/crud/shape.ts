@@ -1,6 +1,6 @@
 /**
- * What the actions of a `CrudHandler` take and answer, for its description. What the parameters of a list do is in
- * `list-query.ts`, what becomes of a body in `write.ts`.
+ * The shapes of a `CrudHandler`'s actions, for the API description: parameters, body and responses. `list-query.ts` reads
+ * the parameters of a list, and `write.ts` reads bodies.
  */
 
 import type { Plan } from '../validate/plan.ts'
@@ -10,7 +10,7 @@ import { bodyTypes, schemaOfPlan } from '../validate/schema/plan-schema.ts'
 import type { AnswerShape, BodyShape, ParameterShape, Shape } from '../validate/schema/shape.ts'
 import type { Validator } from '../validate/validator.ts'
 import { PARAMETERS } from '../wire/list.ts'
-import { answeredSchema, operandSchema, orNull, writtenSchema } from './field-schema.ts'
+import { inputSchema, operandSchema, orNull, responseSchema } from './field-schema.ts'
 import type { CrudField } from './fields.ts'
 import { type Operator, operandField, operatorsOf, takesList } from './filter.ts'
 import type { CrudOperation } from './options.ts'
@@ -34,7 +34,7 @@ export function crudShape(
 		params: operation === 'list' || operation === 'create' ? [] : [idSchema(plan)],
 		query: operation === 'list' ? listParameters(plan) : [fieldsParameter(plan)],
 		answer: answerOf(facts, operation),
-		headers: conditionsOf(plan, operation),
+		headers: preconditionHeaders(plan, operation),
 		refusals: refusalsOf(facts, operation),
 	}
 	if (operation !== 'create' && operation !== 'update' && operation !== 'replace')
@@ -55,7 +55,7 @@ function summaryOf({ model }: CrudPlan, operation: CrudOperation): string {
 	return verbs[operation]
 }
 
-/** `blog_category` → `blog categories`, `box` → `boxes`. A name that ends in s is taken for a plural. */
+/** `blog_category` → `blog categories`, `box` → `boxes`. A name that ends in s is assumed to be a plural. */
 function pluralOf(name: string): string {
 	if (!/[a-rt-z]$/.test(name)) return name
 	if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`
@@ -87,7 +87,7 @@ function recordSchema(plan: CrudPlan): JsonSchema {
 	const isWritten = (name: string) => plan.creatable.has(name) || plan.updatable.has(name)
 	const properties = [...plan.visible].map(([name, { field }]): [string, JsonSchema] => [
 		name,
-		isWritten(name) ? answeredSchema(field) : { ...answeredSchema(field), readOnly: true },
+		isWritten(name) ? responseSchema(field) : { ...responseSchema(field), readOnly: true },
 	])
 	return {
 		title: titleOf(plan),
@@ -107,7 +107,7 @@ function answerOf({ plan, overridden, isStripped }: CrudFacts, operation: CrudOp
 		case 'list':
 			return {
 				...answer,
-				// An override is taken to answer a page made by super's; its `docs` say what else.
+				// An override is assumed to return a page, as `super.list()` does; its `docs` can say otherwise.
 				schema: { type: 'array', items: record },
 				isPage: true,
 				key: plan.isKeyVisible ? plan.key.name : undefined,
@@ -122,9 +122,9 @@ function answerOf({ plan, overridden, isStripped }: CrudFacts, operation: CrudOp
 	}
 }
 
-/** Headers of conditions that have an effect (RFC 9110 §13). */
-function conditionsOf(plan: CrudPlan, operation: CrudOperation): string[] {
-	// A record can be made on the condition that its key isn't taken.
+/** The headers of conditional requests that have an effect (RFC 9110 §13). */
+function preconditionHeaders(plan: CrudPlan, operation: CrudOperation): string[] {
+	// The condition that the key isn't taken.
 	if (operation === 'create') return plan.creatable.has(plan.key.name) ? ['If-None-Match'] : []
 	if (plan.version === undefined || operation === 'list') return []
 	return operation === 'read' ? ['If-None-Match'] : ['If-Match']
@@ -138,25 +138,25 @@ function refusalsOf({ plan, isScoped }: CrudFacts, operation: CrudOperation): nu
 		...(isScoped && isWrite && operation !== 'remove' ? [403] : []),
 		...(hasId ? [404] : []),
 		...(isWrite ? [409] : []),
-		...(isWrite && conditionsOf(plan, operation).length > 0 ? [412] : []),
+		...(isWrite && preconditionHeaders(plan, operation).length > 0 ? [412] : []),
 		...(isWrite && operation !== 'remove' ? [422] : []),
 	]
 }
 
-/** A body: the fields that may be written, and visible ones, which may stand beside them and are ignored. */
+/** A body: the writable fields, and the other visible ones, which are accepted and ignored. */
 function bodyOf({ plan, rules }: CrudFacts, validator: Validator | undefined, kind: WriteKind): BodyShape {
 	const ruled = compiledRules(plan, rules, validator)
 	const writable = kind === 'create' ? plan.creatable : plan.updatable
-	const passed = [...plan.visible.keys()].filter((name) => !writable.has(name))
+	const ignored = [...plan.visible.keys()].filter((name) => !writable.has(name))
 	const required = [...writable.values()].filter((field) =>
-		isNeeded(plan, kind, field, ruled.get(field.name)),
+		isRequired(plan, kind, field, ruled.get(field.name)),
 	)
 	const schema: JsonSchema = {
 		title: `${titleOf(plan)}${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
 		type: 'object',
 		properties: Object.fromEntries([
 			...[...writable.values()].map((field) => [field.name, valueSchema(kind, field, ruled.get(field.name))]),
-			...passed.map((name) => [name, { readOnly: true }]),
+			...ignored.map((name) => [name, { readOnly: true }]),
 		]),
 		...(required.length === 0 ? {} : { required: required.map(({ name }) => name) }),
 		additionalProperties: false,
@@ -169,14 +169,13 @@ function bodyOf({ plan, rules }: CrudFacts, validator: Validator | undefined, ki
 	}
 }
 
-/** Whether a field must be given. */
-function isNeeded(
+function isRequired(
 	plan: CrudPlan,
 	kind: WriteKind,
 	{ name, field }: CrudField,
 	rules: Plan | undefined,
 ): boolean {
-	// An update leaves other fields as they are, a replacement those that its client can't see.
+	// An update keeps missing fields, and a replacement those that its client can't see.
 	if (kind === 'update' || (kind === 'replace' && !plan.visible.has(name))) return false
 	if (rules?.required === true || (rules?.schema !== undefined && !takes(rules.schema, undefined)))
 		return true
@@ -184,16 +183,19 @@ function isNeeded(
 	return !field.hasDefault && !field.nullable && !isFilled
 }
 
-/** The schema of a value, which both its column and its rules must allow. */
+/** The schema of a value that both its column and its rules accept. */
 function valueSchema(kind: WriteKind, { field }: CrudField, rules: Plan | undefined): JsonSchema {
-	const column = writtenSchema(field)
-	const free = field.type === 'json' ? {} : orNull(column)
-	if (rules === undefined) return field.nullable ? free : column
+	const column = inputSchema(field)
+	const columnOrNull = field.type === 'json' ? {} : orNull(column)
+	if (rules === undefined) return field.nullable ? columnOrNull : column
 	// Null is allowed where the column allows it, unless a rule refuses it.
 	const isNullable = field.nullable && (rules.schema !== undefined || !rules.required || rules.nullable)
-	// An update leaves what isn't given as it is.
+	// An update doesn't apply defaults.
 	const fallback = kind === 'update' ? undefined : rules.fallback
-	return bothOf(isNullable ? free : column, schemaOfPlan({ ...rules, nullable: isNullable, fallback }))
+	return bothOf(
+		isNullable ? columnOrNull : column,
+		schemaOfPlan({ ...rules, nullable: isNullable, fallback }),
+	)
 }
 
 /** The parameters of a list. Those that the handler ignores aren't described. */
@@ -208,7 +210,7 @@ function listParameters(plan: CrudPlan): ParameterShape[] {
 	return parameters.filter(({ name }) => !plan.ignoreQuery.has(name))
 }
 
-function optional(
+function parameter(
 	name: (typeof PARAMETERS)[number],
 	schema: JsonSchema,
 	description: string,
@@ -220,32 +222,32 @@ function optional(
 function fieldsParameter({ visible }: CrudPlan): ParameterShape {
 	const schema = { type: 'array', items: { type: 'string', enum: [...visible.keys()] }, minItems: 1 } as const
 	const description = 'The fields to answer, alone: all of them by default'
-	return optional('fields', schema, description, { role: 'fields', written: 'joined' })
+	return parameter('fields', schema, description, { role: 'fields', written: 'joined' })
 }
 
 function pageParameters({ limit, maxLimit }: CrudPlan): ParameterShape[] {
 	const role = 'page'
 	const max = Number.MAX_SAFE_INTEGER
 	return [
-		optional(
+		parameter(
 			'limit',
 			{ type: 'integer', minimum: 0, default: limit },
 			`Most records of the page; more than ${maxLimit} is taken as ${maxLimit}, and 0 counts alone`,
 			{ role },
 		),
-		optional(
+		parameter(
 			'offset',
 			{ type: 'integer', minimum: 0, maximum: max, default: 0 },
 			'How many records to leave out before the page; not beside cursor',
 			{ role },
 		),
-		optional(
+		parameter(
 			'cursor',
 			{ type: 'string' },
 			'Where the page begins: `meta.next` of the page before, with the same sort and conditions',
 			{ role },
 		),
-		optional('count', { type: 'string', enum: ['exact'] }, 'Counts all records that fit: `meta.total`', {
+		parameter('count', { type: 'string', enum: ['exact'] }, 'Counts all records that fit: `meta.total`', {
 			role,
 		}),
 	]
@@ -257,7 +259,7 @@ function sortParameters({ sortable, key }: CrudPlan): ParameterShape[] {
 	const order = sortable.has(key.name) ? `: by ${key.name}, by default` : ''
 	const schema = { type: 'array', items: { type: 'string', enum: terms }, minItems: 1 } as const
 	return [
-		optional('sort', schema, `The order${order}; a minus is for descending`, {
+		parameter('sort', schema, `The order${order}; a minus is for descending`, {
 			role: 'sort',
 			written: 'joined',
 		}),
@@ -268,7 +270,7 @@ function searchParameters({ searchable }: CrudPlan): ParameterShape[] {
 	if (searchable.size === 0) return []
 	const places = [...searchable.keys()].join(', ')
 	const description = `Words, each of which must be in one of ${places}, in upper or lower case`
-	return [optional('search', { type: 'string' }, description, { role: 'search' })]
+	return [parameter('search', { type: 'string' }, description, { role: 'search' })]
 }
 
 function filterParameters({ filterable, maxIn }: CrudPlan): ParameterShape[] {
@@ -280,13 +282,13 @@ function filterParameters({ filterable, maxIn }: CrudPlan): ParameterShape[] {
 	const description =
 		'Conditions with alternatives: `{"field":value,"or":[{"field":{"gte":value}},{"not":{…}}]}`'
 	return [
-		optional('filter', { type: 'object' }, description, { role: 'filter', written: 'json' }),
+		parameter('filter', { type: 'object' }, description, { role: 'filter', written: 'json' }),
 		...comparisons,
 	]
 }
 
-/** What a value of `field[op]` does, for people. */
-const WORDS: Readonly<Record<Operator, string>> = {
+/** The descriptions of operators; each follows the field's name. */
+const DESCRIPTIONS: Readonly<Record<Operator, string>> = {
 	eq: 'is this, or one of these',
 	ne: 'is not this',
 	gt: 'is more than this',
@@ -313,7 +315,7 @@ function fieldParameters(field: CrudField, maxIn: number): ParameterShape[] {
 	return operators.map((operator) => ({
 		name: operator === 'eq' && !isTaken ? field.name : `${field.name}[${operator}]`,
 		schema: operatorSchema(field, operator, maxIn),
-		description: `${field.name} ${WORDS[operator]}`,
+		description: `${field.name} ${DESCRIPTIONS[operator]}`,
 		required: false,
 		role: 'filter',
 		...(operator === 'eq' ? { written: 'repeated' } : takesList(operator) ? { written: 'joined' } : {}),

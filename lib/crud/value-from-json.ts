@@ -1,6 +1,6 @@
 /**
- * A JavaScript value to a value of its field: decoded JSON, of a body or a filter, and what the code of a subclass gives,
- * from `scope()` or to `create()`, `update()` and `replace()`.
+ * Converts JavaScript values to values of a field: decoded JSON, of a body or a filter, and values that a subclass returns
+ * from `scope()` or passes to `create()`, `update()` and `replace()`.
  */
 
 import { nearest } from '../base/options.ts'
@@ -12,8 +12,8 @@ import type { CrudPlan } from './plan.ts'
 import { type NonNullValue, rawJson, valueFromText, withinBounds, wrongType } from './value-from-text.ts'
 
 /**
- * The value that a body has for a field; `undefined` when a problem was noted. The caller handles null. A string is
- * taken for a number only where a JSON number may be inexact: `bigint` and `decimal`.
+ * The value for a field from a body; `undefined` when a problem was noted. The caller handles null. Strings are accepted as
+ * numbers only where a JSON number may be inexact: for `bigint` and `decimal`.
  */
 export function valueFromJson(field: Field, given: unknown, problems: Detail[]): NonNullValue | undefined {
 	switch (field.type) {
@@ -24,7 +24,7 @@ export function valueFromJson(field: Field, given: unknown, problems: Detail[]):
 		case 'integer':
 			return isWhole(given) ? withinBounds(field, given + 0, problems) : wrongType(field, problems)
 		case 'bigint':
-			// + 0 makes 0 of -0, which databases' integers don't have.
+			// + 0 turns -0 into 0: integers of databases have no -0.
 			if (isWhole(given)) return withinBounds(field, given + 0, problems)
 			break
 		case 'float':
@@ -43,21 +43,21 @@ function isWhole(given: unknown): given is number {
 }
 
 /**
- * The value of a text that is to be stored. Beside what `valueFromText` checks, notes a text that is longer than its
+ * The value of a text that is to be stored. In addition to `valueFromText`, it refuses a text that is longer than its
  * column, counted in code points as databases do, and a decimal with more digits, which some databases would round.
  */
 export function storedFromText(field: Field, text: string, problems: Detail[]): NonNullValue | undefined {
 	const value = valueFromText(field, text, problems)
 	if (typeof value !== 'string') return value
 	const { maxLength, digits } = field
-	if (digits !== undefined && !isWithin(digits, value)) return note(problems, 'max', digitsAllowed(digits))
+	if (digits !== undefined && !hasDigits(digits, value)) return note(problems, 'max', digitsAllowed(digits))
 	if (maxLength === undefined || value.length <= maxLength) return value
 	if (value.length <= maxLength * 2 && [...value].length <= maxLength) return value
 	return note(problems, 'max', `must have at most ${maxLength} character${maxLength === 1 ? '' : 's'}`)
 }
 
-/** Leading and trailing zeros don't count. */
-function isWithin([before, behind]: readonly [number, number], decimal: string): boolean {
+/** Whether a decimal has at most these digits before and behind the point, without leading and trailing zeros. */
+function hasDigits([before, behind]: readonly [number, number], decimal: string): boolean {
 	const [, whole = '', fraction = ''] = /^-?0*(\d*)(?:\.(\d*?)0*)?$/.exec(decimal) ?? []
 	if (whole.length > before || fraction.length > Math.max(0, behind)) return false
 	return behind >= 0 || /^0*$/.test(whole.slice(behind))
@@ -69,8 +69,8 @@ function digitsAllowed([before, behind]: readonly [number, number]): string {
 }
 
 /**
- * The value that a filter compares a field with: as in a body, or as text, as in a query (`"9007199254740993"` for a
- * bigint that JSON can't write as a number).
+ * The operand of a filter: a value as in a body, or a text as in a query (`"9007199254740993"` for a bigint that JSON
+ * numbers can't represent).
  */
 export function operandFromJson(field: Field, given: unknown, problems: Detail[]): NonNullValue | undefined {
 	if (typeof given === 'string') return valueFromText(field, given, problems)
@@ -78,9 +78,9 @@ export function operandFromJson(field: Field, given: unknown, problems: Detail[]
 }
 
 /**
- * The value that code gives for a field: a Date as its text, a string of digits as a number, anything for `json`.
+ * The value for a field from code: also a Date, a string of digits for a number, and anything for `json`.
  *
- * @throws TypeError for `undefined`, which would otherwise mean no condition or no change; for a value that isn't of
+ * @throws TypeError for `undefined`, which would otherwise mean no condition or no change, and for a value that isn't of
  *   the field's type
  */
 export function givenValue(place: string, field: Field, given: unknown): Value {
@@ -111,7 +111,7 @@ function textOf(type: Field['type'], given: unknown): string | undefined {
 }
 
 /**
- * Values that code gives by clients' names, as the model takes them.
+ * Values from code, by the names for clients, converted to the model's.
  *
  * @throws TypeError for an unknown field, and as `givenValue`
  */

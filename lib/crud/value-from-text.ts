@@ -1,18 +1,18 @@
 /**
- * Text to a value by the type of its field: the ids of URLs, the operands of queries, the values of forms, and the JSON
- * types that are strings. A problem is noted as a detail that says what would be valid.
+ * Parses texts by the type of their field: ids in URLs, operands of queries, values of forms, and the JSON values that are
+ * strings. A problem is noted as a detail that says what would be valid.
  */
 
 import type { Field, FieldType, Value } from '../models/model.ts'
-import { isDate, isUuid } from '../validate/format.ts'
-import { note } from '../validate/problem.ts'
+import { INTEGER, isDate, isUuid, NUMBER } from '../validate/format.ts'
+import { note, noteChoices } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import { RawJson } from '../wire/raw-json.ts'
 
 export type NonNullValue = Exclude<Value, null>
 
-/** What a value of each type must be; ends the sentence "title …". */
-const WORDS: Readonly<Record<FieldType, string>> = {
+/** The message for a wrong type, which follows the field's name. */
+const MESSAGES: Readonly<Record<FieldType, string>> = {
 	boolean: 'must be true or false',
 	integer: 'must be a whole number, within 9007199254740991 of zero',
 	bigint: 'must be a whole number of at most 64 bits, and beyond 9007199254740991 a string of digits',
@@ -28,34 +28,30 @@ const WORDS: Readonly<Record<FieldType, string>> = {
 	bytes: 'must be base64',
 }
 
-export const WHOLE = /^-?(?:0|[1-9]\d*)$/
 export const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 export const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?$/
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const NOT_FINITE = /^(?:NaN|-?Infinity)$/
 const TIMESTAMP =
 	/^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/
 const MINUTE_MS = 60_000
-/** No database's decimal has more digits; parsing them would only keep it busy. */
-const MAX_DIGITS = 1_000
-/** Most choices that a message lists. */
-const MAX_LISTED = 20
-/** With the flag u, this matches only a surrogate without its other half. */
+/** Longest decimal: no database supports more digits, and parsing them takes time. */
+const MAX_DECIMAL_LENGTH = 1_000
+/** With the flag u, this matches only unpaired surrogates. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 /**
- * U+0000 or a lone surrogate as `JSON.stringify` escapes them; an even number of backslashes before it escape each
- * other.
+ * U+0000 or a lone surrogate as `JSON.stringify` escapes them; not after an odd number of backslashes, which would escape
+ * this one.
  */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
 /** An integer id in its shortest form. */
 const ID_DIGITS = /^(?:0|-?[1-9]\d{0,18})$/
-/** A number of so many digits is exact in a double. */
+/** Numbers with up to 15 digits are exact in a double. */
 const EXACT_DIGITS = 15
 
 /**
- * A function that reads the ids of a key. It returns the id as the model takes it (a uuid in lower case), or `undefined`
- * for a text that can't be a value of the key: such an id is 404 without asking the database.
+ * Returns a parser of ids. It returns the id in canonical form (a uuid in lower case), or `undefined` for a text that can't
+ * be a value of the key: such an id is 404 without a query.
  */
 export function idReader(key: Field): (text: string) => string | undefined {
 	if (key.type === 'uuid') return (text) => (isUuid(text) ? text.toLowerCase() : undefined)
@@ -84,8 +80,8 @@ function textId({ maxLength, choices }: Field, text: string): string | undefined
 }
 
 /**
- * The value that a text stands for; `undefined` when a problem was noted. `maxLength` is not checked: a text that is
- * too long to be stored can still be compared with.
+ * The value of a text; `undefined` when a problem was noted. `maxLength` is not checked: a text that is too long to be
+ * stored can still be compared with.
  */
 export function valueFromText(field: Field, text: string, problems: Detail[]): NonNullValue | undefined {
 	switch (field.type) {
@@ -107,7 +103,7 @@ export function valueFromText(field: Field, text: string, problems: Detail[]): N
 		case 'bytes':
 			return isBase64(text) ? Buffer.from(text, 'base64') : wrongType(field, problems)
 		default: {
-			const value = formOf(field.type, text)
+			const value = formattedValue(field.type, text)
 			if (value !== undefined) return value
 			return field.besides?.test(text) === true ? text : wrongType(field, problems)
 		}
@@ -116,7 +112,7 @@ export function valueFromText(field: Field, text: string, problems: Detail[]): N
 
 /** Notes that a value isn't of its field's type. */
 export function wrongType(field: Field, problems: Detail[]): undefined {
-	return note(problems, field.type === 'other' ? 'text' : field.type, WORDS[field.type])
+	return note(problems, field.type === 'other' ? 'text' : field.type, MESSAGES[field.type])
 }
 
 /** One pattern for the whole text, with its groups of four, would overflow V8's regexp stack at some megabytes. */
@@ -125,22 +121,22 @@ function isBase64(text: string): boolean {
 	return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(padding === 0 ? text : text.slice(0, -padding))
 }
 
-/** The types whose values are texts of a certain form. */
-function formOf(type: FieldType, text: string): string | undefined {
+/** The value of a type that is stored as text with a format. */
+function formattedValue(type: FieldType, text: string): string | undefined {
 	if (type === 'uuid') return isUuid(text) ? text.toLowerCase() : undefined
 	if (type === 'date') return dateFrom(text)
 	if (type === 'time') return TIME.test(text) ? text : undefined
 	if (type === 'timestamp') return timestampFrom(text)
-	return text.length <= MAX_DIGITS && DECIMAL.test(text) ? text : undefined
+	return text.length <= MAX_DECIMAL_LENGTH && DECIMAL.test(text) ? text : undefined
 }
 
-/** A date of the years 1 to 9999 that exists. */
+/** A day of the calendar, in the years 1 to 9999. */
 function dateFrom(text: string): string | undefined {
 	return isDate(text) && !text.startsWith('0000') ? text : undefined
 }
 
 /**
- * A timestamp of RFC 3339 §5.6 with any offset, in UTC with the digits that it has:
+ * Converts a timestamp of RFC 3339 §5.6 to UTC, keeping its fractional digits:
  *
  *     2026-11-20T13:45:00.123456+01:00   →   2026-11-20T12:45:00.123456Z
  *
@@ -154,13 +150,13 @@ function timestampFrom(text: string): string | undefined {
 	if (sign === undefined) return `${day}T${hour}:${minute}:${second}${fraction}Z`
 	const offset = (sign === '-' ? -1 : 1) * (Number(ahead) * 60 + Number(minutesAhead))
 	const utc = new Date(Date.parse(`${day}T${hour}:${minute}:${second}Z`) - offset * MINUTE_MS).toISOString()
-	// Outside the years 1 to 9999 the text begins with a sign or with the year 0.
+	// Outside of the years 1 to 9999, `toISOString` begins with a sign or with 0000.
 	return /^[+-]|^0000/.test(utc) ? undefined : `${utc.slice(0, 19)}${fraction}Z`
 }
 
-/** Within the bounds of its field; a number where that is exact. */
+/** A whole number within its field's bounds; a bigint if a number would be inexact. */
 function wholeNumber(field: Field, text: string, problems: Detail[]): number | bigint | undefined {
-	if (!WHOLE.test(text)) return wrongType(field, problems)
+	if (!INTEGER.test(text)) return wrongType(field, problems)
 	const number = Number(text)
 	if (Number.isSafeInteger(number)) return withinBounds(field, number === 0 ? 0 : number, problems)
 	if (field.type === 'integer' || text.length > 20) return wrongType(field, problems)
@@ -186,8 +182,7 @@ function plainText({ choices }: Field, text: string, problems: Detail[]): string
 	if (text.includes('\0')) return note(problems, 'text', 'must not hold the character U+0000')
 	if (LONE_SURROGATE.test(text)) return note(problems, 'text', 'must be well-formed Unicode')
 	if (choices === undefined || choices.includes(text)) return text
-	const rest = choices.length > MAX_LISTED ? ` and ${choices.length - MAX_LISTED} more` : ''
-	return note(problems, 'in', `must be one of ${choices.slice(0, MAX_LISTED).join(', ')}${rest}`)
+	return noteChoices(problems, choices)
 }
 
 function jsonText(field: Field, text: string, problems: Detail[]): RawJson | undefined {

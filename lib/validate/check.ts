@@ -3,9 +3,9 @@
  * for bodies and queries, `crud/write.ts` for records.
  */
 import type { Detail } from '../wire/codes.ts'
-import { hasFormat } from './format.ts'
+import { hasFormat, INTEGER, NUMBER } from './format.ts'
 import type { FieldPlan, Plan } from './plan.ts'
-import { MAX_PROBLEMS, nest, note, problemsOf } from './problem.ts'
+import { MAX_PROBLEMS, nest, note, noteChoices, problemsOf } from './problem.ts'
 import { type Answers, defuse, type StandardSchemaV1 } from './standard-schema.ts'
 import type { Check, Choice, Format, Kind, Rule, Validator } from './validator.ts'
 
@@ -29,7 +29,7 @@ export function checkPlan(walk: Walk, plan: Plan, given: unknown): unknown {
 	const before = walk.problems.length
 	const checked = checkKind(walk, plan, value)
 	if (walk.problems.length > before) return undefined
-	if (plan.choices !== undefined) checkChoice(walk.problems, plan.choices, checked)
+	if (plan.choices !== undefined && !isChosen(plan, checked)) noteChoices(walk.problems, plan.choices)
 	if (plan.checks !== undefined && walk.problems.length === before) runChecks(walk, plan.checks, checked)
 	return walk.problems.length > before ? undefined : checked
 }
@@ -131,15 +131,6 @@ function checkFields(
 		else if (name in Object.prototype) Object.setPrototypeOf(result, null)
 	}
 	return result
-}
-
-/** Most choices listed in a message. */
-const MAX_LISTED = 20
-
-function checkChoice(problems: Detail[], choices: readonly Choice[], value: unknown): void {
-	if (choices.includes(value as Choice)) return // only compared
-	const rest = choices.length > MAX_LISTED ? ` and ${choices.length - MAX_LISTED} more` : ''
-	note(problems, 'in', `must be one of ${choices.slice(0, MAX_LISTED).join(', ')}${rest}`)
 }
 
 function runChecks(walk: Walk, checks: readonly Check[], value: unknown): void {
@@ -298,10 +289,6 @@ function isWithin({ least, most }: Plan, size: number): boolean {
 function isChosen({ choices }: Plan, value: unknown): boolean {
 	return choices === undefined || choices.includes(value as Choice) // only compared
 }
-
-// As JSON writes them (RFC 8259 §6): no blanks, no hex, no plus, no leading zero or point.
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-const INTEGER = /^-?(?:0|[1-9]\d*)$/
 
 /**
  * The value that `text` of a form or query string stands for; the text itself where it is none of that kind, so that

@@ -4,6 +4,10 @@
  */
 import type { Format } from './validator.ts'
 
+/** Numbers as JSON writes them (RFC 8259 §6): no blanks, hex, plus sign, leading zeros, or leading point. */
+export const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+export const INTEGER = /^-?(?:0|[1-9]\d*)$/
+
 export function hasFormat(format: Format, text: string): boolean {
 	return TESTS[format](text)
 }

@@ -21,6 +21,15 @@ export function note(problems: Detail[], code: string, message: string): undefin
 	return undefined
 }
 
+/** Most choices that a message lists. */
+const MAX_LISTED = 20
+
+/** Adds the problem of a value that is none of these. */
+export function noteChoices(problems: Detail[], choices: readonly unknown[]): undefined {
+	const rest = choices.length > MAX_LISTED ? ` and ${choices.length - MAX_LISTED} more` : ''
+	return note(problems, 'in', `must be one of ${choices.slice(0, MAX_LISTED).join(', ')}${rest}`)
+}
+
 /** Prefixes the fields of the problems from index `from` on with a field or index. */
 export function nest(problems: Detail[], from: number, name: string | number): void {
 	const inner = problems.splice(from)

@@ -25,7 +25,7 @@ const FORMATS: Readonly<Record<Format, JsonSchema>> = {
 }
 
 /** The types of JSON except null. */
-const SOMETHING: readonly JsonType[] = ['string', 'number', 'boolean', 'array', 'object']
+export const NON_NULL_TYPES: readonly JsonType[] = ['string', 'number', 'boolean', 'array', 'object']
 /** The types that `min` and `max` apply to without a kind. */
 const SIZED: readonly JsonType[] = ['string', 'number', 'array']
 
@@ -97,7 +97,7 @@ function typesOf(plan: Plan): JsonType | readonly JsonType[] | undefined {
 	const named = kind ?? (choices === undefined ? undefined : plan.reads)
 	if (named !== undefined) return nullable ? [named, 'null'] : named
 	if (choices !== undefined) return undefined
-	if (plan.min === undefined && plan.max === undefined) return nullable ? undefined : SOMETHING
+	if (plan.min === undefined && plan.max === undefined) return nullable ? undefined : NON_NULL_TYPES
 	// No length is negative.
 	const sized = (plan.max ?? 0) < 0 ? (['number'] as const) : SIZED
 	return nullable ? [...sized, 'null'] : sized
