@@ -1,28 +1,27 @@
-/** The 400 of a query. It names what was sent, and never repeats a value. */
+/** The 400 errors of a query. They name the parameter, and never repeat its value. */
 import { RestError } from '../base/error.ts'
 import type { Detail } from '../wire/codes.ts'
 
-/** Most characters of a client's name that a message repeats. */
-const MAX_SHOWN = 60
+/** Longest name that a message repeats in full: clients choose them. */
+const MAX_NAME_LENGTH = 60
 
-/** A client's name, short enough to be shown. */
-export function shown(name: string): string {
-	return name.length <= MAX_SHOWN ? name : `${name.slice(0, MAX_SHOWN)}…`
+export function truncatedName(name: string): string {
+	return name.length <= MAX_NAME_LENGTH ? name : `${name.slice(0, MAX_NAME_LENGTH)}…`
 }
 
 /** A 400 about one parameter, or one place in it: `title[gt]`, `filter.or.0`. */
 export function badQuery(place: string, code: string, message: string): RestError {
-	const field = shown(place)
+	const field = truncatedName(place)
 	return new RestError('bad_request', `${field} ${message}`, { details: [{ field, code, message }] })
 }
 
-/** A 400 of the first problem that was found at a place. */
+/** A 400 with the first problem of a value. */
 export function badValue(place: string, problems: readonly Detail[]): RestError {
 	const [{ code, message } = { code: 'invalid', message: 'is not valid' }] = problems
 	return badQuery(place, code, message)
 }
 
-/** The same message for names that don't exist and names that may not be known. */
+/** A 400 for an unknown name. Hidden names get the same message, so that clients can't find them out. */
 export function unknownName(place: string, message: string, allowed: Iterable<string>): RestError {
 	return badQuery(place, 'unknown', `${message} ${[...allowed].join(', ') || 'nothing'}`)
 }

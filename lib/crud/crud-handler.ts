@@ -1,6 +1,7 @@
 /**
- * `CrudHandler`: a model as an API: list, read, create, update, replace, remove. The mount asks it for actions, which are
- * in `operations.ts`; they call these methods where a subclass overrides them, and else, as these methods do, `store.ts`.
+ * `CrudHandler`: serves a model, with the operations list, read, create, update, replace and remove. The mount gets its
+ * actions from `operations.ts`; these call a method here only where a subclass overrides it, and otherwise `store.ts`
+ * directly, as the methods here do.
  */
 import { nearest } from '../base/options.ts'
 import { RestHandler } from '../handler/handler.ts'
@@ -9,17 +10,17 @@ import { exchangeOf } from '../handler/view.ts'
 import type { Condition, Model } from '../models/model.ts'
 import type { Validator } from '../validate/validator.ts'
 import type { CrudPage, CrudRecord } from './crud-record.ts'
-import { type CrudQuery, plainQuery, wholeQuery } from './list-query.ts'
+import { type CrudQuery, completeQuery, defaultQuery } from './list-query.ts'
 import { beginState, crudActions, ownAnswer, requestedList, stateOf } from './operations.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
-import { crudPlan, refuseUnmakeable } from './plan.ts'
+import { crudPlan, refuseImpossibleCreate } from './plan.ts'
 import { changeRecord, createRecord, listRecords, readRecord, removeRecord } from './store.ts'
 import { type CrudFacts, FACTS, type RequestState, STATE } from './view.ts'
 
-/** Values by the names of fields, of `create`, `update` and `replace`. */
+/** The values given to `create`, `update` and `replace`, by field name. */
 export type CrudValues = Readonly<Record<string, unknown>>
 
-/** The records that an operation is confined to: a value for each field, or a list of values, one of which it has. */
+/** Limits an operation to some records: a value for each field, or a list of the values that are allowed. */
 export type CrudScope = Readonly<Record<string, unknown>>
 
 /**
@@ -51,29 +52,30 @@ export class CrudHandler extends RestHandler {
 		const overridden = new Set(OPERATIONS.filter((name) => isOverridden(this, name)))
 		const isScoped = isOverridden(this, 'scope')
 		const isStripped = isOverridden(this, 'stripObject')
-		if (!isScoped && !overridden.has('create')) refuseUnmakeable(plan)
+		if (!isScoped && !overridden.has('create')) refuseImpossibleCreate(plan)
 		this.model = model
 		this[FACTS] = {
-			...{ plan, isScoped, isStripped, overridden, rules: options.rules ?? {}, plainQuery: plainQuery(plan) },
+			...{ plan, isScoped, isStripped, overridden, rules: options.rules ?? {} },
+			defaultQuery: defaultQuery(plan),
 			isPlainRead: plan.version === undefined && !isStripped && !overridden.has('read'),
 		}
 		this[STATE] = Object.freeze(stateOf(plan.selections.all))
 	}
 
-	// Each operation has two overloads, which are the same: TypeScript compares a method with overloads by erasing their type
-	// parameters, so that an override may return anything, while `super.read(id)` is a promise of a CrudRecord. NoInfer keeps
-	// a caller's type from being taken for `Answer`.
+	// Each operation has two identical overloads: TypeScript erases the type parameters of overloaded methods when it compares
+	// them, so that an override may return anything, while `super.read(id)` is a promise of a CrudRecord. NoInfer prevents
+	// `Answer` from being inferred from the caller's expected type.
 
 	/**
-	 * A page of records. `query` names fields as the model does; what it leaves out is as in a list without parameters.
-	 * `{ limit: 0 }` counts.
+	 * A page of records. `query` names fields as the model does; missing properties default to those of a list without
+	 * parameters. `{ limit: 0 }` only counts.
 	 *
-	 * @throws RestError `unavailable` when the store can't be reached; all operations do
+	 * @throws RestError `unavailable` when the store can't be reached, as all operations do
 	 */
 	list<Answer = Promise<CrudPage>>(query?: Partial<CrudQuery>): NoInfer<Answer>
 	list<Answer = Promise<CrudPage>>(query?: Partial<CrudQuery>): NoInfer<Answer>
 	list(query?: Partial<CrudQuery>): unknown {
-		return listRecords(this, wholeQuery(this[FACTS].plainQuery, query))
+		return listRecords(this, completeQuery(this[FACTS].defaultQuery, query))
 	}
 
 	/** One record. @throws RestError `not_found` when there is none, or none within the scope */
@@ -84,7 +86,7 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
-	 * Creates a record. Values of a request are checked before; an override may add values of any field.
+	 * Creates a record. A request's values have been checked before; an override may add values for any field.
 	 *
 	 * @throws RestError `conflict` with an existing record, `invalid` for what can't be stored
 	 */
@@ -120,13 +122,13 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
-	 * What an operation is confined to: added to its query, and set on new records. Called for each operation, also for those
-	 * that a method of a subclass calls.
+	 * Limits an operation to some records: a condition of its query, and values that are set on new records. Called for each
+	 * operation, including those that a subclass's method calls.
 	 *
 	 *     override scope() { return { owner: this.user?.id } }
 	 *     override scope(operation: CrudOperation) { return operation === 'read' ? {} : { owner: this.user?.id } }
 	 *
-	 * An `undefined` in it is an error, 500: it never widens what is shown.
+	 * A value of `undefined` is an error, 500, so that a missing value never gives access to more records.
 	 *
 	 * @param operation the operation, whatever the request's method: `POST /5` is an `'update'`
 	 * @default {} everything
@@ -136,28 +138,28 @@ export class CrudHandler extends RestHandler {
 		return {}
 	}
 
-	/** What is answered of a record: here its visible fields. A subclass's method is called with each record, as an object. */
+	/** What a response shows of a record: by default its visible fields. Called with each record, as an object. */
 	stripObject(record: Record<string, unknown>): unknown {
 		const names = [...this[FACTS].plan.visible.keys()].filter((name) => Object.hasOwn(record, name))
 		return Object.fromEntries(names.map((name) => [name, record[name]]))
 	}
 
 	/**
-	 * What this request asks of a list: its filters, search, sort, page and fields, read as `list` reads them. For methods
-	 * that answer a list of their own:
+	 * This request's query, as `list` reads it: filters, search, sort, page and fields. For methods that return a list of their
+	 * own:
 	 *
 	 *     get_public() { return this.list(this.listQuery(PUBLIC)) }
 	 *
-	 * @param where a condition beside the request's own
-	 * @throws RestError `bad_request` as a list does
+	 * @param where a condition that must hold as well
+	 * @throws RestError `bad_request` as `list` does
 	 */
 	listQuery(where?: Condition): CrudQuery {
 		return requestedList(this, where)
 	}
 
 	/**
-	 * Fetches fields with every record from here on, hidden ones too, whether or not the client has asked for them. They are
-	 * in `needed` of what `super` returns, and in no answer unless the override puts them there:
+	 * Fetches these fields with every record from here on, also if they are hidden or the client hasn't asked for them. They
+	 * are in `needed` of what `super` returns; the response doesn't get them unless the override adds them:
 	 *
 	 *     override async read(id: string) {
 	 *       this.needs('state')
@@ -201,7 +203,7 @@ export class CrudHandler extends RestHandler {
 	}
 }
 
-/** A function in a field is assigned after our constructor has looked, and its `this` is the shared handler. */
+/** A function in a field is assigned after our constructor has run, and its `this` is the shared handler. */
 function refuseFields(handler: CrudHandler): void {
 	for (const name of [...OPERATIONS, 'scope', 'stripObject']) {
 		if (Object.hasOwn(handler, name))

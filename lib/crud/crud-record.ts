@@ -1,25 +1,26 @@
 /**
- * What the operations of a `CrudHandler` return: `CrudRecord` and `CrudPage`, the database's JSON text with what the
- * answer's headers are made of, and `stripObject` applied to them. Fields that `needs()` has named come from the model in
- * one text with the client's; they are split off here, so that none of them gets into the answer.
+ * `CrudRecord` and `CrudPage`, which the operations of a `CrudHandler` return: the database's JSON text, and the values for
+ * the response's headers; and `stripObject`, applied to them. Fields that `needs()` names are in the same text of the model;
+ * they are split off here, so that none of them gets into the response.
  */
 
+import { isPlain } from '../base/options.ts'
 import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import type { CrudField } from './fields.ts'
 import { type CrudView, FACTS, STATE } from './view.ts'
 
-/** Values by the names of clients. */
+/** Values by the names that clients use. */
 export type Needed = Readonly<Record<string, unknown>>
 
-/** What a handler's `stripObject` makes of a value. */
+/** Applies a handler's `stripObject` to a value. */
 type Strip = (value: unknown) => unknown
 
 const NOTHING: Needed = Object.freeze({})
 const NONE: readonly Needed[] = Object.freeze([])
 const STRIP: unique symbol = Symbol('verbena.strip')
 
-/** JSON text of records, and what `with()` keeps of it. Within another value it is written through `stripObject`. */
+/** JSON text of records, and what `with()` keeps. Serialized within another value, it goes through `stripObject`. */
 class RecordJson<N> extends RawJson {
 	readonly #needed: N
 	readonly #strip: Strip | undefined
@@ -30,7 +31,7 @@ class RecordJson<N> extends RawJson {
 		this.#strip = strip
 	}
 
-	/** The fields that `needs()` has named, answered only where the client asked for them; of a page one object a record. */
+	/** The fields named by `needs()`; of a page, one object a record. Responses have only those that clients ask for. */
 	get needed(): N {
 		return this.#needed
 	}
@@ -50,7 +51,7 @@ export class CrudRecord extends RecordJson<Needed> {
 	readonly #id: string
 	readonly #version: string | undefined
 
-	/** @param strip what is written of its value within another one */
+	/** @param strip applied when it is serialized within another value */
 	constructor(
 		text: string,
 		id: string,
@@ -63,7 +64,7 @@ export class CrudRecord extends RecordJson<Needed> {
 		this.#version = version
 	}
 
-	/** Its key, as in a URL. */
+	/** Its key, as in its URL. */
 	get id(): string {
 		return this.#id
 	}
@@ -73,7 +74,7 @@ export class CrudRecord extends RecordJson<Needed> {
 		return this.#version
 	}
 
-	/** Another value in its place, with the same ETag and Location. */
+	/** A copy with another value, and the same ETag and Location. */
 	with(value: unknown): CrudRecord {
 		return recordWith(this, textOf(value))
 	}
@@ -83,7 +84,7 @@ export class CrudRecord extends RecordJson<Needed> {
 export class CrudPage extends RecordJson<readonly Needed[]> {
 	readonly #meta: PageMeta
 
-	/** @param strip what is written of its value within another one */
+	/** @param strip applied when it is serialized within another value */
 	constructor(
 		text: string,
 		meta: PageMeta,
@@ -98,7 +99,7 @@ export class CrudPage extends RecordJson<readonly Needed[]> {
 		return this.#meta
 	}
 
-	/** Other records in their place, with the same `meta`. */
+	/** A copy with other records, and the same `meta`. */
 	with(value: unknown): CrudPage {
 		return pageWith(this, textOf(value))
 	}
@@ -120,7 +121,6 @@ function textOf(value: unknown): string {
 	return text
 }
 
-/** The record of a text that the model returned for this request. */
 export function recordOf(view: CrudView, id: string, json: string, version: string | undefined): CrudRecord {
 	const { selection, needed } = view[STATE]
 	if (needed.length === 0) return new CrudRecord(json, id, version, NOTHING, stripOf(view))
@@ -128,7 +128,7 @@ export function recordOf(view: CrudView, id: string, json: string, version: stri
 	return new CrudRecord(split.json, id, version, split.needed[0], stripOf(view))
 }
 
-/** The page of a text that the model returned. @param asked names of the fields that the client asked for */
+/** @param asked names of the fields that the client asked for */
 export function pageOf(view: CrudView, json: string, meta: PageMeta, asked: readonly string[]): CrudPage {
 	const { needed } = view[STATE]
 	if (needed.length === 0) return new CrudPage(json, meta, NONE, stripOf(view))
@@ -144,33 +144,27 @@ function stripOf(view: CrudView): Strip | undefined {
 	return view[FACTS].isStripped ? (value) => stripRecords(view, value) : undefined
 }
 
-/** What the subclass's `stripObject` makes of a record or of each record of a list; other values stay as they are. */
+/** Applies the subclass's `stripObject` to a record, or to each record of a list; other values stay as they are. */
 export function stripRecords(view: CrudView, value: unknown): unknown {
 	return Array.isArray(value) ? value.map((one) => stripRecord(view, one)) : stripRecord(view, value)
 }
 
 function stripRecord(view: CrudView, value: unknown): unknown {
-	if (!isRecord(value)) return value
-	const answer = view.stripObject(value)
+	if (!isPlain(value)) return value
+	const answer = view.stripObject(value as Record<string, unknown>) // a plain object
 	if (!(answer instanceof Promise)) return answer
-	// Its rejection is handled, as an unhandled one would end the process.
+	// An unhandled rejection would end the process.
 	answer.catch(() => {})
 	throw new TypeError(`${view[FACTS].plan.owner}.stripObject() must answer at once, not by a promise`)
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-	if (typeof value !== 'object' || value === null) return false
-	const prototype: unknown = Object.getPrototypeOf(value)
-	return prototype === Object.prototype || prototype === null
-}
-
 /**
- * Splits what a model returned into the fields that the client asked for and those that `needs()` named. By names, never
- * by position: a record may lack fields, such as those of a dropped column.
+ * Splits a model's JSON into the fields that the client asked for and those that `needs()` named. By name, not by position:
+ * a record may lack fields, such as those of a dropped column.
  *
  * @param json a record, or an array of records
  * @param asked names that the client asked for: members with other names are left out of `json`
- * @param names the needed names, among `asked` or not
+ * @param names names that `needs()` was given; they may be in `asked` too
  */
 export function splitNeeded(
 	json: string,
@@ -183,11 +177,10 @@ export function splitNeeded(
 	let from = 0
 	eachRecord(json, (marks, end) => {
 		const [begin = 0] = marks
-		// A record is an object.
-		const whole = JSON.parse(json.slice(begin, end)) as Record<string, unknown>
+		const record = JSON.parse(json.slice(begin, end)) as Record<string, unknown> // a JSON object
 		needed.push(
 			Object.fromEntries(
-				names.filter((name) => Object.hasOwn(whole, name)).map((name) => [name, whole[name]]),
+				names.filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]),
 			),
 		)
 		text += json.slice(from, begin + 1) + membersOf(json, marks, clients)
@@ -196,12 +189,12 @@ export function splitNeeded(
 	return { json: text + json.slice(from), needed }
 }
 
-/** The text of the members with these names; neighbours are copied in one piece. */
+/** The text of the members with these names; adjacent members are copied at once. */
 function membersOf(json: string, marks: readonly number[], names: ReadonlySet<string>): string {
 	let text = ''
 	let before = marks[0] ?? 0
 	let from: number | undefined
-	const take = (to: number) => {
+	const copy = (to: number) => {
 		if (from === undefined) return
 		text += `${text === '' ? '' : ','}${json.slice(from, to)}`
 		from = undefined
@@ -209,10 +202,10 @@ function membersOf(json: string, marks: readonly number[], names: ReadonlySet<st
 	for (let at = 1; at < marks.length; at++) {
 		const after = marks[at] ?? json.length
 		if (names.has(nameOf(json, before, after))) from ??= before + 1
-		else take(before)
+		else copy(before)
 		before = after
 	}
-	take(before)
+	copy(before)
 	return text
 }
 
@@ -226,10 +219,10 @@ function nameOf(json: string, before: number, after: number): string {
 }
 
 /**
- * Calls `found` for each record with the positions of its opening brace, of the commas between its members and of its
+ * Calls `visit` for each record with the positions of its opening brace, of the commas between its members and of its
  * closing brace, and with the position after it.
  */
-function eachRecord(json: string, found: (marks: readonly number[], end: number) => void): void {
+function eachRecord(json: string, visit: (marks: readonly number[], end: number) => void): void {
 	const level = json.trimStart().startsWith('[') ? 2 : 1
 	let depth = 0
 	let marks: number[] = []
@@ -241,7 +234,7 @@ function eachRecord(json: string, found: (marks: readonly number[], end: number)
 		} else if (char === '}' || char === ']') {
 			if (depth-- !== level) continue
 			marks.push(at)
-			found(marks, at + 1)
+			visit(marks, at + 1)
 		} else if (char === ',' && depth === level) marks.push(at)
 	}
 }

@@ -1,6 +1,6 @@
 /**
- * Cursors: where a page ended, as text that clients send back. They are opaque, and tied to the sort and the conditions of
- * their list, so that they can't be used in another one.
+ * Pagination cursors: opaque texts that clients send back to get the next page. A stamp ties them to the sort and the
+ * conditions of their list, so that they can't be used in another one.
  */
 import type { RestError } from '../base/error.ts'
 import type { Condition, Field, FieldType, Order, Value } from '../models/model.ts'
@@ -11,29 +11,29 @@ import { operandFromJson } from './value-from-json.ts'
 
 const BASE64URL = /^[\w-]+$/
 
-/** The cursor after a record. `next` is a JSON array of its values in the terms of the order, as models return it. */
-export function cursorText(stamp: string, next: string): string {
+/** The cursor after a record. `next` is a JSON array of the record's values in the sort fields, as models return it. */
+export function keysetCursor(stamp: string, next: string): string {
 	return Buffer.from(`["${stamp}",${next.slice(1)}`).toString('base64url')
 }
 
-/** The cursor of a list whose key is hidden, and so can't be in it: how many records come before the next page. */
-export function countText(stamp: string, count: number): string {
-	return Buffer.from(JSON.stringify([stamp, count])).toString('base64url')
+/** The cursor of a list whose key is hidden, so that the cursor must not contain it: the offset of the next page. */
+export function offsetCursor(stamp: string, offset: number): string {
+	return Buffer.from(JSON.stringify([stamp, offset])).toString('base64url')
 }
 
 /**
- * How many records come before the page of a cursor that counts.
+ * The offset in a cursor made by `offsetCursor`.
  *
  * @throws RestError as `cursorValues`
  */
-export function cursorCount(cursor: string, stamp: string): number {
-	const [count, ...more] = ownParts(cursor, stamp)
-	if (Number.isSafeInteger(count) && Number(count) >= 0 && more.length === 0) return Number(count)
+export function cursorOffset(cursor: string, stamp: string): number {
+	const [offset, ...more] = partsAfterStamp(cursor, stamp)
+	if (Number.isSafeInteger(offset) && Number(offset) >= 0 && more.length === 0) return Number(offset)
 	throw malformed()
 }
 
 /**
- * The values of a cursor, each checked by its field's type: clients can send any.
+ * The values in a cursor made by `keysetCursor`, each checked by its field's type, as clients can forge cursors.
  *
  * @throws RestError `bad_request` when it is malformed, or of a list with another sort or filter
  */
@@ -43,8 +43,8 @@ export function cursorValues(
 	order: readonly Order[],
 	fields: FieldMap,
 ): readonly Value[] {
-	const given = ownParts(cursor, stamp)
-	if (given.length !== order.length) throw foreign()
+	const given = partsAfterStamp(cursor, stamp)
+	if (given.length !== order.length) throw ofOtherList()
 	const all = [...fields.values()]
 	return order.map((term, at) =>
 		cursorValue(all.find(({ field }) => field.name === term.field)?.field, given[at]),
@@ -52,11 +52,11 @@ export function cursorValues(
 }
 
 /** What follows the stamp, which must be the list's. */
-function ownParts(cursor: string, stamp: string): readonly unknown[] {
-	const parts = partsOf(cursor)
+function partsAfterStamp(cursor: string, stamp: string): readonly unknown[] {
+	const parts = parsed(cursor)
 	if (parts === undefined) throw malformed()
 	const [own, ...given] = parts
-	if (own !== stamp) throw foreign()
+	if (own !== stamp) throw ofOtherList()
 	return given
 }
 
@@ -64,11 +64,11 @@ function malformed(): RestError {
 	return badQuery('cursor', 'cursor', 'is malformed: take it from meta.next')
 }
 
-function foreign(): RestError {
+function ofOtherList(): RestError {
 	return badQuery('cursor', 'cursor', 'belongs to a list with another sort or filter')
 }
 
-function partsOf(cursor: string): unknown[] | undefined {
+function parsed(cursor: string): unknown[] | undefined {
 	if (!BASE64URL.test(cursor)) return undefined
 	try {
 		const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
@@ -82,16 +82,15 @@ function cursorValue(field: Field | undefined, given: unknown): Value {
 	if (given === null && field?.nullable === true) return null
 	if (field?.loose === true && field.type !== 'bytes') return looseValue(field, given)
 	const problems: Detail[] = []
-	// A stored value may be outside of today's choices and bounds, but not of its type's.
-	const max = typeof field?.max === 'bigint' && field.max > INT64 ? field.max : undefined
+	// Stored values may violate the field's current choices and bounds, but not the range of its type.
+	const max = typeof field?.max === 'bigint' && field.max > MAX_INT64 ? field.max : undefined
 	const free = field && { ...field, choices: undefined, min: undefined, max }
 	const value = free && operandFromJson(free, given, problems)
 	if (value === undefined) throw malformed()
 	return value
 }
 
-/** The greatest whole number of 64 bits with a sign. */
-const INT64 = 2n ** 63n - 1n
+const MAX_INT64 = 2n ** 63n - 1n
 
 const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean'])
 
@@ -99,7 +98,7 @@ const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', '
 function looseValue(field: Field, given: unknown): Value {
 	if (NUMBERS.has(field.type)) {
 		if (given === 'Infinity' || given === '-Infinity') return Number(given)
-		// It is a string where JSON has no such number, or would lose digits.
+		// Also as a string: JSON has no infinities, and would lose digits of large numbers.
 		const number = operandFromJson({ ...field, min: undefined, max: undefined }, given, [])
 		if (number !== undefined) return number
 	}
@@ -110,7 +109,7 @@ function looseValue(field: Field, given: unknown): Value {
 	return Buffer.from(bytes, 'hex')
 }
 
-/** A short text that only lists with the same order and the same conditions share. */
+/** A hash of a list's order and conditions. */
 export function stampOf(order: readonly Order[], where: Condition | undefined): string {
 	const terms = order.map(({ field, descending }) => `${descending ? '-' : '+'}${JSON.stringify(field)}`)
 	return hash(`${terms.join()}?${where === undefined ? '' : canonical(where)}`)
@@ -149,8 +148,8 @@ function valueText(value: Value): string {
 }
 
 /**
- * FNV-1a, twice: 64 bits, which two lists of one client don't share by chance. It is no protection, and none is needed: a
- * forged cursor only leads to another place of a list that its client may read.
+ * FNV-1a, twice: with 64 bits, two lists of one client don't collide by chance. It doesn't prevent forgery, which does no
+ * harm: a forged cursor only leads to another place of a list that its client may read.
  */
 function hash(text: string): string {
 	let [a, b] = [0x811c9dc5, 0x9dc5811c]

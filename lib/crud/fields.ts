@@ -1,15 +1,12 @@
-/**
- * `CrudField`: a field of a model under the name by which clients know it; and `Selections`, the sets of fields that are
- * answered.
- */
+/** `CrudField`: a model's field with its name for clients; and `Selections`, the sets of fields that queries select. */
 import { nearest } from '../base/options.ts'
 import type { Field, Model, Selection } from '../models/model.ts'
 import type { Columns } from './options.ts'
 
 export interface CrudField {
-	/** What clients call it. */
+	/** Its name for clients. */
 	readonly name: string
-	/** What the model calls it, and what it holds. */
+	/** The model's field, with the model's name. */
 	readonly field: Field
 }
 
@@ -35,7 +32,7 @@ export function crudFields(owner: string, model: Model, columns: Columns | undef
 	return fields
 }
 
-/** Clients' names by the model's. */
+/** The names for clients by the model's names. */
 function renamedColumns(owner: string, model: Model, columns: Columns = {}): ReadonlyMap<string, string> {
 	if (columns === 'camelCase') return new Map(model.fields.map(({ name }) => [name, camelCase(name)]))
 	const known = model.fields.map(({ name }) => name)
@@ -57,18 +54,18 @@ function camelCase(name: string): string {
 	return name.replace(/(?<=[^_])_+(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Most selections that are kept, and most that are remembered after one use: clients can name any number. */
-const MAX_KEPT = 100
+/** Bounds the cache, and the keys remembered after one use: clients can name any combination of fields. */
+const MAX_CACHED = 100
 
-/** The selections of one handler: one object for each set of fields, so that models can prepare statements for it. */
+/** LRU cache of selections: one object for each set of fields, so that models can prepare statements for it. */
 export class Selections {
 	/** All visible fields. */
 	readonly all: Selection
 	readonly #visible: readonly CrudField[]
 	readonly #version: string | undefined
-	/** Other selections by their names, least recently used first. */
-	readonly #others = new Map<string, Selection>()
-	/** Keys of those used once: a selection is kept from its second use on. */
+	/** Other selections, least recently used first. */
+	readonly #cache = new Map<string, Selection>()
+	/** Keys of those used once: a selection is cached from its second use on. */
 	readonly #usedOnce = new Set<string>()
 
 	constructor(visible: readonly CrudField[], version: CrudField | undefined) {
@@ -77,20 +74,20 @@ export class Selections {
 		this.all = this.#selection(visible)
 	}
 
-	/** The visible fields that are named, in the order of `visible`. */
+	/** The named fields, in the order of `visible`. */
 	of(names: ReadonlySet<string>): Selection {
 		const chosen = this.#visible.filter(({ name }) => names.has(name))
 		if (chosen.length === this.#visible.length) return this.all
 		const key = JSON.stringify(chosen.map(({ name }) => name))
-		return this.#kept(key, () => this.#selection(chosen))
+		return this.#cached(key, () => this.#selection(chosen))
 	}
 
-	/** A selection with more fields after its own; the selection itself where it has them all. */
-	wider(selection: Selection, needed: readonly CrudField[]): Selection {
+	/** A selection with more fields after its own; the same one if it has them all. */
+	extended(selection: Selection, needed: readonly CrudField[]): Selection {
 		const more = needed.filter(({ name }) => !selection.names.includes(name))
 		if (more.length === 0) return selection
 		const key = JSON.stringify([selection.names, more.map(({ name }) => name)])
-		return this.#kept(key, () =>
+		return this.#cached(key, () =>
 			Object.freeze({
 				...selection,
 				fields: [...selection.fields, ...more.map(({ field }) => field.name)],
@@ -99,17 +96,17 @@ export class Selections {
 		)
 	}
 
-	#kept(key: string, make: () => Selection): Selection {
-		const known = this.#others.get(key)
+	#cached(key: string, make: () => Selection): Selection {
+		const known = this.#cache.get(key)
 		const selection = known ?? make()
-		if (known !== undefined) this.#others.delete(key)
+		if (known !== undefined) this.#cache.delete(key)
 		else if (!this.#usedOnce.delete(key)) {
 			this.#usedOnce.add(key)
 			dropOldest(this.#usedOnce)
 			return selection
 		}
-		this.#others.set(key, selection)
-		dropOldest(this.#others)
+		this.#cache.set(key, selection)
+		dropOldest(this.#cache)
 		return selection
 	}
 
@@ -122,7 +119,7 @@ export class Selections {
 	}
 }
 
-function dropOldest(kept: Map<string, unknown> | Set<string>): void {
-	const [oldest] = kept.size > MAX_KEPT ? kept.keys() : []
-	if (oldest !== undefined) kept.delete(oldest)
+function dropOldest(entries: Map<string, unknown> | Set<string>): void {
+	const [oldest] = entries.size > MAX_CACHED ? entries.keys() : []
+	if (oldest !== undefined) entries.delete(oldest)
 }

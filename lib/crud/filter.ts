@@ -1,6 +1,6 @@
 /**
- * The conditions of a list: the operators that compare a field, both in `field[op]=value` and in the JSON of `filter`,
- * and the words of `search`. Called by `list-query.ts`.
+ * The conditions of a list: comparisons of a field, in `field[op]=value` and in the JSON of `filter`, and `search`. Called
+ * by `list-query.ts`.
  */
 
 import type { Condition, Field } from '../models/model.ts'
@@ -20,35 +20,32 @@ export type Operator =
 
 const EQUALITY: readonly Operator[] = ['eq', 'ne', 'in', 'nin', 'null']
 const ORDER: readonly Operator[] = ['gt', 'gte', 'lt', 'lte', 'between']
-const TEXT = ['contains', 'startsWith', 'endsWith'] as const
-/** Operators that ignore case, with those that don't. */
-const IGNORING = {
+const SUBSTRING = ['contains', 'startsWith', 'endsWith'] as const
+/** Case-insensitive operators, with the case-sensitive ones. */
+const CASE_INSENSITIVE = {
 	ieq: 'eq',
 	icontains: 'contains',
 	istartsWith: 'startsWith',
 	iendsWith: 'endsWith',
 } as const
-const PARTS_IGNORING: readonly Operator[] = ['icontains', 'istartsWith', 'iendsWith']
+const CASE_INSENSITIVE_SUBSTRING: readonly Operator[] = ['icontains', 'istartsWith', 'iendsWith']
 
-/** Levels that `and`, `or` and `not` may nest; a filter without them has one. */
+/** How deep `and`, `or` and `not` may nest; a filter without them has depth 1. */
 const MAX_DEPTH = 5
 /** Most comparisons of a query. */
 const MAX_TERMS = 100
 /** Most words of a search. */
 const MAX_WORDS = 20
-/**
- * Longest text that is looked for within others: databases compare it at each position of each text, and two long ones
- * would keep them busy for minutes.
- */
-const MAX_PART = 1_000
+/** Longest substring to search for: databases compare it at each position of each text, which can take minutes. */
+const MAX_SUBSTRING_LENGTH = 1_000
 
-/** The operators of a type. What databases can't compare, or compare differently, isn't offered. */
+/** The operators of a type, without those that databases don't have or that differ between databases. */
 export function operatorsOf({ type, wholeOnly }: Pick<Field, 'type' | 'wholeOnly'>): readonly Operator[] {
 	if (type === 'json' || type === 'bytes') return ['null']
-	if (type === 'other') return [...TEXT, ...PARTS_IGNORING, 'null']
+	if (type === 'other') return [...SUBSTRING, ...CASE_INSENSITIVE_SUBSTRING, 'null']
 	if (type === 'boolean') return EQUALITY
 	if (type !== 'text' || wholeOnly === true) return [...EQUALITY, ...ORDER]
-	return [...EQUALITY, ...ORDER, ...TEXT, 'ieq', ...PARTS_IGNORING]
+	return [...EQUALITY, ...ORDER, ...SUBSTRING, 'ieq', ...CASE_INSENSITIVE_SUBSTRING]
 }
 
 /** @throws RestError `bad_request` for an operator that the field doesn't have */
@@ -65,31 +62,31 @@ export function takesList(operator: string): operator is 'in' | 'nin' | 'between
 	return operator === 'in' || operator === 'nin' || operator === 'between'
 }
 
-/** What an operand must be: a text operator looks for any text, whatever choices its field has. */
+/** The field that an operand is checked by: text operators take any text, whatever choices their field has. */
 export function operandField({ field }: CrudField, operator: Operator): Field {
-	return comparesText(operator) ? { ...field, choices: undefined } : field
+	return scansText(operator) ? { ...field, choices: undefined } : field
 }
 
 /** Whether an operator reads the text of each record. */
-function comparesText(operator: Operator): boolean {
-	return comparesPart(operator) || ignoresCase(operator)
+function scansText(operator: Operator): boolean {
+	return isSubstring(operator) || isCaseInsensitive(operator)
 }
 
-function comparesPart(operator: Operator): operator is (typeof TEXT)[number] {
-	return TEXT.some((one) => one === operator)
+function isSubstring(operator: Operator): operator is (typeof SUBSTRING)[number] {
+	return SUBSTRING.some((one) => one === operator)
 }
 
-function ignoresCase(operator: Operator): operator is keyof typeof IGNORING {
-	return Object.hasOwn(IGNORING, operator)
+function isCaseInsensitive(operator: Operator): operator is keyof typeof CASE_INSENSITIVE {
+	return Object.hasOwn(CASE_INSENSITIVE, operator)
 }
 
-/** Counts the comparisons of one query, wherever they come from; those of texts once more by themselves. */
-export class TermCount {
+/** Limits the comparisons of one query, and among them those that scan texts. */
+export class TermCounter {
 	readonly #maxTextTerms: number
 	/** Most values of one list. */
 	readonly maxIn: number
 	#count = 0
-	#texts = 0
+	#textTerms = 0
 
 	constructor({ maxTextTerms, maxIn }: Pick<CrudPlan, 'maxTextTerms' | 'maxIn'>) {
 		this.#maxTextTerms = maxTextTerms
@@ -103,21 +100,21 @@ export class TermCount {
 	}
 
 	/**
-	 * Counts `times` comparisons that read a text of each record: mostly no index helps with them, and a store within this
-	 * process does nothing else meanwhile.
+	 * Counts `times` comparisons that read a text of each record: they rarely have an index, and an in-process store blocks
+	 * the event loop meanwhile.
 	 *
 	 * @throws RestError `bad_request` when there are too many
 	 */
 	addText(place: string, times: number): void {
-		this.#texts += times
-		const most = this.#maxTextTerms
-		if (this.#texts <= most) return
+		this.#textTerms += times
+		const max = this.#maxTextTerms
+		if (this.#textTerms <= max) return
 		const why = times > 1 ? `compares each word with ${times} fields, which is` : 'is'
-		throw badQuery(place, 'max', `${why} one text comparison too many: at most ${most} are allowed`)
+		throw badQuery(place, 'max', `${why} one text comparison too many: at most ${max} are allowed`)
 	}
 }
 
-/** Reads an operand. @throws RestError `bad_request` for what the field can't be compared with */
+/** Parses an operand. @throws RestError `bad_request` for a value that the field can't be compared with */
 type ReadOperand = (field: Field, given: unknown, place: string) => NonNullValue
 
 function jsonOperand(field: Field, given: unknown, place: string): NonNullValue {
@@ -131,23 +128,23 @@ function jsonOperand(field: Field, given: unknown, place: string): NonNullValue 
  * The condition of one comparison.
  *
  * @param given the operand, a list for operators that take one
- * @throws RestError `bad_request` for an operator that the field doesn't have, and for what it can't be compared with
+ * @throws RestError `bad_request` for an operator that the field doesn't have, and for a wrong operand
  */
 export function comparison(
 	field: CrudField,
 	name: string,
 	given: unknown,
-	count: TermCount,
+	count: TermCounter,
 	place: string,
 	read: ReadOperand = jsonOperand,
 ): Condition {
 	count.add(place)
 	const { name: column } = field.field
-	// Nothing equals null: the client means records without a value.
+	// In SQL nothing equals null, so this would match no record.
 	if (given === null && (name === 'eq' || name === 'ne'))
 		return { op: 'null', field: column, value: name === 'eq' }
 	const operator = operatorOf(field, name, place)
-	if (comparesText(operator)) count.addText(place, 1)
+	if (scansText(operator)) count.addText(place, 1)
 	if (operator === 'null') {
 		if (typeof given !== 'boolean') throw badQuery(place, 'boolean', 'must be true or false')
 		return { op: 'null', field: column, value: given }
@@ -155,7 +152,7 @@ export function comparison(
 	const operand = operandField(field, operator)
 	if (!takesList(operator)) return compared(column, operator, read(operand, given, place), place)
 	if (!Array.isArray(given)) throw badQuery(place, 'array', 'must be an array of values')
-	// Counted before any of them is read.
+	// The number of values is checked before any is parsed.
 	if (operator === 'between' && given.length !== 2) throw badQuery(place, 'between', 'needs two values')
 	if (given.length > count.maxIn && operator !== 'between')
 		throw badQuery(place, 'max', `may have at most ${count.maxIn} values`)
@@ -167,18 +164,20 @@ export function comparison(
 	return operator === 'in' ? anyOf(column, values) : { op: 'not', term: anyOf(column, values) }
 }
 
-type OneValued = Exclude<Operator, 'in' | 'nin' | 'between' | 'null'>
+type ScalarOperator = Exclude<Operator, 'in' | 'nin' | 'between' | 'null'>
 
-function compared(field: string, operator: OneValued, value: NonNullValue, place: string): Condition {
-	if (ignoresCase(operator))
-		return { op: IGNORING[operator], field, value: partOf(String(value), place), ignoreCase: true }
-	if (comparesPart(operator)) return { op: operator, field, value: partOf(String(value), place) }
+function compared(field: string, operator: ScalarOperator, value: NonNullValue, place: string): Condition {
+	if (isCaseInsensitive(operator)) {
+		const text = boundedSubstring(String(value), place)
+		return { op: CASE_INSENSITIVE[operator], field, value: text, ignoreCase: true }
+	}
+	if (isSubstring(operator)) return { op: operator, field, value: boundedSubstring(String(value), place) }
 	return { op: operator, field, value }
 }
 
-function partOf(text: string, place: string): string {
-	if (text.length <= MAX_PART) return text
-	throw badQuery(place, 'max', `may look for at most ${MAX_PART} characters`)
+function boundedSubstring(text: string, place: string): string {
+	if (text.length <= MAX_SUBSTRING_LENGTH) return text
+	throw badQuery(place, 'max', `may look for at most ${MAX_SUBSTRING_LENGTH} characters`)
 }
 
 function anyOf(field: string, values: readonly NonNullValue[]): Condition {
@@ -188,7 +187,7 @@ function anyOf(field: string, values: readonly NonNullValue[]): Condition {
 		: { op: 'in', field, values }
 }
 
-/** All of these hold; `undefined` for none at all. */
+/** The conjunction of conditions; `undefined` without any. */
 export function allOf(...terms: readonly (Condition | undefined)[]): Condition | undefined {
 	const given = terms.filter((term) => term !== undefined)
 	return given.length < 2 ? given[0] : { op: 'and', terms: given }
@@ -199,13 +198,13 @@ export function allOf(...terms: readonly (Condition | undefined)[]): Condition |
  *
  *     {"title":"x","age":{"gte":3},"or":[{"tag":["a","b"]},{"not":{"tag":null}}]}
  *
- * @throws RestError `bad_request` naming the place, `filter.or.1.age`, and what is allowed there; in the same words for a
- *   field that is unknown, hidden or not filterable
+ * @throws RestError `bad_request` naming the place, `filter.or.1.age`, and what is allowed there; with the same message for
+ *   a field that is unknown, hidden or not filterable
  */
 export function filterCondition(
 	filter: unknown,
 	fields: FieldMap,
-	count: TermCount,
+	count: TermCounter,
 	place = 'filter',
 	depth = 1,
 ): Condition {
@@ -222,7 +221,7 @@ export function filterCondition(
 			return fieldCondition(field, given, count, at)
 		}
 		if (!Array.isArray(given)) throw badQuery(at, 'array', 'must be an array of filters')
-		// An empty one is counted too: else a hundred thousand of them would be a query of as many words.
+		// Empty lists count too: otherwise a filter could have any number of them.
 		if (given.length === 0) count.add(at)
 		const inner = given.map((one, index) => filterCondition(one, fields, count, `${at}.${index}`, depth + 1))
 		return { op: name, terms: inner }
@@ -232,7 +231,12 @@ export function filterCondition(
 }
 
 /** One field's part of a filter: a value, several, null, or an object of operators. */
-export function fieldCondition(field: CrudField, given: unknown, count: TermCount, place: string): Condition {
+export function fieldCondition(
+	field: CrudField,
+	given: unknown,
+	count: TermCounter,
+	place: string,
+): Condition {
 	if (Array.isArray(given)) return comparison(field, 'in', given, count, place)
 	if (typeof given !== 'object' || given === null) return comparison(field, 'eq', given, count, place)
 	const entries = Object.entries(given)
@@ -242,17 +246,17 @@ export function fieldCondition(field: CrudField, given: unknown, count: TermCoun
 }
 
 /**
- * The condition of a search, every word in at least one of the fields; `undefined` for a text without words.
+ * The condition of a search: each word is in at least one of the fields. `undefined` for a text without words.
  *
- * @throws RestError `bad_request` for too many words, and for what no text can hold
+ * @throws RestError `bad_request` for too many words, and for characters that can't be stored
  */
-export function searchCondition(text: string, fields: FieldMap, count: TermCount): Condition | undefined {
+export function searchCondition(text: string, fields: FieldMap, count: TermCounter): Condition | undefined {
 	if (/[\0\p{Surrogate}]/u.test(text))
 		throw badQuery('search', 'text', 'must be well-formed Unicode without U+0000')
 	const words = [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
 	if (words.length > MAX_WORDS) throw badQuery('search', 'max', `may have at most ${MAX_WORDS} words`)
 	const terms = words.map((word): Condition => {
-		const value = partOf(word, 'search')
+		const value = boundedSubstring(word, 'search')
 		count.add('search')
 		count.addText('search', fields.size)
 		const contained = [...fields.values()].map(

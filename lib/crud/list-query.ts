@@ -1,6 +1,6 @@
 /**
- * The query of a list: what a URL, a form or the JSON of a QUERY asks for, as the model takes it: page, order, selection,
- * conditions and cursor. Called by `operations.ts`.
+ * Parses the query of a list, from a URL, a form or the JSON of a QUERY, to what models take: conditions, order, selection,
+ * limit, and offset or cursor. Called by `operations.ts`.
  */
 
 import type { Condition, Field, ListQuery, Order, Selection } from '../models/model.ts'
@@ -9,7 +9,7 @@ import { checkParsed } from '../request/body/json.ts'
 import type { Detail } from '../wire/codes.ts'
 import { PARAMETERS } from '../wire/list.ts'
 import { badQuery, badValue, unknownName } from './bad-query.ts'
-import { cursorCount, cursorValues, stampOf } from './cursor.ts'
+import { cursorOffset, cursorValues, stampOf } from './cursor.ts'
 import type { CrudField, FieldMap } from './fields.ts'
 import {
 	allOf,
@@ -17,17 +17,17 @@ import {
 	fieldCondition,
 	filterCondition,
 	searchCondition,
-	TermCount,
+	TermCounter,
 	takesList,
 } from './filter.ts'
 import type { CrudPlan } from './plan.ts'
 import { type NonNullValue, valueFromText } from './value-from-text.ts'
 
-/** The query of `list()`, with field names of the model. */
+/** The query of `list()`, with the model's field names. */
 export interface CrudQuery extends Omit<ListQuery, 'limit' | 'maxBytes'> {
-	/** 0 asks for the count alone. */
+	/** 0 only counts. */
 	readonly limit: number
-	/** What the next page's cursor is tied to. */
+	/** A hash of order and conditions, which the next page's cursor is valid for. */
 	readonly stamp: string
 }
 
@@ -40,7 +40,7 @@ const BRACKETED = /^(.*)\[([^[\]]*)\]$/s
 const WHOLE = /^(?:0|[1-9]\d*)$/
 
 /** The query of a list without parameters. */
-export function plainQuery(plan: CrudPlan): CrudQuery {
+export function defaultQuery(plan: CrudPlan): CrudQuery {
 	const order = orderOf(plan, [])
 	return Object.freeze({
 		...{ selection: plan.selections.all, where: undefined, order, limit: plan.limit, offset: 0 },
@@ -48,31 +48,31 @@ export function plainQuery(plan: CrudPlan): CrudQuery {
 	})
 }
 
-/** The query of which code gives a part. What a request asks is whole already. */
-export function wholeQuery(plain: CrudQuery, part: Partial<CrudQuery> = plain): CrudQuery {
-	if (isWhole(part)) return part
-	const query = { ...plain, ...part }
+/** A query with the properties that code gives, and defaults for the others. The query of a request is complete already. */
+export function completeQuery(defaults: CrudQuery, given: Partial<CrudQuery> = defaults): CrudQuery {
+	if (isComplete(given)) return given
+	const query = { ...defaults, ...given }
 	return { ...query, stamp: stampOf(query.order, query.where) }
 }
 
-function isWhole(query: Partial<CrudQuery>): query is CrudQuery {
+function isComplete(query: Partial<CrudQuery>): query is CrudQuery {
 	return query.stamp !== undefined
 }
 
-/** The parameters of one request: its conditions, which must all hold, and the others as they were sent. */
+/** Collects the parameters of one request: its conditions, parsed, and the other parameters as they were sent. */
 export class QueryParams {
 	readonly #plan: CrudPlan
-	readonly #count: TermCount
+	readonly #count: TermCounter
 	readonly #terms: Condition[] = []
 	readonly #settings = new Map<Parameter, unknown>()
 
 	constructor(plan: CrudPlan) {
 		this.#plan = plan
-		this.#count = new TermCount(plan)
+		this.#count = new TermCounter(plan)
 	}
 
 	/**
-	 * Takes the parameters of a URL, or of a form.
+	 * Adds the parameters of a URL or a form.
 	 *
 	 * @throws RestError `bad_request` for an unknown name, and a value that isn't of its field's type
 	 */
@@ -83,31 +83,31 @@ export class QueryParams {
 			const [first = ''] = values
 			const parameter = this.#parameter(name)
 			if (parameter === undefined) this.#addComparison(name, values)
-			// Some clients send each item of an array by itself: `sort=title&sort=-id` is `sort=title,-id`.
+			// Some clients repeat the parameter for each item of an array: `sort=title&sort=-id` is `sort=title,-id`.
 			else if (parameter === 'sort' || parameter === 'fields') this.#addParameter(parameter, values.join())
 			else if (values.length > 1) throw badQuery(name, 'repeated', 'is given more than once')
-			else this.#addParameter(parameter, parameter === 'filter' ? parsed(first) : first)
+			else this.#addParameter(parameter, parameter === 'filter' ? parsedFilter(first) : first)
 		}
 	}
 
 	/**
-	 * Takes the fields of a QUERY's body. Parameters of the URL go before those of the body, so that `Link` can be followed
-	 * with the same body.
+	 * Adds the fields of a QUERY's body. The URL's parameters take precedence, so that a `Link` can be followed with the same
+	 * body.
 	 *
 	 * @throws RestError `bad_request` as `addText`
 	 */
 	addJson(body: Readonly<Record<string, unknown>>): void {
-		const isPlaced = this.#settings.has('cursor') || this.#settings.has('offset')
+		const hasPosition = this.#settings.has('cursor') || this.#settings.has('offset')
 		for (const [name, value] of Object.entries(body)) {
-			// The URL says where the page begins: what the body says of it is the first page's.
-			if (isPlaced && (name === 'cursor' || name === 'offset')) continue
+			// The position in the URL replaces that in the body, which is the first page's.
+			if (hasPosition && (name === 'cursor' || name === 'offset')) continue
 			const parameter = this.#parameter(name)
 			if (parameter !== undefined) this.#addParameter(parameter, value)
 			else this.#terms.push(fieldCondition(this.#field(name, name), value, this.#count, name))
 		}
 	}
 
-	/** @throws RestError `bad_request` for a value that can't be, naming its parameter */
+	/** @throws RestError `bad_request` for an invalid value, naming its parameter */
 	query(): CrudQuery {
 		const plan = this.#plan
 		const settings = this.#settings
@@ -123,7 +123,7 @@ export class QueryParams {
 		return {
 			selection: selectionOf(plan, settings.get('fields')),
 			...{ where, order, stamp },
-			...(cursor === undefined ? { offset, after: undefined } : placeOf(plan, cursor, stamp, order)),
+			...(cursor === undefined ? { offset, after: undefined } : positionOf(plan, cursor, stamp, order)),
 			limit: Math.min(limit, plan.maxLimit),
 			total: isCounted(settings.get('count')) || limit === 0,
 		}
@@ -147,7 +147,7 @@ export class QueryParams {
 		} else if (!this.#settings.has(name)) this.#settings.set(name, value)
 	}
 
-	/** `field=value`, repeated for one of several; `field[op]=value`. */
+	/** `field=value`, repeated for a list of values, and `field[op]=value`. */
 	#addComparison(name: string, values: readonly string[]): void {
 		const [, base = name, op = 'eq'] = this.#plan.filterable.has(name) ? [] : (BRACKETED.exec(name) ?? [])
 		const field = this.#field(base, name)
@@ -156,10 +156,11 @@ export class QueryParams {
 		}
 		if (op === 'eq') add('in', values)
 		else
-			for (const text of values) add(op, takesList(op) ? text.split(',') : op === 'null' ? flag(text) : text)
+			for (const text of values)
+				add(op, takesList(op) ? text.split(',') : op === 'null' ? boolean(text) : text)
 	}
 
-	/** @throws RestError `bad_request` in the same words for all that can't be asked by */
+	/** @throws RestError `bad_request`, with the same message for unknown, hidden and unfilterable fields */
 	#field(name: string, place: string): CrudField {
 		const { filterable } = this.#plan
 		const field = filterable.get(name)
@@ -178,24 +179,25 @@ function textOperand(place: string): (field: Field, text: unknown) => NonNullVal
 	}
 }
 
-function flag(text: string): unknown {
+/** The boolean that a text is; the text itself for any other. */
+function boolean(text: string): unknown {
 	return text === 'true' || text === 'false' ? text === 'true' : text
 }
 
-function parsed(text: string): unknown {
+function parsedFilter(text: string): unknown {
 	let value: unknown
 	try {
 		value = JSON.parse(text)
 	} catch {
 		throw badQuery('filter', 'json', 'is malformed JSON')
 	}
-	// What a body with the same filter would be refused for is refused here too.
+	// The limits of JSON bodies apply here too.
 	checkParsed(value)
 	return value
 }
 
-/** Where a cursor leads. It holds no values of a hidden key: clients could read them, or make cursors to find them out. */
-function placeOf(
+/** The position of a cursor. With a hidden key it is an offset: clients could read key values, or probe for them. */
+function positionOf(
 	plan: CrudPlan,
 	cursor: unknown,
 	stamp: string,
@@ -203,28 +205,28 @@ function placeOf(
 ): Pick<CrudQuery, 'offset' | 'after'> {
 	if (typeof cursor !== 'string') throw badQuery('cursor', 'string', 'must be a string')
 	if (plan.isKeyVisible) return { offset: 0, after: cursorValues(cursor, stamp, order, plan.fields) }
-	return { offset: cursorCount(cursor, stamp), after: undefined }
+	return { offset: cursorOffset(cursor, stamp), after: undefined }
 }
 
 /**
- * The fields that are asked for; all visible ones where none are.
+ * The fields that the client asks for; all visible ones by default.
  *
- * @throws RestError `bad_request` in the same words for a field that is hidden or unknown
+ * @throws RestError `bad_request`, with the same message for a hidden field and an unknown one
  */
 export function selectionOf({ visible, selections }: CrudPlan, given: unknown): Selection {
 	if (given === undefined) return selections.all
 	const asked = new Set<string>()
-	for (const name of names('fields', given)) asked.add(known('fields', name, visible).name)
+	for (const name of names('fields', given)) asked.add(fieldNamed('fields', name, visible).name)
 	if (asked.size === 0) throw badQuery('fields', 'min', 'must name at least one field')
 	return selections.of(asked)
 }
 
-/** The order ends with the key, in the direction of the term before it: without it equal records would have no order. */
+/** The sort order. The key is added as its last term, in the direction of the term before it, so that the order is total. */
 function orderOf({ key, sortable }: CrudPlan, terms: readonly string[]): readonly Order[] {
 	const order: Order[] = []
 	for (const term of terms) {
 		const descending = term.startsWith('-') && !sortable.has(term)
-		const { field } = known('sort', descending ? term.slice(1) : term, sortable)
+		const { field } = fieldNamed('sort', descending ? term.slice(1) : term, sortable)
 		if (order.some((other) => other.field === field.name))
 			throw badQuery('sort', 'repeated', 'names a field more than once')
 		order.push({ field: field.name, descending })
@@ -234,13 +236,13 @@ function orderOf({ key, sortable }: CrudPlan, terms: readonly string[]): readonl
 	return [...order, { field: key.field.name, descending: order.at(-1)?.descending ?? false }]
 }
 
-function known(place: string, name: string, fields: FieldMap): CrudField {
+function fieldNamed(place: string, name: string, fields: FieldMap): CrudField {
 	const field = fields.get(name)
 	if (field !== undefined) return field
 	throw unknownName(place, 'may only name', fields.keys())
 }
 
-/** Names with commas between, or, in JSON, an array of them. */
+/** Names from comma-separated text, or from an array in JSON. */
 function names(place: string, given: unknown): readonly string[] {
 	if (typeof given === 'string') return given.split(',')
 	if (Array.isArray(given) && given.every((name) => typeof name === 'string')) return given

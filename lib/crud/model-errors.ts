@@ -1,6 +1,6 @@
 /**
- * A model's errors as `RestError`s for clients. They name only fields that the client may write: of others it must not
- * learn that they exist. Called by `store.ts` and `operations.ts`.
+ * Translates a model's errors to `RestError`s for clients. They name only fields that the client may write: it must not find
+ * out that others exist. Called by `store.ts` and `operations.ts`.
  */
 import { RestError } from '../base/error.ts'
 import { DEFAULT } from '../models/model.ts'
@@ -11,20 +11,20 @@ import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { EVERYTHING, type Scope } from './scope.ts'
 
-/** Seconds; retried sooner, a busy database would only be busier. */
-const RETRY: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown', string>> = {
+/** `Retry-After` in seconds, as immediate retries would keep a busy database busy. */
+const RETRY_SECONDS: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown', string>> = {
 	busy: '1',
 	unavailable: '5',
 	outcome_unknown: '5',
 }
 
-/** What a model was given to store, by its names. */
+/** The values that a model was given to store, by its field names. */
 type Written = Readonly<Record<string, unknown>>
 
 /**
- * @param operation `undefined` where a method beside the operations has asked a model, any model
- * @returns a RestError for what the model has refused; a TypeError where the scope names a field whose column is gone, as
- *   no client can help it; any other error as it is
+ * @param operation `undefined` for a method that is no operation, and may have called any model
+ * @returns a RestError for a ModelError; a TypeError if the scope names a field whose column is gone, which is a 500, as no
+ *   client can do anything about it; any other error as it is
  */
 export function restErrorOf(
 	error: unknown,
@@ -40,8 +40,8 @@ export function restErrorOf(
 		return new TypeError(`${plan.owner}.scope() names ${gone.field.name}, whose column is gone`, {
 			cause: error,
 		})
-	const words = raised && plan.databaseMessages.get(raised.code)
-	const message = words === true ? raised?.message : words
+	const shown = raised && plan.databaseMessages.get(raised.code)
+	const message = shown === true ? raised?.message : shown
 	switch (kind) {
 		case 'forbidden':
 			return new RestError('forbidden', message, { cause: error })
@@ -51,7 +51,7 @@ export function restErrorOf(
 		case 'unavailable':
 		case 'outcome_unknown':
 			return new RestError(kind === 'busy' ? 'unavailable' : kind, undefined, {
-				headers: { 'Retry-After': RETRY[kind] },
+				headers: { 'Retry-After': RETRY_SECONDS[kind] },
 				cause: error,
 			})
 		case 'too_large':
@@ -65,7 +65,7 @@ export function restErrorOf(
 		case 'foreign_key':
 			if (operation === 'remove')
 				return new RestError('conflict', message ?? 'Other records refer to this one', { cause: error })
-			// It may be a deletion, or another model's error.
+			// It may be the error of a deletion, or of another model.
 			if (operation === undefined) return conflict([], error, message)
 			return conflict(
 				details(fields, plan, operation, 'foreign_key', 'refers to a record that does not exist'),
@@ -73,7 +73,7 @@ export function restErrorOf(
 				message,
 			)
 		default:
-			// A value that can't be stored is 422; one that can't even be compared with, in a query, is 400.
+			// A value that can't be stored is 422; a value of a query that can't be compared with is 400.
 			return operation === 'list' || operation === 'read'
 				? new RestError('bad_request', 'A query value is not valid for its field', { cause: error })
 				: unstorable(error, plan, operation, written, message)
@@ -89,21 +89,21 @@ function tooLarge(cause: ModelError, { maxPageBytes }: CrudPlan): RestError {
 	)
 }
 
-/** @param message the text of a rule of the database, where clients may read it */
+/** @param message the database's own text, if clients may read it */
 function conflict(problems: readonly Detail[], cause: ModelError, message: string | undefined): RestError {
-	const details = problems.map(together)
+	const details = problems.map(withOtherFields)
 	const [first] = details
-	// The same words for a value that is taken and for a reference to nothing: which it is may be hidden.
-	const words = first === undefined ? 'Conflicts with existing records' : `${first.field} ${first.message}`
-	return new RestError('conflict', message ?? words, { details, cause })
+	// Without fields, the same message for unique and foreign_key: which one it is may be hidden.
+	const text = first === undefined ? 'Conflicts with existing records' : `${first.field} ${first.message}`
+	return new RestError('conflict', message ?? text, { details, cause })
 }
 
-/** Of several fields none is at fault alone: each is named together with the others. */
-function together(detail: Detail, _at: number, all: readonly Detail[]): Detail {
+/** In a constraint on several fields, each is named together with the others, as none is wrong by itself. */
+function withOtherFields(detail: Detail, _at: number, all: readonly Detail[]): Detail {
 	const others = all.filter((other) => other !== detail).map(({ field }) => field)
 	if (others.length === 0) return detail
-	const most = others.slice(0, -1).join(', ')
-	const listed = `${most === '' ? '' : `${most} and `}${others.at(-1)}`
+	const first = others.slice(0, -1).join(', ')
+	const listed = `${first === '' ? '' : `${first} and `}${others.at(-1)}`
 	return { ...detail, message: `${detail.message}, together with ${listed}` }
 }
 
@@ -134,8 +134,8 @@ function unstorable(
 }
 
 /**
- * The fields that a value which only the database could refuse may be of, as it doesn't name the column: those of types
- * that aren't checked before (inet, a range, an array).
+ * The written fields that may have the invalid value when the database doesn't name the column: those whose types only the
+ * database checks (inet, a range, an array).
  */
 function uncheckedFields({ fields }: CrudPlan, written: Written): readonly string[] {
 	return [...fields.values()]
@@ -145,7 +145,7 @@ function uncheckedFields({ fields }: CrudPlan, written: Written): readonly strin
 		.map(({ name }) => name)
 }
 
-/** One detail for each of the fields that the caller may write. */
+/** One detail for each of the fields that the client may write. */
 function details(
 	fields: readonly string[],
 	{ creatable, updatable }: CrudPlan,

@@ -1,8 +1,8 @@
 /**
- * A request to a `CrudHandler`: one function for each operation, in the order of its steps: the id, the query, the scope,
- * the body, the conditions, then the model or an override, and the answer. Conditions come after every check that needs no
- * record (RFC 9110 §13.2.1), and are left to the change itself where the model can compare within it. Called by the mount,
- * which gets these functions as actions; they call `store.ts`.
+ * A request to a `CrudHandler`: one function for each operation, with its steps in order: id, query, scope, body,
+ * preconditions, then the model or an override, and the answer. Preconditions come after every check that needs no record
+ * (RFC 9110 §13.2.1); where possible, the model compares the version within the change itself. The mount gets these
+ * functions as actions; they call `store.ts`.
  */
 
 import { RestError } from '../base/error.ts'
@@ -24,7 +24,7 @@ import { type CrudQuery, QueryParams, selectionOf } from './list-query.ts'
 import { restErrorOf } from './model-errors.ts'
 import type { CrudOperation } from './options.ts'
 import { createConditionally, etagOf, isNotModified, requiredVersion } from './preconditions.ts'
-import { EVERYTHING, type Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
 import { crudShape } from './shape.ts'
 import {
 	changeWithin,
@@ -37,13 +37,13 @@ import {
 	translateModelErrors,
 } from './store.ts'
 import { type CrudFacts, type CrudView, FACTS, type RequestState, STATE } from './view.ts'
-import { checkedChanges, type WriteBody, type WriteKind, Writer } from './write.ts'
+import { BodyReader, checkedChanges, type WriteBody, type WriteKind } from './write.ts'
 
 /**
- * A list sorted by long texts has long cursors, and clients refuse headers, servers URLs of that length. `meta.next` has
- * them at any length, to be sent by QUERY.
+ * Longest `Link` header. Lists sorted by long texts have long cursors, and clients limit headers as servers limit URLs;
+ * `meta.next` has cursors of any length, to be sent by QUERY.
  */
-const MAX_LINK = 4_096
+const MAX_LINK_LENGTH = 4_096
 
 /**
  * The actions that the handler allows.
@@ -53,7 +53,7 @@ const MAX_LINK = 4_096
  */
 export function crudActions(facts: CrudFacts, validator: Validator | undefined): OwnAction[] {
 	const { plan, rules } = facts
-	const writer = new Writer(plan, rules, validator)
+	const bodies = new BodyReader(plan, rules, validator)
 	const action = (
 		name: CrudOperation,
 		methods: readonly RouteMethod[],
@@ -61,17 +61,17 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		run: (view: CrudView, segment: unknown) => unknown,
 	) => ({
 		...{ name, methods, segments, shape: () => crudShape(facts, validator, name) },
-		// The mount calls it on views of the handler that it is of.
+		// The mount calls it on views of a CrudHandler.
 		run(this: object, segment: unknown) {
 			return run(this as CrudView, segment)
 		},
 	})
 	const all = [
 		action('list', ['GET', 'QUERY'], 0, list),
-		action('create', ['POST'], 0, (view) => create(view, writer)),
+		action('create', ['POST'], 0, (view) => create(view, bodies)),
 		action('read', ['GET'], 1, read),
-		action('update', ['PATCH', 'POST'], 1, (view, id) => change(view, id, 'update', writer)),
-		action('replace', ['PUT'], 1, (view, id) => change(view, id, 'replace', writer)),
+		action('update', ['PATCH', 'POST'], 1, (view, id) => change(view, id, 'update', bodies)),
+		action('replace', ['PUT'], 1, (view, id) => change(view, id, 'replace', bodies)),
 		action('remove', ['DELETE'], 1, remove),
 	]
 	return all.filter(({ name }) => plan.allow.has(name))
@@ -85,15 +85,15 @@ async function list(view: CrudView): Promise<unknown> {
 	return pageAnswer(view, exchange, await translateModelErrors(view, 'list', () => view.list(query)))
 }
 
-/** What the request asks of a list, for methods beside the operations. */
+/** The request's query of a list, for methods that are no operations. */
 export function requestedList(view: CrudView, where?: Condition): CrudQuery {
 	const query = queryOf(view, exchangeOf(view, 'listQuery'))
 	return where === undefined ? query : { ...query, where: allOf(where, query.where) }
 }
 
 function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
-	const { plan, plainQuery } = view[FACTS]
-	if (exchange.queryText === '' && exchange.method !== 'QUERY') return plainQuery
+	const { plan, defaultQuery } = view[FACTS]
+	if (exchange.queryText === '' && exchange.method !== 'QUERY') return defaultQuery
 	const params = new QueryParams(plan)
 	params.addText(exchange.query())
 	if (exchange.method === 'QUERY') {
@@ -104,9 +104,9 @@ function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
 	return params.query()
 }
 
-/** Most reads ask for nothing but the record. */
 function read(view: CrudView, segment: unknown): unknown {
 	const exchange = exchangeOf(view, 'read')
+	// The fast path: most reads have no parameters.
 	if (view[FACTS].isPlainRead && exchange.queryText === '') return readRecord(view, segment)
 	return readWithParameters(view, segment, exchange)
 }
@@ -121,13 +121,13 @@ async function readWithParameters(view: CrudView, segment: unknown, exchange: Ex
 	return recordAnswer(view, answer)
 }
 
-async function create(view: CrudView, writer: Writer): Promise<unknown> {
+async function create(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const { plan, overridden } = view[FACTS]
 	const exchange = exchangeOf(view, 'create')
 	const state = beginRecordState(view, exchange)
-	const scope = await scopeOf(view, 'create')
-	const values = await writer.read(bodyOf(exchange, 'create', scope, undefined))
-	// Before the method, which may set another status.
+	const scope = await resolveScope(view, 'create')
+	const values = await bodies.read(bodyOf(exchange, 'create', scope, undefined))
+	// Before the call, as an override may set another status.
 	view.status(201)
 	const answer = await createConditionally(view, exchange.headers, () =>
 		overridden.has('create')
@@ -143,16 +143,16 @@ async function change(
 	view: CrudView,
 	segment: unknown,
 	operation: 'update' | 'replace',
-	writer: Writer,
+	bodies: BodyReader,
 ): Promise<unknown> {
 	const { plan, overridden } = view[FACTS]
 	const id = checkedId(view, segment)
 	const exchange = exchangeOf(view, operation)
 	const state = beginRecordState(view, exchange)
-	const scope = await scopeOf(view, operation)
-	const values = await writer.read(bodyOf(exchange, operation, scope, id))
+	const scope = await resolveScope(view, operation)
+	const values = await bodies.read(bodyOf(exchange, operation, scope, id))
 	state.version = await requiredVersion(view, id, exchange.headers, scope)
-	// An override may pass on other values than it was given: they are checked again there.
+	// An override may pass other values to `super` than it was given: they are checked again there.
 	const answer = await (overridden.has(operation)
 		? translateModelErrors(view, operation, () => view[operation](id, values))
 		: changeWithin(view, operation, id, scope, checkedChanges(plan, values)))
@@ -163,12 +163,12 @@ async function remove(view: CrudView, segment: unknown): Promise<unknown> {
 	const id = checkedId(view, segment)
 	const exchange = exchangeOf(view, 'remove')
 	const state = beginRecordState(view, exchange)
-	const scope = await scopeOf(view, 'remove')
+	const scope = await resolveScope(view, 'remove')
 	state.version = await requiredVersion(view, id, exchange.headers, scope)
 	const answer = await (view[FACTS].overridden.has('remove')
 		? translateModelErrors(view, 'remove', () => view.remove(id))
 		: removeWithin(view, id, scope))
-	// A record that was deleted has no ETag any more.
+	// Without an ETag, as the record is deleted.
 	return stripped(view, answer)
 }
 
@@ -176,11 +176,7 @@ function bodyOf({ body }: Exchange, kind: WriteKind, scope: Scope, id: string | 
 	return { kind, isText: body.isText(), body: body.fields(), scope, id }
 }
 
-function scopeOf(view: CrudView, operation: CrudOperation): Scope | Promise<Scope> {
-	return view[FACTS].isScoped ? resolveScope(view, operation) : EVERYTHING
-}
-
-/** The state that the URL of a record asks for: which of its fields are answered. */
+/** Begins the state of a request for one record, with the fields that its URL asks for. */
 function beginRecordState(view: CrudView, exchange: Exchange): RequestState {
 	const { plan } = view[FACTS]
 	if (exchange.queryText === '') return beginState(view, plan.selections.all)
@@ -198,7 +194,7 @@ export function stateOf(selection: Selection): RequestState {
 	return { selection, needed: [], version: undefined, createdId: undefined, page: undefined }
 }
 
-/** Gives a request a state of its own: defined, as the handler below the view is frozen and an assignment would fail. */
+/** Gives a request its own state. Defined, as an assignment would fail: the view's prototype, the handler, is frozen. */
 export function beginState(view: CrudView, selection: Selection): RequestState {
 	const state = stateOf(selection)
 	Object.defineProperty(view, STATE, { value: state })
@@ -206,9 +202,9 @@ export function beginState(view: CrudView, selection: Selection): RequestState {
 }
 
 /**
- * The answer of a method beside the operations.
+ * Calls a method that is no operation, and completes its answer.
  *
- * @throws RestError for what a model has refused, as the operations do; anything else as it was thrown
+ * @throws RestError for a ModelError, as the operations do; any other error as it was thrown
  */
 export function ownAnswer(view: CrudView, run: () => unknown): unknown {
 	const { plan } = view[FACTS]
@@ -222,23 +218,23 @@ export function ownAnswer(view: CrudView, run: () => unknown): unknown {
 		return fail(error)
 	}
 	return isThenable(value)
-		? Promise.resolve(value).then((one) => otherAnswer(view, one), fail)
-		: otherAnswer(view, value)
+		? Promise.resolve(value).then((one) => methodAnswer(view, one), fail)
+		: methodAnswer(view, value)
 }
 
-/** A page keeps its `meta`, records go through `stripObject`. */
-function otherAnswer(view: CrudView, answer: unknown): unknown {
+/** Adds `meta` to a page, and applies `stripObject` to records. */
+function methodAnswer(view: CrudView, answer: unknown): unknown {
 	if (answer instanceof CrudPage) return pageAnswer(view, exchangeOf(view, 'list'), answer)
 	if (answer instanceof CrudRecord) return stripped(view, answer)
 	if (!(answer instanceof CustomReply)) return answer
 	const { value } = answer
-	return value instanceof CrudPage || value instanceof CrudRecord ? repliedAnswer(view, answer) : answer
+	return value instanceof CrudPage || value instanceof CrudRecord ? customAnswer(view, answer) : answer
 }
 
-/** A list with its `meta`, and the headers that say the same where there is no envelope. */
+/** A list with its `meta`, and with headers, for clients that get no envelope. */
 function pageAnswer(view: CrudView, exchange: Exchange, answer: unknown): unknown {
 	if (answer === null || answer === undefined) return answer
-	if (answer instanceof CustomReply) return repliedAnswer(view, answer)
+	if (answer instanceof CustomReply) return customAnswer(view, answer)
 	const meta = answer instanceof CrudPage ? answer.meta : view[STATE].page
 	if (meta === undefined) return stripped(view, answer)
 	setPageHeaders(view, exchange, meta)
@@ -247,21 +243,21 @@ function pageAnswer(view: CrudView, exchange: Exchange, answer: unknown): unknow
 
 function setPageHeaders(view: CrudView, exchange: Exchange, { next, total }: PageMeta): void {
 	const link = next === null ? '' : nextLink(exchange.target(), exchange.queryText, next)
-	if (link !== '' && link.length <= MAX_LINK) view.header('Link', link)
+	if (link !== '' && link.length <= MAX_LINK_LENGTH) view.header('Link', link)
 	if (total !== undefined) view.header('X-Total-Count', String(total))
 }
 
 /** One record, with its ETag. */
 function recordAnswer(view: CrudView, answer: unknown): unknown {
 	if (answer === null || answer === undefined) return answer
-	if (answer instanceof CustomReply) return repliedAnswer(view, answer)
+	if (answer instanceof CustomReply) return customAnswer(view, answer)
 	if (answer instanceof CrudRecord && answer.version !== undefined)
 		view.header('ETag', etagOf(answer.version))
 	return stripped(view, answer)
 }
 
-/** An answer made by `reply()`: its status and headers stay, and its `meta` where it has one. */
-function repliedAnswer(view: CrudView, answer: CustomReply<unknown>): CustomReply<unknown> {
+/** An answer made by `reply()`: its status and headers are kept, and its `meta` if it has one. */
+function customAnswer(view: CrudView, answer: CustomReply<unknown>): CustomReply<unknown> {
 	const { value, options, enveloped } = answer
 	if (value instanceof CrudPage && options.meta === undefined) {
 		setPageHeaders(view, exchangeOf(view, 'list'), value.meta)
@@ -270,9 +266,9 @@ function repliedAnswer(view: CrudView, answer: CustomReply<unknown>): CustomRepl
 	return view[FACTS].isStripped ? new CustomReply(stripped(view, value), options, enveloped) : answer
 }
 
-/** The answer through the subclass's `stripObject`, if it has one. */
+/** Applies the subclass's `stripObject`, if it has one. */
 function stripped(view: CrudView, answer: unknown): unknown {
 	if (!view[FACTS].isStripped) return answer
-	if (answer instanceof CustomReply) return repliedAnswer(view, answer)
+	if (answer instanceof CustomReply) return customAnswer(view, answer)
 	return stripRecords(view, answer instanceof RawJson ? answer.value() : answer)
 }

@@ -1,4 +1,4 @@
-/** The options of a `CrudHandler`, and their readers. Everything is closed until it is named here. */
+/** The options of a `CrudHandler`, and their readers. Nothing is exposed unless an option names it. */
 import {
 	entriesOf,
 	nearest,
@@ -15,7 +15,7 @@ import { LARGEST_PAGE } from '../models/model-error.ts'
 import type { StandardSchemaV1 } from '../validate/standard-schema.ts'
 import type { Rule } from '../validate/validator.ts'
 
-/** What can be done with records; the keys of `access` too. */
+/** An operation on records; also a key of `access`. */
 export type CrudOperation = 'list' | 'read' | 'create' | 'update' | 'replace' | 'remove'
 
 export const OPERATIONS: readonly CrudOperation[] = ['list', 'read', 'create', 'update', 'replace', 'remove']
@@ -25,24 +25,24 @@ export interface CrudRules {
 	readonly [field: string]: readonly Rule[] | StandardSchemaV1
 }
 
-/** Clients' names for columns: each new name with its column, or `created_at` → `createdAt` for all. */
+/** Names of columns for clients: each new name with its column, or `created_at` → `createdAt` for all. */
 export type Columns = 'camelCase' | Readonly<Record<string, string>>
 
 /**
- * Codes whose own text is shown, or for each code `true` for its own text, or the words to send instead. A code is a
- * SQLSTATE (`P0001` of PostgreSQL's `raise exception`, `45000` of MariaDB's and MySQL's `signal`), or SQLite's
+ * Database errors whose text clients may see: a list of codes, or for each code `true`, or the text to send instead. A code
+ * is a SQLSTATE (`P0001` of PostgreSQL's `raise exception`, `45000` of MariaDB's and MySQL's `signal`), or SQLite's
  * `SQLITE_CONSTRAINT_TRIGGER`.
  */
 export type DatabaseMessages = readonly string[] | { readonly [code: string]: true | string }
 
-/** The words for each code; `true` for the database's own. */
+/** The text for each code; `true` for the database's own. */
 type MessageMap = ReadonlyMap<string, true | string>
 
-/** Fields are named as clients know them: by the new names where `columns` gives some. */
+/** Fields have their names for clients: the new names if `columns` gives some. */
 export interface CrudOptions {
 	/**
-	 * The fields that are answered, in this order. No default: with one, a column that is added to the table later would be
-	 * published. `'all'` is a choice.
+	 * The fields in responses, in this order. No default, which would publish a column that is added to the table later;
+	 * `'all'` does that on purpose.
 	 */
 	readonly visible: 'all' | readonly string[]
 	/** The fields that can be changed; they may be hidden ones. @default [] */
@@ -55,13 +55,13 @@ export interface CrudOptions {
 	readonly sortable?: readonly string[]
 	/** The fields of text in which `search` looks, all of them visible. @default [] */
 	readonly searchable?: readonly string[]
-	/** What is answered; all else is 405. @default ['list', 'read'] */
+	/** The operations that are served; others are 405. @default ['list', 'read'] */
 	readonly allow?: readonly CrudOperation[]
-	/** Rules for values, beside those of their columns. @default {} */
+	/** Rules for values, in addition to their columns' constraints. @default {} */
 	readonly rules?: CrudRules
 	/** Other names for clients: `{ createdAt: 'created_at' }`, or `'camelCase'` for all. @default the model's names */
 	readonly columns?: Columns
-	/** Records of a page where the client names no `limit`. @default 25 */
+	/** Records of a page if the client gives no `limit`. @default 25 */
 	readonly limit?: number
 	/** Most records of a page; a client that asks for more gets this many. @default 100 */
 	readonly maxLimit?: number
@@ -72,25 +72,25 @@ export interface CrudOptions {
 	readonly maxPageBytes?: Bytes
 	/**
 	 * Most text comparisons of a request: each `contains`, `startsWith` and `endsWith`, those that ignore case, and each word
-	 * of `search` once for each searchable field; more are 400. A database in this process, SQLite or `MemoryModel`, serves
-	 * no other request while it compares. From 1 to 100. @default 10
+	 * of `search` once for each searchable field; more are 400. An in-process store, SQLite or `MemoryModel`, blocks the event
+	 * loop while it compares. From 1 to 100. @default 10
 	 */
 	readonly maxTextTerms?: number
 	/**
-	 * Most values of one list in a query, of `in`, of `nin` and of a repeated `field=value`; more are 400. Lists of
-	 * `scope()` have no bound. From 1 to 10,000. @default 100
+	 * Most values of one list in a query: of `in`, of `nin` and of a repeated `field=value`; more are 400. Lists of
+	 * `scope()` are not limited. From 1 to 10,000. @default 100
 	 */
 	readonly maxIn?: number
 	/** Query parameters that are ignored: `['utm_source']`. @default [] */
 	readonly ignoreQuery?: readonly string[]
 	/**
-	 * Errors raised by rules of the database whose text clients may read, by their SQLSTATE: `['P0001']`, or
-	 * `{ P0001: true, AB123: 'The stock is too low' }` with the text to send instead. All others are answered
-	 * 422 `refused_by_database` without their text. @default []
+	 * Errors raised by triggers or procedures whose text clients may see, by their SQLSTATE: `['P0001']`, or
+	 * `{ P0001: true, AB123: 'The stock is too low' }` with the text to send instead. All others are 422
+	 * `refused_by_database` without their text. @default []
 	 */
 	readonly databaseMessages?: DatabaseMessages | undefined
 	/**
-	 * A field of whole numbers that every change raises by one. With it records have an ETag, and `If-Match` keeps two
+	 * An integer field that every change increments, for optimistic locking: records get an ETag, and `If-Match` keeps two
 	 * clients from overwriting each other's changes. @default none
 	 */
 	readonly version?: string
@@ -98,7 +98,7 @@ export interface CrudOptions {
 
 const names: Reader<readonly string[]> = such('an array of names', isNames)
 
-/** What `optionsOf` checks; what depends on the model is checked in `plan.ts`, and `rules` when a handler is mounted. */
+/** The checks of `optionsOf`. `plan.ts` checks what depends on the model, and the mount checks `rules`. */
 export const READERS = {
 	visible: such<'all' | readonly string[]>(
 		"an array of names, or 'all'",
@@ -147,12 +147,12 @@ function databaseMessages(where: string, value: unknown): MessageMap {
 		? value.map((code: unknown): [unknown, unknown] => [code, true])
 		: entriesOf(where, value, '{ P0001: true }, or an array of codes')
 	return new Map(
-		entries.map(([code, words]) => {
+		entries.map(([code, shown]) => {
 			if (typeof code !== 'string' || !SQLSTATE.test(code))
 				throw new TypeError(
 					`${where}: ${JSON.stringify(code)} is no SQLSTATE, which has five digits or capital letters: 'P0001', '45000'`,
 				)
-			if (words === true || (typeof words === 'string' && words !== '')) return [code, words]
+			if (shown === true || (typeof shown === 'string' && shown !== '')) return [code, shown]
 			throw new TypeError(
 				`${where}: ${code} must be true for the database's own text, or the text to send instead`,
 			)

@@ -13,7 +13,7 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
 	/** Class name of the handler, for messages to programmers. */
 	readonly owner: string
 	readonly model: Model
-	/** All fields of the model, by clients' names. */
+	/** All fields of the model, by their names for clients. */
 	readonly fields: FieldMap
 	readonly key: CrudField
 	readonly isKeyVisible: boolean
@@ -27,7 +27,7 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
 	readonly ignoreQuery: ReadonlySet<string>
 	readonly version: CrudField | undefined
 	readonly selections: Selections
-	/** The id that a segment of a URL stands for; `undefined` where it can't be one. */
+	/** Parses a URL segment as an id; `undefined` if it can't be one. */
 	readonly idOf: (segment: string) => string | undefined
 }
 
@@ -46,11 +46,11 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 	const visible = given.visible === 'all' ? fields : named('visible', given.visible)
 	if (visible.size === 0)
 		throw new TypeError(`${owner}: visible names no column: there are ${[...fields.keys()].join(', ')}`)
-	const within = (option: string, names: readonly string[]) =>
+	const visibleOnly = (option: string, names: readonly string[]) =>
 		refuseHidden(owner, option, named(option, names), visible)
-	const ordered = only(visible, ({ field }) => isOrdered(field.type))
-	const sortable = given.sortable === undefined ? ordered : within('sortable', given.sortable)
-	const searchable = within('searchable', given.searchable)
+	const ordered = filtered(visible, ({ field }) => isOrdered(field.type))
+	const sortable = given.sortable === undefined ? ordered : visibleOnly('sortable', given.sortable)
+	const searchable = visibleOnly('searchable', given.searchable)
 	refuse(
 		owner,
 		'sortable',
@@ -65,7 +65,7 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 			`${owner}: searchable has ${searchable.size} fields, and each word of a search is looked for in all of them: raise maxTextTerms, which is ${maxTextTerms}`,
 		)
 	const updatable = named('updatable', given.updatable)
-	const keys = only(fields, ({ field }) => field.name === model.key)
+	const keys = filtered(fields, ({ field }) => field.name === model.key)
 	const [key] = keys.values()
 	if (key === undefined) throw new TypeError(`${owner}: ${model.name} has no field for its key, ${model.key}`)
 	const version = versionOf(owner, model, given.version, fields)
@@ -80,8 +80,8 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 		...{ owner, model, fields, visible, sortable, searchable, updatable, version, key },
 		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages },
 		isKeyVisible: visible.has(key.name),
-		filterable: given.filterable === undefined ? visible : within('filterable', given.filterable),
-		// A key that the store doesn't make must be given.
+		filterable: given.filterable === undefined ? visible : visibleOnly('filterable', given.filterable),
+		// A key that the store doesn't generate must be given.
 		creatable: key.field.hasDefault || key.field.generated ? creatable : new Map([...keys, ...creatable]),
 		allow: allowed(owner, model, given.allow),
 		ignoreQuery: new Set(given.ignoreQuery),
@@ -91,13 +91,13 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 }
 
 /**
- * Refuses a create that could never succeed.
+ * Refuses `allow` with a create that can never succeed.
  *
- * @throws TypeError that names the columns which nothing gives a value
+ * @throws TypeError that names the columns without a value
  */
-export function refuseUnmakeable({ owner, model, fields, creatable, version, allow }: CrudPlan): void {
+export function refuseImpossibleCreate({ owner, model, fields, creatable, version, allow }: CrudPlan): void {
 	if (!allow.has('create')) return
-	const missing = only(
+	const missing = filtered(
 		fields,
 		({ name, field }) =>
 			!(field.nullable || field.hasDefault || field.generated || creatable.has(name)) &&
@@ -147,7 +147,7 @@ function pick(
 	return picked
 }
 
-function only(fields: FieldMap, holds: (field: CrudField) => boolean): FieldMap {
+function filtered(fields: FieldMap, holds: (field: CrudField) => boolean): FieldMap {
 	return new Map([...fields].filter(([, field]) => holds(field)))
 }
 

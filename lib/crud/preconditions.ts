@@ -1,6 +1,6 @@
 /**
- * Conditional requests (RFC 9110 §13): the ETags of records, and what `If-Match` and `If-None-Match` let through, before a
- * change or after a read. The comparisons serve the description's own ETag too.
+ * Conditional requests (RFC 9110 §13): the ETags of records, and `If-Match` and `If-None-Match`, evaluated before a change
+ * or after a read. `openapi/` uses the comparisons for the ETag of its document.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRestError, RestError } from '../base/error.ts'
@@ -26,9 +26,9 @@ const TAGS =
 const VERSION = /^(?:0|-?[1-9]\d{0,18})$/
 
 /**
- * The tags of `If-Match` and `If-None-Match`; `undefined` where neither is there. The mark of compression is taken from
- * the tags of `If-Match`: it means the same version, whether or not this instance compresses. `If-None-Match` keeps it: a
- * 304 stands for the very bytes that the client has.
+ * The tags of `If-Match` and `If-None-Match`; `undefined` without either. Tags of `If-Match` lose their compression suffix,
+ * as the version is the same, whether or not this instance compresses. Those of `If-None-Match` keep it: a 304 confirms the
+ * exact bytes that the client has.
  */
 export function conditionsOf(headers: IncomingHttpHeaders): Conditions | undefined {
 	const match = headers['if-match']
@@ -37,32 +37,32 @@ export function conditionsOf(headers: IncomingHttpHeaders): Conditions | undefin
 	return { match: tagsOf(match && unmarked(match)), noneMatch: tagsOf(noneMatch) }
 }
 
-/** A malformed list has no tags, so that nothing matches it: a change is refused rather than made blindly. */
+/** A malformed list counts as empty, so that nothing matches it, and a change is refused. */
 function tagsOf(header: string | undefined): Tags | undefined {
 	if (header === undefined) return undefined
 	if (header.trim() === '*') return '*'
 	return TAGS.test(header) ? (header.match(TAG) ?? []) : []
 }
 
-/** The ETag of a version: strong, as every change raises it. */
+/** The ETag of a version: a strong one, as every change increments the version. */
 export function etagOf(version: string): string {
 	return `"${version}"`
 }
 
-/** Whether a tag of `If-Match` is that of a record which is there, compared strongly (§8.8.3.2). */
+/** Whether `If-Match` has the tag of an existing record, by strong comparison (§8.8.3.2). */
 function isMatched(tags: Tags, version: string | undefined): boolean {
 	return tags === '*' || (version !== undefined && tags.includes(etagOf(version)))
 }
 
-/** Whether a tag of `If-None-Match` is that of a record which is there, compared weakly. */
+/** Whether `If-None-Match` has the tag of an existing record, by weak comparison. */
 export function isWeaklyMatched(tags: Tags, version: string | undefined): boolean {
 	if (tags === '*') return true
 	return version !== undefined && tags.some((tag) => tag.replace(/^W\//, '') === etagOf(version))
 }
 
 /**
- * The version that the conditions ask for, where the model can compare it within the change: a single strong tag that can
- * be a version, and nothing else. `undefined` where the record must be read first.
+ * The version in the conditions, if the model can compare it within the change: `If-Match` with a single strong tag that
+ * can be a version. `undefined` if the record must be read first.
  */
 function soleVersion({ match, noneMatch }: Conditions): string | undefined {
 	if (noneMatch !== undefined || match === undefined || match === '*' || match.length !== 1) return undefined
@@ -71,10 +71,9 @@ function soleVersion({ match, noneMatch }: Conditions): string | undefined {
 }
 
 /**
- * The version that a record must have for a change; `undefined` where any will do. Without the option `version` records
- * have no ETag: `If-Match` with a tag is then 412, rather than left to overwrite (RFC 9110 §13.1.1).
+ * The version that a record must have for a change; `undefined` for any. Without the option `version` records have no ETag:
+ * `If-Match` with a tag is then 412, rather than ignored (RFC 9110 §13.1.1).
  *
- * @param scope what the change is confined to
  * @throws RestError `not_found`, `precondition_failed`
  */
 export async function requiredVersion(
@@ -98,8 +97,8 @@ export async function requiredVersion(
 }
 
 /**
- * Makes a record under the request's conditions. `If-None-Match: *` asks for one that isn't there yet: a record with the
- * same key fails it. The collection itself has no ETag that `If-Match` could name.
+ * Creates a record under the request's conditions. `If-None-Match: *` fails if there is a record with the same key.
+ * `If-Match` with a tag always fails, as a collection has no ETag.
  *
  * @throws RestError `precondition_failed`
  */
@@ -124,7 +123,7 @@ export async function createConditionally<T>(
 }
 
 /**
- * Whether the client has this record already: the answer is then 304 (§13.1.2).
+ * Whether the client already has this version of the record; sets the status 304 then (§13.1.2).
  *
  * @throws RestError `precondition_failed` when `If-Match` names another version
  */

@@ -1,17 +1,17 @@
 /** Scopes: the condition that `scope()` adds to every query, and the values that it sets on new records. */
 import { RestError } from '../base/error.ts'
-import { nearest } from '../base/options.ts'
+import { isPlain, nearest } from '../base/options.ts'
 import type { Condition, Value } from '../models/model.ts'
 import type { CrudField } from './fields.ts'
 import { allOf } from './filter.ts'
 import type { CrudPlan } from './plan.ts'
 import { givenValue } from './value-from-json.ts'
 
-/** What an operation is confined to. */
+/** The records that an operation may access. */
 export interface Scope {
-	/** Fields, each with the values that it may have: a single value is set on new records. */
+	/** Fields with their allowed values: a single value is set on new records. */
 	readonly terms: readonly { readonly field: CrudField; readonly values: readonly Value[] }[]
-	/** The condition that all its records fit; `undefined` for all there are. */
+	/** The condition that its records match; `undefined` for all records. */
 	readonly where: Condition | undefined
 	/** The fields with a single value, by the model's names: clients can't write them. */
 	readonly fixed: ReadonlySet<string>
@@ -22,16 +22,14 @@ export const EVERYTHING: Scope = { terms: [], where: undefined, fixed: new Set()
 /**
  * Reads what `scope()` returned.
  *
- * @throws TypeError for anything but an object of values: an `undefined` must not widen what is shown
+ * @throws TypeError for anything but an object of values: an `undefined` must not give access to more records
  */
 export function readScope({ owner, fields }: CrudPlan, given: unknown): Scope {
-	const prototype: unknown =
-		typeof given === 'object' && given !== null ? Object.getPrototypeOf(given) : undefined
-	if (prototype !== Object.prototype && prototype !== null)
+	if (!isPlain(given))
 		throw new TypeError(
 			`${owner}.scope() must answer an object, such as { owner: this.user.id }, and {} for no bounds`,
 		)
-	const terms = Object.entries(given as object).map(([name, value]: [string, unknown]) => {
+	const terms = Object.entries(given).map(([name, value]: [string, unknown]) => {
 		const field = fields.get(name)
 		const place = `${owner}.scope().${name}`
 		if (field === undefined) throw new TypeError(`${place} is not a field${nearest(name, fields.keys())}`)
@@ -45,7 +43,7 @@ export function readScope({ owner, fields }: CrudPlan, given: unknown): Scope {
 	}
 }
 
-/** Compared exactly: two users whose names differ in case alone must not see each other's records. */
+/** Exact, without the database's collation: users whose names differ only in case must not see each other's records. */
 function termCondition(field: string, values: readonly Value[]): Condition {
 	const given = values.filter((value) => value !== null)
 	const [first] = given
@@ -59,9 +57,9 @@ function termCondition(field: string, values: readonly Value[]): Condition {
 }
 
 /**
- * The values of a new record with those of its scope.
+ * The values of a new record, with those that the scope sets.
  *
- * @throws RestError `forbidden` when it would be outside
+ * @throws RestError `forbidden` when the record would be outside of the scope
  */
 export function withScope(
 	values: Readonly<Record<string, Value>>,

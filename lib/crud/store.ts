@@ -1,8 +1,7 @@
 /**
- * The operations of a `CrudHandler` where no subclass overrides them: they ask the model, within the scope, and turn its
- * errors into `RestError`s. Those with values come in two: one for values that code gives, called by the handler's
- * methods, and one for values that `Writer` has checked already, called by `operations.ts` with the scope they were
- * checked by.
+ * The operations of a `CrudHandler` as they are without overrides: they call the model, within the scope, and translate its
+ * errors to `RestError`s. `…Record` functions are for the handler's methods, and check values that code gives; `…Within`
+ * functions are for `operations.ts`, with the scope and the values that it has checked already.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
@@ -18,7 +17,7 @@ import {
 } from '../models/model.ts'
 import { refuseLarger } from '../models/model-error.ts'
 import { type CrudPage, type CrudRecord, pageOf, recordOf } from './crud-record.ts'
-import { countText, cursorText } from './cursor.ts'
+import { keysetCursor, offsetCursor } from './cursor.ts'
 import { allOf } from './filter.ts'
 import type { CrudQuery } from './list-query.ts'
 import { restErrorOf } from './model-errors.ts'
@@ -30,39 +29,42 @@ import { type CrudView, FACTS, STATE } from './view.ts'
 
 type WriteOperation = 'update' | 'replace'
 
-/** Values by clients' names, as code gives them. */
+/** Values by the names for clients, as code gives them. */
 type GivenValues = Readonly<Record<string, unknown>>
 
 /**
- * What an operation is confined to. Never remembered: the scope of one operation must not decide another, as where an
- * overridden `update()` reads first.
+ * The scope of an operation. Not cached: each operation has its own, also within one request, as when an overridden
+ * `update()` reads first.
  */
-export async function resolveScope(view: CrudView, operation: CrudOperation): Promise<Scope> {
-	const { isScoped, plan } = view[FACTS]
-	return isScoped ? readScope(plan, await view.scope(operation)) : EVERYTHING
+export function resolveScope(view: CrudView, operation: CrudOperation): Scope | Promise<Scope> {
+	return view[FACTS].isScoped ? ownScope(view, operation) : EVERYTHING
 }
 
-/** The id as the key writes it. @throws RestError `not_found` for one that can't be the key's */
+async function ownScope(view: CrudView, operation: CrudOperation): Promise<Scope> {
+	return readScope(view[FACTS].plan, await view.scope(operation))
+}
+
+/** The id in the key's canonical form. @throws RestError `not_found` for a value that can't be a key */
 export function checkedId(view: CrudView, id: unknown): string {
-	const known = view[FACTS].plan.idOf(String(id))
-	if (known === undefined) throw NOT_FOUND
-	return known
+	const canonical = view[FACTS].plan.idOf(String(id))
+	if (canonical === undefined) throw NOT_FOUND
+	return canonical
 }
 
 /**
- * Waits for `ask`, which asks a model: a step of ours, or an override.
+ * Awaits `run`, which calls a model, directly or through an override.
  *
- * @throws RestError for what the model has refused; anything else as it was thrown
+ * @throws RestError for a ModelError; any other error as it was thrown
  */
 export async function translateModelErrors<T>(
 	view: CrudView,
 	operation: CrudOperation,
-	ask: () => T | PromiseLike<T>,
+	run: () => T | PromiseLike<T>,
 	scope?: Scope,
 	written?: GivenValues,
 ): Promise<T> {
 	try {
-		return await ask()
+		return await run()
 	} catch (error) {
 		throw restErrorOf(error, view[FACTS].plan, operation, scope, written)
 	}
@@ -70,14 +72,18 @@ export async function translateModelErrors<T>(
 
 export async function listRecords(view: CrudView, query: CrudQuery): Promise<CrudPage> {
 	const { isScoped, plan } = view[FACTS]
-	const scope = isScoped ? await resolveScope(view, 'list') : EVERYTHING
+	const scope = isScoped ? await ownScope(view, 'list') : EVERYTHING
 	const where = isScoped ? allOf(scope.where, query.where) : query.where
-	const selection = fetched(view, query.selection)
-	const asking = isScoped || selection !== query.selection ? { ...query, where, selection } : query
-	const { json, next, total } = await translateModelErrors(view, 'list', () => readPage(plan, asking), scope)
+	const selection = withNeeded(view, query.selection)
+	const scoped = isScoped || selection !== query.selection ? { ...query, where, selection } : query
+	const { json, next, total } = await translateModelErrors(view, 'list', () => readPage(plan, scoped), scope)
 	const { limit, offset, stamp } = query
 	const cursor =
-		next === undefined ? null : plan.isKeyVisible ? cursorText(stamp, next) : countText(stamp, offset + limit)
+		next === undefined
+			? null
+			: plan.isKeyVisible
+				? keysetCursor(stamp, next)
+				: offsetCursor(stamp, offset + limit)
 	const meta = total === undefined ? { limit, offset, next: cursor } : { limit, offset, next: cursor, total }
 	const state = view[STATE]
 	if (!Object.isFrozen(state)) state.page = meta
@@ -94,14 +100,14 @@ async function readPage({ model, maxPageBytes }: CrudPlan, query: CrudQuery): Pr
 
 export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
 	const key = checkedId(view, id)
-	return readWithin(view, key, view[FACTS].isScoped ? await resolveScope(view, 'read') : EVERYTHING)
+	return readWithin(view, key, view[FACTS].isScoped ? await ownScope(view, 'read') : EVERYTHING)
 }
 
 /** Reads a record for another operation, within that one's scope. */
 export async function readWithin(view: CrudView, key: string, scope: Scope): Promise<CrudRecord> {
 	const { model } = view[FACTS].plan
-	const read = () => model.read(key, fetched(view), scope.where)
-	return existing(view, key, (await translateModelErrors(view, 'read', read, scope)) ?? 'missing')
+	const read = () => model.read(key, withNeeded(view), scope.where)
+	return presentRecord(view, key, (await translateModelErrors(view, 'read', read, scope)) ?? 'missing')
 }
 
 export async function createRecord(view: CrudView, given: GivenValues): Promise<CrudRecord> {
@@ -115,14 +121,14 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	const scoped = scope === EVERYTHING ? values : withScope(values, scope)
 	const needsVersion = version !== undefined && !Object.hasOwn(scoped, version.field.name)
 	const all = needsVersion ? { ...scoped, [version.field.name]: firstVersion(version.field) } : scoped
-	const create = () => model.create(all, fetched(view))
+	const create = () => model.create(all, withNeeded(view))
 	const created = await translateModelErrors(view, 'create', create, scope, values)
 	const state = view[STATE]
 	if (!Object.isFrozen(state)) state.createdId = created.id
 	return recordOf(view, created.id, created.json, created.version)
 }
 
-/** A new record's field gets its default by being given no value. */
+/** Leaves out fields set to their default: a new record gets the defaults of missing fields. */
 function withoutDefaults(changes: Changes): Readonly<Record<string, Value>> {
 	if (isWithoutDefaults(changes)) return changes
 	const values: Record<string, Value> = {}
@@ -136,20 +142,20 @@ function isWithoutDefaults(changes: Changes): changes is Readonly<Record<string,
 }
 
 /**
- * The version of a new record. One that began at 1 would come back when a record is deleted and its key is used again:
- * an ETag of the old record would match the new one. Where the field has room it is the time in microseconds, which no
- * number of changes outruns. Else it is random, in the lower half of the field's range, so that the upper half is left
- * for changes; not among the first numbers, which programs that insert beside the API count from.
+ * The version of a new record. If all began at 1, a deleted record's ETag would match a new record with the same key. In a
+ * field of 64 bits it is the time in microseconds, so that changes never catch up with it. In a smaller one it is random:
+ * in the lower half of the range, which leaves the upper half for changes, but not among the first numbers, where programs
+ * that insert without the API begin.
  */
 export function firstVersion({ max }: Field, now: Milliseconds = Date.now()): number {
-	const most = Number(max ?? Number.MAX_SAFE_INTEGER)
-	if (most >= Number.MAX_SAFE_INTEGER) return now * 1_000 + Math.floor(Math.random() * 1_000)
-	const greatest = Math.floor(most / 2)
+	const limit = Number(max ?? Number.MAX_SAFE_INTEGER)
+	if (limit >= Number.MAX_SAFE_INTEGER) return now * 1_000 + Math.floor(Math.random() * 1_000)
+	const greatest = Math.floor(limit / 2)
 	const least = Math.ceil(greatest / 64)
 	return least + Math.floor(Math.random() * (greatest - least + 1))
 }
 
-/** `update` and `replace`, which differ in what they are given. */
+/** `update` or `replace`, which differ only in the values they are given. */
 export async function changeRecord(
 	view: CrudView,
 	operation: WriteOperation,
@@ -173,14 +179,14 @@ export async function changeWithin(
 	const { where } = scope
 	refuseLeaving(changes, scope)
 	if (Object.keys(changes).length > 0) {
-		const update = () => model.update(key, changes, fetched(view), { where, version })
-		return existing(view, key, await translateModelErrors(view, operation, update, scope, changes))
+		const update = () => model.update(key, changes, withNeeded(view), { where, version })
+		return presentRecord(view, key, await translateModelErrors(view, operation, update, scope, changes))
 	}
-	// Nothing is to be changed: the record stays as it is, and so does its version.
-	const read = () => model.read(key, fetched(view), where)
+	// Nothing to change: the record keeps its version.
+	const read = () => model.read(key, withNeeded(view), where)
 	const record = (await translateModelErrors(view, operation, read, scope)) ?? 'missing'
 	const isStale = record !== 'missing' && version !== undefined && record.version !== version
-	return existing(view, key, isStale ? 'stale' : record)
+	return presentRecord(view, key, isStale ? 'stale' : record)
 }
 
 export async function removeRecord(view: CrudView, id: string): Promise<CrudRecord> {
@@ -191,19 +197,19 @@ export async function removeRecord(view: CrudView, id: string): Promise<CrudReco
 export async function removeWithin(view: CrudView, key: string, scope: Scope): Promise<CrudRecord> {
 	const { model } = view[FACTS].plan
 	const { version } = view[STATE]
-	const remove = () => model.delete(key, fetched(view), { where: scope.where, version })
-	return existing(view, key, await translateModelErrors(view, 'remove', remove, scope))
+	const remove = () => model.delete(key, withNeeded(view), { where: scope.where, version })
+	return presentRecord(view, key, await translateModelErrors(view, 'remove', remove, scope))
 }
 
-/** The answer of a record that is there, and has the version asked for. */
-function existing(view: CrudView, key: string, record: Found | Absent): CrudRecord {
+/** @throws RestError `not_found` or `precondition_failed` for an absent record */
+function presentRecord(view: CrudView, key: string, record: Found | Absent): CrudRecord {
 	if (record === 'missing') throw NOT_FOUND
 	if (record === 'stale') throw new RestError('precondition_failed')
 	return recordOf(view, key, record.json, record.version)
 }
 
-/** The selection for the model: the client's, and the fields that a subclass needs. */
-function fetched(view: CrudView, selection = view[STATE].selection): Selection {
+/** The client's selection, and the fields that a subclass needs. */
+function withNeeded(view: CrudView, selection = view[STATE].selection): Selection {
 	const { needed } = view[STATE]
-	return needed.length === 0 ? selection : view[FACTS].plan.selections.wider(selection, needed)
+	return needed.length === 0 ? selection : view[FACTS].plan.selections.extended(selection, needed)
 }

@@ -1,4 +1,4 @@
-/** What the steps of a `CrudHandler` share: facts known when it is made, and the state of one request. */
+/** What the steps of a `CrudHandler` share: `FACTS`, fixed when it is constructed, and `STATE`, of one request. */
 import type { Selection } from '../models/model.ts'
 import type { PageMeta } from '../wire/list.ts'
 import type { CrudField } from './fields.ts'
@@ -14,31 +14,31 @@ export interface CrudFacts {
 	readonly plan: CrudPlan
 	readonly rules: CrudRules
 	/** The query of a list without parameters. */
-	readonly plainQuery: CrudQuery
-	/** Whether a subclass has a `scope()`. */
+	readonly defaultQuery: CrudQuery
+	/** Whether a subclass overrides `scope()`. */
 	readonly isScoped: boolean
-	/** Whether a subclass has a `stripObject()`, which all records go through. */
+	/** Whether a subclass overrides `stripObject()`, which is then applied to all records. */
 	readonly isStripped: boolean
 	/** The operations that a subclass overrides. */
 	readonly overridden: ReadonlySet<CrudOperation>
-	/** Whether a read without parameters is answered by the model's text alone. */
+	/** Whether a read without parameters returns the model's text as it is. */
 	readonly isPlainRead: boolean
 }
 
-/** What one request asks for beside its id and values, and what came of it. The handler's own is frozen. */
+/** Parameters and results of one request, without its id and values. The shared handler's state is frozen. */
 export interface RequestState {
 	readonly selection: Selection
-	/** Fields that a subclass needs beside those of the selection. */
+	/** Fields named by `needs()`. */
 	needed: readonly CrudField[]
-	/** The version that the record must have. */
+	/** The version that the record must have for a change. */
 	version: string | undefined
-	/** The id of the record that was made. */
+	/** The id of the record that was created. */
 	createdId: string | undefined
-	/** Of the page that was read. */
+	/** The `meta` of the page that was read. */
 	page: PageMeta | undefined
 }
 
-/** A `CrudHandler`, as far as its steps use it. */
+/** The members of a `CrudHandler` that its steps use. */
 export interface CrudView {
 	readonly [FACTS]: CrudFacts
 	readonly [STATE]: RequestState

@@ -1,4 +1,4 @@
-/** The bodies of writes, checked by columns and rules, as values for the model. Called by `operations.ts`. */
+/** Checks the bodies of writes, and converts them to values for the model. Called by `operations.ts`. */
 
 import { entriesOf, nearest } from '../base/options.ts'
 import { type Changes, DEFAULT, type Field, type Value } from '../models/model.ts'
@@ -9,7 +9,7 @@ import { type Answers, directAnswers, Questions } from '../validate/standard-sch
 import { compileSpec } from '../validate/validate.ts'
 import type { Spec, Validator } from '../validate/validator.ts'
 import type { Detail } from '../wire/codes.ts'
-import { shown } from './bad-query.ts'
+import { truncatedName } from './bad-query.ts'
 import type { CrudField, FieldMap } from './fields.ts'
 import type { CrudRules } from './options.ts'
 import type { CrudPlan } from './plan.ts'
@@ -18,21 +18,21 @@ import { storedFromText, valueFromJson } from './value-from-json.ts'
 
 export type WriteKind = 'create' | 'update' | 'replace'
 
-/** A body, and what is known of its request. */
+/** A body, with the context that it is checked in. */
 export interface WriteBody {
 	readonly kind: WriteKind
 	readonly body: Readonly<Record<string, unknown>>
-	/** Whether values are text, as a form's are. */
+	/** Whether values are texts, as in a form. */
 	readonly isText: boolean
 	readonly scope: Scope
 	/** The id of the URL; `undefined` for a new record. */
 	readonly id: string | undefined
 }
 
-/** What is to be written, by the names of clients. */
+/** Values to write, by the names for clients. */
 export type WrittenValues = Record<string, Value | typeof DEFAULT>
 
-/** Checked values by the names of the model. */
+/** Checked values, by the model's names. */
 export function checkedChanges({ fields }: CrudPlan, checked: WrittenValues): Changes {
 	const changes: WrittenValues = {}
 	for (const name of Object.keys(checked)) {
@@ -44,10 +44,10 @@ export function checkedChanges({ fields }: CrudPlan, checked: WrittenValues): Ch
 }
 
 /**
- * The rules of each field.
+ * Compiles the rules of each field.
  *
  * @param validator the server's, for lists of rules; `undefined` for ours
- * @throws TypeError for rules of an unknown field, and for rules that are wrong
+ * @throws TypeError for rules of an unknown field, and for wrong rules
  */
 export function compiledRules(
 	{ owner, fields }: CrudPlan,
@@ -68,8 +68,8 @@ export function compiledRules(
 	}
 }
 
-/** Reads bodies by the rules of one mounted handler. */
-export class Writer {
+/** Reads bodies by the columns and rules of one mounted handler. */
+export class BodyReader {
 	readonly #plan: CrudPlan
 	readonly #rules: ReadonlyMap<string, Plan>
 	/** Whether a rule is a Standard Schema, whose result may be a promise. */
@@ -83,8 +83,8 @@ export class Writer {
 	}
 
 	/**
-	 * The values of a body: those of fields that may be written. Visible fields beside them are ignored, so that a record
-	 * that was read can be sent back.
+	 * The values of the writable fields in a body. Other visible fields are ignored, so that clients can send back a record
+	 * that they have read.
 	 *
 	 * @throws RestError `invalid` with all problems at once
 	 */
@@ -113,7 +113,7 @@ export class Writer {
 		return kind === 'create' ? this.#plan.creatable : this.#plan.updatable
 	}
 
-	/** Notes names that can't be written, and an id that isn't the URL's. */
+	/** Notes fields that can't be written, and an id that isn't the URL's. */
 	#noteUnwritable(given: WriteBody, problems: Detail[]): void {
 		const { body, scope, id } = given
 		const { key, visible, idOf } = this.#plan
@@ -122,9 +122,13 @@ export class Writer {
 			if (problems.length >= MAX_PROBLEMS) return
 			const field = writable.get(name)
 			if (field !== undefined && !scope.fixed.has(field.field.name)) continue
-			// The same for a hidden field and an unknown one, so that clients can't find out which it is.
+			// The same for hidden and unknown fields, so that clients can't find out which names exist.
 			if (!visible.has(name))
-				problems.push({ field: shown(name), code: 'unknown', message: 'is not a field that can be written' })
+				problems.push({
+					field: truncatedName(name),
+					code: 'unknown',
+					message: 'is not a field that can be written',
+				})
 			else if (name === key.name && id !== undefined && idOf(idText(body[name])) !== id)
 				problems.push({ field: name, code: 'id', message: 'must be the id in the URL' })
 		}
@@ -155,23 +159,23 @@ export class Writer {
 		const { problems } = walk
 		const rules = this.#rules.get(name)
 		// Null is allowed where the column allows it, unless a rule refuses it.
-		const isFree = given === null && field.nullable && rules?.schema === undefined && rules?.required !== true
+		const isNull = given === null && field.nullable && rules?.schema === undefined && rules?.required !== true
 		const before = problems.length
-		const value = rules === undefined || isFree ? given : checkPlan(walk, rules, given)
+		const value = rules === undefined || isNull ? given : checkPlan(walk, rules, given)
 		if (problems.length > before || walk.answers.collecting) return undefined
 		if (value === undefined) return absent(kind, field, problems)
 		if (value === null) return field.nullable ? null : note(problems, 'required', 'must not be null')
-		// Else no URL would lead to the record.
+		// Otherwise the record would have no URL.
 		if (name === this.#plan.key.name && this.#plan.idOf(idText(value)) === undefined)
 			return note(problems, 'id', 'must be a valid id')
 		if (!walk.coerce || typeof value !== 'string') return valueFromJson(field, value, problems)
-		// A form sends an empty text for a field that was left empty.
+		// Forms send an empty text for an empty input.
 		if (value === '' && field.type !== 'text' && field.type !== 'other' && field.nullable) return null
 		return storedFromText(field, value, problems)
 	}
 }
 
-/** A key as a URL has it; an object's `toString` isn't called, as JSON can give it one. */
+/** A key as in a URL. Not `String(value)` for objects: JSON can contain a `toString` that isn't a function. */
 function idText(value: unknown): string {
 	return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
