@@ -128,7 +128,7 @@ if ((await driversHere()).includes('pg'))
 			values[20] = { name: 'bad' }
 			values[21] = { name: null }
 			values[40] = { name: 'n0' }
-			values[59] = { name: 'n1', parent: 7 }
+			values[59] = { name: 'n59', parent: 7 }
 			const rows = names(await created(await open(), values))
 			assert.is(rows[20], 'check')
 			assert.is(rows[21], 'not_null')
