@@ -1,4 +1,4 @@
-/** Many times over what `killed.test.ts` does twice. */
+/** A process that is killed keeps what it has promised. */
 import { describe } from '../../helpers/describe.ts'
 import { driversHere } from '../../helpers/postgres.ts'
 import { trials } from '../../helpers/trials.ts'

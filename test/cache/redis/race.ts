@@ -1,4 +1,4 @@
-/** Races of four processes, by all three clients, for the same keys. Called by `atomic.test.ts` and `atomic.long.ts`. */
+/** Races of four processes, by all three clients, for the same keys. Called by `atomic.long.ts`. */
 import { once } from 'node:events'
 import * as assert from 'uvu/assert'
 import { bundled } from '../../helpers/bundled.ts'
@@ -10,7 +10,7 @@ import type { ClientName } from './servers.ts'
 const RACERS: readonly ClientName[] = ['ioredis', 'node-redis', 'iovalkey', 'ioredis']
 
 export interface Race {
-	readonly work: 'add' | 'increment' | 'both'
+	readonly work: 'add' | 'increment'
 	/** A multiple of 10. */
 	readonly keys: number
 	/** How often each process asks for a key at once. */

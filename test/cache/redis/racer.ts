@@ -1,5 +1,5 @@
 /**
- * One of several processes that race for the same keys of a Redis, by `add`, by `increment` or by `both`: prints `ready`,
+ * One of several processes that race for the same keys of a Redis, by `add` or by `increment`: prints `ready`,
  * waits for a message, and sends back what it was answered. With 0 rounds it ends after another message.
  *
  *     node --import tsx test/cache/redis/racer.ts <client> <port> <prefix> add <keys> <copies> <rounds> <timeoutSeconds>
@@ -66,8 +66,8 @@ process.send?.(finish, () => process.disconnect())
 
 async function ask(key: number): Promise<void> {
 	try {
-		if (work !== 'add') counts[key]?.push(await cache.increment(`count ${key}`, 600))
-		if (work !== 'increment' && (await cache.add(`key ${key}`, process.pid, 600))) won.push(key)
+		if (work === 'increment') counts[key]?.push(await cache.increment(`count ${key}`, 600))
+		else if (await cache.add(`key ${key}`, process.pid, 600)) won.push(key)
 		outage = Math.max(outage, performance.now() - answeredAt)
 		answeredAt = performance.now()
 	} catch (error) {
