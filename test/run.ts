@@ -1,6 +1,6 @@
 /**
- * `npm test`: all quick suites, in four processes at once: two that wait for databases most of the time, those that
- * start programs, and the others. `npm run test:long`: the long trials, in four: those that wait for Chromium and the npm
+ * `npm test`: all quick suites, in six processes at once, so that some use the cores while others wait for databases and
+ * for programs they have started. `npm run test:long`: the long trials, in four: those that wait for Chromium and the npm
  * registry, those that stop servers and fill them, those of databases, and the others; then the soak. Prints what each
  * process says when it has ended, and the totals of all as uvu does.
  */
@@ -12,27 +12,24 @@ import { stripVTControlCharacters } from 'node:util'
 import { reports } from './helpers/handles.ts'
 import { ownDatabases } from './helpers/own-databases.ts'
 
-const DATABASES = '(?:cache/redis|crud/over|models/(?:mysql|postgres|sqlite))/'
-const PROGRAMS = '(?:acceptance|behaviour/(?:faults|processes)|client|docs|examples|explorer|openapi)/'
-const QUICK = [
-	'^(?:cache/redis|models/(?:mysql|postgres|sqlite))/.*\\.test\\.ts$',
-	'^crud/over/.*\\.test\\.ts$',
-	`^(?=${PROGRAMS}).*\\.test\\.ts$`,
-	`^(?!${DATABASES}|${PROGRAMS}).*\\.test\\.ts$`,
-]
+/** Folders of `test/`, a process for each line and one for all that none of them names. */
+const QUICK = processes('test', [
+	'cache/redis/|models/mysql/',
+	'crud/over/|models/(?:postgres|sqlite)/',
+	'behaviour/(?:faults|processes)/|examples/|openapi/',
+	'acceptance/|client/|docs/|explorer/',
+	'auth/|behaviour/|cache/|crud/|handler/|health/',
+])
 /** `package`, `runtimes` and the tutorial share a tarball. */
-const PAGES =
-	'(?:behaviour/(?:observability|runtimes)|client|cors|docs|explorer|openapi|package)/|examples/(?!cluster)'
-const FAULTS = '(?:behaviour/(?:faults|http|processes)|routing)/'
-const LONG = [
-	`^(?=${PAGES}).*\\.long\\.ts$`,
-	`^(?=${FAULTS}).*\\.long\\.ts$`,
-	`^(?=${DATABASES}).*\\.long\\.ts$`,
-	`^(?!${PAGES}|${FAULTS}|${DATABASES}|bench/).*\\.long\\.ts$`,
-]
-/** The soak looks at how late loops are, and keys of idempotency are marked within a second: it runs when the others have ended. */
-const LAST_LONG = ['^bench/.*\\.long\\.ts$']
-const STAGES = process.argv[2] === 'long' ? [LONG, LAST_LONG] : [QUICK]
+const LONG = processes('long', [
+	'behaviour/(?:observability|runtimes)/|client/|cors/|docs/|explorer/|openapi/|package/|examples/(?!cluster)',
+	'behaviour/(?:faults|http|processes)/|routing/',
+	'cache/redis/|crud/over/|models/(?:mysql|postgres|sqlite)/',
+	'(?!bench/)',
+])
+/** The soak, now all that is left, measures how late event loops are: it runs when the others have ended. */
+const SOAK = LONG.splice(-1)
+const STAGES = process.argv[2] === 'long' ? [LONG, SOAK] : [QUICK]
 const COUNTS = ['Total', 'Passed', 'Skipped'] as const
 
 /** A process that takes so long hangs, milliseconds; `.ci/run` would end all of them without a word of it. */
@@ -42,6 +39,14 @@ const LAST = 30_000
 const COVERAGE = 120_000
 /** What is on its way through the pipe when a process has ended comes within that, milliseconds. */
 const OUTPUT = 2_000
+
+/** Patterns of file names, one per process: a file belongs to the first line that fits, or to a last process. */
+function processes(kind: 'test' | 'long', lines: readonly string[]): string[] {
+	return [...lines, ''].map((line, at) => {
+		const earlier = lines.slice(0, at).map((one) => `(?!${one})`)
+		return `^${earlier.join('')}(?:${line}).*\\.${kind}\\.ts$`
+	})
+}
 
 /** Runs uvu on the files that fit; answers its counts, or undefined where it didn't come to its end. */
 async function suites(pattern: string): Promise<number[] | undefined> {
