@@ -10,7 +10,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { Caller } from '../limits/rate-limit.ts'
 import type { Level } from '../limits/windows.ts'
 import { checkStatus, headerLine } from '../reply/head.ts'
-import { headers, ownLines, pairsOf, type Reply } from '../reply/headers.ts'
+import { headers, isStreamed, ownLines, pairsOf, type Reply } from '../reply/headers.ts'
 
 const MAX_STORED_BODY: Bytes = 1_048_576
 /** How long records are stored. */
@@ -81,9 +81,9 @@ export function recordOf(
 	{ status, headers, body }: Reply,
 	fingerprint: string,
 ): StoredRecord {
+	if (isStreamed(body) || Buffer.byteLength(body ?? '') > MAX_STORED_BODY)
+		return { state: 'unkept', fingerprint }
 	const isBytes = body instanceof Uint8Array
-	if (body !== null && typeof body !== 'string' && !isBytes) return { state: 'unkept', fingerprint }
-	if (body !== null && Buffer.byteLength(body) > MAX_STORED_BODY) return { state: 'unkept', fingerprint }
 	return {
 		...{ state: 'answered', fingerprint, status },
 		headers: storableLines(exchange, headers),

@@ -8,14 +8,21 @@ import { isJsonType } from '../wire/json-type.ts'
 import type { ReplyOptions } from './custom-reply.ts'
 import { jsonText } from './value-text.ts'
 
-/** Status, headers and body. A body other than text or bytes is sent in chunks, as the client reads them. */
+/** Status, headers and body of an answer. */
 export interface Reply {
 	readonly status: number
 	/** Names and values in turn. */
 	readonly headers: string[]
-	readonly body: string | Uint8Array | Readable | AsyncIterable<string | Uint8Array> | null
+	readonly body: string | Uint8Array | StreamedBody | null
 	/** Whether each character of the text is one byte, so that it can be written as Latin-1. */
 	readonly ascii?: boolean
+}
+
+/** A body that is sent in chunks, as the client reads them. */
+export type StreamedBody = Readable | AsyncIterable<string | Uint8Array>
+
+export function isStreamed(body: Reply['body']): body is StreamedBody {
+	return body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'

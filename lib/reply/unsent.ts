@@ -33,6 +33,11 @@ export function isResponse(value: unknown): value is Response {
 	)
 }
 
+/** A streamed body as a Readable that reads at most 64 kB ahead of the client. */
+export function readableOf(body: Readable | AsyncIterable<string | Uint8Array>): Readable {
+	return body instanceof Readable ? body : Readable.from(body, { objectMode: false, highWaterMark: 65_536 })
+}
+
 /** Closes a body that won't be sent, so that its source releases files and connections. */
 export function disposeBody(value: unknown): void {
 	const inner = innerOf(value)

@@ -11,7 +11,7 @@ import type { Clock, Milliseconds } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
 import { Exchange } from '../exchange/exchange.ts'
 import { UnreadRest } from '../transport/drain-upload.ts'
-import { closing } from '../transport/serving.ts'
+import { closingError } from '../transport/serving.ts'
 
 /** How long an idle connection is left open at first: a request may be on its way, for about a round trip. */
 const QUIET: Milliseconds = 250
@@ -57,7 +57,7 @@ export async function drain(
 	if ((await Promise.race([closed, graceOver(end - clock(), waiting.signal)])) === 'over') {
 		app.phase = 'closed'
 		for (const item of app.deadlines.values()) {
-			if (item instanceof Exchange) item.cancel(closing())
+			if (item instanceof Exchange) item.cancel(closingError())
 		}
 		await Promise.race([closed, setTimeout(FLUSH)])
 		for (const socket of connections) socket.destroy()
@@ -81,7 +81,7 @@ export async function finishPending({ deadlines }: App, end: Milliseconds): Prom
 	const isWaitedFor = (item: Due): boolean => !(item instanceof UnreadRest)
 	while (deadlines.values().some(isWaitedFor) && deadlines.clock() < end) await setTimeout(LOOK)
 	for (const item of deadlines.values()) {
-		if (item instanceof Exchange) item.cancel(closing())
+		if (item instanceof Exchange) item.cancel(closingError())
 	}
 	deadlines.sweep()
 }

@@ -21,7 +21,7 @@ import { mountOpenApi } from '../openapi/openapi.ts'
 import { MountTree } from '../routing/routing.ts'
 import { MAX_HEADER_LINES, Vetting } from '../transport/admission.ts'
 import { endBlankLines } from '../transport/blank-lines.ts'
-import { type FetchOptions, fetched } from '../transport/fetch.ts'
+import { type FetchOptions, serveFetch } from '../transport/fetch.ts'
 import { type InjectedReply, type InjectedRequest, inject } from '../transport/inject.ts'
 import { type HttpSettings, httpServer, type Listener, listenerOf } from '../transport/node-http.ts'
 import { proxiesOf } from '../transport/proxies.ts'
@@ -124,7 +124,7 @@ export class Server {
 		}
 		this.#trustsAddresses = Array.isArray(settings.trustProxy) && settings.trustProxy.length > 0
 		this.handler = listenerOf(this.#service)
-		this.fetch = (request, options) => fetched(this.#service, request, options)
+		this.fetch = (request, options) => serveFetch(this.#service, request, options)
 	}
 
 	/**

@@ -1,7 +1,7 @@
 /**
  * Checks of a request before the pipeline. `Vetting` refuses malformed messages that node:http lets through (RFC 9112);
  * their connection is closed. `admit` refuses a Host that is not served (421) and, with `crossSiteWrites: false`, a write
- * from a page of another site (403); probes of health are exempt from it.
+ * from a page of another site (403); health probes are exempt.
  */
 import { isIPv4 } from 'node:net'
 import { RestError } from '../base/error.ts'
@@ -11,7 +11,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { parseTarget } from '../request/url.ts'
 
-/** Most header lines. node drops those beyond its limit silently, `Authorization` among them: we refuse the request. */
+/** Most header lines. node silently drops lines beyond its limit, such as `Authorization`: we refuse the request. */
 export const MAX_HEADER_LINES = 1_000
 /** Longest request-target, in characters. node has only one limit for target and headers together, a 431. */
 export const MAX_TARGET = 16_384
@@ -19,23 +19,23 @@ export const MAX_TARGET = 16_384
 /** uri-host and port (RFC 3986 §3.2.2): a name or IPv4 address, or an IPv6 address in brackets. */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-fA-F:.]+\])(?::\d{0,5})?$/
 
-/** Checks the requests of one server; caches the last valid Host, as the next is mostly the same. */
+/** Checks the requests of one server; caches the last valid Host, as the next one is mostly the same. */
 export class Vetting {
-	readonly #mostLines: number
+	readonly #maxLines: number
 	#lastHost = ''
 
-	/** `mostLines`: how many header lines the node server passes on before it drops some. */
-	constructor(mostLines: number) {
-		this.#mostLines = mostLines
+	/** `maxLines`: how many header lines the node server passes on before it drops some. */
+	constructor(maxLines: number) {
+		this.#maxLines = maxLines
 	}
 
-	/** The error to refuse the request with; its connection must be closed then. */
+	/** The error to answer with, if the request is malformed; its connection must be closed then. */
 	check(incoming: Incoming): RestError | undefined {
 		const { httpVersionMajor: major, httpVersionMinor: minor, headers, rawHeaders } = incoming
 		if (major === 1 && minor <= 1) {
 			// HTTP/1.0 may omit Host; one that is sent must be valid (RFC 9112 §3.2).
-			const mayLack = minor === 0 && headers.host === undefined
-			if (!mayLack && (!this.#isHost(headers.host) || isTwice(rawHeaders, 'Host', 'host'))) {
+			const isOmitted = minor === 0 && headers.host === undefined
+			if (!isOmitted && (!this.#isValidHost(headers.host) || isRepeated(rawHeaders, 'Host', 'host'))) {
 				return new RestError(
 					'bad_request',
 					'The request must have one Host header with a name and, if need be, a port',
@@ -45,13 +45,13 @@ export class Vetting {
 			// Only real HTTP/2 has pseudo-headers: node reports version 2 for `HTTP/2.0` on a request line, too.
 			return new RestError('version_not_supported', 'HTTP/1.1 and HTTP/1.0 are served')
 		}
-		if (rawHeaders.length > 2 * this.#mostLines) {
+		if (rawHeaders.length > 2 * this.#maxLines) {
 			return new RestError(
 				'header_fields_too_large',
-				`A request may have at most ${this.#mostLines} header lines`,
+				`A request may have at most ${this.#maxLines} header lines`,
 			)
 		}
-		if (headers['content-type'] !== undefined && isTwice(rawHeaders, 'Content-Type', 'content-type')) {
+		if (headers['content-type'] !== undefined && isRepeated(rawHeaders, 'Content-Type', 'content-type')) {
 			return new RestError('bad_request', 'The request must have one Content-Type header at most')
 		}
 		if ((incoming.url?.length ?? 0) > MAX_TARGET) return new RestError('uri_too_long')
@@ -60,7 +60,7 @@ export class Vetting {
 			: checkCoding(headers['transfer-encoding'], major === 1 && minor === 0)
 	}
 
-	#isHost(host: string | undefined): boolean {
+	#isValidHost(host: string | undefined): boolean {
 		if (host === undefined || host === '') return false
 		if (host === this.#lastHost) return true
 		if (!HOST.test(host) || host.startsWith(':')) return false
@@ -73,7 +73,7 @@ export class Vetting {
  * Whether a header has more than one line. "A server MUST respond with a 400 to any request message that contains more
  * than one Host" (RFC 9112 §3.2). node keeps the first of two Content-Types; a proxy in front may have checked the other.
  */
-function isTwice(rawHeaders: readonly string[], usual: string, lower: string): boolean {
+function isRepeated(rawHeaders: readonly string[], usual: string, lower: string): boolean {
 	let count = 0
 	for (let at = 0; at < rawHeaders.length; at += 2) {
 		const name = rawHeaders[at] ?? ''
@@ -103,12 +103,12 @@ export interface Admission {
 
 const CROSS_SITE = Object.freeze(new RestError('forbidden', 'Pages of other sites may not write here'))
 
-/** The refusal; `undefined` when the request is admitted. */
+/** The error for a request that is refused. */
 export function admit({ app, hosts, crossSiteWrites }: Admission, exchange: Exchange): RestError | undefined {
 	if (hosts !== undefined) {
 		const host = authorityOf(exchange) ?? exchange.host()
 		if (!hosts.serve(host)) {
-			if (hosts.isFirstRefusal()) warn(exchange, refusedHost(host))
+			if (hosts.isFirstRefusal()) warnOfHost(exchange, host)
 			return MISDIRECTED
 		}
 	}
@@ -129,10 +129,13 @@ function authorityOf({ incoming: { url = '' } }: Exchange): string | undefined {
 	}
 }
 
-/** Logs; a logger that throws must not leave the request unanswered. */
-function warn(exchange: Exchange, message: string): void {
+/** Logs the first refusal; a logger that throws must not leave the request unanswered. */
+function warnOfHost(exchange: Exchange, host: string): void {
 	try {
-		exchange.log('warn', message)
+		exchange.log(
+			'warn',
+			`a request for the host ${JSON.stringify(host.slice(0, 255))} was refused with 421 (logged once): list the hosts to serve in the option \`hosts\`; without it, a server that listens on loopback and has no \`trustProxy\` serves localhost, *.localhost, 127.0.0.0/8 and [::1]`,
+		)
 	} catch {}
 }
 
@@ -152,7 +155,10 @@ export class Hosts {
 		this.#isServed = isServed
 	}
 
-	/** Whether `host` is served; its port is ignored. Empty, as HTTP/1.0 allows, is served: browsers always send one. */
+	/**
+	 * Whether `host` is served, with any port. An empty one, which HTTP/1.0 allows, is served: browsers always send a
+	 * host.
+	 */
 	serve(host: string): boolean {
 		if (host === this.#last || host === '') return true
 		const name = host
@@ -164,7 +170,7 @@ export class Hosts {
 		return true
 	}
 
-	/** True on the first call only: one log line per server, so that a scan can't flood the log. */
+	/** True on the first call only: one log line per server, so that a scanner can't flood the log. */
 	isFirstRefusal(): boolean {
 		const isFirst = !this.#hasWarned
 		this.#hasWarned = true
@@ -202,16 +208,11 @@ export function hostsOf(where: string, option: unknown): Hosts | '*' | undefined
 function hostName(where: string, name: unknown): string {
 	const lower = typeof name === 'string' ? name.toLowerCase() : ''
 	if (NAME.test(lower)) return lower
-	const why = /^(?:[^:]+|\[.*\]):\d+$/.test(lower) ? ' (leave the port out, all are served)' : ''
-	throw refusal(where, `'api.example.com', '*.example.com', '127.0.0.1' or '[::1]'${why}`, name)
+	const hint = /^(?:[^:]+|\[.*\]):\d+$/.test(lower) ? ' (leave the port out, all are served)' : ''
+	throw refusal(where, `'api.example.com', '*.example.com', '127.0.0.1' or '[::1]'${hint}`, name)
 }
 
-/** Shared: wrong hosts are mostly scans, and need no stack trace each. */
+/** Shared: wrong hosts mostly come from scanners, and must not cost a stack trace each. */
 const MISDIRECTED: RestError = Object.freeze(
 	new RestError('misdirected_request', 'This host is not served here: the option `hosts` says which are'),
 )
-
-/** The log line, once per server. */
-function refusedHost(host: string): string {
-	return `a request for the host ${JSON.stringify(host.slice(0, 255))} was refused with 421 (logged once): list the hosts to serve in the option \`hosts\`; without it, a server that listens on loopback and has no \`trustProxy\` serves localhost, *.localhost, 127.0.0.0/8 and [::1]`
-}

@@ -1,13 +1,13 @@
 /**
  * Blank lines where a request line should be (RFC 9112 §2.2). node's parser skips them silently, and each extends the
- * keep-alive timeout, so that a client could hold a connection open for ever: they get `headersTimeout`. For `Server`.
+ * keep-alive timeout, so that a client could hold a connection open for ever: `headersTimeout` limits them. For `Server`.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Milliseconds } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
 import type { Peer } from '../request/incoming.ts'
-import { restsOf } from './drain-upload.ts'
+import { connectionsWithRest } from './drain-upload.ts'
 import { checkingInterval } from './node-http.ts'
 
 /** The server's timeouts. */
@@ -20,14 +20,13 @@ interface IdleTimes {
 const KEEP_ALIVE_BUFFER: Milliseconds = 1_000
 
 /** What was observed of a connection between two requests. */
-interface Sight {
-	/** `bytesWritten`: when it differs, a request has been answered in between. */
+interface Observation {
+	/** `bytesWritten`: if it has changed, a request has been answered since. */
 	readonly written: number
-	/** When it became idle. */
-	readonly idle: Milliseconds
-	/** `bytesRead` at the last look. */
+	readonly idleSince: Milliseconds
+	/** `bytesRead` at the last check. */
 	read: number
-	/** When the first and the last bytes were seen that came without a long pause. */
+	/** When the first and the last bytes were seen that came without a long pause between them. */
 	first: Milliseconds
 	last: Milliseconds
 }
@@ -39,49 +38,50 @@ export function endBlankLines(
 	connections: ReadonlySet<Socket>,
 	times: IdleTimes,
 ): void {
-	const sights = new WeakMap<Socket, Sight>()
-	const look = (): void => {
+	const observations = new WeakMap<Socket, Observation>()
+	const check = (): void => {
 		const now = deadlines.clock()
-		let rests: ReadonlySet<Peer> | undefined
+		let receivingRest: ReadonlySet<Peer> | undefined
 		for (const socket of connections) {
 			if (!isIdle(socket, times)) continue
 			const { bytesRead: read, bytesWritten: written } = socket
-			const sight = sights.get(socket)
-			if (sight === undefined || sight.written !== written) {
-				sights.set(socket, { written, idle: now, read, first: now, last: Number.NEGATIVE_INFINITY })
-			} else if (sight.read !== read) {
-				rests ??= restsOf(deadlines)
+			const observed = observations.get(socket)
+			if (observed === undefined || observed.written !== written) {
+				const last = Number.NEGATIVE_INFINITY
+				observations.set(socket, { written, idleSince: now, read, first: now, last })
+			} else if (observed.read !== read) {
+				receivingRest ??= connectionsWithRest(deadlines)
 				// The bytes are the rest of a body, which has its own timeout.
-				if (rests.has(socket)) sights.delete(socket)
-				else if (isLate(sight, read, now, times)) server.emit('clientError', timedOut(), socket)
+				if (receivingRest.has(socket)) observations.delete(socket)
+				else if (isLate(observed, read, now, times)) server.emit('clientError', timedOut(), socket)
 			}
 		}
 	}
 	let timer: NodeJS.Timeout | undefined
 	server.on('listening', () => {
 		// setImmediate: after an event-loop stall, received bytes are read first.
-		timer = setInterval(() => setImmediate(look), checkingInterval(times.headersTimeout)).unref()
+		timer = setInterval(() => setImmediate(check), checkingInterval(times.headersTimeout)).unref()
 	})
 	server.on('close', () => clearInterval(timer))
 }
 
-/** Whether node waits for the next request: only then has the socket the keep-alive timeout. */
+/** Whether node waits for the next request: only then is the socket's timeout the keep-alive timeout. */
 function isIdle({ timeout, writableLength }: Socket, { keepAliveTimeout }: IdleTimes): boolean {
 	if (timeout === undefined || writableLength > 0) return false
 	return timeout >= keepAliveTimeout && timeout <= keepAliveTimeout + KEEP_ALIVE_BUFFER
 }
 
 /**
- * Whether blank lines have come for too long: for `headersTimeout` without a long pause, or now and then for longer than
- * an idle connection may last. One blank line after a request, which old clients send, is allowed.
+ * Records new bytes; whether blank lines have come for too long: for `headersTimeout` without a long pause, or with pauses
+ * for longer than an idle connection may last. One blank line after a request, which old clients send, is allowed.
  */
-function isLate(sight: Sight, read: number, now: Milliseconds, times: IdleTimes): boolean {
+function isLate(observed: Observation, read: number, now: Milliseconds, times: IdleTimes): boolean {
 	const { headersTimeout, keepAliveTimeout } = times
-	if (now - sight.last > headersTimeout) sight.first = now
-	sight.last = now
-	sight.read = read
-	if (now - sight.first >= headersTimeout) return true
-	return now - sight.idle >= keepAliveTimeout + KEEP_ALIVE_BUFFER + headersTimeout
+	if (now - observed.last > headersTimeout) observed.first = now
+	observed.last = now
+	observed.read = read
+	if (now - observed.first >= headersTimeout) return true
+	return now - observed.idleSince >= keepAliveTimeout + KEEP_ALIVE_BUFFER + headersTimeout
 }
 
 function timedOut(): Error {

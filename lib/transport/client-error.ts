@@ -1,4 +1,7 @@
-/** Answers what node's HTTP parser refuses, in the envelope: node would send a bare status line. For `node-http.ts`. */
+/**
+ * Answers requests that node's HTTP parser refuses, in the envelope: node would send only a status line. For `node-
+ * http.ts`.
+ */
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Due } from '../base/deadlines.ts'
@@ -19,10 +22,13 @@ interface ParserError extends Error {
 	readonly bytesParsed?: number
 }
 
-/** How long a client that keeps sending is read, as closing at once would reset the connection and lose the answer. */
-const LINGER: Milliseconds = 2_000
+/**
+ * How long we read on after the answer: closing at once while the client sends would reset the connection and lose
+ * the answer.
+ */
+const LINGER_MS: Milliseconds = 2_000
 
-/** Answers a request that could not be parsed, and closes its connection: nobody knows where the next request begins. */
+/** Answers a request that could not be parsed, and closes its connection: the next request's beginning is unknown. */
 export function answerClientError(
 	app: App,
 	batcher: TickBatcher<Exchange>,
@@ -35,7 +41,7 @@ export function answerClientError(
 	}
 	if (error.code === 'HPE_CLOSED_CONNECTION') return
 	if (socket.writableEnded || app.pipelines.isEnding(socket)) {
-		// Bytes after the last answer are ignored; once the client has ended its side, the connection closes.
+		// Bytes after the last answer are ignored; the connection closes when the client has ended its side.
 		if (error.code === 'HPE_INVALID_EOF_STATE') socket.destroySoon()
 		else if (!socket.writableEnded && app.pipelines.pendingAnswer(socket) === undefined) end(app, socket, '')
 		return
@@ -47,17 +53,17 @@ export function answerClientError(
 		pending.cancel(errorOf(error))
 		return
 	}
-	// They come after a complete request whose answer is still owed: an error written now would be taken for it.
-	const owed = app.pipelines.pendingAnswer(socket)
-	const whole = pending ?? wholeOn(batcher, socket)
-	if (owed !== undefined) owed.once('finish', () => endWith(app, socket, errorOf(error)))
-	else if (whole !== undefined) whole.isLast = true
+	// Where the answer to an earlier, complete request is pending, an error written now would be taken for it.
+	const earlier = app.pipelines.pendingAnswer(socket)
+	const complete = pending ?? deferredOn(batcher, socket)
+	if (earlier !== undefined) earlier.once('finish', () => endWith(app, socket, errorOf(error)))
+	else if (complete !== undefined) complete.isLast = true
 	else endWith(app, socket, errorOf(error))
 }
 
 /** Answers CONNECT, for which node passes a bare socket. */
 export function answerConnect(app: App, incoming: Incoming, socket: Socket): void {
-	// node has removed its own listeners: without one, a reset would end the process.
+	// node has removed its own listeners: without a listener, a reset would end the process.
 	socket.on('error', () => {})
 	const error = new RestError('not_implemented', 'CONNECT is not served')
 	endWith(app, socket, error, new Exchange(app, incoming).id())
@@ -72,12 +78,12 @@ function pendingOn(app: App, socket: Socket): Exchange | undefined {
 	return newest
 }
 
-/** A complete request that waits for the end of its tick. An incomplete one is answered with the error: none has begun. */
-function wholeOn({ deferred }: TickBatcher<Exchange>, socket: Socket): Exchange | undefined {
+/** A complete request that waits for the end of its tick; an incomplete one is answered with the error. */
+function deferredOn({ deferred }: TickBatcher<Exchange>, socket: Socket): Exchange | undefined {
 	return deferred.findLast(({ incoming }) => incoming.socket === socket && incoming.complete)
 }
 
-/** Writes an answer by hand: a request that was never parsed has no response object, and no request id of its own. */
+/** Writes an answer to the socket: a request that was never parsed has no response object, and no request id. */
 function endWith(app: App, socket: Socket, error: RestError, id: string = crypto.randomUUID()): void {
 	if (socket.writableEnded || socket.destroyed) return
 	const { status, message, code } = error
@@ -95,11 +101,11 @@ function endWith(app: App, socket: Socket, error: RestError, id: string = crypto
 	end(app, socket, `${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** Ends our side of a connection, and lingers for the client's. */
+/** Ends our side of a connection, and waits for the client to end its side. */
 function end(app: App, socket: Socket, text: string): void {
 	socket.end(text)
 	socket.resume()
-	const linger: Due = { due: app.deadlines.clock() + LINGER, expire: () => socket.destroy() }
+	const linger: Due = { due: app.deadlines.clock() + LINGER_MS, expire: () => socket.destroy() }
 	app.deadlines.add(linger)
 	socket.once('close', () => app.deadlines.delete(linger))
 }
@@ -132,8 +138,8 @@ function isRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
 }
 
 /**
- * Whether the request line was too long, rather than the headers. `packet` is only the last one: a piece of a long target
- * has no characters but those of a target, whereas header lines mostly have others.
+ * Whether the request line was too long, rather than the headers. `packet` is only the last one: part of a long target
+ * has only characters of a target, header lines mostly have others.
  */
 function isLongTarget(packet: Buffer | undefined): boolean {
 	if (packet === undefined) return false

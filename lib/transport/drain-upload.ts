@@ -1,4 +1,7 @@
-/** Takes in the rest of a body that nobody reads, within bounds, so that the client sees its answer. For `send.ts`. */
+/**
+ * Reads and drops the rest of a request's body, within limits: most clients read no answer before they have sent it.
+ * For `send.ts`.
+ */
 import type { Deadlines, Due } from '../base/deadlines.ts'
 import { RestError } from '../base/error.ts'
 import type { Bytes, Milliseconds } from '../base/time.ts'
@@ -6,32 +9,31 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { cutOff } from '../request/body.ts'
 import type { Peer } from '../request/incoming.ts'
 
-/** Most bytes read and dropped: most clients read nothing before they have written everything. */
-const DRAINED: Bytes = 64 * 1_048_576
+const MAX_DRAINED: Bytes = 64 * 1_048_576
 /** Longest time, unless `bodyTimeout` is shorter. */
-const DRAIN_TIME: Milliseconds = 5_000
+const MAX_DRAIN_MS: Milliseconds = 5_000
 
-/** Calls `end` when the body has ended, or after 64 MiB or 5 s; a method that still reads it then gets an error. */
+/** Calls `end` when the body has ended, or after 64 MiB or 5 s; a method that still reads it gets an error then. */
 export function drainUpload(exchange: Exchange, end: () => void): void {
 	const { incoming, app } = exchange
-	let taken = 0
+	let size = 0
 	const stop = (): void => {
 		app.deadlines.delete(drain)
 		if (!incoming.readableEnded) exchange.body.destroyStream(tooSlow())
-		incoming.off('data', take).off('end', stop).off('close', stop).off('error', stop).on('error', ignore)
+		incoming.off('data', drop).off('end', stop).off('close', stop).off('error', stop).on('error', ignore)
 		end()
 	}
-	const take = (chunk: Uint8Array): void => {
-		taken += chunk.length
-		if (taken > DRAINED) stop()
+	const drop = (chunk: Uint8Array): void => {
+		size += chunk.length
+		if (size > MAX_DRAINED) stop()
 	}
-	const drain: Due = { due: app.deadlines.clock() + Math.min(DRAIN_TIME, app.bodyTimeout), expire: stop }
+	const drain: Due = { due: app.deadlines.clock() + Math.min(MAX_DRAIN_MS, app.bodyTimeout), expire: stop }
 	app.deadlines.add(drain)
-	incoming.on('data', take).on('end', stop).on('close', stop).on('error', stop)
+	incoming.on('data', drop).on('end', stop).on('close', stop).on('error', stop)
 	incoming.resume()
 }
 
-/** The rest of a body on a connection that stays open after the answer: node would skip it for as long as it trickles. */
+/** Deadline for the rest of a body on a connection that stays open: node would wait for it however slowly it comes. */
 export class UnreadRest implements Due {
 	readonly due: Milliseconds
 	readonly socket: Peer
@@ -46,15 +48,18 @@ export class UnreadRest implements Due {
 		this.due = due
 	}
 
-	/** The request was answered long ago, and the next one can't begin before its body ends. */
+	/** Closes the connection: the next request can't begin before this body ends. */
 	expire(): void {
 		this.#exchange.body.destroyStream(tooSlow())
 		this.socket.destroy?.()
 	}
 }
 
-/** Ends the connection when the body isn't complete within `bodyTimeout`, or the time of a method that still reads it. */
-export function boundRest(exchange: Exchange): void {
+/**
+ * Closes the connection if the body isn't complete within `bodyTimeout`, or the timeout of a method that still reads
+ * it.
+ */
+export function limitRest(exchange: Exchange): void {
 	const { incoming, app, action } = exchange
 	const { socket } = incoming
 	const { deadlines, bodyTimeout } = app
@@ -64,25 +69,25 @@ export function boundRest(exchange: Exchange): void {
 	const rest = new UnreadRest(exchange, socket, deadlines.clock() + time)
 	const stop = (): void => {
 		deadlines.delete(rest)
-		socket.off?.('close', leave)
+		socket.off?.('close', onClose)
 	}
-	// After the answer node emits nothing on the request when the client leaves: the reader must get an error.
-	const leave = (): void => {
+	// After the answer, node emits nothing on the request when the client disconnects: the reader must get an error.
+	const onClose = (): void => {
 		stop()
 		exchange.body.destroyStream(cutOff())
 	}
 	deadlines.add(rest)
 	incoming.once('end', stop)
-	socket.once('close', leave)
+	socket.once('close', onClose)
 }
 
-/** The error for a method that reads on after its answer. */
+/** The error for a method that still reads the body after its answer. */
 function tooSlow(): RestError {
 	return new RestError('request_timeout', 'The rest of the body took too long')
 }
 
-/** The connections that are still receiving such rests. */
-export function restsOf(deadlines: Deadlines): Set<Peer> {
+/** The connections that are still receiving the rest of a body. */
+export function connectionsWithRest(deadlines: Deadlines): Set<Peer> {
 	return new Set(deadlines.values().flatMap((item) => (item instanceof UnreadRest ? [item.socket] : [])))
 }
 

@@ -2,30 +2,30 @@
 import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
 import { clearInterval, setInterval } from 'node:timers'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isUint8Array } from 'node:util/types'
 import type { Bytes } from '../base/time.ts'
 import { type Closable, Exchange } from '../exchange/exchange.ts'
-import type { Reply } from '../reply/headers.ts'
-import { disposeBody, swallowErrors } from '../reply/unsent.ts'
+import { isStreamed, type Reply, type StreamedBody } from '../reply/headers.ts'
+import { disposeBody, readableOf, swallowErrors } from '../reply/unsent.ts'
 import type { Incoming, Peer } from '../request/incoming.ts'
-import { replied } from './inject.ts'
+import { replyOf } from './inject.ts'
 import { type Service, watchOf } from './serving.ts'
 
-/** What `server.fetch()` takes beside the Request. */
+/** Options of `server.fetch()`. */
 export interface FetchOptions {
 	/** The client's address, which a Request doesn't carry; rate limits count by it. @default none */
 	readonly remoteAddress?: string
 }
 
 /** Called once, at the end of an answer: whether all was sent, and any error that cut it off. */
-type Over = (isWhole: boolean, error?: unknown) => void
+type OnEnd = (isWhole: boolean, error?: unknown) => void
 
 /**
  * Answers a request. Rejects with the reason of its signal when that is aborted, and with a TypeError when its body has
  * been read already; never otherwise.
  */
-export async function fetched(
+export async function serveFetch(
 	service: Service,
 	request: Request,
 	{ remoteAddress }: FetchOptions = {},
@@ -34,32 +34,32 @@ export async function fetched(
 	signal.throwIfAborted()
 	const incoming = new FetchIncoming(request, remoteAddress)
 	const exchange = new Exchange(service.app, incoming)
-	exchange.connection = new Caller(signal)
+	exchange.connection = new SignalConnection(signal)
 	const watch = watchOf(service, exchange)
-	const over: Over = (isWhole, error) => {
+	const onEnd: OnEnd = (isWhole, error) => {
 		if (error !== undefined) {
 			watch?.failed(error)
 			exchange.log('error', 'the answer was cut off', error)
 		}
 		watch?.end(isWhole)
-		// Releases a body that nobody reads; a streaming method may read on after its answer.
-		const readsOn = exchange.action?.streaming !== undefined && incoming.listenerCount('data') > 0
-		if (!readsOn) incoming.destroy()
+		// Releases a body that nobody reads; a streaming method may still be reading after its answer.
+		const isRead = exchange.action?.streaming !== undefined && incoming.listenerCount('data') > 0
+		if (!isRead) incoming.destroy()
 	}
-	const answer = replied(service, exchange)
-	const reply = answer instanceof Promise ? await answerInTime(answer, exchange, signal) : answer
+	const pending = replyOf(service, exchange)
+	const reply = pending instanceof Promise ? await replyInTime(pending, exchange, signal) : pending
 	if (reply === undefined || signal.aborted) {
-		// The method runs on: its answer is stored for a retry with the same Idempotency-Key.
+		// The method is not stopped: its answer is stored for a retry with the same Idempotency-Key.
 		if (reply !== undefined) disposeBody(reply.body)
-		over(false)
+		onEnd(false)
 		throw signal.reason
 	}
 	watch?.answered(reply)
-	return responseOf(exchange, reply, signal, over)
+	return responseOf(exchange, reply, signal, onEnd)
 }
 
-/** The client's end: only its signal tells that it has left. */
-class Caller implements Closable {
+/** The client's connection: aborting the request's signal closes it. */
+class SignalConnection implements Closable {
 	readonly #signal: AbortSignal
 
 	constructor(signal: AbortSignal) {
@@ -83,79 +83,77 @@ class Caller implements Closable {
  * {@link unlessAborted} with a timer of its own: workerd cancels a request's timers when it ends, and the timer of
  * `Deadlines`, which all requests share, belongs to the first.
  */
-async function answerInTime(
-	answer: Promise<Reply>,
+async function replyInTime(
+	pending: Promise<Reply>,
 	exchange: Exchange,
 	signal: AbortSignal,
 ): Promise<Reply | undefined> {
 	const { deadlines } = exchange.app
 	// setImmediate: after an event-loop stall, received bytes are read first.
-	const look = (): NodeJS.Immediate => setImmediate(() => deadlines.expireIfLate(exchange))
-	const timer = setInterval(look, deadlines.period)
+	const check = (): NodeJS.Immediate => setImmediate(() => deadlines.expireIfLate(exchange))
+	const timer = setInterval(check, deadlines.period)
 	timer.unref()
 	try {
-		return await unlessAborted(answer, signal)
+		return await unlessAborted(pending, signal)
 	} finally {
 		clearInterval(timer)
 	}
 }
 
-/** The answer; `undefined` when the client leaves first, and a later answer is dropped. */
-function unlessAborted(answer: Promise<Reply>, signal: AbortSignal): Promise<Reply | undefined> {
+/** The reply; `undefined` when the signal is aborted first, and the body of a later reply is closed. */
+function unlessAborted(pending: Promise<Reply>, signal: AbortSignal): Promise<Reply | undefined> {
 	return new Promise((resolve) => {
-		const leave = (): void => resolve(undefined)
-		signal.addEventListener('abort', leave, { once: true })
+		const onAbort = (): void => resolve(undefined)
+		signal.addEventListener('abort', onAbort, { once: true })
 		// Never rejects: `answer` turns every error into a reply.
-		void answer.then((reply) => {
-			signal.removeEventListener('abort', leave)
+		void pending.then((reply) => {
+			signal.removeEventListener('abort', onAbort)
 			if (signal.aborted) disposeBody(reply.body)
 			resolve(reply)
 		})
 	})
 }
 
-function responseOf(exchange: Exchange, reply: Reply, signal: AbortSignal, over: Over): Response {
+function responseOf(exchange: Exchange, reply: Reply, signal: AbortSignal, onEnd: OnEnd): Response {
 	const { status, headers, body } = reply
 	const lines = new Headers()
 	for (let at = 0; at < headers.length; at += 2) lines.append(headers[at] ?? '', headers[at + 1] ?? '')
-	// Without it, workerd compresses again what has a Content-Encoding.
+	// Without `encodeBody`, workerd compresses a body again that has a Content-Encoding.
 	const coded = { encodeBody: 'manual' }
 	const init = { ...coded, status, statusText: STATUS_CODES[status] ?? '', headers: lines }
-	if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array))
-		return new Response(streamOf(exchange, body, signal, over), init)
-	over(true)
+	if (isStreamed(body)) return new Response(streamOf(exchange, body, signal, onEnd), init)
+	onEnd(true)
 	// A HEAD that was refused early still has a body.
 	const isEmpty = body === null || exchange.incoming.method === 'HEAD'
 	// node's Response also takes bytes over shared memory, which the browser's type leaves out.
 	return new Response(isEmpty ? null : (body as string | Uint8Array<ArrayBuffer>), init)
 }
 
-/** The body, pulled piece by piece. A reader that cancels, or whose signal is aborted, has left. */
+/** The body, read on demand. The client disconnects by cancelling it or by aborting the signal. */
 function streamOf(
 	exchange: Exchange,
-	body: Readable | AsyncIterable<string | Uint8Array>,
+	body: StreamedBody,
 	signal: AbortSignal,
-	over: Over,
+	onEnd: OnEnd,
 ): ReadableStream<Uint8Array> {
-	const source =
-		body instanceof Readable ? body : Readable.from(body, { objectMode: false, highWaterMark: 65_536 })
+	const source = readableOf(body)
 	swallowErrors(source)
-	const pieces: AsyncIterator<unknown> = source[Symbol.asyncIterator]()
-	let isOver = false
-	const end: Over = (isWhole, error) => {
-		if (isOver) return
-		isOver = true
-		signal.removeEventListener('abort', leave)
+	const chunks: AsyncIterator<unknown> = source[Symbol.asyncIterator]()
+	let hasEnded = false
+	const end: OnEnd = (isWhole, error) => {
+		if (hasEnded) return
+		hasEnded = true
+		signal.removeEventListener('abort', onAbort)
 		exchange.app.deadlines.delete(exchange)
 		if (!isWhole) exchange.abort()
 		source.destroy()
-		over(isWhole, error)
+		onEnd(isWhole, error)
 	}
-	const leave = (): void => {
+	const onAbort = (): void => {
 		end(false)
 	}
-	signal.addEventListener('abort', leave, { once: true })
-	// Never late: it is added only to be interrupted when the server closes.
+	signal.addEventListener('abort', onAbort, { once: true })
+	// It never expires: it is added only to be interrupted when the server closes.
 	exchange.due = Number.POSITIVE_INFINITY
 	exchange.interrupt = (error) => source.destroy(error)
 	exchange.app.deadlines.add(exchange)
@@ -163,7 +161,7 @@ function streamOf(
 		{
 			async pull(controller) {
 				try {
-					const next = await pieces.next()
+					const next = await chunks.next()
 					if (next.done !== true) {
 						controller.enqueue(bytesOf(next.value))
 						return
@@ -186,15 +184,15 @@ function streamOf(
 }
 
 /** A source with an encoding set yields text. */
-function bytesOf(piece: unknown): Uint8Array {
-	return piece instanceof Uint8Array ? piece : Buffer.from(String(piece))
+function bytesOf(chunk: unknown): Uint8Array {
+	return chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk))
 }
 
 /** Headers of framing and routing: set from the request itself instead. */
-const OF_THE_MESSAGE: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding'])
+const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding'])
 
-/** Pieces between yields to the event loop: while a body in memory is read, no timer would run. */
-const PIECES_A_TURN = 64
+/** Chunks between two yields to the event loop: while a body in memory is read, no timer would run. */
+const CHUNKS_PER_TURN = 64
 
 /** A Fetch `Request` as an `Incoming`: its body is read on demand. */
 class FetchIncoming extends Readable implements Incoming {
@@ -207,9 +205,9 @@ class FetchIncoming extends Readable implements Incoming {
 	readonly socket: Peer
 	complete = false
 	readonly #reader: ReadableStreamDefaultReader<unknown> | undefined
-	/** Bytes still to come, where Content-Length says how many. */
-	#left: Bytes | undefined
-	#pieces = 0
+	/** Bytes still to come, by Content-Length. */
+	#remaining: Bytes | undefined
+	#chunks = 0
 
 	/** @throws TypeError when the body has been read already */
 	constructor(request: Request, remoteAddress: string | undefined) {
@@ -218,22 +216,22 @@ class FetchIncoming extends Readable implements Incoming {
 		this.method = request.method
 		this.url = pathname + search
 		this.socket = { remoteAddress, encrypted: protocol === 'https:' }
-		this.#line('host', host)
-		for (const [name, value] of request.headers) if (!OF_THE_MESSAGE.has(name)) this.#line(name, value)
+		this.#addLine('host', host)
+		for (const [name, value] of request.headers) if (!FRAMING.has(name)) this.#addLine(name, value)
 		const { body } = request
 		if (body !== null) {
 			if (request.bodyUsed || body.locked)
 				throw new TypeError('something in front has read the body: give fetch() a clone() made before')
-			this.#frame(request.headers.get('content-length'))
+			this.#addFraming(request.headers.get('content-length'))
 			this.#reader = body.getReader()
 		}
-		// A reader of the body gets the error; without one the process must not end.
+		// A reader of the body gets the error; without a reader it must not end the process.
 		this.on('error', () => {})
 		request.signal.addEventListener('abort', () => this.destroy(), { once: true })
 	}
 
 	override _read(): void {
-		this.#take().catch((error: unknown) => this.destroy(error instanceof Error ? error : undefined))
+		this.#pushNext().catch((error: unknown) => this.destroy(error instanceof Error ? error : undefined))
 	}
 
 	override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
@@ -241,40 +239,41 @@ class FetchIncoming extends Readable implements Incoming {
 		done(error)
 	}
 
-	#line(name: string, value: string): void {
+	#addLine(name: string, value: string): void {
 		this.headers[name] = value
 		this.rawHeaders.push(name, value)
 	}
 
-	#frame(length: string | null): void {
-		if (length === null || !/^\d{1,15}$/.test(length)) this.#line('transfer-encoding', 'chunked')
+	#addFraming(length: string | null): void {
+		if (length === null || !/^\d{1,15}$/.test(length)) this.#addLine('transfer-encoding', 'chunked')
 		else {
-			this.#line('content-length', length)
-			this.#left = Number(length)
+			this.#addLine('content-length', length)
+			this.#remaining = Number(length)
 		}
 	}
 
-	async #take(): Promise<void> {
-		const { done, value } = await this.#next()
+	async #pushNext(): Promise<void> {
+		const { done, value } = await this.#nextChunk()
 		if (done) {
-			if (this.#left !== undefined && this.#left > 0) throw new Error('the body is shorter than was said')
+			if (this.#remaining !== undefined && this.#remaining > 0)
+				throw new Error('the body is shorter than its Content-Length')
 			this.complete = true
 			this.push(null)
 			return
 		}
 		// No `instanceof`: hosts and test runners have other realms, each with its own class.
 		if (!isUint8Array(value)) throw new TypeError('the body of a request must be made of bytes')
-		if (this.#left !== undefined) {
-			this.#left -= value.byteLength
-			if (this.#left < 0) throw new Error('the body is longer than was said')
+		if (this.#remaining !== undefined) {
+			this.#remaining -= value.byteLength
+			if (this.#remaining < 0) throw new Error('the body is longer than its Content-Length')
 		}
 		this.push(value)
 	}
 
-	/** The next piece that isn't empty: after an empty one, node would not call `_read` again. */
-	async #next(): Promise<{ readonly done: boolean; readonly value?: unknown }> {
+	/** The next chunk that isn't empty: after an empty one, node would not call `_read` again. */
+	async #nextChunk(): Promise<{ readonly done: boolean; readonly value?: unknown }> {
 		for (;;) {
-			if (++this.#pieces % PIECES_A_TURN === 0) await turn()
+			if (++this.#chunks % CHUNKS_PER_TURN === 0) await nextTurn()
 			const next = await this.#reader?.read()
 			if (next === undefined) return { done: true }
 			if (next.done || !isUint8Array(next.value) || next.value.byteLength > 0) return next

@@ -1,14 +1,13 @@
 /** `inject`: serves a request without a socket, on the same path as any other; for tests and calls in the process. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
-import type { RestError } from '../base/error.ts'
 import { Exchange } from '../exchange/exchange.ts'
 import type { Watch } from '../observe/watch.ts'
 import { linesByName, type Reply } from '../reply/headers.ts'
 import type { Incoming } from '../request/incoming.ts'
-import { refuse, type Service, serve, unexpected, watchOf } from './serving.ts'
+import { expectationError, refuse, type Service, serve, watchOf } from './serving.ts'
 
-/** node:http's own test for `Expect: 100-continue`; it leaves the refusal of others to us. */
+/** node:http's own test for `Expect: 100-continue`. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 
 /** A request to inject. */
@@ -17,7 +16,10 @@ export interface InjectedRequest {
 	readonly method?: string
 	/** Path and query: `/blog/api/article/5?a=1`. */
 	readonly url: string
-	/** Names in any case; a list is a line for each value. @default Host, and the body's Content-Type and Content-Length */
+	/**
+	 * Names in any case; a list is a line for each value. @default Host, and the body's Content-Type and Content-
+	 * Length
+	 */
 	readonly headers?: Readonly<Record<string, string | readonly string[]>>
 	/** Text and bytes are sent as they are; anything else as JSON, with its content type. */
 	readonly body?: unknown
@@ -42,9 +44,9 @@ export async function inject(service: Service, request: InjectedRequest): Promis
 	const incoming = incomingOf(request, service.hosts?.own)
 	const exchange = new Exchange(service.app, incoming)
 	const watch = watchOf(service, exchange)
-	const reply = await replied(service, exchange)
+	const reply = await replyOf(service, exchange)
 	watch?.answered(reply)
-	const body = await collected(reply, incoming.method, watch)
+	const body = await readBody(reply, incoming.method, watch)
 	return {
 		status: reply.status,
 		headers: linesByName(reply.headers),
@@ -54,12 +56,8 @@ export async function inject(service: Service, request: InjectedRequest): Promis
 	}
 }
 
-/** The answer's bytes; tells the watch when they end. */
-async function collected(
-	reply: Reply,
-	method: string | undefined,
-	watch: Watch | undefined,
-): Promise<Buffer> {
+/** The answer's bytes; ends the watch. */
+async function readBody(reply: Reply, method: string | undefined, watch: Watch | undefined): Promise<Buffer> {
 	try {
 		const body = await bytesOf(reply, method)
 		watch?.end(true)
@@ -72,27 +70,23 @@ async function collected(
 }
 
 /** The reply to a request that didn't come through node:http; checks are in node's order. Also for `fetch.ts`. */
-export function replied(service: Service, exchange: Exchange): Reply | Promise<Reply> {
-	let now: Reply | undefined
+export function replyOf(service: Service, exchange: Exchange): Reply | Promise<Reply> {
+	let sent: Reply | undefined
 	let resolve: ((reply: Reply) => void) | undefined
-	const take = (_exchange: Exchange, _to: undefined, reply: Reply): void => {
+	const send = (_exchange: Exchange, _to: undefined, reply: Reply): void => {
 		exchange.isReplied = true
-		if (resolve === undefined) now = reply
+		if (resolve === undefined) sent = reply
 		else resolve(reply)
 	}
-	const refusal = refusalOf(service, exchange.incoming)
-	if (refusal === undefined) serve(service, exchange, undefined, take)
-	else refuse(exchange, refusal, undefined, take)
-	return now ?? new Promise((done) => (resolve = done))
+	const { expect } = exchange.headers
+	const isUnexpected = expect !== undefined && !CONTINUE.test(expect)
+	const refusal = isUnexpected ? expectationError() : service.vetting.check(exchange.incoming)
+	if (refusal === undefined) serve(service, exchange, undefined, send)
+	else refuse(exchange, refusal, undefined, send)
+	return sent ?? new Promise((done) => (resolve = done))
 }
 
-function refusalOf({ vetting }: Service, incoming: Incoming): RestError | undefined {
-	const { expect } = incoming.headers
-	if (expect !== undefined && !CONTINUE.test(expect)) return unexpected()
-	return vetting.check(incoming)
-}
-
-/** The body's bytes; like node:http, it drops the text of a HEAD that was refused early. */
+/** The body's bytes; like node:http, without the text for a HEAD that was refused early. */
 async function bytesOf({ body }: Reply, method: string | undefined): Promise<Buffer> {
 	if (body === null || (typeof body === 'string' && method === 'HEAD')) return Buffer.alloc(0)
 	if (typeof body === 'string') return Buffer.from(body)
@@ -104,33 +98,33 @@ async function bytesOf({ body }: Reply, method: string | undefined): Promise<Buf
 
 /** The request as an `Incoming`: a stream of the body with the fields of an `IncomingMessage`. */
 function incomingOf(request: InjectedRequest, host = 'localhost'): Incoming {
-	const { body, type } = encoded(request.body)
-	const usual: Record<string, string> = { Host: host }
-	if (type !== undefined) usual['Content-Type'] = type
-	if (body !== undefined) usual['Content-Length'] = String(body.length)
-	const lines = linesOf(usual, request.headers ?? {})
-	const facts = {
+	const { body, type } = encodeBody(request.body)
+	const defaults: Record<string, string> = { Host: host }
+	if (type !== undefined) defaults['Content-Type'] = type
+	if (body !== undefined) defaults['Content-Length'] = String(body.length)
+	const lines = linesOf(defaults, request.headers ?? {})
+	const fields = {
 		method: request.method ?? 'GET',
 		url: request.url,
-		headers: joined(lines),
+		headers: joinLines(lines),
 		rawHeaders: lines.flat(),
 		httpVersionMajor: 1,
 		httpVersionMinor: 1,
 		socket: { remoteAddress: request.remoteAddress ?? '127.0.0.1' },
 		complete: true,
 	}
-	return Object.assign(Readable.from(body === undefined ? [] : [body], { objectMode: false }), facts)
+	return Object.assign(Readable.from(body === undefined ? [] : [body], { objectMode: false }), fields)
 }
 
 type Line = readonly [name: string, value: string]
 
-/** The given lines, after the usual ones that they don't replace. */
+/** The given lines, after the defaults that they don't replace. */
 function linesOf(
-	usual: Readonly<Record<string, string>>,
+	defaults: Readonly<Record<string, string>>,
 	given: Readonly<Record<string, string | readonly string[]>>,
 ): Line[] {
 	const names = new Set(Object.keys(given).map((name) => name.toLowerCase()))
-	const lines: Line[] = Object.entries(usual).filter(([name]) => !names.has(name.toLowerCase()))
+	const lines: Line[] = Object.entries(defaults).filter(([name]) => !names.has(name.toLowerCase()))
 	for (const [name, value] of Object.entries(given)) {
 		for (const one of typeof value === 'string' ? [value] : value) lines.push([name, one])
 	}
@@ -138,7 +132,7 @@ function linesOf(
 }
 
 /** Headers by name, repeated lines joined as node:http does (RFC 9110 §5.3, RFC 9113 §8.2.3). */
-function joined(lines: readonly Line[]): IncomingHttpHeaders {
+function joinLines(lines: readonly Line[]): IncomingHttpHeaders {
 	const headers: IncomingHttpHeaders = {}
 	for (const [name, value] of lines) {
 		const key = name.toLowerCase()
@@ -148,9 +142,8 @@ function joined(lines: readonly Line[]): IncomingHttpHeaders {
 	return headers
 }
 
-function encoded(body: unknown): { body: Buffer | undefined; type: string | undefined } {
-	if (body === undefined) return { body: undefined, type: undefined }
-	if (typeof body === 'string') return { body: Buffer.from(body), type: undefined }
-	if (body instanceof Uint8Array) return { body: Buffer.from(body), type: undefined }
+function encodeBody(body: unknown): { readonly body?: Buffer; readonly type?: string } {
+	if (body === undefined) return {}
+	if (typeof body === 'string' || body instanceof Uint8Array) return { body: Buffer.from(body) }
 	return { body: Buffer.from(JSON.stringify(body)), type: 'application/json' }
 }

@@ -1,4 +1,4 @@
-/** node:http: our own server, and the listener for servers of others. Each request becomes an exchange for `serve`. */
+/** node:http: our own server, and the listener for other servers. Makes an exchange of each request and calls `serve`. */
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Milliseconds } from '../base/time.ts'
@@ -10,13 +10,13 @@ import { parseTarget } from '../request/url.ts'
 import { isLoopback, loopbackHosts, MAX_HEADER_LINES, Vetting } from './admission.ts'
 import { answerClientError, answerConnect } from './client-error.ts'
 import { type Outgoing, send } from './send.ts'
-import { refuse, type Service, serve, unexpected, watchOf } from './serving.ts'
+import { expectationError, refuse, type Service, serve, watchOf } from './serving.ts'
 
 /** Settings of node's server. */
 export interface HttpSettings {
 	readonly headersTimeout: Milliseconds
 	readonly keepAliveTimeout: Milliseconds
-	/** Whether only loopback names are served when it listens on loopback. */
+	/** Whether a server that listens on loopback serves only loopback names. */
 	readonly isLoopbackGuarded: boolean
 }
 
@@ -27,11 +27,11 @@ export type Listener = (request: Incoming, response: Outgoing, next?: (error?: u
 export function httpServer(service: Service, settings: HttpSettings): HttpServer {
 	const server = createServer({
 		headersTimeout: settings.headersTimeout,
-		// node's timeout for a whole request can't differ by route: we time the body ourselves.
+		// node's timeout for a whole request can't differ by route: `bodyTimeout` is our own.
 		requestTimeout: 0,
 		keepAliveTimeout: settings.keepAliveTimeout,
 		connectionsCheckingInterval: checkingInterval(settings.headersTimeout),
-		// Above node's default, so that we see what is a little too long, and tell 414 from 431.
+		// Above node's default, so that we can tell a long target (414) from long headers (431).
 		maxHeaderSize: 32_768,
 		// `Vetting` checks it: node would answer without a body.
 		requireHostHeader: false,
@@ -60,21 +60,21 @@ export function checkingInterval(headersTimeout: Milliseconds): Milliseconds {
 	return Math.max(50, Math.min(1_000, headersTimeout / 4))
 }
 
-/** A listener for servers of others; passes what no mount serves to `next`, if there is one. */
+/** A listener for other servers; calls `next`, if there is one, for paths that nothing is mounted at. */
 export function listenerOf(service: Service): Listener {
-	// Another server has node's default limit: at that number, lines may have been dropped already.
-	const ours: Service = { ...service, vetting: new Vetting(MAX_HEADER_LINES - 1) }
+	// Other servers have node's default limit: at that number, lines may have been dropped already.
+	const ownService: Service = { ...service, vetting: new Vetting(MAX_HEADER_LINES - 1) }
 	return (request, response, next) => {
-		if (next !== undefined && !isOurs(ours, request)) next()
-		else serveHttp(ours, request, response)
+		if (next !== undefined && !isMounted(ownService, request)) next()
+		else serveHttp(ownService, request, response)
 	}
 }
 
 /**
- * Whether a request's path leads to a mount, health or the explorer's map. All others are for `next`, where a path that
+ * Whether a request's path leads to a mount, health or the explorer's map. Any other goes to `next`, where a path that
  * we would refuse (`//`, a malformed escape) may be valid.
  */
-function isOurs({ app, mounts, health }: Service, incoming: Incoming): boolean {
+function isMounted({ app, mounts, health }: Service, incoming: Incoming): boolean {
 	if (health?.isProbe(incoming) === true) return true
 	const { url = '' } = incoming
 	try {
@@ -90,10 +90,10 @@ function isOurs({ app, mounts, health }: Service, incoming: Incoming): boolean {
 function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awaitsContinue = false): void {
 	const exchange = new Exchange(service.app, incoming)
 	exchange.connection = response.stream ?? response
-	if (isBehind(response) && incoming.socket !== null) {
+	if (isPipelined(response) && incoming.socket !== null) {
 		if (!service.app.pipelines.register(incoming.socket, response)) return
 		// Only node:http queues responses, and its requests have a net.Socket.
-		exchange.connection = new Departure(incoming.socket as Socket, response)
+		exchange.connection = new PipelinedConnection(incoming.socket as Socket, response)
 	}
 	if (awaitsContinue) {
 		exchange.sendContinue = () => {
@@ -105,7 +105,7 @@ function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awa
 	if (watch !== undefined) watchResponse(watch, exchange, response)
 	const refusal = service.vetting.check(incoming)
 	if (refusal !== undefined) refuse(exchange, refusal, response, send)
-	// setImmediate and nextTick keep the async context of each request, with its tracer's span.
+	// setImmediate and nextTick keep the async context of each request, which holds its tracer's span.
 	else if (awaitsContinue) serve(service, exchange, response, send)
 	else if (service.batcher.defers(exchange)) setImmediate(serveDeferred, service, exchange, response)
 	// node parses a body from the same packet one tick later.
@@ -119,8 +119,8 @@ function serveDeferred(service: Service, exchange: Exchange, response: Outgoing)
 	serve(service, exchange, response, send)
 }
 
-/** Whether a request is pipelined behind an unfinished answer, or came after the last of its connection. */
-function isBehind({ socket }: Outgoing): boolean {
+/** Whether an earlier answer is unfinished, or was the last of the connection. */
+function isPipelined({ socket }: Outgoing): boolean {
 	return socket === null || socket?.writableEnded === true
 }
 
@@ -129,30 +129,33 @@ function refuseExpectation(service: Service, incoming: Incoming, response: Outgo
 	const exchange = new Exchange(service.app, incoming)
 	const watch = watchOf(service, exchange)
 	if (watch !== undefined) watchResponse(watch, exchange, response)
-	refuse(exchange, unexpected(), response, send)
+	refuse(exchange, expectationError(), response, send)
 }
 
-/** Tells the watch when the answer is written, or is known never to be. */
+/** Ends the watch when the answer has been written, or the client has disconnected. */
 function watchResponse(watch: Watch, exchange: Exchange, response: Outgoing): void {
-	const left = (): void => watch.end(false)
+	const onClose = (): void => watch.end(false)
 	// Before node's own listener, which detaches the connection.
 	response.prependOnceListener('finish', () => {
-		watch.end(!isCut(exchange, response))
-		exchange.connection?.off('close', left)
+		watch.end(!isCutOff(exchange, response))
+		exchange.connection?.off('close', onClose)
 	})
-	response.once('close', left)
-	// A pipelined response doesn't emit `close` when the client leaves.
-	if (exchange.connection !== response) exchange.connection?.once('close', left)
+	response.once('close', onClose)
+	// A pipelined response doesn't emit `close` when the client disconnects.
+	if (exchange.connection !== response) exchange.connection?.once('close', onClose)
 }
 
-/** Whether `finish` lies: HTTP/2 emits it for every stream, and a destroyed socket for bytes that it dropped. */
-function isCut({ incoming }: Exchange, { stream, writableEnded }: Outgoing): boolean {
+/**
+ * Whether the answer is incomplete in spite of `finish`: HTTP/2 emits it for every stream, a destroyed socket for
+ * dropped bytes.
+ */
+function isCutOff({ incoming }: Exchange, { stream, writableEnded }: Outgoing): boolean {
 	if (stream !== undefined) return !writableEnded || stream.aborted === true
 	return incoming.socket?.destroyed === true
 }
 
-/** The socket as seen by one pipelined request: its response emits no `close` before it has the connection. */
-class Departure implements Closable {
+/** The socket of a pipelined request: its response emits no `close` while an earlier answer is being written. */
+class PipelinedConnection implements Closable {
 	readonly #socket: Socket
 	readonly #response: Outgoing
 
@@ -165,9 +168,9 @@ class Departure implements Closable {
 		return this.#socket.destroyed
 	}
 
-	/** Calls back once, unless the answer is written first: a connection may live for days. */
+	/** Removes the listener once the response is closed: a connection may live for days. */
 	once(event: 'close', call: () => void): void {
-		// One listener per pending request is no leak: no warning.
+		// One listener per pending request is no leak: no warning is needed.
 		this.#socket.setMaxListeners(0)
 		this.#socket.once(event, call)
 		this.#response.once(event, () => this.off(event, call))

@@ -1,4 +1,4 @@
-/** `trustProxy`: which proxies' X-Forwarded-* headers are believed. For `server/`, which reads the option. */
+/** `trustProxy`: which proxies' X-Forwarded-* headers are trusted. For `server/`, which reads the option. */
 import { BlockList, isIP } from 'node:net'
 import { refusal } from '../base/options.ts'
 import type { Proxies } from '../exchange/app.ts'
@@ -13,7 +13,7 @@ export type TrustProxy = number | readonly string[]
 type Trusts = (address: string, hop: number) => boolean
 
 /**
- * Reads X-Forwarded-* of trusted proxies; without the option, of none.
+ * Reads the X-Forwarded-* headers of trusted proxies; without the option, none is trusted.
  *
  * @throws TypeError for anything but a number of hops or a list of addresses
  */
@@ -21,23 +21,26 @@ export function proxiesOf(trust: TrustProxy | undefined): Proxies {
 	const trusts = trustOf(trust)
 	return {
 		address(incoming) {
-			const peer = plain(incoming.socket?.remoteAddress ?? '')
+			const peer = peerOf(incoming)
 			return trusts === undefined ? peer : clientOf(peer, listOf(incoming, 'x-forwarded-for'), trusts)
 		},
 		forwarded:
 			trusts &&
-			((incoming, header) =>
-				trusts(plain(incoming.socket?.remoteAddress ?? ''), 0) ? listOf(incoming, header).at(-1) : undefined),
+			((incoming, header) => (trusts(peerOf(incoming), 0) ? listOf(incoming, header).at(-1) : undefined)),
 	}
+}
+
+function peerOf({ socket }: Incoming): string {
+	return normalize(socket?.remoteAddress ?? '')
 }
 
 /** Reads from the right: each proxy appends its caller's address; entries left of an untrusted one may be forged. */
 function clientOf(peer: string, forwarded: readonly string[], trusts: Trusts): string {
 	let address = peer
 	for (let hop = 0; hop < forwarded.length && trusts(address, hop); hop++) {
-		const before = plain(forwarded[forwarded.length - 1 - hop] ?? '')
-		if (isIP(before) === 0) break
-		address = before
+		const caller = normalize(forwarded[forwarded.length - 1 - hop] ?? '')
+		if (isIP(caller) === 0) break
+		address = caller
 	}
 	return address
 }
@@ -54,8 +57,8 @@ function listOf(incoming: Incoming, header: string): string[] {
 function trustOf(trust: TrustProxy | undefined): Trusts | undefined {
 	if (trust === undefined) return undefined
 	if (typeof trust === 'number' && Number.isInteger(trust) && trust > 0) return (_address, hop) => hop < trust
-	const own = (trust as unknown) === true ? ' (true would let every client write its own address)' : ''
-	const what = `a number of proxies, or a list of their addresses and CIDR ranges${own}`
+	const hint = (trust as unknown) === true ? ' (true would let every client write its own address)' : ''
+	const what = `a number of proxies, or a list of their addresses and CIDR ranges${hint}`
 	if (!Array.isArray(trust)) throw refusal('trustProxy', what, trust)
 	const list = new BlockList()
 	for (const [at, entry] of trust.entries()) addRange(list, `trustProxy[${at}]`, entry)
@@ -74,8 +77,8 @@ function addRange(list: BlockList, where: string, entry: unknown): void {
 	else list.addSubnet(address, bits, family)
 }
 
-/** An IPv4 address as it is written, also where a dual-stack socket writes `::ffff:10.0.0.1`; without a port. */
-function plain(address: string): string {
+/** An address without port; IPv4 in its own form, also when a dual-stack socket reports `::ffff:10.0.0.1`. */
+function normalize(address: string): string {
 	const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
 	if (mapped?.[1] !== undefined) return mapped[1]
 	const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(address)

@@ -1,20 +1,20 @@
-/** Writes a reply to node's response, at the client's pace, and leaves the connection in a known state. */
+/** Writes a reply to node's response with backpressure, and either closes the connection or leaves it ready for reuse. */
 import type { OutgoingHttpHeaders } from 'node:http'
 import { finished, Readable, type Writable } from 'node:stream'
 import type { Closable, Exchange } from '../exchange/exchange.ts'
-import { linesByName, type Reply } from '../reply/headers.ts'
-import { disposeBody } from '../reply/unsent.ts'
+import { isStreamed, linesByName, type Reply, type StreamedBody } from '../reply/headers.ts'
+import { disposeBody, readableOf } from '../reply/unsent.ts'
 import { hasBody } from '../request/incoming.ts'
-import { boundRest, drainUpload } from './drain-upload.ts'
+import { drainUpload, limitRest } from './drain-upload.ts'
 
 /** What we use of a response object: node:http's, or http2's compatible one. */
 export interface Outgoing extends Writable {
 	readonly headersSent: boolean
-	/** Names and values in turn; for HTTP/2 an object, as older versions of node lose repeated names. */
+	/** Names and values in turn; for HTTP/2 an object, as older versions of node lose repeated names there. */
 	writeHead(status: number, headers?: string[] | OutgoingHttpHeaders): unknown
 	/** Sends the head before the body's first bytes; not needed with HTTP/2. */
 	flushHeaders?(): void
-	/** `null` while a pipelined predecessor has the connection. */
+	/** `null` while an earlier pipelined answer is being written. */
 	readonly socket: Connection | null
 	writeContinue(): void
 	/** Only with HTTP/2. */
@@ -28,39 +28,39 @@ export interface Connection extends Writable {
 	readonly remoteAddress?: string | undefined
 }
 
-/** Sends a reply; `closes` ends the connection after it. */
-export function send(exchange: Exchange, response: Outgoing, reply: Reply, closes: boolean): void {
+/** Sends a reply; `mustClose` closes the connection after it. */
+export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustClose: boolean): void {
 	exchange.isReplied = true
 	if (response.headersSent || isGone(exchange)) {
 		disposeBody(reply.body)
 		return
 	}
 	if (exchange.watch !== undefined) exchange.watch.answered(reply)
-	const unread = isUnread(exchange)
-	const last = closes || isLast(exchange, response) || (unread && !canSkip(exchange))
-	if (!writeHead(exchange, response, reply, last)) {
+	const hasRest = hasUnreadBody(exchange)
+	const isLast = mustClose || isLastAnswer(exchange, response) || (hasRest && !canSkipRest(exchange))
+	if (!writeHead(exchange, response, reply, isLast)) {
 		disposeBody(reply.body)
 		return
 	}
 	const { body } = reply
-	if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
-		sendStream(exchange, response, body, last)
+	if (isStreamed(body)) {
+		sendStream(exchange, response, body, isLast)
 		return
 	}
-	if (unread) endUnread(exchange, response, body, last)
+	if (hasRest) endBeforeRest(exchange, response, body, isLast)
 	else if (body === null) response.end()
 	else if (typeof body === 'string') response.end(body, reply.ascii ? 'latin1' : 'utf8')
 	else response.end(body)
-	if (response.writableLength > 0) watchReader(exchange, response)
+	if (response.writableLength > 0) setSendTimeout(exchange, response)
 }
 
-/** Whether the client has left: writes would be dropped without an event. */
+/** Whether the client has disconnected: writes would be dropped without an event. */
 function isGone({ connection }: Exchange): boolean {
 	return connection?.destroyed === true
 }
 
-/** Cuts an answer off so that the client can tell: without an error, HTTP/2 would reset with NO_ERROR. */
-function cut(exchange: Exchange, response: Outgoing): void {
+/** Cuts an answer off so that the client notices: without an error, HTTP/2 would reset with NO_ERROR. */
+function cutOff(exchange: Exchange, response: Outgoing): void {
 	response.destroy(isHttp2(exchange) ? new Error('the answer was cut off') : undefined)
 }
 
@@ -69,7 +69,8 @@ function isHttp2({ incoming }: Exchange): boolean {
 	return incoming.httpVersionMajor === 2 && incoming.headers[':method'] !== undefined
 }
 
-function isUnread(exchange: Exchange): boolean {
+/** Whether a part of the request's body hasn't been read. */
+function hasUnreadBody(exchange: Exchange): boolean {
 	const { incoming } = exchange
 	if (incoming.complete || incoming.readableEnded || !hasBody(incoming)) return false
 	return exchange.body.bytes === undefined
@@ -77,30 +78,30 @@ function isUnread(exchange: Exchange): boolean {
 
 /**
  * Whether the connection must close after this answer. A client that waits for `100 Continue` and gets another answer may
- * or may not send the body: its next request could be taken for it. While the server drains, an answer is the last of its
- * connection unless others are owed after it.
+ * or may not send the body: its next request could be taken for the body. While the server drains, an answer is the last
+ * of its connection unless later ones are pending.
  */
-function isLast({ app, incoming, isLast, sendContinue }: Exchange, response: Outgoing): boolean {
+function isLastAnswer({ app, incoming, isLast, sendContinue }: Exchange, response: Outgoing): boolean {
 	if (isLast || sendContinue !== undefined) return true
 	if (app.phase === 'open' || incoming.socket === null) return app.phase !== 'open'
-	const owed = app.pipelines.pendingAnswer(incoming.socket)
-	return owed === undefined || owed === response
+	const pending = app.pipelines.pendingAnswer(incoming.socket)
+	return pending === undefined || pending === response
 }
 
-/** node skips a small rest by itself and the connection stays open; a large one isn't worth the time. */
-function canSkip({ incoming }: Exchange): boolean {
+/** node reads and drops a small rest, and the connection stays open; for a large one it is closed. */
+function canSkipRest({ incoming }: Exchange): boolean {
 	return Number(incoming.headers['content-length']) <= 65_536
 }
 
-/** Returns false when the head couldn't be written; the answer has been cut off then. */
+/** Returns false when the head couldn't be written, and the answer was cut off. */
 function writeHead(
 	exchange: Exchange,
 	response: Outgoing,
 	{ status, headers }: Reply,
-	last: boolean,
+	isLast: boolean,
 ): boolean {
-	if (isHttp2(exchange)) return writeHead2(exchange, response, status, headers)
-	if (last) {
+	if (isHttp2(exchange)) return writeHttp2Head(exchange, response, status, headers)
+	if (isLast) {
 		headers.push('Connection', 'close')
 		if (exchange.incoming.socket !== null) exchange.app.pipelines.markEnding(exchange.incoming.socket)
 	}
@@ -108,15 +109,17 @@ function writeHead(
 	return true
 }
 
-/** node's http2 throws on header lines that node:http sends, such as two of a header that allows one. */
-function writeHead2(exchange: Exchange, response: Outgoing, status: number, headers: string[]): boolean {
+/** node's http2 throws for headers that node:http sends, such as two lines of a header that allows one. */
+function writeHttp2Head(exchange: Exchange, response: Outgoing, status: number, headers: string[]): boolean {
 	try {
-		response.writeHead(status, linesOfHttp2(headers))
+		const lines = linesByName(headers)
+		for (const name of HOP_BY_HOP) delete lines[name]
+		response.writeHead(status, lines)
 		return true
 	} catch (error) {
 		exchange.watch?.failed(error)
 		exchange.log('error', 'the answer could not be sent over HTTP/2', error)
-		cut(exchange, response)
+		cutOff(exchange, response)
 		return false
 	}
 }
@@ -124,18 +127,12 @@ function writeHead2(exchange: Exchange, response: Outgoing, status: number, head
 /** "An endpoint MUST NOT generate an HTTP/2 message containing connection-specific header fields" (RFC 9113 §8.2.2). */
 const HOP_BY_HOP: ReadonlySet<string> = new Set(['http2-settings', 'proxy-connection', 'te'])
 
-function linesOfHttp2(headers: readonly string[]): Record<string, string | string[]> {
-	const lines = linesByName(headers)
-	for (const name of HOP_BY_HOP) delete lines[name]
-	return lines
-}
-
-/** Ends an answer whose request body hasn't been read to its end. */
-function endUnread(
+/** Ends an answer while the rest of the request's body is unread. */
+function endBeforeRest(
 	exchange: Exchange,
 	response: Outgoing,
 	body: string | Uint8Array | null,
-	last: boolean,
+	isLast: boolean,
 ): void {
 	const { incoming } = exchange
 	const bytes = body ?? ''
@@ -143,7 +140,7 @@ function endUnread(
 		// This ends our half of the stream. node resets the other half, unless a method has begun to read it.
 		response.end(bytes)
 		if (incoming.readableDidRead) drainUpload(exchange, () => incoming.pause())
-	} else if (last && !exchange.isUnreadable && exchange.sendContinue === undefined) {
+	} else if (isLast && !exchange.isUnreadable && exchange.sendContinue === undefined) {
 		// Ending at once would reset the connection while the client still writes: it would never see the
 		// answer (RFC 9112 §9.6).
 		if (body === null) response.flushHeaders?.()
@@ -151,27 +148,21 @@ function endUnread(
 		drainUpload(exchange, () => response.end())
 	} else {
 		response.end(bytes)
-		// node skips only an untouched body: one that a method has begun to read would block the connection.
-		if (!last) boundRest(exchange)
+		// node drops only an untouched body: one that a method has begun to read would block the connection.
+		if (!isLast) limitRest(exchange)
 		if (incoming.listenerCount('data') === 0) incoming.resume()
 	}
 }
 
-/** Sends a body piece by piece. An error after the first byte cuts it off: a cut answer must not look whole. */
-function sendStream(
-	exchange: Exchange,
-	response: Outgoing,
-	body: Readable | AsyncIterable<string | Uint8Array>,
-	last: boolean,
-): void {
-	const { deadlines } = exchange.app
-	const source =
-		body instanceof Readable ? body : Readable.from(body, { objectMode: false, highWaterMark: 65_536 })
-	watchReader(exchange, response)
-	// Never late: it is added only to be interrupted when the server closes.
+/** Sends a streamed body. An error after the first byte cuts the connection: a partial answer must not look complete. */
+function sendStream(exchange: Exchange, response: Outgoing, body: StreamedBody, isLast: boolean): void {
+	const { deadlines, pipelines } = exchange.app
+	const source = readableOf(body)
+	setSendTimeout(exchange, response)
+	// It never expires: it is added only to be interrupted when the server closes.
 	exchange.due = Number.POSITIVE_INFINITY
 	deadlines.add(exchange)
-	if (exchange.incoming.socket !== null) exchange.app.pipelines.addPending(exchange.incoming.socket, response)
+	if (exchange.incoming.socket !== null) pipelines.addPending(exchange.incoming.socket, response)
 	const release = (): void => {
 		response.off('close', release)
 		exchange.connection?.off('close', release)
@@ -183,28 +174,28 @@ function sendStream(
 	if (exchange.connection !== response) exchange.connection?.once('close', release)
 	finished(source, { writable: false }, (error) => {
 		if (error === undefined || error === null) {
-			if (isUnread(exchange)) endUnread(exchange, response, null, last)
+			if (hasUnreadBody(exchange)) endBeforeRest(exchange, response, null, isLast)
 			else response.end()
 		} else if (!isGone(exchange)) {
 			exchange.watch?.failed(error)
 			exchange.log('error', 'the answer was cut off', error)
-			cut(exchange, response)
+			cutOff(exchange, response)
 		}
 	})
 	source.pipe(response, { end: false })
-	// No bytes yet: send the head, so that the client of an event stream sees that it has begun.
+	// Without bytes yet, the head is sent alone: the client of an event stream waits for it.
 	if (body instanceof Readable && body.readableLength === 0 && !body.readableEnded) response.flushHeaders?.()
 }
 
-/** Ends the connection of a client that reads nothing for `sendTimeout`: its answer would be held in memory for ever. */
-function watchReader(exchange: Exchange, response: Outgoing): void {
+/** Closes the connection of a client that reads nothing for `sendTimeout`: its answer would stay in memory for ever. */
+function setSendTimeout(exchange: Exchange, response: Outgoing): void {
 	const { sendTimeout } = exchange.app
 	if (!Number.isFinite(sendTimeout)) return
 	response.on('timeout', () => {
-		if (response.writableLength > 0) cut(exchange, response)
+		if (response.writableLength > 0) cutOff(exchange, response)
 		else response.setTimeout(sendTimeout)
 	})
 	response.setTimeout(sendTimeout)
-	// Before node passes the connection to the next answer, whose method may take longer.
+	// Cleared before node uses the connection for the next answer, whose method may take longer.
 	response.prependOnceListener('finish', () => response.setTimeout(0))
 }

@@ -1,7 +1,7 @@
 /**
- * `transport/` brings requests in and sends replies out: over node:http (`node-http.ts`, `send.ts`), `server.fetch()`
- * (`fetch.ts`) and `server.inject()` (`inject.ts`). All three call `serve`. Its list, `replyTo`, is the first of the two
- * that a request passes; it ends with the second, `pipeline/answer.ts`. `server/` makes the `Service` and the listeners.
+ * `transport/` reads requests and sends replies: over node:http (`node-http.ts`, `send.ts`), `server.fetch()`
+ * (`fetch.ts`) and `server.inject()` (`inject.ts`). All three call `serve`. A request passes two lists: `replyTo` below,
+ * and `pipeline/answer.ts`, with which it ends. `server/` makes the `Service` and the listeners.
  */
 import { RestError } from '../base/error.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -25,12 +25,15 @@ export interface Service extends Admission {
 	readonly batcher: TickBatcher<Exchange>
 	readonly watching: Watching
 	readonly health: Health | undefined
-	/** `undefined` where compression is off. */
+	/** `undefined` when compression is off. */
 	readonly compression: Compression | undefined
 }
 
-/** Sends a reply to `to`: a response object, or a promise's resolve. `closes` ends the connection after it. */
-export type Send<To> = (exchange: Exchange, to: To, reply: Reply, closes: boolean) => void
+/**
+ * Sends a reply to `to`, which depends on the transport: node's response, for one. `isLast` closes the connection
+ * after it.
+ */
+export type Send<To> = (exchange: Exchange, to: To, reply: Reply, isLast: boolean) => void
 
 /** Serves a request: calls `send` once, with the reply, or with an error when the deadline passes first. */
 export function serve<To>(service: Service, exchange: Exchange, to: To, send: Send<To>): void {
@@ -40,25 +43,10 @@ export function serve<To>(service: Service, exchange: Exchange, to: To, send: Se
 	else send(exchange, to, reply, false)
 }
 
-/** Refuses a request without serving it, and closes its connection. */
-export function refuse<To>(exchange: Exchange, error: RestError, to: To, send: Send<To>): void {
-	const { watch } = exchange
-	const reply = watch === undefined ? sealError(exchange, error) : watch.run(() => sealError(exchange, error))
-	send(exchange, to, reply, true)
-}
-
-/** The watch over a request, where requests are logged, traced or timed. Probes of health are not. */
-export function watchOf({ watching, health }: Service, exchange: Exchange): Watch | undefined {
-	if (!watching.isOn || health?.isProbe(exchange.incoming) === true) return undefined
-	const watch = new Watch(exchange, watching)
-	exchange.watch = watch
-	return watch
-}
-
-/** The list: closed, health, admission, compression, explorer, and last the pipeline. */
+/** What comes before the pipeline: closed server, health probes, admission, compression, explorer. */
 function replyTo(service: Service, exchange: Exchange): Reply | Promise<Reply> {
 	const { app, mounts, health, compression } = service
-	if (app.phase === 'closed') return sealError(exchange, closing())
+	if (app.phase === 'closed') return sealError(exchange, closingError())
 	const probed = health?.answer(exchange)
 	if (probed !== undefined) return probed
 	const refusal = admit(service, exchange)
@@ -68,8 +56,8 @@ function replyTo(service: Service, exchange: Exchange): Reply | Promise<Reply> {
 	return answerCompressed(exchange, compression, () => step(exchange, mounts))
 }
 
-/** Waits for the reply; its deadline, or closing the server, calls `interrupt` and an error is sent instead. */
-function sendInTime<To>(exchange: Exchange, to: To, send: Send<To>, reply: Promise<Reply>): void {
+/** Waits for the reply. When the deadline passes or the server closes, `interrupt` sends an error instead. */
+function sendInTime<To>(exchange: Exchange, to: To, send: Send<To>, pending: Promise<Reply>): void {
 	const { deadlines } = exchange.app
 	exchange.interrupt = (error) => {
 		deadlines.delete(exchange)
@@ -77,19 +65,34 @@ function sendInTime<To>(exchange: Exchange, to: To, send: Send<To>, reply: Promi
 	}
 	deadlines.add(exchange)
 	// Never rejects: `answer` turns every error into a reply.
-	void reply.then((done) => {
+	void pending.then((reply) => {
 		deadlines.delete(exchange)
-		if (exchange.isReplied) disposeBody(done.body)
-		else send(exchange, to, done, false)
+		if (exchange.isReplied) disposeBody(reply.body)
+		else send(exchange, to, reply, false)
 	})
 }
 
-/** The refusal of requests once the server is closed. */
-export function closing(): RestError {
+/** Answers a request with an error without serving it, and closes its connection. */
+export function refuse<To>(exchange: Exchange, error: RestError, to: To, send: Send<To>): void {
+	const { watch } = exchange
+	const reply = watch === undefined ? sealError(exchange, error) : watch.run(() => sealError(exchange, error))
+	send(exchange, to, reply, true)
+}
+
+/** Sets the exchange's watch if requests are logged, traced or timed. Health probes are not. */
+export function watchOf({ watching, health }: Service, exchange: Exchange): Watch | undefined {
+	if (!watching.isOn || health?.isProbe(exchange.incoming) === true) return undefined
+	const watch = new Watch(exchange, watching)
+	exchange.watch = watch
+	return watch
+}
+
+/** Answers every request once the server is closed. */
+export function closingError(): RestError {
 	return new RestError('unavailable', 'The server is closing')
 }
 
-/** The refusal of any `Expect` other than `100-continue` (RFC 9110 §10.1.1). */
-export function unexpected(): RestError {
+/** Answers any `Expect` other than `100-continue` (RFC 9110 §10.1.1). */
+export function expectationError(): RestError {
 	return new RestError('expectation_failed', 'The only expectation served is 100-continue')
 }

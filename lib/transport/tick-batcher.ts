@@ -1,11 +1,11 @@
 /**
  * `TickBatcher`: decides whether a request is served at once, or at the end of its tick together with the others of that
  * tick. Between two requests the kernel reads one socket, writes another, and evicts our code from the CPU's caches:
- * served back to back, they cost a third less. A single request would only be delayed.
+ * served back to back, requests cost a third less. A single request would only be delayed.
  */
 
 /** While requests are served at once, one in this many is deferred, to see whether others come in the same tick. */
-const PROBE = 32
+const PROBE_INTERVAL = 32
 
 /** Counts the requests of each tick. */
 export class TickBatcher<Request = unknown> {
@@ -13,20 +13,20 @@ export class TickBatcher<Request = unknown> {
 	readonly deferred: Request[] = []
 	/** Whether the last observed tick had more than one request. */
 	#isBusy = false
-	#alone = 0
+	#sinceProbe = 0
 
-	/** Whether to defer this request; its caller must then call `end` before serving it. */
+	/** Whether to defer this request; the caller must then call `end` before serving it. */
 	defers(request: Request): boolean {
-		if (!this.#isBusy && ++this.#alone < PROBE) return false
+		if (!this.#isBusy && ++this.#sinceProbe < PROBE_INTERVAL) return false
 		this.deferred.push(request)
 		return true
 	}
 
-	/** The tick has ended. Called for each deferred request; the first call counts. */
+	/** Ends the tick. Called for each deferred request; the first call counts. */
 	end(): void {
 		if (this.deferred.length === 0) return
 		this.#isBusy = this.deferred.length > 1
 		this.deferred.length = 0
-		this.#alone = 0
+		this.#sinceProbe = 0
 	}
 }

@@ -7,12 +7,12 @@
  */
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { finished, Readable } from 'node:stream'
+import { finished, type Readable } from 'node:stream'
 import type { Bytes } from '../../base/time.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { fieldLines } from '../../request/incoming.ts'
-import { headerOf, placeOf, type Reply, vary } from '../headers.ts'
-import { swallowErrors } from '../unsent.ts'
+import { headerOf, isStreamed, placeOf, type Reply, type StreamedBody, vary } from '../headers.ts'
+import { readableOf, swallowErrors } from '../unsent.ts'
 import type { Coding, Compression } from './codings.ts'
 
 /**
@@ -65,8 +65,7 @@ function compress(exchange: Exchange, compression: Compression, reply: Reply): R
 		return varied
 	}
 	try {
-		if (typeof body !== 'string' && !(body instanceof Uint8Array))
-			return coded(varied, coding, zipped(body, coding))
+		if (isStreamed(body)) return coded(varied, coding, zipped(body, coding))
 		const bytes = typeof body === 'string' ? Buffer.from(body, reply.ascii ? 'latin1' : 'utf8') : body
 		if (bytes.byteLength <= AT_ONCE) return coded(varied, coding, coding.now(bytes))
 		return coding.later(bytes).then((zip) => coded(varied, coding, zip), asItIs)
@@ -125,19 +124,15 @@ function notModified({ incoming }: Exchange, reply: Reply, coding: Coding | unde
 	return { ...reply, headers }
 }
 
-/** Read ahead of the client: as much as `send` does for uncompressed streams. */
-const AHEAD: Bytes = 65_536
-
 /**
  * A streamed body, compressed. Pieces that come while another is being compressed are compressed together; where no more
  * come by the end of an event-loop turn it is flushed, so that a feed shows each record when it comes. Nothing is read ahead
  * of the reader; a reader that leaves closes the source, an error of the source breaks the body off.
  */
-export function zipped(body: Readable | AsyncIterable<string | Uint8Array>, coding: Coding): Readable {
+export function zipped(body: StreamedBody, coding: Coding): Readable {
 	// First, as it may fail; the body is then untouched.
 	const zip = coding.stream()
-	const source =
-		body instanceof Readable ? body : Readable.from(body, { objectMode: false, highWaterMark: AHEAD })
+	const source = readableOf(body)
 	swallowErrors(zip)
 	let isBusy = false
 	let hasEnded = false
