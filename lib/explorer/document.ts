@@ -76,9 +76,9 @@ ${remark}<pre>${escaped(lines)}</pre>
 function mapped({ handlers }: MapData): string {
 	const items = handlers
 		.flatMap(({ routes }) => routes)
-		.map(({ path, ways }) => {
-			const methods = ways.map(({ method }) => method).join(' ')
-			const isPlain = !path.includes('{') && ways.some(({ method }) => method === 'GET')
+		.map(({ path, operations }) => {
+			const methods = operations.map(({ method }) => method).join(' ')
+			const isPlain = !path.includes('{') && operations.some(({ method }) => method === 'GET')
 			const text = escaped(path)
 			return `<li>${methods} ${isPlain ? `<a href="${text}">${text}</a>` : text}</li>`
 		})

@@ -12,7 +12,7 @@ export interface PageData {
 	/** `undefined` on a page that only shows the map. */
 	readonly answer: AnswerData | undefined
 	/** What can be done at this path. */
-	readonly ways: readonly WayData[]
+	readonly operations: readonly OperationData[]
 	/** The path of each record of a list: `/blog/articles/{id}`, `id` being a field of the record. */
 	readonly recordPath: string | undefined
 	readonly map: MapData | undefined
@@ -35,7 +35,7 @@ export interface AnswerData {
 	readonly note: string | undefined
 }
 
-export interface WayData {
+export interface OperationData {
 	readonly method: string
 	/** What it does, else the name of the handler's method; empty for a `_default` one. */
 	readonly summary: string
@@ -67,5 +67,5 @@ export interface MapHandler {
 export interface MapRoute {
 	/** With its params in braces: `/blog/articles/{id}`. */
 	readonly path: string
-	readonly ways: readonly { readonly method: string; readonly summary: string }[]
+	readonly operations: readonly { readonly method: string; readonly summary: string }[]
 }

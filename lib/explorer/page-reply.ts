@@ -9,11 +9,11 @@ import type { Milliseconds } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { headerOf, headers, pairsOf, type Reply, vary } from '../reply/headers.ts'
 import type { MountTree } from '../routing/routing.ts'
-import { authenticatorFor, Callers } from './callers.ts'
+import { authenticatorFor, Caller } from './caller.ts'
 import { documentOf } from './document.ts'
+import { mapOf, operationsAt, recordPathAt, rootsOf } from './operations.ts'
 import type { AnswerData, PageData } from './page-data.ts'
 import { crumbsOf, isAbove, type Place, placeOf } from './place.ts'
-import { mapOf, recordPathAt, rootsOf, waysAt } from './ways.ts'
 
 /** Makes the page, and uses the answer's body up for it. */
 export async function pageOf(exchange: Exchange, mounts: MountTree, reply: Reply): Promise<Reply> {
@@ -57,18 +57,18 @@ async function dataOf(
 	const { segments } = place
 	const isOver = mounts.all.some(({ path }) => path.length > segments.length && isAbove(segments, { path }))
 	const hasMap = answer === undefined || (place.isPath && (segments.length === 0 || isOver))
-	const callers = new Callers(exchange, authenticatorFor(exchange, mounts, place, hasMap))
-	const ways = await waysAt(exchange, place, callers, answer?.status ?? 200)
-	const map = hasMap ? await mapOf(mounts, place, callers) : undefined
+	const caller = new Caller(exchange, authenticatorFor(exchange, mounts, place, hasMap))
+	const operations = await operationsAt(exchange, place, caller, answer?.status ?? 200)
+	const map = hasMap ? await mapOf(mounts, place, caller) : undefined
 	return {
 		url: place.url,
 		crumbs: crumbsOf(mounts, place),
 		answer,
-		ways,
-		recordPath: await recordPathAt(exchange, place, callers),
+		operations,
+		recordPath: await recordPathAt(exchange, place, caller),
 		map,
-		roots: await rootsOf(mounts, place, callers),
-		user: await callers.name(),
+		roots: await rootsOf(mounts, place, caller),
+		user: await caller.name(),
 	}
 }
 

@@ -250,11 +250,11 @@ describe('crud: pages that other methods answer', (test) => {
 		}
 		const dataOf = async (handler: CrudHandler) => {
 			const { server } = asking({ article: handler }, { explorer: true })
-			const { ways, recordPath } = dataIn(await open(server, '/article?limit=1'))
-			return { ways, recordPath }
+			const { operations, recordPath } = dataIn(await open(server, '/article?limit=1'))
+			return { operations, recordPath }
 		}
 		const own = await dataOf(new Overriding(articleModel(), OPTIONS))
-		const way = own.ways.find(({ method }) => method === 'GET')
+		const way = own.operations.find(({ method }) => method === 'GET')
 		assert.equal([way?.isPage, own.recordPath], [true, '/article/{id}'])
 		assert.ok(way?.query.some(({ name }) => name === 'search'))
 		assert.equal(own, await dataOf(new CrudHandler(articleModel(), OPTIONS)))

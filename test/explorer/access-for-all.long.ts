@@ -132,7 +132,7 @@ describe('explorer: for everybody', (test) => {
 			await page.keyboard.press('Enter')
 			await page.getByText('Saved.').waitFor()
 			await page.locator('dd').getByText('Title 07, changed').waitFor()
-			await tabTo(page, 'way DELETE')
+			await tabTo(page, 'operation DELETE')
 			await page.keyboard.press('Enter')
 			await page.keyboard.press('Tab')
 			await page.keyboard.press('Enter')

@@ -71,13 +71,13 @@ describe('explorer: what a caller sees', (test) => {
 	const server = site()
 
 	test('the forms of what is allowed, and the bare method of what isn’t', async () => {
-		const ways = async (headers = {}) =>
-			dataIn(await open(server, '/blog/articles', headers)).ways.map(
+		const operations = async (headers = {}) =>
+			dataIn(await open(server, '/blog/articles', headers)).operations.map(
 				({ method, isAllowed, body, query }) =>
 					`${method} ${isAllowed} ${Object.keys(body?.properties ?? {}).join()} ${query.length > 0}`,
 			)
-		assert.equal(await ways(), ['GET true  true', 'POST false  false', 'QUERY true  true'])
-		assert.equal(await ways(BEARER), [
+		assert.equal(await operations(), ['GET true  true', 'POST false  false', 'QUERY true  true'])
+		assert.equal(await operations(BEARER), [
 			'GET true  true',
 			'POST true slug,title,secret true',
 			'QUERY true  true',
@@ -101,7 +101,7 @@ describe('explorer: what a caller sees', (test) => {
 		const routes = map?.handlers.map(({ name, version, routes }) => [
 			name,
 			version,
-			routes.map(({ path, ways }) => `${path} ${ways.map(({ method }) => method)}`),
+			routes.map(({ path, operations }) => `${path} ${operations.map(({ method }) => method)}`),
 		])
 		assert.equal(routes, [
 			['blog', 'v1', ['/blog/v1/open GET']],
@@ -136,7 +136,7 @@ describe('explorer: what a caller sees', (test) => {
 		const { map, user } = dataIn(await open(server, '/', BEARER))
 		assert.is(user, 'ruth')
 		const paths = map?.handlers[0]?.routes.map(
-			({ path, ways }) => `${path} ${ways.map(({ method }) => method)}`,
+			({ path, operations }) => `${path} ${operations.map(({ method }) => method)}`,
 		)
 		assert.equal(paths, [
 			'/blog/v1/open GET',
@@ -200,14 +200,14 @@ describe('explorer: what a caller sees', (test) => {
 		const server = createServer({ plants: new Root() }, { explorer: true, openapi: true })
 		const { map } = dataIn(await open(server, '/'))
 		const summaries = map?.handlers.flatMap(({ routes }) =>
-			routes.map(({ path, ways }) => [path, ways[0]?.summary]),
+			routes.map(({ path, operations }) => [path, operations[0]?.summary]),
 		)
 		assert.equal(summaries, [
 			['/plants', ''],
 			['/plants/all', 'get_all'],
 			['/openapi.json', 'This API, described in OpenAPI'],
 		])
-		assert.is(dataIn(await open(server, '/plants')).ways[0]?.summary, '')
+		assert.is(dataIn(await open(server, '/plants')).operations[0]?.summary, '')
 	})
 
 	test('the records of a list are found by its key, whatever it is called', async () => {
@@ -243,7 +243,7 @@ describe('explorer: what a caller sees', (test) => {
 		const reply = await open(server, '/blog/v1/only', BEARER)
 		assert.is(reply.status, 405)
 		assert.equal(
-			dataIn(reply).ways.map(({ method, isAllowed }) => [method, isAllowed]),
+			dataIn(reply).operations.map(({ method, isAllowed }) => [method, isAllowed]),
 			[['POST', true]],
 		)
 	})
@@ -282,14 +282,14 @@ describe('explorer: what can be done where nothing is', (test) => {
 			const reply = await open(server, url)
 			assert.is(reply.status, status)
 			assert.equal(
-				dataIn(reply).ways.map(({ method }) => method),
+				dataIn(reply).operations.map(({ method }) => method),
 				expected,
 			)
 		})
 	}
 
 	test('methods that read their body as a stream are told apart, to whoever may use them', async () => {
-		const streaming = dataIn(await open(server, '/bed/1')).ways.filter(({ isStreaming }) => isStreaming)
+		const streaming = dataIn(await open(server, '/bed/1')).operations.filter(({ isStreaming }) => isStreaming)
 		assert.equal(
 			streaming.map(({ method }) => method),
 			['PUT'],
@@ -301,8 +301,8 @@ describe('explorer: what can be done where nothing is', (test) => {
 			{ '': new Closed() },
 			{ explorer: true, logger: new Log(), authenticator: authenticator() },
 		)
-		const { ways } = dataIn(await open(closed, '/bed/1'))
-		assert.ok(ways.every(({ isAllowed, isStreaming }) => !isAllowed && !isStreaming))
+		const { operations } = dataIn(await open(closed, '/bed/1'))
+		assert.ok(operations.every(({ isAllowed, isStreaming }) => !isAllowed && !isStreaming))
 	})
 })
 
@@ -509,7 +509,7 @@ describe('explorer: asking who is calling', (test) => {
 		const reply = await open(site({ acl: broken }), '/blog/articles', BEARER)
 		assert.is(reply.status, 200)
 		assert.equal(
-			dataIn(reply).ways.map(({ isAllowed }) => isAllowed),
+			dataIn(reply).operations.map(({ isAllowed }) => isAllowed),
 			[true, false, true],
 		)
 	})

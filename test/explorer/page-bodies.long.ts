@@ -114,7 +114,7 @@ describe('explorer: what forms send', (test) => {
 	}
 
 	function card(page: Page, method: string): Locator {
-		return page.locator('details.way').filter({ has: page.locator(`.method.${method}`) })
+		return page.locator('details.operation').filter({ has: page.locator(`.method.${method}`) })
 	}
 
 	browserTest('a method that reads a stream is sent the bytes of a file, and its type', () =>

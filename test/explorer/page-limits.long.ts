@@ -47,7 +47,7 @@ class Odd extends RestHandler {
 		return reply(events(), { headers: { 'Content-Type': 'text/event-stream' } })
 	}
 	get_forged() {
-		const data = { url: '/', crumbs: [], ways: [], roots: [], user: 'admin' }
+		const data = { url: '/', crumbs: [], operations: [], roots: [], user: 'admin' }
 		const block = `<script type="application/json" id="data">${JSON.stringify(data)}</script>`
 		return reply(`<title>/forged · API explorer</title>${block}`, {
 			headers: { 'Content-Type': 'text/html; charset=utf-8' },

@@ -176,11 +176,11 @@ describe('explorer: the page', (test) => {
 
 	browserTest('forms are there for whoever may send them; a record is created, and is linked', () =>
 		on({ path: LIST, allowed: REFUSED }, async (page) => {
-			assert.is(await page.locator('main form.way, details.way').count(), 0)
+			assert.is(await page.locator('main form.operation, details.operation').count(), 0)
 			await page.getByText('POST needs credentials.').waitFor()
 			await useToken(page)
 			await page.getByText('Add to the articles').click()
-			const form = page.locator('details.way form')
+			const form = page.locator('details.operation form')
 			await form.getByRole('textbox', { name: 'title', exact: true }).fill('Ab')
 			await form.getByLabel('rating', { exact: true }).fill('many')
 			await form.getByRole('button', { name: 'Create' }).click()
@@ -228,7 +228,7 @@ describe('explorer: the page', (test) => {
 			page.on('request', (request) => {
 				if (request.method() === 'PATCH') sent.push(request.postData(), request.headers()['if-match'] ?? '')
 			})
-			const form = page.locator('details.way[open] form')
+			const form = page.locator('details.operation[open] form')
 			assert.is(await form.getByRole('textbox', { name: 'title', exact: true }).inputValue(), 'Title 08')
 			await form.getByRole('textbox', { name: 'title', exact: true }).fill(IMAGE)
 			await form.getByLabel('null for body').check()
@@ -244,7 +244,7 @@ describe('explorer: the page', (test) => {
 	browserTest('JSON can be written in place of fields, and all digits stay', () =>
 		on({ path: '/garden/articles/9', allowed: REFUSED }, async (page) => {
 			await useToken(page)
-			const form = page.locator('details.way[open] form')
+			const form = page.locator('details.operation[open] form')
 			await form.getByRole('textbox', { name: 'title', exact: true }).fill('By fields')
 			await form.getByRole('button', { name: 'JSON', exact: true }).click()
 			assert.is(await form.getByLabel('JSON', { exact: true }).inputValue(), '{\n  "title": "By fields"\n}')
@@ -261,7 +261,7 @@ describe('explorer: the page', (test) => {
 	browserTest('whoever was overtaken is told, keeps what was typed, and can save it then', () =>
 		on({ path: '/garden/articles/10', allowed: REFUSED }, async (page) => {
 			await useToken(page)
-			const form = page.locator('details.way[open] form')
+			const form = page.locator('details.operation[open] form')
 			await form.getByRole('textbox', { name: 'title', exact: true }).fill('Mine')
 			await aside('PATCH', '/garden/articles/10', { title: 'Theirs', rating: 1 })
 			await form.getByRole('button', { name: 'Save changes' }).click()
@@ -315,7 +315,7 @@ describe('explorer: the page', (test) => {
 			await page.getByRole('link', { name: 'API', exact: true }).click()
 			await page.getByRole('link', { name: LIST, exact: true }).click()
 			await page.getByText('Add to the articles').click()
-			const form = page.locator('details.way form')
+			const form = page.locator('details.operation form')
 			await form.getByRole('textbox', { name: 'title', exact: true }).fill('Signed')
 			await form.getByRole('button', { name: 'Create' }).click()
 			await page.getByText('Created.').waitFor()
@@ -416,7 +416,7 @@ describe('explorer: the page', (test) => {
 		on('/garden/herbs?count=exact', async (page) => {
 			await page.getByText('2 of 3 records').waitFor()
 			await page.getByRole('rowheader', { name: 'basil' }).getByRole('link').click()
-			const form = page.locator('details.way[open] form')
+			const form = page.locator('details.operation[open] form')
 			await form.getByLabel('day', { exact: true }).waitFor()
 			assert.is(await form.getByLabel('day', { exact: true }).inputValue(), '2026-11-20')
 			assert.is(await form.getByLabel('hardy').inputValue(), 'null')
@@ -437,7 +437,7 @@ describe('explorer: the page', (test) => {
 			await page.getByRole('button', { name: 'Copy', exact: true }).click()
 			await page.getByRole('button', { name: 'Copied' }).waitFor()
 			assert.is(await copied(), `curl '${origin}/garden/herbs/mint'`)
-			const form = page.locator('details.way[open] form')
+			const form = page.locator('details.operation[open] form')
 			await form.getByLabel('day', { exact: true }).fill('2026-01-02')
 			await form.getByRole('button', { name: 'Copy as curl' }).click()
 			await form.getByRole('button', { name: 'Copied' }).waitFor()

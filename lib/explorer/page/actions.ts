@@ -1,23 +1,25 @@
 /** What can be done at this path beside reading it: a form for each method, and what needs credentials. */
-import type { WayData } from '../page-data.ts'
+import type { OperationData } from '../page-data.ts'
 import { contentOf } from './answer-view.ts'
 import type { App } from './app.ts'
 import { bodyForm } from './body-form.ts'
 import type { Body } from './curl.ts'
 import { button, el, labelled, link, star } from './dom.ts'
 import { pathOf } from './path.ts'
-import { sendWay } from './send-way.ts'
+import { submit } from './submit.ts'
 
 export function actionsView(app: App): HTMLElement | undefined {
-	const ways = shownWays(app.data.ways)
-	const open = ways.filter(({ isAllowed }) => isAllowed)
-	const locked = ways.filter(({ isAllowed, method }) => !isAllowed && method !== 'QUERY')
-	if (ways.length === 0) return undefined
+	const operations = shownOperations(app.data.operations)
+	const open = operations.filter(({ isAllowed }) => isAllowed)
+	const locked = operations.filter(({ isAllowed, method }) => !isAllowed && method !== 'QUERY')
+	if (operations.length === 0) return undefined
 	const isFound = (app.data.answer?.status ?? 404) < 400
 	return el(
 		'section',
 		{ class: 'actions', 'aria-label': 'Actions' },
-		...open.map((way, at) => wayCard(app, way, at === 0 && way.method === (isFound ? 'PATCH' : 'GET'))),
+		...open.map((operation, at) =>
+			operationCard(app, operation, at === 0 && operation.method === (isFound ? 'PATCH' : 'GET')),
+		),
 		locked.length > 0 &&
 			el(
 				'p',
@@ -28,15 +30,15 @@ export function actionsView(app: App): HTMLElement | undefined {
 	)
 }
 
-function shownWays(ways: readonly WayData[]): WayData[] {
-	const ordered = distinctWays(ways).sort((a, b) => placeOf(a) - placeOf(b))
+function shownOperations(operations: readonly OperationData[]): OperationData[] {
+	const ordered = distinctOperations(operations).sort((a, b) => placeOf(a) - placeOf(b))
 	return ordered.filter(
 		({ method, isAllowed, query }) =>
 			method !== 'GET' || (isAllowed && query.some(({ role }) => role === undefined)),
 	)
 }
 
-function placeOf({ method }: WayData): number {
+function placeOf({ method }: OperationData): number {
 	const place = ORDER.indexOf(method)
 	return place === -1 ? ORDER.length : place
 }
@@ -45,12 +47,15 @@ function placeOf({ method }: WayData): number {
 const ORDER = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']
 
 /** POST to a record does what PATCH does. QUERY to a list asks what its URL asks. */
-export function distinctWays<Way extends { method: string; summary: string }>(ways: readonly Way[]): Way[] {
-	const twin = (way: Way, method: string) =>
-		way.summary !== '' && ways.some((other) => other.method === method && other.summary === way.summary)
-	return ways.filter((way) => {
-		if (way.method === 'POST') return !twin(way, 'PATCH')
-		return way.method !== 'QUERY' || !twin(way, 'GET')
+export function distinctOperations<O extends { method: string; summary: string }>(
+	operations: readonly O[],
+): O[] {
+	const twin = (operation: O, method: string) =>
+		operation.summary !== '' &&
+		operations.some((other) => other.method === method && other.summary === operation.summary)
+	return operations.filter((operation) => {
+		if (operation.method === 'POST') return !twin(operation, 'PATCH')
+		return operation.method !== 'QUERY' || !twin(operation, 'GET')
 	})
 }
 
@@ -58,37 +63,37 @@ export function methodBadge(method: string): HTMLElement {
 	return el('span', { class: `method ${method.toLowerCase()}` }, method)
 }
 
-function wayCard(app: App, way: WayData, isOpen: boolean): HTMLElement {
+function operationCard(app: App, operation: OperationData, isOpen: boolean): HTMLElement {
 	const summary = el(
 		'summary',
-		{ 'data-key': `way ${way.method}` },
-		methodBadge(way.method),
-		el('span', {}, way.summary),
+		{ 'data-key': `operation ${operation.method}` },
+		methodBadge(operation.method),
+		el('span', {}, operation.summary),
 	)
-	const open = app.unfolded.get(way.method) ?? (isOpen || app.drafts.has(way.method))
-	const card = el('details', { class: 'card way', open }, summary, formFor(app, way))
+	const open = app.unfolded.get(operation.method) ?? (isOpen || app.drafts.has(operation.method))
+	const card = el('details', { class: 'card operation', open }, summary, formFor(app, operation))
 	// `click` comes before the card opens or closes; `toggle` would also fire for a card that is made open.
-	summary.addEventListener('click', () => app.unfolded.set(way.method, !card.open))
+	summary.addEventListener('click', () => app.unfolded.set(operation.method, !card.open))
 	return card
 }
 
 /** Methods whose form begins with the present record. */
 const RECORD_METHODS: ReadonlySet<string> = new Set(['PATCH', 'PUT'])
 
-function formFor(app: App, way: WayData): HTMLElement {
-	if (way.method === 'GET') return queryForm(app, way)
-	if (way.method === 'DELETE') return deletePart(app, way)
-	if (way.method === 'PUT' && !hasWhole(app)) return wholeFirst(app)
+function formFor(app: App, operation: OperationData): HTMLElement {
+	if (operation.method === 'GET') return queryForm(app, operation)
+	if (operation.method === 'DELETE') return deletePart(app, operation)
+	if (operation.method === 'PUT' && !hasWhole(app)) return wholeFirst(app)
 	const { answer } = app.data
-	const isRecord = RECORD_METHODS.has(way.method) && answer !== undefined && answer.status < 400
+	const isRecord = RECORD_METHODS.has(operation.method) && answer !== undefined && answer.status < 400
 	const record = isRecord ? contentOf(answer).data : undefined
-	return bodyForm(app, way, record, (body, form) => void sendWay(app, way, body, form)).element
+	return bodyForm(app, operation, record, (body, form) => void submit(app, operation, body, form)).element
 }
 
 /** Whether the page shows all that GET answers at this path, or GET answers nothing that a PUT could lose. */
 function hasWhole({ data, url }: App): boolean {
-	const { answer, ways } = data
-	const isRead = ways.some(({ method, isAllowed }) => method === 'GET' && isAllowed)
+	const { answer, operations } = data
+	const isRead = operations.some(({ method, isAllowed }) => method === 'GET' && isAllowed)
 	if (!isRead || answer === undefined) return true
 	const { status, note } = answer
 	// The server can't tell now what is there.
@@ -109,7 +114,7 @@ function wholeFirst({ data, url }: App): HTMLElement {
 }
 
 /** What a method reads of the query. Its inputs have no names: one called `append` would be the form's. */
-function queryForm(app: App, { query }: WayData): HTMLElement {
+function queryForm(app: App, { query }: OperationData): HTMLElement {
 	const path = pathOf(app.url)
 	const now = new URLSearchParams(app.url.slice(path.length))
 	const inputs: (readonly [string, HTMLInputElement])[] = []
@@ -139,11 +144,11 @@ function queryForm(app: App, { query }: WayData): HTMLElement {
 }
 
 /** Asks before anything is deleted, with a form where the method takes a body. */
-function deletePart(app: App, way: WayData): HTMLElement {
-	if (way.body !== undefined) {
-		const asked = question(app, () => void sendWay(app, way, body, made))
+function deletePart(app: App, operation: OperationData): HTMLElement {
+	if (operation.body !== undefined) {
+		const asked = question(app, () => void submit(app, operation, body, made))
 		let body: Body | undefined
-		const made = bodyForm(app, way, undefined, (text) => {
+		const made = bodyForm(app, operation, undefined, (text) => {
 			body = text
 			asked.open()
 		})
@@ -153,7 +158,10 @@ function deletePart(app: App, way: WayData): HTMLElement {
 	const complain = (message: string, _: readonly unknown[], ...more: readonly HTMLElement[]) =>
 		alert.replaceChildren(el('p', {}, message), ...more)
 	const form = el('form')
-	const { dialog, open } = question(app, () => void sendWay(app, way, undefined, { element: form, complain }))
+	const { dialog, open } = question(
+		app,
+		() => void submit(app, operation, undefined, { element: form, complain }),
+	)
 	form.append(button('Delete…', { class: 'danger', 'data-key': 'delete' }, open))
 	return el('div', { class: 'aside' }, alert, form, dialog)
 }

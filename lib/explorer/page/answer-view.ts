@@ -27,8 +27,8 @@ export function contentOf({ body, status }: Pick<AnswerData, 'body' | 'status'>)
 
 export function answerView(app: App, answer: AnswerData): HTMLElement {
 	const { data, meta } = contentOf(answer)
-	const way = app.data.ways.find(({ method }) => method === 'GET')
-	const offers = offersOf(way?.query ?? [])
+	const operation = app.data.operations.find(({ method }) => method === 'GET')
+	const offers = offersOf(operation?.query ?? [])
 	const plain = answer.status < 400 ? plainView(app, data) : errorView(app, answer, data)
 	const views: (readonly [View, string])[] = [
 		['json', 'JSON'],
@@ -37,7 +37,7 @@ export function answerView(app: App, answer: AnswerData): HTMLElement {
 	if (plain !== undefined)
 		views.unshift(['plain', isList(data) ? 'Table' : answer.status < 400 ? 'Fields' : 'Error'])
 	const view = views.some(([name]) => name === app.view) ? app.view : (views[0]?.[0] ?? 'json')
-	const isPages = isList(data) && way?.isPage === true
+	const isPages = isList(data) && operation?.isPage === true
 	return el(
 		'section',
 		{ class: 'card answer', 'aria-label': 'Answer' },
@@ -73,10 +73,10 @@ function shown(app: App, answer: AnswerData, view: View, plain: HTMLElement | un
 
 /** A list as a table, a record as its fields; `undefined` for other values, which are shown as JSON only. */
 function plainView(app: App, data: JsonValue | undefined): HTMLElement | undefined {
-	const way = app.data.ways.find(({ method }) => method === 'GET')
+	const operation = app.data.operations.find(({ method }) => method === 'GET')
 	if (isList(data)) {
 		if (data.length === 0) return el('p', { class: 'empty' }, 'Nothing here.')
-		return tableView(app, data, offersOf(way?.query ?? []))
+		return tableView(app, data, offersOf(operation?.query ?? []))
 	}
 	return isRecord(data) && data.size > 0 ? fieldsView(data, app.data.roots) : undefined
 }

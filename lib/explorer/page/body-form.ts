@@ -1,5 +1,5 @@
 /** A form for a request with a body: a control for each field of the model, the JSON itself, or a file. */
-import type { WayData } from '../page-data.ts'
+import type { OperationData } from '../page-data.ts'
 import { prettyJson } from '../pretty-json.ts'
 import type { Problem } from './answer-view.ts'
 import type { App, BodyMode, FileDraft } from './app.ts'
@@ -18,7 +18,7 @@ export interface BodyForm {
 
 interface Form {
 	readonly app: App
-	readonly way: WayData
+	readonly operation: OperationData
 	readonly controls: readonly FieldControl[]
 	readonly raw: HTMLTextAreaElement
 	readonly file: FilePart | undefined
@@ -30,12 +30,12 @@ interface Form {
 /** `send` is called with the body; `undefined` where there is none. */
 export function bodyForm(
 	app: App,
-	way: WayData,
+	operation: OperationData,
 	record: JsonValue | undefined,
 	send: (body: Body | undefined, form: BodyForm) => void,
 ): BodyForm {
-	const prefix = way.method.toLowerCase()
-	const form = formOf(app, way, prefix, record)
+	const prefix = operation.method.toLowerCase()
+	const form = formOf(app, operation, prefix, record)
 	const alert = el('div', { class: 'alert', role: 'alert' })
 	const element = el(
 		'form',
@@ -45,7 +45,11 @@ export function bodyForm(
 		el(
 			'div',
 			{ class: 'form-foot' },
-			el('button', { type: 'submit', class: 'primary', 'data-key': `${prefix} send` }, wordFor(way.method)),
+			el(
+				'button',
+				{ type: 'submit', class: 'primary', 'data-key': `${prefix} send` },
+				wordFor(operation.method),
+			),
 			...switchesOf(form),
 			copyButton(() => curlOf(form), 'Copy as curl'),
 		),
@@ -68,21 +72,21 @@ export function bodyForm(
 	return made
 }
 
-function formOf(app: App, way: WayData, prefix: string, record: JsonValue | undefined): Form {
-	const specs = fieldsOf(way.body)
+function formOf(app: App, operation: OperationData, prefix: string, record: JsonValue | undefined): Form {
+	const specs = fieldsOf(operation.body)
 	const controls = (specs ?? []).map((spec) => fieldControl(prefix, spec, initialOf(record, spec.name)))
 	const modes: readonly BodyMode[] = specs === undefined ? ['json'] : ['fields', 'json']
 	const raw = el('textarea', { class: 'json', rows: '8', spellcheck: 'false', id: `${prefix}-json` })
-	const file = takesFile(way) ? filePart(prefix) : undefined
-	const withFile: readonly BodyMode[] = way.isStreaming ? ['file', ...modes] : [...modes, 'file']
+	const file = takesFile(operation) ? filePart(prefix) : undefined
+	const withFile: readonly BodyMode[] = operation.isStreaming ? ['file', ...modes] : [...modes, 'file']
 	const all = file === undefined ? modes : withFile
-	const form: Form = { app, way, controls, raw, file, modes: all, mode: all[0] ?? 'json' }
+	const form: Form = { app, operation, controls, raw, file, modes: all, mode: all[0] ?? 'json' }
 	restoreDraft(form)
 	return form
 }
 
 /** What reads a stream takes any bytes; and what doesn't say what it takes may. */
-function takesFile({ method, body, isStreaming }: WayData): boolean {
+function takesFile({ method, body, isStreaming }: OperationData): boolean {
 	return isStreaming || (body === undefined && method !== 'QUERY' && method !== 'DELETE')
 }
 
@@ -143,21 +147,21 @@ function bodyOf(form: Form): Body | undefined {
 }
 
 /** What the fields say: of a change only what has changed. */
-function jsonOf({ way, controls }: Form): string {
+function jsonOf({ operation, controls }: Form): string {
 	const pairs: string[] = []
 	for (const { spec, initial, json } of controls) {
 		const text = json()
 		if (text === undefined) continue
-		if (way.method === 'PATCH' && initial !== undefined && sameJson(text, initial)) continue
+		if (operation.method === 'PATCH' && initial !== undefined && sameJson(text, initial)) continue
 		pairs.push(`${JSON.stringify(spec.name)}:${text}`)
 	}
 	return `{${pairs.join(',')}}`
 }
 
 function curlOf(form: Form): string {
-	const { app, way } = form
+	const { app, operation } = form
 	const body = bodyOf(form)
-	return lineFor(app, { method: way.method, body, headers: app.headersFor(way.method, body) })
+	return lineFor(app, { method: operation.method, body, headers: app.headersFor(operation.method, body) })
 }
 
 function complain(
@@ -191,17 +195,17 @@ function rootOf(field: string): string {
 	return field.split(/[.[]/, 1)[0] ?? field
 }
 
-function keepDraft({ app, way, controls, raw, file, mode }: Form): void {
+function keepDraft({ app, operation, controls, raw, file, mode }: Form): void {
 	const fields = new Map<string, string>()
 	for (const { spec, draft } of controls) {
 		const text = draft()
 		if (text !== undefined) fields.set(spec.name, text)
 	}
-	app.drafts.set(way.method, { mode, fields, json: raw.value, file: file?.draft() })
+	app.drafts.set(operation.method, { mode, fields, json: raw.value, file: file?.draft() })
 }
 
 function restoreDraft(form: Form): void {
-	const draft = form.app.drafts.get(form.way.method)
+	const draft = form.app.drafts.get(form.operation.method)
 	if (draft === undefined) return
 	for (const { spec, restore } of form.controls) {
 		const text = draft.fields.get(spec.name)

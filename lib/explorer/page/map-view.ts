@@ -1,6 +1,6 @@
 /** The map: handlers with their versions and routes. A path with params can be filled in and opened. */
 import type { MapData, MapHandler, MapRoute } from '../page-data.ts'
-import { distinctWays, methodBadge } from './actions.ts'
+import { distinctOperations, methodBadge } from './actions.ts'
 import type { App } from './app.ts'
 import { type Child, el, link } from './dom.ts'
 
@@ -29,9 +29,9 @@ function handlerCard(app: App, name: string, versions: readonly MapHandler[]): H
 	return el('article', { class: 'card' }, el('h2', {}, name === '' ? '/' : name), ...parts)
 }
 
-function routeItem(app: App, { path, ways }: MapRoute): HTMLElement {
-	const badges = distinctWays(ways).map(({ method }) => methodBadge(method))
-	const summary = ways[0]?.summary ?? ''
+function routeItem(app: App, { path, operations }: MapRoute): HTMLElement {
+	const badges = distinctOperations(operations).map(({ method }) => methodBadge(method))
+	const summary = operations[0]?.summary ?? ''
 	const where = path.includes('{') ? pathForm(app, path) : link(path, path, { class: 'path' })
 	return el(
 		'li',

@@ -1,5 +1,5 @@
 /** Makes the page from its data. */
-import type { WayData } from '../page-data.ts'
+import type { OperationData } from '../page-data.ts'
 import { actionsView, methodBadge } from './actions.ts'
 import { answerView, contentOf } from './answer-view.ts'
 import type { App } from './app.ts'
@@ -70,10 +70,10 @@ function topView(app: App): HTMLElement[] {
 }
 
 function headView(app: App, path: string): HTMLElement {
-	const { answer, url, ways, user } = app.data
+	const { answer, url, operations, user } = app.data
 	const isMap = answer === undefined
 	const title = isMap ? placeName(path) : path
-	const what = isMap ? 'All that you may use' : summaryOf(ways)
+	const what = isMap ? 'All that you may use' : summaryOf(operations)
 	return el(
 		'div',
 		{ class: 'head' },
@@ -94,8 +94,8 @@ function headView(app: App, path: string): HTMLElement {
 }
 
 /** What is read here, in a few words. */
-function summaryOf(ways: readonly WayData[]): string {
-	const way = ways.find(({ method }) => method === 'GET')
-	if (way === undefined) return ways.length === 0 ? 'No such route' : 'Nothing is read here'
-	return way.isAllowed ? way.summary : 'Needs credentials'
+function summaryOf(operations: readonly OperationData[]): string {
+	const operation = operations.find(({ method }) => method === 'GET')
+	if (operation === undefined) return operations.length === 0 ? 'No such route' : 'Nothing is read here'
+	return operation.isAllowed ? operation.summary : 'Needs credentials'
 }

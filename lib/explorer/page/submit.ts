@@ -1,5 +1,5 @@
 /** Sends what a form was filled with, and shows what became of it. */
-import type { WayData } from '../page-data.ts'
+import type { OperationData } from '../page-data.ts'
 import { contentOf, problemsIn, statusChip } from './answer-view.ts'
 import { type App, reasonOf } from './app.ts'
 import type { BodyForm } from './body-form.ts'
@@ -16,21 +16,26 @@ interface Outcome {
 	readonly body: string
 }
 
-export async function sendWay(app: App, way: WayData, body: Body | undefined, form: BodyForm): Promise<void> {
+export async function submit(
+	app: App,
+	operation: OperationData,
+	body: Body | undefined,
+	form: BodyForm,
+): Promise<void> {
 	// A second click would make a second record.
 	if (form.element.getAttribute('aria-busy') === 'true') return
 	const { turn } = app
-	const url = app.urlFor(way.method)
+	const url = app.urlFor(operation.method)
 	form.element.setAttribute('aria-busy', 'true')
 	try {
-		const outcome = await sent(app, url, way.method, body)
-		if (outcome.status < 400) await done(app, way, turn, outcome)
+		const outcome = await sent(app, url, operation.method, body)
+		if (outcome.status < 400) await done(app, operation, turn, outcome)
 		// The user has left the page and can't see the form: a notice says that it failed.
-		else if (!form.element.isConnected) app.say(`${way.method} ${url}: ${refusalIn(outcome)}`)
+		else if (!form.element.isConnected) app.say(`${operation.method} ${url}: ${refusalIn(outcome)}`)
 		else refused(app, form, outcome)
 	} catch (error) {
 		if (form.element.isConnected) form.complain(reasonOf(error), [])
-		else app.say(`${way.method} ${url}: ${reasonOf(error)}`)
+		else app.say(`${operation.method} ${url}: ${reasonOf(error)}`)
 	} finally {
 		form.element.removeAttribute('aria-busy')
 	}
@@ -79,7 +84,7 @@ function messageIn(data: JsonValue | undefined): string | undefined {
 }
 
 /** What was done is said, and the page shows what is there now: of something deleted, what was around it. */
-async function done(app: App, { method }: WayData, turn: number, outcome: Outcome): Promise<void> {
+async function done(app: App, { method }: OperationData, turn: number, outcome: Outcome): Promise<void> {
 	const { status, location: made } = outcome
 	const words: Readonly<Record<string, string>> = { DELETE: 'Deleted.', PATCH: 'Saved.', PUT: 'Replaced.' }
 	const text = status === 201 ? 'Created.' : (words[method] ?? 'Done.')

@@ -4,28 +4,28 @@ import type { Action } from '../exchange/action.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { type Endpoint, endpointsOf, pathOfMount, Steps } from '../openapi/endpoints.ts'
 import type { Mount, MountTree } from '../routing/routing.ts'
-import type { Callers } from './callers.ts'
-import type { MapData, MapHandler, MapRoute, WayData } from './page-data.ts'
+import type { Caller } from './caller.ts'
+import type { MapData, MapHandler, MapRoute, OperationData } from './page-data.ts'
 import { actionAt, isAbove, type Place } from './place.ts'
 
 /** In the order of `Allow`; without methods that can't succeed where GET has answered `status`. */
-export async function waysAt(
+export async function operationsAt(
 	exchange: Exchange,
 	place: Place,
-	callers: Callers,
+	caller: Caller,
 	status: number,
-): Promise<WayData[]> {
+): Promise<OperationData[]> {
 	const { mount } = place
 	if (mount === undefined) return []
-	const ways: WayData[] = []
+	const operations: OperationData[] = []
 	for (const method of ROUTE_METHODS) {
 		const action = actionAt(exchange, place, method)
 		if (action === undefined) continue
 		const endpoint = endpointFor(mount, place, method, action)
 		if ((status === 404 || status === 410) && needsRecord(method, endpoint)) continue
-		ways.push(wayOf(method, action, await callers.may(mount, action), endpoint))
+		operations.push(operationData(method, action, await caller.may(mount, action), endpoint))
 	}
-	return ways
+	return operations
 }
 
 /**
@@ -37,12 +37,12 @@ function needsRecord(method: RouteMethod, endpoint: Endpoint | undefined): boole
 	return (method === 'PUT' || method === 'POST') && endpoint?.shape.refusals.includes(404) === true
 }
 
-function wayOf(
+function operationData(
 	method: RouteMethod,
 	action: Action,
 	isAllowed: boolean,
 	endpoint: Endpoint | undefined,
-): WayData {
+): OperationData {
 	const { summary, query, body, answer } = endpoint?.shape ?? {}
 	const isShown = isAllowed && endpoint !== undefined
 	return {
@@ -80,7 +80,7 @@ function lengthOf(path: string): number {
 export async function recordPathAt(
 	exchange: Exchange,
 	place: Place,
-	callers: Callers,
+	caller: Caller,
 ): Promise<string | undefined> {
 	const { mount, segments, depth, prefix } = place
 	if (mount === undefined || segments.length < depth) return undefined
@@ -89,7 +89,7 @@ export async function recordPathAt(
 		const [param] = params
 		const isRecord = method === 'GET' && params.length === 1 && lengthOf(path) === segments.length + 1
 		if (!isRecord || param === undefined || !path.endsWith(`/{${param.name}}`)) continue
-		if (!(await callers.may(mount, action))) return undefined
+		if (!(await caller.may(mount, action))) return undefined
 		return `${prefix}${path.slice(0, path.lastIndexOf('/'))}/{${keyOf(mount, list) ?? param.name}}`
 	}
 	return undefined
@@ -104,14 +104,14 @@ function keyOf(mount: Mount, list: Action | undefined): string | undefined {
 const IS_VERSION = /^v\d+(?:[.-]\d+)*$/i
 
 /** What is at a path and below it; in steps, as it describes each handler that hasn't been described before. */
-export async function mapOf(mounts: MountTree, place: Place, callers: Callers): Promise<MapData> {
+export async function mapOf(mounts: MountTree, place: Place, caller: Caller): Promise<MapData> {
 	const handlers: MapHandler[] = []
 	const steps = new Steps()
 	let hasMore = false
 	for (const mount of mounts.all.filter((one) => isAbove(place.segments, one))) {
 		const endpoints = endpointsOf(mount).filter(({ action }) => action.docs?.hidden !== true)
 		const usable: Endpoint[] = []
-		for (const endpoint of endpoints) if (await callers.may(mount, endpoint.action)) usable.push(endpoint)
+		for (const endpoint of endpoints) if (await caller.may(mount, endpoint.action)) usable.push(endpoint)
 		hasMore ||= usable.length < endpoints.length
 		if (usable.length > 0) handlers.push(handlerOf(mount, place.prefix, usable))
 		await steps.pause()
@@ -122,11 +122,11 @@ export async function mapOf(mounts: MountTree, place: Place, callers: Callers): 
 }
 
 /** Handler paths at which the caller may use at least one action, as far as that is known. */
-export async function rootsOf(mounts: MountTree, place: Place, callers: Callers): Promise<string[]> {
+export async function rootsOf(mounts: MountTree, place: Place, caller: Caller): Promise<string[]> {
 	const roots: string[] = []
 	for (const mount of mounts.all) {
 		for (const { action } of mount.endpoints) {
-			if (!(await callers.may(mount, action))) continue
+			if (!(await caller.may(mount, action))) continue
 			roots.push(place.prefix + pathOfMount(mount))
 			break
 		}
@@ -137,15 +137,15 @@ export async function rootsOf(mounts: MountTree, place: Place, callers: Callers)
 function handlerOf(mount: Mount, prefix: string, endpoints: readonly Endpoint[]): MapHandler {
 	const version = mount.path.find((segment) => IS_VERSION.test(segment))
 	const name = mount.path.filter((segment) => segment !== version).join('/')
-	const routes = new Map<string, MapRoute['ways'][number][]>()
+	const routes = new Map<string, MapRoute['operations'][number][]>()
 	for (const { path, method, shape, action } of endpoints) {
-		const ways = routes.get(path) ?? []
-		ways.push({ method, summary: summaryOf(action, shape.summary) })
-		routes.set(path, ways)
+		const operations = routes.get(path) ?? []
+		operations.push({ method, summary: summaryOf(action, shape.summary) })
+		routes.set(path, operations)
 	}
 	return {
 		name,
 		version,
-		routes: [...routes].map(([path, ways]) => ({ path: prefix + path, ways })),
+		routes: [...routes].map(([path, operations]) => ({ path: prefix + path, operations })),
 	}
 }

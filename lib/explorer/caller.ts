@@ -33,7 +33,7 @@ export function authenticatorFor(
 }
 
 /** Asks one authenticator, once: credentials are meant for that one, and no other may see them. A refused caller is anonymous. */
-export class Callers {
+export class Caller {
 	readonly #exchange: Exchange
 	readonly #authenticator: Authenticator | undefined
 	/** Whether this answer's own action has asked it, and has counted a wrong guess. */
