@@ -1,4 +1,4 @@
-/** What the caller may do: at a path, by method, and on the map, which lists all handlers, versions and routes below it. */
+/** The operations that the caller may use: at a path, and on the map of all handlers below it. */
 import { ROUTE_METHODS, type RouteMethod } from '../base/http.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -8,7 +8,7 @@ import type { Caller } from './caller.ts'
 import type { MapData, MapHandler, MapRoute, OperationData } from './page-data.ts'
 import { actionAt, isAbove, type Place } from './place.ts'
 
-/** In the order of `Allow`; without methods that can't succeed where GET has answered `status`. */
+/** The operations of a path, in the order of `Allow`. After a 404 or 410, those that need an existing record are omitted. */
 export async function operationsAt(
 	exchange: Exchange,
 	place: Place,
@@ -28,10 +28,7 @@ export async function operationsAt(
 	return operations
 }
 
-/**
- * Whether a method works on an existing record only. PUT may create it (RFC 9110 §9.3.4), and POST too, unless their
- * description has a 404.
- */
+/** Whether a method needs an existing record. PUT and POST may create it (RFC 9110 §9.3.4), unless they document a 404. */
 function needsRecord(method: RouteMethod, endpoint: Endpoint | undefined): boolean {
 	if (method === 'PATCH' || method === 'DELETE') return true
 	return (method === 'PUT' || method === 'POST') && endpoint?.shape.refusals.includes(404) === true
@@ -56,12 +53,12 @@ function operationData(
 	}
 }
 
-/** What an action does, else the name of its method; nothing for `_default`, which says no more than the path. */
-export function summaryOf({ name }: Pick<Action, 'name'>, summary: string | undefined): string {
+/** The declared summary, or else the method's name; empty for `_default`, which says no more than the path. */
+function summaryOf({ name }: Action, summary: string | undefined): string {
 	return summary || (name.endsWith('__default') ? '' : name)
 }
 
-/** The endpoint of an action whose path has as many segments as this one. */
+/** An action may have several endpoints, with optional params: prefers the one with as many segments as the path. */
 function endpointFor(
 	mount: Mount,
 	{ segments }: Place,
@@ -76,7 +73,7 @@ function lengthOf(path: string): number {
 	return path.split('/').length - 1
 }
 
-/** The path of a record of the list here, one param longer, where the caller may read it: `/blog/articles/{id}`. */
+/** The URL template of a record of this list, `/blog/articles/{id}`; `undefined` if the caller may not read records. */
 export async function recordPathAt(
 	exchange: Exchange,
 	place: Place,
@@ -95,7 +92,7 @@ export async function recordPathAt(
 	return undefined
 }
 
-/** The field that is in the URL of a record, where the list's description says so. */
+/** The field that identifies a record, if the list declares it. */
 function keyOf(mount: Mount, list: Action | undefined): string | undefined {
 	const pages = endpointsOf(mount).filter(({ action, shape }) => action === list && shape.answer.isPage)
 	return pages[0]?.shape.answer.key
@@ -103,7 +100,7 @@ function keyOf(mount: Mount, list: Action | undefined): string | undefined {
 
 const IS_VERSION = /^v\d+(?:[.-]\d+)*$/i
 
-/** What is at a path and below it; in steps, as it describes each handler that hasn't been described before. */
+/** The map of handlers at a path and below. Runs in steps, because describing all handlers for the first time is slow. */
 export async function mapOf(mounts: MountTree, place: Place, caller: Caller): Promise<MapData> {
 	const handlers: MapHandler[] = []
 	const steps = new Steps()
@@ -116,12 +113,12 @@ export async function mapOf(mounts: MountTree, place: Place, caller: Caller): Pr
 		if (usable.length > 0) handlers.push(handlerOf(mount, place.prefix, usable))
 		await steps.pause()
 	}
-	// Versions of one handler stand together, whatever was mounted in between.
+	// Group the versions of a handler.
 	const names = [...new Set(handlers.map(({ name }) => name))]
 	return { handlers: names.flatMap((name) => handlers.filter((one) => one.name === name)), hasMore }
 }
 
-/** Handler paths at which the caller may use at least one action, as far as that is known. */
+/** Paths of the handlers of which the caller may use at least one action. */
 export async function rootsOf(mounts: MountTree, place: Place, caller: Caller): Promise<string[]> {
 	const roots: string[] = []
 	for (const mount of mounts.all) {

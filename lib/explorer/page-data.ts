@@ -1,28 +1,28 @@
-/** The data of a page: the server writes it into the document, and the page's script reads it. */
+/** The data of a page, which the server embeds as JSON and the page's script reads. */
 import type { JsonSchema } from '../validate/schema/json-schema.ts'
 import type { ParameterShape } from '../validate/schema/shape.ts'
 
 export interface PageData {
-	/** Path and query as the client sent them, path-absolute. */
+	/** Path and query as the client sent them, without origin. */
 	readonly url: string
-	/** From the root to this page. */
+	/** Breadcrumbs, from the root to this page. */
 	readonly crumbs: readonly Crumb[]
 	/** The caller's id; `undefined` for anonymous callers. */
 	readonly user: string | undefined
 	/** `undefined` on a page that only shows the map. */
 	readonly answer: AnswerData | undefined
-	/** What can be done at this path. */
+	/** The methods of this path. */
 	readonly operations: readonly OperationData[]
-	/** The path of each record of a list: `/blog/articles/{id}`, `id` being a field of the record. */
+	/** URL template of a list's records: `/blog/articles/{id}`, where `id` is a field of the record. */
 	readonly recordPath: string | undefined
 	readonly map: MapData | undefined
-	/** Handler paths whose URLs become links. */
+	/** Handler paths; texts that begin with one become links. */
 	readonly roots: readonly string[]
 }
 
 export interface Crumb {
 	readonly text: string
-	/** `undefined` where there is no page. */
+	/** `undefined` if that path has no page. */
 	readonly url: string | undefined
 }
 
@@ -31,41 +31,41 @@ export interface AnswerData {
 	readonly reason: string
 	readonly headers: readonly (readonly [name: string, value: string])[]
 	readonly body: string
-	/** Why the body isn't shown as a whole; `undefined` where it is. */
+	/** Why only a part of the body is shown; `undefined` if all of it is. */
 	readonly note: string | undefined
 }
 
 export interface OperationData {
 	readonly method: string
-	/** What it does, else the name of the handler's method; empty for a `_default` one. */
+	/** The declared summary, or else the name of the handler's method; empty for `_default`. */
 	readonly summary: string
 	/** Whether the caller may use it. If not, the other fields are empty. */
 	readonly isAllowed: boolean
 	readonly query: readonly ParameterShape[]
-	/** Schema of the body; `undefined` where it isn't known. */
+	/** Schema of the body; `undefined` if unknown. */
 	readonly body: JsonSchema | undefined
-	/** Whether it reads its body as a stream, mostly of files. */
+	/** Whether it reads its body as a stream, for example an upload. */
 	readonly isStreaming: boolean
-	/** Whether it answers pages of a list. */
+	/** Whether it returns a page of a list. */
 	readonly isPage: boolean
 }
 
 export interface MapData {
 	readonly handlers: readonly MapHandler[]
-	/** Whether there is more that this caller may not use. */
+	/** Whether some operations are hidden because this caller may not use them. */
 	readonly hasMore: boolean
 }
 
 export interface MapHandler {
-	/** Its path without the version: `blog/articles`. Handlers of one name are versions of each other. */
+	/** Path without the version: `blog/articles`. Handlers with the same name are versions of each other. */
 	readonly name: string
-	/** `v2`; `undefined` where the path has none. */
+	/** `v2`; `undefined` if the path has none. */
 	readonly version: string | undefined
 	readonly routes: readonly MapRoute[]
 }
 
 export interface MapRoute {
-	/** With its params in braces: `/blog/articles/{id}`. */
+	/** Path template: `/blog/articles/{id}`. */
 	readonly path: string
 	readonly operations: readonly { readonly method: string; readonly summary: string }[]
 }

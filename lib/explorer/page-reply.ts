@@ -1,6 +1,6 @@
 /**
- * The page for an answer: its status, what can be done at its path, and the map of what is mounted below. Imported by
- * `explorer.ts` when a server has the option; it calls all other files of this room.
+ * Turns a JSON reply into a page with the reply, the operations of its path and the map of what is mounted below.
+ * Imported by `explorer.ts` if a server has the option; it calls all other files of this room.
  */
 import { randomBytes } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
@@ -15,21 +15,21 @@ import { mapOf, operationsAt, recordPathAt, rootsOf } from './operations.ts'
 import type { AnswerData, PageData } from './page-data.ts'
 import { crumbsOf, isAbove, type Place, placeOf } from './place.ts'
 
-/** Makes the page, and uses the answer's body up for it. */
+/** Makes the page; consumes the reply's body. */
 export async function pageOf(exchange: Exchange, mounts: MountTree, reply: Reply): Promise<Reply> {
 	const isHead = exchange.incoming.method === 'HEAD'
 	const place = placeOf(exchange, mounts)
 	const { text, note } = await bodyText(exchange, reply)
-	// Above handlers, where no method answers, is the map; other clients are answered 404.
+	// A path above handlers, which is 404 for other clients, shows the map.
 	const isMapOnly = reply.status === 404 && exchange.action === undefined && isMapped(place, mounts)
 	const status = isMapOnly ? 200 : reply.status
-	const lines = isMapOnly ? mapLines(exchange) : reply.headers
+	const lines = isMapOnly ? mapHeaders(exchange) : reply.headers
 	const nonce = randomBytes(18).toString('base64')
 	if (isHead) return { status, headers: pageHeaders(lines, nonce, undefined), body: null }
 	const answer: AnswerData = {
 		status,
 		reason: STATUS_CODES[status] ?? '',
-		headers: linesOf(reply.headers),
+		headers: shownHeaders(reply.headers),
 		body: text,
 		note,
 	}
@@ -38,8 +38,8 @@ export async function pageOf(exchange: Exchange, mounts: MountTree, reply: Reply
 	return { status, headers: pageHeaders(lines, nonce, Buffer.byteLength(page)), body: page }
 }
 
-/** Those that every answer has, without what `onError` has set: the map is no error. */
-function mapLines(exchange: Exchange): readonly string[] {
+/** The headers of every reply, without those that `onError` has set for the 404. */
+function mapHeaders(exchange: Exchange): readonly string[] {
 	exchange.headerLines = undefined
 	return headers(exchange, [])
 }
@@ -55,8 +55,8 @@ async function dataOf(
 	answer: AnswerData | undefined,
 ): Promise<PageData> {
 	const { segments } = place
-	const isOver = mounts.all.some(({ path }) => path.length > segments.length && isAbove(segments, { path }))
-	const hasMap = answer === undefined || (place.isPath && (segments.length === 0 || isOver))
+	const hasBelow = mounts.all.some(({ path }) => path.length > segments.length && isAbove(segments, { path }))
+	const hasMap = answer === undefined || (place.isPath && (segments.length === 0 || hasBelow))
 	const caller = new Caller(exchange, authenticatorFor(exchange, mounts, place, hasMap))
 	const operations = await operationsAt(exchange, place, caller, answer?.status ?? 200)
 	const map = hasMap ? await mapOf(mounts, place, caller) : undefined
@@ -72,18 +72,18 @@ async function dataOf(
 	}
 }
 
-/** The answer's headers as the page lists them. HttpOnly keeps a cookie's value from scripts, and so from the page's. */
-function linesOf(headers: readonly string[]): [string, string][] {
+/** The reply's headers as the page lists them, without cookie values, which HttpOnly hides from scripts. */
+function shownHeaders(headers: readonly string[]): [string, string][] {
 	return pairsOf(headers).map(([name, value]) => [
 		name,
 		name.toLowerCase() === 'set-cookie' ? value.replace(/=[^;]*/, '=…') : value,
 	])
 }
 
-/** Most characters of a body that are shown. */
-const MOST_SHOWN = 1_048_576
-/** Of a stream, such as a feed without an end, what came within this time is shown. */
-const LONGEST_WAIT: Milliseconds = 2_000
+/** Longer bodies are truncated. */
+const MAX_CHARACTERS = 1_048_576
+/** A stream, such as an endless feed, is read for this long. */
+const MAX_STREAM_MS: Milliseconds = 2_000
 
 const TOO_LONG = 'Too long to be shown as a whole: this is its beginning.'
 const TOO_SLOW = 'There is more to come: this is what came within two seconds.'
@@ -91,30 +91,29 @@ const BROKEN = 'The answer broke off here.'
 
 interface BodyText {
 	readonly text: string
-	/** Why it isn't the whole; `undefined` where it is. */
+	/** Why it was truncated; `undefined` if it is complete. */
 	readonly note: string | undefined
 }
 
 async function bodyText(exchange: Exchange, { body }: Reply): Promise<BodyText> {
 	if (body === null) return { text: '', note: undefined }
-	if (typeof body === 'string') return bounded(body)
-	if (body instanceof Uint8Array) return bounded(Buffer.from(body).toString('utf8'))
+	if (typeof body === 'string') return truncated(body)
+	if (body instanceof Uint8Array) return truncated(Buffer.from(body).toString('utf8'))
 	return streamedText(exchange, body)
 }
 
-function bounded(text: string): BodyText {
-	return text.length <= MOST_SHOWN
-		? { text, note: undefined }
-		: { text: text.slice(0, MOST_SHOWN), note: TOO_LONG }
+function truncated(text: string, note?: string): BodyText {
+	if (text.length <= MAX_CHARACTERS) return { text, note }
+	return { text: text.slice(0, MAX_CHARACTERS), note: TOO_LONG }
 }
 
-/** Reads chunks up to both bounds, then closes their source. */
+/** Reads chunks until the limit of characters or time, then closes their source. */
 async function streamedText(exchange: Exchange, body: AsyncIterable<string | Uint8Array>): Promise<BodyText> {
 	const chunks = body[Symbol.asyncIterator]()
 	const decoder = new StringDecoder('utf8')
 	let timer: NodeJS.Timeout | undefined
 	const late = new Promise<'late'>((resolve) => {
-		timer = setTimeout(() => resolve('late'), LONGEST_WAIT)
+		timer = setTimeout(() => resolve('late'), MAX_STREAM_MS)
 	})
 	let text = ''
 	let note: string | undefined
@@ -124,7 +123,7 @@ async function streamedText(exchange: Exchange, body: AsyncIterable<string | Uin
 			if (next === 'late' || exchange.isReplied) note = TOO_SLOW
 			else if (next.done === true) return { text, note: undefined }
 			else text += typeof next.value === 'string' ? next.value : decoder.write(Buffer.from(next.value))
-			if (text.length > MOST_SHOWN) note = TOO_LONG
+			if (text.length > MAX_CHARACTERS) note = TOO_LONG
 		}
 	} catch (error) {
 		exchange.log('error', 'the answer was cut off', error)
@@ -132,17 +131,17 @@ async function streamedText(exchange: Exchange, body: AsyncIterable<string | Uin
 	} finally {
 		clearTimeout(timer)
 	}
-	// Aborts `request.signal`, so that the method stops producing; its errors from here on are ignored.
+	// Aborts `request.signal`, so that the method stops producing; its later errors are ignored.
 	exchange.abort()
 	chunks.return?.()?.catch(() => {})
-	return { text: text.slice(0, MOST_SHOWN), note }
+	return truncated(text, note)
 }
 
 /**
- * Headers that describe the JSON alone. With its ETag a page would be taken for it, and its Cache-Control says nothing
- * of the page, which holds what this caller may see.
+ * Headers that describe the JSON alone and are dropped from the page: with its ETag a cache would take the page for it,
+ * and its Cache-Control doesn't fit a page that depends on the caller.
  */
-const OF_THE_JSON: ReadonlySet<string> = new Set([
+const JSON_ONLY: ReadonlySet<string> = new Set([
 	...[
 		'content-type',
 		'content-length',
@@ -158,9 +157,8 @@ const OF_THE_JSON: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The headers of a page; those of the answer that are meant for the browser (cookies, challenges, limits) stay. The
- * policy allows the page's own script and style and nothing else, whatever the shown data holds; no script can turn text
- * into markup (`trusted-types`).
+ * The headers of a page, with the reply's cookies, challenges and limits. The policy allows only the page's own script
+ * and style, so that nothing in the shown data runs; `trusted-types` keeps scripts from turning text into markup.
  */
 function pageHeaders(headers: readonly string[], nonce: string, length: number | undefined): string[] {
 	const lines = [
@@ -172,13 +170,13 @@ function pageHeaders(headers: readonly string[], nonce: string, length: number |
 	]
 	for (let at = 0; at < headers.length; at += 2) {
 		const name = headers[at] ?? ''
-		if (!OF_THE_JSON.has(name.toLowerCase())) lines.push(name, headers[at + 1] ?? '')
+		if (!JSON_ONLY.has(name.toLowerCase())) lines.push(name, headers[at + 1] ?? '')
 	}
 	vary(lines, 'Accept')
 	return lines
 }
 
-/** `no-transform` stays: a secret that may not be compressed beside a client's text (BREACH) is in the page as well. */
+/** Keeps `no-transform`: a secret that must not be compressed beside a client's text (BREACH) is in the page, too. */
 function cacheControlFor(headers: readonly string[]): string {
 	const directives = (headerOf(headers, 'cache-control') ?? '')
 		.split(',')
@@ -191,7 +189,7 @@ function policyFor(nonce: string): string {
 		"default-src 'none'",
 		`script-src 'nonce-${nonce}'`,
 		`style-src 'nonce-${nonce}'`,
-		// The empty icon, without which a browser asks for one.
+		// The empty icon, without which a browser requests /favicon.ico.
 		'img-src data:',
 		"connect-src 'self'",
 		"form-action 'none'",

@@ -1,4 +1,4 @@
-/** Where a request leads: its path among the mounts, and the URLs around it. */
+/** The place of a request in the API: its path, the mount that serves it, breadcrumbs and neighbouring actions. */
 import type { Exchange } from '../exchange/exchange.ts'
 import { pathOf, routerPrefix } from '../reply/link.ts'
 import { parseTarget } from '../request/url.ts'
@@ -6,17 +6,17 @@ import { findAction, type Mount, type MountTree, methodsOf } from '../routing/ro
 import type { Crumb } from './page-data.ts'
 
 export interface Place {
-	/** Decoded segments; none for the root, and for a target that is no path. */
+	/** Decoded segments; empty for the root and for an invalid target. */
 	readonly segments: readonly string[]
-	/** Whether the target is a path at all. */
+	/** Whether the target is a valid path. */
 	readonly isPath: boolean
 	readonly mount: Mount | undefined
-	/** How many of the segments lead to the mount. */
+	/** The number of segments in the mount's path. */
 	readonly depth: number
-	/** What a router in front has cut off, `/api` in Express; mostly empty. */
+	/** The prefix that a router in front has removed, such as `/api` in Express; usually empty. */
 	readonly prefix: string
-	/** Whether a router in front serves other paths. */
-	readonly isBehind: boolean
+	/** Whether a router in front serves the other paths. */
+	readonly isBehindRouter: boolean
 	/** Path and query as the client sent them. */
 	readonly url: string
 }
@@ -33,7 +33,7 @@ export function placeOf(exchange: Exchange, mounts: MountTree): Place {
 		depth: 0,
 		...(segments === undefined ? undefined : mounts.find(segments)),
 		prefix: routerPrefix(exchange.incoming),
-		isBehind: typeof originalUrl === 'string',
+		isBehindRouter: typeof originalUrl === 'string',
 		url: (pathOf(target) || '/') + (query === -1 ? '' : target.slice(query)),
 	}
 }
@@ -46,23 +46,22 @@ function segmentsOf(url: string): readonly string[] | undefined {
 	}
 }
 
-/** Whether handlers are mounted at a path, or below it. */
+/** Whether a handler is mounted at a path or below it. */
 export function isAbove(segments: readonly string[], { path }: Pick<Mount, 'path'>): boolean {
 	return path.length >= segments.length && segments.every((segment, at) => path[at] === segment)
 }
 
-/** Longer paths get no breadcrumbs: the URL of each would be as long as the path itself. */
-const MOST_CRUMBS = 24
+/** Longer paths get no breadcrumbs: the size of their URLs would be quadratic. */
+const MAX_CRUMBS = 24
 
-/** The breadcrumbs: from the root to this page. */
 export function crumbsOf(mounts: MountTree, place: Place): Crumb[] {
-	const { segments, isBehind, prefix } = place
-	const most = segments.length > MOST_CRUMBS ? 0 : segments.length
-	return Array.from({ length: most + 1 }, (_, length) => {
+	const { segments, isBehindRouter, prefix } = place
+	const count = segments.length > MAX_CRUMBS ? 0 : segments.length
+	return Array.from({ length: count + 1 }, (_, length) => {
 		const path = segments.slice(0, length)
 		const url = prefix + path.map((segment) => `/${encodeURIComponent(segment)}`).join('') || '/'
 		const mounted = mounts.find(path)
-		const isOurs = !isBehind || mounted !== undefined || (length === 0 && prefix !== '')
+		const isOurs = !isBehindRouter || mounted !== undefined || (length === 0 && prefix !== '')
 		const isPage =
 			mounts.all.some((mount) => isAbove(path, mount)) ||
 			(mounted !== undefined && methodsOf(mounted.mount, path, mounted.depth).includes('GET'))
@@ -70,7 +69,7 @@ export function crumbsOf(mounts: MountTree, place: Place): Crumb[] {
 	})
 }
 
-/** The action of another method at the same path; leaves the exchange as it is. */
+/** Looks up the action of another method at the same path, without changing the exchange's params. */
 export function actionAt(
 	exchange: Exchange,
 	{ mount, segments, depth }: Place,

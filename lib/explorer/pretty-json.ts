@@ -1,34 +1,34 @@
 /**
- * JSON with line breaks and indentation. Its text is scanned, not parsed, so that numbers keep all digits, and text that
- * isn't JSON or is cut off is shown too. Linear time, no recursion. Used by the server and by the page's script.
+ * Formats JSON with line breaks and indentation. It is tokenized, not parsed: numbers keep all digits, and invalid or
+ * truncated JSON is formatted too. Linear time, no recursion. Used by the server and by the page's script.
  */
 
-type PieceKind = 'key' | 'text' | 'number' | 'word' | 'other'
+type TokenKind = 'key' | 'text' | 'number' | 'word' | 'other'
 
-/** A part of the formatted text; all in a row are the whole. */
-export interface Piece {
-	readonly kind: PieceKind
+/** A part of the formatted text, which is the concatenation of all tokens. */
+export interface Token {
+	readonly kind: TokenKind
 	readonly text: string
 }
 
-const TAB = '  '
-/** Deeper lines are indented no further: their spaces would be most of the text. */
-const DEEPEST = 24
-/** Most characters of layout; after that all is one line, so that a page is never many times its data. */
-const MOST_LAYOUT = 1_000_000
+const INDENT = '  '
+/** Deeper lines are indented no further, or most of the text would be spaces. */
+const MAX_INDENTS = 24
+/** Most characters of line breaks and indentation; the rest is one line, so that a page isn't many times its data. */
+const MAX_LAYOUT = 1_000_000
 const OPENING = '{['
 const CLOSING = '}]'
 const SPACE = ' \t\r\n'
 const ENDS = `${OPENING}${CLOSING}${SPACE},:"`
 
-export function* piecesOf(json: string): Generator<Piece, void> {
-	/** For each container around the current place: whether it is an object. */
+export function* tokensOf(json: string): Generator<Token, void> {
+	/** The stack of open containers: whether each is an object. */
 	const open: boolean[] = []
 	let other = ''
 	let isKey = false
-	let left = MOST_LAYOUT
+	let left = MAX_LAYOUT
 	const newLine = () => {
-		const line = `\n${TAB.repeat(Math.min(open.length, DEEPEST))}`
+		const line = `\n${INDENT.repeat(Math.min(open.length, MAX_INDENTS))}`
 		left -= line.length
 		return left < 0 ? '' : line
 	}
@@ -69,10 +69,9 @@ export function* piecesOf(json: string): Generator<Piece, void> {
 	if (other !== '') yield { kind: 'other', text: other }
 }
 
-/** The whole, as plain text. */
 export function prettyJson(json: string): string {
 	let text = ''
-	for (const piece of piecesOf(json)) text += piece.text
+	for (const token of tokensOf(json)) text += token.text
 	return text
 }
 
@@ -82,11 +81,11 @@ function isStructure(char: string): boolean {
 	)
 }
 
-function kindOf(char: string): PieceKind {
+function kindOf(char: string): TokenKind {
 	return /[-\d]/.test(char) ? 'number' : 'word'
 }
 
-/** Where the token that begins at a place ends: a string after its quote, a word or number before the next delimiter. */
+/** The end of the token that starts at `from`. */
 function endOf(json: string, from: number): number {
 	let at = from + 1
 	if (json[from] === '"') {

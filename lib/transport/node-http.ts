@@ -3,7 +3,7 @@ import { createServer, type Server as HttpServer, type IncomingMessage } from 'n
 import type { Socket } from 'node:net'
 import type { Milliseconds } from '../base/time.ts'
 import { type Closable, Exchange } from '../exchange/exchange.ts'
-import { isMapBehind } from '../explorer/explorer.ts'
+import { isMapBehindRouter } from '../explorer/explorer.ts'
 import type { Watch } from '../observe/watch.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { parseTarget } from '../request/url.ts'
@@ -79,7 +79,7 @@ function isMounted({ app, mounts, health }: Service, incoming: Incoming): boolea
 	const { url = '' } = incoming
 	try {
 		const { segments } = parseTarget(url)
-		if (segments.length === 0 && app.explorer && isMapBehind(incoming)) return true
+		if (segments.length === 0 && app.explorer && isMapBehindRouter(incoming)) return true
 		return mounts.find(segments) !== undefined
 	} catch {
 		return mounts.find(url.split('/').slice(1)) !== undefined

@@ -1,6 +1,6 @@
 /** What anybody has written is shown as text: in the document, its data, its title, whatever it stands in. */
 import * as assert from 'uvu/assert'
-import { dataBlock, escaped } from '../../lib/explorer/document.ts'
+import { escapeHtml, scriptJson } from '../../lib/explorer/document.ts'
 import { CrudHandler, createServer, MemoryModel, RestHandler } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { Log } from '../helpers/listening.ts'
@@ -133,20 +133,20 @@ describe('explorer: markup', (test) => {
 		const list = /<ul>.*<\/ul>/.exec(html)?.[0] ?? ''
 		assert.equal([...new Set(elements(list))], ['ul', 'li', 'a'])
 		assert.not.match(list, /<img|<b>|"onmouseover/)
-		// Most of a path is percent-encoded; what isn't is escaped.
+		// Most of a path is percent-encoded; what isn't is escapeHtml.
 		assert.match(list, `<a href="/%3Cimg%3E/it&#39;s">/%3Cimg%3E/it&#39;s</a>`)
 	})
 
-	test('every character that means something is escaped', () => {
+	test('every character that means something is escapeHtml', () => {
 		assert.is(
-			escaped(`<a href="x" title='y'>&</a>`),
+			escapeHtml(`<a href="x" title='y'>&</a>`),
 			'&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;&lt;/a&gt;',
 		)
 	})
 
 	test('the data can end no element, and is the same when it is read', async () => {
 		const data = dataIn(await open(server, `/echo/text?text=${encodeURIComponent(MARKUP.join())}`))
-		const block = dataBlock(data)
+		const block = scriptJson(data)
 		assert.not.match(block, /[<>&\u2028\u2029]/)
 		assert.equal(JSON.parse(block), data)
 	})

@@ -1,6 +1,6 @@
 /** JSON for people: laid out from its text, so that nothing of it is lost. */
 import * as assert from 'uvu/assert'
-import { piecesOf, prettyJson } from '../../lib/explorer/pretty-json.ts'
+import { prettyJson, tokensOf } from '../../lib/explorer/pretty-json.ts'
 import { cost } from '../helpers/cost.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -24,7 +24,7 @@ describe('explorer: pretty JSON', (test) => {
 	}
 
 	test('names and texts are told apart, whatever is in them', () => {
-		const kinds = [...piecesOf('{"a":"b","c":["d",{"e":-1}],"f":false}')].filter(
+		const kinds = [...tokensOf('{"a":"b","c":["d",{"e":-1}],"f":false}')].filter(
 			({ kind }) => kind !== 'other',
 		)
 		assert.equal(

@@ -1,5 +1,5 @@
 /** Values on the page: in a cell, beside a name, or as JSON with layout, colours and links. */
-import { piecesOf } from '../pretty-json.ts'
+import { tokensOf } from '../pretty-json.ts'
 import { el, link } from './dom.ts'
 import { plainText } from './fields.ts'
 import { Digits, isList, isRecord, type JsonValue, textOf } from './json-value.ts'
@@ -40,7 +40,7 @@ export function jsonView(text: string, roots: readonly string[]): HTMLElement {
 	const view = el('pre', { class: 'json', tabindex: '0', 'aria-label': 'JSON', role: 'region' })
 	let coloured = 0
 	let plain = ''
-	for (const { kind, text: part } of piecesOf(text)) {
+	for (const { kind, text: part } of tokensOf(text)) {
 		if (kind === 'other' || coloured === MOST_COLOURED) {
 			plain += part
 			continue
