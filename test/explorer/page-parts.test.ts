@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import * as assert from 'uvu/assert'
 import { curlLine } from '../../lib/explorer/page/curl.ts'
 import { controlText, fieldsOf, jsonOf, sameJson } from '../../lib/explorer/page/fields.ts'
-import { Digits, isRecord, parseJson, textOf } from '../../lib/explorer/page/json-value.ts'
+import { isRecord, parseJson, RawNumber, textOf } from '../../lib/explorer/page/json-value.ts'
 import * as list from '../../lib/explorer/page/list-query.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -111,7 +111,7 @@ describe('explorer: JSON without a loss', (test) => {
 	test('spaces don’t count, names do', () => {
 		const value = parseJson(' { "a" : [ 1 , 2 ] } ')
 		assert.ok(isRecord(value))
-		if (isRecord(value)) assert.equal(value.get('a'), [new Digits('1'), new Digits('2')])
+		if (isRecord(value)) assert.equal(value.get('a'), [new RawNumber('1'), new RawNumber('2')])
 	})
 })
 
@@ -184,7 +184,7 @@ describe('explorer: fields of forms', (test) => {
 
 	test('a value stands in its control as it is', () => {
 		assert.is(controlText('text', 'a "b"'), 'a "b"')
-		assert.is(controlText('number', new Digits('9007199254740993')), '9007199254740993')
+		assert.is(controlText('number', new RawNumber('9007199254740993')), '9007199254740993')
 		assert.is(controlText('json', ['a']), '["a"]')
 		assert.is(controlText('text', null), '')
 	})

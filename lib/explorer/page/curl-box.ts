@@ -1,20 +1,20 @@
-/** The line of curl for a request, with a button that copies it. */
+/** Shows a request as a curl command, with a button that copies it. */
 import type { App } from './app.ts'
 import { type CurlRequest, curlLine } from './curl.ts'
 import { button, el } from './dom.ts'
 
-type Asked = Pick<CurlRequest, 'method' | 'body' | 'headers'>
+type RequestParts = Pick<CurlRequest, 'method' | 'body' | 'headers'>
 
-export function lineFor(app: App, asked: Asked): string {
+export function lineFor(app: App, request: RequestParts): string {
 	return curlLine({
-		...asked,
-		url: location.origin + app.urlFor(asked.method),
+		...request,
+		url: location.origin + app.urlFor(request.method),
 		hasToken: app.session.kind === 'bearer',
 	})
 }
 
-export function curlBox(app: App, asked: Asked): HTMLElement {
-	const line = lineFor(app, asked)
+export function curlBox(app: App, request: RequestParts): HTMLElement {
+	const line = lineFor(app, request)
 	const code = el('code', { tabindex: '0', role: 'region', 'aria-label': 'curl' }, line)
 	const isSigned = app.session.kind === 'hmac'
 	return el(
@@ -26,10 +26,10 @@ export function curlBox(app: App, asked: Asked): HTMLElement {
 	)
 }
 
-/** Copies a text, and says so. */
+/** A button that copies a text and shows whether that worked. */
 export function copyButton(text: () => string, label: string): HTMLButtonElement {
 	const copy = button(label, { class: 'small', 'aria-live': 'polite' }, async () => {
-		copy.textContent = (await copied(text())) ? 'Copied' : 'Not copied'
+		copy.textContent = (await copyText(text())) ? 'Copied' : 'Not copied'
 		setTimeout(() => {
 			copy.textContent = label
 		}, 1_500)
@@ -37,8 +37,8 @@ export function copyButton(text: () => string, label: string): HTMLButtonElement
 	return copy
 }
 
-/** Browsers let pages copy on https and on localhost alone. */
-async function copied(text: string): Promise<boolean> {
+/** Fails on pages other than https and localhost, where browsers have no clipboard. */
+async function copyText(text: string): Promise<boolean> {
 	try {
 		await navigator.clipboard.writeText(text)
 		return true

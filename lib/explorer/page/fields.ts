@@ -1,6 +1,6 @@
 /** The fields of a form, as the JSON Schema of a body describes them. */
 import type { JsonSchema } from '../../validate/schema/json-schema.ts'
-import { Digits, isRecord, type JsonValue, parseJson, textOf } from './json-value.ts'
+import { isRecord, type JsonValue, parseJson, RawNumber, textOf } from './json-value.ts'
 
 export type FieldKind = 'text' | 'long' | 'number' | 'boolean' | 'choice' | 'date' | 'json'
 
@@ -143,5 +143,5 @@ function compact(text: string): string {
 
 /** A value as a person would say it: a text without its quotes. */
 export function plainText(value: JsonValue): string {
-	return typeof value === 'string' ? value : value instanceof Digits ? value.text : textOf(value)
+	return typeof value === 'string' ? value : value instanceof RawNumber ? value.text : textOf(value)
 }

@@ -1,7 +1,7 @@
 /** JSON, read without a loss: numbers keep their digits, names their order, and every name is one. */
 
 /** A number as it is written. */
-export class Digits {
+export class RawNumber {
 	readonly text: string
 
 	constructor(text: string) {
@@ -13,7 +13,7 @@ export type JsonValue =
 	| null
 	| boolean
 	| string
-	| Digits
+	| RawNumber
 	| readonly JsonValue[]
 	| ReadonlyMap<string, JsonValue>
 
@@ -39,7 +39,7 @@ export function parseJson(text: string): JsonValue | undefined {
 
 /** A value as JSON, without spaces. */
 export function textOf(value: JsonValue): string {
-	if (value instanceof Digits) return value.text
+	if (value instanceof RawNumber) return value.text
 	if (isList(value)) return `[${value.map(textOf).join(',')}]`
 	if (isRecord(value))
 		return `{${[...value].map(([name, one]) => `${JSON.stringify(name)}:${textOf(one)}`).join(',')}}`
@@ -116,12 +116,12 @@ class Reader {
 		return String(JSON.parse(text))
 	}
 
-	#number(): Digits {
+	#number(): RawNumber {
 		NUMBER.lastIndex = this.#at
 		const [text] = NUMBER.exec(this.#text) ?? []
 		if (text === undefined) throw new SyntaxError('no value')
 		this.#at += text.length
-		return new Digits(text)
+		return new RawNumber(text)
 	}
 
 	#takes(word: string): boolean {

@@ -1,7 +1,7 @@
 /** What the URL of a list asks for, and the URLs that ask for something else. */
 import type { ParameterShape } from '../../validate/schema/shape.ts'
 import { plainText } from './fields.ts'
-import { Digits, type JsonValue } from './json-value.ts'
+import { type JsonValue, RawNumber } from './json-value.ts'
 import { pathOf } from './path.ts'
 
 /** What a list can be asked. */
@@ -109,7 +109,7 @@ export function sortedBy(url: string, field: string): string {
 
 /** Where a record is. */
 export function recordUrl(path: string | undefined, key: JsonValue | undefined): string | undefined {
-	if (path === undefined || (typeof key !== 'string' && !(key instanceof Digits))) return undefined
+	if (path === undefined || (typeof key !== 'string' && !(key instanceof RawNumber))) return undefined
 	const segment = encodeURIComponent(plainText(key))
 	// Dots lead elsewhere, escaped or not.
 	return /^\.{0,2}$/.test(segment) ? undefined : path.replace(/\{[^}]*\}$/, () => segment)

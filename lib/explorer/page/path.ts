@@ -1,8 +1,8 @@
-/** Paths of this server, as URLs. */
+/** URLs that are paths of this server. */
 
 /**
- * Whether a URL is a path of this server. Two slashes, or a backslash for one, would name another; in a query a
- * backslash is like any other character.
+ * Whether a URL is a path of this server. Two slashes at the beginning, or a backslash for one of them, would name
+ * another host.
  */
 export function isPath(url: string): boolean {
 	return /^\/(?![/\\])[^\s<>"\\?#]*(?:[?#][^\s<>"]*)?$/.test(url)

@@ -1,4 +1,4 @@
-/** Makes the page from its data. */
+/** Renders the page from its data. */
 import type { OperationData } from '../page-data.ts'
 import { actionsView, methodBadge } from './actions.ts'
 import { answerView, contentOf } from './answer-view.ts'
@@ -22,7 +22,7 @@ export function render(app: App): void {
 		...mapPart(app, path),
 	]
 	const main = document.getElementById('main')
-	// Its forms stand beside a record; where there are none, it has the whole width.
+	// A record with forms has two columns.
 	const isRecordPage =
 		answer !== undefined &&
 		answer.status < 400 &&
@@ -34,7 +34,7 @@ export function render(app: App): void {
 	main?.replaceChildren(...parts.filter((one) => one instanceof Node))
 }
 
-/** The map, below an answer under a heading of its own, and without what has been answered. */
+/** The map; below an answer it has a heading and leaves out the page's own route. */
 function mapPart(app: App, path: string): HTMLElement[] {
 	const { answer, map } = app.data
 	if (map === undefined) return []
@@ -93,7 +93,6 @@ function headView(app: App, path: string): HTMLElement {
 	)
 }
 
-/** What is read here, in a few words. */
 function summaryOf(operations: readonly OperationData[]): string {
 	const operation = operations.find(({ method }) => method === 'GET')
 	if (operation === undefined) return operations.length === 0 ? 'No such route' : 'Nothing is read here'

@@ -2,7 +2,7 @@
 import type { App } from './app.ts'
 import { button, el, link } from './dom.ts'
 import { plainText } from './fields.ts'
-import { Digits, isRecord, type JsonValue } from './json-value.ts'
+import { isRecord, type JsonValue, RawNumber } from './json-value.ts'
 import { type ListOffers, recordUrl, sortedBy, sortOf } from './list-query.ts'
 import { cellValue } from './value-view.ts'
 
@@ -80,7 +80,7 @@ function heading(app: App, column: string, { sortable }: ListOffers): HTMLElemen
 }
 
 function cell(app: App, value: JsonValue | undefined, isKey: boolean): HTMLElement {
-	const attributes = { class: value instanceof Digits && 'digits' }
+	const attributes = { class: value instanceof RawNumber && 'digits' }
 	const url = isKey ? recordUrl(app.data.recordPath, value) : undefined
 	if (url === undefined || value === undefined) return el('td', attributes, cellValue(value, app.data.roots))
 	return el('th', { ...attributes, scope: 'row' }, link(url, plainText(value), { class: 'clip' }))

@@ -2,7 +2,7 @@
 import { tokensOf } from '../pretty-json.ts'
 import { el, link } from './dom.ts'
 import { plainText } from './fields.ts'
-import { Digits, isList, isRecord, type JsonValue, textOf } from './json-value.ts'
+import { isList, isRecord, type JsonValue, RawNumber, textOf } from './json-value.ts'
 import { isPath } from './path.ts'
 
 /** In one line. What doesn't fit is cut by the style, and whole in the title. */
@@ -10,7 +10,7 @@ export function cellValue(value: JsonValue | undefined, roots: readonly string[]
 	if (value === undefined) return ''
 	if (value === null) return el('span', { class: 'null' }, 'null')
 	if (typeof value === 'boolean') return el('span', { class: 'word' }, String(value))
-	if (value instanceof Digits) return el('span', { class: 'number' }, value.text)
+	if (value instanceof RawNumber) return el('span', { class: 'number' }, value.text)
 	const text = plainText(value)
 	if (typeof value === 'string' && isLinked(value, roots))
 		return link(value, value, { class: 'clip', title: value })
