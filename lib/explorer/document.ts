@@ -1,26 +1,28 @@
 /** The HTML of a page: readable without scripts; the page's script builds the rest from the embedded data. */
+import { pathOf } from '../reply/link.ts'
 import { PAGE_SCRIPT, PAGE_STYLE } from './assets.ts'
 import type { AnswerData, MapData, PageData } from './page-data.ts'
 import { prettyJson } from './pretty-json.ts'
 
 export function documentOf(data: PageData, nonce: string): string {
 	const { url, answer, map } = data
+	const path = escapeHtml(pathOf(url) || '/')
 	return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escapeHtml(`${pathOf(url)} · API explorer`)}</title>
+<title>${path} · API explorer</title>
 <link rel="icon" href="data:,">
 <style nonce="${nonce}">${PAGE_STYLE}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header id="top">${crumbsHtml(data)}</header>
-<div id="says"><div><p role="status"></p><div></div></div></div>
+<div id="notices"><div><p role="status"></p><div></div></div></div>
 <main id="main" tabindex="-1">
-<h1>${escapeHtml(pathOf(url))}</h1>
+<h1>${path}</h1>
 <noscript><p>Without scripts this page shows what was answered, and no forms.</p></noscript>
 ${answer === undefined ? '' : answerHtml(answer)}${map === undefined ? '' : mapHtml(map)}
 </main>
@@ -50,10 +52,6 @@ export function scriptJson(data: PageData): string {
 		/[<>&\u2028\u2029]/g,
 		(char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
 	)
-}
-
-function pathOf(url: string): string {
-	return url.split('?', 1)[0] ?? url
 }
 
 function crumbsHtml({ crumbs }: PageData): string {

@@ -202,7 +202,7 @@ describe('explorer: URLs of lists', (test) => {
 		schema: {},
 		required: false,
 	})
-	const offers = list.offersOf([
+	const offers = list.featuresOf([
 		parameter('title', 'filter'),
 		parameter('title[contains]', 'filter'),
 		parameter('filter', 'filter'),
@@ -225,10 +225,14 @@ describe('explorer: URLs of lists', (test) => {
 	})
 
 	const table: [string, string, string][] = [
-		['the first sort is ascending', list.sortedBy('/a?limit=2&cursor=x', 'title'), '/a?limit=2&sort=title'],
-		['the second descending', list.sortedBy('/a?sort=title', 'title'), '/a?sort=-title'],
-		['the third none', list.sortedBy('/a?sort=-title', 'title'), '/a'],
-		['another field begins anew', list.sortedBy('/a?sort=-title,id', 'id'), '/a?sort=id'],
+		[
+			'the first sort is ascending',
+			list.toggledSort('/a?limit=2&cursor=x', 'title'),
+			'/a?limit=2&sort=title',
+		],
+		['the second descending', list.toggledSort('/a?sort=title', 'title'), '/a?sort=-title'],
+		['the third none', list.toggledSort('/a?sort=-title', 'title'), '/a'],
+		['another field begins anew', list.toggledSort('/a?sort=-title,id', 'id'), '/a?sort=id'],
 		[
 			'a condition goes to the first page',
 			list.withCondition('/a?offset=5', 'title', '', 'x&y'),
@@ -257,8 +261,8 @@ describe('explorer: URLs of lists', (test) => {
 	})
 
 	test('the next page is what Link says', () => {
-		assert.is(list.nextOf([['Link', '</a?b=c>; rel="prev", </a?cursor=x>; rel="next"']]), '/a?cursor=x')
-		assert.is(list.nextOf([['Link', '</a>; rel="last"']]), undefined)
-		assert.is(list.nextOf([]), undefined)
+		assert.is(list.nextIn('</a?b=c>; rel="prev", </a?cursor=x>; rel="next"'), '/a?cursor=x')
+		assert.is(list.nextIn('</a>; rel="last"'), undefined)
+		assert.is(list.nextIn(undefined), undefined)
 	})
 })

@@ -1,10 +1,10 @@
-/** What can be done at this path beside reading it: a form for each method, and what needs credentials. */
+/** The forms for the methods of this path other than reading it, and a list of those that need credentials. */
 import type { OperationData } from '../page-data.ts'
 import { contentOf } from './answer-view.ts'
 import type { App } from './app.ts'
 import { bodyForm } from './body-form.ts'
 import type { Body } from './curl.ts'
-import { button, el, labelled, link, star } from './dom.ts'
+import { button, el, labelled, link, onSubmit, requiredMark } from './dom.ts'
 import { pathOf } from './path.ts'
 import { submit } from './submit.ts'
 
@@ -31,31 +31,31 @@ export function actionsView(app: App): HTMLElement | undefined {
 }
 
 function shownOperations(operations: readonly OperationData[]): OperationData[] {
-	const ordered = distinctOperations(operations).sort((a, b) => placeOf(a) - placeOf(b))
+	const ordered = distinctOperations(operations).sort((a, b) => rankOf(a) - rankOf(b))
 	return ordered.filter(
 		({ method, isAllowed, query }) =>
 			method !== 'GET' || (isAllowed && query.some(({ role }) => role === undefined)),
 	)
 }
 
-function placeOf({ method }: OperationData): number {
-	const place = ORDER.indexOf(method)
-	return place === -1 ? ORDER.length : place
+function rankOf({ method }: OperationData): number {
+	const rank = ORDER.indexOf(method)
+	return rank === -1 ? ORDER.length : rank
 }
 
 /** The most frequent first. */
 const ORDER = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']
 
-/** POST to a record does what PATCH does. QUERY to a list asks what its URL asks. */
+/** Leaves out aliases: POST to a record is PATCH, and QUERY to a list is GET. */
 export function distinctOperations<O extends { method: string; summary: string }>(
 	operations: readonly O[],
 ): O[] {
-	const twin = (operation: O, method: string) =>
+	const isAlias = (operation: O, method: string) =>
 		operation.summary !== '' &&
 		operations.some((other) => other.method === method && other.summary === operation.summary)
 	return operations.filter((operation) => {
-		if (operation.method === 'POST') return !twin(operation, 'PATCH')
-		return operation.method !== 'QUERY' || !twin(operation, 'GET')
+		if (operation.method === 'POST') return !isAlias(operation, 'PATCH')
+		return operation.method !== 'QUERY' || !isAlias(operation, 'GET')
 	})
 }
 
@@ -70,39 +70,37 @@ function operationCard(app: App, operation: OperationData, isOpen: boolean): HTM
 		methodBadge(operation.method),
 		el('span', {}, operation.summary),
 	)
-	const open = app.unfolded.get(operation.method) ?? (isOpen || app.drafts.has(operation.method))
+	const open = app.expanded.get(operation.method) ?? (isOpen || app.drafts.has(operation.method))
 	const card = el('details', { class: 'card operation', open }, summary, formFor(app, operation))
-	// `click` comes before the card opens or closes; `toggle` would also fire for a card that is made open.
-	summary.addEventListener('click', () => app.unfolded.set(operation.method, !card.open))
+	// `click` comes before the card opens or closes; `toggle` would also fire for a card that is created open.
+	summary.addEventListener('click', () => app.expanded.set(operation.method, !card.open))
 	return card
 }
 
-/** Methods whose form begins with the present record. */
-const RECORD_METHODS: ReadonlySet<string> = new Set(['PATCH', 'PUT'])
-
 function formFor(app: App, operation: OperationData): HTMLElement {
-	if (operation.method === 'GET') return queryForm(app, operation)
-	if (operation.method === 'DELETE') return deletePart(app, operation)
-	if (operation.method === 'PUT' && !hasWhole(app)) return wholeFirst(app)
+	const { method } = operation
+	if (method === 'GET') return queryForm(app, operation)
+	if (method === 'DELETE') return deleteForm(app, operation)
+	if (method === 'PUT' && !hasWholeRecord(app)) return wholeRecordHint(app)
 	const { answer } = app.data
-	const isRecord = RECORD_METHODS.has(operation.method) && answer !== undefined && answer.status < 400
-	const record = isRecord ? contentOf(answer).data : undefined
+	const isChange = (method === 'PATCH' || method === 'PUT') && answer !== undefined && answer.status < 400
+	const record = isChange ? contentOf(answer).data : undefined
 	return bodyForm(app, operation, record, (body, form) => void submit(app, operation, body, form)).element
 }
 
-/** Whether the page shows all that GET answers at this path, or GET answers nothing that a PUT could lose. */
-function hasWhole({ data, url }: App): boolean {
+/** Whether a PUT form made from the page would lose no fields, as it shows all that GET returns at this path. */
+function hasWholeRecord({ data, url }: App): boolean {
 	const { answer, operations } = data
-	const isRead = operations.some(({ method, isAllowed }) => method === 'GET' && isAllowed)
-	if (!isRead || answer === undefined) return true
+	const isReadable = operations.some(({ method, isAllowed }) => method === 'GET' && isAllowed)
+	if (!isReadable || answer === undefined) return true
 	const { status, note } = answer
-	// The server can't tell now what is there.
+	// A temporary failure: the record is unknown.
 	if (status === 429 || status >= 500) return false
 	return url === pathOf(url) && note === undefined && contentOf(answer).data !== undefined
 }
 
-/** PUT replaces the whole record: a form made from a part of it would lose the rest. */
-function wholeFirst({ data, url }: App): HTMLElement {
+/** Instead of a PUT form that would lose fields. */
+function wholeRecordHint({ data, url }: App): HTMLElement {
 	const path = pathOf(url)
 	const canBeShown = url !== path || (data.answer?.status ?? 0) >= 400
 	return el(
@@ -113,19 +111,19 @@ function wholeFirst({ data, url }: App): HTMLElement {
 	)
 }
 
-/** What a method reads of the query. Its inputs have no names: one called `append` would be the form's. */
+/** A form for query parameters. Its inputs have no names, because one called `append` would shadow the form's method. */
 function queryForm(app: App, { query }: OperationData): HTMLElement {
 	const path = pathOf(app.url)
-	const now = new URLSearchParams(app.url.slice(path.length))
+	const current = new URLSearchParams(app.url.slice(path.length))
 	const inputs: (readonly [string, HTMLInputElement])[] = []
 	const fields = query
 		.filter(({ role }) => role === undefined)
 		.map(({ name, required, description }) => {
 			const input = el('input', { type: 'text', 'aria-required': required && 'true' })
-			input.value = now.get(name) ?? ''
+			input.value = current.get(name) ?? ''
 			inputs.push([name, input])
 			const hint = description !== undefined && el('p', { class: 'hint' }, description)
-			return el('div', { class: 'field' }, labelled([name, required && star()], input), hint)
+			return el('div', { class: 'field' }, labelled([name, required && requiredMark()], input), hint)
 		})
 	const ask = el('button', { type: 'submit', class: 'primary', 'data-key': 'ask' }, 'Ask')
 	const form = el(
@@ -134,49 +132,47 @@ function queryForm(app: App, { query }: OperationData): HTMLElement {
 		el('div', { class: 'inputs' }, ...fields),
 		el('div', { class: 'form-foot' }, ask),
 	)
-	form.addEventListener('submit', (event) => {
-		event.preventDefault()
+	return onSubmit(form, () => {
 		const pairs = inputs.filter(([, { value }]) => value !== '').map(([name, { value }]) => [name, value])
 		const text = new URLSearchParams(pairs).toString()
 		void app.go(text === '' ? path : `${path}?${text}`)
 	})
-	return form
 }
 
-/** Asks before anything is deleted, with a form where the method takes a body. */
-function deletePart(app: App, operation: OperationData): HTMLElement {
+/** A button that deletes after a confirmation, or a form if the method takes a body. */
+function deleteForm(app: App, operation: OperationData): HTMLElement {
 	if (operation.body !== undefined) {
-		const asked = question(app, () => void submit(app, operation, body, made))
 		let body: Body | undefined
-		const made = bodyForm(app, operation, undefined, (text) => {
+		const confirm = confirmDialog(app, () => void submit(app, operation, body, form))
+		const form = bodyForm(app, operation, undefined, (text) => {
 			body = text
-			asked.open()
+			confirm.open()
 		})
-		return el('div', {}, made.element, asked.dialog)
+		return el('div', {}, form.element, confirm.dialog)
 	}
 	const alert = el('div', { class: 'alert', role: 'alert' })
-	const complain = (message: string, _: readonly unknown[], ...more: readonly HTMLElement[]) =>
+	const showProblems = (message: string, _: readonly unknown[], ...more: readonly HTMLElement[]) =>
 		alert.replaceChildren(el('p', {}, message), ...more)
-	const form = el('form')
-	const { dialog, open } = question(
+	const element = el('form')
+	const { dialog, open } = confirmDialog(
 		app,
-		() => void submit(app, operation, undefined, { element: form, complain }),
+		() => void submit(app, operation, undefined, { element, showProblems }),
 	)
-	form.append(button('Delete…', { class: 'danger', 'data-key': 'delete' }, open))
-	return el('div', { class: 'aside' }, alert, form, dialog)
+	element.append(button('Delete…', { class: 'danger', 'data-key': 'delete' }, open))
+	return el('div', { class: 'aside' }, alert, element, dialog)
 }
 
-function question(app: App, onSure: () => void): { dialog: HTMLDialogElement; open: () => void } {
+function confirmDialog(app: App, onConfirm: () => void): { dialog: HTMLDialogElement; open: () => void } {
 	const dialog = el('dialog', { 'aria-labelledby': 'delete-title' })
 	const cancel = button('Cancel', {}, () => dialog.close())
-	const sure = button('Delete', { class: 'danger' }, () => {
+	const confirm = button('Delete', { class: 'danger' }, () => {
 		dialog.close()
-		onSure()
+		onConfirm()
 	})
 	dialog.append(
 		el('h2', { id: 'delete-title' }, 'Delete this for good?'),
 		el('p', { class: 'path' }, app.urlFor('DELETE')),
-		el('div', { class: 'form-foot' }, cancel, sure),
+		el('div', { class: 'form-foot' }, cancel, confirm),
 	)
 	const open = () => {
 		dialog.showModal()

@@ -1,18 +1,18 @@
-/** What a request was answered: its status, and its body as a table, as fields or as JSON, or its headers. */
+/** Shows the answer to a request: its status, and its body as a table, as fields or as JSON, or its headers. */
 import type { AnswerData } from '../page-data.ts'
 import type { App, View } from './app.ts'
 import { curlBox } from './curl-box.ts'
 import { button, type Child, el, link } from './dom.ts'
 import { isList, isRecord, type JsonValue, parseJson } from './json-value.ts'
-import { offersOf } from './list-query.ts'
+import { featuresOf, type ListFeatures } from './list-query.ts'
 import { listTools, pager } from './list-tools.ts'
 import { isPath } from './path.ts'
-import { beginning, tableView } from './table.ts'
+import { tableView, truncationNote } from './table.ts'
 import { jsonView, wholeValue } from './value-view.ts'
 
-const MOST_FIELDS = 1_000
+const MAX_FIELDS = 1_000
 
-/** The value of an answer, outside of its envelope. */
+/** The value of an answer, without its envelope. */
 export interface Content {
 	readonly data: JsonValue | undefined
 	readonly meta: JsonValue | undefined
@@ -28,8 +28,8 @@ export function contentOf({ body, status }: Pick<AnswerData, 'body' | 'status'>)
 export function answerView(app: App, answer: AnswerData): HTMLElement {
 	const { data, meta } = contentOf(answer)
 	const operation = app.data.operations.find(({ method }) => method === 'GET')
-	const offers = offersOf(operation?.query ?? [])
-	const plain = answer.status < 400 ? plainView(app, data) : errorView(app, answer, data)
+	const features = featuresOf(operation?.query ?? [])
+	const plain = answer.status < 400 ? plainView(app, data, features) : errorView(app, answer, data)
 	const views: (readonly [View, string])[] = [
 		['json', 'JSON'],
 		['headers', 'Headers'],
@@ -42,9 +42,9 @@ export function answerView(app: App, answer: AnswerData): HTMLElement {
 		'section',
 		{ class: 'card answer', 'aria-label': 'Answer' },
 		el('div', { class: 'card-head' }, statusChip(answer), tabs(app, views, view)),
-		isPages && listTools(app, offers),
-		...shown(app, answer, view, plain),
-		isList(data) && isPages && pager(app, data.length, meta, offers),
+		isPages && listTools(app, features),
+		...viewParts(app, answer, view, plain),
+		isList(data) && isPages && pager(app, data.length, meta, features),
 		curlBox(app, { method: 'GET', body: undefined, headers: [] }),
 	)
 }
@@ -54,9 +54,9 @@ export function statusChip({ status, reason }: Pick<AnswerData, 'status' | 'reas
 	return el('p', { class: `status ${kind}` }, el('b', {}, String(status)), ` ${reason}`)
 }
 
-function tabs(app: App, views: readonly (readonly [View, string])[], now: View): HTMLElement {
+function tabs(app: App, views: readonly (readonly [View, string])[], current: View): HTMLElement {
 	const buttons = views.map(([view, text]) =>
-		button(text, { 'aria-pressed': String(view === now), 'data-key': `view ${view}` }, () => {
+		button(text, { 'aria-pressed': String(view === current), 'data-key': `view ${view}` }, () => {
 			app.view = view
 			app.render()
 		}),
@@ -64,7 +64,7 @@ function tabs(app: App, views: readonly (readonly [View, string])[], now: View):
 	return el('div', { class: 'tabs', role: 'group', 'aria-label': 'View' }, ...buttons)
 }
 
-function shown(app: App, answer: AnswerData, view: View, plain: HTMLElement | undefined): Child[] {
+function viewParts(app: App, answer: AnswerData, view: View, plain: HTMLElement | undefined): Child[] {
 	const { roots } = app.data
 	const note = answer.note !== undefined && el('p', { class: 'note' }, answer.note)
 	if (view === 'headers') return [headersView(answer)]
@@ -72,31 +72,30 @@ function shown(app: App, answer: AnswerData, view: View, plain: HTMLElement | un
 }
 
 /** A list as a table, a record as its fields; `undefined` for other values, which are shown as JSON only. */
-function plainView(app: App, data: JsonValue | undefined): HTMLElement | undefined {
-	const operation = app.data.operations.find(({ method }) => method === 'GET')
+function plainView(app: App, data: JsonValue | undefined, features: ListFeatures): HTMLElement | undefined {
 	if (isList(data)) {
 		if (data.length === 0) return el('p', { class: 'empty' }, 'Nothing here.')
-		return tableView(app, data, offersOf(operation?.query ?? []))
+		return tableView(app, data, features)
 	}
 	return isRecord(data) && data.size > 0 ? fieldsView(data, app.data.roots) : undefined
 }
 
 function fieldsView(record: ReadonlyMap<string, JsonValue>, roots: readonly string[]): HTMLElement {
 	const items = [...record]
-		.slice(0, MOST_FIELDS)
+		.slice(0, MAX_FIELDS)
 		.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, wholeValue(value, roots))))
 	const list = el('dl', { class: 'fields' }, ...items)
-	return record.size <= MOST_FIELDS ? list : el('div', {}, list, beginning(MOST_FIELDS, record.size))
+	return record.size <= MAX_FIELDS ? list : el('div', {}, list, truncationNote(MAX_FIELDS, record.size))
 }
 
 function errorView(app: App, { status }: AnswerData, data: JsonValue | undefined): HTMLElement | undefined {
 	const error = isRecord(data) ? (data.get('error') ?? data.get('detail')) : undefined
 	if (typeof error !== 'string') return undefined
 	const home = app.data.crumbs[0]?.url
-	const isLost = status === 404 && app.data.map === undefined && home !== undefined
-	const needsKey = status === 401 || status === 403
+	const isNotFound = status === 404 && app.data.map === undefined && home !== undefined
+	const needsCredentials = status === 401 || status === 403
 	const problems = problemsIn(data)
-		// With one problem, the error's own text is mostly the same.
+		// The error's own text usually repeats a single problem.
 		.filter(({ field, message }) => error !== `${field} ${message}`)
 		.map(({ field, message }) => el('li', {}, el('b', {}, field), ` ${message}`))
 	return el(
@@ -104,19 +103,19 @@ function errorView(app: App, { status }: AnswerData, data: JsonValue | undefined
 		{ class: 'error' },
 		el('p', {}, error),
 		problems.length > 0 && el('ul', {}, ...problems),
-		needsKey && el('p', { class: 'quiet' }, needOf(app)),
-		isLost && el('p', {}, link(home, 'All routes')),
+		needsCredentials && el('p', { class: 'quiet' }, credentialsHint(app)),
+		isNotFound && el('p', {}, link(home, 'All routes')),
 	)
 }
 
-function needOf({ session, data }: App): string {
+function credentialsHint({ session, data }: App): string {
 	const hasSome = session.kind !== 'none' || data.user !== undefined
 	return hasSome
 		? 'The credentials that were sent don’t do: use others.'
 		: 'Use “Credentials” above to send some.'
 }
 
-/** A problem with a field or a parameter, as an answer's `details` tell it. */
+/** A problem with a field or a parameter, from an answer's `details`. */
 export interface Problem {
 	readonly field: string
 	readonly message: string

@@ -1,16 +1,16 @@
-/** `App`: what the page shows, with which credentials, what was typed into its forms, and how it goes to another URL. */
-import type { PageData } from '../page-data.ts'
+/** `App`: the state of the page (data, credentials, form drafts) and its navigation. */
+import type { AnswerData, PageData } from '../page-data.ts'
 import type { Body } from './curl.ts'
 import { isPath, pathOf } from './path.ts'
-import { NOBODY, type Session } from './session.ts'
+import { ANONYMOUS, type Session } from './session.ts'
 
-/** What a body is made from: controls for its fields, its JSON, or a file. */
+/** How a body is entered. */
 export type BodyMode = 'fields' | 'json' | 'file'
 
-/** What was typed into a form, kept while the page is rendered again. */
+/** The unsaved input of a form, kept when the page is rendered again. */
 export interface Draft {
 	readonly mode: BodyMode
-	/** By field, the state of its control; without untouched ones. */
+	/** The state of each changed control, by field. */
 	readonly fields: ReadonlyMap<string, string>
 	readonly json: string
 	readonly file: FileDraft | undefined
@@ -18,34 +18,34 @@ export interface Draft {
 
 export interface FileDraft {
 	readonly files: FileList | null
-	/** The name of the file's part of a form; empty where the bytes are the body. */
+	/** The name of the file's part in a multipart form; empty if its bytes are the body. */
 	readonly part: string
 }
 
-/** Ways to see an answer. */
+/** The views of an answer. */
 export type View = 'plain' | 'json' | 'headers'
 
 interface GoOptions {
-	/** Whether the URL becomes the address; not where it is already. @default true */
+	/** Whether the history gets a new entry. @default true */
 	readonly push?: boolean
-	/** Says this to those who listen, in place of what was said before. */
-	readonly whisper?: string
-	/** Whether what was said stays. */
+	/** The text for screen readers, which replaces the last notice. @default '' */
+	readonly announcement?: string
+	/** Whether the last notice stays. @default false */
 	readonly keepsNotice?: boolean
 }
 
 export class App {
 	data: PageData
-	session: Session = NOBODY
-	/** How a list or a record was last looked at. */
+	session: Session = ANONYMOUS
+	/** The view that was last chosen. */
 	view: View = 'plain'
-	/** What was typed into forms and not sent, by method. */
+	/** Input that wasn't sent yet, by method. */
 	readonly drafts = new Map<string, Draft>()
-	/** Forms that the user has opened or closed, by method. */
-	readonly unfolded = new Map<string, boolean>()
+	/** Whether the user has opened or closed a form, by method. */
+	readonly expanded = new Map<string, boolean>()
 	readonly #render: (app: App) => void
 	#url = address()
-	#turn = 0
+	#navigation = 0
 
 	constructor(data: PageData, render: (app: App) => void) {
 		this.data = data
@@ -53,50 +53,49 @@ export class App {
 	}
 
 	/**
-	 * Path and query of the page that is shown, to which its forms are sent. The address is ahead of it until the next
-	 * page is there, and may stay so: a form must not reach another record than the one that is seen.
+	 * Path and query of the page that is shown, to which its forms are sent. Not the browser's address, which may already
+	 * be that of the next page: a form must change the record that the user sees.
 	 */
 	get url(): string {
 		return this.#url
 	}
 
-	/** Changes when the page begins to go to another URL. */
-	get turn(): number {
-		return this.#turn
+	/** The number of the current navigation, which changes when another one starts. */
+	get navigation(): number {
+		return this.#navigation
 	}
 
-	/** How many pages of this history are behind, so that going back stays here. */
+	/** The number of history entries of this page before the current one. */
 	get steps(): number {
-		return remembered('steps')
+		return historyNumber('steps')
 	}
 
-	/** Where a method is sent: what a list is asked means nothing to what is written there. */
+	/** The URL of a method: only GET has the query, as the conditions of a list mean nothing to a write. */
 	urlFor(method: string): string {
 		return method === 'GET' ? this.url : pathOf(this.url)
 	}
 
 	/**
-	 * Headers of a body, and If-Match for a change, so that it doesn't overwrite another user's. A weak ETag never matches
-	 * there (RFC 9110 §13.1.1).
+	 * Content-Type of a body, and If-Match for a change, so that it doesn't overwrite another user's. A weak ETag never
+	 * matches there (RFC 9110 §13.1.1).
 	 */
 	headersFor(method: string, body: Body | undefined): [name: string, value: string][] {
-		const tag = this.data.answer?.headers.find(([name]) => name.toLowerCase() === 'etag')?.[1]
+		const tag = headerIn(this.data.answer?.headers, 'etag')
 		const isGuarded = tag !== undefined && !tag.startsWith('W/') && method !== 'POST' && method !== 'QUERY'
 		const headers: [string, string][] = []
 		if (typeof body === 'string') headers.push(['Content-Type', 'application/json'])
-		// Browsers name a form's type themselves, with the boundary of its parts.
+		// For a form, the browser sets the type with its boundary.
 		else if (body instanceof File) headers.push(['Content-Type', body.type || 'application/octet-stream'])
 		if (isGuarded) headers.push(['If-Match', tag])
 		return headers
 	}
 
-	/** Shows what is there now, with the focus where it was, else on the heading. */
+	/** Renders the page and restores the focus, or else moves it to the heading. */
 	render(): void {
-		const key = document.activeElement?.getAttribute('data-key')
+		const key = document.activeElement?.getAttribute('data-key') ?? ''
 		this.#render(this)
-		const again =
-			key === null || key === undefined ? null : document.querySelector(`[data-key=${CSS.escape(key)}]`)
-		if (again instanceof HTMLElement) again.focus()
+		const focused = key === '' ? null : document.querySelector(`[data-key=${CSS.escape(key)}]`)
+		if (focused instanceof HTMLElement) focused.focus()
 		else this.focusHeading()
 	}
 
@@ -105,19 +104,18 @@ export class App {
 	}
 
 	/**
-	 * Goes to a URL: asks for its page with the credentials, and shows that in place of this one. What is no page of
-	 * ours is left to the browser, which has no credentials of ours to send.
+	 * Navigates: fetches the page of a URL with the session's credentials and shows it. Without credentials, other content
+	 * is left to the browser. Returns whether the page is shown.
 	 */
 	async go(
 		url: string,
-		{ push = true, whisper = '', keepsNotice = false }: GoOptions = {},
+		{ push = true, announcement = '', keepsNotice = false }: GoOptions = {},
 	): Promise<boolean> {
 		if (!isPath(url)) return false
-		const turn = ++this.#turn
+		const navigation = ++this.#navigation
 		document.body.setAttribute('aria-busy', 'true')
-		const found = await this.#ask(url)
-		// The user has gone elsewhere meanwhile.
-		if (turn !== this.#turn) return false
+		const found = await this.#fetchPage(url)
+		if (navigation !== this.#navigation) return false
 		document.body.removeAttribute('aria-busy')
 		if (found === undefined) return false
 		if (push) {
@@ -127,18 +125,17 @@ export class App {
 		const isElsewhere = pathOf(found.url) !== pathOf(this.#url)
 		if (isElsewhere) {
 			this.drafts.clear()
-			this.unfolded.clear()
+			this.expanded.clear()
 		}
 		this.#url = found.url
 		this.data = found.data
-		if (!keepsNotice) this.say(whisper)
+		if (!keepsNotice) this.notify(announcement)
 		this.render()
-		// Going back restores the scroll position.
-		if (isElsewhere) scrollTo(0, remembered('top'))
+		if (isElsewhere) scrollTo(0, historyNumber('top'))
 		return true
 	}
 
-	async #ask(url: string): Promise<{ data: PageData; url: string } | undefined> {
+	async #fetchPage(url: string): Promise<{ data: PageData; url: string } | undefined> {
 		try {
 			const answer = await this.session.send(url, { headers: { Accept: 'text/html' } })
 			const data = await dataOf(answer)
@@ -146,27 +143,27 @@ export class App {
 			if (data !== undefined) return { data, url: pathname + search }
 			if (this.session.kind === 'none') location.assign(url)
 			else
-				this.say(
+				this.notify(
 					`${url} answered ${answer.headers.get('content-type') ?? 'nothing'}, which isn’t shown here.`,
 				)
 		} catch (error) {
-			this.say(reasonOf(error))
+			this.notify(reasonOf(error))
 		}
 		return undefined
 	}
 
-	/** Loads the page again with other credentials. */
-	async become(session: Session): Promise<void> {
+	/** Reloads the page with other credentials. */
+	async useSession(session: Session): Promise<void> {
 		this.session = session
-		// Where there is no page for them, it still says whose requests are sent.
-		if (!(await this.go(this.url, { push: false, whisper: SENT[session.kind] }))) this.render()
+		// If there is no such page, the button still has to show the new credentials.
+		if (!(await this.go(this.url, { push: false, announcement: SENT[session.kind] }))) this.render()
 		else if (session.kind !== 'none' && this.data.answer?.status === 401)
-			this.say('These credentials were refused.')
+			this.notify('These credentials were refused.')
 	}
 
-	/** Says something, to eyes and ears; `more` is there to be found, and isn't read out. */
-	say(text: string, ...more: (Node | string)[]): void {
-		const [box] = document.getElementById('says')?.children ?? []
+	/** Shows a notice. Screen readers read out its text, but not `more`. */
+	notify(text: string, ...more: (Node | string)[]): void {
+		const [box] = document.getElementById('notices')?.children ?? []
 		const [status, rest] = box?.children ?? []
 		box?.setAttribute('class', more.length > 0 ? 'notice' : '')
 		if (status !== undefined) status.textContent = text
@@ -185,42 +182,48 @@ export function address(): string {
 	return location.pathname + location.search
 }
 
-/** A number that the history keeps with its entry; 0 where there is none. */
-function remembered(name: 'steps' | 'top'): number {
+/** The first value of a header. */
+export function headerIn(headers: AnswerData['headers'] = [], name: string): string | undefined {
+	return headers.find(([other]) => other.toLowerCase() === name)?.[1]
+}
+
+/** A number in the state of the history's current entry; 0 if absent. */
+function historyNumber(name: 'steps' | 'top'): number {
 	const state: unknown = history.state
 	if (typeof state !== 'object' || state === null) return 0
 	const value: unknown = Reflect.get(state, name)
 	return typeof value === 'number' ? value : 0
 }
 
-/** What went wrong with a request that has no answer. */
+/** The message for a request that failed without a response. */
 export function reasonOf(error: unknown): string {
-	// What `fetch` throws is a TypeError whose words differ by browser.
+	// The messages of fetch's own TypeErrors differ by browser.
 	const isOurs = error instanceof Error && /signRequest|secret|sign on/.test(error.message)
 	return isOurs ? error.message : 'The server can’t be reached. Try again.'
 }
 
-const BEGINNING = '<script type="application/json" id="data">'
+const DATA_TAG = '<script type="application/json" id="data">'
 
-/** The data of this document. */
+/** The data embedded in this document. */
 export function ownData(): PageData {
 	return parsed(document.getElementById('data')?.textContent ?? '')
 }
 
-/** The data of a page that was fetched; `undefined` for what is no page of ours. */
+/** The data of a fetched page; `undefined` if it isn't a page of the explorer. */
 async function dataOf(answer: Response): Promise<PageData | undefined> {
-	// Markup that others have written can look like a page of ours: the policy is in no markup.
+	// HTML that users have uploaded could imitate a page, but not its Content-Security-Policy header.
 	const isOurs = answer.headers.get('content-security-policy')?.includes("trusted-types 'none'") === true
 	if (!isOurs || !answer.headers.get('content-type')?.startsWith('text/html')) {
-		// It may be long, or have no end: it isn't taken in.
+		// The body may be long or endless: don't read it.
 		answer.body?.cancel().catch(() => {})
 		return undefined
 	}
 	const text = await answer.text()
-	const begin = text.indexOf(BEGINNING)
-	if (begin === -1) return undefined
-	// No `<` is in the data: the next one ends it.
-	return parsed(text.slice(begin + BEGINNING.length, text.indexOf('<', begin + BEGINNING.length)))
+	const tag = text.indexOf(DATA_TAG)
+	if (tag === -1) return undefined
+	const begin = tag + DATA_TAG.length
+	// `<` is escaped in the data, so the next one ends it.
+	return parsed(text.slice(begin, text.indexOf('<', begin)))
 }
 
 /** Written by the server from a PageData. */

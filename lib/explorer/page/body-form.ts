@@ -1,19 +1,19 @@
-/** A form for a request with a body: a control for each field of the model, the JSON itself, or a file. */
+/** A form for a request body, entered as fields, as JSON or as a file. */
 import type { OperationData } from '../page-data.ts'
 import { prettyJson } from '../pretty-json.ts'
 import type { Problem } from './answer-view.ts'
 import type { App, BodyMode, FileDraft } from './app.ts'
 import type { Body } from './curl.ts'
 import { copyButton, lineFor } from './curl-box.ts'
-import { button, el } from './dom.ts'
+import { button, el, onSubmit } from './dom.ts'
 import { type FieldControl, fieldControl } from './field-control.ts'
-import { fieldsOf, initialOf, sameJson } from './fields.ts'
-import type { JsonValue } from './json-value.ts'
+import { fieldsOf, sameJson } from './fields.ts'
+import { isRecord, type JsonValue } from './json-value.ts'
 
 export interface BodyForm {
 	readonly element: HTMLFormElement
-	/** Shows problems beside their fields, and those of no field above them; the first has the focus then. */
-	complain(message: string, problems: readonly Problem[], ...more: readonly HTMLElement[]): void
+	/** Shows problems beside their fields, the others above them, and focuses the first invalid field. */
+	showProblems(message: string, problems: readonly Problem[], ...more: readonly HTMLElement[]): void
 }
 
 interface Form {
@@ -22,12 +22,12 @@ interface Form {
 	readonly controls: readonly FieldControl[]
 	readonly raw: HTMLTextAreaElement
 	readonly file: FilePart | undefined
-	/** What there is to choose from, the usual one first. */
+	/** The available modes, the default first. */
 	readonly modes: readonly BodyMode[]
 	mode: BodyMode
 }
 
-/** `send` is called with the body; `undefined` where there is none. */
+/** @param send is called with the body, if there is one */
 export function bodyForm(
 	app: App,
 	operation: OperationData,
@@ -41,40 +41,39 @@ export function bodyForm(
 		'form',
 		{ novalidate: true, autocomplete: 'off' },
 		alert,
-		...partsOf(form),
+		...modeParts(form),
 		el(
 			'div',
 			{ class: 'form-foot' },
 			el(
 				'button',
 				{ type: 'submit', class: 'primary', 'data-key': `${prefix} send` },
-				wordFor(operation.method),
+				SUBMIT_LABELS[operation.method] ?? `Send ${operation.method}`,
 			),
-			...switchesOf(form),
+			...modeButtons(form),
 			copyButton(() => curlOf(form), 'Copy as curl'),
 		),
 	)
-	const made: BodyForm = {
+	const bodyForm: BodyForm = {
 		element,
-		complain: (message, problems, ...more) => complain(form, alert, message, problems, more),
+		showProblems: (message, problems, ...more) => showProblems(form, alert, message, problems, more),
 	}
-	// Whatever makes the page anew, what was typed stays.
-	element.addEventListener('input', () => keepDraft(form))
-	element.addEventListener('submit', (event) => {
-		event.preventDefault()
-		keepDraft(form)
-		made.complain('', [])
+	element.addEventListener('input', () => saveDraft(form))
+	onSubmit(element, () => {
+		saveDraft(form)
+		bodyForm.showProblems('', [])
 		const body = bodyOf(form)
-		if (form.mode !== 'file' || body !== undefined) return send(body, made)
-		made.complain('Choose a file first.', [])
+		if (form.mode !== 'file' || body !== undefined) return send(body, bodyForm)
+		bodyForm.showProblems('Choose a file first.', [])
 		focusIn(form.file?.element)
 	})
-	return made
+	return bodyForm
 }
 
 function formOf(app: App, operation: OperationData, prefix: string, record: JsonValue | undefined): Form {
 	const specs = fieldsOf(operation.body)
-	const controls = (specs ?? []).map((spec) => fieldControl(prefix, spec, initialOf(record, spec.name)))
+	const values = isRecord(record) ? record : undefined
+	const controls = (specs ?? []).map((spec) => fieldControl(prefix, spec, values?.get(spec.name)))
 	const modes: readonly BodyMode[] = specs === undefined ? ['json'] : ['fields', 'json']
 	const raw = el('textarea', { class: 'json', rows: '8', spellcheck: 'false', id: `${prefix}-json` })
 	const file = takesFile(operation) ? filePart(prefix) : undefined
@@ -85,13 +84,13 @@ function formOf(app: App, operation: OperationData, prefix: string, record: Json
 	return form
 }
 
-/** What reads a stream takes any bytes; and what doesn't say what it takes may. */
+/** Whether the body may be any bytes: that of a stream, and an undeclared one. */
 function takesFile({ method, body, isStreaming }: OperationData): boolean {
 	return isStreaming || (body === undefined && method !== 'QUERY' && method !== 'DELETE')
 }
 
-/** A part for each mode; those of the others are hidden. */
-function partsOf({ controls, raw, file, modes, mode }: Form): HTMLElement[] {
+/** The inputs of each mode; only those of the current one are visible. */
+function modeParts({ controls, raw, file, modes, mode }: Form): HTMLElement[] {
 	const parts: Readonly<Record<BodyMode, () => HTMLElement | undefined>> = {
 		fields: () => el('div', { class: 'inputs' }, ...controls.map(({ element }) => element)),
 		json: () => el('div', {}, el('label', { for: raw.id }, 'JSON'), raw),
@@ -106,37 +105,33 @@ function partsOf({ controls, raw, file, modes, mode }: Form): HTMLElement[] {
 	})
 }
 
-const MODE_WORDS: Readonly<Record<BodyMode, string>> = { fields: 'Fields', json: 'JSON', file: 'File' }
+const MODE_LABELS: Readonly<Record<BodyMode, string>> = { fields: 'Fields', json: 'JSON', file: 'File' }
 
-/** A button for each other mode. The focus goes along, as the button goes away. */
-function switchesOf(form: Form): HTMLElement[] {
+/** A button for each other mode. As it hides itself, it moves the focus to the first input. */
+function modeButtons(form: Form): HTMLElement[] {
 	if (form.modes.length === 1) return []
-	const switches = form.modes.map((mode) => {
-		const change = button(MODE_WORDS[mode], { class: 'small', hidden: mode === form.mode }, () => {
+	const buttons = form.modes.map((mode) => {
+		const own = button(MODE_LABELS[mode], { class: 'small', hidden: mode === form.mode }, () => {
 			if (form.mode === 'fields' && mode === 'json') form.raw.value = prettyJson(jsonOf(form))
 			form.mode = mode
-			for (const one of switches) one.hidden = one === change
-			for (const part of change.form?.querySelectorAll<HTMLElement>('[data-mode]') ?? []) {
+			for (const one of buttons) one.hidden = one === own
+			for (const part of own.form?.querySelectorAll<HTMLElement>('[data-mode]') ?? []) {
 				part.hidden = part.dataset.mode !== mode
 				if (!part.hidden) focusIn(part)
 			}
-			keepDraft(form)
+			saveDraft(form)
 		})
-		return change
+		return own
 	})
-	return switches
+	return buttons
 }
 
 function focusIn(part: HTMLElement | undefined): void {
 	part?.querySelector<HTMLElement>('input, select, textarea')?.focus()
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const SUBMIT_LABELS: Readonly<Record<string, string>> = {
 	...{ POST: 'Create', PATCH: 'Save changes', PUT: 'Replace', DELETE: 'Delete…' },
-}
-
-function wordFor(method: string): string {
-	return WORDS[method] ?? `Send ${method}`
 }
 
 function bodyOf(form: Form): Body | undefined {
@@ -146,7 +141,7 @@ function bodyOf(form: Form): Body | undefined {
 	return raw.value.trim() === '' ? undefined : raw.value
 }
 
-/** What the fields say: of a change only what has changed. */
+/** The fields as JSON; for a PATCH only the changed ones. */
 function jsonOf({ operation, controls }: Form): string {
 	const pairs: string[] = []
 	for (const { spec, initial, json } of controls) {
@@ -164,22 +159,22 @@ function curlOf(form: Form): string {
 	return lineFor(app, { method: operation.method, body, headers: app.headersFor(operation.method, body) })
 }
 
-function complain(
+function showProblems(
 	{ controls, mode }: Form,
 	alert: HTMLElement,
 	message: string,
 	problems: readonly Problem[],
 	more: readonly HTMLElement[],
 ): void {
-	const left = new Set(problems)
+	const rest = new Set(problems)
 	let first: FieldControl | undefined
 	for (const control of controls) {
 		const own = problems.filter(({ field }) => mode === 'fields' && rootOf(field) === control.spec.name)
-		for (const one of own) left.delete(one)
-		control.complain(own.map((one) => one.message).join(', '))
+		for (const one of own) rest.delete(one)
+		control.showError(own.map((one) => one.message).join(', '))
 		if (own.length > 0) first ??= control
 	}
-	const items = [...left].map(({ field, message: text }) =>
+	const items = [...rest].map(({ field, message: text }) =>
 		el('li', {}, field === '' ? text : `${field}: ${text}`),
 	)
 	alert.replaceChildren(
@@ -190,12 +185,12 @@ function complain(
 	first?.focus()
 }
 
-/** `tags[0]` is a problem of `tags`. */
+/** The top-level field of a path: `tags` for `tags[0]`. */
 function rootOf(field: string): string {
 	return field.split(/[.[]/, 1)[0] ?? field
 }
 
-function keepDraft({ app, operation, controls, raw, file, mode }: Form): void {
+function saveDraft({ app, operation, controls, raw, file, mode }: Form): void {
 	const fields = new Map<string, string>()
 	for (const { spec, draft } of controls) {
 		const text = draft()
@@ -218,7 +213,7 @@ function restoreDraft(form: Form): void {
 
 interface FilePart {
 	readonly element: HTMLElement
-	/** `undefined` where no file is chosen. */
+	/** `undefined` if no file is chosen. */
 	body(): File | FormData | undefined
 	draft(): FileDraft
 	restore(draft: FileDraft): void

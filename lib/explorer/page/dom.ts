@@ -1,10 +1,10 @@
-/** Makes elements: of texts, never of markup. */
+/** Creates elements from texts, never from markup. */
 import { isPath } from './path.ts'
 
 type Attributes = Readonly<Record<string, string | boolean | undefined>>
 export type Child = Node | string | undefined | false
 
-/** An element. An attribute that is `true` is there without a value; one that is `false` isn't. */
+/** Creates an element. An attribute that is `true` is set without a value; `false` omits it. */
 export function el<Name extends keyof HTMLElementTagNameMap>(
 	name: Name,
 	attributes: Attributes = {},
@@ -19,7 +19,7 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
 	return element
 }
 
-/** A button that does something. `key` finds it again when the page is made anew. */
+/** A button. Its attribute `data-key` restores the focus after rendering. */
 export function button(
 	text: string | readonly Child[],
 	attributes: Attributes,
@@ -31,7 +31,16 @@ export function button(
 	return element
 }
 
-/** A link; the text alone for a URL that leads to no path of this server, and to no page of the web. */
+/** A form's submit listener, in place of the browser's own submission. */
+export function onSubmit<Form extends HTMLFormElement>(form: Form, act: () => void): Form {
+	form.addEventListener('submit', (event) => {
+		event.preventDefault()
+		act()
+	})
+	return form
+}
+
+/** A link; only its text for a URL that is neither a path of this server nor an HTTP URL. */
 export function link(url: string, text: string, attributes: Attributes = {}): HTMLElement {
 	if (isPath(url)) return el('a', { ...attributes, href: url }, text)
 	if (!/^https?:\/\/[^\s<>"]+$/i.test(url)) return el('span', attributes, text)
@@ -47,8 +56,8 @@ export function labelled(
 	return el('label', attributes, el('span', {}, ...(typeof text === 'string' ? [text] : text)), control)
 }
 
-/** Behind the label of what must be given: for eyes, as `aria-required` is for ears. */
-export function star(): HTMLElement {
+/** The mark of a required field, for sighted users; the input has `aria-required`. */
+export function requiredMark(): HTMLElement {
 	return el('span', { class: 'required', 'aria-hidden': 'true' }, ' *')
 }
 

@@ -1,39 +1,39 @@
-/** The control of one field: its value as JSON, and whether the user has changed it. */
-import { el, option, star } from './dom.ts'
+/** The form control of one field, with its value as JSON and its draft. */
+import { el, option, requiredMark } from './dom.ts'
 import { controlText, type FieldSpec, jsonOf } from './fields.ts'
 import { type JsonValue, textOf } from './json-value.ts'
 
 export interface FieldControl {
 	readonly spec: FieldSpec
 	readonly element: HTMLElement
-	/** Its first value, as JSON; `undefined` where it isn't known. */
+	/** Its initial value as JSON; `undefined` if unknown. */
 	readonly initial: string | undefined
-	/** Its value as JSON; `undefined` where it has none. */
+	/** Its value as JSON; `undefined` if it has none. */
 	json(): string | undefined
-	/** Its state, for {@link FieldControl.restore}; `undefined` where the user hasn't changed it. */
+	/** Its state, for {@link FieldControl.restore}; `undefined` if the user hasn't changed it. */
 	draft(): string | undefined
 	restore(draft: string): void
-	/** Shows what is wrong with it; an empty text removes that. */
-	complain(text: string): void
+	/** Shows an error message; an empty text removes it. */
+	showError(text: string): void
 	focus(): void
 }
 
 type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-/** In drafts: null, which no text of a control begins with. */
+/** The draft of null; no text of a control begins with U+0000. */
 const NULL_DRAFT = '\u0000null'
 
 export function fieldControl(prefix: string, spec: FieldSpec, value: JsonValue | undefined): FieldControl {
-	// An id with a blank in it can't be pointed at.
+	// `aria-describedby` separates ids by spaces.
 	const id = `${prefix}-${spec.name.replaceAll(/[^\w-]/g, (char) => `.${char.charCodeAt(0)}`)}`
 	const input = inputFor(spec, value)
-	const nothing =
-		spec.isNullable && spec.kind !== 'boolean' && spec.kind !== 'choice' ? nullBox(value) : undefined
+	const hasNullBox = spec.isNullable && spec.kind !== 'boolean' && spec.kind !== 'choice'
+	const nullBox = hasNullBox ? checkbox(value === null) : undefined
 	const hint = spec.hint === '' ? undefined : el('p', { class: 'hint', id: `${id}-hint` }, spec.hint)
-	const wrong = el('p', { class: 'wrong', id: `${id}-wrong` })
+	const error = el('p', { class: 'wrong', id: `${id}-wrong` })
 	input.id = id
 	input.setAttribute('data-key', id)
-	input.setAttribute('aria-describedby', `${hint === undefined ? '' : `${hint.id} `}${wrong.id}`)
+	input.setAttribute('aria-describedby', `${hint === undefined ? '' : `${hint.id} `}${error.id}`)
 	if (spec.isRequired) input.setAttribute('aria-required', 'true')
 	let isTouched = false
 	const touch = () => {
@@ -41,23 +41,25 @@ export function fieldControl(prefix: string, spec: FieldSpec, value: JsonValue |
 	}
 	input.addEventListener('input', () => {
 		touch()
-		if (nothing !== undefined) nothing.checked = false
+		if (nullBox !== undefined) nullBox.checked = false
 	})
-	nothing?.addEventListener('change', touch)
-	const element = el('div', { class: `field ${spec.kind}` }, fieldHead(id, spec, nothing), input, hint, wrong)
+	nullBox?.addEventListener('change', touch)
+	const element = el('div', { class: `field ${spec.kind}` }, fieldHead(id, spec, nullBox), input, hint, error)
 	return {
 		spec,
 		element,
 		initial: value === undefined ? undefined : textOf(value),
-		json: () => (nothing?.checked ? 'null' : jsonIn(spec, input, isTouched, value)),
-		draft: () => (!isTouched ? undefined : nothing?.checked ? NULL_DRAFT : stateOf(input)),
+		json: () => (nullBox?.checked ? 'null' : jsonIn(spec, input, isTouched, value)),
+		draft: () => (!isTouched ? undefined : nullBox?.checked ? NULL_DRAFT : draftOf(input)),
 		restore(draft) {
 			isTouched = true
-			if (nothing !== undefined) nothing.checked = draft === NULL_DRAFT
-			if (draft !== NULL_DRAFT) putState(input, draft)
+			if (nullBox !== undefined) nullBox.checked = draft === NULL_DRAFT
+			if (draft === NULL_DRAFT) return
+			if (isCheckbox(input)) input.checked = draft === 'true'
+			else input.value = draft
 		},
-		complain(text) {
-			wrong.textContent = text
+		showError(text) {
+			error.textContent = text
 			if (text === '') input.removeAttribute('aria-invalid')
 			else input.setAttribute('aria-invalid', 'true')
 		},
@@ -68,28 +70,23 @@ export function fieldControl(prefix: string, spec: FieldSpec, value: JsonValue |
 function fieldHead(
 	id: string,
 	{ name, isRequired }: FieldSpec,
-	nothing: HTMLInputElement | undefined,
+	nullBox: HTMLInputElement | undefined,
 ): HTMLElement {
-	const whose = el('span', { class: 'hidden' }, ` for ${name}`)
+	const forField = el('span', { class: 'hidden' }, ` for ${name}`)
 	return el(
 		'div',
 		{ class: 'field-head' },
-		el('label', { for: id }, name, isRequired && star()),
-		nothing !== undefined && el('label', { class: 'check' }, nothing, 'null', whose),
+		el('label', { for: id }, name, isRequired && requiredMark()),
+		nullBox !== undefined && el('label', { class: 'check' }, nullBox, 'null', forField),
 	)
-}
-
-function nullBox(value: JsonValue | undefined): HTMLInputElement {
-	const box = el('input', { type: 'checkbox' })
-	box.checked = value === null
-	return box
 }
 
 function inputFor(spec: FieldSpec, value: JsonValue | undefined): Input {
 	const text = value === undefined ? '' : controlText(spec.kind, value)
 	switch (spec.kind) {
 		case 'boolean':
-			return spec.isNullable || !spec.isRequired ? choice(spec, ['true', 'false'], value) : checkbox(value)
+			if (!spec.isNullable && spec.isRequired) return checkbox(value === true)
+			return choice(spec, ['true', 'false'], value)
 		case 'choice':
 			return choice(spec, spec.choices, value)
 		case 'long':
@@ -116,27 +113,31 @@ function filled<Control extends HTMLInputElement | HTMLTextAreaElement>(
 	return control
 }
 
-function checkbox(value: JsonValue | undefined): HTMLInputElement {
+function checkbox(isChecked: boolean): HTMLInputElement {
 	const box = el('input', { type: 'checkbox' })
-	box.checked = value === true
+	box.checked = isChecked
 	return box
 }
 
-/** Values are JSON texts; the empty one is none. */
+function isCheckbox(input: Input): input is HTMLInputElement {
+	return input instanceof HTMLInputElement && input.type === 'checkbox'
+}
+
+/** A select with JSON texts as values, empty for no value. */
 function choice(
 	{ isNullable }: FieldSpec,
 	choices: readonly string[],
 	value: JsonValue | undefined,
 ): HTMLSelectElement {
-	const now = value === undefined ? '' : textOf(value)
+	const current = value === undefined ? '' : textOf(value)
 	const values = isNullable ? [...choices, 'null'] : [...choices]
-	if (now !== '' && !values.includes(now)) values.push(now)
+	if (current !== '' && !values.includes(current)) values.push(current)
 	const select = el(
 		'select',
 		{},
-		...values.map((one) => option(one, one.replace(/^"(.*)"$/s, '$1'), one === now)),
+		...values.map((one) => option(one, one.replace(/^"(.*)"$/s, '$1'), one === current)),
 	)
-	if (now === '') select.prepend(option('', '—', true))
+	if (current === '') select.prepend(option('', '—', true))
 	return select
 }
 
@@ -146,21 +147,16 @@ function jsonIn(
 	isTouched: boolean,
 	value: JsonValue | undefined,
 ): string | undefined {
-	if (input instanceof HTMLInputElement && input.type === 'checkbox') return String(input.checked)
+	if (isCheckbox(input)) return String(input.checked)
 	if (!isTouched) return value === undefined ? undefined : textOf(value)
 	const text = input.value
 	if (text !== '') return jsonOf(spec.kind, text)
-	// Nothing is an empty text where there was a text, or where there must be one; elsewhere it is no value at all.
+	// An empty input is an empty text if the field is required or had a value; otherwise it has no value.
 	const isText = spec.kind === 'text' || spec.kind === 'long'
 	if (isText && (spec.isRequired || value !== undefined)) return '""'
 	return value === undefined ? undefined : 'null'
 }
 
-function stateOf(input: Input): string {
-	return input instanceof HTMLInputElement && input.type === 'checkbox' ? String(input.checked) : input.value
-}
-
-function putState(input: Input, state: string): void {
-	if (input instanceof HTMLInputElement && input.type === 'checkbox') input.checked = state === 'true'
-	else input.value = state
+function draftOf(input: Input): string {
+	return isCheckbox(input) ? String(input.checked) : input.value
 }

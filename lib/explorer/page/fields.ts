@@ -1,6 +1,6 @@
-/** The fields of a form, as the JSON Schema of a body describes them. */
+/** Derives the fields of a form from the JSON Schema of a body. */
 import type { JsonSchema } from '../../validate/schema/json-schema.ts'
-import { isRecord, type JsonValue, parseJson, RawNumber, textOf } from './json-value.ts'
+import { type JsonValue, parseJson, textOf } from './json-value.ts'
 
 export type FieldKind = 'text' | 'long' | 'number' | 'boolean' | 'choice' | 'date' | 'json'
 
@@ -9,19 +9,19 @@ export interface FieldSpec {
 	readonly kind: FieldKind
 	readonly isNullable: boolean
 	readonly isRequired: boolean
-	/** JSON texts of what may be chosen. */
+	/** The values of an enum, as JSON. */
 	readonly choices: readonly string[]
-	/** What it takes, for people. */
+	/** Description and constraints, for users. */
 	readonly hint: string
-	/** Whether its text is hidden, as a password's is. */
+	/** Whether its text is hidden, like a password's. */
 	readonly isSecret: boolean
 }
 
-/** Names of what people write whole paragraphs into. */
+/** Names of fields that usually hold paragraphs. */
 const LONG_NAMES = /body|text|content|description|about|comment|note|summary|bio/i
 const LONG_LENGTH = 500
 
-/** In the order of the schema; `undefined` where it names none, and so only JSON can be written. */
+/** The writable fields, in the order of the schema; `undefined` if it has no properties, so that only JSON can be entered. */
 export function fieldsOf(schema: JsonSchema | undefined): FieldSpec[] | undefined {
 	const properties = Object.entries(schema?.properties ?? {}).filter(([, one]) => one.readOnly !== true)
 	if (properties.length === 0) return undefined
@@ -43,12 +43,12 @@ function fieldOf(name: string, whole: JsonSchema, isRequired: boolean): FieldSpe
 	}
 }
 
-/** Separates null from a schema. The schemas of `allOf` are merged roughly into one, enough for a form. */
+/** Separates null from the other types. The schemas of `allOf` are merged shallowly, which is enough for a form. */
 function withoutNull(given: JsonSchema): { schema: JsonSchema; isNullable: boolean } {
 	const whole: JsonSchema = given.allOf === undefined ? given : Object.assign({}, ...given.allOf, given)
 	const alternatives = whole.anyOf ?? whole.oneOf
 	const others = alternatives?.filter(({ type }) => type !== 'null') ?? []
-	if (alternatives !== undefined && isAsFirst(others)) {
+	if (alternatives !== undefined && fitsFirst(others)) {
 		const { anyOf: _any, oneOf: _one, ...rest } = whole
 		const { schema } = withoutNull({ ...rest, ...others[0] })
 		return { schema, isNullable: others.length < alternatives.length }
@@ -57,13 +57,13 @@ function withoutNull(given: JsonSchema): { schema: JsonSchema; isNullable: boole
 	if (!isTypes(type)) return { schema: whole, isNullable: whole.enum?.includes(null) === true }
 	const rest = type.filter((one) => one !== 'null')
 	const [first] = rest
-	// A number that may also come as a text is written as the first of the two; what may be anything, as JSON.
+	// Of two types, such as number or string, the control is that of the first; any more are entered as JSON.
 	const schema = rest.length <= 2 && first !== undefined ? { ...whole, type: first } : whole
 	return { schema, isNullable: rest.length < type.length }
 }
 
-/** Whether all is written as the first alternative is: texts that it may also be, such as `infinity`, stand in its input. */
-function isAsFirst([first, ...more]: readonly JsonSchema[]): boolean {
+/** Whether the control of the first alternative suits all: it is a text input, and the others are strings (`infinity`). */
+function fitsFirst([first, ...more]: readonly JsonSchema[]): boolean {
 	if (first === undefined || more.length === 0) return first !== undefined
 	const types = [first.type ?? []].flat()
 	const isPlain = types.length > 0 && types.every((type) => /^(?:string|number|integer)$/.test(type))
@@ -106,32 +106,23 @@ function rangeOf({ minimum, maximum }: JsonSchema): string {
 	return maximum === undefined ? '' : `${maximum} or less`
 }
 
-/** What stands in a control for a value: a text as it is, anything else as JSON. */
+/** The text of a control for a value: a string as it is, anything else as JSON. */
 export function controlText(kind: FieldKind, value: JsonValue): string {
 	if (value === null) return ''
 	if (typeof value === 'string' && kind !== 'json' && kind !== 'choice') return value
 	return textOf(value)
 }
 
-/** The JSON of what stands in a control. What is no number is sent as a text, and refused by the server in its words. */
+/** The text of a control as JSON. An invalid number is sent as a string, so that the server's message explains it. */
 export function jsonOf(kind: FieldKind, text: string): string {
 	if (kind === 'boolean' || kind === 'choice') return text
 	if (kind === 'number' && /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text.trim()))
 		return text.trim()
-	if (kind === 'json' && isJson(text)) return text
+	if (kind === 'json' && parseJson(text) !== undefined) return text
 	return JSON.stringify(text)
 }
 
-export function isJson(text: string): boolean {
-	return parseJson(text) !== undefined
-}
-
-/** What a form begins with. */
-export function initialOf(record: JsonValue | undefined, name: string): JsonValue | undefined {
-	return isRecord(record) ? record.get(name) : undefined
-}
-
-/** Whether two JSON texts say the same, as far as spaces go. */
+/** Whether two JSON texts are equal except for whitespace. */
 export function sameJson(one: string, other: string): boolean {
 	return one === other || compact(one) === compact(other)
 }
@@ -141,7 +132,7 @@ function compact(text: string): string {
 	return value === undefined ? text : textOf(value)
 }
 
-/** A value as a person would say it: a text without its quotes. */
+/** A value for display: a string without quotes, anything else as JSON. */
 export function plainText(value: JsonValue): string {
-	return typeof value === 'string' ? value : value instanceof RawNumber ? value.text : textOf(value)
+	return typeof value === 'string' ? value : textOf(value)
 }

@@ -1,6 +1,6 @@
-/** JSON, read without a loss: numbers keep their digits, names their order, and every name is one. */
+/** A lossless JSON parser: numbers keep their digits, and objects are Maps, which keep order and `__proto__`. */
 
-/** A number as it is written. */
+/** A number as its text. */
 export class RawNumber {
 	readonly text: string
 
@@ -17,8 +17,8 @@ export type JsonValue =
 	| readonly JsonValue[]
 	| ReadonlyMap<string, JsonValue>
 
-/** Deeper values are not taken apart: the text is shown. */
-const DEEPEST = 200
+/** Deeper JSON isn't parsed, and is shown as text. */
+const MAX_DEPTH = 200
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORDS: readonly (readonly [string, JsonValue])[] = [
 	['true', true],
@@ -26,7 +26,7 @@ const WORDS: readonly (readonly [string, JsonValue])[] = [
 	['null', null],
 ]
 
-/** The value of a text; `undefined` where it is no JSON. */
+/** The value of a JSON text; `undefined` if it is invalid. */
 export function parseJson(text: string): JsonValue | undefined {
 	try {
 		const reader = new Reader(text)
@@ -68,7 +68,7 @@ class Reader {
 	}
 
 	value(depth: number): JsonValue {
-		if (depth > DEEPEST) throw new RangeError('too deep')
+		if (depth > MAX_DEPTH) throw new RangeError('too deep')
 		this.#skip()
 		const char = this.#text[this.#at]
 		if (char === '"') return this.#string()

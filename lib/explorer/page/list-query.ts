@@ -1,22 +1,22 @@
-/** What the URL of a list asks for, and the URLs that ask for something else. */
+/** Reads the query of a list from its URL, and makes URLs with a changed query. */
 import type { ParameterShape } from '../../validate/schema/shape.ts'
 import { plainText } from './fields.ts'
 import { type JsonValue, RawNumber } from './json-value.ts'
 import { pathOf } from './path.ts'
 
-/** What a list can be asked. */
-export interface ListOffers {
+/** The query features of a list. */
+export interface ListFeatures {
 	readonly hasSearch: boolean
 	readonly hasCount: boolean
 	readonly hasLimit: boolean
 	readonly sortable: ReadonlySet<string>
-	/** By field, the operators; the empty one is plain equality. */
+	/** Operators by field; the empty one is plain equality. */
 	readonly filters: ReadonlyMap<string, readonly string[]>
 }
 
-/** A condition of the query as it stands in the URL. */
+/** A condition in a URL. */
 export interface Condition {
-	/** Its place among the query's pairs. */
+	/** Its index among the query's pairs. */
 	readonly at: number
 	readonly field: string
 	readonly operator: string
@@ -34,7 +34,7 @@ export function operatorWord(operator: string): string {
 	return OPERATOR_WORDS[operator] ?? operator
 }
 
-export function offersOf(query: readonly ParameterShape[]): ListOffers {
+export function featuresOf(query: readonly ParameterShape[]): ListFeatures {
 	const filters = new Map<string, string[]>()
 	for (const { name, role } of query) {
 		if (role !== 'filter' || name === 'filter') continue
@@ -50,39 +50,39 @@ export function offersOf(query: readonly ParameterShape[]): ListOffers {
 	}
 }
 
-/** `title[contains]` is a field and an operator. */
-export function partsOf(name: string): [field: string, operator: string] {
+/** Splits a parameter name, `title[contains]`. */
+function partsOf(name: string): [field: string, operator: string] {
 	const [, field = name, operator = ''] = /^(.*)\[(\w+)\]$/.exec(name) ?? []
 	return [field, operator]
 }
 
-/** The fields that its schema names, with a minus or without. */
+/** The fields in the schema of the parameter `sort`, without the minus of descending ones. */
 function sortableOf(parameter: ParameterShape | undefined): ReadonlySet<string> {
 	const { schema } = parameter ?? {}
 	const names = schema?.enum ?? schema?.items?.enum ?? []
 	return new Set(names.map((name) => String(name).replace(/^-/, '')))
 }
 
-export function conditionsOf(url: string, { filters }: ListOffers): Condition[] {
+export function conditionsOf(url: string, { filters }: ListFeatures): Condition[] {
 	return pairsOf(url).flatMap(([name, value], at) => {
 		const [field, operator] = partsOf(name)
-		const isOffered = filters.get(field)?.includes(operator) === true
-		return isOffered ? [{ at, field, operator, value }] : []
+		const isKnown = filters.get(field)?.includes(operator) === true
+		return isKnown ? [{ at, field, operator, value }] : []
 	})
 }
 
-/** The list from its beginning, with a condition more. */
+/** The first page with another condition. */
 export function withCondition(url: string, field: string, operator: string, value: string): string {
 	const name = operator === '' ? field : `${field}[${operator}]`
 	return changed(url, (pairs) => [...pairs, [name, value]])
 }
 
-/** The list from its beginning, without a condition. */
-export function withoutPair(url: string, gone: number): string {
-	return changed(url, (pairs) => pairs.filter((_, at) => at !== gone))
+/** The first page without a condition. */
+export function withoutPair(url: string, index: number): string {
+	return changed(url, (pairs) => pairs.filter((_, at) => at !== index))
 }
 
-/** The list from its beginning, with a parameter; an empty value takes it away. */
+/** The first page with a parameter; an empty value removes it. */
 export function withParameter(url: string, name: string, value: string): string {
 	return changed(url, (pairs) => {
 		const others = pairs.filter(([other]) => other !== name)
@@ -94,31 +94,30 @@ export function parameterOf(url: string, name: string): string {
 	return pairsOf(url).findLast(([other]) => other === name)?.[1] ?? ''
 }
 
-/** By which field a list is sorted first, and how. */
+/** The first sort term. */
 export function sortOf(url: string): { field: string; isDescending: boolean } {
 	const [first = ''] = parameterOf(url, 'sort').split(',')
 	return { field: first.replace(/^-/, ''), isDescending: first.startsWith('-') }
 }
 
-/** Ascending, then descending, then as the server likes. */
-export function sortedBy(url: string, field: string): string {
-	const now = sortOf(url)
-	if (now.field !== field) return withParameter(url, 'sort', field)
-	return withParameter(url, 'sort', now.isDescending ? '' : `-${field}`)
+/** The URL for the next state of a field's sort button: ascending, then descending, then unsorted. */
+export function toggledSort(url: string, field: string): string {
+	const current = sortOf(url)
+	if (current.field !== field) return withParameter(url, 'sort', field)
+	return withParameter(url, 'sort', current.isDescending ? '' : `-${field}`)
 }
 
-/** Where a record is. */
+/** The URL of a record; `undefined` if its key can't be a path segment. */
 export function recordUrl(path: string | undefined, key: JsonValue | undefined): string | undefined {
 	if (path === undefined || (typeof key !== 'string' && !(key instanceof RawNumber))) return undefined
 	const segment = encodeURIComponent(plainText(key))
-	// Dots lead elsewhere, escaped or not.
+	// URLs resolve dot segments, even percent-encoded ones.
 	return /^\.{0,2}$/.test(segment) ? undefined : path.replace(/\{[^}]*\}$/, () => segment)
 }
 
-/** The URL of the next page, as `Link` says it (RFC 8288); `undefined` at the end. */
-export function nextOf(headers: readonly (readonly [string, string])[]): string | undefined {
-	const value = headers.find(([name]) => name.toLowerCase() === 'link')?.[1] ?? ''
-	return /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(value)?.[1]
+/** The URL of the next page in a `Link` header (RFC 8288); `undefined` on the last one. */
+export function nextIn(link: string | undefined): string | undefined {
+	return /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(link ?? '')?.[1]
 }
 
 function pairsOf(url: string): [string, string][] {
@@ -126,7 +125,7 @@ function pairsOf(url: string): [string, string][] {
 	return at === -1 ? [] : [...new URLSearchParams(url.slice(at + 1))]
 }
 
-/** Without the place of the page: another question has other pages. */
+/** Changes the query and goes to its first page: a cursor or offset is valid only for the same query. */
 function changed(url: string, change: (pairs: [string, string][]) => [string, string][]): string {
 	const path = pathOf(url)
 	const pairs = change(pairsOf(url)).filter(([name]) => name !== 'cursor' && name !== 'offset')

@@ -1,4 +1,4 @@
-/** The page's program: shows the data that came with the document, and follows links from there. */
+/** Entry point of the page's script: renders the embedded data, then handles links and the history. */
 import { App, address, ownData } from './app.ts'
 import { render } from './render.ts'
 
@@ -6,19 +6,19 @@ export function start(): void {
 	const app = new App(ownData(), render)
 	render(app)
 	addEventListener('popstate', () => {
-		// It is also told of a mere change of what stands behind #.
+		// A change of the hash alone fires this event, too.
 		if (app.url !== address()) void app.go(address(), { push: false })
 	})
 	document.addEventListener('click', (event) => {
-		const link = followed(event)
+		const link = clickedLink(event)
 		if (link === undefined) return
 		event.preventDefault()
-		void app.go(link.pathname + link.search, { whisper: link.dataset.says ?? '' })
+		void app.go(link.pathname + link.search, { announcement: link.dataset.announcement ?? '' })
 	})
 }
 
-/** The link that was clicked, where it is one for us: not to another site, nor into another window. */
-function followed(event: MouseEvent): HTMLAnchorElement | undefined {
+/** The link that was clicked, if it is to this origin and opens in this window. */
+function clickedLink(event: MouseEvent): HTMLAnchorElement | undefined {
 	const { target, button, altKey, ctrlKey, metaKey, shiftKey, defaultPrevented } = event
 	if (defaultPrevented || button !== 0 || altKey || ctrlKey || metaKey || shiftKey) return undefined
 	const link = target instanceof Element ? target.closest('a') : null

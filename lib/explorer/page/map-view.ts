@@ -1,8 +1,8 @@
-/** The map: handlers with their versions and routes. A path with params can be filled in and opened. */
+/** The map of handlers with their versions and routes. A route with params has inputs to fill them in. */
 import type { MapData, MapHandler, MapRoute } from '../page-data.ts'
 import { distinctOperations, methodBadge } from './actions.ts'
 import type { App } from './app.ts'
-import { type Child, el, link } from './dom.ts'
+import { type Child, el, link, onSubmit } from './dom.ts'
 
 export function mapView(app: App, { handlers, hasMore }: MapData): HTMLElement {
 	const names = [...new Set(handlers.map(({ name }) => name))]
@@ -42,7 +42,7 @@ function routeItem(app: App, { path, operations }: MapRoute): HTMLElement {
 	)
 }
 
-/** `/articles/{id}`, with a place to write the id. */
+/** A route with an input for each param. */
 function pathForm(app: App, path: string): HTMLElement {
 	const inputs: HTMLInputElement[] = []
 	const parts = path.split(/(\{[^}]*\})/).map((part) => {
@@ -63,13 +63,11 @@ function pathForm(app: App, path: string): HTMLElement {
 		...parts,
 		el('button', { type: 'submit', class: 'small', 'aria-label': `Open ${path}` }, 'Open'),
 	)
-	form.addEventListener('submit', (event) => {
-		event.preventDefault()
+	return onSubmit(form, () => {
 		const empty = inputs.find(({ value }) => value === '')
 		if (empty !== undefined) return empty.focus()
 		void app.go(
 			parts.map((part) => (typeof part === 'string' ? part : encodeURIComponent(part.value))).join(''),
 		)
 	})
-	return form
 }

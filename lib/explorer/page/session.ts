@@ -1,20 +1,20 @@
 /**
- * Who the page's requests come from. Token and key are in a closure, and nowhere else: not in the document, not in
- * the address, not in any storage. The key can't be read even here: it only signs.
+ * The credentials of the page's requests. Token and key exist only in a closure, not in the document, the address or any
+ * storage. The key isn't extractable: even this script can only sign with it.
  */
 import { signRequest } from '../../client/sign-request.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 
 export interface Session {
-	/** What is sent: nothing but cookies, a token, or a signature. */
+	/** `none` sends cookies only. */
 	readonly kind: 'none' | 'bearer' | 'hmac'
-	/** The key's id. */
+	/** The id of an HMAC key, else empty. */
 	readonly keyId: string
 	/** `fetch` with the credentials. */
 	send(url: string, init: RequestInit): Promise<Response>
 }
 
-export const NOBODY: Session = {
+export const ANONYMOUS: Session = {
 	kind: 'none',
 	keyId: '',
 	send: (url, init) => fetch(url, init),
@@ -32,11 +32,7 @@ export function bearerSession(token: string): Session {
 	}
 }
 
-/**
- * Signs each request anew.
- *
- * @throws TypeError for a secret that is no base64 of 32 bytes or more, and on pages that aren't secure
- */
+/** @throws TypeError for a secret that isn't base64 of at least 32 bytes, and on pages that aren't secure */
 export async function hmacSession(id: string, secret: string): Promise<Session> {
 	const bytes = decodeBase64(secret)
 	if (bytes === undefined) throw new TypeError('The secret is no base64 with padding.')

@@ -1,7 +1,7 @@
-/** The box for credentials: a bearer token, or a key that signs. What is typed leaves the document at once. */
+/** The dialog for credentials, a bearer token or an HMAC key. Inputs are emptied as soon as they are submitted. */
 import type { App } from './app.ts'
-import { button, el, labelled } from './dom.ts'
-import { bearerSession, hmacSession, NOBODY, type Session } from './session.ts'
+import { button, el, labelled, onSubmit } from './dom.ts'
+import { ANONYMOUS, bearerSession, hmacSession, type Session } from './session.ts'
 
 export function signInPart(app: App): HTMLElement {
 	const box = signInBox(app)
@@ -16,15 +16,15 @@ export function signInPart(app: App): HTMLElement {
 }
 
 function signInBox(app: App): HTMLDialogElement {
-	const wrong = el('p', { class: 'wrong', role: 'alert' })
+	const alert = el('p', { class: 'wrong', role: 'alert' })
 	const box = el('dialog', { 'aria-labelledby': 'credentials-title' })
-	const use: Use = async (make, secret) => {
+	const signIn: SignIn = async (make, secret) => {
 		try {
 			const session = await make()
 			box.close()
-			await app.become(session)
+			await app.useSession(session)
 		} catch (error) {
-			wrong.textContent = error instanceof Error ? error.message : String(error)
+			alert.textContent = error instanceof Error ? error.message : String(error)
 			secret?.focus()
 		}
 	}
@@ -35,44 +35,45 @@ function signInBox(app: App): HTMLDialogElement {
 			{ class: 'quiet' },
 			'Kept by this page alone until it is closed or loaded anew: in no storage, no cookie, no address.',
 		),
-		bearerForm(use),
-		hmacForm(use),
-		wrong,
+		bearerForm(signIn),
+		hmacForm(signIn),
+		alert,
 		el(
 			'div',
 			{ class: 'form-foot' },
 			button('Close', {}, () => box.close()),
-			app.session.kind !== 'none' && button('Forget them', { class: 'danger' }, () => void use(() => NOBODY)),
+			app.session.kind !== 'none' &&
+				button('Forget them', { class: 'danger' }, () => void signIn(() => ANONYMOUS)),
 		),
 	)
 	box.addEventListener('close', () => {
-		wrong.textContent = ''
+		alert.textContent = ''
 		for (const input of box.querySelectorAll('input')) input.value = ''
 	})
 	return box
 }
 
-/** `secret` is where it has to be typed again when it can't be used. */
-type Use = (make: () => Promise<Session> | Session, secret?: HTMLInputElement) => Promise<void>
+/** `secret` is focused if `make` fails. */
+type SignIn = (make: () => Promise<Session> | Session, secret?: HTMLInputElement) => Promise<void>
 
-function bearerForm(use: Use): HTMLFormElement {
+function bearerForm(signIn: SignIn): HTMLFormElement {
 	const token = secretInput()
 	return credentialsForm('Bearer token', [labelled('Token', token)], 'Use token', () => {
-		const text = taken(token)
-		return use(() => {
+		const text = takeValue(token)
+		return signIn(() => {
 			if (!/^[\x21-\x7e]+$/.test(text)) throw new TypeError('A token is printable ASCII without spaces.')
 			return bearerSession(text)
 		}, token)
 	})
 }
 
-function hmacForm(use: Use): HTMLFormElement {
+function hmacForm(signIn: SignIn): HTMLFormElement {
 	const id = el('input', { type: 'text', autocomplete: 'off', spellcheck: 'false' })
 	const secret = secretInput()
 	const fields = [labelled('Key id', id), labelled('Secret, base64', secret)]
 	return credentialsForm('HMAC key', fields, 'Use key', () => {
-		const text = taken(secret)
-		return use(() => {
+		const text = takeValue(secret)
+		return signIn(() => {
 			if (!/^[\x20-\x7e]{1,128}$/.test(id.value)) throw new TypeError('A key has an id of printable ASCII.')
 			return hmacSession(id.value, text.trim())
 		}, secret)
@@ -96,19 +97,15 @@ function credentialsForm(
 			el('button', { type: 'submit', class: 'primary' }, send),
 		),
 	)
-	form.addEventListener('submit', (event) => {
-		event.preventDefault()
-		void act()
-	})
-	return form
+	return onSubmit(form, () => void act())
 }
 
 function secretInput(): HTMLInputElement {
 	return el('input', { type: 'password', autocomplete: 'off', spellcheck: 'false' })
 }
 
-/** The text of an input, which is emptied. */
-function taken(input: HTMLInputElement): string {
+/** Empties an input and returns its text. */
+function takeValue(input: HTMLInputElement): string {
 	const { value } = input
 	input.value = ''
 	return value

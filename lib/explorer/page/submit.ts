@@ -1,11 +1,11 @@
-/** Sends what a form was filled with, and shows what became of it. */
+/** Sends the request of a form and shows its outcome. */
 import type { OperationData } from '../page-data.ts'
 import { contentOf, problemsIn, statusChip } from './answer-view.ts'
 import { type App, reasonOf } from './app.ts'
 import type { BodyForm } from './body-form.ts'
 import type { Body } from './curl.ts'
 import { button, el, link } from './dom.ts'
-import { isRecord, type JsonValue } from './json-value.ts'
+import { isRecord } from './json-value.ts'
 import { isPath } from './path.ts'
 import { jsonView } from './value-view.ts'
 
@@ -22,28 +22,27 @@ export async function submit(
 	body: Body | undefined,
 	form: BodyForm,
 ): Promise<void> {
-	// A second click would make a second record.
+	// A double click must not create two records.
 	if (form.element.getAttribute('aria-busy') === 'true') return
-	const { turn } = app
+	const { navigation } = app
 	const url = app.urlFor(operation.method)
 	form.element.setAttribute('aria-busy', 'true')
 	try {
-		const outcome = await sent(app, url, operation.method, body)
-		if (outcome.status < 400) await done(app, operation, turn, outcome)
-		// The user has left the page and can't see the form: a notice says that it failed.
-		else if (!form.element.isConnected) app.say(`${operation.method} ${url}: ${refusalIn(outcome)}`)
-		else refused(app, form, outcome)
+		const outcome = await send(app, url, operation.method, body)
+		if (outcome.status < 400) await showSuccess(app, operation, navigation, outcome)
+		// If the user has left the page, the form is gone, so a notice reports the failure.
+		else if (!form.element.isConnected) app.notify(`${operation.method} ${url}: ${messageOf(outcome)}`)
+		else showFailure(app, form, outcome)
 	} catch (error) {
-		if (form.element.isConnected) form.complain(reasonOf(error), [])
-		else app.say(`${operation.method} ${url}: ${reasonOf(error)}`)
+		if (form.element.isConnected) form.showProblems(reasonOf(error), [])
+		else app.notify(`${operation.method} ${url}: ${reasonOf(error)}`)
 	} finally {
 		form.element.removeAttribute('aria-busy')
 	}
 }
 
-async function sent(app: App, url: string, method: string, body: Body | undefined): Promise<Outcome> {
+async function send(app: App, url: string, method: string, body: Body | undefined): Promise<Outcome> {
 	const headers = new Headers([['Accept', 'application/json'], ...app.headersFor(method, body)])
-	// A body has no undefined: exact optional properties.
 	const answer = await app.session.send(url, { method, headers, ...(body === undefined ? {} : { body }) })
 	return {
 		status: answer.status,
@@ -53,14 +52,14 @@ async function sent(app: App, url: string, method: string, body: Body | undefine
 	}
 }
 
-function refused(app: App, form: BodyForm, outcome: Outcome): void {
+function showFailure(app: App, form: BodyForm, outcome: Outcome): void {
 	if (outcome.status === 412) {
 		const load = button('Load the current record', { 'data-key': 'load current' }, async () => {
-			const whisper = 'This is the current record. What you typed is still in the form.'
-			const isThere = await app.go(app.url, { push: false, whisper })
-			if (isThere && app.data.answer?.status !== 200) app.say('This is what is there now.')
+			const announcement = 'This is the current record. What you typed is still in the form.'
+			const isShown = await app.go(app.url, { push: false, announcement })
+			if (isShown && app.data.answer?.status !== 200) app.notify('This is what is there now.')
 		})
-		form.complain(
+		form.showProblems(
 			'Somebody has changed this record since you read it. Nothing was saved; what you typed is kept.',
 			[],
 			load,
@@ -70,41 +69,46 @@ function refused(app: App, form: BodyForm, outcome: Outcome): void {
 	}
 	const problems = problemsIn(contentOf(outcome).data)
 	const isInvalid = problems.length > 0 && outcome.status === 422
-	form.complain(isInvalid ? 'Nothing was saved: something isn’t right yet.' : refusalIn(outcome), problems)
+	form.showProblems(
+		isInvalid ? 'Nothing was saved: something isn’t right yet.' : messageOf(outcome),
+		problems,
+	)
 }
 
-function refusalIn({ status, reason, body }: Outcome): string {
-	const message = messageIn(contentOf({ status, body }).data) ?? `${status} ${reason}`
-	return `${message} (${status})`
-}
-
-function messageIn(data: JsonValue | undefined): string | undefined {
+function messageOf({ status, reason, body }: Outcome): string {
+	const { data } = contentOf({ status, body })
 	const error = isRecord(data) ? data.get('error') : undefined
-	return typeof error === 'string' ? error : undefined
+	return `${typeof error === 'string' ? error : `${status} ${reason}`} (${status})`
 }
 
-/** What was done is said, and the page shows what is there now: of something deleted, what was around it. */
-async function done(app: App, { method }: OperationData, turn: number, outcome: Outcome): Promise<void> {
-	const { status, location: made } = outcome
+/** Shows a notice and reloads the page; after a DELETE, its parent instead. */
+async function showSuccess(
+	app: App,
+	{ method }: OperationData,
+	navigation: number,
+	outcome: Outcome,
+): Promise<void> {
+	const { status, location } = outcome
 	const words: Readonly<Record<string, string>> = { DELETE: 'Deleted.', PATCH: 'Saved.', PUT: 'Replaced.' }
 	const text = status === 201 ? 'Created.' : (words[method] ?? 'Done.')
-	const see = made !== undefined && isPath(made) ? link(made, made, { 'data-key': 'made' }) : ''
-	const answer = outcome.body === '' ? '' : answerOf(app, outcome, method)
-	app.say(text, see, statusChip(outcome), answer)
-	// Who has set out for another page meanwhile isn't called back.
-	if (turn !== app.turn) return
+	const created = location !== undefined && isPath(location) ? location : undefined
+	const record = created === undefined ? undefined : link(created, created, { 'data-key': 'made' })
+	const answer = outcome.body === '' ? '' : answerDetails(app, outcome, method)
+	app.notify(text, record ?? '', statusChip(outcome), answer)
+	// The user may have navigated meanwhile.
+	if (navigation !== app.navigation) return
 	app.drafts.delete(method)
-	app.unfolded.delete(method)
-	if (see instanceof HTMLAnchorElement) see.focus()
-	const around = app.data.crumbs.slice(0, -1).findLast(({ url }) => url !== undefined)?.url
-	const isGone = method === 'DELETE'
-	if (isGone && around !== undefined) await app.go(around, { keepsNotice: true })
+	app.expanded.delete(method)
+	record?.focus()
+	const parent = app.data.crumbs.slice(0, -1).findLast(({ url }) => url !== undefined)?.url
+	const isDeleted = method === 'DELETE'
+	if (isDeleted && parent !== undefined) await app.go(parent, { keepsNotice: true })
 	else await app.go(app.url, { push: false, keepsNotice: true })
-	if (!(see instanceof HTMLAnchorElement) && !isGone) app.focusHeading()
+	if (record === undefined && !isDeleted) app.focusHeading()
 }
 
-function answerOf(app: App, { body, location: made }: Outcome, method: string): HTMLElement {
-	// With a Location, a link to it is enough; otherwise the answer is what the method was called for.
-	const isOpen = made === undefined && (method === 'POST' || method === 'QUERY')
+function answerDetails(app: App, { body, location }: Outcome, method: string): HTMLElement {
+	// With a Location, its link is enough; otherwise the answer is what the user wants to see.
+	const isOpen = location === undefined && (method === 'POST' || method === 'QUERY')
 	return el('details', { open: isOpen }, el('summary', {}, 'Answer'), jsonView(body, app.data.roots))
 }

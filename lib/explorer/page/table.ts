@@ -1,23 +1,23 @@
-/** A list as a table: a column a field, sorted by its headings, each record's key a link to it. */
+/** A list as a table, with a column for each field, sort buttons, and a link to each record. */
 import type { App } from './app.ts'
 import { button, el, link } from './dom.ts'
 import { plainText } from './fields.ts'
 import { isRecord, type JsonValue, RawNumber } from './json-value.ts'
-import { type ListOffers, recordUrl, sortedBy, sortOf } from './list-query.ts'
+import { type ListFeatures, recordUrl, sortOf, toggledSort } from './list-query.ts'
 import { cellValue } from './value-view.ts'
 
-const MOST_COLUMNS = 60
+const MAX_COLUMNS = 60
 /** Ten thousand rows would keep a browser busy for seconds. */
-const MOST_ROWS = 1_000
+const MAX_ROWS = 1_000
 
-export function tableView(app: App, rows: readonly JsonValue[], offers: ListOffers): HTMLElement {
-	const all = namesIn(rows)
-	const columns = all.slice(0, MOST_COLUMNS)
+export function tableView(app: App, rows: readonly JsonValue[], features: ListFeatures): HTMLElement {
+	const all = columnsOf(rows)
+	const columns = all.slice(0, MAX_COLUMNS)
 	const key = keyIn(app.data.recordPath, columns)
 	const name = app.data.crumbs.at(-1)?.text || 'Records'
-	const head = columns.map((column) => heading(app, column, offers))
+	const head = columns.map((column) => heading(app, column, features))
 	const body = rows
-		.slice(0, MOST_ROWS)
+		.slice(0, MAX_ROWS)
 		.map((row) => el('tr', {}, ...columns.map((column) => cell(app, valueIn(row, column), column === key))))
 	const table = el(
 		'table',
@@ -30,24 +30,23 @@ export function tableView(app: App, rows: readonly JsonValue[], offers: ListOffe
 		'div',
 		{},
 		el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `${name}, a table` }, table),
-		rows.length > MOST_ROWS && beginning(MOST_ROWS, rows.length),
-		all.length > MOST_COLUMNS && beginning(MOST_COLUMNS, all.length, ' columns'),
+		rows.length > MAX_ROWS && truncationNote(MAX_ROWS, rows.length),
+		all.length > MAX_COLUMNS && truncationNote(MAX_COLUMNS, all.length, ' columns'),
 	)
 }
 
-/** Says that not all is shown. */
-export function beginning(shown: number, all: number, what = ''): HTMLElement {
+export function truncationNote(shown: number, all: number, what = ''): HTMLElement {
 	return el('p', { class: 'note' }, `The first ${shown} of ${all}${what}: all of them are in the JSON.`)
 }
 
-/** Names in the order in which they come first; of values without names one column. */
-function namesIn(rows: readonly JsonValue[]): string[] {
+/** The fields of all rows, in order of appearance; one column `value` for rows that aren't objects. */
+function columnsOf(rows: readonly JsonValue[]): string[] {
 	const names = new Set<string>()
 	for (const row of rows) for (const name of isRecord(row) ? row.keys() : ['value']) names.add(name)
 	return [...names]
 }
 
-/** The column that names a record, as the path calls it. */
+/** The column of the key in the records' URLs. */
 function keyIn(recordPath: string | undefined, columns: readonly string[]): string | undefined {
 	const [, name] = /\{([^}]*)\}$/.exec(recordPath ?? '') ?? []
 	return columns.find((column) => column === name)
@@ -57,7 +56,7 @@ function valueIn(row: JsonValue, column: string): JsonValue | undefined {
 	return isRecord(row) ? row.get(column) : row
 }
 
-function heading(app: App, column: string, { sortable }: ListOffers): HTMLElement {
+function heading(app: App, column: string, { sortable }: ListFeatures): HTMLElement {
 	if (!sortable.has(column)) return el('th', { scope: 'col' }, column)
 	const { field, isDescending } = sortOf(app.url)
 	const isSorted = field === column
@@ -68,13 +67,13 @@ function heading(app: App, column: string, { sortable }: ListOffers): HTMLElemen
 		isSorted ? (isDescending ? '↓' : '↑') : '↕',
 	)
 	const sort = button([column, arrow], { class: 'sort', 'data-key': `sort ${column}` }, () => {
-		const url = sortedBy(app.url, column)
-		const now = sortOf(url)
-		const order =
-			now.field === column
-				? `Sorted by ${column}, ${now.isDescending ? 'descending' : 'ascending'}`
+		const url = toggledSort(app.url, column)
+		const next = sortOf(url)
+		const announcement =
+			next.field === column
+				? `Sorted by ${column}, ${next.isDescending ? 'descending' : 'ascending'}`
 				: 'Not sorted'
-		void app.go(url, { whisper: order })
+		void app.go(url, { announcement })
 	})
 	return el('th', { scope: 'col', 'aria-sort': isSorted ? direction : undefined }, sort)
 }
