@@ -68,7 +68,8 @@ async function pageFor(
 		const reply = await pending
 		if (!isShownAsPage(reply) || exchange.isReplied) return withVaryAccept(reply)
 		// Making the page has a deadline too: it calls an authenticator and may read a stream.
-		if (exchange.due === Number.POSITIVE_INFINITY) exchange.setDeadline(exchange.app.handlerTimeout, 'unavailable')
+		if (exchange.due === Number.POSITIVE_INFINITY)
+			exchange.setDeadline(exchange.app.handlerTimeout, 'unavailable')
 		const { pageOf } = await importPages()
 		return await pageOf(exchange, mounts, reply)
 	} catch (error) {
