@@ -1,47 +1,71 @@
 /** The dialect: all SQL but that of records and lists. */
-import { ALIAS, columnName, type Dialect, type Lru, patternOf } from '../../../../lib/models/sql/index.ts'
-import { failureOf } from './errors.ts'
+import { type Column, columnName, type Dialect, lruOf, type Sql } from '../../../../lib/models/sql/index.ts'
+import { failureOf, isOutdated } from './errors.ts'
 import { quote, recordSql } from './json.ts'
 import { readList, writeList } from './list.ts'
-import { bind, placeholder } from './types.ts'
+import { bind } from './types.ts'
 
-export function dialectOf(lru: Lru): Dialect {
+export function dialectOf(database: object): Dialect {
 	const dialect: Dialect = {
-		lru,
+		lru: lruOf(database),
 		returning: { insert: true, update: true, delete: true },
-		returningAlias: ALIAS,
+		returningAlias: '',
 		comparesRows: true,
-		skipsSilently: true,
+		skipsSilently: true, // by raise(ignore)
 		gathers: false,
 		insertNothing: ' default values',
 		quote,
-		placeholder,
+		placeholder: (n) => `?${n}`,
 		bind,
-		bindNumber: String,
-		defaultOf: () => 'default',
+		bindNumber: BigInt,
+		defaultOf: ({ defaultSql = 'null' }) => `(${defaultSql})`,
 		record: recordSql,
-		exact: (column, alias) => `${columnName(dialect, column, alias)}::text`,
-		orderTerm: ({ column, descending }, alias) =>
-			`${columnName(dialect, column, alias)} ${descending ? 'desc' : 'asc'} nulls last`,
-		matches: (sql, column, alias, match) => {
-			sql.add(`${columnName(dialect, column, alias)}::text ${match.ignoreCase ? 'ilike' : 'like'} `)
-			sql.values.push(patternOf(match, /[\\%_]/g, '\\'))
-			sql.add(`$${sql.values.length}::text`)
+		exact: (column, alias) => `cast(${columnName(dialect, column, alias)} as text)`,
+		orderTerm: ({ column, descending }, alias) => {
+			const name = columnName(dialect, column, alias)
+			if (descending) return `${name} desc`
+			return column.nullable ? `${name} nulls last` : name
+		},
+		// `like` ignores case always.
+		matches: (sql, column, alias, { op, value, ignoreCase }) => {
+			const names = [columnName(dialect, column, alias), `?${sql.values.push(bind(value, column))}`]
+			const [text, part] = names.map((name) => (ignoreCase ? `lower(${name})` : name))
+			const conditions = {
+				contains: `instr(${text}, ${part}) > 0`,
+				startsWith: `instr(${text}, ${part}) = 1`,
+				endsWith: `substr(${text}, length(${text}) - length(${part}) + 1) = ${part}`,
+				eq: `${text} = ${part}`,
+			}
+			sql.add(conditions[op])
 		},
 		// One placeholder for any number of values.
-		oneOf: (sql, column, alias, values) => {
-			const texts = values.map((value) => {
-				const bound = bind(value, column)
-				return bound instanceof Uint8Array ? `\\x${Buffer.from(bound).toString('hex')}` : bound
-			})
-			sql.values.push(JSON.stringify(texts))
-			const all = `jsonb_array_elements_text($${sql.values.length}::text::jsonb) e`
-			sql.add(`${columnName(dialect, column, alias)} in (select e::${column.sqlType} from ${all})`)
+		oneOf: (sql, column, alias, values, isExact) => {
+			sql.values.push(`[${values.map((value) => jsonOf(bind(value, column))).join(',')}]`)
+			const name = `${columnName(dialect, column, alias)}${isExact ? ' collate binary' : ''}`
+			const value = column.type === 'bytes' ? 'unhex(value)' : 'value'
+			sql.add(`${name} in (select ${value} from json_each(?${sql.values.length}))`)
 		},
 		keyIn: (sql, key, alias, ids) => dialect.oneOf(sql, key, alias, ids, true),
+		keyIs: exactly,
+		exactly,
 		list: writeList,
 		listed: readList,
 		failure: failureOf,
+		isOutdated,
 	}
 	return dialect
+}
+
+/** A column may be `collate nocase`. */
+function exactly(sql: Sql, column: Column, alias: string, text: string): void {
+	sql
+		.add(`${columnName(sql.dialect, column, alias)} = `)
+		.value(text, column)
+		.add(' collate binary')
+}
+
+function jsonOf(bound: unknown): string {
+	if (typeof bound === 'string') return JSON.stringify(bound)
+	if (bound instanceof Uint8Array) return `"${Buffer.from(bound).toString('hex')}"`
+	return String(bound).replace('Infinity', '9e999')
 }

@@ -1,33 +1,60 @@
-/** The `Driver` for a PGlite, which begins and commits transactions itself. */
-import { type Driver, type Rows, type Statement, within } from '../../../../lib/models/sql/index.ts'
+/** The `Driver` for a `Database` of `libsql/promise`, which is one connection that all models share. */
+import {
+	type Driver,
+	type Rows,
+	runTransaction,
+	type Session,
+	type Statement,
+} from '../../../../lib/models/sql/index.ts'
+import { rollsBack } from './errors.ts'
 
-interface Queryable {
-	query(
-		text: string,
-		values: unknown[],
-		options: { readonly rowMode: 'array' },
-	): Promise<{ readonly rows: unknown[]; readonly affectedRows?: number }>
+const DRIVER = Symbol('driver')
+
+/** What is called of a `Database`. */
+export interface NewDatabase {
+	prepare(text: string): Promise<Prepared>
+	exec(text: string): Promise<unknown>
+	[DRIVER]?: Driver
 }
 
-/** What is called of a PGlite. */
-export interface NewDatabase extends Queryable {
-	transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>
+interface Prepared {
+	/** Whether it answers rows. */
+	readonly reader: boolean
+	raw(): Prepared
+	safeIntegers(): Prepared
+	all(values: readonly unknown[]): Promise<unknown[][]>
+	run(values: readonly unknown[]): { readonly changes: number }
 }
 
+/** The same for all models of a database: a statement of one must not get into the transaction of another. */
 export function driverOf(database: NewDatabase): Driver {
+	database[DRIVER] ??= makeDriver(database)
+	return database[DRIVER]
+}
+
+function makeDriver(database: NewDatabase): Driver {
+	let last: Promise<unknown> = Promise.resolve()
+	function inTurn<T>(work: () => Promise<T>): Promise<T> {
+		const turn = last.then(work)
+		last = turn.catch(() => undefined)
+		return turn
+	}
+	const session: Session = {
+		run: (statement) => send(database, statement),
+		control: (text) => database.exec(text),
+		leaves: (error) => (rollsBack(error) ? 'nothing' : 'everything'),
+	}
+	// Then it has been rolled back already; a connection of a pool would have to be closed.
+	const rollbackFailed = () => undefined
 	return {
-		query: (statement) => send(database, statement),
-		transaction: (work) =>
-			database.transaction((transaction) => {
-				const run = (statement: Statement) => send(transaction, statement)
-				const control = (text: string) => run({ text, values: [], writes: false })
-				return within({ run, control, leaves: () => 'savepoint' }, work)
-			}),
+		query: (statement) => inTurn(() => send(database, statement)),
+		transaction: (work) => inTurn(() => runTransaction(session, work, rollbackFailed, 'begin immediate')),
 	}
 }
 
-async function send(database: Queryable, { text, values }: Statement): Promise<Rows> {
-	const { rows, affectedRows } = await database.query(text, [...values], { rowMode: 'array' })
-	// rowMode 'array' makes every row an array.
-	return { rows: rows as readonly unknown[][], affected: affectedRows ?? 0 }
+async function send(database: NewDatabase, { text, values }: Statement): Promise<Rows> {
+	const prepared = (await database.prepare(text)).raw().safeIntegers()
+	if (!prepared.reader) return { rows: [], affected: prepared.run(values).changes }
+	const rows = await prepared.all(values)
+	return { rows, affected: rows.length }
 }

@@ -1,30 +1,48 @@
-/** Which `ModelError` an error of PGlite is. */
+/** Which `ModelError` an error of libSQL is. */
 import { ModelError, type ModelErrorKind } from '../../../../lib/models/index.ts'
-import type { Table } from '../../../../lib/models/sql/index.ts'
+import { NoConnection, type Table } from '../../../../lib/models/sql/index.ts'
 
-/** By SQLSTATE, or its class. */
+/** By SQLite's code, or its beginning. */
 const KINDS: Readonly<Record<string, ModelErrorKind>> = {
-	'23505': 'unique',
-	'23503': 'foreign_key',
-	'23502': 'not_null',
-	'23514': 'check',
-	'22': 'invalid',
-	'40': 'busy',
+	SQLITE_CONSTRAINT_PRIMARYKEY: 'unique',
+	SQLITE_CONSTRAINT_UNIQUE: 'unique',
+	SQLITE_CONSTRAINT_FOREIGNKEY: 'foreign_key',
+	SQLITE_CONSTRAINT_NOTNULL: 'not_null',
+	SQLITE_CONSTRAINT_CHECK: 'check',
+	SQLITE_CONSTRAINT_TRIGGER: 'refused',
+	SQLITE_BUSY: 'busy',
+	SQLITE_FULL: 'unavailable',
+	SQLITE_IOERR: 'unavailable',
+	SQLITE_CANTOPEN: 'unavailable',
 }
+
+const CLOSED = 'The database connection is not open'
 
 export function failureOf(error: unknown, table: Table): ModelError | undefined {
-	const code = textAt(error, 'code')
-	const kind = KINDS[code] ?? KINDS[code.slice(0, 2)]
+	if (!(error instanceof Error)) return undefined
+	const { message } = error
+	if (error instanceof NoConnection || message === CLOSED) return new ModelError('unavailable', [], error)
+	const code = codeOf(error)
+	const kind = KINDS[code] ?? KINDS[code.split('_', 2).join('_')]
 	if (kind === undefined) return undefined
-	const [column, name] = [textAt(error, 'column'), textAt(error, 'constraint')]
-	const constraint = table.constraints.find((one) => one.name === name)
-	// Where others refer to the record, the constraint is theirs.
-	const isOwn = textAt(error, 'table') === table.name && !textAt(error, 'detail').includes('still referenced')
-	const columns = column === '' ? (constraint?.columns ?? []) : [column]
-	return new ModelError(kind, isOwn ? columns : [], error)
+	// 'UNIQUE constraint failed: article.author, article.title'
+	const named = message.slice(message.indexOf(': ') + 2).split(', ')
+	const fields = table.columns
+		.map(({ name }) => name)
+		.filter((name) => named.includes(`${table.name}.${name}`))
+	return new ModelError(kind, fields, error, kind === 'refused' ? { code, message } : undefined)
 }
 
-function textAt(error: unknown, key: string): string {
-	const value: unknown = error instanceof Error ? Reflect.get(error, key) : undefined
-	return typeof value === 'string' ? value : ''
+/** A column was dropped or renamed. */
+export function isOutdated(error: unknown): boolean {
+	return error instanceof Error && /no such column|has no column named/.test(error.message)
+}
+
+/** Others undo their statement only. */
+export function rollsBack(error: unknown): boolean {
+	return /^SQLITE_(?:FULL|IOERR|NOMEM)/.test(codeOf(error))
+}
+
+function codeOf(error: unknown): string {
+	return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

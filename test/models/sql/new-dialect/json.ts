@@ -1,4 +1,4 @@
-/** SQL that writes columns, records and cursors as JSON. */
+/** Records and cursors as JSON. It is made of the columns' values here, as libSQL's own JSON rounds floats. */
 import {
 	type Column,
 	columnName,
@@ -7,42 +7,43 @@ import {
 	type Selected,
 } from '../../../../lib/models/sql/index.ts'
 
+/** Not in double quotes: in these, the name of a column that isn't there is a text. */
 export function quote(name: string): string {
-	return `"${name.replaceAll('"', '""')}"`
+	return `\`${name.replaceAll('`', '``')}\``
 }
 
 export function recordSql(selected: readonly Selected[], alias: string): RecordSql {
-	const members = selected.map(({ column, as }) => {
-		const value = `to_json(${valueSql(column, columnName({ quote }, column, alias), 'MS')})`
-		return `${literal(`${JSON.stringify(as)}:`)} || coalesce(${value}::text, 'null')`
-	})
-	const record = members.length === 0 ? `'{}'` : `'{' || ${members.join(` || ',' || `)} || '}'`
-	return { expressions: [record], json: ([text]) => String(text) }
-}
-
-/** A JSON array of the values in an order, as exactly as the database has them. */
-export function cursorSql(order: readonly OrderColumn[], alias: string): string {
-	const values = order.map(({ column }) => {
-		const name = columnName({ quote }, column, alias)
-		return column.type === 'bigint' ? `${name}::text` : valueSql(column, name, 'US')
-	})
-	return `json_build_array(${values.join(', ')})::text`
-}
-
-function valueSql({ type }: Column, name: string, fraction: 'MS' | 'US'): string {
-	switch (type) {
-		case 'decimal':
-		case 'other':
-			return `${name}::text`
-		case 'timestamp':
-			return `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${fraction}"Z"')`
-		case 'bytes':
-			return `translate(encode(${name}, 'base64'), E'\\n', '')`
-		default:
-			return name
+	const columns = selected.map(({ column }) => column)
+	const keys = selected.map(({ as }) => JSON.stringify(as))
+	return {
+		expressions: columns.map((column) => valueSql(column, alias)),
+		json: (values) =>
+			`{${columns.map((column, at) => `${keys[at]}:${valueJson(values[at], column, 'record')}`).join(',')}}`,
 	}
 }
 
-function literal(text: string): string {
-	return `E'${text.replace(/['\\]/g, '\\$&')}'`
+/** A JSON array of the values in an order, as exactly as the database has them. */
+export function cursorJson(values: readonly unknown[], order: readonly OrderColumn[]): string {
+	return `[${order.map(({ column }, at) => valueJson(values[at], column, 'cursor')).join(',')}]`
+}
+
+export function valueSql(column: Column, alias: string): string {
+	const name = columnName({ quote }, column, alias)
+	if (column.type === 'json') return `json(${name})`
+	return column.type === 'other' ? `cast(${name} as text)` : name
+}
+
+function valueJson(value: unknown, { type, asText }: Column, use: 'record' | 'cursor'): string {
+	if (value === null) return 'null'
+	if (type === 'boolean') return String(value !== 0n)
+	if (type === 'json') return String(value)
+	if (typeof value === 'bigint') return asText || use === 'cursor' ? `"${value}"` : String(value)
+	if (typeof value === 'number') return Number.isFinite(value) ? String(value) : `"${value}"`
+	if (value instanceof Uint8Array) return `"${Buffer.from(value).toString('base64')}"`
+	return JSON.stringify(type === 'timestamp' ? timestamp(String(value), use) : value)
+}
+
+function timestamp(stored: string, use: 'record' | 'cursor'): string {
+	const [seconds = '', fraction = ''] = stored.replace(' ', 'T').split('.')
+	return `${seconds}.${use === 'cursor' ? fraction.padEnd(3, '0') : fraction.slice(0, 3).padEnd(3, '0')}Z`
 }

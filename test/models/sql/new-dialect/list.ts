@@ -1,4 +1,4 @@
-/** The statement of a page, one row of all its records, and what that row says. */
+/** The statement of a page, a row for each record, and what these rows say. */
 import { type Listed, refuseLarger } from '../../../../lib/models/index.ts'
 import {
 	ALIAS,
@@ -8,24 +8,21 @@ import {
 	type Sql,
 	tableName,
 } from '../../../../lib/models/sql/index.ts'
-import { cursorSql, recordSql } from './json.ts'
+import { cursorJson, recordSql, valueSql } from './json.ts'
 
+/** Each row is the total, 1 for a record or null for none, the record's values, and those of the cursor. */
 export function writeList(sql: Sql, parts: ListParts): void {
 	const { selected, order, total, where, after, offset } = parts
 	const from = ` from ${tableName(sql.dialect, parts.table)} ${ALIAS}`
-	const terms = order.map((term) => sql.dialect.orderTerm(term, ALIAS)).join(', ')
-	sql.add('select array_agg(j order by n), array_agg(k order by n)')
-	if (total) {
-		sql.add(`, (select count(*)${from}`)
-		writeWhere(sql, [where])
-		sql.add(')')
-	}
-	const [record = ''] = recordSql(selected, ALIAS).expressions
-	const number = `row_number() over (order by ${terms})`
-	sql.add(` from (select ${record} as j, ${cursorSql(order, ALIAS)} as k, ${number} as n${from}`)
+	sql.add('select * from (select ')
+	if (total) writeWhere(sql.add(`count(*)${from}`), [where])
+	else sql.add('null')
+	const cursor = order.map(({ column }) => valueSql(column, ALIAS))
+	const values = [...recordSql(selected, ALIAS).expressions, ...cursor]
+	sql.add(`) left join (select ${['1', ...values].join(', ')}${from}`)
 	writeWhere(sql, [where, after])
-	sql.add(` order by ${terms} limit `).number(countRead(parts))
-	sql.add(' offset ').number(offset).add(') p')
+	sql.add(` order by ${order.map((term) => sql.dialect.orderTerm(term, ALIAS)).join(', ')}`)
+	sql.add(' limit ').number(countRead(parts)).add(' offset ').number(offset).add(')')
 }
 
 function writeWhere(sql: Sql, conditions: readonly ListParts['where'][]): void {
@@ -37,12 +34,14 @@ function writeWhere(sql: Sql, conditions: readonly ListParts['where'][]): void {
 	}
 }
 
-export function readList({ rows }: Rows, { limit, looksBeyond, maxBytes, total }: ListParts): Listed {
-	const [records, cursors, count] = rows[0] ?? []
-	const all = Array.isArray(records) ? records : []
-	const json = `[${all.slice(0, limit).join(',')}]`
+export function readList({ rows }: Rows, parts: ListParts): Listed {
+	const { selected, order, limit, looksBeyond, maxBytes, total } = parts
+	const record = recordSql(selected, ALIAS)
+	const all = rows.filter(([, isRecord]) => isRecord !== null).map((row) => row.slice(2))
+	const json = `[${all.slice(0, limit).map(record.json).join(',')}]`
 	const follows = all.length > limit || !looksBeyond
-	const next = follows && Array.isArray(cursors) ? String(cursors[limit - 1]) : undefined
+	const last = all[limit - 1]
+	const next = follows && last ? cursorJson(last.slice(selected.length), order) : undefined
 	refuseLarger(json, maxBytes, next)
-	return { json, next, total: total ? Number(count) : undefined }
+	return { json, next, total: total ? Number(rows[0]?.[0]) : undefined }
 }

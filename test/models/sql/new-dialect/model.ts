@@ -1,7 +1,7 @@
-/** `NewModel`: a table of a PGlite as a model, written from docs/models.md, "Writing a new SQL database". */
+/** `NewModel`: a table of libSQL as a model, written from docs/models.md, "Writing a new SQL database". */
 import {
+	type DatabaseOptions,
 	keyOf,
-	lruOf,
 	openingOptions,
 	primaryKey,
 	SqlModel,
@@ -14,22 +14,22 @@ import { introspect, listTables } from './introspect.ts'
 
 export class NewModel extends SqlModel {
 	static async open(database: NewDatabase, name: string, options: TableOptions = {}): Promise<NewModel> {
-		const { key, timeoutSeconds } = openingOptions('NewModel', options, ['key'])
+		const { key, bigint, timeoutSeconds } = openingOptions('NewModel', options, ['key'])
 		const driver = driverOf(database)
 		const read = async (asked: string | undefined) => {
-			const found = await introspect(driver, name)
+			const found = await introspect(driver, name, bigint)
 			return withKey(found, keyOf(found, asked))
 		}
 		const table = await read(key)
-		return new NewModel(table, driver, dialectOf(lruOf(database)), timeoutSeconds, () => read(table.key))
+		return new NewModel(table, driver, dialectOf(database), timeoutSeconds, () => read(table.key))
 	}
 
-	static async openAll(database: NewDatabase): Promise<Record<string, NewModel>> {
+	static async openAll(database: NewDatabase, options: DatabaseOptions = {}) {
 		const models: Record<string, NewModel> = {}
 		const driver = driverOf(database)
 		for (const name of await listTables(driver))
 			if (primaryKey(await introspect(driver, name)) !== undefined)
-				models[name] = await NewModel.open(database, name)
+				models[name] = await NewModel.open(database, name, options)
 		return models
 	}
 }

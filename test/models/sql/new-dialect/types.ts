@@ -1,37 +1,45 @@
-/** What a column of each type holds, and how its values are sent: as text, which the database reads exactly. */
+/** What a column of each declared type holds, and how its values are sent. */
 import { type FieldType, ModelError, RawJson, type Value } from '../../../../lib/models/index.ts'
-import type { Column } from '../../../../lib/models/sql/index.ts'
+import type { BigintForm, Column } from '../../../../lib/models/sql/index.ts'
 
+/** By the first word: `json text` is a text to libSQL too, where it would round the number of a `json`. */
 const TYPES: Readonly<Record<string, FieldType>> = {
-	bool: 'boolean',
-	int4: 'integer',
-	int8: 'bigint',
-	float8: 'float',
-	numeric: 'decimal',
+	boolean: 'boolean',
+	int: 'bigint',
+	integer: 'bigint',
+	bigint: 'bigint',
+	real: 'float',
+	double: 'float',
 	text: 'text',
 	varchar: 'text',
 	uuid: 'uuid',
 	date: 'date',
 	time: 'time',
-	timestamptz: 'timestamp',
-	jsonb: 'json',
-	bytea: 'bytes',
+	datetime: 'timestamp',
+	json: 'json',
+	blob: 'bytes',
 }
 
-export function fieldOf(sqlType: string): Pick<Column, 'type' | 'min' | 'max'> {
+type Described = Pick<Column, 'type' | 'sqlType' | 'asText' | 'maxLength'>
+
+export function fieldOf(declared: string, bigint: BigintForm): Described {
+	const [, sqlType = '', length] = /^(\w*)(?:\((\d+)\))?/.exec(declared.toLowerCase()) ?? []
 	const type = TYPES[sqlType] ?? 'other'
-	return type === 'integer' ? { type, min: -(2 ** 31), max: 2 ** 31 - 1 } : { type }
+	const maxLength = type === 'text' && length !== undefined ? Number(length) : undefined
+	return { type, sqlType, asText: type === 'bigint' && bigint === 'string', maxLength }
 }
 
-export function bind(value: Value, { name }: Column): unknown {
-	if (value === null || typeof value === 'boolean' || value instanceof Uint8Array) return value
-	const text = value instanceof RawJson ? value.text : Object.is(value, -0) ? '-0' : String(value)
-	if (/\p{Surrogate}/u.test(text)) throw new ModelError('invalid', [name])
-	return text
-}
-
-export function placeholder(n: number, column: Column | undefined): string {
-	if (column === undefined) return `$${n}::int8`
-	if (column.type === 'bytes' || column.type === 'boolean') return `$${n}::${column.sqlType}`
-	return `$${n}::text::${column.sqlType}`
+export function bind(value: Value, { name, type, maxLength = Infinity }: Column): unknown {
+	if (typeof value === 'boolean') return value ? 1n : 0n
+	if (typeof value === 'number') {
+		// It would be stored as null.
+		if (Number.isNaN(value)) throw new ModelError('invalid', [name])
+		// A number is sent as a float, a bigint as an integer.
+		return type === 'float' ? value : BigInt(value)
+	}
+	const text = value instanceof RawJson ? value.text : value
+	if (typeof text !== 'string') return text
+	if (/\p{Surrogate}/u.test(text) || [...text].length > maxLength) throw new ModelError('invalid', [name])
+	// '2026-11-20 13:45:00.5', as `current_timestamp` writes it: the order of such texts is that of the times.
+	return type === 'timestamp' ? text.replace('T', ' ').replace(/(?:\.0*|(\.\d*[1-9])0*)?Z$/, '$1') : text
 }
