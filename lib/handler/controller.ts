@@ -1,6 +1,6 @@
 /**
- * `Controller`: mounts handlers at paths, checks what they declare, and runs their `init` before the first request. Made by
- * `server/`; it compiles handlers by `mount/` into the mounts that `routing/` finds.
+ * `Controller`: mounts handlers at paths, and runs their `init` before the first request. Created by `server/`; `mount/`
+ * checks and compiles the handlers, and `routing/` finds the mounts.
  */
 import type { App } from '../exchange/app.ts'
 import { type Mount, type MountTree, parsePath } from '../routing/routing.ts'
@@ -11,11 +11,12 @@ import type { ServerHooks } from './mount/compile-hooks.ts'
 import type { Guards } from './mount/declarations.ts'
 import { deprecationOf } from './mount/deprecated.ts'
 import { droppedStar, type NearMiss, nearMissText } from './mount/warnings.ts'
-import { becomeView, viewOnce, viewsOf } from './view.ts'
+import { becomeView, onePerRequest, viewConstructor } from './view.ts'
 
-const SET_UP: unique symbol = Symbol('verbena.setUp')
+/** The promise of a handler's `init`. */
+const INIT: unique symbol = Symbol('verbena.init')
 
-/** Follows what is mounted. */
+/** Called for each handler that is mounted. */
 export interface MountObserver {
 	/**
 	 * @param typed the handler path as it was typed
@@ -25,7 +26,6 @@ export interface MountObserver {
 	mounted(handler: RestHandler): void
 }
 
-/** The server's guards and hooks, and what else follows the mounted handlers. */
 interface ControllerOptions extends Guards, ServerHooks {
 	readonly disposals?: Disposals | undefined
 	readonly observer?: MountObserver | undefined
@@ -37,12 +37,12 @@ export class Controller implements HandlerController {
 	readonly #mounts: MountTree
 	readonly #base: readonly string[]
 	readonly #options: ControllerOptions
-	/** Mounts whose `init` is still running, or has failed. */
+	/** Mounts whose `init` is running or has failed. */
 	readonly #pending = new Set<Mount>()
-	/** Classes that were checked for likely mistakes. */
+	/** Classes whose warnings have been logged. */
 	readonly #warned = new WeakSet<object>()
 
-	/** `base` is a path before every handler path; the options are the server's. */
+	/** @param base the path before every handler path */
 	constructor(app: App, mounts: MountTree, base: string, options: ControllerOptions) {
 		this.#app = app
 		this.#mounts = mounts
@@ -64,7 +64,7 @@ export class Controller implements HandlerController {
 			typeof handler === 'function' && !isHandlerClass(handler) ? (handler as () => RestHandler) : undefined
 		if (factory !== undefined) refuseOtherClass(path, factory)
 		const instance = instanceOf(path, handler)
-		if (instance.init !== RestHandler.prototype.init && Object.isFrozen(instance) && !(SET_UP in instance)) {
+		if (instance.init !== RestHandler.prototype.init && Object.isFrozen(instance) && !(INIT in instance)) {
 			throw new TypeError(
 				`${instance.constructor.name} is frozen already, so that its init() could not set it up: mount it as it is made`,
 			)
@@ -85,7 +85,10 @@ export class Controller implements HandlerController {
 			)
 		}
 		this.#options.disposals?.check(instance)
-		const view = factory === undefined ? viewsOf(this.#layer(instance)) : this.#viewsOfFactory(path, factory)
+		const view =
+			factory === undefined
+				? viewConstructor(Object.freeze(Object.create(instance, this.#mountProperties())))
+				: this.#viewsOfFactory(path, factory)
 		const mount: Mount = {
 			path: segments,
 			name,
@@ -102,15 +105,15 @@ export class Controller implements HandlerController {
 			},
 			setUp: undefined,
 			hooks,
-			view: hooks === undefined ? view : viewOnce(view),
+			view: hooks === undefined ? view : onePerRequest(view),
 		}
 		this.#options.observer?.check(path, mount)
 		if (!this.#mounts.add(mount))
 			throw new TypeError(`${JSON.stringify(path)} is mounted twice: give each handler a path of its own`)
 		this.#options.observer?.mounted(instance)
 		this.#warn(instance, name, nearMisses)
-		if (factory === undefined) this.#begin(mount, instance)
-		// Frozen, it is recognized where the factory returns it again for a request.
+		if (factory === undefined) this.#initialize(mount, instance)
+		// Frozen, so that `becomeView` can tell when the factory returns the same instance again.
 		else Object.freeze(instance)
 	}
 
@@ -128,42 +131,34 @@ export class Controller implements HandlerController {
 		for (const miss of nearMisses) this.#app.logger.warn({ handler: name }, nearMissText(name, miss))
 	}
 
-	/** What belongs to the mount, as one instance can be mounted many times. */
-	#facts(): PropertyDescriptorMap {
+	/** Properties of the mount, for views: one instance can be mounted many times. */
+	#mountProperties(): PropertyDescriptorMap {
 		return { controller: { value: this }, cache: { value: this.#app.cache } }
-	}
-
-	#layer(instance: RestHandler): object {
-		return Object.freeze(Object.create(instance, this.#facts()))
 	}
 
 	#viewsOfFactory(path: string, factory: () => RestHandler): Mount['view'] {
 		return (exchange) => {
 			const view = becomeView(instanceOf(path, factory), exchange)
-			return Object.defineProperties(view, this.#facts())
+			return Object.defineProperties(view, this.#mountProperties())
 		}
 	}
 
-	#begin(mount: Mount, instance: RestHandler & { [SET_UP]?: Promise<void> }): void {
-		this.#options.disposals?.add(instance, mount.silent, () => instance[SET_UP])
-		this.#setUp(mount, instance)
-	}
-
-	/** Runs `init` once for each instance, then freezes it: later writes fail. */
-	#setUp(mount: Mount, instance: RestHandler & { [SET_UP]?: Promise<void> }): void {
+	/** Runs `init` once for each instance, then freezes the instance, so that later writes fail. */
+	#initialize(mount: Mount, instance: RestHandler & { [INIT]?: Promise<void> }): void {
+		this.#options.disposals?.add(instance, mount.silent, () => instance[INIT])
 		if (instance.init === RestHandler.prototype.init) {
 			freeze(instance)
 			return
 		}
-		let done = instance[SET_UP]
+		let done = instance[INIT]
 		if (done === undefined) {
 			done = (async () => {
 				await instance.init()
 				freeze(instance)
 			})()
-			// `ready` rejects with it; until then it must not end the process as unhandled.
+			// `ready` rejects with it; until it is called, an unhandled rejection would end the process.
 			done.catch(() => {})
-			Object.defineProperty(instance, SET_UP, { value: done })
+			Object.defineProperty(instance, INIT, { value: done })
 		}
 		mount.setUp = done
 		this.#pending.add(mount)
@@ -175,7 +170,7 @@ export class Controller implements HandlerController {
 	}
 }
 
-/** Removes fields without a value, so that methods can set them on their view, and freezes the rest. */
+/** Freezes a handler; removes undefined fields before, as views couldn't assign fields that their prototype has frozen. */
 function freeze(instance: RestHandler): void {
 	if (Object.isFrozen(instance)) return
 	for (const name of Object.keys(instance)) {
@@ -192,12 +187,12 @@ function instanceOf(path: string, handler: Mountable): RestHandler {
 	const instance: unknown =
 		typeof handler !== 'function' ? handler : isHandlerClass(handler) ? new handler() : handler()
 	if (instance instanceof RestHandler) return instance
-	// Its rejection must not end the process as unhandled.
+	// An unhandled rejection would end the process.
 	if (instance instanceof Promise) instance.catch(() => {})
 	throw wrongKind(path, found(instance))
 }
 
-/** Refuses a class that is no handler as a factory; only at mount, as it reads the whole source. */
+/** Refuses a class that isn't a handler. It would pass as a factory; the source tells them apart. */
 function refuseOtherClass(path: string, factory: Mountable): void {
 	if (typeof factory === 'function' && /^class\b/.test(Function.prototype.toString.call(factory)))
 		throw wrongKind(path, `the class ${factory.name}, which doesn't extend RestHandler`)

@@ -1,90 +1,92 @@
-/** `Disposals`: calls the `dispose()` of handlers when all servers that have mounted them are closed. For `controller.ts`. */
+/** `Disposals`: calls `dispose()` of handlers when the last server that has mounted them is closed. For `controller.ts`. */
 import { setTimeout } from 'node:timers/promises'
 import type { Milliseconds } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
 import { HandlerHooks } from './handler.ts'
 
-const HELD: unique symbol = Symbol('verbena.held')
+const REFERENCES: unique symbol = Symbol('verbena.references')
 
-/** Kept on the handler, as it may be mounted in many servers. */
-interface Hold {
+/** The reference count of a handler. Stored on it, as several servers may have mounted it. */
+interface References {
 	/** Open servers that have mounted it. */
 	servers: number
 	isDisposed: boolean
 }
 
-type Holdable = HandlerHooks & { readonly [HELD]?: Hold }
+type Counted = HandlerHooks & { readonly [REFERENCES]?: References }
 
-/** A handler that is mounted in the server. */
-interface Held {
+/** A handler that this server has mounted. */
+interface Entry {
 	readonly instance: HandlerHooks
-	readonly hold: Hold
+	readonly references: References
 	readonly silent: boolean
-	/** Its `init`, if it has one. */
-	readonly setUp: () => Promise<void> | undefined
+	/** The promise of its `init`, if it has one. */
+	readonly init: () => Promise<void> | undefined
 }
 
-/** The handlers of one server that have a `dispose()`, each once, in the order in which they were mounted. */
+/** The handlers of one server that have a `dispose()`, in the order in which they were mounted. */
 export class Disposals {
-	readonly #all = new Map<HandlerHooks, Held>()
+	readonly #entries = new Map<HandlerHooks, Entry>()
 	#isClosed = false
 
-	/** @throws TypeError for a handler that is disposed of already, or never could be */
-	check(instance: Holdable): void {
+	/** @throws TypeError for a handler that has been disposed of already, or could never be */
+	check(instance: Counted): void {
 		if (!disposes(instance)) return
 		const { name } = instance.constructor
-		const hold = instance[HELD]
-		if (hold === undefined && Object.isFrozen(instance))
+		const references = instance[REFERENCES]
+		if (references === undefined && Object.isFrozen(instance))
 			throw new TypeError(
 				`${name} is frozen already, so that its dispose() could not be called at its end: mount it as it is made`,
 			)
-		if (hold?.isDisposed === true)
+		if (references?.isDisposed === true)
 			throw new TypeError(`${name} was disposed of with the server that had mounted it: mount a new one`)
 		if (this.#isClosed)
 			throw new TypeError(`${name}.dispose() would never be called, as the server has been closed`)
 	}
 
 	/** Adds a mounted handler, which must not be frozen yet. */
-	add(instance: Holdable, silent: boolean, setUp: () => Promise<void> | undefined): void {
-		if (!disposes(instance) || this.#all.has(instance)) return
-		const hold: Hold = instance[HELD] ?? { servers: 0, isDisposed: false }
-		if (instance[HELD] === undefined) Object.defineProperty(instance, HELD, { value: hold })
-		hold.servers++
-		this.#all.set(instance, { instance, hold, silent, setUp })
+	add(instance: Counted, silent: boolean, init: () => Promise<void> | undefined): void {
+		if (!disposes(instance) || this.#entries.has(instance)) return
+		const references: References = instance[REFERENCES] ?? { servers: 0, isDisposed: false }
+		if (instance[REFERENCES] === undefined) Object.defineProperty(instance, REFERENCES, { value: references })
+		references.servers++
+		this.#entries.set(instance, { instance, references, silent, init })
 	}
 
-	/** Releases all handlers, where the server could not be made. */
+	/** Releases all handlers without disposing of them, when creating the server has failed. */
 	release(): void {
-		for (const { hold } of this.#all.values()) hold.servers--
-		this.#all.clear()
+		for (const { references } of this.#entries.values()) references.servers--
+		this.#entries.clear()
 	}
 
 	/**
-	 * Disposes of the handlers that no other server has mounted, one after another, the last first. Failures, and what isn't
-	 * done within `time` for all of them, are logged.
+	 * Disposes of the handlers that no other server has mounted, one after another, in reverse order. Failures, and handlers
+	 * that aren't done within `timeout` for all of them, are logged.
 	 */
-	async run({ logger }: Pick<App, 'logger'>, time: Milliseconds): Promise<void> {
-		const log = ({ instance, silent }: Held, message: string, fields: object = {}): void => {
-			// A failing logger must not keep the other handlers open, nor `close()` from ending.
+	async run({ logger }: Pick<App, 'logger'>, timeout: Milliseconds): Promise<void> {
+		const log = ({ instance, silent }: Entry, message: string, fields: object = {}): void => {
+			// A logger that throws must not prevent the other handlers from being disposed of, nor `close()` from ending.
 			try {
 				if (!silent) logger.error({ handler: instance.constructor.name, ...fields }, message)
 			} catch {}
 		}
 		this.#isClosed = true
-		const all = [...this.#all.values()].reverse()
-		this.#all.clear()
-		const stop = new AbortController()
-		const over = setTimeout(time, 'over' as const, { signal: stop.signal }).catch(() => 'over' as const)
-		for (const held of all) {
-			if (--held.hold.servers > 0) continue
-			held.hold.isDisposed = true
-			const done = dispose(held).catch((err: unknown) => {
-				log(held, 'a handler could not be disposed of', { err })
+		const entries = [...this.#entries.values()].reverse()
+		this.#entries.clear()
+		const timer = new AbortController()
+		const timedOut = setTimeout(timeout, 'timeout' as const, { signal: timer.signal }).catch(
+			() => 'timeout' as const,
+		)
+		for (const entry of entries) {
+			if (--entry.references.servers > 0) continue
+			entry.references.isDisposed = true
+			const done = dispose(entry).catch((err: unknown) => {
+				log(entry, 'a handler could not be disposed of', { err })
 			})
-			if ((await Promise.race([done, over])) === 'over')
-				log(held, `a handler was not disposed of within ${time} ms`)
+			if ((await Promise.race([done, timedOut])) === 'timeout')
+				log(entry, `a handler was not disposed of within ${timeout} ms`)
 		}
-		stop.abort()
+		timer.abort()
 	}
 }
 
@@ -92,11 +94,11 @@ export function disposes(instance: HandlerHooks): boolean {
 	return instance.dispose !== HandlerHooks.prototype.dispose
 }
 
-/** Not called where `init` has failed. */
-async function dispose({ instance, setUp }: Held): Promise<void> {
+async function dispose({ instance, init }: Entry): Promise<void> {
 	try {
-		await setUp()
+		await init()
 	} catch {
+		// A handler whose `init` has failed has nothing to dispose of.
 		return
 	}
 	await instance.dispose()

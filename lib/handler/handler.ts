@@ -1,7 +1,7 @@
 /**
- * `RestHandler`, the class that users extend: its members are what a method finds as `this`, declarations are its fields, and
- * hooks are for subclasses to override. `mount/` compiles it, `controller.ts` mounts it, `view.ts` makes the `this` of a
- * request; what a member needs it asks of the exchange.
+ * `RestHandler`, the class that users extend: fields are declarations, hooks are for subclasses to override, and the other
+ * members are for methods to use. `mount/` compiles it, `controller.ts` mounts it, and `view.ts` creates the `this` of a
+ * request, through which members get the request's exchange.
  */
 import type { File } from 'node:buffer'
 import type { Acl, Authenticator, User } from '../auth/authenticator.ts'
@@ -27,43 +27,43 @@ import type { Refused } from '../wire/codes.ts'
 import type { Deprecated } from './mount/deprecated.ts'
 import { exchangeOf, outsideRequest } from './view.ts'
 
-/** What `before` may return beside nothing: a `reply()` in the method's place. */
+/** What `before` may return: nothing, or a `reply()` that is sent instead of calling the method. */
 export type BeforeAnswer = CustomReply<unknown> | Refused | undefined
 
-/** What `onError` may return beside nothing: the error that is sent instead. */
+/** What `onError` may return: nothing, or the error that is sent instead. */
 export type ErrorAnswer = RestError | Refused | undefined
 
 /** The hooks of `RestHandler`, for subclasses to override; one that isn't overridden is never called. */
 export class HandlerHooks {
-	/** Called once before the first request, and awaited: open here what the handler holds. */
+	/** Called once, and awaited, before the first request: open connections and other resources here. */
 	init(): void | Promise<void> {}
 
 	/**
-	 * Called once after the last reply, when the server has closed (the last server, where several have mounted this
-	 * handler): close here what `init` has opened. The handler is frozen by then. What it throws is logged.
+	 * Called once after the last reply, when the server has closed (the last one, if several have mounted this handler):
+	 * close here what `init` has opened. The handler is frozen by then. Errors are logged.
 	 */
 	dispose(): void | Promise<void> {}
 
 	/**
-	 * Called for each request that a method answers, after its credentials, limits and access were checked, and before a
-	 * byte of its body is read. What it throws, records by `this.error()`, or returns as a `reply()` is sent, and the
-	 * method isn't called. What it sets on `this`, the method finds there.
+	 * Called for each request to a method, after credentials, limits and access were checked, and before any of the body is
+	 * read. If it throws, calls `this.error()`, or returns a `reply()`, that is sent, and the method isn't called. The method
+	 * has the same `this`.
 	 *
-	 * @throws TypeError, as a 500, for anything else that is returned
+	 * @throws TypeError, as a 500, if it returns anything else
 	 */
 	before(): BeforeAnswer | void | Promise<BeforeAnswer> | Promise<void> {}
 
 	/**
-	 * Called with what the method has returned (the value within a `reply()`), unless that was an error. What it returns
-	 * is sent instead; `undefined` changes nothing. It may set headers and status.
+	 * Called with the value that the method has returned (within a `reply()`, its value), unless the result is an error. Its
+	 * own return value is sent instead; `undefined` changes nothing. It may set headers and status.
 	 */
 	after(_value: unknown): unknown {
 		return undefined
 	}
 
 	/**
-	 * Called with the error that would be sent: a `RestError`, or anything else that was thrown, which would be a 500. A
-	 * `RestError` that it returns, throws, or records by `this.error()` is sent instead.
+	 * Called with the error that would be sent: a `RestError`, or anything else that was thrown, which would be a 500. If it
+	 * returns or throws a `RestError`, or calls `this.error()`, that is sent instead.
 	 */
 	onError(_error: unknown): ErrorAnswer | void | Promise<ErrorAnswer> | Promise<void> {}
 }
@@ -86,27 +86,27 @@ export interface HandlerController {
  *       get_article(id: string) { return articles.get(id) ?? this.error('No such article', 404) }
  *     }
  *
- * In a method, `this` is a view: what is set on it belongs to the request, everything else to the frozen handler.
+ * In a method, `this` is a view: properties that are set on it belong to the request, all others to the frozen handler.
  */
 export class RestHandler extends HandlerHooks {
-	/** Every reply says when this class ends: `{ since: '2026-01-31', sunset: '2026-12-31' }`. Not inherited. @default none */
+	/** Adds deprecation headers to every reply: `{ since: '2026-01-31', sunset: '2026-12-31' }`. Not inherited. @default none */
 	declare static readonly deprecated?: Deprecated
 
 	/** Whether replies are in the envelope `{"success":true,"data":…}`. @default true */
 	readonly wrap: boolean = true
 	/** Logs nothing, for unit tests. @default false */
 	readonly suppressOutput: boolean = false
-	/** Further routes: `{ 'GET|POST custom/%s/page/%d': 'page' }`. A subclass's field replaces its parent's. */
+	/** More routes: `{ 'GET|POST custom/%s/page/%d': 'page' }`. A subclass's field replaces its parent's. */
 	readonly customRoutes: CustomRoutes = {}
-	/** Who may call which method, checked before the body is read. @default everybody may call every one */
+	/** Who may call which method, checked before the body is read. @default anyone may call any method */
 	readonly access: AccessRules = {}
-	/** How many requests one user, else one address, may send, by method name. @default any number */
+	/** How many requests one user, or one address without a user, may send, by method name. @default any number */
 	readonly rateLimits: RateLimits = {}
-	/** Whose Idempotency-Keys count: those of a `'user'`, of `'anyone'`, or none (`'off'`). @default 'user' */
+	/** Whose Idempotency-Keys are honoured: a `'user'`'s, `'anyone'`'s, or none (`'off'`). @default 'user' */
 	readonly idempotencyKeys: IdempotencyKeys | (string & {}) = 'user'
 	/** Specs for `getParams()` without argument, by method name. */
 	readonly specs: Specs = {}
-	/** Descriptions of methods and their replies, by method name. @default what can be inferred */
+	/** Descriptions of methods and their replies, by method name. @default inferred where possible */
 	readonly docs: Docs = {}
 	/** Methods that read their body as a stream. */
 	readonly streaming: Streaming = []
@@ -128,7 +128,7 @@ export class RestHandler extends HandlerHooks {
 	get request(): Request {
 		return exchangeOf(this, 'request').request
 	}
-	/** The path segments after the resource, or a custom route's matches. */
+	/** The path segments after the resource, or the values of a custom route's placeholders. */
 	get params(): readonly (string | number)[] {
 		return exchangeOf(this, 'params').params
 	}
@@ -148,7 +148,7 @@ export class RestHandler extends HandlerHooks {
 	}
 
 	/**
-	 * The decoded body; `undefined` without one. Decoded when it is first read.
+	 * The decoded body; `undefined` without one. Decoded on first access.
 	 *
 	 * @throws RestError `bad_request` when it is malformed, `unsupported_media_type` for a type that
 	 *   isn't JSON, a form or multipart
@@ -172,7 +172,7 @@ export class RestHandler extends HandlerHooks {
 		return body.kind === 'multipart' ? body.files : Object.create(null)
 	}
 
-	/** The caller; null until one is identified. */
+	/** The authenticated user; null without one. */
 	get user(): User | null {
 		return exchangeOf(this, 'user').user
 	}
@@ -196,8 +196,8 @@ export class RestHandler extends HandlerHooks {
 	}
 
 	/**
-	 * Records an error, and returns null for the method to return. The first one recorded wins over whatever is returned
-	 * or thrown later. After the reply it only logs.
+	 * Records an error, and returns null for the method to return. The first error recorded is sent, whatever is returned or
+	 * thrown later. After the reply it only logs.
 	 *
 	 *     return this.error('No such article', 404)
 	 *     404 {"success":false,"error":"No such article","code":"not_found"}
@@ -213,15 +213,15 @@ export class RestHandler extends HandlerHooks {
 		return null as unknown as Refused
 	}
 
-	/** The value in the envelope, also where `wrap` is false. */
+	/** A reply with the value in the envelope, even if `wrap` is false. */
 	respond<T>(data: T): CustomReply<T> {
 		exchangeOf(this, 'respond')
 		return new CustomReply(data, {}, true)
 	}
 
 	/**
-	 * Checked fields of the body, of the query for GET and HEAD, or of the given source (`this.query`). Text of a query is
-	 * converted to the types in the rules. Without argument: what `specs` declares for this method.
+	 * Validated fields of the body (of the query for GET and HEAD), or of the given source, such as `this.query`. Texts of a
+	 * query are converted to the types in the rules. Without arguments, the spec is the one in `specs` for this method.
 	 *
 	 *     const { title, age } = this.getParams({ title: ['required', 'string'], age: ['integer', { min: 0 }] })
 	 *
@@ -236,8 +236,8 @@ export class RestHandler extends HandlerHooks {
 	getParams(spec?: Spec, source?: Readonly<Record<string, unknown>>): unknown {
 		const exchange = exchangeOf(this, 'getParams')
 		const { from, options } = sourceOf(exchange, source ?? usualSource(exchange))
-		const asked = spec === undefined ? declaredSpec(exchange) : (exchange.compiledSpec(spec) ?? spec)
-		return readParams(asked, from, options)
+		const usedSpec = spec === undefined ? declaredSpec(exchange) : (exchange.compiledSpec(spec) ?? spec)
+		return readParams(usedSpec, from, options)
 	}
 
 	/** `getParams` for asynchronous schemas. */
@@ -248,10 +248,10 @@ export class RestHandler extends HandlerHooks {
 		const exchange = exchangeOf(this, 'getParamsAsync')
 		const { from, options } = sourceOf(exchange, source ?? usualSource(exchange))
 		const read = await readParamsAsync(spec ?? declaredSpec(exchange), from, options)
-		return read as Params<S> // `spec` is what S is of
+		return read as Params<S> // read by `spec`
 	}
 
-	/** The body as text, or, with `decode`, as `body` gives it. */
+	/** The body as text, or, with `decode`, as in `body`. */
 	getPutData(decode?: false): string
 	getPutData(decode: true): unknown
 	getPutData(decode = false): unknown {
@@ -259,7 +259,7 @@ export class RestHandler extends HandlerHooks {
 		return decode ? exchange.body.decoded().value : exchange.rawBody().toString('utf8')
 	}
 
-	/** The body as text, or parsed as JSON under any content type. */
+	/** The body as text, or, with `decode`, parsed as JSON whatever its content type. */
 	getRawPostData(decode?: false): string
 	getRawPostData(decode: true): unknown
 	getRawPostData(decode = false): unknown {
@@ -268,7 +268,7 @@ export class RestHandler extends HandlerHooks {
 		return decode ? decodeAnyAsJson(bytes, exchange.headers['content-type']) : bytes.toString('utf8')
 	}
 
-	/** Whether the user may use all the resources; false when nobody is logged in. */
+	/** Whether the user may access all these resources; false when nobody is logged in. */
 	can(...resources: string[]): boolean {
 		const exchange = exchangeOf(this, 'can')
 		const acl = exchange.acl()
@@ -285,9 +285,9 @@ export class RestHandler extends HandlerHooks {
 	}
 
 	/**
-	 * The user identified by an authenticator, by default the handler's; each is asked once a request.
+	 * Authenticates the user, by default with the handler's authenticator. Each authenticator runs once a request.
 	 *
-	 * @throws RestError `unauthorized`, by the promise; also where it isn't awaited, the refusal is sent
+	 * @throws RestError `unauthorized`, as a rejection; it is sent even if the promise isn't awaited
 	 */
 	requireAuth(authenticator?: Authenticator): Promise<User> {
 		return requireUser(exchangeOf(this, 'requireAuth'), authenticator)
@@ -297,22 +297,19 @@ export class RestHandler extends HandlerHooks {
 const AS_JSON: ReadOptions = { coerce: false }
 const AS_TEXT: ReadOptions = { coerce: true }
 
-/** Fields, and how to read them. */
 interface ParamsSource {
 	readonly from: Readonly<Record<string, unknown>>
 	readonly options: ReadOptions
 }
 
-/**
- * The body, or the given source. All that isn't JSON, forms, multipart and queries, has text in place of other types.
- */
+/** The given source, or else the body. Except in JSON, all values are texts. */
 function sourceOf(exchange: Exchange, source: Readonly<Record<string, unknown>> | undefined): ParamsSource {
 	const { validator } = exchange.app
 	const isBody = source === undefined || exchange.body.isPost(source)
 	const from = isBody ? exchange.body.fields() : source
 	const coerce = !isBody || exchange.body.isText()
-	const ours = coerce ? AS_TEXT : AS_JSON
-	const options = validator === undefined ? ours : { coerce, validator }
+	const defaults = coerce ? AS_TEXT : AS_JSON
+	const options = validator === undefined ? defaults : { coerce, validator }
 	return { from: coerce ? exchange.withLists(from) : from, options }
 }
 
@@ -323,7 +320,7 @@ function declaredSpec({ action }: Exchange): CompiledSpec {
 	throw new TypeError(`this.getParams() without argument needs specs: { ${name}: … } on the handler`)
 }
 
-/** The default source: the query where a body has no meaning (RFC 9110 §9.3.1), else the body. */
+/** The default source: the query for methods whose body has no meaning (RFC 9110 §9.3.1); `undefined` for the body. */
 function usualSource(exchange: Exchange): Readonly<Record<string, unknown>> | undefined {
 	return exchange.method === 'GET' || exchange.method === 'HEAD' ? exchange.query().last : undefined
 }

@@ -1,4 +1,4 @@
-/** The view: the `this` of one request, which holds its exchange for the members of `RestHandler`. */
+/** Views: the `this` of one request. A view stores the request's exchange for the members of `RestHandler`. */
 import type { Exchange } from '../exchange/exchange.ts'
 
 const EXCHANGE: unique symbol = Symbol('verbena.exchange')
@@ -8,21 +8,21 @@ interface View {
 }
 
 /**
- * A function that makes the views of a mount. `layer` is their prototype: what belongs to the mount, over the shared, frozen
- * handler.
+ * A function that creates the views of a mount. Their prototype has the properties of the mount, and inherits from the shared,
+ * frozen handler.
  */
-export function viewsOf(layer: object): (exchange: Exchange) => object {
-	// A constructor, as its instances get their slot at once, unlike those of Object.create.
+export function viewConstructor(prototype: object): (exchange: Exchange) => object {
+	// A constructor: unlike with Object.create, V8 allocates the property in the object.
 	function View(this: View, exchange: Exchange): void {
 		this[EXCHANGE] = exchange
 	}
-	View.prototype = layer
+	View.prototype = prototype
 	const construct = View as unknown as new (exchange: Exchange) => object
 	return (exchange) => new construct(exchange)
 }
 
-/** Makes one view per request: what one hook sets on it, the next must find. */
-export function viewOnce(make: (exchange: Exchange) => object): (exchange: Exchange) => object {
+/** Creates one view per request, so that hooks and the method share it. */
+export function onePerRequest(make: (exchange: Exchange) => object): (exchange: Exchange) => object {
 	return (exchange) => {
 		exchange.view ??= make(exchange)
 		return exchange.view
@@ -30,9 +30,9 @@ export function viewOnce(make: (exchange: Exchange) => object): (exchange: Excha
 }
 
 /**
- * Makes a factory's instance the view of a request.
+ * Turns a factory's instance into the view of a request.
  *
- * @throws TypeError when it is one already, as two requests would share its state
+ * @throws TypeError when it is a view already, as two requests would share its state
  */
 export function becomeView(instance: object, exchange: Exchange): object {
 	const view = instance as View
@@ -48,7 +48,7 @@ export function becomeView(instance: object, exchange: Exchange): object {
 /**
  * The exchange of a view.
  *
- * @throws TypeError that names the member, when it is no view
+ * @throws TypeError that names the member, when the object isn't a view
  */
 export function exchangeOf(view: object, member: string): Exchange {
 	const exchange = (view as View)[EXCHANGE]

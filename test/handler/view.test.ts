@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Exchange } from '../../lib/exchange/exchange.ts'
-import { becomeView, exchangeOf, outsideRequest, viewsOf } from '../../lib/handler/view.ts'
+import { becomeView, exchangeOf, outsideRequest, viewConstructor } from '../../lib/handler/view.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -14,7 +14,7 @@ const exchange = {} as Exchange
 describe('view', (test) => {
 	test('a view reads its handler, and keeps what is set on it', () => {
 		const handler = new Blog()
-		const view = viewsOf(Object.create(handler) as object)
+		const view = viewConstructor(Object.create(handler) as object)
 		const [one, two] = [view(exchange) as Blog, view(exchange) as Blog]
 		assert.is(one.title, 'shared')
 		one.title = 'mine'
@@ -23,14 +23,14 @@ describe('view', (test) => {
 	})
 
 	test('each view leads to its own exchange', () => {
-		const view = viewsOf({})
+		const view = viewConstructor({})
 		const [a, b] = [{} as Exchange, {} as Exchange]
 		assert.is(exchangeOf(view(a), 'query'), a)
 		assert.is(exchangeOf(view(b), 'query'), b)
 	})
 
 	test('the exchange is no property that a loop over the view meets', () => {
-		assert.equal(Object.keys(viewsOf({})(exchange)), [])
+		assert.equal(Object.keys(viewConstructor({})(exchange)), [])
 	})
 
 	test('an instance can become a view, once', () => {

@@ -1,8 +1,8 @@
-/** The hooks of a mount: those that a handler's class overrides, and the server's. For `compile.ts`. */
+/** The hooks of a mount: the handler's overrides, and the server's options. For `compile.ts`. */
 import type { Hook, Hooks } from '../../exchange/exchange.ts'
 import { type BeforeAnswer, type ErrorAnswer, HandlerHooks, RestHandler } from '../handler.ts'
 
-/** The hooks of a server: called for every handler, with its view. */
+/** The hooks of a server: called for every handler, with the request's view. */
 export interface ServerHooks {
 	readonly before?:
 		| ((view: RestHandler) => BeforeAnswer | void | Promise<BeforeAnswer> | Promise<void>)
@@ -13,47 +13,50 @@ export interface ServerHooks {
 		| undefined
 }
 
-/** Methods of the user's class that are no routes. */
+/** Methods of the user's class that aren't routes. */
 export const HOOKS = ['init', 'dispose', 'before', 'after', 'onError'] as const
-const OPTIONS = ['before', 'after', 'onError'] as const
+const REQUEST_HOOKS = ['before', 'after', 'onError'] as const
 
 /**
- * The server's hooks are around the handler's: its `before` comes first, its `after` and `onError` last.
+ * The hooks in the order of their calls. The server's `before` is called first, its `after` and `onError` last.
  *
- * @returns `undefined` where there are none, so that they cost nothing
- * @throws TypeError for a hook that is no method
+ * @returns `undefined` without any, which costs nothing per request
+ * @throws TypeError for a hook that isn't a method
  */
 export function hooksOf(owner: string, handler: RestHandler, server: ServerHooks): Hooks | undefined {
 	for (const name of HOOKS) refuseOther(owner, name, handler)
 	const { before, after, onError } = server
 	const hooks: Hooks = {
-		before: [...option('before', before && ((view) => before(view))), ...own(owner, 'before', handler)],
+		before: [
+			...serverHook('before', before && ((view) => before(view))),
+			...handlerHook(owner, 'before', handler),
+		],
 		after: [
-			...own(owner, 'after', handler),
-			...option('after', after && ((view, value) => after(view, value))),
+			...handlerHook(owner, 'after', handler),
+			...serverHook('after', after && ((view, value) => after(view, value))),
 		],
 		onError: [
-			...own(owner, 'onError', handler),
-			...option('onError', onError && ((view, error) => onError(view, error))),
+			...handlerHook(owner, 'onError', handler),
+			...serverHook('onError', onError && ((view, error) => onError(view, error))),
 		],
 	}
-	return OPTIONS.some((name) => hooks[name].length > 0) ? hooks : undefined
+	return REQUEST_HOOKS.some((name) => hooks[name].length > 0) ? hooks : undefined
 }
 
-function own(owner: string, name: (typeof OPTIONS)[number], handler: RestHandler): Hook[] {
+function handlerHook(owner: string, name: (typeof REQUEST_HOOKS)[number], handler: RestHandler): Hook[] {
 	const method: (this: object, given: unknown) => unknown = handler[name]
 	if (method === HandlerHooks.prototype[name]) return []
 	return [{ name: `${owner}.${name}()`, run: (view, given) => method.call(view, given) }]
 }
 
-function option(name: string, run: ((view: RestHandler, given: unknown) => unknown) | undefined): Hook[] {
-	// A mount's views have its handler as their prototype.
+function serverHook(name: string, run: ((view: RestHandler, given: unknown) => unknown) | undefined): Hook[] {
+	// Views inherit from their handler.
 	return run === undefined
 		? []
 		: [{ name: `the option ${name}`, run: (view, given) => run(view as RestHandler, given) }]
 }
 
-/** Refuses a getter, or a value on a prototype. Fields were refused before. */
+/** Refuses a getter, or a prototype's value that isn't a function. Fields are refused elsewhere. */
 function refuseOther(owner: string, name: (typeof HOOKS)[number], handler: object): void {
 	for (let proto = handler; proto !== RestHandler.prototype; proto = Object.getPrototypeOf(proto) as object) {
 		const slot = Object.getOwnPropertyDescriptor(proto, name)

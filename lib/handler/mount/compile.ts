@@ -1,4 +1,4 @@
-/** Compiles a handler for its mount, once; `declarations.ts` checks what it declares. Called by `controller.ts`. */
+/** Compiles a handler for its mount; `declarations.ts` checks its declarations. Called by `controller.ts`. */
 import type { Acl, Authenticator } from '../../auth/authenticator.ts'
 import { ROUTE_METHODS, type RouteMethod, takesBody } from '../../base/http.ts'
 import { entriesOf, nearest, oneOf, type Reader, withMethods } from '../../base/options.ts'
@@ -21,9 +21,9 @@ import { HandlerHooks, RestHandler } from '../handler.ts'
 import { HOOKS, hooksOf, type ServerHooks } from './compile-hooks.ts'
 import { type Declared, declaredBy, type Guards } from './declarations.ts'
 import {
-	answersOf,
 	type Method,
 	methodsOf,
+	methodWrapper,
 	type OwnAction,
 	ownActionsOf,
 	refuseFunctionFields,
@@ -34,29 +34,29 @@ import {
 import { maxParamsOf, paramNamesOf } from './params.ts'
 import { type NearMiss, nearMissesOf, noRoute } from './warnings.ts'
 
-/** The parameters of own actions. */
+/** The parameters of built-in actions. */
 const ID: readonly ParamName[] = [{ name: 'id', optional: false, rest: false }]
 
 /** A handler's class and fields, compiled for requests. */
 interface CompiledHandler {
 	readonly name: string
 	readonly table: LookupTable
-	/** `undefined` where there are no custom routes. */
+	/** `undefined` without custom routes. */
 	readonly routes: RouteTable<Action> | undefined
 	readonly guards: Guards
 	readonly idempotencyKeys: IdempotencyKeys
 	readonly hooks: Hooks | undefined
-	/** Methods that look like routes and aren't. */
+	/** Methods that look like routes but aren't. */
 	readonly nearMisses: readonly NearMiss[]
-	/** Own actions, then methods, then custom routes. Made once. */
+	/** Built-in actions, then methods, then custom routes; computed once. */
 	readonly endpoints: () => readonly MountedEndpoint[]
 }
 
 /**
- * Reads a handler's methods and declarations.
+ * Compiles a handler's methods and declarations.
  *
  * @param place the path it is mounted at
- * @throws TypeError that names what is wrong as the user typed it
+ * @throws TypeError for a wrong declaration, naming it as the user typed it
  */
 export function compileHandler(
 	handler: RestHandler,
@@ -66,24 +66,24 @@ export function compileHandler(
 	const name = handler.constructor.name || 'the handler'
 	refuseFunctionFields(handler, HOOKS)
 	refuseShadows(name, handler, [RestHandler.prototype, HandlerHooks.prototype])
-	const own = guardsOf(name, handler, guards)
+	const ownGuards = guardsOf(name, handler, guards)
 	const hooks = hooksOf(name, handler, guards)
 	const methods = methodsOf(handler, RestHandler.prototype)
 	for (const hook of HOOKS) methods.delete(hook)
-	const named = [...methods.keys()].flatMap((method) => routeOf(name, method) ?? [])
+	const namedRoutes = [...methods.keys()].flatMap((method) => routeOf(name, method) ?? [])
 	const targets = customTargets(name, handler, methods)
-	const brought = ownActionsOf(handler, guards.validator)
+	const builtIn = ownActionsOf(handler, guards.validator)
 	const nearMisses = nearMissesOf(handler, RestHandler.prototype, targets.values())
-	if (named.length + brought.length + targets.size === 0) throw noRoute(name, nearMisses)
-	// For custom routes too, `list` is the action and not the method that it calls.
-	for (const { name: action, run } of brought) methods.set(action, run)
-	const names = [...named, ...brought].map((route) => route.name)
-	const declared = declaredBy(name, handler, new Set([...names, ...targets.values()]), own, place)
-	const action = actionMaker(methods, answersOf(handler, brought), declared)
-	// The method as written: an action's may be wrapped.
+	if (namedRoutes.length + builtIn.length + targets.size === 0) throw noRoute(name, nearMisses)
+	// A custom route to `list` leads to the action, not to the method that it calls.
+	for (const { name: action, run } of builtIn) methods.set(action, run)
+	const names = [...namedRoutes, ...builtIn].map((route) => route.name)
+	const declared = declaredBy(name, handler, new Set([...names, ...targets.values()]), ownGuards, place)
+	const action = actionFactory(methods, methodWrapper(handler, builtIn), declared)
+	// Read from the original method, as an action's may be wrapped.
 	const namesOf = (target: string) => paramNamesOf(methods.get(target) ?? action(target).run)
 	const table = new LookupTable()
-	for (const { name: method, method: verb, resource } of named) {
+	for (const { name: method, method: verb, resource } of namedRoutes) {
 		for (const spelling of resource === undefined ? [undefined] : spellingsOf(resource)) {
 			const taken = table.get(verb, spelling)
 			if (taken !== undefined)
@@ -93,61 +93,56 @@ export function compileHandler(
 			table.add(verb, spelling, action(method))
 		}
 	}
-	for (const own of brought) addOwn(name, table, own, action(own.name))
-	const routes = new RouteTable<Action>()
-	const leads: Lead[] = []
-	for (const own of brought) {
+	const entries: EndpointEntry[] = []
+	for (const own of builtIn) {
+		addOwn(name, table, own, action(own.name))
 		for (const method of own.methods)
-			leads.push({ method, target: own.name, shape: own.shape, paths: () => [ownPath(own.segments)] })
+			entries.push({ method, target: own.name, shape: own.shape, paths: () => [ownPath(own.segments)] })
 	}
-	for (const { name: target, method, resource } of named)
-		leads.push({ method, target, paths: () => resourcePaths(resource, namesOf(target)) })
+	for (const { name: target, method, resource } of namedRoutes)
+		entries.push({ method, target, paths: () => resourcePaths(resource, namesOf(target)) })
+	const routes = new RouteTable<Action>()
 	for (const [key, target] of targets) {
 		const { methods: verbs, text } = addRoute(name, routes, key, action(target))
-		const known = brought.find(({ name }) => name === target)
-		// Own actions are the library's functions: the names of their params say nothing.
-		const names = () => (known === undefined ? namesOf(target) : ID)
-		const { shape } = known ?? {}
-		const paths = () => [customPath(text, names())]
-		for (const method of verbs) leads.push({ method, target, shape, paths })
+		const own = builtIn.find(({ name }) => name === target)
+		// Built-in actions are functions of the library, whose parameter names mean nothing to users.
+		const paths = () => [customPath(text, own === undefined ? namesOf(target) : ID)]
+		for (const method of verbs) entries.push({ method, target, shape: own?.shape, paths })
 	}
-	refuseBodiless(name, declared, leads)
-	const idempotencyKeys = idempotencyKeysOf(name, handler)
-	const endpoints = endpointsMaker(leads, action)
+	refuseBodiless(name, declared, entries)
 	return {
 		name,
 		table,
 		routes: routes.size === 0 ? undefined : routes,
-		guards: own,
-		idempotencyKeys,
+		guards: ownGuards,
+		idempotencyKeys: oneOf('user', 'anyone', 'off')(`${name}.idempotencyKeys`, handler.idempotencyKeys),
 		hooks,
 		nearMisses,
-		endpoints,
+		endpoints: lazyEndpoints(entries, action),
 	}
 }
 
-/** An endpoint whose paths aren't made yet: only descriptions need them, and making them is slow. */
-interface Lead extends Partial<Pick<MountedEndpoint, 'shape'>> {
+/** An endpoint whose paths aren't computed yet: that is slow, and only descriptions need them. */
+interface EndpointEntry extends Partial<Pick<MountedEndpoint, 'shape'>> {
 	readonly method: RouteMethod
 	readonly target: string
 	readonly paths: () => readonly EndpointPath[]
 }
 
-/** Makes the endpoints when they are first read. */
-function endpointsMaker(
-	leads: readonly Lead[],
+function lazyEndpoints(
+	entries: readonly EndpointEntry[],
 	action: (name: string) => Action,
 ): () => readonly MountedEndpoint[] {
 	let endpoints: readonly MountedEndpoint[] | undefined
-	const make = ({ method, target, shape, paths }: Lead): MountedEndpoint[] =>
-		paths().map((path) => ({ ...path, method, action: action(target), shape }))
 	return () => {
-		endpoints ??= leads.flatMap(make)
+		endpoints ??= entries.flatMap(({ method, target, shape, paths }) =>
+			paths().map((path) => ({ ...path, method, action: action(target), shape })),
+		)
 		return endpoints
 	}
 }
 
-/** The handler's own authenticator and acl, else the server's, which were checked as options. */
+/** The handler's authenticator and acl, or else the server's, which have been checked as options. */
 function guardsOf(owner: string, { authenticator, acl }: RestHandler, guards: Guards): Guards {
 	return {
 		...guards,
@@ -167,11 +162,7 @@ export function authenticatorIn(where: string, value: unknown): Authenticator {
 	return authenticator
 }
 
-function idempotencyKeysOf(owner: string, { idempotencyKeys }: RestHandler): IdempotencyKeys {
-	return oneOf('user', 'anyone', 'off')(`${owner}.idempotencyKeys`, idempotencyKeys)
-}
-
-/** Checked at mount, as a challenge that can't be sent would make every 401 a 500. */
+/** Checked at mount: a challenge with invalid headers would turn every 401 into a 500. */
 function checkChallenge(what: string, challenge: unknown): void {
 	const names = entriesOf(what, challenge, "{ 'WWW-Authenticate': 'Bearer' }").map(([name, value]) => {
 		// `headerLine` refuses other types.
@@ -183,10 +174,10 @@ function checkChallenge(what: string, challenge: unknown): void {
 	}
 }
 
-/** One action for each method, however many routes lead to it. */
-function actionMaker(
+/** A function that creates the action of a method, one for all its routes. */
+function actionFactory(
 	methods: ReadonlyMap<string, Method>,
-	answered: (run: Method) => Method,
+	wrap: (run: Method) => Method,
 	declared: Declared,
 ): (name: string) => Action {
 	const actions = new Map<string, Action>()
@@ -195,11 +186,10 @@ function actionMaker(
 		if (run === undefined) throw new TypeError(`there is no method ${name}`)
 		let action = actions.get(name)
 		if (action === undefined) {
-			const maxParams = maxParamsOf(run)
 			action = {
 				name,
-				run: answered(run),
-				maxParams,
+				run: wrap(run),
+				maxParams: maxParamsOf(run),
 				access: declared.access(name),
 				limit: declared.limit(name),
 				spec: declared.spec(name),
@@ -213,7 +203,7 @@ function actionMaker(
 	}
 }
 
-/** The methods of custom routes. Only those of the user's own classes can be named. */
+/** The method of each custom route. It must be a method of the user's own classes. */
 function customTargets(
 	owner: string,
 	handler: RestHandler,
@@ -259,11 +249,11 @@ function addRoute(owner: string, routes: RouteTable<Action>, key: string, action
 	}
 }
 
-/** Refuses a streaming method whose endpoints all have no body. */
-function refuseBodiless(owner: string, declared: Declared, leads: readonly Lead[]): void {
-	const fed = new Set(leads.flatMap(({ target, method }) => (takesBody(method) ? [target] : [])))
-	for (const { target, method } of leads) {
-		if (declared.streaming(target) === undefined || fed.has(target)) continue
+/** Refuses a streaming method if none of its endpoints has a body. */
+function refuseBodiless(owner: string, declared: Declared, entries: readonly EndpointEntry[]): void {
+	const withBody = new Set(entries.flatMap(({ target, method }) => (takesBody(method) ? [target] : [])))
+	for (const { target, method } of entries) {
+		if (declared.streaming(target) === undefined || withBody.has(target)) continue
 		const bodies = ROUTE_METHODS.filter(takesBody).join(', ')
 		throw new TypeError(
 			`${owner}.streaming names ${target}, which answers only ${method}, whose body is never read: take ${target} out of streaming, or let it answer one of ${bodies}`,

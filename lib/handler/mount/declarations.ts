@@ -1,4 +1,4 @@
-/** What a handler declares about its methods, checked at mount: access, rate limits, specs, streaming, docs. For `compile.ts`. */
+/** Checks a handler's declarations at mount: access, rate limits, specs, streaming, docs. For `compile.ts`. */
 import type { Acl, Authenticator } from '../../auth/authenticator.ts'
 import {
 	entriesOf,
@@ -39,7 +39,7 @@ export interface Declared {
 	docs(name: string): MethodDocs | undefined
 }
 
-/** What decides about access, and checks specs. */
+/** What `access` and `specs` depend on. */
 export interface Guards {
 	readonly authenticator: Authenticator | undefined
 	readonly acl: Acl | undefined
@@ -50,10 +50,10 @@ const ANYONE: AccessRule = { user: false, resources: [] }
 const TEN_MINUTES: Seconds = 600
 
 /**
- * Reads the declarations of a handler whose routes have the given names.
+ * Compiles the declarations of a handler whose routes have the given names.
  *
- * @param place where it is mounted: its rate limits are counted apart there
- * @throws TypeError for a key that names no route, a wrong value, and for access that nobody could be granted
+ * @param place where it is mounted: each mount has rate limits of its own
+ * @throws TypeError for a key that names no route, a wrong value, and access that nobody could be granted
  */
 export function declaredBy(
 	owner: string,
@@ -80,7 +80,8 @@ export function declaredBy(
 		: handler.streaming
 	const limits = compiled(owner, 'streaming', streaming, names, streamingLimits)
 	const [streamed] = limits.keys()
-	if (streamed !== undefined && guards.authenticator?.comparesBody === true) throw uncompared(owner, streamed)
+	if (streamed !== undefined && guards.authenticator?.comparesBody === true)
+		throw unverifiedBody(owner, streamed)
 	const docs = compiled(owner, 'docs', handler.docs, names, methodDocs)
 	return {
 		access: (name) => access.get(name) ?? access.get('*') ?? ANYONE,
@@ -100,14 +101,14 @@ function compiled<T>(
 ): Map<string, T> {
 	const values = new Map<string, T>()
 	for (const [name, value] of entriesOf(`${owner}.${field}`, declared, '{ method: … }, by method name')) {
-		if (!names.has(name))
-			throw new TypeError(`${owner}.${field}[${JSON.stringify(name)}] names no route${nearest(name, names)}`)
-		values.set(name, read(`${owner}.${field}[${JSON.stringify(name)}]`, value, name))
+		const where = `${owner}.${field}[${JSON.stringify(name)}]`
+		if (!names.has(name)) throw new TypeError(`${where} names no route${nearest(name, names)}`)
+		values.set(name, read(where, value, name))
 	}
 	return values
 }
 
-/** @throws TypeError for what means nothing, and for access that nobody could be granted */
+/** @throws TypeError for a wrong value, and for access that nobody could be granted */
 export function accessRule(where: string, value: unknown, guards: Partial<Guards>): AccessRule {
 	if (value === 'anyone') return ANYONE
 	const resources = resourcesOf(value)
@@ -135,8 +136,7 @@ function resourcesOf(value: unknown): readonly string[] | undefined {
 
 function spec(where: string, value: unknown, validator: Validator | undefined): CompiledSpec {
 	try {
-		// compileSpec checks all of it: declarations are typed wider than a Spec.
-		return compileSpec(value as Spec, validator)
+		return compileSpec(value as Spec, validator) // compileSpec checks it
 	} catch (error) {
 		throw new TypeError(`${where}: ${error instanceof Error ? error.message : 'is no spec'}`, {
 			cause: error,
@@ -144,8 +144,8 @@ function spec(where: string, value: unknown, validator: Validator | undefined): 
 	}
 }
 
-/** Refused, as the method would run before its body is known to be what was signed. */
-function uncompared(owner: string, name: string): TypeError {
+/** The method would run before its body is compared with the signature. */
+function unverifiedBody(owner: string, name: string): TypeError {
 	return new TypeError(
 		`${owner}.streaming names ${name}, and the authenticator declared compares bodies before a method runs: take ${name} out of streaming, or mount it in a handler of its own whose methods call this.requireAuth()`,
 	)
@@ -162,11 +162,11 @@ function streamingLimits(where: string, value: unknown): StreamingLimits {
 }
 
 const MEDIA_TYPE = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/
-const words = such<string>('a text, not empty', (value) => typeof value === 'string' && value !== '')
+const nonEmptyText = such<string>('a text, not empty', (value) => typeof value === 'string' && value !== '')
 const readDocs = nested("{ summary: 'One article', answer: … }", {
-	summary: optional(words),
-	description: optional(words),
-	tags: optional(listOf("an array of at least one text: ['articles']", words)),
+	summary: optional(nonEmptyText),
+	description: optional(nonEmptyText),
+	tags: optional(listOf("an array of at least one text: ['articles']", nonEmptyText)),
 	hidden: optional(flag),
 	answer: optional(answerIn),
 	status: optional(wholeNumber({ from: 200, to: 399 })),
@@ -174,7 +174,7 @@ const readDocs = nested("{ summary: 'One article', answer: … }", {
 
 function methodDocs(where: string, value: unknown): MethodDocs {
 	readDocs(where, value)
-	return { ...(value as MethodDocs) } // as just read
+	return { ...(value as MethodDocs) } // checked by readDocs
 }
 
 function answerIn(where: string, answer: unknown): void {

@@ -1,28 +1,28 @@
-/** `static deprecated` of a handler class: the header lines of every reply of its mounts, made once, at mount. */
+/** `static deprecated` of a handler class: its headers for every reply, computed at mount. */
 import { nested, optional, type Readers, refusal } from '../../base/options.ts'
 import { momentOf } from '../../base/time.ts'
 
-/** A date, or text of one: `'2026-06-30'`, which is its midnight in UTC, or `'2026-06-30T12:00:00Z'`. */
+/** A date, or its text: `'2026-06-30'`, which is midnight in UTC, or `'2026-06-30T12:00:00Z'`. */
 export type Moment = Date | string
 
 interface Facts {
-	/** Since when, or from when on, it should not be used any more: header `Deprecation` (RFC 9745). @default none */
+	/** When it was or will be deprecated: header `Deprecation` (RFC 9745). @default none */
 	readonly since?: Moment
-	/** From when on it may not answer any more: header `Sunset` (RFC 8594); not before `since`. @default none */
+	/** When it may stop working: header `Sunset` (RFC 8594); not before `since`. @default none */
 	readonly sunset?: Moment
 	/** A page about it: header `Link` with `rel="deprecation"`; `https://…`, or a path: `'/docs/v2'`. @default none */
 	readonly link?: string
 }
 
-/** What a class declares as `static override deprecated`: at least one of these. */
+/** The type of `static override deprecated`: at least one of these. */
 export type Deprecated = Facts &
 	({ readonly since: Moment } | { readonly sunset: Moment } | { readonly link: string })
 
 const EXAMPLE = "{ since: '2026-01-31', sunset: '2026-12-31', link: '/docs/v2' }"
 
 /**
- * The lines of the class's own `deprecated`, names and values in turn; `undefined` without one. It isn't inherited: a second
- * version that extends the first is not deprecated with it.
+ * The headers of the class's own `deprecated`, alternating names and values; `undefined` without one. It isn't inherited, so
+ * that a second version may extend a deprecated first one.
  *
  * @throws TypeError for a wrong date, link or name; RangeError for a sunset before `since`
  */
@@ -41,7 +41,7 @@ export function deprecationOf(handler: object): readonly string[] | undefined {
 			`${what}.sunset must not be before since: ${textOf(ends)} is before ${textOf(began)}`,
 		)
 	const lines: string[] = []
-	// A date of structured fields: whole seconds (RFC 9651 §3.3.7).
+	// A Date of structured fields: whole seconds (RFC 9651 §3.3.7).
 	if (began !== undefined) lines.push('Deprecation', `@${Math.floor(began.getTime() / 1_000)}`)
 	if (ends !== undefined) lines.push('Sunset', ends.toUTCString())
 	if (link !== undefined) lines.push('Link', `<${link}>; rel="deprecation"`)
@@ -66,7 +66,7 @@ function textOf(date: Date): string {
 	return date.toISOString().replace('T00:00:00.000Z', '')
 }
 
-/** Escaped, so that it can be sent. */
+/** An escaped URL, which is safe in a header. */
 function urlOf(what: string, link: unknown): string {
 	if (typeof link === 'string') {
 		// `//host` and `/\host` are another site's.

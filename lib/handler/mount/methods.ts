@@ -1,6 +1,6 @@
 /**
- * The methods of a handler's class, which of them are routes, and the actions that a handler adds itself: a `CrudHandler`
- * answers its own path and the ids below it. Read once, at mount, by `compile.ts`.
+ * The methods of a handler's class, the routes among them, and built-in actions: a `CrudHandler` serves its own path and the
+ * ids below it. Called at mount by `compile.ts`.
  */
 import type { RouteMethod } from '../../base/http.ts'
 import type { Shape } from '../../validate/schema/shape.ts'
@@ -9,7 +9,7 @@ import type { Validator } from '../../validate/validator.ts'
 /** A method of a handler; `this` is the view. */
 export type Method = (this: object, ...params: unknown[]) => unknown
 
-/** A method that is a route by its name. */
+/** A method whose name is a route. */
 interface NamedRoute {
 	readonly name: string
 	readonly method: RouteMethod
@@ -21,14 +21,14 @@ const PREFIX = /^(get|post|put|patch|delete|query)_(.+)$/s
 const RESOURCE = /^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$/
 
 /**
- * Methods on the prototypes between a handler and the base class, nearest subclass first. It stops at `base`, so that
- * `constructor`, `toString` and the base class's own helpers can't be reached from a URL.
+ * The methods of a handler's classes below `base`, so that `constructor`, `toString` and the base class's own methods can't
+ * be reached from a URL.
  *
  * @throws TypeError for a getter or a value with a route's name
  */
 export function methodsOf(handler: object, base: object): Map<string, Method> {
 	const methods = new Map<string, Method>()
-	for (let proto = prototypeOf(handler); proto !== null && proto !== base; proto = prototypeOf(proto)) {
+	for (const proto of prototypesOf(handler, base)) {
 		for (const [name, slot] of Object.entries(Object.getOwnPropertyDescriptors(proto))) {
 			if (name === 'constructor' || methods.has(name)) continue
 			if (typeof slot.value === 'function') methods.set(name, slot.value as Method)
@@ -47,7 +47,7 @@ function kindOf(slot: PropertyDescriptor): string {
 /**
  * Refuses functions in fields with a route's name, as their `this` would be the shared handler.
  *
- * @param hooks further names that are refused
+ * @param hooks more names to refuse
  * @throws TypeError
  */
 export function refuseFunctionFields(handler: object, hooks: readonly string[] = []): void {
@@ -60,7 +60,7 @@ export function refuseFunctionFields(handler: object, hooks: readonly string[] =
 	}
 }
 
-/** The route of a method's name; `undefined` when it is none. */
+/** The route that a method's name declares; `undefined` without the prefix of one. */
 export function routeOf(owner: string, name: string): NamedRoute | undefined {
 	const match = PREFIX.exec(name)
 	if (match === null) return undefined
@@ -73,14 +73,16 @@ export function routeOf(owner: string, name: string): NamedRoute | undefined {
 	)
 }
 
-/** The spellings of a resource: `blog_post` is served as `blog_post` and as `blog-post`. */
+/** The spellings of a resource: `blog_post` is also served as `blog-post`. */
 export function spellingsOf(resource: string): string[] {
 	const dashed = resource.replaceAll('_', '-')
 	return dashed === resource ? [resource] : [resource, dashed]
 }
 
-function prototypeOf(value: object): object | null {
-	return Object.getPrototypeOf(value) as object | null
+/** The prototypes of a handler's classes below `base`, nearest subclass first. */
+export function prototypesOf(handler: object, base: object): object[] {
+	const proto = Object.getPrototypeOf(handler) as object | null
+	return proto === null || proto === base ? [] : [proto, ...prototypesOf(proto, base)]
 }
 
 /** Refuses a field that would hide a member of `prototypes` from every request. */
@@ -94,10 +96,10 @@ export function refuseShadows(owner: string, handler: object, prototypes: readon
 	}
 }
 
-/** The method that returns a handler's own actions. */
+/** The method that returns a handler's built-in actions. */
 export const OWN_ACTIONS: unique symbol = Symbol('verbena.ownActions')
 
-/** An own action, for paths of one length. */
+/** A built-in action, for paths with a fixed number of segments. */
 export interface OwnAction {
 	/** Its name in `access` and the log. */
 	readonly name: string
@@ -105,41 +107,39 @@ export interface OwnAction {
 	/** Number of segments after the handler path. */
 	readonly segments: number
 	readonly run: Method
-	/** What it takes and answers, for descriptions. */
+	/** Its parameters, body and replies, for descriptions. */
 	readonly shape?: (() => Shape) | undefined
 }
 
-/** A handler with own actions. `validator` is the server's, `undefined` for ours. */
-interface BringsActions {
+/** A handler with built-in actions. `validator` is the server's, `undefined` for the default one. */
+interface HasOwnActions {
 	[OWN_ACTIONS](validator: Validator | undefined): readonly OwnAction[]
 }
 
-/** The method through which a handler's other methods are called, so that it can change what they return or throw. */
+/** The method that wraps calls of a handler's methods, and can change what they return or throw. */
 export const OWN_ANSWERS: unique symbol = Symbol('verbena.ownAnswers')
 
-/** A handler that changes what its methods return. */
-interface TellsAnswers {
+interface WrapsMethods {
 	/** @param run calls the method */
 	[OWN_ANSWERS](view: object, run: () => unknown): unknown
 }
 
-/** Wraps the methods of such a handler, but not its own actions; for other handlers, returns methods as they are. */
-export function answersOf(
-	handler: object | TellsAnswers,
-	brought: readonly OwnAction[],
+/** A function that wraps methods in the handler's `OWN_ANSWERS`, if it has one, except built-in actions. */
+export function methodWrapper(
+	handler: object | WrapsMethods,
+	builtIn: readonly OwnAction[],
 ): (run: Method) => Method {
 	if (!(OWN_ANSWERS in handler)) return (run) => run
-	const own = new Set(brought.map(({ run }) => run))
-	const answering = (run: Method): Method =>
-		function answered(this: object, ...params: unknown[]): unknown {
+	const unwrapped = new Set(builtIn.map(({ run }) => run))
+	const wrap = (run: Method): Method =>
+		function wrapped(this: object, ...params: unknown[]): unknown {
 			return handler[OWN_ANSWERS](this, () => run.apply(this, params))
 		}
-	return (run) => (own.has(run) ? run : answering(run))
+	return (run) => (unwrapped.has(run) ? run : wrap(run))
 }
 
-/** The own actions of a handler; most have none. */
 export function ownActionsOf(
-	handler: object | BringsActions,
+	handler: object | HasOwnActions,
 	validator: Validator | undefined,
 ): readonly OwnAction[] {
 	return OWN_ACTIONS in handler ? handler[OWN_ACTIONS](validator) : []

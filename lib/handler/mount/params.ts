@@ -1,19 +1,19 @@
 /**
- * The parameters of a method, read from its source once, at mount: how many path segments it takes, and the names by which
- * descriptions of the API call them.
+ * The parameters of a method, parsed from its source at mount: how many path segments it takes, and their names for
+ * descriptions of the API.
  */
 import type { ParamName } from '../../routing/endpoints.ts'
 
 /**
- * Matches `name(a, b) {`, `async name(a) {` and quoted names, comments removed. Not `function (a) {`, which may be a
- * wrapper, nor `function () { [native code] }`, which is a bound function.
+ * Matches `name(a, b) {`, `async name(a) {` and quoted names, without comments. Not `function (a) {`, which may be a wrapper,
+ * nor `function () { [native code] }`, which is a bound function.
  */
 const PLAIN_HEAD =
 	/^\s*(?:async\b\s*)?(?!function\b)(?:[\w$]+|'[^']*'|"[^"]*"|\[[^\]]*\])\s*\(([^()]*)\)\s*\{/
 
 /**
- * The number of parameters of a method that declares only plain ones, so that a longer path is 404.
- * `Infinity` for all others: defaults, rest, destructuring, `arguments`, wrapped and bound functions.
+ * The number of parameters of a method, so that longer paths are 404. `Infinity` if it isn't certain: for defaults, rest,
+ * destructuring, `arguments`, wrapped and bound functions.
  */
 export function maxParamsOf(method: (...params: never[]) => unknown): number {
 	const source = withoutComments(Function.prototype.toString.call(method))
@@ -26,8 +26,8 @@ export function maxParamsOf(method: (...params: never[]) => unknown): number {
 }
 
 /**
- * Removes comments, in one pass. Strings are kept, so that `'//'` begins no comment; a regular expression with a quote in
- * it may hide a comment, which at worst leaves the word `arguments` in the text.
+ * Removes comments, in one pass. Strings are skipped, as in `'//'`. A regular expression with a quote in it may hide a
+ * comment, which at worst leaves the word `arguments` in the text.
  */
 export function withoutComments(source: string): string {
 	let text = ''
@@ -53,7 +53,7 @@ function commentEnd(source: string, at: number): number | undefined {
 	return begin === '//' ? end : end + 2
 }
 
-/** The end of the string that begins at a place; `undefined` where none does. */
+/** The end of the string literal at a position; `undefined` if none begins there. */
 function stringEnd(source: string, at: number): number | undefined {
 	const quote = source[at]
 	if (quote !== "'" && quote !== '"' && quote !== '`') return undefined
@@ -62,7 +62,7 @@ function stringEnd(source: string, at: number): number | undefined {
 	return end + 1
 }
 
-/** All before the first parameter; or a single parameter without parentheses: `id => …`. */
+/** Everything before the first parameter; or a single parameter without parentheses: `id => …`. */
 const PARAM_LIST =
 	/^\s*(?:(?:async\s+)?([A-Za-z_$][\w$]*)\s*=>|(?:async\b)?\s*(?:function\b)?\s*\*?\s*(?:[^\s([\]'"]+|'[^']*'|"[^"]*"|\[[^\]]*\])?\s*\()/
 /** The body of a function without source. */
@@ -71,8 +71,8 @@ const OPENING = '([{'
 const CLOSING = ')]}'
 
 /**
- * The parameters of a method, as written. A pattern, `{ a, b }`, and a name with other characters than letters, digits and
- * `_` is called by its place: `param1`. None for functions without source, such as bound ones.
+ * The parameters of a method, as written. Patterns, `{ a, b }`, and names with characters other than letters, digits and `_`
+ * are named by their position: `param1`. None for functions without source, such as bound ones.
  */
 export function paramNamesOf(method: (...params: never[]) => unknown): ParamName[] {
 	const source = withoutComments(Function.prototype.toString.call(method))
@@ -104,7 +104,7 @@ function hasDefault(text: string): boolean {
 	return false
 }
 
-/** The parts between commas, from a place up to the parenthesis that closes the list. */
+/** The parts between commas, from a position up to the parenthesis that closes the list. */
 function splitAt(source: string, from: number): string[] {
 	const parts: string[] = []
 	let depth = 0

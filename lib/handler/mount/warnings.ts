@@ -1,18 +1,19 @@
 /**
- * Warnings at mount about likely mistakes: methods that look like routes and aren't (`getArticle`, `GET_article`,
- * `fetch_article`, `get`), which would be 404 without a word; and an `access` that drops the `'*'` of the class above, which
- * opens its other methods to all. Logged by `controller.ts`.
+ * Warnings at mount about likely mistakes: methods that look like routes but aren't (`getArticle`, `GET_article`,
+ * `fetch_article`, `get`), and so are 404; and an `access` that drops the `'*'` of a parent class, which opens its other
+ * methods to anyone. Logged by `controller.ts`.
  */
 import { ROUTE_METHODS } from '../../base/http.ts'
+import { prototypesOf } from './methods.ts'
 import { withoutComments } from './params.ts'
 
-/** A method, and the route's name that was probably meant. */
+/** A method, and the route name that was probably meant. */
 export interface NearMiss {
 	readonly name: string
 	readonly meant: string
 }
 
-/** Words of other libraries for HTTP methods. */
+/** The HTTP methods of common verbs. */
 const WORDS: Readonly<Record<string, string>> = {
 	...Object.fromEntries(ROUTE_METHODS.map((method) => [method.toLowerCase(), method.toLowerCase()])),
 	...{
@@ -31,19 +32,20 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Near misses of a handler's own class: not methods that the class itself calls, as those are helpers; nor members of
- * RestHandler; nor targets of custom routes.
+ * Near misses of a handler's own class, without methods that the class itself calls, which are helpers, members of
+ * RestHandler, and targets of custom routes.
  *
  * @param base the prototype of the class that all handlers extend
  */
 export function nearMissesOf(handler: object, base: object, targets: Iterable<unknown>): NearMiss[] {
-	const own = Object.getPrototypeOf(handler) as object | null
-	if (own === null || own === base) return []
+	const prototypes = prototypesOf(handler, base)
+	const [own] = prototypes
+	if (own === undefined) return []
 	const routes = new Set<unknown>(targets)
-	const source = sourceOf(handler, base)
+	const source = prototypes.map((proto) => Function.prototype.toString.call(proto.constructor)).join('\n')
 	const misses: NearMiss[] = []
 	for (const [name, slot] of Object.entries(Object.getOwnPropertyDescriptors(own))) {
-		// `post()` and `query()` would hide RestHandler's, and are warned of.
+		// `post()` and `query()` are members of RestHandler too, but overriding them is a mistake.
 		const isKnown = name in base && !ROUTE_WORD.test(name)
 		if (typeof slot.value !== 'function' || isKnown || routes.has(name)) continue
 		const meant = meantBy(name)
@@ -52,13 +54,13 @@ export function nearMissesOf(handler: object, base: object, targets: Iterable<un
 	return misses
 }
 
-/** The route's name that a method's name is close to. */
+/** The route name that was probably meant by a method's name. */
 function meantBy(name: string): string | undefined {
 	const whole = WORDS[name.toLowerCase()]
-	// `list()` and `read()` are a CrudHandler's; `get()` and `post()` are nothing.
+	// `list()` and `read()` are methods of CrudHandler; `get()` and `post()` mean nothing.
 	if (whole !== undefined) return ROUTE_WORD.test(name) ? `${whole}__default` : undefined
 	const [, camel = '', rest = ''] = /^([a-z]+)([A-Z]\w*)$/.exec(name) ?? []
-	// `readFile` and `addDays` are usual helpers; a helper `getArticle` is called by its class.
+	// Only HTTP methods in camelCase: `readFile` and `addDays` are common helpers.
 	if (ROUTE_WORD.test(camel)) return `${camel}_${snake(rest)}`
 	const [, word = '', resource = ''] = /^([A-Za-z]+)_(.*[A-Za-z0-9])$/.exec(name) ?? []
 	const method = WORDS[word.toLowerCase()]
@@ -76,22 +78,12 @@ function snake(name: string): string {
 		.toLowerCase()
 }
 
-/** The source of a handler's class and of those above it. */
-function sourceOf(handler: object, base: object): string {
-	let source = ''
-	let proto = Object.getPrototypeOf(handler) as object | null
-	for (; proto !== null && proto !== base; proto = Object.getPrototypeOf(proto) as object | null)
-		source += `${Function.prototype.toString.call(proto.constructor)}\n`
-	return source
-}
-
-/** Whether the source names a method after a dot, or in brackets: `this.getArticle(id)`. */
+/** Whether the source has a method's name after a dot or in brackets: `this.getArticle(id)`. */
 function isCalled(name: string, source: string): boolean {
 	const escaped = name.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 	return new RegExp(`(?:[.]|\\[['"\`])${escaped}(?![\\w$])`).test(source)
 }
 
-/** The warning about one. */
 export function nearMissText(owner: string, { name, meant }: NearMiss): string {
 	return `${owner}.${name}() answers no request, and nothing in ${owner} calls it: did you mean ${meant}()? Give a helper another name, such as a verb that is no HTTP method, or write it as a function beside the class`
 }
@@ -106,30 +98,22 @@ export function noRoute(owner: string, misses: readonly NearMiss[]): TypeError {
 	return new TypeError(`${owner} has no route, so that all its answers would be 404: ${hint}`)
 }
 
-/** `access = {`, as a field, and as compilers for older targets write it. */
+/** `access = {`, as a field, and as compilers for older targets emit it. */
 const ACCESS = /(?:^|[\s;{},('"[.])access\b(?:['"]?\])?\s*(?:=|['"]\s*,)\s*(?:[\w$.]+\(\s*)?\{/g
 const STAR = /(?:^|[,{\s])(?:'\*'|"\*"|\['\*'\]|\["\*"\])\s*:/
 
 /**
- * The warning about a handler whose `access` drops an inherited `'*'`.
+ * The warning about a handler whose `access` drops an inherited `'*'`. The parent's field is read from the source of its
+ * class, as the subclass's field replaces it on the instance.
  *
- * A field replaces that of the class above, whose value an instance doesn't have: the source of the class is read instead.
- *
- * @param top the prototype of the class whose own `access` means nothing
+ * @param base the prototype of RestHandler
  */
-export function droppedStar(handler: { readonly access: object }, top: object): string | undefined {
+export function droppedStar(handler: { readonly access: object }, base: object): string | undefined {
 	if (Object.hasOwn(handler.access, '*')) return undefined
-	const own: object = Object.getPrototypeOf(handler)
-	for (
-		let at: object | null = Object.getPrototypeOf(own);
-		at !== null && at !== top;
-		at = Object.getPrototypeOf(at)
-	) {
-		const above: unknown = at.constructor
-		if (!declaresStar(above)) continue
-		return `${own.constructor.name}.access replaces that of ${at.constructor.name}, which has '*': methods that it doesn't name are open to anyone. Say "'*': 'user'" there, or "'*': 'anyone'" where that is meant`
-	}
-	return undefined
+	const [own, ...parents] = prototypesOf(handler, base)
+	const parent = parents.find((proto) => declaresStar(proto.constructor))
+	if (own === undefined || parent === undefined) return undefined
+	return `${own.constructor.name}.access replaces that of ${parent.constructor.name}, which has '*': methods that it doesn't name are open to anyone. Say "'*': 'user'" there, or "'*': 'anyone'" where that is meant`
 }
 
 function declaresStar(type: unknown): boolean {
@@ -142,7 +126,7 @@ function declaresStar(type: unknown): boolean {
 	return false
 }
 
-/** The end of an object literal that began before a place. */
+/** The end of the object literal that has begun before a position. */
 function endOf(source: string, begin: number): number {
 	let depth = 1
 	for (let at = begin; at < source.length; at++) {
