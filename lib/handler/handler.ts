@@ -89,7 +89,7 @@ export interface HandlerController {
  * In a method, `this` is a view: properties that are set on it belong to the request, all others to the frozen handler.
  */
 export class RestHandler extends HandlerHooks {
-	/** Adds deprecation headers to every reply: `{ since: '2026-01-31', sunset: '2026-12-31' }`. Not inherited. @default none */
+	/** Adds headers of deprecation: `{ since: '2026-01-31', sunset: '2026-12-31' }`. Not inherited. @default none */
 	declare static readonly deprecated?: Deprecated
 
 	/** Whether replies are in the envelope `{"success":true,"data":…}`. @default true */

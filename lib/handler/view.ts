@@ -8,8 +8,8 @@ interface View {
 }
 
 /**
- * A function that creates the views of a mount. Their prototype has the properties of the mount, and inherits from the shared,
- * frozen handler.
+ * A function that creates the views of a mount. Their prototype has the properties of the mount, and inherits from the
+ * shared, frozen handler.
  */
 export function viewConstructor(prototype: object): (exchange: Exchange) => object {
 	// A constructor: unlike with Object.create, V8 allocates the property in the object.

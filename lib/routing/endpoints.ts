@@ -1,5 +1,5 @@
 /**
- * The endpoints of a handler, for descriptions: method, path, and the names of its params. Made at mount by
+ * The endpoints of a handler, for descriptions: method, path, and the names of its params. Created by
  * `handler/mount/compile.ts`; read by `openapi/` and `explorer/`.
  */
 
@@ -7,19 +7,18 @@ import type { RouteMethod } from '../base/http.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Shape } from '../validate/schema/shape.ts'
 
-/** A parameter of a method, as its source says. */
+/** A parameter of a method, parsed from its source. */
 export interface ParamName {
 	readonly name: string
-	/** Whether it has a default, or is a rest: a path may leave it out. */
-	readonly optional: boolean
-	/** Whether it takes all that follow. */
-	readonly rest: boolean
+	/** Whether it has a default, or is a rest parameter: a path may leave it out. */
+	readonly isOptional: boolean
+	readonly isRest: boolean
 }
 
-/** A value within a path. */
+/** A parameter of a path. */
 export interface EndpointParam {
 	readonly name: string
-	/** A `%d` takes a number, others a text; a `rest` all segments that follow. */
+	/** `number` for `%d`, `rest` for all remaining segments. */
 	readonly kind: 'text' | 'number' | 'rest'
 }
 
@@ -27,12 +26,12 @@ export interface MountedEndpoint {
 	readonly method: RouteMethod
 	/** Below the handler path, percent-encoded: `/article/{id}`, or ''. */
 	readonly path: string
-	/** In the order of the path, each name once. */
+	/** In the order of the path, with distinct names. */
 	readonly params: readonly EndpointParam[]
-	/** Declared as a custom `route`, by a method's `name`, or by the handler's `own` action. */
+	/** What declares it: a custom `route`, a method's `name`, or the handler's `own` (built-in) action. */
 	readonly by: 'route' | 'name' | 'own'
 	readonly action: Action
-	/** The shape that an own action declares. */
+	/** The shape of a built-in action. */
 	readonly shape: (() => Shape) | undefined
 }
 
@@ -40,32 +39,34 @@ export interface MountedEndpoint {
 export type EndpointPath = Pick<MountedEndpoint, 'path' | 'params' | 'by'>
 
 /**
- * The paths of a resource: one for each number of params that may be left out; a rest is shown as one segment. (Plain
- * parameters may be left out too, but then a method mostly fails.)
+ * The paths of a resource: one for each number of optional params; a rest parameter is shown as one segment. (Clients may
+ * leave out required params too, but methods rarely handle that.)
  *
  *     get_article(id)            /article/{id}
  *     get_greeting(name = '')    /greeting   /greeting/{name}
  */
 export function resourcePaths(resource: string | undefined, names: readonly ParamName[]): EndpointPath[] {
 	const base = resource === undefined ? '' : `/${encodeURIComponent(resource)}`
-	const needed = names.filter(({ optional }) => !optional).length
-	const params = distinct(names.map(({ name, rest }) => ({ name, kind: rest ? 'rest' : 'text' })))
-	return Array.from({ length: names.length - needed + 1 }, (_, more) => {
-		const taken = params.slice(0, needed + more)
-		return { path: base + taken.map(({ name }) => `/{${name}}`).join(''), params: taken, by: 'name' }
+	const required = names.filter(({ isOptional }) => !isOptional).length
+	const params = distinct(names.map(({ name, isRest }) => ({ name, kind: isRest ? 'rest' : 'text' })))
+	return Array.from({ length: names.length - required + 1 }, (_, more) => {
+		const used = params.slice(0, required + more)
+		return { path: base + template(used), params: used, by: 'name' }
 	})
 }
 
-/** The path of own actions: '', or an id. */
+/** The path of a built-in action: '', or an id. */
 export function ownPath(segments: number): EndpointPath {
-	const params = distinct(
-		Array.from({ length: segments }, (): EndpointParam => ({ name: 'id', kind: 'text' })),
-	)
-	return { path: params.map(({ name }) => `/{${name}}`).join(''), params, by: 'own' }
+	const params = distinct(Array.from({ length: segments }, () => ({ name: 'id', kind: 'text' })))
+	return { path: template(params), params, by: 'own' }
+}
+
+function template(params: readonly EndpointParam[]): string {
+	return params.map(({ name }) => `/{${name}}`).join('')
 }
 
 /**
- * The path of a custom route, its placeholders named like the parameters of its method.
+ * The path of a custom route, with placeholders named like the parameters of its method.
  *
  *     custom/%s/page-%d    page(name, number)    /custom/{name}/page-{number}
  */
@@ -75,7 +76,7 @@ export function customPath(pattern: string, names: readonly ParamName[]): Endpoi
 		.filter((letter) => letter !== '%')
 	const params = distinct(
 		kinds.map((letter, at) => ({
-			name: names[at]?.rest === false ? names[at].name : `param${at + 1}`,
+			name: names[at]?.isRest === false ? names[at].name : `param${at + 1}`,
 			kind: letter === 'd' ? 'number' : 'text',
 		})),
 	)
@@ -92,10 +93,10 @@ export function customPath(pattern: string, names: readonly ParamName[]): Endpoi
 }
 
 function distinct(params: readonly EndpointParam[]): EndpointParam[] {
-	const taken = new Set<string>()
+	const used = new Set<string>()
 	return params.map(({ name, kind }, at) => {
-		const own = taken.has(name) ? `${name}${at + 1}` : name
-		taken.add(own)
-		return { name: own, kind }
+		const distinctName = used.has(name) ? `${name}${at + 1}` : name
+		used.add(distinctName)
+		return { name: distinctName, kind }
 	})
 }

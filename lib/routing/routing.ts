@@ -1,7 +1,7 @@
 /**
- * A URL and a method to an action. Mounts are handlers compiled to all that can be known before the first request: a tree
- * finds the mount of a path, its custom routes or its table of `<method>_<resource>` the action. `handler/controller.ts` makes
- * mounts, `pipeline/answer.ts` finds actions; nothing is looked up on a handler by a name that a client has sent.
+ * Finds the action for a URL and a method. A tree finds the mount of a path; the mount's custom routes, or its table of
+ * `<method>_<resource>`, find the action. `handler/controller.ts` creates mounts, `pipeline/answer.ts` finds actions. A name
+ * sent by a client is never looked up on a handler itself.
  */
 
 import { NOT_FOUND, RestError } from '../base/error.ts'
@@ -13,12 +13,12 @@ import type { MountedEndpoint } from './endpoints.ts'
 
 /** One handler at one path. */
 export interface Mount extends MountFacts {
-	/** `undefined` where there are no custom routes. */
+	/** `undefined` without custom routes. */
 	readonly routes: RouteTable<Action> | undefined
 	readonly table: LookupTable
-	/** For descriptions; made when first read. */
+	/** For descriptions; computed when first read. */
 	readonly endpoints: readonly MountedEndpoint[]
-	/** The handler's `init`, while it runs, and for ever where it has failed. */
+	/** The handler's `init` while it runs, or once it has failed. */
 	setUp: Promise<void> | undefined
 }
 
@@ -28,25 +28,25 @@ export interface Mounted {
 	readonly depth: number
 }
 
-/** The first segment of a path that leads to no mount. */
-export interface Unknown {
+/** The first segment of a path that isn't in the tree. */
+interface UnknownSegment {
 	/** Index of the segment. */
 	readonly at: number
-	/** The segments that would lead on. */
+	/** The segments that are in the tree at its place. */
 	readonly others: Iterable<string>
 }
 
-/** Finds the mount for a path: a tree by segment, in which the longest handler path wins. */
+/** A tree of mounts by path segment; the mount with the longest matching path wins. */
 export class MountTree {
 	readonly #root: Node = new Node()
 	readonly #all: Mount[] = []
 
-	/** All mounts, in the order in which they were added. */
+	/** All mounts, in the order they were added. */
 	get all(): readonly Mount[] {
 		return this.#all
 	}
 
-	/** Adds a mount; answers false when its path is taken. */
+	/** Adds a mount; returns false if its path is taken. */
 	add(mount: Mount): boolean {
 		let node = this.#root
 		for (const segment of mount.path) {
@@ -60,7 +60,7 @@ export class MountTree {
 		return true
 	}
 
-	/** The mount with the longest path that the segments begin with. */
+	/** The mount with the longest path that is a prefix of the segments. */
 	find(segments: readonly string[]): Mounted | undefined {
 		let node = this.#root
 		let best = node.mounted
@@ -73,8 +73,8 @@ export class MountTree {
 		return best
 	}
 
-	/** The first segment that leads to no handler, and those that would; `undefined` where all lead on. */
-	unknown(segments: readonly string[]): Unknown | undefined {
+	/** The first segment that isn't in the tree, and those that are at its place; `undefined` if all are. */
+	unknown(segments: readonly string[]): UnknownSegment | undefined {
 		let node = this.#root
 		for (const [at, segment] of segments.entries()) {
 			const next = node.children.get(segment)
@@ -93,14 +93,14 @@ class Node {
 /** The actions of one resource, by method. */
 type Verbs = { [M in RouteMethod]: Action | undefined }
 
-/** All actions of a handler: by resource, and the `_default` ones. */
+/** The actions of a handler by resource, and its `_default` actions. */
 export class LookupTable {
 	readonly #resources = new Map<string, Verbs>()
 	readonly #default: Verbs = noVerbs()
-	/** Default actions for paths of one length, by that length. */
+	/** Default actions for paths with a fixed number of segments, by that number. */
 	readonly #sized: Verbs[] = []
 
-	/** Adds an action under a resource, or, without one, as the method's `_default`. */
+	/** Adds an action of a resource, or, without one, the method's `_default`. */
 	add(method: RouteMethod, resource: string | undefined, action: Action): void {
 		if (resource === undefined) {
 			this.#default[method] = action
@@ -111,20 +111,19 @@ export class LookupTable {
 		this.#resources.set(resource, verbs)
 	}
 
-	/** Adds a `_default` action for paths of exactly so many segments. */
+	/** Adds a `_default` action for paths of exactly this many segments. */
 	addSized(method: RouteMethod, segments: number, action: Action): void {
 		while (this.#sized.length <= segments) this.#sized.push(noVerbs())
 		const verbs = this.#sized[segments]
 		if (verbs !== undefined) verbs[method] = action
 	}
 
-	/** The action that a resource already has for a method. */
 	get(method: RouteMethod, resource: string | undefined): Action | undefined {
 		return resource === undefined ? this.#default[method] : this.#resources.get(resource)?.[method]
 	}
 
-	/** Whether the segment at `from` is a resource of any method. */
-	knows(segments: readonly string[], from: number): boolean {
+	/** Whether the segment at `from` is a resource, of any method. */
+	hasResource(segments: readonly string[], from: number): boolean {
 		const resource = segments[from]
 		return resource !== undefined && this.#resources.has(resource)
 	}
@@ -159,8 +158,8 @@ function noVerbs(): Verbs {
 }
 
 /**
- * The segments of a handler path as users type it: `blog/api` and `/blog/api` are the same, '' is the root. Compared with
- * decoded segments of a URL, so nothing in it is percent-encoded.
+ * The segments of a handler path as users type it: `blog/api` and `/blog/api` are the same, '' is the root. They are compared
+ * with decoded segments of a URL, so they are not percent-encoded.
  *
  * @throws TypeError for an empty segment, a dot segment, and characters that no path segment should have
  */
@@ -184,8 +183,8 @@ export function parsePath(what: string, path: unknown): string[] {
 }
 
 /**
- * The action for a path; its params are set on the exchange. Custom routes come first, then resources; `_default` is last,
- * and only for a path that no other method serves: a PUT to a path that only GET serves is 405, and must not reach
+ * Finds the action for a path, and sets its params on the exchange. Custom routes come first, then resources, then
+ * `_default`, unless another method serves the path: a PUT to a path that only GET serves is 405, and must not reach
  * `put__default`.
  */
 export function findAction(
@@ -207,29 +206,29 @@ export function findAction(
 		exchange.params = segments.slice(from + 1)
 		return found
 	}
-	if (table.knows(segments, from)) return undefined
+	if (table.hasResource(segments, from)) return undefined
 	if (routes !== undefined && routes.methodsFor(segments.slice(from)).length > 0) return undefined
 	exchange.params = segments.slice(from)
 	return table.findDefault(verb, segments, from)
 }
 
-/** The methods of a path: those of its custom routes and its resource, else those whose `_default` takes it. */
+/** The methods of a path: those of its custom routes and its resource, or else those with a `_default` for it. */
 export function methodsOf(
 	{ routes, table }: Mount,
 	segments: readonly string[],
 	from: number,
 ): RouteMethod[] {
-	const known = ROUTE_METHODS.filter((method) => table.find(method, segments, from) !== undefined)
-	if (routes !== undefined) known.push(...routes.methodsFor(segments.slice(from)))
-	if (known.length > 0 || table.knows(segments, from)) return known
+	const methods = ROUTE_METHODS.filter((method) => table.find(method, segments, from) !== undefined)
+	if (routes !== undefined) methods.push(...routes.methodsFor(segments.slice(from)))
+	if (methods.length > 0 || table.hasResource(segments, from)) return methods
 	return ROUTE_METHODS.filter((method) => table.findDefault(method, segments, from) !== undefined)
 }
 
 const OVERRIDES: ReadonlySet<string> = new Set<Method>(['PUT', 'PATCH', 'DELETE'])
 
 /**
- * The method to act on, for networks that let only GET and POST through: X-HTTP-Method-Override. Only a POST can be
- * overridden, and only by the header, so that no link or image can turn a GET into a DELETE.
+ * The method after X-HTTP-Method-Override, for networks that only allow GET and POST. Only a POST can be overridden, and
+ * only by the header, so that no link or image can turn a GET into a DELETE.
  *
  * @throws RestError `bad_request` on any other method, for any other value, and for two headers
  */
@@ -247,7 +246,7 @@ function isOverride(name: string): name is Method {
 	return OVERRIDES.has(name)
 }
 
-/** The 404 for a path without handler or action; it lists the versions there are for `/blog/v9/article`. */
+/** The 404 for a path without handler or action; for an unknown version, `/blog/v9/article`, it lists the known ones. */
 export function notFound(
 	mounts: MountTree,
 	mounted: Mounted | undefined,
@@ -256,21 +255,16 @@ export function notFound(
 	const unknown = mounts.unknown(segments)
 	if (unknown === undefined) return NOT_FOUND
 	const { at, others } = unknown
-	// The segment is a resource of this handler, and no version.
-	if (mounted?.depth === at && mounted.mount.table.knows(segments, at)) return NOT_FOUND
+	// The segment is a resource of this handler, not a version.
+	if (mounted?.depth === at && mounted.mount.table.hasResource(segments, at)) return NOT_FOUND
 	const message = unknownVersion(segments[at] ?? '', others)
 	return message === undefined ? NOT_FOUND : new RestError('not_found', message)
 }
 
-/** Bounded: the message repeats the version. */
+/** With few digits, as the message repeats the version. */
 const VERSION = /^v\d{1,9}$/
 
-/**
- * `There is no version v9 here: v1, v2`; `undefined` where the segment is no version, or there are no versions.
- *
- * @param segment as it was sent
- * @param others the segments that lead to handlers in its place
- */
+/** `There is no version v9 here: v1, v2`; `undefined` if the segment isn't a version, or there are no versions. */
 function unknownVersion(segment: string, others: Iterable<string>): string | undefined {
 	if (!VERSION.test(segment)) return undefined
 	const versions = [...others].filter((other) => VERSION.test(other))
@@ -279,7 +273,7 @@ function unknownVersion(segment: string, others: Iterable<string>): string | und
 	return `There is no version ${segment} here: ${versions.join(', ')}`
 }
 
-/** The method whose route answers: a HEAD is served as a GET whose body is dropped (RFC 9110 §9.3.2). */
+/** The method whose route serves a request: HEAD is served by GET, without the body (RFC 9110 §9.3.2). */
 export function routeMethodOf(method: Method): RouteMethod | undefined {
 	if (method === 'HEAD') return 'GET'
 	return method === 'OPTIONS' ? undefined : method

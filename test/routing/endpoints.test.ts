@@ -5,8 +5,8 @@ import { describe } from '../helpers/describe.ts'
 function named(...names: string[]) {
 	return names.map((text) => ({
 		name: text.replace(/^\.\.\.|\?$/g, ''),
-		optional: text.endsWith('?') || text.startsWith('...'),
-		rest: text.startsWith('...'),
+		isOptional: text.endsWith('?') || text.startsWith('...'),
+		isRest: text.startsWith('...'),
 	}))
 }
 

@@ -147,7 +147,7 @@ describe('LookupTable', (test) => {
 		[['hasOwnProperty'], false],
 	] as const) {
 		test(`/${segments.join('/')} is ${known ? '' : 'not '}a resource of some method`, () => {
-			assert.is(table.knows(segments, 0), known)
+			assert.is(table.hasResource(segments, 0), known)
 		})
 	}
 

@@ -35,7 +35,7 @@ import { maxParamsOf, paramNamesOf } from './params.ts'
 import { type NearMiss, nearMissesOf, noRoute } from './warnings.ts'
 
 /** The parameters of built-in actions. */
-const ID: readonly ParamName[] = [{ name: 'id', optional: false, rest: false }]
+const ID: readonly ParamName[] = [{ name: 'id', isOptional: false, isRest: false }]
 
 /** A handler's class and fields, compiled for requests. */
 interface CompiledHandler {

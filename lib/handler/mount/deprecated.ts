@@ -21,8 +21,8 @@ export type Deprecated = Facts &
 const EXAMPLE = "{ since: '2026-01-31', sunset: '2026-12-31', link: '/docs/v2' }"
 
 /**
- * The headers of the class's own `deprecated`, alternating names and values; `undefined` without one. It isn't inherited, so
- * that a second version may extend a deprecated first one.
+ * The headers of the class's own `deprecated`, alternating names and values; `undefined` without one. It isn't inherited,
+ * so that a second version may extend a deprecated first one.
  *
  * @throws TypeError for a wrong date, link or name; RangeError for a sunset before `since`
  */

@@ -1,6 +1,6 @@
 /**
- * The methods of a handler's class, the routes among them, and built-in actions: a `CrudHandler` serves its own path and the
- * ids below it. Called at mount by `compile.ts`.
+ * The methods of a handler's class, the routes among them, and built-in actions: a `CrudHandler` serves its own path and
+ * the ids below it. Called at mount by `compile.ts`.
  */
 import type { RouteMethod } from '../../base/http.ts'
 import type { Shape } from '../../validate/schema/shape.ts'

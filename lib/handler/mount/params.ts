@@ -5,8 +5,8 @@
 import type { ParamName } from '../../routing/endpoints.ts'
 
 /**
- * Matches `name(a, b) {`, `async name(a) {` and quoted names, without comments. Not `function (a) {`, which may be a wrapper,
- * nor `function () { [native code] }`, which is a bound function.
+ * Matches `name(a, b) {`, `async name(a) {` and quoted names, without comments. Not `function (a) {`, which may be a
+ * wrapper, nor `function () { [native code] }`, which is a bound function.
  */
 const PLAIN_HEAD =
 	/^\s*(?:async\b\s*)?(?!function\b)(?:[\w$]+|'[^']*'|"[^"]*"|\[[^\]]*\])\s*\(([^()]*)\)\s*\{/
@@ -71,8 +71,8 @@ const OPENING = '([{'
 const CLOSING = ')]}'
 
 /**
- * The parameters of a method, as written. Patterns, `{ a, b }`, and names with characters other than letters, digits and `_`
- * are named by their position: `param1`. None for functions without source, such as bound ones.
+ * The parameters of a method, as written. Patterns, `{ a, b }`, and names with characters other than letters, digits and
+ * `_` are named by their position: `param1`. None for functions without source, such as bound ones.
  */
 export function paramNamesOf(method: (...params: never[]) => unknown): ParamName[] {
 	const source = withoutComments(Function.prototype.toString.call(method))
@@ -82,15 +82,15 @@ export function paramNamesOf(method: (...params: never[]) => unknown): ParamName
 	if (single !== undefined) return [paramName(single, 0)]
 	const names = splitAt(source, text.length).map(paramName)
 	// A parameter before a required one is required too.
-	const last = names.findLastIndex(({ optional }) => !optional)
-	return names.map((one, at) => (at < last ? { ...one, optional: false } : one))
+	const last = names.findLastIndex(({ isOptional }) => !isOptional)
+	return names.map((one, at) => (at < last ? { ...one, isOptional: false } : one))
 }
 
 function paramName(text: string, at: number): ParamName {
 	// Path templates allow no other letters, and no `$`.
 	const [, dots, name] = /^\s*(\.\.\.)?\s*([A-Za-z_]\w*(?![^\s=]))?/.exec(text) ?? []
-	const rest = dots !== undefined
-	return { name: name ?? `param${at + 1}`, optional: rest || hasDefault(text), rest }
+	const isRest = dots !== undefined
+	return { name: name ?? `param${at + 1}`, isOptional: isRest || hasDefault(text), isRest }
 }
 
 /** Whether there is a `=` outside of a pattern. */

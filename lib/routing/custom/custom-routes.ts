@@ -1,10 +1,10 @@
 /**
  * Custom routes, tried before the table of resources. Built at mount by `handler/mount/compile.ts`, then only read by
- * `../mount.ts`. The cost of a match depends on the path, not on the number of routes.
+ * `../routing.ts`. The cost of a match depends on the path, not on the number of routes.
  */
 import { ROUTE_METHODS, type RouteMethod } from '../../base/http.ts'
 import { parseRoute, type RouteKey, refused } from './pattern.ts'
-import { PlanPool, paramsOf, Trie } from './trie.ts'
+import { PatternPool, paramsOf, Trie } from './trie.ts'
 
 /** The route that matches a path. */
 interface RouteMatch<T> {
@@ -14,7 +14,7 @@ interface RouteMatch<T> {
 }
 
 interface MethodRoutes<T> {
-	/** The declared key of each pattern, by its spelling. */
+	/** The declared keys, by the text of their pattern. */
 	readonly keys: Map<string, string>
 	readonly trie: Trie<T>
 }
@@ -29,12 +29,12 @@ interface MethodRoutes<T> {
  */
 export class RouteTable<T> {
 	readonly #routes: ReadonlyMap<RouteMethod, MethodRoutes<T>>
-	readonly #plans = new PlanPool()
+	readonly #pool = new PatternPool()
 	#size = 0
 
 	constructor() {
 		this.#routes = new Map(
-			ROUTE_METHODS.map((method) => [method, { keys: new Map(), trie: new Trie(this.#plans) }]),
+			ROUTE_METHODS.map((method) => [method, { keys: new Map(), trie: new Trie(this.#pool) }]),
 		)
 	}
 
@@ -46,12 +46,12 @@ export class RouteTable<T> {
 	/**
 	 * Adds a route and returns its parsed key; see {@link parseRoute}.
 	 *
-	 * @throws TypeError for a malformed key, or a method and pattern that were declared before
+	 * @throws TypeError for a malformed key, or a method and pattern that are already declared
 	 */
 	add(key: string, value: T): RouteKey {
 		const route = parseRoute(key)
 		const { methods, text, pattern } = route
-		const plan = this.#plans.plan(text, pattern)
+		const compiled = this.#pool.compiled(text, pattern)
 		for (const method of methods) {
 			const earlier = this.#routes.get(method)?.keys.get(text)
 			if (earlier === undefined) continue
@@ -60,7 +60,7 @@ export class RouteTable<T> {
 		for (const method of methods) {
 			const routes = this.#routes.get(method)
 			routes?.keys.set(text, key)
-			routes?.trie.add(this.#size, plan, value)
+			routes?.trie.add(this.#size, compiled, value)
 		}
 		this.#size++
 		return route

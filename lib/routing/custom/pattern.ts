@@ -4,16 +4,16 @@ import { ROUTE_METHODS, type RouteMethod } from '../../base/http.ts'
 /** The kind of a placeholder: `%s` is one or more characters, `%d` a whole number. */
 export type Kind = 'text' | 'number'
 
-/** The text between two placeholders, never empty. */
-export interface Inner {
+/** The text between two placeholders, never empty: a list, linked from right to left. */
+export interface Infix {
 	readonly text: string
-	/** The one before it. */
-	readonly left: Inner | undefined
+	/** The infix before it. */
+	readonly left: Infix | undefined
 }
 
-/** How a segment with the right prefix and suffix is cut into the values of its placeholders. */
+/** How a segment with a matching prefix and suffix is split into the values of its placeholders. */
 export interface Shape {
-	/** Encodes all below: shapes of one name are equal. Without two slashes in a row. */
+	/** Identifies the shape: it encodes all properties below. It has no two slashes in a row. */
 	readonly name: string
 	/** Index of the segment in the path. */
 	readonly at: number
@@ -22,20 +22,19 @@ export interface Shape {
 	/** Number of characters after the last placeholder. */
 	readonly after: number
 	readonly kinds: readonly Kind[]
-	/** The rightmost text between two placeholders, linked to the others. */
-	readonly inner: Inner | undefined
+	/** The rightmost infix. */
+	readonly infix: Infix | undefined
 }
 
 /** A segment with placeholders: `page-%d.%s` has the prefix `page-`, and no suffix. */
 export interface Template {
-	/** As written; there is one spelling. */
 	readonly text: string
 	readonly prefix: string
 	readonly suffix: string
 	readonly shape: Shape
 }
 
-/** One segment of a pattern: text, or a template where it has placeholders. */
+/** One segment of a pattern: a literal, or a template if it has placeholders. */
 export type Part = string | Template
 
 /** The segments of a pattern, at least one. */
@@ -52,7 +51,7 @@ export interface RouteKey {
 
 const ALL: readonly RouteMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const CONTROL = /[\0-\x1f\x7f]/
-/** `?` and `#` end the path of a URL, and clients send `\` as `/`: these can only arrive escaped. */
+/** Characters that clients don't send in a path: `?` and `#` end it, and `\` is sent as `/`. */
 const NO_PATH = /[?#\\]/
 
 /** Placeholders of other libraries: `:id`, `{id}`, `*`. A colon within a word, `articles:batch`, is literal. */
@@ -75,7 +74,7 @@ export function parseRoute(key: string): RouteKey {
 	return { methods, pattern: text.split('/').map((segment, at) => parseSegment(key, segment, at)), text }
 }
 
-/** The error for a malformed key, which it shows as typed. */
+/** The error for a malformed key. */
 export function refused(key: string, why: string): TypeError {
 	return new TypeError(`customRoutes['${key}']: ${why}`)
 }
@@ -149,15 +148,15 @@ function parseSegment(key: string, text: string, at: number): Part {
 		literal = ''
 	}
 	const suffix = literal + text.slice(from)
-	const [prefix, ...inners] = literals
+	const [prefix, ...infixes] = literals
 	if (prefix === undefined) return suffix
-	const name = `${at}/${prefix.length}/${suffix.length}/${kinds.join('/')}/${inners.join('/')}`
-	const inner = inners.reduce<Inner | undefined>((left, text) => ({ text, left }), undefined)
+	const name = `${at}/${prefix.length}/${suffix.length}/${kinds.join('/')}/${infixes.join('/')}`
+	const infix = infixes.reduce<Infix | undefined>((left, text) => ({ text, left }), undefined)
 	return {
 		text,
 		prefix,
 		suffix,
-		shape: { name, at, before: prefix.length, after: suffix.length, kinds, inner },
+		shape: { name, at, before: prefix.length, after: suffix.length, kinds, infix },
 	}
 }
 

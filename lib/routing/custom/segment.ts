@@ -1,9 +1,10 @@
 /** Matches one segment of a path with a template, `page-%d`, and extracts the values of its placeholders. */
-import type { Inner, Kind, Shape, Template } from './pattern.ts'
+import type { Infix, Kind, Shape, Template } from './pattern.ts'
 
-/** Most digits of `%d`, as many as 2^53 has; bounds the work on a segment of zeros. */
+/** Most digits of `%d`, as many as 2^53 has; limits the time for a segment of zeros. */
 const MAX_DIGITS = 16
-const MAX_LENGTH = MAX_DIGITS + 1
+/** With the sign. */
+const MAX_NUMBER_LENGTH = MAX_DIGITS + 1
 const MINUS = 45
 const ZERO = 48
 
@@ -25,14 +26,13 @@ export function parseNumber(text: string, start: number, end: number): number | 
 	return negative ? 0 - value : value
 }
 
-/** Whether a segment matches a template. */
-export function fits(template: Template, text: string): boolean {
-	return text.startsWith(template.prefix) && text.endsWith(template.suffix) && fitsShape(template.shape, text)
+export function matchesTemplate({ prefix, suffix, shape }: Template, text: string): boolean {
+	return text.startsWith(prefix) && text.endsWith(suffix) && matchesShape(shape, text)
 }
 
-/** Whether a segment with the right prefix and suffix has a value for each placeholder. */
-export function fitsShape(shape: Shape, text: string): boolean {
-	if (shape.kinds.length > 1) return cut(shape, text, [])
+/** Whether a segment with a matching prefix and suffix has a value for each placeholder. */
+export function matchesShape(shape: Shape, text: string): boolean {
+	if (shape.kinds.length > 1) return split(shape, text, [])
 	const end = text.length - shape.after
 	if (shape.kinds[0] === 'number') return parseNumber(text, shape.before, end) !== undefined
 	return end > shape.before
@@ -41,73 +41,73 @@ export function fitsShape(shape: Shape, text: string): boolean {
 /**
  * Appends the values of the placeholders in a matching segment.
  *
- * Placeholders are greedy from left to right, as in regular expressions: `%s.%s` cuts `a.tar.gz` into `a.tar` and `gz`.
- * Linear in the segment.
+ * Placeholders are greedy from left to right, as in regular expressions: `%s.%s` splits `a.tar.gz` into `a.tar` and `gz`.
+ * In linear time.
  */
-export function take(shape: Shape, text: string, into: (string | number)[]): void {
+export function appendValues(shape: Shape, text: string, into: (string | number)[]): void {
 	if (shape.kinds.length > 1) {
-		cut(shape, text, into)
+		split(shape, text, into)
 		return
 	}
 	into.push(valueIn(shape.kinds[0] ?? 'text', text, shape.before, text.length - shape.after))
 }
 
-/** Cuts a segment for two or more placeholders; returns whether it matches. */
-function cut(shape: Shape, text: string, into: (string | number)[]): boolean {
+/** Splits a segment for two or more placeholders; returns whether it matches. */
+function split(shape: Shape, text: string, into: (string | number)[]): boolean {
 	const end = text.length - shape.after
 	return shape.kinds.includes('number')
-		? cutNumbers(shape, text, end, into)
-		: cutTexts(shape.before, shape.inner, text, end, into)
+		? splitWithNumbers(shape, text, end, into)
+		: splitTexts(shape.before, shape.infix, text, end, into)
 }
 
 /**
- * Cuts `text[start, end)` at `inner` and the texts left of it, each at its rightmost occurrence: that leaves the most room to
- * its left, so no other need be tried.
+ * Splits `text[start, end)` at `infix` and those left of it, each at its rightmost occurrence. That leaves the most room to its
+ * left, so that no backtracking is needed.
  */
-function cutTexts(
+function splitTexts(
 	start: number,
-	inner: Inner | undefined,
+	infix: Infix | undefined,
 	text: string,
 	end: number,
 	into: (string | number)[],
 ): boolean {
-	if (inner === undefined) {
+	if (infix === undefined) {
 		if (end <= start) return false
 		into.push(text.slice(start, end))
 		return true
 	}
-	for (let at = end - inner.text.length - 1; at > start; at--) {
-		if (!text.startsWith(inner.text, at)) continue
-		if (!cutTexts(start, inner.left, text, at, into)) return false
-		into.push(text.slice(at + inner.text.length, end))
+	for (let at = end - infix.text.length - 1; at > start; at--) {
+		if (!text.startsWith(infix.text, at)) continue
+		if (!splitTexts(start, infix.left, text, at, into)) return false
+		into.push(text.slice(at + infix.text.length, end))
 		return true
 	}
 	return false
 }
 
-/** Where a placeholder may end so that all to its right matches. */
+/** The positions where a placeholder may end so that everything to its right matches. */
 interface Ends {
-	/** The rightmost such place, or -1. */
-	greatest: number
-	/** The leftmost such place that counts. */
-	least: number
-	/** 1 at each such place; `undefined` for text, where only `greatest` counts. */
+	/** The rightmost position, or -1. */
+	last: number
+	/** The leftmost position that was searched for. */
+	first: number
+	/** 1 at each position; `undefined` for text, which only needs `last`. */
 	readonly all: Uint8Array | undefined
 	/** Number of characters up to the next placeholder. */
 	readonly gap: number
 	readonly right: Ends | undefined
 }
 
-/** Finds where placeholders may end, right to left, then where they do, left to right. */
-function cutNumbers(shape: Shape, text: string, end: number, into: (string | number)[]): boolean {
-	let ends: Ends | undefined = { greatest: end, least: end, all: undefined, gap: 0, right: undefined }
-	let hole = shape.kinds.length - 1
-	for (let inner = shape.inner; inner !== undefined; inner = inner.left) {
-		ends = findEnds(shape, --hole, inner.text, ends, text)
+/** Finds where placeholders may end, from right to left, then chooses where they do, from left to right. */
+function splitWithNumbers(shape: Shape, text: string, end: number, into: (string | number)[]): boolean {
+	let ends: Ends | undefined = { last: end, first: end, all: undefined, gap: 0, right: undefined }
+	let index = shape.kinds.length - 1
+	for (let { infix } = shape; infix !== undefined; infix = infix.left) {
+		ends = findEnds(shape, --index, infix.text, ends, text)
 	}
 	for (let start = shape.before; ends !== undefined; ends = ends.right) {
-		const kind = shape.kinds[hole++] ?? 'text'
-		const stop = furthest(kind, text, start, ends)
+		const kind = shape.kinds[index++] ?? 'text'
+		const stop = lastEnd(kind, text, start, ends)
 		if (stop === -1) return false
 		into.push(valueIn(kind, text, start, stop))
 		start = stop + ends.gap
@@ -115,30 +115,30 @@ function cutNumbers(shape: Shape, text: string, end: number, into: (string | num
 	return true
 }
 
-/** Where the placeholder `hole` may end, before `inner` and the placeholder that may end at `right`. */
-function findEnds({ before, kinds }: Shape, hole: number, inner: string, right: Ends, text: string): Ends {
-	const all = kinds[hole] === 'number' ? new Uint8Array(text.length + 1) : undefined
-	const found: Ends = { greatest: -1, least: -1, all, gap: inner.length, right }
-	const follower = kinds[hole + 1] ?? 'text'
-	const reach = follower === 'number' ? MAX_LENGTH : text.length
-	const first = Math.max(before + 1, right.least - reach - inner.length)
-	for (let end = right.greatest - inner.length - 1; end >= first; end--) {
-		if (!text.startsWith(inner, end)) continue
-		if (furthest(follower, text, end + inner.length, right) === -1) continue
-		found.greatest = Math.max(found.greatest, end)
-		found.least = end
+/** Where the placeholder at `index` may end, before `infix` and the next placeholder, which may end at `right`. */
+function findEnds({ before, kinds }: Shape, index: number, infix: string, right: Ends, text: string): Ends {
+	const all = kinds[index] === 'number' ? new Uint8Array(text.length + 1) : undefined
+	const found: Ends = { last: -1, first: -1, all, gap: infix.length, right }
+	const next = kinds[index + 1] ?? 'text'
+	const maxLength = next === 'number' ? MAX_NUMBER_LENGTH : text.length
+	const first = Math.max(before + 1, right.first - maxLength - infix.length)
+	for (let end = right.last - infix.length - 1; end >= first; end--) {
+		if (!text.startsWith(infix, end)) continue
+		if (lastEnd(next, text, end + infix.length, right) === -1) continue
+		found.last = Math.max(found.last, end)
+		found.first = end
 		if (all === undefined) break
 		all[end] = 1
 	}
 	return found
 }
 
-/** The rightmost place where a placeholder that begins at `start` may end, or -1. */
-function furthest(kind: Kind, text: string, start: number, ends: Ends): number {
-	if (kind === 'text') return ends.greatest > start ? ends.greatest : -1
-	for (let end = Math.min(ends.greatest, start + MAX_LENGTH); end > start; end--) {
-		const allowed = ends.all === undefined ? end === ends.greatest : ends.all[end] === 1
-		if (allowed && parseNumber(text, start, end) !== undefined) return end
+/** The rightmost position where a placeholder that begins at `start` may end, or -1. */
+function lastEnd(kind: Kind, text: string, start: number, ends: Ends): number {
+	if (kind === 'text') return ends.last > start ? ends.last : -1
+	for (let end = Math.min(ends.last, start + MAX_NUMBER_LENGTH); end > start; end--) {
+		const isAllowed = ends.all === undefined ? end === ends.last : ends.all[end] === 1
+		if (isAllowed && parseNumber(text, start, end) !== undefined) return end
 	}
 	return -1
 }

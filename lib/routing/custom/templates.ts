@@ -1,145 +1,141 @@
 /**
- * The templates at one place of the trie, `%s-a1`, `%s-a2`, …, indexed so that a segment finds those it matches without
+ * An index of the templates in one branch of the trie, `%s-a1`, `%s-a2`, …, which finds those that match a segment without
  * trying the others.
  *
- * A template is read from its end: the text after its last placeholder, the text before that, and so on; templates that end
- * alike share the path. A text between two placeholders counts only at its rightmost occurrence, which leaves the most room
- * to what comes before, so that each `Stage` is visited at most once: the cost is the segment's length times the stages
- * that it reaches.
+ * It is an automaton that reads templates from their end: the suffix, the last infix, and so on; templates with the same end
+ * share their states. Only the rightmost occurrence of an infix counts, which leaves the most room to its left, so that each
+ * `State` is visited at most once: the cost is the segment's length times the number of states that it reaches.
  */
 import { LiteralTable, roll } from './literals.ts'
 import type { Shape, Template } from './pattern.ts'
-import { fitsShape } from './segment.ts'
+import { matchesShape } from './segment.ts'
 
-/**
- * The value of a template. It is the same object as the stage that the template ends at: one object less to read keeps more
- * of them in the processor's cache.
- */
+/** The value of a template. It is the template's final state itself, as one object less saves processor cache. */
 export interface Entry<V> {
 	value: V | undefined
 	/** The next template that the segment matches; valid until the next call of `matching`. */
 	readonly next: Entry<V> | undefined
 }
 
-/** A state in which the rest of the segment ends with a placeholder. */
-class Stage<V> implements Entry<V> {
-	/** The last round of the index that visited it. */
-	round = 0
-	/** The shape of the template whose placeholder takes all the rest. */
+/** A state of the automaton: the unread rest of the segment ends with a placeholder. */
+class State<V> implements Entry<V> {
+	/** The last search that visited it. */
+	visitedBy = 0
+	/** In a final state, the shape of its template, whose first placeholder takes all the rest. */
 	shape: Shape | undefined
 	value: V | undefined
-	/** Whether numbers are still to be checked: the index compares only texts. */
-	strict = false
-	next: Stage<V> | undefined
-	/** The next template with the same texts and other kinds of placeholders. */
-	twin: Stage<V> | undefined
-	/** By the text at the start, before the first placeholder. */
-	firsts: LiteralTable<Stage<V>> | undefined
-	/** By the text between this placeholder and the one before it. */
-	inners: LiteralTable<Stage<V>> | undefined
+	/** Whether the template has numbers, which the index doesn't check. */
+	hasNumbers = false
+	next: State<V> | undefined
+	/** The state of another template with the same literals and other kinds of placeholders. */
+	sibling: State<V> | undefined
+	/** The next states by prefix: the text before the first placeholder. */
+	prefixes: LiteralTable<State<V>> | undefined
+	/** The next states by infix: the text between this placeholder and the one before it. */
+	infixes: LiteralTable<State<V>> | undefined
 }
 
 export class TemplateIndex<V> {
-	/** The stage of templates that end with a placeholder. */
-	readonly #start: Stage<V> = new Stage()
-	readonly #lasts: LiteralTable<Stage<V>> = new LiteralTable('backward')
-	#round = 0
-	#found: Stage<V> | undefined
+	/** The state of templates without a suffix. */
+	readonly #start: State<V> = new State()
+	readonly #suffixes: LiteralTable<State<V>> = new LiteralTable('backward')
+	#searches = 0
+	#found: State<V> | undefined
 
-	/** The entry of a template, created where there is none. */
-	obtain(template: Template): Entry<V> {
+	/** The entry of a template, created if there is none. */
+	entry(template: Template): Entry<V> {
 		const { prefix, suffix, shape } = template
-		let stage = suffix === '' ? this.#start : stageAt(this.#lasts, suffix)
-		for (let inner = shape.inner; inner !== undefined; inner = inner.left) {
-			stage.inners ??= new LiteralTable('backward')
-			stage = stageAt(stage.inners, inner.text)
+		let state = suffix === '' ? this.#start : stateAt(this.#suffixes, suffix)
+		for (let { infix } = shape; infix !== undefined; infix = infix.left) {
+			state.infixes ??= new LiteralTable('backward')
+			state = stateAt(state.infixes, infix.text)
 		}
-		if (prefix === '') return entryAt(stage, shape)
-		stage.firsts ??= new LiteralTable('forward')
-		return entryAt(stageAt(stage.firsts, prefix), shape)
+		if (prefix === '') return finalState(state, shape)
+		state.prefixes ??= new LiteralTable('forward')
+		return finalState(stateAt(state.prefixes, prefix), shape)
 	}
 
-	/** The templates that a segment matches, in no order, linked by `next`. */
+	/** The templates that match a segment, in no order, linked by `next`. */
 	matching(text: string): Entry<V> | undefined {
 		this.#found = undefined
-		this.#round++
+		this.#searches++
 		this.#visit(this.#start, text, text.length)
 		let hash = 0
-		const longest = Math.min(this.#lasts.longest, text.length - 1)
-		for (let length = 1; length <= longest; length++) {
+		const maxLength = Math.min(this.#suffixes.maxLength, text.length - 1)
+		for (let length = 1; length <= maxLength; length++) {
 			const start = text.length - length
 			hash = roll(hash, text.charCodeAt(start))
-			if (!this.#lasts.hasLength(length)) continue
-			const stage = this.#lasts.probe(hash, text, start, length)
-			if (stage !== undefined) this.#visit(stage, text, start)
+			if (!this.#suffixes.mayHaveLength(length)) continue
+			const state = this.#suffixes.probe(hash, text, start, length)
+			if (state !== undefined) this.#visit(state, text, start)
 		}
 		return this.#found
 	}
 
-	/** Collects the templates of a stage whose placeholder ends at `end` and isn't empty. */
-	#visit(stage: Stage<V>, text: string, end: number): void {
+	/** Collects the templates from a state on, whose placeholder ends at `end` and isn't empty. */
+	#visit(state: State<V>, text: string, end: number): void {
 		if (end < 1) return
-		stage.round = this.#round
-		this.#meet(stage, text)
-		if (stage.firsts !== undefined) this.#meetFirsts(stage.firsts, text, end - 1)
-		if (stage.inners !== undefined) this.#seek(stage.inners, text, end - 1)
+		state.visitedBy = this.#searches
+		this.#collect(state, text)
+		if (state.prefixes !== undefined) this.#matchPrefixes(state.prefixes, text, end - 1)
+		if (state.infixes !== undefined) this.#matchInfixes(state.infixes, text, end - 1)
 	}
 
-	/** Collects the templates that begin with a text of at most `most` characters. */
-	#meetFirsts(firsts: LiteralTable<Stage<V>>, text: string, most: number): void {
+	/** Collects the templates with a matching prefix that ends at or before `end`. */
+	#matchPrefixes(prefixes: LiteralTable<State<V>>, text: string, end: number): void {
 		let hash = 0
-		const longest = Math.min(firsts.longest, most)
-		for (let length = 1; length <= longest; length++) {
+		const maxLength = Math.min(prefixes.maxLength, end)
+		for (let length = 1; length <= maxLength; length++) {
 			hash = roll(hash, text.charCodeAt(length - 1))
-			if (firsts.hasLength(length)) this.#meet(firsts.probe(hash, text, 0, length), text)
+			if (prefixes.mayHaveLength(length)) this.#collect(prefixes.probe(hash, text, 0, length), text)
 		}
 	}
 
-	/** Searches right to left for texts that end at or before `end`, and continues from each. */
-	#seek(inners: LiteralTable<Stage<V>>, text: string, end: number): void {
-		let unseen = inners.size
-		for (let stop = end; stop > 1 && unseen > 0; stop--) {
-			if (!inners.mayBegin(text.charCodeAt(stop - 1))) continue
+	/** Searches from right to left for infixes that end at or before `end`, and visits their states. */
+	#matchInfixes(infixes: LiteralTable<State<V>>, text: string, end: number): void {
+		let unvisited = infixes.size
+		for (let stop = end; stop > 1 && unvisited > 0; stop--) {
+			if (!infixes.mayBegin(text.charCodeAt(stop - 1))) continue
 			let hash = 0
-			const longest = Math.min(inners.longest, stop - 1)
-			for (let length = 1; length <= longest; length++) {
+			const maxLength = Math.min(infixes.maxLength, stop - 1)
+			for (let length = 1; length <= maxLength; length++) {
 				const start = stop - length
 				hash = roll(hash, text.charCodeAt(start))
-				if (!inners.hasLength(length)) continue
-				const stage = inners.probe(hash, text, start, length)
-				if (stage === undefined || stage.round === this.#round) continue
-				unseen--
-				this.#visit(stage, text, start)
+				if (!infixes.mayHaveLength(length)) continue
+				const state = infixes.probe(hash, text, start, length)
+				if (state === undefined || state.visitedBy === this.#searches) continue
+				unvisited--
+				this.#visit(state, text, start)
 			}
 		}
 	}
 
-	#meet(stage: Stage<V> | undefined, text: string): void {
-		for (let entry = stage; entry?.shape !== undefined; entry = entry.twin) {
-			if (entry.strict && !fitsShape(entry.shape, text)) continue
+	#collect(state: State<V> | undefined, text: string): void {
+		for (let entry = state; entry?.shape !== undefined; entry = entry.sibling) {
+			if (entry.hasNumbers && !matchesShape(entry.shape, text)) continue
 			entry.next = this.#found
 			this.#found = entry
 		}
 	}
 }
 
-/** The entry of a shape at a stage. */
-function entryAt<V>(stage: Stage<V>, shape: Shape): Entry<V> {
-	let entry = stage
+/** The state or sibling for the kinds of a shape's placeholders. */
+function finalState<V>(state: State<V>, shape: Shape): Entry<V> {
+	let entry = state
 	while (entry.shape !== undefined) {
 		if (entry.shape.kinds.every((kind, at) => kind === shape.kinds[at])) return entry
-		entry.twin ??= new Stage()
-		entry = entry.twin
+		entry.sibling ??= new State()
+		entry = entry.sibling
 	}
 	entry.shape = shape
-	entry.strict = shape.kinds.includes('number')
+	entry.hasNumbers = shape.kinds.includes('number')
 	return entry
 }
 
-function stageAt<V>(table: LiteralTable<Stage<V>>, text: string): Stage<V> {
-	const known = table.get(text)
-	if (known !== undefined) return known
-	const made = new Stage<V>()
-	table.set(text, made)
-	return made
+function stateAt<V>(table: LiteralTable<State<V>>, text: string): State<V> {
+	const existing = table.get(text)
+	if (existing !== undefined) return existing
+	const created = new State<V>()
+	table.set(text, created)
+	return created
 }

@@ -1,10 +1,10 @@
 /**
- * The patterns of one method as a trie by segment. Routes are added in the order of their declaration: the first one in a
- * branch has its smallest order, and a branch whose first route comes after the best one found so far isn't entered.
+ * A trie of the patterns of one method, by segment. Routes are added in the order of their declaration, so that a branch's
+ * first route has its lowest order: a branch is skipped if that comes after the best route found so far.
  */
 import { LiteralTable } from './literals.ts'
 import type { Kind, Pattern, Shape, Template } from './pattern.ts'
-import { fits, parseNumber, take } from './segment.ts'
+import { appendValues, matchesTemplate, parseNumber } from './segment.ts'
 import { TemplateIndex } from './templates.ts'
 
 /** One route of one method. */
@@ -12,41 +12,42 @@ export class Route<T> {
 	/** Its index in the order of declaration. */
 	readonly order: number
 	readonly value: T
-	readonly cut: Shape | undefined
-	readonly cuts: readonly Shape[]
-	/** The part of its pattern below its place in the trie. */
+	readonly firstShape: Shape | undefined
+	readonly otherShapes: readonly Shape[]
+	/** The part of its pattern below its node in the trie. */
 	rest: Pattern
-	readonly plan: Plan
+	readonly compiled: CompiledPattern
 
-	constructor(order: number, plan: Plan, value: T) {
+	constructor(order: number, compiled: CompiledPattern, value: T) {
 		this.order = order
 		this.value = value
-		this.cut = plan.cut
-		this.cuts = plan.cuts
-		this.rest = plan.pattern
-		this.plan = plan
+		this.firstShape = compiled.firstShape
+		this.otherShapes = compiled.otherShapes
+		this.rest = compiled.pattern
+		this.compiled = compiled
 	}
 }
 
 /** The values of a route's placeholders in a matching path, in order. */
 export function paramsOf(route: Route<unknown>, segments: readonly string[]): (string | number)[] {
+	const { firstShape, otherShapes } = route
 	const params: (string | number)[] = []
-	if (route.cut !== undefined) take(route.cut, segments[route.cut.at] ?? '', params)
-	for (const shape of route.cuts) take(shape, segments[shape.at] ?? '', params)
+	if (firstShape !== undefined) appendValues(firstShape, segments[firstShape.at] ?? '', params)
+	for (const shape of otherShapes) appendValues(shape, segments[shape.at] ?? '', params)
 	return params
 }
 
-/** A branch of the trie; or its only route, with the rest of its pattern. */
-type Place<T> = Branch<T> | Route<T>
+/** A node of the trie: a branch, or a leaf with the rest of its route's pattern. */
+type Node<T> = Branch<T> | Route<T>
 
 class Branch<T> {
-	/** The smallest order of its routes. */
+	/** The lowest order of its routes. */
 	readonly order: number
 	end: Route<T> | undefined
-	literals: LiteralTable<Place<T>> | undefined
-	text: Place<T> | undefined
-	number: Place<T> | undefined
-	templates: TemplateIndex<Place<T>> | undefined
+	literals: LiteralTable<Node<T>> | undefined
+	text: Node<T> | undefined
+	number: Node<T> | undefined
+	templates: TemplateIndex<Node<T>> | undefined
 
 	constructor(order: number) {
 		this.order = order
@@ -55,161 +56,159 @@ class Branch<T> {
 
 /** The patterns of one method. */
 export class Trie<T> {
-	readonly #pool: PlanPool
-	#root: Place<T> | undefined
+	readonly #pool: PatternPool
+	#root: Node<T> | undefined
 
-	constructor(pool: PlanPool) {
+	constructor(pool: PatternPool) {
 		this.#pool = pool
 	}
 
-	/** Adds a route of greater order, and another pattern, than all before. */
-	add(order: number, plan: Plan, value: T): void {
-		this.#root = this.#grow(this.#root, new Route(order, plan, value), 0)
+	/** Adds a route with a higher order than all before, and a pattern of its own. */
+	add(order: number, compiled: CompiledPattern, value: T): void {
+		this.#root = this.#insert(this.#root, new Route(order, compiled, value), 0)
 	}
 
-	/** The matching route of the smallest order. */
+	/** The matching route with the lowest order. */
 	find(segments: readonly string[]): Route<T> | undefined {
-		return better(this.#root, segments, 0, undefined)
+		return bestMatch(this.#root, segments, 0, undefined)
 	}
 
-	#grow(place: Place<T> | undefined, route: Route<T>, depth: number): Place<T> {
-		if (place === undefined) {
-			route.rest = this.#pool.rest(route.plan, depth)
+	/** Inserts a route below a node; returns the node, or the branch that replaces it. */
+	#insert(node: Node<T> | undefined, route: Route<T>, depth: number): Node<T> {
+		if (node === undefined) {
+			route.rest = this.#pool.rest(route.compiled, depth)
 			return route
 		}
-		if (place instanceof Branch) {
-			this.#branch(place, route, depth)
-			return place
+		if (node instanceof Branch) {
+			this.#insertInto(node, route, depth)
+			return node
 		}
-		const branch = new Branch<T>(place.order)
-		this.#branch(branch, place, depth)
-		this.#branch(branch, route, depth)
+		const branch = new Branch<T>(node.order)
+		this.#insertInto(branch, node, depth)
+		this.#insertInto(branch, route, depth)
 		return branch
 	}
 
-	#branch(branch: Branch<T>, route: Route<T>, depth: number): void {
-		const part = route.plan.pattern[depth]
+	#insertInto(branch: Branch<T>, route: Route<T>, depth: number): void {
+		const part = route.compiled.pattern[depth]
 		if (part === undefined) {
 			branch.end = route
 		} else if (typeof part === 'string') {
 			branch.literals ??= new LiteralTable('forward')
-			branch.literals.set(part, this.#grow(branch.literals.get(part), route, depth + 1))
+			branch.literals.set(part, this.#insert(branch.literals.get(part), route, depth + 1))
 		} else if (isWhole(part, 'number')) {
-			branch.number = this.#grow(branch.number, route, depth + 1)
+			branch.number = this.#insert(branch.number, route, depth + 1)
 		} else if (isWhole(part, 'text')) {
-			branch.text = this.#grow(branch.text, route, depth + 1)
+			branch.text = this.#insert(branch.text, route, depth + 1)
 		} else {
 			branch.templates ??= new TemplateIndex()
-			const entry = branch.templates.obtain(part)
-			entry.value = this.#grow(entry.value, route, depth + 1)
+			const entry = branch.templates.entry(part)
+			entry.value = this.#insert(entry.value, route, depth + 1)
 		}
 	}
 }
 
 function isWhole({ prefix, suffix, shape }: Template, kind: Kind): boolean {
-	return prefix === '' && suffix === '' && shape.inner === undefined && shape.kinds[0] === kind
+	return prefix === '' && suffix === '' && shape.infix === undefined && shape.kinds[0] === kind
 }
 
-/** The first route at a place that matches `segments[depth…]`, if it comes before `best`; else `best`. */
-function better<T>(
-	place: Place<T> | undefined,
+/** The first route below a node that matches `segments[depth…]`, if it comes before `best`; otherwise `best`. */
+function bestMatch<T>(
+	node: Node<T> | undefined,
 	segments: readonly string[],
 	depth: number,
 	best: Route<T> | undefined,
 ): Route<T> | undefined {
-	if (place === undefined || (best !== undefined && best.order < place.order)) return best
-	if (place instanceof Route) return goesOn(place.rest, segments, depth) ? place : best
+	if (node === undefined || (best !== undefined && best.order < node.order)) return best
+	if (node instanceof Route) return matchesRest(node.rest, segments, depth) ? node : best
 	const segment = segments[depth]
-	if (segment === undefined) return earlier(place.end, best)
+	if (segment === undefined) {
+		const { end } = node
+		return end !== undefined && (best === undefined || end.order < best.order) ? end : best
+	}
 	if (segment === '') return best
 	let found = best
-	if (place.literals !== undefined) found = better(place.literals.get(segment), segments, depth + 1, found)
-	if (place.number !== undefined && parseNumber(segment, 0, segment.length) !== undefined) {
-		found = better(place.number, segments, depth + 1, found)
+	if (node.literals !== undefined) found = bestMatch(node.literals.get(segment), segments, depth + 1, found)
+	if (node.number !== undefined && parseNumber(segment, 0, segment.length) !== undefined) {
+		found = bestMatch(node.number, segments, depth + 1, found)
 	}
-	found = better(place.text, segments, depth + 1, found)
-	if (place.templates === undefined) return found
-	for (let entry = place.templates.matching(segment); entry !== undefined; entry = entry.next) {
-		found = better(entry.value, segments, depth + 1, found)
+	found = bestMatch(node.text, segments, depth + 1, found)
+	if (node.templates === undefined) return found
+	for (let entry = node.templates.matching(segment); entry !== undefined; entry = entry.next) {
+		found = bestMatch(entry.value, segments, depth + 1, found)
 	}
 	return found
 }
 
-function earlier<T>(end: Route<T> | undefined, best: Route<T> | undefined): Route<T> | undefined {
-	return end !== undefined && (best === undefined || end.order < best.order) ? end : best
-}
-
 /** Whether the rest of a pattern matches the segments from `depth` on. */
-function goesOn(rest: Pattern, segments: readonly string[], depth: number): boolean {
+function matchesRest(rest: Pattern, segments: readonly string[], depth: number): boolean {
 	if (rest.length !== segments.length - depth) return false
 	for (let at = 0; at < rest.length; at++) {
 		const part = rest[at] ?? ''
 		const segment = segments[depth + at] ?? ''
-		if (typeof part === 'string' ? part !== segment : !fits(part, segment)) return false
+		if (typeof part === 'string' ? part !== segment : !matchesTemplate(part, segment)) return false
 	}
 	return true
 }
 
-/** A pattern as a match reads it. */
-export interface Plan {
-	/** The pattern's text. */
+/** A pattern, compiled for matching. */
+export interface CompiledPattern {
 	readonly text: string
 	readonly pattern: Pattern
-	/** The first segment with placeholders. */
-	readonly cut: Shape | undefined
-	/** The other segments with placeholders, in their order. */
-	readonly cuts: readonly Shape[]
+	/** The shape of the first segment with placeholders. */
+	readonly firstShape: Shape | undefined
+	/** The shapes of the other segments with placeholders, in order. */
+	readonly otherShapes: readonly Shape[]
 }
 
 const NONE: readonly never[] = []
 
 /**
- * Plans share their equal parts: ten thousand routes have few different ends and shapes, and shared ones stay in the
- * processor's cache.
+ * Compiles patterns, and interns their parts: ten thousand routes have few different rests and shapes, and shared ones stay
+ * in the processor's cache.
  */
-export class PlanPool {
+export class PatternPool {
 	readonly #templates = new Map<string, Template>()
 	readonly #shapes = new Map<string, Shape>()
 	readonly #kinds = new Map<string, readonly Kind[]>()
-	readonly #cuts = new Map<string, readonly Shape[]>()
+	readonly #shapeLists = new Map<string, readonly Shape[]>()
 	readonly #rests = new Map<string, Pattern>()
 
-	/** The plan of a pattern. */
-	plan(text: string, pattern: Pattern): Plan {
+	compiled(text: string, pattern: Pattern): CompiledPattern {
 		const shared = pattern.map((part) => (typeof part === 'string' ? part : this.#template(part)))
-		const [cut, ...cuts] = shared.flatMap((part) => (typeof part === 'string' ? NONE : part.shape))
-		return { text, pattern: shared, cut, cuts: this.#list(cuts) }
+		const [firstShape, ...others] = shared.flatMap((part) => (typeof part === 'string' ? NONE : part.shape))
+		return { text, pattern: shared, firstShape, otherShapes: this.#list(others) }
 	}
 
-	/** The segments of a pattern from `depth` on; patterns that end alike share the array. */
-	rest({ text, pattern }: Plan, depth: number): Pattern {
+	/** The segments of a pattern from `depth` on; patterns with the same rest share the array. */
+	rest({ text, pattern }: CompiledPattern, depth: number): Pattern {
 		if (depth >= pattern.length) return NONE
 		let start = 0
 		for (let at = 0; at < depth; at++) start = text.indexOf('/', start) + 1
-		return obtain(this.#rests, text.slice(start), () => pattern.slice(depth))
+		return interned(this.#rests, text.slice(start), () => pattern.slice(depth))
 	}
 
 	#template(part: Template): Template {
 		const { text, shape } = part
-		return obtain(this.#templates, `${shape.at}/${text}`, () => ({ ...part, shape: this.#shape(shape) }))
+		return interned(this.#templates, `${shape.at}/${text}`, () => ({ ...part, shape: this.#shape(shape) }))
 	}
 
 	#shape(shape: Shape): Shape {
-		return obtain(this.#shapes, shape.name, () => {
-			return { ...shape, kinds: obtain(this.#kinds, shape.kinds.join(), () => shape.kinds) }
+		return interned(this.#shapes, shape.name, () => {
+			return { ...shape, kinds: interned(this.#kinds, shape.kinds.join(), () => shape.kinds) }
 		})
 	}
 
-	#list(cuts: readonly Shape[]): readonly Shape[] {
-		if (cuts.length === 0) return NONE
-		return obtain(this.#cuts, cuts.map((shape) => shape.name).join('//'), () => cuts)
+	#list(shapes: readonly Shape[]): readonly Shape[] {
+		if (shapes.length === 0) return NONE
+		return interned(this.#shapeLists, shapes.map((shape) => shape.name).join('//'), () => shapes)
 	}
 }
 
-function obtain<V>(pool: Map<string, V>, name: string, make: () => V): V {
-	const known = pool.get(name)
-	if (known !== undefined) return known
-	const made = make()
-	pool.set(name, made)
-	return made
+function interned<V>(pool: Map<string, V>, name: string, make: () => V): V {
+	const existing = pool.get(name)
+	if (existing !== undefined) return existing
+	const created = make()
+	pool.set(name, created)
+	return created
 }

@@ -235,7 +235,7 @@ describe('mount/compile', (test) => {
 
 	test('get_ alone is no route, and may be a helper', () => {
 		const { table } = compile(blog(['get_', 'get_a']))
-		assert.not(table.knows([''], 0))
+		assert.not(table.hasResource([''], 0))
 		assert.is(table.get('GET', undefined), undefined)
 	})
 })

@@ -155,7 +155,7 @@ function methodOf(source: string): (...params: never[]) => unknown {
 function said(method: (...params: never[]) => unknown): string {
 	const names = paramNamesOf(method)
 	return names
-		.map(({ name, optional, rest }) => (rest ? `...${name}` : name + (optional ? '?' : '')))
+		.map(({ name, isOptional, isRest }) => (isRest ? `...${name}` : name + (isOptional ? '?' : '')))
 		.join(' ')
 }
 

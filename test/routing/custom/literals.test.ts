@@ -8,7 +8,7 @@ describe('LiteralTable', (test) => {
 		const table = new LiteralTable<number>('forward')
 		assert.is(table.get(''), undefined)
 		assert.is(table.get('a'), undefined)
-		assert.is(table.longest, 0)
+		assert.is(table.maxLength, 0)
 		assert.is(table.size, 0)
 	})
 
@@ -21,7 +21,7 @@ describe('LiteralTable', (test) => {
 				assert.is(table.get(text), undefined)
 			}
 			assert.is(table.size, 5_000)
-			assert.is(table.longest, 8)
+			assert.is(table.maxLength, 8)
 		}
 	})
 
@@ -67,7 +67,7 @@ describe('LiteralTable', (test) => {
 		table.set('xyz', 1)
 		table.set('y'.repeat(40), 2)
 		assert.equal(
-			[1, 3, 30, 31, 40].map((length) => table.hasLength(length)),
+			[1, 3, 30, 31, 40].map((length) => table.mayHaveLength(length)),
 			[false, true, false, true, true],
 		)
 		assert.equal(

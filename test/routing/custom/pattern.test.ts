@@ -7,9 +7,9 @@ import { describe } from '../../helpers/describe.ts'
 function shown(pattern: Pattern): (string | string[])[] {
 	return pattern.map((part: Part) => {
 		if (typeof part === 'string') return part
-		const inners: string[] = []
-		for (let inner = part.shape.inner; inner !== undefined; inner = inner.left) inners.unshift(inner.text)
-		const literals = [...inners, part.suffix]
+		const infixes: string[] = []
+		for (let { infix } = part.shape; infix !== undefined; infix = infix.left) infixes.unshift(infix.text)
+		const literals = [...infixes, part.suffix]
 		return [part.prefix, ...part.shape.kinds.flatMap((kind, at) => [kind, literals[at] ?? ''])]
 	})
 }

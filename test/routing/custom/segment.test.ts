@@ -1,7 +1,12 @@
 /** One segment against one template: what fits, and what each placeholder takes. */
 import * as assert from 'uvu/assert'
 import { parseRoute, type Template } from '../../../lib/routing/custom/pattern.ts'
-import { fits, fitsShape, parseNumber, take } from '../../../lib/routing/custom/segment.ts'
+import {
+	appendValues,
+	matchesShape,
+	matchesTemplate,
+	parseNumber,
+} from '../../../lib/routing/custom/segment.ts'
 import { describe } from '../../helpers/describe.ts'
 
 function templateOf(text: string): Template {
@@ -12,9 +17,9 @@ function templateOf(text: string): Template {
 
 function cut(text: string, segment: string): (string | number)[] | undefined {
 	const template = templateOf(text)
-	if (!fits(template, segment)) return undefined
+	if (!matchesTemplate(template, segment)) return undefined
 	const values: (string | number)[] = []
-	take(template.shape, segment, values)
+	appendValues(template.shape, segment, values)
 	return values
 }
 
@@ -128,7 +133,7 @@ describe('several placeholders: the first takes as much as it can', (test) => {
 
 	test('a shape asks only for what is between the outer texts', () => {
 		const { shape } = templateOf('page-%d')
-		assert.is(fitsShape(shape, 'pager7'), true)
-		assert.is(fitsShape(shape, 'pager'), false)
+		assert.is(matchesShape(shape, 'pager7'), true)
+		assert.is(matchesShape(shape, 'pager'), false)
 	})
 })

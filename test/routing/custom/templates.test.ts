@@ -8,7 +8,7 @@ function indexOf(texts: readonly string[]): TemplateIndex<string> {
 	const index = new TemplateIndex<string>()
 	for (const text of texts) {
 		const part = parseRoute(`GET ${text}`).pattern[0]
-		if (typeof part === 'object') index.obtain(part).value = text
+		if (typeof part === 'object') index.entry(part).value = text
 	}
 	return index
 }
@@ -61,7 +61,7 @@ describe('TemplateIndex', (test) => {
 		const other = parseRoute('GET x%d-%d').pattern[0]
 		if (typeof part !== 'object' || typeof other !== 'object') throw new TypeError('not templates')
 		const empty = new TemplateIndex<string>()
-		assert.is(empty.obtain(part), empty.obtain(part))
-		assert.is.not(empty.obtain(part), empty.obtain(other))
+		assert.is(empty.entry(part), empty.entry(part))
+		assert.is.not(empty.entry(part), empty.entry(other))
 	})
 })

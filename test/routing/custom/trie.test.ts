@@ -1,16 +1,16 @@
 /** The trie: which route answers where several match, and what happens below a shared beginning. */
 import * as assert from 'uvu/assert'
 import { parseRoute } from '../../../lib/routing/custom/pattern.ts'
-import { type Plan, PlanPool, paramsOf, Trie } from '../../../lib/routing/custom/trie.ts'
+import { type CompiledPattern, PatternPool, paramsOf, Trie } from '../../../lib/routing/custom/trie.ts'
 import { describe } from '../../helpers/describe.ts'
 
 /** The pattern that answers a path, and its params. */
 function asked(patterns: readonly string[]): (path: string) => unknown {
-	const pool = new PlanPool()
+	const pool = new PatternPool()
 	const trie = new Trie<string>(pool)
 	for (const [at, written] of patterns.entries()) {
 		const { text, pattern } = parseRoute(`GET ${written}`)
-		trie.add(at, pool.plan(text, pattern), written)
+		trie.add(at, pool.compiled(text, pattern), written)
 	}
 	return (path) => {
 		const segments = path.split('/')
@@ -59,22 +59,22 @@ describe('Trie', (test) => {
 	}
 
 	test('a path without segments matches nothing', () => {
-		const trie = new Trie<number>(new PlanPool())
+		const trie = new Trie<number>(new PatternPool())
 		assert.is(trie.find([]), undefined)
-		const pool = new PlanPool()
-		for (const at of [0, 1]) trie.add(at, pool.plan(`a${at}`, [`a${at}`]), at)
+		const pool = new PatternPool()
+		for (const at of [0, 1]) trie.add(at, pool.compiled(`a${at}`, [`a${at}`]), at)
 		assert.is(trie.find([]), undefined)
 	})
 })
 
-function planned(pool: PlanPool, written: string): Plan {
+function planned(pool: PatternPool, written: string): CompiledPattern {
 	const { text, pattern } = parseRoute(`GET ${written}`)
-	return pool.plan(text, pattern)
+	return pool.compiled(text, pattern)
 }
 
-describe('PlanPool', (test) => {
+describe('PatternPool', (test) => {
 	test('patterns that end alike have one rest, at whatever depth', () => {
-		const pool = new PlanPool()
+		const pool = new PatternPool()
 		const rest = pool.rest(planned(pool, 'a/b/c'), 1)
 		assert.equal(rest, ['b', 'c'])
 		assert.is(pool.rest(planned(pool, 'x/%s/b/c'), 2), rest)
@@ -82,29 +82,29 @@ describe('PlanPool', (test) => {
 	})
 
 	test('the text %s and the placeholder are different rests', () => {
-		const pool = new PlanPool()
+		const pool = new PatternPool()
 		assert.equal(pool.rest(planned(pool, 'a/%%s'), 1), ['%s'])
 		assert.is(typeof pool.rest(planned(pool, 'a/%s'), 1)[0], 'object')
 	})
 
 	test('the rest at depth 0 is the pattern, and after the last segment nothing', () => {
-		const pool = new PlanPool()
+		const pool = new PatternPool()
 		assert.equal(pool.rest(planned(pool, 'a/b'), 0), ['a', 'b'])
 		assert.equal(pool.rest(planned(pool, 'a/b'), 2), [])
 	})
 
 	test('segments that are cut alike share their shape, and its kinds', () => {
-		const pool = new PlanPool()
+		const pool = new PatternPool()
 		const [one, two, three] = ['ab%d/x/%s', 'cd%d/y/%s', 'e%d'].map((written) => planned(pool, written))
-		assert.is(one?.cut, two?.cut)
-		assert.is(one?.cuts, two?.cuts)
-		assert.is(one?.cut?.kinds, three?.cut?.kinds)
-		assert.equal([one?.cut?.at, one?.cuts[0]?.at], [0, 2])
+		assert.is(one?.firstShape, two?.firstShape)
+		assert.is(one?.otherShapes, two?.otherShapes)
+		assert.is(one?.firstShape?.kinds, three?.firstShape?.kinds)
+		assert.equal([one?.firstShape?.at, one?.otherShapes[0]?.at], [0, 2])
 	})
 
 	test('a pattern without placeholders has nothing to cut', () => {
-		const plan = planned(new PlanPool(), 'a/b')
-		assert.is(plan.cut, undefined)
-		assert.equal(plan.cuts, [])
+		const plan = planned(new PatternPool(), 'a/b')
+		assert.is(plan.firstShape, undefined)
+		assert.equal(plan.otherShapes, [])
 	})
 })
