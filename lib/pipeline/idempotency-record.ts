@@ -10,7 +10,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { Caller } from '../limits/rate-limit.ts'
 import type { Level } from '../limits/windows.ts'
 import { checkStatus, headerLine } from '../reply/head.ts'
-import { headers, isStreamed, ownLines, pairsOf, type Reply } from '../reply/headers.ts'
+import { headers, isStreamed, mountLines, pairsOf, type Reply } from '../reply/headers.ts'
 
 const MAX_STORED_BODY: Bytes = 1_048_576
 /** How long records are stored. */
@@ -96,7 +96,7 @@ export function recordOf(
 function storableLines(exchange: Exchange, lines: readonly string[]): string[] {
 	const { rateLimitLines = [], app } = exchange
 	// Compared by value: a list's own `Link` is stored.
-	const own = new Set(pairsOf(ownLines(exchange)).map(String))
+	const own = new Set(pairsOf(mountLines(exchange)).map(String))
 	const setAnew = new Set(pairsOf(rateLimitLines).map(([name]) => name.toLowerCase()))
 	setAnew.add('content-length')
 	if (app.requestId !== undefined) setAnew.add(app.requestId.toLowerCase())

@@ -1,4 +1,4 @@
-/** Replies to errors: what was thrown, or recorded by `this.error()`, as problem details or in the envelope; and what is logged. */
+/** Replies to errors, thrown or recorded by `this.error()`: problem details (RFC 9457) or the envelope, and the log. */
 import { STATUS_CODES } from 'node:http'
 import { isRestError, RestError } from '../base/error.ts'
 import { CacheFull, CacheUnavailable } from '../cache/cache.ts'
@@ -6,15 +6,15 @@ import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 import { isFailure } from '../exchange/watched.ts'
 import { prefersProblem } from '../request/accept.ts'
 import { headerLine } from './head.ts'
-import { JSON_TYPE, type Reply, textual, vary } from './headers.ts'
+import { JSON_TYPE, type Reply, textReply, vary } from './headers.ts'
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
 /**
- * The reply to an error. Only a `RestError` is shown; everything else is `Internal Server Error`, a failure of the cache
- * `Service Unavailable`, and is logged.
+ * The reply to an error. Only a `RestError` is sent to the client; anything else is logged, and sent as 500
+ * `Internal Server Error`, or 503 `Service Unavailable` if the cache failed.
  *
- * @param lines headers set for the error, by `onError`; those of the error itself replace them
+ * @param lines headers set by `onError`; those of the error itself replace them
  */
 export function sealError(
 	exchange: Exchange,
@@ -22,99 +22,88 @@ export function sealError(
 	lines: Exchange['headerLines'] = undefined,
 ): Reply {
 	try {
-		return sealShown(exchange, thrown, lines)
+		return logAndSeal(exchange, thrown, lines)
 	} catch (error) {
-		// Every request gets a reply, also where an error's headers or details can't be sent, or the logger fails.
+		// Every request gets a reply, even if an error's headers or details can't be sent, or the logger fails.
 		exchange.headerLines = undefined
-		logIfPossible(exchange, error)
+		try {
+			exchange.log('error', 'an error could not be answered', error)
+		} catch {}
 		const body = errorBody(exchange, new RestError('internal'), false)
-		return textual(exchange, 500, JSON_TYPE, JSON.stringify(body))
+		return textReply(exchange, 500, JSON_TYPE, JSON.stringify(body))
 	}
 }
 
-function logIfPossible(exchange: Exchange, error: unknown): void {
-	try {
-		exchange.log('error', 'an error could not be answered', error)
-	} catch {}
-}
-
-function sealShown(exchange: Exchange, thrown: unknown, own: Exchange['headerLines']): Reply {
-	// Logged also where a recorded error is sent instead.
+function logAndSeal(exchange: Exchange, thrown: unknown, lines: Exchange['headerLines']): Reply {
+	// Logged even if a recorded error is sent instead.
 	logThrown(exchange, thrown)
-	const shown = isRestError(thrown) ? thrown : hidden(thrown)
-	const error = exchange.failure ?? shown
-	if (isFailure(error.status) || shown !== thrown) exchange.watch?.failed(thrown)
+	const visible = isRestError(thrown) ? thrown : maskedError(thrown)
+	const error = exchange.failure ?? visible
+	if (isFailure(error.status) || visible !== thrown) exchange.watch?.failed(thrown)
 	exchange.isOutcomeUnknown = error.code === 'outcome_unknown'
-	// Headers set by the method were for its success: a cookie or a Location must not go out with an error.
-	exchange.headerLines = errorLines(exchange, error, own)
-	const problem = prefersProblem(exchange.headers.accept)
-	return textual(
-		exchange,
-		error.status,
-		problem ? PROBLEM_TYPE : JSON_TYPE,
-		JSON.stringify(errorBody(exchange, error, problem)),
-	)
+	// Headers set by the method were for its success: a cookie or a Location must not be sent with an error.
+	exchange.headerLines = errorLines(exchange, error, lines)
+	const isProblem = prefersProblem(exchange.headers.accept)
+	const body = JSON.stringify(errorBody(exchange, error, isProblem))
+	return textReply(exchange, error.status, isProblem ? PROBLEM_TYPE : JSON_TYPE, body)
 }
 
-/** Logs what the client doesn't see of an error. */
+/** Logs the part of an error that the client doesn't see. */
 export function logThrown(exchange: Exchange, thrown: unknown): void {
 	if (!isRestError(thrown))
-		exchange.log('error', `${exchange.action?.name ?? 'a request'} failed`, explained(thrown))
+		exchange.log('error', `${exchange.action?.name ?? 'a request'} failed`, withAdvice(thrown))
 	else if (thrown.cause === undefined) return
 	else if (thrown.status >= 500) exchange.log('error', thrown.message, thrown)
-	// The client sees the same for every reason, as the reason would help to guess.
+	// The client gets the same message for every reason, which would help an attacker to guess.
 	else if (thrown.status === 401) exchange.log('warn', 'credentials were refused', thrown.cause)
 	else if (thrown.status === 429)
 		exchange.log('warn', 'a caller has filled their share of the cache', thrown.cause)
 }
 
-function hidden(thrown: unknown): RestError {
+/** What the client gets for an error that it must not see. */
+function maskedError(thrown: unknown): RestError {
 	// A cache that fails or is full may recover soon. Letting the request pass would let a replay pass.
 	const isCache = thrown instanceof CacheUnavailable || thrown instanceof CacheFull
 	return new RestError(isCache ? 'unavailable' : 'internal')
 }
 
-/** The error's own headers, then those set for it, then the usual ones. */
+/** The error's own headers, those set by `onError`, and the default ones, in this order of precedence. */
 function errorLines(
 	exchange: Exchange,
 	error: RestError,
-	own: Exchange['headerLines'],
+	given: Exchange['headerLines'],
 ): Exchange['headerLines'] {
-	const lines = new Map(own)
+	const lines = new Map(given)
 	for (const [name, value] of Object.entries(error.headers))
 		lines.set(name.toLowerCase(), headerLine(name, value))
-	for (const [name, value] of Object.entries(usualHeaders(exchange, error)))
+	for (const [name, value] of Object.entries(defaultHeaders(exchange, error)))
 		if (!lines.has(name.toLowerCase())) lines.set(name.toLowerCase(), headerLine(name, value))
-	const varied = lines.get('vary')
-	lines.set('vary', varied === undefined ? BY_ACCEPT : byAccept(varied))
+	lines.set('vary', withAccept(lines.get('vary')))
 	return lines
 }
 
-/** Every error is problem details or the envelope, by `Accept`. */
-const BY_ACCEPT: HeaderLine = ['Vary', 'Accept']
-
-/** `Accept` added to a `Vary` that is there. */
-function byAccept([name, value]: HeaderLine): HeaderLine {
+/** `Vary` with `Accept`, which decides between problem details and the envelope. */
+function withAccept([name, value]: HeaderLine = ['Vary', []]): HeaderLine {
 	const line = [name, typeof value === 'string' ? value : value.join(', ')]
 	vary(line, 'Accept')
 	return [name, line[1] ?? '']
 }
 
-function usualHeaders({ mount }: Exchange, { status, code }: RestError): Readonly<Record<string, string>> {
+function defaultHeaders({ mount }: Exchange, { status, code }: RestError): Readonly<Record<string, string>> {
 	if (status === 401) return mount?.authenticator?.challenge ?? { 'WWW-Authenticate': 'Bearer' }
-	// Not for `outcome_unknown`: what may have been done must not be repeated automatically.
+	// Not for `outcome_unknown`: a request that may have taken effect must not be repeated automatically.
 	return status === 503 && code !== 'outcome_unknown' ? { 'Retry-After': '1' } : {}
 }
 
 /** `{"success":false,…}`, or the problem details of RFC 9457, whose `details` and `code` are extensions. */
-function errorBody(exchange: Exchange, error: RestError, problem: boolean): object {
+function errorBody(exchange: Exchange, error: RestError, isProblem: boolean): object {
 	const { status, message, code, details } = error
 	const rest = {
 		...(code === undefined ? undefined : { code }),
 		...(details.length === 0 ? undefined : { details }),
 		...(status >= 500 || exchange.app.requestId !== undefined ? { requestId: exchange.id() } : undefined),
 	}
-	if (problem)
+	if (isProblem)
 		return { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail: message, ...rest }
 	return exchange.mount?.wrap === false
 		? { error: message, ...rest }
@@ -132,8 +121,8 @@ const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
 	],
 ]
 
-/** For the log: a TypeError caused by how views work, with advice, and the original as its cause; else the same error. */
-export function explained(error: unknown): unknown {
+/** For the log: adds advice to a TypeError that is caused by how views work; any other error is returned as it is. */
+export function withAdvice(error: unknown): unknown {
 	if (!(error instanceof TypeError)) return error
 	const found = ADVICE.find(([pattern]) => pattern.test(error.message))
 	return found === undefined ? error : new TypeError(`${error.message} (${found[1]})`, { cause: error })

@@ -1,4 +1,4 @@
-/** Status and headers that a method sets, checked. */
+/** Checks and stores the status and headers that a method sets. */
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 import type { ReplyOptions } from './custom-reply.ts'
@@ -35,25 +35,25 @@ export function setHeader(
 		exchange.log('warn', `this.header() was called after the answer, for ${JSON.stringify(String(name))}`)
 		return
 	}
+	storeHeader(exchange, name, value)
+}
+
+function storeHeader(exchange: Exchange, name: string, value: string | number | readonly string[]): void {
 	exchange.headerLines ??= new Map()
 	exchange.headerLines.set(String(name).toLowerCase(), headerLine(name, value))
 }
 
 /**
- * Applies the options of `reply()` over what the method has set.
+ * Applies the options of `reply()`, which replace what the method has set.
  *
  * @throws RangeError and TypeError as {@link setStatus} and {@link setHeader}
  */
 export function applyOptions(exchange: Exchange, options: ReplyOptions): void {
 	if (options.status !== undefined) exchange.status = checkStatus(options.status)
-	if (options.headers === undefined) return
-	exchange.headerLines ??= new Map()
-	for (const [name, value] of Object.entries(options.headers)) {
-		exchange.headerLines.set(name.toLowerCase(), headerLine(name, value))
-	}
+	for (const [name, value] of Object.entries(options.headers ?? {})) storeHeader(exchange, name, value)
 }
 
-/** Checks a final status (RFC 9110 §15); after an interim one, the client would wait for ever. */
+/** Checks a final status (RFC 9110 §15); after an interim one (1xx), the client would wait for ever. */
 export function checkStatus(code: number): number {
 	if (Number.isInteger(code) && code >= 200 && code <= 599) return code
 	throw new RangeError(`a status must be a whole number from 200 to 599, got ${String(code)}`)
@@ -65,18 +65,15 @@ export function headerLine(name: string, value: string | number | readonly strin
 	if (FRAMING.has(name.toLowerCase()))
 		throw new TypeError(`the header ${name} is set by the server, from the answer itself`)
 	const values = typeof value === 'number' ? String(value) : value
-	if (typeof values !== 'string' && !Array.isArray(values)) throw wrongKind(name, kindOf(values))
+	if (typeof values !== 'string' && !Array.isArray(values)) throw wrongType(name, values, '')
 	for (const one of typeof values === 'string' ? [values] : values) {
-		if (typeof one !== 'string') throw wrongKind(name, `${kindOf(one)} in a list`)
+		if (typeof one !== 'string') throw wrongType(name, one, ' in a list')
 		validateHeaderValue(name, one)
 	}
 	return [name, values]
 }
 
-function wrongKind(name: string, found: string): TypeError {
-	return new TypeError(`the header ${name} must be text, a number or a list of text, got ${found}`)
-}
-
-function kindOf(value: unknown): string {
-	return value === null ? 'null' : typeof value
+function wrongType(name: string, value: unknown, where: string): TypeError {
+	const found = value === null ? 'null' : typeof value
+	return new TypeError(`the header ${name} must be text, a number or a list of text, got ${found}${where}`)
 }

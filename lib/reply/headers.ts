@@ -1,6 +1,6 @@
 /**
- * `Reply`, what is sent: replies that are text or empty, the envelope around JSON, and the headers that every reply has.
- * For `reply.ts` and all others that make a reply.
+ * `Reply`, text and empty replies, the envelope around JSON, and the headers of every reply. For `reply.ts` and all others
+ * that make a reply.
  */
 import type { Readable } from 'node:stream'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
@@ -14,7 +14,7 @@ export interface Reply {
 	/** Names and values in turn. */
 	readonly headers: string[]
 	readonly body: string | Uint8Array | StreamedBody | null
-	/** Whether each character of the text is one byte, so that it can be written as Latin-1. */
+	/** Whether the text is ASCII: it can be written as Latin-1, which is faster. */
 	readonly ascii?: boolean
 }
 
@@ -33,15 +33,15 @@ export const BYTES_TYPE = 'application/octet-stream'
 export const BYTES_SAFETY: readonly string[] = [NOSNIFF, 'nosniff', ...SANDBOX]
 
 /** The envelope before the value. */
-export const BEGINNING = '{"success":true,"data":'
+export const ENVELOPE_START = '{"success":true,"data":'
 
 /** The envelope after the value. */
-export function endOf(meta: ReplyOptions['meta']): string {
+export function envelopeEnd(meta: ReplyOptions['meta']): string {
 	return meta === undefined ? '}' : `,"meta":${jsonText(meta, 'meta')}}`
 }
 
-/** A text with its type and length in bytes. */
-export function textual(
+/** A reply with a text; `length` is its length in bytes. */
+export function textReply(
 	exchange: Exchange,
 	status: number,
 	type: string,
@@ -66,30 +66,36 @@ export function hasNoContent(status: number): boolean {
 	return status === 204 || status === 205 || status === 304
 }
 
-export function bodiless(exchange: Exchange): Reply {
-	return { status: statusOf(exchange), headers: headers(exchange, [NOSNIFF, 'nosniff']), body: null }
+/** A reply without a body. */
+export function emptyReply(exchange: Exchange, lines: readonly string[] = []): Reply {
+	return {
+		status: statusOf(exchange),
+		headers: headers(exchange, [NOSNIFF, 'nosniff', ...lines]),
+		body: null,
+	}
 }
 
-/** The usual headers, with those that the method has set added, or in their place where the name is the same. */
-export function headers(exchange: Exchange, usual: string[]): string[] {
+/** All headers of a reply: those that the method has set replace `defaults` of the same name. */
+export function headers(exchange: Exchange, defaults: string[]): string[] {
 	const lines = exchange.headerLines
 	const { app, mount } = exchange
 	const { requestId } = app
-	if (requestId !== undefined) usual.push(requestId, exchange.id())
-	if (exchange.rateLimitLines !== undefined) usual.push(...exchange.rateLimitLines)
-	const all = lines === undefined ? usual : merged(usual, lines)
-	if (app.cors !== undefined || mount?.deprecation !== undefined) addOwnLines(exchange, all)
+	if (requestId !== undefined) defaults.push(requestId, exchange.id())
+	if (exchange.rateLimitLines !== undefined) defaults.push(...exchange.rateLimitLines)
+	const all = lines === undefined ? defaults : merge(defaults, lines)
+	if (mount?.deprecation !== undefined) addLines(all, mount.deprecation)
+	if (app.cors !== undefined) addLines(all, app.cors.forOrigin(exchange.headers.origin).lines)
 	return all
 }
 
-function merged(usual: string[], lines: ReadonlyMap<string, HeaderLine>): string[] {
+function merge(defaults: string[], lines: ReadonlyMap<string, HeaderLine>): string[] {
 	// Anything but JSON may be a page with somebody else's script.
 	const type = lines.get('content-type')?.[1]
-	if (type !== undefined && !isJson(type) && !usual.includes(SANDBOX[0])) usual.push(...SANDBOX)
+	if (type !== undefined && !isJson(type) && !defaults.includes(SANDBOX[0])) defaults.push(...SANDBOX)
 	const all: string[] = []
-	for (let at = 0; at < usual.length; at += 2) {
-		const name = usual[at] ?? ''
-		if (!lines.has(name.toLowerCase())) all.push(name, usual[at + 1] ?? '')
+	for (let at = 0; at < defaults.length; at += 2) {
+		const name = defaults[at] ?? ''
+		if (!lines.has(name.toLowerCase())) all.push(name, defaults[at + 1] ?? '')
 	}
 	for (const [name, value] of lines.values()) {
 		if (typeof value === 'string') all.push(name, value)
@@ -98,49 +104,34 @@ function merged(usual: string[], lines: ReadonlyMap<string, HeaderLine>): string
 	return all
 }
 
-/** Not where there are several types, or none: a browser then chooses. */
+/** Several types, or none, don't count as JSON: browsers then choose one. */
 function isJson(type: string | readonly string[]): boolean {
 	if (typeof type === 'string') return isJsonType(type)
 	return type.length > 0 && type.every(isJsonType)
 }
 
-const NO_LINES: readonly string[] = []
-
-/** The lines every reply of a mount has, whatever the method sets: deprecation and CORS. Names and values in turn. */
-export function ownLines(exchange: Exchange): readonly string[] {
-	return [...deprecationOf(exchange), ...corsOf(exchange)]
+/** The deprecation and CORS headers that every reply of the mount has. Names and values in turn. */
+export function mountLines({ app, mount, headers }: Exchange): string[] {
+	return [...(mount?.deprecation ?? []), ...(app.cors?.forOrigin(headers.origin).lines ?? [])]
 }
 
 /**
- * Adds them to the lines of a reply. Headers set by the method win, as one method may have another end or be open to all
- * origins; `Link` is added to the method's own, and `Vary` is merged.
+ * Adds the mount's lines to those of a reply. Headers set by the method win, as one method may have another end or be open
+ * to all origins; `Link` is added to the method's own, and `Vary` is merged.
  */
-function addOwnLines(exchange: Exchange, lines: string[]): void {
-	addEach(lines, deprecationOf(exchange))
-	addEach(lines, corsOf(exchange))
-}
-
-function deprecationOf({ mount }: Exchange): readonly string[] {
-	return mount?.deprecation ?? NO_LINES
-}
-
-function corsOf({ app, headers }: Exchange): readonly string[] {
-	return app.cors?.forOrigin(headers.origin).lines ?? NO_LINES
-}
-
-function addEach(lines: string[], own: readonly string[]): void {
+function addLines(lines: string[], own: readonly string[]): void {
 	for (let at = 0; at < own.length; at += 2) {
 		const name = own[at] ?? ''
 		const value = own[at + 1] ?? ''
 		const isList = name === 'Link' || name === 'Access-Control-Expose-Headers'
 		if (name === 'Vary') vary(lines, value)
-		else if (isList || placeOf(lines, name) === -1) lines.push(name, value)
+		else if (isList || indexOfLine(lines, name) === -1) lines.push(name, value)
 	}
 }
 
-/** Adds a header to `Vary`, unless it is there or `*` is (RFC 9110 §12.5.5). */
+/** Adds a header to `Vary`, unless that has it or `*` (RFC 9110 §12.5.5). */
 export function vary(lines: string[], header: string): void {
-	const first = placeOf(lines, 'Vary')
+	const first = indexOfLine(lines, 'Vary')
 	if (first === -1) {
 		lines.push('Vary', header)
 		return
@@ -151,8 +142,8 @@ export function vary(lines: string[], header: string): void {
 	lines[first + 1] = before.trim() === '' ? header : `${before}, ${header}`
 }
 
-/** Index of the first line of a name, at or after `from`; -1 where there is none. */
-export function placeOf(lines: readonly string[], name: string, from = 0): number {
+/** Index of the first line with a name, from `from` on; -1 without one. */
+export function indexOfLine(lines: readonly string[], name: string, from = 0): number {
 	for (let at = from; at < lines.length; at += 2) {
 		const other = lines[at] ?? ''
 		if (other.length === name.length && other.toLowerCase() === name.toLowerCase()) return at
@@ -163,7 +154,7 @@ export function placeOf(lines: readonly string[], name: string, from = 0): numbe
 /** A header's value, all of its lines joined by `, `. */
 export function headerOf(lines: readonly string[], name: string): string | undefined {
 	let value: string | undefined
-	for (let at = placeOf(lines, name); at !== -1; at = placeOf(lines, name, at + 2))
+	for (let at = indexOfLine(lines, name); at !== -1; at = indexOfLine(lines, name, at + 2))
 		value = value === undefined ? lines[at + 1] : `${value}, ${lines[at + 1]}`
 	return value
 }

@@ -1,7 +1,7 @@
 /**
- * Replies: what a method returns becomes status, headers and body, here and nowhere else. Called last by
- * `pipeline/answer.ts`; errors go to `error-reply.ts`, streams and generators to `stream.ts`, a fetch `Response` to
- * `response.ts`, and `headers.ts` adds what every reply has.
+ * `reply/` turns what a method returns into status, headers and body. `seal` is the last step of `pipeline/answer.ts`; it
+ * hands errors to `error-reply.ts`, streams and generators to `stream.ts` and a fetch `Response` to `response.ts`;
+ * `headers.ts` adds the headers of every reply.
  */
 import { Readable } from 'node:stream'
 import { isRestError } from '../base/error.ts'
@@ -12,34 +12,34 @@ import { CustomReply, type ReplyOptions } from './custom-reply.ts'
 import { sealError } from './error-reply.ts'
 import { applyOptions } from './head.ts'
 import {
-	BEGINNING,
-	bodiless,
-	endOf,
+	ENVELOPE_START,
+	emptyReply,
+	envelopeEnd,
 	hasNoContent,
 	headers,
 	JSON_TYPE,
 	NOSNIFF,
 	type Reply,
 	statusOf,
-	textual,
+	textReply,
 } from './headers.ts'
 import { sealResponse } from './response.ts'
-import { isIterable, isIterator, sealBytes, sealPieces, sealStream } from './stream.ts'
+import { isIterable, isIterator, sealBytes, sealIterable, sealStream } from './stream.ts'
 import { disposeBody, isResponse, isWebStream } from './unsent.ts'
 import { jsonText, otherTypeOf, refuseError, refuseUnderType, textUnderType } from './value-text.ts'
 
-/** Makes the reply of what a method has returned; an error that it has recorded comes first. */
+/** Makes the reply from what a method has returned; a recorded error takes precedence. */
 export function seal(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
 	try {
-		return sealed(exchange, value)
+		return sealReturned(exchange, value)
 	} catch (error) {
-		// The method has run: a repeated request must not run it again.
+		// The method has run: a retry must not run it again.
 		exchange.isDone = true
 		throw error
 	}
 }
 
-function sealed(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
+function sealReturned(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
 	if (exchange.failure !== undefined) {
 		disposeBody(value)
 		return sealError(exchange, exchange.failure)
@@ -55,7 +55,7 @@ function sealed(exchange: Exchange, value: unknown): Reply | Promise<Reply> {
 }
 
 /** How a JSON value is sent. */
-interface Form {
+interface JsonFormat {
 	/** Whether it is in the envelope. */
 	readonly wrap: boolean
 	/** Whether it is in the envelope under any Content-Type: by `respond()`. */
@@ -63,37 +63,37 @@ interface Form {
 	readonly meta: ReplyOptions['meta']
 }
 
-const WRAPPED: Form = { wrap: true, enveloped: false, meta: undefined }
-const BARE: Form = { wrap: false, enveloped: false, meta: undefined }
+const WRAPPED: JsonFormat = { wrap: true, enveloped: false, meta: undefined }
+const BARE: JsonFormat = { wrap: false, enveloped: false, meta: undefined }
 
-function sealValue(exchange: Exchange, value: unknown, form: Form): Reply | Promise<Reply> {
+function sealValue(exchange: Exchange, value: unknown, format: JsonFormat): Reply | Promise<Reply> {
 	const type =
-		exchange.headerLines === undefined || form.enveloped ? undefined : otherTypeOf(exchange.headerLines)
+		exchange.headerLines === undefined || format.enveloped ? undefined : otherTypeOf(exchange.headerLines)
 	if (type !== undefined) {
 		const text = textUnderType(value, type)
-		if (text !== undefined) return plain(exchange, text)
+		if (text !== undefined) return plainReply(exchange, text)
 	}
-	if (value === undefined || value === null) return json(exchange, 'null', form)
+	if (value === undefined || value === null) return jsonReply(exchange, 'null', format)
 	if (typeof value === 'object' && !isPlain(value)) {
-		if (value instanceof RawJson && type === undefined) return json(exchange, value.text, form)
+		if (value instanceof RawJson && type === undefined) return jsonReply(exchange, value.text, format)
 		if (isResponse(value)) return sealResponse(exchange, value)
 		if (hasNoContent(statusOf(exchange))) {
 			disposeBody(value)
-			return bodiless(exchange)
+			return emptyReply(exchange)
 		}
 		if (value instanceof Uint8Array) return sealBytes(exchange, value)
 		if (value instanceof Readable && !value.readableObjectMode) return sealStream(exchange, value)
 		if (isWebStream(value)) return sealStream(exchange, Readable.fromWeb(value))
 		if (isAsyncIterable(value) || isIterator(value) || (type !== undefined && isIterable(value)))
-			return sealPieces(exchange, value, form.wrap, form.meta)
+			return sealIterable(exchange, value, format.wrap, format.meta)
 		if (isRestError(value)) return sealError(exchange, value)
 		refuseError(value, 'data')
 	}
 	if (type !== undefined) refuseUnderType(value, type)
-	return json(exchange, jsonText(value, 'data'), form)
+	return jsonReply(exchange, jsonText(value, 'data'), format)
 }
 
-/** Object literals and arrays, as most values are: nothing else need be checked. */
+/** Object literals and arrays, as most values are: they need none of the other checks. */
 function isPlain(value: object): boolean {
 	const prototype: unknown = Object.getPrototypeOf(value)
 	return prototype === Array.prototype || (prototype === Object.prototype && !isAsyncIterable(value))
@@ -104,23 +104,23 @@ function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
 }
 
 /** Text of the type set by the method. */
-function plain(exchange: Exchange, text: string): Reply {
+function plainReply(exchange: Exchange, text: string): Reply {
 	const status = statusOf(exchange)
-	return hasNoContent(status) ? bodiless(exchange) : textual(exchange, status, JSON_TYPE, text)
+	return hasNoContent(status) ? emptyReply(exchange) : textReply(exchange, status, JSON_TYPE, text)
 }
 
 /**
- * The envelope is put around the text: stringifying it with the value takes 0.2 µs more for a small reply. Bytes are counted
+ * Puts the envelope around the text: stringifying it with the value takes 0.2 µs more for a small reply. Bytes are counted
  * before joining, as counting a joined text would copy it first.
  */
-function json(exchange: Exchange, data: string, { wrap, meta }: Form): Reply {
+function jsonReply(exchange: Exchange, data: string, { wrap, meta }: JsonFormat): Reply {
 	const status = statusOf(exchange)
-	if (hasNoContent(status)) return bodiless(exchange)
+	if (hasNoContent(status)) return emptyReply(exchange)
 	const length = Buffer.byteLength(data)
-	if (!wrap) return textual(exchange, status, JSON_TYPE, data, length)
-	const end = endOf(meta)
-	const text = BEGINNING + data + end
-	return textual(exchange, status, JSON_TYPE, text, BEGINNING.length + length + Buffer.byteLength(end))
+	if (!wrap) return textReply(exchange, status, JSON_TYPE, data, length)
+	const end = envelopeEnd(meta)
+	const text = ENVELOPE_START + data + end
+	return textReply(exchange, status, JSON_TYPE, text, ENVELOPE_START.length + length + Buffer.byteLength(end))
 }
 
 /** 204 with the methods of a path. */

@@ -8,7 +8,7 @@ import { applyOptions, headerLine, isFraming, setStatus } from './head.ts'
 import {
 	BYTES_SAFETY,
 	BYTES_TYPE,
-	bodiless,
+	emptyReply,
 	hasNoContent,
 	headers,
 	NOSNIFF,
@@ -41,7 +41,7 @@ export function sealResponse(
 	const isHead = exchange.method === 'HEAD'
 	if (hasNoContent(statusOf(exchange))) {
 		disposeBody(response)
-		return bodiless(exchange)
+		return emptyReply(exchange)
 	}
 	if (body === null) return empty(exchange, isHead ? lengthOfHead(response, length) : 0)
 	if (!isHead) return streamed(exchange, sourceOf(body), length)

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { explained } from '../../lib/reply/error-reply.ts'
+import { withAdvice } from '../../lib/reply/error-reply.ts'
 import { describe } from '../helpers/describe.ts'
 
 class Secret {
@@ -51,7 +51,7 @@ describe('reply/error-reply: advice for the log', (test) => {
 	for (const [what, work, advice] of table) {
 		test(`${what} says what to do, and keeps what was said`, () => {
 			const error = thrownBy(work) as Error
-			const better = explained(error) as Error
+			const better = withAdvice(error) as Error
 			assert.instance(better, TypeError)
 			assert.ok(better.message.startsWith(`${error.message} (${advice}`), better.message)
 			assert.is(better.cause, error)
@@ -60,7 +60,7 @@ describe('reply/error-reply: advice for the log', (test) => {
 
 	// As compilers that target older years write it.
 	for (const message of ['Cannot read from private field', 'attempted to set read only property']) {
-		test(`"${message}" is understood`, () => assert.is.not(explained(new TypeError(message)), undefined))
+		test(`"${message}" is understood`, () => assert.is.not(withAdvice(new TypeError(message)), undefined))
 	}
 
 	test('every other error is left as it is', () => {
@@ -71,7 +71,7 @@ describe('reply/error-reply: advice for the log', (test) => {
 			'text',
 			5,
 		]) {
-			assert.is(explained(error), error)
+			assert.is(withAdvice(error), error)
 		}
 	})
 })

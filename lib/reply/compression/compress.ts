@@ -11,7 +11,7 @@ import { finished, type Readable } from 'node:stream'
 import type { Bytes } from '../../base/time.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { fieldLines } from '../../request/incoming.ts'
-import { headerOf, isStreamed, placeOf, type Reply, type StreamedBody, vary } from '../headers.ts'
+import { headerOf, indexOfLine, isStreamed, type Reply, type StreamedBody, vary } from '../headers.ts'
 import { readableOf, swallowErrors } from '../unsent.ts'
 import type { Coding, Compression } from './codings.ts'
 
@@ -89,7 +89,7 @@ function isCompressible({ incoming }: Exchange, { threshold }: Compression, repl
 
 /** Whether its headers forbid compressing a reply. */
 function isFixed(headers: readonly string[]): boolean {
-	if (BYTES_COUNT.some((name) => placeOf(headers, name) !== -1)) return true
+	if (BYTES_COUNT.some((name) => indexOfLine(headers, name) !== -1)) return true
 	return /(?:^|,)\s*no-transform\s*(?:,|$)/i.test(headerOf(headers, 'cache-control') ?? '')
 }
 
@@ -117,7 +117,7 @@ function notModified({ incoming }: Exchange, reply: Reply, coding: Coding | unde
 	const type = headerOf(headers, 'content-type')
 	const varies = (type === undefined || COMPRESSIBLE.test(type)) && !isFixed(headers)
 	if (varies) vary(headers, 'Accept-Encoding')
-	const at = placeOf(headers, 'etag')
+	const at = indexOfLine(headers, 'etag')
 	if (at === -1) return { ...reply, headers }
 	const named = fieldLines(incoming, 'if-none-match').join(', ')
 	headers[at + 1] = namedTag(headers[at + 1] ?? '', named, coding)
