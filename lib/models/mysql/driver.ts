@@ -54,7 +54,7 @@ export class MysqlDriver implements Driver {
 	 */
 	readonly longest: Milliseconds
 	/** A statement with what holds for it alone; known once the server was asked. */
-	framed: (statement: Statement) => string = ({ text }) => text
+	withSettings: (statement: Statement) => string = ({ text }) => text
 	/** The server's `max_allowed_packet`: it hangs up on what is larger, often before its error has arrived. */
 	largest: Bytes = Number.POSITIVE_INFINITY
 
@@ -119,7 +119,7 @@ export class MysqlDriver implements Driver {
 
 	/** @throws NoConnection, in bounded time */
 	take(): Promise<Connection> {
-		return new Promise((resolve, reject) => this.#waiting.borrow(resolve, reject, this.#most))
+		return new Promise((resolve, reject) => this.#waiting.acquire(resolve, reject, this.#most))
 	}
 
 	/**
@@ -128,7 +128,7 @@ export class MysqlDriver implements Driver {
 	 */
 	run(connection: Connection, statement: Statement): Promise<Rows> {
 		const { values, maxBytes } = statement
-		const sql = this.framed(statement)
+		const sql = this.withSettings(statement)
 		if (!fits(sql, values, this.largest)) return Promise.reject(new ModelError('invalid'))
 		return this.#answer((answered) => {
 			const prepared = preparedOn(connection)
@@ -229,7 +229,7 @@ function preparedOn(connection: Connection): PreparedTexts<true> {
 /** A text that is asked for only once is closed again: it must not evict what others use. */
 function staysPrepared(prepared: PreparedTexts<true>, text: string): boolean {
 	if (prepared.get(text) !== undefined) return true
-	if (!prepared.isAskedAgain(text)) return false
+	if (!prepared.isSeenAgain(text)) return false
 	prepared.add(text, true)
 	return prepared.get(text) !== undefined
 }

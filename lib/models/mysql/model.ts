@@ -83,7 +83,7 @@ async function openDatabase(
 ): Promise<Opened> {
 	const driver = driverOf(database, timeoutSeconds)
 	const server = await reached(askServer(driver, driver.longest))
-	driver.framed = server.framed
+	driver.withSettings = server.withSettings
 	driver.largest = server.largest
 	return { driver, server, lru: lruOf(database), bigintAsText: bigint === 'string', timeoutSeconds }
 }

@@ -9,7 +9,7 @@ import { ModelError, refuseLarger } from '../model-error.ts'
 import type { Dialect, ListParts, Selected, Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { ALIAS, columnName, tableName } from '../sql/table.ts'
-import { type Lru, type Step, TextCache } from '../sql/text-cache.ts'
+import { type KeyPart, type Lru, TextCache } from '../sql/text-cache.ts'
 import { bytesOf, collected, cursorValue, isShort, recordSql } from './json.ts'
 
 /**
@@ -122,10 +122,10 @@ function betweenOf(selected: readonly Selected[]): string {
 }
 
 /** All that the text of a list depends on. */
-function stepsOf(parts: ListParts, { counted, paged }: Conditions): Step[] {
+function stepsOf(parts: ListParts, { counted, paged }: Conditions): KeyPart[] {
 	const { order, limit, offset, total, maxBytes, looksBeyond } = parts
 	const form = (looksBeyond ? 4 : 0) + (total ? 2 : 0) + (offset > 0 ? 1 : 0)
-	const steps: Step[] = [reach(limit, offset), maxBytes, form, counted, paged]
+	const steps: KeyPart[] = [reach(limit, offset), maxBytes, form, counted, paged]
 	for (const { column, descending } of order) steps.push(column.name, descending ? 1 : 0)
 	return steps
 }
@@ -171,19 +171,12 @@ function wholeBytes(maxBytes: Bytes): Bytes {
 	throw new RangeError(`maxBytes must be a whole number, got ${String(maxBytes)}`)
 }
 
-/** The power of two that holds all up to the record behind the page; a bigint beyond what numbers count exactly. */
-function reach(limit: number, offset: number): number | bigint {
-	const all = limit + offset + 1
-	if (all > 2 ** 52) return largeReach(limit, offset)
-	let most = LEAST_REACH
-	while (most < all) most *= 2
-	return most
-}
-
-function largeReach(limit: number, offset: number): bigint {
-	let most = BigInt(LEAST_REACH)
-	while (most < BigInt(limit) + BigInt(offset) + 1n) most *= 2n
-	return most
+/** The power of two that includes the record behind the page. */
+function reach(limit: number, offset: number): number {
+	let end = LEAST_REACH
+	// Not `end <= limit + offset`: that sum may be beyond 2^53, where it is rounded.
+	while (end - offset <= limit) end *= 2
+	return end
 }
 
 function writeWhere(sql: Sql, where: ListParts['where'], after: ListParts['after']): void {

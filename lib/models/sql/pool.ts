@@ -1,7 +1,8 @@
 /**
- * What drivers need of a pool: `WaitQueue` for those who wait for a connection, `Renewal` for the connections that were
- * made before a failover, and the errors for a connection that could not be had or has fallen silent.
+ * What drivers need around a connection pool: a wait queue with timeouts, the detection of connections that were made
+ * before a failover, and the errors for a connection that could not be had or did not answer.
  */
+import { attached } from '../../base/attached.ts'
 import type { Deadlines, Due } from '../../base/deadlines.ts'
 import { type Linked, RecencyList } from '../../base/recency-list.ts'
 import { type Milliseconds, steadyClock } from '../../base/time.ts'
@@ -24,117 +25,128 @@ export class NoAnswer extends Error {
 	}
 }
 
-/** Asks the pool for a connection. It calls `got` once. */
-export type AskPool<Connection> = (got: (error: unknown, connection?: Connection) => void) => void
+/** Requests a connection from the pool, which calls `callback` once. */
+export type GetConnection<Connection> = (callback: (error: unknown, connection?: Connection) => void) => void
 
 /**
- * Those who wait for a connection, first come, first served. A pool keeps everyone in its own queue until there is a
- * connection, also those who have given up: the queue of an exhausted pool would grow with every request. Here the place
- * of one who gives up is taken by the next to come.
+ * FIFO queue of callers that wait for a connection. Pools keep timed-out callers in their own queue until a connection
+ * is free, so the queue of an exhausted pool would grow with every request. Here the next caller reuses the pool request
+ * of one that timed out.
  */
 export class WaitQueue<Connection> {
 	readonly #deadlines: Deadlines
-	readonly #ask: AskPool<Connection>
-	readonly #giveBack: (connection: Connection) => void
+	readonly #getConnection: GetConnection<Connection>
+	readonly #release: (connection: Connection) => void
 	/**
-	 * Linked through the borrowers: a long-lived Set would keep its outgrown tables, and by them those who have waited and
-	 * their answers, until a full garbage collection (a sixth of the time of a list of 100).
+	 * A linked list, as a long-lived Set would keep its outgrown tables, and with them former waiters and their results,
+	 * until a full garbage collection (a sixth of the time of a list of 100).
 	 */
-	readonly #waiting = new RecencyList<Borrower<Connection>>()
+	readonly #waiting = new RecencyList<Waiter<Connection>>()
 	#size = 0
-	/** Connections that the pool was asked for and has not answered. */
-	#asked = 0
+	/** Requests to the pool that it has not answered yet. */
+	#requested = 0
 
-	/** @param giveBack for a connection that arrives when the queue is empty */
-	constructor(deadlines: Deadlines, ask: AskPool<Connection>, giveBack: (connection: Connection) => void) {
+	/** @param release called with a connection that arrives when nobody waits */
+	constructor(
+		deadlines: Deadlines,
+		getConnection: GetConnection<Connection>,
+		release: (connection: Connection) => void,
+	) {
 		this.#deadlines = deadlines
-		this.#ask = ask
-		this.#giveBack = giveBack
+		this.#getConnection = getConnection
+		this.#release = release
 	}
 
-	/** Calls `lend` with a connection, or `fail` if there is an error or none in time; the latter has no `cause`. */
-	borrow(
-		lend: (connection: Connection) => void,
-		fail: (error: NoConnection) => void,
+	/** Calls `resolve` with a connection, or `reject` after an error or the timeout; the latter has no `cause`. */
+	acquire(
+		resolve: (connection: Connection) => void,
+		reject: (error: NoConnection) => void,
 		time: Milliseconds,
 	): void {
-		const borrower: Borrower<Connection> = {
+		const waiter: Waiter<Connection> = {
 			due: this.#deadlines.clock() + time,
 			...{ earlier: undefined, later: undefined, isWaiting: false, older: undefined, newer: undefined },
-			...{ isQueued: true, lend, fail },
+			...{ isQueued: true, resolve, reject },
 			expire: () => {
-				this.#remove(borrower)
-				fail(new NoConnection())
+				this.#remove(waiter)
+				reject(new NoConnection())
 			},
 		}
-		this.#deadlines.add(borrower)
-		this.#waiting.add(borrower)
+		this.#deadlines.add(waiter)
+		this.#waiting.add(waiter)
 		this.#size++
-		if (this.#asked >= this.#size) return
-		this.#asked++
-		const got = (error: unknown, connection?: Connection) => {
-			this.#asked--
-			if (connection === undefined) this.#fail(borrower, error)
-			else this.#lend(connection)
+		if (this.#requested >= this.#size) return
+		this.#requested++
+		const callback = (error: unknown, connection?: Connection) => {
+			this.#requested--
+			if (connection === undefined) this.#rejectOne(waiter, error)
+			else this.#resolveNext(connection)
 		}
 		try {
-			this.#ask(got)
+			this.#getConnection(callback)
 		} catch (error) {
-			got(error)
+			callback(error)
 		}
 	}
 
-	#remove(borrower: Borrower<Connection>): void {
-		this.#deadlines.delete(borrower)
-		this.#waiting.remove(borrower)
-		borrower.isQueued = false
+	#remove(waiter: Waiter<Connection>): void {
+		this.#deadlines.delete(waiter)
+		this.#waiting.remove(waiter)
+		waiter.isQueued = false
 		this.#size--
 	}
 
-	#lend(connection: Connection): void {
-		const first = this.#waiting.oldest
-		if (first === undefined) {
-			this.#giveBack(connection)
+	#resolveNext(connection: Connection): void {
+		const next = this.#waiting.oldest
+		if (next === undefined) {
+			this.#release(connection)
 			return
 		}
-		this.#remove(first)
-		first.lend(connection)
+		this.#remove(next)
+		next.resolve(connection)
 	}
 
-	/** Fails the borrower for whom the pool was asked; if that one has given up, the first in the queue. */
-	#fail(asker: Borrower<Connection>, error: unknown): void {
-		const failed = asker.isQueued ? asker : this.#waiting.oldest
-		if (failed === undefined) return
-		this.#remove(failed)
-		failed.fail(new NoConnection(error))
+	/** Rejects the waiter that made the request; if it has timed out, the first in the queue. */
+	#rejectOne(requester: Waiter<Connection>, error: unknown): void {
+		const rejected = requester.isQueued ? requester : this.#waiting.oldest
+		if (rejected === undefined) return
+		this.#remove(rejected)
+		rejected.reject(new NoConnection(error))
 	}
 }
 
-interface Borrower<Connection> extends Due, Linked<Borrower<Connection>> {
+interface Waiter<Connection> extends Due, Linked<Waiter<Connection>> {
 	isQueued: boolean
-	readonly lend: (connection: Connection) => void
-	readonly fail: (error: NoConnection) => void
+	readonly resolve: (connection: Connection) => void
+	readonly reject: (error: NoConnection) => void
 }
 
 /**
- * Time between two renewals: a server may be meant to be read only, and a change that is tried there again and again must
- * not cost all connections each time. Half of the second within which a new primary is used.
+ * A server may be read-only on purpose, and writes that are tried there repeatedly must not close all connections each
+ * time. Half of the second within which a new primary is used.
  */
-const RENEWAL_PAUSE: Milliseconds = 500
+const MIN_RENEWAL_INTERVAL: Milliseconds = 500
+
+const RENEWAL: unique symbol = Symbol('verbena.renewal')
 
 /**
- * Tells the connections that were made before the last failover, which lead to a server that only reads now: the name or
- * the proxy leads the next ones to the new primary.
+ * Recognizes connections that were made before the last failover. They lead to a server that is read-only now, while the
+ * host name or the proxy leads new connections to the new primary.
  */
 export class Renewal {
 	/** When each connection was first seen. */
 	readonly #since = new WeakMap<object, Milliseconds>()
 	#renewed: Milliseconds = Number.NEGATIVE_INFINITY
 
-	/** Makes all connections old that exist now; returns whether it did. */
+	/** The one that all models over a pool share. */
+	static of(pool: object): Renewal {
+		return attached(pool, RENEWAL, () => new Renewal())
+	}
+
+	/** Marks all existing connections as outdated; returns false if that was done just before. */
 	renew(): boolean {
 		const now = steadyClock()
-		if (now - this.#renewed < RENEWAL_PAUSE) return false
+		if (now - this.#renewed < MIN_RENEWAL_INTERVAL) return false
 		this.#renewed = now
 		return true
 	}

@@ -4,7 +4,7 @@
  */
 import type { Condition, Found } from '../model.ts'
 import { ModelError } from '../model-error.ts'
-import { BatchQueue, type Take, Waiting } from './batch-queue.ts'
+import { BatchQueue, Pending, type TakeBatch } from './batch-queue.ts'
 import { writeCondition } from './condition.ts'
 import { Sql } from './dialect.ts'
 import type { Statement } from './driver.ts'
@@ -117,7 +117,7 @@ export interface Reader<T> {
 	idle(): void
 }
 
-type Read<T> = Waiting<string, T | undefined>
+type Read<T> = Pending<string, T | undefined>
 
 /** Reads of one statement and one scope. */
 export class GatheredReads<T> {
@@ -137,11 +137,11 @@ export class GatheredReads<T> {
 
 	read(id: string): Promise<T | undefined> {
 		return new Promise((resolve, reject) => {
-			this.#queue.add(new Waiting(id, resolve, reject))
+			this.#queue.add(new Pending(id, resolve, reject))
 		})
 	}
 
-	#send(take: Take<Read<T>>): Promise<void> {
+	#send(take: TakeBatch<Read<T>>): Promise<void> {
 		const batch = take()
 		const [first] = batch
 		return batch.length === 1 && first !== undefined ? this.#alone(first) : this.#together(batch)
@@ -150,7 +150,7 @@ export class GatheredReads<T> {
 	async #alone(read: Read<T>): Promise<void> {
 		if (read.isOver) return
 		try {
-			this.#answer(read, await this.#reader.one(read.question))
+			this.#answer(read, await this.#reader.one(read.input))
 		} catch (error) {
 			this.#refuse(read, error)
 		}
@@ -158,7 +158,7 @@ export class GatheredReads<T> {
 
 	async #together(batch: readonly Read<T>[]): Promise<void> {
 		if (batch.length === 0) return
-		const ids = [...new Set(batch.map(({ question }) => question))]
+		const ids = [...new Set(batch.map(({ input }) => input))]
 		let records: ReadonlyMap<string, T>
 		try {
 			records = await this.#reader.many(ids)
@@ -173,7 +173,7 @@ export class GatheredReads<T> {
 		}
 		const missed: Read<T>[] = []
 		for (const read of batch) {
-			const record = records.get(read.question)
+			const record = records.get(read.input)
 			if (record === undefined && this.#reader.looselyCompared) missed.push(read)
 			else this.#answer(read, record)
 		}

@@ -28,7 +28,15 @@ import type { Plan } from './plan.ts'
 import { Reads } from './reads.ts'
 import { Runner, Timeout } from './runner.ts'
 import { ALIAS, columnOf, idOf, isGiven, type Table, tableName } from './table.ts'
-import { deleteOf, insertOf, isVersion, lockOf, presenceOf, type Subject, updateOf } from './writes.ts'
+import {
+	deleteStatement,
+	insertStatement,
+	isVersion,
+	lockStatement,
+	presenceStatement,
+	type Subject,
+	updateStatement,
+} from './writes.ts'
 
 /** A table or view of an SQL database as a `Model`: over a `Dialect` and a `Driver`. */
 export class SqlModel implements Model {
@@ -128,7 +136,7 @@ export class SqlModel implements Model {
 			throw new ModelError('not_null', [key.name])
 		const plan = this.#plan(selection)
 		if (!dialect.returning.insert) return this.#insertAndRead(values, plan)
-		const { rows } = await this.#runner.run(insertOf(this.#subject, values, plan))
+		const { rows } = await this.#runner.run(insertStatement(this.#subject, values, plan))
 		const [row] = rows
 		// A trigger has answered null: the database has left the record out, and no error says so.
 		if (row === undefined) throw new ModelError('refused')
@@ -140,7 +148,7 @@ export class SqlModel implements Model {
 		this.#mustBeWritable()
 		const plan = this.#plan(selection)
 		if (!this.#subject.dialect.returning.update) return this.#updateAndRead(id, changes, plan, guard)
-		const { rows } = await this.#runner.run(updateOf(this.#subject, id, changes, plan, guard))
+		const { rows } = await this.#runner.run(updateStatement(this.#subject, id, changes, plan, guard))
 		const [row] = rows
 		return row === undefined ? this.#absent(id, plan, guard) : plan.returned.found(row)
 	}
@@ -149,7 +157,7 @@ export class SqlModel implements Model {
 		this.#mustBeWritable()
 		const plan = this.#plan(selection)
 		if (!this.#subject.dialect.returning.delete) return this.#readAndDelete(id, plan, guard)
-		const { rows } = await this.#runner.run(deleteOf(this.#subject, id, plan, guard))
+		const { rows } = await this.#runner.run(deleteStatement(this.#subject, id, plan, guard))
 		const [row] = rows
 		return row === undefined ? this.#absent(id, plan, guard) : plan.returned.found(row)
 	}
@@ -175,7 +183,7 @@ export class SqlModel implements Model {
 	/** In one transaction: a record that is made but can't be read must not be told as not made. */
 	#insertAndRead(values: Values, plan: Plan): Promise<Created> {
 		return this.#atOnce(async (runner) => {
-			const { insertId } = await runner.run(insertOf(this.#subject, values, plan))
+			const { insertId } = await runner.run(insertStatement(this.#subject, values, plan))
 			const given = values[this.key]
 			const id = isGiven(given) ? idOf(given) : insertId
 			if (id === undefined)
@@ -189,7 +197,7 @@ export class SqlModel implements Model {
 	/** In one transaction: what another changes or deletes at once is not taken for what this change has made. */
 	async #updateAndRead(id: string, changes: Changes, plan: Plan, guard: Guard): Promise<Found | Absent> {
 		const found = await this.#atOnce(async (runner) => {
-			const { affected } = await runner.run(updateOf(this.#subject, id, changes, plan, guard))
+			const { affected } = await runner.run(updateStatement(this.#subject, id, changes, plan, guard))
 			if (affected === 0) return undefined
 			const key = changes[this.key]
 			const reads = new Reads(this.#subject, () => plan, runner)
@@ -200,10 +208,10 @@ export class SqlModel implements Model {
 
 	async #readAndDelete(id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
 		const found = await this.#atOnce(async (runner) => {
-			const { rows } = await runner.run(lockOf(this.#subject, id, plan, guard))
+			const { rows } = await runner.run(lockStatement(this.#subject, id, plan, guard))
 			const [row] = rows
 			if (row === undefined) return undefined
-			await runner.run(deleteOf(this.#subject, id, plan, { where: undefined, version: undefined }))
+			await runner.run(deleteStatement(this.#subject, id, plan, { where: undefined, version: undefined }))
 			return plan.shape.found(row)
 		})
 		return found ?? this.#absent(id, plan, guard)
@@ -223,7 +231,7 @@ export class SqlModel implements Model {
 	async #absent(id: string, plan: Plan, guard: Guard): Promise<Absent> {
 		const { skipsSilently } = this.#subject.dialect
 		if (guard.version === undefined && !skipsSilently) return 'missing'
-		const { rows } = await this.#runner.run(presenceOf(this.#subject, id, plan, guard))
+		const { rows } = await this.#runner.run(presenceStatement(this.#subject, id, plan, guard))
 		const [row] = rows
 		if (row === undefined) return 'missing'
 		if (guard.version !== undefined && !isVersion(row[0], guard.version)) return 'stale'

@@ -1,49 +1,50 @@
 /**
- * Caches of statements, bounded. Clients choose fields, orders and conditions, so a text that was asked for only once is
- * not kept (`Doorkeeper`), and the least recently used goes first (`Lru`). `TextCache` keeps texts by what they depend
- * on, for all models of a database; `PreparedTexts` says which statements a driver keeps prepared.
+ * Bounded LRU caches of statements. Clients choose fields, orders and conditions, so a text is cached from its second use
+ * on (`Doorkeeper`). `TextCache` holds the texts of all models of a database; `PreparedTexts` holds the statements that a
+ * driver keeps prepared.
  */
+import { attached } from '../../base/attached.ts'
 import { type Linked, RecencyList } from '../../base/recency-list.ts'
 import type { Bytes } from '../../base/time.ts'
 import type { Statement } from './driver.ts'
 
-/** Something in an {@link Lru}. */
+/** An entry of an {@link Lru}. */
 export interface LruEntry extends Linked<LruEntry> {
-	/** About how many bytes it takes. */
+	/** Approximate size. */
 	readonly bytes: Bytes
-	/** Called when it is evicted: it may not be used any more. */
+	/** Called on eviction; the entry must not be used after it. */
 	drop(): void
 }
 
 /** For all models of a database. */
-const MOST_BYTES: Bytes = 8_388_608
-/** One entry may take at most this part of all. */
-const LARGEST_PART = 16
+const MAX_BYTES: Bytes = 8_388_608
+/** An entry may take at most 1/16 of the cache. */
+const MAX_ENTRY_SHARE = 1 / 16
 
-/** Entries by last use, bounded by their bytes and their number. */
+/** LRU list, bounded by the entries' bytes and number. */
 export class Lru {
-	readonly #mostBytes: Bytes
-	readonly #most: number
+	readonly #maxBytes: Bytes
+	readonly #maxEntries: number
 	#entries = new RecencyList<LruEntry>()
 	#bytes: Bytes = 0
 	#size = 0
 
-	constructor(mostBytes: Bytes = MOST_BYTES, most: number = Number.POSITIVE_INFINITY) {
-		this.#mostBytes = mostBytes
-		this.#most = most
+	constructor(maxBytes: Bytes = MAX_BYTES, maxEntries: number = Number.POSITIVE_INFINITY) {
+		this.#maxBytes = maxBytes
+		this.#maxEntries = maxEntries
 	}
 
 	get bytes(): Bytes {
 		return this.#bytes
 	}
 
-	/** Adds an entry, unless it is too large; returns whether it did. */
+	/** Adds an entry and returns true, unless it is too large. */
 	add(entry: LruEntry): boolean {
-		if (entry.bytes > this.#mostBytes / LARGEST_PART) return false
+		if (entry.bytes > this.#maxBytes * MAX_ENTRY_SHARE) return false
 		this.#entries.add(entry)
 		this.#bytes += entry.bytes
 		this.#size++
-		while (this.#bytes > this.#mostBytes || this.#size > this.#most) {
+		while (this.#bytes > this.#maxBytes || this.#size > this.#maxEntries) {
 			const { oldest } = this.#entries
 			if (oldest === undefined) break
 			this.#entries.remove(oldest)
@@ -54,12 +55,12 @@ export class Lru {
 		return true
 	}
 
-	/** Makes an entry the last used, which most are already. */
+	/** Marks an entry as the most recently used. */
 	touch(entry: LruEntry): void {
 		if (entry.newer !== undefined) this.#entries.touch(entry)
 	}
 
-	/** Forgets all entries, without dropping them. */
+	/** Removes all entries without calling `drop`. */
 	clear(): void {
 		this.#entries = new RecencyList()
 		this.#bytes = 0
@@ -67,21 +68,21 @@ export class Lru {
 	}
 }
 
-/** Remembers hashes that were seen once, the last `most` of them. */
+/** Remembers the last hashes that were seen once, so that only repeated keys are admitted to a cache. */
 class Doorkeeper {
-	readonly #most: number
+	readonly #maxHashes: number
 	/** Oldest first. */
 	readonly #seen = new Set<number>()
 
-	constructor(most: number) {
-		this.#most = most
+	constructor(maxHashes: number) {
+		this.#maxHashes = maxHashes
 	}
 
-	/** Whether a hash was seen before; then it is forgotten. */
-	knows(hash: number): boolean {
+	/** Whether a hash was seen before; the second call removes it. */
+	wasSeen(hash: number): boolean {
 		if (this.#seen.delete(hash)) return true
 		this.#seen.add(hash)
-		if (this.#seen.size > this.#most) for (const oldest of this.#seen) return !this.#seen.delete(oldest)
+		if (this.#seen.size > this.#maxHashes) for (const oldest of this.#seen) return !this.#seen.delete(oldest)
 		return false
 	}
 
@@ -90,87 +91,87 @@ class Doorkeeper {
 	}
 }
 
-/** FNV-1a. A collision means that a text is kept from its first use on. */
+/** FNV-1a. A collision only means that a text is cached at its first use. */
 function hashOf(text: string, hash = 0x811c9dc5): number {
-	let now = hash
-	for (let at = 0; at < text.length; at++) now = Math.imul(now ^ text.charCodeAt(at), 0x01000193)
-	return Math.imul(now ^ 0x1f, 0x01000193)
+	let result = hash
+	for (let at = 0; at < text.length; at++) result = Math.imul(result ^ text.charCodeAt(at), 0x01000193)
+	return Math.imul(result ^ 0x1f, 0x01000193)
 }
 
-/** What a text depends on, in order: names of fields, symbols for what is no field, numbers. */
-export type Step = string | symbol | number | bigint
+/** Part of a cache key: a field's name, a symbol for what is no field, a number. */
+export type KeyPart = string | symbol | number
 
-const MOST_SEEN = 100
-/** A node, its map, and what holds them. */
-const BYTES_OF_A_STEP: Bytes = 300
+const MAX_SEEN = 100
+/** A node and its map. */
+const NODE_BYTES: Bytes = 300
 
 /**
- * Texts of statements, or of their parts, by what they depend on. Writing one anew for each request is cheap, but it makes
- * a new string: the driver finds a prepared statement by its text, and has to hash it first.
+ * Cache of the texts of statements or of their parts; a trie by the parts of the key. Building a text per request is
+ * cheap, but gives a new string, which must be hashed before the driver finds the prepared statement.
  */
 export class TextCache<T = string> {
 	readonly #lru: Lru
 	readonly #root = new Node<T>(undefined, '')
-	readonly #doorkeeper = new Doorkeeper(MOST_SEEN)
+	readonly #doorkeeper = new Doorkeeper(MAX_SEEN)
 
 	constructor(lru: Lru) {
 		this.#lru = lru
 	}
 
-	get(steps: readonly Step[]): T | undefined {
+	get(key: readonly KeyPart[]): T | undefined {
 		let node: Node<T> | undefined = this.#root
-		for (const step of steps) {
-			node = node.next?.get(step)
+		for (const part of key) {
+			node = node.next?.get(part)
 			if (node === undefined) return undefined
 		}
 		if (node.value !== undefined) this.#lru.touch(node)
 		return node.value
 	}
 
-	/** Keeps a value from the second call on. `bytes` is its size, if it is no text. */
-	keep(steps: readonly Step[], value: T, bytes: Bytes = typeof value === 'string' ? value.length : 0): void {
+	/** Stores a value at the second call for its key. `bytes` is the size of a value that isn't a string. */
+	keep(key: readonly KeyPart[], value: T, bytes: Bytes = typeof value === 'string' ? value.length : 0): void {
 		let hash: number | undefined
-		for (const step of steps) hash = hashOf(typeof step === 'string' ? step : String(step), hash)
-		if (!this.#doorkeeper.knows(hash ?? 0)) return
+		for (const part of key) hash = hashOf(typeof part === 'string' ? part : String(part), hash)
+		if (!this.#doorkeeper.wasSeen(hash ?? 0)) return
 		let node = this.#root
-		let all = bytes
-		for (const step of steps) {
-			all += BYTES_OF_A_STEP + (typeof step === 'string' ? step.length : 0)
-			node = node.to(step)
+		let total = bytes
+		for (const part of key) {
+			total += NODE_BYTES + (typeof part === 'string' ? part.length : 0)
+			node = node.child(part)
 		}
 		if (node.value !== undefined) return
 		node.value = value
-		node.bytes = all
+		node.bytes = total
 		if (!this.#lru.add(node)) node.drop()
 	}
 }
 
-/** A node of the tree of steps, with the value at its end. */
+/** A node of the trie; `value` is that of the key which ends here. */
 class Node<T> implements LruEntry {
 	value: T | undefined = undefined
 	bytes: Bytes = 0
 	older: LruEntry | undefined = undefined
 	newer: LruEntry | undefined = undefined
-	next: Map<Step, Node<T>> | undefined = undefined
+	next: Map<KeyPart, Node<T>> | undefined = undefined
 	readonly #parent: Node<T> | undefined
-	readonly #step: Step
+	readonly #part: KeyPart
 
-	constructor(parent: Node<T> | undefined, step: Step) {
+	constructor(parent: Node<T> | undefined, part: KeyPart) {
 		this.#parent = parent
-		this.#step = step
+		this.#part = part
 	}
 
-	to(step: Step): Node<T> {
+	child(part: KeyPart): Node<T> {
 		this.next ??= new Map()
-		let node = this.next.get(step)
+		let node = this.next.get(part)
 		if (node === undefined) {
-			node = new Node<T>(this, step)
-			this.next.set(step, node)
+			node = new Node<T>(this, part)
+			this.next.set(part, node)
 		}
 		return node
 	}
 
-	/** Removes the value, and the nodes that only led to it. */
+	/** Removes the value and the nodes that led only to it. */
 	drop(): void {
 		this.value = undefined
 		this.#prune()
@@ -180,35 +181,34 @@ class Node<T> implements LruEntry {
 		if (this.value !== undefined || (this.next?.size ?? 0) > 0) return
 		const parent = this.#parent
 		if (parent === undefined) return
-		parent.next?.delete(this.#step)
+		parent.next?.delete(this.#part)
 		parent.#prune()
 	}
 }
 
-/** A prepared statement costs some hundred bytes for each placeholder, on each connection, here and in the server. */
-const MOST_VALUES = 128
-const LONGEST_TEXT = 32_768
+/** A prepared statement costs some hundred bytes per placeholder and connection, here and in the server. */
+const MAX_VALUES = 128
+const MAX_TEXT_LENGTH = 32_768
 
-/** Whether a statement may stay prepared; a filter of thousands of values seldom comes again. */
+/** Whether a statement may stay prepared; a filter of thousands of values is seldom repeated. */
 export function isKept({ text, values }: Statement): boolean {
-	return values.length <= MOST_VALUES && text.length <= LONGEST_TEXT
+	return values.length <= MAX_VALUES && text.length <= MAX_TEXT_LENGTH
 }
 
-const MOST_PREPARED = 500
-/** Of texts. PostgreSQL takes about a hundred bytes for each, on every connection: 46 MB for 0.5 MB in 300 lists (15.20). */
-const MOST_BYTES_PREPARED: Bytes = 524_288
+const MAX_PREPARED = 500
+/** PostgreSQL needs about 100 bytes per byte of text, on every connection: 46 MB for 0.5 MB in 300 lists (15.20). */
+const MAX_PREPARED_BYTES: Bytes = 524_288
 
-/** The statements that a driver keeps prepared, by their text. */
+/** LRU cache of the statements that a driver keeps prepared, by their text. */
 export class PreparedTexts<T> {
 	readonly #kept = new Map<string, Prepared<T>>()
 	readonly #lru: Lru
-	readonly #doorkeeper = new Doorkeeper(MOST_PREPARED)
-	readonly #dropped: (text: string, value: T) => void
+	readonly #doorkeeper = new Doorkeeper(MAX_PREPARED)
+	readonly #onEvict: (text: string, value: T) => void
 
-	/** `dropped` is called for what is evicted; there are at most `most`. */
-	constructor(dropped: (text: string, value: T) => void = () => {}, most = MOST_PREPARED) {
-		this.#dropped = dropped
-		this.#lru = new Lru(MOST_BYTES_PREPARED, most)
+	constructor(onEvict: (text: string, value: T) => void = () => {}, maxEntries = MAX_PREPARED) {
+		this.#onEvict = onEvict
+		this.#lru = new Lru(MAX_PREPARED_BYTES, maxEntries)
 	}
 
 	get(text: string): T | undefined {
@@ -218,21 +218,20 @@ export class PreparedTexts<T> {
 		return kept.value
 	}
 
-	/** Whether a text that isn't kept was asked for before, and so is to be added. */
-	isAskedAgain(text: string): boolean {
-		return this.#doorkeeper.knows(hashOf(text))
+	/** Whether a text that isn't in the cache was asked for before, and so should be added. */
+	isSeenAgain(text: string): boolean {
+		return this.#doorkeeper.wasSeen(hashOf(text))
 	}
 
-	/** Keeps a value for a text that has none, unless the text is too long. */
+	/** Adds a text that isn't in the cache, unless it is too long. */
 	add(text: string, value: T): void {
 		const kept = new Prepared(text, value, () => {
 			this.#kept.delete(text)
-			this.#dropped(text, kept.value)
+			this.#onEvict(text, kept.value)
 		})
 		if (this.#lru.add(kept)) this.#kept.set(text, kept)
 	}
 
-	/** Replaces the value of a text that has one. */
 	replace(text: string, value: T): void {
 		const kept = this.#kept.get(text)
 		if (kept !== undefined) kept.value = value
@@ -259,19 +258,9 @@ class Prepared<T> implements LruEntry {
 	}
 }
 
-const LRU: unique symbol = Symbol.for('verbena.lru')
+const LRU: unique symbol = Symbol('verbena.lru')
 
-/** The cache of a database, which models that are opened one by one share. */
+/** The cache that all models of a database share. */
 export function lruOf(database: object): Lru {
-	return sharedBy(database, LRU, Lru)
-}
-
-/** An object that is kept on the user's own one, so that all models over that share it. */
-export function sharedBy<T extends object>(owner: object, key: symbol, type: new () => T): T {
-	const known: unknown = Reflect.get(owner, key)
-	if (known instanceof type) return known
-	const made = new type()
-	// Configurable: of two copies of this package each replaces what the other has made.
-	if (Object.isExtensible(owner)) Object.defineProperty(owner, key, { value: made, configurable: true })
-	return made
+	return attached(database, LRU, () => new Lru())
 }

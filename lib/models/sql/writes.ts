@@ -16,7 +16,7 @@ import {
 	valueOfId,
 	valueOfVersion,
 } from './table.ts'
-import type { Step } from './text-cache.ts'
+import type { KeyPart } from './text-cache.ts'
 
 /** What a model's statements are about. */
 export interface Subject {
@@ -27,7 +27,7 @@ export interface Subject {
 }
 
 /** Its text depends on nothing but which fields are given. */
-export function insertOf(subject: Subject, values: Values, plan: Plan): Statement {
+export function insertStatement(subject: Subject, values: Values, plan: Plan): Statement {
 	const { gone } = subject.columns
 	const fields = Object.keys(values).filter(
 		(field) => values[field] !== undefined && !(values[field] === null && gone.has(field)),
@@ -72,7 +72,7 @@ function insertText(
 }
 
 /** The version goes up whatever `changes` say of it. */
-export function updateOf(
+export function updateStatement(
 	subject: Subject,
 	id: string,
 	changes: Changes,
@@ -81,7 +81,7 @@ export function updateOf(
 ): Statement {
 	const { columns, dialect } = subject
 	const given: Given[] = []
-	const steps: Step[] = []
+	const steps: KeyPart[] = []
 	let isUsual = true
 	for (const field of Object.keys(changes)) {
 		const value = changes[field]
@@ -157,7 +157,7 @@ function writeUpdate(
 	return sql.statement(true)
 }
 
-export function deleteOf(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
+export function deleteStatement(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
 	const { table, dialect } = subject
 	const sql = new Sql(dialect)
 	sql.add(`delete from ${changed(dialect, table)} where `)
@@ -167,7 +167,7 @@ export function deleteOf(subject: Subject, id: string, plan: Plan, guard: Guard)
 }
 
 /** Reads the record that is about to be deleted, and keeps others from changing it before. */
-export function lockOf(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
+export function lockStatement(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
 	const sql = new Sql(subject.dialect)
 	sql.add(plan.head)
 	writeGuarded(sql, subject, id, plan, guard, ALIAS)
@@ -211,7 +211,7 @@ function changed(dialect: Dialect, table: Table): string {
 }
 
 /** Reads the record's version, if the selection has one; within the condition, whatever the version is. */
-export function presenceOf(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
+export function presenceStatement(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
 	const sql = new Sql(subject.dialect)
 	const what = plan.version === undefined ? '1' : subject.dialect.exact(plan.version, ALIAS)
 	sql.add(`select ${what} from ${tableName(subject.dialect, subject.table)} ${ALIAS} where `)

@@ -121,7 +121,7 @@ export class SqliteDriver implements Driver {
 		const kept = this.#prepared.get(text)
 		if (kept !== undefined) return kept
 		const prepared = prepare(this.#database, text)
-		if (this.#prepared.isAskedAgain(text)) this.#prepared.add(text, prepared)
+		if (this.#prepared.isSeenAgain(text)) this.#prepared.add(text, prepared)
 		return prepared
 	}
 }

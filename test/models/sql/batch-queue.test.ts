@@ -1,14 +1,14 @@
 /** When a `BatchQueue` sends what. */
 import * as assert from 'uvu/assert'
 import { ModelError } from '../../../lib/models/model-error.ts'
-import { BatchQueue, type Sender, type Take, Waiting } from '../../../lib/models/sql/batch-queue.ts'
+import { BatchQueue, type BatchSender, Pending, type TakeBatch } from '../../../lib/models/sql/batch-queue.ts'
 import { describe } from '../../helpers/describe.ts'
 import { turn } from './stage.ts'
 
-type Item = Waiting<string, string>
+type Item = Pending<string, string>
 
 /** Takes batches when it has a connection, and notes their sizes. */
-class Stage implements Sender<Item> {
+class Stage implements BatchSender<Item> {
 	readonly sent: number[] = []
 	readonly begun: Item[] = []
 	idled = 0
@@ -18,14 +18,14 @@ class Stage implements Sender<Item> {
 	readonly #refused: (() => void)[] = []
 
 	query(): Promise<string> {
-		return new Promise((resolve, reject) => this.queue.add(new Waiting('?', resolve, reject)))
+		return new Promise((resolve, reject) => this.queue.add(new Pending('?', resolve, reject)))
 	}
 
 	begin(item: Item): void {
 		this.begun.push(item)
 	}
 
-	send(take: Take<Item>): Promise<void> {
+	send(take: TakeBatch<Item>): Promise<void> {
 		return new Promise((resolve) => {
 			this.#refused.push(resolve)
 			this.#connecting.push(() => {

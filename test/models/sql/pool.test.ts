@@ -1,13 +1,13 @@
 /** Those who wait for a connection of a pool, and connections that are old since a failover. */
 import * as assert from 'uvu/assert'
 import { Deadlines } from '../../../lib/base/deadlines.ts'
-import { type AskPool, Renewal, WaitQueue } from '../../../lib/models/sql/pool.ts'
+import { type GetConnection, Renewal, WaitQueue } from '../../../lib/models/sql/pool.ts'
 import { describe } from '../../helpers/describe.ts'
 
 type Got = (error: unknown, connection?: string) => void
 
 /** A pool that answers when the test says so, by a clock of the test's. */
-function stage(ask?: AskPool<string>) {
+function stage(ask?: GetConnection<string>) {
 	const asked: Got[] = []
 	const returned: string[] = []
 	const seen: string[] = []
@@ -20,7 +20,7 @@ function stage(ask?: AskPool<string>) {
 	)
 	/** `late` borrowers expire by `pass`. */
 	const borrow = (name: string, time = 1_000) =>
-		queue.borrow(
+		queue.acquire(
 			(connection) => void seen.push(`${name} has ${connection}`),
 			({ cause }) => void seen.push(`${name}: ${String(cause)}`),
 			time,

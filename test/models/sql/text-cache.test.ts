@@ -2,17 +2,17 @@
 import * as assert from 'uvu/assert'
 import {
 	isKept,
+	type KeyPart,
 	Lru,
 	type LruEntry,
 	lruOf,
 	PreparedTexts,
-	type Step,
 	TextCache,
 } from '../../../lib/models/sql/text-cache.ts'
 import { describe } from '../../helpers/describe.ts'
 
 /** Keeps it twice, as it is kept from the second time on. */
-function keep(texts: TextCache, steps: readonly Step[], text: string): void {
+function keep(texts: TextCache, steps: readonly KeyPart[], text: string): void {
 	texts.keep(steps, text)
 	texts.keep(steps, text)
 }
@@ -130,7 +130,7 @@ describe('PreparedTexts', (test) => {
 		const texts = new PreparedTexts<string>((text) => dropped.push(text))
 		const ask = (text: string): boolean => {
 			if (texts.get(text) !== undefined) return true
-			if (texts.isAskedAgain(text)) texts.add(text, `what is kept for ${text}`)
+			if (texts.isSeenAgain(text)) texts.add(text, `what is kept for ${text}`)
 			return false
 		}
 		return { dropped, texts, ask }

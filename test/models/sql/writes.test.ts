@@ -5,7 +5,7 @@ import { dialectOf } from '../../../lib/models/postgres/dialect.ts'
 import { type Plan, planOf } from '../../../lib/models/sql/plan.ts'
 import { type Column, columnOf, columnsOf, type Table } from '../../../lib/models/sql/table.ts'
 import { Lru } from '../../../lib/models/sql/text-cache.ts'
-import { insertOf, type Subject, updateOf } from '../../../lib/models/sql/writes.ts'
+import { insertStatement, type Subject, updateStatement } from '../../../lib/models/sql/writes.ts'
 import { describe } from '../../helpers/describe.ts'
 
 const RULES = { nullable: true, hasDefault: true, generated: false }
@@ -32,15 +32,15 @@ function fresh(storage?: string): { subject: Subject; plan: Plan } {
 describe('sql/writes', (test) => {
 	test('an insert and an update are written so', () => {
 		const { subject, plan } = fresh()
-		const insert = insertOf(subject, { a: 'x', b: 2 }, plan)
+		const insert = insertStatement(subject, { a: 'x', b: 2 }, plan)
 		assert.is(
 			insert.text.split(' returning ')[0],
 			'insert into "t" as b ("a", "b") values ($1::text, $2::int4)',
 		)
 		assert.equal(insert.values, ['x', '2'])
-		const nothing = insertOf(subject, {}, plan)
+		const nothing = insertStatement(subject, {}, plan)
 		assert.is(nothing.text.split(' returning ')[0], 'insert into "t" as b default values')
-		const update = updateOf(subject, '7', { a: DEFAULT, b: null }, plan, { ...ANY, version: '3' })
+		const update = updateStatement(subject, '7', { a: DEFAULT, b: null }, plan, { ...ANY, version: '3' })
 		assert.is(
 			update.text.split(' returning ')[0],
 			'update "t" as b set "a" = default, "b" = $1::int4, "v" = b."v" + 1 where b."id" = $2::int4 and b."v" = $3::int4',
@@ -53,7 +53,7 @@ describe('sql/writes', (test) => {
 		const { subject, plan } = fresh()
 		for (const values of [...inserts, ...inserts]) {
 			const other = fresh()
-			assert.equal(insertOf(subject, values, plan), insertOf(other.subject, values, other.plan))
+			assert.equal(insertStatement(subject, values, plan), insertStatement(other.subject, values, other.plan))
 		}
 	})
 
@@ -85,8 +85,8 @@ describe('sql/writes', (test) => {
 			for (const [changes, guard] of [...updates, ...updates, ...updates]) {
 				const other = fresh(storage)
 				assert.equal(
-					updateOf(subject, '7', changes, plan, guard),
-					updateOf(other.subject, '7', changes, other.plan, guard),
+					updateStatement(subject, '7', changes, plan, guard),
+					updateStatement(other.subject, '7', changes, other.plan, guard),
 				)
 			}
 		})
@@ -98,7 +98,7 @@ describe('sql/writes', (test) => {
 			...{ fields: ['a'], names: ['a'], version: undefined },
 		})
 		assert.throws(
-			() => updateOf(subject, '7', { a: 'x' }, plan, { ...ANY, version: '3' }),
+			() => updateStatement(subject, '7', { a: 'x' }, plan, { ...ANY, version: '3' }),
 			'a version is given, but the selection has none',
 		)
 	})

@@ -6,8 +6,8 @@
 
 import type { Bytes } from '../../../base/time.ts'
 import { ModelError } from '../../model-error.ts'
-import { type AskPool, Renewal } from '../../sql/pool.ts'
-import { type PreparedTexts, sharedBy } from '../../sql/text-cache.ts'
+import { type GetConnection, Renewal } from '../../sql/pool.ts'
+import type { PreparedTexts } from '../../sql/text-cache.ts'
 
 /** Any of mysql2's objects that statements can be sent through. */
 export type MysqlDatabase =
@@ -51,11 +51,9 @@ export interface Connection {
 /** On the connection itself, as all models that share a pool share what is prepared. */
 export const PREPARED: unique symbol = Symbol('verbena.prepared')
 
-const RENEWAL: unique symbol = Symbol('verbena.renewal')
-
 /** Where connections come from. Each that was got is either given back or thrown away. */
 export interface Connections {
-	readonly get: AskPool<Connection>
+	readonly get: GetConnection<Connection>
 	giveBack(connection: Connection): void
 	/** For a connection that is broken, or in an unknown state. */
 	throwAway(connection: Connection): void
@@ -64,7 +62,7 @@ export interface Connections {
 }
 
 interface Pool {
-	readonly getConnection: AskPool<Connection>
+	readonly getConnection: GetConnection<Connection>
 }
 
 /** @throws TypeError for what is no object of mysql2 */
@@ -106,7 +104,7 @@ class PooledConnections implements Connections {
 
 	constructor(pool: Pool) {
 		this.#pool = pool
-		this.#renewal = sharedBy(pool, RENEWAL, Renewal)
+		this.#renewal = Renewal.of(pool)
 	}
 
 	get(got: (error: unknown, connection?: Connection) => void): void {

@@ -19,7 +19,7 @@ export interface Server {
 	 * A statement with what holds for it alone: a change is strict, and whatever takes too long is ended by the server.
 	 * The session's settings stay the user's own.
 	 */
-	readonly framed: (statement: Statement) => string
+	readonly withSettings: (statement: Statement) => string
 	/** `max_allowed_packet`. */
 	readonly largest: Bytes
 }
@@ -56,7 +56,9 @@ export async function askServer(driver: Driver, longest: Milliseconds): Promise<
 		foldsNames: folds !== '0',
 		untilSecond: isMariaDb && number >= 11_05_00 ? '2106-02-07 06:28:16' : '2038-01-19 03:14:08',
 		largest: Number(packet),
-		framed: isMariaDb ? framedForMariaDb(strictMode(mode), bound) : framedForMysql(strictMode(mode), bound),
+		withSettings: isMariaDb
+			? mariaDbSettings(strictMode(mode), bound)
+			: mysqlSettings(strictMode(mode), bound),
 	}
 }
 
@@ -90,7 +92,10 @@ function strictMode(mode: string): string | undefined {
 }
 
 /** @param bound `undefined` where the sessions have a shorter one of their own */
-function framedForMariaDb(strict: string | undefined, bound: Milliseconds | undefined): Server['framed'] {
+function mariaDbSettings(
+	strict: string | undefined,
+	bound: Milliseconds | undefined,
+): Server['withSettings'] {
 	const time = bound === undefined ? [] : [`max_statement_time=${bound / 1_000}`]
 	const read = setStatement(time)
 	const change = setStatement(strict === undefined ? time : [...time, `sql_mode=${strict}`])
@@ -102,7 +107,7 @@ function setStatement(settings: readonly string[]): string {
 }
 
 /** By hints behind the first word. MySQL has no bound for changes. */
-function framedForMysql(strict: string | undefined, bound: Milliseconds | undefined): Server['framed'] {
+function mysqlSettings(strict: string | undefined, bound: Milliseconds | undefined): Server['withSettings'] {
 	const change = strict === undefined ? undefined : `/*+ SET_VAR(sql_mode=${strict}) */`
 	const read = bound === undefined ? undefined : `/*+ MAX_EXECUTION_TIME(${bound}) */`
 	return ({ text }) => {

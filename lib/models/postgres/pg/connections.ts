@@ -5,10 +5,10 @@
  */
 import { Deadlines, type Due } from '../../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
-import type { Waiting } from '../../sql/batch-queue.ts'
+import type { Pending } from '../../sql/batch-queue.ts'
 import type { Rows, Statement } from '../../sql/driver.ts'
 import { NoAnswer, type NoConnection, Renewal, WaitQueue } from '../../sql/pool.ts'
-import { isKept, sharedBy } from '../../sql/text-cache.ts'
+import { isKept } from '../../sql/text-cache.ts'
 import { isReadOnly, READ_TIMEOUT } from '../errors.ts'
 import { cancel } from './cancel.ts'
 import { isBreaking, Lease, type PgCallback, type PgPool, type PgQuery, type PgResult } from './pool.ts'
@@ -16,44 +16,42 @@ import { PgBatch, PgStatement, takesStatements } from './statement.ts'
 import { namesOf, type StatementNames } from './statement-names.ts'
 
 /** The part of the model's timeout for getting a connection. */
-const CONNECTING = 0.7
+const CONNECT_SHARE = 0.7
 /**
  * What several statements together have, before each is given a try by itself: a part of the model's time, and less than
  * PostgreSQL waits until it looks for deadlocks (1 s by default), which those who share their locks could make.
  */
-const TOGETHER = 0.25
-const MOST_TOGETHER: Milliseconds = 500
+const BATCH_SHARE = 0.25
+const MAX_BATCH_TIME: Milliseconds = 500
 /** After this a batch is taken to wait for a lock, and the next is sent. */
-const HELD_UP: Milliseconds = 100
-
-const RENEWAL: unique symbol = Symbol('verbena.renewal')
+const SLOW_BATCH: Milliseconds = 100
 
 /** A statement, and the promise of its rows. */
-type PgQueried = Pick<Waiting<Statement, Rows>, 'question' | 'resolve' | 'reject'>
+type PgQueried = Pick<Pending<Statement, Rows>, 'input' | 'resolve' | 'reject'>
 
 /** Called once, with an error or the answer. */
 export type Done<T> = (error: Error | undefined, answer: T | undefined) => void
 
 export class PgConnections {
 	/** How long a connection is waited for. */
-	readonly connecting: Milliseconds
+	readonly connectTimeout: Milliseconds
 	readonly #pool: PgPool
 	readonly #waiting: WaitQueue<Lease>
 	readonly #renewal: Renewal
 	readonly #names: StatementNames
 	readonly #deadlines: Deadlines
 	/** For the short deadlines. */
-	readonly #soon = new Deadlines(steadyClock, HELD_UP)
-	readonly #most: Milliseconds
+	readonly #shortDeadlines = new Deadlines(steadyClock, SLOW_BATCH)
+	readonly #timeout: Milliseconds
 
 	constructor(pool: PgPool, timeoutSeconds: Seconds) {
 		this.#pool = pool
-		this.#renewal = sharedBy(pool, RENEWAL, Renewal)
+		this.#renewal = Renewal.of(pool)
 		this.#names = namesOf(pool)
-		this.#most = timeoutSeconds * 1000
-		this.connecting = this.#most * CONNECTING
+		this.#timeout = timeoutSeconds * 1000
+		this.connectTimeout = this.#timeout * CONNECT_SHARE
 		// Noticed early enough that the model's own timeout, which knows less, has not ended.
-		this.#deadlines = new Deadlines(steadyClock, this.#most / 2)
+		this.#deadlines = new Deadlines(steadyClock, this.#timeout / 2)
 		this.#waiting = new WaitQueue<Lease>(
 			this.#deadlines,
 			(got) => this.#connect(got),
@@ -64,8 +62,12 @@ export class PgConnections {
 		if (pool.listenerCount('error') === 0) pool.on('error', ignore)
 	}
 
-	borrow(lend: (lease: Lease) => void, fail: (error: NoConnection) => void, time = this.connecting): void {
-		this.#waiting.borrow(lend, fail, time)
+	acquire(
+		lend: (lease: Lease) => void,
+		fail: (error: NoConnection) => void,
+		time = this.connectTimeout,
+	): void {
+		this.#waiting.acquire(lend, fail, time)
 	}
 
 	/** Connections that were made before a failover are closed instead of being used. */
@@ -86,7 +88,7 @@ export class PgConnections {
 
 	/** Starts the deadline of an item that waits to be sent. */
 	begin(item: Due): void {
-		item.due = this.#deadlines.clock() + this.connecting
+		item.due = this.#deadlines.clock() + this.connectTimeout
 		this.#deadlines.add(item)
 	}
 
@@ -97,14 +99,14 @@ export class PgConnections {
 	/** Runs a statement on a connection of its own. One promise: with one for each step a query would cost twice as much. */
 	query(statement: Statement): Promise<Rows> {
 		return new Promise((resolve, reject) => {
-			const queried = { question: statement, resolve, reject }
-			this.borrow((lease) => this.runFor(queried, lease, () => lease.release()), reject)
+			const queried = { input: statement, resolve, reject }
+			this.acquire((lease) => this.runFor(queried, lease, () => lease.release()), reject)
 		})
 	}
 
 	/** Runs a statement and settles its promise; calls `release` before. */
-	runFor({ question, resolve, reject }: PgQueried, lease: Lease, release: () => void): void {
-		this.run(lease, question, true, (error, rows) => {
+	runFor({ input, resolve, reject }: PgQueried, lease: Lease, release: () => void): void {
+		this.run(lease, input, true, (error, rows) => {
 			release()
 			if (rows === undefined) reject(error)
 			else resolve(rows)
@@ -113,20 +115,20 @@ export class PgConnections {
 
 	/** Calls `expire` when a batch takes so long that others should not wait for it. */
 	watch(expire: () => void): Due {
-		return wait(this.#soon, HELD_UP, expire)
+		return wait(this.#shortDeadlines, SLOW_BATCH, expire)
 	}
 
 	unwatch(item: Due): void {
-		this.#soon.delete(item)
+		this.#shortDeadlines.delete(item)
 	}
 
 	/** The deadline of an item that begins to wait now. */
 	get latest(): Milliseconds {
-		return this.#deadlines.clock() + this.connecting
+		return this.#deadlines.clock() + this.connectTimeout
 	}
 
 	/** The time until the item's deadline. */
-	left({ due }: Due): Milliseconds {
+	timeLeft({ due }: Due): Milliseconds {
 		return due - this.#deadlines.clock()
 	}
 
@@ -148,24 +150,26 @@ export class PgConnections {
 	 * After an error nothing of it is done, unless the lease is broken: then the outcome is unknown. One that takes long is
 	 * cancelled, as it may wait for a lock that only one of them needs.
 	 */
-	runTogether(
+	runBatch(
 		lease: Lease,
 		text: string,
 		lists: readonly (readonly unknown[])[],
 		done: Done<readonly Rows[]>,
 	): void {
 		const name = this.#names.of(text)
-		const timeout = wait(this.#soon, Math.min(this.#most * TOGETHER, MOST_TOGETHER), () => {
+		const timeout = wait(this.#shortDeadlines, Math.min(this.#timeout * BATCH_SHARE, MAX_BATCH_TIME), () => {
 			cancel(lease.client)
 			// It may arrive late and hit the connection's next statement: so the connection is closed.
-			lease.spoil(new Error('what several statements waited for was cancelled'))
+			lease.markBroken(new Error('what several statements waited for was cancelled'))
 		})
 		const results: Rows[] = []
-		const submit = (told: PgCallback): void => {
-			lease.client.query(new PgBatch({ text, name: name ?? '', names: this.#names, lists, results }, told))
+		const submit = (callback: PgCallback): void => {
+			lease.client.query(
+				new PgBatch({ text, name: name ?? '', names: this.#names, lists, results }, callback),
+			)
 		}
 		this.#submit(lease, submit, (error) => {
-			this.#soon.delete(timeout)
+			this.#shortDeadlines.delete(timeout)
 			if (error !== undefined && name !== undefined) this.#isOutdated(error, text, name)
 			done(error, error === undefined ? results : undefined)
 		})
@@ -182,15 +186,15 @@ export class PgConnections {
 	}
 
 	#send(lease: Lease, statement: Statement, name: string | undefined, done: Done<Rows>): void {
-		const submit = (told: PgCallback): void => {
+		const submit = (callback: PgCallback): void => {
 			if (takesStatements(lease.client)) {
-				lease.client.query(new PgStatement(statement, name ?? '', this.#names, told))
+				lease.client.query(new PgStatement(statement, name ?? '', this.#names, callback))
 				return
 			}
 			if (name !== undefined && this.#names.mustRenew()) this.renew()
 			const { text, values } = statement
 			const query: PgQuery = name === undefined ? { text, rowMode: ROWS } : { text, rowMode: ROWS, name }
-			lease.client.query(query, [...values], told)
+			lease.client.query(query, [...values], callback)
 		}
 		this.#submit(lease, submit, (error, result) => {
 			done(error, error === undefined ? rowsOf(result) : undefined)
@@ -198,34 +202,34 @@ export class PgConnections {
 	}
 
 	/** Calls `done` once, whatever comes after. */
-	#submit(lease: Lease, submit: (told: PgCallback) => void, done: Done<PgResult>): void {
+	#submit(lease: Lease, submit: (callback: PgCallback) => void, done: Done<PgResult>): void {
 		if (lease.broken !== undefined) {
 			done(lease.broken, undefined)
 			return
 		}
 		let isDone = false
-		const told = (error: Error | null, result: PgResult | undefined) => {
-			if (isDone) return lease.letGo()
+		const callback = (error: Error | null, result: PgResult | undefined) => {
+			if (isDone) return lease.endHold()
 			isDone = true
 			this.#deadlines.delete(item)
 			if (error === null || error === undefined) {
 				done(undefined, result)
 				return
 			}
-			if (isBreaking(error)) lease.spoil(error)
+			if (isBreaking(error)) lease.markBroken(error)
 			if (isReadOnly(error)) this.renew()
 			// pg's `query_timeout` has ended, and pg doesn't tell what becomes of the statement.
-			if (error.message === READ_TIMEOUT) lease.giveUp(this.#deadlines)
+			if (error.message === READ_TIMEOUT) lease.abandon(this.#deadlines)
 			done(error, undefined)
 		}
-		const item = wait(this.#deadlines, this.#most, () => {
-			lease.giveUp(this.#deadlines)
-			told(new NoAnswer(), undefined)
+		const item = wait(this.#deadlines, this.#timeout, () => {
+			lease.abandon(this.#deadlines)
+			callback(new NoAnswer(), undefined)
 		})
 		try {
-			submit(told)
+			submit(callback)
 		} catch (error) {
-			told(error instanceof Error ? error : new Error(String(error), { cause: error }), undefined)
+			callback(error instanceof Error ? error : new Error(String(error), { cause: error }), undefined)
 		}
 	}
 }

@@ -32,11 +32,12 @@ export class PgDriver implements Driver {
 	}
 
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
-		const lease = await new Promise<Lease>((resolve, reject) => this.#connections.borrow(resolve, reject))
+		const lease = await new Promise<Lease>((resolve, reject) => this.#connections.acquire(resolve, reject))
 		const run = inTurn((statement) => this.#run(lease, statement))
 		const control = (text: string) => run({ text, values: [], writes: false })
 		// A connection that can't even roll back is closed, which rolls back as well.
-		const close = (error: unknown) => lease.spoil(error instanceof Error ? error : new Error(String(error)))
+		const close = (error: unknown) =>
+			lease.markBroken(error instanceof Error ? error : new Error(String(error)))
 		try {
 			return await runTransaction({ run, control, leaves }, work, close)
 		} finally {

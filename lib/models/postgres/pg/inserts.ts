@@ -5,7 +5,7 @@
  */
 
 import { type Milliseconds, steadyClock } from '../../../base/time.ts'
-import { BatchQueue, type Take, Waiting } from '../../sql/batch-queue.ts'
+import { BatchQueue, Pending, type TakeBatch } from '../../sql/batch-queue.ts'
 import type { Rows, Statement } from '../../sql/driver.ts'
 import { NoAnswer, NoConnection } from '../../sql/pool.ts'
 import type { PgConnections } from './connections.ts'
@@ -19,7 +19,7 @@ const ALONE: Milliseconds = 5_000
 /** Cancelled, deadlock, lock not available. */
 const WAITED: ReadonlySet<unknown> = new Set(['57014', '40P01', '55P03'])
 
-type Insert = Waiting<Statement, Rows>
+type Insert = Pending<Statement, Rows>
 
 export class PgInserts {
 	readonly #connections: PgConnections
@@ -40,7 +40,7 @@ export class PgInserts {
 			this.#queues.set(text, queue)
 		}
 		const own = queue
-		return new Promise((resolve, reject) => own.add(new Waiting(statement, resolve, reject)))
+		return new Promise((resolve, reject) => own.add(new Pending(statement, resolve, reject)))
 	}
 
 	#queue(text: string): BatchQueue<Insert> {
@@ -52,7 +52,7 @@ export class PgInserts {
 	}
 
 	/** The batch is taken when there is a connection. `done` is called when that is free again, or is held up. */
-	#send(take: Take<Insert>, done: () => void): void {
+	#send(take: TakeBatch<Insert>, done: () => void): void {
 		const { latest } = this.#connections
 		const taken = (until?: Milliseconds): readonly Insert[] => {
 			const inserts = take(until)
@@ -70,7 +70,7 @@ export class PgInserts {
 			const [first, ...others] = inserts
 			if (first === undefined) release()
 			else if (others.length > 0 && takesStatements(lease.client))
-				this.#runBatch(lease, first.question.text, inserts, release)
+				this.#runBatch(lease, first.input.text, inserts, release)
 			else {
 				this.#connections.runFor(first, lease, release)
 				for (const other of others) this.#sendAlone(other)
@@ -81,12 +81,12 @@ export class PgInserts {
 			if (error.cause !== undefined) for (const insert of taken(latest)) insert.reject(error)
 			done()
 		}
-		this.#connections.borrow(lend, fail)
+		this.#connections.acquire(lend, fail)
 	}
 
 	#runBatch(lease: Lease, text: string, inserts: readonly Insert[], release: () => void): void {
-		const lists = inserts.map(({ question }) => question.values)
-		this.#connections.runTogether(lease, text, lists, (error, results) => {
+		const lists = inserts.map(({ input }) => input.values)
+		this.#connections.runBatch(lease, text, lists, (error, results) => {
 			if (error !== undefined && 'code' in error && WAITED.has(error.code))
 				this.#aloneUntil = steadyClock() + ALONE
 			release()
@@ -103,11 +103,11 @@ export class PgInserts {
 	/** Within the rest of the time for getting a connection. */
 	#sendAlone(insert: Insert): void {
 		const { reject } = insert
-		const left = this.#connections.left(insert)
+		const left = this.#connections.timeLeft(insert)
 		if (left <= 0) reject(new NoConnection())
 		else {
 			const lend = (lease: Lease): void => this.#connections.runFor(insert, lease, () => lease.release())
-			this.#connections.borrow(lend, reject, left)
+			this.#connections.acquire(lend, reject, left)
 		}
 	}
 }

@@ -93,7 +93,7 @@ export class Lease {
 		client.on('error', ignore)
 	}
 
-	spoil(error: Error): void {
+	markBroken(error: Error): void {
 		this.broken ??= error
 	}
 
@@ -101,15 +101,15 @@ export class Lease {
 	 * Cancels what it runs, and keeps its place in the pool, also after `release`, until the server has ended that. Were
 	 * its place free before, there would be more at work in the server than the pool has places.
 	 */
-	giveUp(deadlines: Deadlines): void {
+	abandon(deadlines: Deadlines): void {
 		this.#isHeld = true
-		this.client.connection?.once?.('readyForQuery', () => this.letGo())
+		this.client.connection?.once?.('readyForQuery', () => this.endHold())
 		cancel(this.client)
-		deadlines.add({ due: deadlines.clock() + ENDING, expire: () => this.letGo() })
+		deadlines.add({ due: deadlines.clock() + ENDING, expire: () => this.endHold() })
 	}
 
-	/** Ends what `giveUp` began: the statement has ended, or its time is over. */
-	letGo(): void {
+	/** Ends what `abandon` began: the statement has ended, or its time is over. */
+	endHold(): void {
 		if (!this.#isHeld) return
 		this.#isHeld = false
 		if (this.#isReleased) this.#giveBack()

@@ -4,8 +4,9 @@
  * made anew. Used by the drivers of pg and postgres.js.
  */
 import { createHash } from 'node:crypto'
+import { attached } from '../../../base/attached.ts'
 import type { Bytes } from '../../../base/time.ts'
-import { PreparedTexts, sharedBy } from '../../sql/text-cache.ts'
+import { PreparedTexts } from '../../sql/text-cache.ts'
 import type { PgConnection } from './pool.ts'
 
 const PREFIX = 'verbena_'
@@ -30,7 +31,7 @@ export class StatementNames {
 	of(text: string): string | undefined {
 		const known = this.#texts.get(text)
 		if (known !== undefined) return known
-		if (this.#isOff || !this.#texts.isAskedAgain(text)) return undefined
+		if (this.#isOff || !this.#texts.isSeenAgain(text)) return undefined
 		// Of the text, so that two programs behind one pooler have one name for it.
 		const name = `${PREFIX}${createHash('sha1').update(text).digest('base64url')}`
 		this.#names.add(name)
@@ -87,5 +88,5 @@ const NAMES: unique symbol = Symbol.for('verbena.statementNames')
 
 /** The names of a pool, whose connections its models share. */
 export function namesOf(pool: object): StatementNames {
-	return sharedBy(pool, NAMES, StatementNames)
+	return attached(pool, NAMES, () => new StatementNames())
 }

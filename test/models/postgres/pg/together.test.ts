@@ -353,7 +353,7 @@ if ((await driversHere()).includes('pg'))
 		test('who has no time left when all are undone is not sent alone', async () => {
 			/** For which everybody's time is over as soon as somebody asks. */
 			class Late extends PgConnections {
-				override left(): number {
+				override timeLeft(): number {
 					return 0
 				}
 			}
