@@ -1,6 +1,6 @@
 /**
- * Conditions as SQL, with its three-valued logic: of a list, a scope or a guard (`writeCondition`), and of the records
- * behind a cursor (`writeAfter`). Called by `sql-model.ts`, `reads.ts` and `writes.ts`.
+ * Writes conditions as SQL, with its three-valued logic: filters, scopes and guards (`writeCondition`), and keyset
+ * pagination (`writeAfter`). Called by `sql-model.ts`, `reads.ts` and `writes.ts`.
  */
 import type { Comparison, Condition, Value } from '../model.ts'
 import type { OrderColumn, Sql, TextMatch } from './dialect.ts'
@@ -16,7 +16,7 @@ const OPERATORS: Readonly<Record<Comparison, string>> = {
 }
 
 /**
- * Writes a condition, in parentheses where that could matter. `alias` is the table's, empty for none.
+ * Writes a condition, in parentheses where precedence needs them. `alias` is the table's, empty for none.
  *
  * @throws TypeError for a field that the table doesn't have
  */
@@ -55,7 +55,7 @@ export function writeCondition(sql: Sql, condition: Condition, columns: Columns,
 			}
 			const name = columnName(sql.dialect, column, alias)
 			if (sql.dialect.cantHold?.(column, condition.value) === true) {
-				// True of all but null, or false; unknown of a null.
+				// True or false for all values; unknown for null.
 				sql.add(`${name} ${condition.op === 'ne' ? '=' : '<>'} ${name}`)
 				return
 			}
@@ -65,7 +65,6 @@ export function writeCondition(sql: Sql, condition: Condition, columns: Columns,
 	}
 }
 
-/** What is looked for in texts, or is the whole of one. */
 type Match = Pick<TextMatch, 'op' | 'value'> & { readonly ignoreCase?: boolean | undefined }
 
 function writeMatch(sql: Sql, column: Column, alias: string, { op, value, ignoreCase = false }: Match): void {
@@ -110,9 +109,20 @@ function writeIn(
 	else sql.dialect.oneOf(sql, column, alias, values, exact === true && column.type === 'text')
 }
 
+/** Writes ` where ` and the conditions that are defined, joined by `and`. */
+export function writeWhere(sql: Sql, conditions: readonly (((sql: Sql) => void) | undefined)[]): void {
+	let between = ' where '
+	for (const write of conditions) {
+		if (write === undefined) continue
+		sql.add(between)
+		write(sql)
+		between = ' and '
+	}
+}
+
 /**
- * Writes the condition that a record comes after the one with `values`, one for each term of `order`. Nulls
- * come last in both directions; the last term is the key's, which is never null.
+ * Keyset pagination: writes the condition that a record comes after the one with `values`, one for each term of `order`.
+ * Nulls come last in both directions; the last term is the key, which is never null.
  *
  * @throws TypeError when there are more or fewer values than terms
  */
@@ -144,7 +154,7 @@ interface Term {
 	readonly value: Value
 }
 
-/** Whether `(a, b) > (?, ?)` says it: nothing is null, and all directions are the same. */
+/** Whether `(a, b) > (?, ?)` can be used: nothing is null, and all directions are the same. */
 function isOneRange(terms: readonly Term[]): boolean {
 	const beyond = terms[0]?.beyond
 	return terms.every((term) => term.beyond === beyond && !term.column.nullable && term.value !== null)
@@ -166,7 +176,7 @@ function writeRows(sql: Sql, terms: readonly Term[]): void {
 	sql.add(')')
 }
 
-/** Behind the values of the terms from `at` on, where those before are equal. */
+/** Writes the condition for the terms from `at` on, where the previous ones are equal. */
 function writeBehind(sql: Sql, terms: readonly Term[], at: number): void {
 	const term = terms[at]
 	if (term === undefined) {
@@ -194,7 +204,7 @@ function writeBehind(sql: Sql, terms: readonly Term[], at: number): void {
 		sql.add('))')
 		return
 	}
-	// The leading range is what an index can be used for; databases don't find it in the `or` by themselves.
+	// The leading range allows an index scan; databases don't derive it from the `or`.
 	sql.add(`(${term.name} ${term.beyond}= `).after(term.value, term.column).add(' and (')
 	writeBeyond(sql, term)
 	sql.add(' or ')

@@ -3,24 +3,24 @@ import { nearest } from '../../base/options.ts'
 import type { FieldType } from '../model.ts'
 import type { Column, Table } from './table.ts'
 
-/** What is known of a table before its key is. */
+/** A table whose key isn't determined yet. */
 export interface Keyless {
 	readonly name: string
 	readonly isView: boolean
 	readonly columns: readonly { readonly name: string; readonly type?: FieldType }[]
 	/** The columns of the primary key. */
 	readonly primary: readonly string[]
-	/** Columns that are unique and never null, each by itself. */
+	/** Columns that are each unique and never null. */
 	readonly unique: readonly string[]
 }
 
 const KEY_TYPES: ReadonlySet<FieldType | undefined> = new Set<FieldType | undefined>([
 	...(['integer', 'bigint', 'uuid', 'text'] as const),
-	// Known later.
+	// Determined later.
 	undefined,
 ])
 
-/** The primary key, if it is one column of a type that a key can have. */
+/** The primary key, if it is a single column of a key type. */
 export function primaryKey({ columns, primary }: Keyless): string | undefined {
 	const [only, ...others] = primary
 	const column = columns.find(({ name }) => name === only)
@@ -30,7 +30,7 @@ export function primaryKey({ columns, primary }: Keyless): string | undefined {
 /**
  * The column `asked`, else the primary key.
  *
- * @throws TypeError where there is none, or it doesn't identify the records
+ * @throws TypeError if there is none, or it isn't unique
  */
 export function keyOf(table: Keyless, asked: string | undefined): string {
 	const { name, isView, columns, primary, unique } = table
@@ -39,7 +39,7 @@ export function keyOf(table: Keyless, asked: string | undefined): string {
 		const names = columns.map((column) => column.name)
 		throw new TypeError(`${name} has no column ${JSON.stringify(key)} to be its key${nearest(key, names)}`)
 	}
-	// No catalog says what is unique in a view: the programmer answers for it.
+	// Catalogs don't say what is unique in a view: the programmer is responsible.
 	const isUnique = isView || unique.includes(key) || (primary.length === 1 && primary[0] === key)
 	if (isUnique || !hasKeyType(table, key)) return key
 	throw new TypeError(
@@ -50,7 +50,7 @@ export function keyOf(table: Keyless, asked: string | undefined): string {
 /**
  * The table with its key.
  *
- * @throws TypeError for a column of a type that no key has
+ * @throws TypeError for a column that has no key type
  */
 export function withKey<T extends { readonly name: string; readonly columns: readonly Column[] }>(
 	table: T,

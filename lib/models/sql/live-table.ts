@@ -1,6 +1,6 @@
 /**
- * `LiveTable`: a model's table as it is now. Where a statement fails because a column was dropped, renamed or given
- * another type, the table is looked at again, and the model goes on with what remains. Used by `sql-model.ts`.
+ * `LiveTable`: the current schema of a model's table. When a statement fails because a column was dropped, renamed or
+ * changed its type, the schema is reloaded, and the model continues with the columns that remain. Used by `sql-model.ts`.
  */
 
 import { type Clock, type Milliseconds, steadyClock } from '../../base/time.ts'
@@ -10,31 +10,30 @@ import { Plans, planOf } from './plan.ts'
 import { columnOf, columnsOf, type Table } from './table.ts'
 import type { Subject } from './writes.ts'
 
-/** Reads the table from the live database, as it was read when the model was opened. */
+/** Reads the table's schema from the database, in the same way as when the model was opened. */
 export type Reopen = () => Promise<Table>
 
-/** Between two looks: a statement may fail for a reason that no look mends, a mistake in a trigger. */
-const PAUSE: Milliseconds = 5_000
+/** Between two reloads: a statement may fail for a reason that reloading doesn't fix, such as a bug in a trigger. */
+const MIN_RELOAD_INTERVAL: Milliseconds = 5_000
 
-const UNREACHED: ReadonlySet<string> = new Set(['unavailable', 'busy', 'outcome_unknown'])
+const TRANSIENT: ReadonlySet<string> = new Set(['unavailable', 'busy', 'outcome_unknown'])
 
 export class LiveTable {
-	/** As it was opened: what a model has told of itself doesn't change. */
-	readonly first: Table
+	/** The schema at opening, which the model's public properties show unchanged. */
+	readonly opened: Table
 	subject: Subject
-	/** What was written for a selection. */
 	plans: Plans
 	readonly #reopen: Reopen | undefined
 	readonly #clock: Clock
-	#looked: Milliseconds = Number.NEGATIVE_INFINITY
-	#look: Promise<void> | undefined
-	/** What has changed, in words, until somebody's error says it. */
-	#untold: string | undefined
-	/** Whether the last look has found a change, or couldn't be had. */
+	#lastReload: Milliseconds = Number.NEGATIVE_INFINITY
+	#reload: Promise<void> | undefined
+	/** Describes the last change until an error has reported it. */
+	#unreported: string | undefined
+	/** Whether the last reload has found a change or failed for lack of a connection. */
 	#mayHaveChanged = false
 
 	constructor(table: Table, dialect: Dialect, reopen?: Reopen, clock: Clock = steadyClock) {
-		this.first = table
+		this.opened = table
 		this.subject = subjectOf(table, dialect, new Set())
 		this.plans = plansOf(this.subject)
 		this.#reopen = reopen
@@ -42,68 +41,68 @@ export class LiveTable {
 	}
 
 	/**
-	 * What becomes of a statement that didn't fit the table: it may be tried again where the table has changed. The first
-	 * to fail tells the log what has.
+	 * Handles a statement that failed because it doesn't fit the table: reloads the schema and, if that has changed, fails
+	 * with `busy`, so that the request is retried. The first error after a change describes it, for the log.
 	 *
-	 * @param waits not within a transaction, which holds the connection that a look may need
+	 * @param waits false within a transaction, which holds the connection that the reload may need
 	 * @throws ModelError `busy`; else the error itself
 	 */
-	async refuse(error: unknown, waits: boolean): Promise<never> {
+	async handleOutdated(error: unknown, waits: boolean): Promise<never> {
 		if (this.#reopen === undefined) throw error
-		if (this.#look === undefined && this.#clock() - this.#looked >= PAUSE)
-			this.#look = this.#lookWith(this.#reopen)
+		if (this.#reload === undefined && this.#clock() - this.#lastReload >= MIN_RELOAD_INTERVAL)
+			this.#reload = this.#reloadBy(this.#reopen)
 		if (!waits)
-			throw this.#look === undefined && !this.#mayHaveChanged ? error : new ModelError('busy', [], error)
-		const told = await this.takeChange(error)
-		if (told !== undefined) throw told
+			throw this.#reload === undefined && !this.#mayHaveChanged ? error : new ModelError('busy', [], error)
+		const report = await this.takeChangeReport(error)
+		if (report !== undefined) throw report
 		throw this.#mayHaveChanged ? new ModelError('busy', [], error) : error
 	}
 
-	/** What the log is to be told of a change that was found: once. */
-	async takeChange(cause: unknown): Promise<ModelError | undefined> {
-		await this.#look
-		const change = this.#untold
-		this.#untold = undefined
+	/** The error that describes a change of the schema; once per change. */
+	async takeChangeReport(cause: unknown): Promise<ModelError | undefined> {
+		await this.#reload
+		const change = this.#unreported
+		this.#unreported = undefined
 		return change === undefined ? undefined : new ModelError('busy', [], new Error(change, { cause }))
 	}
 
 	/** Never rejects. */
-	async #lookWith(reopen: Reopen): Promise<void> {
+	async #reloadBy(reopen: Reopen): Promise<void> {
 		try {
-			this.#untold = this.#adopt(await reopen())
-			this.#mayHaveChanged = this.#untold !== undefined
-			this.#looked = this.#clock()
+			this.#unreported = this.#apply(await reopen())
+			this.#mayHaveChanged = this.#unreported !== undefined
+			this.#lastReload = this.#clock()
 		} catch (error) {
-			// Else the table is gone, or its key is: the statement's own error says enough.
-			this.#mayHaveChanged = this.#isUnreached(error)
-			if (!this.#mayHaveChanged) this.#looked = this.#clock()
+			// Otherwise the table or its key is gone, which the statement's own error shows.
+			this.#mayHaveChanged = this.#isTransient(error)
+			if (!this.#mayHaveChanged) this.#lastReload = this.#clock()
 		} finally {
-			this.#look = undefined
+			this.#reload = undefined
 		}
 	}
 
-	/** Whether there was no connection, or it was lost: the next statement that fails is to look again. */
-	#isUnreached(error: unknown): boolean {
+	/** Whether the reload only lacked a connection: the next statement that fails reloads again. */
+	#isTransient(error: unknown): boolean {
 		const { dialect, table } = this.subject
-		const meant = error instanceof ModelError ? error : dialect.failure(error, table)
-		return meant !== undefined && UNREACHED.has(meant.kind)
+		const failure = error instanceof ModelError ? error : dialect.failure(error, table)
+		return failure !== undefined && TRANSIENT.has(failure.kind)
 	}
 
-	/** Says what is other than it was; `undefined` for nothing. */
-	#adopt(table: Table): string | undefined {
-		const { subject, first } = this
+	/** Adopts a schema and describes how it differs from the last one; `undefined` for no difference. */
+	#apply(table: Table): string | undefined {
+		const { subject, opened } = this
 		const present = new Map(table.columns.map(({ name, sqlType }) => [name, sqlType]))
 		const known = subject.table.columns.map(({ name }) => name)
 		const gone = known.filter((name) => !present.has(name))
-		const back = first.columns.filter(({ name }) => present.has(name) && !known.includes(name))
-		const other = subject.table.columns.filter(
+		const back = opened.columns.filter(({ name }) => present.has(name) && !known.includes(name))
+		const retyped = subject.table.columns.filter(
 			({ name, sqlType }) => present.has(name) && present.get(name) !== sqlType,
 		)
-		if (gone.length + back.length + other.length === 0) return undefined
-		const absent = first.columns.filter(({ name }) => !present.has(name)).map(({ name }) => name)
+		if (gone.length + back.length + retyped.length === 0) return undefined
+		const absent = opened.columns.filter(({ name }) => !present.has(name)).map(({ name }) => name)
 		this.subject = subjectOf(table, subject.dialect, new Set(absent))
 		this.plans = plansOf(this.subject)
-		const changed = [...other, ...back].map(({ name }) => name)
+		const changed = [...retyped, ...back].map(({ name }) => name)
 		const parts = [
 			gone.length > 0 ? `has no ${gone.join(', ')} now, which is left out` : '',
 			changed.length > 0 ? `has another ${changed.join(', ')}` : '',

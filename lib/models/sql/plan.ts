@@ -1,6 +1,6 @@
 /**
- * `Plan`: the texts that depend on a selection alone, written once for each: what is selected, the statements
- * that read by id without a condition, and what writes return.
+ * `Plan`: the SQL texts that depend only on a selection, built once for each: the select list, the statement that reads by
+ * id, and the `returning` clause of writes.
  */
 import type { Bytes } from '../../base/time.ts'
 import type { Found, Selection } from '../model.ts'
@@ -17,9 +17,9 @@ import {
 } from './table.ts'
 import { type Lru, type LruEntry, TextCache } from './text-cache.ts'
 
-/** What selects a record, its version and its key, and what their row says. */
-export interface Shape {
-	/** For a select list or behind `returning`: the record's expressions, the version's, the key's. */
+/** The select list of a record with its version and key, and what its rows contain. */
+export interface RowMapper {
+	/** For a select list or behind `returning`: the record's expressions, the version, the key. */
 	readonly list: string
 	found(row: readonly unknown[]): Found
 	id(row: readonly unknown[]): string
@@ -28,27 +28,27 @@ export interface Shape {
 export interface Plan {
 	readonly selected: readonly Selected[]
 	readonly version: Column | undefined
-	/** Of the table by {@link ALIAS}: `select … from … where `. */
+	/** `select … from … where `, with {@link ALIAS}. */
 	readonly head: string
-	readonly shape: Shape
-	/** Of a change's own table: ` returning …`. */
+	readonly selectedRow: RowMapper
+	/** ` returning …` of a change. */
 	readonly returning: string
-	readonly returned: Shape
-	/** The whole statement that reads the record with an id. */
+	readonly returnedRow: RowMapper
+	/** The whole statement that reads a record by id. */
 	readonly byId: string
-	/** Of inserts and of updates without a condition, by the fields that are given. */
+	/** Inserts, and updates without a condition, by the given fields. */
 	readonly inserts: TextCache
 	readonly updates: TextCache
-	/** Of gathered reads without a condition, by how their ids are written. */
+	/** Batched reads without a condition, by the text of their condition on the ids. */
 	readonly gathered: TextCache
-	/** About how many bytes it takes, with what a dialect has written for it. */
+	/** Approximate size, with the texts that the dialect caches for it. */
 	readonly bytes: Bytes
 }
 
-/** What a plan takes beside its texts. */
-const BYTES_OF_A_PLAN: Bytes = 3_000
-/** How often a record's expressions are in a plan, and in what a dialect keeps for it. */
-const TIMES = 6
+/** Size of a plan without its texts. */
+const PLAN_BYTES: Bytes = 3_000
+/** How many copies of the select list a plan and the dialect's texts for it hold. */
+const COPIES_OF_LIST = 6
 
 export function planOf(table: Table, columns: Columns, dialect: Dialect, selection: Selection): Plan {
 	const selected = selection.fields.flatMap((field, at) => {
@@ -57,31 +57,39 @@ export function planOf(table: Table, columns: Columns, dialect: Dialect, selecti
 		if (as === undefined) throw new TypeError(`the selection has no name for ${JSON.stringify(field)}`)
 		return { column: columnOf(columns, field), as }
 	})
-	// Without the version nothing would prevent lost updates, so that no request is served.
+	// Without the version nothing would prevent lost updates, so every request fails.
 	if (selection.version !== undefined && columns.gone.has(selection.version))
 		throw new TypeError(`the version of ${table.name}, ${selection.version}, is gone`)
 	const version = selection.version === undefined ? undefined : columnOf(columns, selection.version)
 	const key = columnOf(columns, table.key)
-	const shapeFor = (alias: string) => shapeOf(dialect, dialect.record(selected, alias), version, key, alias)
-	const shape = shapeFor(ALIAS)
-	const returned = dialect.returningAlias === ALIAS ? shape : shapeFor(dialect.returningAlias)
-	const head = `select ${shape.list} from ${tableName(dialect, table)} ${ALIAS} where `
+	const mapper = (alias: string) => rowMapper(dialect, dialect.record(selected, alias), version, key, alias)
+	const selectedRow = mapper(ALIAS)
+	const returnedRow = dialect.returningAlias === ALIAS ? selectedRow : mapper(dialect.returningAlias)
+	const head = `select ${selectedRow.list} from ${tableName(dialect, table)} ${ALIAS} where `
 	const byId = `${head}${columnName(dialect, key, ALIAS)} = ${dialect.placeholder(1, key)}`
 	const { lru } = dialect
 	return {
-		...{ selected, version, head, shape, returning: ` returning ${returned.list}`, returned, byId },
+		...{
+			selected,
+			version,
+			head,
+			selectedRow,
+			returning: ` returning ${returnedRow.list}`,
+			returnedRow,
+			byId,
+		},
 		...{ inserts: new TextCache(lru), updates: new TextCache(lru), gathered: new TextCache(lru) },
-		bytes: BYTES_OF_A_PLAN + TIMES * Math.max(shape.list.length, returned.list.length),
+		bytes: PLAN_BYTES + COPIES_OF_LIST * Math.max(selectedRow.list.length, returnedRow.list.length),
 	}
 }
 
-function shapeOf(
+function rowMapper(
 	dialect: Dialect,
 	record: RecordSql,
 	version: Column | undefined,
 	key: Column,
 	alias: string,
-): Shape {
+): RowMapper {
 	const width = record.expressions.length
 	const others = version === undefined ? [key] : [version, key]
 	const list = [...record.expressions, ...others.map((column) => dialect.exact(column, alias))].join(', ')
@@ -96,17 +104,17 @@ function shapeOf(
 	}
 }
 
-/** The plans of a model, by selection. */
+/** Cache of a model's plans, by selection; a plan is stored at its second use. */
 export class Plans {
-	readonly #write: (selection: Selection) => Plan
+	readonly #create: (selection: Selection) => Plan
 	readonly #lru: Lru
 	readonly #kept = new WeakMap<Selection, LruEntry & { readonly plan: Plan }>()
-	/** Selections that were asked for once: their plans are kept from the second time on. */
-	readonly #once = new WeakSet<Selection>()
+	/** Selections that were used before. */
+	readonly #seen = new WeakSet<Selection>()
 
-	constructor(lru: Lru, write: (selection: Selection) => Plan) {
+	constructor(lru: Lru, create: (selection: Selection) => Plan) {
 		this.#lru = lru
-		this.#write = write
+		this.#create = create
 	}
 
 	of(selection: Selection): Plan {
@@ -115,9 +123,9 @@ export class Plans {
 			this.#lru.touch(known)
 			return known.plan
 		}
-		const plan = this.#write(selection)
-		if (!this.#once.has(selection)) {
-			this.#once.add(selection)
+		const plan = this.#create(selection)
+		if (!this.#seen.has(selection)) {
+			this.#seen.add(selection)
 			return plan
 		}
 		const kept = {

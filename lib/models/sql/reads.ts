@@ -1,6 +1,6 @@
 /**
- * `Reads`: reads single records by id. A read without a condition has its text ready; reads that wait at the same time are
- * gathered into one statement, if their selection and their condition are the same.
+ * `Reads`: reads single records by id. Concurrent reads with the same selection and condition are batched into one
+ * statement.
  */
 import type { Condition, Found } from '../model.ts'
 import { ModelError } from '../model-error.ts'
@@ -15,10 +15,10 @@ import { type Subject, writeGuarded } from './writes.ts'
 
 export class Reads {
 	readonly #subject: Subject
-	/** Called each time: it may evict others. */
+	/** Called for each read, as the plan may have been evicted. */
 	readonly #plan: () => Plan
 	readonly #runner: Runner
-	/** The queues in which reads wait, by the condition's text and values. */
+	/** Batches by the condition's text and values. */
 	readonly #gathered = new Map<string, GatheredReads<Found>>()
 
 	constructor(subject: Subject, plan: () => Plan, runner: Runner) {
@@ -27,7 +27,7 @@ export class Reads {
 		this.#runner = runner
 	}
 
-	/** Reads a record, alone or together with others. */
+	/** Reads a record, batched with concurrent reads. */
 	gathered(id: string, where: Condition | undefined): Promise<Found | undefined> {
 		const scope = where === undefined ? '' : this.#scopeOf(where)
 		if (scope === undefined) return this.alone(id, where)
@@ -39,12 +39,12 @@ export class Reads {
 		return gathered.read(id)
 	}
 
-	/** Reads a record by a statement of its own. */
+	/** Reads a record with a statement of its own. */
 	async alone(id: string, where: Condition | undefined): Promise<Found | undefined> {
 		const plan = this.#plan()
 		const { rows } = await this.#runner.run(this.#one(id, where, plan))
 		const [row] = rows
-		return row === undefined ? undefined : plan.shape.found(row)
+		return row === undefined ? undefined : plan.selectedRow.found(row)
 	}
 
 	#gather(scope: string, where: Condition | undefined): GatheredReads<Found> {
@@ -61,7 +61,7 @@ export class Reads {
 
 	async #many(ids: readonly string[], where: Condition | undefined): Promise<Map<string, Found>> {
 		const { dialect, key, columns } = this.#subject
-		const { head, shape, gathered } = this.#plan()
+		const { head, selectedRow, gathered } = this.#plan()
 		const sql = new Sql(dialect)
 		dialect.keyIn(sql, key, ALIAS, ids)
 		if (where !== undefined) {
@@ -71,10 +71,10 @@ export class Reads {
 		const condition = [sql.text]
 		const known = gathered.get(condition)
 		sql.text = known ?? `${head}${sql.text}`
-		// Not of conditions: there may be many, and long ones.
+		// Not with a condition: there may be many long ones.
 		if (known === undefined && where === undefined) gathered.keep(condition, sql.text)
 		const { rows } = await this.#runner.run(sql.statement(false))
-		return new Map(rows.map((row) => [shape.id(row), shape.found(row)]))
+		return new Map(rows.map((row) => [selectedRow.id(row), selectedRow.found(row)]))
 	}
 
 	#one(id: string, where: Condition | undefined, plan: Plan): Statement {
@@ -89,8 +89,8 @@ export class Reads {
 	}
 
 	/**
-	 * A text that only equal conditions share, as reads that are gathered have the same rights. `undefined` where values
-	 * can't be compared for certain.
+	 * A key that only equal conditions have, as batched reads share their access rights. `undefined` if a value can't be
+	 * compared reliably.
 	 */
 	#scopeOf(where: Condition): string | undefined {
 		const sql = new Sql(this.#subject.dialect)
@@ -104,22 +104,22 @@ export class Reads {
 	}
 }
 
-const MOST_IDS = 100
+const MAX_IDS = 100
 
-/** How records are read. */
+/** Runs the statements of {@link GatheredReads}. */
 export interface Reader<T> {
 	one(id: string): Promise<T | undefined>
 	/** The records that exist, by their ids. */
 	many(ids: readonly string[]): Promise<ReadonlyMap<string, T>>
-	/** Whether an id can find a record whose own id is written in another way: those that `many` misses are read alone. */
+	/** Whether an id matches records with another spelling, so that ids which `many` doesn't find are read alone. */
 	readonly looselyCompared: boolean
-	/** Called when nothing waits any more. */
+	/** Called when the queue is empty. */
 	idle(): void
 }
 
 type Read<T> = Pending<string, T | undefined>
 
-/** Reads of one statement and one scope. */
+/** Batches reads that share a statement and a scope. */
 export class GatheredReads<T> {
 	readonly #reader: Reader<T>
 	readonly #timeout: Timeout
@@ -128,7 +128,7 @@ export class GatheredReads<T> {
 	constructor(reader: Reader<T>, timeout: Timeout) {
 		this.#reader = reader
 		this.#timeout = timeout
-		this.#queue = new BatchQueue(MOST_IDS, {
+		this.#queue = new BatchQueue(MAX_IDS, {
 			begin: (read) => timeout.begin(read),
 			send: (take) => this.#send(take),
 			idle: () => reader.idle(),
@@ -144,48 +144,48 @@ export class GatheredReads<T> {
 	#send(take: TakeBatch<Read<T>>): Promise<void> {
 		const batch = take()
 		const [first] = batch
-		return batch.length === 1 && first !== undefined ? this.#alone(first) : this.#together(batch)
+		return batch.length === 1 && first !== undefined ? this.#alone(first) : this.#batch(batch)
 	}
 
 	async #alone(read: Read<T>): Promise<void> {
 		if (read.isOver) return
 		try {
-			this.#answer(read, await this.#reader.one(read.input))
+			this.#resolve(read, await this.#reader.one(read.input))
 		} catch (error) {
-			this.#refuse(read, error)
+			this.#reject(read, error)
 		}
 	}
 
-	async #together(batch: readonly Read<T>[]): Promise<void> {
+	async #batch(batch: readonly Read<T>[]): Promise<void> {
 		if (batch.length === 0) return
 		const ids = [...new Set(batch.map(({ input }) => input))]
 		let records: ReadonlyMap<string, T>
 		try {
 			records = await this.#reader.many(ids)
 		} catch (error) {
-			// That is not about one id: reading each alone would add a hundred statements.
+			// Not caused by a single id: reading each alone would add a hundred statements.
 			if (error instanceof ModelError && (error.kind === 'unavailable' || error.kind === 'busy')) {
-				for (const read of batch) this.#refuse(read, error)
+				for (const read of batch) this.#reject(read, error)
 				return
 			}
 			await Promise.all(batch.map((read) => this.#alone(read)))
 			return
 		}
-		const missed: Read<T>[] = []
+		const missing: Read<T>[] = []
 		for (const read of batch) {
 			const record = records.get(read.input)
-			if (record === undefined && this.#reader.looselyCompared) missed.push(read)
-			else this.#answer(read, record)
+			if (record === undefined && this.#reader.looselyCompared) missing.push(read)
+			else this.#resolve(read, record)
 		}
-		await Promise.all(missed.map((read) => this.#alone(read)))
+		await Promise.all(missing.map((read) => this.#alone(read)))
 	}
 
-	#answer(read: Read<T>, record: T | undefined): void {
+	#resolve(read: Read<T>, record: T | undefined): void {
 		this.#timeout.end(read)
 		read.resolve(record)
 	}
 
-	#refuse(read: Read<T>, error: unknown): void {
+	#reject(read: Read<T>, error: unknown): void {
 		this.#timeout.end(read)
 		read.reject(error)
 	}

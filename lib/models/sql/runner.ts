@@ -1,7 +1,6 @@
 /**
- * `Runner`: runs a model's statements through its driver, within the model's timeout, and translates the driver's errors
- * into `ModelError`s. `Timeout` is how long it waits: drivers themselves may wait for ever, for a connection of their
- * pool or for an answer that is lost.
+ * `Runner`: runs a model's statements through its driver with a timeout, and translates the driver's errors into
+ * `ModelError`s. `Timeout` implements the former: drivers may wait forever for a connection or for a lost response.
  */
 import { Deadlines, type Due } from '../../base/deadlines.ts'
 import { type Clock, type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
@@ -30,8 +29,8 @@ export class Runner {
 		const { writes } = statement
 		const translate = (error: unknown) => this.#translate(error, writes)
 		try {
-			const answer = this.driver.query(statement)
-			return this.timeout.wait(answer, writes ? 'outcome_unknown' : 'unavailable', translate)
+			const result = this.driver.query(statement)
+			return this.timeout.wait(result, writes ? 'outcome_unknown' : 'unavailable', translate)
 		} catch (error) {
 			const translated = translate(error)
 			return translated instanceof Promise ? translated : Promise.reject(translated)
@@ -46,18 +45,21 @@ export class Runner {
 			)
 		} catch (error) {
 			const change =
-				error instanceof ModelError && error.kind === 'busy' ? await this.#live.takeChange(error) : undefined
+				error instanceof ModelError && error.kind === 'busy'
+					? await this.#live.takeChangeReport(error)
+					: undefined
 			throw change ?? (await this.#translate(error, true))
 		}
 	}
 
-	/** The error to throw; a promise that rejects by it where the table has to be read first. */
+	/** The error to throw, or a promise that rejects with it if the schema has to be reloaded first. */
 	#translate(error: unknown, writes: boolean): unknown {
 		if (error instanceof ModelError) return error
-		if (this.#dialect.isOutdated?.(error) === true) return this.#live.refuse(error, !this.#isInTransaction)
+		if (this.#dialect.isOutdated?.(error) === true)
+			return this.#live.handleOutdated(error, !this.#isInTransaction)
 		const failure = this.#dialect.failure(error, this.#live.subject.table)
 		if (failure === undefined) return error
-		// Of a read, the page is too large; of a write, a value.
+		// For a read, the page is too large; for a write, a value.
 		if (failure.kind === 'too_large' && writes)
 			return new ModelError('invalid', failure.fields, failure.cause)
 		if (failure.kind !== 'outcome_unknown' || writes) return failure
@@ -65,29 +67,29 @@ export class Runner {
 	}
 }
 
-/** What silence means: nothing was done, or nobody knows. */
-type Silence = 'unavailable' | 'outcome_unknown'
+/** What a timeout means: nothing was done, or nobody knows. */
+type TimeoutKind = 'unavailable' | 'outcome_unknown'
 
 export class Timeout {
 	readonly #deadlines: Deadlines
-	readonly #most: Milliseconds
+	readonly #milliseconds: Milliseconds
 
 	/** `timeoutSeconds` was checked by `options.ts`. */
 	constructor(timeoutSeconds: Seconds, clock: Clock = steadyClock) {
 		const milliseconds = timeoutSeconds * 1000
 		this.#deadlines = new Deadlines(clock, milliseconds)
-		// A deadline is noticed up to an eighth of the time late: so nobody waits longer than `timeoutSeconds`.
-		this.#most = milliseconds - Math.min(500, milliseconds / 8)
+		// Deadlines are noticed up to an eighth of the time late, and nobody should wait longer than `timeoutSeconds`.
+		this.#milliseconds = milliseconds - Math.min(500, milliseconds / 8)
 	}
 
-	/** How many answers are waited for. */
+	/** The number of pending operations. */
 	get waiting(): number {
 		return this.#deadlines.size
 	}
 
 	/** Starts the deadline of an item. */
 	begin(item: Due): void {
-		item.due = this.#deadlines.clock() + this.#most
+		item.due = this.#deadlines.clock() + this.#milliseconds
 		this.#deadlines.add(item)
 	}
 
@@ -96,26 +98,26 @@ export class Timeout {
 	}
 
 	/**
-	 * The same answer, or a ModelError after the timeout; what the driver says later is dropped.
+	 * Settles as `result` does, or rejects with a ModelError after the timeout; a later result is dropped.
 	 *
-	 * @param translate the error to throw for the driver's, or a promise that rejects by it
+	 * @param translate maps the driver's error to the one to throw, or to a promise that rejects with it
 	 */
-	wait<T>(answer: Promise<T>, silence: Silence, translate: (error: unknown) => unknown = same): Promise<T> {
+	wait<T>(result: Promise<T>, kind: TimeoutKind, translate: (error: unknown) => unknown = same): Promise<T> {
 		return new Promise((resolve, reject) => {
 			let isLate = false
-			let meanwhile = silence
+			let timeoutKind = kind
 			const expire = (): void => {
 				isLate = true
-				reject(new ModelError(meanwhile))
+				reject(new ModelError(timeoutKind))
 			}
-			// The driver's shorter timeout knows more: let it win if both fire in one turn after an event-loop stall.
+			// The driver's shorter timeout has the better error: it wins if both fire in one turn after a stall.
 			const item: Due = { due: 0, expire: () => void setImmediate(expire) }
 			const fail = (error: unknown): void => {
 				this.end(item)
 				reject(error)
 			}
 			this.begin(item)
-			answer.then(
+			result.then(
 				(value) => {
 					this.end(item)
 					resolve(value)
@@ -127,8 +129,8 @@ export class Timeout {
 						fail(translated)
 						return
 					}
-					// The table is read first, within the same time; the statement was refused, so nothing was done.
-					meanwhile = 'unavailable'
+					// The schema is reloaded within the same timeout; the statement has failed, so nothing was done.
+					timeoutKind = 'unavailable'
 					translated.catch(fail)
 				},
 			)
@@ -136,38 +138,38 @@ export class Timeout {
 	}
 
 	/**
-	 * Runs a transaction. The timeout holds for its begin and its end, not for `work`. Until the commit was sent nothing
-	 * is done, so an `outcome_unknown` of `work` becomes `unavailable`.
+	 * Runs a transaction. The timeout applies to its begin and its end, not to `work`. Nothing is stored before the commit,
+	 * so an `outcome_unknown` of `work` becomes `unavailable`.
 	 */
 	transaction<T>(driver: Driver, work: (driver: Driver) => Promise<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			let isLate = false
 			let failed: { readonly error: unknown } | undefined
-			let silence: Silence = 'unavailable'
+			let kind: TimeoutKind = 'unavailable'
 			const item: Due = {
 				due: 0,
 				expire: () => {
 					isLate = true
-					reject(failed === undefined ? new ModelError(silence) : failed.error)
+					reject(failed === undefined ? new ModelError(kind) : failed.error)
 				},
 			}
-			const between = async (inner: Driver): Promise<T> => {
-				// The caller was told that nothing is done, so nothing may be.
+			const timedWork = async (inner: Driver): Promise<T> => {
+				// The caller already has the error that nothing was done.
 				if (isLate) throw new ModelError('unavailable')
 				this.end(item)
 				try {
 					const result = await work(inner)
-					silence = 'outcome_unknown'
+					kind = 'outcome_unknown'
 					return result
 				} catch (error) {
-					failed = { error: undone(error) }
+					failed = { error: rolledBack(error) }
 					throw error
 				} finally {
 					this.begin(item)
 				}
 			}
 			this.begin(item)
-			driver.transaction(between).then(
+			driver.transaction(timedWork).then(
 				(value) => {
 					this.end(item)
 					resolve(value)
@@ -185,8 +187,8 @@ function same(error: unknown): unknown {
 	return error
 }
 
-/** What an error means once its transaction was rolled back. */
-function undone(error: unknown): unknown {
+/** The error of a transaction that was rolled back: its outcome is known. */
+function rolledBack(error: unknown): unknown {
 	if (!(error instanceof ModelError) || error.kind !== 'outcome_unknown') return error
 	return new ModelError('unavailable', error.fields, error)
 }

@@ -1,6 +1,6 @@
 /**
- * `SqlModel`: a table or view of an SQL database as a `Model`. What differs between databases is in its
- * `Dialect`, what differs between their drivers in its `Driver`; the folders beside this one bring both.
+ * `SqlModel`: a table or view of an SQL database as a `Model`. Differences between databases are in its `Dialect`, those
+ * between drivers in its `Driver`; the neighbouring folders implement both.
  */
 
 import type { Seconds } from '../../base/time.ts'
@@ -46,14 +46,13 @@ export class SqlModel implements Model {
 	readonly readOnly: boolean
 	readonly #live: LiveTable
 	readonly #runner: Runner
-	readonly #isWithin: boolean
-	/** Of the table as it was when they were made. */
+	readonly #isInTransaction: boolean
+	/** For {@link #readsSubject}; cleared when the table's schema changes. */
 	#reads = new WeakMap<Selection, Reads>()
 	#readsSubject: Subject | undefined
 
 	/**
-	 * `timeoutSeconds` is how long the driver is waited for; it has been checked. `reopen` reads the table again, when it
-	 * was changed meanwhile. @hidden
+	 * `timeoutSeconds` has been checked; `reopen` reloads the table's schema after it was changed. @hidden
 	 */
 	constructor(table: Table, driver: Driver, dialect: Dialect, timeoutSeconds?: Seconds, reopen?: Reopen)
 	/** @internal */
@@ -66,13 +65,13 @@ export class SqlModel implements Model {
 		reopen?: Reopen,
 	) {
 		const live = table instanceof LiveTable ? table : new LiveTable(table, dialect, reopen)
-		const { name, columns, key, isView } = live.first
+		const { name, columns, key, isView } = live.opened
 		this.name = name
 		this.fields = columns
 		this.key = key
 		this.readOnly = isView
 		this.#live = live
-		this.#isWithin = driver instanceof Runner
+		this.#isInTransaction = driver instanceof Runner
 		this.#runner =
 			driver instanceof Runner ? driver : new Runner(driver, dialect, live, new Timeout(timeoutSeconds))
 	}
@@ -123,25 +122,25 @@ export class SqlModel implements Model {
 
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
 		const reads = this.#readsOf(selection)
-		// A transaction has one connection: there is nothing to gather.
-		if (this.#isWithin || !this.#subject.dialect.gathers) return reads.alone(id, where)
+		// A transaction has one connection, so batching gains nothing.
+		if (this.#isInTransaction || !this.#subject.dialect.gathers) return reads.alone(id, where)
 		return reads.gathered(id, where)
 	}
 
 	async create(values: Values, selection: Selection): Promise<Created> {
 		this.#mustBeWritable()
 		const { key, dialect } = this.#subject
-		// SQLite would take null for a key, MySQL, in some of its modes, the empty text.
+		// SQLite would accept null as a key, and MySQL, in some modes, an empty text.
 		if (!key.hasDefault && !key.generated && (values[key.name] ?? null) === null)
 			throw new ModelError('not_null', [key.name])
 		const plan = this.#plan(selection)
 		if (!dialect.returning.insert) return this.#insertAndRead(values, plan)
 		const { rows } = await this.#runner.run(insertStatement(this.#subject, values, plan))
 		const [row] = rows
-		// A trigger has answered null: the database has left the record out, and no error says so.
+		// A trigger has returned null, so that the database skipped the insert without an error.
 		if (row === undefined) throw new ModelError('refused')
-		const { json, version } = plan.returned.found(row)
-		return { json, version, id: plan.returned.id(row) }
+		const { json, version } = plan.returnedRow.found(row)
+		return { json, version, id: plan.returnedRow.id(row) }
 	}
 
 	async update(id: string, changes: Changes, selection: Selection, guard: Guard): Promise<Found | Absent> {
@@ -150,7 +149,7 @@ export class SqlModel implements Model {
 		if (!this.#subject.dialect.returning.update) return this.#updateAndRead(id, changes, plan, guard)
 		const { rows } = await this.#runner.run(updateStatement(this.#subject, id, changes, plan, guard))
 		const [row] = rows
-		return row === undefined ? this.#absent(id, plan, guard) : plan.returned.found(row)
+		return row === undefined ? this.#absent(id, plan, guard) : plan.returnedRow.found(row)
 	}
 
 	async delete(id: string, selection: Selection, guard: Guard): Promise<Found | Absent> {
@@ -159,11 +158,11 @@ export class SqlModel implements Model {
 		if (!this.#subject.dialect.returning.delete) return this.#readAndDelete(id, plan, guard)
 		const { rows } = await this.#runner.run(deleteStatement(this.#subject, id, plan, guard))
 		const [row] = rows
-		return row === undefined ? this.#absent(id, plan, guard) : plan.returned.found(row)
+		return row === undefined ? this.#absent(id, plan, guard) : plan.returnedRow.found(row)
 	}
 
 	transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
-		return this.#runner.transaction((runner) => work(within(runner, this.#live)))
+		return this.#runner.transaction((runner) => work(transactionModel(runner, this.#live)))
 	}
 
 	async check(writes = false): Promise<void> {
@@ -180,9 +179,9 @@ export class SqlModel implements Model {
 		return this.#runner.driver
 	}
 
-	/** In one transaction: a record that is made but can't be read must not be told as not made. */
+	/** In a transaction, so that a record isn't stored if reading it fails. */
 	#insertAndRead(values: Values, plan: Plan): Promise<Created> {
-		return this.#atOnce(async (runner) => {
+		return this.#inTransaction(async (runner) => {
 			const { insertId } = await runner.run(insertStatement(this.#subject, values, plan))
 			const given = values[this.key]
 			const id = isGiven(given) ? idOf(given) : insertId
@@ -194,9 +193,9 @@ export class SqlModel implements Model {
 		})
 	}
 
-	/** In one transaction: what another changes or deletes at once is not taken for what this change has made. */
+	/** In a transaction, so that it returns its own change, not a concurrent one. */
 	async #updateAndRead(id: string, changes: Changes, plan: Plan, guard: Guard): Promise<Found | Absent> {
-		const found = await this.#atOnce(async (runner) => {
+		const found = await this.#inTransaction(async (runner) => {
 			const { affected } = await runner.run(updateStatement(this.#subject, id, changes, plan, guard))
 			if (affected === 0) return undefined
 			const key = changes[this.key]
@@ -207,24 +206,24 @@ export class SqlModel implements Model {
 	}
 
 	async #readAndDelete(id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
-		const found = await this.#atOnce(async (runner) => {
+		const found = await this.#inTransaction(async (runner) => {
 			const { rows } = await runner.run(lockStatement(this.#subject, id, plan, guard))
 			const [row] = rows
 			if (row === undefined) return undefined
 			await runner.run(deleteStatement(this.#subject, id, plan, { where: undefined, version: undefined }))
-			return plan.shape.found(row)
+			return plan.selectedRow.found(row)
 		})
 		return found ?? this.#absent(id, plan, guard)
 	}
 
-	/** In one transaction: the one under way, whose work may ask for several things at once, or a new one. */
-	#atOnce<T>(work: (runner: Runner) => Promise<T>): Promise<T> {
-		return this.#isWithin ? work(this.#runner) : this.#runner.transaction(work)
+	/** Runs `work` in the current transaction or in a new one. */
+	#inTransaction<T>(work: (runner: Runner) => Promise<T>): Promise<T> {
+		return this.#isInTransaction ? work(this.#runner) : this.#runner.transaction(work)
 	}
 
 	/**
-	 * Why a change has met no record. Only a version that differs makes it stale; one that is there was skipped by a trigger
-	 * or a policy of the database, without an error.
+	 * The reason why a change has matched no record. It is stale only if the version differs; otherwise an existing record
+	 * was skipped by a trigger or a policy of the database, without an error.
 	 *
 	 * @throws ModelError `refused`
 	 */
@@ -266,7 +265,7 @@ export class SqlModel implements Model {
 	}
 }
 
-// Not within the class: one that names itself is called something else where it is bundled.
-function within(runner: Runner, live: LiveTable): SqlModel {
+// Outside the class, as a bundler renames a class that refers to itself.
+function transactionModel(runner: Runner, live: LiveTable): SqlModel {
 	return new SqlModel(live, runner, live.subject.dialect)
 }

@@ -1,23 +1,23 @@
 /**
- * `Table`: a table or view as the live database describes it; its names as they stand in statements; and ids and versions
- * as values of its columns.
+ * `Table`: the schema of a table or view, read from the database; its quoted names; and the conversion of ids and versions
+ * to values of its columns.
  */
 import type { Field, Value } from '../model.ts'
 import { GoneField, ModelError } from '../model-error.ts'
 
-/** A column of a table, and what SQL needs to know of it. */
+/** A column of a table. */
 export interface Column extends Field {
-	/** The type's own name in the database, in lower case and without length: `int4`, `varchar`, `datetime`. */
+	/** The database's name of the type, in lower case and without length: `int4`, `varchar`, `datetime`. */
 	readonly sqlType: string
-	/** The default as SQL, where the database can't be asked for it by the word `default`. */
+	/** The default as SQL, if the database has no keyword `default` in updates. */
 	readonly defaultSql?: string | undefined
-	/** How it holds its values, in the dialect's own words, where the type doesn't say it. */
+	/** How values are stored, in the dialect's own terms, if the type doesn't determine it. */
 	readonly storage?: string | undefined
 }
 
-/** A constraint of a table, by which the database's errors are told. */
+/** A constraint of a table, which errors of the database refer to. */
 export interface Constraint {
-	/** As the database's errors call it. */
+	/** As it appears in the database's errors. */
 	readonly name: string
 	readonly kind: 'primary' | 'unique' | 'foreign_key' | 'check'
 	readonly columns: readonly string[]
@@ -25,19 +25,19 @@ export interface Constraint {
 
 /** A table or view. */
 export interface Table {
-	/** `undefined` for the default one. */
+	/** `undefined` for the default schema. */
 	readonly schema: string | undefined
 	readonly name: string
 	readonly columns: readonly Column[]
 	readonly key: string
 	readonly constraints: readonly Constraint[]
-	/** Whether it can only be read. */
+	/** Views are read-only. */
 	readonly isView: boolean
-	/** Whether an insert runs triggers or rules of the owner; `undefined` if unknown. */
+	/** Whether inserts run user-defined triggers or rules; `undefined` if unknown. */
 	readonly hasTriggers?: boolean
 }
 
-/** The alias of the table in everything that reads. */
+/** The alias of the table in all statements that read. */
 export const ALIAS = 'b'
 
 /** The table's quoted name, with its schema where it has one. */
@@ -52,7 +52,7 @@ export function columnName(dialect: { quote(name: string): string }, column: Col
 
 /** The columns of a table by their names. */
 export interface Columns extends ReadonlyMap<string, Column> {
-	/** Those that the model has told of, and that were dropped or renamed since. */
+	/** Columns that were dropped or renamed since the model was opened. */
 	readonly gone: ReadonlySet<string>
 }
 
@@ -62,7 +62,7 @@ export function columnsOf(table: Table, gone: ReadonlySet<string> = new Set()): 
 
 /**
  * @throws ModelError `invalid` for a column that is gone
- * @throws TypeError where there never was one: the caller has taken a name that isn't the model's
+ * @throws TypeError for a name that never was one of the model's fields
  */
 export function columnOf(columns: Columns, name: string): Column {
 	const column = columns.get(name)
@@ -72,31 +72,30 @@ export function columnOf(columns: Columns, name: string): Column {
 }
 
 export const INTEGER = /^-?\d{1,19}$/
-const LEAST = -(2n ** 63n)
-const GREATEST = 2n ** 63n - 1n
+const MIN_INT64 = -(2n ** 63n)
+const MAX_INT64 = 2n ** 63n - 1n
 
-/** An id as the value of the key's column; the id is one that can be the key's. */
+/** Converts an id, which is valid for the key, to the value of the key's column. */
 export function valueOfId(id: string, key: Column): Value {
 	if (key.type !== 'integer' && key.type !== 'bigint') return id
 	const number = Number(id)
 	return Number.isSafeInteger(number) ? number : BigInt(id)
 }
 
-/** A key's value as an id. */
 export function idOf(value: unknown): string {
 	return String(value)
 }
 
-/** A version as the value of its column; `undefined` for what no version can be, so that nothing fits it. */
+/** Converts a version to the value of its column; `undefined` if it can't be one, so that no record matches. */
 export function valueOfVersion(version: string, column: Column): Value | undefined {
 	if (!INTEGER.test(version)) return undefined
 	const digits = BigInt(version)
-	if (digits < (column.min ?? LEAST) || digits > (column.max ?? GREATEST)) return undefined
+	if (digits < (column.min ?? MIN_INT64) || digits > (column.max ?? MAX_INT64)) return undefined
 	const number = Number(version)
 	return Number.isSafeInteger(number) ? number : digits
 }
 
-/** Whether a change says what the key is. */
+/** Whether a change contains an explicit value for the key. */
 export function isGiven(value: Value | symbol | undefined): value is NonNullable<Value> {
 	return value !== undefined && value !== null && typeof value !== 'symbol'
 }

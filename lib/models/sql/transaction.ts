@@ -1,6 +1,6 @@
 /**
- * A transaction on one connection, for drivers: `runTransaction` begins, commits and rolls back; `within` is the `Driver`
- * between them, for drivers whose database object does that itself. What is nested is a savepoint.
+ * A transaction on one connection, for drivers. `runTransaction` begins, commits and rolls back; `within` only provides
+ * the `Driver` in between, for database objects that have transactions of their own. Nested transactions are savepoints.
  */
 import type { Driver, Rows, Statement } from './driver.ts'
 import { NoConnection } from './pool.ts'
@@ -12,13 +12,13 @@ export interface Session {
 	/** Sends `begin`, `savepoint …` and the like. */
 	control(text: string): unknown
 	/**
-	 * What an error leaves of the transaction: everything; nothing, as the connection is lost or the server has rolled back;
-	 * or only what was before the last savepoint, as PostgreSQL refuses all statements after one that failed.
+	 * What of the transaction is still usable after an error: everything; nothing, if the connection is lost or the server
+	 * has rolled back; or what was done before the last savepoint, as PostgreSQL refuses all statements after a failed one.
 	 */
 	leaves(error: unknown): 'everything' | 'savepoint' | 'nothing'
 }
 
-/** Runs `work` between `begin` and commit; rolls back when it rejects. `rollbackFailed` is called where that fails. */
+/** Runs `work` between begin and commit. Rolls back when it rejects, and calls `rollbackFailed` if that fails. */
 export async function runTransaction<T>(
 	session: Session,
 	work: (driver: Driver) => Promise<T>,
@@ -45,17 +45,17 @@ export async function runTransaction<T>(
 }
 
 /**
- * Runs `work` in a transaction that has begun. A failure that `work` has caught is thrown here, if the server can't commit
- * after it: PostgreSQL answers such a commit by rolling back, without an error.
+ * Runs `work` in a transaction that has begun. Rethrows an error that `work` has caught if the server can't commit after
+ * it: PostgreSQL would roll back at the commit, without an error.
  */
 export function within<T>(session: Session, work: (driver: Driver) => Promise<T>): Promise<T> {
-	return new Within(session, 1).finish(work)
+	return new TransactionDriver(session, 1).finish(work)
 }
 
-class Within implements Driver {
-	/** The error after which this level can't be committed. */
+class TransactionDriver implements Driver {
+	/** The error after which this transaction or savepoint can't be committed. */
 	#failure: { readonly error: unknown; readonly leavesNothing: boolean } | undefined
-	#isOver = false
+	#hasEnded = false
 	readonly #session: Session
 	readonly #depth: number
 
@@ -70,23 +70,23 @@ class Within implements Driver {
 			if (this.#failure !== undefined) throw this.#failure.error
 			return result
 		} finally {
-			this.#isOver = true
+			this.#hasEnded = true
 		}
 	}
 
 	async query(statement: Statement): Promise<Rows> {
-		this.#mustBeUsable()
+		this.#assertUsable()
 		try {
 			return await this.#session.run(statement)
 		} catch (error) {
-			throw this.#noted(error)
+			throw this.#recordFailure(error)
 		}
 	}
 
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
-		this.#mustBeUsable()
+		this.#assertUsable()
 		const name = `verbena_${this.#depth}`
-		const inner = new Within(this.#session, this.#depth + 1)
+		const inner = new TransactionDriver(this.#session, this.#depth + 1)
 		await this.#control(`savepoint ${name}`)
 		let result: T
 		try {
@@ -107,18 +107,18 @@ class Within implements Driver {
 		try {
 			await this.#session.control(text)
 		} catch (error) {
-			throw this.#noted(error)
+			throw this.#recordFailure(error)
 		}
 	}
 
-	#noted(error: unknown): unknown {
+	#recordFailure(error: unknown): unknown {
 		const left = this.#session.leaves(error)
 		if (left !== 'everything') this.#failure ??= { error, leavesNothing: left === 'nothing' }
 		return error
 	}
 
-	#mustBeUsable(): void {
-		if (this.#isOver) throw new TypeError('this transaction has ended: await what is done in it')
+	#assertUsable(): void {
+		if (this.#hasEnded) throw new TypeError('this transaction has ended: await what is done in it')
 		if (this.#failure?.leavesNothing === true) throw this.#failure.error
 	}
 }

@@ -1,4 +1,4 @@
-/** The statements that change records. Their texts depend on which fields are given, and are kept for each choice. */
+/** Statements that change records. Their texts depend on which fields are given, and are cached for each combination. */
 import { type Changes, DEFAULT, type Guard, type Value, type Values } from '../model.ts'
 import { writeCondition } from './condition.ts'
 import { type Dialect, Sql } from './dialect.ts'
@@ -18,7 +18,7 @@ import {
 } from './table.ts'
 import type { KeyPart } from './text-cache.ts'
 
-/** What a model's statements are about. */
+/** The table that statements are built for, with its lookups. */
 export interface Subject {
 	readonly table: Table
 	readonly columns: Columns
@@ -26,7 +26,6 @@ export interface Subject {
 	readonly dialect: Dialect
 }
 
-/** Its text depends on nothing but which fields are given. */
 export function insertStatement(subject: Subject, values: Values, plan: Plan): Statement {
 	const { gone } = subject.columns
 	const fields = Object.keys(values).filter(
@@ -34,8 +33,9 @@ export function insertStatement(subject: Subject, values: Values, plan: Plan): S
 	)
 	const given = fields.map((field) => columnOf(subject.columns, field))
 	const bound = given.map((column) => subject.dialect.bind(values[column.name] ?? null, column))
-	const places = unusualPlaces(subject, given, values)
-	let text = places === undefined ? plan.inserts.get(fields) : insertText(subject, given, plan, places)
+	const placeholders = customPlaceholders(subject, given, values)
+	let text =
+		placeholders === undefined ? plan.inserts.get(fields) : insertText(subject, given, plan, placeholders)
 	if (text === undefined) {
 		text = insertText(subject, given, plan)
 		plan.inserts.keep(fields, text)
@@ -43,20 +43,24 @@ export function insertStatement(subject: Subject, values: Values, plan: Plan): S
 	return { text, values: bound, writes: true, joins: subject.table.hasTriggers === false }
 }
 
-/** The placeholders, where one of the values needs another than its column's. */
-function unusualPlaces({ dialect }: Subject, given: readonly Column[], values: Values): string[] | undefined {
+/** All placeholders, if one of the values needs another than its column's; else `undefined`. */
+function customPlaceholders(
+	{ dialect }: Subject,
+	given: readonly Column[],
+	values: Values,
+): string[] | undefined {
 	if (dialect.placeholderOf === undefined) return undefined
-	let places: string[] | undefined
+	let placeholders: string[] | undefined
 	for (const [at, column] of given.entries()) {
-		const place = dialect.placeholderOf(values[column.name] ?? null, column)
-		if (place === undefined) continue
-		places ??= usualPlaces(dialect, given)
-		places[at] = place
+		const custom = dialect.placeholderOf(values[column.name] ?? null, column)
+		if (custom === undefined) continue
+		placeholders ??= defaultPlaceholders(dialect, given)
+		placeholders[at] = custom
 	}
-	return places
+	return placeholders
 }
 
-function usualPlaces(dialect: Dialect, given: readonly Column[]): string[] {
+function defaultPlaceholders(dialect: Dialect, given: readonly Column[]): string[] {
 	return given.map((column, at) => dialect.placeholder(at + 1, column))
 }
 
@@ -64,14 +68,14 @@ function insertText(
 	{ table, dialect }: Subject,
 	given: readonly Column[],
 	plan: Plan,
-	places: readonly string[] = usualPlaces(dialect, given),
+	placeholders: readonly string[] = defaultPlaceholders(dialect, given),
 ): string {
 	const names = given.map(({ name }) => dialect.quote(name)).join(', ')
-	const what = given.length === 0 ? dialect.insertNothing : ` (${names}) values (${places.join(', ')})`
-	return `insert into ${changed(dialect, table)}${what}${dialect.returning.insert ? plan.returning : ''}`
+	const row = given.length === 0 ? dialect.insertNothing : ` (${names}) values (${placeholders.join(', ')})`
+	return `insert into ${changedTable(dialect, table)}${row}${dialect.returning.insert ? plan.returning : ''}`
 }
 
-/** The version goes up whatever `changes` say of it. */
+/** The version is incremented, whatever `changes` has for it. */
 export function updateStatement(
 	subject: Subject,
 	id: string,
@@ -80,51 +84,49 @@ export function updateStatement(
 	guard: Guard,
 ): Statement {
 	const { columns, dialect } = subject
-	const given: Given[] = []
-	const steps: KeyPart[] = []
-	let isUsual = true
+	const assignments: Assignment[] = []
+	const cacheKey: KeyPart[] = []
+	let isCacheable = guard.where === undefined && dialect.keyIs === undefined
 	for (const field of Object.keys(changes)) {
 		const value = changes[field]
 		if (value === undefined || field === plan.version?.name) continue
-		// A record is replaced by what remains of it.
+		// So that whole records can still be replaced.
 		if ((value === null || value === DEFAULT) && columns.gone.has(field)) continue
-		if (value === DEFAULT) steps.push(DEFAULT)
-		steps.push(field)
+		if (value === DEFAULT) cacheKey.push(DEFAULT)
+		cacheKey.push(field)
 		const column = columnOf(columns, field)
-		given.push({ column, value })
-		if (value !== DEFAULT && dialect.placeholderOf?.(value, column) !== undefined) isUsual = false
+		assignments.push({ column, value })
+		if (value !== DEFAULT && dialect.placeholderOf?.(value, column) !== undefined) isCacheable = false
 	}
 	const version = guardVersion(plan, guard)
-	const isPlain = isUsual && guard.where === undefined && dialect.keyIs === undefined && version !== null
-	if (!isPlain) return writeUpdate(subject, id, given, plan, guard)
-	if (version !== undefined) steps.push(VERSIONED)
-	const text = plan.updates.get(steps)
+	if (!isCacheable || version === null) return writeUpdate(subject, id, assignments, plan, guard)
+	if (version !== undefined) cacheKey.push(VERSIONED)
+	const text = plan.updates.get(cacheKey)
 	if (text !== undefined)
-		return { text, values: updateValues(subject, id, given, plan, version), writes: true }
-	const statement = writeUpdate(subject, id, given, plan, guard)
-	plan.updates.keep(steps, statement.text)
+		return { text, values: updateValues(subject, id, assignments, plan, version), writes: true }
+	const statement = writeUpdate(subject, id, assignments, plan, guard)
+	plan.updates.keep(cacheKey, statement.text)
 	return statement
 }
 
-/** What is said of one column by an update. */
-interface Given {
+interface Assignment {
 	readonly column: Column
 	readonly value: Value | typeof DEFAULT
 }
 
-/** The step of an update that asks for a version. */
+/** Part of the cache key of an update that is guarded by a version. */
 const VERSIONED = Symbol('versioned')
 
-/** In the order of the placeholders that `writeUpdate` writes where there is no condition. */
+/** In the order of the placeholders of `writeUpdate` without a condition. */
 function updateValues(
 	{ key, dialect }: Subject,
 	id: string,
-	given: readonly Given[],
+	assignments: readonly Assignment[],
 	plan: Plan,
 	version: Value | undefined,
 ): unknown[] {
 	const values: unknown[] = []
-	for (const { column, value } of given) if (value !== DEFAULT) values.push(dialect.bind(value, column))
+	for (const { column, value } of assignments) if (value !== DEFAULT) values.push(dialect.bind(value, column))
 	values.push(dialect.bind(valueOfId(id, key), key))
 	if (version !== undefined && plan.version !== undefined) values.push(dialect.bind(version, plan.version))
 	return values
@@ -133,15 +135,15 @@ function updateValues(
 function writeUpdate(
 	subject: Subject,
 	id: string,
-	given: readonly Given[],
+	assignments: readonly Assignment[],
 	plan: Plan,
 	guard: Guard,
 ): Statement {
 	const { table, dialect } = subject
 	const sql = new Sql(dialect)
-	sql.add(`update ${changed(dialect, table)}`)
+	sql.add(`update ${changedTable(dialect, table)}`)
 	let between = ' set '
-	for (const { column, value } of given) {
+	for (const { column, value } of assignments) {
 		sql.add(`${between}${dialect.quote(column.name)} = `)
 		if (value === DEFAULT) sql.add(dialect.defaultOf(column))
 		else sql.value(value, column)
@@ -160,13 +162,13 @@ function writeUpdate(
 export function deleteStatement(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
 	const { table, dialect } = subject
 	const sql = new Sql(dialect)
-	sql.add(`delete from ${changed(dialect, table)} where `)
+	sql.add(`delete from ${changedTable(dialect, table)} where `)
 	writeGuarded(sql, subject, id, plan, guard, dialect.returningAlias)
 	if (dialect.returning.delete) sql.add(plan.returning)
 	return sql.statement(true)
 }
 
-/** Reads the record that is about to be deleted, and keeps others from changing it before. */
+/** Reads and locks the record that is about to be deleted. */
 export function lockStatement(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
 	const sql = new Sql(subject.dialect)
 	sql.add(plan.head)
@@ -175,7 +177,7 @@ export function lockStatement(subject: Subject, id: string, plan: Plan, guard: G
 	return sql.statement(true)
 }
 
-/** Writes which record is meant: the one with the id, within the guard. */
+/** Writes the condition that a record has the id and fits the guard. */
 export function writeGuarded(
 	sql: Sql,
 	{ columns, key }: Subject,
@@ -197,29 +199,28 @@ export function writeGuarded(
 	}
 }
 
-/** The version that is asked for; `undefined` for any, null for what no version can be. */
+/** The required version; `undefined` for any, null for one that no record can have. */
 function guardVersion(plan: Plan, { version }: Guard): Value | undefined {
 	if (version === undefined) return undefined
 	if (plan.version === undefined) throw new TypeError('a version is given, but the selection has none')
 	return valueOfVersion(version, plan.version) ?? null
 }
 
-/** The table of a change, under the alias by which `returning` knows it. */
-function changed(dialect: Dialect, table: Table): string {
+/** The table of a change, with the alias that `returning` uses. */
+function changedTable(dialect: Dialect, table: Table): string {
 	const name = tableName(dialect, table)
 	return dialect.returningAlias === '' ? name : `${name} as ${dialect.returningAlias}`
 }
 
-/** Reads the record's version, if the selection has one; within the condition, whatever the version is. */
+/** Reads the version, if the selection has one, of the record that fits the condition, whatever its version. */
 export function presenceStatement(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
 	const sql = new Sql(subject.dialect)
-	const what = plan.version === undefined ? '1' : subject.dialect.exact(plan.version, ALIAS)
-	sql.add(`select ${what} from ${tableName(subject.dialect, subject.table)} ${ALIAS} where `)
+	const column = plan.version === undefined ? '1' : subject.dialect.exact(plan.version, ALIAS)
+	sql.add(`select ${column} from ${tableName(subject.dialect, subject.table)} ${ALIAS} where `)
 	writeGuarded(sql, subject, id, plan, { where: guard.where, version: undefined }, ALIAS)
 	return sql.statement(false)
 }
 
-/** Whether a stored version is the one that was asked for. */
-export function isVersion(stored: unknown, asked: string): boolean {
-	return INTEGER.test(asked) && BigInt(String(stored)) === BigInt(asked)
+export function isVersion(stored: unknown, required: string): boolean {
+	return INTEGER.test(required) && BigInt(String(stored)) === BigInt(required)
 }
