@@ -1,7 +1,6 @@
 /**
- * The users' own database objects: what of pg, postgres.js and PGlite is called, how they are told apart, and the driver
- * for each. PGlite is PostgreSQL in this process, with one connection on which statements and transactions wait for one
- * another.
+ * `driverOf`: recognizes the user's database object (pg, postgres.js or PGlite) and creates its driver. PGlite is
+ * PostgreSQL in this process, with one connection that serializes statements and transactions.
  */
 import type { Seconds } from '../../base/time.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
@@ -15,51 +14,45 @@ export type PostgresDatabase = PgPool | PostgresJsSql | PGliteDatabase
 
 export interface Connected {
 	readonly driver: Driver
-	/** Whether the driver has its own forms for some types, which values have to be kept from. */
+	/** Whether the driver converts some types itself, so that their values must be sent as text. */
 	readonly throughText: boolean
-	/** Looks at what is between the driver and the server, before the first statement. @throws TypeError */
+	/** Checks the connection before the first statement. @throws TypeError */
 	begin(): Promise<void>
 }
 
-/**
- * The driver for a database; told apart by what they can do.
- *
- * @throws TypeError for anything else
- */
+/** @throws TypeError for anything else */
 export function driverOf(database: PostgresDatabase, timeoutSeconds: Seconds): Connected {
 	if (isPostgresJs(database)) {
 		const driver = new PostgresJsDriver(database, timeoutSeconds)
 		return { driver, throughText: true, begin: () => driver.begin() }
 	}
-	if (isPGlite(database)) return { driver: new PGliteDriver(database), throughText: false, begin: nothing }
-	if (isPgPool(database))
-		return { driver: new PgDriver(database, timeoutSeconds), throughText: false, begin: nothing }
+	const begin = async (): Promise<void> => {}
+	if (isPGlite(database)) return { driver: new PGliteDriver(database), throughText: false, begin }
+	if (isPgPool(database)) return { driver: new PgDriver(database, timeoutSeconds), throughText: false, begin }
 	throw new TypeError(
 		"PostgresModel takes a pg Pool, a postgres.js sql or a PGlite; a pg Client won't do, as it is one connection only",
 	)
 }
 
-async function nothing(): Promise<void> {}
-
 function isPostgresJs(database: PostgresDatabase): database is PostgresJsSql {
-	return typeof database === 'function' && can(database, 'unsafe') && can(database, 'begin')
+	return typeof database === 'function' && hasMethod(database, 'unsafe') && hasMethod(database, 'begin')
 }
 
 function isPGlite(database: PostgresDatabase): database is PGliteDatabase {
-	return can(database, 'query') && can(database, 'transaction') && can(database, 'exec')
+	return ['query', 'transaction', 'exec'].every((name) => hasMethod(database, name))
 }
 
-/** A pg Client has `connect` and `query` too, but only a pool knows how many it has. */
+/** A pg Client has `connect` and `query` too, but no `totalCount`. */
 function isPgPool(database: PostgresDatabase): database is PgPool {
-	return can(database, 'connect') && can(database, 'query') && 'totalCount' in database
+	return hasMethod(database, 'connect') && hasMethod(database, 'query') && 'totalCount' in database
 }
 
-function can(database: PostgresDatabase, name: string): boolean {
+function hasMethod(database: PostgresDatabase, name: string): boolean {
 	if (database === null || (typeof database !== 'object' && typeof database !== 'function')) return false
 	return name in database && typeof Reflect.get(database, name) === 'function'
 }
 
-/** What is called of a PGlite, and of its transactions. */
+/** The part of PGlite, and of its transactions, that is used. */
 interface PGliteQueryable {
 	query(
 		text: string,

@@ -71,14 +71,14 @@ describe('statement names', (test) => {
 			parsedStatements: { [first]: 'select 1', [second]: 'select 2', own: 'select 3' },
 			close: ({ name }: { name: string }) => closed.push(name),
 		} as unknown as PgConnection
-		names.makeRoom(connection)
+		names.closeEvicted(connection)
 		assert.equal(closed, [])
 		names.renew('select 1', first)
-		for (let time = 0; time < 2; time++) names.makeRoom(connection)
+		for (let time = 0; time < 2; time++) names.closeEvicted(connection)
 		assert.equal(closed, [first])
 		assert.equal(Object.keys(connection.parsedStatements), [second, 'own'])
 		for (let n = 10; n < 510; n++) nameOf(names, `select ${n}`)
-		names.makeRoom(connection)
+		names.closeEvicted(connection)
 		assert.equal(closed, [first, second])
 		assert.equal(Object.keys(connection.parsedStatements), ['own'])
 	})

@@ -1,7 +1,7 @@
 /**
- * `PgConnections`: the connections of a `Pool` of pg, and what is sent on them. Unlike `pool.query` it keeps a
- * connection when a statement was merely refused, never runs a statement that nobody waits for any more, and gives
- * up connections that are silent. Used by `pg-driver.ts` and `inserts.ts`.
+ * `PgConnections`: checks connections out of a pg `Pool` and runs statements on them. Unlike `pool.query` it keeps a
+ * connection after an error that concerns only the statement, doesn't send statements whose caller has timed out, and
+ * abandons connections that don't respond. Used by `driver.ts` and `inserts.ts`.
  */
 import { Deadlines, type Due } from '../../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
@@ -15,32 +15,31 @@ import { isBreaking, Lease, type PgCallback, type PgPool, type PgQuery, type PgR
 import { PgBatch, PgStatement, takesStatements } from './statement.ts'
 import { namesOf, type StatementNames } from './statement-names.ts'
 
-/** The part of the model's timeout for getting a connection. */
+/** Share of the model's timeout for getting a connection. */
 const CONNECT_SHARE = 0.7
 /**
- * What several statements together have, before each is given a try by itself: a part of the model's time, and less than
- * PostgreSQL waits until it looks for deadlocks (1 s by default), which those who share their locks could make.
+ * Timeout of a batch, after which its statements are sent one by one: a share of the model's timeout, and less than
+ * PostgreSQL's `deadlock_timeout` (1 s by default), as batches that share their locks may deadlock.
  */
 const BATCH_SHARE = 0.25
 const MAX_BATCH_TIME: Milliseconds = 500
-/** After this a batch is taken to wait for a lock, and the next is sent. */
+/** A batch that takes longer is assumed to wait for a lock, and the next one is sent. */
 const SLOW_BATCH: Milliseconds = 100
 
-/** A statement, and the promise of its rows. */
+/** A statement with the callbacks of its promise. */
 type PgQueried = Pick<Pending<Statement, Rows>, 'input' | 'resolve' | 'reject'>
 
-/** Called once, with an error or the answer. */
-export type Done<T> = (error: Error | undefined, answer: T | undefined) => void
+/** Called once, with an error or the result. */
+export type Done<T> = (error: Error | undefined, result: T | undefined) => void
 
 export class PgConnections {
-	/** How long a connection is waited for. */
+	/** Timeout for getting a connection. */
 	readonly connectTimeout: Milliseconds
 	readonly #pool: PgPool
 	readonly #waiting: WaitQueue<Lease>
 	readonly #renewal: Renewal
 	readonly #names: StatementNames
 	readonly #deadlines: Deadlines
-	/** For the short deadlines. */
 	readonly #shortDeadlines = new Deadlines(steadyClock, SLOW_BATCH)
 	readonly #timeout: Milliseconds
 
@@ -50,45 +49,45 @@ export class PgConnections {
 		this.#names = namesOf(pool)
 		this.#timeout = timeoutSeconds * 1000
 		this.connectTimeout = this.#timeout * CONNECT_SHARE
-		// Noticed early enough that the model's own timeout, which knows less, has not ended.
+		// Checked often enough to expire before the model's own timeout, whose error says less.
 		this.#deadlines = new Deadlines(steadyClock, this.#timeout / 2)
 		this.#waiting = new WaitQueue<Lease>(
 			this.#deadlines,
-			(got) => this.#connect(got),
+			(callback) => this.#connect(callback),
 			(lease) => lease.release(),
 		)
-		// When the server stops, a pool emits 'error' for each idle connection, and without a listener that ends
-		// the process. The pool replaces the connections by itself; who wants to know adds a listener before.
+		// When the server stops, a pool emits 'error' for each idle connection, which ends the process if there is no
+		// listener. The pool replaces the connections by itself.
 		if (pool.listenerCount('error') === 0) pool.on('error', ignore)
 	}
 
 	acquire(
-		lend: (lease: Lease) => void,
-		fail: (error: NoConnection) => void,
+		resolve: (lease: Lease) => void,
+		reject: (error: NoConnection) => void,
 		time = this.connectTimeout,
 	): void {
-		this.#waiting.acquire(lend, fail, time)
+		this.#waiting.acquire(resolve, reject, time)
 	}
 
-	/** Connections that were made before a failover are closed instead of being used. */
+	/** Closes the existing connections when they are next used. */
 	renew(): void {
 		this.#renewal.renew()
 	}
 
-	#connect(got: (error: unknown, lease?: Lease) => void): void {
+	#connect(callback: (error: unknown, lease?: Lease) => void): void {
 		this.#pool.connect((error, client, release) => {
-			if (client === undefined) got(error)
-			else if (this.#renewal.isFresh(client)) got(error, new Lease(client, release))
+			if (client === undefined) callback(error)
+			else if (this.#renewal.isFresh(client)) callback(error, new Lease(client, release))
 			else {
-				release(new Error('its server only reads since a failover'))
-				this.#connect(got)
+				release(new Error('its server is read-only since a failover'))
+				this.#connect(callback)
 			}
 		})
 	}
 
-	/** Starts the deadline of an item that waits to be sent. */
+	/** Starts the connect timeout of a queued item. */
 	begin(item: Due): void {
-		item.due = this.#deadlines.clock() + this.connectTimeout
+		item.due = this.latest
 		this.#deadlines.add(item)
 	}
 
@@ -96,7 +95,7 @@ export class PgConnections {
 		this.#deadlines.delete(item)
 	}
 
-	/** Runs a statement on a connection of its own. One promise: with one for each step a query would cost twice as much. */
+	/** Runs a statement on a connection of its own. Uses one promise, as one per step would double the cost of a query. */
 	query(statement: Statement): Promise<Rows> {
 		return new Promise((resolve, reject) => {
 			const queried = { input: statement, resolve, reject }
@@ -104,7 +103,7 @@ export class PgConnections {
 		})
 	}
 
-	/** Runs a statement and settles its promise; calls `release` before. */
+	/** Runs a statement, calls `release`, and settles the promise. */
 	runFor({ input, resolve, reject }: PgQueried, lease: Lease, release: () => void): void {
 		this.run(lease, input, true, (error, rows) => {
 			release()
@@ -113,28 +112,27 @@ export class PgConnections {
 		})
 	}
 
-	/** Calls `expire` when a batch takes so long that others should not wait for it. */
+	/** Calls `expire` if a batch takes so long that the next one shouldn't wait for it. */
 	watch(expire: () => void): Due {
-		return wait(this.#shortDeadlines, SLOW_BATCH, expire)
+		return startDeadline(this.#shortDeadlines, SLOW_BATCH, expire)
 	}
 
 	unwatch(item: Due): void {
 		this.#shortDeadlines.delete(item)
 	}
 
-	/** The deadline of an item that begins to wait now. */
+	/** The deadline of an item that is queued now. */
 	get latest(): Milliseconds {
 		return this.#deadlines.clock() + this.connectTimeout
 	}
 
-	/** The time until the item's deadline. */
 	timeLeft({ due }: Due): Milliseconds {
 		return due - this.#deadlines.clock()
 	}
 
-	/** Runs a statement; once more, where only its preparation was at fault and no transaction is spoilt by it. */
+	/** Runs a statement; with `mayRepeat` (not in a transaction) again if only its prepared statement was outdated. */
 	run(lease: Lease, statement: Statement, mayRepeat: boolean, done: Done<Rows>): void {
-		// Commands gain nothing by it; behind a pooler, where they could fail, `begin` could not be repeated.
+		// Not commands: they don't profit, and a `begin` that fails behind a pooler could not be repeated.
 		const isPrepared = statement.values.length > 0 && isKept(statement)
 		const name = isPrepared ? this.#names.of(statement.text) : undefined
 		this.#send(lease, statement, name, (error, rows) => {
@@ -146,9 +144,9 @@ export class PgConnections {
 	}
 
 	/**
-	 * Runs one text with several lists of values, in one transaction; `takesStatements` must be true of the client.
-	 * After an error nothing of it is done, unless the lease is broken: then the outcome is unknown. One that takes long is
-	 * cancelled, as it may wait for a lock that only one of them needs.
+	 * Runs one text with several lists of values in one transaction, for clients where `takesStatements` is true. After an
+	 * error nothing of it is stored, unless the lease is broken: then the outcome is unknown. A batch that takes long is
+	 * cancelled, as it may wait for a lock that only one of its statements needs.
 	 */
 	runBatch(
 		lease: Lease,
@@ -157,11 +155,15 @@ export class PgConnections {
 		done: Done<readonly Rows[]>,
 	): void {
 		const name = this.#names.of(text)
-		const timeout = wait(this.#shortDeadlines, Math.min(this.#timeout * BATCH_SHARE, MAX_BATCH_TIME), () => {
-			cancel(lease.client)
-			// It may arrive late and hit the connection's next statement: so the connection is closed.
-			lease.markBroken(new Error('what several statements waited for was cancelled'))
-		})
+		const timeout = startDeadline(
+			this.#shortDeadlines,
+			Math.min(this.#timeout * BATCH_SHARE, MAX_BATCH_TIME),
+			() => {
+				cancel(lease.client)
+				// The connection is closed, as a late cancel request could hit its next statement.
+				lease.markBroken(new Error('a batch of statements took too long and was cancelled'))
+			},
+		)
 		const results: Rows[] = []
 		const submit = (callback: PgCallback): void => {
 			lease.client.query(
@@ -175,11 +177,11 @@ export class PgConnections {
 		})
 	}
 
-	/** Whether an error is about the prepared statement, not about the statement. */
+	/** Whether an error concerns only the prepared statement. */
 	#isOutdated(error: unknown, text: string, name: string): boolean {
 		const code = error instanceof Error && 'code' in error ? error.code : undefined
 		if (code === '0A000' && String(error).includes('cached plan')) this.#names.renew(text, name)
-		// It isn't there, or is there twice: a proxy has given us another connection of the server's.
+		// It doesn't exist, or exists twice: a pooler has switched connections.
 		else if (code === '26000' || code === '42P05') this.#names.turnOff()
 		else return false
 		return true
@@ -193,7 +195,8 @@ export class PgConnections {
 			}
 			if (name !== undefined && this.#names.mustRenew()) this.renew()
 			const { text, values } = statement
-			const query: PgQuery = name === undefined ? { text, rowMode: ROWS } : { text, rowMode: ROWS, name }
+			const rowMode = 'array'
+			const query: PgQuery = name === undefined ? { text, rowMode } : { text, rowMode, name }
 			lease.client.query(query, [...values], callback)
 		}
 		this.#submit(lease, submit, (error, result) => {
@@ -201,7 +204,7 @@ export class PgConnections {
 		})
 	}
 
-	/** Calls `done` once, whatever comes after. */
+	/** Calls `done` once: later results are ignored. */
 	#submit(lease: Lease, submit: (callback: PgCallback) => void, done: Done<PgResult>): void {
 		if (lease.broken !== undefined) {
 			done(lease.broken, undefined)
@@ -218,11 +221,11 @@ export class PgConnections {
 			}
 			if (isBreaking(error)) lease.markBroken(error)
 			if (isReadOnly(error)) this.renew()
-			// pg's `query_timeout` has ended, and pg doesn't tell what becomes of the statement.
+			// After its `query_timeout`, pg doesn't report how the statement ends.
 			if (error.message === READ_TIMEOUT) lease.abandon(this.#deadlines)
 			done(error, undefined)
 		}
-		const item = wait(this.#deadlines, this.#timeout, () => {
+		const item = startDeadline(this.#deadlines, this.#timeout, () => {
 			lease.abandon(this.#deadlines)
 			callback(new NoAnswer(), undefined)
 		})
@@ -234,13 +237,11 @@ export class PgConnections {
 	}
 }
 
-function wait(deadlines: Deadlines, time: Milliseconds, expire: () => void): Due {
+function startDeadline(deadlines: Deadlines, time: Milliseconds, expire: () => void): Due {
 	const item: Due = { due: deadlines.clock() + time, expire }
 	deadlines.add(item)
 	return item
 }
-
-const ROWS = 'array'
 
 function rowsOf(result: PgResult | undefined): Rows {
 	return { rows: result?.rows ?? [], affected: result?.rowCount ?? 0 }

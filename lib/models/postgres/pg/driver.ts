@@ -1,7 +1,4 @@
-/**
- * The `Driver` for a `Pool` of pg: one connection for each statement, for each transaction, and for inserts that
- * wait at the same time.
- */
+/** The `Driver` for a pg `Pool`: one connection per statement, per transaction, and per batch of concurrent inserts. */
 import type { Seconds } from '../../../base/time.ts'
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { isKept } from '../../sql/text-cache.ts'
@@ -13,18 +10,18 @@ import { isBreaking, type Lease, type PgPool } from './pool.ts'
 export class PgDriver implements Driver {
 	readonly #connections: PgConnections
 	readonly #inserts: PgInserts
-	readonly #mayJoin: boolean
+	readonly #allowsBatches: boolean
 
 	constructor(pool: PgPool, timeoutSeconds: Seconds) {
 		this.#connections = new PgConnections(pool, timeoutSeconds)
 		this.#inserts = new PgInserts(this.#connections)
-		// pg gives up a query by its own clock and can't say what has become of it: of one, not of many.
-		this.#mayJoin = (pool.options?.query_timeout ?? 0) === 0
+		// A `query_timeout` of pg leaves the outcome of its query unknown, which should not affect a whole batch.
+		this.#allowsBatches = (pool.options?.query_timeout ?? 0) === 0
 	}
 
 	query(statement: Statement): Promise<Rows> {
-		const joins = statement.joins === true && this.#mayJoin && isKept(statement)
-		return joins ? this.#inserts.query(statement) : this.#connections.query(statement)
+		const isBatched = statement.joins === true && this.#allowsBatches && isKept(statement)
+		return isBatched ? this.#inserts.query(statement) : this.#connections.query(statement)
 	}
 
 	renew(): void {
@@ -33,9 +30,9 @@ export class PgDriver implements Driver {
 
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
 		const lease = await new Promise<Lease>((resolve, reject) => this.#connections.acquire(resolve, reject))
-		const run = inTurn((statement) => this.#run(lease, statement))
+		const run = serialized((statement) => this.#run(lease, statement))
 		const control = (text: string) => run({ text, values: [], writes: false })
-		// A connection that can't even roll back is closed, which rolls back as well.
+		// Closing a connection that can't roll back rolls back as well.
 		const close = (error: unknown) =>
 			lease.markBroken(error instanceof Error ? error : new Error(String(error)))
 		try {
@@ -55,20 +52,16 @@ export class PgDriver implements Driver {
 	}
 }
 
-type Run = (statement: Statement) => Promise<Rows>
-
 function leaves(error: unknown): 'savepoint' | 'nothing' {
 	return error instanceof Error && isBreaking(error) ? 'nothing' : 'savepoint'
 }
 
-/** Runs one statement after the other: pg queues those on a busy connection, and warns. */
-function inTurn(run: Run): Run {
+/** Runs one statement after the other; on a busy connection pg would queue them, but warn. */
+function serialized(run: Driver['query']): Driver['query'] {
 	let last: Promise<unknown> = Promise.resolve()
 	return (statement) => {
 		const next = last.then(() => run(statement))
-		last = next.catch(ignore)
+		last = next.catch(() => {})
 		return next
 	}
 }
-
-function ignore(): void {}

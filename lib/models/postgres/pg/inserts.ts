@@ -1,7 +1,7 @@
 /**
- * `PgInserts`: inserts on the connections of pg. Those of one text that wait at the same time are sent in one transaction,
- * which the server writes to its disk once. If one of them fails, all are undone, and each is sent again alone: no request
- * gets another's error. Used by `pg-driver.ts`.
+ * `PgInserts`: group commit for inserts on pg. Concurrent inserts with the same text are sent in one transaction, so that
+ * the server syncs its disk once. If one of them fails, all are rolled back and sent again one by one, so that no request
+ * gets another's error. Used by `driver.ts`.
  */
 
 import { type Milliseconds, steadyClock } from '../../../base/time.ts'
@@ -12,18 +12,18 @@ import type { PgConnections } from './connections.ts'
 import { isBreaking, type Lease } from './pool.ts'
 import { takesStatements } from './statement.ts'
 
-/** Of one transaction: what it locks stays locked until the last of them is done. */
-const MOST_TOGETHER = 32
-/** How long inserts are sent alone after a batch had to wait for a lock that one of them needed. */
+/** Per transaction, which holds the locks of all its inserts until the end. */
+const MAX_BATCH = 32
+/** How long inserts are sent alone after a batch had to wait for a lock. */
 const ALONE: Milliseconds = 5_000
-/** Cancelled, deadlock, lock not available. */
-const WAITED: ReadonlySet<unknown> = new Set(['57014', '40P01', '55P03'])
+/** SQLSTATEs: cancelled, deadlock, lock not available. */
+const LOCKED: ReadonlySet<unknown> = new Set(['57014', '40P01', '55P03'])
 
 type Insert = Pending<Statement, Rows>
 
 export class PgInserts {
 	readonly #connections: PgConnections
-	/** The queues in which inserts wait, by their text. */
+	/** By the text of the inserts. */
 	readonly #queues = new Map<string, BatchQueue<Insert>>()
 	#aloneUntil: Milliseconds = 0
 
@@ -36,31 +36,31 @@ export class PgInserts {
 		const { text } = statement
 		let queue = this.#queues.get(text)
 		if (queue === undefined) {
-			queue = this.#queue(text)
+			queue = this.#newQueue(text)
 			this.#queues.set(text, queue)
 		}
 		const own = queue
 		return new Promise((resolve, reject) => own.add(new Pending(statement, resolve, reject)))
 	}
 
-	#queue(text: string): BatchQueue<Insert> {
-		return new BatchQueue<Insert>(MOST_TOGETHER, {
+	#newQueue(text: string): BatchQueue<Insert> {
+		return new BatchQueue<Insert>(MAX_BATCH, {
 			begin: (insert) => this.#connections.begin(insert),
 			send: (take) => new Promise<void>((done) => this.#send(take, done)),
 			idle: () => this.#queues.delete(text),
 		})
 	}
 
-	/** The batch is taken when there is a connection. `done` is called when that is free again, or is held up. */
+	/** Takes the batch when a connection is available. Calls `done` when that is free again, or when the batch is slow. */
 	#send(take: TakeBatch<Insert>, done: () => void): void {
 		const { latest } = this.#connections
-		const taken = (until?: Milliseconds): readonly Insert[] => {
+		const takeBatch = (until?: Milliseconds): readonly Insert[] => {
 			const inserts = take(until)
 			for (const insert of inserts) this.#connections.end(insert)
 			return inserts
 		}
-		const lend = (lease: Lease): void => {
-			const inserts = taken()
+		const sendOn = (lease: Lease): void => {
+			const inserts = takeBatch()
 			const watched = this.#connections.watch(done)
 			const release = (): void => {
 				lease.release()
@@ -77,37 +77,38 @@ export class PgInserts {
 			}
 		}
 		const fail = (error: NoConnection): void => {
-			// After a timeout each insert has its own deadline; an error is not for those that came later.
-			if (error.cause !== undefined) for (const insert of taken(latest)) insert.reject(error)
+			// After a timeout each insert has its own deadline; another error doesn't concern later inserts.
+			if (error.cause !== undefined) for (const insert of takeBatch(latest)) insert.reject(error)
 			done()
 		}
-		this.#connections.acquire(lend, fail)
+		this.#connections.acquire(sendOn, fail)
 	}
 
 	#runBatch(lease: Lease, text: string, inserts: readonly Insert[], release: () => void): void {
 		const lists = inserts.map(({ input }) => input.values)
 		this.#connections.runBatch(lease, text, lists, (error, results) => {
-			if (error !== undefined && 'code' in error && WAITED.has(error.code))
+			if (error !== undefined && 'code' in error && LOCKED.has(error.code))
 				this.#aloneUntil = steadyClock() + ALONE
 			release()
 			for (const [at, insert] of inserts.entries()) {
 				const rows = results?.[at]
 				if (rows !== undefined) insert.resolve(rows)
-				// All are undone: sent alone, each gets its own error.
+				// All are rolled back: sent alone, each gets its own error.
 				else if (error !== undefined && !isBreaking(error)) this.#sendAlone(insert)
 				else insert.reject(error ?? new NoAnswer())
 			}
 		})
 	}
 
-	/** Within the rest of the time for getting a connection. */
+	/** Within the rest of the connect timeout. */
 	#sendAlone(insert: Insert): void {
 		const { reject } = insert
-		const left = this.#connections.timeLeft(insert)
-		if (left <= 0) reject(new NoConnection())
-		else {
-			const lend = (lease: Lease): void => this.#connections.runFor(insert, lease, () => lease.release())
-			this.#connections.acquire(lend, reject, left)
+		const timeLeft = this.#connections.timeLeft(insert)
+		if (timeLeft <= 0) {
+			reject(new NoConnection())
+			return
 		}
+		const send = (lease: Lease): void => this.#connections.runFor(insert, lease, () => lease.release())
+		this.#connections.acquire(send, reject, timeLeft)
 	}
 }

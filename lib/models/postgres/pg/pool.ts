@@ -1,4 +1,4 @@
-/** What is called of pg's `Pool` and of its clients; and `Lease`, a connection of a pool that is ours for a while. */
+/** The used parts of pg's `Pool` and clients, and `Lease`, a connection that is checked out of the pool. */
 import type { Deadlines } from '../../../base/deadlines.ts'
 import type { Milliseconds } from '../../../base/time.ts'
 import { cancel } from './cancel.ts'
@@ -15,7 +15,6 @@ export interface PgPool {
 	on(event: 'error', listener: (error: Error) => void): unknown
 	listenerCount(event: 'error'): number
 	readonly totalCount: number
-	/** What it was made with. */
 	readonly options?: { readonly query_timeout?: number | undefined }
 }
 
@@ -24,24 +23,24 @@ export interface PgClient {
 	query(query: PgSubmittable): unknown
 	on(event: 'error', listener: (error: Error) => void): unknown
 	removeListener(event: 'error', listener: (error: Error) => void): unknown
-	/** Not there where libpq is below it. */
+	/** `undefined` for pg-native. */
 	readonly connection?: PgConnection
-	/** Where it leads, and what its backend is known by: of clients in JavaScript. */
+	/** For `cancel`; pg-native has none of these. */
 	readonly host?: unknown
 	readonly port?: unknown
 	readonly processID?: unknown
 	readonly secretKey?: unknown
 	readonly ssl?: object | boolean | null
-	/** Whether statements are sent before the earlier ones are answered: of its own kind only. */
+	/** Whether it pipelines statements, which works only with its own kind. */
 	readonly pipeline?: boolean
 }
 
 export type PgCallback = (error: Error | null, result: PgResult | undefined) => void
 
-/** A query that writes itself to the connection, as those of pg-cursor and pg-query-stream do. */
+/** A query that writes its own protocol messages, as those of pg-cursor and pg-query-stream do. */
 export interface PgSubmittable {
 	callback: PgCallback
-	/** Answers an error where nothing was written. */
+	/** Returns an error if nothing was written. */
 	submit(connection: PgConnection): Error | null
 	handleDataRow(message: { readonly fields: unknown[] }): void
 	handleCommandComplete(message: { readonly text: string }): void
@@ -49,18 +48,18 @@ export interface PgSubmittable {
 	handleError(error: Error): void
 }
 
-/** Each function writes one message of the protocol. */
+/** Each method writes one message of the protocol. */
 export interface PgConnection {
 	readonly stream: { cork(): void; uncork(): void }
-	/** Texts that the server has prepared, by name; kept by the client. */
+	/** The client's record of prepared texts, by name. */
 	readonly parsedStatements: Record<string, unknown>
 	parse(message: { readonly name: string; readonly text: string }): void
-	/** Closes a prepared statement; its answer is ignored. */
+	/** Closes a prepared statement; the response is ignored. */
 	close(message: { readonly type: 'S'; readonly name: string }): void
 	bind(message: { readonly statement: string; readonly values: unknown[] }): void
 	execute(message: object): void
 	sync(): void
-	/** Told when the server has ended what it was asked. */
+	/** Emitted when the server has finished a statement. */
 	once?(event: 'readyForQuery', listener: () => void): unknown
 }
 
@@ -75,12 +74,12 @@ export interface PgResult {
 	readonly rowCount: number | null
 }
 
-/** How long a statement that was cancelled has to end, before its connection is closed under it. */
-const ENDING: Milliseconds = 5_000
+/** Time for a cancelled statement to end, before its connection is released regardless. */
+const CANCEL_TIMEOUT: Milliseconds = 5_000
 
 export class Lease {
 	readonly client: PgClient
-	/** Why it can't be used any more. */
+	/** Why the connection can't be reused. */
 	broken: Error | undefined
 	readonly #release: (error?: Error) => void
 	#isHeld = false
@@ -89,7 +88,7 @@ export class Lease {
 	constructor(client: PgClient, release: (error?: Error) => void) {
 		this.client = client
 		this.#release = release
-		// The pool doesn't listen while the connection is leased; the statement gets the error as well.
+		// The pool has no listener while the client is checked out; the statement gets the error as well.
 		client.on('error', ignore)
 	}
 
@@ -98,41 +97,41 @@ export class Lease {
 	}
 
 	/**
-	 * Cancels what it runs, and keeps its place in the pool, also after `release`, until the server has ended that. Were
-	 * its place free before, there would be more at work in the server than the pool has places.
+	 * Cancels the running statement, and delays `release` until it has ended. Otherwise the server could run more statements
+	 * than the pool has connections.
 	 */
 	abandon(deadlines: Deadlines): void {
 		this.#isHeld = true
 		this.client.connection?.once?.('readyForQuery', () => this.endHold())
 		cancel(this.client)
-		deadlines.add({ due: deadlines.clock() + ENDING, expire: () => this.endHold() })
+		deadlines.add({ due: deadlines.clock() + CANCEL_TIMEOUT, expire: () => this.endHold() })
 	}
 
-	/** Ends what `abandon` began: the statement has ended, or its time is over. */
+	/** Called when the abandoned statement has ended, or its time is over. */
 	endHold(): void {
 		if (!this.#isHeld) return
 		this.#isHeld = false
-		if (this.#isReleased) this.#giveBack()
+		if (this.#isReleased) this.#returnToPool()
 	}
 
-	/** Gives it back, at once or when it isn't held any more; a broken one is closed. */
+	/** Returns the connection to the pool, which closes a broken one. */
 	release(): void {
 		this.#isReleased = true
-		if (!this.#isHeld) this.#giveBack()
+		if (!this.#isHeld) this.#returnToPool()
 	}
 
-	#giveBack(): void {
+	#returnToPool(): void {
 		this.client.removeListener('error', ignore)
 		this.#release(this.broken)
 	}
 }
 
-/** Whether the connection is no good after an error: all but those of the server about a statement. */
+/** Whether the connection is unusable after an error: after all but the server's errors about a statement. */
 export function isBreaking(error: Error): boolean {
 	const code = 'code' in error ? error.code : undefined
 	// `EPIPE` has five letters too, but is Node's.
 	if (typeof code !== 'string' || 'syscall' in error || !/^[0-9A-Z]{5}$/.test(code)) return true
-	// 25006: it leads to a server that only reads since a failover.
+	// 25006: the server is read-only since a failover.
 	return /^(?:08|57P|25P0[345]|25006)/.test(code)
 }
 

@@ -1,7 +1,7 @@
 /**
- * Names of prepared statements, one for each text, the same on all connections of a pool. Each costs the server memory on
- * every connection: of what is no longer named, a connection is told before it is to prepare something more, or it is
- * made anew. Used by the drivers of pg and postgres.js.
+ * Names of prepared statements, one per text, the same on all connections of a pool. A prepared statement costs the server
+ * memory on every connection: those that were evicted are closed before a connection prepares the next one, or, if the
+ * driver can't close them, by replacing the connection. Used by the drivers of pg and postgres.js.
  */
 import { createHash } from 'node:crypto'
 import { attached } from '../../../base/attached.ts'
@@ -10,57 +10,57 @@ import { PreparedTexts } from '../../sql/text-cache.ts'
 import type { PgConnection } from './pool.ts'
 
 const PREFIX = 'verbena_'
-/** As much may have lost its name until a connection that can't be told is made anew. */
-const MOST_LEFT = 500
-const MOST_BYTES_LEFT: Bytes = 524_288
+/** Evicted statements after which connections that can't close them are replaced. */
+const MAX_EVICTED = 500
+const MAX_EVICTED_BYTES: Bytes = 524_288
 
 export class StatementNames {
-	readonly #texts = new PreparedTexts<string>((text, name) => this.#leave(text, name))
-	/** Those that are in use. */
+	readonly #texts = new PreparedTexts<string>((text, name) => this.#evict(text, name))
+	/** Names in use. */
 	readonly #names = new Set<string>()
-	/** How many had left when a connection was last told. */
-	readonly #told = new WeakMap<PgConnection, number>()
-	#left = 0
-	/** Since the connections were made anew. */
-	#leftSince = 0
-	#bytesLeftSince: Bytes = 0
+	/** Value of `#evicted` when a connection last closed evicted statements. */
+	readonly #closedAt = new WeakMap<PgConnection, number>()
+	#evicted = 0
+	/** Since connections were last replaced. */
+	#evictedSince = 0
+	#evictedBytesSince: Bytes = 0
 	#renewals = 0
 	#isOff = false
 
-	/** The text's name; `undefined` when it is asked for the first time, so that it goes unprepared. */
+	/** The text's name; `undefined` the first time, so that it isn't prepared. */
 	of(text: string): string | undefined {
 		const known = this.#texts.get(text)
 		if (known !== undefined) return known
 		if (this.#isOff || !this.#texts.isSeenAgain(text)) return undefined
-		// Of the text, so that two programs behind one pooler have one name for it.
+		// A hash, so that all programs behind a pooler use the same name.
 		const name = `${PREFIX}${createHash('sha1').update(text).digest('base64url')}`
 		this.#names.add(name)
 		this.#texts.add(text, name)
 		return name
 	}
 
-	/** Gives the text another name: what is prepared under this one can't be used any more. */
+	/** Gives the text a new name: the statement that is prepared under this one is unusable. */
 	renew(text: string, name: string): void {
-		// Another connection may have met it before.
+		// Another connection may have renewed it before.
 		if (this.#texts.get(text) !== name) return
 		this.#renewals++
 		const renewed = `${name.slice(0, 40)}_${this.#renewals}`
-		this.#leave(text, name)
+		this.#evict(text, name)
 		this.#names.add(renewed)
 		this.#texts.replace(text, renewed)
 	}
 
-	/** Prepares nothing any more: between us and the server is something that mixes connections up. */
+	/** Stops preparing: a pooler between us and the server switches connections. */
 	turnOff(): void {
 		this.#isOff = true
 		this.#texts.clear()
 		this.#names.clear()
 	}
 
-	/** Before something is prepared on a connection: closes there what has no name any more. */
-	makeRoom(connection: PgConnection): void {
-		if (this.#told.get(connection) === this.#left) return
-		this.#told.set(connection, this.#left)
+	/** Closes evicted statements on a connection, before it prepares another one. */
+	closeEvicted(connection: PgConnection): void {
+		if (this.#closedAt.get(connection) === this.#evicted) return
+		this.#closedAt.set(connection, this.#evicted)
 		for (const name of Object.keys(connection.parsedStatements)) {
 			if (!name.startsWith(PREFIX) || this.#names.has(name)) continue
 			connection.close({ type: 'S', name })
@@ -68,25 +68,25 @@ export class StatementNames {
 		}
 	}
 
-	/** Whether connections that can't be told are to be made anew now: those of postgres.js, and of pg's that aren't its own. */
+	/** Whether to replace connections that can't close statements: those of postgres.js and of clients that only resemble pg's. */
 	mustRenew(): boolean {
-		if (this.#leftSince < MOST_LEFT && this.#bytesLeftSince < MOST_BYTES_LEFT) return false
-		this.#leftSince = 0
-		this.#bytesLeftSince = 0
+		if (this.#evictedSince < MAX_EVICTED && this.#evictedBytesSince < MAX_EVICTED_BYTES) return false
+		this.#evictedSince = 0
+		this.#evictedBytesSince = 0
 		return true
 	}
 
-	#leave(text: string, name: string): void {
+	#evict(text: string, name: string): void {
 		this.#names.delete(name)
-		this.#left++
-		this.#leftSince++
-		this.#bytesLeftSince += text.length
+		this.#evicted++
+		this.#evictedSince++
+		this.#evictedBytesSince += text.length
 	}
 }
 
-const NAMES: unique symbol = Symbol.for('verbena.statementNames')
+const NAMES: unique symbol = Symbol('verbena.statementNames')
 
-/** The names of a pool, whose connections its models share. */
+/** The names that all models over a pool share. */
 export function namesOf(pool: object): StatementNames {
 	return attached(pool, NAMES, () => new StatementNames())
 }

@@ -1,30 +1,30 @@
 /**
- * Statements that write themselves to a connection of pg. pg's own queries ask for a description of the columns with each
- * run, and make their rows by it; ours know their columns, and take every value as text. That saves a third of Node's time
- * for the query of a record. `PgStatement` runs one, `PgBatch` one text with several lists of values in one transaction:
- * one Sync ends them all, so the server commits once. Used by `connections.ts`.
+ * Submittables for pg that write their own protocol messages. pg's queries request a row description with each execution
+ * and parse values by it; ours know their columns and take all values as text, which saves a third of Node's time for
+ * reading a record. `PgStatement` executes one statement, `PgBatch` one text with several lists of values, in one
+ * transaction: a single Sync ends it, so the server commits once. Used by `connections.ts`.
  */
 import type { Rows, Statement } from '../../sql/driver.ts'
 import type { PgCallback, PgClient, PgConnection, PgResult, PgSubmittable } from './pool.ts'
 import type { StatementNames } from './statement-names.ts'
 
-/** Whether a client's connection is one that a `PgStatement` knows to write to. */
+/** Whether a client's connection supports {@link PgStatement}. */
 export function takesStatements({ connection, pipeline }: PgClient): boolean {
 	if (connection === undefined || connection === null || pipeline === true) return false
 	const { stream, parsedStatements } = connection
 	return (
-		WRITES.every((name) => typeof connection[name] === 'function') &&
+		MESSAGES.every((name) => typeof connection[name] === 'function') &&
 		typeof parsedStatements === 'object' &&
 		typeof stream?.cork === 'function'
 	)
 }
 
-const WRITES = ['parse', 'close', 'bind', 'execute', 'sync'] as const
+const MESSAGES = ['parse', 'close', 'bind', 'execute', 'sync'] as const
 
-/** Its own properties are those of pg's queries: tools that look at queries, or copy them, find what they expect. */
+/** Has the properties of pg's queries, for tools that inspect or copy queries. */
 export class PgStatement implements PgSubmittable, PgResult {
 	readonly text: string
-	/** Under which it stays prepared; empty for not at all. */
+	/** Of the prepared statement; empty for an unprepared one. */
 	readonly name: string
 	readonly values: unknown[]
 	readonly rowMode = 'array'
@@ -37,16 +37,16 @@ export class PgStatement implements PgSubmittable, PgResult {
 		this.text = text
 		this.name = name
 		this.#names = names
-		this.values = values.map(asSent)
+		this.values = values.map(toParameter)
 		this.callback = callback
 	}
 
 	submit(connection: PgConnection): null {
-		sendRuns(connection, this, this.#names, [this.values])
+		sendExecutions(connection, this, this.#names, [this.values])
 		return null
 	}
 
-	/** Comes only where somebody between us and the server has asked for it. */
+	/** Only sent if a proxy has requested it. */
 	handleRowDescription(): void {}
 
 	handleDataRow({ fields }: { readonly fields: unknown[] }): void {
@@ -68,8 +68,8 @@ export class PgStatement implements PgSubmittable, PgResult {
 	}
 }
 
-/** Writes a statement with each list of values, all in one transaction, and in one write to the socket. */
-function sendRuns(
+/** Executes a text with each list of values, in one transaction and one write to the socket. */
+function sendExecutions(
 	connection: PgConnection,
 	{ text, name }: { readonly text: string; readonly name: string },
 	names: StatementNames,
@@ -78,7 +78,7 @@ function sendRuns(
 	connection.stream.cork()
 	try {
 		if (connection.parsedStatements[name] === undefined) {
-			if (name !== '') names.makeRoom(connection)
+			if (name !== '') names.closeEvicted(connection)
 			connection.parse({ name, text })
 		}
 		for (const values of lists) {
@@ -91,26 +91,26 @@ function sendRuns(
 	}
 }
 
-/** `INSERT 0 1`, `SELECT 100`: the number of rows is the last word. Null where there is none: `BEGIN`. */
+/** The row count at the end of `INSERT 0 1` or `SELECT 100`; null for `BEGIN`. */
 function countOf(command: string): number | null {
 	const count = Number(command.slice(command.lastIndexOf(' ') + 1))
 	return Number.isNaN(count) ? null : count
 }
 
-/** Values go as text; bytes as they are. */
-function asSent(value: unknown): unknown {
+/** Converts values to text, except bytes. */
+function toParameter(value: unknown): unknown {
 	if (typeof value === 'string' || value === null || Buffer.isBuffer(value)) return value
 	return value === undefined ? null : String(value)
 }
 
-/** A text, its lists of values, and where their results go. */
-export interface Runs {
+/** A text with lists of values to execute it with. */
+export interface Executions {
 	readonly text: string
-	/** Under which it stays prepared; empty for not at all. */
+	/** Of the prepared statement; empty for an unprepared one. */
 	readonly name: string
 	readonly names: StatementNames
 	readonly lists: readonly (readonly unknown[])[]
-	/** Nothing of it is true before the callback was told of no error. */
+	/** Filled with the results, which are valid only if the callback gets no error. */
 	readonly results: Rows[]
 }
 
@@ -124,28 +124,28 @@ export class PgBatch implements PgSubmittable {
 	readonly #results: Rows[]
 	#rows: unknown[][] = []
 
-	constructor({ text, name, names, lists, results }: Runs, callback: PgCallback) {
+	constructor({ text, name, names, lists, results }: Executions, callback: PgCallback) {
 		this.text = text
 		this.name = name
 		this.#names = names
-		this.values = lists.map((list) => list.map(asSent))
+		this.values = lists.map((list) => list.map(toParameter))
 		this.callback = callback
 		this.#results = results
 	}
 
 	submit(connection: PgConnection): null {
-		sendRuns(connection, this, this.#names, this.values)
+		sendExecutions(connection, this, this.#names, this.values)
 		return null
 	}
 
-	/** Comes only where somebody between us and the server has asked for it. */
+	/** Only sent if a proxy has requested it. */
 	handleRowDescription(): void {}
 
 	handleDataRow({ fields }: { readonly fields: unknown[] }): void {
 		this.#rows.push(fields)
 	}
 
-	/** One list of values is done; not yet committed. */
+	/** One list of values has been executed, but not committed. */
 	handleCommandComplete({ text }: { readonly text: string }): void {
 		this.#results.push({ rows: this.#rows, affected: countOf(text) ?? 0 })
 		this.#rows = []
