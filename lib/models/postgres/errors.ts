@@ -1,15 +1,15 @@
-/** What an error of PostgreSQL, or of the way to it, means; read alike from pg, postgres.js and PGlite. */
+/** `failureOf`: translates errors of PostgreSQL and of the connection to it; the same for pg, postgres.js and PGlite. */
 import { ModelError, type ModelErrorKind, type RaisedError } from '../model-error.ts'
 import { NoAnswer, NoConnection } from '../sql/pool.ts'
 import type { Table } from '../sql/table.ts'
 
-/** What pg says where its own `query_timeout` has ended: the statement is still being run. */
+/** Message of pg after its own `query_timeout`: the statement is still running. */
 export const READ_TIMEOUT = 'Query read timeout'
 
-/** SQLSTATEs, and their classes of two characters (PostgreSQL, appendix A); the longest that fits counts. */
+/** By SQLSTATE, or by its class, the first two characters (PostgreSQL, appendix A). */
 const STATES: Readonly<Record<string, ModelErrorKind>> = {
 	'23505': 'unique',
-	// Exclusion: another record stands against it.
+	// Exclusion constraint: conflicts with another record.
 	'23P01': 'unique',
 	'23503': 'foreign_key',
 	'23001': 'foreign_key',
@@ -17,26 +17,26 @@ const STATES: Readonly<Record<string, ModelErrorKind>> = {
 	'23514': 'check',
 	'44000': 'check',
 	'22': 'invalid',
-	// A value too large for an index, or more than a GB in one value: of a page, or of what is written.
+	// A value too large for an index, or more than 1 GB in one value: in a page, or in what is written.
 	'54000': 'too_large',
 	'42501': 'forbidden',
-	// A prepared statement isn't there, or is there twice, within a transaction: a pooler has mixed up connections. It
-	// is undone, and goes unprepared when it is tried again.
+	// A prepared statement doesn't exist, or exists twice, in a transaction: a pooler has switched connections. The
+	// transaction is rolled back; the next attempt doesn't prepare.
 	'26000': 'busy',
 	'42P05': 'busy',
 	'40001': 'busy',
 	'40P01': 'busy',
 	'55P03': 'busy',
-	// A statement's or a transaction's time was over, or it was cancelled: it is undone.
+	// Timeout of a statement or transaction, or cancelled: it is rolled back.
 	'57014': 'unavailable',
 	'25P02': 'unavailable',
 	'25P03': 'unavailable',
 	'25P04': 'unavailable',
-	// The server is a replica that only reads: it may be the primary again.
+	// The server is a read-only replica, which may become the primary.
 	'25006': 'unavailable',
 	'53': 'unavailable',
 	'57P03': 'unavailable',
-	// The server was stopped or has crashed under the statement; the commit may be done.
+	// The server was stopped or has crashed during the statement, perhaps after the commit.
 	'57P01': 'outcome_unknown',
 	'57P02': 'outcome_unknown',
 	'57P05': 'unavailable',
@@ -54,7 +54,7 @@ const CODES: Readonly<Record<string, ModelErrorKind>> = {
 	EHOSTUNREACH: 'unavailable',
 	ENETUNREACH: 'unavailable',
 	CONNECT_TIMEOUT: 'unavailable',
-	// Asked of a postgres.js that has been ended.
+	// postgres.js was ended.
 	CONNECTION_ENDED: 'unavailable',
 	ECONNRESET: 'outcome_unknown',
 	EPIPE: 'outcome_unknown',
@@ -63,13 +63,13 @@ const CODES: Readonly<Record<string, ModelErrorKind>> = {
 	CONNECTION_DESTROYED: 'outcome_unknown',
 }
 
-/** What pg and PGlite say in words only. */
+/** Errors of pg and PGlite that have no code. */
 const MESSAGES: readonly (readonly [pattern: RegExp, kind: ModelErrorKind])[] = [
 	[/^timeout exceeded when trying to connect|^timeout expired|due to connection timeout/i, 'unavailable'],
 	[/^Cannot use a pool after calling end/i, 'unavailable'],
 	[/^PGlite is (?:closed|closing)/i, 'unavailable'],
 	[/^Query read timeout$/, 'outcome_unknown'],
-	// Of a table that was changed, within a transaction, which is undone; it is planned anew when it is tried again.
+	// The table was altered; in a transaction, which is rolled back. The next attempt plans again.
 	[/^cached plan must not change result type/, 'busy'],
 	[
 		/^Connection terminated|^Client has encountered a connection error|^Client was closed/i,
@@ -77,12 +77,12 @@ const MESSAGES: readonly (readonly [pattern: RegExp, kind: ModelErrorKind])[] = 
 	],
 ]
 
-/** Whether an error says that the server only reads. */
+/** Whether the server rejects changes, as a replica does. */
 export function isReadOnly(error: unknown): boolean {
 	return error instanceof Error && 'code' in error && error.code === '25006'
 }
 
-/** `undefined` for what is no failure of the database or of the values: a mistake of ours, or a table changed. */
+/** `undefined` for a programming error, and for a table that was altered. */
 export function failureOf(error: unknown, table: Table): ModelError | undefined {
 	if (error instanceof ModelError) return error
 	if (!(error instanceof Error)) return undefined
@@ -93,7 +93,7 @@ export function failureOf(error: unknown, table: Table): ModelError | undefined 
 	return kind === undefined ? undefined : new ModelError(kind, fieldsOf(error, kind, table), error, raised)
 }
 
-/** Classes of SQLSTATEs that PostgreSQL has itself (its appendix A): a state of another class is somebody's own. */
+/** PostgreSQL's own classes of SQLSTATEs (appendix A); a state of another class is user-defined. */
 const CLASSES: ReadonlySet<string> = new Set(
 	(
 		'00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 ' +
@@ -102,12 +102,12 @@ const CLASSES: ReadonlySet<string> = new Set(
 )
 
 /**
- * What somebody's function has raised, a trigger's mostly: `raise` of PL/pgSQL, whatever state it names, and states of
- * one's own from any language.
+ * The error that a user's function, mostly a trigger, has raised: by `raise` of PL/pgSQL with any state, or from any
+ * language with a state of its own.
  */
 function raisedBy(error: Error): RaisedError | undefined {
 	const code = textAt(error, 'code')
-	// Codes of Node such as EPERM have five letters too; only what the server has said has a severity.
+	// Codes of Node such as EPERM have five letters too; only errors of the server have a severity.
 	if (code === undefined || textAt(error, 'severity') === undefined) return undefined
 	const isRaised =
 		code === 'P0001' || textAt(error, 'routine') === 'exec_stmt_raise' || !CLASSES.has(code.slice(0, 2))
@@ -117,7 +117,7 @@ function raisedBy(error: Error): RaisedError | undefined {
 function kindOf(error: Error): ModelErrorKind | undefined {
 	const code = textAt(error, 'code')
 	if (code !== undefined) {
-		// A socket that couldn't be connected has carried nothing.
+		// Nothing was sent.
 		if (textAt(error, 'syscall') === 'connect') return 'unavailable'
 		const known = CODES[code]
 		if (known !== undefined) return known
@@ -129,8 +129,7 @@ function kindOf(error: Error): ModelErrorKind | undefined {
 }
 
 /**
- * What types say of a text that they can't read, besides the states of class 22: syntax, a name that there isn't, or that
- * several have.
+ * States, besides class 22, by which types reject a text: syntax errors, and names that don't exist or are ambiguous.
  */
 const UNREADABLE: ReadonlySet<string> = new Set([
 	'42601',
@@ -141,19 +140,19 @@ const UNREADABLE: ReadonlySet<string> = new Set([
 	'42P01',
 	'42P02',
 ])
-/** These, and a schema that there isn't, or another database: of a value where the server tells which parameter it was. */
+/** These, and an unknown schema or another database; caused by a value if the error names the parameter. */
 const UNREADABLE_PARAMETER = /^(?:42|3F000|0A000)/
 /**
- * As in `unnamed portal parameter $2 = '...'`, in whatever language, and behind what the type has to say of the name; a
- * statement of a function stands in quotes.
+ * As in `unnamed portal parameter $2 = '...'`, in any language, perhaps after a line of the type; statements of functions
+ * are in quotes.
  */
 const OF_PARAMETER = /^(?:[^\n]*["»«”“]\n)?[^\n$"]*\$\d+(?: = |$)/
-/** Functions of hstore that say so without a state of their own (before PostgreSQL 16). */
+/** Functions of hstore that raise an internal error for it (before PostgreSQL 16). */
 const HSTORE: ReadonlySet<string | undefined> = new Set(['get_val', 'parse_hstore'])
 
 /**
- * Whether a type could not read a value: tsvector, tsquery, jsonpath, regclass and their kin. The same states are those of
- * statements that are wrong, of which the server tells the position, in ours or in a function's.
+ * Whether a type rejects the syntax of a value: tsvector, tsquery, jsonpath, regclass and others. Wrong statements, ours or
+ * a function's, have the same states, but their errors have a position.
  */
 export function isMalformed(error: Error, code: string): boolean {
 	if (code === 'XX000') return HSTORE.has(textAt(error, 'routine'))
@@ -163,12 +162,12 @@ export function isMalformed(error: Error, code: string): boolean {
 	return places.every((place) => textAt(error, place) === undefined)
 }
 
-/** The columns that it is about, where they are this table's own. */
+/** The columns of this table that the error is about. */
 function fieldsOf(error: Error, kind: ModelErrorKind, table: Table): readonly string[] {
 	const where = textAt(error, 'table') ?? textAt(error, 'table_name')
-	// A trigger may have written into another table; a type's error (a domain's) names no table.
+	// A trigger may have written to another table; errors of a domain name no table.
 	if (where !== undefined && where !== table.name) return []
-	// One of another schema may have its name, and names its constraints alike.
+	// A table of another schema may have the same name and the same names of constraints.
 	const schema = textAt(error, 'schema') ?? textAt(error, 'schema_name')
 	if (where !== undefined && schema !== undefined && schema !== table.schema) return []
 	if (kind === 'not_null') {
@@ -182,7 +181,6 @@ function fieldsOf(error: Error, kind: ModelErrorKind, table: Table): readonly st
 }
 
 function textAt(error: Error, key: string): string | undefined {
-	// An Error is an object: any key may be asked for.
-	const value = (error as unknown as Record<string, unknown>)[key]
+	const value: unknown = Reflect.get(error, key)
 	return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -1,7 +1,7 @@
 /**
- * What PostgreSQL's catalog says: the tables and views there are (`readRelations`), what belongs to some of them
- * (`readCatalog`: two statements for any number of tables), a table made of that (`introspect`), and the one that a name
- * means (`relationCalled`). Called by `model.ts`.
+ * Reads PostgreSQL's catalog: all tables and views (`readRelations`), the columns, types and constraints of some of them
+ * (`readCatalog`, one statement for any number of tables), from which `introspect` makes a `Table`. `relationCalled` finds
+ * a relation by name. Called by `model.ts`.
  */
 import { nearest } from '../../base/options.ts'
 import type { Field } from '../model.ts'
@@ -15,13 +15,12 @@ import { type CatalogType, fieldOf, isLoose, LOOSE, NESTED, sqlTypeOf } from './
 const KINDS: Readonly<Record<string, Constraint['kind']>> = {
 	p: 'primary',
 	u: 'unique',
-	// Another record stands against it, as with `unique`.
+	// Exclusion: conflicts with another record, as `unique`.
 	x: 'unique',
 	f: 'foreign_key',
 	c: 'check',
 }
 
-/** What the catalog says of one relation. */
 export function introspect(
 	relation: Relation,
 	catalog: Catalog,
@@ -35,7 +34,7 @@ export function introspect(
 		(columns ?? []).flatMap((number) => names.get(number) ?? [])
 	const columns = own.map((column) => columnFor(column, relation.isView, types, bigint))
 	const primary = constraints.find(({ kind }) => kind === 'p')
-	const alone = new Set(
+	const uniqueNames = new Set(
 		constraints
 			.filter(({ kind, isWhole, columns }) => /[pu]/.test(kind) && isWhole && columns?.length === 1)
 			.flatMap(columnsOf),
@@ -56,11 +55,13 @@ export function introspect(
 			hasTriggers: relation.hasTriggers,
 		},
 		primary: primary === undefined ? [] : columnsOf(primary),
-		unique: columns.filter((column) => alone.has(column.name) && !column.nullable).map(({ name }) => name),
+		unique: columns
+			.filter((column) => uniqueNames.has(column.name) && !column.nullable)
+			.map(({ name }) => name),
 	}
 }
 
-/** A domain, the domain it is made of, and so on, down to the type itself. */
+/** A domain, its base domain, and so on, down to the base type. */
 function chainOf(oid: string, types: ReadonlyMap<string, CatalogType>): CatalogType[] {
 	const type = types.get(oid)
 	if (type === undefined) return []
@@ -76,7 +77,7 @@ function columnFor(
 	const chain = chainOf(column.type, types)
 	const type = chain.at(-1)
 	if (type === undefined) throw new Error(`the catalog has no type ${column.type} of column ${column.name}`)
-	// A domain has its type's length; its column has none.
+	// The length of a domain belongs to the domain, not to the column.
 	const typmod = chain.reduce((found, { typmod }) => (found === -1 ? typmod : found), column.typmod)
 	const field = fieldOf(type, typmod)
 	const sqlType = sqlTypeOf(type, types)
@@ -86,7 +87,7 @@ function columnFor(
 		name: column.name,
 		sqlType,
 		...field,
-		// An outer join of a view makes nulls of any type, also of a domain that has none.
+		// An outer join in a view yields null for any type, also for a domain that is not null.
 		nullable: !column.notNull && (isOfView || !chain.some(({ notNull }) => notNull)),
 		hasDefault: !isGenerated && hasDefault(column, chain),
 		generated: isGenerated,
@@ -105,7 +106,7 @@ function hasDefault(column: CatalogColumn, chain: readonly CatalogType[]): boole
 	return column.hasDefault || column.identity !== '' || chain.some((type) => type.hasDefault)
 }
 
-/** The checks of a column's domain: an error names them as it names the table's own. */
+/** Checks of a column's domain, which errors name like the table's own. */
 function domainChecks(column: CatalogColumn, types: ReadonlyMap<string, CatalogType>): Constraint[] {
 	return chainOf(column.type, types)
 		.flatMap(({ checks }) => checks ?? [])
@@ -118,19 +119,19 @@ interface Relation {
 	readonly schema: string
 	readonly name: string
 	readonly isView: boolean
-	/** Whether its name alone finds it, by the connection's `search_path`. */
+	/** Whether its unqualified name refers to it, by the connection's `search_path`. */
 	readonly isVisible: boolean
-	/** Whether it is a part of a partitioned table. */
+	/** Whether it is a partition. */
 	readonly isPart: boolean
-	/** Whether it, or a part of it, has rules, or triggers other than those that enforce foreign keys. */
+	/** Whether it, or a partition of it, has rules, or triggers other than those of foreign keys. */
 	readonly hasTriggers: boolean
 }
 
 export interface Relations {
 	readonly relations: readonly Relation[]
-	/** Where the connection makes new tables; null where there is no such schema. */
+	/** The first existing schema of the `search_path`; null for none. */
 	readonly currentSchema: string | null
-	/** Below 1, floats are written with fewer digits than they have. */
+	/** Below 1, floats lose digits. */
 	readonly extraFloatDigits: number
 }
 
@@ -140,7 +141,7 @@ interface CatalogColumn {
 	readonly name: string
 	readonly type: string
 	readonly typmod: number
-	/** Of an array, as it was declared: `int4[][]` has two. The server watches over none. */
+	/** Declared dimensions of an array, which the server doesn't enforce: 2 for `int4[][]`. */
 	readonly dimensions: number
 	readonly notNull: boolean
 	readonly hasDefault: boolean
@@ -148,7 +149,7 @@ interface CatalogColumn {
 	readonly identity: string
 	/** `s` for stored, `v` for virtual, empty for none. */
 	readonly generated: string
-	/** Whether its collation takes unlike texts for the same. */
+	/** Whether its collation is nondeterministic: different texts can be equal. */
 	readonly isLoose: boolean
 }
 
@@ -157,9 +158,9 @@ interface CatalogConstraint {
 	readonly name: string
 	/** `p` primary, `u` unique, `f` foreign key, `c` check, `x` exclusion. */
 	readonly kind: string
-	/** Numbers of columns. */
+	/** Column numbers. */
 	readonly columns: readonly number[] | null
-	/** Whether it holds for all rows and for the columns themselves: no partial index, none of expressions. */
+	/** Whether it applies to all rows and to the columns themselves: no partial index, none on expressions. */
 	readonly isWhole: boolean
 }
 
@@ -181,9 +182,9 @@ const RELATIONS = `select json_build_object('currentSchema', current_schema(),
 	and n.nspname not in ('pg_catalog', 'pg_toast')))::text`
 
 /**
- * `$1` holds oids of relations. An expression index doesn't list its columns; `pg_depend` does. A view's column is
- * reported as not null if it is a not-null column of a table, and the view is a single select with inner joins only:
- * no union, no grouping sets, no subquery. Its query tree lists the columns in order.
+ * `$1` is an array of oids of relations. The columns of an expression index are in `pg_depend`. A view's column is not null
+ * if it is a not-null column of a table, and the view is a single select with inner joins only: no union, no grouping
+ * sets, no subquery. Its query tree lists the columns in order.
  */
 const CATALOG = `with recursive own as (
 	select a.* from pg_catalog.pg_attribute a
@@ -239,16 +240,15 @@ select json_build_object(
 	'constraints', (select coalesce(json_agg(json_build_object('table', "table"::text, 'name', name,
 		'kind', kind, 'columns', columns, 'isWhole', whole)), '[]') from constrained))::text`
 
-/** All tables and views of the database but its own. */
+/** All tables and views, except those of the system. */
 export async function readRelations(driver: Driver): Promise<Relations> {
-	// The statement above builds this object.
+	// As RELATIONS builds it.
 	return (await readJson(driver, RELATIONS, [])) as Relations
 }
 
-/** Columns, types and constraints of relations. */
 export async function readCatalog(driver: Driver, relations: readonly Relation[]): Promise<Catalog> {
 	const oids = `{${relations.map(({ oid }) => oid).join(',')}}`
-	// The statement above builds this object.
+	// As CATALOG builds it.
 	return (await readJson(driver, CATALOG, [oids])) as Catalog
 }
 
@@ -257,18 +257,21 @@ async function readJson(driver: Driver, text: string, values: readonly unknown[]
 	return JSON.parse(String(rows[0]?.[0]))
 }
 
-/** A part of a name as it stands in SQL: quoted, or without quotes and dots. */
+/** Each part is quoted, or has no quotes and dots. */
 const QUALIFIED = /^(?:("(?:[^"]|"")+"|[^".]+)\.)?("(?:[^"]|"")+"|[^".]+)$/
 
 /**
- * The relation called `name`: by its whole name as it is (`article`, `my "table"`), as `schema.name`, or with
- * either quoted as in SQL (`"my.schema"."my ""table"""`). Without a schema it must be found by the connection's
- * `search_path`.
+ * Finds a relation by its literal name (`article`, `my "table"`), by `schema.name`, or with either part
+ * quoted as in SQL (`"my.schema"."my ""table"""`). Without a schema it must be in the connection's `search_path`.
  *
- * @throws TypeError where there is none, naming those there are
+ * @throws TypeError if there is none, with the nearest name
  */
 export function relationCalled(name: string, relations: readonly Relation[]): Relation {
-	const found = visible(name, relations) ?? split(name, relations) ?? quoted(name, relations)
+	const found =
+		visible(name, relations) ??
+		// Names of schemas may contain dots, too.
+		relations.find((relation) => `${relation.schema}.${relation.name}` === name) ??
+		quoted(name, relations)
 	if (found !== undefined) return found
 	const names = relations.map((relation) =>
 		relation.isVisible ? relation.name : `${relation.schema}.${relation.name}`,
@@ -278,11 +281,6 @@ export function relationCalled(name: string, relations: readonly Relation[]): Re
 
 function visible(name: string, relations: readonly Relation[]): Relation | undefined {
 	return relations.find((relation) => relation.isVisible && relation.name === name)
-}
-
-/** Schemas may have dots in their names too. */
-function split(name: string, relations: readonly Relation[]): Relation | undefined {
-	return relations.find((relation) => `${relation.schema}.${relation.name}` === name)
 }
 
 function quoted(name: string, relations: readonly Relation[]): Relation | undefined {

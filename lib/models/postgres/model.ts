@@ -1,6 +1,6 @@
 /**
- * `PostgresModel`: a table or view of PostgreSQL as a `Model`, over the user's own pg `Pool`, postgres.js `sql`
- * or PGlite. Columns, types, key and constraints are read from the live database when it is opened.
+ * `PostgresModel`: a table or view of PostgreSQL as a `Model`, over the user's own pg `Pool`, postgres.js `sql` or PGlite.
+ * Opening it reads columns, types, key and constraints from the database.
  */
 
 import { keyOf, primaryKey, withKey } from '../sql/key.ts'
@@ -19,12 +19,12 @@ import { introspect, type Relations, readCatalog, readRelations, relationCalled 
 
 export type { PostgresDatabase } from './driver.ts'
 
-/** How tables are opened, whatever their number. */
+/** Options of all tables. */
 export type PostgresOptions = DatabaseOptions
-/** How one table is opened. */
+/** Options of one table. */
 export type PostgresTableOptions = TableOptions
 
-/** How all tables of a schema are opened. */
+/** Options for all tables of a schema. */
 export interface PostgresSchemaOptions extends PostgresOptions {
 	/** @default the connection's current schema */
 	readonly schema?: string
@@ -34,15 +34,15 @@ export interface PostgresSchemaOptions extends PostgresOptions {
  *     const article = await PostgresModel.open(pool, 'article')
  *     createServer({ article: new CrudHandler(article, { visible: 'all' }) })
  *
- * A pg Pool emits `error` for idle connections when the server stops, which would end the process: where nobody
- * listens to it, a listener is added that does nothing else.
+ * A pg Pool emits `error` for idle connections when the server stops, which ends the process if there is no listener:
+ * if you have none, an empty one is added.
  */
 export class PostgresModel extends SqlModel {
 	/**
 	 * Opens a table or view: `article`, `schema.article`, or quoted as in SQL. Views can only be read, and need
 	 * `key`.
 	 *
-	 * @throws TypeError for a table that isn't there, for one without a key, and for an option that is wrong
+	 * @throws TypeError for a table that doesn't exist or has no key, and for a wrong option
 	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async open(
@@ -58,10 +58,10 @@ export class PostgresModel extends SqlModel {
 	}
 
 	/**
-	 * Opens every table of a schema whose primary key is one column; an object by table name. The others, and
-	 * views, are to be opened one by one with their `key`.
+	 * Opens every table of a schema whose primary key is one column; returns them by name. Open others, and views, one by
+	 * one with their `key`.
 	 *
-	 * @throws TypeError where there is no such schema, and for an option that is wrong
+	 * @throws TypeError for a schema that has no tables, and for a wrong option
 	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async openAll(
@@ -81,7 +81,7 @@ export class PostgresModel extends SqlModel {
 			)
 		}
 		const catalog = await readCatalog(opening.driver, own)
-		// Without a prototype: a table may be called `constructor`.
+		// Without a prototype, as a table may be named `constructor`.
 		const models: Record<string, PostgresModel> = Object.create(null)
 		for (const relation of own) {
 			const found = introspect(relation, catalog, opening.bigint)
@@ -98,27 +98,27 @@ interface Opening extends OpeningOptions, Connected {
 }
 
 async function open(database: PostgresDatabase, options: OpeningOptions): Promise<Opening> {
-	const at = driverOf(database, options.timeoutSeconds)
-	await at.begin()
-	const relations = await readRelations(at.driver)
-	return { ...at, relations, lru: lruOf(database), ...options }
+	const connected = driverOf(database, options.timeoutSeconds)
+	await connected.begin()
+	const relations = await readRelations(connected.driver)
+	return { ...connected, relations, lru: lruOf(database), ...options }
 }
 
 function modelOf(
 	table: Table,
 	{ driver, throughText, relations, lru, timeoutSeconds, bigint }: Opening,
 ): PostgresModel {
-	const isFloat = table.columns.find(({ type, sqlType }) => type === 'float' || /^float\d\[\]$/.test(sqlType))
-	if (isFloat !== undefined && relations.extraFloatDigits < 1) {
+	const float = table.columns.find(({ type, sqlType }) => type === 'float' || /^float\d\[\]$/.test(sqlType))
+	if (float !== undefined && relations.extraFloatDigits < 1) {
 		throw new TypeError(
-			`extra_float_digits is ${relations.extraFloatDigits}, so ${table.name}.${isFloat.name} would lose digits: set it to 1, PostgreSQL's default`,
+			`extra_float_digits is ${relations.extraFloatDigits}, so ${table.name}.${float.name} would lose digits: set it to 1, PostgreSQL's default`,
 		)
 	}
 	const { name, schema, key } = table
 	const dialect = dialectOf(throughText, columnOf(columnsOf(table), key), lru)
 	const reopen = async (): Promise<Table> => {
-		const now = await readRelations(driver)
-		const relation = now.relations.find((one) => one.name === name && one.schema === schema)
+		const current = await readRelations(driver)
+		const relation = current.relations.find((one) => one.name === name && one.schema === schema)
 		if (relation === undefined) throw new TypeError(`the table or view ${name} is gone`)
 		const found = introspect(relation, await readCatalog(driver, [relation]), bigint)
 		return withKey(found, keyOf(found, key))

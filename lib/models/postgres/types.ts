@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's types: what a field of each holds, how the type is written in a cast, and how values are sent: what the
- * driver is given, and the cast behind the placeholder. Used by `introspect.ts` and `dialect.ts`.
+ * PostgreSQL's types: their field types, their names in casts, and how values are sent: what the driver gets, and the cast
+ * of the placeholder. Used by `introspect.ts` and `dialect.ts`.
  */
 
 import { RawJson } from '../../wire/raw-json.ts'
@@ -15,7 +15,7 @@ export interface CatalogType {
 	readonly name: string
 	/** `b` base, `c` composite, `d` domain, `e` enum, `p` pseudo, `r` range, `m` multirange. */
 	readonly kind: string
-	/** `S` for texts, `A` for arrays. */
+	/** `S` string, `A` array. */
 	readonly category: string
 	readonly base: string
 	readonly element: string
@@ -31,7 +31,7 @@ type Kind = Pick<Field, 'type' | 'maxLength' | 'choices' | 'min' | 'max' | 'digi
 const DAY = String.raw`-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`
 const TIME_UTC = String.raw`T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z`
 
-/** Infinity, years after 9999, and years before Christ, as `expression.ts` writes them. */
+/** Infinity, years after 9999, and years BC, as `json.ts` writes them. */
 function beyondYears(day: string): RegExp {
 	return new RegExp(`^(?:-?infinity|[1-9]\\d{4,6}${day}|\\d{4,6}${day} BC)$`)
 }
@@ -39,7 +39,7 @@ function beyondYears(day: string): RegExp {
 const MOMENTS = beyondYears(DAY + TIME_UTC)
 const NOT_FINITE = /^(?:NaN|-?Infinity)$/
 
-/** Types of `pg_catalog`; those that aren't here are written as the database writes them: `other`. */
+/** Types of `pg_catalog`; all others are `other`, in the database's own text form. */
 const BUILT_IN: Readonly<Record<string, Kind>> = {
 	bool: { type: 'boolean' },
 	int2: { type: 'integer', min: -32_768, max: 32_767 },
@@ -53,7 +53,7 @@ const BUILT_IN: Readonly<Record<string, Kind>> = {
 	text: { type: 'text' },
 	varchar: { type: 'text' },
 	bpchar: { type: 'text' },
-	// Longer values are cut silently: a name has 63 bytes, a "char" one.
+	// Longer values would be truncated silently: a name has 63 bytes, a "char" one.
 	name: { type: 'text', maxLength: 63 },
 	char: { type: 'text', maxLength: 1 },
 	uuid: { type: 'uuid' },
@@ -66,21 +66,21 @@ const BUILT_IN: Readonly<Record<string, Kind>> = {
 	bytea: { type: 'bytes' },
 }
 
-/** A column's `storage` where `=` takes unlike texts for the same: by case, or blanks at their end. */
+/** A column's `storage` if `=` ignores case or trailing blanks. */
 export const LOOSE = 'loose'
 
-/** A column's `storage` where it is an array that was declared for lists within lists. */
+/** A column's `storage` for an array that was declared multidimensional. */
 export const NESTED = 'nested'
 
-/** Whether texts of a type are compared so whatever their collation is: citext, char(n). */
+/** Whether a type's `=` is loose with any collation: citext, char(n). */
 export function isLoose(type: CatalogType): boolean {
 	return type.name === 'bpchar' || otherType(type) === 'text'
 }
 
-/** A modifier holds the length of a text, or the digits of a numeric, and the four bytes of a header. */
+/** A type modifier is the length of a text, or the digits of a numeric, plus 4 for a header. */
 const TYPMOD_HEADER = 4
 
-/** What a column of a type holds; `typmod` is -1 for no length. Domains are resolved by the caller. */
+/** The field type with its bounds; `typmod` is -1 for none. The caller resolves domains. */
 export function fieldOf(type: CatalogType, typmod: number): Kind {
 	if (type.kind === 'e') return { type: 'text', choices: type.labels ?? [] }
 	if (isArray(type)) return { type: 'json' }
@@ -95,14 +95,14 @@ export function fieldOf(type: CatalogType, typmod: number): Kind {
 	return builtIn
 }
 
-/** Of 16 bits of precision above 11 bits of scale, which since PostgreSQL 15 has a sign. */
+/** Decodes 16 bits of precision above 11 bits of scale, signed since PostgreSQL 15. */
 function digitsOf(modifier: number): readonly [before: number, behind: number] {
 	const precision = modifier >> 16
 	const scale = ((modifier & 0x7ff) ^ 0x400) - 0x400
 	return [Math.max(0, precision - scale), scale]
 }
 
-/** Texts of extensions (citext) are texts. */
+/** String types of extensions (citext) are texts. */
 function otherType(type: CatalogType): FieldType {
 	return type.category === 'S' && type.kind === 'b' && type.schema !== 'pg_catalog' ? 'text' : 'other'
 }
@@ -111,11 +111,11 @@ function isArray(type: CatalogType): boolean {
 	return type.category === 'A' && type.element !== '0'
 }
 
-/** The type as it stands in a cast; without length, as a cast to `varchar(3)` would cut silently. */
+/** The type's name in a cast; without length, as a cast to `varchar(3)` would truncate silently. */
 export function sqlTypeOf(type: CatalogType, types: ReadonlyMap<string, CatalogType>): string {
 	if (isArray(type)) {
 		let element = types.get(type.element)
-		// Elements that are domains come and go as what the domain is made of.
+		// Elements of a domain are sent as its base type.
 		while (element?.kind === 'd') element = types.get(element.base)
 		if (element !== undefined && element.category !== 'A') return `${sqlTypeOf(element, types)}[]`
 	}
@@ -124,15 +124,15 @@ export function sqlTypeOf(type: CatalogType, types: ReadonlyMap<string, CatalogT
 	return /^(?:char|bit)$/.test(type.name) ? `"${type.name}"` : type.name
 }
 
-/** A name as an identifier, whatever it holds; there is no NUL in the names of a catalog. */
+/** Quotes an identifier; names from the catalog contain no NUL. */
 export function quoteName(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`
 }
 
 /**
- * A value as text, which PostgreSQL reads exactly; only booleans and bytes stay what they are.
+ * Converts a value to text, which PostgreSQL parses exactly; booleans and bytes stay as they are.
  *
- * @throws ModelError `invalid` for text that isn't Unicode: a lone surrogate would silently become U+FFFD
+ * @throws ModelError `invalid` for a lone surrogate, which would silently become U+FFFD
  */
 export function bound(value: Value, column: Column): unknown {
 	if (value === null || typeof value === 'boolean') return value
@@ -143,18 +143,18 @@ export function bound(value: Value, column: Column): unknown {
 		if (isList(column)) refuseNested(value.text, column)
 		return wellFormed(value.text, column)
 	}
-	// A number's text has no sign at zero.
+	// String(-0) is '0'.
 	return Object.is(value, -0) ? '-0' : String(value)
 }
 
-/** Whether a column is an array whose elements are no JSON themselves. */
+/** Whether a column is an array of another type than JSON. */
 function isList({ sqlType }: Column): boolean {
 	return sqlType.endsWith('[]') && sqlType !== 'json[]' && sqlType !== 'jsonb[]'
 }
 
-/** A list or an object within a list would be stored as its text. */
+/** Rejects lists and objects within a list, which would be stored as their JSON text. */
 function refuseNested(text: string, column: Column): void {
-	// The first character is the list's own.
+	// The first character is the bracket of the list itself.
 	if (!/[[{]/.test(text.trimStart().slice(1))) return
 	let list: unknown
 	try {
@@ -166,17 +166,17 @@ function refuseNested(text: string, column: Column): void {
 		throw new ModelError('invalid', [column.name])
 }
 
-/** A JSON array, and those within it, as an array's literal: the server says whether their lengths fit. */
+/** Converts nested JSON arrays to an array literal; the server checks that their lengths match. */
 function nestedLiteral(json: string, column: Column): string {
 	try {
 		if (Array.isArray(JSON.parse(json))) return wellFormed(json.replace(TOKENS, literalOf), column)
 	} catch {
-		// As where it is no list.
+		// The same error as for another value than a list.
 	}
 	throw new ModelError('invalid', [column.name])
 }
 
-/** What is written in another way in a literal than in JSON, or can't be there. */
+/** Tokens of JSON that differ in an array literal, or aren't allowed there. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{]|null/g
 
 /** @throws TypeError for an object */
@@ -195,24 +195,24 @@ function wellFormed(text: string, column: Column): string {
 	return text
 }
 
-/** Types that postgres.js would send in a form of its own, and less exactly; as text it leaves them alone. */
+/** Types whose values postgres.js converts with a loss of precision, unless they are sent as text. */
 const RESHAPED: ReadonlySet<string> = new Set(['date', 'timestamp', 'timestamptz', 'json', 'jsonb'])
 
-/** The n-th placeholder, cast to the column's type. `throughText` for postgres.js. */
+/** The n-th placeholder with a cast to the column's type; `throughText` for postgres.js. */
 export function cast(n: number, column: Column | undefined, throughText: boolean): string {
 	if (column === undefined) return `$${n}::int8`
 	const { sqlType } = column
-	// By text, as literals of some types have other commas.
+	// Through text[], as array literals of some types have other delimiters.
 	if (column.storage === NESTED) return `$${n}::text[]::${sqlType}`
 	if (sqlType.endsWith('[]')) return arrayOf(n, sqlType.slice(0, -2), throughText)
-	// Comparisons and assignments know numeric; money knows no other way in that no locale can bend.
+	// The text form of money depends on the locale; numeric doesn't.
 	if (sqlType === 'money') return `$${n}::numeric::money`
-	// As a name, a longer text would be cut silently.
+	// A cast to name would truncate a longer text silently.
 	if (sqlType === 'name') return `$${n}::text`
 	return throughText && RESHAPED.has(sqlType) ? `$${n}::text::${sqlType}` : `$${n}::${sqlType}`
 }
 
-/** Builds an array of a JSON array; the elements' digits never pass through a double. */
+/** Converts a JSON array to an array; the elements' digits never pass through a double. */
 function arrayOf(n: number, element: string, throughText: boolean): string {
 	const json = throughText ? `$${n}::text::json` : `$${n}::json`
 	const isJson = element === 'json' || element === 'jsonb'
@@ -228,21 +228,21 @@ function elementOf(element: string): string {
 	return `u.e::${element}`
 }
 
-/** Ids as an array's literal, a form that all drivers pass on as it is. */
+/** Ids as an array literal, a text that all drivers send unchanged. */
 export function arrayLiteral(ids: readonly string[], column: Column): string {
 	if (column.type !== 'text') return `{${ids.join(',')}}`
 	const quoted = ids.map((id) => `"${wellFormed(id, column).replace(/["\\]/g, '\\$&')}"`)
 	return `{${quoted.join(',')}}`
 }
 
-/** Types of which a list is sent value by value: their arrays aren't written with commas, or there is no `=`. */
-function hasOwnForm({ type, sqlType }: Column): boolean {
+/** Types whose lists are sent value by value: their arrays have other delimiters, or they have no `=`. */
+function isSentSingly({ type, sqlType }: Column): boolean {
 	return type === 'json' || (type === 'other' && (sqlType === 'box' || sqlType.includes('.')))
 }
 
-/** Values as an array's literal; `undefined` where a type's arrays have a form of their own. */
+/** Values as an array literal; `undefined` for types that are sent value by value. */
 export function arrayOfValues(values: readonly Value[], column: Column): string | undefined {
-	return hasOwnForm(column)
+	return isSentSingly(column)
 		? undefined
 		: `{${values.map((value) => elementText(bound(value, column))).join(',')}}`
 }
@@ -253,7 +253,7 @@ function elementText(value: unknown): string {
 	return `"${String(value).replace(/["\\]/g, '\\$&')}"`
 }
 
-/** The n-th placeholder as an array of what `cast` writes for one value. */
+/** The n-th placeholder as an array of the type that `cast` has for one value. */
 export function arrayCast(n: number, { sqlType }: Column): string {
 	if (sqlType === 'money') return `$${n}::numeric[]::money[]`
 	return `$${n}::${sqlType === 'name' ? 'text' : sqlType}[]`
