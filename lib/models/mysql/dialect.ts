@@ -1,4 +1,4 @@
-/** `dialectOf`: the SQL of MySQL 8 and MariaDB 10.5 and later. Used by `model.ts`. */
+/** `dialectOf`: the `Dialect` of MySQL 8 and MariaDB 10.5 and later. Used by `model.ts`. */
 import {
 	type Dialect,
 	patternOf,
@@ -10,12 +10,12 @@ import {
 import { type Column, type Table, tableName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf, numberOf } from './errors.ts'
-import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, unbroken } from './json.ts'
+import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, withoutLineBreaks } from './json.ts'
 import { Lists } from './list.ts'
 import type { Server } from './mysql2/server.ts'
 
 export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Table, lru: Lru): Dialect {
-	const record = rememberedRecord()
+	const record = cachedRecord()
 	const name = tableName({ quote: quoteName }, table)
 	const lists = new Lists(record, isKeyed(table), lru)
 	return {
@@ -25,7 +25,7 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 		comparesRows: false,
 		skipsSilently: false,
 		gathers: true,
-		// A node of Galera without a majority answers anything but what asks for a table.
+		// A Galera node without a majority rejects only statements that use a table.
 		takesReads: `select 1 from ${name} limit 0`,
 		takesChanges: `select 1 from dual where @@global.read_only = 0 and not exists (select 1 from ${name} limit 0)`,
 		insertNothing: ' () values ()',
@@ -33,7 +33,7 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 		placeholder: (_, column) => (column === undefined ? '?' : mysqlColumn(column).sql.placeholder),
 		placeholderOf: (value, column) => mysqlColumn(column).sql.placeholderOf?.(value),
 		bind: (value, column) => (value === null ? null : mysqlColumn(column).sql.bind(value)),
-		// MySQL 8 refuses a double, which numbers are sent as, for a limit.
+		// mysql2 sends numbers as doubles, which MySQL 8 rejects as a limit.
 		bindNumber: String,
 		defaultOf: () => 'default',
 		record,
@@ -62,7 +62,7 @@ function refOf(column: Column, alias: string): string {
 	return alias === '' ? quoteName(column.name) : `${alias}.${quoteName(column.name)}`
 }
 
-/** Whether a record can be found by its key as fast as it can be. */
+/** Whether the key is not null and has a unique index. */
 function isKeyed({ isView, key, constraints, columns }: Table): boolean {
 	if (isView || columns.find(({ name }) => name === key)?.nullable !== false) return false
 	return constraints.some(
@@ -75,14 +75,14 @@ function isText({ key, columns }: Table): boolean {
 	return columns.find(({ name }) => name === key)?.type === 'text'
 }
 
-/** Records are written once for a selection: a list asks for the same one again and again. */
-function rememberedRecord(): Dialect['record'] {
-	const known = new WeakMap<readonly Selected[], Map<string, RecordSql>>()
+/** Caches the SQL of records by selection and alias, as it is needed for each list. */
+function cachedRecord(): Dialect['record'] {
+	const cache = new WeakMap<readonly Selected[], Map<string, RecordSql>>()
 	return (selected, alias) => {
-		let byAlias = known.get(selected)
+		let byAlias = cache.get(selected)
 		if (byAlias === undefined) {
 			byAlias = new Map()
-			known.set(selected, byAlias)
+			cache.set(selected, byAlias)
 		}
 		let record = byAlias.get(alias)
 		if (record === undefined) {
@@ -103,13 +103,11 @@ function recordOf(selected: readonly Selected[], alias: string): RecordSql {
 	}
 	parts.push({ text: selected.length === 0 ? '{}' : '}' })
 	const hasBytes = selected.some(({ column }) => column.type === 'bytes')
-	const json = (values: readonly unknown[]) => (hasBytes ? unbroken(jsonOf(values)) : jsonOf(values))
+	const json = (values: readonly unknown[]) => (hasBytes ? withoutLineBreaks(jsonOf(values)) : jsonOf(values))
 	return { expressions: [concatOf(parts)], json }
 }
 
-/**
- * @throws TypeError for a record beyond the server's `max_allowed_packet`: it writes NULL then, and warns
- */
+/** @throws TypeError for a record above `max_allowed_packet`, which is NULL, with a warning */
 function jsonOf([text]: readonly unknown[]): string {
 	if (typeof text === 'string') return text
 	throw new TypeError(
@@ -117,13 +115,13 @@ function jsonOf([text]: readonly unknown[]): string {
 	)
 }
 
-/** `!` escapes in every `sql_mode`, where a backslash doesn't. */
+/** Escapes by `!`, as a backslash depends on the `sql_mode`. */
 function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch): void {
 	const { type, charset, ignoresCase, sql: own } = mysqlColumn(column)
-	// A geometry as it is shown; what is looked for is a part of that, and needn't be one itself.
+	// Geometries are searched as text, as the value needn't be a geometry.
 	const ref = type === 'other' ? own.exact(refOf(column, alias)) : refOf(column, alias)
 	if (!holds(charset, match.value)) {
-		// Neither true nor false of a null.
+		// False, and unknown for null.
 		sql.add(`${ref} <> ${ref}`)
 		return
 	}
@@ -135,7 +133,7 @@ function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch)
 	sql.add(`${isLowered ? ')' : ''} escape '!'`)
 }
 
-/** As many placeholders as the next power of two: so few texts are prepared. The last id is repeated. */
+/** An exact `in`; see {@link writeIn}. */
 function writeKeyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void {
 	const { type, charset, sql: own } = mysqlColumn(key)
 	const ref = refOf(key, alias)
@@ -148,7 +146,7 @@ function writeKeyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]
 		sql.add('1 = 0')
 		return
 	}
-	// By the index, as the database compares texts: without case, or without spaces at their end. Then exactly.
+	// First by the collation, which can use the index, but may ignore case and trailing spaces; then byte by byte.
 	sql.add('(')
 	writeIn(sql, ref, '?', texts)
 	sql.add(' and ')
@@ -156,8 +154,8 @@ function writeKeyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]
 	sql.add(')')
 }
 
-/** What the characters of a text are within, for character sets that don't have them all. MySQL's latin1 is Windows-1252. */
-const HELD: Readonly<Record<string, RegExp>> = {
+/** Characters of the character sets that don't have all of Unicode. MySQL's latin1 is Windows-1252. */
+const CHARACTERS: Readonly<Record<string, RegExp>> = {
 	ascii: /^[\0-\x7f]*$/,
 	latin1:
 		/^[\0-\x7f\x81\x8d\x8f\x90\x9d\xa0-\xff\u20ac\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u017d\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u017e\u0178]*$/,
@@ -166,50 +164,43 @@ const HELD: Readonly<Record<string, RegExp>> = {
 	ucs2: /^[\0-\uffff]*$/u,
 }
 
-/** Whether a text can be one in a character set: if not, the database refuses to compare with it. */
+/** Whether a character set can represent a text: if not, comparing with it is an error. */
 function holds(charset: string | undefined, text: string): boolean {
 	if (charset === undefined || charset === 'utf8mb4') return true
-	return HELD[charset]?.test(text) ?? true
+	return CHARACTERS[charset]?.test(text) ?? true
 }
 
-/** What the character set of a column lacks, no record has. */
+/** Leaves out texts that the column's character set can't represent, as no record has them. */
 const writeOneOf: Dialect['oneOf'] = (sql, column, alias, values, isExact) => {
 	const { charset, sql: own } = mysqlColumn(column)
 	const ref = refOf(column, alias)
-	const held = values.filter((value) => typeof value !== 'string' || holds(charset, value))
-	if (held.length === 0) {
-		// False, and unknown of a null.
+	const possible = values.filter((value) => typeof value !== 'string' || holds(charset, value))
+	if (possible.length === 0) {
+		// False, and unknown for null.
 		sql.add(`${ref} <> ${ref}`)
 		return
 	}
 	if (isExact) {
-		writeKeyIn(sql, column, alias, held.map(String))
+		writeKeyIn(sql, column, alias, possible.map(String))
 		return
 	}
-	const usual = held.filter((value) => own.placeholderOf?.(value) === undefined)
-	if (usual.length === held.length) {
-		writeIn(
-			sql,
-			ref,
-			own.placeholder,
-			held.map((value) => (value === null ? null : own.bind(value))),
-		)
+	if (possible.every((value) => own.placeholderOf?.(value) === undefined)) {
+		const bound = possible.map((value) => (value === null ? null : own.bind(value)))
+		writeIn(sql, ref, own.placeholder, bound)
 		return
 	}
 	let between = `${ref} in (`
-	for (const value of held) {
+	for (const value of possible) {
 		sql.add(between).value(value, column)
 		between = ', '
 	}
 	sql.add(')')
 }
 
-/**
- * Of 65,535 placeholders that a statement may have; beyond, values are literals. A list and its total may both have them.
- */
-const MOST_PLACEHOLDERS = 30_000
+/** Less than half of MySQL's limit of 65,535, as a list and its total may both have them; beyond, values are literals. */
+const MAX_PLACEHOLDERS = 30_000
 
-/** The same in every `sql_mode` and session. */
+/** A literal that is independent of the `sql_mode` and the session. */
 function literalOf(value: unknown): string {
 	if (value === null) return 'null'
 	if (typeof value === 'number') return Number.isInteger(value) ? String(value) : `${value}e0`
@@ -217,8 +208,9 @@ function literalOf(value: unknown): string {
 	return `_utf8mb4 x'${Buffer.from(String(value)).toString('hex')}'`
 }
 
+/** Pads the placeholders to a power of two by repeating the last value, so that few texts are prepared. */
 function writeIn(sql: Sql, ref: string, placeholder: string, values: readonly unknown[]): void {
-	if (sql.values.length + 2 * values.length > MOST_PLACEHOLDERS) {
+	if (sql.values.length + 2 * values.length > MAX_PLACEHOLDERS) {
 		const literals = values.map((value) => placeholder.replace('?', literalOf(value)))
 		sql.add(`${ref} in (${literals.join(',')})`)
 		return

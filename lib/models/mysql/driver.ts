@@ -1,6 +1,6 @@
 /**
- * `MysqlDriver`: runs statements through mysql2, each on a connection of its own, and leaves none
- * behind that is broken or silent. Used by `model.ts`.
+ * `MysqlDriver`: runs statements through mysql2, each on a connection of its own, and destroys connections that are broken
+ * or don't respond. Used by `model.ts`.
  */
 import { Deadlines, type Due } from '../../base/deadlines.ts'
 import { type Bytes, type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
@@ -11,31 +11,30 @@ import { isKept, PreparedTexts } from '../sql/text-cache.ts'
 import { runTransaction } from '../sql/transaction.ts'
 import { isLost, isReadOnly, isUnsent, numberOf } from './errors.ts'
 import {
-	type Answered,
 	boundedRows,
-	type Changed,
+	type Callback,
 	type Connection,
 	type Connections,
 	connectionsOf,
 	type MysqlDatabase,
 	PREPARED,
+	type Result,
 	type StatementOptions,
 } from './mysql2/connections.ts'
 
 /**
- * The server allows 16,382 prepared statements in all, and clients choose which filters they send: no
- * connection keeps more than this, so that no client can use up what other programs need.
+ * Per connection. The server allows 16,382 prepared statements in total, and clients choose filters: the limit keeps them
+ * from exhausting what other programs need.
  */
-const MOST_PREPARED = 200
+const MAX_PREPARED = 200
 
 /**
- * After these the server has rolled back the whole transaction, or may have (lock wait, by its settings):
- * deadlock, lock wait, record changed, lock table full, error during commit, XA.
+ * Errors after which the server has rolled back the whole transaction, or may have (lock wait timeout, depending on its
+ * settings): deadlock, lock wait timeout, record changed, lock table full, error during commit, XA.
  */
 const ROLLED_BACK: ReadonlySet<number> = new Set([1213, 1205, 1020, 1206, 1180, 1613, 1614])
 
-/** Of 2^64, for numbers that mysql2 has read with a sign. */
-const TWO_TO_64 = 18_446_744_073_709_551_616n
+const TWO_TO_64 = 2n ** 64n
 
 /** @throws TypeError for what is no object of mysql2 */
 export function driverOf(database: MysqlDatabase, timeoutSeconds: Seconds): MysqlDriver {
@@ -46,17 +45,17 @@ export class MysqlDriver implements Driver {
 	readonly #connections: Connections
 	readonly #waiting: WaitQueue<Connection>
 	readonly #deadlines: Deadlines
-	/** Shorter than the model's timeout, so that its error says what was waited for. */
-	readonly #most: Milliseconds
+	/** Shorter than the model's timeout, as the driver's errors are more precise. */
+	readonly #timeout: Milliseconds
 	/**
-	 * How long the server may work on a statement, so that it has ended before nobody waits for it any more: what was only
-	 * given up would go on beside its successors, on connections that no pool counts.
+	 * Timeout for a statement in the server. It is shorter than the driver's: abandoned statements would continue on
+	 * connections that no pool counts.
 	 */
-	readonly longest: Milliseconds
-	/** A statement with what holds for it alone; known once the server was asked. */
+	readonly statementTimeout: Milliseconds
+	/** See `Server`; set after the server was queried. */
 	withSettings: (statement: Statement) => string = ({ text }) => text
-	/** The server's `max_allowed_packet`: it hangs up on what is larger, often before its error has arrived. */
-	largest: Bytes = Number.POSITIVE_INFINITY
+	/** `max_allowed_packet`: the server disconnects on larger ones, often before its error has arrived. */
+	maxPacketBytes: Bytes = Number.POSITIVE_INFINITY
 
 	constructor(connections: Connections, timeoutSeconds: Seconds) {
 		const milliseconds = timeoutSeconds * 1000
@@ -64,36 +63,36 @@ export class MysqlDriver implements Driver {
 		this.#deadlines = new Deadlines(steadyClock, milliseconds / 2)
 		this.#waiting = new WaitQueue<Connection>(
 			this.#deadlines,
-			(got) => connections.get(got),
-			(connection) => connections.giveBack(connection),
+			(callback) => connections.get(callback),
+			(connection) => connections.release(connection),
 		)
-		this.#most = milliseconds * 0.8
-		this.longest = this.#most - Math.min(500, this.#most / 8)
+		this.#timeout = milliseconds * 0.8
+		this.statementTimeout = this.#timeout - Math.min(500, this.#timeout / 8)
 	}
 
 	async query(statement: Statement): Promise<Rows> {
-		const connection = await this.take()
+		const connection = await this.#acquire()
 		try {
-			const rows = await this.run(connection, statement)
-			this.#connections.giveBack(connection)
+			const rows = await this.#run(connection, statement)
+			this.#connections.release(connection)
 			return rows
 		} catch (error) {
-			this.#leave(connection, error)
+			this.#releaseAfter(error, connection)
 			throw error
 		}
 	}
 
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
-		const connection = await this.take()
+		const connection = await this.#acquire()
 		let isBroken = false
 		const leaves = (error: unknown): 'everything' | 'nothing' => {
 			if (isLost(error) || isReadOnly(error)) isBroken = true
 			return isBroken || ROLLED_BACK.has(numberOf(error) ?? 0) ? 'nothing' : 'everything'
 		}
 		const session = {
-			run: (statement: Statement) => this.run(connection, statement),
+			run: (statement: Statement) => this.#run(connection, statement),
 			control: async (text: string) => {
-				// A rollback would only wait once more for a silent connection.
+				// A rollback on a connection that doesn't respond would only wait for another timeout.
 				if (!isBroken) await this.#control(connection, text)
 			},
 			leaves,
@@ -103,12 +102,12 @@ export class MysqlDriver implements Driver {
 		}
 		try {
 			const result = await runTransaction(session, work, rollbackFailed, 'start transaction')
-			this.#connections.giveBack(connection)
+			this.#connections.release(connection)
 			return result
 		} catch (error) {
 			if (isReadOnly(error instanceof NoConnection ? error.cause : error)) this.#connections.renew(connection)
-			else if (isBroken) this.#connections.throwAway(connection)
-			else this.#connections.giveBack(connection)
+			else if (isBroken) this.#connections.destroy(connection)
+			else this.#connections.release(connection)
 			throw error
 		}
 	}
@@ -117,78 +116,71 @@ export class MysqlDriver implements Driver {
 		this.#connections.renew()
 	}
 
-	/** @throws NoConnection, in bounded time */
-	take(): Promise<Connection> {
-		return new Promise((resolve, reject) => this.#waiting.acquire(resolve, reject, this.#most))
+	/** @throws NoConnection after the timeout at the latest */
+	#acquire(): Promise<Connection> {
+		return new Promise((resolve, reject) => this.#waiting.acquire(resolve, reject, this.#timeout))
 	}
 
 	/**
-	 * Sends a statement; prepared if it has values, while one without is complete as it is, and may never come
-	 * again. The caller throws away a connection that is silent.
+	 * Sends a statement, prepared if it has values. The caller destroys a connection that doesn't respond.
 	 */
-	run(connection: Connection, statement: Statement): Promise<Rows> {
+	#run(connection: Connection, statement: Statement): Promise<Rows> {
 		const { values, maxBytes } = statement
 		const sql = this.withSettings(statement)
-		if (!fits(sql, values, this.largest)) return Promise.reject(new ModelError('invalid'))
-		return this.#answer((answered) => {
+		if (!fits(sql, values, this.maxPacketBytes)) return Promise.reject(new ModelError('invalid'))
+		return this.#send((callback) => {
 			const prepared = preparedOn(connection)
-			const send = (how: 'query' | 'execute', told: Answered): void => {
+			const send = (method: 'query' | 'execute', done: Callback): void => {
 				const options = optionsOf(sql, values)
-				if (maxBytes === undefined) connection[how](options, told)
-				else boundedRows(connection, connection[how](options), maxBytes, told)
+				if (maxBytes === undefined) connection[method](options, done)
+				else boundedRows(connection, connection[method](options), maxBytes, done)
 			}
-			if (values.length === 0) {
-				send('query', answered)
-				return
+			if (values.length === 0) send('query', callback)
+			else if (isKept(statement) && staysPrepared(prepared, sql)) send('execute', callback)
+			else {
+				send('execute', (error, result) => {
+					connection.unprepare(optionsOf(sql))
+					callback(error, result)
+				})
 			}
-			if (isKept(statement) && staysPrepared(prepared, sql)) {
-				send('execute', answered)
-				return
-			}
-			send('execute', (error, result) => {
-				connection.unprepare(optionsOf(sql))
-				answered(error, result)
-			})
 		})
 	}
 
 	/** Sends `start transaction`, `savepoint …` and the like. */
 	async #control(connection: Connection, text: string): Promise<void> {
-		await this.#answer((answered) => connection.query(optionsOf(text), answered))
+		await this.#send((callback) => connection.query(optionsOf(text), callback))
 	}
 
-	/** After an error: gives the connection back, or throws it away if its state is unknown. */
-	#leave(connection: Connection, error: unknown): void {
-		// Of a page that is too large the rest is still on its way; the one connection there is must take it all.
+	/** Releases the connection, or destroys it if its state is unknown. */
+	#releaseAfter(error: unknown, connection: Connection): void {
+		// The rest of a page that is too large is still being received; only a single connection has to wait for it.
 		const isBusy = error instanceof ModelError && error.kind !== 'invalid' && connection.release !== undefined
 		if (isReadOnly(error)) this.#connections.renew(connection)
-		else if (isBusy || isLost(error) || isUnsent(error)) this.#connections.throwAway(connection)
-		else this.#connections.giveBack(connection)
+		else if (isBusy || isLost(error) || isUnsent(error)) this.#connections.destroy(connection)
+		else this.#connections.release(connection)
 	}
 
-	#answer(send: (answered: (error: unknown, result?: Result) => void) => unknown): Promise<Rows> {
+	#send(send: (callback: Callback) => unknown): Promise<Rows> {
 		return new Promise((resolve, reject) => {
 			const item: Due = {
-				due: this.#deadlines.clock() + this.#most,
+				due: this.#deadlines.clock() + this.#timeout,
 				expire: () => reject(new NoAnswer()),
 			}
 			this.#deadlines.add(item)
-			const answered = (error: unknown, result?: Result): void => {
+			const callback: Callback = (error, result) => {
 				this.#deadlines.delete(item)
-				// mysql2 gives null where there is none.
+				// mysql2 passes null for no error.
 				if (error === undefined || error === null) resolve(rowsOf(result))
 				else reject(error)
 			}
 			try {
-				send(answered)
+				send(callback)
 			} catch (error) {
-				answered(error)
+				callback(error)
 			}
 		})
 	}
 }
-
-type Result = readonly (readonly unknown[])[] | Changed
 
 function rowsOf(result: Result | undefined): Rows {
 	if (result === undefined) return { rows: [], affected: 0 }
@@ -197,12 +189,12 @@ function rowsOf(result: Result | undefined): Rows {
 	return { rows: [], affected: affectedRows, insertId: digitsOf(insertId) }
 }
 
-/** `Array.isArray` alone doesn't know of readonly arrays. */
+/** `Array.isArray` doesn't narrow to readonly arrays. */
 function isRows(result: Result): result is readonly (readonly unknown[])[] {
 	return Array.isArray(result)
 }
 
-/** A key that the server has made; it is never negative, but mysql2 reads it with a sign. */
+/** A generated key, which is unsigned, but mysql2 reads it as signed. */
 function digitsOf(insertId: number | string): string | undefined {
 	const digits = String(insertId)
 	if (digits === '0') return undefined
@@ -214,19 +206,19 @@ function optionsOf(sql: string, values?: readonly unknown[]): StatementOptions {
 	return values === undefined ? { sql, ...forms } : { sql, values, ...forms }
 }
 
-/** The texts that stay prepared on a connection; one that is new to us is looked at first. */
+/** The texts that stay prepared on a connection; the first call checks the connection's flags. */
 function preparedOn(connection: Connection): PreparedTexts<true> {
 	const known = connection[PREPARED]
 	if (known !== undefined) return known
-	mustCountMatched(connection)
-	const prepared = new PreparedTexts<true>((text) => connection.unprepare(optionsOf(text)), MOST_PREPARED)
+	assertFoundRows(connection)
+	const prepared = new PreparedTexts<true>((text) => connection.unprepare(optionsOf(text)), MAX_PREPARED)
 	connection[PREPARED] = prepared
-	// mysql2 emits 'error' for what goes wrong between statements; without a listener the program would end.
+	// mysql2 emits 'error' for errors between statements; without a listener the process would end.
 	connection.on('error', () => {})
 	return prepared
 }
 
-/** A text that is asked for only once is closed again: it must not evict what others use. */
+/** False at the first use of a text, which must not evict those that are used repeatedly. */
 function staysPrepared(prepared: PreparedTexts<true>, text: string): boolean {
 	if (prepared.get(text) !== undefined) return true
 	if (!prepared.isSeenAgain(text)) return false
@@ -234,28 +226,28 @@ function staysPrepared(prepared: PreparedTexts<true>, text: string): boolean {
 	return prepared.get(text) !== undefined
 }
 
-/** Bit of the protocol's capabilities by which a change counts the rows it has met, not those it has changed. */
+/** Capability flag: changes report the rows they have matched, not only those they have modified. */
 const FOUND_ROWS = 2
 
-function mustCountMatched({ config }: Connection): void {
+function assertFoundRows({ config }: Connection): void {
 	if (config?.clientFlags === undefined || (config.clientFlags & FOUND_ROWS) !== 0) return
 	throw new TypeError(
 		"the pool has the flag '-FOUND_ROWS', and a change to what is already so would look like no record: leave it out",
 	)
 }
 
-/** Lru for what is sent beside texts and bytes, and for a value that is neither. */
-const BESIDE: Bytes = 1_024
+/** Allowance for the rest of the packet, and for a value that is neither text nor bytes. */
+const OVERHEAD: Bytes = 1_024
 const SMALL: Bytes = 16
 
-/** Only where it comes near, each text is measured. */
-export function fits(sql: string, values: readonly unknown[], largest: Bytes): boolean {
-	let most = sql.length + BESIDE
-	for (const value of values) most += typeof value === 'string' ? value.length * 3 : sizeOf(value)
-	if (most <= largest) return true
-	let bytes = Buffer.byteLength(sql) + BESIDE
+/** Whether a statement fits into a packet; texts are measured only if an upper bound doesn't. */
+function fits(sql: string, values: readonly unknown[], maxBytes: Bytes): boolean {
+	let upperBound = sql.length + OVERHEAD
+	for (const value of values) upperBound += typeof value === 'string' ? value.length * 3 : sizeOf(value)
+	if (upperBound <= maxBytes) return true
+	let bytes = Buffer.byteLength(sql) + OVERHEAD
 	for (const value of values) bytes += typeof value === 'string' ? Buffer.byteLength(value) : sizeOf(value)
-	return bytes <= largest
+	return bytes <= maxBytes
 }
 
 function sizeOf(value: unknown): Bytes {

@@ -1,19 +1,19 @@
 /**
- * What errors of mysql2, MySQL and MariaDB mean (`failureOf`), and what they leave of the connection (`isLost`,
- * `isUnsent`, `isReadOnly`). The numbers are the servers' own.
+ * `failureOf` translates errors of mysql2, MySQL and MariaDB, by the servers' error numbers; `isLost`, `isUnsent` and
+ * `isReadOnly` classify what they mean for the connection.
  */
 import { ModelError, type ModelErrorKind, type RaisedError } from '../model-error.ts'
 import { NoAnswer, NoConnection } from '../sql/pool.ts'
 import type { Constraint, Table } from '../sql/table.ts'
+import { QUOTED_NAME, unquoted } from './json.ts'
 
-/** What is about the values of columns has the column's name in its message, what is about keys the key's. */
 const KINDS: ReadonlyMap<number, ModelErrorKind> = new Map([
 	...kind('unique', 1062, 1586, 1022, 1169, 1859),
 	...kind('foreign_key', 1451, 1452, 1216, 1217, 1557, 1761, 1762),
 	...kind('not_null', 1048, 1263, 1364, 1566),
 	...kind('check', 3819, 4025),
-	// Too long, out of range, cut, no such value, malformed; text of another character set; a value that a
-	// function refuses; geometry, JSON; larger than the server takes.
+	// Too long, out of range, truncated, no such value, malformed; text of another character set; a wrong argument of a
+	// function; geometry, JSON; larger than the server accepts.
 	...kind(
 		'invalid',
 		1406,
@@ -34,15 +34,15 @@ const KINDS: ReadonlyMap<number, ModelErrorKind> = new Map([
 		1525,
 	),
 	...kind('invalid', 1153, 1301, 1118, 3037, 3140, 3141, 3548, 3854, 3988, 4079),
-	// Deadlock, lock wait, changed since it was read, too many locks; stopped by somebody; no statement left.
+	// Deadlock, lock wait timeout, changed since it was read, too many locks; killed; too many prepared statements.
 	...kind('busy', 1213, 1205, 1020, 1206, 1613, 1614, 1637, 3572, 1317, 1461),
-	// It took longer than it may, and is undone: to be asked again at once would only be more of it.
+	// Statement timeout, rolled back: not `busy`, as an immediate retry would only add load.
 	...kind('unavailable', 1969, 3024),
-	// Error during commit: a node of Galera lost the majority meanwhile, and the other nodes may have been told of the change.
+	// Error during commit: a Galera node lost the majority, and may have replicated the change before.
 	...kind('outcome_unknown', 1180),
-	// Command denied on a database, a table, a column, a routine (that a trigger calls, say).
+	// Access denied to a database, table, column or routine (which a trigger may call).
 	...kind('forbidden', 1044, 1142, 1143, 1370),
-	// Too many connections, of all or of one user; out of memory or of threads.
+	// Too many connections, in total or per user; out of memory or threads.
 	...kind('unavailable', 1040, 1203, 1226, 1129, 1037, 1038, 1041, 1135),
 ])
 
@@ -50,28 +50,28 @@ function kind(kind: ModelErrorKind, ...numbers: readonly number[]): [number, Mod
 	return numbers.map((number) => [number, kind])
 }
 
-/** `undefined` for an error of ours. */
+/** `undefined` for a programming error. */
 export function failureOf(error: unknown, table: Table): ModelError | undefined {
 	if (isUnsent(error) || isReadOnly(error)) return new ModelError('unavailable', [], error)
 	const number = numberOf(error)
 	const raised = raisedBy(error)
 	const known = number === undefined ? undefined : (KINDS.get(number) ?? (raised && 'refused'))
-	// Before the question whether the connection is lost: a server that refuses a packet hangs up too.
+	// Checked before `isLost`, as a server that rejects a packet disconnects, too.
 	if (known !== undefined) return new ModelError(known, fieldsOf(known, error, table), error, raised)
 	return isLost(error) ? new ModelError('outcome_unknown', [], error) : undefined
 }
 
-/** Classes of SQLSTATEs that the servers have themselves: a state of another class is somebody's own. */
+/** The servers' own classes of SQLSTATEs; a state of another class is user-defined. */
 const CLASSES: ReadonlySet<string> = new Set(
 	'00 01 02 07 08 0A 0K 20 21 22 23 24 25 26 27 28 2B 2D 2F 30 34 35 37 38 39 3B 3D 3F 40 42 44 70 HY HZ XA'.split(
 		' ',
 	),
 )
 
-/** `signal` and `resignal` without a number of their own have one of these, after the class of the state. */
+/** Numbers of `signal` and `resignal` without an explicit one. */
 const SIGNALED: ReadonlySet<number> = new Set([1643, 1644])
 
-/** What somebody's `signal` has raised, a trigger's mostly. */
+/** The error that a `signal`, mostly of a trigger, has raised. */
 function raisedBy(error: unknown): RaisedError | undefined {
 	if (!(error instanceof Error)) return undefined
 	const code: unknown = Reflect.get(error, 'sqlState')
@@ -99,29 +99,24 @@ function fieldsOf(kind: ModelErrorKind, error: unknown, table: Table): readonly 
 }
 
 /**
- * `Duplicate entry '…' for key 'name'`, or `'table.name'`. The value stands before it, and may look like it:
- * so the end of the message counts, in whatever language it is.
+ * Parses `Duplicate entry '…' for key 'name'`, or `'table.name'`, from its end, as the value before may look the same;
+ * works in any language.
  */
 function keyOf(message: string, { constraints }: Table): Constraint | undefined {
 	const keys = constraints.filter(({ kind }) => kind === 'primary' || kind === 'unique')
-	return longest(keys.filter(({ name }) => message.endsWith(`'${name}'`) || message.endsWith(`.${name}'`)))
+	return keys
+		.filter(({ name }) => message.endsWith(`'${name}'`) || message.endsWith(`.${name}'`))
+		.sort((a, b) => b.name.length - a.name.length)[0]
 }
 
-function longest(constraints: readonly Constraint[]): Constraint | undefined {
-	let found: Constraint | undefined
-	for (const constraint of constraints) {
-		if (found === undefined || constraint.name.length > found.name.length) found = constraint
-	}
-	return found
-}
+const FOREIGN_KEY = new RegExp(`CONSTRAINT ${QUOTED_NAME} FOREIGN KEY`)
+const CHECK = new RegExp(`'([^']+)' is violated|CONSTRAINT ${QUOTED_NAME} failed for`)
+const COLUMN = new RegExp(
+	`(?:[Cc]olumn|Field) (?:'([^']+)'|(?:(?:\`[^\`]*\`|"[^"]*")\\.)*${QUOTED_NAME})`,
+	'g',
+)
 
-/** A quoted name: in backticks, or under ANSI_QUOTES in double ones. */
-const NAME = '(?:`((?:[^`]|``)+)`|"((?:[^"]|"")+)")'
-const FOREIGN_KEY = new RegExp(`CONSTRAINT ${NAME} FOREIGN KEY`)
-const CHECK = new RegExp(`'([^']+)' is violated|CONSTRAINT ${NAME} failed for`)
-const COLUMN = new RegExp(`(?:[Cc]olumn|Field) (?:'([^']+)'|(?:(?:\`[^\`]*\`|"[^"]*")\\.)*${NAME})`, 'g')
-
-/** `… CONSTRAINT "name" FOREIGN KEY …`: of this table where the parent is missing, else of one that refers to it. */
+/** Parses `… CONSTRAINT "name" FOREIGN KEY …`; 1452 is about a missing parent, others about a key of another table. */
 function foreignKeyOf(error: unknown, message: string, { constraints }: Table): Constraint | undefined {
 	if (numberOf(error) !== 1452) return undefined
 	const [, ticked, quoted] = FOREIGN_KEY.exec(message) ?? []
@@ -129,7 +124,7 @@ function foreignKeyOf(error: unknown, message: string, { constraints }: Table): 
 	return constraints.find((constraint) => constraint.kind === 'foreign_key' && constraint.name === name)
 }
 
-/** `Check constraint 'name' is violated.`, or MariaDB's `CONSTRAINT "name" failed for "schema"."table"`. */
+/** Parses `Check constraint 'name' is violated.`, or MariaDB's `CONSTRAINT "name" failed for "schema"."table"`. */
 function checkOf(message: string, table: Table): readonly string[] {
 	const [, mysqls, ticked, quoted] = CHECK.exec(message) ?? []
 	const name = mysqls ?? unquoted(ticked, quoted)
@@ -138,12 +133,12 @@ function checkOf(message: string, table: Table): readonly string[] {
 		(constraint) => constraint.kind === 'check' && constraint.name === name,
 	)
 	if (found !== undefined) return found.columns
-	// A check written behind its column is called by the column's name, with the table's before it.
+	// A check in a column's definition is named by table and column.
 	const own = name.startsWith(`${table.name}.`) ? name.slice(table.name.length + 1) : name
 	return table.columns.some((column) => column.name === own) ? [own] : []
 }
 
-/** The column is named last, behind its table's name or alone; the value that is before it may look like it. */
+/** The last name in the message, perhaps with that of the table; a value before it may look the same. */
 function columnOf(message: string, { columns }: Table): readonly string[] {
 	const [, bare, ticked, quoted] = [...message.matchAll(COLUMN)].at(-1) ?? []
 	const name = bare ?? unquoted(ticked, quoted)
@@ -154,11 +149,7 @@ function columnOf(message: string, { columns }: Table): readonly string[] {
 	return match === undefined ? [] : [match.name]
 }
 
-function unquoted(ticked: string | undefined, quoted: string | undefined): string | undefined {
-	return ticked?.replaceAll('``', '`') ?? quoted?.replaceAll('""', '"')
-}
-
-/** Codes of mysql2 and of Node for a connection that broke. */
+/** Codes of mysql2 and of Node for a lost connection. */
 const LOST: ReadonlySet<string> = new Set([
 	'PROTOCOL_CONNECTION_LOST',
 	'PROTOCOL_ERROR',
@@ -178,32 +169,29 @@ const LOST: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The server ends the connection with these: shutdown in progress, aborting, a packet that is too large, gone away, lost
- * during a query, killed (MariaDB's), closed for idleness (MySQL's).
+ * Errors after which the server disconnects: shutdown in progress, aborting, packet too large, gone away, lost during a
+ * query, killed (MariaDB), closed for idleness (MySQL).
  */
 const ENDED: ReadonlySet<number> = new Set([1053, 1152, 1153, 1184, 1927, 2006, 2013, 4031])
 
-/**
- * A server that has become one to read from only, or a node of Galera without the majority of its cluster: other
- * connections lead to those that take changes.
- */
+/** The server has become read-only, or is a Galera node without a majority: new connections may lead to a writable one. */
 const READ_ONLY: ReadonlySet<number> = new Set([1290, 1836, 1047])
 
-/** mysql2's message, without a code, for a connection that was closed before the statement was sent. */
+/** Message of mysql2, without a code, if the connection was closed before the statement was sent. */
 const CLOSED = "Can't add new command when connection is in closed state"
 
-export function codeOf(error: unknown): string | undefined {
+function codeOf(error: unknown): string | undefined {
 	const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
 	return typeof code === 'string' ? code : undefined
 }
 
-/** The number by which the server says what is wrong. */
+/** The server's error number. */
 export function numberOf(error: unknown): number | undefined {
 	const number: unknown = error instanceof Error ? Reflect.get(error, 'errno') : undefined
 	return typeof number === 'number' && number > 0 ? number : undefined
 }
 
-/** Whether the connection broke, or was ended, under a statement. */
+/** Whether the connection was lost during a statement. */
 export function isLost(error: unknown): boolean {
 	if (error instanceof NoAnswer) return true
 	const code = codeOf(error)

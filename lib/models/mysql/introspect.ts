@@ -1,34 +1,34 @@
 /**
- * `introspect`: a table as the live database describes it in `information_schema`; and names of tables as users write
- * them: `article`, `blog.article`, in backticks whatever they hold. Called by `model.ts`.
+ * `introspect`: reads a table's schema from `information_schema`. `parseTableName` parses the names that users write:
+ * `article`, `blog.article`, or any name in backticks. Called by `model.ts`.
  */
 import { nearest } from '../../base/options.ts'
 import type { Driver } from '../sql/driver.ts'
 import { type Keyless, keyOf, withKey } from '../sql/key.ts'
 import type { Column, Constraint, Table } from '../sql/table.ts'
-import { columnSql, type MysqlColumn, quoteName } from './json.ts'
+import { columnSql, type MysqlColumn, QUOTED_NAME, quoteName, unquoted } from './json.ts'
 import type { Server } from './mysql2/server.ts'
-import { BESIDES, choicesOf, fieldOf, type Measures, rangeOf } from './types.ts'
+import { BESIDES, choicesOf, fieldOf, rangeOf, type TypeDetails } from './types.ts'
 
-export interface Wanted {
-	/** The field that tells records apart, where no primary key says it. */
+interface IntrospectOptions {
+	/** The option `key`. */
 	readonly key: string | undefined
 	readonly bigintAsText: boolean
 }
 
-/** A table or view of a database, before anything else is known of it. */
-export interface Listing {
+/** A table or view of a database. */
+interface Listing {
 	readonly name: string
 	readonly isView: boolean
 }
 
-/** The tables and views of a database; of the pool's own one where none is named. */
+/** The tables and views of a database, by default of the pool's. */
 export async function listTables(
 	driver: Driver,
-	{ schema: own }: Server,
-	named: string | undefined,
+	server: Server,
+	database: string | undefined,
 ): Promise<Listing[]> {
-	const schema = named ?? own
+	const schema = database ?? server.schema
 	if (schema === undefined) {
 		throw new TypeError(
 			"the pool uses no database: name the table's, 'blog.article', or create the pool with { database }",
@@ -39,16 +39,16 @@ export async function listTables(
 	return rows.map(([name, type]) => ({ name: String(name), isView: /view/i.test(String(type)) }))
 }
 
-/** @throws TypeError when there is no such table, or nothing in it to tell records apart by */
+/** @throws TypeError if there is no such table, or if it has no key */
 export async function introspect(
 	driver: Driver,
 	server: Server,
-	named: TableName,
-	wanted: Wanted,
+	name: TableName,
+	{ key, bigintAsText }: IntrospectOptions,
 ): Promise<Table> {
-	const listing = find(await listTables(driver, server, named.schema), named, server)
-	const table = await describe(driver, server, { schema: named.schema, ...listing }, wanted.bigintAsText)
-	return keyed(table, keyOf(table, wanted.key), server)
+	const listing = find(await listTables(driver, server, name.schema), name, server)
+	const table = await describe(driver, server, { schema: name.schema, ...listing }, bigintAsText)
+	return withTableKey(table, keyOf(table, key), server)
 }
 
 /** A table without its key. */
@@ -68,18 +68,18 @@ function find(listings: readonly Listing[], { schema, name }: TableName, { folds
 	)
 }
 
-/** What the database says of a table. */
+/** Reads everything about a table but its key. */
 export async function describe(
 	driver: Driver,
 	server: Server,
-	{ schema: named, name, isView }: Listing & TableName,
+	{ schema, name, isView }: Listing & TableName,
 	bigintAsText: boolean,
 ): Promise<Described> {
-	const values = [named ?? server.schema ?? null, name, name]
+	const values = [schema ?? server.schema ?? null, name, name]
 	const ask = async (text: string) => (await driver.query({ text, values, writes: false })).rows
-	const checks = server.tellsChecks ? await ask(checksText(server)) : []
+	const checks = server.listsChecks ? await ask(checksText(server)) : []
 	const columnRows = await ask(
-		`select ${ASKED_OF_COLUMNS.join(', ')} from information_schema.columns where ${ofTable('')} order by ordinal_position`,
+		`select ${COLUMN_ATTRIBUTES.join(', ')} from information_schema.columns where ${ofTable('')} order by ordinal_position`,
 	)
 	const json = new Set(checks.flatMap(([, clause]) => jsonColumn(String(clause))))
 	const columns = columnRows.map((row) => columnOf(row, { server, json, bigintAsText }))
@@ -90,10 +90,10 @@ export async function describe(
 		...checks.map(([constraint, clause]) => checkOf(String(constraint), String(clause), columns)),
 	]
 	const primary = constraints.find(({ kind }) => kind === 'primary')?.columns ?? []
-	return { schema: named, name, columns, constraints, isView, primary, unique: uniqueAlone(indexes) }
+	return { schema, name, columns, constraints, isView, primary, unique: uniqueColumns(indexes) }
 }
 
-/** `information_schema` compares names without case, where tables may differ in nothing else. */
+/** With a binary comparison, as `information_schema` ignores case, by which alone tables may differ. */
 function ofTable(prefix: string, schema = 'table_schema'): string {
 	const own = `${prefix}table_name`
 	return `${prefix}${schema} = ? and ${own} = ? and cast(${own} as binary) = cast(? as binary)`
@@ -105,7 +105,7 @@ const INDEXES = `select index_name, column_name, nullable from information_schem
 const FOREIGN_KEYS = `select constraint_name, column_name from information_schema.key_column_usage
 	where ${ofTable('')} and referenced_table_name is not null order by constraint_name, ordinal_position`
 
-/** MySQL's list of checks doesn't say whose they are. */
+/** MySQL's `check_constraints` doesn't have the table's name. */
 function checksText({ isMariaDb }: Server): string {
 	if (isMariaDb) {
 		return `select constraint_name, check_clause from information_schema.check_constraints
@@ -117,14 +117,16 @@ function checksText({ isMariaDb }: Server): string {
 		where ${ofTable('t.')} and t.constraint_type = 'CHECK'`
 }
 
-/** How MariaDB says that a text holds JSON; under ANSI_QUOTES it has other quotes. */
+const JSON_VALID = new RegExp(`^json_valid\\(${QUOTED_NAME}\\)$`, 'i')
+
+/** The column of a check by which MariaDB marks a text as JSON. */
 function jsonColumn(clause: string): string[] {
-	const [, ticked, quoted] = /^json_valid\((?:`((?:[^`]|``)+)`|"((?:[^"]|"")+)")\)$/i.exec(clause) ?? []
-	const name = ticked?.replaceAll('``', '`') ?? quoted?.replaceAll('""', '"')
+	const [, ticked, quoted] = JSON_VALID.exec(clause) ?? []
+	const name = unquoted(ticked, quoted)
 	return name === undefined ? [] : [name]
 }
 
-/** Rows of a constraint's name and a column's, in order; a part of an index that is an expression has no column. */
+/** Groups rows of a constraint's name and a column's name, which is null for an expression in an index. */
 function grouped(
 	rows: readonly (readonly unknown[])[],
 	kindOf: (name: string) => Constraint['kind'],
@@ -134,26 +136,19 @@ function grouped(
 		const name = String(constraint)
 		const own = columns.get(name) ?? []
 		columns.set(name, own)
-		own.push(column === null ? '' : String(column))
+		if (column !== null) own.push(String(column))
 	}
-	return [...columns].map(([name, own]) => ({
-		name,
-		kind: kindOf(name),
-		columns: own.filter((column) => column !== ''),
-	}))
+	return [...columns].map(([name, own]) => ({ name, kind: kindOf(name), columns: own }))
 }
 
-/**
- * Columns that are the whole of a unique index, and can't be null. An index over the beginning of a text allows even
- * less than one over all of it.
- */
-function uniqueAlone(rows: readonly (readonly unknown[])[]): string[] {
+/** Not null columns that have a unique index of their own; also on a prefix of a text, which is even stricter. */
+function uniqueColumns(rows: readonly (readonly unknown[])[]): string[] {
 	const parts = new Map<unknown, number>()
 	for (const [index] of rows) parts.set(index, (parts.get(index) ?? 0) + 1)
-	const alone = rows.filter(
+	const found = rows.filter(
 		([index, column, nullable]) => parts.get(index) === 1 && typeof column === 'string' && nullable !== 'YES',
 	)
-	return [...new Set(alone.map(([, column]) => String(column)))]
+	return [...new Set(found.map(([, column]) => String(column)))]
 }
 
 function checkOf(name: string, clause: string, columns: readonly Column[]): Constraint {
@@ -167,21 +162,18 @@ function ansiQuoted(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`
 }
 
-/**
- * A table with its key. A server that answers nothing but what it has counted up doesn't say which key a default
- * has made: such a key has to be given.
- */
-export function keyed(table: Described, key: string, { returnsInserted }: Server): Table {
-	const found: Table = withKey(table, key)
-	if (returnsInserted) return found
+/** Adds the key. Without `returning`, the server reports only auto-increment keys, so a key's default is not usable. */
+export function withTableKey(table: Described, key: string, { returnsInserted }: Server): Table {
+	const result: Table = withKey(table, key)
+	if (returnsInserted) return result
 	const columns = table.columns.map((column) =>
-		column.name === key && !column.isCounted ? { ...column, hasDefault: false } : column,
+		column.name === key && !column.isAutoIncrement ? { ...column, hasDefault: false } : column,
 	)
-	return { ...found, columns }
+	return { ...result, columns }
 }
 
 interface TableName {
-	/** `undefined` for the database that the pool uses. */
+	/** `undefined` for the pool's database. */
 	readonly schema: string | undefined
 	readonly name: string
 }
@@ -189,7 +181,7 @@ interface TableName {
 const PART = '(?:`((?:[^`]|``)+)`|([^`.]+))'
 const NAME = new RegExp(`^(?:${PART}\\.)?${PART}$`)
 
-/** @throws TypeError for what is no name */
+/** @throws TypeError for a malformed name */
 export function parseTableName(written: string): TableName {
 	const found = typeof written === 'string' ? NAME.exec(written) : null
 	if (found === null) {
@@ -203,12 +195,8 @@ export function parseTableName(written: string): TableName {
 	return { schema: unquoted(quotedSchema) ?? plainSchema, name }
 }
 
-function unquoted(name: string | undefined): string | undefined {
-	return name?.replaceAll('``', '`')
-}
-
-/** What is asked of `information_schema.columns`, in this order. */
-const ASKED_OF_COLUMNS = [
+/** Columns of `information_schema.columns`, in the order that `columnOf` expects. */
+const COLUMN_ATTRIBUTES = [
 	'column_name',
 	'data_type',
 	'column_type',
@@ -223,21 +211,20 @@ const ASKED_OF_COLUMNS = [
 	'collation_name',
 ] as const
 
-/** What isn't in the row. */
-export interface Around {
+interface ColumnContext {
 	readonly server: Server
-	/** Columns that a check of MariaDB says to hold JSON. */
+	/** Columns that a check of MariaDB marks as JSON. */
 	readonly json: ReadonlySet<string>
 	readonly bigintAsText: boolean
 }
 
-export function columnOf(row: readonly unknown[], around: Around): MysqlColumn {
+function columnOf(row: readonly unknown[], context: ColumnContext): MysqlColumn {
 	const [
 		name,
 		sqlType,
-		written,
+		columnType,
 		isNullable,
-		preset,
+		defaultValue,
 		extra,
 		length,
 		precision,
@@ -246,43 +233,42 @@ export function columnOf(row: readonly unknown[], around: Around): MysqlColumn {
 		charset,
 		collation,
 	] = row
-	const full = String(written).toLowerCase()
+	const full = String(columnType).toLowerCase()
 	const type = String(sqlType).toLowerCase()
-	const measures: Measures = {
+	const details: TypeDetails = {
 		isUnsigned: / unsigned\b/.test(full) || type === 'bit',
 		precision: Number(precision ?? 0),
 		scale: Number(scale ?? fraction ?? 0),
-		isPadded: type === 'year' || / zerofill\b/.test(full),
-		untilSecond: around.server.untilSecond,
+		isZeroPadded: type === 'year' || / zerofill\b/.test(full),
+		timestampEnd: context.server.timestampEnd,
 	}
-	const fieldType = fieldOf(String(name), type, full, measures, around.json)
-	const isCounted = /auto_increment/i.test(String(extra))
+	const fieldType = fieldOf(String(name), type, full, details, context.json)
+	const isAutoIncrement = /auto_increment/i.test(String(extra))
 	const column: Column = {
 		name: String(name),
 		type: fieldType,
 		sqlType: type,
 		nullable: String(isNullable).toUpperCase() === 'YES',
-		hasDefault: isCounted || isPreset(preset, around.server.isMariaDb),
-		// MySQL's `DEFAULT_GENERATED` is none: it has an expression for its default.
+		hasDefault: isAutoIncrement || isDefault(defaultValue, context.server.isMariaDb),
+		// MySQL's `DEFAULT_GENERATED` isn't a generated column, but one with an expression as its default.
 		generated: /\b(virtual|stored|persistent)( generated)?\b/i.test(String(extra)),
 		maxLength: fieldType === 'text' && length !== null ? Number(length) : undefined,
-		choices: type === 'enum' ? choicesOf(String(written)) : undefined,
-		...rangeOf(type, fieldType, measures),
-		asText: fieldType === 'bigint' && around.bigintAsText ? true : undefined,
+		choices: type === 'enum' ? choicesOf(String(columnType)) : undefined,
+		...rangeOf(type, fieldType, details),
+		asText: fieldType === 'bigint' && context.bigintAsText ? true : undefined,
 		besides: BESIDES[type],
-		digits: fieldType === 'decimal' ? [measures.precision - measures.scale, measures.scale] : undefined,
+		digits: fieldType === 'decimal' ? [details.precision - details.scale, details.scale] : undefined,
 	}
-	const ownCharset = charset === null || charset === undefined ? undefined : String(charset)
 	return {
 		...column,
-		isCounted,
-		charset: ownCharset,
+		isAutoIncrement,
+		charset: charset === null || charset === undefined ? undefined : String(charset),
 		ignoresCase: /_ci$/i.test(String(collation)),
-		sql: columnSql(column, measures),
+		sql: columnSql(column, details),
 	}
 }
 
-/** MariaDB writes defaults as SQL, MySQL a literal as its bare text. */
-function isPreset(preset: unknown, isMariaDb: boolean): boolean {
-	return preset !== null && preset !== undefined && !(isMariaDb && String(preset).toUpperCase() === 'NULL')
+/** MariaDB has defaults as SQL, MySQL has literals as bare text. */
+function isDefault(value: unknown, isMariaDb: boolean): boolean {
+	return value !== null && value !== undefined && !(isMariaDb && String(value).toUpperCase() === 'NULL')
 }

@@ -1,50 +1,49 @@
 /**
- * SQL that writes columns, records and cursors of MySQL and MariaDB as JSON, and how a value of each type is sent, compared
- * and ordered: a `ColumnSql`, made once for each column.
+ * SQL of MySQL and MariaDB that converts columns to JSON, for records and cursors, and by which values are sent, compared
+ * and sorted: a `ColumnSql` for each column. Also quotes names and literals.
  */
 
 import { RawJson } from '../../wire/raw-json.ts'
 import type { Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { Column } from '../sql/table.ts'
-import { GEOMETRIES, isWellKnownText, type Measures } from './types.ts'
+import { GEOMETRIES, isWellKnownText, type TypeDetails } from './types.ts'
 
-/** Parts of a `concat(…)`: texts that stand as they are, and expressions. `ref` is the column's quoted name. */
+/** Parts of a `concat(…)`: literal texts, and expressions. */
 export type Part = { readonly text: string } | { readonly sql: string }
 export type Parts = readonly Part[]
 
+/** `ref` is the column's quoted name with its alias. */
 interface ColumnSql {
-	/** Its JSON; where it isn't null. */
+	/** Its JSON, if it isn't null. */
 	json(ref: string): Parts
-	/** Its JSON in a cursor, as exact as the database knows it; where it isn't null. */
+	/** Its JSON in a cursor, with full precision, if it isn't null. */
 	cursor(ref: string): Parts
-	/** A condition that it isn't null; nothing where it can't be. */
-	isThere(ref: string): string | undefined
-	/** As a number or a text that the driver doesn't change. */
+	/** The condition that it isn't null; `undefined` if it can't be. */
+	isNotNull(ref: string): string | undefined
+	/** A number or text that the driver doesn't convert. */
 	exact(ref: string): string
-	/** By what it is compared when it is compared with a text or a number. */
+	/** An expression that sorts in the same order as the column is compared with values. */
 	order(ref: string): string
-	/** Its placeholder. */
 	readonly placeholder: string
-	/** The placeholder of a value that needs another one; `undefined` for all others. */
+	/** The placeholder of a value that needs another one; else `undefined`. */
 	placeholderOf?(value: Value): string | undefined
 	bind(value: Exclude<Value, null>): unknown
 }
 
-/** A column that knows its SQL. */
+/** A column with its SQL. */
 export interface MysqlColumn extends Column {
 	readonly sql: ColumnSql
-	/** Whether the database counts it up. */
-	readonly isCounted: boolean
+	readonly isAutoIncrement: boolean
 	/** The character set of a text. */
 	readonly charset: string | undefined
-	/** Whether a text's collation takes upper and lower case for the same. */
+	/** Whether a text's collation is case-insensitive. */
 	readonly ignoresCase: boolean
 }
 
 export const asText = (ref: string): string => `cast(${ref} as char)`
 
-/** @throws TypeError for a column that was made elsewhere */
+/** @throws TypeError for a column of another adapter */
 export function mysqlColumn(column: Column): MysqlColumn {
 	if (isMysqlColumn(column)) return column
 	throw new TypeError(`the column ${JSON.stringify(column.name)} is none of MySQL`)
@@ -54,7 +53,7 @@ function isMysqlColumn(column: Column): column is MysqlColumn {
 	return 'sql' in column
 }
 
-/** The parts as the arguments of `concat`; neighbouring texts become one. */
+/** Joins the parts by `concat`; adjacent texts become one literal. */
 export function concatOf(parts: Parts): string {
 	const written: string[] = []
 	let text = ''
@@ -74,32 +73,29 @@ export function concatOf(parts: Parts): string {
 /** A column's JSON within a `concat`, null included: `concat` of anything with NULL is NULL. */
 export function jsonParts({ sql }: MysqlColumn, ref: string, form: 'json' | 'cursor'): Parts {
 	const parts = sql[form](ref)
-	const isThere = sql.isThere(ref)
-	if (isThere === undefined) return parts
+	const isNotNull = sql.isNotNull(ref)
+	if (isNotNull === undefined) return parts
 	const [first] = parts
 	const whole = parts.length === 1 && first !== undefined && 'sql' in first ? first.sql : concatOf(parts)
-	return [{ sql: `if(${isThere},${whole},'null')` }]
+	return [{ sql: `if(${isNotNull},${whole},'null')` }]
 }
 
-/**
- * JSON without its line breaks: those of base64 are no JSON, and others stand between values, as within texts
- * they are escaped.
- */
-export function unbroken(json: string): string {
+/** Removes line breaks from JSON: those of base64, which are invalid; all others are between values, as texts escape them. */
+export function withoutLineBreaks(json: string): string {
 	return json.replaceAll('\n', '')
 }
 
-export function columnSql(column: Column, measures: Measures): ColumnSql {
-	return { ...plain(column), ...byType(column, measures) }
+export function columnSql(column: Column, details: TypeDetails): ColumnSql {
+	return { ...defaults(column), ...byType(column, details) }
 }
 
-/** What holds for most: a text, written as it is and sent as it is. */
-function plain({ name, nullable }: Column): ColumnSql {
+/** The default: a text. */
+function defaults({ name, nullable }: Column): ColumnSql {
 	const json = (ref: string): Parts => [{ sql: `json_quote(${ref})` }]
 	return {
 		json,
 		cursor: json,
-		isThere: (ref) => (nullable ? `${ref} is not null` : undefined),
+		isNotNull: (ref) => (nullable ? `${ref} is not null` : undefined),
 		exact: (ref) => ref,
 		order: (ref) => ref,
 		placeholder: '?',
@@ -107,23 +103,23 @@ function plain({ name, nullable }: Column): ColumnSql {
 	}
 }
 
-function byType(column: Column, measures: Measures): Partial<ColumnSql> {
+function byType(column: Column, details: TypeDetails): Partial<ColumnSql> {
 	switch (column.type) {
 		case 'boolean':
 			return booleans
 		case 'integer':
-			return column.sqlType === 'bit' ? bits : integers(measures)
+			return column.sqlType === 'bit' ? bits : integers(details)
 		case 'bigint':
-			return bigints(column, measures)
+			return bigints(column, details)
 		case 'float':
 			return floats(column)
 		case 'decimal':
-			return decimals(measures)
+			return decimals(details)
 		case 'date':
 		case 'time':
 			return quoted
 		case 'timestamp':
-			return column.sqlType === 'timestamp' ? instants(measures) : datetimes(measures.scale)
+			return column.sqlType === 'timestamp' ? instants(details) : datetimes(details.scale)
 		case 'uuid':
 			return { ...quoted, exact: asText }
 		case 'json':
@@ -150,16 +146,16 @@ const booleans: Partial<ColumnSql> = {
 	bind: (value) => (value === true ? '1' : '0'),
 }
 
-/** `+0` makes a number of bits, and of digits with leading zeros. */
+/** `+0` converts bits, and digits with leading zeros, to a number. */
 const sum = (ref: string): string => `${ref}+0`
 const added = (ref: string): Parts => [{ sql: sum(ref) }]
 
-function integers({ isPadded }: Measures): Partial<ColumnSql> {
-	const json = isPadded ? added : whole
+function integers({ isZeroPadded }: TypeDetails): Partial<ColumnSql> {
+	const json = isZeroPadded ? added : whole
 	return { json, cursor: json, bind: (value) => value }
 }
 
-/** Without the cast, bits would be read from the bytes of a text. */
+/** Without the cast, the bits would be those of the text's bytes. */
 const bits: Partial<ColumnSql> = {
 	json: added,
 	cursor: added,
@@ -168,12 +164,12 @@ const bits: Partial<ColumnSql> = {
 	bind: String,
 }
 
-/** As texts, but compared as integers: as numbers of JavaScript, or compared as texts, they lose digits. */
+/** Sent as texts, as numbers of JavaScript lose digits, and cast to be compared as integers. */
 function bigints(
 	{ asText: isText, sqlType }: Column,
-	{ isUnsigned, isPadded }: Measures,
+	{ isUnsigned, isZeroPadded }: TypeDetails,
 ): Partial<ColumnSql> {
-	const digits = (ref: string): string => (isPadded || sqlType === 'bit' ? sum(ref) : ref)
+	const digits = (ref: string): string => (isZeroPadded || sqlType === 'bit' ? sum(ref) : ref)
 	const texts = (ref: string): Parts => inQuotes(digits(ref))
 	return {
 		json: isText === true ? texts : (ref) => [{ sql: digits(ref) }],
@@ -184,7 +180,7 @@ function bigints(
 	}
 }
 
-/** `+0e0` makes a float the double that it is; as it is, it is written with six digits. */
+/** `+0e0` converts a float to a double; otherwise it is written with six digits. */
 function floats({ name }: Column): Partial<ColumnSql> {
 	const double = (ref: string): Parts => [{ sql: `${ref}+0e0` }]
 	return {
@@ -198,18 +194,15 @@ function floats({ name }: Column): Partial<ColumnSql> {
 	}
 }
 
-/** Compared with a text, a decimal would be compared as a double. */
-function decimals({ precision, scale, isPadded }: Measures): Partial<ColumnSql> {
-	const most = Math.max(scale, Math.min(30, 65 - (precision - scale)))
+/** Without the cast, a decimal and a text would be compared as doubles. */
+function decimals({ precision, scale, isZeroPadded }: TypeDetails): Partial<ColumnSql> {
+	const maxScale = Math.max(scale, Math.min(30, 65 - (precision - scale)))
 	const padded = (ref: string): Parts => inQuotes(sum(ref))
-	const json = isPadded ? { json: padded, cursor: padded } : quoted
-	return { ...json, exact: asText, placeholder: `cast(? as decimal(65,${most}))` }
+	const json = isZeroPadded ? { json: padded, cursor: padded } : quoted
+	return { ...json, exact: asText, placeholder: `cast(? as decimal(65,${maxScale}))` }
 }
 
-/**
- * The database breaks the lines of base64, and takes seconds to put a megabyte of them together again: that is
- * left to `unbroken`.
- */
+/** The database inserts line breaks, and takes seconds to remove those of a megabyte: `withoutLineBreaks` does that. */
 const base64 = (ref: string): Parts => inQuotes(`to_base64(${ref})`)
 const bytes: Partial<ColumnSql> = {
 	json: base64,
@@ -217,7 +210,7 @@ const bytes: Partial<ColumnSql> = {
 	bind: (value) => (value instanceof Uint8Array ? bufferOf(value) : value),
 }
 
-/** An enum is ordered by its number, but compared as a text. */
+/** An enum is sorted by its number, but compared as a text. */
 const choices: Partial<ColumnSql> = { exact: asText, order: (ref) => `concat(${ref})` }
 
 const quotedText = (ref: string): Parts => [{ sql: `json_quote(${asText(ref)})` }]
@@ -229,7 +222,7 @@ const others: Partial<ColumnSql> = {
 }
 
 const wellKnownText = (ref: string): Parts => [{ sql: `json_quote(st_astext(${ref}))` }]
-/** The server turns what it can't parse into NULL; the empty text in its place is an error. */
+/** The server converts malformed text to NULL; `coalesce` makes it the empty text, which is an error. */
 const geometries = ({ name }: Column): Partial<ColumnSql> => ({
 	json: wellKnownText,
 	cursor: wellKnownText,
@@ -243,12 +236,12 @@ const geometries = ({ name }: Column): Partial<ColumnSql> => ({
 	},
 })
 
-/** A view of the same bytes: mysql2 knows a Buffer only. */
+/** A Buffer over the same memory, as mysql2 doesn't accept a Uint8Array. */
 function bufferOf(bytes: Uint8Array): Buffer {
 	return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Half a surrogate pair would be sent as another character. */
+/** @throws ModelError `invalid` for a lone surrogate, which would be sent as another character */
 function textOf(value: Exclude<Value, null>, name: string): unknown {
 	if (value instanceof RawJson) return value.text
 	const text = String(value)
@@ -266,10 +259,10 @@ function datetimes(scale: number): Partial<ColumnSql> {
 }
 
 /**
- * A TIMESTAMP is shown in the session's time zone: its seconds since 1970 are not. What is sent is in UTC, and
- * is turned into the session's time.
+ * TIMESTAMP is read in the session's time zone, so it is converted from its seconds since 1970. Values are sent in UTC and
+ * converted to the session's time zone.
  */
-function instants({ scale, untilSecond }: Measures): Partial<ColumnSql> {
+function instants({ scale, timestampEnd }: TypeDetails): Partial<ColumnSql> {
 	const utc = (ref: string): string => `timestamp'1970-01-01 00:00:00'+interval unix_timestamp(${ref}) second`
 	return {
 		json: (ref) => orZero(ref, inUtc(utc(ref), scale, 3)),
@@ -277,11 +270,11 @@ function instants({ scale, untilSecond }: Measures): Partial<ColumnSql> {
 		exact: (ref) => asText(utc(ref)),
 		placeholderOf: (value) => (isZero(value) ? '?' : undefined),
 		placeholder: "convert_tz(cast(? as datetime(6)),'+00:00',@@session.time_zone)",
-		bind: (value) => (isZero(value) ? ZERO : instantText(utcText(value), untilSecond)),
+		bind: (value) => (isZero(value) ? ZERO : instantText(utcText(value), timestampEnd)),
 	}
 }
 
-/** What a TIMESTAMP holds besides instants: it is in no time zone, and has no seconds since 1970. */
+/** The zero value of TIMESTAMP, which has no time zone and no seconds since 1970. */
 const ZERO = '0000-00-00 00:00:00'
 
 function isZero(value: Value): boolean {
@@ -296,43 +289,49 @@ function orZero(ref: string, parts: Parts): Parts {
 const FIRST_INSTANT = '1970-01-01 00:00:01'
 
 /**
- * What no TIMESTAMP can be isn't turned into the session's time by the server, and could so become one that is
- * hours away. Farther out it is refused where it would be stored, and compared rightly.
+ * The server doesn't convert values outside the range of TIMESTAMP to the session's time zone, so one near its end could
+ * become a valid one some hours away. Values further out are compared correctly, and rejected when stored.
  */
-function instantText(text: string, untilSecond: string): string {
+function instantText(text: string, timestampEnd: string): string {
 	if (text < FIRST_INSTANT) return '0001-01-01 00:00:00'
-	return text < untilSecond ? text : '9999-12-31 23:59:59'
+	return text < timestampEnd ? text : '9999-12-31 23:59:59'
 }
 
 /**
- * RFC 3339 with `wanted` digits of a second out of `there`. Cutting and pasting its text costs a third of what
- * `date_format` does.
+ * Converts to RFC 3339, from `scale` to `digits` fractional digits. String functions take a third of the time of
+ * `date_format`.
  */
-function inUtc(sql: string, there: number, wanted: number): Parts {
+function inUtc(sql: string, scale: number, digits: number): Parts {
 	const text = `insert(${sql},11,1,'T')`
-	const point = there === 0 && wanted > 0 ? '.' : ''
-	const rest = `${point}${'0'.repeat(Math.max(0, wanted - there))}Z"`
-	const cut = there > wanted ? `left(${text},${wanted === 0 ? 19 : 20 + wanted})` : text
+	const point = scale === 0 && digits > 0 ? '.' : ''
+	const rest = `${point}${'0'.repeat(Math.max(0, digits - scale))}Z"`
+	const cut = scale > digits ? `left(${text},${digits === 0 ? 19 : 20 + digits})` : text
 	return [{ text: '"' }, { sql: cut }, { text: rest }]
 }
 
-/** `2026-11-20T01:02:03.456Z` as the database reads it; it knows six digits of a second. */
+/** Converts `2026-11-20T01:02:03.456Z` to the database's form, with at most six fractional digits. */
 function utcText(value: Exclude<Value, null>): string {
 	const text = String(value)
 	const end = Math.min(26, text.length - 1)
 	return `${text.slice(0, 10)} ${text.slice(11, end)}`
 }
 
-/** A name as an identifier. */
 export function quoteName(name: string): string {
 	return `\`${name.replaceAll('`', '``')}\``
 }
 
+/** Pattern of a quoted name: in backticks, or with ANSI_QUOTES in double quotes. Two groups, for {@link unquoted}. */
+export const QUOTED_NAME = '(?:`((?:[^`]|``)+)`|"((?:[^"]|"")+)")'
+
+export function unquoted(ticked: string | undefined, quoted?: string): string | undefined {
+	return ticked?.replaceAll('``', '`') ?? quoted?.replaceAll('""', '"')
+}
+
 /**
- * A text of ours as a literal. Backslashes escape or don't, by NO_BACKSLASH_ESCAPES, and what isn't ASCII
- * is read in the session's character set: such texts are written as bytes.
+ * A string literal. Texts with backslashes, which depend on NO_BACKSLASH_ESCAPES, or beyond ASCII, which depends on the
+ * session's character set, are written as bytes.
  */
-export function literal(text: string): string {
+function literal(text: string): string {
 	if (/^[\x20-\x5b\x5d-\x7e]*$/.test(text)) return `'${text.replaceAll("'", "''")}'`
 	return `_utf8mb4 x'${Buffer.from(text).toString('hex')}'`
 }

@@ -1,29 +1,30 @@
-/** Lists: the statement that selects a page, one row a record, and what its rows say. Used by `dialect.ts`. */
+/** List statements, one row per record, and the conversion of their rows to a page. Used by `dialect.ts`. */
 import type { Listed } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
+import { writeWhere } from '../sql/condition.ts'
 import type { Dialect, ListParts, Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { type Table, tableName } from '../sql/table.ts'
 import { type Lru, TextCache } from '../sql/text-cache.ts'
-import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, unbroken } from './json.ts'
+import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, withoutLineBreaks } from './json.ts'
 
 /**
- * Beyond this offset, or limit, the keys of a page are looked for first: the records that are skipped aren't read
- * then, and a large page isn't sorted with its texts.
+ * Beyond this offset or limit, a subselect finds the keys of the page first, so that skipped records aren't read, and a
+ * large page isn't sorted with its texts.
  */
 const FAR = 100
 const LARGE = 1000
 
 /**
- * Writes and reads lists of limit + 1 records: their JSON, the values of a cursor that goes on behind them, and the total.
- * Never an aggregate: MariaDB cuts those at `group_concat_max_len`, and MySQL has no order in them.
+ * Writes and reads lists of limit + 1 records: their JSON, the cursor of each, and the total. Not by an aggregate: MariaDB
+ * truncates it at `group_concat_max_len`, and in MySQL it has no order.
  */
 export class Lists {
 	readonly #record: Dialect['record']
-	/** Whether a record is found by its key through a unique index. */
+	/** Whether the key has a unique index. */
 	readonly #isKeyed: boolean
 	readonly #lru: Lru
-	/** Expressions of cursors by the columns of the order, for as long as the table is the same. */
+	/** Expressions of cursors by the columns of the order; cleared when the table's schema changes. */
 	#cursors: TextCache
 	#table: Table | undefined
 
@@ -45,7 +46,7 @@ export class Lists {
 		const isFar = parts.total || parts.offset > FAR || parts.limit > LARGE
 		if (isFar) writePage(sql, parts, isKeyed)
 		else writeSource(sql, parts, [parts.where, parts.after])
-		// By the page's own columns: by those of the table, the database would sort the texts once more.
+		// By the columns of the subselect: by those of the table, the database would sort the texts again.
 		writeOrder(sql, parts, isFar && isKeyed ? 'p' : 'b')
 		if (!isFar) writeLimit(sql, parts)
 	}
@@ -62,12 +63,12 @@ export class Lists {
 		return cursor
 	}
 
-	/** @throws ModelError `too_large` also for a record beyond the server's `max_allowed_packet`: it writes NULL then, and warns */
+	/** @throws ModelError `too_large`, also for a record above `max_allowed_packet`, which is NULL, with a warning */
 	read({ rows }: Rows, { selected, limit, total, maxBytes }: ListParts): Listed {
 		const { json } = this.#record(selected, 'b')
 		const [first] = rows
-		// With a total there is always a row; without records, it has nothing but the total, and no key. Its JSON
-		// tells nothing: where all fields that are selected can be null, it is written all the same.
+		// With a total there is always a row, which has no key if there are no records. Its JSON may exist nevertheless, if
+		// all selected fields can be null.
 		const isEmpty = first === undefined || (total && Number(first[3]) === 1)
 		const end = isEmpty ? 0 : Math.min(rows.length, limit)
 		let text = '['
@@ -78,7 +79,7 @@ export class Lists {
 		}
 		text += ']'
 		const last = rows.length > limit ? rows[limit - 1]?.[1] : undefined
-		const next = typeof last === 'string' ? unbroken(last) : undefined
+		const next = typeof last === 'string' ? withoutLineBreaks(last) : undefined
 		refuseLarger(text, maxBytes, next)
 		return {
 			json: text,
@@ -88,7 +89,7 @@ export class Lists {
 	}
 }
 
-/** Joined to the page, so that it is there on a page without records too. */
+/** Left-joined with the page, so that an empty page has a total, too. */
 function writeCount(sql: Sql, parts: ListParts): void {
 	sql.add('(select count(*) as n from ')
 	writeSource(sql, parts, [parts.where])
@@ -96,11 +97,11 @@ function writeCount(sql: Sql, parts: ListParts): void {
 }
 
 /**
- * A page within a list; by its keys and what it is ordered by, which an index may hold, or where there is no key
- * to rely on, by its whole rows. Joined in this order: the other way round the whole table would be read.
+ * Writes the subselect of a page: its keys and sort columns, which an index may cover, or, without a unique index on the
+ * key, whole rows. `straight_join` as the optimizer may otherwise read the whole table.
  */
 function writePage(sql: Sql, parts: ListParts, isKeyed: boolean): void {
-	sql.add(`(select ${isKeyed ? orderedBy(parts) : 'b.*'} from `)
+	sql.add(`(select ${isKeyed ? keyColumns(parts) : 'b.*'} from `)
 	writeSource(sql, parts, [parts.where, parts.after])
 	writeOrder(sql, parts, 'b')
 	writeLimit(sql, parts)
@@ -113,8 +114,8 @@ function writePage(sql: Sql, parts: ListParts, isKeyed: boolean): void {
 	sql.add(`${tableName(sql.dialect, parts.table)} b on b.${key} = p.${key}`)
 }
 
-/** The key, and the columns of the order, each once. */
-function orderedBy({ table, order }: ListParts): string {
+/** The key and the sort columns, each once. */
+function keyColumns({ table, order }: ListParts): string {
 	const names = new Set([table.key, ...order.map(({ column }) => column.name)])
 	return Array.from(names, (name) => `b.${quoteName(name)}`).join(', ')
 }
@@ -125,13 +126,7 @@ function writeSource(
 	conditions: readonly (((sql: Sql) => void) | undefined)[],
 ): void {
 	sql.add(`${tableName(sql.dialect, parts.table)} b`)
-	let before = ' where '
-	for (const write of conditions) {
-		if (write === undefined) continue
-		sql.add(before)
-		write(sql)
-		before = ' and '
-	}
+	writeWhere(sql, conditions)
 }
 
 function writeOrder(sql: Sql, { order }: ListParts, alias: 'b' | 'p'): void {
@@ -139,9 +134,8 @@ function writeOrder(sql: Sql, { order }: ListParts, alias: 'b' | 'p'): void {
 }
 
 /**
- * An offset is written as digits where there are no other values, and the statement isn't prepared then: MariaDB
- * plans a page better whose place it knows. Beside values, and for a first page, they are bound: else each page
- * would be one more statement to prepare.
+ * Limit and offset are literals if there is an offset and no other values: such a statement isn't prepared, and MariaDB
+ * plans it better. Otherwise they are bound, so that not every page is another prepared statement.
  */
 function writeLimit(sql: Sql, { limit, offset }: ListParts): void {
 	const isBound = sql.values.length > 0 || offset === 0
@@ -153,13 +147,13 @@ function writeLimit(sql: Sql, { limit, offset }: ListParts): void {
 	write(offset)
 }
 
-/** @throws RangeError for what is no whole number from 0 to 2^53 - 1 */
+/** @throws RangeError except for whole numbers from 0 to 2^53 - 1 */
 function digitsOf(count: number): string {
 	if (Number.isSafeInteger(count) && count >= 0) return String(count)
 	throw new RangeError(`a limit and an offset must be whole numbers from 0 on, got ${String(count)}`)
 }
 
-/** A JSON array of the order's values. */
+/** An expression of the JSON array of a record's sort values. */
 function cursorOf(order: ListParts['order']): string {
 	const parts: Part[] = []
 	let before = '['

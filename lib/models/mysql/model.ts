@@ -1,7 +1,4 @@
-/**
- * `MysqlModel`: a table or view of MySQL 8 or MariaDB 10.5 and later as a `Model`, over the user's own mysql2.
- * What it is made of is in `mysql/`.
- */
+/** `MysqlModel`: a table or view of MySQL 8 or MariaDB 10.5 and later as a `Model`, over the user's own mysql2. */
 
 import type { Seconds } from '../../base/time.ts'
 import { primaryKey } from '../sql/key.ts'
@@ -17,40 +14,39 @@ import type { Table } from '../sql/table.ts'
 import { type Lru, lruOf } from '../sql/text-cache.ts'
 import { dialectOf } from './dialect.ts'
 import { driverOf, type MysqlDriver } from './driver.ts'
-import { describe, introspect, keyed, listTables, parseTableName } from './introspect.ts'
+import { describe, introspect, listTables, parseTableName, withTableKey } from './introspect.ts'
 import type { MysqlDatabase } from './mysql2/connections.ts'
 import { askServer, type Server } from './mysql2/server.ts'
 
 export type { MysqlDatabase } from './mysql2/connections.ts'
 
-/** How a table is opened. */
+/** Options of one table. */
 export type MysqlOptions = TableOptions
 
 /**
- * Text is compared by the column's collation: `eq`, `in` and the sort don't tell `a` from `A` with the usual ones.
- * Only ids, and what a handler's scope demands, are always compared exactly. DATETIME columns hold times in UTC.
+ * Text is compared by the column's collation: with the usual ones, `eq`, `in` and sorting ignore case. Only ids, and the
+ * conditions of a handler's scope, are always compared exactly. DATETIME columns are in UTC.
  */
 export class MysqlModel extends SqlModel {
 	/**
-	 * Reads columns, types, key and constraints of a table from the live database: `article`, `blog.article`, or
-	 * in backticks whatever the name holds. `database` is a pool of mysql2 or mysql2/promise, a pool cluster, or
-	 * one connection.
+	 * Reads columns, types, key and constraints of a table from the database: `article`, `blog.article`, or in backticks any
+	 * name. `database` is a pool of mysql2 or mysql2/promise, a pool cluster, or one connection.
 	 *
-	 * @throws TypeError when there is no such table, no key, an option is wrong, or the sessions can't be used as
-	 * they are; what mysql2 throws when the database can't be reached
+	 * @throws TypeError if there is no such table or no key, for a wrong option, and for sessions with unsuitable settings;
+	 * the error of mysql2 if the database can't be reached
 	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async open(database: MysqlDatabase, table: string, options: MysqlOptions = {}): Promise<MysqlModel> {
-		const named = parseTableName(table)
+		const tableName = parseTableName(table)
 		const { key, ...opening } = openingOptions('MysqlModel', options, ['key'])
 		const opened = await openDatabase(database, opening)
 		const { driver, server, bigintAsText } = opened
-		return modelOf(opened, await reached(introspect(driver, server, named, { key, bigintAsText })))
+		return modelOf(opened, await unwrapped(introspect(driver, server, tableName, { key, bigintAsText })))
 	}
 
 	/**
-	 * Opens every table of the pool's database that has a primary key of one column, an integer, a uuid or a text, by its
-	 * name. Views and others need a `key`, and so to be opened by themselves.
+	 * Opens every table of the pool's database that has a primary key of one column, an integer, a uuid or a text; returns
+	 * them by name. Open others, and views, one by one with their `key`.
 	 */
 	static async openAll(
 		database: MysqlDatabase,
@@ -59,11 +55,11 @@ export class MysqlModel extends SqlModel {
 		const opened = await openDatabase(database, openingOptions('MysqlModel', options, []))
 		const { driver, server, bigintAsText } = opened
 		const models: [string, MysqlModel][] = []
-		for (const listing of await reached(listTables(driver, server, undefined))) {
+		for (const listing of await unwrapped(listTables(driver, server, undefined))) {
 			if (listing.isView) continue
-			const found = await reached(describe(driver, server, { schema: undefined, ...listing }, bigintAsText))
+			const found = await unwrapped(describe(driver, server, { schema: undefined, ...listing }, bigintAsText))
 			const key = primaryKey(found)
-			if (key !== undefined) models.push([listing.name, modelOf(opened, keyed(found, key, server))])
+			if (key !== undefined) models.push([listing.name, modelOf(opened, withTableKey(found, key, server))])
 		}
 		return Object.fromEntries(models)
 	}
@@ -82,9 +78,9 @@ async function openDatabase(
 	{ bigint, timeoutSeconds }: Omit<OpeningOptions, 'key'>,
 ): Promise<Opened> {
 	const driver = driverOf(database, timeoutSeconds)
-	const server = await reached(askServer(driver, driver.longest))
+	const server = await unwrapped(askServer(driver, driver.statementTimeout))
 	driver.withSettings = server.withSettings
-	driver.largest = server.largest
+	driver.maxPacketBytes = server.maxPacketBytes
 	return { driver, server, lru: lruOf(database), bigintAsText: bigint === 'string', timeoutSeconds }
 }
 
@@ -93,10 +89,10 @@ function modelOf({ driver, server, lru, bigintAsText, timeoutSeconds }: Opened, 
 	return new MysqlModel(table, driver, dialectOf(server, table, lru), timeoutSeconds, reopen)
 }
 
-/** Opening fails with the driver's own error: a programmer reads it. */
-async function reached<T>(asked: Promise<T>): Promise<T> {
+/** Rejects with the driver's own error, which is more useful to the programmer who opens a model. */
+async function unwrapped<T>(result: Promise<T>): Promise<T> {
 	try {
-		return await asked
+		return await result
 	} catch (error) {
 		throw error instanceof NoConnection && error.cause !== undefined ? error.cause : error
 	}

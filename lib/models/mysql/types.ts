@@ -6,15 +6,15 @@ import type { FieldType } from '../model.ts'
 import type { Column } from '../sql/table.ts'
 
 /** What the type's name alone doesn't say. */
-export interface Measures {
+export interface TypeDetails {
 	readonly isUnsigned: boolean
 	readonly precision: number
 	/** Digits after the point: of a decimal, of a second. */
 	readonly scale: number
 	/** Whether zeros are written in front of it: years, and columns with `zerofill`. */
-	readonly isPadded: boolean
+	readonly isZeroPadded: boolean
 	/** The first second that is too late for TIMESTAMP, in UTC. */
-	readonly untilSecond: string
+	readonly timestampEnd: string
 }
 
 /**
@@ -70,7 +70,7 @@ export function fieldOf(
 	name: string,
 	type: string,
 	full: string,
-	{ precision }: Measures,
+	{ precision }: TypeDetails,
 	json: ReadonlySet<string>,
 ): FieldType {
 	if (type === 'tinyint' && full.startsWith('tinyint(1)')) return 'boolean'
@@ -90,7 +90,7 @@ const INTEGER_BITS: Readonly<Record<string, number>> = {
 export function rangeOf(
 	type: string,
 	fieldType: FieldType,
-	{ isUnsigned, precision }: Measures,
+	{ isUnsigned, precision }: TypeDetails,
 ): Pick<Column, 'min' | 'max'> {
 	if (type === 'year') return { min: 0, max: 2155 }
 	if (fieldType === 'bigint') {

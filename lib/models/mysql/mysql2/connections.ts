@@ -1,7 +1,7 @@
 /**
- * What is called of the user's own mysql2 objects, and `connectionsOf`, which makes them alike: a pool, a pool cluster or
- * one connection, of `mysql2` or of `mysql2/promise`; mysql2 is never imported. `boundedRows` reads the rows of a list.
- * Used by `driver.ts`.
+ * `connectionsOf`: one interface to the user's mysql2 object, which may be a pool, a pool cluster or one connection, of
+ * `mysql2` or of `mysql2/promise`; mysql2 is never imported. `boundedRows` reads rows with a size limit. Used by
+ * `driver.ts`.
  */
 
 import type { Bytes } from '../../../base/time.ts'
@@ -9,12 +9,12 @@ import { ModelError } from '../../model-error.ts'
 import { type GetConnection, Renewal } from '../../sql/pool.ts'
 import type { PreparedTexts } from '../../sql/text-cache.ts'
 
-/** Any of mysql2's objects that statements can be sent through. */
+/** Any object of mysql2 that can run statements. */
 export type MysqlDatabase =
 	| { execute(...args: never[]): unknown }
 	| { getConnection(...args: never[]): unknown; of(...args: never[]): unknown }
 
-/** The options of one statement; those of the user's pool that would change the rows' form are set back. */
+/** Options of a statement; they override those of the user's pool which change the form of rows. */
 export interface StatementOptions {
 	readonly sql: string
 	readonly values?: readonly unknown[]
@@ -23,41 +23,43 @@ export interface StatementOptions {
 	readonly typeCast: true
 }
 
-/** What mysql2 answers for a statement without rows. */
-export interface Changed {
+/** The result of a statement without rows. */
+interface Changed {
 	readonly affectedRows: number
 	readonly insertId: number | string
 }
 
-export type Answered = (error: unknown, result?: readonly (readonly unknown[])[] | Changed) => void
+export type Result = readonly (readonly unknown[])[] | Changed
 
-/** A connection of mysql2, with callbacks. */
+export type Callback = (error: unknown, result?: Result) => void
+
+/** A connection of mysql2 with the callback API. */
 export interface Connection {
-	/** Prepared, and kept by its text until it is unprepared. Without a callback the command that it answers emits. */
-	execute(options: StatementOptions, answered?: Answered): unknown
-	query(options: StatementOptions, answered?: Answered): unknown
+	/** Prepares the text, until `unprepare`. Without a callback it returns a command that emits events. */
+	execute(options: StatementOptions, callback?: Callback): unknown
+	query(options: StatementOptions, callback?: Callback): unknown
 	unprepare(options: StatementOptions): unknown
 	destroy(): void
-	/** Gives it back to its pool; a connection that is none of a pool has no such method. */
+	/** Returns it to its pool; only connections of a pool have it. */
 	release?(): void
 	on(event: 'error', listener: (error: unknown) => void): unknown
 	removeListener(event: 'error', listener: (error: unknown) => void): unknown
 	readonly stream?: { destroy?(): void } | undefined
 	readonly config?: { readonly clientFlags?: number } | undefined
-	/** The texts that stay prepared on it. Ours. */
+	/** The texts that stay prepared on it; set by us. */
 	[PREPARED]?: PreparedTexts<true>
 }
 
-/** On the connection itself, as all models that share a pool share what is prepared. */
+/** A property of the connection, as all models over a pool share its prepared statements. */
 export const PREPARED: unique symbol = Symbol('verbena.prepared')
 
-/** Where connections come from. Each that was got is either given back or thrown away. */
+/** A source of connections. Each one is either released or destroyed. */
 export interface Connections {
 	readonly get: GetConnection<Connection>
-	giveBack(connection: Connection): void
+	release(connection: Connection): void
 	/** For a connection that is broken, or in an unknown state. */
-	throwAway(connection: Connection): void
-	/** For a connection to a server that takes no changes now, and all those that were made before. */
+	destroy(connection: Connection): void
+	/** Replaces a connection to a server that is read-only since a failover, and all older ones. */
 	renew(connection?: Connection): void
 }
 
@@ -76,7 +78,7 @@ export function connectionsOf(database: MysqlDatabase): Connections {
 	return isPool(core) ? new PooledConnections(core) : new OneConnection(core)
 }
 
-/** The object with callbacks: promise objects are thin wrappers around one. */
+/** The object with the callback API, which promise objects wrap. */
 function coreOf(database: unknown): Pool | Connection | undefined {
 	if (typeof database !== 'object' || database === null) return undefined
 	for (const wrapped of ['pool', 'connection', 'poolCluster', 'poolNamespace']) {
@@ -107,69 +109,72 @@ class PooledConnections implements Connections {
 		this.#renewal = Renewal.of(pool)
 	}
 
-	get(got: (error: unknown, connection?: Connection) => void): void {
+	get(callback: (error: unknown, connection?: Connection) => void): void {
 		this.#pool.getConnection((error, connection) => {
-			if (connection === undefined || this.#renewal.isFresh(connection)) got(error, connection)
+			if (connection === undefined || this.#renewal.isFresh(connection)) callback(error, connection)
 			else {
-				this.throwAway(connection)
-				this.get(got)
+				this.destroy(connection)
+				this.get(callback)
 			}
 		})
 	}
 
 	renew(connection?: Connection): void {
-		if (connection !== undefined) this.throwAway(connection)
+		if (connection !== undefined) this.destroy(connection)
 		this.#renewal.renew()
 	}
 
-	giveBack(connection: Connection): void {
+	release(connection: Connection): void {
 		connection.release?.()
 	}
 
-	throwAway(connection: Connection): void {
-		connection.destroy()
-		// `destroy` only says goodbye, and a server that is silent would keep the socket open for ever.
-		connection.stream?.destroy?.()
+	destroy(connection: Connection): void {
+		destroy(connection)
 	}
 }
 
-/** Lends the one connection to one borrower after the other, so that nothing gets into another's transaction. */
+function destroy(connection: Connection): void {
+	connection.destroy()
+	// `connection.destroy` only ends the socket, and a server that doesn't respond would keep it open forever.
+	connection.stream?.destroy?.()
+}
+
+/** Mutex for a single connection, so that no statement gets into another caller's transaction. */
 class OneConnection implements Connections {
 	readonly #connection: Connection
 	readonly #waiting: ((error: unknown, connection?: Connection) => void)[] = []
-	#isLent = false
+	#isBusy = false
 
 	constructor(connection: Connection) {
 		this.#connection = connection
 	}
 
-	get(got: (error: unknown, connection?: Connection) => void): void {
-		if (this.#isLent) this.#waiting.push(got)
+	get(callback: (error: unknown, connection?: Connection) => void): void {
+		if (this.#isBusy) this.#waiting.push(callback)
 		else {
-			this.#isLent = true
-			got(undefined, this.#connection)
+			this.#isBusy = true
+			callback(undefined, this.#connection)
 		}
 	}
 
-	/** There is no other. */
+	/** It can't be replaced. */
 	renew(connection?: Connection): void {
-		if (connection !== undefined) this.giveBack()
+		if (connection !== undefined) this.release()
 	}
 
-	giveBack(): void {
+	release(): void {
 		const next = this.#waiting.shift()
-		if (next === undefined) this.#isLent = false
+		if (next === undefined) this.#isBusy = false
 		else next(undefined, this.#connection)
 	}
 
-	throwAway(connection: Connection): void {
-		connection.destroy()
-		connection.stream?.destroy?.()
-		this.giveBack()
+	destroy(connection: Connection): void {
+		destroy(connection)
+		this.release()
 	}
 }
 
-/** A command of mysql2 that was given no callback. */
+/** A command of mysql2 without a callback. */
 interface Command {
 	on(event: 'result', listener: (row: unknown) => void): unknown
 	on(event: 'error', listener: (error: unknown) => void): unknown
@@ -177,49 +182,49 @@ interface Command {
 }
 
 /**
- * Answers once: the rows, the driver's error, or ModelError `too_large` as soon as the rows before the last have more
- * than `maxBytes`. Those that come after it are dropped.
+ * Collects the rows of a command. Calls `callback` once: with the rows, the driver's error, or ModelError `too_large` as
+ * soon as the rows before the last exceed `maxBytes`; later rows are dropped.
  */
 export function boundedRows(
 	connection: Connection,
 	command: unknown,
 	maxBytes: Bytes,
-	answered: Answered,
+	callback: Callback,
 ): void {
-	if (!isCommand(command)) throw new TypeError('mysql2 has answered no command for a statement')
+	if (!isCommand(command)) throw new TypeError('mysql2 has returned no command for a statement')
 	const rows: unknown[][] = []
 	let bytes = 0
-	let isOver = false
-	const answer: Answered = (error, result) => {
-		if (isOver) return
-		isOver = true
+	let isDone = false
+	const finish: Callback = (error, result) => {
+		if (isDone) return
+		isDone = true
 		connection.removeListener('error', fail)
-		answered(error, result)
+		callback(error, result)
 	}
-	const fail = (error: unknown): void => answer(error)
-	// Of a connection that is lost a command without a callback isn't told.
+	const fail = (error: unknown): void => finish(error)
+	// A command without a callback gets no event when the connection is lost.
 	connection.on('error', fail)
 	command.on('error', fail)
 	command.on('result', (row) => {
-		if (isOver || !Array.isArray(row)) return
+		if (isDone || !Array.isArray(row)) return
 		if (bytes > maxBytes) {
-			answer(new ModelError('too_large'))
+			finish(new ModelError('too_large'))
 			return
 		}
 		bytes += sizeOf(row[0])
-		// The last record, or the one before where there is one behind the page.
-		const passed = rows.at(-2)
-		if (passed !== undefined) passed[1] = undefined
+		// Only the cursors of the last two rows may be needed: the last record's, or that before the record behind the page.
+		const previous = rows.at(-2)
+		if (previous !== undefined) previous[1] = undefined
 		rows.push(row)
 	})
-	command.on('end', () => answer(null, rows))
+	command.on('end', () => finish(null, rows))
 }
 
 function isCommand(value: unknown): value is Command {
 	return typeof value === 'object' && value !== null && 'on' in value && typeof value.on === 'function'
 }
 
-/** At least so many bytes of UTF-8. */
+/** A lower bound of the size in UTF-8. */
 function sizeOf(value: unknown): Bytes {
 	if (typeof value === 'string') return value.length
 	return value instanceof Uint8Array ? value.byteLength : 0

@@ -1,40 +1,40 @@
-/** `askServer`: what must be known of the server and of the user's sessions before a model can be opened. */
+/** `askServer`: queries the server's version and the settings of its sessions, before a model is opened. */
 import type { Bytes, Milliseconds } from '../../../base/time.ts'
 import type { Driver, Statement } from '../../sql/driver.ts'
 
 export interface Server {
 	readonly isMariaDb: boolean
-	/** Whether inserts, and deletes, can answer the record by `returning`: MariaDB's can. */
+	/** Whether inserts and deletes support `returning`, as in MariaDB. */
 	readonly returnsInserted: boolean
 	readonly returnsDeleted: boolean
-	/** Whether the check constraints can be asked for: not before MySQL 8.0.16. */
-	readonly tellsChecks: boolean
-	/** The database that is used where none is named. */
+	/** Whether `information_schema` lists check constraints: not before MySQL 8.0.16. */
+	readonly listsChecks: boolean
+	/** The default database. */
 	readonly schema: string | undefined
-	/** Whether names of tables are compared without case. */
+	/** Whether names of tables are case-insensitive. */
 	readonly foldsNames: boolean
-	/** The first second that is too late for TIMESTAMP, in UTC: MariaDB has more of them from 11.5 on. */
-	readonly untilSecond: string
+	/** The end of TIMESTAMP's range, exclusive, in UTC; later from MariaDB 11.5 on. */
+	readonly timestampEnd: string
 	/**
-	 * A statement with what holds for it alone: a change is strict, and whatever takes too long is ended by the server.
-	 * The session's settings stay the user's own.
+	 * The statement's text with settings that apply only to it: strict mode for changes, and a timeout in the server. The
+	 * session's settings are left unchanged.
 	 */
 	readonly withSettings: (statement: Statement) => string
 	/** `max_allowed_packet`. */
-	readonly largest: Bytes
+	readonly maxPacketBytes: Bytes
 }
 
 const FACTS = `select version(), @@session.sql_mode, @@session.character_set_client,
 	@@session.character_set_results, @@session.autocommit, database(), @@lower_case_table_names, @@session.max_allowed_packet`
 
-/** One of the two is there: MariaDB's is in seconds, MySQL's in milliseconds. 0 is no bound. */
-const BOUNDS = `show session variables where variable_name in ('max_statement_time', 'max_execution_time')`
+/** Only one exists: MariaDB's, in seconds, or MySQL's, in milliseconds. 0 means none. */
+const TIMEOUTS = `show session variables where variable_name in ('max_statement_time', 'max_execution_time')`
 
 /**
- * @param longest how long the server may work on a statement
- * @throws TypeError for sessions that can't be used as they are
+ * @param timeout for statements, in the server
+ * @throws TypeError if the sessions have unsuitable settings
  */
-export async function askServer(driver: Driver, longest: Milliseconds): Promise<Server> {
+export async function askServer(driver: Driver, timeout: Milliseconds): Promise<Server> {
 	const { rows } = await driver.query({ text: FACTS, values: [], writes: false })
 	const facts = (rows[0] ?? []).map(textOf)
 	const [version = '', mode = '', client = '', results = '', autocommit, schema, folds, packet] = facts
@@ -43,22 +43,21 @@ export async function askServer(driver: Driver, longest: Milliseconds): Promise<
 		throw new TypeError('the sessions have autocommit off, so that nothing would ever be stored: leave it on')
 	}
 	const isMariaDb = /mariadb/i.test(version)
-	const bounds = (await driver.query({ text: BOUNDS, values: [], writes: false })).rows
-	const own = Number(bounds[0]?.[1] ?? 0) * (isMariaDb ? 1_000 : 1)
-	const bound = own > 0 && own <= longest ? undefined : Math.max(1, Math.floor(longest))
+	const timeouts = (await driver.query({ text: TIMEOUTS, values: [], writes: false })).rows
+	const current = Number(timeouts[0]?.[1] ?? 0) * (isMariaDb ? 1_000 : 1)
+	const needed = current > 0 && current <= timeout ? undefined : Math.max(1, Math.floor(timeout))
+	const strict = strictMode(mode)
 	const number = numberOf(version)
 	return {
 		isMariaDb,
 		returnsInserted: isMariaDb && number >= 10_05_00,
 		returnsDeleted: isMariaDb,
-		tellsChecks: isMariaDb || number >= 8_00_16,
+		listsChecks: isMariaDb || number >= 8_00_16,
 		schema: schema === '' ? undefined : schema,
 		foldsNames: folds !== '0',
-		untilSecond: isMariaDb && number >= 11_05_00 ? '2106-02-07 06:28:16' : '2038-01-19 03:14:08',
-		largest: Number(packet),
-		withSettings: isMariaDb
-			? mariaDbSettings(strictMode(mode), bound)
-			: mysqlSettings(strictMode(mode), bound),
+		timestampEnd: isMariaDb && number >= 11_05_00 ? '2106-02-07 06:28:16' : '2038-01-19 03:14:08',
+		maxPacketBytes: Number(packet),
+		withSettings: isMariaDb ? mariaDbSettings(strict, needed) : mysqlSettings(strict, needed),
 	}
 }
 
@@ -66,7 +65,7 @@ function textOf(value: unknown): string {
 	return value === null || value === undefined ? '' : String(value)
 }
 
-/** `8.0.36` as 80036; MariaDB hides behind `5.5.5-` from clients that are old. */
+/** `8.0.36` as 80036; MariaDB has a prefix `5.5.5-` for old clients. */
 function numberOf(version: string): number {
 	const [, major = 0, minor = 0, patch = 0] = /^(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []
 	return Number(major) * 10_000 + Number(minor) * 100 + Number(patch)
@@ -82,8 +81,8 @@ function mustBeUtf8(client: string, results: string): void {
 }
 
 /**
- * The mode in which a change is strict; `undefined` where the sessions are strict as they are. A session that isn't
- * cuts what is too long or out of range, and says nothing.
+ * The `sql_mode` for changes; `undefined` if the sessions are already strict. A session that isn't truncates values which
+ * are too long or out of range, without an error.
  */
 function strictMode(mode: string): string | undefined {
 	const modes = mode.split(',').filter((name) => name !== '')
@@ -91,14 +90,14 @@ function strictMode(mode: string): string | undefined {
 	return `'${[...modes, 'STRICT_ALL_TABLES'].join(',')}'`
 }
 
-/** @param bound `undefined` where the sessions have a shorter one of their own */
+/** @param timeout `undefined` if the sessions already have one that is short enough */
 function mariaDbSettings(
 	strict: string | undefined,
-	bound: Milliseconds | undefined,
+	timeout: Milliseconds | undefined,
 ): Server['withSettings'] {
-	const time = bound === undefined ? [] : [`max_statement_time=${bound / 1_000}`]
-	const read = setStatement(time)
-	const change = setStatement(strict === undefined ? time : [...time, `sql_mode=${strict}`])
+	const settings = timeout === undefined ? [] : [`max_statement_time=${timeout / 1_000}`]
+	const read = setStatement(settings)
+	const change = setStatement(strict === undefined ? settings : [...settings, `sql_mode=${strict}`])
 	return ({ text }) => (isChange(text) ? change : read) + text
 }
 
@@ -106,10 +105,13 @@ function setStatement(settings: readonly string[]): string {
 	return settings.length === 0 ? '' : `set statement ${settings.join(',')} for `
 }
 
-/** By hints behind the first word. MySQL has no bound for changes. */
-function mysqlSettings(strict: string | undefined, bound: Milliseconds | undefined): Server['withSettings'] {
+/** Inserts optimizer hints after the first word. MySQL has no timeout for changes. */
+function mysqlSettings(
+	strict: string | undefined,
+	timeout: Milliseconds | undefined,
+): Server['withSettings'] {
 	const change = strict === undefined ? undefined : `/*+ SET_VAR(sql_mode=${strict}) */`
-	const read = bound === undefined ? undefined : `/*+ MAX_EXECUTION_TIME(${bound}) */`
+	const read = timeout === undefined ? undefined : `/*+ MAX_EXECUTION_TIME(${timeout}) */`
 	return ({ text }) => {
 		const hint = isChange(text) ? change : text.startsWith('select ') ? read : undefined
 		return hint === undefined ? text : text.replace(' ', ` ${hint} `)
