@@ -1,25 +1,25 @@
 /**
- * What each type of MySQL and MariaDB holds: its field type, range and choices, as `information_schema` describes a column;
- * and which texts are geometries. Used by `introspect.ts` and `json.ts`.
+ * Types of MySQL and MariaDB: field types, ranges and choices, from a column's row in `information_schema`; and a validator
+ * of geometries. Used by `introspect.ts` and `json.ts`.
  */
 import type { FieldType } from '../model.ts'
 import type { Column } from '../sql/table.ts'
 
-/** What the type's name alone doesn't say. */
+/** Details of a column's type. */
 export interface TypeDetails {
 	readonly isUnsigned: boolean
 	readonly precision: number
-	/** Digits after the point: of a decimal, of a second. */
+	/** Fractional digits: of a decimal, of seconds. */
 	readonly scale: number
-	/** Whether zeros are written in front of it: years, and columns with `zerofill`. */
+	/** Years, and columns with `zerofill`. */
 	readonly isZeroPadded: boolean
-	/** The first second that is too late for TIMESTAMP, in UTC. */
+	/** See `Server`. */
 	readonly timestampEnd: string
 }
 
 /**
- * What these types hold besides days and times of day: dates of which the month, the day or all is zero, of TIMESTAMP
- * only all; and times up to 838 hours before and behind midnight.
+ * Values of these types besides dates and times of day: dates with month, day or everything zero (TIMESTAMP: only
+ * everything), and times from -838 to 838 hours.
  */
 export const BESIDES: Readonly<Record<string, RegExp>> = {
 	date: /^\d{4}-(?:00-[0-3]\d|(?:0[1-9]|1[0-2])-00)$/,
@@ -63,7 +63,7 @@ const TYPES: Readonly<Record<string, FieldType>> = {
 	vector: 'bytes',
 }
 
-/** Most bits of an integer that is a number in JSON. */
+/** JavaScript's numbers hold integers of so many bits exactly. */
 const EXACT_BITS = 53
 
 export function fieldOf(
@@ -106,9 +106,9 @@ export function rangeOf(
 
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', 0: '\0', Z: '\x1a' }
 
-/** `enum('a','it''s')`; control characters and backslashes are escaped in it, whatever the `sql_mode`. */
-export function choicesOf(written: string): readonly string[] {
-	return [...written.matchAll(/'((?:[^'\\]|''|\\[\s\S])*)'/g)].map(([, quoted = '']) =>
+/** Parses `enum('a','it''s')`, where control characters and backslashes are escaped in any `sql_mode`. */
+export function choicesOf(enumType: string): readonly string[] {
+	return [...enumType.matchAll(/'((?:[^'\\]|''|\\[\s\S])*)'/g)].map(([, quoted = '']) =>
 		quoted.replace(/''|\\([\s\S])/g, (_, escaped: string | undefined) =>
 			escaped === undefined ? "'" : (ESCAPED[escaped] ?? escaped),
 		),
@@ -116,8 +116,8 @@ export function choicesOf(written: string): readonly string[] {
 }
 
 /*
- * Well-known text of geometries. The servers make NULL of what they can't read, and ignore what is behind it: so what is
- * no geometry is refused before it is sent.
+ * Well-known text of geometries. The servers convert malformed ones to NULL, and ignore what follows a geometry, so these are
+ * rejected before they are sent.
  */
 const SHAPES = [
 	'point',
@@ -130,28 +130,28 @@ const SHAPES = [
 	'geomcollection',
 ]
 
-/** Types of columns. */
+/** Column types. */
 export const GEOMETRIES: ReadonlySet<string> = new Set([...SHAPES, 'geometry'])
 
 const NAMES: ReadonlySet<string> = new Set([...SHAPES, 'empty'])
 
 const TOKEN = /\s*(?:([A-Za-z]+)|([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))|([(),]))\s*/y
 
-/** Whether a text is a name, and EMPTY or names, pairs of numbers and parentheses that close where it ends. */
+/** Whether a text is a name, followed by EMPTY, or by names and pairs of numbers in balanced parentheses. */
 export function isWellKnownText(text: string): boolean {
 	const token = new RegExp(TOKEN)
 	let depth = 0
 	let numbers = 0
 	let isNamed = false
-	let isOver = false
+	let isComplete = false
 	while (token.lastIndex < text.length) {
-		if (isOver) return false
+		if (isComplete) return false
 		const [, name, number, mark] = token.exec(text) ?? []
 		if (name !== undefined) {
 			const isEmpty = name.toLowerCase() === 'empty'
 			if (!NAMES.has(name.toLowerCase()) || (depth === 0 && isNamed !== isEmpty)) return false
 			isNamed = true
-			isOver = depth === 0 && isEmpty
+			isComplete = depth === 0 && isEmpty
 		} else if (number !== undefined) {
 			if (depth === 0 || ++numbers > 2 || !Number.isFinite(Number(number))) return false
 		} else if (mark === '(') {
@@ -161,8 +161,8 @@ export function isWellKnownText(text: string): boolean {
 			if (numbers === 1 || depth === 0) return false
 			numbers = 0
 			if (mark === ')') depth--
-			isOver = depth === 0
+			isComplete = depth === 0
 		} else return false
 	}
-	return isOver
+	return isComplete
 }
