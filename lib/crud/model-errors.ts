@@ -4,7 +4,7 @@
  */
 import { RestError } from '../base/error.ts'
 import { DEFAULT } from '../models/model.ts'
-import { GoneField, ModelError } from '../models/model-error.ts'
+import { MissingColumn, ModelError } from '../models/model-error.ts'
 import { invalid } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import type { CrudOperation } from './options.ts'
@@ -35,7 +35,7 @@ export function restErrorOf(
 ): unknown {
 	if (!(error instanceof ModelError)) return error
 	const { kind, raised, fields, cause } = error
-	const gone = cause instanceof GoneField && terms.find(({ field }) => fields.includes(field.field.name))
+	const gone = cause instanceof MissingColumn && terms.find(({ field }) => fields.includes(field.field.name))
 	if (gone)
 		return new TypeError(`${plan.owner}.scope() names ${gone.field.name}, whose column is gone`, {
 			cause: error,

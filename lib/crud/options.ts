@@ -11,7 +11,7 @@ import {
 	wholeNumber,
 } from '../base/options.ts'
 import type { Bytes } from '../base/time.ts'
-import { LARGEST_PAGE } from '../models/model-error.ts'
+import { MAX_PAGE_BYTES } from '../models/model-error.ts'
 import type { StandardSchemaV1 } from '../validate/standard-schema.ts'
 import type { Rule } from '../validate/validator.ts'
 
@@ -114,7 +114,7 @@ export const READERS = {
 	columns: optional(columns),
 	limit: or(wholeNumber({ from: 1 }), 25),
 	maxLimit: or(wholeNumber({ from: 1 }), 100),
-	maxPageBytes: or(wholeNumber({ from: 1, to: LARGEST_PAGE }), 8_388_608),
+	maxPageBytes: or(wholeNumber({ from: 1, to: MAX_PAGE_BYTES }), 8_388_608),
 	maxTextTerms: or(wholeNumber({ from: 1, to: 100 }), 10),
 	maxIn: or(wholeNumber({ from: 1, to: 10_000 }), 100),
 	ignoreQuery: or(names, []),

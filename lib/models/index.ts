@@ -1,5 +1,4 @@
-/** Public names of `verbena/model`: for those who write a model of another store. */
-
+/** Public names of `verbena/model`, for writing a model of another store. */
 export { RawJson } from '../wire/raw-json.ts'
 export {
 	type Absent,

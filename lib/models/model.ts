@@ -1,16 +1,16 @@
 /**
- * `Model`: what CRUD asks of a store of records. Eleven members: a model of another store implements
- * them, and is tried by `modelContract` of `verbena/testing`.
+ * `Model`: the interface between CRUD and a store of records. A model of another store implements it, and is tested by
+ * `modelContract` of `verbena/testing`.
  */
 import type { Bytes } from '../base/time.ts'
 import type { RawJson } from '../wire/raw-json.ts'
 
 /**
- * What a field holds, and how it is written in JSON:
+ * The type of a field, and its form in JSON:
  *
  * - `boolean`: true or false
  * - `integer`: a number, within ±(2^53 − 1)
- * - `bigint`: a number with all its digits, within ±2^63; a string of digits where the model says so
+ * - `bigint`: a number with all its digits, within ±2^63; a string of digits if the field says `asText`
  * - `float`: a number, or `"NaN"`, `"Infinity"`, `"-Infinity"`
  * - `decimal`: a string, `"12.50"`
  * - `text`, `uuid` (lower case), `other` (whatever the store writes as text): a string
@@ -40,37 +40,37 @@ export interface Field {
 	readonly type: FieldType
 	/** Whether it can be null. */
 	readonly nullable: boolean
-	/** Whether the store gives it a value where a new record has none: a default, a serial number. */
+	/** Whether the store sets it in new records that are given no value: a default, a serial number. */
 	readonly hasDefault: boolean
-	/** Whether the store alone writes it: generated columns, identity columns that are always generated. */
+	/** Whether only the store writes it: generated columns, identity columns that are always generated. */
 	readonly generated: boolean
-	/** Most characters of a text. */
+	/** Maximum length of a text, in characters. */
 	readonly maxLength?: number | undefined
-	/** The texts there are to choose from. */
+	/** The allowed texts. */
 	readonly choices?: readonly string[] | undefined
-	/** Least and greatest of an `integer` or a `bigint`, where narrower than the type's own. */
+	/** Minimum and maximum of an `integer` or a `bigint`, if narrower than the type's. */
 	readonly min?: number | bigint | undefined
 	readonly max?: number | bigint | undefined
 	/**
-	 * Most digits of a `decimal`, before the point and behind it; a negative number behind it says how many of those
-	 * before it are 0.
+	 * Maximum digits of a `decimal` before and after the point; a negative number after it says how many of those before it
+	 * are 0.
 	 */
-	readonly digits?: readonly [before: number, behind: number] | undefined
-	/** Whether `bigint` is written as a string of digits. */
+	readonly digits?: readonly [before: number, after: number] | undefined
+	/** Whether a `bigint` is written as a string of digits. */
 	readonly asText?: boolean | undefined
 	/**
-	 * Texts that the store holds besides those of the type, matched as a whole: `0000-00-00` in a date of MariaDB. They
-	 * go to the store as they are.
+	 * Matches texts that the store has in addition to those of the type: `0000-00-00` in a date of MariaDB. They are passed
+	 * to the store unchanged.
 	 */
 	readonly besides?: RegExp | undefined
 	/**
-	 * Whether the store may hold values of other types in it, as SQLite does: a cursor carries them as they are, and
-	 * bytes as `{ "x": "00ff" }`.
+	 * Whether the store may hold values of other types, as SQLite does: a cursor has them as they are, and bytes as
+	 * `{ "x": "00ff" }`.
 	 */
 	readonly loose?: boolean | undefined
 	/**
-	 * Whether the store can't look into its texts: PostgreSQL where the collation isn't deterministic. It isn't searchable
-	 * then, and has no operators that look for parts or ignore case.
+	 * Whether the store compares it only as a whole: PostgreSQL with a nondeterministic collation. Such a field isn't
+	 * searchable, and has no operators that match parts or ignore case.
 	 */
 	readonly wholeOnly?: boolean | undefined
 }
@@ -82,7 +82,7 @@ export interface Field {
  */
 export type Value = null | boolean | number | bigint | string | Uint8Array | RawJson
 
-/** Stands for the value that the store gives a field by itself. */
+/** In changes: the field's default. */
 export const DEFAULT: unique symbol = Symbol('verbena.default')
 
 /** Values by field name; only fields of the model, none of them generated. */
@@ -91,9 +91,9 @@ export type Values = Readonly<Record<string, Value>>
 export type Changes = Readonly<Record<string, Value | typeof DEFAULT>>
 
 /**
- * Which records are meant. A comparison with null is neither true nor false, as in SQL: `ne` and `not` don't
- * find records whose field is null. `and` of no terms is true, `or` and `in` of none false. Text comparisons take
- * every character literally; case is the store's, unless a condition says to ignore it.
+ * A condition on records. A comparison with null is neither true nor false, as in SQL: `ne` and `not` don't match
+ * records whose field is null. `and` without terms is true, `or` and `in` without any are false. Text comparisons take
+ * every character literally; whether case counts is up to the store, unless a condition ignores it.
  */
 export type Condition =
 	| { readonly op: 'and' | 'or'; readonly terms: readonly Condition[] }
@@ -102,9 +102,9 @@ export type Condition =
 			readonly op: Comparison
 			readonly field: string
 			readonly value: Exclude<Value, null>
-			/** Of `eq`: a text must be written exactly so, also where the store compares without case. */
+			/** For `eq`: compares a text exactly, even if the store ignores case. */
 			readonly exact?: boolean
-			/** Of `eq`, where the value is a text: upper and lower case are the same, at least of A to Z. */
+			/** For `eq` with a text: ignores case, at least of A to Z. */
 			readonly ignoreCase?: boolean
 	  }
 	| {
@@ -133,40 +133,40 @@ export interface Order {
 }
 
 /**
- * What of a record is answered. The same object is passed again and again: a model may keep in a WeakMap what
- * it has prepared for it.
+ * The fields of a record to return. The same object is passed each time, so a model may cache what it derives from it in a
+ * WeakMap.
  */
 export interface Selection {
 	/** Fields of the model, in the order of the JSON's keys. */
 	readonly fields: readonly string[]
 	/** The JSON's keys, one for each field. */
 	readonly names: readonly string[]
-	/** An integer field that every update raises by one. */
+	/** An integer field that every update increments. */
 	readonly version: string | undefined
 }
 
-/** A record as JSON text, an object with the selection's names. */
+/** A record as JSON, an object with the selection's names. */
 export interface Found {
 	readonly json: string
-	/** Value of the selection's version field, in digits; `undefined` without one. */
+	/** The selection's version field as digits; `undefined` without one. */
 	readonly version: string | undefined
 }
 
-/** A record that was made. */
+/** A new record. */
 export interface Created extends Found {
-	/** The new record's key, as it is written in a URL before it is percent-encoded. */
+	/** The new record's key as text, as in a URL before percent-encoding. */
 	readonly id: string
 }
 
-/** Which one of the records: within `where`, and with a version if one is given. */
+/** Conditions on the record that is changed or deleted. */
 export interface Guard {
-	/** The record must fit, else it is `'missing'`. */
+	/** A record that doesn't match is `'missing'`. */
 	readonly where: Condition | undefined
-	/** The record's version must be this, else it is `'stale'`. */
+	/** A record with another version is `'stale'`. */
 	readonly version: string | undefined
 }
 
-/** What a list is asked for. */
+/** The query of a list. */
 export interface ListQuery {
 	readonly selection: Selection
 	readonly where: Condition | undefined
@@ -176,13 +176,13 @@ export interface ListQuery {
 	readonly limit: number
 	/** 0 where `after` is given. */
 	readonly offset: number
-	/** Begins behind the record with these values, one for each term of the order. */
+	/** Begins after the record with these values, one for each term of the order. */
 	readonly after: readonly Value[] | undefined
-	/** Whether all records that fit are counted, those before `after` too. */
+	/** Whether to count all matching records, including those before `after`. */
 	readonly total: boolean
 	/**
-	 * Most bytes of the page's JSON and of `next`, in UTF-8: a larger one is refused by `too_large`, best before it
-	 * is put together. A page that fits is never refused for the record behind it. `undefined` for what the store can.
+	 * Maximum size of the page's JSON and `next` together, in UTF-8: a larger page is refused with `too_large`, if possible
+	 * before it is built. The record after the page doesn't count. `undefined` for no limit but the store's.
 	 */
 	readonly maxBytes?: Bytes | undefined
 }
@@ -192,52 +192,52 @@ export interface Listed {
 	/** A JSON array of at most `limit` records. */
 	readonly json: string
 	/**
-	 * A JSON array of the last record's values in the terms of the order, as exactly as the store knows them
-	 * (bigint and decimal as strings, timestamps with all digits); `undefined` when no record follows.
+	 * A JSON array of the last record's values of the order's fields, with full precision (bigint and decimal as strings,
+	 * timestamps with all digits); `undefined` if no record follows.
 	 */
 	readonly next: string | undefined
-	/** `undefined` when it wasn't asked for. */
+	/** `undefined` unless the query asks for it. */
 	readonly total: number | undefined
 }
 
 /**
- * A store of records, one kind of them. Ids are the key's value as text in its shortest form (digits,
- * lower-case uuid, text as it is); an id that can't be the key's is never passed.
+ * A store of records of one kind. An id is the key as text in its shortest form (digits, lower-case uuid, text as it is);
+ * ids that the key's type can't hold are never passed.
  *
- * @throws ModelError by every method, for what the store refuses and when it can't be reached
+ * @throws ModelError by every method, if the store refuses or can't be reached
  */
 export interface Model {
-	/** Name for messages to programmers: the table's. */
+	/** Name for messages to programmers, such as the table's. */
 	readonly name: string
 	readonly fields: readonly Field[]
-	/** Name of the field that tells records apart: `integer`, `bigint`, `uuid` or `text`. */
+	/** Name of the key field, an `integer`, `bigint`, `uuid` or `text`. */
 	readonly key: string
-	/** Whether records can only be read: views. */
+	/** Whether records can't be changed, as in a view. */
 	readonly readOnly: boolean
-	/** A page of the records that fit. */
+	/** A page of the matching records. */
 	list(query: ListQuery): Promise<Listed>
-	/** How many records fit; all of them for `undefined`. */
+	/** The number of matching records; of all for `undefined`. */
 	count(where: Condition | undefined): Promise<number>
-	/** The record, if it is there and fits. */
+	/** The record, if it exists and matches. */
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined>
-	/** Makes a record; a field that isn't given gets its default, else null. */
+	/** Creates a record; a field without a value gets its default, or null. */
 	create(values: Values, selection: Selection): Promise<Created>
 	/** `changes` has at least one field. */
 	update(id: string, changes: Changes, selection: Selection, guard: Guard): Promise<Found | Absent>
-	/** Answers the record as it was. */
+	/** Deletes a record and returns it as it was. */
 	delete(id: string, selection: Selection, guard: Guard): Promise<Found | Absent>
-	/** Calls `work` with a model whose changes all count, or, when `work` rejects, none does. */
+	/** Calls `work` with a model whose changes are committed together, or rolled back if `work` rejects. */
 	transaction<T>(work: (model: Model) => Promise<T>): Promise<T>
 	/**
-	 * Asks the store for a sign of life, for the option `health`; left out where there is nothing to be asked.
+	 * Checks that the store responds, for the option `health`; left out if there is nothing to check.
 	 *
-	 * @param writes whether records are changed by a handler: a store that only reads, as a replica, then fails
-	 * @throws ModelError `unavailable` where it can't be reached
+	 * @param writes whether a handler changes records: then a read-only store, such as a replica, fails
+	 * @throws ModelError `unavailable` if it can't be reached
 	 */
 	check?(writes?: boolean): Promise<void>
-	/** What `check` asks: of models that have the same, one is asked. @default the model itself */
+	/** What `check` checks: of models with the same source, one is checked. @default the model itself */
 	readonly source?: object
 }
 
-/** Why a guarded record was left alone. */
+/** Why a record wasn't changed or deleted. */
 export type Absent = 'missing' | 'stale'

@@ -18,7 +18,7 @@ import type {
 	Selection,
 	Values,
 } from '../model.ts'
-import { LARGEST_PAGE, ModelError } from '../model-error.ts'
+import { MAX_PAGE_BYTES, ModelError } from '../model-error.ts'
 import { writeAfter, writeCondition } from './condition.ts'
 import { type Dialect, type ListParts, Sql } from './dialect.ts'
 import type { Driver } from './driver.ts'
@@ -92,7 +92,7 @@ export class SqlModel implements Model {
 			where: where && ((sql) => writeCondition(sql, where, columns, ALIAS)),
 			after: after && ((sql) => writeAfter(sql, order, after, ALIAS)),
 			total: query.total,
-			maxBytes: Math.min(query.maxBytes ?? LARGEST_PAGE, LARGEST_PAGE),
+			maxBytes: Math.min(query.maxBytes ?? MAX_PAGE_BYTES, MAX_PAGE_BYTES),
 			looksBeyond: true,
 		}
 		const listed = (await this.#page(parts)) ?? (await this.#page({ ...parts, looksBeyond: false }))

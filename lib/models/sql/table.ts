@@ -3,7 +3,7 @@
  * to values of its columns.
  */
 import type { Field, Value } from '../model.ts'
-import { GoneField, ModelError } from '../model-error.ts'
+import { MissingColumn, ModelError } from '../model-error.ts'
 
 /** A column of a table. */
 export interface Column extends Field {
@@ -67,7 +67,7 @@ export function columnsOf(table: Table, gone: ReadonlySet<string> = new Set()): 
 export function columnOf(columns: Columns, name: string): Column {
 	const column = columns.get(name)
 	if (column !== undefined) return column
-	if (columns.gone.has(name)) throw new ModelError('invalid', [name], new GoneField(name))
+	if (columns.gone.has(name)) throw new ModelError('invalid', [name], new MissingColumn(name))
 	throw new TypeError(`there is no column ${JSON.stringify(name)}`)
 }
 
