@@ -1,4 +1,4 @@
-/** `cacheContract`: everything that a `Cache` must do, as cases for a test runner. */
+/** `cacheContract`: the requirements of `Cache`, as cases for a test runner. */
 import { ROOM_SCENES, shareScenes } from './cache/room.ts'
 import { type CacheContractOptions, type MakeCache, toCase } from './cache/stage.ts'
 import { TIME_SCENES } from './cache/times.ts'
@@ -6,14 +6,13 @@ import { COUNT_SCENES, REFUSAL_SCENES, VALUE_SCENES } from './cache/values.ts'
 import type { Case } from './case.ts'
 
 /**
- * The contract of `Cache` as cases for any test runner; each makes a cache of its own. Methods may return a value or a
- * promise.
+ * The contract of `Cache` as cases for any test runner; each creates a cache. Methods may return values or promises.
  *
  *     const cases = cacheContract((clock, max) => new MemoryCache({ max, clock }))
  *     for (const { name, run } of cases) test(name, run)
  *
- * For a cache with its own clock, `advance` lets time pass, by really waiting if necessary (about 10 s in all). For one
- * without a maximum of entries, `bounded: false` leaves out the cases of a full cache:
+ * For a cache with its own clock, `advance` lets time pass, by waiting if necessary (about 10 s in all). For one without a
+ * maximum number of entries, `bounded: false` omits the cases of a full cache:
  *
  *     import { setTimeout } from 'node:timers/promises'
  *     cacheContract(() => new RemoteCache(randomUUID()), { bounded: false, advance: setTimeout, slackSeconds: 0.1 })

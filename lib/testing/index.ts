@@ -1,8 +1,7 @@
 /**
- * The public names of `verbena/testing`: the contracts of `Model` and `Cache`, for those who write one. Their tests run
- * the cases; nothing in `lib/` calls them.
+ * The public names of `verbena/testing`: the contracts of `Model` and `Cache`, for tests of implementations. Nothing in
+ * `lib/` calls them.
  */
-
 export type { CacheContractOptions, MakeCache } from './cache/stage.ts'
 export { cacheContract } from './cache-contract.ts'
 export type { Case } from './case.ts'

@@ -1,4 +1,4 @@
-/** `modelContract`: everything that a `Model` must do, as cases for a test runner. */
+/** `modelContract`: the requirements of `Model`, as cases for a test runner. */
 import type { Case } from './case.ts'
 import { CROWD_SCENES, TRANSACTION_SCENES } from './model/concurrency.ts'
 import { CONDITION_SCENES } from './model/conditions.ts'
@@ -35,8 +35,8 @@ const SCENES = [
  *     }
  *     for (const { name, run } of modelContract({ make, skip: ['nan'] })) test(name, run)
  *
- * Texts are compared only where every store agrees, in lower-case ASCII without trailing spaces; with exact conditions,
- * other texts, too.
+ * Texts are compared only where all stores agree: in lower-case ASCII without trailing spaces. Exact conditions are tested
+ * with other texts, too.
  */
 export function modelContract(options: ModelContractOptions): Case[] {
 	return SCENES.map((scene) => toModelCase(scene, options)).filter((made) => made !== undefined)

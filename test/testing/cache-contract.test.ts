@@ -53,12 +53,12 @@ const BROKEN: readonly Broken[] = [
 	[
 		'adds in two steps',
 		(clock, max) => new TwoSteps(new MemoryCache({ max, clock })),
-		'of 100 simultaneous adds exactly one is answered true, and its value is kept',
+		'of 100 simultaneous adds exactly one returns true, and its value is kept',
 	],
 	[
 		'counts in two steps',
 		(clock, max) => new TwoSteps(new MemoryCache({ max, clock })),
-		'100 simultaneous increments are answered 1 to 100, each once',
+		'100 simultaneous increments return 1 to 100, each once',
 	],
 	[
 		'moves the time of a counter',
@@ -73,19 +73,19 @@ const BROKEN: readonly Broken[] = [
 	[
 		'says that it added when it had no room',
 		(clock, max) => new Unsaid(clock, max),
-		'add and increment throw CacheFull when all that is held must be kept',
+		'add and increment throw CacheFull when no entry may be evicted',
 	],
 	[
 		'no longer keeps what was set again',
 		(clock, max) => new Releasing(clock, max),
-		'what add made is still kept after its value was set',
+		'an entry of add is still kept after set has replaced its value',
 	],
 	[
 		'throws when set has no room',
 		(clock, max) => new Throwing(clock, max),
-		'a set that has no room is forgotten, not thrown',
+		'a set without room stores nothing, and does not throw',
 	],
-	['holds all in an object', () => new InObject(), 'a key that nothing was stored for reads as undefined'],
+	['holds all in an object', () => new InObject(), 'a key without a value reads as undefined'],
 	[
 		'takes two writings of a letter for one key',
 		(clock, max) => new Rekeyed(clock, max, (key) => key.normalize('NFC')),
@@ -99,7 +99,7 @@ const BROKEN: readonly Broken[] = [
 	[
 		'says that it deleted what was not there',
 		(clock, max) => new Deleting(clock, max),
-		'delete answers whether there was a value, and then there is none',
+		'delete returns whether there was a value, and then there is none',
 	],
 	[
 		'takes any time',

@@ -40,22 +40,22 @@ const BROKEN: readonly Broken[] = [
 	[
 		'has no greatest length',
 		() => withField('email', { maxLength: undefined }),
-		'a text that has a greatest length says so',
+		'a text with a maximum length reports it',
 	],
 	[
 		'lets a unique value in twice',
 		() => declared({ unique: [] }),
-		'a second record with a unique value is refused, and the field named or none',
+		'a duplicate of a unique value is refused, naming the field or none',
 	],
 	[
 		'lets a reference lead nowhere',
 		() => declared({ references: [] }),
-		'a reference to no record is refused',
+		'a reference to a missing record is refused',
 	],
 	[
 		'lets a record go that another refers to',
 		() => declared({ references: [] }),
-		'a record that another refers to is not deleted before that one is',
+		'a record is not deleted while another refers to it',
 	],
 	[
 		'knows of no bound of a page',
@@ -93,7 +93,7 @@ const BROKEN: readonly Broken[] = [
 	[
 		'skips one record too many',
 		() => new ListingOther((query) => ({ ...query, offset: query.offset === 0 ? 0 : query.offset + 1 })),
-		'limit and offset cut a piece out of the order',
+		'limit and offset select a range of the order',
 	],
 	[
 		'has nothing behind a cursor',
@@ -107,7 +107,7 @@ const BROKEN: readonly Broken[] = [
 			new AnsweringOther((listed, { limit }) =>
 				sizeOf(listed) === limit ? { ...listed, next: '[1]' } : listed,
 			),
-		'next is there exactly when more records follow',
+		'next is present exactly when more records follow',
 	],
 	[
 		'knows cursors to the millisecond only',
@@ -118,7 +118,7 @@ const BROKEN: readonly Broken[] = [
 	[
 		'counts the page for the total',
 		() => new AnsweringOther((listed, { total }) => (total ? { ...listed, total: sizeOf(listed) } : listed)),
-		'the total counts all that fit, wherever the page is',
+		'the total counts all matching records, whatever the page',
 	],
 	[
 		'cuts a long list short, and closes it',
@@ -128,7 +128,7 @@ const BROKEN: readonly Broken[] = [
 	[
 		'sorts the keys of its JSON',
 		() => new Rewriting((json) => sortKeys(json)),
-		'a record has the selected fields alone, in their order, by the names that were given',
+		'a record has only the selected fields, in their order and under the given names',
 	],
 	[
 		'reads its JSON and writes it again',
@@ -219,12 +219,12 @@ const BROKEN: readonly Broken[] = [
 	[
 		'compares exact texts without case',
 		() => new Misreading((where) => (where.op === 'eq' && where.exact === true ? anyCase(where) : where)),
-		'an exact condition finds the texts that are written so, and none that are like them',
+		'an exact condition finds identical texts only',
 	],
 	[
 		'compares lists of exact texts without case',
 		() => new Misreading((where) => (where.op === 'in' && where.exact === true ? anyCase(where) : where)),
-		'an exact condition finds the texts that are written so, and none that are like them',
+		'an exact condition finds identical texts only',
 	],
 	[
 		'compares the exact texts of a guard without case',
@@ -239,7 +239,7 @@ const BROKEN: readonly Broken[] = [
 					typeof value === 'string' ? value.replaceAll(/\p{Surrogate}/gu, '\ufffd') : value,
 				),
 			),
-		'half a surrogate pair is no text, and is refused as invalid',
+		'half a surrogate pair is refused as invalid',
 	],
 	[
 		'takes % for anything',
@@ -247,7 +247,7 @@ const BROKEN: readonly Broken[] = [
 			new Misreading((where) =>
 				where.op === 'contains' && where.value === '%' ? { ...where, value: '' } : where,
 			),
-		'contains takes every character for itself',
+		'contains takes every character literally',
 	],
 	[
 		'takes gte for gt',
@@ -275,17 +275,17 @@ const BROKEN: readonly Broken[] = [
 	[
 		'replaces where it updates',
 		() => new Replacing(),
-		'update changes only what it is given, and answers the record as it is now',
+		'update changes only the given fields, and returns the new record',
 	],
 	[
 		'answers what was, by update',
 		() => new AnsweringOld(),
-		'update changes only what it is given, and answers the record as it is now',
+		'update changes only the given fields, and returns the new record',
 	],
 	[
 		'misses records that an update leaves alike',
 		() => new CountingChanged(),
-		'an update to the values that a record has finds it',
+		'an update to the present values finds the record',
 	],
 	[
 		'looks at no version',
@@ -295,12 +295,12 @@ const BROKEN: readonly Broken[] = [
 	[
 		'looks at no condition when it changes',
 		() => new Unguarded(({ version }) => ({ where: undefined, version })),
-		'a record outside the condition is missing, also when its version is right or wrong',
+		'a record outside the condition is missing, whatever its version',
 	],
 	[
 		'compares the version, then writes',
 		() => new InTwoSteps(),
-		'of many updates at once with the same version one counts',
+		'of many simultaneous updates of the same version one succeeds',
 	],
 	[
 		'raises no version',
@@ -311,22 +311,22 @@ const BROKEN: readonly Broken[] = [
 					return typeof updated === 'object' ? { ...updated, version: '1' } : updated
 				}
 			})(),
-		'the version begins at its default, is answered, and is raised by every update',
+		'the version begins at its default, is returned, and is incremented by every update',
 	],
 	[
 		'calls all refusals invalid',
 		() => new Failing(({ fields }) => new ModelError('invalid', fields)),
-		'a field that must not be null is refused as null, and missing without a default',
+		'a required field is refused if it is null, or missing without a default',
 	],
 	[
 		"throws its driver's errors",
 		() => new Failing(({ kind }) => new Error(`SQLSTATE ${kind}`)),
-		'a second record with a unique value is refused, and the field named or none',
+		'a duplicate of a unique value is refused, naming the field or none',
 	],
 	[
 		'names the constraint for the field',
 		() => new Failing(({ kind }) => new ModelError(kind, ['contract_email_key'])),
-		'a second record with a unique value is refused, and the field named or none',
+		'a duplicate of a unique value is refused, naming the field or none',
 	],
 	[
 		'has no transactions',
@@ -341,12 +341,12 @@ const BROKEN: readonly Broken[] = [
 	[
 		'shows what a transaction is about to write',
 		() => new Untransacted(),
-		'what a transaction that fails has written is never seen by others',
+		'writes of a failed transaction are never seen by others',
 	],
 	[
 		'answers reads from older ones',
 		() => new Joining(),
-		'a read after a write that was awaited sees it, however many reads are under way',
+		'a read after an awaited write sees it, however many reads are in progress',
 	],
 	[
 		'shares reads of different conditions',
@@ -356,7 +356,7 @@ const BROKEN: readonly Broken[] = [
 	[
 		'remembers what it has read',
 		() => new Remembering(),
-		'a read after a write that was awaited sees it, however many reads are under way',
+		'a read after an awaited write sees it, however many reads are in progress',
 	],
 	[
 		'deletes without a word of the record',
@@ -367,7 +367,7 @@ const BROKEN: readonly Broken[] = [
 					return typeof deleted === 'object' ? { ...deleted, json: 'null' } : deleted
 				}
 			})(),
-		'delete answers the record as it was, and then it is gone',
+		'delete returns the record as it was, and then it is gone',
 	],
 	[
 		'answers missing ids with an empty record',
@@ -377,7 +377,7 @@ const BROKEN: readonly Broken[] = [
 					return (await super.read(...given)) ?? { json: '{}', version: undefined }
 				}
 			})(),
-		'an id that there is no record of reads as undefined',
+		'an id without a record reads as undefined',
 	],
 ]
 

@@ -1,4 +1,4 @@
-/** The cache contract: what a full cache may forget, what it must keep, and the shares that callers have of it. */
+/** The cache contract: what a full cache evicts, what it keeps, and callers' shares of it. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type { Bytes } from '../../base/time.ts'
 import { type Cache, CacheFull } from '../../cache/cache.ts'
@@ -8,7 +8,7 @@ import { type Scene, scenes, scenesFor } from './stage.ts'
 /** For a cache that holds at most `max` entries. */
 export const ROOM_SCENES: readonly Scene[] = [
 	...scenesFor(4, {
-		async 'add and increment throw CacheFull when all that is held must be kept'({ cache }) {
+		async 'add and increment throw CacheFull when no entry may be evicted'({ cache }) {
 			await fill(cache, 2, 'add')
 			await cache.increment('count 1', 60)
 			await cache.increment('count 2', 60)
@@ -44,7 +44,7 @@ export const ROOM_SCENES: readonly Scene[] = [
 			strictEqual(await cache.add('nonce', true, 60), false)
 			strictEqual(await cache.increment('count', 60), 2)
 		},
-		async 'what add made is still kept after its value was set'({ cache }) {
+		async 'an entry of add is still kept after set has replaced its value'({ cache }) {
 			await cache.add('pending', 'no answer yet', 60)
 			await cache.set('pending', 'answer', 60)
 			await fill(cache, 100, 'set')
@@ -59,7 +59,7 @@ export const ROOM_SCENES: readonly Scene[] = [
 		},
 	}),
 	...scenesFor(2, {
-		async 'a set that has no room is forgotten, not thrown'({ cache, max }) {
+		async 'a set without room stores nothing, and does not throw'({ cache, max }) {
 			await fill(cache, max, 'add')
 			await cache.set('k', 'v', 60)
 			strictEqual(await cache.get('k'), undefined)
@@ -68,7 +68,7 @@ export const ROOM_SCENES: readonly Scene[] = [
 		},
 	}),
 	...scenesFor(3, {
-		async 'what is kept makes room when its time is over, whichever ends first'({ cache, before, after }) {
+		async 'kept entries make room when they expire, in whatever order'({ cache, before, after }) {
 			await cache.add('long', 1, 60)
 			await cache.add('short', 1, 0.6)
 			await cache.increment('count', 60)
@@ -109,7 +109,7 @@ export function shareScenes(maxBytes: Bytes): Scene[] {
 				strictEqual(await cache.add('mine', text, 60), true)
 				await refused(() => cache.add(greedy('more'), 1, 60))
 			},
-			async 'a caller who has no more room is still answered for what is there'({ cache }) {
+			async 'a caller without room can still use existing entries'({ cache }) {
 				await cache.increment(greedy('count'), 60)
 				await fill(cache)
 				strictEqual(await cache.increment(greedy('count'), 60), 2)
@@ -117,7 +117,7 @@ export function shareScenes(maxBytes: Bytes): Scene[] {
 				strictEqual(await cache.add(greedy('0'), 1, 60), false)
 				strictEqual(String(await cache.get(greedy('0'))).length, Math.floor(maxBytes / 64))
 			},
-			async "what add made is replaced by less where its caller's share is full, and not by more"({ cache }) {
+			async 'in a full share an entry can be replaced by a smaller one, and not by a larger one'({ cache }) {
 				await fill(cache)
 				const long = 'x'.repeat(maxBytes / 32)
 				await refused(async () => cache.set(greedy('0'), long, 60))
@@ -126,12 +126,12 @@ export function shareScenes(maxBytes: Bytes): Scene[] {
 				strictEqual(await cache.get(greedy('0')), 'less')
 				strictEqual(await cache.add(greedy('more'), 'x'.repeat(maxBytes / 128), 60), true)
 			},
-			async 'what is deleted is given back to its caller'({ cache }) {
+			async 'a deleted entry frees its room in the share'({ cache }) {
 				await fill(cache)
 				strictEqual(await cache.delete(greedy('0')), true)
 				strictEqual(await cache.add(greedy('more'), 'x'.repeat(maxBytes / 128), 60), true)
 			},
-			async 'what has ended is given back to its caller, late by an eighth of its time at most'({
+			async 'an expired entry frees its room in the share, late by an eighth of its time at most'({
 				cache,
 				after,
 			}) {

@@ -1,39 +1,38 @@
-/** The fixture of each case of the cache contract: a cache of its own, and its clock. */
-
+/** The fixture of the cache contract's cases: a cache and its clock. */
 import { numberIn, optionsOf, or, type Readers, unchecked } from '../../base/options.ts'
 import { type Bytes, type Clock, inMilliseconds, type Milliseconds, type Seconds } from '../../base/time.ts'
 import type { Cache } from '../../cache/cache.ts'
 import type { Case } from '../case.ts'
 
 /**
- * Makes an empty cache that reads the time from `clock` and holds at most `max` entries. A cache with another limit or
- * clock ignores these, and says so in the options.
+ * Creates an empty cache that reads the time from `clock` and holds at most `max` entries. A cache with another limit or
+ * clock ignores them, and says so in the options.
  */
 export type MakeCache = (clock: Clock, max: number) => Cache | Promise<Cache>
 
-/** How a cache differs from one that is in memory. */
+/** How a cache differs from one in memory. */
 export interface CacheContractOptions {
 	/**
-	 * Whether the cache holds at most `max` entries. If not, the cases of a full cache are left out.
+	 * Whether the cache holds at most `max` entries. If not, the cases of a full cache are omitted.
 	 * @default true
 	 */
 	readonly bounded?: boolean
 	/**
-	 * The size of the cache, if it limits each caller to a share of it. 1 MiB or a little more, because the cases fill it.
-	 * A cache counts the bytes of keys and texts, and up to as many again. If absent, the cases of shares are left out.
+	 * The size of the cache, if it limits each caller to a share of it: 1 MiB or a little more, because the cases fill it.
+	 * Keys and texts may count up to twice their bytes. If absent, the cases of shares are omitted.
 	 * @default undefined
 	 */
 	readonly maxBytes?: Bytes
 	/**
-	 * Lets time pass for a cache that doesn't read `clock`: advances its server's clock, or really waits.
+	 * Lets time pass for a cache that doesn't read `clock`: advances its server's clock, or waits.
 	 * @default only the clock given to `make` advances
 	 */
 	readonly advance?: (time: Milliseconds) => void | Promise<void>
 	/**
-	 * How long before and after its end an entry is checked: 0 to 0.1. For real waits, which take longer than requested; a
-	 * case has at most three, whose delays add up. A case that fails after a longer delay is repeated with a new cache, at
-	 * most twenty times.
-	 * @default 0: present in the last millisecond, gone in the next
+	 * How long before and after its expiry an entry is checked, from 0 to 0.1: for real waits, which take longer than
+	 * requested; a case has at most three, whose delays add up. A case that fails after a longer delay is retried with a new
+	 * cache, at most twenty times.
+	 * @default 0: present in the last millisecond, expired in the next
 	 */
 	readonly slackSeconds?: Seconds
 	/**
@@ -43,21 +42,21 @@ export interface CacheContractOptions {
 	readonly close?: (cache: Cache) => void | Promise<void>
 }
 
-/** A cache, and its time since it was made. */
+/** A cache, with the time since it was created. */
 export interface Stage {
 	readonly cache: Cache
-	/** The `max` that the cache was made with. */
+	/** The `max` that was passed to `MakeCache`. */
 	readonly max: number
-	/** Lets time pass until just before an entry of this age ends. */
+	/** Lets time pass until just before an entry of this age expires. */
 	before(time: Milliseconds): Promise<void>
-	/** Lets time pass until an entry of this age has ended. */
+	/** Lets time pass until an entry of this age has expired. */
 	after(time: Milliseconds): Promise<void>
 }
 
 /** A case for any cache. */
 export interface Scene {
 	readonly name: string
-	/** @default 1000, which no case fills */
+	/** Maximum number of entries. @default 1000, which no case fills */
 	readonly max?: number
 	play(stage: Stage): Promise<void>
 }
@@ -75,13 +74,13 @@ export function scenes(plays: Readonly<Record<string, Scene['play']>>): Scene[] 
 	return Object.entries(plays).map(([name, play]) => ({ name, play }))
 }
 
-/** Cases of a cache for at most `max` entries. */
+/** Cases for a cache of at most `max` entries. */
 export function scenesFor(max: number, plays: Readonly<Record<string, Scene['play']>>): Scene[] {
 	return scenes(plays).map((scene) => ({ ...scene, max }))
 }
 
 /**
- * Makes a case of a scene.
+ * Makes a case for the test runner.
  *
  * @throws TypeError for an option that does not exist, RangeError when `slackSeconds` isn't from 0 to 0.1
  */
@@ -95,7 +94,7 @@ export function toCase(
 	return {
 		name,
 		async run() {
-			for (let left = ATTEMPTS; ; left--) {
+			for (let left = MAX_ATTEMPTS; ; left--) {
 				const time = timeline(advance)
 				const cache = await make(time.clock, max)
 				const lateness = latenessOf(time.passed)
@@ -117,10 +116,10 @@ export function toCase(
 	}
 }
 
-/** How often a case is tried if it fails after a stall of the machine, which made its entries end too early. */
-const ATTEMPTS = 20
+/** Attempts at a case that fails because a stall of the machine made entries expire too early. */
+const MAX_ATTEMPTS = 20
 
-/** How much more time has passed than intended. */
+/** How much more time has passed than requested. */
 function latenessOf(passed: () => Milliseconds): () => Milliseconds {
 	const start = performance.now()
 	return () => performance.now() - start - passed()
@@ -131,7 +130,7 @@ function timeline(advance: CacheContractOptions['advance']): {
 	passed(): Milliseconds
 	reach(time: Milliseconds): Promise<void>
 } {
-	// Not 0: a cache that treats time 0 as absent would pass.
+	// Not 0, which a faulty cache could treat as absent.
 	const start: Milliseconds = 1_000
 	let now = start
 	return {

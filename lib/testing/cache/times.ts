@@ -1,4 +1,4 @@
-/** The cache contract: entries end exactly when their time is over. */
+/** The cache contract: entries expire exactly at the end of their time to live. */
 import { strictEqual } from 'node:assert/strict'
 import { type Scene, scenes } from './stage.ts'
 

@@ -1,9 +1,9 @@
-/** The cache contract: what is stored is what is read, `add` and `increment` decide atomically, and bad arguments are refused. */
+/** The cache contract: values are read as stored, `add` and `increment` are atomic, and bad arguments are refused. */
 import { deepStrictEqual, notStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type { JsonValue } from '../../cache/cache.ts'
 import { type Scene, scenes } from './stage.ts'
 
-/** Values that caches have been known to change: into a number, a prototype, other characters. */
+/** Values that faulty caches change: into a number, a prototype, other characters. */
 const VALUES: readonly (readonly [name: string, value: JsonValue])[] = [
 	['null', null],
 	['true', true],
@@ -24,7 +24,7 @@ const VALUES: readonly (readonly [name: string, value: JsonValue])[] = [
 	['an own member called __proto__', JSON.parse('{"__proto__":{"a":1},"constructor":2}') as JsonValue],
 ]
 
-/** Keys that are names in JavaScript, commands or patterns elsewhere, or differ in only one character. */
+/** Keys that are names in JavaScript, commands or patterns elsewhere, or differ in one character only. */
 const KEYS = [
 	...[
 		'',
@@ -62,7 +62,7 @@ const KEYS = [
 export const VALUE_SCENES: readonly Scene[] = [
 	...VALUES.map(([name, value]) => keeps(name, value)),
 	...scenes({
-		async 'a key that nothing was stored for reads as undefined'({ cache }) {
+		async 'a key without a value reads as undefined'({ cache }) {
 			for (const key of KEYS) strictEqual(await cache.get(key), undefined, key)
 		},
 		async 'each key has a value of its own, whatever its characters'({ cache }) {
@@ -94,14 +94,14 @@ export const VALUE_SCENES: readonly Scene[] = [
 			deepStrictEqual(second, { list: [1] })
 			deepStrictEqual(await cache.get('k'), { list: [1] })
 		},
-		async 'delete answers whether there was a value, and then there is none'({ cache }) {
+		async 'delete returns whether there was a value, and then there is none'({ cache }) {
 			strictEqual(await cache.delete('k'), false)
 			await cache.set('k', null, 60)
 			strictEqual(await cache.delete('k'), true)
 			strictEqual(await cache.get('k'), undefined)
 			strictEqual(await cache.delete('k'), false)
 		},
-		async 'delete frees what add and increment made'({ cache }) {
+		async 'delete frees the keys of add and increment'({ cache }) {
 			await cache.add('add', 1, 60)
 			await cache.increment('count', 60)
 			await cache.increment('count', 60)
@@ -135,7 +135,7 @@ export const COUNT_SCENES: readonly Scene[] = scenes({
 		strictEqual(await cache.add('count', 2, 60), false)
 		deepStrictEqual([await cache.get('add'), await cache.get('set'), await cache.get('count')], [1, 1, 1])
 	},
-	async 'of 100 simultaneous adds exactly one is answered true, and its value is kept'({ cache }) {
+	async 'of 100 simultaneous adds exactly one returns true, and its value is kept'({ cache }) {
 		const answers = await atOnce(100, async (index) => cache.add('k', index, 60))
 		deepStrictEqual(
 			answers.filter((answer) => answer !== false),
@@ -143,12 +143,12 @@ export const COUNT_SCENES: readonly Scene[] = scenes({
 		)
 		strictEqual(await cache.get('k'), answers.indexOf(true))
 	},
-	async 'increment answers 1, 2, 3, and get reads the number'({ cache }) {
+	async 'increment returns 1, 2, 3, and get reads the number'({ cache }) {
 		for (const count of [1, 2, 3]) strictEqual(await cache.increment('k', 60), count)
 		strictEqual(await cache.increment('other', 60), 1)
 		strictEqual(await cache.get('k'), 3)
 	},
-	async '100 simultaneous increments are answered 1 to 100, each once'({ cache }) {
+	async '100 simultaneous increments return 1 to 100, each once'({ cache }) {
 		const answers = await atOnce(100, async () => cache.increment('k', 60))
 		deepStrictEqual(
 			answers.toSorted((a, b) => a - b),
@@ -180,7 +180,7 @@ export const COUNT_SCENES: readonly Scene[] = scenes({
 		await after(600)
 		deepStrictEqual([await cache.get('set'), await cache.get('add')], [undefined, undefined])
 	},
-	async 'increment refuses what is no whole number below 2^53 - 1 with a TypeError, and leaves it'({
+	async 'increment refuses anything but a whole number below 2^53 - 1 with a TypeError, and leaves it'({
 		cache,
 	}) {
 		for (const value of ['text', '1', 1.5, 1e21, Number.MAX_SAFE_INTEGER, null, true, [1], { a: 1 }]) {
@@ -195,12 +195,12 @@ function atOnce<T>(times: number, ask: (index: number) => Promise<T>): Promise<T
 	return Promise.all(Array.from({ length: times }, (_, index) => ask(index)))
 }
 
-const TIMES = [0, -1, -0.001, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+const INVALID_TIMES = [0, -1, -0.001, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 
 export const REFUSAL_SCENES: readonly Scene[] = scenes({
 	async 'a time that is not a finite number above 0 is refused with a RangeError'({ cache }) {
 		await cache.set('k', 'held', 60)
-		for (const time of TIMES) {
+		for (const time of INVALID_TIMES) {
 			await rejects(async () => cache.set('k', 'v', time), RangeError, `set, ${time}`)
 			await rejects(async () => cache.add('new', 'v', time), RangeError, `add, ${time}`)
 			await rejects(async () => cache.increment('new', time), RangeError, `increment, ${time}`)
@@ -208,7 +208,7 @@ export const REFUSAL_SCENES: readonly Scene[] = scenes({
 		strictEqual(await cache.get('k'), 'held')
 		strictEqual(await cache.get('new'), undefined)
 	},
-	async 'a value that JSON cannot say is refused with a TypeError'({ cache }) {
+	async 'a value that JSON cannot represent is refused with a TypeError'({ cache }) {
 		await cache.set('k', 'held', 60)
 		const circle: unknown[] = []
 		circle.push(circle)

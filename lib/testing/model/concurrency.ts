@@ -1,15 +1,17 @@
-/** The model contract: many calls at once, much data at once, and transactions: all or nothing. */
+/** The model contract: concurrency, large lists, and transactions. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type { Model } from '../../models/model.ts'
 import { same } from '../case.ts'
 import { type ModelScene, ModelStage, parsed, recordsOf, scenes } from './stage.ts'
 
 export const CROWD_SCENES: readonly ModelScene[] = scenes({
-	async '1,000 simultaneous reads and writes are each answered rightly'(stage) {
+	async 'each of 1,000 simultaneous reads and writes gets the right result'(stage) {
 		const ids = await Promise.all(
 			Array.from({ length: 50 }, (_, order) => stage.add({ title: `t${order}`, order })),
 		)
-		const answers = await Promise.all(Array.from({ length: 1_000 }, (_, index) => act(stage, ids, index)))
+		const answers = await Promise.all(
+			Array.from({ length: 1_000 }, (_, index) => callByIndex(stage, ids, index)),
+		)
 		deepStrictEqual(
 			answers.filter((answer) => answer !== undefined),
 			[],
@@ -17,7 +19,9 @@ export const CROWD_SCENES: readonly ModelScene[] = scenes({
 		strictEqual(await stage.model.count({ op: 'eq', field: 'status', value: 'new' }), 100)
 		strictEqual(await stage.model.count(undefined), 150)
 	},
-	async 'reads at once of the same id, of others, of none and of other fields have their own answers'(stage) {
+	async 'simultaneous reads of the same id, other ids, missing ids and other fields get their own results'(
+		stage,
+	) {
 		const [first = '', second = ''] = await stage.addAll([{ title: 'a', note: 'x' }, { title: 'b' }])
 		const [titles, notes] = [stage.select(['title']), stage.select(['note'])]
 		const missing = String(Number(second) + 1)
@@ -40,7 +44,7 @@ export const CROWD_SCENES: readonly ModelScene[] = scenes({
 			)
 		}
 	},
-	async 'a read after a write that was awaited sees it, however many reads are under way'(stage) {
+	async 'a read after an awaited write sees it, however many reads are in progress'(stage) {
 		const id = await stage.add({ order: 0 })
 		const selection = stage.select(['order'])
 		const background: Promise<unknown>[] = []
@@ -54,7 +58,7 @@ export const CROWD_SCENES: readonly ModelScene[] = scenes({
 		await stage.delete(id, selection)
 		strictEqual(await stage.model.read(id, selection, undefined), undefined)
 	},
-	async 'records that were just created are read, each by who created it'(stage) {
+	async 'a record can be read as soon as it is created, also among many'(stage) {
 		await Promise.all(
 			Array.from({ length: 100 }, async (_, order) => {
 				const id = await stage.add({ order })
@@ -89,8 +93,8 @@ export const CROWD_SCENES: readonly ModelScene[] = scenes({
 	},
 })
 
-/** One of four calls, by the index; returns what was wrong, or `undefined`. */
-async function act(stage: ModelStage, ids: readonly string[], index: number): Promise<unknown> {
+/** Makes one of four calls, by the index; returns a wrong result, or `undefined`. */
+async function callByIndex(stage: ModelStage, ids: readonly string[], index: number): Promise<unknown> {
 	const at = (index * 7) % ids.length
 	const id = ids[at] ?? ''
 	switch (index % 10) {
@@ -116,7 +120,7 @@ async function act(stage: ModelStage, ids: readonly string[], index: number): Pr
 }
 
 export const TRANSACTION_SCENES: readonly ModelScene[] = scenes({
-	async 'a transaction answers what its work does, and its changes stay'(stage) {
+	async 'a transaction returns the result of its work, and its changes stay'(stage) {
 		const [changed = '', deleted = ''] = await stage.addAll([{ title: 'a' }, { title: 'b' }])
 		const id = await stage.model.transaction(async (model) => {
 			const within = new ModelStage(model, [])
@@ -172,9 +176,9 @@ export const TRANSACTION_SCENES: readonly ModelScene[] = scenes({
 		})
 		deepStrictEqual(await stage.column(), ['changed'])
 	},
-	async 'what a transaction that fails has written is never seen by others'(stage) {
+	async 'writes of a failed transaction are never seen by others'(stage) {
 		const id = await stage.add({ title: 'before' })
-		// Not awaited inside: a store may make them wait for the end.
+		// Not awaited within the transaction: a store may block them until its end.
 		const seen: Promise<unknown>[] = []
 		const work = async (model: Model): Promise<void> => {
 			const within = new ModelStage(model, [])
@@ -187,7 +191,7 @@ export const TRANSACTION_SCENES: readonly ModelScene[] = scenes({
 		await rejects(stage.model.transaction(work), /^Error: no$/)
 		deepStrictEqual(await Promise.all(seen), [1, 'before', ['before']])
 	},
-	async 'what a transaction writes is seen by others together, or not yet'(stage) {
+	async 'writes of a transaction become visible to others together'(stage) {
 		const seen: Promise<number>[] = []
 		await stage.model.transaction(async (model) => {
 			const within = new ModelStage(model, [])
@@ -199,7 +203,7 @@ export const TRANSACTION_SCENES: readonly ModelScene[] = scenes({
 		for (const count of await Promise.all(seen)) ok(count === 0 || count === 3, `${count} of 3 were seen`)
 		strictEqual(await stage.model.count(undefined), 3)
 	},
-	async 'what the work of a transaction asks at once is answered rightly'(stage) {
+	async 'simultaneous calls within a transaction get the right results'(stage) {
 		const old = await stage.add({ order: 0 })
 		const orders = Array.from({ length: 20 }, (_, index) => index + 1)
 		const answers = await stage.model.transaction((model) => {
@@ -217,7 +221,7 @@ export const TRANSACTION_SCENES: readonly ModelScene[] = scenes({
 		)
 		deepStrictEqual(await stage.column({ order: ['order'] }, 'order'), [0, ...orders])
 	},
-	async 'many transactions at once all count'(stage) {
+	async 'many simultaneous transactions all take effect'(stage) {
 		await Promise.all(
 			Array.from({ length: 20 }, (_, order) =>
 				stage.model.transaction(async (model) => {

@@ -1,4 +1,4 @@
-/** The model contract: which records a condition finds, by `list`, `count` and `read` alike. */
+/** The model contract: comparisons and lists in conditions, through `list`, `count` and `read`. */
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Comparison, Condition, Value, Values } from '../../models/model.ts'
 import { type Feature, needsOf } from './fields.ts'
@@ -24,7 +24,7 @@ const COMPARED: readonly (readonly [field: string, values: Three, needs?: Featur
 	['at', [`${SECOND}.123001Z`, `${SECOND}.123002Z`, `${SECOND}.123999Z`], 'microseconds'],
 ]
 
-/** What each comparison with the second of three values finds. */
+/** The records that each comparison with the second value finds. */
 const BY_SECOND: Readonly<Record<Comparison, string>> = {
 	eq: 'b',
 	ne: 'ac',
@@ -37,7 +37,7 @@ const BY_SECOND: Readonly<Record<Comparison, string>> = {
 export const CONDITION_SCENES: readonly ModelScene[] = [
 	...COMPARED.map(comparing),
 	...scenesFor(['boolean', 'uuid'], {
-		async 'booleans and uuids are compared as what they are'(stage) {
+		async 'booleans and uuids are compared by value'(stage) {
 			const [low, high] = ['0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11']
 			await stage.addAll([
 				{ title: 'a', done: true, token: low },
@@ -100,7 +100,7 @@ export const CONDITION_SCENES: readonly ModelScene[] = [
 			await stage.finds({ op: 'in', field: 'title', values: titles.slice(1_000) }, ["it's \\"])
 			await stage.finds({ ...exact, values: titles.slice(0, 1_100) }, ['t5'])
 		},
-		async 'a text that is compared with is never more than a text'(stage) {
+		async 'a text in a condition is never interpreted'(stage) {
 			const texts = HOSTILE.filter((text) => text !== 'NULL')
 			await stage.addAll(texts.map((title) => ({ title })))
 			for (const title of texts) {

@@ -1,4 +1,4 @@
-/** The model contract: what a model says about itself, how a record's JSON is made, and keys of other types. */
+/** The model contract: a model's properties, the JSON of its records, and keys of other types. */
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict'
 import { type ModelScene, type ModelStage, parsed, recordsOf, scenes, scenesFor } from './stage.ts'
 import { HOSTILE } from './values.ts'
@@ -27,18 +27,18 @@ export const FACT_SCENES: readonly ModelScene[] = [
 			ok(typeof model.name === 'string' && model.name !== '')
 			strictEqual(model.readOnly, false)
 		},
-		async 'a store that can be asked for a sign of life gives one'({ model }) {
+		async 'check resolves, also many times at once'({ model }) {
 			strictEqual(await model.check?.(), undefined)
 			await Promise.all(Array.from({ length: 100 }, () => model.check?.()))
 		},
 	}),
 	...scenesFor(['maxLength'], {
-		async 'a text that has a greatest length says so'({ model }) {
+		async 'a text with a maximum length reports it'({ model }) {
 			strictEqual(model.fields.find(({ name }) => name === 'email')?.maxLength, 200)
 		},
 	}),
 	...scenes({
-		async 'create answers the id, and the record with its defaults'(stage) {
+		async 'create returns the id, and the record with its defaults'(stage) {
 			const selection = stage.select(['id', 'title', 'note', 'status', 'version'])
 			const created = await stage.model.create({ title: 'first' }, selection)
 			strictEqual(typeof created.id, 'string')
@@ -51,7 +51,7 @@ export const FACT_SCENES: readonly ModelScene[] = [
 			strictEqual(parsed(second).status, 'done')
 			deepStrictEqual(await stage.read(created.id, ['title']), { title: 'first' })
 		},
-		async 'a record has the selected fields alone, in their order, by the names that were given'(stage) {
+		async 'a record has only the selected fields, in their order and under the given names'(stage) {
 			const { model } = stage
 			const selection = {
 				fields: ['status', 'id', 'title'],
@@ -84,7 +84,7 @@ export const FACT_SCENES: readonly ModelScene[] = [
 				deepStrictEqual(Object.entries(record), expected)
 			}
 		},
-		async 'a name of the JSON may be any text'({ model }) {
+		async 'a name in the JSON may be any text'({ model }) {
 			for (const name of NAMES) {
 				const selection = { fields: ['title', 'note'], names: [name, 'note'], version: undefined }
 				const { id, json } = await model.create({ title: 'its value' }, selection)
@@ -110,7 +110,7 @@ export const FACT_SCENES: readonly ModelScene[] = [
 			const where = { op: 'eq', field: 'order', value: 1 } as const
 			deepStrictEqual(await stage.list({ fields: ['title'], where }), [{ title: 'b' }])
 		},
-		async 'an id that there is no record of reads as undefined'(stage) {
+		async 'an id without a record reads as undefined'(stage) {
 			const id = await stage.add()
 			const selection = stage.select(['id'])
 			for (const missing of ['0', '-1', '2147483647', String(Number(id) + 1)]) {
@@ -120,7 +120,7 @@ export const FACT_SCENES: readonly ModelScene[] = [
 	}),
 ]
 
-/** Ids that no store takes for equal, so none that differ only in case or trailing spaces. */
+/** Ids that all stores distinguish: none differ only in case or trailing spaces. */
 const TEXT_IDS = [
 	...HOSTILE.filter((text) => text !== 'NULL' && !text.endsWith(' ') && !text.endsWith('\n')),
 	...['a b', 'a/b', 'a?b=c&d', 'ž', '漢字', '\u{1f680}', 'x'.repeat(200), '00', '01'],
@@ -185,7 +185,7 @@ export const KEY_SCENES: readonly ModelScene[] = [
 		},
 	}),
 	...scenesFor('bigint', {
-		async 'a bigint key beyond 2^53 is not taken for its neighbour'(stage) {
+		async 'a bigint key beyond 2^53 is not confused with its neighbour'(stage) {
 			for (const id of BIG_IDS) strictEqual(await stage.add({ id: BigInt(id), title: `title of ${id}` }), id)
 			const titles = await Promise.all(BIG_IDS.map((id) => stage.value(id, 'title')))
 			deepStrictEqual(
@@ -205,7 +205,7 @@ export const KEY_SCENES: readonly ModelScene[] = [
 	}),
 ]
 
-/** Asserts that the record with this id is changed and deleted, and no other. */
+/** Asserts that changing and deleting by this id affects this record only. */
 async function changesAndDeletes(stage: ModelStage, id: string): Promise<void> {
 	const before = await stage.model.count(undefined)
 	const updated = await stage.update(id, { title: 'changed' }, stage.select(['title']))

@@ -2,11 +2,11 @@
 import type { FieldType } from '../../models/model.ts'
 
 /**
- * What a store may lack: a type of fields, or
+ * What a store may not support: a field type, or
  *
  * - `microseconds`: timestamps are more precise than milliseconds
  * - `infinity`, `nan`: values of floats
- * - `maxLength`: a text that is too long for its field is refused
+ * - `maxLength`: texts that are too long are refused
  * - `foreign_key`: references are checked
  */
 export type Feature =
@@ -32,15 +32,13 @@ export interface ContractField {
 	readonly type: FieldType
 	readonly nullable: boolean
 	readonly hasDefault: boolean
-	/** More about it, for creating the table. */
+	/** Requirements, for creating the table. */
 	readonly note: string
 	/** The feature that it needs. */
 	readonly needs?: Feature
 }
 
-/**
- * The fields of the table that `modelContract` needs. Its key is `id`. One name is a reserved word of SQL.
- */
+/** The fields of the table that `modelContract` needs. Its key is `id`. One name is a reserved word of SQL. */
 export const FIELDS: readonly ContractField[] = [
 	given('id', 'integer', 'the key, made by the store, counting up; may be of type bigint', {
 		hasDefault: true,

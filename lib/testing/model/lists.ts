@@ -6,7 +6,7 @@ import { type ModelScene, recordsOf, scenes } from './stage.ts'
 
 const MOMENTS = ['2026-11-20T13:45:00.1', '2026-11-20T13:45:00.12']
 
-/** Values of a field in ascending order; equal ones beside each other. */
+/** Values of a field in ascending order, some of them equal. */
 const ASCENDING: readonly (readonly [field: string, values: readonly Value[]])[] = [
 	['note', ['a', 'aa', 'ab', 'b', 'b', 'c']],
 	['order', [-2_147_483_648, -10, -9, 0, 0, 9, 10, 2_147_483_647]],
@@ -49,7 +49,7 @@ export const LIST_SCENES: readonly ModelScene[] = [
 			])
 				deepStrictEqual((await stage.column({ order: order.split(' ') })).join(' '), titles, order)
 		},
-		async 'limit and offset cut a piece out of the order'(stage) {
+		async 'limit and offset select a range of the order'(stage) {
 			await stage.addAll([...'abcdefg'].map((title) => ({ title })))
 			deepStrictEqual(await stage.column({ order: ['title'], limit: 3 }), ['a', 'b', 'c'])
 			deepStrictEqual(await stage.column({ order: ['title'], limit: 3, offset: 3 }), ['d', 'e', 'f'])
@@ -72,7 +72,7 @@ export const LIST_SCENES: readonly ModelScene[] = [
 				deepStrictEqual(stage.after({ json, next, total: undefined }, ['order'])?.[0], offset + 4)
 			}
 		},
-		async 'next is there exactly when more records follow'(stage) {
+		async 'next is present exactly when more records follow'(stage) {
 			await stage.addAll([...'abcd'].map((title) => ({ title, note: title < 'c' ? 'few' : null })))
 			const few = { op: 'eq', field: 'note', value: 'few' } as const
 			const follows = async (limit: number, offset: number, where?: typeof few): Promise<boolean> =>
@@ -87,7 +87,7 @@ export const LIST_SCENES: readonly ModelScene[] = [
 			const [note, order, key] = stage.after(listed, ['note', 'order']) ?? []
 			deepStrictEqual([note, order, Number(key)], ['b', 7, Number(id)])
 		},
-		async 'the total counts all that fit, wherever the page is'(stage) {
+		async 'the total counts all matching records, whatever the page'(stage) {
 			await stage.addAll([...'abcde'].map((title) => ({ title, order: title < 'd' ? 1 : null })))
 			const where = { op: 'eq', field: 'order', value: 1 } as const
 			for (const offset of [0, 2, 5, 100]) {
@@ -101,7 +101,7 @@ export const LIST_SCENES: readonly ModelScene[] = [
 	}),
 ]
 
-/** Values stored in another order are listed in theirs, nulls last in both directions. */
+/** Values stored in random order are listed in ascending and descending order, nulls last in both. */
 function ordered(field: string, values: readonly Value[]): ModelScene {
 	return {
 		name: `${field} orders up and down, nulls last both ways`,

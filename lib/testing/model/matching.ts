@@ -1,11 +1,11 @@
-/** The model contract: three-valued logic, operators on texts, and exact conditions. The others: `conditions.ts`. */
+/** The model contract: three-valued logic, text operators and exact conditions. Others are in `conditions.ts`. */
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Condition } from '../../models/model.ts'
 import { type ModelScene, not, parsed, scenes } from './stage.ts'
 
 const T: Condition = { op: 'and', terms: [] }
 const F: Condition = { op: 'or', terms: [] }
-/** Neither true nor false: `note` is null in all records of these cases. */
+/** Unknown: `note` is null in all records of these cases. */
 const U: Condition = { op: 'eq', field: 'note', value: 'x' }
 
 /** Conditions, and whether they find a record. */
@@ -45,7 +45,7 @@ const LOGIC: readonly (readonly [name: string, condition: Condition, finds: bool
 const MATCHED = [
 	...['100%', '100x', 'a_b', 'axb', 'a\\b', "a'b", 'a"b', 'a*b', '[ab]', 'a%b', 'a\\%b', '%', '_', '\\', ''],
 ]
-/** Searched for in them. */
+/** Searched for in `MATCHED`. */
 const PARTS = ['%', '_', '\\', "'", '"', '*', '[', 'a', '0%', 'a_', '_b', '\\b', '\\%', '%b', 'b', 'x']
 
 /** Texts that a collation may take for equal, by the title of their record. */
@@ -82,7 +82,7 @@ export const MATCHING_SCENES: readonly ModelScene[] = [
 			const id = await stage.add({ title: 'one' })
 			for (const [name, where, finds] of LOGIC) await stage.finds(where, finds ? ['one'] : [], name, [id])
 		},
-		async 'an exact condition finds the texts that are written so, and none that are like them'(stage) {
+		async 'an exact condition finds identical texts only'(stage) {
 			await stage.addAll([
 				...Object.entries(ALIKE).map(([title, note]) => ({ title, note })),
 				{ title: 'null' },
@@ -136,7 +136,7 @@ function matching(op: 'contains' | 'startsWith' | 'endsWith'): ModelScene {
 		endsWith: (text: string, part: string) => text.endsWith(part),
 	}[op]
 	return {
-		name: `${op} takes every character for itself`,
+		name: `${op} takes every character literally`,
 		async play(stage) {
 			await stage.addAll([...MATCHED.map((title) => ({ title, note: title })), { title: 'no note' }])
 			for (const value of PARTS) {

@@ -1,10 +1,10 @@
-/** The model contract: walking from page to page by `after` visits each record once, in the list's order. */
+/** The model contract: following the cursor from page to page returns each record once, in order. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Condition, Value, Values } from '../../models/model.ts'
 import { type Feature, needsOf } from './fields.ts'
 import { type Asked, type ModelScene, type ModelStage, recordsOf, scenes, scenesFor } from './stage.ts'
 
-/** Values of 13 records in turn, so that some are equal; two more records have null. */
+/** Values assigned to 13 records in turn, so that some are equal; two more records have null. */
 const WALKED: readonly (readonly [field: string, values: readonly Value[], needs?: Feature])[] = [
 	['note', ['b', 'a', 'c', "d'", 'e"', 'f\\', 'g%', '']],
 	['order', [3, -1, 2_147_483_647, 0, -2_147_483_648]],
@@ -101,7 +101,7 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 			]
 			for (const order of orders) await walksAlike(stage, order, [1, 2, 5])
 		},
-		async 'pages of a condition have its records only, and its total'(stage) {
+		async 'pages of a condition have only its records, and its total'(stage) {
 			await stage.addAll(mixed())
 			const where: Condition = {
 				op: 'or',
@@ -119,14 +119,14 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 			await stage.addAll(Array.from({ length: 5 }, (_, order) => ({ order })))
 			deepStrictEqual((await walk(stage, ['order'], 2, undefined, 5)).length, 5)
 		},
-		async 'a page begins rightly behind a record that was deleted meanwhile'(stage) {
+		async 'a page begins at the right record when that of its cursor was deleted'(stage) {
 			const ids = await stage.addAll([...'abcd'].map((title) => ({ title })))
 			const first = await stage.ask({ order: ['title'], limit: 2 })
 			await stage.delete(ids[1] ?? '')
 			const after = stage.after(first, ['title'])
 			deepStrictEqual(await stage.column({ order: ['title'], after }), ['c', 'd'])
 		},
-		async 'a cursor that the last record stands at leads to an empty page'(stage) {
+		async 'a cursor at the last record leads to an empty page'(stage) {
 			await stage.addAll([{ order: 1 }, { order: 2 }])
 			const after = stage.after(await stage.ask({ order: ['-order'], limit: 1 }), ['-order'])
 			const [first] = await stage.column({ order: ['order'] }, 'id')
@@ -164,7 +164,7 @@ function mixed(): Values[] {
 	}))
 }
 
-/** Asserts that the pages of these sizes together are the whole list. */
+/** Asserts that the pages of each size together are the whole list. */
 async function walksAlike(
 	stage: ModelStage,
 	order: readonly string[],

@@ -1,4 +1,4 @@
-/** The model contract: what constraints refuse, with which error, and that a refusal changes nothing. */
+/** The model contract: which errors constraints cause, and that a refused change has no effect. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Values } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
@@ -6,7 +6,7 @@ import { type ModelScene, type ModelStage, parsed, scenes, scenesFor } from './s
 
 export const REFUSAL_SCENES: readonly ModelScene[] = [
 	...scenes({
-		async 'a second record with a unique value is refused, and the field named or none'(stage) {
+		async 'a duplicate of a unique value is refused, naming the field or none'(stage) {
 			const [, id = ''] = await stage.addAll([{ email: 'taken' }, { email: 'other', note: 'kept' }])
 			await unchanged(stage, () =>
 				stage.refuses(() => stage.add({ email: 'taken' }), 'unique', ['email'], 'create'),
@@ -21,7 +21,9 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 			)
 			strictEqual(await stage.value(id, 'note'), 'kept')
 		},
-		async 'unique values are free again when their record changes or goes, and nulls never collide'(stage) {
+		async 'unique values are free again when their record is changed or deleted, and nulls never collide'(
+			stage,
+		) {
 			const [id = ''] = await stage.addAll([{ email: 'first' }, {}, {}, { email: null }])
 			await stage.update(id, { email: 'second' })
 			await stage.add({ email: 'first' })
@@ -31,20 +33,20 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 			await stage.add({ email: 'second' })
 			strictEqual(await stage.model.count(undefined), 5)
 		},
-		async 'of many records at once with the same unique value one is stored'(stage) {
+		async 'of many simultaneous records with the same unique value one is stored'(stage) {
 			const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => stage.add({ email: 'one' })))
 			strictEqual(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
 			for (const outcome of outcomes) {
 				if (outcome.status === 'fulfilled') continue
 				const { reason } = outcome
-				// A store may make one of them the victim of a deadlock, which must retry and is then refused, too.
+				// It may have been the victim of a deadlock: then a retry is refused.
 				const isBusy = reason instanceof ModelError && reason.kind === 'busy'
-				const said = () => (isBusy ? stage.add({ email: 'one' }) : Promise.reject(reason))
-				await stage.refuses(said, 'unique', ['email'])
+				const retry = () => (isBusy ? stage.add({ email: 'one' }) : Promise.reject(reason))
+				await stage.refuses(retry, 'unique', ['email'])
 			}
 			strictEqual(await stage.model.count(undefined), 1)
 		},
-		async 'half a surrogate pair is no text, and is refused as invalid'(stage) {
+		async 'half a surrogate pair is refused as invalid'(stage) {
 			const id = await stage.add({ title: 'kept' })
 			for (const title of ['\ud83d', 'a\udc00b']) {
 				await unchanged(stage, () =>
@@ -62,7 +64,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 				stage.refuses(() => stage.add({ id: Number(id), title: 'second' }), 'unique', ['id']),
 			)
 		},
-		async 'a field that must not be null is refused as null, and missing without a default'(stage) {
+		async 'a required field is refused if it is null, or missing without a default'(stage) {
 			const id = await stage.add({ title: 'kept', status: 'kept' })
 			const create = (values: Values): Promise<unknown> => stage.model.create(values, stage.select(['id']))
 			const attempts: readonly (readonly [string, string, () => Promise<unknown>])[] = [
@@ -79,7 +81,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 		},
 	}),
 	...scenesFor(['foreign_key'], {
-		async 'a reference to no record is refused'(stage) {
+		async 'a reference to a missing record is refused'(stage) {
 			const id = await stage.add({ note: 'kept' })
 			await unchanged(stage, () =>
 				stage.refuses(() => stage.add({ parent: 999_999 }), 'foreign_key', ['parent']),
@@ -88,7 +90,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 				stage.refuses(() => stage.update(id, { note: 'lost', parent: 999_999 }), 'foreign_key', ['parent']),
 			)
 		},
-		async 'a record that another refers to is not deleted before that one is'(stage) {
+		async 'a record is not deleted while another refers to it'(stage) {
 			const parent = await stage.add({ title: 'parent' })
 			const child = await stage.add({ title: 'child', parent: Number(parent) })
 			strictEqual(await stage.value(child, 'parent'), Number(parent))
@@ -99,7 +101,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 			deepStrictEqual(parsed(await stage.delete(child, selection)), { title: 'child' })
 			deepStrictEqual(parsed(await stage.delete(parent, selection)), { title: 'parent' })
 		},
-		async 'a reference may be taken back, and be to the record itself'(stage) {
+		async 'a reference may be removed, and may be to the record itself'(stage) {
 			const [id = '', other = ''] = await stage.addAll([{}, {}])
 			await stage.update(id, { parent: Number(other) })
 			await stage.update(id, { parent: null })
@@ -109,7 +111,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 		},
 	}),
 	...scenesFor(['maxLength'], {
-		async 'a text that is longer than its field is refused, counted in characters'(stage) {
+		async 'a text longer than its field allows is refused, counted in characters'(stage) {
 			const id = await stage.add({ email: '\u{1f680}'.repeat(200) })
 			strictEqual(await stage.value(id, 'email'), '\u{1f680}'.repeat(200))
 			await unchanged(stage, () =>
@@ -121,7 +123,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 		},
 	}),
 	...scenes({
-		async 'a number that is too great for its field is refused or kept exactly'(stage) {
+		async 'a number out of range of its field is refused or kept exactly'(stage) {
 			for (const order of [2_147_483_648, -2_147_483_649, Number.MAX_SAFE_INTEGER]) {
 				const added = await stage.add({ order }).catch(async (error: unknown) => {
 					await stage.refuses(() => Promise.reject(error), 'invalid', ['order'])
@@ -129,7 +131,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 				if (added !== undefined) strictEqual(await stage.value(added, 'order'), order)
 			}
 		},
-		async 'after a refusal the model works on'(stage) {
+		async 'the model still works after a refusal'(stage) {
 			await stage.add({ email: 'taken' })
 			for (let round = 0; round < 30; round++) {
 				await stage.refuses(() => stage.add({ email: 'taken' }), 'unique', ['email'])
@@ -140,7 +142,7 @@ export const REFUSAL_SCENES: readonly ModelScene[] = [
 	}),
 ]
 
-/** Asserts that all records are the same before and after. */
+/** Asserts that `work` changes no record. */
 async function unchanged(stage: ModelStage, work: () => Promise<void>): Promise<void> {
 	const fields = ['id', 'title', 'note', 'email', 'status', 'version', 'parent']
 	const before = await stage.list({ fields })

@@ -1,4 +1,4 @@
-/** The fixture of each case of the model contract: a model over an empty table, and short ways to call it. */
+/** The fixture of the model contract's cases: a model over an empty table, and helpers that call it. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type {
 	Changes,
@@ -18,21 +18,21 @@ import { ModelError, type ModelErrorKind } from '../../models/model-error.ts'
 import type { Case } from '../case.ts'
 import { type ContractField, type Feature, FIELDS } from './fields.ts'
 
-/** Makes a model over an empty table. */
+/** Creates a model over an empty table. */
 export type MakeModel = () => Model | Promise<Model>
 
-/** How to make the models under test, and what they don't support. */
+/** How to create the models under test, and what they don't support. */
 export interface ModelContractOptions {
-	/** A model over an empty table with the fields of `MODEL_FIELDS`, except those of skipped features. */
+	/** Creates a model over an empty table with the fields of `MODEL_FIELDS`, except those of skipped features. */
 	readonly make: MakeModel
 	/**
-	 * Models over empty tables with a key `id` of another type, and `title`, a text that isn't null and has no default.
-	 * `text` ids, of up to 200 characters, are given; `uuid` and `bigint` ids are made unless given.
+	 * Create models over empty tables with a key `id` of another type, and `title`, a text that isn't nullable and has no
+	 * default. `text` ids have up to 200 characters and no default; `uuid` and `bigint` ids are generated unless given.
 	 *
-	 * @default their cases are left out
+	 * @default their cases are omitted
 	 */
 	readonly keys?: { readonly [Type in 'text' | 'uuid' | 'bigint']?: MakeModel }
-	/** Features that the store doesn't have; their fields and cases are left out. @default none */
+	/** Features that the store doesn't support; their fields and cases are omitted. @default none */
 	readonly skip?: readonly Feature[]
 	/** Called with each model after its case, passed or failed. @default nothing */
 	readonly close?: (model: Model) => void | Promise<void>
@@ -46,9 +46,7 @@ export interface ModelScene {
 	play(stage: ModelStage): Promise<void>
 }
 
-/**
- * The query of a list by names of fields, with `-` before descending ones; `id` at the end is implied.
- */
+/** A list's query. In `order`, `-` marks descending fields, and `id` is appended if missing. */
 export interface Asked {
 	readonly fields?: readonly string[]
 	readonly where?: Condition | undefined
@@ -79,7 +77,7 @@ export function scenesFor(
 	return scenes(plays).map((scene) => ({ ...scene, ...more }))
 }
 
-/** Makes a case; `undefined` for one that the options leave out. */
+/** Makes a case for the test runner; `undefined` if the options omit it. */
 export function toModelCase(scene: ModelScene, options: ModelContractOptions): Case | undefined {
 	const { skip = [], keys = {}, close } = options
 	const make = scene.key === undefined ? options.make : keys[scene.key]
@@ -99,7 +97,7 @@ export function toModelCase(scene: ModelScene, options: ModelContractOptions): C
 
 export class ModelStage {
 	readonly model: Model
-	/** The fields that the table has. */
+	/** The table's fields. */
 	readonly fields: readonly ContractField[]
 	readonly #selections = new Map<string, Selection>()
 
@@ -164,7 +162,7 @@ export class ModelStage {
 		return (await this.read(id, [field]))[field]
 	}
 
-	/** Asserts the titles that a condition finds, also by reading `ids`. */
+	/** Asserts the titles that a condition finds, by `list`, `count`, and `read` of `ids`. */
 	async finds(
 		where: Condition,
 		titles: readonly string[],
@@ -204,7 +202,7 @@ export class ModelStage {
 		return records.map((record) => record[field])
 	}
 
-	/** The values after which the next page begins, read from `next` like by a handler. */
+	/** The cursor of the next page, parsed from `next` as a handler does. */
 	after({ next }: Listed, order: readonly string[]): readonly Value[] | undefined {
 		if (next === undefined) return undefined
 		const values: unknown = JSON.parse(next)
@@ -216,7 +214,7 @@ export class ModelStage {
 		return terms.map(({ field }, at) => operandOf(values[at], this.#field(field)))
 	}
 
-	/** Asserts that the store refuses with an error of this kind, which names these fields or none. */
+	/** Asserts an error of this kind that names these fields or none. */
 	async refuses(
 		work: () => Promise<unknown>,
 		kind: ModelErrorKind,
@@ -242,12 +240,11 @@ export class ModelStage {
 	}
 }
 
-/** The opposite of a condition, where that is known. */
 export function not(term: Condition): Condition {
 	return { op: 'not', term }
 }
 
-/** The record in a result. @throws AssertionError if there is none, or it isn't JSON */
+/** Parses the record in a result. @throws AssertionError if there is none, or it isn't JSON */
 export function parsed(found: Found | 'missing' | 'stale'): Wire {
 	ok(typeof found === 'object', `the record is ${String(found)}`)
 	return objectOf(parse(found.json))
@@ -273,7 +270,7 @@ function objectOf(value: unknown): Wire {
 	return value as Wire // an object, whose members are unknown
 }
 
-/** The terms of an order, ending with the key. */
+/** The terms of an order, with the key appended if missing. */
 function orderOf(names: readonly string[]): Order[] {
 	const last = names.at(-1) ?? ''
 	const all =
@@ -281,7 +278,7 @@ function orderOf(names: readonly string[]): Order[] {
 	return all.map((name) => ({ field: name.replace(/^-/, ''), descending: name.startsWith('-') }))
 }
 
-/** A value of `next`, as the field's type. */
+/** Converts a value of `next` to the field's type. */
 function operandOf(json: unknown, { name, type }: Field): Value {
 	if (json === null) return null
 	const wanted = type === 'boolean' ? 'boolean' : type === 'integer' ? 'number' : 'string'

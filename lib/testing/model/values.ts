@@ -1,4 +1,4 @@
-/** The model contract: values of every type come back as `FieldType` says, from every method. */
+/** The model contract: values of every type are returned as `FieldType` specifies, by every method. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Value } from '../../models/model.ts'
 import { RawJson } from '../../wire/raw-json.ts'
@@ -6,7 +6,7 @@ import { same } from '../case.ts'
 import { needsOf } from './fields.ts'
 import { type ModelScene, type ModelStage, parsed, scenes, scenesFor } from './stage.ts'
 
-/** Texts that are part of a statement, a pattern, a separator or JSON somewhere. */
+/** Texts with a meaning in statements, patterns, separators or JSON. */
 export const HOSTILE: readonly string[] = [
 	...["'", "''", "a'b", "\\'", "'; drop table contract; --", "' or '1'='1", '" or ""="', '`', '``', 'a`b'],
 	...['\\', '\\\\', 'a\\', '\\n', '\\x00', '\\u0041', '%', '_', '%_%', '\\%', '[a-z]', '*', '?', '??', '$1'],
@@ -22,7 +22,7 @@ const TEXTS: readonly string[] = [
 	...['\u{10ffff}', '"', '""', ...HOSTILE, 'x'.repeat(1_000), '"\\é'.repeat(10_000)],
 ]
 
-/** A value, and its form in the parsed JSON where that is another. */
+/** A value and its form in the parsed JSON. */
 type Pair = readonly [value: Value, wire: unknown]
 
 const ALL_BYTES = Uint8Array.from({ length: 256 }, (_, index) => index)
@@ -61,7 +61,7 @@ const BIG: readonly bigint[] = [2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n
 export const VALUE_SCENES: readonly ModelScene[] = [
 	...VALUES.map(([field, values], index) => keeps(field, values, index)),
 	...scenes({
-		async 'every field that may be null is null, given as null and not given'(stage) {
+		async 'every nullable field is null when given as null or not given'(stage) {
 			const names = stage.fields.filter(({ nullable }) => nullable).map(({ name }) => name)
 			const nulls = Object.fromEntries(names.map((name) => [name, null]))
 			const ids = [await stage.add(nulls), await stage.add()]
@@ -106,7 +106,7 @@ export const VALUE_SCENES: readonly ModelScene[] = [
 		play: (stage) => keepsEach(stage, 'ratio', [[Number.NaN, 'NaN']]),
 	},
 	...scenesFor(['bytes'], {
-		async 'bytes that are changed after they were stored stay as they were'(stage) {
+		async 'changing bytes after they were stored has no effect'(stage) {
 			const data = Uint8Array.of(1, 2, 3)
 			const id = await stage.add({ data })
 			data.fill(9)
@@ -139,7 +139,7 @@ function keeps(field: string, values: readonly (Value | Pair)[], index: number):
 	}
 }
 
-/** Each value, through every method that returns a record. */
+/** Asserts that every method which returns a record returns each value. */
 async function keepsEach(stage: ModelStage, field: string, values: readonly (Value | Pair)[]): Promise<void> {
 	const selection = stage.select([field])
 	const { model } = stage
@@ -159,7 +159,7 @@ async function keepsEach(stage: ModelStage, field: string, values: readonly (Val
 	}
 }
 
-/** Some models return a bigint as text. */
+/** A bigint is a text if the field says so. */
 function asWritten(stage: ModelStage, field: string, expected: unknown): unknown {
 	return isText(stage, field) ? String(expected) : expected
 }

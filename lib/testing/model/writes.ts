@@ -1,4 +1,4 @@
-/** The model contract: what `update` and `delete` change, and what a guard prevents. */
+/** The model contract: `update`, `delete` and their guards. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { type Changes, DEFAULT, type Guard } from '../../models/model.ts'
 import { type ModelScene, type ModelStage, parsed, scenes } from './stage.ts'
@@ -6,7 +6,7 @@ import { type ModelScene, type ModelStage, parsed, scenes } from './stage.ts'
 const KEPT = ['title', 'note', 'order', 'status', 'email']
 
 export const WRITE_SCENES: readonly ModelScene[] = scenes({
-	async 'update changes only what it is given, and answers the record as it is now'(stage) {
+	async 'update changes only the given fields, and returns the new record'(stage) {
 		const [id = '', other = ''] = await stage.addAll([
 			{ title: 'one', note: 'n', order: 1, email: 'one' },
 			{ title: 'two' },
@@ -25,7 +25,7 @@ export const WRITE_SCENES: readonly ModelScene[] = scenes({
 		const updated = await stage.update(id, changes, stage.select(fields))
 		deepStrictEqual(parsed(updated), { title: 'new', note: null, order: -1, status: 'draft', version: 1 })
 	},
-	async 'an update to the values that a record has finds it'(stage) {
+	async 'an update to the present values finds the record'(stage) {
 		const id = await stage.add({ title: 'same', note: 'same' })
 		const changes = { title: 'same', note: 'same' }
 		for (let round = 0; round < 2; round++) {
@@ -34,7 +34,7 @@ export const WRITE_SCENES: readonly ModelScene[] = scenes({
 			})
 		}
 	},
-	async 'the version begins at its default, is answered, and is raised by every update'(stage) {
+	async 'the version begins at its default, is returned, and is incremented by every update'(stage) {
 		const selection = stage.select(['title', 'version'], 'version')
 		const created = await stage.model.create({ title: 'a' }, selection)
 		strictEqual(created.version, '1')
@@ -50,7 +50,7 @@ export const WRITE_SCENES: readonly ModelScene[] = scenes({
 		const deleted = await stage.delete(created.id, selection)
 		deepStrictEqual([parsed(deleted).version, typeof deleted === 'object' && deleted.version], [3, '3'])
 	},
-	async 'the version may be a field that is not selected, and is left alone where none is named'(stage) {
+	async 'the version may be a field that is not selected, and is left alone if none is named'(stage) {
 		const id = await stage.add()
 		const updated = await stage.update(id, { note: 'a' }, stage.select(['note'], 'version'))
 		deepStrictEqual(updated, { json: typeof updated === 'object' ? updated.json : '', version: '2' })
@@ -58,12 +58,12 @@ export const WRITE_SCENES: readonly ModelScene[] = scenes({
 		await stage.update(id, { note: 'b' }, stage.select(['note']))
 		strictEqual(await stage.value(id, 'version'), 2)
 	},
-	async 'an update raises the version by one, whatever it is told to make of it'(stage) {
+	async 'an update increments the version, whatever value it is given for it'(stage) {
 		const selection = stage.select(['title', 'version'], 'version')
 		const id = await stage.add({ version: 5 })
-		const told: Changes[] = [{ version: 99 }, { version: 1 }, { version: DEFAULT }, { version: 6 }]
-		for (const [at, given] of told.entries()) {
-			const changes = { title: `${at}`, ...given }
+		const given: Changes[] = [{ version: 99 }, { version: 1 }, { version: DEFAULT }, { version: 6 }]
+		for (const [at, ignored] of given.entries()) {
+			const changes = { title: `${at}`, ...ignored }
 			const guard = { version: `${5 + at}` }
 			const updated = await stage.update(id, changes, selection, guard)
 			deepStrictEqual(parsed(updated), { title: `${at}`, version: 6 + at })
@@ -87,7 +87,7 @@ export const WRITE_SCENES: readonly ModelScene[] = scenes({
 		ok(typeof (await stage.delete(id, selection, { version: '2' })) === 'object')
 		strictEqual(await stage.model.count(undefined), 0)
 	},
-	async 'a record that is not there is missing, whatever version is asked for'(stage) {
+	async 'a record that does not exist is missing, whatever the version'(stage) {
 		const id = await stage.add()
 		const missing = String(Number(id) + 1)
 		const selection = stage.select(['id'], 'version')
@@ -97,7 +97,7 @@ export const WRITE_SCENES: readonly ModelScene[] = scenes({
 		}
 		strictEqual(await stage.model.count(undefined), 1)
 	},
-	async 'a record outside the condition is missing, also when its version is right or wrong'(stage) {
+	async 'a record outside the condition is missing, whatever its version'(stage) {
 		const id = await stage.add({ order: 1, note: 'kept' })
 		const selection = stage.select(['note'], 'version')
 		const outside = { op: 'eq', field: 'order', value: 2 } as const
@@ -114,7 +114,7 @@ export const WRITE_SCENES: readonly ModelScene[] = scenes({
 		strictEqual(await stage.delete(id, selection, inside), 'missing')
 		ok(typeof (await stage.delete(id, selection, { where: outside, version: '2' })) === 'object')
 	},
-	async 'of many updates at once with the same version one counts'(stage) {
+	async 'of many simultaneous updates of the same version one succeeds'(stage) {
 		const id = await stage.add({ order: 0 })
 		const selection = stage.select(['order'], 'version')
 		const answers = await Promise.all(
@@ -126,14 +126,14 @@ export const WRITE_SCENES: readonly ModelScene[] = scenes({
 		deepStrictEqual([done.length, answers.filter((answer) => answer === 'stale').length], [1, 19])
 		deepStrictEqual(await stage.read(id, ['order']), parsed(done[0] ?? 'missing'))
 	},
-	async 'of many deletions at once one has the record'(stage) {
+	async 'of many simultaneous deletions one gets the record'(stage) {
 		const id = await stage.add({ title: 'once' })
 		const selection = stage.select(['title'])
 		const answers = await Promise.all(Array.from({ length: 10 }, () => stage.delete(id, selection)))
 		strictEqual(answers.filter((answer) => answer === 'missing').length, 9)
 		strictEqual(answers.filter((answer) => typeof answer === 'object').length, 1)
 	},
-	async 'delete answers the record as it was, and then it is gone'(stage) {
+	async 'delete returns the record as it was, and then it is gone'(stage) {
 		const [id = '', other = ''] = await stage.addAll([{ title: 'gone', note: 'n' }, { title: 'stays' }])
 		const deleted = await stage.delete(id, stage.select(['id', 'title', 'note']))
 		deepStrictEqual(parsed(deleted), { id: Number(id), title: 'gone', note: 'n' })
