@@ -1,8 +1,9 @@
 /** `cacheContract`: the requirements of `Cache`, as cases for a test runner. */
-import { ROOM_SCENES, shareScenes } from './cache/room.ts'
-import { type CacheContractOptions, type MakeCache, toCase } from './cache/stage.ts'
-import { TIME_SCENES } from './cache/times.ts'
-import { COUNT_SCENES, REFUSAL_SCENES, VALUE_SCENES } from './cache/values.ts'
+
+import { type CacheContractOptions, type MakeCache, toCase } from './cache/fixture.ts'
+import { ROOM_TESTS, shareTests } from './cache/room.ts'
+import { TIME_TESTS } from './cache/times.ts'
+import { COUNT_TESTS, REFUSAL_TESTS, VALUE_TESTS } from './cache/values.ts'
 import type { Case } from './case.ts'
 
 /**
@@ -21,13 +22,13 @@ import type { Case } from './case.ts'
  */
 export function cacheContract(make: MakeCache, options: CacheContractOptions = {}): Case[] {
 	const { bounded = true, maxBytes } = options
-	const scenes = [
-		...VALUE_SCENES,
-		...TIME_SCENES,
-		...COUNT_SCENES,
-		...REFUSAL_SCENES,
-		...(bounded ? ROOM_SCENES : []),
-		...(maxBytes === undefined ? [] : shareScenes(maxBytes)),
+	const tests = [
+		...VALUE_TESTS,
+		...TIME_TESTS,
+		...COUNT_TESTS,
+		...REFUSAL_TESTS,
+		...(bounded ? ROOM_TESTS : []),
+		...(maxBytes === undefined ? [] : shareTests(maxBytes)),
 	]
-	return scenes.map((scene) => toCase(scene, make, options))
+	return tests.map((test) => toCase(test, make, options))
 }

@@ -2,7 +2,7 @@
  * The public names of `verbena/testing`: the contracts of `Model` and `Cache`, for tests of implementations. Nothing in
  * `lib/` calls them.
  */
-export type { CacheContractOptions, MakeCache } from './cache/stage.ts'
+export type { CacheContractOptions, MakeCache } from './cache/fixture.ts'
 export { cacheContract } from './cache-contract.ts'
 export type { Case } from './case.ts'
 export {
@@ -10,5 +10,5 @@ export {
 	type Feature as ModelFeature,
 	FIELDS as MODEL_FIELDS,
 } from './model/fields.ts'
-export type { MakeModel, ModelContractOptions } from './model/stage.ts'
+export type { MakeModel, ModelContractOptions } from './model/fixture.ts'
 export { modelContract } from './model-contract.ts'

@@ -1,28 +1,28 @@
 /** `modelContract`: the requirements of `Model`, as cases for a test runner. */
 import type { Case } from './case.ts'
-import { CROWD_SCENES, TRANSACTION_SCENES } from './model/concurrency.ts'
-import { CONDITION_SCENES } from './model/conditions.ts'
-import { FACT_SCENES, KEY_SCENES } from './model/facts.ts'
-import { LIST_SCENES } from './model/lists.ts'
-import { MATCHING_SCENES } from './model/matching.ts'
-import { PAGE_SCENES } from './model/pages.ts'
-import { REFUSAL_SCENES } from './model/refusals.ts'
-import { type ModelContractOptions, toModelCase } from './model/stage.ts'
-import { VALUE_SCENES } from './model/values.ts'
-import { WRITE_SCENES } from './model/writes.ts'
+import { CROWD_TESTS, TRANSACTION_TESTS } from './model/concurrency.ts'
+import { CONDITION_TESTS } from './model/conditions.ts'
+import { FACT_TESTS, KEY_TESTS } from './model/facts.ts'
+import { type ModelContractOptions, toModelCase } from './model/fixture.ts'
+import { LIST_TESTS } from './model/lists.ts'
+import { MATCHING_TESTS } from './model/matching.ts'
+import { PAGE_TESTS } from './model/pages.ts'
+import { REFUSAL_TESTS } from './model/refusals.ts'
+import { VALUE_TESTS } from './model/values.ts'
+import { WRITE_TESTS } from './model/writes.ts'
 
-const SCENES = [
-	...FACT_SCENES,
-	...VALUE_SCENES,
-	...LIST_SCENES,
-	...PAGE_SCENES,
-	...CONDITION_SCENES,
-	...MATCHING_SCENES,
-	...WRITE_SCENES,
-	...REFUSAL_SCENES,
-	...TRANSACTION_SCENES,
-	...KEY_SCENES,
-	...CROWD_SCENES,
+const TESTS = [
+	...FACT_TESTS,
+	...VALUE_TESTS,
+	...LIST_TESTS,
+	...PAGE_TESTS,
+	...CONDITION_TESTS,
+	...MATCHING_TESTS,
+	...WRITE_TESTS,
+	...REFUSAL_TESTS,
+	...TRANSACTION_TESTS,
+	...KEY_TESTS,
+	...CROWD_TESTS,
 ]
 
 /**
@@ -39,5 +39,5 @@ const SCENES = [
  * with other texts, too.
  */
 export function modelContract(options: ModelContractOptions): Case[] {
-	return SCENES.map((scene) => toModelCase(scene, options)).filter((made) => made !== undefined)
+	return TESTS.map((test) => toModelCase(test, options)).filter((made) => made !== undefined)
 }

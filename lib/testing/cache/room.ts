@@ -3,11 +3,11 @@ import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type { Bytes } from '../../base/time.ts'
 import { type Cache, CacheFull } from '../../cache/cache.ts'
 import { sharedKey } from '../../cache/shares.ts'
-import { type Scene, scenes, scenesFor } from './stage.ts'
+import { type CacheTest, tests, testsFor } from './fixture.ts'
 
 /** For a cache that holds at most `max` entries. */
-export const ROOM_SCENES: readonly Scene[] = [
-	...scenesFor(4, {
+export const ROOM_TESTS: readonly CacheTest[] = [
+	...testsFor(4, {
 		async 'add and increment throw CacheFull when no entry may be evicted'({ cache }) {
 			await fill(cache, 2, 'add')
 			await cache.increment('count 1', 60)
@@ -18,7 +18,7 @@ export const ROOM_SCENES: readonly Scene[] = [
 			deepStrictEqual([await cache.get('add 0'), await cache.get('add 1')], [0, 1])
 		},
 	}),
-	...scenesFor(2, {
+	...testsFor(2, {
 		async 'a full cache still counts its counters and refuses the keys it holds'({ cache }) {
 			await cache.add('add', 1, 60)
 			await cache.increment('count', 60)
@@ -30,7 +30,7 @@ export const ROOM_SCENES: readonly Scene[] = [
 			}
 		},
 	}),
-	...scenesFor(4, {
+	...testsFor(4, {
 		async 'values of set make room for add and increment'({ cache, max }) {
 			await fill(cache, max, 'set')
 			await fill(cache, max - 1, 'add')
@@ -58,7 +58,7 @@ export const ROOM_SCENES: readonly Scene[] = [
 			strictEqual(await cache.increment('count', 60), 7)
 		},
 	}),
-	...scenesFor(2, {
+	...testsFor(2, {
 		async 'a set without room stores nothing, and does not throw'({ cache, max }) {
 			await fill(cache, max, 'add')
 			await cache.set('k', 'v', 60)
@@ -67,7 +67,7 @@ export const ROOM_SCENES: readonly Scene[] = [
 			strictEqual(await cache.add('add 1', 1, 60), false)
 		},
 	}),
-	...scenesFor(3, {
+	...testsFor(3, {
 		async 'kept entries make room when they expire, in whatever order'({ cache, before, after }) {
 			await cache.add('long', 1, 60)
 			await cache.add('short', 1, 0.6)
@@ -80,7 +80,7 @@ export const ROOM_SCENES: readonly Scene[] = [
 			strictEqual(await cache.add('long', 1, 60), false)
 		},
 	}),
-	...scenesFor(2, {
+	...testsFor(2, {
 		async 'delete makes room'({ cache, max }) {
 			await fill(cache, max, 'add')
 			await cache.delete('add 0')
@@ -95,10 +95,10 @@ async function fill(cache: Cache, count: number, by: 'add' | 'set'): Promise<voi
 }
 
 /** For a cache that gives each caller a share of its bytes. */
-export function shareScenes(maxBytes: Bytes): Scene[] {
+export function shareTests(maxBytes: Bytes): CacheTest[] {
 	const fill = (cache: Cache, ttlSeconds = 60) => fillShare(cache, maxBytes, ttlSeconds)
 	return [
-		...scenes({
+		...tests({
 			async 'a caller who fills a share is refused alone, and all others have room'({ cache }) {
 				const count = await fill(cache)
 				ok(count > 8 && count < 64, `${count} entries of 1/64 of the cache were let in`)

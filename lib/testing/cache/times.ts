@@ -1,8 +1,8 @@
 /** The cache contract: entries expire exactly at the end of their time to live. */
 import { strictEqual } from 'node:assert/strict'
-import { type Scene, scenes } from './stage.ts'
+import { type CacheTest, tests } from './fixture.ts'
 
-export const TIME_SCENES: readonly Scene[] = scenes({
+export const TIME_TESTS: readonly CacheTest[] = tests({
 	async 'a value of set is there to the last moment of its time, and then gone'({ cache, before, after }) {
 		await cache.set('k', 'v', 0.6)
 		await before(600)

@@ -1,7 +1,7 @@
 /** The cache contract: values are read as stored, `add` and `increment` are atomic, and bad arguments are refused. */
 import { deepStrictEqual, notStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type { JsonValue } from '../../cache/cache.ts'
-import { type Scene, scenes } from './stage.ts'
+import { type CacheTest, tests } from './fixture.ts'
 
 /** Values that faulty caches change: into a number, a prototype, other characters. */
 const VALUES: readonly (readonly [name: string, value: JsonValue])[] = [
@@ -59,9 +59,9 @@ const KEYS = [
 	...['x'.repeat(1_000), 'x'.repeat(1_001)],
 ]
 
-export const VALUE_SCENES: readonly Scene[] = [
+export const VALUE_TESTS: readonly CacheTest[] = [
 	...VALUES.map(([name, value]) => keeps(name, value)),
-	...scenes({
+	...tests({
 		async 'a key without a value reads as undefined'({ cache }) {
 			for (const key of KEYS) strictEqual(await cache.get(key), undefined, key)
 		},
@@ -113,10 +113,10 @@ export const VALUE_SCENES: readonly Scene[] = [
 	}),
 ]
 
-function keeps(name: string, value: JsonValue): Scene {
+function keeps(name: string, value: JsonValue): CacheTest {
 	return {
 		name: `keeps ${name}`,
-		async play({ cache }) {
+		async run({ cache }) {
 			await cache.set('set', value, 60)
 			strictEqual(await cache.add('add', value, 60), true)
 			deepStrictEqual(await cache.get('set'), value)
@@ -125,7 +125,7 @@ function keeps(name: string, value: JsonValue): Scene {
 	}
 }
 
-export const COUNT_SCENES: readonly Scene[] = scenes({
+export const COUNT_TESTS: readonly CacheTest[] = tests({
 	async 'add refuses a key that add, set or increment made'({ cache }) {
 		strictEqual(await cache.add('add', 1, 60), true)
 		strictEqual(await cache.add('add', 2, 60), false)
@@ -197,7 +197,7 @@ function atOnce<T>(times: number, ask: (index: number) => Promise<T>): Promise<T
 
 const INVALID_TIMES = [0, -1, -0.001, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 
-export const REFUSAL_SCENES: readonly Scene[] = scenes({
+export const REFUSAL_TESTS: readonly CacheTest[] = tests({
 	async 'a time that is not a finite number above 0 is refused with a RangeError'({ cache }) {
 		await cache.set('k', 'held', 60)
 		for (const time of INVALID_TIMES) {

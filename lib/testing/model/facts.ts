@@ -1,13 +1,13 @@
 /** The model contract: a model's properties, the JSON of its records, and keys of other types. */
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert/strict'
-import { type ModelScene, type ModelStage, parsed, recordsOf, scenes, scenesFor } from './stage.ts'
+import { type ModelFixture, type ModelTest, parsed, recordsOf, tests, testsFor } from './fixture.ts'
 import { HOSTILE } from './values.ts'
 
 /** Names that break JSON or SQL if inserted without escaping. */
 const NAMES = ['createdAt', 'a"b', "a'b", 'a\\b', 'a\nb', '%s', '$1', '?', ':a', 'ключ', '__proto__']
 
-export const FACT_SCENES: readonly ModelScene[] = [
-	...scenes({
+export const FACT_TESTS: readonly ModelTest[] = [
+	...tests({
 		async 'the fields are those of the table, with type, null and default'({ model, fields }) {
 			const found = new Map(model.fields.map((field) => [field.name, field]))
 			deepStrictEqual([...found.keys()].toSorted(), fields.map(({ name }) => name).toSorted())
@@ -32,27 +32,27 @@ export const FACT_SCENES: readonly ModelScene[] = [
 			await Promise.all(Array.from({ length: 100 }, () => model.check?.()))
 		},
 	}),
-	...scenesFor(['maxLength'], {
+	...testsFor(['maxLength'], {
 		async 'a text with a maximum length reports it'({ model }) {
 			strictEqual(model.fields.find(({ name }) => name === 'email')?.maxLength, 200)
 		},
 	}),
-	...scenes({
-		async 'create returns the id, and the record with its defaults'(stage) {
-			const selection = stage.select(['id', 'title', 'note', 'status', 'version'])
-			const created = await stage.model.create({ title: 'first' }, selection)
+	...tests({
+		async 'create returns the id, and the record with its defaults'(fixture) {
+			const selection = fixture.select(['id', 'title', 'note', 'status', 'version'])
+			const created = await fixture.model.create({ title: 'first' }, selection)
 			strictEqual(typeof created.id, 'string')
 			deepStrictEqual(parsed(created), {
 				...{ id: Number(created.id), title: 'first', note: null, status: 'draft', version: 1 },
 			})
 			strictEqual(created.version, undefined)
-			const second = await stage.model.create({ title: 'second', status: 'done' }, selection)
+			const second = await fixture.model.create({ title: 'second', status: 'done' }, selection)
 			ok(Number(second.id) > Number(created.id), 'ids count up')
 			strictEqual(parsed(second).status, 'done')
-			deepStrictEqual(await stage.read(created.id, ['title']), { title: 'first' })
+			deepStrictEqual(await fixture.read(created.id, ['title']), { title: 'first' })
 		},
-		async 'a record has only the selected fields, in their order and under the given names'(stage) {
-			const { model } = stage
+		async 'a record has only the selected fields, in their order and under the given names'(fixture) {
+			const { model } = fixture
 			const selection = {
 				fields: ['status', 'id', 'title'],
 				names: ['Status', 'ID', 'theTitle'],
@@ -78,8 +78,8 @@ export const FACT_SCENES: readonly ModelScene[] = [
 			const read = await model.read(created.id, selection, undefined)
 			ok(read !== undefined)
 			const [listed = {}] = recordsOf(await model.list(query))
-			const updated = parsed(await stage.update(created.id, { note: 'n' }, selection))
-			const deleted = parsed(await stage.delete(created.id, selection))
+			const updated = parsed(await fixture.update(created.id, { note: 'n' }, selection))
+			const deleted = parsed(await fixture.delete(created.id, selection))
 			for (const record of [parsed(created), parsed(read), listed, updated, deleted]) {
 				deepStrictEqual(Object.entries(record), expected)
 			}
@@ -98,23 +98,23 @@ export const FACT_SCENES: readonly ModelScene[] = [
 				deepStrictEqual(Object.entries(parsed(found)), expected)
 			}
 		},
-		async 'a field that is not selected can be ordered by and compared with'(stage) {
-			await stage.addAll([
+		async 'a field that is not selected can be ordered by and compared with'(fixture) {
+			await fixture.addAll([
 				{ title: 'b', order: 1 },
 				{ title: 'a', order: 2 },
 			])
-			deepStrictEqual(await stage.list({ fields: ['title'], order: ['-order'] }), [
+			deepStrictEqual(await fixture.list({ fields: ['title'], order: ['-order'] }), [
 				{ title: 'a' },
 				{ title: 'b' },
 			])
 			const where = { op: 'eq', field: 'order', value: 1 } as const
-			deepStrictEqual(await stage.list({ fields: ['title'], where }), [{ title: 'b' }])
+			deepStrictEqual(await fixture.list({ fields: ['title'], where }), [{ title: 'b' }])
 		},
-		async 'an id without a record reads as undefined'(stage) {
-			const id = await stage.add()
-			const selection = stage.select(['id'])
+		async 'an id without a record reads as undefined'(fixture) {
+			const id = await fixture.add()
+			const selection = fixture.select(['id'])
 			for (const missing of ['0', '-1', '2147483647', String(Number(id) + 1)]) {
-				strictEqual(await stage.model.read(missing, selection, undefined), undefined, missing)
+				strictEqual(await fixture.model.read(missing, selection, undefined), undefined, missing)
 			}
 		},
 	}),
@@ -128,89 +128,90 @@ const TEXT_IDS = [
 
 const BIG_IDS = ['9007199254740992', '9007199254740993', '9223372036854775806', '-9223372036854775808']
 
-export const KEY_SCENES: readonly ModelScene[] = [
-	...scenesFor('text', {
-		async 'a text may be the key, whatever its characters'(stage) {
+export const KEY_TESTS: readonly ModelTest[] = [
+	...testsFor('text', {
+		async 'a text may be the key, whatever its characters'(fixture) {
 			for (const id of TEXT_IDS) {
-				const created = await stage.model.create(
+				const created = await fixture.model.create(
 					{ id, title: `title of ${id}` },
-					stage.select(['id', 'title']),
+					fixture.select(['id', 'title']),
 				)
 				strictEqual(created.id, id)
 				deepStrictEqual(parsed(created), { id, title: `title of ${id}` })
 			}
 			for (const id of TEXT_IDS)
-				deepStrictEqual(await stage.read(id, ['id', 'title']), { id, title: `title of ${id}` })
-			const all = await Promise.all(TEXT_IDS.map((id) => stage.value(id, 'title')))
+				deepStrictEqual(await fixture.read(id, ['id', 'title']), { id, title: `title of ${id}` })
+			const all = await Promise.all(TEXT_IDS.map((id) => fixture.value(id, 'title')))
 			deepStrictEqual(
 				all,
 				TEXT_IDS.map((id) => `title of ${id}`),
 			)
-			for (const id of TEXT_IDS) await changesAndDeletes(stage, id)
-			strictEqual(await stage.model.count(undefined), 0)
+			for (const id of TEXT_IDS) await changesAndDeletes(fixture, id)
+			strictEqual(await fixture.model.count(undefined), 0)
 		},
-		async 'a text key has no default, is required, and is compared exactly'(stage) {
-			const key = stage.model.fields.find(({ name }) => name === 'id')
+		async 'a text key has no default, is required, and is compared exactly'(fixture) {
+			const key = fixture.model.fields.find(({ name }) => name === 'id')
 			deepStrictEqual([key?.type, key?.nullable, key?.hasDefault], ['text', false, false])
-			await stage.refuses(() => stage.add({ title: 't' }), 'not_null', ['id'])
-			await stage.add({ id: 'a' })
-			await stage.refuses(() => stage.add({ id: 'a' }), 'unique', ['id'])
+			await fixture.refuses(() => fixture.add({ title: 't' }), 'not_null', ['id'])
+			await fixture.add({ id: 'a' })
+			await fixture.refuses(() => fixture.add({ id: 'a' }), 'unique', ['id'])
 			for (const id of ['b', "a'", 'a%', '%', '_', "' or '1'='1"]) {
-				strictEqual(await stage.model.read(id, stage.select(['id']), undefined), undefined, id)
+				strictEqual(await fixture.model.read(id, fixture.select(['id']), undefined), undefined, id)
 			}
 		},
 	}),
-	...scenesFor('uuid', {
-		async 'a uuid key is random unless it is given, and is written in lower case'(stage) {
-			const made = await Promise.all(Array.from({ length: 10 }, () => stage.add()))
+	...testsFor('uuid', {
+		async 'a uuid key is random unless it is given, and is written in lower case'(fixture) {
+			const made = await Promise.all(Array.from({ length: 10 }, () => fixture.add()))
 			strictEqual(new Set(made).size, 10)
 			for (const id of made) {
 				match(id, /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-				strictEqual(await stage.value(id, 'id'), id)
+				strictEqual(await fixture.value(id, 'id'), id)
 			}
 			const given = '0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b'
-			strictEqual(await stage.add({ id: given }), given)
-			await stage.refuses(() => stage.add({ id: given }), 'unique', ['id'])
-			for (const id of [...made, given]) await changesAndDeletes(stage, id)
+			strictEqual(await fixture.add({ id: given }), given)
+			await fixture.refuses(() => fixture.add({ id: given }), 'unique', ['id'])
+			for (const id of [...made, given]) await changesAndDeletes(fixture, id)
 		},
-		async 'pages by a uuid key visit every record once'(stage) {
-			await Promise.all(Array.from({ length: 9 }, () => stage.add()))
+		async 'pages by a uuid key visit every record once'(fixture) {
+			await Promise.all(Array.from({ length: 9 }, () => fixture.add()))
 			for (const order of [['id'], ['-id']]) {
-				const all = await stage.column({ order }, 'id')
-				const first = await stage.ask({ fields: ['id'], order, limit: 5 })
-				const rest = await stage.column({ order, after: stage.after(first, order) }, 'id')
+				const all = await fixture.column({ order }, 'id')
+				const first = await fixture.query({ fields: ['id'], order, limit: 5 })
+				const rest = await fixture.column({ order, after: fixture.after(first, order) }, 'id')
 				deepStrictEqual([...all.slice(0, 5), ...rest], all)
 				strictEqual(new Set(all).size, 9)
 			}
 		},
 	}),
-	...scenesFor('bigint', {
-		async 'a bigint key beyond 2^53 is not confused with its neighbour'(stage) {
-			for (const id of BIG_IDS) strictEqual(await stage.add({ id: BigInt(id), title: `title of ${id}` }), id)
-			const titles = await Promise.all(BIG_IDS.map((id) => stage.value(id, 'title')))
+	...testsFor('bigint', {
+		async 'a bigint key beyond 2^53 is not confused with its neighbour'(fixture) {
+			for (const id of BIG_IDS)
+				strictEqual(await fixture.add({ id: BigInt(id), title: `title of ${id}` }), id)
+			const titles = await Promise.all(BIG_IDS.map((id) => fixture.value(id, 'title')))
 			deepStrictEqual(
 				titles,
 				BIG_IDS.map((id) => `title of ${id}`),
 			)
-			strictEqual(await stage.model.read('9007199254740994', stage.select(['id']), undefined), undefined)
+			strictEqual(await fixture.model.read('9007199254740994', fixture.select(['id']), undefined), undefined)
 			for (const order of [['id'], ['-id']]) {
-				const all = await stage.column({ order })
-				const first = await stage.ask({ order, limit: 2 })
-				const rest = await stage.column({ order, after: stage.after(first, order) })
+				const all = await fixture.column({ order })
+				const first = await fixture.query({ order, limit: 2 })
+				const rest = await fixture.column({ order, after: fixture.after(first, order) })
 				deepStrictEqual([...all.slice(0, 2), ...rest], all)
 			}
-			for (const id of BIG_IDS) await changesAndDeletes(stage, id)
-			strictEqual(await stage.model.count(undefined), 0)
+			for (const id of BIG_IDS) await changesAndDeletes(fixture, id)
+			strictEqual(await fixture.model.count(undefined), 0)
 		},
 	}),
 ]
 
 /** Asserts that changing and deleting by this id affects this record only. */
-async function changesAndDeletes(stage: ModelStage, id: string): Promise<void> {
-	const before = await stage.model.count(undefined)
-	const updated = await stage.update(id, { title: 'changed' }, stage.select(['title']))
+async function changesAndDeletes(fixture: ModelFixture, id: string): Promise<void> {
+	const before = await fixture.model.count(undefined)
+	const updated = await fixture.update(id, { title: 'changed' }, fixture.select(['title']))
 	deepStrictEqual(parsed(updated), { title: 'changed' })
-	strictEqual(await stage.model.count({ op: 'eq', field: 'title', value: 'changed' }), 1)
-	ok(typeof (await stage.delete(id)) === 'object')
-	strictEqual(await stage.model.count(undefined), before - 1)
+	strictEqual(await fixture.model.count({ op: 'eq', field: 'title', value: 'changed' }), 1)
+	ok(typeof (await fixture.delete(id)) === 'object')
+	strictEqual(await fixture.model.count(undefined), before - 1)
 }

@@ -2,7 +2,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Value } from '../../models/model.ts'
 import { needsOf } from './fields.ts'
-import { type ModelScene, recordsOf, scenes } from './stage.ts'
+import { type ModelTest, recordsOf, tests } from './fixture.ts'
 
 const MOMENTS = ['2026-11-20T13:45:00.1', '2026-11-20T13:45:00.12']
 
@@ -19,21 +19,21 @@ const ASCENDING: readonly (readonly [field: string, values: readonly Value[]])[]
 	['at', ['1000-01-01T00:00:00', '1969-12-31T23:59:59.999', ...MOMENTS].map((time) => `${time}Z`)],
 ]
 
-export const LIST_SCENES: readonly ModelScene[] = [
+export const LIST_TESTS: readonly ModelTest[] = [
 	...ASCENDING.map(([field, values]) => ordered(field, values)),
-	...scenes({
-		async 'an empty table lists as an empty array'(stage) {
-			const { json, next, total } = await stage.ask({ total: true })
+	...tests({
+		async 'an empty table lists as an empty array'(fixture) {
+			const { json, next, total } = await fixture.query({ total: true })
 			deepStrictEqual([JSON.parse(json), next, total], [[], undefined, 0])
-			strictEqual(await stage.model.count(undefined), 0)
+			strictEqual(await fixture.model.count(undefined), 0)
 		},
-		async 'the order of the key goes up and down'(stage) {
-			await stage.addAll(['c', 'a', 'b'].map((title) => ({ title })))
-			deepStrictEqual(await stage.column({ order: ['id'] }), ['c', 'a', 'b'])
-			deepStrictEqual(await stage.column({ order: ['-id'] }), ['b', 'a', 'c'])
+		async 'the order of the key goes up and down'(fixture) {
+			await fixture.addAll(['c', 'a', 'b'].map((title) => ({ title })))
+			deepStrictEqual(await fixture.column({ order: ['id'] }), ['c', 'a', 'b'])
+			deepStrictEqual(await fixture.column({ order: ['-id'] }), ['b', 'a', 'c'])
 		},
-		async 'equal values are ordered by the next term, whichever direction it has'(stage) {
-			await stage.addAll([
+		async 'equal values are ordered by the next term, whichever direction it has'(fixture) {
+			await fixture.addAll([
 				{ title: 'b1', note: 'b', order: 1 },
 				{ title: 'a1', note: 'a', order: 1 },
 				{ title: 'b2', note: 'b', order: 2 },
@@ -47,77 +47,77 @@ export const LIST_SCENES: readonly ModelScene[] = [
 				['-order -note -id', 'b2 a2 b1 a1 none'],
 				['order -id', 'none a1 b1 a2 b2'],
 			])
-				deepStrictEqual((await stage.column({ order: order.split(' ') })).join(' '), titles, order)
+				deepStrictEqual((await fixture.column({ order: order.split(' ') })).join(' '), titles, order)
 		},
-		async 'limit and offset select a range of the order'(stage) {
-			await stage.addAll([...'abcdefg'].map((title) => ({ title })))
-			deepStrictEqual(await stage.column({ order: ['title'], limit: 3 }), ['a', 'b', 'c'])
-			deepStrictEqual(await stage.column({ order: ['title'], limit: 3, offset: 3 }), ['d', 'e', 'f'])
-			deepStrictEqual(await stage.column({ order: ['title'], limit: 3, offset: 6 }), ['g'])
-			deepStrictEqual(await stage.column({ order: ['title'], limit: 3, offset: 7 }), [])
-			deepStrictEqual(await stage.column({ order: ['title'], limit: 3, offset: 1_000_000 }), [])
-			deepStrictEqual(await stage.column({ order: ['-title'], limit: 1, offset: 1 }), ['f'])
-			deepStrictEqual(await stage.column({ limit: 1_000_000 }), [...'abcdefg'])
+		async 'limit and offset select a range of the order'(fixture) {
+			await fixture.addAll([...'abcdefg'].map((title) => ({ title })))
+			deepStrictEqual(await fixture.column({ order: ['title'], limit: 3 }), ['a', 'b', 'c'])
+			deepStrictEqual(await fixture.column({ order: ['title'], limit: 3, offset: 3 }), ['d', 'e', 'f'])
+			deepStrictEqual(await fixture.column({ order: ['title'], limit: 3, offset: 6 }), ['g'])
+			deepStrictEqual(await fixture.column({ order: ['title'], limit: 3, offset: 7 }), [])
+			deepStrictEqual(await fixture.column({ order: ['title'], limit: 3, offset: 1_000_000 }), [])
+			deepStrictEqual(await fixture.column({ order: ['-title'], limit: 1, offset: 1 }), ['f'])
+			deepStrictEqual(await fixture.column({ limit: 1_000_000 }), [...'abcdefg'])
 		},
-		async 'an offset is exact far into the table'(stage) {
+		async 'an offset is exact far into the table'(fixture) {
 			for (let from = 0; from < 250; from += 50) {
-				await Promise.all(Array.from({ length: 50 }, (_, index) => stage.add({ order: from + index })))
+				await Promise.all(Array.from({ length: 50 }, (_, index) => fixture.add({ order: from + index })))
 			}
 			for (const offset of [99, 100, 101, 149, 240]) {
-				const { json, next } = await stage.ask({ fields: ['order'], order: ['order'], limit: 5, offset })
+				const { json, next } = await fixture.query({ fields: ['order'], order: ['order'], limit: 5, offset })
 				deepStrictEqual(
 					recordsOf({ json, next, total: undefined }).map((record) => record.order),
 					[0, 1, 2, 3, 4].map((index) => offset + index),
 				)
-				deepStrictEqual(stage.after({ json, next, total: undefined }, ['order'])?.[0], offset + 4)
+				deepStrictEqual(fixture.after({ json, next, total: undefined }, ['order'])?.[0], offset + 4)
 			}
 		},
-		async 'next is present exactly when more records follow'(stage) {
-			await stage.addAll([...'abcd'].map((title) => ({ title, note: title < 'c' ? 'few' : null })))
+		async 'next is present exactly when more records follow'(fixture) {
+			await fixture.addAll([...'abcd'].map((title) => ({ title, note: title < 'c' ? 'few' : null })))
 			const few = { op: 'eq', field: 'note', value: 'few' } as const
 			const follows = async (limit: number, offset: number, where?: typeof few): Promise<boolean> =>
-				(await stage.ask({ limit, offset, where })).next !== undefined
+				(await fixture.query({ limit, offset, where })).next !== undefined
 			deepStrictEqual([await follows(3, 0), await follows(4, 0), await follows(5, 0)], [true, false, false])
 			deepStrictEqual([await follows(1, 2), await follows(1, 3), await follows(1, 4)], [true, false, false])
 			deepStrictEqual([await follows(1, 0, few), await follows(2, 0, few)], [true, false])
 		},
-		async 'next has the values of the last record on the page'(stage) {
-			const [, id = ''] = await stage.addAll([{ note: 'a' }, { note: 'b', order: 7 }, { note: 'c' }])
-			const listed = await stage.ask({ order: ['note', 'order'], limit: 2 })
-			const [note, order, key] = stage.after(listed, ['note', 'order']) ?? []
+		async 'next has the values of the last record on the page'(fixture) {
+			const [, id = ''] = await fixture.addAll([{ note: 'a' }, { note: 'b', order: 7 }, { note: 'c' }])
+			const listed = await fixture.query({ order: ['note', 'order'], limit: 2 })
+			const [note, order, key] = fixture.after(listed, ['note', 'order']) ?? []
 			deepStrictEqual([note, order, Number(key)], ['b', 7, Number(id)])
 		},
-		async 'the total counts all matching records, whatever the page'(stage) {
-			await stage.addAll([...'abcde'].map((title) => ({ title, order: title < 'd' ? 1 : null })))
+		async 'the total counts all matching records, whatever the page'(fixture) {
+			await fixture.addAll([...'abcde'].map((title) => ({ title, order: title < 'd' ? 1 : null })))
 			const where = { op: 'eq', field: 'order', value: 1 } as const
 			for (const offset of [0, 2, 5, 100]) {
-				strictEqual((await stage.ask({ limit: 2, offset, total: true })).total, 5)
-				strictEqual((await stage.ask({ limit: 2, offset, where, total: true })).total, 3)
+				strictEqual((await fixture.query({ limit: 2, offset, total: true })).total, 5)
+				strictEqual((await fixture.query({ limit: 2, offset, where, total: true })).total, 3)
 			}
-			strictEqual((await stage.ask({ limit: 2 })).total, undefined)
-			strictEqual(await stage.model.count(undefined), 5)
-			strictEqual(await stage.model.count(where), 3)
+			strictEqual((await fixture.query({ limit: 2 })).total, undefined)
+			strictEqual(await fixture.model.count(undefined), 5)
+			strictEqual(await fixture.model.count(where), 3)
 		},
 	}),
 ]
 
 /** Values stored in random order are listed in ascending and descending order, nulls last in both. */
-function ordered(field: string, values: readonly Value[]): ModelScene {
+function ordered(field: string, values: readonly Value[]): ModelTest {
 	return {
 		name: `${field} orders up and down, nulls last both ways`,
 		needs: needsOf(field),
-		async play(stage) {
+		async run(fixture) {
 			const numbered = values.map((value, index) => ({
 				title: String(index).padStart(2, '0'),
 				[field]: value,
 			}))
 			const nulls = [{ title: 'null' }, { title: 'null' }]
 			const shuffled = [...numbered, ...nulls].map((_, at, all) => all[(at * 7 + 3) % all.length] ?? {})
-			await stage.addAll(shuffled.length % 7 === 0 ? [...numbered, ...nulls].toReversed() : shuffled)
+			await fixture.addAll(shuffled.length % 7 === 0 ? [...numbered, ...nulls].toReversed() : shuffled)
 			const titles = numbered.map(({ title }) => title)
-			const up = await stage.column({ order: [field, 'title', 'id'] })
+			const up = await fixture.column({ order: [field, 'title', 'id'] })
 			deepStrictEqual(up, [...titles, 'null', 'null'])
-			const down = await stage.column({ order: [`-${field}`, '-title', '-id'] })
+			const down = await fixture.column({ order: [`-${field}`, '-title', '-id'] })
 			deepStrictEqual(down, [...titles.toReversed(), 'null', 'null'])
 		},
 	}

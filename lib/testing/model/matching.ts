@@ -1,7 +1,7 @@
 /** The model contract: three-valued logic, text operators and exact conditions. Others are in `conditions.ts`. */
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Condition } from '../../models/model.ts'
-import { type ModelScene, not, parsed, scenes } from './stage.ts'
+import { type ModelTest, not, parsed, tests } from './fixture.ts'
 
 const T: Condition = { op: 'and', terms: [] }
 const F: Condition = { op: 'or', terms: [] }
@@ -51,56 +51,59 @@ const PARTS = ['%', '_', '\\', "'", '"', '*', '[', 'a', '0%', 'a_', '_b', '\\b',
 /** Texts that a collation may take for equal, by the title of their record. */
 const ALIKE = { lower: 'ann', upper: 'ANN', spaced: 'ann ', accented: 'änn' }
 
-export const MATCHING_SCENES: readonly ModelScene[] = [
+export const MATCHING_TESTS: readonly ModelTest[] = [
 	...(['contains', 'startsWith', 'endsWith'] as const).map(matching),
-	...scenes({
-		async 'conditions that ignore case take every character literally, too'(stage) {
+	...tests({
+		async 'conditions that ignore case take every character literally, too'(fixture) {
 			const all = ['Thyme', 'THYME', 'thyme']
 			const texts = [...all, 'Thyme tea', 'iced thyme', 'thyme_', 'thyme%', 'th!me', 'th\\me']
-			await stage.addAll([...texts.map((title) => ({ title, note: title })), { title: 'no note' }])
+			await fixture.addAll([...texts.map((title) => ({ title, note: title })), { title: 'no note' }])
 			const whole = (value: string): Condition => ({ op: 'eq', field: 'note', value, ignoreCase: true })
 			const part = (op: 'contains' | 'startsWith' | 'endsWith', value: string): Condition => ({
 				...{ op, field: 'note', value, ignoreCase: true },
 			})
 			for (const value of all) {
-				await stage.finds(whole(value), all, value)
-				await stage.finds(part('startsWith', value), [...all, 'Thyme tea', 'thyme_', 'thyme%'], value)
-				await stage.finds(part('endsWith', value), [...all, 'iced thyme'], value)
-				await stage.finds(part('contains', value), texts.slice(0, 7), value)
+				await fixture.finds(whole(value), all, value)
+				await fixture.finds(part('startsWith', value), [...all, 'Thyme tea', 'thyme_', 'thyme%'], value)
+				await fixture.finds(part('endsWith', value), [...all, 'iced thyme'], value)
+				await fixture.finds(part('contains', value), texts.slice(0, 7), value)
 			}
-			await stage.finds(whole('THYME_'), ['thyme_'])
-			await stage.finds(whole('THYM_'), [])
-			await stage.finds(whole('%'), [])
-			await stage.finds(part('contains', 'E%'), ['thyme%'])
-			await stage.finds(part('contains', 'TH\\M'), ['th\\me'])
-			await stage.finds(part('contains', 'TH!M'), ['th!me'])
-			await stage.finds(part('contains', ''), texts)
-			await stage.finds(not(whole('thyme')), texts.slice(3))
-			await stage.finds(not(part('contains', 'thyme')), texts.slice(7))
+			await fixture.finds(whole('THYME_'), ['thyme_'])
+			await fixture.finds(whole('THYM_'), [])
+			await fixture.finds(whole('%'), [])
+			await fixture.finds(part('contains', 'E%'), ['thyme%'])
+			await fixture.finds(part('contains', 'TH\\M'), ['th\\me'])
+			await fixture.finds(part('contains', 'TH!M'), ['th!me'])
+			await fixture.finds(part('contains', ''), texts)
+			await fixture.finds(not(whole('thyme')), texts.slice(3))
+			await fixture.finds(not(part('contains', 'thyme')), texts.slice(7))
 		},
-		async 'logic is three-valued: neither a condition nor its opposite finds the unknown'(stage) {
-			const id = await stage.add({ title: 'one' })
-			for (const [name, where, finds] of LOGIC) await stage.finds(where, finds ? ['one'] : [], name, [id])
+		async 'logic is three-valued: neither a condition nor its opposite finds the unknown'(fixture) {
+			const id = await fixture.add({ title: 'one' })
+			for (const [name, where, finds] of LOGIC) await fixture.finds(where, finds ? ['one'] : [], name, [id])
 		},
-		async 'an exact condition finds identical texts only'(stage) {
-			await stage.addAll([
+		async 'an exact condition finds identical texts only'(fixture) {
+			await fixture.addAll([
 				...Object.entries(ALIKE).map(([title, note]) => ({ title, note })),
 				{ title: 'null' },
 			])
 			for (const [title, note] of Object.entries(ALIKE)) {
-				await stage.finds(exactly(note), [title], note)
-				await stage.finds({ op: 'in', field: 'note', values: [note, 'x'], exact: true }, [title], note)
+				await fixture.finds(exactly(note), [title], note)
+				await fixture.finds({ op: 'in', field: 'note', values: [note, 'x'], exact: true }, [title], note)
 			}
-			await stage.finds(exactly('Ann'), [])
-			await stage.finds({ op: 'in', field: 'note', values: ['ann', 'ANN'], exact: true }, ['lower', 'upper'])
-			await stage.finds({ op: 'in', field: 'note', values: [], exact: true }, [])
-			await stage.finds(not(exactly('ann')), ['upper', 'spaced', 'accented'])
-			await stage.finds({ op: 'eq', field: 'order', value: 7, exact: true }, [])
+			await fixture.finds(exactly('Ann'), [])
+			await fixture.finds({ op: 'in', field: 'note', values: ['ann', 'ANN'], exact: true }, [
+				'lower',
+				'upper',
+			])
+			await fixture.finds({ op: 'in', field: 'note', values: [], exact: true }, [])
+			await fixture.finds(not(exactly('ann')), ['upper', 'spaced', 'accented'])
+			await fixture.finds({ op: 'eq', field: 'order', value: 7, exact: true }, [])
 		},
-		async 'a record outside an exact condition is neither read, changed nor deleted'(stage) {
-			const id = await stage.add({ note: 'ANN', order: 7 })
-			const { model } = stage
-			const selection = stage.select(['note', 'version'], 'version')
+		async 'a record outside an exact condition is neither read, changed nor deleted'(fixture) {
+			const id = await fixture.add({ note: 'ANN', order: 7 })
+			const { model } = fixture
+			const selection = fixture.select(['note', 'version'], 'version')
 			const outside: readonly Condition[] = [
 				exactly('ann'),
 				{ op: 'in', field: 'note', values: ['ann', 'Ann'], exact: true },
@@ -109,17 +112,17 @@ export const MATCHING_SCENES: readonly ModelScene[] = [
 			for (const where of outside) {
 				strictEqual(await model.read(id, selection, where), undefined)
 				for (const version of [undefined, '1']) {
-					strictEqual(await stage.update(id, { order: 8 }, selection, { where, version }), 'missing')
-					strictEqual(await stage.delete(id, selection, { where, version }), 'missing')
+					strictEqual(await fixture.update(id, { order: 8 }, selection, { where, version }), 'missing')
+					strictEqual(await fixture.delete(id, selection, { where, version }), 'missing')
 				}
 			}
 			const where: Condition = {
 				op: 'and',
 				terms: [exactly('ANN'), { op: 'in', field: 'order', values: [7], exact: true }],
 			}
-			const updated = await stage.update(id, { status: 'own' }, selection, { where, version: '1' })
+			const updated = await fixture.update(id, { status: 'own' }, selection, { where, version: '1' })
 			deepStrictEqual(parsed(updated), { note: 'ANN', version: 2 })
-			const deleted = await stage.delete(id, selection, { where, version: '2' })
+			const deleted = await fixture.delete(id, selection, { where, version: '2' })
 			deepStrictEqual(parsed(deleted), { note: 'ANN', version: 2 })
 		},
 	}),
@@ -129,7 +132,7 @@ function exactly(value: string): Condition {
 	return { op: 'eq', field: 'note', value, exact: true }
 }
 
-function matching(op: 'contains' | 'startsWith' | 'endsWith'): ModelScene {
+function matching(op: 'contains' | 'startsWith' | 'endsWith'): ModelTest {
 	const fits = {
 		contains: (text: string, part: string) => text.includes(part),
 		startsWith: (text: string, part: string) => text.startsWith(part),
@@ -137,15 +140,15 @@ function matching(op: 'contains' | 'startsWith' | 'endsWith'): ModelScene {
 	}[op]
 	return {
 		name: `${op} takes every character literally`,
-		async play(stage) {
-			await stage.addAll([...MATCHED.map((title) => ({ title, note: title })), { title: 'no note' }])
+		async run(fixture) {
+			await fixture.addAll([...MATCHED.map((title) => ({ title, note: title })), { title: 'no note' }])
 			for (const value of PARTS) {
 				const expected = MATCHED.filter((title) => fits(title, value))
-				await stage.finds({ op, field: 'note', value }, expected, value)
+				await fixture.finds({ op, field: 'note', value }, expected, value)
 				const rest = MATCHED.filter((title) => !fits(title, value))
-				await stage.finds(not({ op, field: 'note', value }), rest, `not ${value}`)
+				await fixture.finds(not({ op, field: 'note', value }), rest, `not ${value}`)
 			}
-			await stage.finds({ op, field: 'note', value: '' }, MATCHED, 'the empty text')
+			await fixture.finds({ op, field: 'note', value: '' }, MATCHED, 'the empty text')
 		},
 	}
 }

@@ -2,10 +2,10 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Condition, Value, Values } from '../../models/model.ts'
 import { type Feature, needsOf } from './fields.ts'
-import { type Asked, type ModelScene, type ModelStage, recordsOf, scenes, scenesFor } from './stage.ts'
+import { type ListOptions, type ModelFixture, type ModelTest, recordsOf, tests, testsFor } from './fixture.ts'
 
 /** Values assigned to 13 records in turn, so that some are equal; two more records have null. */
-const WALKED: readonly (readonly [field: string, values: readonly Value[], needs?: Feature])[] = [
+const PAGED: readonly (readonly [field: string, values: readonly Value[], needs?: Feature])[] = [
 	['note', ['b', 'a', 'c', "d'", 'e"', 'f\\', 'g%', '']],
 	['order', [3, -1, 2_147_483_647, 0, -2_147_483_648]],
 	['big', [2n ** 63n - 1n, 2n ** 63n - 2n, 2n ** 53n + 1n, 2n ** 53n, 2 ** 53 - 1, -1, -(2n ** 63n)]],
@@ -25,84 +25,85 @@ const SAME_MILLISECOND = ['001', '999', '500', '002', '000', '501', '998'].map(
 	(digits) => `2026-11-20T13:45:00.123${digits}Z`,
 )
 
-export const PAGE_SCENES: readonly ModelScene[] = [
-	...WALKED.map(walked),
-	...scenesFor(['timestamp', 'microseconds'], {
-		async 'pages by timestamps that differ in microseconds only miss nothing'(stage) {
-			await stage.addAll(SAME_MILLISECOND.map((at) => ({ title: at, at })))
-			for (const order of [['at'], ['-at']]) await walksAlike(stage, order, [1, 2, 3])
+export const PAGE_TESTS: readonly ModelTest[] = [
+	...PAGED.map(pagedBy),
+	...testsFor(['timestamp', 'microseconds'], {
+		async 'pages by timestamps that differ in microseconds only miss nothing'(fixture) {
+			await fixture.addAll(SAME_MILLISECOND.map((at) => ({ title: at, at })))
+			for (const order of [['at'], ['-at']]) await assertPages(fixture, order, [1, 2, 3])
 			const sorted = SAME_MILLISECOND.toSorted()
-			deepStrictEqual(await stage.column({ order: ['at'] }), sorted)
-			deepStrictEqual(await stage.column({ order: ['-at'] }), sorted.toReversed())
+			deepStrictEqual(await fixture.column({ order: ['at'] }), sorted)
+			deepStrictEqual(await fixture.column({ order: ['-at'] }), sorted.toReversed())
 		},
 	}),
-	...scenes({
-		async 'a page larger than maxBytes is refused: bytes of UTF-8, without the next record'(stage) {
+	...tests({
+		async 'a page larger than maxBytes is refused: bytes of UTF-8, without the next record'(fixture) {
 			// Each is 3 bytes of UTF-8 and one unit of UTF-16.
 			const large = '\u20ac'.repeat(2_000)
-			await stage.addAll(['a', 'b', large, large, 'e'].map((note) => ({ note })))
-			const ask = (limit: number, maxBytes: number, offset = 0) =>
-				stage.ask({ fields: ['note'], order: ['id'], limit, offset, maxBytes })
+			await fixture.addAll(['a', 'b', large, large, 'e'].map((note) => ({ note })))
+			const query = (limit: number, maxBytes: number, offset = 0) =>
+				fixture.query({ fields: ['note'], order: ['id'], limit, offset, maxBytes })
 			const [maxBytes, both] = [7_000, 13_000]
-			const first = await ask(2, maxBytes)
+			const first = await query(2, maxBytes)
 			deepStrictEqual(recordsOf(first), [{ note: 'a' }, { note: 'b' }])
 			ok(first.next !== undefined, 'a record follows')
-			const behind = await stage.ask({
+			const behind = await fixture.query({
 				...{ fields: ['note'], order: ['id'], limit: 1, maxBytes },
-				after: stage.after(first, ['id']),
+				after: fixture.after(first, ['id']),
 			})
 			deepStrictEqual(recordsOf(behind), [{ note: large }])
-			strictEqual(recordsOf(await ask(2, both, 2)).length, 2)
-			strictEqual(recordsOf(await ask(3, both, 2)).length, 3)
+			strictEqual(recordsOf(await query(2, both, 2)).length, 2)
+			strictEqual(recordsOf(await query(3, both, 2)).length, 3)
 			for (const total of [false, true]) {
-				const asked = { fields: ['note'], order: ['id'], maxBytes, total }
-				await stage.refuses(() => stage.ask({ ...asked, limit: 3, offset: 1 }), 'too_large', [])
-				await stage.refuses(() => stage.ask({ ...asked, limit: 2, offset: 2 }), 'too_large', [])
-				await stage.refuses(() => stage.ask({ ...asked, limit: 100 }), 'too_large', [])
-				await stage.refuses(
-					() => stage.ask({ ...asked, limit: 1, offset: 2, maxBytes: 5_000 }),
+				const options = { fields: ['note'], order: ['id'], maxBytes, total }
+				await fixture.refuses(() => fixture.query({ ...options, limit: 3, offset: 1 }), 'too_large', [])
+				await fixture.refuses(() => fixture.query({ ...options, limit: 2, offset: 2 }), 'too_large', [])
+				await fixture.refuses(() => fixture.query({ ...options, limit: 100 }), 'too_large', [])
+				await fixture.refuses(
+					() => fixture.query({ ...options, limit: 1, offset: 2, maxBytes: 5_000 }),
 					'too_large',
 					[],
 				)
 			}
-			strictEqual(recordsOf(await stage.ask({ limit: 5 })).length, 5)
+			strictEqual(recordsOf(await fixture.query({ limit: 5 })).length, 5)
 		},
-		async 'the cursor of a page counts towards maxBytes, where a record follows'(stage) {
+		async 'the cursor of a page counts towards maxBytes, where a record follows'(fixture) {
 			const large = 'x'.repeat(6_000)
-			await stage.addAll(['a', 'b', large, `${large}y`].map((note) => ({ note })))
-			const ask = (asked: Asked) => stage.ask({ fields: ['id'], order: ['note'], maxBytes: 5_000, ...asked })
+			await fixture.addAll(['a', 'b', large, `${large}y`].map((note) => ({ note })))
+			const query = (options: ListOptions) =>
+				fixture.query({ fields: ['id'], order: ['note'], maxBytes: 5_000, ...options })
 			for (const total of [false, true]) {
 				for (const order of [['note'], ['title', 'note', '-id']])
-					await stage.refuses(() => ask({ order, limit: 1, offset: 2, total }), 'too_large', [])
-				await stage.refuses(() => ask({ limit: 3, total }), 'too_large', [])
+					await fixture.refuses(() => query({ order, limit: 1, offset: 2, total }), 'too_large', [])
+				await fixture.refuses(() => query({ limit: 3, total }), 'too_large', [])
 				// The records alone would fit, and so would the cursor.
 				const both = { fields: ['note'], limit: 1, offset: 2, maxBytes: 10_000, total }
-				await stage.refuses(() => ask(both), 'too_large', [])
-				const first = await ask({ limit: 2, total })
+				await fixture.refuses(() => query(both), 'too_large', [])
+				const first = await query({ limit: 2, total })
 				deepStrictEqual(recordsOf(first).length, 2)
 				ok(first.next !== undefined, 'a record follows')
-				const last = await ask({ limit: 1, offset: 3, total })
+				const last = await query({ limit: 1, offset: 3, total })
 				deepStrictEqual([recordsOf(last).length, last.next], [1, undefined])
 			}
-			const fits = await ask({ limit: 1, offset: 2, maxBytes: 7_000 })
-			deepStrictEqual(stage.after(fits, ['note'])?.[0], large)
+			const fits = await query({ limit: 1, offset: 2, maxBytes: 7_000 })
+			deepStrictEqual(fixture.after(fits, ['note'])?.[0], large)
 		},
-		async 'pages by the key alone visit every record once, up and down'(stage) {
-			await stage.addAll(Array.from({ length: 8 }, () => ({})))
-			for (const order of [['id'], ['-id']]) await walksAlike(stage, order, [1, 3, 8])
+		async 'pages by the key alone visit every record once, up and down'(fixture) {
+			await fixture.addAll(Array.from({ length: 8 }, () => ({})))
+			for (const order of [['id'], ['-id']]) await assertPages(fixture, order, [1, 3, 8])
 		},
-		async 'pages by several terms of mixed directions, with nulls, visit every record once'(stage) {
-			await stage.addAll(mixed())
+		async 'pages by several terms of mixed directions, with nulls, visit every record once'(fixture) {
+			await fixture.addAll(mixed())
 			const orders = [
 				['note', '-order'],
 				['-note', 'order'],
 				['-order', 'note', '-id'],
 				['order', '-note', 'title', 'id'],
 			]
-			for (const order of orders) await walksAlike(stage, order, [1, 2, 5])
+			for (const order of orders) await assertPages(fixture, order, [1, 2, 5])
 		},
-		async 'pages of a condition have only its records, and its total'(stage) {
-			await stage.addAll(mixed())
+		async 'pages of a condition have only its records, and its total'(fixture) {
+			await fixture.addAll(mixed())
 			const where: Condition = {
 				op: 'or',
 				terms: [
@@ -110,45 +111,45 @@ export const PAGE_SCENES: readonly ModelScene[] = [
 					{ op: 'null', field: 'order', value: true },
 				],
 			}
-			const expected = await stage.column({ where, order: ['-order'] }, 'id')
+			const expected = await fixture.column({ where, order: ['-order'] }, 'id')
 			ok(expected.length > 3)
-			strictEqual(await stage.model.count(where), expected.length)
-			deepStrictEqual(await walk(stage, ['-order'], 2, where, expected.length), expected)
+			strictEqual(await fixture.model.count(where), expected.length)
+			deepStrictEqual(await readPages(fixture, ['-order'], 2, where, expected.length), expected)
 		},
-		async 'the total with a cursor counts the records before it too'(stage) {
-			await stage.addAll(Array.from({ length: 5 }, (_, order) => ({ order })))
-			deepStrictEqual((await walk(stage, ['order'], 2, undefined, 5)).length, 5)
+		async 'the total with a cursor counts the records before it too'(fixture) {
+			await fixture.addAll(Array.from({ length: 5 }, (_, order) => ({ order })))
+			deepStrictEqual((await readPages(fixture, ['order'], 2, undefined, 5)).length, 5)
 		},
-		async 'a page begins at the right record when that of its cursor was deleted'(stage) {
-			const ids = await stage.addAll([...'abcd'].map((title) => ({ title })))
-			const first = await stage.ask({ order: ['title'], limit: 2 })
-			await stage.delete(ids[1] ?? '')
-			const after = stage.after(first, ['title'])
-			deepStrictEqual(await stage.column({ order: ['title'], after }), ['c', 'd'])
+		async 'a page begins at the right record when that of its cursor was deleted'(fixture) {
+			const ids = await fixture.addAll([...'abcd'].map((title) => ({ title })))
+			const first = await fixture.query({ order: ['title'], limit: 2 })
+			await fixture.delete(ids[1] ?? '')
+			const after = fixture.after(first, ['title'])
+			deepStrictEqual(await fixture.column({ order: ['title'], after }), ['c', 'd'])
 		},
-		async 'a cursor at the last record leads to an empty page'(stage) {
-			await stage.addAll([{ order: 1 }, { order: 2 }])
-			const after = stage.after(await stage.ask({ order: ['-order'], limit: 1 }), ['-order'])
-			const [first] = await stage.column({ order: ['order'] }, 'id')
-			await stage.delete(String(first))
-			const { json, next, total } = await stage.ask({ order: ['-order'], after, total: true })
+		async 'a cursor at the last record leads to an empty page'(fixture) {
+			await fixture.addAll([{ order: 1 }, { order: 2 }])
+			const after = fixture.after(await fixture.query({ order: ['-order'], limit: 1 }), ['-order'])
+			const [first] = await fixture.column({ order: ['order'] }, 'id')
+			await fixture.delete(String(first))
+			const { json, next, total } = await fixture.query({ order: ['-order'], after, total: true })
 			deepStrictEqual([JSON.parse(json), next, total], [[], undefined, 1])
 		},
 	}),
 ]
 
-function walked([field, values, needs]: (typeof WALKED)[number]): ModelScene {
+function pagedBy([field, values, needs]: (typeof PAGED)[number]): ModelTest {
 	return {
 		name: `pages by ${field}${needs === undefined ? '' : ` with ${needs}`} visit every record once, up and down`,
 		needs: needsOf(field, ...(needs === undefined ? [] : [needs])),
-		async play(stage) {
-			const nullable = stage.fields.find(({ name }) => name === field)?.nullable === true
+		async run(fixture) {
+			const nullable = fixture.fields.find(({ name }) => name === field)?.nullable === true
 			const records = Array.from({ length: 13 }, (_, index) => ({
 				[field]: values[index % values.length] ?? null,
 			}))
-			await stage.addAll([...(nullable ? [{ [field]: null }] : []), ...records, ...(nullable ? [{}] : [])])
+			await fixture.addAll([...(nullable ? [{ [field]: null }] : []), ...records, ...(nullable ? [{}] : [])])
 			for (const order of [[field], [`-${field}`], [field, '-id'], [`-${field}`, 'id']]) {
-				await walksAlike(stage, order, [1, 4])
+				await assertPages(fixture, order, [1, 4])
 			}
 		},
 	}
@@ -165,20 +166,20 @@ function mixed(): Values[] {
 }
 
 /** Asserts that the pages of each size together are the whole list. */
-async function walksAlike(
-	stage: ModelStage,
+async function assertPages(
+	fixture: ModelFixture,
 	order: readonly string[],
 	limits: readonly number[],
 ): Promise<void> {
-	const expected = await stage.column({ order, limit: 1_000 }, 'id')
-	strictEqual(new Set(expected).size, await stage.model.count(undefined), 'the list has every record once')
+	const expected = await fixture.column({ order, limit: 1_000 }, 'id')
+	strictEqual(new Set(expected).size, await fixture.model.count(undefined), 'the list has every record once')
 	for (const limit of limits)
-		deepStrictEqual(await walk(stage, order, limit), expected, `${order.join()} by ${limit}`)
+		deepStrictEqual(await readPages(fixture, order, limit), expected, `${order.join()} by ${limit}`)
 }
 
 /** The ids of all pages. */
-async function walk(
-	stage: ModelStage,
+async function readPages(
+	fixture: ModelFixture,
 	order: readonly string[],
 	limit: number,
 	where?: Condition,
@@ -187,11 +188,18 @@ async function walk(
 	const ids: unknown[] = []
 	let after: readonly Value[] | undefined
 	for (let page = 0; page < 100; page++) {
-		const listed = await stage.ask({ fields: ['id'], order, limit, where, after, total: total !== undefined })
+		const listed = await fixture.query({
+			fields: ['id'],
+			order,
+			limit,
+			where,
+			after,
+			total: total !== undefined,
+		})
 		strictEqual(listed.total, total)
 		const found = recordsOf(listed).map((record) => record.id)
 		ids.push(...found)
-		after = stage.after(listed, order)
+		after = fixture.after(listed, order)
 		if (after === undefined) return ids
 		strictEqual(found.length, limit, 'a page that others follow is full')
 	}

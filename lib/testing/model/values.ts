@@ -4,7 +4,7 @@ import type { Value } from '../../models/model.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { same } from '../case.ts'
 import { needsOf } from './fields.ts'
-import { type ModelScene, type ModelStage, parsed, scenes, scenesFor } from './stage.ts'
+import { type ModelFixture, type ModelTest, parsed, tests, testsFor } from './fixture.ts'
 
 /** Texts with a meaning in statements, patterns, separators or JSON. */
 export const HOSTILE: readonly string[] = [
@@ -58,44 +58,44 @@ const VALUES: readonly (readonly [field: string, values: readonly (Value | Pair)
 
 const BIG: readonly bigint[] = [2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n)]
 
-export const VALUE_SCENES: readonly ModelScene[] = [
+export const VALUE_TESTS: readonly ModelTest[] = [
 	...VALUES.map(([field, values], index) => keeps(field, values, index)),
-	...scenes({
-		async 'every nullable field is null when given as null or not given'(stage) {
-			const names = stage.fields.filter(({ nullable }) => nullable).map(({ name }) => name)
+	...tests({
+		async 'every nullable field is null when given as null or not given'(fixture) {
+			const names = fixture.fields.filter(({ nullable }) => nullable).map(({ name }) => name)
 			const nulls = Object.fromEntries(names.map((name) => [name, null]))
-			const ids = [await stage.add(nulls), await stage.add()]
-			for (const id of ids) deepStrictEqual(await stage.read(id, names), nulls)
+			const ids = [await fixture.add(nulls), await fixture.add()]
+			for (const id of ids) deepStrictEqual(await fixture.read(id, names), nulls)
 		},
 	}),
-	...scenesFor(['bigint'], {
-		async 'a bigint beyond 2^53 keeps all its digits in the JSON'(stage) {
-			const quote = isText(stage, 'big') ? '"' : ''
+	...testsFor(['bigint'], {
+		async 'a bigint beyond 2^53 keeps all its digits in the JSON'(fixture) {
+			const quote = isText(fixture, 'big') ? '"' : ''
 			for (const big of BIG) {
 				const expected = `{"big":${quote}${big}${quote}}`
-				const created = await stage.model.create({ title: 't', big }, stage.select(['big']))
+				const created = await fixture.model.create({ title: 't', big }, fixture.select(['big']))
 				strictEqual(created.json.replaceAll(' ', ''), expected)
-				const found = await stage.model.read(created.id, stage.select(['big']), undefined)
+				const found = await fixture.model.read(created.id, fixture.select(['big']), undefined)
 				strictEqual(found?.json.replaceAll(' ', ''), expected)
 				const where = { op: 'eq', field: 'big', value: big } as const
-				const { json } = await stage.ask({ fields: ['big'], where })
+				const { json } = await fixture.query({ fields: ['big'], where })
 				strictEqual(json.replaceAll(' ', ''), `[${expected}]`)
 			}
 		},
 	}),
-	...scenesFor(['timestamp', 'microseconds'], {
-		async 'a timestamp is cut to milliseconds on the wire, not rounded'(stage) {
-			const id = await stage.add({ at: '2026-11-20T13:45:00.123999Z' })
-			strictEqual(await stage.value(id, 'at'), '2026-11-20T13:45:00.123Z')
-			await stage.update(id, { at: '1969-12-31T23:59:59.999999Z' }, stage.select(['at']))
-			strictEqual(await stage.value(id, 'at'), '1969-12-31T23:59:59.999Z')
+	...testsFor(['timestamp', 'microseconds'], {
+		async 'a timestamp is cut to milliseconds on the wire, not rounded'(fixture) {
+			const id = await fixture.add({ at: '2026-11-20T13:45:00.123999Z' })
+			strictEqual(await fixture.value(id, 'at'), '2026-11-20T13:45:00.123Z')
+			await fixture.update(id, { at: '1969-12-31T23:59:59.999999Z' }, fixture.select(['at']))
+			strictEqual(await fixture.value(id, 'at'), '1969-12-31T23:59:59.999Z')
 		},
 	}),
 	{
 		name: 'infinities are written as texts',
 		needs: ['float', 'infinity'],
-		play: (stage) =>
-			keepsEach(stage, 'ratio', [
+		run: (fixture) =>
+			keepsEach(fixture, 'ratio', [
 				[Infinity, 'Infinity'],
 				[-Infinity, '-Infinity'],
 			]),
@@ -103,68 +103,72 @@ export const VALUE_SCENES: readonly ModelScene[] = [
 	{
 		name: 'NaN is written as a text',
 		needs: ['float', 'nan'],
-		play: (stage) => keepsEach(stage, 'ratio', [[Number.NaN, 'NaN']]),
+		run: (fixture) => keepsEach(fixture, 'ratio', [[Number.NaN, 'NaN']]),
 	},
-	...scenesFor(['bytes'], {
-		async 'changing bytes after they were stored has no effect'(stage) {
+	...testsFor(['bytes'], {
+		async 'changing bytes after they were stored has no effect'(fixture) {
 			const data = Uint8Array.of(1, 2, 3)
-			const id = await stage.add({ data })
+			const id = await fixture.add({ data })
 			data.fill(9)
-			strictEqual(await stage.value(id, 'data'), 'AQID')
+			strictEqual(await fixture.value(id, 'data'), 'AQID')
 		},
 	}),
-	...scenes({
-		async 'all fields of a record come back together'(stage) {
+	...tests({
+		async 'all fields of a record come back together'(fixture) {
 			const seen = new Map<string, Pair>()
 			for (const [field, values] of VALUES)
-				if (stage.has(field)) seen.set(field, pairOf(values.at(-1) ?? null))
+				if (fixture.has(field)) seen.set(field, pairOf(values.at(-1) ?? null))
 			const values = Object.fromEntries([...seen].map(([field, [value]]) => [field, value]))
 			const wire = Object.fromEntries(
-				[...seen].map(([field, [, expected]]) => [field, asWritten(stage, field, expected)]),
+				[...seen].map(([field, [, expected]]) => [field, asWritten(fixture, field, expected)]),
 			)
 			const names = [...seen.keys()]
-			const id = await stage.add(values)
-			deepStrictEqual(await stage.read(id, names), wire)
-			deepStrictEqual(await stage.list({ fields: names }), [wire])
+			const id = await fixture.add(values)
+			deepStrictEqual(await fixture.read(id, names), wire)
+			deepStrictEqual(await fixture.list({ fields: names }), [wire])
 		},
 	}),
 ]
 
-function keeps(field: string, values: readonly (Value | Pair)[], index: number): ModelScene {
+function keeps(field: string, values: readonly (Value | Pair)[], index: number): ModelTest {
 	const again = VALUES.slice(0, index).filter(([name]) => name === field).length
 	return {
 		name: `${field} keeps its values${again === 0 ? '' : `, part ${again + 1}`}`,
 		needs: needsOf(field),
-		play: (stage) => keepsEach(stage, field, values),
+		run: (fixture) => keepsEach(fixture, field, values),
 	}
 }
 
 /** Asserts that every method which returns a record returns each value. */
-async function keepsEach(stage: ModelStage, field: string, values: readonly (Value | Pair)[]): Promise<void> {
-	const selection = stage.select([field])
-	const { model } = stage
-	const other = await stage.add()
+async function keepsEach(
+	fixture: ModelFixture,
+	field: string,
+	values: readonly (Value | Pair)[],
+): Promise<void> {
+	const selection = fixture.select([field])
+	const { model } = fixture
+	const other = await fixture.add()
 	for (const [value, expected] of values.map(pairOf)) {
-		const wire = { [field]: asWritten(stage, field, expected) }
+		const wire = { [field]: asWritten(fixture, field, expected) }
 		const created = await model.create({ title: 'a title', [field]: value }, selection)
 		same(parsed(created), wire, 'create')
 		const read = await model.read(created.id, selection, undefined)
 		ok(read !== undefined, 'it can be read')
 		same(parsed(read), wire, 'read')
-		const updated = await stage.update(other, { [field]: value }, selection)
+		const updated = await fixture.update(other, { [field]: value }, selection)
 		same(parsed(updated), wire, 'update')
-		same(await stage.list({ fields: [field] }), [wire, wire], 'list')
-		const deleted = await stage.delete(created.id, selection)
+		same(await fixture.list({ fields: [field] }), [wire, wire], 'list')
+		const deleted = await fixture.delete(created.id, selection)
 		same(parsed(deleted), wire, 'delete')
 	}
 }
 
 /** A bigint is a text if the field says so. */
-function asWritten(stage: ModelStage, field: string, expected: unknown): unknown {
-	return isText(stage, field) ? String(expected) : expected
+function asWritten(fixture: ModelFixture, field: string, expected: unknown): unknown {
+	return isText(fixture, field) ? String(expected) : expected
 }
 
-function isText({ model }: ModelStage, field: string): boolean {
+function isText({ model }: ModelFixture, field: string): boolean {
 	return model.fields.find(({ name }) => name === field)?.asText === true
 }
 

@@ -1,153 +1,153 @@
 /** The model contract: `update`, `delete` and their guards. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { type Changes, DEFAULT, type Guard } from '../../models/model.ts'
-import { type ModelScene, type ModelStage, parsed, scenes } from './stage.ts'
+import { type ModelFixture, type ModelTest, parsed, tests } from './fixture.ts'
 
 const KEPT = ['title', 'note', 'order', 'status', 'email']
 
-export const WRITE_SCENES: readonly ModelScene[] = scenes({
-	async 'update changes only the given fields, and returns the new record'(stage) {
-		const [id = '', other = ''] = await stage.addAll([
+export const WRITE_TESTS: readonly ModelTest[] = tests({
+	async 'update changes only the given fields, and returns the new record'(fixture) {
+		const [id = '', other = ''] = await fixture.addAll([
 			{ title: 'one', note: 'n', order: 1, email: 'one' },
 			{ title: 'two' },
 		])
-		const before = await stage.read(other, KEPT)
-		const updated = await stage.update(id, { note: 'new' }, stage.select(KEPT))
+		const before = await fixture.read(other, KEPT)
+		const updated = await fixture.update(id, { note: 'new' }, fixture.select(KEPT))
 		const expected = { title: 'one', note: 'new', order: 1, status: 'draft', email: 'one' }
 		deepStrictEqual(parsed(updated), expected)
-		deepStrictEqual(await stage.read(id, KEPT), expected)
-		deepStrictEqual(await stage.read(other, KEPT), before)
+		deepStrictEqual(await fixture.read(id, KEPT), expected)
+		deepStrictEqual(await fixture.read(other, KEPT), before)
 	},
-	async 'update takes several fields, null and DEFAULT'(stage) {
-		const id = await stage.add({ note: 'n', order: 1, status: 'done', version: 7 })
+	async 'update takes several fields, null and DEFAULT'(fixture) {
+		const id = await fixture.add({ note: 'n', order: 1, status: 'done', version: 7 })
 		const changes = { title: 'new', note: null, order: -1, status: DEFAULT, version: DEFAULT } as const
 		const fields = ['title', 'note', 'order', 'status', 'version']
-		const updated = await stage.update(id, changes, stage.select(fields))
+		const updated = await fixture.update(id, changes, fixture.select(fields))
 		deepStrictEqual(parsed(updated), { title: 'new', note: null, order: -1, status: 'draft', version: 1 })
 	},
-	async 'an update to the present values finds the record'(stage) {
-		const id = await stage.add({ title: 'same', note: 'same' })
+	async 'an update to the present values finds the record'(fixture) {
+		const id = await fixture.add({ title: 'same', note: 'same' })
 		const changes = { title: 'same', note: 'same' }
 		for (let round = 0; round < 2; round++) {
-			deepStrictEqual(parsed(await stage.update(id, changes, stage.select(['title']))), {
+			deepStrictEqual(parsed(await fixture.update(id, changes, fixture.select(['title']))), {
 				title: 'same',
 			})
 		}
 	},
-	async 'the version begins at its default, is returned, and is incremented by every update'(stage) {
-		const selection = stage.select(['title', 'version'], 'version')
-		const created = await stage.model.create({ title: 'a' }, selection)
+	async 'the version begins at its default, is returned, and is incremented by every update'(fixture) {
+		const selection = fixture.select(['title', 'version'], 'version')
+		const created = await fixture.model.create({ title: 'a' }, selection)
 		strictEqual(created.version, '1')
-		strictEqual((await stage.model.read(created.id, selection, undefined))?.version, '1')
+		strictEqual((await fixture.model.read(created.id, selection, undefined))?.version, '1')
 		for (const version of [2, 3]) {
-			const updated = await stage.update(created.id, { title: 'b' }, selection)
+			const updated = await fixture.update(created.id, { title: 'b' }, selection)
 			deepStrictEqual(parsed(updated), { title: 'b', version })
 			ok(typeof updated === 'object')
 			strictEqual(updated.version, String(version))
 		}
-		const read = await stage.model.read(created.id, selection, undefined)
+		const read = await fixture.model.read(created.id, selection, undefined)
 		deepStrictEqual([read?.version, read && parsed(read).version], ['3', 3])
-		const deleted = await stage.delete(created.id, selection)
+		const deleted = await fixture.delete(created.id, selection)
 		deepStrictEqual([parsed(deleted).version, typeof deleted === 'object' && deleted.version], [3, '3'])
 	},
-	async 'the version may be a field that is not selected, and is left alone if none is named'(stage) {
-		const id = await stage.add()
-		const updated = await stage.update(id, { note: 'a' }, stage.select(['note'], 'version'))
+	async 'the version may be a field that is not selected, and is left alone if none is named'(fixture) {
+		const id = await fixture.add()
+		const updated = await fixture.update(id, { note: 'a' }, fixture.select(['note'], 'version'))
 		deepStrictEqual(updated, { json: typeof updated === 'object' ? updated.json : '', version: '2' })
 		deepStrictEqual(parsed(updated), { note: 'a' })
-		await stage.update(id, { note: 'b' }, stage.select(['note']))
-		strictEqual(await stage.value(id, 'version'), 2)
+		await fixture.update(id, { note: 'b' }, fixture.select(['note']))
+		strictEqual(await fixture.value(id, 'version'), 2)
 	},
-	async 'an update increments the version, whatever value it is given for it'(stage) {
-		const selection = stage.select(['title', 'version'], 'version')
-		const id = await stage.add({ version: 5 })
+	async 'an update increments the version, whatever value it is given for it'(fixture) {
+		const selection = fixture.select(['title', 'version'], 'version')
+		const id = await fixture.add({ version: 5 })
 		const given: Changes[] = [{ version: 99 }, { version: 1 }, { version: DEFAULT }, { version: 6 }]
 		for (const [at, ignored] of given.entries()) {
 			const changes = { title: `${at}`, ...ignored }
 			const guard = { version: `${5 + at}` }
-			const updated = await stage.update(id, changes, selection, guard)
+			const updated = await fixture.update(id, changes, selection, guard)
 			deepStrictEqual(parsed(updated), { title: `${at}`, version: 6 + at })
 		}
 	},
-	async 'a record of another version is stale, and stays as it is'(stage) {
-		const id = await stage.add({ note: 'kept' })
-		const selection = stage.select(['note', 'version'], 'version')
+	async 'a record of another version is stale, and stays as it is'(fixture) {
+		const id = await fixture.add({ note: 'kept' })
+		const selection = fixture.select(['note', 'version'], 'version')
 		for (const version of ['0', '2', '10', '9007199254740991']) {
 			const guard = { version }
-			strictEqual(await stage.update(id, { note: 'lost' }, selection, guard), 'stale', version)
-			strictEqual(await stage.delete(id, selection, guard), 'stale', version)
+			strictEqual(await fixture.update(id, { note: 'lost' }, selection, guard), 'stale', version)
+			strictEqual(await fixture.delete(id, selection, guard), 'stale', version)
 		}
-		deepStrictEqual(await stage.read(id, ['note', 'version']), { note: 'kept', version: 1 })
+		deepStrictEqual(await fixture.read(id, ['note', 'version']), { note: 'kept', version: 1 })
 		const guard = { version: '1' }
-		deepStrictEqual(parsed(await stage.update(id, { note: 'new' }, selection, guard)), {
+		deepStrictEqual(parsed(await fixture.update(id, { note: 'new' }, selection, guard)), {
 			note: 'new',
 			version: 2,
 		})
-		strictEqual(await stage.delete(id, selection, guard), 'stale')
-		ok(typeof (await stage.delete(id, selection, { version: '2' })) === 'object')
-		strictEqual(await stage.model.count(undefined), 0)
+		strictEqual(await fixture.delete(id, selection, guard), 'stale')
+		ok(typeof (await fixture.delete(id, selection, { version: '2' })) === 'object')
+		strictEqual(await fixture.model.count(undefined), 0)
 	},
-	async 'a record that does not exist is missing, whatever the version'(stage) {
-		const id = await stage.add()
+	async 'a record that does not exist is missing, whatever the version'(fixture) {
+		const id = await fixture.add()
 		const missing = String(Number(id) + 1)
-		const selection = stage.select(['id'], 'version')
+		const selection = fixture.select(['id'], 'version')
 		for (const version of [undefined, '1']) {
-			strictEqual(await stage.update(missing, { note: 'n' }, selection, { version }), 'missing')
-			strictEqual(await stage.delete(missing, selection, { version }), 'missing')
+			strictEqual(await fixture.update(missing, { note: 'n' }, selection, { version }), 'missing')
+			strictEqual(await fixture.delete(missing, selection, { version }), 'missing')
 		}
-		strictEqual(await stage.model.count(undefined), 1)
+		strictEqual(await fixture.model.count(undefined), 1)
 	},
-	async 'a record outside the condition is missing, whatever its version'(stage) {
-		const id = await stage.add({ order: 1, note: 'kept' })
-		const selection = stage.select(['note'], 'version')
+	async 'a record outside the condition is missing, whatever its version'(fixture) {
+		const id = await fixture.add({ order: 1, note: 'kept' })
+		const selection = fixture.select(['note'], 'version')
 		const outside = { op: 'eq', field: 'order', value: 2 } as const
 		const unknown = { op: 'ne', field: 'email', value: 'x' } as const
 		for (const where of [outside, unknown]) {
 			for (const version of [undefined, '1', '2']) {
-				strictEqual(await stage.update(id, { note: 'lost' }, selection, { where, version }), 'missing')
-				strictEqual(await stage.delete(id, selection, { where, version }), 'missing')
+				strictEqual(await fixture.update(id, { note: 'lost' }, selection, { where, version }), 'missing')
+				strictEqual(await fixture.delete(id, selection, { where, version }), 'missing')
 			}
 		}
-		strictEqual(await stage.value(id, 'note'), 'kept')
+		strictEqual(await fixture.value(id, 'note'), 'kept')
 		const inside: Guard = { where: { op: 'eq', field: 'order', value: 1 }, version: '1' }
-		deepStrictEqual(parsed(await stage.update(id, { order: 2 }, selection, inside)), { note: 'kept' })
-		strictEqual(await stage.delete(id, selection, inside), 'missing')
-		ok(typeof (await stage.delete(id, selection, { where: outside, version: '2' })) === 'object')
+		deepStrictEqual(parsed(await fixture.update(id, { order: 2 }, selection, inside)), { note: 'kept' })
+		strictEqual(await fixture.delete(id, selection, inside), 'missing')
+		ok(typeof (await fixture.delete(id, selection, { where: outside, version: '2' })) === 'object')
 	},
-	async 'of many simultaneous updates of the same version one succeeds'(stage) {
-		const id = await stage.add({ order: 0 })
-		const selection = stage.select(['order'], 'version')
+	async 'of many simultaneous updates of the same version one succeeds'(fixture) {
+		const id = await fixture.add({ order: 0 })
+		const selection = fixture.select(['order'], 'version')
 		const answers = await Promise.all(
 			Array.from({ length: 20 }, (_, index) =>
-				stage.update(id, { order: index + 1 }, selection, { version: '1' }),
+				fixture.update(id, { order: index + 1 }, selection, { version: '1' }),
 			),
 		)
 		const done = answers.filter((answer) => typeof answer === 'object')
 		deepStrictEqual([done.length, answers.filter((answer) => answer === 'stale').length], [1, 19])
-		deepStrictEqual(await stage.read(id, ['order']), parsed(done[0] ?? 'missing'))
+		deepStrictEqual(await fixture.read(id, ['order']), parsed(done[0] ?? 'missing'))
 	},
-	async 'of many simultaneous deletions one gets the record'(stage) {
-		const id = await stage.add({ title: 'once' })
-		const selection = stage.select(['title'])
-		const answers = await Promise.all(Array.from({ length: 10 }, () => stage.delete(id, selection)))
+	async 'of many simultaneous deletions one gets the record'(fixture) {
+		const id = await fixture.add({ title: 'once' })
+		const selection = fixture.select(['title'])
+		const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.delete(id, selection)))
 		strictEqual(answers.filter((answer) => answer === 'missing').length, 9)
 		strictEqual(answers.filter((answer) => typeof answer === 'object').length, 1)
 	},
-	async 'delete returns the record as it was, and then it is gone'(stage) {
-		const [id = '', other = ''] = await stage.addAll([{ title: 'gone', note: 'n' }, { title: 'stays' }])
-		const deleted = await stage.delete(id, stage.select(['id', 'title', 'note']))
+	async 'delete returns the record as it was, and then it is gone'(fixture) {
+		const [id = '', other = ''] = await fixture.addAll([{ title: 'gone', note: 'n' }, { title: 'stays' }])
+		const deleted = await fixture.delete(id, fixture.select(['id', 'title', 'note']))
 		deepStrictEqual(parsed(deleted), { id: Number(id), title: 'gone', note: 'n' })
-		await gone(stage, id)
-		deepStrictEqual(await stage.read(other, ['title']), { title: 'stays' })
-		const next = await stage.add()
+		await gone(fixture, id)
+		deepStrictEqual(await fixture.read(other, ['title']), { title: 'stays' })
+		const next = await fixture.add()
 		ok(next !== other, 'an id is not given twice')
 	},
 })
 
-async function gone(stage: ModelStage, id: string): Promise<void> {
-	const selection = stage.select(['id'])
-	strictEqual(await stage.model.read(id, selection, undefined), undefined)
-	strictEqual(await stage.delete(id, selection), 'missing')
-	strictEqual(await stage.update(id, { note: 'n' }, selection), 'missing')
-	deepStrictEqual(await stage.column(), ['stays'])
+async function gone(fixture: ModelFixture, id: string): Promise<void> {
+	const selection = fixture.select(['id'])
+	strictEqual(await fixture.model.read(id, selection, undefined), undefined)
+	strictEqual(await fixture.delete(id, selection), 'missing')
+	strictEqual(await fixture.update(id, { note: 'n' }, selection), 'missing')
+	deepStrictEqual(await fixture.column(), ['stays'])
 }

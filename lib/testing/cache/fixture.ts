@@ -43,7 +43,7 @@ export interface CacheContractOptions {
 }
 
 /** A cache, with the time since it was created. */
-export interface Stage {
+export interface CacheFixture {
 	readonly cache: Cache
 	/** The `max` that was passed to `MakeCache`. */
 	readonly max: number
@@ -54,11 +54,11 @@ export interface Stage {
 }
 
 /** A case for any cache. */
-export interface Scene {
+export interface CacheTest {
 	readonly name: string
 	/** Maximum number of entries. @default 1000, which no case fills */
 	readonly max?: number
-	play(stage: Stage): Promise<void>
+	run(fixture: CacheFixture): Promise<void>
 }
 
 const readers = {
@@ -70,13 +70,13 @@ const readers = {
 } satisfies Readers<CacheContractOptions>
 
 /** Cases by name. */
-export function scenes(plays: Readonly<Record<string, Scene['play']>>): Scene[] {
-	return Object.entries(plays).map(([name, play]) => ({ name, play }))
+export function tests(functions: Readonly<Record<string, CacheTest['run']>>): CacheTest[] {
+	return Object.entries(functions).map(([name, run]) => ({ name, run }))
 }
 
 /** Cases for a cache of at most `max` entries. */
-export function scenesFor(max: number, plays: Readonly<Record<string, Scene['play']>>): Scene[] {
-	return scenes(plays).map((scene) => ({ ...scene, max }))
+export function testsFor(max: number, functions: Readonly<Record<string, CacheTest['run']>>): CacheTest[] {
+	return tests(functions).map((test) => ({ ...test, max }))
 }
 
 /**
@@ -85,7 +85,7 @@ export function scenesFor(max: number, plays: Readonly<Record<string, Scene['pla
  * @throws TypeError for an option that does not exist, RangeError when `slackSeconds` isn't from 0 to 0.1
  */
 export function toCase(
-	{ name, max = 1_000, play }: Scene,
+	{ name, max = 1_000, run }: CacheTest,
 	make: MakeCache,
 	options: CacheContractOptions,
 ): Case {
@@ -99,7 +99,7 @@ export function toCase(
 				const cache = await make(time.clock, max)
 				const lateness = latenessOf(time.passed)
 				try {
-					return await play({
+					return await run({
 						cache,
 						max,
 						before: (end) => time.reach(end - 1 - slack),

@@ -39,15 +39,15 @@ export interface ModelContractOptions {
 }
 
 /** A case for any model. */
-export interface ModelScene {
+export interface ModelTest {
 	readonly name: string
 	readonly needs?: readonly Feature[]
 	readonly key?: 'text' | 'uuid' | 'bigint'
-	play(stage: ModelStage): Promise<void>
+	run(fixture: ModelFixture): Promise<void>
 }
 
 /** A list's query. In `order`, `-` marks descending fields, and `id` is appended if missing. */
-export interface Asked {
+export interface ListOptions {
 	readonly fields?: readonly string[]
 	readonly where?: Condition | undefined
 	readonly order?: readonly string[]
@@ -59,35 +59,35 @@ export interface Asked {
 }
 
 /** A parsed record. */
-export type Wire = Readonly<Record<string, unknown>>
+export type JsonRecord = Readonly<Record<string, unknown>>
 
 const NO_GUARD: Guard = { where: undefined, version: undefined }
 
 /** Cases by name. */
-export function scenes(plays: Readonly<Record<string, ModelScene['play']>>): ModelScene[] {
-	return Object.entries(plays).map(([name, play]) => ({ name, play }))
+export function tests(functions: Readonly<Record<string, ModelTest['run']>>): ModelTest[] {
+	return Object.entries(functions).map(([name, run]) => ({ name, run }))
 }
 
 /** Cases that need features, or a key of another type. */
-export function scenesFor(
-	what: readonly Feature[] | NonNullable<ModelScene['key']>,
-	plays: Readonly<Record<string, ModelScene['play']>>,
-): ModelScene[] {
+export function testsFor(
+	what: readonly Feature[] | NonNullable<ModelTest['key']>,
+	functions: Readonly<Record<string, ModelTest['run']>>,
+): ModelTest[] {
 	const more = typeof what === 'string' ? { key: what } : { needs: what }
-	return scenes(plays).map((scene) => ({ ...scene, ...more }))
+	return tests(functions).map((test) => ({ ...test, ...more }))
 }
 
 /** Makes a case for the test runner; `undefined` if the options omit it. */
-export function toModelCase(scene: ModelScene, options: ModelContractOptions): Case | undefined {
+export function toModelCase(test: ModelTest, options: ModelContractOptions): Case | undefined {
 	const { skip = [], keys = {}, close } = options
-	const make = scene.key === undefined ? options.make : keys[scene.key]
-	if (make === undefined || scene.needs?.some((feature) => skip.includes(feature)) === true) return undefined
+	const make = test.key === undefined ? options.make : keys[test.key]
+	if (make === undefined || test.needs?.some((feature) => skip.includes(feature)) === true) return undefined
 	return {
-		name: scene.name,
+		name: test.name,
 		async run() {
 			const model = await make()
 			try {
-				await scene.play(new ModelStage(model, skip))
+				await test.run(new ModelFixture(model, skip))
 			} finally {
 				await close?.(model)
 			}
@@ -95,7 +95,7 @@ export function toModelCase(scene: ModelScene, options: ModelContractOptions): C
 	}
 }
 
-export class ModelStage {
+export class ModelFixture {
 	readonly model: Model
 	/** The table's fields. */
 	readonly fields: readonly ContractField[]
@@ -132,7 +132,7 @@ export class ModelStage {
 	}
 
 	/** Fields of a record. @throws AssertionError if there is none */
-	async read(id: string, fields: readonly string[], where?: Condition): Promise<Wire> {
+	async read(id: string, fields: readonly string[], where?: Condition): Promise<JsonRecord> {
 		const found = await this.model.read(id, this.select(fields), where)
 		ok(found !== undefined, `there is no record ${id}`)
 		return parsed(found)
@@ -178,27 +178,27 @@ export class ModelStage {
 		}
 	}
 
-	ask(asked: Asked = {}): Promise<Listed> {
+	query(options: ListOptions = {}): Promise<Listed> {
 		return this.model.list({
-			selection: this.select(asked.fields ?? ['title']),
-			where: asked.where,
-			order: orderOf(asked.order ?? []),
-			limit: asked.limit ?? 100,
-			offset: asked.offset ?? 0,
-			after: asked.after,
-			total: asked.total ?? false,
-			maxBytes: asked.maxBytes,
+			selection: this.select(options.fields ?? ['title']),
+			where: options.where,
+			order: orderOf(options.order ?? []),
+			limit: options.limit ?? 100,
+			offset: options.offset ?? 0,
+			after: options.after,
+			total: options.total ?? false,
+			maxBytes: options.maxBytes,
 		} satisfies ListQuery)
 	}
 
 	/** The records of a list. */
-	async list(asked: Asked = {}): Promise<Wire[]> {
-		return recordsOf(await this.ask(asked))
+	async list(options: ListOptions = {}): Promise<JsonRecord[]> {
+		return recordsOf(await this.query(options))
 	}
 
 	/** One field of each record of a list. */
-	async column(asked: Asked = {}, field = 'title'): Promise<unknown[]> {
-		const records = await this.list({ ...asked, fields: [field] })
+	async column(options: ListOptions = {}, field = 'title'): Promise<unknown[]> {
+		const records = await this.list({ ...options, fields: [field] })
 		return records.map((record) => record[field])
 	}
 
@@ -245,12 +245,12 @@ export function not(term: Condition): Condition {
 }
 
 /** Parses the record in a result. @throws AssertionError if there is none, or it isn't JSON */
-export function parsed(found: Found | 'missing' | 'stale'): Wire {
+export function parsed(found: Found | 'missing' | 'stale'): JsonRecord {
 	ok(typeof found === 'object', `the record is ${String(found)}`)
 	return objectOf(parse(found.json))
 }
 
-export function recordsOf({ json }: Listed): Wire[] {
+export function recordsOf({ json }: Listed): JsonRecord[] {
 	const records = parse(json)
 	ok(Array.isArray(records), 'a list is an array')
 	return records.map(objectOf)
@@ -265,9 +265,9 @@ function parse(json: string): unknown {
 	}
 }
 
-function objectOf(value: unknown): Wire {
+function objectOf(value: unknown): JsonRecord {
 	ok(typeof value === 'object' && value !== null && !Array.isArray(value), 'a record is an object')
-	return value as Wire // an object, whose members are unknown
+	return value as JsonRecord // an object, whose members are unknown
 }
 
 /** The terms of an order, with the key appended if missing. */

@@ -1,19 +1,19 @@
-/** What a case of the cache contract plays on: the options that make it fit other caches. */
+/** The fixture of the cache contract, and the options that fit it to other caches. */
 import { rejects } from 'node:assert/strict'
 import * as assert from 'uvu/assert'
 import type { Cache } from '../../../lib/cache/cache.ts'
 import { MemoryCache } from '../../../lib/cache/memory-cache.ts'
-import { type Stage, toCase } from '../../../lib/testing/cache/stage.ts'
+import { type CacheFixture, toCase } from '../../../lib/testing/cache/fixture.ts'
 import { describe } from '../../helpers/describe.ts'
 import { inTimesOf } from '../../helpers/stalls.ts'
 
 const make = (): Cache => new MemoryCache({ max: 1 })
 
-describe('cache stage', (test) => {
+describe('cache fixture', (test) => {
 	test('before and after stand one millisecond apart at the end of an entry', async () => {
 		const times: number[] = []
 		let clock = (): number => 0
-		const play = async ({ before, after }: Stage): Promise<void> => {
+		const run = async ({ before, after }: CacheFixture): Promise<void> => {
 			const start = clock()
 			await before(600)
 			times.push(clock() - start)
@@ -21,7 +21,7 @@ describe('cache stage', (test) => {
 			times.push(clock() - start)
 		}
 		const made = toCase(
-			{ name: 'n', play },
+			{ name: 'n', run },
 			(given) => {
 				clock = given
 				return make()
@@ -37,12 +37,12 @@ describe('cache stage', (test) => {
 		const advance = async (time: number): Promise<void> => {
 			waits.push(time)
 		}
-		const play = async ({ before, after }: Stage): Promise<void> => {
+		const run = async ({ before, after }: CacheFixture): Promise<void> => {
 			await after(300)
 			await before(600)
 			await after(600)
 		}
-		await toCase({ name: 'n', play }, make, { advance, slackSeconds: 0.1 }).run()
+		await toCase({ name: 'n', run }, make, { advance, slackSeconds: 0.1 }).run()
 		assert.equal(waits, [400, 99, 201])
 	})
 
@@ -51,11 +51,11 @@ describe('cache stage', (test) => {
 		const advance = (time: number): void => {
 			waits.push(time)
 		}
-		const play = async ({ before, after }: Stage): Promise<void> => {
+		const run = async ({ before, after }: CacheFixture): Promise<void> => {
 			await after(600)
 			await before(600)
 		}
-		await toCase({ name: 'n', play }, make, { advance }).run()
+		await toCase({ name: 'n', run }, make, { advance }).run()
 		assert.equal(waits, [600, 0])
 	})
 
@@ -73,17 +73,14 @@ describe('cache stage', (test) => {
 		test(name, () =>
 			inTimesOf(100, async () => {
 				let played = 0
-				const play = async ({ after }: Stage): Promise<void> => {
+				const run = async ({ after }: CacheFixture): Promise<void> => {
 					played++
 					await after(5)
 					block(held)
 					throw wrong
 				}
 				const advance = (time: number): void => block(time)
-				await rejects(
-					toCase({ name: 'n', play }, make, { advance, slackSeconds: slack / 1_000 }).run(),
-					wrong,
-				)
+				await rejects(toCase({ name: 'n', run }, make, { advance, slackSeconds: slack / 1_000 }).run(), wrong)
 				assert.is(played, plays)
 			}),
 		)
@@ -91,25 +88,25 @@ describe('cache stage', (test) => {
 
 	test('a case that never waits is not played again, however long it took', async () => {
 		let played = 0
-		const play = async (): Promise<void> => {
+		const run = async (): Promise<void> => {
 			played++
 			block(20)
 			throw wrong
 		}
-		await rejects(toCase({ name: 'n', play }, make, { advance: () => {}, slackSeconds: 0.01 }).run(), wrong)
+		await rejects(toCase({ name: 'n', run }, make, { advance: () => {}, slackSeconds: 0.01 }).run(), wrong)
 		assert.is(played, 1)
 	})
 
 	test('a case that passes when it is played again has passed', async () => {
 		let played = 0
-		const play = async ({ after }: Stage): Promise<void> => {
+		const run = async ({ after }: CacheFixture): Promise<void> => {
 			await after(5)
 			if (++played < 3) {
 				block(30)
 				throw wrong
 			}
 		}
-		await toCase({ name: 'n', play }, make, { advance: (time) => block(time), slackSeconds: 0.01 }).run()
+		await toCase({ name: 'n', run }, make, { advance: (time) => block(time), slackSeconds: 0.01 }).run()
 		assert.is(played, 3)
 	})
 
@@ -117,13 +114,13 @@ describe('cache stage', (test) => {
 		test(`the cache is closed after a case that ${fails ? 'fails' : 'passes'}`, async () => {
 			const made = make()
 			const closed: Cache[] = []
-			const play = async (): Promise<void> => {
+			const run = async (): Promise<void> => {
 				if (fails) throw new Error('broken promise')
 			}
 			const close = (cache: Cache): void => {
 				closed.push(cache)
 			}
-			const outcome = await toCase({ name: 'n', play }, () => made, { close })
+			const outcome = await toCase({ name: 'n', run }, () => made, { close })
 				.run()
 				.then(
 					() => 'passed',
@@ -141,19 +138,19 @@ describe('cache stage', (test) => {
 			asked.push(max)
 			return make()
 		}
-		const play = async ({ max }: Stage): Promise<void> => {
+		const run = async ({ max }: CacheFixture): Promise<void> => {
 			asked.push(max)
 		}
-		await toCase({ name: 'n', max: 4, play }, makeMax, {}).run()
-		await toCase({ name: 'n', play }, makeMax, {}).run()
+		await toCase({ name: 'n', max: 4, run }, makeMax, {}).run()
+		await toCase({ name: 'n', run }, makeMax, {}).run()
 		assert.equal(asked, [4, 4, 1_000, 1_000])
 	})
 
 	for (const slack of [-0.001, 0.101, Number.NaN]) {
 		test(`a slack of ${slack} is refused`, () => {
-			const play = async (): Promise<void> => {}
+			const run = async (): Promise<void> => {}
 			assert.throws(
-				() => toCase({ name: 'n', play }, make, { slackSeconds: slack }),
+				() => toCase({ name: 'n', run }, make, { slackSeconds: slack }),
 				(error: unknown) =>
 					error instanceof RangeError &&
 					error.message === `cacheContract: slackSeconds must be a number from 0 to 0.1, got ${slack}`,
