@@ -1,9 +1,9 @@
 /**
- * The user's own Redis client: what is called of ioredis, iovalkey and node-redis, how they are told apart, and the
+ * The user's Redis client: the used parts of ioredis, iovalkey and node-redis, how they are distinguished, and a
  * `ClientAdapter` for each.
  */
 
-/** The part of ioredis' (or iovalkey's) `Redis` that is called. */
+/** The used part of `Redis` of ioredis or iovalkey. */
 export interface IoredisClient {
 	/** `wait`, `connecting`, `connect`, `ready`, `close`, `reconnecting` or `end`. */
 	readonly status: string
@@ -14,7 +14,7 @@ export interface IoredisClient {
 	on(event: 'ready' | 'end', listener: () => void): unknown
 }
 
-/** The part of node-redis' client that is called. */
+/** The used part of node-redis' client. */
 export interface NodeRedisClient {
 	readonly isOpen: boolean
 	readonly isReady: boolean
@@ -23,26 +23,26 @@ export interface NodeRedisClient {
 	listenerCount(event: 'error'): number
 }
 
-/** A connected client of ioredis, iovalkey or node-redis: one server's, not a cluster's. */
+/** A client of ioredis, iovalkey or node-redis for a single server, not a cluster. */
 export type RedisClient = IoredisClient | NodeRedisClient
 
-/** A call that can be given up. */
+/** A call that can be cancelled. */
 export interface Cancellable {
-	/** Aborted when the call is given up. Created when first read. */
+	/** Aborted when the call is cancelled. Created when first read. */
 	readonly signal: AbortSignal
 }
 
 /** One interface for all clients. */
 export interface ClientAdapter {
-	/** `ended`: it won't reconnect by itself. */
+	/** `ended` if it won't reconnect by itself. */
 	state(): 'ready' | 'connecting' | 'ended'
 	/**
-	 * Sends a command; never throws, but rejects with the client's error. A command that wasn't sent yet when the signal is
-	 * aborted is dropped, where the client can.
+	 * Sends a command; rejects with the client's error, and never throws. If the client supports it, a command that is still
+	 * queued when the signal is aborted is dropped.
 	 */
 	send(args: readonly string[], caller: Cancellable): Promise<unknown>
-	/** Closes the connection, so that the client reconnects: its name or address may be another server's now. */
-	renew(): void
+	/** Closes the connection, so that the client reconnects: its address may belong to another server now. */
+	reconnect(): void
 	/** Calls back whenever a new connection is ready. */
 	onReady(listener: () => void): void
 	/** Calls back when the state may have become `ended`. */
@@ -50,7 +50,7 @@ export interface ClientAdapter {
 }
 
 /**
- * The adapter for a client; clients are told apart by their methods.
+ * The adapter for a client; clients are distinguished by their methods.
  *
  * @throws TypeError for anything else
  */
@@ -61,7 +61,7 @@ export function adapterOf(client: RedisClient): ClientAdapter {
 		if (isNodeRedis(client)) return new NodeRedisAdapter(client)
 	}
 	throw new TypeError(
-		'RedisCache takes a Redis of ioredis or iovalkey, or what createClient of node-redis answers; not a cluster, a pool or a sentinel of node-redis',
+		'RedisCache needs a Redis of ioredis or iovalkey, or the result of createClient of node-redis; not a cluster, pool or sentinel',
 	)
 }
 
@@ -74,7 +74,7 @@ class IoredisAdapter implements ClientAdapter {
 
 	state(): 'ready' | 'connecting' | 'ended' {
 		const { status } = this.#client
-		// With lazyConnect the client waits for a first command, and ours wait for the connection.
+		// With lazyConnect the client connects at its first command, but ours wait for the connection.
 		if (status === 'wait') this.#client.connect().catch(ignore)
 		if (status === 'ready') return 'ready'
 		return status === 'end' ? 'ended' : 'connecting'
@@ -84,7 +84,7 @@ class IoredisAdapter implements ClientAdapter {
 		return this.#client.call(command, args)
 	}
 
-	renew(): void {
+	reconnect(): void {
 		this.#client.disconnect(true)
 	}
 
@@ -102,8 +102,8 @@ class NodeRedisAdapter implements ClientAdapter {
 
 	constructor(client: NodeRedisClient) {
 		this.#client = client
-		// It emits `error` for each lost or failed connection, which ends the process without a listener. It
-		// reconnects by itself; programs that want to know add a listener before.
+		// It emits `error` for each lost or failed connection, which ends the process if there is no listener. It reconnects
+		// by itself; programs that need the event add a listener before.
 		if (client.listenerCount('error') === 0) client.on('error', ignore)
 	}
 
@@ -116,8 +116,8 @@ class NodeRedisAdapter implements ClientAdapter {
 		return this.#client.sendCommand([...args], { abortSignal: signal })
 	}
 
-	// `destroy` would end it for good; closed by the server, it reconnects.
-	renew(): void {
+	// `destroy` would be final; if the server closes the connection, the client reconnects.
+	reconnect(): void {
 		const { signal } = new AbortController()
 		this.#client.sendCommand(['QUIT'], { abortSignal: signal }).catch(ignore)
 	}
@@ -135,27 +135,26 @@ class NodeRedisAdapter implements ClientAdapter {
 
 function isIoredis(client: RedisClient): client is IoredisClient {
 	return (
-		can(client, 'call') &&
-		can(client, 'connect') &&
-		can(client, 'disconnect') &&
+		hasMethod(client, 'call') &&
+		hasMethod(client, 'connect') &&
+		hasMethod(client, 'disconnect') &&
 		has(client, 'status', 'string') &&
-		!isCluster(client)
+		Reflect.get(client, 'isCluster') !== true
 	)
 }
 
-/** Not a cluster, sentinel or pool, whose `sendCommand` has other arguments or uses many connections. */
+/** Excludes clusters, sentinels and pools, whose `sendCommand` has other arguments or uses many connections. */
 function isNodeRedis(client: RedisClient): client is NodeRedisClient {
-	const isOne = !can(client, 'acquire') && !('masters' in client) && !('totalClients' in client)
+	const isOne = !hasMethod(client, 'acquire') && !('masters' in client) && !('totalClients' in client)
 	return (
-		isOne && can(client, 'sendCommand') && can(client, 'listenerCount') && has(client, 'isReady', 'boolean')
+		isOne &&
+		hasMethod(client, 'sendCommand') &&
+		hasMethod(client, 'listenerCount') &&
+		has(client, 'isReady', 'boolean')
 	)
 }
 
-function isCluster(client: RedisClient): boolean {
-	return Reflect.get(client, 'isCluster') === true
-}
-
-function can(client: RedisClient, name: string): boolean {
+function hasMethod(client: RedisClient, name: string): boolean {
 	return has(client, name, 'function')
 }
 

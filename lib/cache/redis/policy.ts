@@ -1,18 +1,18 @@
 /**
- * Reads Redis' `maxmemory-policy` before anything is promised: a Redis that evicts may forget a nonce before its time, and
- * the request that used it could be replayed. `maxmemory`, of which callers have shares, is read with it.
+ * Checks Redis' `maxmemory-policy` before `add` and `increment`: a Redis that evicts may delete a nonce early, and the request
+ * that used it could be replayed. `maxmemory`, of which callers have shares, is read with it.
  */
 import { type Bytes, type Clock, type Milliseconds, steadyClock } from '../../base/time.ts'
 import { CacheUnavailable } from '../cache.ts'
 import { type Call, type Connection, isForbidden } from './redis-link.ts'
 
-/** How long a policy is trusted, on its connection: it may be changed. */
-const TRUSTED: Milliseconds = 60_000
+/** How long a policy is cached, for its connection: it may be changed. */
+const CACHED_MS: Milliseconds = 60_000
 
 interface Memory {
-	/** `undefined` where it can't be read. */
+	/** `undefined` if it can't be read. */
 	readonly policy: string | undefined
-	/** 0 where there is no bound, or it can't be read. */
+	/** 0 if there is no limit, or it can't be read. */
 	readonly maxmemory: Bytes
 }
 
@@ -32,9 +32,9 @@ export class MaxmemoryPolicy {
 	}
 
 	/**
-	 * Resolves where nothing is evicted.
+	 * Resolves if nothing is evicted.
 	 *
-	 * @throws CacheUnavailable where something may be, or where the policy can't be read
+	 * @throws CacheUnavailable if something may be, or the policy can't be read
 	 */
 	async check(call: Call): Promise<void> {
 		const reading = await this.#read(call)
@@ -43,15 +43,15 @@ export class MaxmemoryPolicy {
 		this.#forget(reading)
 		throw new CacheUnavailable(
 			policy === undefined
-				? "Redis doesn't tell its maxmemory-policy: allow CONFIG GET or INFO, or, if it is noeviction, say so by the option maxmemoryPolicy"
-				: `Redis may forget nonces and counters before their time, as its maxmemory-policy is ${policy}: set maxmemory-policy noeviction`,
+				? "Redis doesn't report its maxmemory-policy: allow CONFIG GET or INFO, or if it is noeviction, set the option maxmemoryPolicy"
+				: `Redis may evict nonces and counters, as its maxmemory-policy is ${policy}: set maxmemory-policy noeviction`,
 		)
 	}
 
 	/**
-	 * Redis' `maxmemory`; 0 where there is no bound, or it can't be read.
+	 * Redis' `maxmemory`; 0 if there is no limit, or it can't be read.
 	 *
-	 * @throws CacheUnavailable where Redis can't answer
+	 * @throws CacheUnavailable if Redis can't respond
 	 */
 	async maxmemory(call: Call): Promise<Bytes> {
 		return (await (await this.#read(call)).memory).maxmemory
@@ -62,7 +62,7 @@ export class MaxmemoryPolicy {
 		const known = this.#reading
 		if (known !== undefined && known.connection === connection && this.#clock() < known.until) return known
 		const memory = memoryOf(call)
-		const reading = { connection, until: this.#clock() + TRUSTED, memory }
+		const reading = { connection, until: this.#clock() + CACHED_MS, memory }
 		this.#reading = reading
 		memory.catch(() => this.#forget(reading))
 		return reading
@@ -74,41 +74,41 @@ export class MaxmemoryPolicy {
 }
 
 async function memoryOf(call: Call): Promise<Memory> {
-	let told = await byConfig(call)
-	if (told('maxmemory-policy') === undefined) told = await byInfo(call)
-	const maxmemory = Number(told('maxmemory'))
-	return { policy: told('maxmemory-policy'), maxmemory: Number.isSafeInteger(maxmemory) ? maxmemory : 0 }
+	let setting = await fromConfig(call)
+	if (setting('maxmemory-policy') === undefined) setting = await fromInfo(call)
+	const maxmemory = Number(setting('maxmemory'))
+	return { policy: setting('maxmemory-policy'), maxmemory: Number.isSafeInteger(maxmemory) ? maxmemory : 0 }
 }
 
-type Told = (name: string) => string | undefined
+type Settings = (name: string) => string | undefined
 
-/** `['maxmemory', '0', 'maxmemory-policy', 'noeviction', …]`, or an object or Map of it, as RESP3 has it. */
-async function byConfig(call: Call): Promise<Told> {
-	const answer = await unlessForbidden(call.ask('CONFIG', 'GET', 'maxmemory*'))
+/** Parses `['maxmemory', '0', 'maxmemory-policy', 'noeviction', …]`, or an object or Map in RESP3. */
+async function fromConfig(call: Call): Promise<Settings> {
+	const reply = await unlessForbidden(call.send('CONFIG', 'GET', 'maxmemory*'))
 	return (name) => {
-		if (typeof answer !== 'object' || answer === null) return undefined
-		if (answer instanceof Map) return word(answer.get(name))
-		if (!Array.isArray(answer)) return word(Reflect.get(answer, name))
-		const at = answer.findIndex((one, place) => place % 2 === 0 && word(one) === name)
-		return at === -1 ? undefined : word(answer[at + 1])
+		if (typeof reply !== 'object' || reply === null) return undefined
+		if (reply instanceof Map) return toText(reply.get(name))
+		if (!Array.isArray(reply)) return toText(Reflect.get(reply, name))
+		const at = reply.findIndex((one, place) => place % 2 === 0 && toText(one) === name)
+		return at === -1 ? undefined : toText(reply[at + 1])
 	}
 }
 
-/** Where a managed Redis forbids CONFIG. */
-async function byInfo(call: Call): Promise<Told> {
-	const answer = String(await unlessForbidden(call.ask('INFO', 'memory')))
-	return (name) => new RegExp(`^${name.replace('-', '_')}:([\\w-]+)\\r?$`, 'm').exec(answer)?.[1]
+/** For a managed Redis that forbids CONFIG. */
+async function fromInfo(call: Call): Promise<Settings> {
+	const reply = String(await unlessForbidden(call.send('INFO', 'memory')))
+	return (name) => new RegExp(`^${name.replace('-', '_')}:([\\w-]+)\\r?$`, 'm').exec(reply)?.[1]
 }
 
-async function unlessForbidden(asked: Promise<unknown>): Promise<unknown> {
+async function unlessForbidden(reply: Promise<unknown>): Promise<unknown> {
 	try {
-		return await asked
+		return await reply
 	} catch (error) {
 		if (isForbidden(error)) return undefined
 		throw error
 	}
 }
 
-function word(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
 	return value === undefined || value === null ? undefined : String(value)
 }

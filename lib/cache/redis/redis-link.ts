@@ -1,67 +1,66 @@
 /**
- * `RedisLink`: commands to Redis, each within a bounded time, and what their errors mean to a `Cache`. Clients queue
- * commands while there is no connection, by default for ever; here what can't be sent is refused, so that nothing piles up
- * and nothing is carried out long after its caller has gone.
+ * `RedisLink`: sends commands to Redis with a timeout, and translates errors. Without a connection, clients queue commands, by
+ * default for ever; here a command that can't be sent is refused, so that none pile up or run long after their callers have
+ * gone.
  */
 import { Deadlines, type Due } from '../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
 import { CacheFull, CacheUnavailable } from '../cache.ts'
 import type { Cancellable, ClientAdapter } from './client.ts'
 
-/** One connection of the client; the next one may be to another server. */
+/** A connection of the client; the next one may be to another server. */
 export interface Connection {
 	/**
-	 * Set when a command timed out: until then no other is sent, as Redis answers in order, so that it would only wait
-	 * behind that one.
+	 * Set when a command timed out: until then no other is sent. Redis replies in order, so it would only wait for that one.
 	 */
-	silentUntil: Milliseconds | undefined
+	pausedUntil: Milliseconds | undefined
 }
 
 /** A call that waits for a connection. */
 interface Waiting {
-	go(): void
-	refuse(error: CacheUnavailable): void
+	resolve(): void
+	reject(error: CacheUnavailable): void
 }
 
-/** Least time between two reconnects away from a replica: there may be no primary for a while. */
-const ABANDON_AGAIN: Milliseconds = 250
+/** Minimum time between two reconnects away from a replica: there may be no primary for a while. */
+const MIN_RECONNECT_MS: Milliseconds = 250
 
 export class RedisLink {
 	readonly #client: ClientAdapter
-	readonly #most: Milliseconds
-	/** The grace period at the end of it. */
-	readonly #last: Milliseconds
+	readonly #timeout: Milliseconds
+	/** The grace period at its end. */
+	readonly #grace: Milliseconds
 	readonly #deadlines: Deadlines
-	#connection: Connection = { silentUntil: undefined }
-	/** When a missing connection was first noticed. */
+	#connection: Connection = { pausedUntil: undefined }
+	/** When the loss of the connection was noticed. */
 	#lostAt: Milliseconds | undefined
 	#waiting: Waiting[] = []
-	#abandonedAt: Milliseconds = Number.NEGATIVE_INFINITY
+	#reconnectedAt: Milliseconds = Number.NEGATIVE_INFINITY
 
 	constructor(client: ClientAdapter, timeoutSeconds: Seconds) {
 		this.#client = client
-		this.#most = timeoutSeconds * 1_000
-		this.#last = this.#most / 8
+		this.#timeout = timeoutSeconds * 1_000
+		this.#grace = this.#timeout / 8
 		// Keeps the process alive, so that every call settles.
-		this.#deadlines = new Deadlines(steadyClock, this.#most / 4, { keepsAlive: true })
-		client.onReady(() => this.#renew())
+		this.#deadlines = new Deadlines(steadyClock, this.#timeout / 4, { keepsAlive: true })
+		client.onReady(() => this.#ready())
 		client.onEnd(() => this.#end())
 	}
 
 	/**
-	 * Runs `work` within the timeout.
+	 * Runs `work` with the timeout.
 	 *
-	 * @throws CacheUnavailable when it is over; a later result of `work` is dropped
+	 * @throws CacheUnavailable after the timeout; a later result of `work` is dropped
 	 */
-	within<T>(work: (call: Call) => Promise<T>): Promise<T> {
+	withTimeout<T>(work: (call: Call) => Promise<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			const call = new Call(this)
 			const item: Due = {
-				due: this.now() + this.#most - this.#last,
+				due: this.now() + this.#timeout - this.#grace,
 				// Grace period: after an event-loop stall the reply may have arrived but not been read yet.
 				expire: () => {
-					item.due = this.now() + this.#last
-					item.expire = () => reject(call.giveUp())
+					item.due = this.now() + this.#grace
+					item.expire = () => reject(call.timeOut())
 					this.#deadlines.add(item)
 				},
 			}
@@ -73,9 +72,9 @@ export class RedisLink {
 	}
 
 	/**
-	 * The connection; waits for the next one where it was lost less than the timeout ago.
+	 * The connection; if it was lost less than the timeout ago, waits for the next one.
 	 *
-	 * @throws CacheUnavailable where it was lost longer ago
+	 * @throws CacheUnavailable if it was lost longer ago
 	 */
 	async connection(): Promise<Connection> {
 		const now = this.now()
@@ -83,8 +82,8 @@ export class RedisLink {
 		if (state === 'ended') throw ended()
 		if (state === 'connecting') {
 			this.#lostAt ??= now
-			if (now - this.#lostAt >= this.#most) throw new CacheUnavailable('there is no connection to Redis')
-			await new Promise<void>((go, refuse) => this.#waiting.push({ go, refuse }))
+			if (now - this.#lostAt >= this.#timeout) throw new CacheUnavailable('there is no connection to Redis')
+			await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject }))
 			return this.#connection
 		}
 		this.#lostAt = undefined
@@ -94,30 +93,30 @@ export class RedisLink {
 	/**
 	 * Sends a command.
 	 *
-	 * @throws CacheUnavailable where an earlier one has timed out on this connection
+	 * @throws CacheUnavailable if an earlier one has timed out on this connection
 	 */
 	send(args: readonly string[], connection: Connection, caller: Cancellable): Promise<unknown> {
-		if (connection.silentUntil !== undefined) {
-			if (this.now() < connection.silentUntil)
+		if (connection.pausedUntil !== undefined) {
+			if (this.now() < connection.pausedUntil)
 				throw new CacheUnavailable('Redis does not respond; retrying later')
-			this.distrust(connection)
+			this.pause(connection)
 		}
 		return this.#client.send(args, caller)
 	}
 
 	/** Called when a command on a connection has timed out. */
-	distrust(connection: Connection): void {
-		connection.silentUntil = this.now() + this.#most
+	pause(connection: Connection): void {
+		connection.pausedUntil = this.now() + this.#timeout
 	}
 
 	/**
-	 * Reconnects away from a replica, which was the primary when the connection was made; the new primary may have the same
-	 * name or address, now or soon.
+	 * Reconnects away from a replica, which may have been the primary before; the new primary may have the same address, now
+	 * or soon.
 	 */
-	abandon(connection: Connection): void {
-		if (!this.isCurrent(connection) || this.now() - this.#abandonedAt < ABANDON_AGAIN) return
-		this.#abandonedAt = this.now()
-		this.#client.renew()
+	leaveReplica(connection: Connection): void {
+		if (!this.isCurrent(connection) || this.now() - this.#reconnectedAt < MIN_RECONNECT_MS) return
+		this.#reconnectedAt = this.now()
+		this.#client.reconnect()
 	}
 
 	isCurrent(connection: Connection): boolean {
@@ -129,23 +128,23 @@ export class RedisLink {
 	}
 
 	get seconds(): Seconds {
-		return this.#most / 1_000
+		return this.#timeout / 1_000
 	}
 
-	#renew(): void {
-		this.#connection = { silentUntil: undefined }
+	#ready(): void {
+		this.#connection = { pausedUntil: undefined }
 		this.#lostAt = undefined
 		const waiting = this.#waiting
 		this.#waiting = []
-		for (const { go } of waiting) go()
+		for (const { resolve } of waiting) resolve()
 	}
 
-	/** Refuses waiting calls once the client won't reconnect. */
+	/** Rejects waiting calls once the client won't reconnect. */
 	#end(): void {
 		if (this.#client.state() !== 'ended') return
 		const waiting = this.#waiting
 		this.#waiting = []
-		for (const { refuse } of waiting) refuse(ended())
+		for (const { reject } of waiting) reject(ended())
 	}
 }
 
@@ -153,13 +152,13 @@ function ended(): CacheUnavailable {
 	return new CacheUnavailable('the Redis client is closed, or was never connected')
 }
 
-/** The commands of one call of the cache; none is sent once its time is over. */
+/** The commands of one call of the cache; none is sent after its timeout. */
 export class Call implements Cancellable {
 	readonly #link: RedisLink
 	#connection: Connection | undefined
 	/** The connection of the command in progress. */
-	#asked: Connection | undefined
-	#isOver = false
+	#sentOn: Connection | undefined
+	#hasTimedOut = false
 	#abort: AbortController | undefined
 
 	constructor(link: RedisLink) {
@@ -180,79 +179,75 @@ export class Call implements Cancellable {
 	/**
 	 * Sends a command and returns the reply.
 	 *
-	 * @throws CacheUnavailable where there is none, or an error
-	 * @throws CacheFull where Redis is out of memory
+	 * @throws CacheUnavailable if there is none, or it is an error
+	 * @throws CacheFull if Redis is out of memory
 	 */
-	async ask(...args: readonly string[]): Promise<unknown> {
+	async send(...args: readonly string[]): Promise<unknown> {
 		const connection = await this.#link.connection()
 		this.#connection ??= connection
-		if (this.#isOver) throw new CacheUnavailable('Redis was not asked, as nobody waits for the answer')
+		if (this.#hasTimedOut) throw new CacheUnavailable('the call has timed out before a command was sent')
 		const sent = this.#link.send(args, connection, this)
-		this.#asked = connection
+		this.#sentOn = connection
 		try {
-			const answer = await sent
-			connection.silentUntil = undefined
-			return answer
+			const reply = await sent
+			connection.pausedUntil = undefined
+			return reply
 		} catch (error) {
 			// An aborted command says nothing about the connection.
-			if (this.#abort?.signal.aborted !== true) connection.silentUntil = undefined
-			if (isReadOnly(error)) this.#link.abandon(connection)
+			if (this.#abort?.signal.aborted !== true) connection.pausedUntil = undefined
+			if (isReadOnly(error)) this.#link.leaveReplica(connection)
 			throw failure(error)
 		} finally {
-			this.#asked = undefined
+			this.#sentOn = undefined
 		}
 	}
 
 	/**
-	 * The same, for a command that must not run twice. Clients repeat a command after a lost connection, maybe at another
-	 * server, and the reply to the repeat is wrong: a nonce would be refused because it was added just before.
+	 * Sends a command that must not run twice. Clients repeat commands after a lost connection, maybe at another server, and
+	 * the repeat has the wrong reply: a nonce would be refused because it was just added.
 	 *
-	 * @throws CacheUnavailable also where the connection has changed since the call began
+	 * @throws CacheUnavailable also if the connection has changed since the call began
 	 */
-	async askOnce(...args: readonly string[]): Promise<unknown> {
+	async sendOnce(...args: readonly string[]): Promise<unknown> {
 		const connection = await this.connection()
-		const answer = await this.ask(...args)
-		if (this.#link.isCurrent(connection)) return answer
-		throw new CacheUnavailable(
-			'the connection to Redis was lost; whether it had done what it was asked is not known',
-		)
+		const reply = await this.send(...args)
+		if (this.#link.isCurrent(connection)) return reply
+		throw new CacheUnavailable('the connection to Redis was lost; the command may have been carried out')
 	}
 
-	/** Ends the call and returns the error for it. */
-	giveUp(): CacheUnavailable {
-		this.#isOver = true
+	/** Ends the call and returns its error. */
+	timeOut(): CacheUnavailable {
+		this.#hasTimedOut = true
 		this.#abort?.abort()
 		const time = `within ${this.#link.seconds} s`
-		if (this.#asked === undefined) return new CacheUnavailable(`Redis could not be reached ${time}`)
-		this.#link.distrust(this.#asked)
-		return new CacheUnavailable(
-			`Redis has not answered ${time}; whether it did what it was asked is not known`,
-		)
+		if (this.#sentOn === undefined) return new CacheUnavailable(`Redis could not be reached ${time}`)
+		this.#link.pause(this.#sentOn)
+		return new CacheUnavailable(`Redis has not answered ${time}; the command may have been carried out`)
 	}
 }
 
-/** Out of memory, as Redis words it; before Redis 7, an error within a script is wrapped in another. */
-const FULL = /^(?:ERR Error running script .*: -)?OOM /
+/** Out of memory. Before Redis 7, an error within a script is wrapped in another. */
+const OUT_OF_MEMORY = /^(?:ERR Error running script .*: -)?OOM /
 
-/** A command that the server doesn't know, or that this user may not run. */
+/** A command that is unknown, or not permitted to this user. */
 const FORBIDDEN = /^(?:ERR|NOPERM) /
 
 /**
- * A server that takes no writes: a replica, also one that was the primary before; one that can't save to disk, or has too
- * few replicas. Before Redis 7, wrapped in another error by scripts.
+ * A server that refuses writes: a replica, a server that can't save to disk, or one with too few replicas. Before Redis 7,
+ * wrapped in another error by scripts.
  */
 const UNWRITABLE = /^(?:ERR Error running script .*: -)?(?:READONLY|MISCONF|NOREPLICAS|MASTERDOWN) /
 /** The server is a replica. */
 const READ_ONLY = /^(?:ERR Error running script .*: -)?(?:READONLY|MASTERDOWN) /
 
-/** `CacheFull` for a Redis that is full, `CacheUnavailable` for everything else. */
+/** `CacheFull` if Redis is out of memory, otherwise `CacheUnavailable`. */
 export function failure(error: unknown): CacheFull | CacheUnavailable {
-	if (FULL.test(messageOf(error))) return new CacheFull(undefined, 'maxmemory', { cause: error })
+	if (OUT_OF_MEMORY.test(messageOf(error))) return new CacheFull(undefined, 'maxmemory', { cause: error })
 	if (UNWRITABLE.test(messageOf(error)))
-		return new CacheUnavailable('this Redis takes no writes: it is a replica, or can not save', {
+		return new CacheUnavailable('this Redis refuses writes: it is a replica, or cannot save', {
 			cause: error,
 		})
-	return new CacheUnavailable('Redis refused a command, or was lost while it was under way', { cause: error })
+	return new CacheUnavailable('Redis refused a command, or the connection was lost', { cause: error })
 }
 
 /** Whether a command is unknown or not permitted, so that another may be tried. */
@@ -260,7 +255,7 @@ export function isForbidden(error: unknown): boolean {
 	return error instanceof CacheUnavailable && FORBIDDEN.test(messageOf(error.cause))
 }
 
-/** Whether Redis doesn't know a script by its hash, and so did not run it. */
+/** Whether Redis has no script with this hash, and so has run none. */
 export function isUnknownScript(error: unknown): boolean {
 	return error instanceof CacheUnavailable && messageOf(error.cause).startsWith('NOSCRIPT ')
 }

@@ -1,8 +1,8 @@
-/** What is sent to Redis: keys as it can have them, scripts, which it runs in one step, and the script that counts. */
+/** What is sent to Redis: encoded keys, Lua scripts, which run atomically, and the script that increments. */
 import { hash } from 'node:crypto'
 import { isUnknownScript } from './redis-link.ts'
 
-/** A Lua script, with the hash by which Redis knows it once it was run. */
+/** A Lua script, with the hash by which Redis identifies one it has run before. */
 export interface Script {
 	readonly text: string
 	readonly sha1: string
@@ -14,28 +14,28 @@ export function scriptOf(source: string): Script {
 }
 
 /** Sends a command and returns the reply. */
-export type Ask = (...command: readonly string[]) => Promise<unknown>
+export type Send = (...command: readonly string[]) => Promise<unknown>
 
-/** Runs a script by its hash; by its text where Redis doesn't know it, as after a restart. */
+/** Runs a script by its hash; by its text if Redis doesn't have it, as after a restart. */
 export async function runScript(
-	ask: Ask,
+	send: Send,
 	{ text, sha1 }: Script,
 	...args: readonly string[]
 ): Promise<unknown> {
 	try {
-		return await ask('EVALSHA', sha1, ...args)
+		return await send('EVALSHA', sha1, ...args)
 	} catch (error) {
 		if (!isUnknownScript(error)) throw error
-		return ask('EVAL', text, ...args)
+		return send('EVAL', text, ...args)
 	}
 }
 
 /**
- * `increment`, with its time to live set in the same step. Returns the new number, or nil for what isn't a whole number
- * below 2^53 - 1, from where JavaScript loses precision while Redis' INCR goes on to 2^63. The number is a text, as clients
- * differ in how they read 16 digits. A counter left without a time to live gets one.
+ * `increment`, which sets the time to live atomically. Returns the new number, or nil for anything but a whole number below
+ * 2^53 - 1, above which JavaScript loses precision while Redis' INCR counts to 2^63. The number is returned as text, because
+ * clients differ in how they parse 16 digits. A counter without a time to live gets one.
  *
- * @param before Lua that runs before a new counter is stored, and may return instead
+ * @param before Lua that runs before a new counter is stored, and may return early
  */
 export function increment(before: string): Script {
 	return scriptOf(`
@@ -60,16 +60,16 @@ return string.format('%.0f', next)
 
 export const INCREMENT = increment('')
 
-/** A key, or a part of one, as UTF-8 can say it; different keys stay different. */
+/** Encodes a key, or a part of one, in UTF-8; different keys stay different. */
 export function redisKey(key: string): string {
-	return UNSAYABLE.test(key) ? MARK + Buffer.from(key, 'utf16le').toString('hex') : key
+	return NEEDS_UTF16.test(key) ? UTF16_PREFIX + Buffer.from(key, 'utf16le').toString('hex') : key
 }
 
-/** Prefix of keys that UTF-8 can't say. */
-const MARK = '\0utf16:'
+/** Prefix of keys in UTF-16. */
+const UTF16_PREFIX = '\0utf16:'
 
 /**
- * Half a surrogate pair, which UTF-8 turns into U+FFFD, so that all such keys would be one; and keys that begin like an
- * encoded one or a key of our own.
+ * Half a surrogate pair, which UTF-8 replaces by U+FFFD, so that different keys would become one; and keys that begin like
+ * an encoded one or one of ours.
  */
-const UNSAYABLE = /^\0|\p{Surrogate}/u
+const NEEDS_UTF16 = /^\0|\p{Surrogate}/u

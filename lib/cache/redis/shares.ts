@@ -1,18 +1,18 @@
 /**
- * The shares of a `RedisCache`: how many bytes of Redis each purpose and each caller may fill, by the rule and the constants
- * of `cache/shares.ts`. The counts are in Redis, as many processes fill it; each write checks and counts in one script.
+ * The shares of a `RedisCache`: how many bytes of Redis each purpose and each caller may fill, by the rule and constants of
+ * `cache/shares.ts`. The counts are in Redis, which many processes share; each write checks and counts in one script.
  *
- * A caller's count is a hash, `<prefix>\0share:<purpose>:<caller>`, and another, `<prefix>\0shares`, has what all callers
- * hold. An entry is counted in a bucket of its purpose, named for a time by which it has expired; expired buckets are
- * subtracted, and a hash expires with its last bucket. So expired entries are given back without a search, late by at most
- * an eighth of their time to live, or 128 ms.
+ * A caller's counts are a hash, `<prefix>\0share:<purpose>:<caller>`; those of all callers another, `<prefix>\0shares`. An
+ * entry is counted in a bucket of its purpose, named for a time at which it has expired; expired buckets are subtracted, and
+ * a hash expires with its last bucket. So expired entries are subtracted without a search, late by at most an eighth of
+ * their time to live, or 128 ms.
  */
 import type { Bytes } from '../../base/time.ts'
 import { CacheFull } from '../cache.ts'
-import { KEPT, LEAST_BYTES, OF_CALLER, OF_PURPOSE, type Owner, PURPOSES } from '../shares.ts'
-import { type Ask, increment, redisKey, runScript, type Script, scriptOf } from './scripts.ts'
+import { CALLER_FACTOR, KEPT_PART, MIN_BYTES, type Owner, PURPOSE_PART, PURPOSES } from '../shares.ts'
+import { increment, redisKey, runScript, type Script, type Send, scriptOf } from './scripts.ts'
 
-/** The bytes that are divided, and the option that sets them. */
+/** The bytes that are divided into shares, and the option that sets them. */
 interface Room {
 	readonly bytes: Bytes
 	readonly limit: Bytes
@@ -21,23 +21,23 @@ interface Room {
 
 /** An entry that counts towards a caller's share. */
 interface SharedEntry {
-	/** The key as Redis has it, which begins with the cache's prefix. */
+	/** The key in Redis, with the cache's prefix. */
 	readonly name: string
 	readonly prefix: string
 	readonly owner: Owner
 	readonly room: Room
 }
 
-/** Where neither Redis nor the option has a bound. */
+/** If neither Redis nor the option sets a limit. */
 const DEFAULT_BYTES: Bytes = 1_073_741_824
-/** The part of `maxmemory` that is divided: Redis needs up to a quarter more for a long text, and buffers. */
-const OF_MAXMEMORY = 3 / 4
+/** The part of `maxmemory` that is divided: Redis needs up to a quarter more for a long text and buffers. */
+const MAXMEMORY_PART = 3 / 4
 
-/** Room by the option, or else by Redis' own bound; `undefined` where it isn't divided. */
+/** Room by the option, else by Redis' `maxmemory`; `undefined` if it isn't divided. */
 export function roomOf(maxBytes: Bytes | undefined, maxmemory: Bytes): Room | undefined {
 	if (maxBytes === undefined && maxmemory > 0) {
-		const bytes = Math.floor(OF_MAXMEMORY * maxmemory)
-		return bytes < LEAST_BYTES ? undefined : { bytes, limit: maxmemory, option: 'maxmemory' }
+		const bytes = Math.floor(MAXMEMORY_PART * maxmemory)
+		return bytes < MIN_BYTES ? undefined : { bytes, limit: maxmemory, option: 'maxmemory' }
 	}
 	const bytes = maxBytes ?? DEFAULT_BYTES
 	return bytes === Number.POSITIVE_INFINITY ? undefined : { bytes, limit: bytes, option: 'maxBytes' }
@@ -46,21 +46,21 @@ export function roomOf(maxBytes: Bytes | undefined, maxmemory: Bytes): Room | un
 /**
  * Runs a script for an entry.
  *
- * @throws CacheFull where the caller's share is full
+ * @throws CacheFull if its share is full
  */
 export async function runShared(
-	ask: Ask,
+	send: Send,
 	script: Script,
 	{ name, owner, room, prefix }: SharedEntry,
 	ttl = '0',
 	text = '',
 ): Promise<unknown> {
 	const keys = [name, `${prefix}\0share:${owner.purpose}:${redisKey(owner.caller)}`, `${prefix}\0shares`]
-	// Bucket width: a power of two, from a 16th to an 8th of the time to live, so that similar times share buckets. Nonces
-	// have arbitrary times to live: with buckets of a millisecond, each could have its own.
+	// A power of two, from a 16th to an 8th of the time to live, so that entries with similar ones share buckets. Nonces have
+	// arbitrary times to live: with narrow buckets, each would need its own.
 	const width = 2 ** Math.max(7, Math.floor(Math.log2(Number(ttl))) - 3)
 	const rest = [owner.purpose, String(width), String(room.bytes), text]
-	const answer = await runScript(ask, script, String(keys.length), ...keys, ttl, ...rest)
+	const answer = await runScript(send, script, String(keys.length), ...keys, ttl, ...rest)
 	const scope = answer instanceof Uint8Array ? Buffer.from(answer).toString() : answer
 	if (scope === 'caller' || scope === 'purpose') throw new CacheFull(room.limit, room.option, { scope })
 	return answer
@@ -73,8 +73,8 @@ const BUCKET_BYTES: Bytes = 200
 const purposes = PURPOSES.map((name) => `'${name}'`).join(', ')
 
 /**
- * `read` and `fullness` only read, `add` writes. `HMGET` returns when the soonest bucket ends, the bytes of the entry's own
- * bucket, and those of its purpose. A text counts as at least 17 bytes, as a counter may grow to that.
+ * `read` and `fullness` only read, `add` writes. `HMGET` returns the expiry of the first bucket, the bytes of the entry's
+ * bucket, and those of its purpose. A text counts at least 17 bytes, to which a counter may grow.
  */
 const COUNTS = `
 local purpose, width, most = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -121,8 +121,8 @@ end
 local function fullness(length, given)
 	local bytes = need(length)
 	local others = all.sum - all.bytes
-	local free = ${OF_PURPOSE} * (${KEPT} * most - others) - (all.bytes - given)
-	local isCallers = own.bytes - given + (free < bytes and 0 or bytes) > ${OF_CALLER} * free
+	local free = ${PURPOSE_PART} * (${KEPT_PART} * most - others) - (all.bytes - given)
+	local isCallers = own.bytes - given + (free < bytes and 0 or bytes) > ${CALLER_FACTOR} * free
 	if isCallers then return 'caller' end
 	return free < bytes and 'purpose' or nil
 end
@@ -141,7 +141,7 @@ end
 `.trim()
 
 /**
- * `held` finds the size of the present entry, and the soonest bucket that it can be in (any bucket with as many bytes of the
+ * `held` finds the size of the present entry, and the first bucket that it can be in (any one with as many bytes of the
  * caller will do). `giveBack` subtracts it.
  */
 const GIVEN_BACK = `
@@ -167,7 +167,7 @@ local function giveBack(size, from)
 end
 `.trim()
 
-/** `SET NX`. Writes before it checks, so that a replica refuses it and a used nonce costs no more than without shares. */
+/** `SET NX`. Writes before checking, so that a replica refuses it and a used nonce costs no more than without shares. */
 export const ADD = scriptOf(`
 local added = redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[1], 'NX')
 if not added then return false end
@@ -181,7 +181,7 @@ add(#ARGV[5])
 return added
 `)
 
-/** `SET`. An entry that is no larger than the one before always has room. */
+/** `SET`. An entry no larger than the one it replaces always has room. */
 export const SET = scriptOf(`
 ${COUNTS}
 ${GIVEN_BACK}
@@ -203,7 +203,7 @@ if from then giveBack(before, from) end
 return deleted
 `)
 
-/** An existing counter goes on counting, however full its caller's share is. */
+/** An existing counter can be incremented in a full share. */
 export const INCREMENT_SHARED = increment(`
 ${COUNTS}
 local full = fullness(1, 0)

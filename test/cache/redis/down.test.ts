@@ -280,7 +280,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 					})
 				})
 				const nonsense = (command: string): string =>
-					`CacheUnavailable: Redis answered ${command} by something else than it does`
+					`CacheUnavailable: Redis sent an invalid reply to ${command}`
 				await withClient(openClient(name, port), async ({ client }) => {
 					const cache = new RedisCache(client, { timeoutSeconds: 30, maxmemoryPolicy: 'noeviction' })
 					assert.is(String(await rejection(cache.delete('k'))), nonsense('DEL'))

@@ -32,7 +32,7 @@ describeRedis('RedisCache: what it takes', (test) => {
 			const client = make() as RedisClient // On purpose: JavaScript has no types to stop it.
 			assert.throws(
 				() => new RedisCache(client),
-				(error: unknown) => error instanceof TypeError && /^RedisCache takes a Redis of/.test(error.message),
+				(error: unknown) => error instanceof TypeError && /^RedisCache needs a Redis of/.test(error.message),
 			)
 		})
 	}

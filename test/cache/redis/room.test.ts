@@ -80,7 +80,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 
 			await command('ACL', 'SETUSER', login.username, '-info')
 			const untold = await rejection(new RedisCache(client).increment(`${name} count`, 60))
-			unavailable(untold, /^Redis doesn't tell its maxmemory-policy: .* by the option maxmemoryPolicy$/)
+			unavailable(untold, /^Redis doesn't report its maxmemory-policy: .* set the option maxmemoryPolicy$/)
 			const told = new RedisCache(client, { maxmemoryPolicy: 'noeviction' })
 			assert.is(await told.add(`${name} told`, 1, 60), true)
 			assert.is(await told.increment(`${name} count`, 60), 1)
@@ -100,7 +100,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 			const link = new RedisLink(adapterOf(client), 5)
 			let now = 0
 			const policy = new MaxmemoryPolicy(() => now)
-			const check = () => link.within((call) => policy.check(call))
+			const check = () => link.withTimeout((call) => policy.check(call))
 			await check()
 			await command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
 			now = 59_999

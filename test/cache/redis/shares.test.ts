@@ -242,7 +242,10 @@ describeRedis('shares of a Redis with maxmemory', (test) => {
 			const part = (added * TEXT.length) / (12 * MIB)
 			assert.ok(part > 0.4 && part < 0.45, String(part))
 			const error = await rejection(cache.add(answers('ann')(1_000), TEXT, 60))
-			assert.match(error.message, /^one caller holds as much .* raise maxmemory \(now 12582912\)$/)
+			assert.match(
+				error.message,
+				/^the caller's share of the cache is full: .* raise maxmemory \(now 12582912\)$/,
+			)
 		} finally {
 			opened.close()
 			await redis.remove()
