@@ -1,13 +1,13 @@
 /**
- * The cache: the `Cache` interface, with what a store must promise to hold nonces, counters and values; its errors; and
- * how a request is refused that they end. `MemoryCache` and `redis/` implement it; limits, idempotency keys, signatures
- * and `remember` use it, and handlers as `this.cache`. It calls nothing above it.
+ * The `Cache` interface, its guarantees for nonces, counters and values, its errors, and the refusal of requests that they
+ * cause. `MemoryCache` and `redis/` implement it; limits, idempotency keys, signatures and `remember` use it, and handlers
+ * as `this.cache`.
  */
 
 import { RestError } from '../base/error.ts'
 import type { Seconds } from '../base/time.ts'
 
-/** A JSON value. It is kept as text, so that no two readers share an object. */
+/** A JSON value. It is stored as text, so that readers never share an object. */
 export type JsonValue =
 	| string
 	| number
@@ -19,53 +19,52 @@ export type JsonValue =
 /**
  * A store of values that expire. Every method may be synchronous or return a promise.
  *
- * Values of `set` may be evicted early, to make room. Entries of `add` and `increment` are promises (a nonce is used up, a
- * request is counted): they are kept until they expire, and where there is no room for one the call throws `CacheFull`
- * instead. `set` and `delete` also work on them; after a `set` such an entry has the new value and time to live, and is
- * still kept.
+ * Values of `set` may be evicted to make room. Entries of `add` and `increment` are guarantees (a nonce is used up, a
+ * request is counted): they are kept until they expire, and without room for one the call throws `CacheFull`. `set` and
+ * `delete` also work on them; after a `set` such an entry has the new value and time to live, and is still kept.
  *
- * A cache outside of the process rejects with `CacheUnavailable` where it can't answer, in bounded time.
+ * A cache outside of the process rejects with `CacheUnavailable` in bounded time if it can't respond.
  *
- * All refuse a key that isn't a string (TypeError), a value that JSON can't represent (TypeError) and a `ttlSeconds` that
- * isn't a finite number above 0 (RangeError). `entry.ts` has these checks, and `cacheContract` of `verbena/testing` has
- * all of this as cases for a test runner.
+ * All methods refuse a key that isn't a string (TypeError), a value that JSON can't represent (TypeError) and a
+ * `ttlSeconds` that isn't a finite number above 0 (RangeError). `entry.ts` has these checks, and `cacheContract` of
+ * `verbena/testing` tests all of this.
  */
 export interface Cache {
-	/** The value, or `undefined` where there is none or it has expired. */
+	/** The value, or `undefined` if there is none or it has expired. */
 	get(key: string): JsonValue | undefined | Promise<JsonValue | undefined>
 	/**
-	 * Stores a value for `ttlSeconds` (more than 0), replacing what was there.
+	 * Stores a value for `ttlSeconds`, replacing an existing one.
 	 *
-	 * @throws CacheFull when there is no room, and the key may hold an entry that must be kept
+	 * @throws CacheFull if there is no room, and the key may have an entry that must be kept
 	 */
 	set(key: string, value: JsonValue, ttlSeconds: Seconds): void | Promise<void>
 	/** Deletes a value; returns whether there was one. */
 	delete(key: string): boolean | Promise<boolean>
 	/**
-	 * Stores a value only where there is none, atomically: of any number of concurrent callers exactly one gets `true`.
+	 * Stores a value if there is none, atomically: of any number of concurrent callers exactly one gets `true`.
 	 *
-	 * @throws CacheFull when there is no room, and nothing may be evicted
+	 * @throws CacheFull if there is no room, and nothing may be evicted
 	 */
 	add(key: string, value: JsonValue, ttlSeconds: Seconds): boolean | Promise<boolean>
 	/**
 	 * Adds one to a counter and returns the new number, atomically. The first call returns 1 and starts the time to live,
-	 * which later calls don't extend. A whole number stored by `set` or `add` is counted on from, within its own time.
+	 * which later calls don't extend. It also increments a whole number stored by `set` or `add`, within its time to live.
 	 *
-	 * @throws TypeError when the key holds anything but a whole number below 2^53 - 1
-	 * @throws CacheFull when there is no room, and nothing may be evicted
+	 * @throws TypeError if the key has anything but a whole number below 2^53 - 1
+	 * @throws CacheFull if there is no room, and nothing may be evicted
 	 */
 	increment(key: string, ttlSeconds: Seconds): number | Promise<number>
 	/**
-	 * Checks that the store answers, for the option `health`; left out where there is nothing to check.
+	 * Checks that the store responds, for the option `health`; left out if there is nothing to check.
 	 *
-	 * @throws CacheUnavailable where it can't answer
+	 * @throws CacheUnavailable if it can't respond
 	 */
 	check?(): void | Promise<void>
 }
 
 /**
- * What is full: the whole cache; one purpose (nonces, counters, idempotency keys, the application's own); or the share of
- * one caller, while others still have room.
+ * What is full: the whole cache; the room of one purpose (nonces, counters, idempotency keys, the application's entries);
+ * or the share of one caller, while others still have room.
  */
 export type CacheScope = 'cache' | 'purpose' | 'caller'
 
@@ -76,64 +75,61 @@ export interface CacheFullDetails extends ErrorOptions {
 }
 
 /**
- * Thrown by `add` and `increment` where all entries must be kept, and by a `set` that would have to evict such an entry.
- * The message names the option to raise: `max` counts entries, `maxBytes` their size, and `maxmemory` is Redis' own. A
- * request that it ends is answered 503, or 429 where `scope` is `'caller'`.
+ * Thrown by `add` and `increment` if all entries must be kept, and by a `set` that would have to evict such an entry. The
+ * message names the option to raise: `max` limits entries, `maxBytes` their size, and `maxmemory` is Redis' own. A request
+ * that fails with it gets 503, or 429 if `scope` is `'caller'`.
  */
 export class CacheFull extends Error {
 	override readonly name = 'CacheFull' as const
 	readonly scope: CacheScope
 
-	/** `limit` is the option's value; `undefined` for Redis, which doesn't say it. */
+	/** `limit` is the option's value; `undefined` for Redis, which doesn't report it. */
 	constructor(
 		limit: number | undefined,
 		option: 'max' | 'maxBytes' | 'maxmemory' = 'max',
 		{ scope = 'cache', ...details }: CacheFullDetails = {},
 	) {
-		super(fullness(limit, option, scope), details)
+		super(messageOf(limit, option, scope), details)
 		this.scope = scope
 	}
 }
 
 /**
- * Thrown by every method of a cache outside of the process that can't be reached, doesn't answer in time, or answers
- * nonsense. Whether a `set`, `add`, `delete` or `increment` was carried out is then unknown. A request that it ends is
- * answered 503; `remember` loads the value instead.
+ * Thrown by every method of a cache outside of the process that can't be reached, doesn't respond in time, or sends an
+ * invalid reply. Whether a `set`, `add`, `delete` or `increment` was carried out is then unknown. A request that fails with
+ * it gets 503; `remember` loads the value instead.
  */
 export class CacheUnavailable extends Error {
 	override readonly name = 'CacheUnavailable' as const
 }
 
-function fullness(limit: number | undefined, option: string, scope: CacheScope): string {
-	const said = limit === undefined ? 'its limit' : String(limit)
+function messageOf(limit: number | undefined, option: string, scope: CacheScope): string {
+	const size = limit === undefined ? 'its limit' : String(limit)
 	if (scope === 'caller')
-		return `one caller holds as much of the cache as one may while others need it: wait, or raise ${option} (now ${said})`
+		return `the caller's share of the cache is full: wait, or raise ${option} (now ${size})`
 	if (scope === 'purpose')
-		return `the cache holds as much of this purpose as it may beside the others: raise ${option} (now ${said})`
-	if (option === 'max') return `the cache holds ${said} entries that may not be forgotten yet: raise max`
-	if (option === 'maxBytes') {
-		return `the cache has no room under ${said} bytes that may be cleared yet: raise maxBytes`
-	}
-	return 'Redis has no room left, and clears nothing before its time: raise its maxmemory'
+		return `the cache has no room for more entries of this purpose: raise ${option} (now ${size})`
+	if (option === 'max') return `the cache holds ${size} entries that can't be evicted yet: raise max`
+	if (option === 'maxBytes') return `the cache holds ${size} bytes that can't be evicted yet: raise maxBytes`
+	return 'Redis is out of memory, and evicts nothing: raise its maxmemory'
 }
 
 /**
- * The refusal of a request whose entry the cache couldn't take: 429 with `message` where the caller's share is full, 503
- * for everything else.
+ * The error for a request whose entry couldn't be stored: 429 with `message` if the caller's share is full, otherwise 503.
  *
- * @param cause what the cache has thrown, or an error about it
+ * @param cause the cache's error, or one about it
  */
 export function cacheRefusal(cause: unknown, message: string): RestError {
 	if (!isCallersOwn(cause)) return new RestError('unavailable', undefined, { cause })
 	return new RestError('too_many_requests', message, { cause, headers: { 'Retry-After': '10' } })
 }
 
-/** Whether a cache is full for one caller alone. */
+/** Whether only the caller's share is full. */
 export function isCallersOwn(error: unknown): boolean {
 	return error instanceof CacheFull && error.scope === 'caller'
 }
 
-/** Runs a cache write whose failure must not affect the decision: hints, headers, what is given back. */
+/** Runs a cache write whose failure must not affect the result: hints, header values, released guesses. */
 export async function bestEffort(work: () => void | Promise<void>): Promise<void> {
 	try {
 		await work()

@@ -1,51 +1,51 @@
 /**
- * The parts of an entry: a key, a JSON text and a time to live, with the checks that all caches share. Used by ours and by
- * `remember`; adapters should use them too.
+ * The checks of keys, values and times to live that all caches share. Used by our caches and `remember`; other caches
+ * should use them too.
  */
 import type { Milliseconds, Seconds } from '../base/time.ts'
 
 /**
- * Refuses a key that isn't a string: `1` and `'1'` would be one entry in a store and two in another.
+ * Refuses a key that isn't a string: `1` and `'1'` would be one entry in some stores and two in others.
  *
  * @throws TypeError
  */
 export function checkKey(key: unknown): asserts key is string {
-	if (typeof key !== 'string') throw new TypeError(`a cache key must be a string, got ${wordFor(key)}`)
+	if (typeof key !== 'string') throw new TypeError(`a cache key must be a string, got ${describe(key)}`)
 }
 
 /**
- * A value as the JSON text that is stored.
+ * The JSON text of a value.
  *
- * The value itself must be one that JSON can represent. Within it `JSON.stringify` decides, as for a reply: a member that
- * is `undefined` or a function is left out, `NaN` is null, a Date is its text.
+ * The value itself must be one that JSON can represent. Within it `JSON.stringify` decides, as for a reply: members that
+ * are `undefined` or functions are omitted, `NaN` becomes null, a Date its text.
  *
  * @throws TypeError naming the key, for `undefined`, a function, a symbol, a bigint, `NaN`, an infinity, and
  * for an object that is cyclic, nested too deeply or holds a bigint
  */
 export function toText(key: string, value: unknown): string {
-	if (typeof value === 'number' && !Number.isFinite(value)) throw unsayable(key, String(value))
+	if (typeof value === 'number' && !Number.isFinite(value)) throw notJson(key, String(value))
 	const text = stringify(key, value)
-	if (text === undefined) throw unsayable(key, wordFor(value))
+	if (text === undefined) throw notJson(key, describe(value))
 	return text
 }
 
 /**
- * A time to live in whole milliseconds, rounded up, so that no cache ends an entry before its time.
+ * A time to live in whole milliseconds, rounded up, so that no entry expires early.
  *
- * @throws RangeError when it isn't a finite number above 0
+ * @throws RangeError if it isn't a finite number above 0
  */
 export function toMilliseconds(ttlSeconds: Seconds): Milliseconds {
 	if (!Number.isFinite(ttlSeconds) || ttlSeconds <= 0) {
-		const found = typeof ttlSeconds === 'number' ? String(ttlSeconds) : wordFor(ttlSeconds)
+		const found = typeof ttlSeconds === 'number' ? String(ttlSeconds) : describe(ttlSeconds)
 		throw new RangeError(`ttlSeconds must be a finite number above 0, got ${found}`)
 	}
-	// 2.007 * 1000 is 2007.0000000000002: less than a nanosecond is a rounding error.
+	// 2.007 * 1000 is 2007.0000000000002: an excess below a nanosecond is a rounding error.
 	return Math.max(1, Math.ceil(ttlSeconds * 1_000 - 1e-6))
 }
 
 /**
- * A key sliced from a longer text (a header) keeps all of that text in memory, as V8 makes a slice a view: a client could
- * fill the memory with few entries. Joining and slicing again makes a text of the key's own size.
+ * Copies a key. V8 makes a slice of a header a view that keeps the whole header in memory: a client could fill the memory
+ * with few entries. Joining and slicing again creates a string of the key's size.
  */
 export function ownCopy(key: string): string {
 	return ` ${key}`.slice(1)
@@ -55,17 +55,17 @@ function stringify(key: string, value: unknown): string | undefined {
 	try {
 		return JSON.stringify(value)
 	} catch (error) {
-		throw unsayable(key, wordFor(value), error)
+		throw notJson(key, describe(value), error)
 	}
 }
 
-function unsayable(key: string, found: string, cause?: unknown): TypeError {
+function notJson(key: string, found: string, cause?: unknown): TypeError {
 	const why = cause instanceof Error ? ` (${cause.message.split('\n', 1)[0]})` : ''
-	const message = `the cache keeps JSON, which can't say the value for '${key}': got ${found}${why}`
+	const message = `the value for '${key}' can't be stored as JSON: got ${found}${why}`
 	return new TypeError(message, cause === undefined ? undefined : { cause })
 }
 
-function wordFor(value: unknown): string {
+function describe(value: unknown): string {
 	if (value === undefined || value === null) return String(value)
 	return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -1,4 +1,4 @@
-/** `remember`: a value from the cache, or loaded once for all concurrent callers. */
+/** `remember`: reads a value through the cache, loading it once for all concurrent callers. */
 import { attached } from '../base/attached.ts'
 import { isThenable } from '../base/thenable.ts'
 import type { Seconds } from '../base/time.ts'
@@ -6,9 +6,8 @@ import type { Cache, JsonValue } from './cache.ts'
 import { checkKey, toMilliseconds, toText } from './entry.ts'
 
 /**
- * `T` where JSON keeps it as it is, `never` where not: a bigint, a symbol, a function, and so whatever has
- * methods (a Date, a Map, a class instance). Unlike `JsonValue` it takes interfaces, optional members and,
- * unchecked, `unknown`.
+ * `T` if JSON preserves it, otherwise `never`: for a bigint, a symbol, a function, and so for anything with methods (a Date,
+ * a Map, a class instance). Unlike `JsonValue` it accepts interfaces, optional members and, unchecked, `unknown`.
  */
 export type Storable<T> = unknown extends T
 	? T
@@ -23,30 +22,30 @@ type Primitive = string | number | boolean | null | undefined
 /** Options of `remember`. */
 export interface RememberOptions {
 	/**
-	 * Called with an error of the cache, for a log. What it throws goes to the caller.
+	 * Called with an error of the cache, for a log. An error that it throws goes to the caller.
 	 * @default errors are ignored
 	 */
 	readonly onError?: (error: unknown) => void
 }
 
-/** Loads in progress, kept with the cache so that concurrent calls share them. */
+/** Loads in progress, attached to the cache so that concurrent calls share them. */
 const LOADS: unique symbol = Symbol('verbena.loads')
 
 /**
- * The value that `cache` holds for `key`; where there is none, the value of `load`, stored for `ttlSeconds`.
+ * The value in `cache` under `key`; without one, the value of `load`, which is stored for `ttlSeconds`.
  *
  *     const article = await remember(cache, `article:${id}`, 60, () => articles.find(id))
  *
- * - `load` is called once for all calls while it runs, in this process, per cache and key; the first call's `load`,
- *   `ttlSeconds` and options count. It must end by itself: waiting for it has no timeout.
- * - Each caller gets its own copy, made by JSON: from the cache or not, it is the same.
- * - A failure is never stored. All waiting calls get it, and the next one loads again.
- * - `undefined` is returned and not stored, so the next call loads again. Store null for what doesn't exist.
- * - A cache that fails doesn't fail the read: the value is loaded, and `onError` called. One that hangs does hang it.
- * - A `delete` while `load` runs doesn't keep its value from being stored.
+ * - Concurrent calls in this process for the same cache and key share one `load`, with the first call's `ttlSeconds` and
+ *   options. There is no timeout: `load` must settle by itself.
+ * - Each caller gets its own copy, made by JSON, whether it is from the cache or not.
+ * - A failure is never stored: all waiting calls reject with it, and the next one loads again.
+ * - `undefined` is returned and not stored, so the next call loads again. Return null for what doesn't exist.
+ * - If the cache fails, `onError` is called and the value is loaded. If it hangs, so does the call.
+ * - A `delete` while `load` runs doesn't prevent its value from being stored.
  *
- * @throws TypeError when the key isn't a string, or `load` returns what JSON can't represent
- * @throws RangeError when `ttlSeconds` isn't a finite number above 0
+ * @throws TypeError if the key isn't a string, or JSON can't represent what `load` returns
+ * @throws RangeError if `ttlSeconds` isn't a finite number above 0
  */
 export async function remember<T extends Primitive | (object & { [Name in keyof T]: Storable<T[Name]> })>(
 	cache: Cache,
@@ -56,21 +55,21 @@ export async function remember<T extends Primitive | (object & { [Name in keyof 
 	options: RememberOptions = {},
 ): Promise<T> {
 	checkKey(key)
-	toMilliseconds(ttlSeconds) // Checked here, as an error of `set` would count as a failure of the cache.
-	const loads = loadsOf(cache)
-	const underway = loads.get(key)
-	if (underway !== undefined) return parse<T>(await underway)
+	toMilliseconds(ttlSeconds) // Checked here: thrown by `set`, the error would count as a failure of the cache.
+	const loads = attached(cache, LOADS, () => new Map<string, Promise<string | undefined>>())
+	const inProgress = loads.get(key)
+	if (inProgress !== undefined) return parse<T>(await inProgress)
 
-	const wish = { cache, key, ttlSeconds, load, onError: options.onError }
-	const held = ask(wish)
-	// Most calls of a cache in memory end here: its value is the caller's own copy already.
-	if (held !== undefined && !isThenable(held)) return held as T
-	const text = obtain(wish, held).finally(() => loads.delete(key))
+	const call = { cache, key, ttlSeconds, load, onError: options.onError }
+	const cached = readCache(call)
+	// Most calls with a cache in memory end here: the value is a copy already.
+	if (cached !== undefined && !isThenable(cached)) return cached as T
+	const text = cachedOrLoaded(call, cached).finally(() => loads.delete(key))
 	loads.set(key, text)
 	return parse<T>(await text)
 }
 
-interface Wish {
+interface Call {
 	readonly cache: Cache
 	readonly key: string
 	readonly ttlSeconds: Seconds
@@ -78,13 +77,9 @@ interface Wish {
 	readonly onError: RememberOptions['onError']
 }
 
-type Held = JsonValue | undefined
+type Cached = JsonValue | undefined
 
-function loadsOf(cache: Cache): Map<string, Promise<string | undefined>> {
-	return attached(cache, LOADS, () => new Map<string, Promise<string | undefined>>())
-}
-
-function ask({ cache, key, onError }: Wish): Held | Promise<Held> {
+function readCache({ cache, key, onError }: Call): Cached | Promise<Cached> {
 	try {
 		return cache.get(key)
 	} catch (error) {
@@ -93,35 +88,30 @@ function ask({ cache, key, onError }: Wish): Held | Promise<Held> {
 	}
 }
 
-/** The JSON text of the cached or loaded value, from which each caller makes its own copy. */
-async function obtain(wish: Wish, held: Held | Promise<Held>): Promise<string | undefined> {
-	const found = await answerOf(wish, held)
-	if (found !== undefined) return toText(wish.key, found)
-	const loaded = await wish.load()
+/** The JSON text of the cached or loaded value, which each caller parses. */
+async function cachedOrLoaded(call: Call, cached: Cached | Promise<Cached>): Promise<string | undefined> {
+	const { cache, key, ttlSeconds, load } = call
+	const found = await orUndefined(call, () => cached)
+	if (found !== undefined) return toText(key, found)
+	const loaded = await load()
 	if (loaded === undefined) return undefined
-	const text = toText(wish.key, loaded)
-	await store(wish, loaded as JsonValue) // `toText` has just found that JSON can say it.
+	const text = toText(key, loaded)
+	// `toText` has checked that it is a JsonValue.
+	await orUndefined(call, () => cache.set(key, loaded as JsonValue, ttlSeconds))
 	return text
 }
 
-async function answerOf({ onError }: Wish, held: Held | Promise<Held>): Promise<Held> {
+/** The result of a cache operation; `undefined` if it fails. */
+async function orUndefined<T>({ onError }: Call, work: () => T | Promise<T>): Promise<T | undefined> {
 	try {
-		return await held
+		return await work()
 	} catch (error) {
 		onError?.(error)
 		return undefined
 	}
 }
 
-async function store({ cache, key, ttlSeconds, onError }: Wish, value: JsonValue): Promise<void> {
-	try {
-		await cache.set(key, value, ttlSeconds)
-	} catch (error) {
-		onError?.(error)
-	}
-}
-
 function parse<T>(text: string | undefined): T {
-	// `Storable<T>` says that JSON keeps a T as it is; `undefined` is only there where T has it.
+	// `Storable<T>` says that JSON preserves a T; `undefined` is returned only if T includes it.
 	return (text === undefined ? undefined : JSON.parse(text)) as T
 }

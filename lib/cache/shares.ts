@@ -1,38 +1,38 @@
 /**
- * The shares of a cache: how much of it each purpose (nonces, counters of users, of addresses and of guesses, idempotency
- * keys, the application) and, within these, each caller may fill with entries that can't be evicted. Without them one
- * caller could fill the cache and get everybody else refused. The same rule and constants hold in `redis/shares.ts`.
+ * The shares of a cache: how much of it each purpose (nonces, counters of users, addresses and guesses, idempotency keys,
+ * the application) and, within a purpose, each caller may fill with entries that can't be evicted. Without shares, one
+ * caller could fill the cache and have all others refused. `redis/shares.ts` has the same rule and constants.
  *
- * No part is fixed. A purpose may take most of what the other purposes leave, and a caller three times what is then still
- * free in that purpose: one alone can use most of the cache, and of many greedy ones each gets as much as the others, with
- * room left for the next.
+ * Shares aren't fixed. A purpose may take most of what the other purposes leave, and a caller three times what is then still
+ * free in the purpose: a single caller can use most of the cache, many greedy ones get equal parts, and room is left for
+ * the next.
  */
 import { type Linked, RecencyList } from '../base/recency-list.ts'
 import type { Bytes } from '../base/time.ts'
 import type { CacheScope } from './cache.ts'
 import { ownCopy } from './entry.ts'
 
-/** Purposes whose keys name a caller: `nonce:<caller>:…`. All other keys are the application's. */
+/** Purposes whose keys name a caller: `nonce:<caller>:…`. All other keys belong to the application. */
 export const PURPOSES = ['nonce', 'limit', 'address', 'guess', 'idempotency'] as const
 
 export type Purpose = (typeof PURPOSES)[number]
 
 /**
- * The key of an entry that counts for a caller's share. A colon in the caller's name would end it, so it is escaped as
- * `%3A`, and `%` as `%25`: no two callers have the same share.
+ * The key of an entry that counts towards a caller's share. Colons in the caller's name are escaped as `%3A`, and `%` as
+ * `%25`, so that no two callers have the same share.
  */
 export function sharedKey(purpose: Purpose, caller: string, rest: string): string {
 	return `${purpose}:${caller.replaceAll('%', '%25').replaceAll(':', '%3A')}:${rest}`
 }
 
-/** Whose an entry is. */
+/** Purpose and caller of an entry. */
 export interface Owner {
 	readonly purpose: Purpose
-	/** As `sharedKey` has written it. */
+	/** As escaped by `sharedKey`. */
 	readonly caller: string
 }
 
-/** Whose an entry under a key is; `undefined` for the application's own. */
+/** The owner of an entry, by its key; `undefined` for the application. */
 export function ownerOf(key: string): Owner | undefined {
 	const end = key.indexOf(':')
 	const purpose = end === -1 ? undefined : PURPOSE_NAMES.get(key.slice(0, end))
@@ -42,38 +42,38 @@ export function ownerOf(key: string): Owner | undefined {
 
 const PURPOSE_NAMES: ReadonlyMap<string, Purpose> = new Map(PURPOSES.map((name) => [name, name]))
 
-/** The part of the cache that entries which can't be evicted may fill; the rest is left for values. */
-export const KEPT = 7 / 8
-/** The part of what the other purposes leave of it that one purpose may fill. */
-export const OF_PURPOSE = 7 / 8
-/** How many times what is still free in its purpose a caller may hold. */
-export const OF_CALLER = 3
-/** The parts of the cache that one caller's values, and all callers' values, may fill before they evict each other. */
-const VALUES_OF_CALLER = 1 / 8
-const VALUES_OF_CALLERS = 1 / 2
-/** Smaller caches aren't divided, as a share would be a few entries. */
-const LEAST_ENTRIES = 1_000
-export const LEAST_BYTES: Bytes = 1_048_576
+/** The part of the cache for entries that can't be evicted; the rest is left for values. */
+export const KEPT_PART = 7 / 8
+/** The part of what other purposes leave of it that one purpose may fill. */
+export const PURPOSE_PART = 7 / 8
+/** A caller may hold this many times what is still free in the purpose. */
+export const CALLER_FACTOR = 3
+/** The parts of the cache that values of one caller, and of all callers, may fill before they evict each other. */
+const CALLER_VALUES_PART = 1 / 8
+const ALL_CALLERS_VALUES_PART = 1 / 2
+/** Smaller caches aren't divided: a share would be a few entries. */
+const MIN_ENTRIES = 1_000
+export const MIN_BYTES: Bytes = 1_048_576
 
-/** An entry of the shares. */
-export interface Held<E extends Linked<E>> extends Linked<E> {
-	/** Made by `add` or `increment`: not to be evicted. */
-	readonly kept: boolean
+/** What the shares need to know of an entry. */
+export interface CacheEntry<E extends Linked<E>> extends Linked<E> {
+	/** Whether it is from `add` or `increment`, and so must not be evicted. */
+	readonly isKept: boolean
 	readonly size: Bytes
 	readonly share: Share<E>
 }
 
-/** What one caller holds within a purpose. */
+/** The entries of a caller within a purpose. */
 interface Share<E extends Linked<E>> extends Linked<Share<E>> {
 	readonly group: Group<E>
 	readonly caller: string
 	readonly kept: Amount
 	readonly values: Amount
-	/** The entries that may be evicted. */
+	/** Its values, least recently used first. */
 	readonly evictable: RecencyList<E>
 }
 
-/** What all callers hold within a purpose. */
+/** The entries of all callers within a purpose. */
 interface Group<E extends Linked<E>> {
 	readonly name: Purpose | 'application'
 	readonly kept: Amount
@@ -100,39 +100,38 @@ class Amount implements Limits {
 	}
 }
 
-export class Shares<E extends Held<E>> {
-	/** The size of the cache. */
+export class Shares<E extends CacheEntry<E>> {
 	readonly #size: Limits
-	/** The size that is divided; infinite where it isn't. */
-	readonly #most: Limits
+	/** The size that is divided into shares; infinite if it isn't. */
+	readonly #divided: Limits
 	readonly #groups: ReadonlyMap<string, Group<E>>
 	readonly #application: Share<E>
-	/** Shares of callers who have values, by their last use. */
+	/** Shares of callers that have values, least recently used first. */
 	readonly #recent = new RecencyList<Share<E>>()
 	readonly #kept = new Amount()
 	readonly #callersValues = new Amount()
 
 	constructor(max: number, maxBytes: Bytes) {
 		this.#size = { entries: max, bytes: maxBytes }
-		this.#most = {
-			entries: max < LEAST_ENTRIES ? Number.POSITIVE_INFINITY : max,
-			bytes: maxBytes < LEAST_BYTES ? Number.POSITIVE_INFINITY : maxBytes,
+		this.#divided = {
+			entries: max < MIN_ENTRIES ? Number.POSITIVE_INFINITY : max,
+			bytes: maxBytes < MIN_BYTES ? Number.POSITIVE_INFINITY : maxBytes,
 		}
-		this.#groups = new Map(PURPOSES.map((name) => [name, groupOf<E>(name)]))
-		this.#application = shareOf(groupOf<E>('application'), '')
+		this.#groups = new Map(PURPOSES.map((name) => [name, newGroup<E>(name)]))
+		this.#application = newShare(newGroup<E>('application'), '')
 	}
 
-	/** Whose an entry under a key is. */
+	/** The share that an entry with this key counts towards. */
 	of(key: string): Share<E> {
 		const owner = ownerOf(key)
 		const group = owner === undefined ? undefined : this.#groups.get(owner.purpose)
 		if (owner === undefined || group === undefined) return this.#application
-		return group.shares.get(owner.caller) ?? shareOf(group, owner.caller)
+		return group.shares.get(owner.caller) ?? newShare(group, owner.caller)
 	}
 
 	add(entry: E): void {
-		const { kept, size, share } = entry
-		if (kept) {
+		const { isKept, size, share } = entry
+		if (isKept) {
 			this.#kept.add(size)
 			share.group.kept.add(size)
 			share.kept.add(size)
@@ -150,8 +149,8 @@ export class Shares<E extends Held<E>> {
 	}
 
 	remove(entry: E): void {
-		const { kept, size, share } = entry
-		if (kept) {
+		const { isKept, size, share } = entry
+		if (isKept) {
 			this.#kept.remove(size)
 			share.group.kept.remove(size)
 			share.kept.remove(size)
@@ -173,7 +172,7 @@ export class Shares<E extends Held<E>> {
 		if (entry.share !== this.#application) this.#recent.touch(entry.share)
 	}
 
-	/** Why an entry that can't be evicted has no room in its share; `undefined` where it has. */
+	/** What is full for an entry that can't be evicted; `undefined` if there is room. */
 	full(
 		share: Share<E>,
 		entries: 0 | 1,
@@ -185,30 +184,30 @@ export class Shares<E extends Held<E>> {
 		return ofBytes === undefined ? undefined : { scope: ofBytes, of: 'bytes' }
 	}
 
-	/** The value that goes first to make room for an entry of a share. */
+	/** The value to evict to make room for an entry of a share. */
 	victim(share: Share<E>): E | undefined {
 		if (
 			share.values.entries > 0 &&
 			share !== this.#application &&
-			fills(share.values, this.#size, VALUES_OF_CALLER)
+			fills(share.values, this.#size, CALLER_VALUES_PART)
 		)
 			return share.evictable.oldest
 		const own = this.#application.evictable.oldest
 		const callers = this.#recent.oldest?.evictable.oldest
 		if (own === undefined || callers === undefined) return own ?? callers
-		return fills(this.#callersValues, this.#size, VALUES_OF_CALLERS) ? callers : own
+		return fills(this.#callersValues, this.#size, ALL_CALLERS_VALUES_PART) ? callers : own
 	}
 
 	#fullOf(share: Share<E>, of: keyof Limits, need: number): CacheScope | undefined {
-		const most = this.#most[of]
+		const most = this.#divided[of]
 		if (most === Number.POSITIVE_INFINITY || need === 0) return undefined
 		const { group, kept } = share
 		const others = this.#kept[of] - group.kept[of]
-		const free = OF_PURPOSE * (KEPT * most - others) - group.kept[of]
+		const free = PURPOSE_PART * (KEPT_PART * most - others) - group.kept[of]
 		const isFull = free < need
 		if (share === this.#application) return isFull ? 'purpose' : undefined
-		if (!isFull) return kept[of] + need > OF_CALLER * free ? 'caller' : undefined
-		// Where many callers have filled the purpose together, those who hold more than the mean are refused as callers.
+		if (!isFull) return kept[of] + need > CALLER_FACTOR * free ? 'caller' : undefined
+		// If many callers together have filled the purpose, those with more than the mean are refused as callers.
 		return kept[of] * group.shares.size > group.kept[of] ? 'caller' : 'purpose'
 	}
 }
@@ -217,11 +216,11 @@ function fills({ entries, bytes }: Limits, size: Limits, part: number): boolean 
 	return entries >= part * size.entries || bytes >= part * size.bytes
 }
 
-function groupOf<E extends Linked<E>>(name: Group<E>['name']): Group<E> {
+function newGroup<E extends Linked<E>>(name: Group<E>['name']): Group<E> {
 	return { name, kept: new Amount(), shares: new KeyTable() }
 }
 
-function shareOf<E extends Linked<E>>(group: Group<E>, caller: string): Share<E> {
+function newShare<E extends Linked<E>>(group: Group<E>, caller: string): Share<E> {
 	return {
 		group,
 		caller: ownCopy(caller),
@@ -233,15 +232,13 @@ function shareOf<E extends Linked<E>>(group: Group<E>, caller: string): Share<E>
 	}
 }
 
-/**
- * Most deleted keys whose places are kept: so few that the holes in their own Set don't matter.
- */
-const MOST_VACANT = 64
+/** Deleted keys whose places are kept: so few that holes in their own Set don't matter. */
+const MAX_VACANT = 64
 
 /**
- * Entries by key: a Map that keeps the places of recently deleted keys. V8's Map leaves a hole where a key was deleted, in
- * the chain of its hash, until the whole Map is rearranged: a key that is deleted and put back again and again (a lock, a
- * replaced value) gathered holes by the ten thousand in a Map of 100,000, and each look-up took 120 µs.
+ * A Map that keeps the places of recently deleted keys. V8's Map leaves a hole in the hash chain of a deleted key until it
+ * is rehashed: a key that is deleted and set again and again (a lock, a replaced value) left ten thousands of holes in a Map
+ * of 100,000, and each look-up took 120 µs.
  */
 export class KeyTable<E> {
 	readonly #places = new Map<string, E | undefined>()
@@ -260,11 +257,11 @@ export class KeyTable<E> {
 		this.#places.set(key, entry)
 	}
 
-	/** Takes out a key that is in the table. */
+	/** Deletes a key that is in the table. */
 	delete(key: string): void {
 		this.#places.set(key, undefined)
 		this.#vacant.add(key)
-		if (this.#vacant.size <= MOST_VACANT) return
+		if (this.#vacant.size <= MAX_VACANT) return
 		for (const longest of this.#vacant) {
 			this.#vacant.delete(longest)
 			this.#places.delete(longest)

@@ -10,23 +10,20 @@ describe('CacheFull', (test) => {
 		const error = new CacheFull(100)
 		assert.instance(error, Error)
 		assert.is(error.name, 'CacheFull')
-		assert.is(error.message, 'the cache holds 100 entries that may not be forgotten yet: raise max')
+		assert.is(error.message, "the cache holds 100 entries that can't be evicted yet: raise max")
 	})
 
 	test('names maxBytes where that is what is full', () => {
 		assert.is(
 			new CacheFull(2_000, 'maxBytes').message,
-			'the cache has no room under 2000 bytes that may be cleared yet: raise maxBytes',
+			"the cache holds 2000 bytes that can't be evicted yet: raise maxBytes",
 		)
 	})
 
 	test("names Redis' maxmemory where that is what is full", () => {
 		const cause = new Error('OOM')
 		const error = new CacheFull(undefined, 'maxmemory', { cause })
-		assert.is(
-			error.message,
-			'Redis has no room left, and clears nothing before its time: raise its maxmemory',
-		)
+		assert.is(error.message, 'Redis is out of memory, and evicts nothing: raise its maxmemory')
 		assert.is(error.cause, cause)
 	})
 })

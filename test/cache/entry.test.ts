@@ -53,7 +53,7 @@ describe('cache entry: value', (test) => {
 	]
 	for (const [value, got] of refused) {
 		test(`is refused with its key: ${got}`, () => {
-			const message = `the cache keeps JSON, which can't say the value for 'user:1': ${got}`
+			const message = `the value for 'user:1' can't be stored as JSON: ${got}`
 			assert.throws(
 				() => toText('user:1', value),
 				(error: unknown) => error instanceof TypeError && error.message === message,

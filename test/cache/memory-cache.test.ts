@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { shown } from '../../lib/base/options.ts'
 import { CacheFull } from '../../lib/cache/cache.ts'
 import {
-	type Ending,
+	type Expiring,
 	ExpiryHeap,
 	MemoryCache,
 	type MemoryCacheOptions,
@@ -200,35 +200,35 @@ describe('ExpiryHeap', (test) => {
 		})
 		fc.assert(
 			fc.property(operations, (steps) => {
-				const heap = new ExpiryHeap<Ending>()
-				const held: Ending[] = []
-				for (const [endsAt, index] of steps) {
+				const heap = new ExpiryHeap<Expiring>()
+				const held: Expiring[] = []
+				for (const [expiresAt, index] of steps) {
 					const gone = index === null ? undefined : held.splice(index % (held.length + 1), 1)[0]
 					if (gone !== undefined) heap.remove(gone)
-					const entry = { endsAt, place: 0 }
+					const entry = { expiresAt, place: 0 }
 					held.push(entry)
 					heap.add(entry)
-					assert.is(heap.soonest?.endsAt, Math.min(...held.map((each) => each.endsAt)))
+					assert.is(heap.soonest?.expiresAt, Math.min(...held.map((each) => each.expiresAt)))
 				}
 				assert.equal(
 					drained(heap),
-					held.map((each) => each.endsAt).sort((a, b) => a - b),
+					held.map((each) => each.expiresAt).sort((a, b) => a - b),
 				)
 			}),
 		)
 	})
 })
 
-function heapOf(ends: readonly number[]): ExpiryHeap<Ending> {
-	const heap = new ExpiryHeap<Ending>()
-	for (const endsAt of ends) heap.add({ endsAt, place: 0 })
+function heapOf(ends: readonly number[]): ExpiryHeap<Expiring> {
+	const heap = new ExpiryHeap<Expiring>()
+	for (const expiresAt of ends) heap.add({ expiresAt, place: 0 })
 	return heap
 }
 
-function drained(heap: ExpiryHeap<Ending>): number[] {
+function drained(heap: ExpiryHeap<Expiring>): number[] {
 	const ends: number[] = []
 	for (let soonest = heap.soonest; soonest !== undefined; soonest = heap.soonest) {
-		ends.push(soonest.endsAt)
+		ends.push(soonest.expiresAt)
 		heap.remove(soonest)
 	}
 	return ends

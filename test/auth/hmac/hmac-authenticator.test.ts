@@ -668,7 +668,7 @@ describe('hmac: nonces', (test) => {
 		assert.is(logged(), 'Service Unavailable')
 		assert.is(
 			String(error instanceof Error && error.cause),
-			'Error: a nonce could not be remembered, as the cache holds 2 entries that may not be forgotten yet: raise max (signed requests per second × 360 entries are needed)',
+			"Error: a nonce could not be remembered, as the cache holds 2 entries that can't be evicted yet: raise max (signed requests per second × 360 entries are needed)",
 		)
 	})
 
