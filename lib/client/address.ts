@@ -3,7 +3,7 @@
 /** Identifies a record. */
 export type Id = string | number | bigint
 
-/** Not empty and not a dot segment, also not percent-encoded: URLs resolve these before a request. */
+/** Not empty and not a dot segment, which URLs resolve before a request, even a percent-encoded one. */
 const SEGMENT = /^(?!(?:\.|%2e){0,2}$)[^\s/?#\\]+$/i
 /** A path with optional origin. One that begins with two slashes would name another host. */
 const ENDPOINT = /^(?:https?:\/\/[^\s/?#@\\]+)?(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[^\s/?#\\]+)*\/?$/i
@@ -36,7 +36,7 @@ export function endpointUrl(whose: string, endpoint: string): string {
 	return endpoint.replace(/\/$/, '')
 }
 
-/** For origins that the pattern can't refuse: `http://a:99999`. */
+/** For invalid origins that the pattern lets through: `http://a:99999`. */
 function isUrl(endpoint: string): boolean {
 	try {
 		new URL(endpoint, 'http://a')
@@ -54,7 +54,7 @@ function isUrl(endpoint: string): boolean {
 export function idSegment(id: unknown): string {
 	const exact = typeof id === 'number' ? Number.isSafeInteger(id) : /^(?:string|bigint)$/.test(typeof id)
 	const text = String(id)
-	// Clients resolve dot segments, percent-encoded ones, too: DELETE /article/.. is DELETE /.
+	// Clients resolve dot segments, even percent-encoded ones: DELETE /article/.. is DELETE /.
 	if (!exact || /^\.{0,2}$|\p{Surrogate}/u.test(text))
 		throw new TypeError(`an id is a text, a bigint or a whole number within ±2^53, got ${shown(id)}`)
 	return encodeURIComponent(text)

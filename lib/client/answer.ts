@@ -1,4 +1,4 @@
-/** What a server's answer means: a value with its `meta`, or an `ApiError`. `send.ts` reads each answer by it. */
+/** Reads a server's response: a value with its `meta`, or an `ApiError`. Called by `send.ts`. */
 import type { Detail, ErrorCode } from '../wire/codes.ts'
 import type { PageMeta } from '../wire/list.ts'
 
@@ -11,9 +11,9 @@ export interface Call {
 	readonly signal?: AbortSignal | undefined
 	/** `If-Match` or `If-None-Match`. */
 	readonly conditions?: Readonly<Record<string, string>>
-	/** Sent as `Idempotency-Key`, with which a repeated attempt does no harm. */
+	/** Sent as `Idempotency-Key`; makes retries safe. */
 	readonly idempotencyKey?: string | undefined
-	/** Instead of `response.text()`: returns undefined if it read a success as something else. */
+	/** Called in place of `response.text()`; returns undefined if it has read the body as something else. */
 	readonly read?: (response: Response) => Promise<string | undefined>
 }
 
@@ -24,7 +24,7 @@ export interface Answer {
 	readonly response: Response
 }
 
-export interface Reading {
+interface ReadOptions {
 	readonly wrap: boolean
 	/** Milliseconds since 1970. */
 	readonly now: number
@@ -35,12 +35,12 @@ export function readAnswer(
 	call: Call,
 	response: Response,
 	text: string | undefined,
-	{ wrap, now }: Reading,
+	{ wrap, now }: ReadOptions,
 ): Answer {
-	const body = decoded(text ?? '')
+	const body = parsed(text ?? '')
 	if (!response.ok || (wrap && isRecord(body) && body.success === false))
-		throw refused(call, response, body ?? text, now)
-	// An empty body is the value null: of a 204 or 205, or, without envelope, of any success.
+		throw errorOf(call, response, body ?? text, now)
+	// An empty body is the value null: for a 204 or 205, and without envelope for any success.
 	if (text === undefined || (text === '' && (!wrap || /^20[45]$/.test(`${response.status}`))))
 		return { data: null, meta: undefined, response }
 	if (!wrap && body !== undefined) return { data: body, meta: undefined, response }
@@ -49,15 +49,15 @@ export function readAnswer(
 	throw unexpected(call, response, `is not in the envelope of this API${hint}`, body ?? text)
 }
 
-/** The error for a success that can't be of this API. */
+/** The error for a success that isn't of this API. */
 export function unexpected(call: Call, response: Response, why: string, body?: unknown): ApiError {
-	return new ApiError(`what ${titleOf(call)} was answered ${why}`, {
+	return new ApiError(`${titleOf(call)}: the answer ${why}`, {
 		...{ status: response.status, code: 'unexpected_answer', response, body },
 	})
 }
 
 /** The value of JSON; `undefined` for other text. */
-function decoded(text: string): unknown {
+function parsed(text: string): unknown {
 	try {
 		return JSON.parse(text)
 	} catch {
@@ -65,8 +65,8 @@ function decoded(text: string): unknown {
 	}
 }
 
-/** The envelope's failure, a bare one, or the problem details of RFC 9457. */
-function refused(call: Call, response: Response, body: unknown, now: number): ApiError {
+/** The error of a failure in the envelope, without it, or as problem details (RFC 9457). */
+function errorOf(call: Call, response: Response, body: unknown, now: number): ApiError {
 	const { status, statusText, headers } = response
 	const facts = isRecord(body) ? body : {}
 	const { error, detail, title, code, details, requestId } = facts
@@ -93,7 +93,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null
 }
 
-/** Without the query, which can be long and private. */
+/** Method and URL, without the query, which may be long and private. */
 export function titleOf({ method, url }: Call): string {
 	return `${method} ${url.split('?', 1)[0]}`
 }
@@ -108,30 +108,30 @@ export function secondsOf(retryAfter: string | null, now: number): number | unde
 	return Number.isNaN(time) ? undefined : Math.max(0, (time - now) / 1_000)
 }
 
-/** About the page of a list, as far as it was sent, and whatever else a method gave as `meta`. */
+/** The `meta` of a response: that of a list's page, if it was sent, and any members that the method added. */
 export type ApiMeta = Partial<PageMeta> & { readonly [name: string]: unknown }
 
-/** `meta` of the envelope, or of headers, without members of a page that have the wrong type; empty if none was sent. */
+/** The envelope's `meta`, or else that in headers, without page members of the wrong type; may be empty. */
 export function metaOf(meta: unknown, headers: Headers): ApiMeta {
-	const said = { ...(isRecord(meta) ? meta : fromHeaders(headers)) }
-	for (const name of ['limit', 'offset', 'total']) if (typeof said[name] !== 'number') delete said[name]
-	if (typeof said.next !== 'string' && said.next !== null) delete said.next
-	return said
+	const all = { ...(isRecord(meta) ? meta : fromHeaders(headers)) }
+	for (const name of ['limit', 'offset', 'total']) if (typeof all[name] !== 'number') delete all[name]
+	if (typeof all.next !== 'string' && all.next !== null) delete all.next
+	return all
 }
 
 /** Without envelope: `Link: <…?cursor=…>; rel="next"` (RFC 8288) and `X-Total-Count`; across origins, CORS must expose both. */
 function fromHeaders(headers: Headers): Record<string, unknown> {
-	// No character is scanned twice, or a thousand `<` would take long.
+	// Linear: no character is scanned twice, so that thousands of `<` take no time.
 	const [, link = ''] = /<([^<>]*)>[^,<]*;\s*rel="?next(?![\w-])/i.exec(headers.get('Link') ?? '') ?? []
 	const next = new URLSearchParams(link.split('?')[1])
 	return {
-		limit: wholeOf(next.get('limit')),
+		limit: integerIn(next.get('limit')),
 		next: next.get('cursor') ?? undefined,
-		total: wholeOf(headers.get('X-Total-Count')),
+		total: integerIn(headers.get('X-Total-Count')),
 	}
 }
 
-function wholeOf(digits: string | null): number | undefined {
+function integerIn(digits: string | null): number | undefined {
 	return /^\d+$/.test(digits ?? '') ? Number(digits) : undefined
 }
 

@@ -45,12 +45,12 @@ function callsOf(verb: Verb, base: string, settings: Settings): object {
 	return new Proxy(Object.freeze({}), {
 		get(target, name) {
 			if (typeof name === 'symbol' || name in target || NO_CALLS.includes(name)) return undefined
-			return (...args: unknown[]) => apiPromise(ask(verb, name, args, { base, settings }))
+			return (...args: unknown[]) => apiPromise(request(verb, name, args, { base, settings }))
 		},
 	})
 }
 
-async function ask(
+async function request(
 	verb: Verb,
 	name: string,
 	args: readonly unknown[],
@@ -58,7 +58,7 @@ async function ask(
 ): Promise<Answer> {
 	const call = `api.${verb}${/^\w+$/.test(name) ? `.${name}` : `['${name}']`}`
 	const last = args.at(-1)
-	const { query = {}, idempotencyKey, ...options } = isOptions(last) ? checked(call, verb, last) : {}
+	const { query = {}, idempotencyKey, ...options } = isOptions(last) ? checkedOptions(call, verb, last) : {}
 	const params = paramsOf(verb, isOptions(last) ? args.slice(0, -1) : args)
 	const url = `${base}${pathOf(call, name, params)}` || '/'
 	let bytes: Blob | undefined
@@ -87,7 +87,7 @@ function isOptions(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** @throws TypeError for options that would be ignored silently */
-function checked(call: string, verb: Verb, options: Readonly<Record<string, unknown>>): BodyOptions {
+function checkedOptions(call: string, verb: Verb, options: Readonly<Record<string, unknown>>): BodyOptions {
 	checkNames(call, options, OPTIONS)
 	const { body, query } = options
 	if (verb === 'get' && body !== undefined)
@@ -96,7 +96,7 @@ function checked(call: string, verb: Verb, options: Readonly<Record<string, unkn
 	return options // the other members are checked where they are used
 }
 
-/** Reads may omit trailing params by `undefined`; a write must not go to another path. */
+/** A read may omit trailing params with `undefined`; a write would go to another path. */
 function paramsOf(verb: Verb, params: readonly unknown[]): readonly unknown[] {
 	if (verb !== 'get' && verb !== 'query') return params
 	return params.slice(0, params.findLastIndex((param) => param !== undefined) + 1)
@@ -104,7 +104,8 @@ function paramsOf(verb: Verb, params: readonly unknown[]): readonly unknown[] {
 
 /**
  * Whether a success has a body that isn't JSON. HTML and plain text are taken for a proxy's page, unless they have
- * `nosniff` as from our server. Across origins that can't be read, but neither can a proxy's page, without CORS headers.
+ * `nosniff`, which our server sets. Across origins that header isn't readable; but a proxy's page, which lacks CORS
+ * headers, isn't readable there either.
  */
 function isBytes({ ok, status, headers, type }: Response): boolean {
 	const content = headers.get('Content-Type') ?? ''
@@ -117,7 +118,7 @@ function apiPromise(work: Promise<Answer>): ApiPromise<unknown> {
 	const data = work.then((answer) => answer.data)
 	return Object.assign(data, {
 		async response() {
-			// The promise of the response rejects; this one, which nobody may await, must not be unhandled.
+			// This promise rejects, so `data`, which may not be awaited, must not be an unhandled rejection.
 			data.catch(() => {})
 			const answer = await work
 			const { status, headers } = answer.response
@@ -137,21 +138,21 @@ function apiPromise(work: Promise<Answer>): ApiPromise<unknown> {
  * @throws TypeError for params that can't be in a path, and for more or fewer params than placeholders
  */
 export function pathOf(call: string, name: string, params: readonly unknown[]): string {
-	const gap = params.indexOf(undefined)
-	// It would be another path: DELETE /article for DELETE /article/5.
-	if (gap !== -1) throw new TypeError(`${call}: argument ${gap + 1} is undefined`)
+	const missing = params.indexOf(undefined)
+	// Without it, the path would be another: DELETE /article for DELETE /article/5.
+	if (missing !== -1) throw new TypeError(`${call}: argument ${missing + 1} is undefined`)
 	return segmentsOf(call, name, params)
 		.map((segment) => `/${idSegment(segment)}`)
 		.join('')
 }
 
 function segmentsOf(call: string, name: string, params: readonly unknown[]): readonly unknown[] {
-	if (/[/%]/.test(name)) return filled(call, name, params)
+	if (/[/%]/.test(name)) return filledPattern(call, name, params)
 	return name === '_default' ? params : [name, ...params]
 }
 
-/** The segments of a pattern, with params that the server accepts for its placeholders. */
-function filled(call: string, pattern: string, params: readonly unknown[]): string[] {
+/** The segments of a pattern with its placeholders filled, by params that the server accepts for them. */
+function filledPattern(call: string, pattern: string, params: readonly unknown[]): string[] {
 	let at = 0
 	const fill = (placeholder: string): string => {
 		if (placeholder === '%%') return '%'

@@ -190,20 +190,20 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		body: unknown,
 		options: ChangeOptions<T, F> & CreateOptions<T, F> = {},
 	): Promise<Pick<T, F>> {
-		const guard = method === 'GET' ? [] : [method === 'POST' ? 'idempotencyKey' : 'ifMatch']
-		checkNames(`${method} ${this.url}`, options, [...OPTIONS, 'fields', ...guard])
+		const own = method === 'GET' ? [] : [method === 'POST' ? 'idempotencyKey' : 'ifMatch']
+		checkNames(`${method} ${this.url}`, options, [...OPTIONS, 'fields', ...own])
 		const { fields, ifMatch, idempotencyKey, ...rest } = options
 		const id = idOf(of, this.key)
 		// Only `create` has no id; for the others `idSegment` refuses undefined.
 		const path = method === 'POST' ? this.url : `${this.url}/${idSegment(id)}`
 		const url = fields === undefined ? path : `${path}?${new URLSearchParams({ fields: fields.join() })}`
-		const conditions = method === 'GET' ? unchanged(of, url) : matching(of, ifMatch)
+		const conditions = method === 'GET' ? readCondition(of, url) : changeCondition(of, ifMatch)
 		const call = { ...rest, method, url, body, conditions, idempotencyKey: checkedKey(idempotencyKey) }
 		try {
 			const { data, response } = await this.send(call)
 			const { headers } = response
-			const known = id ?? (isRecord(data) ? data[this.key] : undefined) ?? idIn(headers.get('Location'))
-			remember(data, url, known, headers.get('ETag'))
+			const recordId = id ?? (isRecord(data) ? data[this.key] : undefined) ?? idIn(headers.get('Location'))
+			setOrigin(data, url, recordId, headers.get('ETag'))
 			return data as Pick<T, F> // of the type that the program declared
 		} catch (error) {
 			// Not modified: the given record is current, with the same fields (RFC 9110 §15.4.5).
@@ -223,15 +223,15 @@ function callOf(options: CallOptions = {}, encoded: Encoded): Call {
 	return { ...options, ...encoded }
 }
 
-/** Condition of reading a record again: only if it has changed. A record with other fields has another URL. */
-function unchanged(of: unknown, url: string): Record<string, string> {
-	const { url: known, etag } = (isRecord(of) ? originOf(of) : undefined) ?? {}
-	return etag !== undefined && known === url ? { 'If-None-Match': etag } : {}
+/** `If-None-Match` for a record that is read again. Other `fields` make another URL, for which its ETag isn't valid. */
+function readCondition(of: unknown, url: string): Record<string, string> {
+	const { url: own, etag } = (isRecord(of) ? originOf(of) : undefined) ?? {}
+	return etag !== undefined && own === url ? { 'If-None-Match': etag } : {}
 }
 
-const MATCHING = /^(?:W\/(?="))?(\*|"[\x21\x23-\x7e\x80-\xff]*")$/
+const IF_MATCH = /^(?:W\/(?="))?(\*|"[\x21\x23-\x7e\x80-\xff]*")$/
 
-/** The given id, or the id of the given record. @throws TypeError for a record without known id */
+/** The given id, or the given record's. @throws TypeError for a record without known id */
 function idOf(of: unknown, key: string): unknown {
 	if (!isRecord(of)) return of
 	const id = originOf(of)?.id ?? of[key]
@@ -240,14 +240,14 @@ function idOf(of: unknown, key: string): unknown {
 }
 
 /**
- * Condition of a change: the given ETag, else the record's own, without the `W/` of a proxy that compressed the answer,
- * as a weak tag matches nothing (RFC 9110 §13.1.1). A server whose own tags are weak refuses the change then, which is
- * better than an unconditional one.
+ * `If-Match` of a change: the given ETag, or else the record's own. Removes the `W/` that a compressing proxy adds, as a
+ * weak tag never matches (RFC 9110 §13.1.1). A server whose own tags are weak then refuses the change, which is better
+ * than an unconditional one.
  *
  * @throws TypeError for an invalid `ifMatch`
  */
-function matching(of: unknown, ifMatch: string | undefined): Record<string, string> {
-	const [, tag] = MATCHING.exec(ifMatch ?? (isRecord(of) ? originOf(of)?.etag : undefined) ?? '') ?? []
+function changeCondition(of: unknown, ifMatch: string | undefined): Record<string, string> {
+	const [, tag] = IF_MATCH.exec(ifMatch ?? (isRecord(of) ? originOf(of)?.etag : undefined) ?? '') ?? []
 	if (tag !== undefined) return { 'If-Match': tag }
 	if (ifMatch === undefined) return {}
 	throw new TypeError(`ifMatch must be an ETag, like '"7"', or '*'`)
@@ -269,16 +269,15 @@ interface Origin {
 const ORIGIN = Symbol.for('verbena.origin')
 const ETAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
 
-/** `id` is the one that was requested, if any. */
-function remember(record: unknown, url: string, id: unknown, etag: string | null): void {
+function setOrigin(record: unknown, url: string, id: unknown, etag: string | null): void {
 	if (!isRecord(record)) return
 	const value: Origin = { url, id, etag: ETAG.exec(etag ?? '')?.[0] }
-	// Configurable, or proxies would have to return this very object and couldn't wrap it.
+	// Configurable, because a proxy must return the same object for a property that isn't, and couldn't wrap it.
 	Object.defineProperty(record, ORIGIN, { value, configurable: true })
 }
 
 function originOf(record: object): Origin | undefined {
-	// Only `remember` sets this symbol.
+	// Only `setOrigin` sets this symbol.
 	return (record as { readonly [ORIGIN]?: Origin })[ORIGIN]
 }
 

@@ -20,7 +20,7 @@ type SentValue<T> = unknown extends T
 	? T
 	: T extends Refused | RestError | Unsendable
 		? never
-		: T extends RawJson | Whole
+		: T extends RawJson | FetchResponse
 			? unknown
 			: T extends Bytes
 				? Blob
@@ -32,18 +32,18 @@ type SentValue<T> = unknown extends T
 type Bytes = Uint8Array | { getReader(): unknown } | { pipe(...to: never): unknown; read(): unknown }
 
 /** A fetch `Response`, which is sent as it is: its content is unknown. */
-type Whole = { readonly bodyUsed: boolean; readonly headers: object; readonly status: number }
+type FetchResponse = { readonly bodyUsed: boolean; readonly headers: object; readonly status: number }
 
 /** Results for which the server answers 500, because JSON would drop their content. */
 type Unsendable =
-	| Unspeakable
-	| Emptied
+	| NotJson
+	| EmptyInJson
 	| Blob
 	| { [Symbol.iterator](): unknown; next(...value: never): unknown }
 /** What JSON can't express. */
-type Unspeakable = bigint | symbol | ((...params: never) => unknown)
+type NotJson = bigint | symbol | ((...params: never) => unknown)
 /** What JSON writes as `{}`. */
-type Emptied = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+type EmptyInJson = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
 
 /**
  * A value after `JSON.stringify` and `JSON.parse`: texts for dates, results of `toJSON`, no methods. A field that may be
@@ -53,23 +53,23 @@ export type Jsonify<T> = unknown extends T ? T : [T] extends [Plain] ? T : Jsoni
 
 type Jsonified<T> = T extends Plain
 	? T
-	: T extends { toJSON(...key: never): infer Told }
-		? Written<Told>
+	: T extends { toJSON(...key: never): infer Value }
+		? ToJsonResult<Value>
 		: Composed<T>
 
 /** The result of `toJSON`, whose own `toJSON` isn't called. */
-type Written<T> = unknown extends T ? T : T extends Plain ? T : Composed<T>
+type ToJsonResult<T> = unknown extends T ? T : T extends Plain ? T : Composed<T>
 
 type Plain = string | number | boolean | null
 
 // biome-ignore lint/suspicious/noConfusingVoidType: the result of a method without return
 type Composed<T> = T extends undefined | void
 	? null
-	: T extends Unspeakable
+	: T extends NotJson
 		? never
 		: T extends readonly unknown[]
 			? Items<T>
-			: T extends Emptied
+			: T extends EmptyInJson
 				? Record<string, never>
 				: Fields<T, Required<T>[keyof T] | Extract<keyof T, symbol>>
 
@@ -87,32 +87,32 @@ type Items<T extends readonly unknown[]> = T extends readonly (infer Item)[]
  * names; objects without anything that JSON drops cost the compiler least.
  */
 type Fields<T, V> = unknown extends V
-	? Kept<T>
+	? Merged<T>
 	: [V] extends [Plain | readonly Plain[]]
 		? T
-		: [Extract<V, Unspeakable | undefined>] extends [never]
+		: [Extract<V, NotJson | undefined>] extends [never]
 			? { [K in keyof T]: Jsonify<Exclude<T[K], undefined>> }
-			: Kept<T>
+			: Merged<T>
 
 /** Both parts as one object type, for editors to show. */
-type Kept<T> = Present<T> & Absent<T> extends infer Both ? { [K in keyof Both]: Both[K] } : never
+type Merged<T> = Present<T> & Absent<T> extends infer Both ? { [K in keyof Both]: Both[K] } : never
 
-type Present<T> = { [K in keyof T as KeptKey<T[K], K, never, K>]: Jsonify<T[K]> }
+type Present<T> = { [K in keyof T as JsonKey<T[K], K, never, K>]: Jsonify<T[K]> }
 /** JSON may drop what may be undefined. */
-type Absent<T> = { [K in keyof T as KeptKey<T[K], K, K, never>]?: Jsonify<Exclude<T[K], undefined>> }
+type Absent<T> = { [K in keyof T as JsonKey<T[K], K, K, never>]?: Jsonify<Exclude<T[K], undefined>> }
 
 /** `Maybe` for a value that may be undefined, else `Always`; never for what JSON always drops. */
-type KeptKey<V, K, Maybe, Always> = K extends symbol
+type JsonKey<V, K, Maybe, Always> = K extends symbol
 	? never
 	: unknown extends V
 		? Always
 		: undefined extends V
-			? [V] extends [Unspeakable | undefined]
+			? [V] extends [NotJson | undefined]
 				? [V] extends [undefined]
 					? Maybe
 					: never
 				: Maybe
-			: [V] extends [Unspeakable]
+			: [V] extends [NotJson]
 				? [V] extends [never]
 					? Always
 					: never

@@ -103,8 +103,8 @@ export interface Page<T> {
 	readonly meta: PageMeta
 }
 
-/** Every browser, proxy and server accepts URLs of so many characters. */
-const LONGEST_URL = 2_000
+/** Browsers, proxies and servers all accept URLs of this length. */
+const MAX_URL_LENGTH = 2_000
 
 const NAMES: readonly (keyof ListQuery<object>)[] = ['where', ...PARAMETERS]
 
@@ -127,29 +127,29 @@ export interface Encoded {
 export function encodeQuery<T>(collection: string, query: ListQuery<T>): Encoded {
 	checkNames('a list', query, NAMES)
 	const { where = {}, filter } = query
-	const given = filter === undefined ? [] : [filterJson(filter)]
-	const settings = settingsOf(query)
-	/** Adds the conditions that can't be parameters of their own, as `filter`. */
+	const ownFilter = filter === undefined ? [] : [filterJson(filter)]
+	const others = otherParameters(query)
+	/** Adds `filter`, with the conditions that can't be parameters. */
 	const entries = ({ filters }: Terms): [string, unknown][] => {
-		const all = allOf([...given, ...filters])
-		return all === undefined ? settings : [...settings, ['filter', all]]
+		const all = allOf([...ownFilter, ...filters])
+		return all === undefined ? others : [...others, ['filter', all]]
 	}
 	const terms = termsOf(where, true)
 	const parameters = new URLSearchParams()
 	for (const [name, value] of [...entries(terms), ...terms.pairs])
 		parameters.append(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
 	const url = parameters.size === 0 ? collection : `${collection}?${parameters}`
-	if (url.length <= LONGEST_URL && Object.keys(terms.members).length === 0) return { method: 'GET', url }
-	const whole = termsOf(where, false)
+	if (url.length <= MAX_URL_LENGTH && Object.keys(terms.members).length === 0) return { method: 'GET', url }
+	const inBody = termsOf(where, false)
 	return {
 		method: 'QUERY',
 		url: collection,
-		body: { ...Object.fromEntries(entries(whole)), ...whole.members },
+		body: { ...Object.fromEntries(entries(inBody)), ...inBody.members },
 	}
 }
 
-/** The parts of a query that aren't conditions, as parameters. */
-function settingsOf<T>(query: ListQuery<T>): [string, unknown][] {
+/** The parameters that aren't conditions. */
+function otherParameters<T>(query: ListQuery<T>): [string, unknown][] {
 	return PARAMETERS.flatMap((name): [string, unknown][] => {
 		if (name === 'filter') return []
 		const value = name === 'count' ? (query.count === true ? 'exact' : null) : (query[name] ?? null)
@@ -168,13 +168,13 @@ const PARAMETER_NAMES: readonly string[] = PARAMETERS
 const GROUP_NAMES: readonly string[] = GROUPS
 const NO_FILTER = 'holds filters; write a condition on a field with this name in where'
 
-/** The conditions of a query as they are sent, all of which must hold. */
+/** The conditions of a query by the way they are sent; all must hold. */
 interface Terms {
-	/** As parameters of a URL. */
+	/** Parameters of a URL. */
 	readonly pairs: [string, string][]
-	/** In a filter. */
+	/** Members of `filter`. */
 	readonly filters: JsonFilter[]
-	/** As members of a QUERY's body: fields named like a group, which a filter can't name. */
+	/** Members of a QUERY's body, for fields named like a group, which a filter can't have. */
 	readonly members: JsonFilter
 }
 
@@ -184,7 +184,7 @@ interface Terms {
  *     { title: 'x', age: { gte: 3 }, tag: ['a', 'b'], city: { nin: ['Aalen, Ost'] } }
  *     title=x  age[gte]=3  tag=a  tag=b        {"city":{"nin":["Aalen, Ost"]}}
  *
- * @param inUrl whether there may be parameters
+ * @param inUrl whether parameters may be used
  * @throws TypeError for a value that can't be sent
  */
 function termsOf(where: object, inUrl: boolean): Terms {
@@ -226,7 +226,7 @@ function allOf(terms: readonly JsonFilter[]): JsonFilter | undefined {
 
 function termOf(field: string, match: unknown): JsonFilter {
 	if (!holdsNull(match)) return { [field]: operatorsOf(field, match) }
-	// `in` compares, and nothing is equal to null.
+	// `in` never matches null.
 	return {
 		or: [
 			termOf(
@@ -293,8 +293,8 @@ export function pageOf<T>(call: Call, { data, meta, response }: Answer, query: L
 	throw unexpected(call, response, 'is its own next page', data)
 }
 
-/** Without `meta`, a page is taken as the requested one, and the last. */
-function pageMeta<T>(said: ApiMeta, query: ListQuery<T>, length: number): PageMeta {
-	const { limit = query.limit ?? length, offset = query.offset ?? 0, next = null, total } = said
+/** Missing members are those of the query; without `next`, it is the last page. */
+function pageMeta<T>(meta: ApiMeta, query: ListQuery<T>, length: number): PageMeta {
+	const { limit = query.limit ?? length, offset = query.offset ?? 0, next = null, total } = meta
 	return { limit, offset, next, ...(total === undefined ? {} : { total }) }
 }

@@ -25,13 +25,13 @@ export type Verb = keyof Api<object>
 type Calls<H, V extends Verb> = unknown extends H
 	? H
 	: object extends H
-		? Untold
+		? WrongType
 		: H extends Constructor
-			? Untold
+			? WrongType
 			: KnownCalls<H, V>
 
 /** This text is shown in the compiler's error when a call is looked up. */
-type Untold = "write client<Blog>('/blog'): the handler's class, without typeof"
+type WrongType = "write client<Blog>('/blog'): the handler's class, without typeof"
 type Constructor = abstract new (...params: never) => unknown
 
 /** Custom routes come first, because they match first. */

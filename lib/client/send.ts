@@ -1,15 +1,15 @@
 /**
- * One call: its attempts, each a request of `fetch` with new headers and signature, its redirects, the waits between
- * attempts, and what the answer means. `CrudClient` and `client()` make all their calls by it.
+ * Sends the requests of `CrudClient` and `client()`: retries with new headers and signature, redirects, delays between
+ * attempts, and aborts.
  */
 import { type Answer, ApiError, type Call, isRecord, readAnswer, titleOf, unexpected } from './answer.ts'
 import { type Fetch, type FetchInit, HEADERS, isHeaders, type Settings } from './settings.ts'
 
-/** As many redirects as `fetch` follows. */
-const MOST_HOPS = 20
+/** The limit of `fetch`. */
+const MAX_REDIRECTS = 20
 
 /**
- * Makes a call, and repeats it where that does no harm and may help, each time with new headers and signature.
+ * Makes a call, with retries if it is idempotent and the failure is temporary.
  *
  * @throws ApiError for everything but a success; the signal's reason for an abort; whatever the settings' `headers` or
  *   `sign` throw
@@ -18,24 +18,24 @@ export async function send(call: Call, settings: Settings, timing: Timing = PLAT
 	const { signal } = call
 	// All attempts send the same bytes, even if the values change meanwhile.
 	const text = jsonOf(call)
-	let asked = call
-	let hops = 0
+	let current = call
+	let redirects = 0
 	for (let attempt = 0; ; ) {
 		signal?.throwIfAborted()
-		const { fetch, init } = await requestOf(asked, text, settings)
+		const { fetch, init } = await requestOf(current, text, settings)
 		signal?.throwIfAborted()
 		try {
-			const work = ask(asked, fetch, init, { wrap: settings.wrap, now: timing.now })
-			// Not every fetch heeds its signal. Added after fetch has begun, to stay below Node's warning about listeners.
+			const work = sendOnce(current, fetch, init, { wrap: settings.wrap, now: timing.now })
+			// Some fetch functions ignore the signal. Listening after fetch has begun stays below Node's limit of listeners.
 			const answer = await unlessAborted(work, signal)
 			if (typeof answer !== 'string') return answer
 			// A redirected request is made and signed for its new URL.
-			asked = { ...call, url: answer }
-			if (hops++ >= MOST_HOPS) throw unanswered(call, undefined, 'too many redirects')
+			current = { ...call, url: answer }
+			if (redirects++ >= MAX_REDIRECTS) throw networkError(call, undefined, 'too many redirects')
 		} catch (error) {
-			const wait = attempt < settings.retries ? waitAfter(attempt++, call, error, timing) : undefined
-			if (wait === undefined) throw error
-			await timing.sleep(wait, signal)
+			const delay = attempt < settings.retries ? retryDelay(attempt++, call, error, timing) : undefined
+			if (delay === undefined) throw error
+			await timing.sleep(delay, signal)
 		}
 	}
 }
@@ -46,28 +46,28 @@ function jsonOf(call: Call): string | undefined {
 	const text: string | undefined = JSON.stringify(
 		body,
 		function (this: Record<string, unknown>, name, value) {
-			// As it was before `toJSON`, which a Buffer has, too.
-			const given = this[name]
-			if (isLost(given)) throw unsendable(call)
-			return jsonScalar(given instanceof Date ? given : value)
+			// The value before its `toJSON`, which Date and Buffer have.
+			const original = this[name]
+			if (isLossy(original)) throw notJson(call)
+			return jsonScalar(original instanceof Date ? original : value)
 		},
 	)
-	if (text === undefined) throw unsendable(call)
+	if (text === undefined) throw notJson(call)
 	return text
 }
 
-/** Whether JSON would write `{}` or an object of numbers. */
-function isLost(value: unknown): boolean {
+/** Whether JSON would write `{}`, or an object of numbers for bytes. */
+function isLossy(value: unknown): boolean {
 	if (ArrayBuffer.isView(value)) return true
 	return isRecord(value) && !value.toJSON && /^\[object (?!Obj|Arr)/.test({}.toString.call(value))
 }
 
-function unsendable(call: Call): TypeError {
+function notJson(call: Call): TypeError {
 	return new TypeError(`${titleOf(call)}: a body is sent as JSON; send files and forms by fetch`)
 }
 
 /** The answer, or the URL that the request is redirected to. */
-async function ask(
+async function sendOnce(
 	call: Call,
 	fetch: Fetch,
 	init: FetchInit,
@@ -77,16 +77,16 @@ async function ask(
 	let text: string | undefined
 	try {
 		response = await fetch(call.url, init)
-		// Read completely, also of a redirect: an unread body would keep its connection.
+		// A redirect's body is read, too, because an unread one would keep its connection.
 		text = await (call.read ? call.read(response) : response.text())
 	} catch (cause) {
 		if (cause instanceof Error && /^(?:Abort|Timeout)Error$/.test(cause.name)) throw cause
-		throw unanswered(call, response, cause)
+		throw networkError(call, response, cause)
 	}
-	return nextOf(call, response, init.method) ?? readAnswer(call, response, text, { wrap, now: now() })
+	return redirectUrl(call, response, init.method) ?? readAnswer(call, response, text, { wrap, now: now() })
 }
 
-function unanswered(call: Call, response: Response | undefined, cause: unknown): ApiError {
+function networkError(call: Call, response: Response | undefined, cause: unknown): ApiError {
 	const reason = cause instanceof Error ? cause.message : String(cause)
 	const what = response === undefined ? 'no answer' : 'only a part of its answer'
 	return new ApiError(`${titleOf(call)} got ${what}: ${reason}`, {
@@ -168,24 +168,24 @@ function fetchFor(url: string, { fetch, sign }: Settings): Fetch {
  * from what it forwards. A page's `fetch` hides the location, so none is followed there.
  *
  * @param method the one on the wire
- * @throws ApiError if it leads to another origin, may make a GET of a change, or hides where it leads
+ * @throws ApiError for another origin, for a redirect that may turn a change into a GET, and for a hidden location
  */
-function nextOf(call: Call, response: Response, method: string): string | undefined {
+function redirectUrl(call: Call, response: Response, method: string): string | undefined {
 	const { status, headers, type, redirected } = response
 	const location = headers.get('Location')
 	// A `fetch` option may have followed it already.
 	const isHidden = type === 'opaqueredirect' || (redirected && method !== 'GET')
 	if (!isHidden && (location === null || !/^30[12378]$/.test(`${status}`))) return undefined
-	// The URL can be only a path, for a `fetch` option with an origin of its own.
-	const here = new URL(call.url, NOWHERE)
-	const there = new URL(location ?? '', here)
-	if (isHidden || there.origin !== here.origin || (status < 304 && method !== 'GET'))
+	// The URL may be a path, for a `fetch` option that adds the origin.
+	const from = new URL(call.url, PLACEHOLDER_ORIGIN)
+	const to = new URL(location ?? '', from)
+	if (isHidden || to.origin !== from.origin || (status < 304 && method !== 'GET'))
 		throw unexpected(call, response, 'leads elsewhere: give the client the endpoint there')
-	return there.href.replace(NOWHERE, '')
+	return to.href.replace(PLACEHOLDER_ORIGIN, '')
 }
 
-/** With port 0, which no real URL has. */
-const NOWHERE = 'http://a:0'
+/** Port 0 is in no real URL. */
+const PLACEHOLDER_ORIGIN = 'http://a:0'
 
 /** Time and randomness, which tests replace. */
 export interface Timing {
@@ -199,32 +199,32 @@ export interface Timing {
 
 export const PLATFORM: Timing = { now: () => Date.now(), random: () => Math.random(), sleep }
 
-const PASSING: readonly number[] = [408, 429, 502, 503, 504]
-const FIRST_WAIT = 250
-const LONGEST_WAIT = 10_000
+const TEMPORARY: readonly number[] = [408, 429, 502, 503, 504]
+const FIRST_DELAY_MS = 250
+const MAX_DELAY_MS = 10_000
 /** For a longer `Retry-After`, the call fails instead of waiting. */
-const LONGEST_RETRY_AFTER_SECONDS = 30
+const MAX_RETRY_AFTER_SECONDS = 30
 
 /**
- * Milliseconds until the next attempt: `Retry-After`, and a random part of a wait that doubles. `undefined` for no other
- * attempt.
+ * Milliseconds until the next attempt: `Retry-After` and an exponential backoff with jitter. `undefined` if the call must
+ * not be retried.
  */
-function waitAfter(attempt: number, call: Call, error: unknown, timing: Timing): number | undefined {
-	if (!(error instanceof ApiError) || !mayPass(call, error)) return undefined
+function retryDelay(attempt: number, call: Call, error: unknown, timing: Timing): number | undefined {
+	if (!(error instanceof ApiError) || !isRetryable(call, error)) return undefined
 	const { retryAfterSeconds = 0 } = error
-	if (retryAfterSeconds > LONGEST_RETRY_AFTER_SECONDS) return undefined
-	// Fully random, so that clients that failed together don't return together.
-	return retryAfterSeconds * 1_000 + timing.random() * Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** attempt)
+	if (retryAfterSeconds > MAX_RETRY_AFTER_SECONDS) return undefined
+	// Full jitter, so that clients that failed together don't return together.
+	return retryAfterSeconds * 1_000 + timing.random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt)
 }
 
-/** Whether another attempt does no harm and may help. After `outcome_unknown` it could do harm. */
-function mayPass(call: Call, { status, code, retryAfterSeconds }: ApiError): boolean {
+/** Whether the failure is temporary and the call idempotent. After `outcome_unknown` a retry could do harm. */
+function isRetryable(call: Call, { status, code, retryAfterSeconds }: ApiError): boolean {
 	// Servers store keys of these methods only.
 	const isKeyed = call.idempotencyKey !== undefined && /^(?:POST|PATCH)$/.test(call.method)
 	if (code === 'outcome_unknown' || !(isKeyed || /^(?:GET|QUERY)$/.test(call.method))) return false
-	// The first request with this key is still running; its answer will come soon.
+	// The first request with this key is still running.
 	const isRunning = isKeyed && status === 409 && retryAfterSeconds !== undefined
-	return code === 'network_error' || PASSING.includes(status) || isRunning
+	return code === 'network_error' || TEMPORARY.includes(status) || isRunning
 }
 
 async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
@@ -246,12 +246,12 @@ async function sleep(milliseconds: number, signal: AbortSignal | undefined): Pro
  */
 export function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
 	return new Promise((resolve, reject) => {
-		const end = () => reject(signal?.reason)
-		// It may have been aborted while the work began, and then no event follows.
-		if (signal?.aborted === true) end()
-		else signal?.addEventListener('abort', end, { once: true })
+		const abort = () => reject(signal?.reason)
+		// If it was aborted while the work began, no event follows.
+		if (signal?.aborted === true) abort()
+		else signal?.addEventListener('abort', abort, { once: true })
 		Promise.resolve(work)
 			.then(resolve, reject)
-			.finally(() => signal?.removeEventListener('abort', end))
+			.finally(() => signal?.removeEventListener('abort', abort))
 	})
 }

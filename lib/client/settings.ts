@@ -1,4 +1,4 @@
-/** The options of a client and of one call, checked, and `Settings`, the options of a client as `send.ts` takes them. */
+/** The options of a client and of one call, their checks, and `Settings`, a client's options with defaults. */
 import { isRecord } from './answer.ts'
 
 /** What `fetch` is called with, beside the address. */
@@ -64,11 +64,11 @@ export interface Settings {
 	readonly methodOverride: boolean
 }
 
-/** A test of an option, and what it must be, for messages. */
-export type Check = readonly [holds: (value: unknown) => boolean, what: string]
+/** The check of an option, and a description of valid values for messages. */
+export type Check = readonly [isValid: (value: unknown) => boolean, expected: string]
 
 export const HEADERS: string = "an object of texts, like { 'X-A': 'a' }"
-const MOST_RETRIES = 10
+const MAX_RETRIES = 10
 const FUNCTION: Check = [(value) => typeof value === 'function', 'a function']
 const BOOLEAN: Check = [(value) => typeof value === 'boolean', 'true or false']
 const CHECKS: Readonly<Record<keyof SendOptions, Check>> = {
@@ -80,8 +80,8 @@ const CHECKS: Readonly<Record<keyof SendOptions, Check>> = {
 	wrap: BOOLEAN,
 	sign: FUNCTION,
 	retries: [
-		(value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_RETRIES,
-		`a whole number from 0 to ${MOST_RETRIES}`,
+		(value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_RETRIES,
+		`a whole number from 0 to ${MAX_RETRIES}`,
 	],
 	methodOverride: BOOLEAN,
 }
@@ -105,8 +105,8 @@ export function settingsOf(
 	checkNames(owner, options, Object.keys(checks))
 	const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 	for (const [name, value] of Object.entries(given)) {
-		const [holds, what] = checks[name] ?? []
-		if (holds?.(value) === false) throw new TypeError(`${owner}'s ${name} must be ${what}`)
+		const [isValid, expected] = checks[name] ?? []
+		if (isValid?.(value) === false) throw new TypeError(`${owner}'s ${name} must be ${expected}`)
 	}
 	return { ...DEFAULTS, ...given }
 }
@@ -118,7 +118,7 @@ export function checkNames(owner: string, options: object, names: readonly strin
 		throw new TypeError(`${owner} has no option ${unknown}: there are ${names.join(', ')}`)
 }
 
-/** An object of texts. A `Headers` isn't one: it has no properties, so nothing of it would be sent. */
+/** Whether a value is an object of texts. A `Headers` isn't: it has no own properties, so nothing of it would be sent. */
 export function isHeaders(value: unknown): value is Readonly<Record<string, string>> {
 	if (!isRecord(value) || Symbol.iterator in value) return false
 	return Object.values(value).every((text) => typeof text === 'string')

@@ -1,7 +1,13 @@
 /** `signRequest`: signs a request of `fetch` for a server's `HmacAuthenticator`, in browsers and in Node. */
 
 import { decodeBase64, encodeBase64 } from '../wire/base64.ts'
-import { LONGEST_NAME, RequestComponents, signatureBase, TARGET, WHEN_SENT } from '../wire/signature.ts'
+import {
+	MAX_NAME_LENGTH,
+	RequestComponents,
+	SIGNED_IF_SENT,
+	signatureBase,
+	TARGET,
+} from '../wire/signature.ts'
 import type { BareItem, InnerList } from '../wire/structured-fields.ts'
 import { innerListText } from '../wire/structured-text.ts'
 
@@ -35,7 +41,7 @@ export interface SignOptions {
 }
 
 const OPTIONS = ['covers', 'expiresSeconds', 'tag', 'clock']
-const LONGEST_EXPIRES = 86_400
+const MAX_EXPIRES_SECONDS = 86_400
 const HMAC = { name: 'HMAC', hash: 'SHA-256' }
 
 /**
@@ -68,17 +74,17 @@ export async function signRequest(
 		const digest = await crypto.subtle.digest('SHA-256', body)
 		headers.set('Content-Digest', `sha-256=:${encodeBase64(new Uint8Array(digest))}:`)
 	}
-	const covered = coveredBy(coveredNames(headers, body !== undefined, options), key.id, options)
+	const covered = coveredList(coveredNames(headers, body !== undefined, options), key.id, options)
 	const base = signatureBase(componentsOf(request, headers), covered)
 	const signature = await crypto.subtle.sign('HMAC', webKey, new TextEncoder().encode(base))
 	headers.set('Signature-Input', `sig=${innerListText(covered)}`)
 	headers.set('Signature', `sig=:${encodeBase64(new Uint8Array(signature))}:`)
-	// The copy gets the bytes, even if there are none, and the given request keeps its body.
+	// The copy gets the bytes, even if there are none, so that the given request keeps its body.
 	return new Request(request, bytes === undefined ? { headers } : { headers, body: bytes })
 }
 
 function coveredNames(headers: Headers, hasBody: boolean, { covers = [] }: SignOptions): ReadonlySet<string> {
-	const names = hasBody ? ['content-type', 'content-digest', ...WHEN_SENT] : WHEN_SENT
+	const names = hasBody ? ['content-type', 'content-digest', ...SIGNED_IF_SENT] : SIGNED_IF_SENT
 	return new Set([
 		'@method',
 		...TARGET,
@@ -87,7 +93,8 @@ function coveredNames(headers: Headers, hasBody: boolean, { covers = [] }: SignO
 	])
 }
 
-function coveredBy(
+/** The covered components with the signature's parameters. */
+function coveredList(
 	names: ReadonlySet<string>,
 	keyid: string,
 	{ expiresSeconds, tag, clock = Date.now }: SignOptions,
@@ -111,7 +118,7 @@ function text(value: string): BareItem {
 }
 
 function componentsOf({ method, url }: Request, headers: Headers): RequestComponents {
-	// A URL has its host in lower case and no default port, just as it is signed.
+	// URL parsing lowercases the host and removes the default port, as RFC 9421 §2.2.3 requires.
 	const { protocol, host, pathname, search } = new URL(url)
 	return new RequestComponents({
 		method,
@@ -127,7 +134,7 @@ function componentsOf({ method, url }: Request, headers: Headers): RequestCompon
 
 /** The body's bytes; `undefined` if there is no body. */
 async function bytesOf(request: Request): Promise<Uint8Array<ArrayBuffer> | undefined> {
-	// Some browsers don't have `body`: there it is undefined, and there may be no bytes.
+	// In browsers without `Request.body` it is undefined, even if there is no body.
 	if (request.method === 'GET' || request.method === 'HEAD' || request.body === null) return undefined
 	return new Uint8Array(await request.clone().arrayBuffer())
 }
@@ -139,30 +146,30 @@ function checkOptions(options: SignOptions): void {
 	if (unknown !== undefined)
 		throw new TypeError(`signRequest has no option ${unknown}: there are ${OPTIONS.join(', ')}`)
 	const { expiresSeconds: time } = options
-	if (time === undefined || (Number.isInteger(time) && time >= 1 && time <= LONGEST_EXPIRES)) return
+	if (time === undefined || (Number.isInteger(time) && time >= 1 && time <= MAX_EXPIRES_SECONDS)) return
 	throw new RangeError(
-		`expiresSeconds must be a whole number from 1 to ${LONGEST_EXPIRES}, got ${String(time)}`,
+		`expiresSeconds must be a whole number from 1 to ${MAX_EXPIRES_SECONDS}, got ${String(time)}`,
 	)
 }
 
 async function webKeyOf(key: SigningKey): Promise<WebKey> {
 	if (typeof key !== 'object' || key === null) throw new TypeError('signRequest needs a key: { id, secret }')
 	const { id, secret } = key
-	if (typeof id !== 'string' || !/^[\x20-\x7e]+$/.test(id) || id.length > LONGEST_NAME)
-		throw new TypeError(`signRequest needs a key's id: 1 to ${LONGEST_NAME} characters of printable ASCII`)
+	if (typeof id !== 'string' || !/^[\x20-\x7e]+$/.test(id) || id.length > MAX_NAME_LENGTH)
+		throw new TypeError(`signRequest needs a key's id: 1 to ${MAX_NAME_LENGTH} characters of printable ASCII`)
 	if (secret === undefined || secret === null) throw new TypeError("signRequest needs the key's secret")
 	if (globalThis.crypto?.subtle === undefined)
 		throw new TypeError('signRequest needs crypto.subtle, which browsers have on https and localhost alone')
 	const bytes = typeof secret === 'string' ? decodeBase64(secret) : secret
 	if (bytes === undefined) throw new TypeError("signRequest: the key's secret is no base64 with padding")
-	if (!(bytes instanceof Uint8Array)) return checkedKey(bytes)
+	if (!(bytes instanceof Uint8Array)) return checkedWebKey(bytes)
 	if (bytes.length < 32)
 		throw new TypeError(`signRequest: the key's secret must have at least 32 bytes, got ${bytes.length}`)
 	return crypto.subtle.importKey('raw', new Uint8Array(bytes), HMAC, false, ['sign'])
 }
 
-/** With another hash, it would sign without error what no server accepts. */
-function checkedKey(key: WebKey): WebKey {
+/** @throws TypeError for a key of another algorithm, whose signatures no server would accept */
+function checkedWebKey(key: WebKey): WebKey {
 	const { name, hash } = (key?.algorithm ?? {}) as { name?: unknown; hash?: { name?: unknown } }
 	if (name === HMAC.name && hash?.name === HMAC.hash && key.usages.includes('sign')) return key
 	throw new TypeError(

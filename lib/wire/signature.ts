@@ -17,10 +17,10 @@ import { type FieldKind, innerListTextOf, itemText, memberText, strictText } fro
 export const TARGET: readonly string[] = ['@authority', '@path', '@query']
 
 /** Fields that change what a request does, so that adding one to a signed request must invalidate it. */
-export const WHEN_SENT: readonly string[] = ['x-http-method-override', 'idempotency-key', 'if-match']
+export const SIGNED_IF_SENT: readonly string[] = ['x-http-method-override', 'idempotency-key', 'if-match']
 
 /** Most characters of a key's id and of a nonce, which are looked up, stored and logged before the signature is checked. */
-export const LONGEST_NAME = 128
+export const MAX_NAME_LENGTH = 128
 
 /**
  * Most components of one signature. Each may name a header; without a limit, a client without a key could make the

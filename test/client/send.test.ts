@@ -189,7 +189,7 @@ describe('client: requests', (test) => {
 					for (const call of calls) {
 						const error = await failureOf(call())
 						assert.equal([error.status, error.code], [status, 'unexpected_answer'])
-						assert.match(error.message, /was answered leads elsewhere: give the client the endpoint there$/)
+						assert.match(error.message, /leads elsewhere: give the client the endpoint there$/)
 					}
 					assert.equal([site.asked.length, other.asked.length], [calls.length, 0])
 				}),
@@ -241,7 +241,7 @@ describe('client: requests', (test) => {
 				assert.is(error.code, 'unexpected_answer')
 				assert.is(
 					error.message,
-					`what POST ${site.origin}/blog/article was answered leads elsewhere: give the client the endpoint there`,
+					`POST ${site.origin}/blog/article: the answer leads elsewhere: give the client the endpoint there`,
 				)
 				assert.is(site.asked.at(-1)?.line, 'POST /blog/article')
 			}
@@ -420,7 +420,7 @@ describe('client: pages', (test) => {
 			}
 			const error = await failureOf(loop())
 			assert.is(error.code, 'unexpected_answer')
-			assert.match(error.message, /^what GET .* was answered is its own next page$/)
+			assert.match(error.message, /^GET .*: the answer is its own next page$/)
 			assert.is(pages, 1)
 		}))
 
@@ -465,7 +465,7 @@ describe('client: answers without envelope', (test) => {
 			assert.is(error.code, 'unexpected_answer')
 			assert.is(
 				error.message,
-				'what GET /blog/article/5 was answered is not in the envelope of this API; has the handler wrap = false?'.replace(
+				'GET /blog/article/5: the answer is not in the envelope of this API; has the handler wrap = false?'.replace(
 					'/blog',
 					`${site.origin}/blog`,
 				),
@@ -552,7 +552,7 @@ describe('client: errors', (test) => {
 			text('<!doctype html>', 200, { 'Content-Type': 'text/html' }),
 			{
 				status: 200,
-				message: 'what GET /blog/article/5 was answered is not in the envelope of this API',
+				message: 'GET /blog/article/5: the answer is not in the envelope of this API',
 				code: 'unexpected_answer',
 			},
 		],

@@ -4,7 +4,7 @@ import { attached } from '../../base/attached.ts'
 import { isPlain } from '../../base/options.ts'
 import { isThenable } from '../../base/thenable.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
-import { LONGEST_NAME } from '../../wire/signature.ts'
+import { MAX_NAME_LENGTH } from '../../wire/signature.ts'
 import { frozenCopy } from '../authenticator.ts'
 
 /**
@@ -98,9 +98,9 @@ function compiledKeys(keys: object): ReadonlyMap<string, CompiledKey> {
 			// What is no text may be a secret's bytes.
 			if (typeof keyid !== 'string')
 				throw new TypeError(`entry ${at + 1} of keys has no text for a key id, but ${typeof keyid}`)
-			if (!/^[\x20-\x7e]+$/.test(keyid) || keyid.length > LONGEST_NAME) {
+			if (!/^[\x20-\x7e]+$/.test(keyid) || keyid.length > MAX_NAME_LENGTH) {
 				throw new TypeError(
-					`keys: ${shown(keyid)} is no key id: 1 to ${LONGEST_NAME} characters of printable ASCII are`,
+					`keys: ${shown(keyid)} is no key id: 1 to ${MAX_NAME_LENGTH} characters of printable ASCII are`,
 				)
 			}
 			return [keyid, compiledKey(keyid, key)]

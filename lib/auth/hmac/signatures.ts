@@ -9,7 +9,7 @@ import type { Seconds } from '../../base/time.ts'
 import { type Cache, CacheFull, cacheRefusal, isCallersOwn } from '../../cache/cache.ts'
 import { sharedKey } from '../../cache/shares.ts'
 import type { Request } from '../../request/request.ts'
-import { componentName, LONGEST_NAME, TARGET, WHEN_SENT } from '../../wire/signature.ts'
+import { componentName, MAX_NAME_LENGTH, SIGNED_IF_SENT, TARGET } from '../../wire/signature.ts'
 import {
 	type BareItem,
 	type InnerList,
@@ -89,8 +89,8 @@ function textOf(item: BareItem | undefined, name: string): string | undefined {
 /** A keyid or nonce, of bounded length: both are looked up or stored. */
 function nameOf(item: BareItem | undefined, name: string): string {
 	const text = required(textOf(item, name), name)
-	if (text !== '' && text.length <= LONGEST_NAME) return text
-	throw new RangeError(`${name} has none or more than ${LONGEST_NAME} characters`)
+	if (text !== '' && text.length <= MAX_NAME_LENGTH) return text
+	throw new RangeError(`${name} has none or more than ${MAX_NAME_LENGTH} characters`)
 }
 
 function secondsOf(item: BareItem | undefined, name: string): number | undefined {
@@ -128,7 +128,7 @@ export function checkCovered(request: Request, { names }: SentSignature): void {
 		require('content-digest')
 		if (isSent(request, 'content-type')) require('content-type')
 	}
-	for (const name of WHEN_SENT) if (isSent(request, name)) require(name)
+	for (const name of SIGNED_IF_SENT) if (isSent(request, name)) require(name)
 }
 
 function isSent(request: Request, name: string): boolean {
