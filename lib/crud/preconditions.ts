@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRestError, RestError } from '../base/error.ts'
 import { ModelError } from '../models/model-error.ts'
-import { unmarked } from '../reply/compression/compress.ts'
+import { withoutSuffixes } from '../reply/compression/compress.ts'
 import { CrudRecord } from './crud-record.ts'
 import type { Scope } from './scope.ts'
 import { readWithin } from './store.ts'
@@ -34,7 +34,7 @@ export function conditionsOf(headers: IncomingHttpHeaders): Conditions | undefin
 	const match = headers['if-match']
 	const noneMatch = headers['if-none-match']
 	if (match === undefined && noneMatch === undefined) return undefined
-	return { match: tagsOf(match && unmarked(match)), noneMatch: tagsOf(noneMatch) }
+	return { match: tagsOf(match && withoutSuffixes(match)), noneMatch: tagsOf(noneMatch) }
 }
 
 /** A malformed list counts as empty, so that nothing matches it, and a change is refused. */

@@ -1,9 +1,9 @@
-/** URLs in replies: path-absolute, from the request's own target, so that no client's Host header gets into them. */
+/** URLs in replies: absolute paths, from the request's target; the Host header, which any client can set, isn't used. */
 import type { Incoming } from '../request/incoming.ts'
 
 /** Characters that would end a `<…>` or a quoted text of a header. */
 const DELIMITERS = /[<>"\\^`{|} ]/g
-/** The same without the flag g, whose state `test` would keep. */
+/** The same without the flag g, with which `test` would keep its position. */
 const HAS_DELIMITER = /[<>"\\^`{|} ]/
 /** A path that needs no escape: no double slash at its beginning, none at its end, no delimiter. */
 const PLAIN_PATH = /^(?:\/[^/?<>"\\^`{|} ]+)+$/
@@ -19,8 +19,8 @@ export function pathOf(target: string): string {
 }
 
 /**
- * `Location` of a record: below its handler's path, whatever route the request took, after the prefix that a router in front
- * has removed (Express, Connect).
+ * `Location` of a record: below its handler's path, even if the request came by a custom route, and after the prefix that a
+ * router in front has removed (Express, Connect).
  *
  * @param path the segments of the handler's path
  */
@@ -32,7 +32,7 @@ export function recordUrl(
 	return `${routerPrefix(incoming)}/${[...path, id].map(encodeURIComponent).join('/')}`
 }
 
-/** The part of the path that a router in front has cut off (Express, Connect): `/api`; mostly empty. */
+/** The part of the path that a router in front has removed (Express, Connect): `/api`; mostly empty. */
 export function routerPrefix({ originalUrl, url = '' }: Pick<Incoming, 'originalUrl' | 'url'>): string {
 	const whole = typeof originalUrl === 'string' ? pathOf(originalUrl) : ''
 	const own = pathOf(url)
@@ -40,19 +40,19 @@ export function routerPrefix({ originalUrl, url = '' }: Pick<Incoming, 'original
 }
 
 /**
- * `Link` to the next page (RFC 8288): the same query, from the cursor on.
+ * `Link` to the next page (RFC 8288): the same query with another cursor.
  *
  *     </blog/article?limit=2&cursor=WyJ…>; rel="next"
  */
 export function nextLink(target: string, query: string, cursor: string): string {
 	const path = pathOf(target) || '/'
 	if (query === '') return `<${path}?cursor=${cursor}>; rel="next"`
-	const kept = query.split('&').filter((pair) => pair !== '' && !isPlace(pair))
+	const kept = query.split('&').filter((pair) => pair !== '' && !isPosition(pair))
 	return `<${path}?${escaped([...kept, `cursor=${cursor}`].join('&'))}>; rel="next"`
 }
 
 /** Whether a pair of the query is the cursor or offset of the current page; its name may be percent-encoded. */
-function isPlace(pair: string): boolean {
+function isPosition(pair: string): boolean {
 	const end = pair.indexOf('=')
 	const name = end === -1 ? pair : pair.slice(0, end)
 	const decoded = name.includes('%') ? decodeURIComponent(name) : name

@@ -1,4 +1,4 @@
-/** A fetch `Response` returned by a method, sent as it is: status, headers, and its body as it comes. */
+/** A fetch `Response` returned by a method: sends its status, its headers, and its body as a stream. */
 import { pipeline, Readable, Transform } from 'node:stream'
 import type { Bytes, Milliseconds } from '../base/time.ts'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
@@ -18,8 +18,8 @@ import {
 import { disposeBody, firstBytes, isWebStream, swallowErrors } from './unsent.ts'
 
 /**
- * Its headers replace those set by the method; cookies of both are sent. `options` are those of a `reply()` around it, and
- * replace its own.
+ * The reply with a response's headers, which replace those set by the method; cookies of both are sent. `options` are those
+ * of a `reply()` around it, and replace both.
  *
  * @throws TypeError for a `Response.error()`, and for a body that was read before
  */
@@ -35,7 +35,7 @@ export function sealResponse(
 			'data is a Response whose body was read before: return it unread, or a copy, response.clone()',
 		)
 	setStatus(exchange, response.status)
-	const length = takeHeaders(exchange, response)
+	const length = copyHeaders(exchange, response)
 	applyOptions(exchange, options)
 	const { body } = response
 	const isHead = exchange.method === 'HEAD'
@@ -43,28 +43,21 @@ export function sealResponse(
 		disposeBody(response)
 		return emptyReply(exchange)
 	}
-	if (body === null) return empty(exchange, isHead ? lengthOfHead(response, length) : 0)
-	if (!isHead) return streamed(exchange, sourceOf(body), length)
+	if (body === null) {
+		// A fetched HEAD may have the length that a GET would have. Without a length, an empty chunk would be sent.
+		const known = isHead && response.url !== '' ? length : 0
+		return emptyReply(exchange, known === undefined ? [] : ['Content-Length', String(known)])
+	}
+	if (!isHead) return sealBody(exchange, sourceOf(body), length)
 	disposeBody(response)
-	return whole(exchange, null, length)
-}
-
-/** A fetched HEAD has no body, and maybe the length that a GET would have. */
-function lengthOfHead({ url }: Response, length: Bytes | undefined): Bytes | undefined {
-	return url === '' ? 0 : length
-}
-
-/** Without a length it would be sent as an empty chunk. */
-function empty(exchange: Exchange, length: Bytes | undefined): Reply {
-	const lines = [NOSNIFF, 'nosniff', ...(length === undefined ? [] : ['Content-Length', String(length)])]
-	return { status: statusOf(exchange), headers: headers(exchange, lines), body: null }
+	return bodyReply(exchange, null, length)
 }
 
 /**
- * Adds its headers to those of the reply, without those of its connection and those that only this server sets. Returns its
- * length, if known.
+ * Adds the response's headers to those of the reply, except hop-by-hop headers and those that only this server may set.
+ * Returns the length of the body, if known.
  */
-function takeHeaders(exchange: Exchange, response: Response): Bytes | undefined {
+function copyHeaders(exchange: Exchange, response: Response): Bytes | undefined {
 	const lines = new Map<string, HeaderLine>()
 	const { headers: given } = response
 	const hop = new Set((given.get('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()))
@@ -72,7 +65,7 @@ function takeHeaders(exchange: Exchange, response: Response): Bytes | undefined 
 	const isDecoded = isFetched && DECODED.test(given.get('content-encoding') ?? '')
 	for (const [name, value] of given) {
 		const key = name.toLowerCase()
-		if (isFraming(key) || hop.has(key) || OF_HOP.has(key) || isOurs(exchange, key)) continue
+		if (isFraming(key) || hop.has(key) || HOP_BY_HOP.has(key) || isReserved(exchange, key)) continue
 		if (isFetched && key.startsWith('access-control-')) continue
 		if (isDecoded && key === 'content-encoding') continue
 		const before = lines.get(key)?.[1]
@@ -89,7 +82,7 @@ function takeHeaders(exchange: Exchange, response: Response): Bytes | undefined 
 }
 
 /** Hop-by-hop headers, whether `Connection` names them or not (RFC 9110 §7.6.1, §11.7). */
-const OF_HOP: ReadonlySet<string> = new Set([
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
 	'proxy-authenticate',
 	'proxy-authentication-info',
 	'proxy-authorization',
@@ -98,10 +91,10 @@ const OF_HOP: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether only this server may set a header, by its name in lower case: another server's would open replies to other origins,
- * state limits that don't hold here, or name another request than the log does.
+ * Whether only this server may set a header, by its name in lower case: another server's would allow other origins, state
+ * limits that don't hold here, or give another request id than the log.
  */
-function isOurs({ app, rateLimitLines }: Exchange, name: string): boolean {
+function isReserved({ app, rateLimitLines }: Exchange, name: string): boolean {
 	if (name === 'x-content-type-options' || name === app.requestId) return true
 	if (name === 'ratelimit' || name === 'ratelimit-policy') return rateLimitLines !== undefined
 	return app.cors !== undefined && name.startsWith('access-control-')
@@ -126,58 +119,58 @@ function sourceOf(body: unknown): Readable {
 }
 
 /**
- * Its bytes as they come. An immediate failure can still be answered as an error; a slow body isn't waited for, as readers of
- * an event feed should see that it has begun.
+ * The reply with a streamed body. A body that fails at once can still be answered as an error; a slow one isn't waited for,
+ * as readers of an event stream should see that it has begun.
  */
-async function streamed(exchange: Exchange, source: Readable, length: Bytes | undefined): Promise<Reply> {
+async function sealBody(exchange: Exchange, source: Readable, length: Bytes | undefined): Promise<Reply> {
 	if (exchange.watch?.isTraced === true) bindReads(source)
-	const body = length === undefined ? source : counted(source, length)
-	if (exchange.idempotencyKey !== undefined && !isFeed(exchange)) {
-		const bytes = await gathered(exchange, body)
-		if (bytes !== undefined) return whole(exchange, bytes, bytes.length)
+	const body = length === undefined ? source : withCheckedLength(source, length)
+	if (exchange.idempotencyKey !== undefined && !isEventStream(exchange)) {
+		const bytes = await bufferBody(exchange, body)
+		if (bytes !== undefined) return bodyReply(exchange, bytes, bytes.length)
 	}
 	const beginning = firstBytes(body)
 	beginning.catch(() => {})
 	await Promise.race([beginning, new Promise(setImmediate)])
-	return whole(exchange, body, length)
+	return bodyReply(exchange, body, length)
 }
 
-function whole(exchange: Exchange, body: Readable | Buffer | null, length: Bytes | undefined): Reply {
+function bodyReply(exchange: Exchange, body: Readable | Buffer | null, length: Bytes | undefined): Reply {
 	const hasType = exchange.headerLines?.has('content-type') === true
 	const lines = hasType ? [NOSNIFF, 'nosniff'] : ['Content-Type', BYTES_TYPE, ...BYTES_SAFETY]
 	if (length !== undefined) lines.push('Content-Length', String(length))
 	return { status: statusOf(exchange), headers: headers(exchange, lines), body }
 }
 
-function isFeed({ headerLines }: Exchange): boolean {
+function isEventStream({ headerLines }: Exchange): boolean {
 	return /^text\/event-stream\b/i.test(String(headerLines?.get('content-type')?.[1]))
 }
 
-/** A body that is longer, or slower, is sent as it comes. */
-const MOST_GATHERED: Bytes = 1_048_576
-const GATHERING: Milliseconds = 5_000
+/** A longer or slower body is streamed. */
+const MAX_BUFFERED: Bytes = 1_048_576
+const MAX_BUFFER_MS: Milliseconds = 5_000
 
 /**
- * The whole body, for a request with an Idempotency-Key, so that it can be stored and replayed. `undefined` where it is too
+ * The whole body, for a request with an Idempotency-Key, so that it can be stored and replayed. `undefined` when it is too
  * long or slow; it can then still be read from the beginning. Rejects with the body's error.
  */
-function gathered(exchange: Exchange, source: Readable): Promise<Buffer | undefined> {
+function bufferBody(exchange: Exchange, source: Readable): Promise<Buffer | undefined> {
 	swallowErrors(source)
 	const { due, app } = exchange
-	const time = Math.min(GATHERING, (due - app.deadlines.clock()) / 2)
+	const time = Math.min(MAX_BUFFER_MS, (due - app.deadlines.clock()) / 2)
 	return new Promise((resolve, reject) => {
 		const chunks: Buffer[] = []
 		let size = 0
 		const stop = (): void => {
 			clearTimeout(timer)
-			source.off('readable', take).off('end', end).off('error', fail)
+			source.off('readable', read).off('end', end).off('error', fail)
 		}
-		const take = (): void => {
+		const read = (): void => {
 			for (let chunk = source.read(); chunk !== null; chunk = source.read()) {
 				chunks.push(Buffer.from(chunk))
 				size += chunk.length
 			}
-			if (size > MOST_GATHERED) giveUp()
+			if (size > MAX_BUFFERED) giveUp()
 		}
 		const giveUp = (): void => {
 			stop()
@@ -195,7 +188,7 @@ function gathered(exchange: Exchange, source: Readable): Promise<Buffer | undefi
 			reject(error)
 		}
 		const timer = setTimeout(giveUp, time)
-		source.on('readable', take).on('end', end).on('error', fail)
+		source.on('readable', read).on('end', end).on('error', fail)
 	})
 }
 
@@ -203,20 +196,20 @@ function gathered(exchange: Exchange, source: Readable): Promise<Buffer | undefi
  * Fails unless the body has exactly its Content-Length: with more or fewer bytes, the client would take a part of this reply
  * for the next, or the next for a part of this one (RFC 9112 §11.2).
  */
-function counted(source: Readable, length: Bytes): Readable {
-	let left = length
-	const wrong = (): Error =>
+function withCheckedLength(source: Readable, length: Bytes): Readable {
+	let remaining = length
+	const mismatch = (): Error =>
 		new Error(`the Response has not the ${length} bytes that its Content-Length says`)
 	const counter = new Transform({
 		transform(chunk: Uint8Array, _encoding, done) {
-			left -= chunk.byteLength
-			if (left < 0) done(wrong())
+			remaining -= chunk.byteLength
+			if (remaining < 0) done(mismatch())
 			else done(null, chunk)
 		},
 		flush(done) {
-			done(left === 0 ? null : wrong())
+			done(remaining === 0 ? null : mismatch())
 		},
 	})
-	// The reader gets the error; a reader that leaves closes the source.
+	// The reader gets the error; destroying the reader closes the source.
 	return pipeline(source, counter, () => {})
 }

@@ -1,12 +1,10 @@
-/** Streams and iterables returned by a method that are not read yet, while a check is awaited, or never, as something else is sent. */
+/** Streams and iterables returned by a method: recognizing them, waiting for them, and closing those that won't be sent. */
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { attach, attachment } from '../base/attached.ts'
 import { CustomReply } from './custom-reply.ts'
 
-/**
- * Keeps a stream that fails before it is read from ending the process; its reader finds the error in its state.
- */
+/** Keeps a stream that fails before it is read from ending the process; its reader finds the error in its state. */
 export function swallowErrors(value: unknown): void {
 	const inner = innerOf(value)
 	if (inner instanceof Readable) inner.on('error', ignore)
@@ -15,12 +13,12 @@ export function swallowErrors(value: unknown): void {
 /** The stream behind a generator that reads it, on the generator. */
 const READ_BY: unique symbol = Symbol('verbena.read-by')
 
-/** Closes `value` together with its reader: a generator that wasn't started closes nothing itself. */
+/** Closes `value` when its reader is closed: a generator that wasn't started closes nothing itself. */
 export function closeWith(reader: object, value: unknown): void {
 	attach(reader, READ_BY, value)
 }
 
-/** Checked by a method, as loading the class for `instanceof` would cost every start some milliseconds. */
+/** Checks for a method, as loading the class for `instanceof` would delay every start by some milliseconds. */
 export function isWebStream(value: object): value is ReadableStream {
 	return 'getReader' in value && typeof value.getReader === 'function'
 }
@@ -44,11 +42,11 @@ export function disposeBody(value: unknown): void {
 	if (typeof inner !== 'object' || inner === null) return
 	if (inner instanceof Readable) inner.on('error', ignore).destroy()
 	else if (isWebStream(inner)) inner.cancel().catch(ignore)
-	else if (Symbol.asyncIterator in inner) void close(inner as AsyncIterable<unknown>)
-	const read = attachment(inner, READ_BY)
-	if (read === undefined) return
+	else if (Symbol.asyncIterator in inner) void closeIterable(inner as AsyncIterable<unknown>)
+	const source = attachment(inner, READ_BY)
+	if (source === undefined) return
 	attach(inner, READ_BY, undefined)
-	disposeBody(read)
+	disposeBody(source)
 }
 
 /** Waits for a stream's first bytes or its end; rejects with its error. */
@@ -66,14 +64,14 @@ export function firstBytes(source: Readable): Promise<void> {
 	})
 }
 
-/** The readable part of a returned value: the value of a `reply()`, the body of a Response, which copies share. */
+/** The part of a returned value that is read: the value of a `reply()`, the body of a Response, which its copies share. */
 export function innerOf(value: unknown): unknown {
 	const inner: unknown = value instanceof CustomReply ? value.value : value
 	return isResponse(inner) ? inner.body : inner
 }
 
-/** Errors of closing are ignored. */
-async function close(source: AsyncIterable<unknown>): Promise<void> {
+/** Closes an iterable, ignoring errors. */
+async function closeIterable(source: AsyncIterable<unknown>): Promise<void> {
 	try {
 		await source[Symbol.asyncIterator]().return?.()
 	} catch {}

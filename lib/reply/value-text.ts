@@ -1,6 +1,6 @@
 /**
- * Values as text: as JSON, or, under another Content-Type that the method has set, as they are. What JSON would lose (a Map, a
- * promise, a fetch Request) is refused with its path, as a success with `{}` in it would hide the mistake.
+ * Values as text: as JSON, or as plain text if the method has set another Content-Type. A value that JSON would lose (a Map,
+ * a promise, a fetch Request) is refused with its path, as a success with `{}` in it would hide the mistake.
  */
 import { isThenable } from '../base/thenable.ts'
 import type { HeaderLine } from '../exchange/exchange.ts'
@@ -11,17 +11,17 @@ import { isJsonType } from '../wire/json-type.ts'
  * @throws TypeError for a value that JSON can't represent, or would turn into `{}`: `data.items[3].tags is a Map`
  */
 export function jsonText(value: unknown, path: string): string {
-	const text = written(value, path)
+	const text = stringify(value, path)
 	if (text === undefined) throw new TypeError(`a ${typeof value} can't be answered: JSON has no such value`)
 	return text
 }
 
-/** The same for a record of `data`: null where JSON can't represent it, as in an array. */
+/** The JSON of an element of the list `data`; `null` for one that JSON can't represent, as in arrays. */
 export function recordText(record: unknown, at: number): string {
-	return written(record, 'data', at) ?? 'null'
+	return stringify(record, 'data', at) ?? 'null'
 }
 
-function written(value: unknown, path: string, at?: number): string | undefined {
+function stringify(value: unknown, path: string, at?: number): string | undefined {
 	let text: string | undefined
 	try {
 		text = JSON.stringify(value)
@@ -30,18 +30,18 @@ function written(value: unknown, path: string, at?: number): string | undefined 
 		refuseLost(value, path, at)
 		throw error
 	}
-	// JSON writes what it loses as {}: only texts with one are checked.
+	// Values that JSON loses become {}: only texts with one are checked.
 	if (text?.includes('{}') === true) refuseLost(value, path, at)
 	return text
 }
 
-/** Refuses an Error as a value: JSON would write its own fields, but never its message. */
+/** Refuses an Error as a value: JSON would write its own fields, but not its message. */
 export function refuseError(value: object, path: string): void {
-	if (value instanceof Error && !('toJSON' in value)) throw lost(path, 'an Error', 'throw it')
+	if (value instanceof Error && !('toJSON' in value)) throw lossError(path, 'an Error', 'throw it')
 }
 
-/** An object whose members are being visited, and the step to it from the one above: `.items`, `[3]`. */
-interface Level {
+/** An object whose members are being visited, and its place in its parent: `.items`, `[3]`. */
+interface Ancestor {
 	readonly holder: object
 	readonly step: string
 }
@@ -49,15 +49,15 @@ interface Level {
 /** Visits a value as `JSON.stringify` does, `toJSON` included. */
 function refuseLost(value: unknown, path: string, at: number | undefined): void {
 	const root = at === undefined ? path : `${path}[${at}]`
-	const levels: Level[] = []
+	const ancestors: Ancestor[] = []
 	JSON.stringify(value, function (this: object, key: string, inner: unknown) {
-		while (levels.length > 0 && levels.at(-1)?.holder !== this) levels.pop()
+		while (ancestors.length > 0 && ancestors.at(-1)?.holder !== this) ancestors.pop()
 		// The first holder is JSON.stringify's own, with the value as its only member.
-		const step = levels.length === 0 ? root : stepTo(this, key)
+		const step = ancestors.length === 0 ? root : stepTo(this, key)
 		const [kind, advice] = lostKind(inner) ?? []
 		if (kind !== undefined && advice !== undefined)
-			throw lost(levels.map((level) => level.step).join('') + step, kind, advice)
-		if (typeof inner === 'object' && inner !== null) levels.push({ holder: inner, step })
+			throw lossError(ancestors.map((one) => one.step).join('') + step, kind, advice)
+		if (typeof inner === 'object' && inner !== null) ancestors.push({ holder: inner, step })
 		return inner
 	})
 }
@@ -67,7 +67,7 @@ function stepTo(holder: object, key: string): string {
 	return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
 }
 
-function lost(where: string, kind: string, advice: string): TypeError {
+function lossError(where: string, kind: string, advice: string): TypeError {
 	return new TypeError(`${where} is ${kind}, which JSON can't hold: ${advice}`)
 }
 
@@ -106,7 +106,7 @@ function prototypeOf(value: object): object | null {
 	return Object.getPrototypeOf(value) as object | null
 }
 
-/** The Content-Type set by the method, where it is a single one other than JSON. */
+/** The Content-Type set by the method, if it is a single one other than JSON. */
 export function otherTypeOf(lines: ReadonlyMap<string, HeaderLine> | undefined): string | undefined {
 	const value = lines?.get('content-type')?.[1]
 	const type = typeof value === 'object' && value.length === 1 ? value[0] : value
@@ -114,7 +114,7 @@ export function otherTypeOf(lines: ReadonlyMap<string, HeaderLine> | undefined):
 }
 
 /**
- * A value as text under such a type: '' for nothing, the texts of an array joined; `undefined` where it is no text.
+ * A value as text under such a type: '' for null, the texts of an array joined; `undefined` for an object.
  *
  * @throws TypeError for an array of anything else
  */
@@ -131,7 +131,7 @@ function pieceUnderType(piece: unknown, at: number, type: string): string {
 	throw new TypeError(`data[${at}] is ${kindOf(piece)}, under Content-Type ${type}: answer texts`)
 }
 
-/** One piece of several, as it is sent. @throws TypeError where it is neither text nor bytes */
+/** One item of a stream of texts. @throws TypeError if it is neither text nor bytes */
 export function pieceOf(piece: unknown, at: number, type: string): string | Uint8Array {
 	return piece instanceof Uint8Array ? piece : pieceUnderType(piece, at, type)
 }

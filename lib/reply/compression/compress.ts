@@ -1,9 +1,9 @@
 /**
  * Compresses replies by `Accept-Encoding` (RFC 9110 §8.4, §12.5.3); called by `transport/serving.ts` around `answer`.
  *
- * A coding changes the bytes, so a strong ETag needs another name for each (§8.8.3.3): `"5"` goes out as `"5;br"`, and its
- * mark is removed from requests before anything compares it. A weak tag would be no use for `If-Match`, which matches
- * nothing weak (§13.1.1).
+ * A coding changes the bytes, so each needs a strong ETag of its own (§8.8.3.3): `"5"` is sent as `"5;br"`, and the suffix is
+ * removed from the tags of requests before they are compared. A weak tag would be no use for `If-Match`, which matches no
+ * weak tags (§13.1.1).
  */
 
 import type { IncomingHttpHeaders } from 'node:http'
@@ -19,17 +19,20 @@ import type { Coding, Compression } from './codings.ts'
  * Smaller bodies are compressed synchronously: a thread costs more than the 0.1 ms it takes (4 kB of JSON by gzip: 46 µs of
  * processor time here, 99 µs in the pool; 11 kB: 138 and 210; Node 24, two cores).
  */
-const AT_ONCE: Bytes = 4_096
+const MAX_SYNC: Bytes = 4_096
 
 /** Types that get smaller: text, and text-based formats. Pictures, films and archives are compressed already. */
 const COMPRESSIBLE =
 	/^(?:text\/|(?:application|image|model|message)\/[\w.-]+\+(?:json|xml|yaml)\b|application\/(?:json|xml|javascript|ecmascript|yaml|toml|sql|graphql|wasm|rtf|x-ndjson|ndjson|jsonl|x-www-form-urlencoded)\b|font\/(?:ttf|otf|collection)\b|image\/bmp\b)/i
 
-/**
- * A reply with one of these is left as it is: it is encoded already, is a range or can be asked for in ranges, or has a hash
- * of its bytes.
- */
-const BYTES_COUNT = ['content-encoding', 'content-range', 'accept-ranges', 'content-digest', 'repr-digest']
+/** Replies with one of these headers aren't compressed: they are encoded already, are (or allow) ranges, or have a digest. */
+const EXCLUDING_HEADERS = [
+	'content-encoding',
+	'content-range',
+	'accept-ranges',
+	'content-digest',
+	'repr-digest',
+]
 
 /** Compresses what `answer` returns. */
 export function answerCompressed(
@@ -37,7 +40,7 @@ export function answerCompressed(
 	compression: Compression,
 	answer: () => Reply | Promise<Reply>,
 ): Reply | Promise<Reply> {
-	unmarkTags(exchange.headers)
+	removeSuffixes(exchange.headers)
 	const reply = answer()
 	return reply instanceof Promise
 		? reply.then((done) => compress(exchange, compression, done))
@@ -46,7 +49,7 @@ export function answerCompressed(
 
 /** A compressible reply gets `Vary: Accept-Encoding`, compressed or not. */
 function compress(exchange: Exchange, compression: Compression, reply: Reply): Reply | Promise<Reply> {
-	// Another reply, such as a timeout's, was sent in its place.
+	// Another reply, such as a timeout's, was sent instead.
 	if (exchange.isReplied) return reply
 	const coding = compression.choose(textOf(exchange.headers['accept-encoding']))
 	if (reply.status === 304) return notModified(exchange, reply, coding)
@@ -59,18 +62,18 @@ function compress(exchange: Exchange, compression: Compression, reply: Reply): R
 	const isHead = exchange.incoming.method === 'HEAD'
 	// For HEAD nothing is compressed, and the unknown length may be left out (RFC 9110 §9.3.2).
 	if (isHead || body === null) return coded(varied, coding, null)
-	// zlib may get no memory: the reply is then sent uncompressed.
-	const asItIs = (error: unknown): Reply => {
+	// zlib may lack memory: the reply is then sent uncompressed.
+	const fallBack = (error: unknown): Reply => {
 		exchange.log('error', 'the answer could not be compressed', error)
 		return varied
 	}
 	try {
 		if (isStreamed(body)) return coded(varied, coding, zipped(body, coding))
 		const bytes = typeof body === 'string' ? Buffer.from(body, reply.ascii ? 'latin1' : 'utf8') : body
-		if (bytes.byteLength <= AT_ONCE) return coded(varied, coding, coding.now(bytes))
-		return coding.later(bytes).then((zip) => coded(varied, coding, zip), asItIs)
+		if (bytes.byteLength <= MAX_SYNC) return coded(varied, coding, coding.compressSync(bytes))
+		return coding.compress(bytes).then((zip) => coded(varied, coding, zip), fallBack)
 	} catch (error) {
-		return asItIs(error)
+		return fallBack(error)
 	}
 }
 
@@ -84,12 +87,12 @@ function isCompressible({ incoming }: Exchange, { threshold }: Compression, repl
 	if (body === null && incoming.method !== 'HEAD') return false
 	const length = headerOf(headers, 'content-length')
 	if (length !== undefined && Number(length) < threshold) return false
-	return COMPRESSIBLE.test(headerOf(headers, 'content-type') ?? '') && !isFixed(headers)
+	return COMPRESSIBLE.test(headerOf(headers, 'content-type') ?? '') && !isExcluded(headers)
 }
 
-/** Whether its headers forbid compressing a reply. */
-function isFixed(headers: readonly string[]): boolean {
-	if (BYTES_COUNT.some((name) => indexOfLine(headers, name) !== -1)) return true
+/** Whether a reply's headers forbid compressing it. */
+function isExcluded(headers: readonly string[]): boolean {
+	if (EXCLUDING_HEADERS.some((name) => indexOfLine(headers, name) !== -1)) return true
 	return /(?:^|,)\s*no-transform\s*(?:,|$)/i.test(headerOf(headers, 'cache-control') ?? '')
 }
 
@@ -99,7 +102,7 @@ function coded({ status, headers }: Reply, coding: Coding, body: Uint8Array | Re
 	for (let at = 0; at < headers.length; at += 2) {
 		const [name = '', value = ''] = [headers[at], headers[at + 1]]
 		const key = name.toLowerCase()
-		if (key === 'etag') lines.push(name, markedTag(value, coding))
+		if (key === 'etag') lines.push(name, suffixedTag(value, coding))
 		else if (key !== 'content-length') lines.push(name, value)
 	}
 	lines.push('Content-Encoding', coding.name)
@@ -108,26 +111,26 @@ function coded({ status, headers }: Reply, coding: Coding, body: Uint8Array | Re
 }
 
 /**
- * A 304 has the `Vary` of the reply that it stands for, and its ETag as the client knows it (RFC 9110 §15.4.5). It has no
- * length and mostly no type, so that whatever may be compressible gets `Vary`: needlessly for a short one, which costs a
- * cache a second entry; without it, a cache would give the compressed form to clients that can't decode it.
+ * A 304 has the `Vary` of the full reply, and its ETag as the client knows it (RFC 9110 §15.4.5). It has no length and mostly
+ * no type, so that it gets `Vary` if the reply may be compressible: a needless one costs a cache a second entry, a missing
+ * one would make it give the compressed form to clients that can't decode it.
  */
 function notModified({ incoming }: Exchange, reply: Reply, coding: Coding | undefined): Reply {
 	const headers = [...reply.headers]
 	const type = headerOf(headers, 'content-type')
-	const varies = (type === undefined || COMPRESSIBLE.test(type)) && !isFixed(headers)
+	const varies = (type === undefined || COMPRESSIBLE.test(type)) && !isExcluded(headers)
 	if (varies) vary(headers, 'Accept-Encoding')
 	const at = indexOfLine(headers, 'etag')
 	if (at === -1) return { ...reply, headers }
 	const named = fieldLines(incoming, 'if-none-match').join(', ')
-	headers[at + 1] = namedTag(headers[at + 1] ?? '', named, coding)
+	headers[at + 1] = tagOf304(headers[at + 1] ?? '', named, coding)
 	return { ...reply, headers }
 }
 
 /**
- * A streamed body, compressed. Pieces that come while another is being compressed are compressed together; where no more
- * come by the end of an event-loop turn it is flushed, so that a feed shows each record when it comes. Nothing is read ahead
- * of the reader; a reader that leaves closes the source, an error of the source breaks the body off.
+ * A streamed body, compressed. Chunks that arrive while another is being compressed are compressed together; when no more
+ * arrive by the end of an event-loop turn, the output is flushed, so that a feed shows each record when it comes. Nothing is
+ * read ahead of the reader; destroying the result closes the source, an error of the source destroys the result.
  */
 export function zipped(body: StreamedBody, coding: Coding): Readable {
 	// First, as it may fail; the body is then untouched.
@@ -136,24 +139,24 @@ export function zipped(body: StreamedBody, coding: Coding): Readable {
 	swallowErrors(zip)
 	let isBusy = false
 	let hasEnded = false
-	const free = (): void => {
+	const onWritten = (): void => {
 		isBusy = false
-		take()
+		writeNext()
 	}
 	const flush = (): void => {
 		if (isBusy || hasEnded || zip.destroyed) return
 		isBusy = true
-		coding.flush(zip, free)
+		coding.flush(zip, onWritten)
 	}
-	const take = (): void => {
+	const writeNext = (): void => {
 		if (isBusy || hasEnded || zip.destroyed) return
-		// All that is buffered, in one piece.
-		const piece: unknown = source.read()
-		if (piece === null) return
+		// All that is buffered, in one chunk.
+		const chunk: unknown = source.read()
+		if (chunk === null) return
 		isBusy = true
-		// Called back once it is compressed and there is room for the result.
-		zip.write(piece, () => {
-			free()
+		// Calls back when the chunk is compressed and there is room for the result.
+		zip.write(chunk, () => {
+			onWritten()
 			if (!isBusy) setImmediate(flush)
 		})
 	}
@@ -163,43 +166,43 @@ export function zipped(body: StreamedBody, coding: Coding): Readable {
 		else zip.destroy(error)
 	})
 	zip.once('close', () => source.destroy())
-	source.on('readable', take)
+	source.on('readable', writeNext)
 	return zip
 }
 
-/** Every coding that a tag can name: another instance may support one that this one doesn't. */
-const MARKS = ['br', 'zstd', 'gzip'] as const
+/** Every suffix that a tag can have: another process may support a coding that this one doesn't. */
+const SUFFIXES = ['br', 'zstd', 'gzip'] as const
 
-const MARKED = new RegExp(`;(?:${MARKS.join('|')})"`, 'g')
+const SUFFIXED = new RegExp(`;(?:${SUFFIXES.join('|')})"`, 'g')
 
 /** The tags of `If-Match` or `If-None-Match` as in uncompressed replies: `"5"` for `"5;br"`. */
-export function unmarked(tags: string): string {
-	return tags.replaceAll(MARKED, '"')
+export function withoutSuffixes(tags: string): string {
+	return tags.replaceAll(SUFFIXED, '"')
 }
 
-/** The tag of a reply's compressed form; a weak one stands for both. */
-export function markedTag(tag: string, { name }: Pick<Coding, 'name'>): string {
+/** The tag of a reply's compressed form; a weak one is the same for both. */
+export function suffixedTag(tag: string, { name }: Pick<Coding, 'name'>): string {
 	return /^".*"$/.test(tag) ? `${tag.slice(0, -1)};${name}"` : tag
 }
 
 /**
- * Removes the marks from the tags of a request. `If-Range` keeps them: a range of the uncompressed form can't be appended to
- * one of the compressed form.
+ * Removes the suffixes from the tags of a request. `If-Range` keeps them: a range of the uncompressed form can't be appended
+ * to one of the compressed form.
  */
-export function unmarkTags(headers: IncomingHttpHeaders): void {
+export function removeSuffixes(headers: IncomingHttpHeaders): void {
 	const { 'if-match': match, 'if-none-match': noneMatch } = headers
-	if (match !== undefined) headers['if-match'] = unmarked(match)
-	if (noneMatch !== undefined) headers['if-none-match'] = unmarked(noneMatch)
+	if (match !== undefined) headers['if-match'] = withoutSuffixes(match)
+	if (noneMatch !== undefined) headers['if-none-match'] = withoutSuffixes(noneMatch)
 }
 
 /**
- * The tag of a 304, in the form that the client has: it would not freshen what it has under another tag (RFC 9111 §4.3.4).
+ * The tag of a 304, in the form that the client has stored: under another tag it would not update it (RFC 9111 §4.3.4).
  *
  * @param named `If-None-Match` as it was sent
  * @param chosen the coding that a 200 would have
  */
-export function namedTag(tag: string, named: string, chosen: Coding | undefined): string {
-	const forms = [...(chosen === undefined ? [] : [markedTag(tag, chosen)]), tag]
-	for (const name of MARKS) forms.push(markedTag(tag, { name }))
+export function tagOf304(tag: string, named: string, chosen: Coding | undefined): string {
+	const forms = [...(chosen === undefined ? [] : [suffixedTag(tag, chosen)]), tag]
+	for (const name of SUFFIXES) forms.push(suffixedTag(tag, { name }))
 	return forms.find((form) => named.includes(form)) ?? tag
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { CODINGS, type Coding } from '../../../lib/reply/compression/codings.ts'
-import { markedTag, namedTag, unmarkTags, zipped } from '../../../lib/reply/compression/compress.ts'
+import { removeSuffixes, suffixedTag, tagOf304, zipped } from '../../../lib/reply/compression/compress.ts'
 import { describe } from '../../helpers/describe.ts'
 import { until } from '../../helpers/listening.ts'
 
@@ -15,10 +15,10 @@ function coding(name: 'br' | 'gzip'): Coding {
 
 describe('compression: tags', (test) => {
 	test('a strong one has a name for each coding, a weak one stands for all', () => {
-		assert.is(markedTag('"5"', coding('br')), '"5;br"')
-		assert.is(markedTag('""', coding('gzip')), '";gzip"')
-		assert.is(markedTag('W/"5"', coding('br')), 'W/"5"')
-		assert.is(markedTag('5', coding('br')), '5')
+		assert.is(suffixedTag('"5"', coding('br')), '"5;br"')
+		assert.is(suffixedTag('""', coding('gzip')), '";gzip"')
+		assert.is(suffixedTag('W/"5"', coding('br')), 'W/"5"')
+		assert.is(suffixedTag('5', coding('br')), '5')
 	})
 
 	const sent: [name: 'if-match' | 'if-none-match', value: string, seen: string][] = [
@@ -34,14 +34,14 @@ describe('compression: tags', (test) => {
 	for (const [name, value, seen] of sent) {
 		test(`${name}: ${value} is read as ${seen}`, () => {
 			const headers = { [name]: value }
-			unmarkTags(headers)
+			removeSuffixes(headers)
 			assert.equal(headers, { [name]: seen })
 		})
 	}
 
 	test('If-Range keeps them: a part of other bytes would not fit', () => {
 		const headers = { 'if-range': '"5;br"' }
-		unmarkTags(headers)
+		removeSuffixes(headers)
 		assert.equal(headers, { 'if-range': '"5;br"' })
 	})
 
@@ -59,7 +59,7 @@ describe('compression: tags', (test) => {
 	]
 	for (const [sent, chosen, tag] of named) {
 		test(`a 304 for ${sent}, where ${chosen ?? 'none'} is taken, has ${tag}`, () => {
-			assert.is(namedTag('"5"', sent, chosen === undefined ? undefined : coding(chosen)), tag)
+			assert.is(tagOf304('"5"', sent, chosen === undefined ? undefined : coding(chosen)), tag)
 		})
 	}
 })
