@@ -112,7 +112,7 @@ describe('types: declarations', (test) => {
 		assert.is(await said('/p/custom/x/page/5'), '200 {"name":"x","number":5}')
 	})
 
-	test('subclasses with other routes and access can be mounted, and theirs hold', async () => {
+	test('subclasses with other routes and access can be mounted, and their declarations apply', async () => {
 		const handlers: Handlers = { child: Child, grandchild: () => new Grandchild(), not: new NotAnnotated() }
 		const { said } = asking(handlers, { authenticator, acl: { allows: () => false } })
 		assert.is(await said('/child/child'), ok('page'))
@@ -122,13 +122,13 @@ describe('types: declarations', (test) => {
 		assert.is(await said('/grandchild/grandchild'), ok('page'))
 	})
 
-	test('generic and abstract classes are no obstacle', async () => {
+	test('generic and abstract classes can be mounted', async () => {
 		const { said } = asking({ n: new Numbers(new Map([['a', 5]])) })
 		assert.is(await said('/n/item/a'), ok(5))
 		assert.is(await said('/n/item/b'), '404 {"success":false,"error":"No such item","code":"not_found"}')
 	})
 
-	test('what can never be mounted does not compile', () => {
+	test('declarations that could never be mounted do not compile', () => {
 		// @ts-expect-error a class is constructed without arguments: pass an instance
 		assert.throws(() => createServer({ n: Numbers, x: 5 }))
 		// @ts-expect-error a factory is synchronous

@@ -160,10 +160,10 @@ const everything = (url: string) => [
 
 function exhausted(one: Case): void {
 	const { name } = one
-	describe(`${name}, whose only connection somebody else holds`, (test) => {
+	describe(`${name} with its only connection held by another client`, (test) => {
 		withTable(test, one)
 		const open = openedFor(test, one)
-		test('answers 503 in time, and what was refused is never done', () =>
+		test('every request is answered 503 in time, and no refused write is executed later', () =>
 			inTimesOf(TIMEOUT, (time) =>
 				withoutUnhandled(async () => {
 					const { model, hold } = await open(undefined, time)
@@ -185,7 +185,7 @@ function exhausted(one: Case): void {
 				}),
 			))
 
-		test('answers rightly those who still wait when it is given back', () =>
+		test('requests still waiting when the connection is released are answered correctly', () =>
 			inTimesOf(TIMEOUT, async (time) => {
 				const { model, hold } = await open(undefined, time)
 				await listening({ article: handlerOf(model) }, {}, async ({ url }) => {
@@ -201,7 +201,7 @@ function exhausted(one: Case): void {
 				})
 			}))
 
-		test('keeps nobody in its queue who has been answered, however many come', () =>
+		test('answered requests leave the wait queue, however many arrive', () =>
 			inTimesOf(TIMEOUT, async (time) => {
 				const { model, hold, queued } = await open(undefined, time)
 				const release = await hold()
@@ -282,7 +282,7 @@ class Gate {
 
 function unreachable(one: Case, target: { host: string; port: number }): void {
 	const { name } = one
-	describe(`${name}, whose server`, (test) => {
+	describe(`${name}: faults of the server`, (test) => {
 		withTable(test, one)
 		const open = openedFor(test, one)
 		const faults: readonly [name: string, begin: (gate: Gate) => void, end: (gate: Gate) => unknown][] = [
@@ -298,7 +298,7 @@ function unreachable(one: Case, target: { host: string; port: number }): void {
 			],
 		]
 		for (const [fault, begin, end] of faults) {
-			test(`${fault}: 503 in time, and service again afterwards`, () =>
+			test(`${fault}: 503 in time, and requests succeed again afterwards`, () =>
 				inTimesOf(TIMEOUT, (time) =>
 					withoutUnhandled(async () => {
 						const gate = new Gate(target)

@@ -8,8 +8,8 @@ const isPostgresHere = (await driversHere()).includes('pg')
 
 const ROUNDS = trials(8)
 
-describe('a process killed again and again while it writes', (test) => {
-	test('to SQLite, synchronous full and normal, and to PostgreSQL: what was answered 201 is there, once', async () => {
+describe('a process killed repeatedly while it writes', (test) => {
+	test('SQLite (synchronous full and normal) and PostgreSQL hold each record answered 201 exactly once', async () => {
 		const trials = [killedOnSqlite(ROUNDS, 'full'), killedOnSqlite(ROUNDS, 'normal')]
 		if (isPostgresHere) trials.push(killedOnPostgres(ROUNDS))
 		await Promise.all(trials)

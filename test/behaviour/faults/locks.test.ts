@@ -156,7 +156,7 @@ const OPTIONS = {
 } as const
 
 function locks(one: Case): void {
-	describe(`others at ${one.name}`, (test) => {
+	describe(`conflicts with other clients of ${one.name}`, (test) => {
 		test.before(() => one.setup())
 		test.after(() => one.teardown())
 
@@ -179,7 +179,7 @@ function locks(one: Case): void {
 			}
 		}
 
-		test('a deadlock: 503, to be tried again after a second, and nothing is done', () =>
+		test('a deadlock is answered 503 with Retry-After: 1, and the write is rolled back', () =>
 			serving(NOTHING, async (site, other, slow) => {
 				await other.exec('begin')
 				// What has changed more is what goes on, where there is a choice.
@@ -204,7 +204,7 @@ function locks(one: Case): void {
 				])
 			}))
 
-		test('a lock that is not had in time: 503, to be tried again after a second', () =>
+		test('a lock timeout is answered 503 with Retry-After: 1', () =>
 			serving(
 				{
 					postgres: '-c lock_timeout=200',
@@ -228,7 +228,7 @@ function locks(one: Case): void {
 			))
 
 		if (one.serializes)
-			test('a transaction that can’t be serialized: 503, to be tried again after a second', () =>
+			test('a serialization failure is answered 503 with Retry-After: 1', () =>
 				serving(
 					{ ...NOTHING, postgres: '-c default_transaction_isolation=serializable' },
 					async (site, other, slow) => {
@@ -243,7 +243,7 @@ function locks(one: Case): void {
 					},
 				))
 
-		test('a user who may only read: reads are answered, writes are 403 without a word of why', () =>
+		test('for a read-only database user reads succeed, and writes are 403 without the reason', () =>
 			serving(
 				NOTHING,
 				async (site) => {

@@ -60,7 +60,7 @@ const ON_SQLITE: Readonly<Record<string, string | undefined>> = {
 const stores = await storesHere()
 
 for (const { name, open } of stores) {
-	describe(`what ${name} refuses`, (test) => {
+	describe(`constraints of ${name}`, (test) => {
 		let store: Store
 		let site: Asking
 
@@ -121,7 +121,7 @@ for (const { name, open } of stores) {
 			})
 		}
 
-		test('a value of a field that the caller may not write: 409 without its name', async () => {
+		test("a constraint violation in a field the caller cannot write is 409 without the field's name", async () => {
 			const json = { 'content-type': 'application/json' }
 			const body = JSON.stringify({ title: 'twin' })
 			assert.is((await site.ask('POST /twins', { headers: json, body })).status, 201)
@@ -134,7 +134,7 @@ for (const { name, open } of stores) {
 			}
 		})
 
-		test('a table that has lost a column: 503, then without it, and the log says which', async () => {
+		test('a dropped column causes one 503, is then left out, and is named in the log', async () => {
 			const table = store.article.name
 			const prefix = name === 'postgres' ? `faults_${process.pid}.` : ''
 			await store.exec(`alter table ${prefix}${table} rename column quantity to amount`)

@@ -146,7 +146,7 @@ if (isPostgresHere) {
 			// postgres.js waits three times longer before each attempt to connect: after four seconds up to seven more.
 			const back = driver === 'pg' ? 5_000 : 12_000
 			for (const mode of ['fast', 'immediate'] as const) {
-				test(`${mode}, by ${driver}: right answers or 503, and nothing is lost`, async () => {
+				test(`${mode}, by ${driver}: answers are correct or 503, and no write is lost`, async () => {
 					const { database, exec, close } = await openDatabase(driver, {}, { port: own.port })
 					await exec(EMPTIED)
 					const model = await PostgresModel.open(database, 'article')
@@ -155,7 +155,7 @@ if (isPostgresHere) {
 				})
 			}
 
-			test(`stopped for longer than a model waits, by ${driver}: nobody waits longer than that`, async () => {
+			test(`stopped for longer than the model's timeout, by ${driver}: no request waits longer than that`, async () => {
 				const { database, exec, close } = await openDatabase(driver, {}, { port: own.port })
 				await exec(EMPTIED)
 				const model = await PostgresModel.open(database, 'article')
@@ -181,7 +181,7 @@ if (isMariadbHere) {
 		test.after(() => own.remove())
 
 		for (const how of ['stop', 'kill'] as const) {
-			test(`by ${how}: right answers or 503, and nothing is lost`, async () => {
+			test(`by ${how}: answers are correct or 503, and no write is lost`, async () => {
 				const pool = mysql.createPool({ ...own.options, connectionLimit: 5 })
 				for (const statement of EMPTIED.split('; ')) await pool.query(statement)
 				const model = await MysqlModel.open(pool, 'article')
@@ -192,7 +192,7 @@ if (isMariadbHere) {
 
 		// A server that has stopped refuses connections at once; one that is frozen lets everybody wait.
 		for (const how of ['stop', 'freeze'] as const) {
-			test(`by ${how}, for longer than a model waits: nobody waits longer than that`, async () => {
+			test(`stopped for longer than the model's timeout, by ${how}: no request waits longer than that`, async () => {
 				const pool = mysql.createPool({ ...own.options, connectionLimit: 5 })
 				for (const statement of EMPTIED.split('; ')) await pool.query(statement)
 				const model = await MysqlModel.open(pool, 'article')

@@ -101,8 +101,8 @@ function assertClean(answer: Answer): void {
 
 for (const { name, open } of sqliteDrivers) {
 	if (open === undefined) continue
-	describe(`a file in trouble, through ${name}`, (test) => {
-		test('locked by another: 503 in bounded time, and service when it is free again', () =>
+	describe(`faults of a SQLite file, by ${name}`, (test) => {
+		test('locked by another connection: 503 in bounded time, and requests succeed when the lock is released', () =>
 			serving(open, async (served) => {
 				const { site, file, database } = served
 				database.exec('pragma busy_timeout = 100')
@@ -128,7 +128,7 @@ for (const { name, open } of sqliteDrivers) {
 				assert.equal(body.data, [{ id: 1, title: 'first', note: null }])
 			}))
 
-		test('locked, many reads of one record wait their turn once, not again and again', () =>
+		test('locked: concurrent reads of one record wait for the lock once, not one after the other', () =>
 			serving(open, async ({ site, file, database }) => {
 				database.exec('pragma busy_timeout = 20')
 				const waits = failuresOf(database)
@@ -141,7 +141,7 @@ for (const { name, open } of sqliteDrivers) {
 				other.close()
 			}))
 
-		test('full: a write is 503 and does nothing, reads go on', () =>
+		test('disk full: a write is 503 and changes nothing, reads succeed', () =>
 			serving(open, async (served) => {
 				const { site, database } = served
 				database.exec('pragma max_page_count = 4')
@@ -153,7 +153,7 @@ for (const { name, open } of sqliteDrivers) {
 				assert.is((await ask(site, 'POST', { title: 'small' })).status, 201)
 			}))
 
-		test('read-only: a write is refused without a word of why, reads go on', () =>
+		test('read-only: a write is refused without the reason, reads succeed', () =>
 			serving(open, async (served) => {
 				const { site, database } = served
 				database.exec('pragma query_only = 1')
@@ -163,7 +163,7 @@ for (const { name, open } of sqliteDrivers) {
 				assert.is((await ask(`${site}/1`)).status, 200)
 			}))
 
-		test('read-only since it was opened: not ready to write, and ready again; where it always was, it is', () =>
+		test('a database that became read-only is not ready to write; one opened read-only is', () =>
 			serving(open, async ({ database, file }) => {
 				const model = await SqliteModel.open(database, 'article')
 				const isReady = () =>
@@ -198,7 +198,7 @@ for (const { name, open } of sqliteDrivers) {
 				)
 			}))
 
-		test('a lock of another is waited for, as long as the user has said or a second', () =>
+		test('busy_timeout stays as the user set it, and is a second by default', () =>
 			serving(open, async ({ database, file }) => {
 				const boundOf = (one: TestDatabase) => {
 					const [row] = prepare(one, 'pragma busy_timeout').run([]) as readonly (readonly unknown[])[]
@@ -212,7 +212,7 @@ for (const { name, open } of sqliteDrivers) {
 				other.close()
 			}))
 
-		test('deleted: answers are right or clean', () =>
+		test('deleted: answers are correct or clean errors', () =>
 			serving(open, async ({ site, file }) => {
 				rmSync(file)
 				const answers = [
@@ -224,7 +224,7 @@ for (const { name, open } of sqliteDrivers) {
 				for (const answer of answers) if (answer.status > 299) assertClean(answer)
 			}))
 
-		test('with its table gone: 500, and the log says why', () =>
+		test('table dropped: 500, and the log says why', () =>
 			serving(open, async (served) => {
 				const { site, database } = served
 				database.exec('drop table article')
@@ -246,7 +246,7 @@ for (const { name, open } of sqliteDrivers) {
 				assertUnavailable(await ask(site, 'POST', { title: 'x' }))
 			}))
 
-		test('with values that are none of their columns: the list is valid JSON, and every record can be read', () =>
+		test("values that do not fit their columns' types: the list is valid JSON, and every record can be read", () =>
 			serving(
 				open,
 				async ({ site }) => {

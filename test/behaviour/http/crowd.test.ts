@@ -1,8 +1,8 @@
 import { describe } from '../../helpers/describe.ts'
 import { abortUploads, slowClients } from './crowd.ts'
 
-describe('a crowd', (test) => {
+describe('many misbehaving clients', (test) => {
 	test('a hundred aborted uploads leave nothing behind', () => abortUploads(100))
 
-	test('sixty slow clients hold up nobody, and are gone in time', () => slowClients(60))
+	test('sixty slow clients delay no other request, and are disconnected in time', () => slowClients(60))
 })

@@ -65,7 +65,7 @@ async function inside(
 }
 
 describe('inside Express', (test) => {
-	test('it serves its own paths, and leaves others to what stands behind', () =>
+	test('it serves its own paths, and passes others to the next middleware', () =>
 		inside(
 			(app, handler) => app.use(handler),
 			async (port) => {
@@ -81,7 +81,7 @@ describe('inside Express', (test) => {
 			},
 		))
 
-	test('it refuses what is malformed below its own paths', () =>
+	test('it refuses malformed requests below its own paths', () =>
 		inside(
 			(app, handler) => app.use(handler),
 			async (port) => {
@@ -90,7 +90,7 @@ describe('inside Express', (test) => {
 			},
 		))
 
-	test('mounted under a path it routes by the rest, and tells the whole', () =>
+	test('mounted under a path, it routes by the rest and reports the full path', () =>
 		inside(
 			(app, handler) => app.use('/v1', handler),
 			async (port) => {
@@ -100,7 +100,7 @@ describe('inside Express', (test) => {
 			},
 		))
 
-	test('behind express.json() and express.urlencoded() it takes what they have read', () =>
+	test('behind express.json() and express.urlencoded() it uses the parsed body', () =>
 		inside(
 			(app, handler) => app.use(express.json(), express.urlencoded(), handler),
 			async (port) => {
@@ -119,7 +119,7 @@ describe('inside Express', (test) => {
 			},
 		))
 
-	test('fields of a form that Express has read are text, and become what the rules say', () =>
+	test('form fields parsed by Express are text, and converted by the rules', () =>
 		inside(
 			(app, handler) => app.use(express.json(), express.urlencoded(), handler),
 			async (port) => {
@@ -131,7 +131,7 @@ describe('inside Express', (test) => {
 			},
 		))
 
-	test('behind express.raw() and express.text() it decodes what they have read', () =>
+	test('behind express.raw() and express.text() it decodes the body they read', () =>
 		inside(
 			(app, handler) => app.use(express.raw({ type: 'application/json' }), express.text(), handler),
 			async (port) => {
@@ -149,7 +149,7 @@ describe('inside Express', (test) => {
 			},
 		))
 
-	test('what express.json() has read is as safe as what we read: no reserved keys, no endless depth', () =>
+	test('a body parsed by express.json() gets our checks: reserved keys and depth', () =>
 		inside(
 			(app, handler) => app.use(express.json(), handler),
 			async (port) => {
@@ -162,7 +162,7 @@ describe('inside Express', (test) => {
 			},
 		))
 
-	test('a streaming method behind express.json() fails at once, and the log says why', () => {
+	test('a streaming method behind express.json() is refused at once, and the log says why', () => {
 		const log = new Log()
 		return inside(
 			(app, handler) => app.use(express.json(), handler),
@@ -184,7 +184,7 @@ describe('inside Express', (test) => {
 		)
 	})
 
-	test('null, which express.json() takes where strict is off, is a body as any other', () =>
+	test('null, accepted by express.json() with strict off, is a body like any other', () =>
 		inside(
 			(app, handler) => app.use(express.json({ strict: false }), handler),
 			async (port) => {
@@ -197,7 +197,7 @@ describe('inside Express', (test) => {
 			},
 		))
 
-	test('bytes that express.json() has taken can not be asked for: 500, and the log says why', () => {
+	test('asking for the raw bytes of a body parsed by express.json() is 500, and the log says why', () => {
 		const logger = new Log()
 		return inside(
 			(app, handler) => app.use(express.json(), handler),
@@ -209,7 +209,7 @@ describe('inside Express', (test) => {
 		)
 	})
 
-	test('before express.json() it reads bodies itself, and streams them', () =>
+	test('in front of express.json() it reads and streams bodies itself', () =>
 		inside(
 			(app, handler) => app.use(handler, express.json()),
 			async (port) => {
@@ -223,7 +223,7 @@ describe('inside Express', (test) => {
 			},
 		))
 
-	test('an error is answered by Verbena, and does not reach Express', () =>
+	test('an error is answered by Verbena, and not passed to Express', () =>
 		inside(
 			(app, handler) => app.use(handler),
 			async (port) => {
@@ -233,7 +233,7 @@ describe('inside Express', (test) => {
 			},
 		))
 
-	test('two Hosts are refused, and a large body is refused at once', () =>
+	test('two Host headers are refused, and a large body is refused early', () =>
 		inside(
 			(app, handler) => app.use(handler),
 			(port) =>
@@ -245,7 +245,7 @@ describe('inside Express', (test) => {
 				}),
 		))
 
-	test('a thousand header lines are one too many, as node drops the rest in silence', () =>
+	test('1,000 header lines are refused, as node silently drops any further ones', () =>
 		inside(
 			(app, handler) => app.use(handler),
 			async (port) => {

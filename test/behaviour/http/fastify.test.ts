@@ -76,7 +76,7 @@ async function inside(
 }
 
 describe('inside Fastify', (test) => {
-	test('it serves its scope, and Fastify the rest', () =>
+	test('it serves its prefix, and Fastify the rest', () =>
 		inside(plugin, async (port) => {
 			const answer = await ask(port, requestText('GET /blog/api/about?a=1'))
 			assert.equal(answer.json(), { success: true, data: '/blog/api/about?a=1' })
@@ -108,7 +108,7 @@ describe('inside Fastify', (test) => {
 			assert.equal(answer.json(), { success: true, data: [1, 2] })
 		}))
 
-	test('it takes the body that Fastify has parsed', () =>
+	test('it uses a body that Fastify has parsed', () =>
 		inside(parsed, async (port) => {
 			const answer = await ask(port, requestText('POST /blog/api/echo', [JSON_TYPE], '{"a":1}'))
 			assert.equal(answer.json(), { success: true, data: { a: 1 } })

@@ -174,7 +174,7 @@ const json = ({ body }: Answer): unknown => JSON.parse(body.toString())
 
 for (const kind of ['h2c', 'TLS'] as const) {
 	describe(`HTTP/2 over ${kind}`, (test) => {
-		test('tells who asked, how and for what', () =>
+		test("the request has the client's address, the method, the URL and the body", () =>
 			over(kind, async ({ ask }) => {
 				const answer = await ask({ ':path': '/about?a=1', ':authority': 'a.example' })
 				const protocol = kind === 'TLS' ? 'https' : 'http'
@@ -184,7 +184,7 @@ for (const kind of ['h2c', 'TLS'] as const) {
 				assert.is(answer.headers.connection, undefined)
 			}))
 
-		test('sends each of several headers of one name', () =>
+		test('sends repeated headers as separate lines', () =>
 			over(kind, async ({ ask }) => {
 				const { headers } = await ask({ ':path': '/cookies' })
 				assert.equal(headers['set-cookie'], ['a=1', 'b=2', 'c=3'])
@@ -200,7 +200,7 @@ for (const kind of ['h2c', 'TLS'] as const) {
 				assert.equal(json(await ask(upload, Buffer.alloc(3_000_000))), { success: true, data: 3_000_000 })
 			}))
 
-		test('HEAD, 404 and 405 are as over HTTP/1.1', () =>
+		test('HEAD, 404 and 405 are answered as over HTTP/1.1', () =>
 			over(kind, async ({ ask }) => {
 				const head = await ask({ ':method': 'HEAD', ':path': '/about' })
 				assert.equal([head.status, head.body.length], [200, 0])
@@ -212,13 +212,13 @@ for (const kind of ['h2c', 'TLS'] as const) {
 }
 
 describe('HTTP/2', (test) => {
-	test('a header that it has no place for is left out', () =>
+	test('a header forbidden in HTTP/2 is dropped', () =>
 		over('h2c', async ({ ask }) => {
 			const answer = await ask({ ':path': '/hop' })
 			assert.equal([answer.status, answer.headers['proxy-connection']], [200, undefined])
 		}))
 
-	test('a header that it can have but once is logged, and harms no other request', () =>
+	test('a single-value header that is repeated is logged, and affects no other request', () =>
 		over('h2c', async ({ ask, session, log }) => {
 			const stream = session.request({ ':path': '/twice' })
 			stream.on('error', () => {})
@@ -227,7 +227,7 @@ describe('HTTP/2', (test) => {
 			assert.is((await ask({ ':path': '/about' })).status, 200)
 		}))
 
-	test(':authority is what was asked for, whatever Host says', () =>
+	test(':authority takes precedence over Host', () =>
 		over('h2c', async ({ ask }) => {
 			const answer = await ask({ ':path': '/about', ':authority': 'a.example', host: 'b.example' })
 			assert.is((json(answer) as { data: { host: string } }).data.host, 'a.example')
@@ -240,7 +240,7 @@ describe('HTTP/2', (test) => {
 		['/first', 200],
 		['/ignore', 200],
 	] as const) {
-		test(`${path} is answered ${status} while 5 MB are being sent, and the session goes on`, () =>
+		test(`${path} is answered ${status} during an upload of 5 MB, and the session stays open`, () =>
 			over(
 				'h2c',
 				async ({ ask, session }) => {
@@ -254,12 +254,12 @@ describe('HTTP/2', (test) => {
 			))
 	}
 
-	test('a large answer comes whole, also to a client that takes it slowly', () =>
+	test('a large response arrives complete, also at a slow reader', () =>
 		over('h2c', async ({ ask }) => {
 			assert.is((await ask({ ':path': '/large' })).body.length, 8 * 1_048_576)
 		}))
 
-	test('a client that takes nothing is cut off after sendTimeoutSeconds, and others are not', () =>
+	test('a client that reads nothing is cut off after sendTimeoutSeconds, and others are not', () =>
 		over(
 			'h2c',
 			async ({ ask, session }) => {
@@ -293,7 +293,7 @@ describe('HTTP/2', (test) => {
 			assert.ok(failed || stream.rstCode !== 0, `code ${stream.rstCode}`)
 		}))
 
-	test('a method is told when its client has gone, and may ask for its address still', () =>
+	test('the signal is aborted when the client disconnects, and the address can still be read', () =>
 		over('h2c', async ({ session, site }) => {
 			const stream = session.request({ ':path': '/wait' })
 			stream.on('error', () => {})
@@ -303,7 +303,7 @@ describe('HTTP/2', (test) => {
 			assert.is(site.events[1], 'aborted')
 		}))
 
-	test('a method that asks for the signal when its client has gone is told', () =>
+	test('a signal first read after the client disconnected is aborted', () =>
 		over('h2c', async ({ session, site }) => {
 			const stream = session.request({ ':path': '/gone' })
 			stream.on('error', () => {})
@@ -313,7 +313,7 @@ describe('HTTP/2', (test) => {
 			assert.equal(site.events, ['begun', 'aborted true'])
 		}))
 
-	test('a session that is destroyed harms nobody', () =>
+	test('a destroyed session affects no other session', () =>
 		over('h2c', async ({ session, site }) => {
 			session.request({ ':path': '/wait' }).on('error', () => {})
 			session.request({ ':path': '/endless' }).on('error', () => {})
@@ -331,7 +331,7 @@ describe('HTTP/2', (test) => {
 			{ handlerTimeoutSeconds: 0.05 },
 		))
 
-	test('a body that does not come in time → 408', () =>
+	test('a body that does not arrive in time → 408', () =>
 		over(
 			'h2c',
 			async ({ session }) => {

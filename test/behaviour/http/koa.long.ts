@@ -46,7 +46,7 @@ describe('in front of Koa', (test) => {
 		rmSync(folder, { recursive: true, force: true })
 	})
 
-	test('handlers have their paths, and Koa the rest', async () => {
+	test('handlers serve their paths, and Koa the rest', async () => {
 		const cat = await ask(port, requestText('GET /api/cats/cat/Mia'))
 		assert.equal(cat.json(), { success: true, data: { name: 'Mia', url: '/api/cats/cat/Mia' } })
 		assert.is((await ask(port, requestText('GET /api/cats/nothing'))).status, 404)
@@ -54,7 +54,7 @@ describe('in front of Koa', (test) => {
 		assert.equal([other.status, other.body.toString()], [200, 'Koa itself'])
 	})
 
-	test('bodies are read by us', async () => {
+	test('bodies are read by Verbena', async () => {
 		const type = 'Content-Type: application/json'
 		const sent = await ask(port, requestText('POST /api/cats/cat', [type], '{"name":"Mia"}'))
 		assert.equal(sent.json(), { success: true, data: { name: 'Mia' } })

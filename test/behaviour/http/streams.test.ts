@@ -125,8 +125,8 @@ async function* torn() {
 	throw new Error('disk gone')
 }
 
-describe('records', (test) => {
-	test('are sent as they come, in an array', () =>
+describe('streamed records', (test) => {
+	test('are sent as they are produced, in a JSON array', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			const answer = await ask(port, requestText('GET /records/3'))
 			assert.is(answer.headers['transfer-encoding'], 'chunked')
@@ -146,7 +146,7 @@ describe('records', (test) => {
 			assert.ok(growth < 64 * 1_048_576, `${growth} bytes`)
 		}))
 
-	test('are not pulled on while the reader stops', () => {
+	test('are not pulled while the reader is paused', () => {
 		const site = new Site()
 		return listening({ '': site }, {}, ({ port }) =>
 			connected(port, async (client) => {
@@ -169,13 +169,13 @@ describe('records', (test) => {
 		)
 	})
 
-	test('are closed when the client leaves, and nothing is logged', () =>
+	test('have their source closed when the client disconnects, and nothing is logged', () =>
 		leave('/endless', ['endless closed']))
 
-	test('that are waited for are told by the signal that the client has left', () =>
+	test('have their signal aborted when the client disconnects during a pending record', () =>
 		leave('/slow', ['aborted', 'slow closed']))
 
-	test('are closed when the client leaves before the first', async () => {
+	test('have their source closed when the client disconnects before the first record', async () => {
 		const site = new Site()
 		await listening({ '': site }, {}, async ({ port }) => {
 			await connected(port, async (client) => {
@@ -187,7 +187,7 @@ describe('records', (test) => {
 		})
 	})
 
-	test('are closed when the client of a pipeline leaves', async () => {
+	test('have their sources closed when a pipelining client disconnects', async () => {
 		const site = new Site()
 		await listening({ '': site }, {}, async ({ port }) => {
 			await connected(port, async (client) => {
@@ -200,16 +200,16 @@ describe('records', (test) => {
 		})
 	})
 
-	test('whose source fails while it is closed do not end the process', () =>
+	test('whose source fails while closing do not end the process', () =>
 		leave('/unclosable', ['unclosable closed']))
 
-	test('that fail at once are answered as an error', () =>
+	test('that fail before the first record are answered as an error', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			assert.is((await ask(port, requestText('GET /broken/0'))).status, 500)
 			assert.is((await ask(port, requestText('GET /refused'))).status, 403)
 		}))
 
-	test('that fail later cut the connection, so that the answer does not look whole', () =>
+	test('that fail after the first record cut the connection, so that the response is not taken for complete', () =>
 		listening({ '': Site }, {}, async ({ port, log }) => {
 			await connected(port, async (client) => {
 				await client.send(requestText('GET /broken/100'))
@@ -222,7 +222,7 @@ describe('records', (test) => {
 			assert.match(String(log.lines[0]?.fields.err), 'cursor lost')
 		}))
 
-	test('reach an HTTP/1.0 client up to the end of the connection', () =>
+	test('are sent to an HTTP/1.0 client until the connection is closed', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			const answer = await ask(port, 'GET /records/2 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n')
 			assert.is(answer.headers['transfer-encoding'], undefined)
@@ -230,7 +230,7 @@ describe('records', (test) => {
 			assert.is((answer.json() as { data: unknown[] }).data.length, 2)
 		}))
 
-	test('of a HEAD request are not read on', () => {
+	test('of a HEAD request are not pulled', () => {
 		const site = new Site()
 		return listening({ '': site }, {}, ({ port }) =>
 			connected(port, async (client) => {
@@ -257,8 +257,8 @@ describe('records', (test) => {
 	}
 })
 
-describe('streams', (test) => {
-	test('a file is sent as it is', () =>
+describe('streamed bodies', (test) => {
+	test('a file is sent unchanged', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			const answer = await ask(port, requestText('GET /file/this'))
 			assert.is(answer.status, 200)
@@ -267,7 +267,7 @@ describe('streams', (test) => {
 			assert.match(answer.body.toString(), 'a file is sent as it is')
 		}))
 
-	test('a file that is not there → 500, and the connection goes on', () =>
+	test('a missing file → 500, and the connection stays open', () =>
 		listening({ '': Site }, {}, ({ port, log }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('GET /file/missing') + requestText('GET /now'))
@@ -279,12 +279,12 @@ describe('streams', (test) => {
 			}),
 		))
 
-	test('HEAD of a file sends nothing of it', () =>
+	test('HEAD of a file sends no body', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			assert.is((await ask(port, requestText('HEAD /file/this'), 'HEAD')).status, 200)
 		}))
 
-	test('a stream of the web, an empty one, and one that a status forbids', () =>
+	test('a web stream, an empty stream, and one under a status without a body are sent correctly', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(
@@ -297,7 +297,7 @@ describe('streams', (test) => {
 			}),
 		))
 
-	test('a source that fails within cuts the connection', () =>
+	test('a source that fails halfway cuts the connection', () =>
 		listening({ '': Site }, {}, async ({ port, log }) => {
 			await connected(port, async (client) => {
 				await client.send(requestText('GET /torn'))
@@ -307,7 +307,7 @@ describe('streams', (test) => {
 			assert.equal(log.messages, ['error: the answer was cut off'])
 		}))
 
-	test('a stream is destroyed when the client leaves', () => {
+	test('a stream is destroyed when the client disconnects', () => {
 		const site = new Site()
 		return listening({ '': site }, {}, async ({ port, log }) => {
 			await connected(port, async (client) => {
@@ -320,7 +320,7 @@ describe('streams', (test) => {
 		})
 	})
 
-	test('answers of a pipeline come whole and in order', () =>
+	test('pipelined responses arrive complete and in order', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {
 				const paths = ['/bytes/50', '/now', '/records/500', '/bytes/3', '/now']

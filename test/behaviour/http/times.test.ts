@@ -82,8 +82,8 @@ class Site extends RestHandler {
 	}
 }
 
-describe('times', (test) => {
-	test('a body that does not come in time → 408, and the connection ends', () =>
+describe('timeouts', (test) => {
+	test('a body that does not arrive in time → 408, and the connection is closed', () =>
 		listening({ '': Site }, { bodyTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, async (client) => {
 				const start = performance.now()
@@ -100,7 +100,7 @@ describe('times', (test) => {
 			}),
 		))
 
-	test('the time of a body begins with its request, not with the connection', () =>
+	test("the body's timeout starts with its request, not with the connection", () =>
 		listening({ '': Site }, { bodyTimeoutSeconds: 0.15 }, ({ port }) =>
 			connected(port, async (client) => {
 				for (let round = 0; round < 3; round++) {
@@ -121,7 +121,7 @@ describe('times', (test) => {
 			assert.type(requestId, 'string')
 		}))
 
-	test('the time of a method begins when the body is there', () =>
+	test("the method's timeout starts when the body has arrived", () =>
 		listening({ '': Site }, { handlerTimeoutSeconds: 0.1, bodyTimeoutSeconds: 60 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('POST /body', ['Content-Type: application/json', 'Content-Length: 2']))
@@ -138,7 +138,7 @@ describe('times', (test) => {
 			assert.is((await ask(port, requestText('GET /first'))).status, 503)
 		}))
 
-	test('a method that never ends holds up nobody else', () =>
+	test('a method that never returns delays no other request', () =>
 		listening({ '': Site }, { handlerTimeoutSeconds: 0.2 }, async ({ port, server }) => {
 			const never = Promise.all(Array.from({ length: 20 }, () => ask(port, requestText('GET /never'))))
 			assert.is((await ask(port, requestText('GET /now'))).status, 200)
@@ -146,7 +146,7 @@ describe('times', (test) => {
 			assert.is((await server.inject({ url: '/never' })).status, 503)
 		}))
 
-	test('a streaming method has its own time', () =>
+	test('a streaming method has its own timeout', () =>
 		listening({ '': Site }, { handlerTimeoutSeconds: 0.1, bodyTimeoutSeconds: 0.1 }, async ({ port }) => {
 			await connected(port, async (client) => {
 				await client.send(`${requestText('POST /upload', ['Content-Length: 4'])}ab`)
@@ -160,24 +160,24 @@ describe('times', (test) => {
 			})
 		}))
 
-	test('a streaming method may have less time than the others', () =>
+	test("a streaming method's timeout may be shorter than the others'", () =>
 		listening({ '': Site }, { handlerTimeoutSeconds: 50, bodyTimeoutSeconds: 50 }, async ({ port }) => {
 			const took = stopwatch()
 			assert.is((await ask(port, requestText('POST /quick', [], 'a'))).status, 503)
 			assert.ok(took() < 25_000, 'long before the time of the others is over')
 		}))
 
-	test('a client that takes nothing of an answer is cut off after sendTimeoutSeconds', () =>
+	test('a client that reads nothing of a response is cut off after sendTimeoutSeconds', () =>
 		listening({ '': Site }, { sendTimeoutSeconds: 0.15 }, ({ port, server }) =>
 			cutOff(server, port, requestText('GET /large')),
 		))
 
-	test('so is one whose answer came behind others', () =>
+	test('a client that reads nothing of a pipelined response is cut off after sendTimeoutSeconds', () =>
 		listening({ '': Site }, { sendTimeoutSeconds: 0.15 }, ({ port, server }) =>
 			cutOff(server, port, requestText('GET /after/30') + requestText('GET /large')),
 		))
 
-	test('so is one that takes nothing of a stream, whose source is closed', () => {
+	test('a client that reads nothing of a stream is cut off, and the source is closed', () => {
 		const site = new Site()
 		return listening({ '': site }, { sendTimeoutSeconds: 0.15 }, ({ port, server }) =>
 			connected(port, async (client) => {
@@ -189,7 +189,7 @@ describe('times', (test) => {
 		)
 	})
 
-	test('a client that takes an answer slowly gets all of it', () =>
+	test('a slow reader gets all of a response', () =>
 		inTimesOf(1_000, (time) =>
 			listening({ '': Site }, { sendTimeoutSeconds: time / 1_000 }, ({ port }) =>
 				connected(port, async (client) => {
@@ -205,14 +205,14 @@ describe('times', (test) => {
 			),
 		))
 
-	test('sendTimeoutSeconds does not cut off a source that is slow', () =>
+	test('sendTimeoutSeconds does not apply to a slow source', () =>
 		listening({ '': Site }, { sendTimeoutSeconds: 0.05 }, async ({ port, log }) => {
 			const answer = await ask(port, requestText('GET /drip/120'))
 			assert.equal(answer.json(), { success: true, data: [0, 1, 2, 3] })
 			assert.equal(log.messages, [])
 		}))
 
-	test('sendTimeoutSeconds of one answer does not cut off the method behind it', () =>
+	test('sendTimeoutSeconds of one response does not cut off the next pipelined method', () =>
 		listening({ '': Site }, { sendTimeoutSeconds: 0.06 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('GET /drip/5') + requestText('GET /after/250'))
@@ -221,7 +221,7 @@ describe('times', (test) => {
 			}),
 		))
 
-	test('no sendTimeout: a reader may take as long as it likes', () =>
+	test('without sendTimeoutSeconds a reader may take any time', () =>
 		listening({ '': Site }, { sendTimeoutSeconds: Number.POSITIVE_INFINITY }, ({ port }) =>
 			connected(port, async (client) => {
 				client.socket.pause()
@@ -232,7 +232,7 @@ describe('times', (test) => {
 			}),
 		))
 
-	test('an idle connection ends after keepAliveTimeoutSeconds', () =>
+	test('an idle connection is closed after keepAliveTimeoutSeconds', () =>
 		listening({ '': Site }, { keepAliveTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('GET /now'))

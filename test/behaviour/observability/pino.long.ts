@@ -60,14 +60,14 @@ describe('pino', (test) => {
 
 	test.after(() => rmSync(folder, { recursive: true, force: true }))
 
-	test('its types fit', async () => {
+	test('its types are assignable to our logger', async () => {
 		writeFileSync(join(folder, 'typed.ts'), TYPED)
 		writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(STRICT))
 		const { output } = await run({ args: [`${ROOT}/node_modules/typescript/bin/tsc`, '-p', folder] })
 		assert.is(output, '')
 	})
 
-	test('a request is a line of level 30, an error one of level 50 with its stack and its cause', async () => {
+	test('a request is logged at level 30, an error at level 50 with its stack and cause', async () => {
 		assert.ok(logger)
 		const server = createServer({ blog: new Blog() }, { logger, requestId: 'X-Request-Id' })
 		const { url } = await server.listen()

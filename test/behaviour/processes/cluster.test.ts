@@ -11,10 +11,10 @@ import { RawClient, requestText } from '../../helpers/raw.ts'
 const CLIENTS = 200
 
 describe('workers of node:cluster', (test) => {
-	test('who has connected and asked before the last one closes is answered', () => closeAll(async () => {}))
+	test('connections queued before the last worker closes are answered', () => closeAll(async () => {}))
 
 	// As a machine does whose host takes it away; it was seen to lose nine of ten.
-	test('who has connected is answered also where all of them were stopped for longer than they wait', () =>
+	test('queued connections are answered even after all workers were stopped for longer than the grace period', () =>
 		closeAll(async (pids) => {
 			await setTimeout(20)
 			for (const pid of pids) tell(pid, 'SIGSTOP')
@@ -22,7 +22,7 @@ describe('workers of node:cluster', (test) => {
 			for (const pid of pids) tell(pid, 'SIGCONT')
 		}))
 
-	test('a worker that is replaced says on kept connections that it is ready, as the others go on', () =>
+	test('a worker being replaced answers readiness as the others do on kept-alive connections, and closes them', () =>
 		running(async (program, [port = 0]) => {
 			const clients = await ofOneWorker(port)
 			const [asking, probing] = clients

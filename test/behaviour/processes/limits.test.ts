@@ -27,8 +27,8 @@ function askAll(
 }
 
 if (await redisIsHere())
-	describe('limits over four processes', (test) => {
-		test('rate limits are never passed, keys run once, and no more is guessed than may be', async () => {
+	describe('limits across four processes', (test) => {
+		test('rate limits are never exceeded, each idempotency key runs once, and guesses stay limited', async () => {
 			await withMembers(4, async (members) => {
 				for (const path of ['/api/fixed', '/api/sliding']) {
 					// Every member lets some in, before all are asked for more than there is.

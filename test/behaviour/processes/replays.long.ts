@@ -8,15 +8,15 @@ import { withMembers } from './members.ts'
 import { eachOnce, replay, signedRequests } from './replays.ts'
 
 if (await redisIsHere())
-	describe('nonces over four processes, many times', (test) => {
-		test('each of many requests, sent 100 times at once, is let in once', async () => {
+	describe('nonces across four processes, many times', (test) => {
+		test('a request sent 100 times at once is accepted once', async () => {
 			await withMembers(4, async (members) => {
 				const requests = await signedRequests(trials(150))
 				eachOnce(await replay(members, requests, 100), 100)
 			})
 		})
 
-		test('with Redis killed and started again none is let in twice, and it goes on', async () => {
+		test('across a Redis restart no nonce is accepted twice, and requests succeed again', async () => {
 			const redis = await ownRedis()
 			const durable = ['--appendonly', 'yes', '--appendfsync', 'always']
 			await redis.start(...durable)

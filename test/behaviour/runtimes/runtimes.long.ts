@@ -88,7 +88,7 @@ describe('runtimes', (test) => {
 	test.after(() => rmSync(folder, { recursive: true, force: true }))
 
 	for (const [name, command] of RUNTIMES) {
-		test(`${name}: answers, and close() ends the program when the last answer is sent`, async () => {
+		test(`${name}: requests are answered, and close() ends the process after the last response`, async () => {
 			const program = start({ ...command(), cwd: project })
 			try {
 				await untilPrinted(program, 'http://127.0.0.1:')
@@ -110,7 +110,7 @@ describe('runtimes', (test) => {
 		})
 	}
 
-	test('workerd: fetch answers, requests end in time, and what is compressed can be read', async () => {
+	test('workerd: fetch answers, requests time out, and compressed responses can be decoded', async () => {
 		const [port = 0] = await freePorts(1)
 		const program = await startWorker(port)
 		try {
