@@ -40,7 +40,7 @@ const ASCENDING: readonly (readonly [FieldType, readonly Stored[]])[] = [
 
 describe('comparisonOf', (test) => {
 	for (const [type, sorted] of ASCENDING) {
-		test(`${type} is in its order, and equal to itself only`, () => {
+		test(`${type} values are in order, and equal only to themselves`, () => {
 			const compare = comparisonOf(type)
 			for (const [at, a] of sorted.entries()) {
 				for (const [other, b] of sorted.entries()) {
@@ -50,7 +50,7 @@ describe('comparisonOf', (test) => {
 		})
 	}
 
-	test('texts are in the order of their bytes in UTF-8', () => {
+	test('texts are in the order of their UTF-8 bytes', () => {
 		const texts = ASCENDING.flatMap(([type, values]) => (type === 'text' ? values.map(String) : []))
 		const byBytes = texts.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
 		assert.equal(texts.toReversed().toSorted(comparisonOf('text')), byBytes)
@@ -60,7 +60,7 @@ describe('comparisonOf', (test) => {
 })
 
 describe('partitionPoint', (test) => {
-	test('a key is before, at, between and behind others', () => {
+	test('finds the place of a key before, at, between and after others', () => {
 		const keys = [10, 20, 30]
 		assert.equal(
 			[5, 10, 15, 30, 35].map((key) => partitionPoint(3, (at) => (keys[at] ?? 0) < key)),

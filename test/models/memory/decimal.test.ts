@@ -62,7 +62,7 @@ describe('compareDecimals', (test) => {
 	const close = ['0.30000000000000000', '0.30000000000000001', '9007199254740993', '9007199254740993.1']
 
 	for (const sorted of [ascending, close]) {
-		test(`${sorted[0]} to ${sorted.at(-1)} are in their order`, () => {
+		test(`${sorted[0]} to ${sorted.at(-1)} are in order`, () => {
 			for (const [at, a] of sorted.entries()) {
 				for (const [other, b] of sorted.entries()) {
 					assert.is(Math.sign(compareDecimals(a, b)), Math.sign(at - other), `${a} and ${b}`)
@@ -71,7 +71,7 @@ describe('compareDecimals', (test) => {
 		})
 	}
 
-	test('zeros at the end make no difference, and shortestDecimal takes them away', () => {
+	test('trailing zeros make no difference, and shortestDecimal removes them', () => {
 		assert.is(compareDecimals('1.50', '1.5'), 0)
 		assert.is(compareDecimals('-2', '-2.000'), 0)
 		assert.equal(['1.50', '2.000', '100', '0.0', '-1.0'].map(shortestDecimal), ['1.5', '2', '100', '0', '-1'])

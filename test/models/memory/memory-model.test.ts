@@ -17,7 +17,7 @@ describe('MemoryModel keeps the contract:', (test) => {
 })
 
 describe('MemoryModel', (test) => {
-	test('its fields say what was declared, and nothing of how defaults are made', () => {
+	test('fields contain the declaration, but not the functions that make defaults', () => {
 		const { name, key, readOnly, fields } = new MemoryModel('article', {
 			fields: {
 				id: 'uuid',
@@ -41,7 +41,7 @@ describe('MemoryModel', (test) => {
 		])
 	})
 
-	test('rows may have Dates and plain JSON, are copied, and serial keys go on behind theirs', async () => {
+	test('initial rows may have Dates and plain JSON, are copied, and serial keys continue after theirs', async () => {
 		const data = Uint8Array.of(1, 2)
 		const extra = { list: [1] }
 		const model = new MemoryModel('m', {
@@ -71,7 +71,7 @@ describe('MemoryModel', (test) => {
 		assert.is((await model.create(values, selectionOf(model))).id, '42')
 	})
 
-	test('a default is a value, or a function that is asked for each new record and by DEFAULT', async () => {
+	test('a default is a value, or a function called for each new record and by DEFAULT', async () => {
 		let count = 0
 		const model = new MemoryModel('m', {
 			fields: {
@@ -99,7 +99,7 @@ describe('MemoryModel', (test) => {
 		assert.is((await model.create({}, selectionOf(model))).id, 'made')
 	})
 
-	test('choices, bounds and lengths are watched, in new records and in old ones', async () => {
+	test('choices, bounds and lengths are enforced, in initial and in new records', async () => {
 		const model = new MemoryModel('m', {
 			fields: {
 				id: 'integer',
@@ -128,7 +128,7 @@ describe('MemoryModel', (test) => {
 		assert.equal(await all(model), [{ id: 1, kind: 'a', rank: 0, name: '\u{1f680}\u{1f680}' }])
 	})
 
-	test('values that no field of their type can hold are refused', async () => {
+	test("values outside their field's type are refused", async () => {
 		const types = [
 			'boolean',
 			'integer',
@@ -153,7 +153,7 @@ describe('MemoryModel', (test) => {
 		await refuses(() => json.create({ it: new RawJson('{"a":') }, selectionOf(json)), 'invalid', ['it'])
 	})
 
-	test('unique fields count together, decimals as numbers, and without a record that has null in one', async () => {
+	test('unique fields are compared as a group, decimals by value, and records with null in one are exempt', async () => {
 		const model = new MemoryModel('m', {
 			fields: { id: 'integer', a: 'text', b: { type: 'decimal', nullable: true } },
 			key: 'id',
@@ -171,7 +171,7 @@ describe('MemoryModel', (test) => {
 		await model.create({ a: 'x,1', b: '1' }, selectionOf(model))
 	})
 
-	test('references to another model are watched from both sides', async () => {
+	test('references to another model are enforced on both sides', async () => {
 		const authors = new MemoryModel('author', { fields: { id: 'uuid', name: 'text' }, key: 'id' })
 		const { id } = await authors.create({ name: 'Ada' }, selectionOf(authors))
 		const articles = new MemoryModel('article', {
@@ -188,7 +188,7 @@ describe('MemoryModel', (test) => {
 		assert.type(await authors.delete(id, selectionOf(authors), NO_GUARD), 'object')
 	})
 
-	test('a key may be changed, to one that is free', async () => {
+	test('a key can be changed to one that is free', async () => {
 		const model = new MemoryModel('m', {
 			fields: { id: 'text' },
 			key: 'id',
@@ -200,7 +200,7 @@ describe('MemoryModel', (test) => {
 		assert.is(await model.read('a', selectionOf(model), undefined), undefined)
 	})
 
-	test('a list stays right through changes, also in orders that were asked for before', async () => {
+	test('a list stays correct after changes, also in orders it was read in before', async () => {
 		const model = new MemoryModel('m', { fields: { id: 'integer', rank: 'integer' }, key: 'id' })
 		const selection = selectionOf(model)
 		const expected = new Map<number, number>()
@@ -229,7 +229,7 @@ describe('MemoryModel', (test) => {
 		}
 	})
 
-	test('a change waits for a transaction that is under way, and a read does not', async () => {
+	test('a write waits for a running transaction, and a read does not', async () => {
 		const model = new MemoryModel('m', { fields: { id: 'text' }, key: 'id' })
 		const waiting: Promise<unknown>[] = []
 		await model.transaction(async (within) => {
@@ -242,14 +242,14 @@ describe('MemoryModel', (test) => {
 		assert.equal(await all(model), [{ id: 'inside' }, { id: 'outside' }])
 	})
 
-	test('a transaction whose work waits for the model itself is told that it is busy', async () => {
+	test('a transaction that waits for its own model is refused as busy', async () => {
 		const model = new MemoryModel('m', { fields: { id: 'text' }, key: 'id', timeoutSeconds: 0.02 })
 		await refuses(() => model.transaction(() => model.create({ id: 'a' }, selectionOf(model))), 'busy', [])
 		await model.create({ id: 'b' }, selectionOf(model))
 		assert.equal(await all(model), [{ id: 'b' }])
 	})
 
-	test('a transaction within another is undone alone when it fails, and with the other', async () => {
+	test('a failed nested transaction is rolled back alone, and with the outer one', async () => {
 		const model = new MemoryModel('m', { fields: { id: 'text' }, key: 'id', rows: [{ id: 'old' }] })
 		const selection = selectionOf(model)
 		const failing = async (within: Model): Promise<void> => {
@@ -271,7 +271,7 @@ describe('MemoryModel', (test) => {
 		assert.equal(await all(model), [{ id: 'a' }, { id: 'b' }, { id: 'old' }])
 	})
 
-	test('the model of a transaction that has ended is refused', async () => {
+	test('the model of a finished transaction is refused', async () => {
 		const model = new MemoryModel('m', { fields: { id: 'integer' }, key: 'id' })
 		const selection = selectionOf(model)
 		const ended = await model.transaction(async (within) => ({ within }))
@@ -285,7 +285,7 @@ describe('MemoryModel', (test) => {
 		for (const ask of asking) assert.is(await mistake(ask), message)
 	})
 
-	test('a read-only model has its rows, and refuses every change', async () => {
+	test('a read-only model serves its rows, and refuses every write', async () => {
 		const model = new MemoryModel('m', { fields: { id: 'integer' }, key: 'id', rows: [{}], readOnly: true })
 		const selection = selectionOf(model)
 		assert.is(model.readOnly, true)
@@ -299,7 +299,7 @@ describe('MemoryModel', (test) => {
 		for (const change of changes) assert.is(await mistake(change), "MemoryModel 'm' can only be read")
 	})
 
-	test('a list of values is looked at once for each record, not value by value', async () => {
+	test('a condition on a list of values visits each record once, not once per value', async () => {
 		const rows = Array.from({ length: 1_000 }, (_, at) => ({
 			price: `${at}.50`,
 			title: `a long title ${at}`,
@@ -323,7 +323,7 @@ describe('MemoryModel', (test) => {
 		}
 	})
 
-	test('mistakes in values and conditions are told to the programmer', async () => {
+	test('programming mistakes in values and conditions throw errors that say what is wrong', async () => {
 		const model = new MemoryModel('m', {
 			fields: { id: 'integer', title: 'text', made: { type: 'text', default: 'x', generated: true } },
 			key: 'id',
@@ -355,7 +355,7 @@ describe('MemoryModel', (test) => {
 		])
 	})
 
-	test('a default that does not fit is told when it is made', async () => {
+	test('a default that is not valid for its field is refused when it is made', async () => {
 		const model = new MemoryModel('m', {
 			fields: { id: 'integer', at: { type: 'timestamp', default: () => 'soon' } },
 			key: 'id',

@@ -66,7 +66,7 @@ describe('moment', (test) => {
 		}
 	}
 
-	test('a timestamp is cut to milliseconds for the wire', () => {
+	test('a timestamp is truncated to milliseconds for the wire', () => {
 		assert.is(wireTimestamp('2026-11-20T13:45:00.123999Z'), '2026-11-20T13:45:00.123Z')
 	})
 })

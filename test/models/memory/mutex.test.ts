@@ -13,7 +13,7 @@ describe('memory/mutex', (test) => {
 		assert.is(isDone, true)
 	})
 
-	test('runs waiting work in order of arrival, also after a failure', async () => {
+	test('runs queued work in order of arrival, also after a failure', async () => {
 		const mutex = new Mutex(1)
 		const done: number[] = []
 		const work = (index: number) => async () => {

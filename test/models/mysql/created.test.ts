@@ -37,14 +37,14 @@ class Interrupted implements Driver {
 }
 
 function creates(): void {
-	describe('a create of MariaDB without returning', (test) => {
+	describe('create on MariaDB without RETURNING', (test) => {
 		const pool = openPool()
 		const others = openPool()
 		test.after(async () => {
 			await Promise.all([pool.end(), others.end()])
 		})
 
-		test('answers its record, also when another deletes it before it is read', async () => {
+		test('answers its own record, also when another client deletes it before it is read back', async () => {
 			const columns = "id int primary key auto_increment, title varchar(20) not null default 'untitled'"
 			await withTable(pool, 'myad_created', columns, async () => {
 				const driver = new MysqlDriver(connectionsOf(pool), PATIENCE)

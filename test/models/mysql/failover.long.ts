@@ -11,8 +11,8 @@ import { inTimesOf } from '../../helpers/stalls.ts'
 const TABLE = 'create table article (id int primary key auto_increment, title varchar(20) not null)'
 
 function failovers(): void {
-	describe('a node of MariaDB that takes no changes any more', (test) => {
-		test('a replica: 503 once, by /ready too, and then the primary, within a second', () =>
+	describe('a MariaDB node that becomes read-only', (test) => {
+		test('a primary demoted to replica: 503, also from /ready, and requests reach the new primary within a second', () =>
 			inTimesOf(1_000, async (time) => {
 				const [old, next] = await Promise.all([ownMariadb(), ownMariadb()])
 				const balancer = await balancerTo(old.port)

@@ -50,7 +50,7 @@ async function serves({ post, get, ready, readerReady }: Served): Promise<void> 
 }
 
 if (galeraIsHere())
-	describe('nodes of Galera', (test) => {
+	describe('Galera nodes', (test) => {
 		let cluster: Awaited<ReturnType<typeof ownCluster>>
 		test.before(async () => {
 			cluster = await ownCluster()
@@ -66,7 +66,7 @@ if (galeraIsHere())
 		})
 		test.after(() => cluster?.remove())
 
-		test('one without the majority: 503, by /ready too, and the node behind the balancer within a second', async () => {
+		test('a node without quorum: 503, also from /ready, and the next node behind the balancer within a second', async () => {
 			const [bad, good] = cluster.nodes
 			const balancer = await balancerTo(bad.port)
 			const served = await opened(balancer.port, bad)
@@ -100,7 +100,7 @@ if (galeraIsHere())
 			}
 		})
 
-		test('one that has the majority again is served by within a second, without another address', async () => {
+		test('a node that has rejoined the quorum is used again within a second, under the same address', async () => {
 			const [, , node] = cluster.nodes
 			const served = await opened(node.port, node)
 			try {
@@ -116,7 +116,7 @@ if (galeraIsHere())
 			}
 		})
 
-		test('writers of one record on two nodes: 200, or 503 to be tried again', async () => {
+		test('writers of one record on two nodes get 200, or 503 with Retry-After', async () => {
 			const [first, second] = cluster.nodes
 			await first.admin.query("insert into article (id, title) values (900000, 'x')")
 			await until(
@@ -149,7 +149,7 @@ if (galeraIsHere())
 			['its commit', false],
 			['a later statement', true],
 		] as const)
-			test(`a transaction that another node was quicker than is busy at ${when}, and undone`, async () => {
+			test(`a certification conflict is busy at ${when}, and the transaction is rolled back`, async () => {
 				const [first, second] = cluster.nodes
 				const id = isSeen ? 900_001 : 900_002
 				await second.admin.query(`insert into article (id, title) values (${id}, 'x')`)

@@ -43,13 +43,13 @@ const order = (...terms: string[]): Order[] =>
 const ALL = { where: undefined, limit: 10, offset: 0, after: undefined, total: false }
 
 function keys(): void {
-	describe('keys and lists of MariaDB', (test) => {
+	describe('keys and lists on MariaDB', (test) => {
 		const pool: Pool = openPool()
 		test.after(async () => {
 			await pool.end()
 		})
 
-		test('an id finds the record whose key is written so, and no other, in every verb', async () => {
+		test('an id matches only the record whose key is written exactly so, for every verb', async () => {
 			for (const [type, ids] of KEYS) {
 				await withTable(
 					pool,
@@ -86,7 +86,7 @@ function keys(): void {
 			}
 		})
 
-		test('a text id is looked for by the index', async () => {
+		test('a text id is looked up by the index', async () => {
 			const own = openPool({}, { connectionLimit: 1 })
 			for (const [type] of KEYS.slice(0, 4)) {
 				await withTable(pool, 'myad_keys', `id ${type} primary key, n int`, async () => {
@@ -104,7 +104,7 @@ function keys(): void {
 			await own.end()
 		})
 
-		test('a filter compares as the collation does, and patterns take every character as it is', async () => {
+		test('a filter compares as the collation does, and patterns match every character literally', async () => {
 			await withTable(
 				pool,
 				'myad_keys',
@@ -122,7 +122,7 @@ function keys(): void {
 			)
 		})
 
-		test('pages visit every record once, by fields of every kind, near and far', async () => {
+		test('pages visit every record once, sorted by fields of every type, near and far', async () => {
 			const columns = `id bigint primary key auto_increment, e enum('z','a','m') null, d decimal(30,10) null,
 				at datetime(6) null, s timestamp(6) null, f float null, b bit(12) null, big bigint unsigned null, t varchar(9) null`
 			await withTable(pool, 'myad_pages', columns, async (model) => {
@@ -151,7 +151,7 @@ function keys(): void {
 			})
 		})
 
-		test('a total is there on an empty page, and counts what is before a cursor', async () => {
+		test('an empty page still has the total, and the total includes records before a cursor', async () => {
 			await withTable(
 				pool,
 				'myad_pages',
@@ -214,7 +214,7 @@ function keys(): void {
 			})
 		})
 
-		test('case is ignored in columns of any collation, and a text that one can not hold is in none of them', async () => {
+		test("case is ignored under any collation, and a text that a column's charset cannot represent matches nothing", async () => {
 			const columns = `id int primary key, a varchar(20) collate utf8mb4_bin, b varchar(20) character set latin1,
 				c varchar(20) character set latin1 collate latin1_bin, d enum('Thyme', 'sage') collate utf8mb4_bin`
 			await withTable(pool, 'myad_case', columns, async () => {
@@ -256,7 +256,7 @@ function keys(): void {
 			})
 		})
 
-		test('however many filters clients think of, few statements stay prepared', async () => {
+		test('client-chosen filters leave few statements prepared', async () => {
 			const own = openPool({}, { connectionLimit: 1 })
 			await withTable(pool, 'myad_pages', 'id int primary key auto_increment', async () => {
 				const model = await MysqlModel.open(own, 'myad_pages')

@@ -119,7 +119,7 @@ function opening(): void {
 			await pool.end()
 		})
 
-		test('columns have their type, null, default, length, range and choices', async () => {
+		test('columns have their type, nullability, default, length, range and choices', async () => {
 			const columns = COLUMNS.map(([column], at) => `c${at} ${column}`).join(', ')
 			await withTable(
 				pool,
@@ -141,7 +141,7 @@ function opening(): void {
 			)
 		})
 
-		test('bigint is written as text where that is asked for', async () => {
+		test("bigint: 'string' reads bigint as text", async () => {
 			const columns = 'id bigint primary key, n int'
 			const work = async (model: MysqlModel) => {
 				assert.is(model.fields[0]?.asText, true)
@@ -152,7 +152,7 @@ function opening(): void {
 			await withTable(pool, 'myad_bigint', columns, work, { bigint: 'string' })
 		})
 
-		test('a key is unique by itself, and never null: so PATCH changes one record', async () => {
+		test('a key must be unique by itself and never null, so that PATCH changes one record', async () => {
 			await pool.query(`create table ${KEYS} (
 				id int primary key, plain int not null, nullable int unique, a int not null, b int not null,
 				fine int not null unique, starts varchar(100) not null, unique (starts(10)), long_text text not null unique,
@@ -170,7 +170,7 @@ function opening(): void {
 			await pool.query(`drop table ${KEYS}`)
 		})
 
-		test('a table may have any name', async () => {
+		test('a table can have any name', async () => {
 			for (const [made, asked] of NAMES) {
 				await pool.query(
 					`create table \`${made}\` (\`a\`\`b.c"'\` int primary key auto_increment, \`order\` int)`,
@@ -205,7 +205,7 @@ function opening(): void {
 			}
 		})
 
-		test('pools, clusters and connections of mysql2 are taken, with callbacks and with promises', async () => {
+		test('pools, clusters and connections of mysql2 are accepted, with callbacks and with promises', async () => {
 			const callbacks = mysqlCallbacks.createPool(MARIADB)
 			const cluster = mysqlCallbacks.createPoolCluster()
 			cluster.add('one', MARIADB)
@@ -234,7 +234,7 @@ function opening(): void {
 			await new Promise((done) => cluster.end(done))
 		})
 
-		test('a view is read by the key that is named, and is never written', async () => {
+		test('a view is read by the key named in the options, and cannot be written', async () => {
 			const model = await MysqlModel.open(pool, 'myad_view', { key: 'id' })
 			assert.is(model.readOnly, true)
 			const order = [
@@ -271,7 +271,7 @@ function opening(): void {
 				refuses(MysqlModel.open(pool, table, options), message))
 		}
 
-		test('options and objects of another kind are refused', async () => {
+		test('options and drivers of the wrong type are refused', async () => {
 			// What TypeScript would refuse too.
 			const number = 7 as unknown as MysqlDatabase
 			const empty = {} as unknown as MysqlDatabase
@@ -290,7 +290,7 @@ function opening(): void {
 			)
 		})
 
-		test('sessions that would lose what is written are refused', async () => {
+		test('sessions that would silently alter written values are refused', async () => {
 			const latin = openPool({}, { charset: 'latin1' })
 			await refuses(MysqlModel.open(latin, 'myad_article'), /^the sessions use the character set latin1/)
 			await latin.end()
@@ -306,7 +306,7 @@ function opening(): void {
 			await nowhere.end()
 		})
 
-		test('who opens a model is told the words of the driver', async () => {
+		test("errors while opening have the driver's message", async () => {
 			const closed = mysql.createPool({ ...MARIADB, port: 1 })
 			await refuses(MysqlModel.open(closed, 'myad_article'), /ECONNREFUSED/)
 			await closed.end()

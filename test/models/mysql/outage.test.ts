@@ -56,7 +56,7 @@ function outages(): void {
 			for (const pool of pools) pool.pool.end(() => {})
 		})
 
-		test('while it is stopped every request is unavailable; afterwards all are served again', async () => {
+		test('while it is stopped every request is unavailable; afterwards requests succeed again', async () => {
 			const [model] = await open()
 			assert.equal(await readAll(model, 20), Array(20).fill('ok'))
 			await server.stop()
@@ -71,14 +71,14 @@ function outages(): void {
 			assert.equal(await kindOf(model.update('1', { title: 'first' }, ID, NO_GUARD)), 'ok')
 		})
 
-		test('after a restart between two requests the second is served', async () => {
+		test('after a restart between two requests the second succeeds', async () => {
 			const [model] = await open()
 			await readAll(model, 20)
 			await server.restart()
 			assert.equal(await readAll(model, 20), Array(20).fill('ok'))
 		})
 
-		test('a change that is cut off by a crash has an unknown outcome; a read, and what was not committed, are unavailable', async () => {
+		test('a write cut off by a crash has an unknown outcome; reads and uncommitted writes are unavailable', async () => {
 			const [model, pool] = await open(ENDLESS)
 			const lock = await pool.getConnection()
 			await lock.query('start transaction')
@@ -98,7 +98,7 @@ function outages(): void {
 			assert.is((await model.read('1', select('title'), undefined))?.json, '{"title":"first"}')
 		})
 
-		test('a connection that is killed under a transaction ends it, and is not used again', async () => {
+		test('a connection killed during a transaction ends it, and is not reused', async () => {
 			const [model, pool] = await open(undefined, { connectionLimit: 1 })
 			const admin = await mysql.createConnection(server.options)
 			const [[own]] = await pool.query<mysql.RowDataPacket[]>('select connection_id() as id')
@@ -115,7 +115,7 @@ function outages(): void {
 			await admin.end()
 		})
 
-		test('a server that says nothing is given up in time, and served again when it speaks', async () => {
+		test('a server that hangs is given up in time, and used again when it responds', async () => {
 			const [model] = await openHasty(1)
 			const allServed = async () => (await readAll(model, 5)).every((kind) => kind === 'ok')
 			// Five connections stay open then: what could have none would be told as not done.
@@ -133,7 +133,7 @@ function outages(): void {
 			await until(allServed, 'service')
 		})
 
-		test('what is given up, or asked by a client that is gone, has ended at the server before its place is taken again', async () => {
+		test('a statement that timed out or was aborted has ended at the server before its connection is reused', async () => {
 			const [, pool] = await open()
 			await slowModel(pool)
 			const admin = await mysql.createConnection(server.options)
@@ -176,7 +176,7 @@ function outages(): void {
 			)
 		})
 
-		test('a bound of the sessions that is shorter stays, and statements of others have none', async () => {
+		test('a shorter timeout set by the session is kept, and statements of others get none', async () => {
 			const [, pool] = await open(undefined, { connectionLimit: 1 })
 			await slowModel(pool)
 			await pool.query('set session max_statement_time = 0.2')
@@ -193,7 +193,7 @@ function outages(): void {
 			assert.is(Number(row?.bound), 0)
 		})
 
-		test('a pool without a connection left is unavailable in time, and nothing is sent later', () =>
+		test('an exhausted pool is unavailable in time, and nothing is sent later', () =>
 			inTimesOf(400, async (time) => {
 				const [model, pool] = await openHasty(time / 1_000, { connectionLimit: 1 })
 				const [patient] = await open()
@@ -210,7 +210,7 @@ function outages(): void {
 				assert.is(await patient.count({ op: 'eq', field: 'title', value: 'late' }), 0)
 			}))
 
-		test('a queue that is full, and a pool that is closed, are unavailable at once', async () => {
+		test('a full queue and a closed pool are unavailable at once', async () => {
 			// Nobody loses patience within this test: what is unavailable is so without having waited.
 			const [model, pool] = await open({ timeoutSeconds: 60 }, { connectionLimit: 1, queueLimit: 1 })
 			const held = await pool.getConnection()
@@ -225,7 +225,7 @@ function outages(): void {
 			assert.equal(await Promise.race([closed, given(30_000)]), ['unavailable', 'unavailable'])
 		})
 
-		test('too many connections are unavailable', async () => {
+		test('"too many connections" is unavailable', async () => {
 			const admin = await mysql.createConnection(server.options)
 			const [model, pool] = await open(undefined, { connectionLimit: 1 })
 			await admin.query('set global max_connections = 10')
@@ -241,7 +241,7 @@ function outages(): void {
 			assert.is(await kindOf(model.count(undefined)), 'ok')
 		})
 
-		test('a server that has become one to read from refuses a change as unavailable', async () => {
+		test('a server that became read-only refuses a write as unavailable', async () => {
 			const [model, pool] = await open()
 			await pool.query('create user reader')
 			await pool.query('grant all on test.* to reader')

@@ -13,13 +13,13 @@ import { select, withTable } from './types.ts'
 const ALL = { where: undefined, limit: 10, offset: 0, after: undefined, total: false }
 
 function pages(): void {
-	describe('far pages of MariaDB', (test) => {
+	describe('far pages on MariaDB', (test) => {
 		const pool: Pool = openPool()
 		test.after(async () => {
 			await pool.end()
 		})
 
-		test('far and large pages read little more than their records', async () => {
+		test('far and large pages read little more than their own records', async () => {
 			const own = openPool({}, { connectionLimit: 1 })
 			const columns =
 				'id int primary key auto_increment, n int not null, t text not null, index (n desc, id desc)'
@@ -45,7 +45,7 @@ function pages(): void {
 			await own.end()
 		})
 
-		test('pages of many offsets leave nothing prepared behind, and others are refused', async () => {
+		test('pages at many offsets leave nothing prepared, and invalid ones are refused', async () => {
 			const own = openPool({}, { connectionLimit: 1 })
 			await withTable(pool, 'myad_far', 'id int primary key auto_increment', async () => {
 				await pool.query('insert into myad_far select seq from seq_1_to_300')
@@ -77,7 +77,7 @@ function pages(): void {
 			await own.end()
 		})
 
-		test('of a page that is too large no more rows are taken, by a pool, one connection or a transaction', async () => {
+		test('no rows are read beyond the size limit of a page, by a pool, one connection or a transaction', async () => {
 			const own = openPool({}, { connectionLimit: 2 })
 			const alone = await mysql.createConnection(MARIADB)
 			const columns = 'id int primary key auto_increment, t longtext not null'
@@ -103,7 +103,7 @@ function pages(): void {
 			await withTable(pool, 'myad_large', columns, work).finally(() => Promise.all([own.end(), alone.end()]))
 		})
 
-		test('of a page that is sorted by long texts only the last one counts, as that is in its cursor', async () => {
+		test('of a page sorted by long texts only the last text counts towards the size, as it is in the cursor', async () => {
 			const columns = 'id int primary key auto_increment, t longtext not null'
 			await withTable(pool, 'myad_long', columns, async (model) => {
 				await pool.query("insert into myad_long (t) select repeat('t', 200000 + seq) from seq_1_to_7")
@@ -118,7 +118,7 @@ function pages(): void {
 			})
 		})
 
-		test('a list whose connection is killed is refused at once', async () => {
+		test('a list whose connection is killed fails at once', async () => {
 			const own = openPool({}, { connectionLimit: 1 })
 			const query = { ...ALL, selection: select('id', 's'), order: [{ field: 'id', descending: false }] }
 			const work = async (): Promise<void> => {

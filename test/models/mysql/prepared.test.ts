@@ -7,7 +7,7 @@ import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { withTable } from './types.ts'
 
 function statements(): void {
-	describe('prepared statements of MariaDB', (test) => {
+	describe('prepared statements on MariaDB', (test) => {
 		// One session, so that its own counts are those of the model.
 		const pool = openPool({}, { connectionLimit: 1 })
 		test.after(async () => {
@@ -22,7 +22,7 @@ function statements(): void {
 		/** How many statements the session has prepared and not closed. */
 		const open = async () => (await everPrepared()) - (await statusOf('Com_stmt_close'))
 
-		test('what is asked for once takes no place of what is asked for again', async () => {
+		test('a statement used once does not evict one that is reused', async () => {
 			await withTable(pool, 'myad_prepared', 'id int primary key, n int', async (model) => {
 				const eq = (field: string, length: number): Condition => ({
 					op: 'or',
@@ -41,7 +41,7 @@ function statements(): void {
 			})
 		})
 
-		test('statements of few values stay prepared, and those of many are closed at once', async () => {
+		test('statements with few values stay prepared, and those with many are closed at once', async () => {
 			await withTable(pool, 'myad_prepared', 'id int primary key', async (model) => {
 				await pool.query('insert into myad_prepared select seq from seq_1_to_300')
 				const count = (length: number) =>

@@ -111,7 +111,7 @@ const SESSIONS: readonly (readonly [name: string, settings: Settings])[] = [
 ]
 
 function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
-	describe(`refusals of MariaDB, sessions ${name}`, (test) => {
+	describe(`constraints of MariaDB, sessions ${name}`, (test) => {
 		const pool: Pool = openPool(settings)
 		let model: MysqlModel
 
@@ -143,13 +143,13 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 			})
 		}
 
-		test('a record that others refer to is not deleted, and the fields of others are not named', async () => {
+		test('a referenced record is not deleted, and no field of the referencing table is named', async () => {
 			await refuses(model.delete('1', select('id'), NO_GUARD), 'foreign_key', [])
 			const parent = await MysqlModel.open(pool, 'myad_parent')
 			await refuses(parent.delete('1', select('id'), NO_GUARD), 'foreign_key', [])
 		})
 
-		test('what a trigger raises is refused, with its state and its text; a number that the server knows keeps its meaning', async () => {
+		test('an error raised by a trigger is refused with its SQLSTATE and text; a known error number keeps its meaning', async () => {
 			await pool.query(`create table ${RAISING} (id int primary key auto_increment, word varchar(50))`)
 			await pool.query(`create trigger ${RAISING}_out before insert on ${RAISING} for each row case new.word
 				when 'plain' then signal sqlstate '45000' set message_text = 'only 9 are left';
@@ -173,7 +173,7 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 			await pool.query(`drop table ${RAISING}`)
 		})
 
-		test('a right that the user lacks is forbidden: on the table, on a column, on what a trigger calls', async () => {
+		test('a missing privilege is forbidden: on the table, on a column, on what a trigger calls', async () => {
 			const user = `myad_refused_${process.pid}`
 			await pool.query(`create table ${RAISING} (id int primary key auto_increment, a int, b int)`)
 			await pool.query(`create function ${RAISING}_one() returns int return 1`)
@@ -198,7 +198,7 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 			}
 		})
 
-		test('what is no geometry, or more than one, is invalid and never another value; null is null', async () => {
+		test('malformed and multiple geometries are invalid, never stored as another value; null is null', async () => {
 			await pool.query(`create table ${RAISING} (id int primary key auto_increment, p point, g geometry)`)
 			const shapes = await MysqlModel.open(pool, RAISING, PATIENT)
 			try {
@@ -253,11 +253,11 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 			}
 		})
 
-		test('half a surrogate pair is invalid in a filter', async () => {
+		test('a lone surrogate is invalid in a filter', async () => {
 			await refuses(model.count({ op: 'eq', field: 'slug', value: '\udc00' }), 'invalid', ['slug'])
 		})
 
-		test('a lock that is not had in time is busy, in a change and in a transaction', async () => {
+		test('a lock timeout is busy, in a single write and in a transaction', async () => {
 			const impatient = openPool({ ...settings, innodb_lock_wait_timeout: 1 })
 			const waiting = await MysqlModel.open(impatient, 'myad_child', PATIENT)
 			await locking(pool, async () => {
@@ -273,7 +273,7 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 			await impatient.end()
 		})
 
-		test('a deadlock is busy for one of the two, and nothing of that one is left', async () => {
+		test('a deadlock is busy for one of the two, which is rolled back', async () => {
 			const turns = [
 				['2', '3'],
 				['3', '2'],

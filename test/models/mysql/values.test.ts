@@ -155,7 +155,7 @@ function valuesIn([name, settings]: (typeof SESSIONS)[number]): void {
 		const plain = openPool()
 		const table = 'myad_values'
 
-		test('every type is read as its JSON, exactly', async () => {
+		test('every type is read as its exact JSON', async () => {
 			const columns = STORED.map(([type], at) => `c${at} ${type} not null`)
 			await withTable(plain, table, `id int primary key, ${columns.join(', ')}, unique(c0, id)`, async () => {
 				await plain.query(
@@ -173,7 +173,7 @@ function valuesIn([name, settings]: (typeof SESSIONS)[number]): void {
 			})
 		})
 
-		test('null is null in every type, and zero dates are as they are stored', async () => {
+		test('null is null in every type, and zero dates are returned as stored', async () => {
 			const columns = STORED.map(([type], at) => `c${at} ${type} null`)
 			const zeros = 'd date not null, t datetime(3) not null, s timestamp not null default 0, p date'
 			await withTable(plain, table, `id int primary key, ${columns.join(', ')}, ${zeros}`, async () => {
@@ -217,7 +217,7 @@ function valuesIn([name, settings]: (typeof SESSIONS)[number]): void {
 			)
 		})
 
-		test('every value that is written is read again, found and compared', async () => {
+		test('every value written is read back, found and compared', async () => {
 			for (const [type, value, json] of WRITTEN) {
 				await withTable(plain, table, `id int primary key auto_increment, c ${type} null`, async () => {
 					const model = await MysqlModel.open(pool, table)
@@ -237,7 +237,7 @@ function valuesIn([name, settings]: (typeof SESSIONS)[number]): void {
 			}
 		})
 
-		test('neighbours beyond the digits of a double are told apart', async () => {
+		test('neighbouring numbers beyond the precision of a double are distinct', async () => {
 			const columns = 'id bigint unsigned primary key, d decimal(40,20)'
 			await withTable(plain, table, columns, async () => {
 				const model = await MysqlModel.open(pool, table)
@@ -258,7 +258,7 @@ function valuesIn([name, settings]: (typeof SESSIONS)[number]): void {
 			})
 		})
 
-		test('a timestamp that TIMESTAMP has no room for is refused, and is compared rightly', async () => {
+		test('a timestamp outside the range of TIMESTAMP is refused for writing, and compared correctly', async () => {
 			await withTable(plain, table, 'id int primary key auto_increment, at timestamp(3) null', async () => {
 				const model = await MysqlModel.open(pool, table)
 				await model.create({ at: '1970-01-01T00:00:01Z' }, select('id'))

@@ -68,7 +68,7 @@ if ((await driversHere()).includes('postgres.js'))
 		})
 
 		for (const prepare of [true, false])
-			test(`aren't asked for by new connections, prepare: ${prepare}: one lost then would end the process`, async () => {
+			test(`aren't fetched by new connections, prepare: ${prepare}: a lost query would end the process`, async () => {
 				const line = await lineToServer()
 				const sql = postgres({ ...SERVER, port: line.port, max: 3, prepare, idle_timeout: 0 })
 				try {
@@ -90,7 +90,7 @@ if ((await driversHere()).includes('postgres.js'))
 				}
 			})
 
-		test('are known to the queries of others on the same sql, on every connection', async () => {
+		test('are known to other queries on the same sql, on every connection', async () => {
 			const sql = postgres({ ...SERVER, max: 3 })
 			try {
 				await PostgresModel.open(sql, TABLE)
@@ -115,7 +115,7 @@ if ((await driversHere()).includes('postgres.js'))
 			}
 		})
 
-		test('that are made afterwards are read and written by a model', async () => {
+		test('created afterwards are read and written by a model', async () => {
 			const sql = postgres({ ...SERVER, max: 2, onnotice: () => {} })
 			try {
 				await PostgresModel.open(sql, TABLE)
@@ -132,7 +132,7 @@ if ((await driversHere()).includes('postgres.js'))
 			}
 		})
 
-		test("aren't asked for where the user has said so", async () => {
+		test("aren't fetched where the user has turned that off", async () => {
 			const line = await lineToServer()
 			const sql = postgres({ ...SERVER, port: line.port, max: 1, fetch_types: false })
 			try {

@@ -12,7 +12,7 @@ const TABLE = `pgad_silent_${process.pid}`
 
 if ((await driversHere()).includes('postgres.js'))
 	describe('a statement of postgres.js that is never answered', (test) => {
-		test('is asked to end more and more seldom, each time by a socket of its own', async () => {
+		test('is cancelled at growing intervals, each time over a new socket', async () => {
 			const gate = await gateTo(SERVER.port)
 			const sql = postgres({ ...SERVER, port: gate.port, max: 1 })
 			try {

@@ -14,7 +14,7 @@ import { inTimesOf } from '../../helpers/stalls.ts'
 import { assertGivenUp, holdingLock, SELECTION, TABLE } from './given-up.ts'
 
 if ((await driversHere()).includes('pg'))
-	describe('statements given up by pg', (test) => {
+	describe('cancelled statements of pg', (test) => {
 		const opened = databaseLater('pg', {}, {})
 
 		test.before(async () =>
@@ -30,7 +30,7 @@ if ((await driversHere()).includes('pg'))
 
 		// Each round makes its connections anew: one that isn't had in time is unavailable.
 		for (const name of ['pg', 'postgres.js'] as const)
-			test(`rounds of changes by ${name} that wait for a lock leave no backend behind, and are not made later`, () =>
+			test(`repeated writes by ${name} that time out on a lock leave no backend, and are not executed later`, () =>
 				inTimesOf(500, async (time) => {
 					await (await opened()).exec(`update ${TABLE} set a = 1`)
 					const settings = { application_name: `${TABLE}_${name}` }
@@ -52,7 +52,7 @@ if ((await driversHere()).includes('pg'))
 					}).finally(close)
 				}))
 
-		test('a create that is done while query_timeout ends is outcome_unknown, and its connection is free again', async () => {
+		test('a create that completes as query_timeout expires is outcome_unknown, and its connection is free again', async () => {
 			const { exec } = await opened()
 			await exec(`create or replace function ${TABLE}_slow() returns trigger language plpgsql as
 				'begin perform pg_sleep(case when new.id = 7 then 60 else 0 end); return new; end';
@@ -73,7 +73,7 @@ if ((await driversHere()).includes('pg'))
 			}
 		})
 
-		test('the connection of the request is closed by the server, not by us', async () => {
+		test('the cancel connection is closed by the server, not by us', async () => {
 			const heard: string[] = []
 			const server = createServer({ allowHalfOpen: true }, (socket) => {
 				socket.on('data', () => {
@@ -97,7 +97,7 @@ if ((await driversHere()).includes('pg'))
 			}
 		})
 
-		test('over TLS the request is sent within it', async () => {
+		test('over TLS the cancel request is encrypted', async () => {
 			const heard: Buffer[] = []
 			const server = createServer((socket) => {
 				socket.once('data', (asked) => {
@@ -119,7 +119,7 @@ if ((await driversHere()).includes('pg'))
 			}
 		})
 
-		test('where the server has no TLS nothing is sent to it', async () => {
+		test('where the server has no TLS no cancel request is sent in plain text', async () => {
 			const heard: Buffer[] = []
 			const server = createServer((socket) => {
 				socket.on('data', (bytes) => {

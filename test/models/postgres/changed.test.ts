@@ -14,7 +14,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const names = await driversHere()
 
 for (const name of names)
-	describe(`a table that is changed while it is served, by ${name}`, (test) => {
+	describe(`a table altered while it is served, by ${name}`, (test) => {
 		const opened = databaseLater(name, {}, { max: 4 })
 
 		test.before.each(async () =>
@@ -57,7 +57,7 @@ for (const name of names)
 			return { ask, exec, log }
 		}
 
-		test('a column that is gone is left out, and the log tells so once', async () => {
+		test('a dropped column is left out, and logged once', async () => {
 			const { ask, exec, log } = await served()
 			assert.is(await ask('GET /1'), '200 {"id":1,"title":"one","size":5,"v":1}')
 			await exec(`alter table ${TABLE} drop column size`)
@@ -79,7 +79,7 @@ for (const name of names)
 			assert.is(told.length, 1)
 		})
 
-		test('a column of another type is found, and its values are judged by that', async () => {
+		test("a column's new type is detected, and values are validated by it", async () => {
 			const { ask, exec } = await served()
 			await ask('GET /1')
 			await exec(`alter table ${TABLE} alter column size type date using '2026-11-20'`)
@@ -88,7 +88,7 @@ for (const name of names)
 			assert.is(await ask('GET /1'), '200 {"id":1,"title":"one","size":"2026-11-20","v":1}')
 		})
 
-		test('without the column of the version nothing is changed or told', async () => {
+		test('without the version column every read and write is refused', async () => {
 			const { ask, exec } = await served({ version: 'v' })
 			await exec(`alter table ${TABLE} drop column v`)
 			await ask('GET /1')
@@ -96,7 +96,7 @@ for (const name of names)
 			assert.match(await ask('PATCH /1', { title: 'x' }), /^500 /)
 		})
 
-		test('a statement that fails for another reason does not open the model again each time', async () => {
+		test('an unrelated failure does not reopen the model each time', async () => {
 			const { database, exec } = await opened()
 			const model = await PostgresModel.open(database, TABLE)
 			const selection = { fields: ['id'], names: ['id'], version: undefined }
@@ -117,8 +117,8 @@ for (const name of names)
 	})
 
 if (names.includes('pg'))
-	describe('a look at a changed table', (test) => {
-		test('that has no connection is taken again by the next statement that fails', async () => {
+	describe('reopening a table after a change', (test) => {
+		test('is retried by the next failing statement when no connection was available', async () => {
 			const pool = new pg.Pool({ ...SERVER, max: 1 })
 			try {
 				await pool.query(

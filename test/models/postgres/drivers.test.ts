@@ -49,7 +49,7 @@ function driver(name: DriverName): void {
 			await close()
 		})
 
-		test('what fails in a nested one undoes that one alone', async () => {
+		test('a failed nested transaction is rolled back alone', async () => {
 			const model = await open()
 			await model.transaction(async (outer) => {
 				await add(outer, 1)
@@ -73,7 +73,7 @@ function driver(name: DriverName): void {
 			)
 		})
 
-		test('a failure that was swallowed still undoes all, and is told', async () => {
+		test('a swallowed failure still rolls back the transaction, and is reported', async () => {
 			const model = await open()
 			const error = await failed(
 				model.transaction(async (within) => {
@@ -85,7 +85,7 @@ function driver(name: DriverName): void {
 			assert.is(await model.count(undefined), 0)
 		})
 
-		test('an error of the work itself comes back as it is', async () => {
+		test('an error thrown by the work is rethrown unchanged', async () => {
 			const model = await open()
 			const own = new RangeError('own')
 			const error = await failed(
@@ -98,18 +98,18 @@ function driver(name: DriverName): void {
 			assert.is(await model.count(undefined), 0)
 		})
 
-		test('takes statements at the same time', async () => {
+		test('concurrent statements are accepted', async () => {
 			const model = await open()
 			await model.transaction((within) => Promise.all([1, 2, 3].map((id) => add(within, id))))
 			assert.is(await model.count(undefined), 3)
 		})
 
-		test('an array comes back as it was', async () => {
+		test('an array is returned unchanged', async () => {
 			const model = await open()
 			assert.equal(await model.transaction(async () => [1, [2]]), [1, [2]])
 		})
 
-		test('statements outside are not drawn into it', async () => {
+		test('statements outside of the transaction do not join it', async () => {
 			const model = await open()
 			const { promise, resolve } = deferred()
 			const within = model.transaction(async (inner) => {
@@ -129,7 +129,7 @@ function driver(name: DriverName): void {
 			assert.is(await model.count(undefined), 1)
 		})
 
-		test('a column changed under prepared statements is no error', async () => {
+		test('a column altered under prepared statements causes no error', async () => {
 			const { exec } = await opened()
 			const model = await open()
 			await add(model, 1)
@@ -191,7 +191,7 @@ function preparing(name: Exclude<DriverName, 'PGlite'>): void {
 			await Promise.all([pool.end(), sql.end({ timeout: 1 })])
 		})
 
-		test('statements of few values are kept, those of many are not', async () => {
+		test('statements with few values stay prepared, those with many do not', async () => {
 			const model = await PostgresModel.open(name === 'pg' ? pool : sql, table)
 			const prepared = async () => Number(await ask('select count(*) from pg_prepared_statements'))
 			const count = (length: number) =>
@@ -210,14 +210,14 @@ function preparing(name: Exclude<DriverName, 'PGlite'>): void {
 			assert.is((await prepared()) - before, 21)
 		})
 
-		test('what is asked for once is not kept', async () => {
+		test('a statement used once does not stay prepared', async () => {
 			const { ask: run, prepared } = await opened()
 			const before = await prepared()
 			for (let n = 0; n < 20; n++) await run(odd(n, 'once'))
 			assert.equal(await prepared(), before)
 		})
 
-		test('ever other statements are bounded in the server, and take no place from those of others', async () => {
+		test('ever-changing statements are bounded in the server, and do not evict those in use', async () => {
 			const { ask: run, prepared } = await opened()
 			const [hot, late] = ['select $1::int as hot', 'select $1::int as late']
 			const isPrepared = async (text: string) =>
@@ -236,7 +236,7 @@ function preparing(name: Exclude<DriverName, 'PGlite'>): void {
 			assert.ok(await isPrepared(late))
 		})
 
-		test('also within a transaction, after errors of its savepoints', async () => {
+		test('within a transaction they are bounded too, after errors of its savepoints', async () => {
 			const { driver, prepared } = await opened()
 			const read = (text: string) => ({ text, values: ['1'], writes: false })
 			await driver.transaction(async (within) => {
@@ -296,7 +296,7 @@ function pools(): void {
 			assert.is(await pid(), before)
 		})
 
-		test('that has nothing to give is unavailable in time, and what was asked for is never done', async () => {
+		test('when exhausted is unavailable in time, and no queued statement is executed later', async () => {
 			const patient = await open()
 			const model = await untilOpened(() => open(0.2))
 			const client = await pool.connect()
@@ -316,7 +316,7 @@ function pools(): void {
 			assert.is(pool.waitingCount, 0)
 		})
 
-		test('gets rid of a connection that is silent', async () => {
+		test('discards a connection that hangs', async () => {
 			const patient = await open()
 			const model = await untilOpened(() => open(0.2))
 			const before = await pid()
@@ -333,7 +333,7 @@ function pools(): void {
 			}
 		})
 
-		test('is given a listener for errors only where it has none', async () => {
+		test('gets an error listener only when it has none', async () => {
 			assert.is(pool.listenerCount('error'), 1)
 			const heard = new pg.Pool(SERVER)
 			const listener = () => {}
@@ -343,7 +343,7 @@ function pools(): void {
 			await heard.end()
 		})
 
-		test('whose connection is ended by the server gives another to who waits for it', async () => {
+		test('replaces a connection ended by the server for the next waiter', async () => {
 			const own = new pg.Pool({ ...SERVER, max: 1, application_name: 'pgad_ended' })
 			try {
 				const driver = new PgDriver(own, 60)
@@ -364,7 +364,7 @@ function pools(): void {
 			}
 		})
 
-		test('goes on when the server forgets what was prepared', async () => {
+		test('recovers when the server has deallocated prepared statements', async () => {
 			const own = new pg.Pool({ ...SERVER, max: 1 })
 			try {
 				const model = await PostgresModel.open(own, 'pgad_pool')
@@ -377,7 +377,7 @@ function pools(): void {
 			}
 		})
 
-		test('goes on when a change of the table changes what a prepared statement answers', async () => {
+		test('recovers when an altered table changes the result type of a prepared statement', async () => {
 			const driver = new PgDriver(pool, 5)
 			const all = { text: 'select * from pgad_pool where id = $1', values: ['1'], writes: false }
 			for (let time = 0; time < 2; time++) assert.equal((await driver.query(all)).rows, [['1', '1']])
@@ -389,7 +389,7 @@ function pools(): void {
 			assert.equal((await driver.query(all)).rows, [['1', '1']])
 		})
 
-		test('whose clients cannot be told what to close has them made anew', async () => {
+		test('whose clients cannot close statements replaces its connections', async () => {
 			const own = new pg.Pool({ ...SERVER, max: 1, pipeline: true })
 			try {
 				const driver = new PgDriver(own, 30)
@@ -413,7 +413,7 @@ function pools(): void {
 			['that wants its values in binary form', { binary: true }],
 		]
 		for (const [what, config] of kinds) {
-			test(`${what} gives the same records`, async () => {
+			test(`${what} returns the same records`, async () => {
 				const own = new pg.Pool({ ...SERVER, max: 1, ...config })
 				try {
 					const model = await PostgresModel.open(own, 'pgad_pool')

@@ -41,7 +41,7 @@ for (const name of (await driversHere()).filter((one) => one !== 'PGlite'))
 			}
 		}
 
-		test('is over for changes after the first that was refused', () =>
+		test('causes one refused write, and the next ones succeed', () =>
 			demoted(async ({ model, demote }) => {
 				const selection = { fields: ['id'], names: ['id'], version: undefined }
 				const handler = new CrudHandler(model, {
@@ -67,7 +67,7 @@ for (const name of (await driversHere()).filter((one) => one !== 'PGlite'))
 				)
 			}))
 
-		test('is seen by /ready where a handler changes records, and healed by it', () =>
+		test('is reported by /ready where a handler writes, and ends with it', () =>
 			demoted(async ({ model, demote }) => {
 				const ready = async (allow: readonly ('list' | 'create')[]) => {
 					const handler = new CrudHandler(model, { visible: 'all', creatable: ['id'], allow })

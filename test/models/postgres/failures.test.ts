@@ -114,7 +114,7 @@ async function refusal(work: Promise<unknown>): Promise<ModelError> {
 }
 
 function refusesBy(name: DriverName): void {
-	describe(`what PostgreSQL refuses by ${name}`, (test) => {
+	describe(`constraints and errors of PostgreSQL, by ${name}`, (test) => {
 		const opened = databaseLater(name, {}, { max: 3 })
 		const open = async () => PostgresModel.open((await opened()).database, 'pgad_fails')
 
@@ -140,7 +140,7 @@ function refusesBy(name: DriverName): void {
 			})
 		}
 
-		test('a record that others refer to, or that refers to none, is foreign_key', async () => {
+		test('a referenced record, or a reference to a missing one, is foreign_key', async () => {
 			const model = await open()
 			const deleted = await refusal(model.delete('1', SELECTION, FREE))
 			// The constraint is another table's.
@@ -150,7 +150,7 @@ function refusesBy(name: DriverName): void {
 			assert.equal([created.kind, created.fields], ['foreign_key', ['parent']])
 		})
 
-		test('what a trigger does to another table names no field of ours', async () => {
+		test('a constraint violated by a trigger in another table names no field of ours', async () => {
 			const { exec } = await opened()
 			await exec(`create function pgad_touch() returns trigger language plpgsql as
 				'begin insert into pgad_fails (id, name) values (50, null); return new; end';
@@ -160,7 +160,7 @@ function refusesBy(name: DriverName): void {
 			assert.equal([error.kind, error.fields], ['not_null', []])
 		})
 
-		test('what a rule of the database raises is told with its state and its text', async () => {
+		test('an error raised by the database has its SQLSTATE and text', async () => {
 			const { database, exec } = await opened()
 			await exec(`create table pgad_ruled (id int primary key, what text);
 				create function pgad_rule() returns trigger language plpgsql as $$ begin
@@ -197,7 +197,7 @@ function refusesBy(name: DriverName): void {
 			}
 		})
 
-		test('what a trigger or a policy skips without a word is refused, and not missing', async () => {
+		test('a row silently skipped by a trigger or policy is refused, not missing', async () => {
 			const { database, exec } = await opened()
 			await exec(`create table pgad_skipped (id int primary key, what text, v int not null default 1);
 				insert into pgad_skipped values (1, 'kept'), (2, 'free');
@@ -232,7 +232,7 @@ function refusesBy(name: DriverName): void {
 			}
 		})
 
-		test('what the role of the connection has no right to is forbidden', async () => {
+		test('a missing privilege of the role is forbidden', async () => {
 			const role = `pgad_reader_${process.pid}_${name === 'pg' ? 1 : 2}`
 			const { database, exec, close } = await openDatabase(name, {}, { max: 1 })
 			try {
@@ -247,7 +247,7 @@ function refusesBy(name: DriverName): void {
 			}
 		})
 
-		test('a mistake of ours is no failure of the store', async () => {
+		test('a programming mistake is not translated into a ModelError', async () => {
 			const { database, exec } = await opened()
 			await exec('create table pgad_gone (id int primary key)')
 			const model = await PostgresModel.open(database, 'pgad_gone')
@@ -261,7 +261,7 @@ function refusesBy(name: DriverName): void {
 		})
 
 		if (name !== 'PGlite') {
-			test('a lock that is not had in time is busy, a statement over its time unavailable', async () => {
+			test('a lock timeout is busy, a statement timeout unavailable', async () => {
 				const holder = await openDatabase(name, {}, { max: 1 })
 				const [hasty, slow] = [
 					await openDatabase(name, {}, { max: 1 }),
@@ -358,14 +358,14 @@ const MEANT: readonly (readonly [error: Error, kind: string | undefined])[] = [
 	[made('Cannot read properties of undefined'), undefined],
 ]
 
-describe('an error of the way to PostgreSQL', (test) => {
+describe('an error of a PostgreSQL driver', (test) => {
 	for (const [error, kind] of MEANT) {
 		test(`${JSON.stringify(error)} ${error.message} is ${kind ?? 'ours'}`, () => {
 			assert.is(failure(error, TABLE)?.kind, kind)
 		})
 	}
 
-	test('names fields only where it is about the table itself, of whatever driver', () => {
+	test("names fields only when it is about the model's own table, with every driver", () => {
 		const key = { name: 't_slug_key', kind: 'unique', columns: ['slug'] } as const
 		const table: Table = { ...TABLE, constraints: [key] }
 		const fields = (rest: object) =>
@@ -388,7 +388,7 @@ describe('an error of the way to PostgreSQL', (test) => {
 	})
 
 	// As an error of it is told before the connection's end is, another statement could be sent on it meanwhile.
-	test('gives up the connection, but not for what the server says of a statement', () => {
+	test('discards the connection, unless the server reported it for a statement', () => {
 		for (const code of ['57P01', '57P02', '57P05', '25P03', '25P04', '25P05', '08006', undefined])
 			assert.ok(isBreaking(made('', { code })), code)
 		assert.ok(isBreaking(made('', { code: 'EPERM', syscall: 'write' })))
@@ -396,7 +396,7 @@ describe('an error of the way to PostgreSQL', (test) => {
 			assert.not.ok(isBreaking(made('', { code })), code)
 	})
 
-	test('that is not an Error means nothing', () => {
+	test('that is not an Error is not translated', () => {
 		assert.is(failure('a text', TABLE), undefined)
 		assert.is(failure(undefined, TABLE), undefined)
 	})

@@ -30,7 +30,7 @@ function listOf(dialect: Dialect, parts: ListParts): Statement {
 	return sql.statement(false)
 }
 
-describe('postgres: texts of lists', (test) => {
+describe('postgres: SQL texts of lists', (test) => {
 	const all: ListParts[] = [
 		FIRST,
 		{ ...FIRST, limit: 20 },
@@ -45,7 +45,7 @@ describe('postgres: texts of lists', (test) => {
 		{ ...FIRST, after: isNamed },
 		{ ...FIRST, selected: [{ column: NAME, as: 'name' }] },
 	]
-	test('a kept text is the one that would be written anew', () => {
+	test('a cached text equals a newly written one', () => {
 		const dialect = dialectOf(false, ID, new Lru())
 		for (const parts of [...all, ...all, ...all])
 			assert.equal(listOf(dialect, parts), listOf(dialectOf(false, ID, new Lru()), parts))
@@ -67,7 +67,7 @@ describe('postgres: texts of lists', (test) => {
 		})
 	}
 
-	test('the length of what is gathered is hidden from the planner', () => {
+	test('the length of the gathered result is hidden from the planner', () => {
 		const dialect = dialectOf(false, ID, new Lru())
 		const sql = new Sql(dialect)
 		dialect.keyIn(sql, ID, 'b', ['1', '2'])

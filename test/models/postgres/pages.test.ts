@@ -38,7 +38,7 @@ function pages(name: DriverName): void {
 			await close()
 		})
 
-		test('hold whole records, also where those have line ends of their own', async () => {
+		test('hold whole records, also where those contain line breaks', async () => {
 			const model = await open()
 			const kept = JSON.parse(JSON_TEXT)
 			const expected = [
@@ -58,14 +58,14 @@ function pages(name: DriverName): void {
 			}
 		})
 
-		test('of no record, behind the last or of none at all, are empty', async () => {
+		test('at limit 0, or after the last record, are empty', async () => {
 			const model = await open()
 			assert.equal(await page(model, SELECTION, 0), { json: '[]', next: undefined, total: undefined })
 			const behind = await page(model, SELECTION, 5, 'id', [3])
 			assert.equal(behind, { json: '[]', next: undefined, total: undefined })
 		})
 
-		test('by arrays of unlike lengths go on behind them', async () => {
+		test('sorted by arrays of different lengths continue after them', async () => {
 			const first = await page(await open(), SELECTION, 2, 'tags')
 			assert.equal(
 				JSON.parse(first.json).map(({ id }: { id: number }) => id),
@@ -74,13 +74,13 @@ function pages(name: DriverName): void {
 			assert.is(first.next, '[[1], 3]')
 		})
 
-		test('of a limit beyond what an array can hold end like others', async () => {
+		test('with a limit beyond the length of an array end like others', async () => {
 			const listed = await page(await open(), PLAIN, 3_000_000_000)
 			assert.is(JSON.parse(listed.json).length, 3)
 			assert.is(listed.next, undefined)
 		})
 
-		test('say null where a column has come to hold it since the table was looked at', async () => {
+		test('have null where a column became nullable after the table was opened', async () => {
 			const { exec } = await opened()
 			const model = await open()
 			await exec(`alter table ${TABLE} alter note drop not null`)
@@ -98,7 +98,7 @@ for (const name of names) pages(name)
 
 if (names.includes('pg'))
 	describe('postgres: pages that are too large', (test) => {
-		test('are refused by one statement, unless they may fit without the record behind them', async () => {
+		test('are refused with one statement, unless they may fit without the look-ahead record', async () => {
 			const pool = new pg.Pool({ ...SERVER, max: 1 })
 			const table = `pgad_large_${process.pid}`
 			let statements = 0

@@ -33,7 +33,7 @@ if ((await driversHere()).includes('pg') && (await pgbouncerHere()))
 		})
 
 		for (const [name, options] of DRIVERS) {
-			test(`changes by ${name} that are given up leave no backend behind, and PgBouncer goes on`, () =>
+			test(`cancelled writes by ${name} leave no backend, and PgBouncer keeps working`, () =>
 				inTimesOf(500, async (time) => {
 					const { port } = await bouncer
 					const { database, close } = await openDatabase(name, {}, { ...options, port, max: 3 })
@@ -104,7 +104,7 @@ if ((await driversHere()).includes('pg') && (await pgbouncerHere()))
 			})
 		}
 
-		test('postgres.js is refused where it would prepare statements', async () => {
+		test('postgres.js is refused while it would prepare statements', async () => {
 			for (const mode of ['transaction', 'session']) {
 				const own = await ownBouncer([`pool_mode = ${mode}`])
 				const { database, close } = await openDatabase(

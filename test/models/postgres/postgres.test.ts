@@ -72,7 +72,7 @@ function opens(name: DriverName): void {
 			await close()
 		})
 
-		test('a table says its columns, in order, with their types resolved', async () => {
+		test("a table's columns are in order, with their types resolved", async () => {
 			const { fields, key, name: table, readOnly } = await open(ODD)
 			const plain = { nullable: true, hasDefault: false, generated: false }
 			const int4 = { sqlType: 'int4', type: 'integer', min: -2147483648, max: 2147483647 }
@@ -125,7 +125,7 @@ function opens(name: DriverName): void {
 			}
 		})
 
-		test('columns may have whatever name', async () => {
+		test('columns can have any name', async () => {
 			const model = await open('pgad.odd.constructor')
 			const names = ['v', 'n', 'b', 'j', 'k', 'w', 'a "b"']
 			const selection: Selection = { fields: names, names, version: undefined }
@@ -149,14 +149,14 @@ function opens(name: DriverName): void {
 			assert.equal(far, { json: '[]', next: undefined, total: 3 })
 		})
 
-		test('views are read only, and need a key', async () => {
+		test('views are read-only, and need a key option', async () => {
 			const view = await open('pgad.odd.names', 'id')
 			assert.is(view.readOnly, true)
 			assert.is((await open('pgad.odd.stored_names', 'name')).readOnly, true)
 			assert.match(await refusal(open('pgad.odd.names')), "names is a view: pass { key: '…' }")
 		})
 
-		test('a view’s column is never null where it is one of a table that is not, behind inner joins alone', async () => {
+		test("a view's column is not null where it comes from a not-null column through inner joins alone", async () => {
 			const { exec } = await opened()
 			await exec(`create table "pgad.odd".book (id int primary key, author_id int not null, title text not null,
 				note text, code "pgad.odd".code)`)
@@ -198,7 +198,7 @@ function opens(name: DriverName): void {
 			)
 		})
 
-		test('a key that was asked for must tell records apart', async () => {
+		test('a key option must name a unique, not-null column', async () => {
 			assert.is((await open('pgad.odd.keyless', 'id')).key, 'id')
 			assert.is((await open('pgad.odd.author', 'name')).key, 'name')
 			const refused: readonly (readonly [table: string, key: string | undefined, words: string])[] = [
@@ -218,7 +218,7 @@ function opens(name: DriverName): void {
 			for (const [table, key, words] of refused) assert.match(await refusal(open(table, key)), words)
 		})
 
-		test('an unknown table is refused, naming one that is near', async () => {
+		test('an unknown table is refused, with a similar name suggested', async () => {
 			assert.match(
 				await refusal(open('pgad.odd.auhtor')),
 				'there is no table or view "pgad.odd.auhtor": did you mean pgad.odd.author?',
@@ -227,7 +227,7 @@ function opens(name: DriverName): void {
 			assert.match(await refusal(open('author')), 'there is no table or view "author"')
 		})
 
-		test('an id is taken only as it is written, also where the database compares more loosely', async () => {
+		test('an id matches only as it is written, also where the database compares more loosely', async () => {
 			const { exec, database } = await opened()
 			const icu =
 				'create collation "pgad.odd".caseless (provider = icu, locale = \'und-u-ks-level2\', deterministic = false);'
@@ -258,7 +258,7 @@ function opens(name: DriverName): void {
 			}
 		})
 
-		test('openAll gives every table with a key of its own, by name', async () => {
+		test('openAll opens every table with a primary key, by name', async () => {
 			const { database } = await opened()
 			const models = await PostgresModel.openAll(database, { schema: 'pgad.odd', bigint: 'string' })
 			assert.equal(Object.keys(models).sort(), ['author', 'constructor', 'my "table".x', 'parted'])
@@ -269,7 +269,7 @@ function opens(name: DriverName): void {
 			)
 		})
 
-		test('a table without digits enough for its floats is refused', async () => {
+		test('a table is refused where float output would lose digits', async () => {
 			const { exec } = await opened()
 			await exec('create table "pgad.odd".floating (id int primary key, x float8)')
 			const other = await openDatabase(name, { extra_float_digits: '0' })
@@ -287,7 +287,7 @@ function opens(name: DriverName): void {
 			}
 		})
 
-		test('options that are wrong are refused', async () => {
+		test('invalid options are refused', async () => {
 			const { database } = await opened()
 			assert.match(
 				await refusal(PostgresModel.open(database, 'author', { timeoutSeconds: 0 })),
@@ -308,7 +308,7 @@ function opens(name: DriverName): void {
 
 for (const name of await driversHere()) opens(name)
 
-describe('what PostgresModel opens', (test) => {
+describe('the database given to PostgresModel', (test) => {
 	test('must be a Pool, a sql or a PGlite', async () => {
 		const client: object = new pg.Client(SERVER)
 		for (const database of [client, {}, 'postgres://localhost', null, () => {}]) {

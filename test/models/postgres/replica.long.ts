@@ -55,7 +55,7 @@ async function refuses({ post, get, ready, readerReady }: Served): Promise<void>
 }
 
 if (await ownPostgresHere())
-	describe('a PostgreSQL that changes places with its replica', (test) => {
+	describe('a PostgreSQL primary that swaps roles with its replica', (test) => {
 		/** The primary is the first. */
 		let pair: readonly [OwnPostgres, OwnPostgres]
 		test.before(async () => {
@@ -103,7 +103,7 @@ if (await ownPostgresHere())
 			pair = [next, old]
 		}
 
-		test('under load: each 201 is kept, none is done twice, 503 meanwhile, and served within a second', () =>
+		test('under load: each 201 is stored once, 503 meanwhile, and requests succeed within a second', () =>
 			inTimesOf(1_000, (time) =>
 				opened(async (models, leadTo) => {
 					let isOver = false
@@ -139,7 +139,7 @@ if (await ownPostgresHere())
 				}),
 			))
 
-		test('connections to what is the replica now are thrown away, the latest ones too', () =>
+		test('connections to the demoted server are discarded, the newest ones too', () =>
 			inTimesOf(1_000, (time) =>
 				opened(async (models, leadTo) => {
 					const [old] = pair
@@ -157,7 +157,7 @@ if (await ownPostgresHere())
 			))
 
 		for (const name of DRIVERS)
-			test(`a replica of its own for reads, by ${name}: the primary's ETags, behind it; a write is 503`, async () => {
+			test(`a separate read replica, by ${name}: its ETags match the primary's, through replication lag; a write is 503`, async () => {
 				const [, replica] = pair
 				const databases = await Promise.all(
 					pair.map(({ port }) => openDatabase(name, {}, { max: MAX, port })),

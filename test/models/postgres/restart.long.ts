@@ -56,7 +56,7 @@ async function untilServed(model: Model): Promise<number> {
 const drivers = (await ownPostgresHere()) ? (['pg', 'postgres.js'] as const) : []
 
 if (drivers.length > 0) {
-	describe('a server that stops', (test) => {
+	describe('a PostgreSQL server that stops', (test) => {
 		let own: OwnPostgres
 
 		test.before(async () => {
@@ -77,7 +77,7 @@ if (drivers.length > 0) {
 
 		for (const name of drivers) {
 			for (const mode of ['fast', 'immediate'] as const) {
-				test(`${mode}, under load by ${name}, is unavailable, and serves again as soon as it is back`, async () => {
+				test(`${mode}, under load by ${name}, is unavailable, and requests succeed as soon as it is back`, async () => {
 					const { database, close } = await openDatabase(name, {}, { port: own.port })
 					const model = await PostgresModel.open(database, 'article')
 					const load = new Load(model, 8)
@@ -101,7 +101,7 @@ if (drivers.length > 0) {
 				})
 			}
 
-			test(`while nobody asks by ${name} is not noticed`, async () => {
+			test(`while idle by ${name} goes unnoticed`, async () => {
 				const { database, close } = await openDatabase(name, {}, { port: own.port })
 				const model = await PostgresModel.open(database, 'article')
 				assert.ok((await model.read('1', SELECTION, undefined)) !== undefined)

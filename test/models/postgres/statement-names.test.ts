@@ -10,14 +10,14 @@ function nameOf(names: StatementNames, text: string): string {
 }
 
 describe('statement names', (test) => {
-	test('are given to what is asked for a second time', () => {
+	test('are given to statements used a second time', () => {
 		const names = new StatementNames()
 		assert.is(names.of('select 1'), undefined)
 		assert.type(names.of('select 1'), 'string')
 		assert.is(names.of('select 1'), names.of('select 1'))
 	})
 
-	test('are the same for the same text, wherever', () => {
+	test('are the same for the same text everywhere', () => {
 		const names = new StatementNames()
 		const name = nameOf(names, 'select 1')
 		assert.is(names.of('select 1'), name)
@@ -25,14 +25,14 @@ describe('statement names', (test) => {
 		assert.is.not(nameOf(names, 'select 2'), name)
 	})
 
-	test('are those of all models on a pool', () => {
+	test('are shared by all models on a pool', () => {
 		const pool = {}
 		assert.is(namesOf(pool), namesOf(pool))
 		assert.is.not(namesOf(pool), namesOf({}))
 		assert.instance(namesOf(Object.freeze({})), StatementNames)
 	})
 
-	test('fit into what PostgreSQL keeps of a name, renewed ones too', () => {
+	test('fit the length limit of PostgreSQL, renewed ones too', () => {
 		const names = new StatementNames()
 		let name = nameOf(names, 'select 1')
 		const seen = new Set<string>()
@@ -45,7 +45,7 @@ describe('statement names', (test) => {
 		}
 	})
 
-	test('are renewed once for all connections that meet the same change', () => {
+	test('are renewed once for all connections that see the same change', () => {
 		const names = new StatementNames()
 		const old = nameOf(names, 'select 1')
 		names.renew('select 1', old)
@@ -62,7 +62,7 @@ describe('statement names', (test) => {
 		for (let time = 0; time < 3; time++) assert.is(names.of('select 1'), undefined)
 	})
 
-	test('that were left are closed on a connection before more is prepared there, and no others', () => {
+	test('that are no longer used are closed on a connection before it prepares more, and no others', () => {
 		const names = new StatementNames()
 		const [first, second] = [nameOf(names, 'select 1'), nameOf(names, 'select 2')]
 		const closed: string[] = []
@@ -87,7 +87,7 @@ describe('statement names', (test) => {
 		['500', 10, 500],
 		['half a MiB', 32_768, 16],
 	] as const)
-		test(`when ${what} of them have been left, connections are to be made anew: once`, () => {
+		test(`require new connections, once, after ${what} of them were dropped`, () => {
 			const names = new StatementNames()
 			const leave = (times: number) => {
 				for (let n = 0; n < times; n++) nameOf(names, `${++asked}`.padEnd(length))

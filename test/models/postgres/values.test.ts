@@ -220,7 +220,7 @@ async function sessionsOf(name: DriverName, settings: Settings): Promise<void> {
 			await close()
 		})
 
-		test('are written as JSON in the one form of their type, read alone, gathered, and in a list', async () => {
+		test('are written in the same JSON whether read alone, gathered, or in a list', async () => {
 			const { database } = await opened()
 			const model = await PostgresModel.open(database, 'pgad_shown')
 			const fields = SHOWN.map((_, at) => `c${at}`)
@@ -252,7 +252,7 @@ async function sessionsOf(name: DriverName, settings: Settings): Promise<void> {
 			assert.is(listed.total, 1)
 		})
 
-		test('are stored exactly as they are given, and found again by them', async () => {
+		test('are stored exactly as given, and found by equality', async () => {
 			const { database } = await opened()
 			const model = await PostgresModel.open(database, 'pgad_values')
 			const fields = KEPT.map((_, at) => `c${at}`)
@@ -279,7 +279,7 @@ async function sessionsOf(name: DriverName, settings: Settings): Promise<void> {
 			await model.delete('1', selection, { where: undefined, version: undefined })
 		})
 
-		test('of bytes are exact in every length', async () => {
+		test('of bytes are exact at every length', async () => {
 			const { database, exec } = await opened()
 			await exec('create table pgad_bytes (id int primary key, data bytea)')
 			try {
@@ -295,7 +295,7 @@ async function sessionsOf(name: DriverName, settings: Settings): Promise<void> {
 			}
 		})
 
-		test('of arrays are written as they were read, in as many lists as their column is declared for', async () => {
+		test('of arrays round-trip with the declared number of dimensions', async () => {
 			const { database, exec } = await opened()
 			await exec(`create table pgad_grids (id int primary key, boxes box[][], flat int4[]);
 				insert into pgad_grids values (1, '{{(2,2),(1,1)};{(4,4),(3,3)}}', '{{1,2},{3,4}}')`)

@@ -66,13 +66,13 @@ class Stage implements BatchSender<Item> {
 }
 
 describe('BatchQueue', (test) => {
-	test('one that comes alone is sent at once', () => {
+	test('a single item is sent at once', () => {
 		const stage = new Stage()
 		void stage.query()
 		assert.is(stage.asked, 1)
 	})
 
-	test('those that come before it is taken are in the batch', async () => {
+	test('items added before the batch is taken are in it', async () => {
 		const stage = new Stage()
 		const first = stage.query()
 		const second = stage.query()
@@ -82,7 +82,7 @@ describe('BatchQueue', (test) => {
 		assert.is(stage.sent[0], 2)
 	})
 
-	test('sends at most four batches at once, of at most 32 items', async () => {
+	test('sends at most four batches at once, of at most 32 items each', async () => {
 		const stage = new Stage()
 		const all: Promise<unknown>[] = []
 		for (let round = 0; round < 8; round++) {
@@ -116,7 +116,7 @@ describe('BatchQueue', (test) => {
 		assert.is(stage.idled, 1)
 	})
 
-	test('one that has expired gets an error, and is not sent', async () => {
+	test('an expired item gets an error, and is not sent', async () => {
 		const stage = new Stage()
 		const lost = stage.query().catch((error: unknown) => error)
 		const kept = stage.query()
@@ -129,7 +129,7 @@ describe('BatchQueue', (test) => {
 		await kept
 	})
 
-	test('those that have expired are not kept when nothing can be sent', async () => {
+	test('expired items are not retained when nothing can be sent', async () => {
 		const stage = new Stage()
 		const lost = [1, 2, 3].map(() => stage.query().catch((error: unknown) => error))
 		for (const item of stage.begun) item.expire()
@@ -138,7 +138,7 @@ describe('BatchQueue', (test) => {
 		assert.equal([stage.asked, stage.idled], [0, 1])
 	})
 
-	test('says when nothing waits any more', async () => {
+	test('reports when it is empty again', async () => {
 		const stage = new Stage()
 		const only = stage.query()
 		assert.is(stage.idled, 0)

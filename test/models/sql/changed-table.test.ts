@@ -150,9 +150,9 @@ function chain(error: unknown): string {
 const CREATED = `create table ${TABLE} (id int primary key, title varchar(20), size int)`
 const FILLED = `insert into ${TABLE} values (1, 'one', 5)`
 
-describe('a column that is dropped while it is served', (test) => {
+describe('a column dropped while it is served', (test) => {
 	for (const { name, open } of sqliteDrivers.filter((one) => one.open !== undefined))
-		test(`is left out, and the log tells so once, by ${name}`, async () => {
+		test(`is left out, and logged once, by ${name}`, async () => {
 			const database = opened(open)
 			database.exec(`${CREATED}; ${FILLED}`)
 			await goesOn(await SqliteModel.open(database, TABLE), (sql) => database.exec(sql))
@@ -160,7 +160,7 @@ describe('a column that is dropped while it is served', (test) => {
 		})
 
 	for (const { name, open } of sqliteDrivers.filter((one) => one.open !== undefined))
-		test(`stays closed where a scope names it, and the log says why, by ${name}`, async () => {
+		test(`denies access where a scope names it, and the log says why, by ${name}`, async () => {
 			const database = opened(open)
 			database.exec(`${CREATED}; ${FILLED}`)
 			await staysClosed(await SqliteModel.open(database, TABLE), (sql) => database.exec(sql))
@@ -168,7 +168,7 @@ describe('a column that is dropped while it is served', (test) => {
 		})
 
 	for (const { name, open } of sqliteDrivers.filter((one) => one.open !== undefined))
-		test(`brings no hidden field that an override needs into an answer, by ${name}`, async () => {
+		test(`exposes no hidden field that an override needs, by ${name}`, async () => {
 			const database = opened(open)
 			database.exec(`${CREATED}; ${FILLED}`)
 			await staysHidden(await SqliteModel.open(database, TABLE), (sql) => database.exec(sql))
@@ -177,7 +177,7 @@ describe('a column that is dropped while it is served', (test) => {
 })
 
 if (await mariadbIsHere())
-	describe('a column that is dropped while MariaDB serves it', (test) => {
+	describe('a column dropped while MariaDB serves it', (test) => {
 		for (const [what, check] of [
 			['is left out, and the log tells so once', goesOn],
 			['stays closed where a scope names it, and the log says why', staysClosed],

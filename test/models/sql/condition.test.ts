@@ -43,7 +43,7 @@ describe('writeCondition', (test) => {
 		})
 	}
 
-	test('without an alias, names stand by themselves', () => {
+	test('without an alias, column names are not qualified', () => {
 		assert.is(written(eq(1), '').text, '"n" = ?')
 	})
 
@@ -79,7 +79,7 @@ describe('writeCondition', (test) => {
 		})
 	}
 
-	test('a field that the table has not is the caller’s mistake', () => {
+	test('an unknown field is a programming error', () => {
 		assert.throws(
 			() => written({ op: 'eq', field: 'nope', value: 1 }),
 			(error: unknown) => error instanceof TypeError && error.message === 'there is no column "nope"',

@@ -68,13 +68,13 @@ async function grownBy(model: Model, times: number): Promise<number> {
 	return heapUsed() - before
 }
 
-describe('what is kept of what clients ask for', (test) => {
-	test('of 4,000 requests for ever other fields and orders, each asked for twice, is a few megabytes', async () => {
+describe('caches of client-chosen query texts', (test) => {
+	test('take a few megabytes after 4,000 requests for different fields and orders, each sent twice', async () => {
 		const grown = await grownBy(overPostgres(), 4_000)
 		assert.ok(grown < MOST, `${Math.round(grown / MEGABYTE)} MiB`)
 	})
 
-	test('also where the database is in this process', async () => {
+	test('stay bounded also where the database is in this process', async () => {
 		const database = sqliteDrivers.find(({ open }) => open !== undefined)?.open?.()
 		if (database === undefined) throw new Error('there is no driver of SQLite')
 		database.exec(

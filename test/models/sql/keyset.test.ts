@@ -50,7 +50,7 @@ describe('writeAfter', (test) => {
 			'-m,-n,a',
 			'm,-a,n',
 		]) {
-			test(`behind each record of ${text} are those that follow it, ${name}`, async () => {
+			test(`after each record of ${text} come those that follow it, ${name}`, async () => {
 				const order = orderOf(text)
 				const terms = order.map((term) => dialect.orderTerm(term, 'b')).join(', ')
 				const names = order.map(({ column }) => column.name).join(', ')
@@ -74,22 +74,22 @@ describe('writeAfter', (test) => {
 		}
 	}
 
-	test('columns that can’t be null, all in one direction, are compared as a row', () => {
+	test('not-null columns all in one direction are compared as a row', () => {
 		const sql = after(dialect, orderOf('-a,-b'), [1, 2, 3])
 		assert.equal([sql.text, sql.values], ['(b."a", b."b", b."id") < (?, ?, ?)', [1, 2, 3]])
 		assert.is(after(dialect, orderOf('id').slice(1), [3]).text, 'b."id" > ?')
 	})
 
-	test('else a range leads, which an index can be used for', () => {
+	test('otherwise a range that an index can serve comes first', () => {
 		const sql = after(expanding, orderOf('a'), [1, 3])
 		assert.equal([sql.text, sql.values], ['(b."a" >= ? and (b."a" > ? or b."id" > ?))', [1, 1, 3]])
 	})
 
-	test('nothing but nulls is behind null', () => {
+	test('after null come only nulls', () => {
 		assert.is(after(dialect, orderOf('n'), [null, 3]).text, '(b."n" is null and b."id" > ?)')
 	})
 
-	test('a cursor with another number of values is refused', () => {
+	test('a cursor with the wrong number of values is refused', () => {
 		const one = 'a cursor needs one value for each of the 2 terms, got 1'
 		assert.throws(
 			() => after(dialect, orderOf('a'), [1]),

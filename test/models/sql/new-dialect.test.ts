@@ -32,7 +32,7 @@ describe('a new dialect: the contract', (test) => {
 		assert.equal(Object.keys(await NewModel.openAll(database)).sort(), Object.keys(TABLES).sort())
 	})
 
-	test('a transaction takes in no change by another model of the database', async () => {
+	test('a transaction excludes concurrent writes by another model of the database', async () => {
 		const [one, other] = [await make('by_text')(), await make('by_bigint')()]
 		const selection = { fields: ['id'], names: ['id'], version: undefined }
 		let change: Promise<unknown> | undefined
@@ -45,7 +45,7 @@ describe('a new dialect: the contract', (test) => {
 		assert.equal([await one.count(undefined), await other.count(undefined)], [0, 1])
 	})
 
-	test('a database that was closed is unavailable, to transactions too', async () => {
+	test('a closed database is unavailable, to transactions too', async () => {
 		const closed = new Database(':memory:', {})
 		await closed.exec('create table t (id integer primary key)')
 		const model = await NewModel.open(closed, 't')
@@ -55,7 +55,7 @@ describe('a new dialect: the contract', (test) => {
 		assert.is(await model.transaction(() => model.count(undefined)).catch(kindOf), 'unavailable')
 	})
 
-	test('it imports nothing else of ours', () => {
+	test('it imports nothing but the public modules', () => {
 		const folder = new URL('new-dialect/', import.meta.url)
 		const texts = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'))
 		const imports = texts.flatMap((text) => [...text.matchAll(/from '(\.\.[^']+)'/g)].map(([, from]) => from))

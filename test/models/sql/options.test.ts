@@ -3,14 +3,14 @@ import { openingOptions, type TableOptions } from '../../../lib/models/sql/optio
 import { describe } from '../../helpers/describe.ts'
 
 describe('options of SQL models', (test) => {
-	test('have their defaults', () =>
+	test('have defaults', () =>
 		assert.equal(openingOptions('SqliteModel', {}, ['key']), {
 			key: undefined,
 			bigint: 'number',
 			timeoutSeconds: 5,
 		}))
 
-	test('are taken as they are given, up to their bounds', () => {
+	test('are accepted up to their bounds', () => {
 		const given = { key: 'id', bigint: 'string', timeoutSeconds: 86_400 } as const
 		assert.equal(openingOptions('SqliteModel', given, ['key']), given)
 		assert.is(openingOptions('SqliteModel', { timeoutSeconds: 0.001 }, []).timeoutSeconds, 0.001)
@@ -53,7 +53,7 @@ describe('options of SQL models', (test) => {
 			))
 	}
 
-	test('an option of other calls is none of this one', () => {
+	test('an option of another function is refused', () => {
 		const options: TableOptions = { key: 'id' }
 		assert.throws(
 			() => openingOptions('MysqlModel', options, []),

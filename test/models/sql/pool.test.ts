@@ -33,7 +33,7 @@ function stage(ask?: GetConnection<string>) {
 }
 
 describe('WaitQueue', (test) => {
-	test('serves in the order of arrival', () => {
+	test('serves in order of arrival', () => {
 		const { asked, seen, borrow, deadlines } = stage()
 		borrow('a')
 		borrow('b')
@@ -44,7 +44,7 @@ describe('WaitQueue', (test) => {
 		assert.is(deadlines.size, 0)
 	})
 
-	test('gives the place of one that has expired to the next, and asks the pool for no more', () => {
+	test("passes an expired waiter's place to the next, without another request to the pool", () => {
 		const { asked, returned, seen, borrow, pass } = stage()
 		for (let round = 0; round < 100; round++) {
 			borrow('late', 10)
@@ -58,7 +58,7 @@ describe('WaitQueue', (test) => {
 		assert.equal([new Set(seen.slice(0, 100)), returned], [new Set(['late: undefined']), []])
 	})
 
-	test('gives back a connection that nobody waits for any more, and drops an error', () => {
+	test('returns a connection that nobody waits for, and swallows a late error', () => {
 		const { asked, returned, seen, borrow, pass } = stage()
 		for (const name of ['a', 'b']) {
 			borrow(name, 10)
@@ -69,7 +69,7 @@ describe('WaitQueue', (test) => {
 		assert.equal([seen, returned], [['a: undefined', 'b: undefined'], ['one']])
 	})
 
-	test('fails the one that has asked, or the one that has its place', () => {
+	test('fails the waiter that asked, or the one that took its place', () => {
 		const { asked, seen, borrow, pass } = stage()
 		borrow('a')
 		borrow('b')
@@ -80,7 +80,7 @@ describe('WaitQueue', (test) => {
 		assert.equal(seen, ['b: Error: full', 'late: undefined', 'a: Error: refused'])
 	})
 
-	test('keeps the order where one in the middle expires', () => {
+	test('keeps the order when a waiter in the middle expires', () => {
 		const { asked, seen, borrow, pass } = stage()
 		for (const name of ['a', 'b', 'c', 'd']) borrow(name, name === 'b' ? 10 : 1_000)
 		pass()
@@ -92,7 +92,7 @@ describe('WaitQueue', (test) => {
 		assert.equal(seen, ['b: undefined', 'a has one', 'd: Error: full', 'c has two', 'e has three'])
 	})
 
-	test('passes on an error that the pool throws', () => {
+	test('passes on an error thrown by the pool', () => {
 		const { seen, borrow } = stage(() => {
 			throw new Error('closed')
 		})
@@ -102,7 +102,7 @@ describe('WaitQueue', (test) => {
 })
 
 describe('Renewal', (test) => {
-	test('makes the connections old that were seen before, not those that come', async () => {
+	test('marks the connections seen so far as stale, not newer ones', async () => {
 		const renewal = new Renewal()
 		const [old, fresh] = [{}, {}]
 		assert.ok(renewal.isFresh(old))
@@ -112,7 +112,7 @@ describe('Renewal', (test) => {
 		assert.equal([renewal.isFresh(old), renewal.isFresh(fresh)], [false, true])
 	})
 
-	test('renews at most each half second', () => {
+	test('renews at most twice a second', () => {
 		const renewal = new Renewal()
 		assert.equal([renewal.renew(), renewal.renew()], [true, false])
 	})

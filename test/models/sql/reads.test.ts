@@ -51,7 +51,7 @@ function gathering(store: Store): GatheredReads<number> {
 }
 
 describe('gathered reads', (test) => {
-	test('one that comes alone is sent at once', async () => {
+	test('a single read is sent at once', async () => {
 		const store = new Store()
 		const gather = gathering(store)
 		const read = gather.read('7')
@@ -61,7 +61,7 @@ describe('gathered reads', (test) => {
 		assert.is(store.idled, 1)
 	})
 
-	test('those that come while a statement is in flight are sent together, at the end of the turn', async () => {
+	test('reads that arrive while a statement is in flight are sent together at the end of the tick', async () => {
 		const store = new Store()
 		const gather = gathering(store)
 		const reads = ['1', '2', '3', '2', 'none'].map((id) => gather.read(id))
@@ -118,7 +118,7 @@ describe('gathered reads', (test) => {
 	})
 
 	for (const kind of ['unavailable', 'busy'] as const) {
-		test(`when the store is ${kind}, it gets no statement for each id`, async () => {
+		test(`when the store is ${kind}, reads are not retried one by one`, async () => {
 			const store = new Store()
 			const gather = gathering(store)
 			store.failing = (ids) => (ids.length > 1 ? new ModelError(kind) : undefined)
@@ -132,7 +132,7 @@ describe('gathered reads', (test) => {
 		})
 	}
 
-	test('an error about one id does not concern the others', async () => {
+	test('an error about one id does not fail the others', async () => {
 		const store = new Store()
 		const gather = gathering(store)
 		store.failing = (ids) => (ids.includes('bad') ? new ModelError('invalid') : undefined)
@@ -144,7 +144,7 @@ describe('gathered reads', (test) => {
 		assert.equal(await Promise.all(reads), [1, 2, 'invalid'])
 	})
 
-	test('where ids are compared loosely, those missed are read alone', async () => {
+	test('where ids are compared loosely, missing ones are read alone', async () => {
 		const store = new LooseStore()
 		const gather = gathering(store)
 		const reads = ['1', '2', 'none'].map((id) => gather.read(id))
@@ -155,7 +155,7 @@ describe('gathered reads', (test) => {
 		assert.equal(await Promise.all(reads), [1, 2, undefined])
 	})
 
-	test('one that has expired gets an error, and is not read any more', async () => {
+	test('an expired read gets an error, and is not sent', async () => {
 		const store = new Store()
 		const timeout = new Timeout(0.04)
 		const gather = new GatheredReads(store, timeout)
@@ -175,7 +175,7 @@ describe('gathered reads', (test) => {
 		['fails', new Store()],
 		['misses them', new LooseStore()],
 	] as const)
-		test(`one that expires while a gathered statement ${what} is not read alone`, async () => {
+		test(`a read that expires while its gathered statement ${what} is not sent alone`, async () => {
 			const timeout = new Timeout(0.04)
 			const gather = new GatheredReads(store, timeout)
 			store.failing = (ids) => (ids.length > 1 && what === 'fails' ? new Error('of one of them') : undefined)

@@ -28,7 +28,7 @@ async function kindOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('timeout', (test) => {
-	test('an answer in time is passed on, and so is an error', () =>
+	test('a result in time is passed on, and so is an error', () =>
 		timed(async (timeout) => {
 			assert.is(await timeout.wait(Promise.resolve(1), 'unavailable'), 1)
 			const error = new Error('its own')
@@ -37,7 +37,7 @@ describe('timeout', (test) => {
 		}))
 
 	for (const silence of ['unavailable', 'outcome_unknown'] as const) {
-		test(`silence becomes ${silence}, within the timeout`, () =>
+		test(`no response becomes ${silence}, within the timeout`, () =>
 			timed(async (timeout) => {
 				const took = stopwatch()
 				assert.is(await kindOf(timeout.wait(never, silence)), silence)
@@ -46,7 +46,7 @@ describe('timeout', (test) => {
 			}))
 	}
 
-	test("after a stall of the event loop the driver's own error, in the same turn, comes before the timeout", () =>
+	test("after an event-loop stall the driver's own error, in the same tick, takes precedence over the timeout", () =>
 		timed(async (timeout) => {
 			const notSent = new Error('nothing was sent')
 			// Looked after each 100 ms, the model's each 5 ms.
@@ -60,7 +60,7 @@ describe('timeout', (test) => {
 			assert.is(await kindOf(answer), notSent)
 		}))
 
-	test('an answer or an error that comes too late is dropped', () =>
+	test('a result or an error that comes too late is dropped', () =>
 		timed(async (timeout) => {
 			let resolve = (_: number): void => {}
 			let reject = (_: Error): void => {}
@@ -104,7 +104,7 @@ describe('timeout', (test) => {
 			assert.is(asked, 0)
 		}))
 
-	test('an error is translated within the same time; nothing was done then', () =>
+	test('an error is translated within the same timeout, and known to have changed nothing', () =>
 		timed(async (timeout) => {
 			const answer = timeout.wait(Promise.reject(new Error('refused')), 'outcome_unknown', () => never)
 			assert.is(await kindOf(answer), 'unavailable')
@@ -139,7 +139,7 @@ describe('timeout', (test) => {
 			assert.instance(outcome, ModelError)
 		}))
 
-	test('the timeout does not hold for the work of a transaction; a silent commit has an unknown outcome', () =>
+	test("the timeout does not apply to a transaction's work; a commit without a response has an unknown outcome", () =>
 		timed(async (timeout) => {
 			const silent: Driver = {
 				query: () => never,
@@ -157,7 +157,7 @@ describe('timeout', (test) => {
 			assert.is(waited, 0)
 		}))
 
-	test('a transaction whose work fails has that error, also when its rollback is silent', () =>
+	test("a failed transaction rejects with its work's error, also when its rollback hangs", () =>
 		timed(async (timeout) => {
 			const error = new Error('its own')
 			const silent: Driver = {
@@ -167,7 +167,7 @@ describe('timeout', (test) => {
 			assert.is(await kindOf(timeout.transaction(silent, () => Promise.reject(error))), error)
 		}))
 
-	test('a write of unknown outcome in a transaction that was rolled back was not done', () =>
+	test('a write of unknown outcome in a rolled-back transaction is known to be undone', () =>
 		timed(async (timeout) => {
 			const { driver, database } = stage('create table item (id integer primary key)')
 			const work = () => Promise.reject(new ModelError('outcome_unknown'))

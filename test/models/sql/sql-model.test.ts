@@ -38,7 +38,7 @@ async function kindOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('gathered reads of a model', (test) => {
-	test('a read is never answered from a query that was sent before it, nor from before a write', async () => {
+	test('a read never joins a query sent before it, nor one from before a write', async () => {
 		const { model, held, database } = gathering()
 		const early = ['1', '2', '3'].map((id) => model.read(id, ALL, undefined))
 		await turn()
@@ -52,7 +52,7 @@ describe('gathered reads of a model', (test) => {
 		database.close()
 	})
 
-	test('only reads with an equal condition are asked together', async () => {
+	test('only reads with an equal condition are gathered', async () => {
 		const { model, held, database } = gathering()
 		const reads = ['1', '2', '3', '4'].flatMap((id) =>
 			[1, 2].map((owner) => model.read(id, ALL, owned(owner))),
@@ -80,7 +80,7 @@ describe('gathered reads of a model', (test) => {
 		database.close()
 	})
 
-	test('a number and a text are not an equal condition', async () => {
+	test('a number and a text are not equal conditions', async () => {
 		const { model, held, database } = gathering()
 		const text: Condition = { op: 'eq', field: 'title', value: '1' }
 		const number: Condition = { op: 'eq', field: 'title', value: 1 }
@@ -100,7 +100,7 @@ describe('gathered reads of a model', (test) => {
 		database.close()
 	})
 
-	test('other selections are other queries', async () => {
+	test('different selections are separate queries', async () => {
 		const { model, held, database } = gathering()
 		const reads = [ALL, VERSIONED].flatMap((selection) => [
 			model.read('1', selection, undefined),
@@ -123,7 +123,7 @@ describe('gathered reads of a model', (test) => {
 		database.close()
 	})
 
-	test('one id for which the query fails doesn’t fail the others', async () => {
+	test("one id for which the query fails doesn't fail the others", async () => {
 		const { model, held, database } = gathering()
 		held.check = ({ values }) => {
 			if (/\b3\b/.test(String(values[0]))) throw new Error('not this one')
@@ -151,7 +151,7 @@ describe('gathered reads of a model', (test) => {
 		database.close()
 	})
 
-	test('when a database is silent, all who wait are told in time, and it is asked again afterwards', async () => {
+	test('when a database hangs all waiting reads fail in time, and later ones are sent again', async () => {
 		const { model, held, database } = gathering(0.04)
 		const alive = setInterval(() => {}, 1_000)
 		const reads = Array.from({ length: 1_000 }, (_, id) => kindOf(model.read(`${id}`, ALL, undefined)))
@@ -226,7 +226,7 @@ describe('SqlModel', (test) => {
 		assert.equal(moved, { json: '{"id":60,"title":"t"}', version: undefined })
 	})
 
-	test('a driver’s lost connection leaves the outcome of a write open, and of nothing else', async () => {
+	test('a lost connection leaves only writes with an unknown outcome', async () => {
 		const { table, driver, dialect, database } = stage(TABLE)
 		const lost = new HeldDriver(driver)
 		lost.release(true)
@@ -240,7 +240,7 @@ describe('SqlModel', (test) => {
 		database.close()
 	})
 
-	test('silence is unavailable for a read, and an unknown outcome for a write', async () => {
+	test("no response makes a read unavailable, and a write's outcome unknown", async () => {
 		const { table, driver, dialect, database } = stage(TABLE)
 		const held = new HeldDriver(driver)
 		const model = new SqlModel(table, held, dialect, 0.04)
@@ -271,7 +271,7 @@ describe('SqlModel', (test) => {
 		database.close()
 	})
 
-	test('fields that the table has not, and a version without its field, are the caller’s mistakes', async () => {
+	test('unknown fields, and a version without a version field, are programming errors', async () => {
 		const { table, driver, dialect, database } = stage(TABLE)
 		const model = new SqlModel(table, driver, dialect)
 		const nope: Selection = { fields: ['nope'], names: ['nope'], version: undefined }

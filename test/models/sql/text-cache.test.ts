@@ -18,7 +18,7 @@ function keep(texts: TextCache, steps: readonly KeyPart[], text: string): void {
 }
 
 describe('TextCache', (test) => {
-	test('finds texts by the same steps only, also by none', () => {
+	test('finds a text only by the same steps, an empty list included', () => {
 		const texts = new TextCache(new Lru())
 		keep(texts, ['a', 'b'], 'ab')
 		keep(texts, [], 'none')
@@ -27,7 +27,7 @@ describe('TextCache', (test) => {
 		for (const steps of [['a'], ['b', 'a'], ['a', 'b', 'c'], ['ab']]) assert.is(texts.get(steps), undefined)
 	})
 
-	test('tells symbols and numbers from names that are written alike', () => {
+	test('distinguishes symbols and numbers from names that are written alike', () => {
 		const texts = new TextCache(new Lru())
 		const step = Symbol('a')
 		keep(texts, ['a'], 'name')
@@ -39,7 +39,7 @@ describe('TextCache', (test) => {
 		)
 	})
 
-	test('keeps texts from the second time on', () => {
+	test('caches a text from its second use on', () => {
 		const lru = new Lru()
 		const texts = new TextCache(lru)
 		for (let i = 0; i < 5_000; i++) texts.keep([`field${i}`], `text ${i}`)
@@ -66,7 +66,7 @@ describe('TextCache', (test) => {
 		assert.is(second.get(['field', 0]), 'again')
 	})
 
-	test('does not keep texts that would take most of the cache', () => {
+	test('does not cache texts that would fill most of it', () => {
 		const lru = new Lru(100_000)
 		const texts = new TextCache(lru)
 		keep(texts, ['large'], 'x'.repeat(50_000))
@@ -79,14 +79,14 @@ describe('TextCache', (test) => {
 const NOWHERE = { older: undefined, newer: undefined }
 
 describe('Lru', (test) => {
-	test('is one for each database', () => {
+	test('has one instance per database', () => {
 		const [one, other] = [{}, {}]
 		assert.is(lruOf(one), lruOf(one))
 		assert.is.not(lruOf(one), lruOf(other))
 		assert.instance(lruOf(Object.freeze({})), Lru)
 	})
 
-	test('drops the least recently used, once', () => {
+	test('evicts the least recently used, once', () => {
 		const lru = new Lru(160)
 		const dropped: string[] = []
 		const kept = (name: string): LruEntry => ({ bytes: 10, drop: () => dropped.push(name), ...NOWHERE })
@@ -138,7 +138,7 @@ describe('PreparedTexts', (test) => {
 	const numbered = (count: number, from = 0) =>
 		Array.from({ length: count }, (_, at) => `select ${from + at}`)
 
-	test('keeps what is asked for a second time', () => {
+	test('keeps statements used a second time', () => {
 		const { ask, texts } = asking()
 		assert.equal([ask('select 1'), ask('select 1'), ask('select 1')], [false, false, true])
 		assert.is(texts.get('select 1'), 'what is kept for select 1')
@@ -156,7 +156,7 @@ describe('PreparedTexts', (test) => {
 		assert.is(texts.get('select 1'), undefined)
 	})
 
-	test('does not keep what is asked for once, however much that is', () => {
+	test('does not keep statements used once, however many', () => {
 		const { ask, dropped } = asking()
 		for (const text of numbered(500)) for (let time = 0; time < 2; time++) ask(text)
 		for (const text of numbered(10_000, 500)) assert.not(ask(text))
@@ -177,7 +177,7 @@ describe('PreparedTexts', (test) => {
 		assert.is(texts.get(long(4)), `what is kept for ${long(4)}`)
 	})
 
-	test('keeps nothing after it was cleared', () => {
+	test('is empty after clear()', () => {
 		const { ask, texts } = asking()
 		for (let time = 0; time < 2; time++) ask('select 1')
 		ask('select 2')

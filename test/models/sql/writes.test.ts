@@ -30,7 +30,7 @@ function fresh(storage?: string): { subject: Subject; plan: Plan } {
 }
 
 describe('sql/writes', (test) => {
-	test('an insert and an update are written so', () => {
+	test('an insert and an update have the expected SQL', () => {
 		const { subject, plan } = fresh()
 		const insert = insertStatement(subject, { a: 'x', b: 2 }, plan)
 		assert.is(
@@ -49,7 +49,7 @@ describe('sql/writes', (test) => {
 	})
 
 	const inserts: Values[] = [{ a: 'x' }, { a: 'y' }, { b: 1 }, { a: 'x', b: 1 }, { b: 2, a: 'z' }, {}]
-	test('a kept text of an insert is the one that would be written anew', () => {
+	test('a cached insert text equals a newly written one', () => {
 		const { subject, plan } = fresh()
 		for (const values of [...inserts, ...inserts]) {
 			const other = fresh()
@@ -80,7 +80,7 @@ describe('sql/writes', (test) => {
 		['a key compared by `=`', undefined],
 		['a key that is compared loosely', 'loose'],
 	] as const) {
-		test(`a kept text of an update is the one that would be written anew, with ${what}`, () => {
+		test(`a cached update text equals a newly written one, with ${what}`, () => {
 			const { subject, plan } = fresh(storage)
 			for (const [changes, guard] of [...updates, ...updates, ...updates]) {
 				const other = fresh(storage)

@@ -44,7 +44,7 @@ for (const { name, open } of sqliteDrivers) {
 			close: () => void databases.pop()?.close(),
 		})
 		const kept = cases.filter(({ name: promise }) => !AS_NUMBERS.includes(promise))
-		test('all but what needs decimals to be numbers is promised', () =>
+		test('every promise is tested except those that need decimals as numbers', () =>
 			assert.is(kept.length, cases.length - AS_NUMBERS.length))
 		for (const { name: promise, run } of kept) (open === undefined ? test.skip : test)(promise, run)
 	})

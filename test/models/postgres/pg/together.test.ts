@@ -73,7 +73,7 @@ async function deafWay(host: string, port: number) {
 }
 
 if ((await driversHere()).includes('pg'))
-	describe('inserts that wait together', (test) => {
+	describe('batched inserts', (test) => {
 		const observer = new pg.Pool({ ...SERVER, max: 2 })
 		let pool = new pg.Pool(SERVER)
 
@@ -111,7 +111,7 @@ if ((await driversHere()).includes('pg'))
 		const names = (rows: readonly (Row | string)[]) =>
 			rows.map((row) => (typeof row === 'string' ? row : row.name))
 
-		test('each is answered its own record, in fewer transactions', async () => {
+		test('each returns its own record, in fewer transactions', async () => {
 			const values = numbered(100, 'n')
 			const rows = await created(await open(), values)
 			assert.equal(
@@ -123,7 +123,7 @@ if ((await driversHere()).includes('pg'))
 			assert.ok(transactions.size < 50, `${transactions.size} transactions`)
 		})
 
-		test('one that is refused is refused alone', async () => {
+		test('a rejected insert does not fail its batch', async () => {
 			const values = numbered(60, 'n')
 			values[20] = { name: 'bad' }
 			values[21] = { name: null }
@@ -140,14 +140,14 @@ if ((await driversHere()).includes('pg'))
 			assert.is((await stored()).length, 56)
 		})
 
-		test('one that is refused when all is committed is refused alone', async () => {
+		test('an insert rejected at commit does not fail its batch', async () => {
 			const values = numbered(60, 'n').map((value, at) => ({ ...value, parent: at === 33 ? 7 : 1 }))
 			const rows = names(await created(await open(), values))
 			assert.is(rows[33], 'foreign_key')
 			assert.is((await stored()).length, 59)
 		})
 
-		test('inserts of other fields go their own way', async () => {
+		test('inserts of different fields are batched separately', async () => {
 			const values = numbered(60, 'n').map((value, at) =>
 				at % 2 === 0 ? value : { ...value, id: 1_000 + at },
 			)
@@ -158,14 +158,14 @@ if ((await driversHere()).includes('pg'))
 			assert.is((await stored()).length, 60)
 		})
 
-		test('a table with triggers of its own has each in its own transaction', async () => {
+		test('a table with triggers has each insert in its own transaction', async () => {
 			const model = await PostgresModel.open(pool, 'pgad_joined_triggered')
 			const selection = { fields: ['tx'], names: ['tx'], version: undefined }
 			const all = Array.from({ length: 40 }, (_, id) => model.create({ id }, selection))
 			assert.is(new Set((await Promise.all(all)).map(({ json }) => json)).size, 40)
 		})
 
-		test('a lock that one waits for holds up the others for a part of their time only', () =>
+		test('an insert waiting for a lock delays its batch for only part of the timeout', () =>
 			inTimesOf(2_000, async (time) => {
 				await observer.query('truncate pgad_joined')
 				const own = new pg.Pool({ ...SERVER, max: 3, application_name: 'pgad_joined' })
@@ -206,7 +206,7 @@ if ((await driversHere()).includes('pg'))
 				}
 			}))
 
-		test('those that wait for locks alone do not hold up others', async () => {
+		test('inserts that wait for locks alone do not delay others', async () => {
 			const holder = await observer.connect()
 			const wide = new pg.Pool({ ...SERVER, max: 10 })
 			try {
@@ -234,7 +234,7 @@ if ((await driversHere()).includes('pg'))
 			}
 		})
 
-		test('who comes late has their own time, whoever waited before them', () =>
+		test('a late insert has its full timeout, however long earlier ones waited', () =>
 			inTimesOf(2_000, async (time) => {
 				await observer.query('truncate pgad_joined')
 				const narrow = new pg.Pool({ ...SERVER, max: 1 })
@@ -253,7 +253,7 @@ if ((await driversHere()).includes('pg'))
 				}
 			}))
 
-		test('answers that are lost behind the commit are told as unknown, and nothing is done again', async () => {
+		test('responses lost after the commit are outcome_unknown, and no insert is repeated', async () => {
 			const way = await deafWay(SERVER.host ?? '127.0.0.1', SERVER.port ?? 5432)
 			const pool = new pg.Pool({ ...SERVER, host: '127.0.0.1', port: way.port, max: 1 })
 			try {
@@ -268,7 +268,7 @@ if ((await driversHere()).includes('pg'))
 			}
 		})
 
-		test('triggers of a partition count as its table’s own', async () => {
+		test("triggers of a partition count as its table's", async () => {
 			await observer.query(`drop table if exists pgad_joined_parts;
 				create table pgad_joined_parts (id int primary key, tx bigint not null default txid_current()) partition by range (id);
 				create table pgad_joined_part partition of pgad_joined_parts for values from (0) to (1000);
@@ -284,7 +284,7 @@ if ((await driversHere()).includes('pg'))
 			}
 		})
 
-		test('a pool whose queries have a time of their own has each alone', async () => {
+		test('a pool with query_timeout does not batch', async () => {
 			const timed = new pg.Pool({ ...SERVER, max: 3, query_timeout: 60_000 })
 			try {
 				const rows = await created(await PostgresModel.open(timed, 'pgad_joined'), numbered(40, 'n'))
@@ -294,7 +294,7 @@ if ((await driversHere()).includes('pg'))
 			}
 		})
 
-		test('when the connection is lost under them nobody is told more than is known, and none is made twice', async () => {
+		test("after a lost connection each insert's outcome is reported correctly, and none is made twice", async () => {
 			const model = await open()
 			const done: Promise<(Row | string)[]>[] = []
 			const ended: number[] = []
@@ -334,7 +334,7 @@ if ((await driversHere()).includes('pg'))
 			['', 0],
 			[', also where this process was held up for longer', 1_000],
 		] as const) {
-			test(`who has waited too long for a connection is told so, and is not made later${held}`, async () => {
+			test(`an insert that timed out in the pool's queue is unavailable, and is not made later${held}`, async () => {
 				const patient = await open()
 				const model = await untilOpened(() => open(0.5))
 				const clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()])
@@ -350,7 +350,7 @@ if ((await driversHere()).includes('pg'))
 			})
 		}
 
-		test('who has no time left when all are undone is not sent alone', async () => {
+		test('an insert without time left after its batch was rolled back is not retried alone', async () => {
 			/** For which everybody's time is over as soon as somebody asks. */
 			class Late extends PgConnections {
 				override timeLeft(): number {
@@ -374,7 +374,7 @@ if ((await driversHere()).includes('pg'))
 			pool = new pg.Pool(SERVER)
 		})
 
-		test('a table that is changed beside them', async () => {
+		test('a batch succeeds after the table was altered', async () => {
 			const model = await open()
 			await created(model, numbered(50, 'a'))
 			await observer.query('alter table pgad_joined alter column name type varchar(100)')
@@ -385,7 +385,7 @@ if ((await driversHere()).includes('pg'))
 			await observer.query('alter table pgad_joined alter column name type text')
 		})
 
-		test('within a transaction they are that transaction’s', async () => {
+		test('inserts within a transaction are part of that transaction', async () => {
 			const model = await open()
 			await model
 				.transaction(async (inner) => {
