@@ -120,12 +120,12 @@ function messageOf(limit: number | undefined, option: string, scope: CacheScope)
  * @param cause the cache's error, or one about it
  */
 export function cacheRefusal(cause: unknown, message: string): RestError {
-	if (!isCallersOwn(cause)) return new RestError('unavailable', undefined, { cause })
+	if (!isCallerFull(cause)) return new RestError('unavailable', undefined, { cause })
 	return new RestError('too_many_requests', message, { cause, headers: { 'Retry-After': '10' } })
 }
 
 /** Whether only the caller's share is full. */
-export function isCallersOwn(error: unknown): boolean {
+export function isCallerFull(error: unknown): boolean {
 	return error instanceof CacheFull && error.scope === 'caller'
 }
 

@@ -1,49 +1,49 @@
 /**
- * Guesses at credentials: a request takes one before its credentials are checked, and gives it back afterwards; bad ones are
- * counted first. So an address has no more requests in progress at once, over all processes, than it has guesses left; the
- * others wait. Called by `pipeline/rate-limits.ts`.
+ * Guesses at credentials: a request takes one before its credentials are checked and releases it afterwards; if they are bad,
+ * they are counted first. So an address never has more requests in progress, over all processes, than guesses left; other
+ * requests wait. Called by `pipeline/rate-limits.ts`.
  *
- * Taken and given back are two counters, as a cache can't count down. What was given back is read first, then the bad ones:
- * in the other order, it could include guesses given back after the bad ones were read, and let in too many.
+ * Guesses taken and released are two counters, as a cache can't decrement. Released ones are read first, then bad ones: in
+ * the other order, they could include guesses released after the bad ones were read, and let in too many.
  *
- * Both counters start anew each minute, beside those of the minute before, so that guesses of a killed process are freed,
- * and counters of addresses that have gone don't fill the cache.
+ * Both counters restart each minute (those of the minute before are still read), so that guesses of a killed process are
+ * released, and counters of inactive addresses don't fill the cache.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
 import { bestEffort, type Cache, type JsonValue } from '../cache/cache.ts'
-import { type Level, lookFixed, type Taken, takeFixed, tighter } from './windows.ts'
+import { type Counter, countFixed, type LimitResult, peekFixed, stricter } from './windows.ts'
 
 /** A guess that was taken. */
 export interface Guess {
-	/** Called where the credentials were good or absent, or the request was answered otherwise. Idempotent, not awaited. */
-	giveBack(): void
-	/** Counts bad credentials, and returns what is left. */
-	keep(): Promise<Taken>
+	/** Called if the credentials are good or absent, or the request was answered otherwise. Idempotent, not awaited. */
+	release(): void
+	/** Counts bad credentials, and releases the guess. */
+	spend(): Promise<LimitResult>
 }
 
-/** Bad guesses plus those in progress have reached the limit. */
-export interface Refused extends Taken {
+/** The result if bad guesses and those in progress have reached the limit. */
+export interface Refused extends LimitResult {
 	readonly isAllowed: false
 }
 
 /** How long a request waits for others of its address, and how many may wait. */
-const LONGEST: Milliseconds = 10_000
-const MOST_WAITING = 1_000
-/** Other processes don't notify when they give back: poll at this interval, so many times in a row. */
-const ASK_AGAIN: Milliseconds = 50
-const MOST_ASKED = 5
+const MAX_WAIT_MS: Milliseconds = 10_000
+const MAX_WAITING = 1_000
+/** Other processes don't notify this one of released guesses: it polls at this interval, this many times in a row. */
+const POLL_MS: Milliseconds = 50
+const MAX_POLLS = 5
 /** How long counters of guesses in progress are used; they are read for as long again. */
-const EPOCH: Seconds = 60
+const EPOCH_SECONDS: Seconds = 60
 
 /** The requests of one address in this process. */
 interface Queue {
 	/** Requests that are taking a guess. */
-	asking: number
+	taking: number
 	/** Requests that have one. */
-	underWay: number
+	inProgress: number
 	waiting: number
-	/** Settled when the last waiting request has stopped waiting. */
+	/** Resolves when the last waiting request has stopped waiting. */
 	last: Promise<void>
 	/** Wakes the first waiting request. */
 	wake: (() => void) | undefined
@@ -54,180 +54,182 @@ export class Guesses {
 	readonly #queues = new Map<string, Queue>()
 
 	/**
-	 * Takes a guess; waits while others are in progress that may give theirs back.
+	 * Takes a guess; waits while others in progress may be released.
 	 *
-	 * @param levels the address first
+	 * @param counters the address first
 	 * @param isOver whether the request has been answered meanwhile
 	 */
 	async take(
 		cache: Cache,
-		levels: readonly [Level, ...Level[]],
+		counters: readonly [Counter, ...Counter[]],
 		clock: () => Milliseconds,
 		isOver: () => boolean,
 	): Promise<Guess | Refused> {
-		const { key } = levels[0]
+		const { key } = counters[0]
 		const queue = this.#queues.get(key) ?? {
-			asking: 0,
-			underWay: 0,
+			taking: 0,
+			inProgress: 0,
 			waiting: 0,
 			last: Promise.resolve(),
 			wake: undefined,
 		}
 		this.#queues.set(key, queue)
-		queue.asking++
+		queue.taking++
 		try {
 			if (queue.waiting === 0) {
-				const taken = await tryOnce(cache, levels, queue, clock())
-				if (taken !== 'busy') return this.#counted(taken, queue, key)
+				const taken = await tryOnce(cache, counters, queue, clock())
+				if (taken !== 'busy') return this.#tracked(taken, queue, key)
 			}
-			if (queue.waiting >= MOST_WAITING) return BUSY
-			return this.#counted(
-				await waitInQueue(queue, () => tryOnce(cache, levels, queue, clock()), isOver),
+			if (queue.waiting >= MAX_WAITING) return BUSY
+			return this.#tracked(
+				await waitInQueue(queue, () => tryOnce(cache, counters, queue, clock()), isOver),
 				queue,
 				key,
 			)
 		} finally {
-			queue.asking--
+			queue.taking--
 			this.#clear(key, queue)
 		}
 	}
 
-	#counted(taken: Guess | Refused, queue: Queue, key: string): Guess | Refused {
+	#tracked(taken: Guess | Refused, queue: Queue, key: string): Guess | Refused {
 		if ('isAllowed' in taken) return taken
-		queue.underWay++
-		let isBack = false
-		const giveBack = (): void => {
-			if (isBack) return
-			isBack = true
-			queue.underWay--
-			taken.giveBack()
+		queue.inProgress++
+		let isReleased = false
+		const release = (): void => {
+			if (isReleased) return
+			isReleased = true
+			queue.inProgress--
+			taken.release()
 			queue.wake?.()
 			this.#clear(key, queue)
 		}
 		return {
-			giveBack,
-			async keep() {
+			release,
+			async spend() {
 				try {
-					return await taken.keep()
+					return await taken.spend()
 				} finally {
-					giveBack()
+					release()
 				}
 			},
 		}
 	}
 
-	#clear(key: string, { asking, underWay }: Queue): void {
-		if (asking === 0 && underWay === 0) this.#queues.delete(key)
+	#clear(key: string, { taking, inProgress }: Queue): void {
+		if (taking === 0 && inProgress === 0) this.#queues.delete(key)
 	}
 }
 
 const BUSY: Refused = { isAllowed: false, remaining: 0, resetSeconds: 1 }
 
-/** Waits in order: the first one tries again whenever a guess is given back. */
+/** Waits in order: the first request tries again whenever a guess is released. */
 async function waitInQueue(
 	queue: Queue,
 	attempt: () => Promise<Guess | Refused | 'busy'>,
 	isOver: () => boolean,
 ): Promise<Guess | Refused> {
-	const until = steadyClock() + LONGEST
+	const until = steadyClock() + MAX_WAIT_MS
 	const before = queue.last
-	let leave = (): void => {}
+	let endWait = (): void => {}
 	queue.last = new Promise((resolve) => {
-		leave = resolve
+		endWait = resolve
 	})
 	queue.waiting++
 	try {
 		await before
-		for (let asked = 0; asked < MOST_ASKED; asked++) {
+		for (let polls = 0; polls < MAX_POLLS; polls++) {
 			if (isOver() || steadyClock() >= until) return BUSY
 			const taken = await attempt()
 			if (taken !== 'busy') return taken
 			// Requests in progress in this process will wake it.
-			if (queue.underWay > 0) asked = 0
-			await Promise.race([pause(ASK_AGAIN), new Promise<void>((resolve) => (queue.wake = resolve))])
+			if (queue.inProgress > 0) polls = 0
+			await Promise.race([pause(POLL_MS), new Promise<void>((resolve) => (queue.wake = resolve))])
 		}
 		return BUSY
 	} finally {
 		queue.wake = undefined
 		queue.waiting--
-		leave()
+		endWait()
 	}
 }
 
-/** Takes a guess at all levels, or at none. */
+/** Takes a guess of each counter, or none. */
 async function tryOnce(
 	cache: Cache,
-	levels: readonly Level[],
-	{ underWay }: Queue,
+	counters: readonly Counter[],
+	{ inProgress }: Queue,
 	now: Milliseconds,
 ): Promise<Guess | Refused | 'busy'> {
-	const found = await Promise.all(levels.map((level) => look(cache, level, now)))
+	const found = await Promise.all(counters.map((counter) => read(cache, counter, now)))
 	for (const { bad } of found) if (!bad.isAllowed) return { ...bad, isAllowed: false }
-	if (found.some(({ left }) => underWay >= left)) return 'busy'
-	const taken = await Promise.allSettled(found.map((level) => take(cache, level)))
+	if (found.some(({ left }) => inProgress >= left)) return 'busy'
+	const taken = await Promise.allSettled(found.map((counts) => take(cache, counts)))
 	const failed = taken.find((one) => one.status === 'rejected')
-	const isFree = found.every(({ left, back }, at) => {
+	const isAllowed = found.every(({ left, released }, at) => {
 		const one = taken[at]
-		return one?.status === 'fulfilled' && one.value - back <= left
+		return one?.status === 'fulfilled' && one.value - released <= left
 	})
-	const giveBack = async (): Promise<void> => {
-		const owed = found.filter((_, at) => taken[at]?.status === 'fulfilled')
+	const release = async (): Promise<void> => {
+		const counted = found.filter((_, at) => taken[at]?.status === 'fulfilled')
 		await Promise.all(
-			owed.map(({ backKey }) => bestEffort(async () => void (await cache.increment(backKey, KEPT)))),
+			counted.map(({ releasedKey }) =>
+				bestEffort(async () => void (await cache.increment(releasedKey, TTL_SECONDS))),
+			),
 		)
 	}
-	if (!isFree) {
-		await giveBack()
+	if (!isAllowed) {
+		await release()
 		if (failed !== undefined) throw failed.reason
 		return 'busy'
 	}
 	return {
-		giveBack: () => void giveBack(),
-		async keep() {
+		release: () => void release(),
+		async spend() {
 			const [own, ...wider] = await Promise.all(
-				levels.map((level) => takeFixed(cache, level.key, level, now)),
+				counters.map((counter) => countFixed(cache, counter.key, counter, now)),
 			)
-			return wider.reduce(tighter, own ?? BUSY)
+			return wider.reduce(stricter, own ?? BUSY)
 		},
 	}
 }
 
-/** An epoch's counters are kept for as long again, for guesses given back late. */
-const KEPT: Seconds = 2 * EPOCH
+/** An epoch's counters are kept for as long again, for guesses released late. */
+const TTL_SECONDS: Seconds = 2 * EPOCH_SECONDS
 
-interface Looked {
-	readonly bad: Taken
-	/** How many more guesses of this minute may be bad. */
+interface GuessCounts {
+	readonly bad: LimitResult
+	/** How many more guesses may be taken in this epoch. */
 	readonly left: number
-	/** How many were given back. */
-	readonly back: number
+	/** Guesses released in this epoch. */
+	readonly released: number
 	readonly takenKey: string
-	readonly backKey: string
+	readonly releasedKey: string
 }
 
-async function look(cache: Cache, level: Level, now: Milliseconds): Promise<Looked> {
-	const { key } = level
-	// Both counters start anew together: one that outlived the other would be wrong.
-	const epoch = Math.floor(now / (EPOCH * 1_000))
-	const backKey = `${key}:back:${epoch}`
+async function read(cache: Cache, counter: Counter, now: Milliseconds): Promise<GuessCounts> {
+	const { key } = counter
+	// Both counters restart together: one that outlived the other would be wrong.
+	const epoch = Math.floor(now / (EPOCH_SECONDS * 1_000))
+	const releasedKey = `${key}:back:${epoch}`
 	const takenKey = `${key}:taken:${epoch}`
-	const [back, backBefore, takenBefore, bad] = await Promise.all([
-		cache.get(backKey),
+	const [released, releasedBefore, takenBefore, bad] = await Promise.all([
+		cache.get(releasedKey),
 		cache.get(`${key}:back:${epoch - 1}`),
 		cache.get(`${key}:taken:${epoch - 1}`),
-		lookFixed(cache, key, level, now),
+		peekFixed(cache, key, counter, now),
 	])
-	const stillTaken = Math.max(0, counted(takenBefore) - counted(backBefore))
-	return { bad, left: bad.remaining + 1 - stillTaken, back: counted(back), takenKey, backKey }
+	const stillTaken = Math.max(0, countOf(takenBefore) - countOf(releasedBefore))
+	return { bad, left: bad.remaining + 1 - stillTaken, released: countOf(released), takenKey, releasedKey }
 }
 
-function counted(held: JsonValue | undefined): number {
-	return typeof held === 'number' && Number.isSafeInteger(held) && held > 0 ? held : 0
+function countOf(value: JsonValue | undefined): number {
+	return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
 }
 
-async function take(cache: Cache, { takenKey, backKey }: Looked): Promise<number> {
-	const count = await cache.increment(takenKey, KEPT)
-	// Makes sure that there is room for the second counter, or nothing could be given back.
-	if (count === 1) await cache.add(backKey, 0, KEPT)
+async function take(cache: Cache, { takenKey, releasedKey }: GuessCounts): Promise<number> {
+	const count = await cache.increment(takenKey, TTL_SECONDS)
+	// Reserves room for the second counter, without which the guess couldn't be released.
+	if (count === 1) await cache.add(releasedKey, 0, TTL_SECONDS)
 	return count
 }

@@ -1,35 +1,34 @@
 /**
- * Rate limits: a limit as handlers declare it, checked and compiled at mount; which requests count as one caller's; and the
- * cache keys they are counted under. `handler/mount` compiles the declarations, `pipeline/rate-limits.ts` counts by
- * `windows.ts` and, for credentials, `guesses.ts`.
+ * Rate limits: declared by handlers, checked and compiled at mount; which requests count as one caller's; and the cache keys
+ * of the counters. `handler/mount` compiles the declarations, `pipeline/rate-limits.ts` counts by `windows.ts` and, for
+ * credentials, `guesses.ts`.
  */
-
 import { isIPv6 } from 'node:net'
 import type { User } from '../auth/authenticator.ts'
 import { flag, nested, oneOf, or, type Readers, wholeNumber } from '../base/options.ts'
 import type { Seconds } from '../base/time.ts'
 import { type Purpose, sharedKey } from '../cache/shares.ts'
 import { Guesses } from './guesses.ts'
-import { type Count, KeyedMutex, type Level, type SlidingLimit } from './windows.ts'
+import { type Counter, KeyedMutex, type SlidingLimit, type WindowLimit } from './windows.ts'
 
 /** A limit as a handler declares it: at most `limit` requests in `windowSeconds`. */
 export interface RateLimit {
-	/** Requests that are let in within a window: a whole number from 1 up, to 1,000 where the window slides. */
+	/** Requests allowed within a window: a whole number from 1 up, at most 1,000 for a sliding window. */
 	readonly limit: number
 	/** Length of the window: a whole number of seconds from 1 to 2,592,000 (30 days). */
 	readonly windowSeconds: Seconds
 	/**
-	 * `'fixed'`: a caller's window begins with their first request, and all that comes in it counts. At the seam
-	 * of two windows up to twice the limit may come in a short time.
+	 * `'fixed'`: a caller's window begins with their first request. Around the end of a window, up to twice the limit may be
+	 * allowed in a short time.
 	 *
-	 * `'sliding'`: in no span of `windowSeconds`, wherever it begins, are more than `limit` requests let in. Each
-	 * of them takes an entry of the cache for that time.
+	 * `'sliding'`: no span of `windowSeconds`, wherever it begins, has more than `limit` requests. Each of them takes an entry
+	 * of the cache for that time.
 	 *
 	 * @default 'fixed'
 	 */
 	readonly window?: 'fixed' | 'sliding'
 	/**
-	 * Serves requests uncounted while the cache can't be reached or is full, instead of answering 503.
+	 * Serves requests uncounted while the cache can't be reached or is full, instead of refusing them with 503.
 	 * @default false
 	 */
 	readonly failOpen?: boolean
@@ -37,21 +36,21 @@ export interface RateLimit {
 
 /** A checked limit, with the parts of `RateLimit` headers that are the same in all its replies. */
 export interface CompiledLimit extends SlidingLimit {
-	/** Limits of all addresses of an IPv6 /56 and /48 network together. */
-	readonly wider: readonly [of56: Count, of48: Count]
+	/** Limits of an IPv6 /56 and /48 network. */
+	readonly wider: readonly [of56: WindowLimit, of48: WindowLimit]
 	readonly isSliding: boolean
 	readonly failOpen: boolean
 	/** Its name in `RateLimit-Policy` and `RateLimit`: an `sf-string` of RFC 9651, with its quotes. */
 	readonly name: string
 	/** The value of `RateLimit-Policy`. */
 	readonly policy: string
-	/** Begins its keys in the cache, unlike any other limit's; a caller and `]` follow. */
+	/** Prefix of its cache keys, different from any other limit's; the caller and `]` follow. */
 	readonly prefix: string
-	/** Guesses at credentials that are in progress. */
+	/** Guesses at credentials in progress. */
 	readonly guesses: Guesses
 }
 
-/** The caller that a request counts for, and whose share of the cache its counters take. */
+/** The caller that a request counts for, and whose share of the cache has its counters. */
 export interface Caller {
 	readonly id: string
 	readonly isUser: boolean
@@ -59,22 +58,22 @@ export interface Caller {
 	readonly wider: readonly [of56: string, of48: string] | undefined
 }
 
-/** Longest window: counters stay in the cache that long. */
-const LONGEST: Seconds = 30 * 86_400
+/** Counters stay in the cache for a whole window. */
+const MAX_WINDOW_SECONDS: Seconds = 30 * 86_400
 /** Largest integer of a structured field (RFC 9651 §3.3.1). */
-const MOST = 999_999_999_999_999
+const MAX_LIMIT = 999_999_999_999_999
 /**
- * How many times a limit an IPv6 /56 and /48 network may send. A home often has a /56, a site a /48; but a mobile
- * carrier's /48 holds many subscribers, each with a /64.
+ * The limits of an IPv6 /56 and /48 network, in multiples of that of a /64. A home often has a /56, a site a /48; but a
+ * mobile carrier's /48 has many subscribers, each with a /64.
  */
-const WIDER = [8, 64] as const
-/** Most requests of a sliding window: each has an entry of its own. */
-const MOST_SLIDING = 1_000
-const slidingLimit = wholeNumber({ from: 1, to: MOST_SLIDING })
+const WIDER_FACTORS = [8, 64] as const
+/** Each request of a sliding window has a cache entry. */
+const MAX_SLIDING = 1_000
+const slidingLimit = wholeNumber({ from: 1, to: MAX_SLIDING })
 
 const read = nested('{ limit: 10, windowSeconds: 60 }', {
-	limit: wholeNumber({ from: 1, to: MOST }),
-	windowSeconds: wholeNumber({ from: 1, to: LONGEST }),
+	limit: wholeNumber({ from: 1, to: MAX_LIMIT }),
+	windowSeconds: wholeNumber({ from: 1, to: MAX_WINDOW_SECONDS }),
 	window: or(oneOf('fixed', 'sliding'), 'fixed'),
 	failOpen: or(flag, false),
 } satisfies Readers<RateLimit>)
@@ -84,7 +83,7 @@ const read = nested('{ limit: 10, windowSeconds: 60 }', {
  *
  * @param where the entry as the user typed it, for messages
  * @param name the method, or `*`
- * @param place keeps this mount's counters apart from others', the same in every process
+ * @param place distinguishes this mount's counters from others'; the same in every process
  * @throws TypeError for an unknown option or a wrong type, RangeError for a number out of range
  */
 export function compileLimit(where: string, name: string, value: unknown, place: string): CompiledLimit {
@@ -94,7 +93,7 @@ export function compileLimit(where: string, name: string, value: unknown, place:
 	const quoted = quotedName(name)
 	return {
 		...{ limit, windowSeconds, isSliding, failOpen, name: quoted },
-		wider: [widened(limit, WIDER[0], windowSeconds), widened(limit, WIDER[1], windowSeconds)],
+		wider: [widened(limit, WIDER_FACTORS[0], windowSeconds), widened(limit, WIDER_FACTORS[1], windowSeconds)],
 		policy: `${quoted};q=${limit};w=${windowSeconds}`,
 		guesses: new Guesses(),
 		mutex: new KeyedMutex(),
@@ -102,16 +101,16 @@ export function compileLimit(where: string, name: string, value: unknown, place:
 	}
 }
 
-function widened(limit: number, times: number, windowSeconds: Seconds): Count {
-	return { limit: Math.min(limit * times, MOST), windowSeconds }
+function widened(limit: number, times: number, windowSeconds: Seconds): WindowLimit {
+	return { limit: Math.min(limit * times, MAX_LIMIT), windowSeconds }
 }
 
-/** An `sf-string` is printable ASCII (RFC 9651 §3.3.3); method names may be in any script. */
+/** An `sf-string` is printable ASCII (RFC 9651 §3.3.3); method names may have any characters. */
 function quotedName(name: string): string {
 	return name === '*' ? '"default"' : `"${name.replaceAll(/[^\x20-\x7e]|["\\]/gu, '_')}"`
 }
 
-/** The cache key for one caller, or a network the caller is in. A suffix can't turn it into another caller's key. */
+/** The cache key of a caller, or of the caller's network. No suffix makes it another caller's key. */
 export function keyOf(
 	{ prefix }: CompiledLimit,
 	{ id, isUser, share }: Caller,
@@ -121,12 +120,12 @@ export function keyOf(
 	return sharedKey(purpose, share, `${prefix}${JSON.stringify(counted)}]`)
 }
 
-/** The counters of a caller: their own, and for an IPv6 address those of its networks. */
-export function levelsOf(
+/** The counters of a caller: the caller's own, and those of an IPv6 address's networks. */
+export function countersOf(
 	limit: CompiledLimit,
 	caller: Caller,
 	purpose?: Purpose,
-): readonly [Level, ...Level[]] {
+): readonly [Counter, ...Counter[]] {
 	const { windowSeconds, wider } = limit
 	const own = { key: keyOf(limit, caller, caller.id, purpose), limit: limit.limit, windowSeconds }
 	if (caller.wider === undefined) return [own]
@@ -139,8 +138,8 @@ export function levelsOf(
 }
 
 /**
- * The caller: the user, else the address. For IPv6 it is the /64 network, as its owner has all of its addresses
- * (RFC 6177 §2); all of a /48 network take one share of the cache.
+ * The caller: the user, else the address. For IPv6 it is the /64 network, all of whose addresses one owner has
+ * (RFC 6177 §2); a /48 network has one share of the cache.
  */
 export function callerOf(user: User | null, address: string): Caller {
 	if (user !== null) return { id: `user:${user.id}`, isUser: true, share: user.id, wider: undefined }
@@ -152,19 +151,19 @@ export function callerOf(user: User | null, address: string): Caller {
 interface Networks {
 	/** An IPv4 address, also one embedded in IPv6; else the first 64 bits of an IPv6 address, normalized: `2001:db8:0:1`. */
 	readonly own: string
-	/** The IPv6 /56 and /48: a site is given one of them, and may change its /64 at will. */
+	/** The IPv6 /56 and /48: a site has one of them, and can change its /64 at will. */
 	readonly wider: readonly [of56: string, of48: string] | undefined
 }
 
 export function networksOf(address: string): Networks {
 	const groups = prefixOf(address)
 	if (typeof groups === 'string') return { own: groups, wider: undefined }
-	const of48 = written(groups.slice(0, 3))
+	const of48 = hexOf(groups.slice(0, 3))
 	const of56 = `${of48}:${((groups[3] ?? 0) & 0xff00).toString(16)}`
-	return { own: written(groups), wider: [`${of56}/56`, `${of48}/48`] }
+	return { own: hexOf(groups), wider: [`${of56}/56`, `${of48}/48`] }
 }
 
-/** The first four groups of an IPv6 address; any other address as it is. */
+/** The first four groups of an IPv6 address; any other address unchanged. */
 function prefixOf(address: string): string | readonly number[] {
 	if (!isIPv6(address)) return address
 	const [start = ''] = address.split('%')
@@ -173,14 +172,14 @@ function prefixOf(address: string): string | readonly number[] {
 	const last = tail === undefined ? [] : groupsOf(tail)
 	const zeros = Array.from({ length: tail === undefined ? 0 : 8 - first.length - last.length }, () => '0')
 	const groups = [...first, ...zeros, ...last].map((group) => Number.parseInt(group, 16))
-	if (EMBEDDING.has(written(groups.slice(0, 6)))) return v4Of(groups.slice(6))
+	if (EMBEDDING.has(hexOf(groups.slice(0, 6)))) return v4Of(groups.slice(6))
 	return groups.slice(0, 4)
 }
 
 /** Prefixes that embed an IPv4 address: mapped (RFC 4291 §2.5.5.2) and NAT64 (RFC 6052 §2.1). */
 const EMBEDDING: ReadonlySet<string> = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'])
 
-function written(groups: readonly number[]): string {
+function hexOf(groups: readonly number[]): string {
 	return groups.map((group) => group.toString(16)).join(':')
 }
 
@@ -188,7 +187,7 @@ function v4Of([high = 0, low = 0]: readonly number[]): string {
 	return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
-/** An IPv4 address at the end stands for two groups. */
+/** An IPv4 address at the end is two groups. */
 function groupsOf(text: string): string[] {
 	if (text === '') return []
 	return text.split(':').flatMap((group) => {

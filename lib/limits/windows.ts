@@ -1,69 +1,81 @@
 /**
- * The two kinds of rate-limit windows, counted in the cache. Called by `pipeline/rate-limits.ts` and `guesses.ts`.
+ * Rate limiting by fixed and sliding windows, counted in the cache. Called by `pipeline/rate-limits.ts` and `guesses.ts`.
  *
- * A fixed window begins with a caller's first request: one counter a caller. In a sliding window a caller has `limit`
- * slots, each an entry made by `add` that lasts for the length of the window. A request that gets a slot is let in, so
- * no span of that length has more requests than slots, in however many processes. A hint kept beside the slots says
- * where a free one is, and refuses without a search while there is none.
+ * A fixed window begins with a caller's first request and has one counter. In a sliding window a caller has `limit` slots,
+ * each an entry made by `add` that lasts for the length of the window. A request that gets a slot is let in, so no span of
+ * that length has more requests than slots, in any number of processes. A hint stored beside the slots says where a free
+ * one is, so that requests are refused without a search while there is none.
  */
 import type { Milliseconds, Seconds } from '../base/time.ts'
 import { bestEffort, type Cache, type JsonValue } from '../cache/cache.ts'
 
-/** A limit to count to. */
-export interface Count {
+/** At most `limit` requests in a window. */
+export interface WindowLimit {
 	readonly limit: number
 	readonly windowSeconds: Seconds
 }
 
-/** A limit with the cache key under which it is counted. */
-export interface Level extends Count {
+/** A limit, and the cache key it is counted under. */
+export interface Counter extends WindowLimit {
 	readonly key: string
 }
 
 /** The result of counting one request. */
-export interface Taken {
+export interface LimitResult {
 	readonly isAllowed: boolean
-	/** How many more requests would be served now. */
+	/** How many more requests would be allowed now. */
 	readonly remaining: number
-	/** Until more are: whole seconds, from 1 to the window's length. */
+	/** Time until more are: whole seconds, from 1 to the window's length. */
 	readonly resetSeconds: Seconds
 }
 
-/** The one that refuses, or leaves fewer requests. */
-export function tighter(one: Taken, other: Taken): Taken {
+/** The result that refuses, or has fewer requests left. */
+export function stricter(one: LimitResult, other: LimitResult): LimitResult {
 	if (one.isAllowed !== other.isAllowed) return one.isAllowed ? other : one
 	return other.remaining < one.remaining ? other : one
 }
 
 /**
- * Counts one request. The counter alone decides, in one step for all processes; when its window ends is kept
- * beside it, for the headers.
+ * Counts one request. The counter alone decides, atomically for all processes; the end of its window is stored beside it,
+ * for the headers.
  *
  * @param now the time of day
  */
-export async function takeFixed(cache: Cache, key: string, limit: Count, now: Milliseconds): Promise<Taken> {
+export async function countFixed(
+	cache: Cache,
+	key: string,
+	limit: WindowLimit,
+	now: Milliseconds,
+): Promise<LimitResult> {
 	const endKey = `${key}:end`
 	const [count, end] = await Promise.all([cache.increment(key, limit.windowSeconds), cache.get(endKey)])
 	if (count === 1)
 		await bestEffort(() => cache.set(endKey, now + limit.windowSeconds * 1_000, limit.windowSeconds))
-	return takenOf(count, count === 1 ? undefined : end, limit, now)
+	return resultOf(count, count === 1 ? undefined : end, limit, now)
 }
 
-/** The result that `takeFixed` would have, without counting. */
-export async function lookFixed(cache: Cache, key: string, limit: Count, now: Milliseconds): Promise<Taken> {
+/** The result that `countFixed` would have, without counting. */
+export async function peekFixed(
+	cache: Cache,
+	key: string,
+	limit: WindowLimit,
+	now: Milliseconds,
+): Promise<LimitResult> {
 	const [count, end] = await Promise.all([cache.get(key), cache.get(`${key}:end`)])
-	return takenOf(count === undefined ? 1 : Number(count) + 1, end, limit, now)
+	return resultOf(count === undefined ? 1 : Number(count) + 1, end, limit, now)
 }
 
-function takenOf(
+function resultOf(
 	count: number,
 	end: JsonValue | undefined,
-	{ limit, windowSeconds }: Count,
+	{ limit, windowSeconds }: WindowLimit,
 	now: Milliseconds,
-): Taken {
+): LimitResult {
 	if (!Number.isSafeInteger(count) || count < 1)
-		throw new TypeError(`the cache counted to ${String(count)}: it holds something else under a rate limit`)
-	// A window that has just begun, or whose end was evicted, reports its whole length.
+		throw new TypeError(
+			`the cache returned ${String(count)} as a rate limit's count: something else is stored under its key`,
+		)
+	// The whole length if the window has just begun, or its end was evicted.
 	const left = typeof end === 'number' ? Math.ceil((end - now) / 1_000) : windowSeconds
 	return {
 		isAllowed: count <= limit,
@@ -73,25 +85,25 @@ function takenOf(
 }
 
 interface Hint {
-	/** The slot to try next: the one taken longest ago. */
+	/** The slot to try next, taken longest ago. */
 	readonly next: number
 	/** When the taken slots will be free, soonest first. */
 	readonly ends: readonly Milliseconds[]
 }
 
-const NOTHING_KNOWN: Hint = { next: 0, ends: [] }
-/** After this many failed attempts, assume that other processes take all free slots. */
-const MOST_TRIES = 8
+const NO_HINT: Hint = { next: 0, ends: [] }
+/** After this many failed attempts, other processes are assumed to take all free slots. */
+const MAX_TRIES = 8
 /**
- * A slot that has expired by this clock may still be there, as the cache's clock differs by parts of a millisecond. Up
- * to this much over its time, it is the next to be free, and every request tries it.
+ * A slot that has expired by this clock may still exist, as the cache's clock differs by parts of a millisecond. For this
+ * long after its expiry, it counts as the next free one, and every request tries it.
  */
-const LATE: Milliseconds = 100
-/** Where the clocks differ by more, all slots are read, and then none for this time. */
-const SOON: Milliseconds = 1_000
+const CLOCK_SKEW_MS: Milliseconds = 100
+/** If the clocks differ by more, all slots are read, and then none for this time. */
+const RESCAN_MS: Milliseconds = 1_000
 
-/** A sliding limit; its mutex keeps requests of one caller in this process from racing for the same slots. */
-export interface SlidingLimit extends Count {
+/** A sliding limit, with a mutex so that requests of a caller in this process don't race for the same slots. */
+export interface SlidingLimit extends WindowLimit {
 	readonly mutex: KeyedMutex
 }
 
@@ -100,45 +112,50 @@ export interface SlidingLimit extends Count {
  *
  * @param now the time of day
  */
-export function takeSliding(
+export function countSliding(
 	cache: Cache,
 	key: string,
 	limit: SlidingLimit,
 	now: Milliseconds,
-): Promise<Taken> {
-	return limit.mutex.run(key, () => takeOne(cache, key, limit, now))
+): Promise<LimitResult> {
+	return limit.mutex.run(key, () => takeSlot(cache, key, limit, now))
 }
 
-async function takeOne(cache: Cache, key: string, limit: Count, now: Milliseconds): Promise<Taken> {
+async function takeSlot(
+	cache: Cache,
+	key: string,
+	limit: WindowLimit,
+	now: Milliseconds,
+): Promise<LimitResult> {
 	const hint = hintOf(await cache.get(`${key}:hint`), limit, now)
 	if (hint.ends.length >= limit.limit) return refused(limit, hint.ends, now)
 	const end = now + limit.windowSeconds * 1_000
 	if (await cache.add(`${key}:${hint.next}`, end, limit.windowSeconds))
 		return letIn(cache, key, limit, now, hint.next, hint.ends)
 	const held = await cache.get(`${key}:${hint.next}`)
-	if (typeof held === 'number' && held <= now && now - held < LATE) return refused(limit, [now], now)
-	// The hint was stale or evicted, or another process was quicker.
-	const { free, ends, oldest } = await lookAt(cache, key, limit, now)
-	// Other processes search at the same moment: each begins at a random slot.
+	if (typeof held === 'number' && held <= now && now - held < CLOCK_SKEW_MS) return refused(limit, [now], now)
+	// The hint was stale or evicted, or another process was faster.
+	const { free, ends, oldest } = await readSlots(cache, key, limit, now)
+	// Other processes may be searching, too: each begins at a random slot.
 	const from = Math.floor(Math.random() * free.length)
-	for (const slot of [...free.slice(from), ...free.slice(0, from)].slice(0, MOST_TRIES)) {
+	for (const slot of [...free.slice(from), ...free.slice(0, from)].slice(0, MAX_TRIES)) {
 		if (await cache.add(`${key}:${slot}`, end, limit.windowSeconds))
 			return letIn(cache, key, limit, now, slot, ends)
 	}
-	if (free.length === 0) await keep(cache, key, { next: oldest, ends }, limit)
+	if (free.length === 0) await storeHint(cache, key, { next: oldest, ends }, limit)
 	return refused(limit, ends, now)
 }
 
 async function letIn(
 	cache: Cache,
 	key: string,
-	limit: Count,
+	limit: WindowLimit,
 	now: Milliseconds,
 	slot: number,
 	others: readonly Milliseconds[],
-): Promise<Taken> {
+): Promise<LimitResult> {
 	const ends = [...others, now + limit.windowSeconds * 1_000].sort(ascending)
-	await keep(cache, key, { next: (slot + 1) % limit.limit, ends }, limit)
+	await storeHint(cache, key, { next: (slot + 1) % limit.limit, ends }, limit)
 	return {
 		isAllowed: true,
 		remaining: limit.limit - ends.length,
@@ -153,8 +170,8 @@ interface Slots {
 	readonly oldest: number
 }
 
-/** Reads all slots: one that exists is taken, whatever this clock says of its time. */
-async function lookAt(cache: Cache, key: string, limit: Count, now: Milliseconds): Promise<Slots> {
+/** Reads all slots: one that exists is taken, even if it has expired by this clock. */
+async function readSlots(cache: Cache, key: string, limit: WindowLimit, now: Milliseconds): Promise<Slots> {
 	const values = await Promise.all(
 		Array.from({ length: limit.limit }, async (_, slot) => cache.get(`${key}:${slot}`)),
 	)
@@ -172,18 +189,18 @@ async function lookAt(cache: Cache, key: string, limit: Count, now: Milliseconds
 /** When a taken slot is tried again. */
 function endOf(end: Milliseconds, now: Milliseconds): Milliseconds {
 	if (end > now) return end
-	return now - end < LATE ? now + 1 : now + SOON
+	return now - end < CLOCK_SKEW_MS ? now + 1 : now + RESCAN_MS
 }
 
-async function keep(cache: Cache, key: string, { next, ends }: Hint, limit: Count): Promise<void> {
+async function storeHint(cache: Cache, key: string, { next, ends }: Hint, limit: WindowLimit): Promise<void> {
 	await bestEffort(() => cache.set(`${key}:hint`, { next, ends }, limit.windowSeconds))
 }
 
-function hintOf(value: JsonValue | undefined, { limit }: Count, now: Milliseconds): Hint {
-	if (typeof value !== 'object' || value === null || !('next' in value)) return NOTHING_KNOWN
+function hintOf(value: JsonValue | undefined, { limit }: WindowLimit, now: Milliseconds): Hint {
+	if (typeof value !== 'object' || value === null || !('next' in value)) return NO_HINT
 	const { next, ends } = value
 	if (!Number.isSafeInteger(next) || typeof next !== 'number' || next < 0 || !Array.isArray(ends))
-		return NOTHING_KNOWN
+		return NO_HINT
 	const left = ends.filter((end) => typeof end === 'number').filter((end) => end > now)
 	return { next: next % limit, ends: left.sort(ascending) }
 }
@@ -192,18 +209,18 @@ function ascending(one: number, other: number): number {
 	return one - other
 }
 
-function refused(limit: Count, ends: readonly Milliseconds[], now: Milliseconds): Taken {
+function refused(limit: WindowLimit, ends: readonly Milliseconds[], now: Milliseconds): LimitResult {
 	return { isAllowed: false, remaining: 0, resetSeconds: secondsUntil(ends[0] ?? now, now, limit) }
 }
 
-function secondsUntil(end: Milliseconds, now: Milliseconds, { windowSeconds }: Count): number {
+function secondsUntil(end: Milliseconds, now: Milliseconds, { windowSeconds }: WindowLimit): number {
 	return Math.min(Math.max(Math.ceil((end - now) / 1_000), 1), windowSeconds)
 }
 
-/** Longest wait for earlier work: one call that the store doesn't answer must not hold up all later ones. */
-const LONGEST: Milliseconds = 1_000
+/** Maximum wait for earlier work: a call that the store doesn't answer must not block all later ones. */
+const MAX_WAIT_MS: Milliseconds = 1_000
 
-/** Runs work under one key in order, each after the one before has settled or {@link LONGEST} is over. */
+/** Runs work under the same key in order, each when the one before has settled, or after {@link MAX_WAIT_MS}. */
 export class KeyedMutex {
 	readonly #last = new Map<string, Promise<unknown>>()
 
@@ -219,10 +236,10 @@ export class KeyedMutex {
 	}
 }
 
-/** Resolves when a promise has settled, or after {@link LONGEST}. */
+/** Resolves when a promise has settled, or after {@link MAX_WAIT_MS}. */
 function settled(promise: Promise<unknown>): Promise<void> {
 	return new Promise((resolve) => {
-		const timer = setTimeout(resolve, LONGEST)
+		const timer = setTimeout(resolve, MAX_WAIT_MS)
 		const done = (): void => {
 			clearTimeout(timer)
 			resolve()

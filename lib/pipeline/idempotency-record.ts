@@ -8,7 +8,7 @@ import { type Cache, CacheFull, type JsonValue } from '../cache/cache.ts'
 import { sharedKey } from '../cache/shares.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Caller } from '../limits/rate-limit.ts'
-import type { Level } from '../limits/windows.ts'
+import type { Counter } from '../limits/windows.ts'
 import { checkStatus, headerLine } from '../reply/head.ts'
 import { headers, isStreamed, mountLines, pairsOf, type Reply } from '../reply/headers.ts'
 
@@ -234,26 +234,26 @@ const MAX_OF_48 = 8_000
  * @throws RestError `too_many_requests` past the limit; and what the cache throws
  */
 export async function countKey(cache: Cache, caller: Caller): Promise<void> {
-	const [own, ...wider] = levelsOf(caller)
+	const [own, ...wider] = countersOf(caller)
 	const looked = await Promise.all(wider.map(({ key }) => cache.get(key)))
-	for (const [at, level] of wider.entries()) if (Number(looked[at] ?? 0) >= level.limit) refuse(level)
-	for (const level of [own, ...wider])
-		if ((await cache.increment(level.key, level.windowSeconds)) > level.limit) refuse(level)
+	for (const [at, counter] of wider.entries()) if (Number(looked[at] ?? 0) >= counter.limit) refuse(counter)
+	for (const counter of [own, ...wider])
+		if ((await cache.increment(counter.key, counter.windowSeconds)) > counter.limit) refuse(counter)
 }
 
-function levelsOf({ id, isUser, share, wider }: Caller): readonly [Level, ...Level[]] {
-	const level = (counted: string, limit: number): Level => ({
+function countersOf({ id, isUser, share, wider }: Caller): readonly [Counter, ...Counter[]] {
+	const counter = (counted: string, limit: number): Counter => ({
 		key: sharedKey('idempotency', share, `keys:${counted}`),
 		limit,
 		windowSeconds: DAY,
 	})
-	const own = level(id, isUser ? MAX_OF_USER : MAX_OF_ADDRESS)
+	const own = counter(id, isUser ? MAX_OF_USER : MAX_OF_ADDRESS)
 	if (wider === undefined) return [own]
 	const [of56, of48] = wider
-	return [own, level(`address:${of56}`, MAX_OF_56), level(`address:${of48}`, MAX_OF_48)]
+	return [own, counter(`address:${of56}`, MAX_OF_56), counter(`address:${of48}`, MAX_OF_48)]
 }
 
-function refuse({ limit }: Level): never {
+function refuse({ limit }: Counter): never {
 	throw new RestError('too_many_requests', `More than ${limit} Idempotency-Keys were used in a day`, {
 		headers: { 'Retry-After': '3600' },
 	})

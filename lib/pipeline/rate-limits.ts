@@ -1,11 +1,11 @@
 /** Counts requests against the rate limits of their methods, and refused credentials as guesses. For `credentials.ts`. */
 import { isRestError, RestError } from '../base/error.ts'
 import { type Milliseconds, timeOfDay } from '../base/time.ts'
-import { type Cache, cacheRefusal, isCallersOwn } from '../cache/cache.ts'
+import { type Cache, cacheRefusal, isCallerFull } from '../cache/cache.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
 import type { Guess } from '../limits/guesses.ts'
-import { type Caller, type CompiledLimit, callerOf, keyOf, levelsOf } from '../limits/rate-limit.ts'
-import { lookFixed, type Taken, takeFixed, takeSliding, tighter } from '../limits/windows.ts'
+import { type Caller, type CompiledLimit, callerOf, countersOf, keyOf } from '../limits/rate-limit.ts'
+import { countFixed, countSliding, type LimitResult, peekFixed, stricter } from '../limits/windows.ts'
 
 /**
  * Counts the request for its user, else for its address, and sets `RateLimit-Policy` and `RateLimit`
@@ -22,32 +22,32 @@ export function countRequest(exchange: Routed): Promise<void> | undefined {
 async function count(exchange: Exchange, limit: CompiledLimit): Promise<void> {
 	const caller = callerOf(exchange.user, exchange.ip())
 	const taken = await failOpenOrRefuse(exchange, limit, () =>
-		takeOne(exchange.app.cache, caller, limit, timeOfDay()),
+		countOne(exchange.app.cache, caller, limit, timeOfDay()),
 	)
 	if (taken !== undefined) enforce(exchange, limit, taken)
 }
 
 /** Counts one request. IPv6's wider networks are looked up first, so that a refused request creates no new counters. */
-async function takeOne(
+async function countOne(
 	cache: Cache,
 	caller: Caller,
 	limit: CompiledLimit,
 	now: Milliseconds,
-): Promise<Taken> {
-	const take = limit.isSliding ? takeSliding : takeFixed
-	if (caller.wider === undefined) return take(cache, keyOf(limit, caller), limit, now)
-	const [own, ...wider] = levelsOf(limit, caller)
-	const looked = await Promise.all(wider.map((level) => lookFixed(cache, level.key, level, now)))
+): Promise<LimitResult> {
+	const countBy = limit.isSliding ? countSliding : countFixed
+	if (caller.wider === undefined) return countBy(cache, keyOf(limit, caller), limit, now)
+	const [own, ...wider] = countersOf(limit, caller)
+	const looked = await Promise.all(wider.map((counter) => peekFixed(cache, counter.key, counter, now)))
 	const full = looked.find(({ isAllowed }) => !isAllowed)
 	if (full !== undefined) return full
-	const taken = await take(cache, own.key, limit, now)
+	const taken = await countBy(cache, own.key, limit, now)
 	if (!taken.isAllowed) return taken
-	const others = await Promise.all(wider.map((level) => takeFixed(cache, level.key, level, now)))
-	return others.reduce(tighter, taken)
+	const others = await Promise.all(wider.map((counter) => countFixed(cache, counter.key, counter, now)))
+	return others.reduce(stricter, taken)
 }
 
 /**
- * Authenticates, which uses up one of the guesses of the client's address: it is taken before, and given back unless the
+ * Authenticates, which uses up one of the guesses of the client's address: it is taken before, and released unless the
  * credentials are refused.
  *
  * @throws RestError `too_many_requests` when the guesses are used up, and as {@link countRequest}; and what
@@ -61,34 +61,34 @@ export async function authenticateAsGuess<T>(
 	const guess = await takeGuess(exchange, limit)
 	if (guess === undefined) return authenticate()
 	// An authenticator that never settles must not keep the guess.
-	exchange.onCancel = () => guess.giveBack()
+	exchange.onCancel = () => guess.release()
 	try {
 		// The request timed out while it waited for other guesses of this address.
 		if (exchange.isReplied) throw new RestError('unavailable')
 		const user = await authenticate()
-		guess.giveBack()
+		guess.release()
 		return user
 	} catch (error) {
 		if (isRestError(error) && (error.status === 401 || error.status === 403))
-			await keepGuess(exchange, limit, guess)
-		else guess.giveBack()
+			await spendGuess(exchange, limit, guess)
+		else guess.release()
 		throw error
 	}
 }
 
 /** `undefined` when the cache fails and the limit is `failOpen`. */
 async function takeGuess(exchange: Exchange, limit: CompiledLimit): Promise<Guess | undefined> {
-	const levels = levelsOf(limit, callerOf(null, exchange.ip()), 'guess')
+	const counters = countersOf(limit, callerOf(null, exchange.ip()), 'guess')
 	const taken = await failOpenOrRefuse(exchange, limit, () =>
-		limit.guesses.take(exchange.app.cache, levels, timeOfDay, () => exchange.isReplied),
+		limit.guesses.take(exchange.app.cache, counters, timeOfDay, () => exchange.isReplied),
 	)
 	if (taken === undefined || !('isAllowed' in taken)) return taken
 	enforce(exchange, limit, taken)
 	return undefined
 }
 
-async function keepGuess(exchange: Exchange, limit: CompiledLimit, guess: Guess): Promise<void> {
-	const taken = await failOpenOrRefuse(exchange, limit, () => guess.keep())
+async function spendGuess(exchange: Exchange, limit: CompiledLimit, guess: Guess): Promise<void> {
+	const taken = await failOpenOrRefuse(exchange, limit, () => guess.spend())
 	if (taken !== undefined) enforce(exchange, limit, taken)
 }
 
@@ -101,7 +101,7 @@ async function failOpenOrRefuse<T>(
 	try {
 		return await work()
 	} catch (error) {
-		if (!limit.failOpen || isCallersOwn(error)) throw cacheRefusal(error, TOO_MANY)
+		if (!limit.failOpen || isCallerFull(error)) throw cacheRefusal(error, TOO_MANY)
 		exchange.log('error', 'a request was not counted against its rate limit', error)
 		return undefined
 	}
@@ -113,7 +113,7 @@ const TOO_MANY = 'Too many requests are being counted for this user or network: 
 function enforce(
 	exchange: Exchange,
 	limit: CompiledLimit,
-	{ isAllowed, remaining, resetSeconds }: Taken,
+	{ isAllowed, remaining, resetSeconds }: LimitResult,
 ): void {
 	const state = `${limit.name};r=${remaining};t=${resetSeconds}`
 	exchange.rateLimitLines = ['RateLimit-Policy', limit.policy, 'RateLimit', state]

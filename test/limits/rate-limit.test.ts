@@ -1,7 +1,7 @@
 /** Limits as they are declared: what is refused, and what comes of the rest. */
 import * as assert from 'uvu/assert'
 import { Guesses } from '../../lib/limits/guesses.ts'
-import { callerOf, compileLimit, keyOf, levelsOf, networksOf } from '../../lib/limits/rate-limit.ts'
+import { callerOf, compileLimit, countersOf, keyOf, networksOf } from '../../lib/limits/rate-limit.ts'
 import { KeyedMutex } from '../../lib/limits/windows.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
@@ -97,7 +97,7 @@ describe('limits/rate-limit', (test) => {
 
 	test('of an IPv6 address the networks of 56 and 48 bits are counted too, all in the share of the latter', () => {
 		const limit = compile({ limit: 5, windowSeconds: 60 })
-		assert.equal(levelsOf(limit, callerOf(null, '2001:db8:1:ab12::1')), [
+		assert.equal(countersOf(limit, callerOf(null, '2001:db8:1:ab12::1')), [
 			{
 				key: 'address:2001%3Adb8%3A1/48:["blog/api","post_article","address:2001:db8:1:ab12"]',
 				limit: 5,
@@ -114,8 +114,8 @@ describe('limits/rate-limit', (test) => {
 				windowSeconds: 60,
 			},
 		])
-		assert.is(levelsOf(limit, callerOf(null, '192.0.2.1')).length, 1)
-		assert.is(levelsOf(limit, callerOf({ id: '7' }, '2001:db8::1')).length, 1)
+		assert.is(countersOf(limit, callerOf(null, '192.0.2.1')).length, 1)
+		assert.is(countersOf(limit, callerOf({ id: '7' }, '2001:db8::1')).length, 1)
 	})
 })
 

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert'
 import { type Cache, MemoryCache } from '../../lib/index.ts'
 import { compileLimit } from '../../lib/limits/rate-limit.ts'
-import { lookFixed, type Taken, takeFixed, takeSliding } from '../../lib/limits/windows.ts'
+import { countFixed, countSliding, type LimitResult, peekFixed } from '../../lib/limits/windows.ts'
 import { describe } from '../helpers/describe.ts'
 import { stopwatch } from '../helpers/stalls.ts'
 
@@ -11,9 +11,10 @@ function caller(limit: number, windowSeconds: number, window: 'fixed' | 'sliding
 	let now = 0
 	const cache = new MemoryCache({ max: 10_000, clock: () => now })
 	const compiled = compileLimit('a limit', 'get', { limit, windowSeconds, window }, '')
-	const take = window === 'fixed' ? takeFixed : takeSliding
-	const looked = async (second: number): Promise<Taken> => lookFixed(cache, 'key', compiled, second * 1_000)
-	const at = async (second: number): Promise<Taken> => {
+	const take = window === 'fixed' ? countFixed : countSliding
+	const looked = async (second: number): Promise<LimitResult> =>
+		peekFixed(cache, 'key', compiled, second * 1_000)
+	const at = async (second: number): Promise<LimitResult> => {
 		now = second * 1_000
 		return take(cache, 'key', compiled, now)
 	}
@@ -78,7 +79,7 @@ describe('limits/windows: fixed', (test) => {
 		for (const nonsense of [undefined, null, Number.NaN, -5, 0, 1.5, 'x']) {
 			const cache = new MemoryCache({ max: 10 })
 			cache.increment = (() => nonsense) as Cache['increment'] as typeof cache.increment
-			await rejects(takeFixed(cache, 'key', limit, 0), String(nonsense))
+			await rejects(countFixed(cache, 'key', limit, 0), String(nonsense))
 		}
 	})
 
@@ -150,7 +151,7 @@ describe('limits/windows: sliding', (test) => {
 			// Ten windows.
 			for (; now < 10_000; now += 1.3) {
 				asked++
-				if ((await takeSliding(cache, 'key', limit, timeOf(now))).isAllowed) served.push(now)
+				if ((await countSliding(cache, 'key', limit, timeOf(now))).isAllowed) served.push(now)
 			}
 			for (const from of served)
 				assert.ok(served.filter((at) => at >= from && at < from + 1_000).length <= 20, `from ${from}`)
@@ -177,7 +178,7 @@ describe('limits/windows: sliding', (test) => {
 				add: (key, value, time) => later(() => cache.add(keyOf(key), value, time)),
 				increment: (key, time) => later(() => cache.increment(keyOf(key), time)),
 			}
-			return () => takeSliding(own, `${number}key`, limit, Math.floor(now + number * 3))
+			return () => countSliding(own, `${number}key`, limit, Math.floor(now + number * 3))
 		})
 		const served: number[] = []
 		for (; now < 10_000; now += 3.7)
@@ -217,7 +218,7 @@ describe('limits/windows: sliding', (test) => {
 		let now = 0
 		const cache = new MemoryCache({ max: 1_000, clock: () => now })
 		const limit = compileLimit('a limit', 'get', { limit: 50, windowSeconds: 1, window: 'sliding' }, '')
-		for (let taken = 0; taken < 50; taken++) await takeSliding(cache, 'key', limit, 0)
+		for (let taken = 0; taken < 50; taken++) await countSliding(cache, 'key', limit, 0)
 		let asked = 0
 		const { get } = cache
 		cache.get = (key) => {
@@ -226,11 +227,11 @@ describe('limits/windows: sliding', (test) => {
 		}
 		now = 1
 		const ahead = 1_500
-		assert.is((await takeSliding(cache, 'key', limit, ahead)).isAllowed, false)
+		assert.is((await countSliding(cache, 'key', limit, ahead)).isAllowed, false)
 		assert.ok(asked > 50)
 		asked = 0
 		for (let more = 0; more < 10; more++)
-			assert.is((await takeSliding(cache, 'key', limit, ahead)).isAllowed, false)
+			assert.is((await countSliding(cache, 'key', limit, ahead)).isAllowed, false)
 		assert.is(asked, 10)
 	})
 
@@ -239,13 +240,13 @@ describe('limits/windows: sliding', (test) => {
 		const limit = compileLimit('a limit', 'get', { limit: 5, windowSeconds: 60, window: 'sliding' }, '')
 		const { get } = cache
 		cache.get = () => new Promise(() => {}) as never
-		void takeSliding(cache, 'hanging', limit, 0)
+		void countSliding(cache, 'hanging', limit, 0)
 		cache.get = get
 		const took = stopwatch()
-		assert.is((await takeSliding(cache, 'other', limit, 0)).isAllowed, true)
+		assert.is((await countSliding(cache, 'other', limit, 0)).isAllowed, true)
 		assert.ok(took() < 500)
 		const wholly = stopwatch()
-		assert.is((await takeSliding(cache, 'hanging', limit, 0)).isAllowed, true)
+		assert.is((await countSliding(cache, 'hanging', limit, 0)).isAllowed, true)
 		assert.ok(wholly() < 3_000)
 	})
 

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import type { RestError } from '../../base/error.ts'
 import type { Seconds } from '../../base/time.ts'
-import { type Cache, CacheFull, cacheRefusal, isCallersOwn } from '../../cache/cache.ts'
+import { type Cache, CacheFull, cacheRefusal, isCallerFull } from '../../cache/cache.ts'
 import { sharedKey } from '../../cache/shares.ts'
 import type { Request } from '../../request/request.ts'
 import { componentName, MAX_NAME_LENGTH, SIGNED_IF_SENT, TARGET } from '../../wire/signature.ts'
@@ -192,7 +192,7 @@ function add(
 }
 
 function explained(cause: unknown, windowSeconds: Seconds): unknown {
-	if (!(cause instanceof CacheFull) || isCallersOwn(cause)) return cause
+	if (!(cause instanceof CacheFull) || isCallerFull(cause)) return cause
 	const need = `signed requests per second × ${windowSeconds + AHEAD} entries`
 	return new Error(`a nonce could not be remembered, as ${cause.message} (${need} are needed)`, { cause })
 }
