@@ -15,9 +15,8 @@ import { Lists } from './list.ts'
 import type { Server } from './mysql2/server.ts'
 
 export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Table, lru: Lru): Dialect {
-	const record = cachedRecord()
 	const name = tableName({ quote: quoteName }, table)
-	const lists = new Lists(record, isKeyed(table), lru)
+	const lists = new Lists(recordOf, isKeyed(table), lru)
 	return {
 		lru,
 		returning: { insert: returnsInserted, update: false, delete: returnsDeleted },
@@ -36,7 +35,7 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 		// mysql2 sends numbers as doubles, which MySQL 8 rejects as a limit.
 		bindNumber: String,
 		defaultOf: () => 'default',
-		record,
+		record: recordOf,
 		exact: (column, alias) => mysqlColumn(column).sql.exact(refOf(column, alias)),
 		orderTerm: ({ column, descending }, alias) => {
 			const ref = refOf(column, alias)
@@ -73,24 +72,6 @@ function isKeyed({ isView, key, constraints, columns }: Table): boolean {
 
 function isText({ key, columns }: Table): boolean {
 	return columns.find(({ name }) => name === key)?.type === 'text'
-}
-
-/** Caches the SQL of records by selection and alias, as it is needed for each list. */
-function cachedRecord(): Dialect['record'] {
-	const cache = new WeakMap<readonly Selected[], Map<string, RecordSql>>()
-	return (selected, alias) => {
-		let byAlias = cache.get(selected)
-		if (byAlias === undefined) {
-			byAlias = new Map()
-			cache.set(selected, byAlias)
-		}
-		let record = byAlias.get(alias)
-		if (record === undefined) {
-			record = recordOf(selected, alias)
-			byAlias.set(alias, record)
-		}
-		return record
-	}
 }
 
 function recordOf(selected: readonly Selected[], alias: string): RecordSql {

@@ -93,7 +93,7 @@ export class MysqlDriver implements Driver {
 			run: (statement: Statement) => this.#run(connection, statement),
 			control: async (text: string) => {
 				// A rollback on a connection that doesn't respond would only wait for another timeout.
-				if (!isBroken) await this.#control(connection, text)
+				if (!isBroken) await this.#send((callback) => connection.query(optionsOf(text), callback))
 			},
 			leaves,
 		}
@@ -144,11 +144,6 @@ export class MysqlDriver implements Driver {
 				})
 			}
 		})
-	}
-
-	/** Sends `start transaction`, `savepoint …` and the like. */
-	async #control(connection: Connection, text: string): Promise<void> {
-		await this.#send((callback) => connection.query(optionsOf(text), callback))
 	}
 
 	/** Releases the connection, or destroys it if its state is unknown. */

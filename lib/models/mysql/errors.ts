@@ -12,28 +12,12 @@ const KINDS: ReadonlyMap<number, ModelErrorKind> = new Map([
 	...kind('foreign_key', 1451, 1452, 1216, 1217, 1557, 1761, 1762),
 	...kind('not_null', 1048, 1263, 1364, 1566),
 	...kind('check', 3819, 4025),
-	// Too long, out of range, truncated, no such value, malformed; text of another character set; a wrong argument of a
-	// function; geometry, JSON; larger than the server accepts.
-	...kind(
-		'invalid',
-		1406,
-		1264,
-		1265,
-		1366,
-		1292,
-		1367,
-		1411,
-		1416,
-		1690,
-		1916,
-		1300,
-		1267,
-		1270,
-		1271,
-		1279,
-		1525,
-	),
-	...kind('invalid', 1153, 1301, 1118, 3037, 3140, 3141, 3548, 3854, 3988, 4079),
+	// Too long, out of range, truncated, no such value, malformed.
+	...kind('invalid', 1406, 1264, 1265, 1366, 1292, 1367, 1525, 1916),
+	// Text of another character set.
+	...kind('invalid', 1300, 1267, 1270, 1271, 1279),
+	// A wrong argument of a function; geometry, JSON; larger than the server accepts.
+	...kind('invalid', 1411, 1416, 1690, 3037, 3140, 3141, 3548, 3854, 3988, 4079, 1153, 1301, 1118),
 	// Deadlock, lock wait timeout, changed since it was read, too many locks; killed; too many prepared statements.
 	...kind('busy', 1213, 1205, 1020, 1206, 1613, 1614, 1637, 3572, 1317, 1461),
 	// Statement timeout, rolled back: not `busy`, as an immediate retry would only add load.

@@ -78,9 +78,7 @@ export async function describe(
 	const values = [schema ?? server.schema ?? null, name, name]
 	const ask = async (text: string) => (await driver.query({ text, values, writes: false })).rows
 	const checks = server.listsChecks ? await ask(checksText(server)) : []
-	const columnRows = await ask(
-		`select ${COLUMN_ATTRIBUTES.join(', ')} from information_schema.columns where ${ofTable('')} order by ordinal_position`,
-	)
+	const columnRows = await ask(COLUMNS)
 	const json = new Set(checks.flatMap(([, clause]) => jsonColumn(String(clause))))
 	const columns = columnRows.map((row) => columnOf(row, { server, json, bigintAsText }))
 	const indexes = await ask(INDEXES)
@@ -98,6 +96,11 @@ function ofTable(prefix: string, schema = 'table_schema'): string {
 	const own = `${prefix}table_name`
 	return `${prefix}${schema} = ? and ${own} = ? and cast(${own} as binary) = cast(? as binary)`
 }
+
+/** In the order that `columnOf` expects. */
+const COLUMNS = `select column_name, data_type, column_type, is_nullable, column_default, extra,
+	character_maximum_length, numeric_precision, numeric_scale, datetime_precision, character_set_name, collation_name
+	from information_schema.columns where ${ofTable('')} order by ordinal_position`
 
 const INDEXES = `select index_name, column_name, nullable from information_schema.statistics
 	where ${ofTable('')} and non_unique = 0 order by index_name, seq_in_index`
@@ -194,22 +197,6 @@ export function parseTableName(written: string): TableName {
 	if (name === undefined) throw new TypeError('unreachable: the pattern has a name')
 	return { schema: unquoted(quotedSchema) ?? plainSchema, name }
 }
-
-/** Columns of `information_schema.columns`, in the order that `columnOf` expects. */
-const COLUMN_ATTRIBUTES = [
-	'column_name',
-	'data_type',
-	'column_type',
-	'is_nullable',
-	'column_default',
-	'extra',
-	'character_maximum_length',
-	'numeric_precision',
-	'numeric_scale',
-	'datetime_precision',
-	'character_set_name',
-	'collation_name',
-] as const
 
 interface ColumnContext {
 	readonly server: Server

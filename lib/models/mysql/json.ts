@@ -91,10 +91,8 @@ export function columnSql(column: Column, details: TypeDetails): ColumnSql {
 
 /** The default: a text. */
 function defaults({ name, nullable }: Column): ColumnSql {
-	const json = (ref: string): Parts => [{ sql: `json_quote(${ref})` }]
 	return {
-		json,
-		cursor: json,
+		...jsonAndCursor((ref) => [{ sql: `json_quote(${ref})` }]),
 		isNotNull: (ref) => (nullable ? `${ref} is not null` : undefined),
 		exact: (ref) => ref,
 		order: (ref) => ref,
@@ -123,7 +121,7 @@ function byType(column: Column, details: TypeDetails): Partial<ColumnSql> {
 		case 'uuid':
 			return { ...quoted, exact: asText }
 		case 'json':
-			return { json: whole, cursor: whole }
+			return jsonAndCursor(whole)
 		case 'bytes':
 			return bytes
 		case 'text':
@@ -133,15 +131,18 @@ function byType(column: Column, details: TypeDetails): Partial<ColumnSql> {
 	}
 }
 
+/** The same JSON in records and in cursors. */
+function jsonAndCursor(json: ColumnSql['json']): Pick<ColumnSql, 'json' | 'cursor'> {
+	return { json, cursor: json }
+}
+
 const whole = (ref: string): Parts => [{ sql: ref }]
 const inQuotes = (sql: string): Parts => [{ text: '"' }, { sql }, { text: '"' }]
 
-const quoted: Partial<ColumnSql> = { json: inQuotes, cursor: inQuotes }
+const quoted = jsonAndCursor(inQuotes)
 
-const truth = (ref: string): Parts => [{ sql: `if(${ref},'true','false')` }]
 const booleans: Partial<ColumnSql> = {
-	json: truth,
-	cursor: truth,
+	...jsonAndCursor((ref) => [{ sql: `if(${ref},'true','false')` }]),
 	placeholder: 'cast(? as unsigned)',
 	bind: (value) => (value === true ? '1' : '0'),
 }
@@ -151,14 +152,12 @@ const sum = (ref: string): string => `${ref}+0`
 const added = (ref: string): Parts => [{ sql: sum(ref) }]
 
 function integers({ isZeroPadded }: TypeDetails): Partial<ColumnSql> {
-	const json = isZeroPadded ? added : whole
-	return { json, cursor: json, bind: (value) => value }
+	return { ...jsonAndCursor(isZeroPadded ? added : whole), bind: (value) => value }
 }
 
 /** Without the cast, the bits would be those of the text's bytes. */
 const bits: Partial<ColumnSql> = {
-	json: added,
-	cursor: added,
+	...jsonAndCursor(added),
 	exact: (ref) => asText(sum(ref)),
 	placeholder: 'cast(? as unsigned)',
 	bind: String,
@@ -182,11 +181,10 @@ function bigints(
 
 /** `+0e0` converts a float to a double; otherwise it is written with six digits. */
 function floats({ name }: Column): Partial<ColumnSql> {
-	const double = (ref: string): Parts => [{ sql: `${ref}+0e0` }]
+	const double = (ref: string): string => `${ref}+0e0`
 	return {
-		json: double,
-		cursor: double,
-		exact: (ref) => `${ref}+0e0`,
+		...jsonAndCursor((ref) => [{ sql: double(ref) }]),
+		exact: double,
 		bind: (value) => {
 			if (typeof value === 'number' && Number.isFinite(value)) return value
 			throw new ModelError('invalid', [name])
@@ -197,35 +195,28 @@ function floats({ name }: Column): Partial<ColumnSql> {
 /** Without the cast, a decimal and a text would be compared as doubles. */
 function decimals({ precision, scale, isZeroPadded }: TypeDetails): Partial<ColumnSql> {
 	const maxScale = Math.max(scale, Math.min(30, 65 - (precision - scale)))
-	const padded = (ref: string): Parts => inQuotes(sum(ref))
-	const json = isZeroPadded ? { json: padded, cursor: padded } : quoted
+	const json = isZeroPadded ? jsonAndCursor((ref) => inQuotes(sum(ref))) : quoted
 	return { ...json, exact: asText, placeholder: `cast(? as decimal(65,${maxScale}))` }
 }
 
 /** The database inserts line breaks, and takes seconds to remove those of a megabyte: `withoutLineBreaks` does that. */
-const base64 = (ref: string): Parts => inQuotes(`to_base64(${ref})`)
 const bytes: Partial<ColumnSql> = {
-	json: base64,
-	cursor: base64,
+	...jsonAndCursor((ref) => inQuotes(`to_base64(${ref})`)),
 	bind: (value) => (value instanceof Uint8Array ? bufferOf(value) : value),
 }
 
 /** An enum is sorted by its number, but compared as a text. */
 const choices: Partial<ColumnSql> = { exact: asText, order: (ref) => `concat(${ref})` }
 
-const quotedText = (ref: string): Parts => [{ sql: `json_quote(${asText(ref)})` }]
 const others: Partial<ColumnSql> = {
-	json: quotedText,
-	cursor: quotedText,
+	...jsonAndCursor((ref) => [{ sql: `json_quote(${asText(ref)})` }]),
 	exact: asText,
 	order: (ref) => `concat(${ref})`,
 }
 
-const wellKnownText = (ref: string): Parts => [{ sql: `json_quote(st_astext(${ref}))` }]
 /** The server converts malformed text to NULL; `coalesce` makes it the empty text, which is an error. */
 const geometries = ({ name }: Column): Partial<ColumnSql> => ({
-	json: wellKnownText,
-	cursor: wellKnownText,
+	...jsonAndCursor((ref) => [{ sql: `json_quote(st_astext(${ref}))` }]),
 	exact: (ref) => `st_astext(${ref})`,
 	placeholder: "coalesce(st_geomfromtext(?),'')",
 	placeholderOf: (value) => (value === null ? '?' : undefined),

@@ -2,7 +2,7 @@
 import type { Listed } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
 import { writeWhere } from '../sql/condition.ts'
-import type { Dialect, ListParts, Sql } from '../sql/dialect.ts'
+import type { Dialect, ListParts, RecordSql, Selected, Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { type Table, tableName } from '../sql/table.ts'
 import { type Lru, TextCache } from '../sql/text-cache.ts'
@@ -20,7 +20,8 @@ const LARGE = 1000
  * truncates it at `group_concat_max_len`, and in MySQL it has no order.
  */
 export class Lists {
-	readonly #record: Dialect['record']
+	readonly #recordSql: Dialect['record']
+	readonly #records = new WeakMap<readonly Selected[], RecordSql>()
 	/** Whether the key has a unique index. */
 	readonly #isKeyed: boolean
 	readonly #lru: Lru
@@ -28,15 +29,15 @@ export class Lists {
 	#cursors: TextCache
 	#table: Table | undefined
 
-	constructor(record: Dialect['record'], isKeyed: boolean, lru: Lru) {
-		this.#record = record
+	constructor(recordSql: Dialect['record'], isKeyed: boolean, lru: Lru) {
+		this.#recordSql = recordSql
 		this.#isKeyed = isKeyed
 		this.#lru = lru
 		this.#cursors = new TextCache(lru)
 	}
 
 	write(sql: Sql, parts: ListParts): void {
-		const { expressions } = this.#record(parts.selected, 'b')
+		const { expressions } = this.#record(parts)
 		const isKeyed = this.#isKeyed
 		sql.maxBytes = parts.maxBytes
 		sql.add(`select ${expressions.join(', ')}, ${this.#cursor(parts)}`)
@@ -49,6 +50,16 @@ export class Lists {
 		// By the columns of the subselect: by those of the table, the database would sort the texts again.
 		writeOrder(sql, parts, isFar && isKeyed ? 'p' : 'b')
 		if (!isFar) writeLimit(sql, parts)
+	}
+
+	/** Cached, as a model passes the same array for a selection each time. */
+	#record({ selected }: ListParts): RecordSql {
+		let record = this.#records.get(selected)
+		if (record === undefined) {
+			record = this.#recordSql(selected, 'b')
+			this.#records.set(selected, record)
+		}
+		return record
 	}
 
 	#cursor({ table, order }: ListParts): string {
@@ -64,8 +75,9 @@ export class Lists {
 	}
 
 	/** @throws ModelError `too_large`, also for a record above `max_allowed_packet`, which is NULL, with a warning */
-	read({ rows }: Rows, { selected, limit, total, maxBytes }: ListParts): Listed {
-		const { json } = this.#record(selected, 'b')
+	read({ rows }: Rows, parts: ListParts): Listed {
+		const { limit, total, maxBytes } = parts
+		const { json } = this.#record(parts)
 		const [first] = rows
 		// With a total there is always a row, which has no key if there are no records. Its JSON may exist nevertheless, if
 		// all selected fields can be null.

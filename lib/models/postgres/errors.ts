@@ -131,15 +131,7 @@ function kindOf(error: Error): ModelErrorKind | undefined {
 /**
  * States, besides class 22, by which types reject a text: syntax errors, and names that don't exist or are ambiguous.
  */
-const UNREADABLE: ReadonlySet<string> = new Set([
-	'42601',
-	'42602',
-	'42704',
-	'42725',
-	'42883',
-	'42P01',
-	'42P02',
-])
+const UNREADABLE = /^(?:4260[12]|42704|42725|42883|42P0[12])$/
 /** These, and an unknown schema or another database; caused by a value if the error names the parameter. */
 const UNREADABLE_PARAMETER = /^(?:42|3F000|0A000)/
 /**
@@ -157,7 +149,7 @@ const HSTORE: ReadonlySet<string | undefined> = new Set(['get_val', 'parse_hstor
 export function isMalformed(error: Error, code: string): boolean {
 	if (code === 'XX000') return HSTORE.has(textAt(error, 'routine'))
 	if (UNREADABLE_PARAMETER.test(code) && OF_PARAMETER.test(textAt(error, 'where') ?? '')) return true
-	if (!UNREADABLE.has(code) || textAt(error, 'severity') === undefined) return false
+	if (!UNREADABLE.test(code) || textAt(error, 'severity') === undefined) return false
 	const places = ['position', 'internalPosition', 'internal_position', 'internalQuery', 'internal_query']
 	return places.every((place) => textAt(error, place) === undefined)
 }

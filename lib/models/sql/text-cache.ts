@@ -225,10 +225,13 @@ export class PreparedTexts<T> {
 
 	/** Adds a text that isn't in the cache, unless it is too long. */
 	add(text: string, value: T): void {
-		const kept = new Prepared(text, value, () => {
-			this.#kept.delete(text)
-			this.#onEvict(text, kept.value)
-		})
+		const kept: Prepared<T> = {
+			...{ value, bytes: text.length, older: undefined, newer: undefined },
+			drop: () => {
+				this.#kept.delete(text)
+				this.#onEvict(text, kept.value)
+			},
+		}
 		if (this.#lru.add(kept)) this.#kept.set(text, kept)
 	}
 
@@ -244,18 +247,8 @@ export class PreparedTexts<T> {
 	}
 }
 
-class Prepared<T> implements LruEntry {
+interface Prepared<T> extends LruEntry {
 	value: T
-	readonly bytes: Bytes
-	readonly drop: () => void
-	older: LruEntry | undefined = undefined
-	newer: LruEntry | undefined = undefined
-
-	constructor(text: string, value: T, drop: () => void) {
-		this.value = value
-		this.bytes = text.length
-		this.drop = drop
-	}
 }
 
 const LRU: unique symbol = Symbol('verbena.lru')

@@ -1,7 +1,7 @@
 /** The used parts of pg's `Pool` and clients, and `Lease`, a connection that is checked out of the pool. */
 import type { Deadlines } from '../../../base/deadlines.ts'
 import type { Milliseconds } from '../../../base/time.ts'
-import { cancel } from './cancel.ts'
+import { type CancelTarget, cancel } from './cancel.ts'
 
 export interface PgPool {
 	connect(
@@ -18,19 +18,13 @@ export interface PgPool {
 	readonly options?: { readonly query_timeout?: number | undefined }
 }
 
-export interface PgClient {
+export interface PgClient extends CancelTarget {
 	query(query: PgQuery, values: unknown[], callback: PgCallback): unknown
 	query(query: PgSubmittable): unknown
 	on(event: 'error', listener: (error: Error) => void): unknown
 	removeListener(event: 'error', listener: (error: Error) => void): unknown
 	/** `undefined` for pg-native. */
 	readonly connection?: PgConnection
-	/** For `cancel`; pg-native has none of these. */
-	readonly host?: unknown
-	readonly port?: unknown
-	readonly processID?: unknown
-	readonly secretKey?: unknown
-	readonly ssl?: object | boolean | null
 	/** Whether it pipelines statements, which works only with its own kind. */
 	readonly pipeline?: boolean
 }
