@@ -1,6 +1,6 @@
 /**
- * JSON Schema, draft 2020-12, as far as our descriptions use it (OpenAPI 3.1 takes it as it is), and what is done with
- * schemas: limiting their depth, following references, and merging two into one. For `openapi/` and `crud/`.
+ * JSON Schema, draft 2020-12, which OpenAPI 3.1 uses: the keywords that our descriptions have, and functions that limit the
+ * depth of schemas, follow references, and merge two schemas. For `openapi/` and `crud/`.
  */
 
 /** The types of JSON. */
@@ -8,7 +8,7 @@ export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | '
 
 /** A schema; `{}` allows anything. Schemas of other libraries (zod, arktype) may have more keywords. */
 export interface JsonSchema {
-	/** The name of what it describes, `Article`; schemas with the same title are equal. */
+	/** The name of its type, `Article`; schemas with the same title are equal. */
 	readonly title?: string
 	readonly description?: string
 	readonly type?: JsonType | readonly JsonType[]
@@ -47,10 +47,10 @@ export const IN_ONE: ReadonlySet<string> = new Set([
 export const IN_LIST: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 export const IN_NAMES: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas'])
 
-/** How many levels of nested schemas are described; each costs stack, and schemas of other libraries may nest without end. */
+/** Maximum depth of schemas: each level needs stack, and schemas of other libraries may nest without end. */
 export const LEVELS = 100
 
-/** A schema with `{}` below `LEVELS`; keywords whose values nest deeper, such as `default`, are left out. */
+/** A schema cut off by `{}` below `LEVELS`; values of other keywords that nest deeper, such as `default`, are left out. */
 export function withinLevels(schema: JsonSchema, levels = LEVELS): JsonSchema {
 	if (levels === 0) return {}
 	const inner = (value: unknown) => (isSchema(value) ? withinLevels(value, levels - 1) : value)
@@ -66,7 +66,7 @@ export function withinLevels(schema: JsonSchema, levels = LEVELS): JsonSchema {
 	return Object.fromEntries(entries)
 }
 
-/** Whether a JSON value has at most so many levels. */
+/** Whether a JSON value has at most this many levels. */
 export function isWithinLevels(value: unknown, levels = LEVELS): boolean {
 	if (typeof value !== 'object' || value === null) return true
 	return levels > 0 && Object.values(value).every((inner) => isWithinLevels(inner, levels - 1))
@@ -78,7 +78,7 @@ export function isSchema(value: unknown): value is JsonSchema {
 
 export type Definitions = Readonly<Record<string, JsonSchema>>
 
-/** What a `$ref` points to: a definition, and where in it. */
+/** The target of a `$ref`: a definition, and a path in it. */
 export interface Reference {
 	readonly name: string
 	/** `/properties/id`; empty for the definition itself. */
@@ -93,12 +93,12 @@ const DEFS = '#/$defs/'
  */
 export function referenceOf(ref: string, isName: (name: string) => boolean): Reference | undefined {
 	if (!ref.startsWith(DEFS)) return undefined
-	const whole = ref.slice(DEFS.length)
-	const [first = ''] = whole.split('/', 1)
-	const rest = whole.slice(first.length)
+	const path = ref.slice(DEFS.length)
+	const [first = ''] = path.split('/', 1)
+	const rest = path.slice(first.length)
 	const candidates: readonly Reference[] = [
-		{ name: whole, rest: '' },
-		{ name: unescaped(whole), rest: '' },
+		{ name: path, rest: '' },
+		{ name: unescaped(path), rest: '' },
 		{ name: first, rest },
 		{ name: unescaped(first), rest },
 	]
@@ -113,17 +113,17 @@ export function referencesIn(value: unknown): string[] {
 	)
 }
 
-/** The definitions that a schema refers to, directly or through others; in their order. */
+/** The definitions that a schema refers to, directly or indirectly, in their order. */
 export function neededBy(schema: JsonSchema, definitions: Definitions): Definitions {
 	const isName = (name: string) => Object.hasOwn(definitions, name)
 	const found = new Set<string>()
-	const open: unknown[] = [schema]
-	for (const one of open) {
+	const queue: unknown[] = [schema]
+	for (const one of queue) {
 		for (const ref of referencesIn(one)) {
 			const { name } = referenceOf(ref, isName) ?? {}
 			if (name === undefined || found.has(name)) continue
 			found.add(name)
-			open.push(definitions[name])
+			queue.push(definitions[name])
 		}
 	}
 	return Object.fromEntries(Object.entries(definitions).filter(([name]) => found.has(name)))
@@ -139,13 +139,16 @@ function unescaped(pointer: string): string {
 
 type Merge = (a: unknown, b: unknown) => unknown
 
-/** How a keyword of both schemas becomes one; `undefined` where it can't. */
+const max: Merge = (a, b) => Math.max(Number(a), Number(b))
+const min: Merge = (a, b) => Math.min(Number(a), Number(b))
+
+/** Merges the values that both schemas have for a keyword; `undefined` if that isn't possible. */
 const MERGES: ReadonlyMap<string, Merge> = new Map(
 	Object.entries<Merge>({
 		type: commonTypes,
 		enum: common,
-		...{ minimum: greater, minLength: greater, minItems: greater },
-		...{ maximum: less, maxLength: less, maxItems: less },
+		...{ minimum: max, minLength: max, minItems: max },
+		...{ maximum: min, maxLength: min, maxItems: min },
 		description: (a, b) => `${String(a)}. ${String(b)}`,
 		// The second schema is the more specific one.
 		...{ title: (_, b) => b, default: (_, b) => b },
@@ -153,8 +156,8 @@ const MERGES: ReadonlyMap<string, Merge> = new Map(
 )
 
 /**
- * A schema that allows what both allow, such as a column and the rules for it: flat where possible, which most readers
- * understand better than `allOf`.
+ * A schema of the values that both accept, such as a column and the rules for it: a flat one where possible, which most tools
+ * handle better than `allOf`.
  */
 export function bothOf(a: JsonSchema, b: JsonSchema): JsonSchema {
 	const kept = b.type === undefined ? undefined : alternativesOf(a, b.type)
@@ -166,7 +169,7 @@ export function bothOf(a: JsonSchema, b: JsonSchema): JsonSchema {
 		if (both === undefined) return { allOf: [a, b] }
 		merged[keyword] = both
 	}
-	return meaningful(merged)
+	return withApplicableKeywords(merged)
 }
 
 /** A schema with only the alternatives that can be of a type; `undefined` if all can, or none. */
@@ -179,8 +182,8 @@ function alternativesOf(
 	return fitting.length === 1 ? { ...rest, ...fitting[0] } : { ...rest, anyOf: fitting }
 }
 
-/** Keywords that apply to some types only. */
-const LOOKS_AT: ReadonlyMap<string, readonly JsonType[]> = new Map(
+/** The types that a keyword applies to; others apply to all types. */
+const APPLIES_TO: ReadonlyMap<string, readonly JsonType[]> = new Map(
 	Object.entries<readonly JsonType[]>({
 		...{ minLength: ['string'], maxLength: ['string'], pattern: ['string'] },
 		...{ minimum: ['number', 'integer'], maximum: ['number', 'integer'] },
@@ -190,21 +193,13 @@ const LOOKS_AT: ReadonlyMap<string, readonly JsonType[]> = new Map(
 )
 
 /** Drops the keywords that don't apply to the schema's types. */
-function meaningful(schema: JsonSchema): JsonSchema {
+function withApplicableKeywords(schema: JsonSchema): JsonSchema {
 	if (schema.type === undefined) return schema
 	const types = listOf(schema.type)
 	const kept = Object.entries(schema).filter(
-		([keyword]) => LOOKS_AT.get(keyword)?.some((type) => types.includes(type)) ?? true,
+		([keyword]) => APPLIES_TO.get(keyword)?.some((type) => types.includes(type)) ?? true,
 	)
 	return Object.fromEntries(kept)
-}
-
-function greater(a: unknown, b: unknown): number {
-	return Math.max(Number(a), Number(b))
-}
-
-function less(a: unknown, b: unknown): number {
-	return Math.min(Number(a), Number(b))
 }
 
 function common(a: unknown, b: unknown): unknown {
