@@ -1,6 +1,6 @@
 /**
- * The formats that rules can name, for `check.ts` and for columns of `crud/`. All take linear time at worst, so that no
- * text can block the server.
+ * The formats of rules, for `check.ts` and for columns of `crud/`. All take linear time at worst, so that no text can block
+ * the server.
  */
 import type { Format } from './validator.ts'
 
@@ -33,9 +33,8 @@ function isEmail(text: string): boolean {
 }
 
 const URL_START = /^https?:\/\/[^/?#]/i
-// Blanks, control characters and backslashes, which URL parsers remove or change: the stored text would be another
-// address there.
-const URL_TROUBLE = /[\0-\x20\x7f\\]/
+// Blanks, control characters and backslashes, which URL parsers remove or change.
+const URL_REPAIRED = /[\0-\x20\x7f\\]/
 /** A host name has at most 253 characters (RFC 1035); three times that when all is percent-encoded. */
 const MAX_AUTHORITY = 1_024
 
@@ -44,7 +43,7 @@ const MAX_AUTHORITY = 1_024
  * addresses in your own network are allowed: a server that fetches the URL must check that itself.
  */
 export function isUrl(text: string): boolean {
-	if (!URL_START.test(text) || URL_TROUBLE.test(text)) return false
+	if (!URL_START.test(text) || URL_REPAIRED.test(text)) return false
 	const start = text.indexOf('//') + 2
 	const end = text.slice(start).search(/[/?#]/)
 	const length = end === -1 ? text.length - start : end
@@ -93,7 +92,7 @@ function endsMonth(text: string): boolean {
 	const year = digits(text, 0, 4)
 	if (year < 1972) return false
 	const minute = digits(text, 14, 2) - offsetMinutes(text)
-	// Second 60 carries over, which makes a leap second the first moment of a month.
+	// Second 60 carries over: a leap second becomes the first second of the next month.
 	const next = new Date(
 		Date.UTC(year, digits(text, 5, 2) - 1, digits(text, 8, 2), digits(text, 11, 2), minute, 60),
 	)

@@ -1,9 +1,9 @@
-/** The type of what `getParams` returns, inferred from the spec. Types only. */
+/** The return type of `getParams`, inferred from the spec. Types only. */
 import type { StandardSchemaV1 } from './standard-schema.ts'
 import type { Constraints, FieldSpec, Fields, Format, Rule, Spec } from './validator.ts'
 
 /**
- * The type of what a spec accepts. `true` and `false` check nothing, so they are `unknown`.
+ * The type of a spec's values. `true` and `false` check no type, so they are `unknown`.
  *
  *     { title: ['required', 'string'], age: ['integer', { min: 0 }], tags: false }
  *     { title: string; age?: number | undefined; tags?: unknown }
@@ -18,8 +18,8 @@ export type Params<S extends Spec> =
 				: never
 
 /**
- * `S` itself, or a type that no spec has if an object of rules has an unknown key beside a known one. The compiler
- * alone would allow `{ min: 1, mx: 2 }`, which extends `Spec`.
+ * `S` itself, or a type that `S` isn't assignable to, if an object of rules has an unknown key. Without it, TypeScript would
+ * accept `{ min: 1, mx: 2 }`, which extends `Spec`.
  *
  *     getParams<const S extends Spec>(spec: S & KnownKeys<S>): Params<S>
  */
@@ -40,26 +40,26 @@ type KnownArgument<K, V> = K extends 'fields'
 		? KnownRules<V>
 		: V
 
-type FieldsOutput<S extends Fields> = Flat<
-	{ -readonly [K in keyof S as IsThere<S[K]> extends true ? K : never]: FieldOutput<S[K]> } & {
-		-readonly [K in keyof S as IsThere<S[K]> extends true ? never : K]?: FieldOutput<S[K]> | undefined
+type FieldsOutput<S extends Fields> = Simplify<
+	{ -readonly [K in keyof S as IsPresent<S[K]> extends true ? K : never]: FieldOutput<S[K]> } & {
+		-readonly [K in keyof S as IsPresent<S[K]> extends true ? never : K]?: FieldOutput<S[K]> | undefined
 	}
 >
 
-type Flat<T> = { [K in keyof T]: T[K] }
+type Simplify<T> = { [K in keyof T]: T[K] }
 
 /** Whether the field is always present; `boolean` if unknown. */
-type IsThere<F extends FieldSpec> = F extends boolean
+type IsPresent<F extends FieldSpec> = F extends boolean
 	? F
 	: F extends StandardSchemaV1<unknown, infer Output>
 		? undefined extends Output
 			? false
 			: true
 		: F extends readonly Rule[]
-			? IsListThere<F>
+			? IsListPresent<F>
 			: false
 
-type IsListThere<R extends readonly Rule[]> = number extends R['length']
+type IsListPresent<R extends readonly Rule[]> = number extends R['length']
 	? false
 	: 'required' extends R[number]
 		? true
@@ -73,13 +73,15 @@ type FieldOutput<F extends FieldSpec> =
 	F extends StandardSchemaV1<unknown, infer Output>
 		? Output
 		: F extends readonly Rule[]
-			? WithDefault<ListOutput<F>, DefaultOf<R<F>>>
+			? WithDefault<ListOutput<F>, DefaultOf<RuleOf<F>>>
 			: unknown
 
-/** The rules of a list as a union; none for a list of unknown length, whose rules are unknown, too. */
-type R<L extends readonly Rule[]> = number extends L['length'] ? never : L[number]
+/** The rules of a list as a union; none for a list of unknown length, whose rules are unknown too. */
+type RuleOf<L extends readonly Rule[]> = number extends L['length'] ? never : L[number]
 
-type ListOutput<L extends readonly Rule[]> = ValueOf<R<L>> | ('nullable' extends R<L> ? null : never)
+type ListOutput<L extends readonly Rule[]> =
+	| ValueOf<RuleOf<L>>
+	| ('nullable' extends RuleOf<L> ? null : never)
 
 // Each helper below distributes over the rules. `Extract<Rules, X> extends X` wouldn't work: if nothing is extracted it
 // is `never extends X`, which is true.
@@ -109,12 +111,12 @@ type NamedBy<X> = X extends 'string' | Format
 						? string
 						: never
 
-/** Not always a union: `string[] | []` would be worse than `string[]`. */
+/** No union if the default has the value's type: `string[] | []` would be less useful than `string[]`. */
 type WithDefault<V, D> = [D] extends [V] ? V : V | D
 type DefaultOf<X> = X extends { readonly default: infer D }
 	? D extends (...args: never) => infer Made
 		? Made
 		: Writable<D>
 	: never
-/** A default is cloned, so the `readonly` that `const` inference added is removed. */
+/** Removes the `readonly` of `const` inference, as defaults are cloned. */
 type Writable<T> = T extends object ? { -readonly [K in keyof T]: Writable<T[K]> } : T

@@ -1,21 +1,21 @@
 /**
- * Problems found in what a client sent, and the 422 made of them. Messages say what would be right, never what was sent:
- * a password in the wrong field must not end up in a response or a log.
+ * Problems with a client's values, and the 422 with them. Messages say what would be right, never what was sent: a password
+ * in the wrong field must not end up in a response or a log.
  */
 import { RestError } from '../base/error.ts'
 import type { Detail } from '../wire/codes.ts'
 import type { SchemaIssue } from './standard-schema.ts'
 
 /**
- * Most problems in one response. Each is longer than the few bytes of body that cause it, so a body of 1 MiB could cause
- * a response of 30 MiB.
+ * Most problems in one response. Each is longer than the few bytes that cause it, so that without a limit a body of 1 MiB
+ * could cause a response of 30 MiB.
  */
 export const MAX_PROBLEMS = 100
 
-/** Codes with messages of others, which are whole sentences; ours continue after the field's name. */
+/** Codes whose messages are whole sentences, by schemas or checks; all others follow the field's name. */
 const SENTENCES: ReadonlySet<string> = new Set(['schema', 'custom'])
 
-/** Adds a problem of the value being checked, and returns `undefined` in its place. */
+/** Adds a problem of the value being checked, and returns `undefined` for the value. */
 export function note(problems: Detail[], code: string, message: string): undefined {
 	problems.push({ field: '', code, message })
 	return undefined
@@ -45,9 +45,9 @@ export function nest(problems: Detail[], from: number, name: string | number): v
  *          "details":[{"field":"email","code":"email","message":"must be an email address"}]}
  */
 export function invalid(problems: readonly Detail[]): RestError {
-	const said = problems.slice(0, 3).map(sentence)
-	if (problems.length > 3) said.push(`and ${problems.length - 3} more`)
-	return new RestError('invalid', said.join('; '), { details: problems.slice(0, MAX_PROBLEMS) })
+	const sentences = problems.slice(0, 3).map(sentence)
+	if (problems.length > 3) sentences.push(`and ${problems.length - 3} more`)
+	return new RestError('invalid', sentences.join('; '), { details: problems.slice(0, MAX_PROBLEMS) })
 }
 
 function sentence({ field, code, message }: Detail): string {
@@ -55,20 +55,20 @@ function sentence({ field, code, message }: Detail): string {
 	return SENTENCES.has(code) ? `${field}: ${message}` : `${field} ${message}`
 }
 
-/** How messages of zod, valibot and arktype say that a value is missing. */
+/** The words of zod, valibot and arktype for a missing value. */
 const ABSENT = /undefined|missing/
 
 /** The issues of a schema as problems; `given` is the value that it checked. */
 export function problemsOf(issues: readonly SchemaIssue[], given: unknown): Detail[] {
 	if (issues.length === 0) return [{ field: '', code: 'schema', message: 'is not valid' }]
-	// Spread and `from`, because arktype's arrays are of a subclass, which `map` would create again.
+	// Copied to plain arrays: arktype's are of a subclass, which `map` would return too.
 	return [...issues].slice(0, MAX_PROBLEMS).map(({ message, path = [] }) => {
 		const names = Array.from(path, (part) => (typeof part === 'object' ? part.key : part))
 		const field = names.map(String).join('.')
 		const value = names.reduce<unknown>(ownValue, given)
 		if (value === undefined && ABSENT.test(message))
 			return { field, code: 'required', message: 'is required' }
-		return { field, code: 'schema', message: discreet(message, value) }
+		return { field, code: 'schema', message: withoutValue(message, value) }
 	})
 }
 
@@ -77,22 +77,22 @@ function ownValue(holder: unknown, name: PropertyKey): unknown {
 	return (holder as Record<PropertyKey, unknown>)[name] // an object with that very property
 }
 
-// The ends of messages that repeat the value: `… but received "x"`, `…: Received "x"`, `… (was "x")`.
-const REPEATS = [' but received ', ': received ', ' (was ']
+// What precedes the value in messages: `… but received "x"`, `…: Received "x"`, `… (was "x")`.
+const BEFORE_VALUE = [' but received ', ': received ', ' (was ']
 
-/** `message` without the value: valibot and arktype repeat what was sent. */
-function discreet(message: string, value: unknown): string {
+/** `message` without the value: valibot and arktype repeat it. */
+function withoutValue(message: string, value: unknown): string {
 	const lower = message.toLowerCase()
-	const ends = REPEATS.map((words) => lower.indexOf(words)).filter((at) => at > 0)
+	const ends = BEFORE_VALUE.map((words) => lower.indexOf(words)).filter((at) => at > 0)
 	const kept = message.slice(0, Math.min(message.length, ...ends))
-	return repeats(kept, value) ? 'is not valid' : kept
+	return containsValue(kept, value) ? 'is not valid' : kept
 }
 
 /**
- * Whether `message` still contains `value`. A text of one or two characters counts only in quotes, because most sentences
- * contain it by chance.
+ * Whether `message` contains `value`. Texts of one or two characters count only in quotes, as most sentences contain them by
+ * chance.
  */
-function repeats(message: string, value: unknown): boolean {
+function containsValue(message: string, value: unknown): boolean {
 	if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return false
 	const text = String(value)
 	if (text.length > 2) return message.includes(text)
