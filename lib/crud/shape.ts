@@ -4,7 +4,7 @@
  */
 
 import type { Plan } from '../validate/plan.ts'
-import { fills, takes } from '../validate/schema/foreign-schema.ts'
+import { acceptsValue, hasDefault } from '../validate/schema/foreign-schema.ts'
 import { bothOf, type JsonSchema } from '../validate/schema/json-schema.ts'
 import { bodyTypes, schemaOfPlan } from '../validate/schema/plan-schema.ts'
 import type { AnswerShape, BodyShape, ParameterShape, Shape } from '../validate/schema/shape.ts'
@@ -177,9 +177,9 @@ function isRequired(
 ): boolean {
 	// An update keeps missing fields, and a replacement those that its client can't see.
 	if (kind === 'update' || (kind === 'replace' && !plan.visible.has(name))) return false
-	if (rules?.required === true || (rules?.schema !== undefined && !takes(rules.schema, undefined)))
+	if (rules?.required === true || (rules?.schema !== undefined && !acceptsValue(rules.schema, undefined)))
 		return true
-	const isFilled = rules?.fallback !== undefined || (rules?.schema !== undefined && fills(rules.schema))
+	const isFilled = rules?.fallback !== undefined || (rules?.schema !== undefined && hasDefault(rules.schema))
 	return !field.hasDefault && !field.nullable && !isFilled
 }
 

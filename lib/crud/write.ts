@@ -2,10 +2,10 @@
 
 import { entriesOf, nearest } from '../base/options.ts'
 import { type Changes, DEFAULT, type Field, type Value } from '../models/model.ts'
-import { checkPlan, type Walk } from '../validate/check.ts'
+import { type CheckContext, checkPlan } from '../validate/check.ts'
 import type { Plan } from '../validate/plan.ts'
 import { invalid, MAX_PROBLEMS, nest, note } from '../validate/problem.ts'
-import { type Answers, directAnswers, Questions } from '../validate/standard-schema.ts'
+import { collectResults, type SchemaResults, syncResults } from '../validate/standard-schema.ts'
 import { compileSpec } from '../validate/validate.ts'
 import type { Spec, Validator } from '../validate/validator.ts'
 import type { Detail } from '../wire/codes.ts'
@@ -89,23 +89,18 @@ export class BodyReader {
 	 * @throws RestError `invalid` with all problems at once
 	 */
 	async read(given: WriteBody): Promise<WrittenValues> {
-		if (!this.#hasSchemas) return this.#checked(given, directAnswers)
-		const questions = new Questions()
-		try {
-			// Calls the schemas; other problems are found when they have answered.
-			this.#values(given, { coerce: given.isText, problems: [], answers: questions })
-		} catch (error) {
-			questions.drop()
-			throw error
-		}
-		return this.#checked(given, await questions.answered())
+		if (!this.#hasSchemas) return this.#checked(given, syncResults)
+		const results = await collectResults((pending) => {
+			this.#values(given, { coerce: given.isText, problems: [], results: pending })
+		})
+		return this.#checked(given, results)
 	}
 
-	#checked(given: WriteBody, answers: Answers): WrittenValues {
-		const walk: Walk = { coerce: given.isText, problems: [], answers }
-		this.#noteUnwritable(given, walk.problems)
-		const values = this.#values(given, walk)
-		if (walk.problems.length > 0) throw invalid(walk.problems)
+	#checked(given: WriteBody, results: SchemaResults): WrittenValues {
+		const context: CheckContext = { coerce: given.isText, problems: [], results }
+		this.#noteUnwritable(given, context.problems)
+		const values = this.#values(given, context)
+		if (context.problems.length > 0) throw invalid(context.problems)
 		return values
 	}
 
@@ -134,16 +129,16 @@ export class BodyReader {
 		}
 	}
 
-	#values(given: WriteBody, walk: Walk): WrittenValues {
+	#values(given: WriteBody, context: CheckContext): WrittenValues {
 		const { kind, body, scope } = given
 		const values: WrittenValues = {}
 		for (const [name, field] of this.#writable(given)) {
 			if (scope.fixed.has(field.field.name)) continue
 			const isGiven = Object.hasOwn(body, name)
 			if (!isGiven && (kind === 'update' || (kind === 'replace' && !this.#plan.visible.has(name)))) continue
-			const before = walk.problems.length
-			const value = this.#value(kind, field, isGiven ? body[name] : undefined, walk)
-			if (walk.problems.length > before) nest(walk.problems, before, name)
+			const before = context.problems.length
+			const value = this.#value(kind, field, isGiven ? body[name] : undefined, context)
+			if (context.problems.length > before) nest(context.problems, before, name)
 			else if (value !== undefined) values[name] = value
 		}
 		return values
@@ -154,21 +149,21 @@ export class BodyReader {
 		kind: WriteKind,
 		{ name, field }: CrudField,
 		given: unknown,
-		walk: Walk,
+		context: CheckContext,
 	): WrittenValues[string] | undefined {
-		const { problems } = walk
+		const { problems } = context
 		const rules = this.#rules.get(name)
 		// Null is allowed where the column allows it, unless a rule refuses it.
 		const isNull = given === null && field.nullable && rules?.schema === undefined && rules?.required !== true
 		const before = problems.length
-		const value = rules === undefined || isNull ? given : checkPlan(walk, rules, given)
-		if (problems.length > before || walk.answers.collecting) return undefined
+		const value = rules === undefined || isNull ? given : checkPlan(context, rules, given)
+		if (problems.length > before || context.results.isCollecting) return undefined
 		if (value === undefined) return absent(kind, field, problems)
 		if (value === null) return field.nullable ? null : note(problems, 'required', 'must not be null')
 		// Otherwise the record would have no URL.
 		if (name === this.#plan.key.name && this.#plan.idOf(idText(value)) === undefined)
 			return note(problems, 'id', 'must be a valid id')
-		if (!walk.coerce || typeof value !== 'string') return valueFromJson(field, value, problems)
+		if (!context.coerce || typeof value !== 'string') return valueFromJson(field, value, problems)
 		// Forms send an empty text for an empty input.
 		if (value === '' && field.type !== 'text' && field.type !== 'other' && field.nullable) return null
 		return storedFromText(field, value, problems)

@@ -1,60 +1,61 @@
 /**
- * Checks a value against a plan: returns the value to use, and notes every problem on the way. `validate.ts` calls it
- * for bodies and queries, `crud/write.ts` for records.
+ * Checks a value against a plan: returns the value to use, and collects all problems. `validate.ts` calls it for bodies and
+ * queries, `crud/write.ts` for records.
  */
 import type { Detail } from '../wire/codes.ts'
 import { hasFormat, INTEGER, NUMBER } from './format.ts'
 import type { FieldPlan, Plan } from './plan.ts'
 import { MAX_PROBLEMS, nest, note, noteChoices, problemsOf } from './problem.ts'
-import { type Answers, defuse, type StandardSchemaV1 } from './standard-schema.ts'
+import { ignoreRejection, type SchemaResults, type StandardSchemaV1 } from './standard-schema.ts'
 import type { Check, Choice, Format, Kind, Rule, Validator } from './validator.ts'
 
-/** One pass over one value. */
-export interface Walk {
-	/** Whether text may stand for other kinds, as in a form. */
+export interface CheckContext {
+	/** Whether texts are converted to other kinds, as for a form. */
 	readonly coerce: boolean
-	/** Found so far. */
+	/** The problems found so far. */
 	readonly problems: Detail[]
-	readonly answers: Answers
+	readonly results: SchemaResults
 }
 
-/** The value to use; `undefined` when it is absent or a problem was noted. */
-export function checkPlan(walk: Walk, plan: Plan, given: unknown): unknown {
-	if (plan.schema !== undefined) return checkSchema(walk, plan.schema, given)
-	if (plan.validator !== undefined) return checkElsewhere(walk, plan.validator, plan, given)
-	const value = walk.coerce ? coerced(plan, given) : given
-	if (value === undefined) return absent(walk, plan)
+/** The value to use; `undefined` if it is absent or a problem was noted. */
+export function checkPlan(context: CheckContext, plan: Plan, given: unknown): unknown {
+	if (plan.schema !== undefined) return checkSchema(context, plan.schema, given)
+	if (plan.validator !== undefined) return checkByValidator(context, plan.validator, plan, given)
+	const value = context.coerce ? coerced(plan, given) : given
+	if (value === undefined) return absent(context, plan)
 	if (value === null && plan.nullable) return null
-	if (value === null) return note(walk.problems, plan.required ? 'required' : 'nullable', 'must not be null')
-	const before = walk.problems.length
-	const checked = checkKind(walk, plan, value)
-	if (walk.problems.length > before) return undefined
-	if (plan.choices !== undefined && !isChosen(plan, checked)) noteChoices(walk.problems, plan.choices)
-	if (plan.checks !== undefined && walk.problems.length === before) runChecks(walk, plan.checks, checked)
-	return walk.problems.length > before ? undefined : checked
+	if (value === null)
+		return note(context.problems, plan.required ? 'required' : 'nullable', 'must not be null')
+	const before = context.problems.length
+	const checked = checkKind(context, plan, value)
+	if (context.problems.length > before) return undefined
+	if (plan.choices !== undefined && !isChosen(plan, checked)) noteChoices(context.problems, plan.choices)
+	if (plan.checks !== undefined && context.problems.length === before)
+		runChecks(context, plan.checks, checked)
+	return context.problems.length > before ? undefined : checked
 }
 
-/** The value that text stands for. A form sends '' for an empty input, which counts as absent unless it is a valid value. */
+/** Converts a text. Forms send '' for an empty input: it counts as absent unless it is a valid value. */
 function coerced(plan: Plan, given: unknown): unknown {
-	// When a name is repeated, an array takes all values and any other kind takes the last.
+	// Of a repeated name, an array gets all values, and any other kind the last one.
 	const text: unknown = plan.kind !== 'array' && Array.isArray(given) ? given.at(-1) : given
 	if (typeof text !== 'string') return text
-	return text === '' && !takesEmpty(plan) ? undefined : fromText(plan.reads, text)
+	return text === '' && !acceptsEmpty(plan) ? undefined : fromText(plan.coerceTo, text)
 }
 
-function takesEmpty({ kind, format, choices }: Plan): boolean {
+function acceptsEmpty({ kind, format, choices }: Plan): boolean {
 	if (format !== undefined || (kind !== undefined && kind !== 'string')) return false
 	return choices === undefined || choices.includes('')
 }
 
-function absent(walk: Walk, { required, fallback }: Plan): unknown {
-	if (required) return note(walk.problems, 'required', 'is required')
-	if (typeof fallback === 'function') return walk.answers.collecting ? undefined : fallback()
+function absent(context: CheckContext, { required, fallback }: Plan): unknown {
+	if (required) return note(context.problems, 'required', 'is required')
+	if (typeof fallback === 'function') return context.results.isCollecting ? undefined : fallback()
 	return typeof fallback === 'object' ? structuredClone(fallback) : fallback
 }
 
-function checkKind(walk: Walk, plan: Plan, value: unknown): unknown {
-	const { problems } = walk
+function checkKind(context: CheckContext, plan: Plan, value: unknown): unknown {
+	const { problems } = context
 	switch (plan.kind) {
 		case 'string':
 			if (typeof value === 'string') return measureText(problems, plan, value)
@@ -69,44 +70,44 @@ function checkKind(walk: Walk, plan: Plan, value: unknown): unknown {
 			return typeof value === 'boolean' ? value : note(problems, 'boolean', 'must be true or false')
 		case 'array':
 			return Array.isArray(value)
-				? checkArray(walk, plan, value)
+				? checkArray(context, plan, value)
 				: note(problems, 'array', 'must be an array')
 		case 'object':
 			if (!isObject(value)) return note(problems, 'object', 'must be an object')
 			if (plan.fields === undefined) return value
-			if (plan.plain !== undefined && !walk.coerce && hasFieldsAsGiven(plan.fields, value)) {
-				// The method must not get the body object itself.
-				return plan.whole ? { ...value } : value
+			if (plan.fastKind !== undefined && !context.coerce && areFieldsValid(plan.fields, value)) {
+				// A copy, as methods must not get the body object itself.
+				return plan.isSpec ? { ...value } : value
 			}
-			return checkFields(walk, plan.fields, value)
+			return checkFields(context, plan.fields, value)
 		case undefined:
-			return plan.min === undefined && plan.max === undefined ? value : checkAnySize(walk, plan, value)
+			return plan.min === undefined && plan.max === undefined ? value : checkAnySize(context, plan, value)
 	}
 }
 
-/** `min` and `max` without a kind: they apply to whatever the value is. */
-function checkAnySize(walk: Walk, plan: Plan, value: unknown): unknown {
-	if (typeof value === 'string') return measureText(walk.problems, plan, value)
-	if (Number.isFinite(value)) return measureNumber(walk.problems, plan, value as number) // as just seen
-	if (Array.isArray(value)) return checkArray(walk, plan, value)
+/** Checks `min` and `max` without a kind, by the type of the value. */
+function checkAnySize(context: CheckContext, plan: Plan, value: unknown): unknown {
+	if (typeof value === 'string') return measureText(context.problems, plan, value)
+	if (Number.isFinite(value)) return measureNumber(context.problems, plan, value as number) // as just seen
+	if (Array.isArray(value)) return checkArray(context, plan, value)
 	const code = plan.min === undefined ? 'max' : 'min'
-	return note(walk.problems, code, 'must be a string, a number or an array')
+	return note(context.problems, code, 'must be a string, a number or an array')
 }
 
-function checkArray(walk: Walk, plan: Plan, value: readonly unknown[]): readonly unknown[] {
-	// With too many items none is checked: a client could send any number.
-	if (!measureItems(walk.problems, plan, value.length) || plan.items === undefined) return value
-	return checkItems(walk, plan.items, value)
+function checkArray(context: CheckContext, plan: Plan, value: readonly unknown[]): readonly unknown[] {
+	// With too many items, none is checked: a client could send any number.
+	if (!measureItems(context.problems, plan, value.length) || plan.items === undefined) return value
+	return checkItems(context, plan.items, value)
 }
 
-/** The items to use: the given array itself when no item changes. */
-function checkItems(walk: Walk, plan: Plan, value: readonly unknown[]): readonly unknown[] {
-	const { problems } = walk
+/** The items to use: the given array itself if no item changes. */
+function checkItems(context: CheckContext, plan: Plan, value: readonly unknown[]): readonly unknown[] {
+	const { problems } = context
 	let result: unknown[] | undefined
 	for (let index = 0; index < value.length && problems.length < MAX_PROBLEMS; index++) {
 		const before = problems.length
 		const given = value[index]
-		const checked = checkPlan(walk, plan, given)
+		const checked = checkPlan(context, plan, given)
 		if (problems.length > before) nest(problems, before, index)
 		if (result === undefined && checked !== given) result = value.slice(0, index)
 		result?.push(checked)
@@ -114,55 +115,55 @@ function checkItems(walk: Walk, plan: Plan, value: readonly unknown[]): readonly
 	return result ?? value
 }
 
-/** Copies the fields of the spec and no others. */
+/** Copies only the fields of the spec. */
 function checkFields(
-	walk: Walk,
+	context: CheckContext,
 	fields: readonly FieldPlan[],
 	value: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-	const { problems } = walk
+	const { problems } = context
 	const result: Record<string, unknown> = {}
 	for (const { name, plan } of fields) {
 		const before = problems.length
-		const checked = checkPlan(walk, plan, Object.hasOwn(value, name) ? value[name] : undefined)
+		const checked = checkPlan(context, plan, Object.hasOwn(value, name) ? value[name] : undefined)
 		if (problems.length > before) nest(problems, before, name)
 		else if (checked !== undefined) result[name] = checked
-		// An absent `constructor` must not read as the inherited one.
+		// Without a prototype, an absent `constructor` doesn't read as the inherited one.
 		else if (name in Object.prototype) Object.setPrototypeOf(result, null)
 	}
 	return result
 }
 
-function runChecks(walk: Walk, checks: readonly Check[], value: unknown): void {
-	if (walk.answers.collecting) return
+function runChecks(context: CheckContext, checks: readonly Check[], value: unknown): void {
+	if (context.results.isCollecting) return
 	for (const check of checks) {
-		const answer: unknown = check(value)
-		if (answer === undefined || answer === true) continue
-		if (typeof answer !== 'string') throw wrongAnswer('a check returns true, undefined or a message', answer)
-		note(walk.problems, 'custom', answer)
+		const result: unknown = check(value)
+		if (result === undefined || result === true) continue
+		if (typeof result !== 'string') throw wrongResult('a check returns true, undefined or a message', result)
+		note(context.problems, 'custom', result)
 	}
 }
 
-function wrongAnswer(right: string, answer: unknown): TypeError {
-	defuse(answer)
-	const got = typeof answer === 'object' && answer !== null ? 'an object or a promise' : String(answer)
-	return new TypeError(`${right}, synchronously; got ${got}`)
+function wrongResult(expected: string, result: unknown): TypeError {
+	ignoreRejection(result)
+	const got = typeof result === 'object' && result !== null ? 'an object or a promise' : String(result)
+	return new TypeError(`${expected}, synchronously; got ${got}`)
 }
 
-function checkSchema({ problems, answers }: Walk, schema: StandardSchemaV1, value: unknown): unknown {
-	const answer = answers.ask(schema, value)
-	if (answer.issues === undefined) return answer.value
-	problems.push(...problemsOf(answer.issues, value))
+function checkSchema({ problems, results }: CheckContext, schema: StandardSchemaV1, value: unknown): unknown {
+	const result = results.resultOf(schema, value)
+	if (result.issues === undefined) return result.value
+	problems.push(...problemsOf(result.issues, value))
 	return undefined
 }
 
-function checkElsewhere(walk: Walk, validator: Validator, plan: Plan, value: unknown): unknown {
-	if (walk.answers.collecting) return undefined
+function checkByValidator(context: CheckContext, validator: Validator, plan: Plan, value: unknown): unknown {
+	if (context.results.isCollecting) return undefined
 	const rules = plan.source as readonly Rule[] // only plans of a list have a validator
-	const result = validator.validateList(value, rules, { coerce: walk.coerce })
+	const result = validator.validateList(value, rules, { coerce: context.coerce })
 	if (result.ok === true) return result.value
-	if (result.ok !== false) throw wrongAnswer('validateList returns { ok, value } or { ok, problems }', result)
-	walk.problems.push(...result.problems)
+	if (result.ok !== false) throw wrongResult('validateList returns { ok, value } or { ok, problems }', result)
+	context.problems.push(...result.problems)
 	return undefined
 }
 
@@ -182,14 +183,14 @@ function measureText(problems: Detail[], plan: Plan, value: string): string {
 	}
 	if (max !== undefined && longerThan(value, max)) {
 		note(problems, 'max', `must have at most ${counted(max, 'character')}`)
-		return value // `max` keeps a slow pattern away from a long text
+		return value // `max` protects slow patterns from long texts
 	}
 	if (pattern !== undefined && !pattern.test(value))
 		note(problems, 'pattern', 'does not have the required form')
 	return value
 }
 
-/** Whether `text` has more than `count` code points; counts them only when its length doesn't decide. */
+/** Whether `text` has more than `count` code points; counts them only if its length doesn't decide. */
 function longerThan(text: string, count: number): boolean {
 	if (text.length <= count) return false
 	if (text.length > count * 2) return true
@@ -204,7 +205,7 @@ function measureNumber(problems: Detail[], { min, max }: Plan, value: number): n
 	return value
 }
 
-/** Whether there are few enough items to check each. */
+/** Whether there aren't too many items to check each. */
 function measureItems(problems: Detail[], { min, max }: Plan, count: number): boolean {
 	if (min !== undefined && count < min) note(problems, 'min', `must have at least ${counted(min, 'item')}`)
 	if (max === undefined || count <= max) return true
@@ -216,21 +217,22 @@ function counted(count: number, noun: string): string {
 	return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
 }
 
-function isAsGiven(plan: Plan, value: unknown): boolean {
-	if (value === null) return plan.nullable && plan.plain !== undefined
-	switch (plan.plain) {
+/** The fast path of `checkPlan`: whether a value is valid and is used unchanged. If false, it may still be valid. */
+function isValid(plan: Plan, value: unknown): boolean {
+	if (value === null) return plan.nullable && plan.fastKind !== undefined
+	switch (plan.fastKind) {
 		case 'string':
-			return typeof value === 'string' && isTextAsGiven(plan, value)
+			return typeof value === 'string' && isValidText(plan, value)
 		case 'integer':
-			return typeof value === 'number' && Number.isSafeInteger(value) && isNumberAsGiven(plan, value)
+			return typeof value === 'number' && Number.isSafeInteger(value) && isValidNumber(plan, value)
 		case 'number':
-			return typeof value === 'number' && Number.isFinite(value) && isNumberAsGiven(plan, value)
+			return typeof value === 'number' && Number.isFinite(value) && isValidNumber(plan, value)
 		case 'boolean':
 			return typeof value === 'boolean' && isChosen(plan, value)
 		case 'array':
-			return Array.isArray(value) && isWithin(plan, value.length) && areAsGiven(plan.items, value)
+			return Array.isArray(value) && isWithin(plan, value.length) && areItemsValid(plan.items, value)
 		case 'object':
-			return isObject(value) && (plan.fields === undefined || hasFieldsAsGiven(plan.fields, value))
+			return isObject(value) && (plan.fields === undefined || areFieldsValid(plan.fields, value))
 		case 'anything':
 			return value !== undefined && isChosen(plan, value)
 		case undefined:
@@ -239,51 +241,50 @@ function isAsGiven(plan: Plan, value: unknown): boolean {
 }
 
 /**
- * Fast path for JSON: whether an object has exactly these fields, in their order, all valid and none to be changed.
- * Most bodies and records are like that, and this allocates nothing. When it returns false, the value may still be valid.
+ * Whether an object has exactly these fields, in this order, all valid and unchanged. Most JSON bodies and records have, and
+ * this allocates nothing.
  */
-function hasFieldsAsGiven(fields: readonly FieldPlan[], value: Readonly<Record<string, unknown>>): boolean {
+function areFieldsValid(fields: readonly FieldPlan[], value: Readonly<Record<string, unknown>>): boolean {
 	let index = 0
 	for (const key in value) {
 		let field: FieldPlan | undefined = fields[index++]
 		while (field !== undefined && field.name !== key) field = canBeAbsent(field) ? fields[index++] : undefined
-		if (field === undefined || !isAsGiven(field.plan, value[key])) return false
+		if (field === undefined || !isValid(field.plan, value[key])) return false
 	}
 	while (index < fields.length && canBeAbsent(fields[index])) index++
 	return index === fields.length
 }
 
-/** For a value that isn't null. */
-export function isObject(value: unknown): value is Record<string, unknown> {
+/** For values other than null. */
+function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && !Array.isArray(value)
 }
 
-/** Whether a missing field changes nothing: it has no default, and no name that every object inherits. */
+/** Whether a field may be missing in the fast path: it has no default, and its name isn't one that objects inherit. */
 function canBeAbsent(field: FieldPlan | undefined): boolean {
 	if (field === undefined) return false
 	const { plan, name } = field
 	return !plan.required && plan.fallback === undefined && !(name in Object.prototype)
 }
 
-function areAsGiven(plan: Plan | undefined, items: readonly unknown[]): boolean {
+function areItemsValid(plan: Plan | undefined, items: readonly unknown[]): boolean {
 	if (plan === undefined) return true
-	for (const item of items) if (!isAsGiven(plan, item)) return false
+	for (const item of items) if (!isValid(plan, item)) return false
 	return true
 }
 
-/** `least` and `most` are in UTF-16 units, and hold however many characters the units make. */
-function isTextAsGiven(plan: Plan, text: string): boolean {
-	if (text.length < plan.least || text.length > plan.most) return false
+function isValidText(plan: Plan, text: string): boolean {
+	if (!isWithin(plan, text.length)) return false
 	if (plan.format !== undefined && !hasFormat(plan.format, text)) return false
 	return (plan.pattern === undefined || plan.pattern.test(text)) && isChosen(plan, text)
 }
 
-function isNumberAsGiven(plan: Plan, value: number): boolean {
+function isValidNumber(plan: Plan, value: number): boolean {
 	return isWithin(plan, value) && isChosen(plan, value)
 }
 
-function isWithin({ least, most }: Plan, size: number): boolean {
-	return size >= least && size <= most
+function isWithin({ fastMin, fastMax }: Plan, size: number): boolean {
+	return size >= fastMin && size <= fastMax
 }
 
 function isChosen({ choices }: Plan, value: unknown): boolean {
@@ -291,21 +292,21 @@ function isChosen({ choices }: Plan, value: unknown): boolean {
 }
 
 /**
- * The value that `text` of a form or query string stands for; the text itself where it is none of that kind, so that
- * the check of the kind refuses it.
+ * Converts a text of a form or query string to a kind. A text that can't be converted is returned as it is, and refused by
+ * the check of its kind.
  *
  * Numbers are written as in JSON; one that overflows becomes infinite, which no kind accepts. Booleans are `true`,
  * `false`, `1`, `0`, and `on`, which browsers send for a ticked checkbox without a value (an unticked one isn't sent).
- * One text is an array of one; text is never an object.
+ * A single text is an array of one item, and never an object.
  */
 export function fromText(kind: Kind | undefined, text: string): unknown {
 	switch (kind) {
 		case 'number':
-			return NUMBER.test(text) ? withoutSign(Number(text)) : text
+			return NUMBER.test(text) ? withoutNegativeZero(Number(text)) : text
 		case 'integer':
-			return INTEGER.test(text) ? withoutSign(Number(text)) : text
+			return INTEGER.test(text) ? withoutNegativeZero(Number(text)) : text
 		case 'boolean':
-			return fromFlag(text)
+			return booleanFrom(text)
 		case 'array':
 			return [text]
 		default:
@@ -313,12 +314,12 @@ export function fromText(kind: Kind | undefined, text: string): unknown {
 	}
 }
 
-/** Makes 0 of -0, which `Object.is` and `Map` tell apart. */
-function withoutSign(number: number): number {
+/** Turns -0 into 0. */
+function withoutNegativeZero(number: number): number {
 	return number === 0 ? 0 : number
 }
 
-function fromFlag(text: string): string | boolean {
+function booleanFrom(text: string): string | boolean {
 	if (text === 'true' || text === '1' || text === 'on') return true
 	return text === 'false' || text === '0' ? false : text
 }

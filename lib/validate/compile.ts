@@ -1,6 +1,6 @@
 /**
- * Compiles specs and lists of rules into plans. A mistake in a spec is its author's, so it throws a TypeError that
- * names the field and what would be right. Fast enough to run per request, for specs written inside a method.
+ * Compiles specs and lists of rules into plans. A mistake is a TypeError for the programmer, which names the field and what
+ * would be right. Fast enough to run per request, for specs written inside a method.
  */
 import { isPlain } from '../base/options.ts'
 import { blankPlan, type Draft, type FieldPlan, type Plan } from './plan.ts'
@@ -14,7 +14,7 @@ const RULES = `rules are ${NAMES}, objects such as { min: 1 }, and functions`
 const KEYS = 'an object holds one or more of min, max, pattern, in, of, fields, default'
 
 /**
- * The plan of a whole spec.
+ * Compiles a whole spec.
  *
  * @throws TypeError when the spec is wrong
  */
@@ -26,10 +26,10 @@ export function planSpec(spec: Spec, validator?: Validator): Plan {
 		return plan
 	}
 	plan.kind = 'object'
-	plan.reads = 'object'
-	plan.whole = true
+	plan.coerceTo = 'object'
+	plan.isSpec = true
 	plan.fields = Array.isArray(spec) ? spec.map(planName) : planFields('', spec as Fields, validator) // not an array
-	settlePlain(plan)
+	setFastPath(plan)
 	return plan
 }
 
@@ -39,7 +39,7 @@ function planName(name: unknown): FieldPlan {
 }
 
 function planFields(where: string, fields: Fields, validator?: Validator): FieldPlan[] {
-	// `{ __proto__: … }` sets the prototype instead of a field: it is no plain object then.
+	// `{ __proto__: … }` sets the prototype instead of a field, so that it isn't a plain object.
 	if (!isPlain(fields)) {
 		refuse(where, 'fields are given as a plain object { name: rules }, with no field called __proto__')
 	}
@@ -75,17 +75,17 @@ function planFlag(required: boolean): Draft {
 	const plan = blankPlan(required)
 	plan.required = required
 	plan.nullable = true
-	plan.plain = 'anything'
+	plan.fastKind = 'anything'
 	return plan
 }
 
 /**
- * The plan of a list of rules; `where` is the field's path in error messages, empty for the list itself.
+ * Compiles a list of rules. `where` is the field's path in error messages, empty for the list itself.
  *
  * @throws TypeError when a rule is wrong
  */
 export function planRules(where: string, rules: readonly unknown[]): Draft {
-	const plan = blankPlan(rules as readonly Rule[]) // each is looked at below
+	const plan = blankPlan(rules as readonly Rule[]) // each is checked below
 	for (const rule of rules) {
 		if (typeof rule === 'string') applyName(where, plan, rule)
 		else if (isStandardSchema(rule)) refuse(where, 'a Standard Schema stands in place of the list, not in it')
@@ -94,7 +94,7 @@ export function planRules(where: string, rules: readonly unknown[]): Draft {
 		else if (typeof rule === 'object' && rule !== null) applyConstraints(where, plan, rule)
 		else refuse(where, `${shown(rule)} is no rule; ${RULES}`)
 	}
-	settle(where, plan)
+	finishPlan(where, plan)
 	return plan
 }
 
@@ -102,12 +102,12 @@ function applyName(where: string, plan: Draft, name: string): void {
 	if (name === 'required') plan.required = true
 	else if (name === 'nullable') plan.nullable = true
 	else if (KINDS.includes(name))
-		plan.kind = joined(where, plan.kind, name as Kind) // one of them
+		plan.kind = commonKind(where, plan.kind, name as Kind) // one of them
 	else if (FORMATS.includes(name)) {
 		if (plan.format !== undefined && plan.format !== name) {
 			refuse(where, `'${plan.format}' and '${name}' can't both hold; keep one`)
 		}
-		plan.kind = joined(where, plan.kind, 'string', name)
+		plan.kind = commonKind(where, plan.kind, 'string', name)
 		plan.format = name as Format // one of them
 	} else refuse(where, `'${name}' is no rule; ${RULES}`)
 }
@@ -139,7 +139,7 @@ function applyConstraint(where: string, plan: Draft, key: string, value: unknown
 			plan.items = once(where, key, plan.items, items(where, value))
 			return
 		case 'fields':
-			plan.fields = once(where, key, plan.fields, planFields(where, value as Fields)) // looks at it
+			plan.fields = once(where, key, plan.fields, planFields(where, value as Fields)) // checked there
 			return
 		case 'default':
 			plan.fallback = once(where, key, plan.fallback, fallback(where, value))
@@ -159,7 +159,7 @@ function items(where: string, value: unknown): Plan {
 	return plan
 }
 
-/** A second pattern that silently replaced the first would allow what the first refuses. */
+/** Refuses a second value: one that silently replaced the first would accept values that the first refuses. */
 function once<T>(where: string, key: string, before: T | undefined, value: T): T {
 	if (before !== undefined) refuse(where, `${key} is given twice; keep one`)
 	return value
@@ -196,63 +196,64 @@ function fallback(where: string, value: unknown): unknown {
 		refuse(where, 'default must be a value or a function that makes one, got undefined')
 	if (typeof value !== 'object') return value
 	try {
-		structuredClone(value) // done again for each absent field
+		structuredClone(value) // as for each absent field
 	} catch {
 		refuse(where, "default can't be cloned; give a function that makes it")
 	}
 	return value
 }
 
-/** The kind that satisfies both; `said` is the rule that asks for the second. */
-function joined(where: string, kind: Kind | undefined, other: Kind, said: string = other): Kind {
+/** The kind that satisfies both; `rule` is the one that needs the second. */
+function commonKind(where: string, kind: Kind | undefined, other: Kind, rule: string = other): Kind {
 	if (kind === undefined || kind === other) return other
 	if ((kind === 'number' && other === 'integer') || (kind === 'integer' && other === 'number'))
 		return 'integer'
-	refuse(where, `'${said}' is for a value of kind ${other}, and the list says ${kind}; keep one`)
+	refuse(where, `'${rule}' is for a value of kind ${other}, and the list says ${kind}; keep one`)
 }
 
 /**
- * Completes a plan once all its rules are in.
+ * Completes a plan after its last rule.
  *
- * @throws TypeError when two of them can't both hold
+ * @throws TypeError when two rules contradict each other
  */
-function settle(where: string, plan: Draft): void {
-	if (plan.pattern !== undefined) plan.kind = joined(where, plan.kind, 'string', 'pattern')
-	if (plan.items !== undefined) plan.kind = joined(where, plan.kind, 'array', 'of')
-	if (plan.fields !== undefined) plan.kind = joined(where, plan.kind, 'object', 'fields')
-	plan.reads = plan.kind
-	if (plan.choices !== undefined) settleChoices(where, plan, plan.choices)
-	if (plan.min !== undefined || plan.max !== undefined) settleLimits(where, plan)
+function finishPlan(where: string, plan: Draft): void {
+	if (plan.pattern !== undefined) plan.kind = commonKind(where, plan.kind, 'string', 'pattern')
+	if (plan.items !== undefined) plan.kind = commonKind(where, plan.kind, 'array', 'of')
+	if (plan.fields !== undefined) plan.kind = commonKind(where, plan.kind, 'object', 'fields')
+	plan.coerceTo = plan.kind
+	if (plan.choices !== undefined) checkChoices(where, plan, plan.choices)
+	if (plan.min !== undefined || plan.max !== undefined) checkLimits(where, plan)
 	if (plan.required && plan.fallback !== undefined) {
 		refuse(where, "a field with a default is never missing; drop 'required' or default")
 	}
-	settlePlain(plan)
+	setFastPath(plan)
 }
 
-/** Sets `plain`, `least` and `most`, for the fast path of `check.ts`. */
-function settlePlain(plan: Draft): void {
+/** Sets the properties for the fast path of `check.ts`. */
+function setFastPath(plan: Draft): void {
 	const { kind, min, max, items, fields } = plan
-	if (plan.checks !== undefined || (items !== undefined && items.plain === undefined)) return
-	if (fields?.some((field) => field.plan.plain === undefined)) return
+	if (plan.checks !== undefined || (items !== undefined && items.fastKind === undefined)) return
+	if (fields?.some((field) => field.plan.fastKind === undefined)) return
 	if (kind === undefined && (min ?? max) !== undefined) return
-	plan.plain = kind ?? 'anything'
-	if (max !== undefined) plan.most = max
-	// `min` counts characters, which take one or two units: with 2 * min - 1 units there are always enough.
-	if (min !== undefined) plan.least = kind === 'string' ? 2 * min - 1 : min
+	plan.fastKind = kind ?? 'anything'
+	if (max !== undefined) plan.fastMax = max
+	// `min` counts characters of one or two UTF-16 units: 2 * min - 1 units always have enough.
+	if (min !== undefined) plan.fastMin = kind === 'string' ? 2 * min - 1 : min
 }
 
-function settleChoices(where: string, plan: Draft, choices: readonly Choice[]): void {
-	const wanted = plan.kind === 'integer' ? 'number' : plan.kind
+/** Checks the types of choices; if they all have the same one, texts are converted to it. */
+function checkChoices(where: string, plan: Draft, choices: readonly Choice[]): void {
+	const expected = plan.kind === 'integer' ? 'number' : plan.kind
 	for (const choice of choices) {
-		if (wanted !== undefined && typeof choice !== wanted) {
+		if (expected !== undefined && typeof choice !== expected) {
 			refuse(where, `in holds ${shown(choice)}, which is never of kind ${plan.kind}`)
 		}
 	}
 	const first = typeof choices[0] as 'string' | 'number' | 'boolean' // what a Choice can be
-	if (plan.kind === undefined && choices.every((choice) => typeof choice === first)) plan.reads = first
+	if (plan.kind === undefined && choices.every((choice) => typeof choice === first)) plan.coerceTo = first
 }
 
-function settleLimits(where: string, plan: Draft): void {
+function checkLimits(where: string, plan: Draft): void {
 	const { kind, min, max } = plan
 	if (kind === 'boolean' || kind === 'object') {
 		refuse(where, `min and max measure strings, numbers and arrays, and the list says ${kind}`)
@@ -272,7 +273,7 @@ function refuse(where: string, text: string): never {
 	throw new TypeError(where === '' ? text : `${where}: ${text}`)
 }
 
-/** `value` in a few characters, for a TypeError; never what is in an object. */
+/** A value as shown in a TypeError, without the content of objects. */
 function shown(value: unknown): string {
 	if (typeof value === 'string') return `'${value.slice(0, 40)}'`
 	if (Array.isArray(value)) return 'an array'

@@ -1,45 +1,45 @@
 /**
- * `Plan`: a compiled spec. Made by `compile.ts`, followed by `check.ts`, and read by `schema/` to describe the API.
+ * `Plan`: a compiled spec. Created by `compile.ts`, used by `check.ts`, and read by `schema/` to describe the API.
  */
 import type { StandardSchemaV1 } from './standard-schema.ts'
 import type { Check, Choice, FieldSpec, Format, Kind, Spec, Validator } from './validator.ts'
 
-/** How one value is checked. All plans have all properties in the same order, so that V8 reads them fast. */
+/** How one value is checked. All plans have all properties in the same order, so that V8 gives them one hidden class. */
 export interface Plan {
-	/** What it was compiled from. */
+	/** The rules or the spec that it was compiled from. */
 	readonly source: FieldSpec | Spec
 	readonly required: boolean
 	readonly nullable: boolean
 	/** The kind of the value; `undefined` for any. */
 	readonly kind: Kind | undefined
 	readonly format: Format | undefined
-	/** What text is coerced to: the kind, or else the type of all choices. */
-	readonly reads: Kind | undefined
+	/** The kind that texts are converted to: `kind`, or else the type of all choices. */
+	readonly coerceTo: Kind | undefined
 	readonly min: number | undefined
 	readonly max: number | undefined
 	readonly pattern: RegExp | undefined
 	readonly choices: readonly Choice[] | undefined
-	/** Each item of an array. */
+	/** The plan of an array's items. */
 	readonly items: Plan | undefined
 	/** The fields of an object. */
 	readonly fields: readonly FieldPlan[] | undefined
 	/** Whether it is the plan of a whole spec. */
-	readonly whole: boolean
+	readonly isSpec: boolean
 	readonly checks: readonly Check[] | undefined
 	/** The default, or a function that makes it; `undefined` for none. */
 	readonly fallback: unknown
 	/** Replaces all rules. */
 	readonly schema: StandardSchemaV1 | undefined
-	/** A validator other than ours, called with the rules in `source`. */
+	/** A server's own validator, called with the rules in `source`. */
 	readonly validator: Validator | undefined
 	/**
-	 * The kind, for plans of rules that call no function and change no value: the fast path of `check.ts` can decide
-	 * these. `undefined` for others, and where a field or an item is one of them.
+	 * The kind, for the fast path of `check.ts`. `undefined` if that can't check the value, one of its fields or its items:
+	 * it calls no functions and changes no values.
 	 */
-	readonly plain: Kind | 'anything' | undefined
-	/** For the fast path: a size in this range is allowed. A number's value, an array's items, a string's UTF-16 units. */
-	readonly least: number
-	readonly most: number
+	readonly fastKind: Kind | 'anything' | undefined
+	/** For the fast path: sizes in this range are valid. A number's value, an array's items, a string's UTF-16 units. */
+	readonly fastMin: number
+	readonly fastMax: number
 }
 
 /** A field of an object. */
@@ -51,7 +51,7 @@ export interface FieldPlan {
 /** A plan being compiled. */
 export type Draft = { -readonly [K in keyof Plan]: Plan[K] }
 
-/** A plan that allows everything. */
+/** A plan that accepts any value. */
 export function blankPlan(source: FieldSpec | Spec): Draft {
 	return {
 		source,
@@ -59,20 +59,20 @@ export function blankPlan(source: FieldSpec | Spec): Draft {
 		nullable: false,
 		kind: undefined,
 		format: undefined,
-		reads: undefined,
+		coerceTo: undefined,
 		min: undefined,
 		max: undefined,
 		pattern: undefined,
 		choices: undefined,
 		items: undefined,
 		fields: undefined,
-		whole: false,
+		isSpec: false,
 		checks: undefined,
 		fallback: undefined,
 		schema: undefined,
 		validator: undefined,
-		plain: undefined,
-		least: Number.NEGATIVE_INFINITY,
-		most: Number.POSITIVE_INFINITY,
+		fastKind: undefined,
+		fastMin: Number.NEGATIVE_INFINITY,
+		fastMax: Number.POSITIVE_INFINITY,
 	}
 }

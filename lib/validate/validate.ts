@@ -1,6 +1,6 @@
 /**
- * Checks what clients send. `getParams` of a handler compiles a spec (`compile.ts`) and reads its fields out of a body
- * or a query (`check.ts`); `validateList` does the same for one list of rules; `crud/` compiles its rules here, too.
+ * Validates values from clients. `getParams` of a handler compiles a spec (`compile.ts`) and checks the fields of a body or
+ * a query (`check.ts`); `validateList` does the same for one list of rules. `crud/` compiles its rules here too.
  */
 import type { Detail } from '../wire/codes.ts'
 import { checkPlan } from './check.ts'
@@ -8,27 +8,24 @@ import { planRules, planSpec } from './compile.ts'
 import type { Params } from './inferred.ts'
 import type { Plan } from './plan.ts'
 import { invalid, MAX_PROBLEMS } from './problem.ts'
-import { type Answers, directAnswers, isStandardSchema, Questions } from './standard-schema.ts'
+import { collectResults, isStandardSchema, type SchemaResults, syncResults } from './standard-schema.ts'
 import type { Result, Rule, Spec, ValidateOptions, Validator } from './validator.ts'
 
 export type { Params, Spec }
 
 /** How a source is read. */
 export interface ReadOptions {
-	/** Whether text stands for other kinds: true for forms and query strings, false for JSON. */
+	/** Whether texts are converted to other kinds: true for forms and query strings, false for JSON. */
 	readonly coerce: boolean
 	/**
-	 * Checks the lists of rules instead of ours. A compiled spec keeps the one it was compiled with.
+	 * Checks lists of rules. A compiled spec keeps the validator that it was compiled with.
 	 *
 	 * @default ruleValidator
 	 */
 	readonly validator?: Validator
 }
 
-/**
- * A spec that has been compiled once, for many requests. `plan` is read by the OpenAPI description, too. Made by
- * {@link compileSpec}.
- */
+/** A spec, compiled by {@link compileSpec} once for many requests. The OpenAPI description reads its `plan` too. */
 export class CompiledSpec<S extends Spec = Spec> {
 	readonly spec: S
 	readonly plan: Plan
@@ -40,7 +37,7 @@ export class CompiledSpec<S extends Spec = Spec> {
 }
 
 /**
- * Compiles a spec, so that its mistakes show at the mount.
+ * Compiles a spec, so that mistakes in it are found at mount.
  *
  * @throws TypeError when a rule is misspelt, an option is wrong, or rules contradict each other
  */
@@ -49,8 +46,8 @@ export function compileSpec<const S extends Spec>(spec: S, validator?: Validator
 }
 
 /**
- * The fields that `spec` names, checked; the spec gives the result its type. Each field is read by its name from the
- * source's own properties, so nothing that a client adds gets through. Absent fields are no keys of the result.
+ * Checks and returns the fields named by `spec`; the result's type is inferred from it. Fields are read by name from the
+ * source's own properties, so that no other field of a client gets through. Absent fields are not keys of the result.
  *
  *     readParams({ title: ['required', 'string'], age: ['integer', { min: 0 }] }, body, { coerce: false })
  *     {"title":"Dune","age":-1} → 422 {"success":false,"error":"age must be at least 0","code":"invalid",
@@ -64,7 +61,7 @@ export function readParams<const S extends Spec>(
 	source: Readonly<Record<string, unknown>>,
 	options: ReadOptions,
 ): Params<S> {
-	return checked(planOf(spec, options), source, options, directAnswers) as Params<S> // by its plan
+	return checked(planOf(spec, options), source, options, syncResults) as Params<S> // by its plan
 }
 
 /**
@@ -79,28 +76,25 @@ export async function readParamsAsync<const S extends Spec>(
 	options: ReadOptions,
 ): Promise<Params<S>> {
 	const plan = planOf(spec, options)
-	const questions = new Questions()
-	try {
-		checkPlan({ coerce: options.coerce, problems: [], answers: questions }, plan, source)
-	} catch (error) {
-		questions.drop()
-		throw error
-	}
-	return checked(plan, source, options, await questions.answered()) as Params<S> // by its plan
+	const { coerce } = options
+	const results = await collectResults((pending) => {
+		checkPlan({ coerce, problems: [], results: pending }, plan, source)
+	})
+	return checked(plan, source, options, results) as Params<S> // by its plan
 }
 
 function planOf(spec: Spec | CompiledSpec, { validator }: ReadOptions): Plan {
 	return spec instanceof CompiledSpec ? spec.plan : planSpec(spec, validator)
 }
 
-function checked(plan: Plan, source: unknown, { coerce }: ReadOptions, answers: Answers): unknown {
+function checked(plan: Plan, source: unknown, { coerce }: ReadOptions, results: SchemaResults): unknown {
 	const problems: Detail[] = []
-	const value = checkPlan({ coerce, problems, answers }, plan, source)
+	const value = checkPlan({ coerce, problems, results }, plan, source)
 	if (problems.length > 0) throw invalid(problems)
 	return value
 }
 
-/** The validator used by default. */
+/** The default validator. */
 export const ruleValidator: Validator = { validateList }
 
 /**
@@ -114,48 +108,47 @@ export const ruleValidator: Validator = { validateList }
  */
 export function validateList(value: unknown, rules: readonly Rule[], options: ValidateOptions = {}): Result {
 	const problems: Detail[] = []
-	const walk = { coerce: options.coerce === true, problems, answers: directAnswers }
-	const result = checkPlan(walk, planRules('', rules), value)
+	const context = { coerce: options.coerce === true, problems, results: syncResults }
+	const result = checkPlan(context, planRules('', rules), value)
 	if (problems.length === 0) return { ok: true, value: result }
 	return { ok: false, problems: problems.slice(0, MAX_PROBLEMS) }
 }
 
-/** How many specs of one method are remembered. */
-const PLACES = 4
+const MEMO_SIZE = 4
 
 /**
- * The last specs of one method, by identity, so that one passed again is compiled once. A spec written inline is a new
- * object at each call: it costs four comparisons here, and is compiled where it is used.
+ * Cache of one method's compiled specs, by identity. A spec written inline is a new object at each call: it costs four
+ * comparisons here, and is compiled where it is used.
  */
 export class SpecMemo {
-	readonly #seen: (Spec | undefined)[] = Array.from({ length: PLACES })
-	readonly #compiled: (CompiledSpec | undefined)[] = Array.from({ length: PLACES })
+	readonly #seen: (Spec | undefined)[] = Array.from({ length: MEMO_SIZE })
+	readonly #compiled: (CompiledSpec | undefined)[] = Array.from({ length: MEMO_SIZE })
 	#next = 0
 
 	/**
-	 * The compiled form of a spec that was seen before; `undefined` for a new one. The spec is then frozen, so that
-	 * changing it throws instead of having no effect.
+	 * The compiled form of a spec that was seen before; `undefined` for a new one. A compiled spec is frozen, so that changes
+	 * throw instead of being ignored.
 	 *
 	 * @throws TypeError when the spec is wrong
 	 */
 	compiled(spec: Spec, validator: Validator | undefined): CompiledSpec | undefined {
-		const place = this.#seen.indexOf(spec)
-		if (place === -1) {
+		const index = this.#seen.indexOf(spec)
+		if (index === -1) {
 			this.#seen[this.#next] = spec
 			this.#compiled[this.#next] = undefined
-			this.#next = (this.#next + 1) % PLACES
+			this.#next = (this.#next + 1) % MEMO_SIZE
 			return undefined
 		}
-		const before = this.#compiled[place]
-		if (before !== undefined) return before
+		const cached = this.#compiled[index]
+		if (cached !== undefined) return cached
 		const compiled = compileSpec(spec, validator)
 		freeze(spec)
-		this.#compiled[place] = compiled
+		this.#compiled[index] = compiled
 		return compiled
 	}
 }
 
-/** Freezes plain objects and arrays; schemas, patterns and functions belong to others. */
+/** Freezes plain objects and arrays, but not schemas, patterns and functions, which others may use. */
 function freeze(value: unknown): void {
 	if (typeof value !== 'object' || value === null || Object.isFrozen(value) || isStandardSchema(value)) return
 	const prototype: unknown = Object.getPrototypeOf(value)

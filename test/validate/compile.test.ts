@@ -118,13 +118,13 @@ describe('a plan', (test) => {
 			required: true,
 			nullable: true,
 			kind: 'string',
-			reads: 'string',
+			coerceTo: 'string',
 			min: 1,
 			max: 9,
 			pattern,
-			plain: 'string',
-			least: 1,
-			most: 9,
+			fastKind: 'string',
+			fastMin: 1,
+			fastMax: 9,
 		})
 		assert.is(tags?.kind, 'array')
 		assert.is(tags?.items?.format, 'uuid')

@@ -17,7 +17,7 @@ import {
 import { inMilliseconds, type Seconds } from '../../base/time.ts'
 import type { AccessRule, MethodDocs, StreamingLimits, StreamingOptions } from '../../exchange/action.ts'
 import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
-import { isStandardSchema, saysJsonSchema } from '../../validate/standard-schema.ts'
+import { hasJsonSchema, isStandardSchema } from '../../validate/standard-schema.ts'
 import { type CompiledSpec, compileSpec, type Spec } from '../../validate/validate.ts'
 import type { Validator } from '../../validate/validator.ts'
 
@@ -181,7 +181,7 @@ function answerIn(where: string, answer: unknown): void {
 	if (typeof answer === 'string' && MEDIA_TYPE.test(answer)) return
 	if (!isStandardSchema(answer))
 		throw refusal(where, "a Standard Schema, or a media type: 'image/png'", answer)
-	if (!saysJsonSchema(answer))
+	if (!hasJsonSchema(answer))
 		throw new TypeError(
 			`${where}: ${answer['~standard'].vendor} has no JSON Schema for it (zod has, from 4.2 on, and arktype)`,
 		)

@@ -1,7 +1,7 @@
-/** JSON Schemas of specs, for OpenAPI and the explorer: what `getParams()` accepts. */
+/** JSON Schemas of specs: the values that `getParams()` accepts. For OpenAPI and the explorer. */
 import type { FieldPlan, Plan } from '../plan.ts'
 import type { Choice, Format } from '../validator.ts'
-import { schemaOfForeign, takes } from './foreign-schema.ts'
+import { acceptsValue, schemaOfForeign } from './foreign-schema.ts'
 import {
 	bothOf,
 	isWithinLevels,
@@ -26,29 +26,30 @@ const FORMATS: Readonly<Record<Format, JsonSchema>> = {
 
 /** The types of JSON except null. */
 export const NON_NULL_TYPES: readonly JsonType[] = ['string', 'number', 'boolean', 'array', 'object']
-/** The types that `min` and `max` apply to without a kind. */
+/** The types that `min` and `max` apply to in rules without a kind. */
 const SIZED: readonly JsonType[] = ['string', 'number', 'array']
 
-/** The body that a spec reads: JSON, and a form where every field fits into one. */
+/** The body that a spec reads: JSON, and a form if all its fields can be in one. */
 export function bodySchema(plan: Plan): BodyShape {
 	return {
 		schema: schemaOfPlan(plan),
 		// Without a body, every field is absent.
-		required: plan.schema === undefined ? (plan.fields ?? []).some(isNeeded) : !takes(plan.schema, {}),
+		required:
+			plan.schema === undefined ? (plan.fields ?? []).some(isRequired) : !acceptsValue(plan.schema, {}),
 		types: bodyTypes(plan.fields?.map((field) => field.plan)),
 	}
 }
 
 /**
- * The media types of a body with these fields. A form is one if each field is a text or several; fields with a Standard
- * Schema aren't, as schemas get the texts unconverted. (Multipart is read, too, but mostly sent for files.)
+ * The media types of a body with these fields. A form is possible if each field is a text or a list of texts. Not for fields
+ * with a Standard Schema, which gets texts unconverted. (Multipart is accepted too, but mostly used for files.)
  */
 export function bodyTypes(fields: readonly Plan[] | undefined): readonly string[] {
 	const isFlat = fields?.every((plan) => isText(plan) && (plan.items === undefined || isText(plan.items)))
 	return isFlat === true ? [JSON_BODY, FORM_BODY] : [JSON_BODY]
 }
 
-/** The parameters of a query that a spec reads: each is a text, or several under one name. */
+/** The query parameters that a spec reads: each is a text, or several texts with one name. */
 export function querySchemas(plan: Plan): ParameterShape[] {
 	if (plan.schema !== undefined) return parametersOf(schemaOfForeign(plan.schema))
 	return (plan.fields ?? [])
@@ -56,24 +57,24 @@ export function querySchemas(plan: Plan): ParameterShape[] {
 		.map((field) => ({
 			name: field.name,
 			schema: schemaOfPlan(withoutNull(field.plan)),
-			required: isNeeded(field),
+			required: isRequired(field),
 		}))
 }
 
 /**
- * What a plan accepts. Checks and defaults that are functions can't be expressed and are left out.
+ * The schema of the values that a plan accepts. Checks and defaults that are functions can't be expressed and are left out.
  *
- * @param levels how many levels of it are described; deeper ones may be any value
+ * @param levels how many levels are described; deeper ones accept any value
  */
 export function schemaOfPlan(plan: Plan, levels = LEVELS): JsonSchema {
 	if (levels === 0) return {}
 	if (plan.schema !== undefined) return schemaOfForeign(plan.schema)
-	// The rules of another validator are unknown here.
+	// The rules of a server's own validator are unknown here.
 	if (plan.validator !== undefined) return {}
 	const types = typesOf(plan)
 	return {
 		...(types === undefined ? {} : { type: types }),
-		// Both may have a description.
+		// Merged, as both may have a description.
 		...bothOf(
 			plan.format === undefined ? {} : FORMATS[plan.format],
 			plan.pattern === undefined ? {} : patternOf(plan.pattern),
@@ -86,19 +87,18 @@ export function schemaOfPlan(plan: Plan, levels = LEVELS): JsonSchema {
 	}
 }
 
-/** Whether a field must be there. */
-export function isNeeded({ plan }: FieldPlan): boolean {
-	return plan.schema === undefined ? plan.required : !takes(plan.schema, undefined)
+function isRequired({ plan }: FieldPlan): boolean {
+	return plan.schema === undefined ? plan.required : !acceptsValue(plan.schema, undefined)
 }
 
 /** `undefined` for any type. */
 function typesOf(plan: Plan): JsonType | readonly JsonType[] | undefined {
 	const { kind, choices, nullable } = plan
-	const named = kind ?? (choices === undefined ? undefined : plan.reads)
+	const named = kind ?? (choices === undefined ? undefined : plan.coerceTo)
 	if (named !== undefined) return nullable ? [named, 'null'] : named
 	if (choices !== undefined) return undefined
 	if (plan.min === undefined && plan.max === undefined) return nullable ? undefined : NON_NULL_TYPES
-	// No length is negative.
+	// Lengths are never negative.
 	const sized = (plan.max ?? 0) < 0 ? (['number'] as const) : SIZED
 	return nullable ? [...sized, 'null'] : sized
 }
@@ -128,8 +128,8 @@ function sizesOf({ kind, min, max }: Plan): JsonSchema {
 }
 
 /**
- * JSON Schema patterns have no flags and are read with `u` (draft 2020-12, core §6.4): a RegExp that would mean
- * something else is given as a description.
+ * The schema of a pattern. JSON Schema patterns have no flags and are read with `u` (draft 2020-12, core §6.4): a RegExp that
+ * would mean something else becomes a description.
  */
 export function patternOf({ source, flags }: RegExp): JsonSchema {
 	if (/^[du]*$/.test(flags) && isUnicode(source)) return { pattern: source }
@@ -145,7 +145,7 @@ function isUnicode(source: string): boolean {
 }
 
 function fieldsOf(fields: readonly FieldPlan[], levels: number): JsonSchema {
-	const required = fields.filter(isNeeded).map(({ name }) => name)
+	const required = fields.filter(isRequired).map(({ name }) => name)
 	return {
 		properties: Object.fromEntries(fields.map(({ name, plan }) => [name, schemaOfPlan(plan, levels)])),
 		...(required.length === 0 ? {} : { required }),
@@ -154,7 +154,7 @@ function fieldsOf(fields: readonly FieldPlan[], levels: number): JsonSchema {
 
 function fallbackOf(fallback: unknown): JsonSchema {
 	if (fallback === undefined || typeof fallback === 'function') return {}
-	// JSON would make null of it.
+	// JSON would turn it into null.
 	if (typeof fallback === 'number' && !Number.isFinite(fallback)) return {}
 	try {
 		const text: string | undefined = JSON.stringify(fallback)
@@ -166,7 +166,7 @@ function fallbackOf(fallback: unknown): JsonSchema {
 	}
 }
 
-/** In a query no text stands for null. */
+/** Without null, which a query can't express. */
 function withoutNull(plan: Plan): Plan {
 	if (typesOf(plan) === undefined && plan.choices === undefined) return plan
 	return { ...plan, nullable: false, items: plan.items && withoutNull(plan.items) }
@@ -179,15 +179,15 @@ function isText({ kind, schema, validator, items }: Plan): boolean {
 /** The parameters of a schema for the whole query, each with the definitions that it refers to. */
 function parametersOf({ $defs = {}, ...own }: JsonSchema): ParameterShape[] {
 	const isName = (name: string) => Object.hasOwn($defs, name)
-	const named = typeof own.$ref === 'string' ? referenceOf(own.$ref, isName)?.name : undefined
-	const { properties, required } = (named === undefined ? own : $defs[named]) ?? own
+	const target = typeof own.$ref === 'string' ? referenceOf(own.$ref, isName)?.name : undefined
+	const { properties, required } = (target === undefined ? own : $defs[target]) ?? own
 	// Another library may return anything.
 	if (typeof properties !== 'object' || properties === null) return []
 	return Object.entries(properties).map(([name, schema]) => {
-		const needed = neededBy(schema, $defs)
+		const definitions = neededBy(schema, $defs)
 		return {
 			name,
-			schema: Object.keys(needed).length === 0 ? schema : { ...schema, $defs: needed },
+			schema: Object.keys(definitions).length === 0 ? schema : { ...schema, $defs: definitions },
 			required: Array.isArray(required) && required.includes(name),
 		}
 	})

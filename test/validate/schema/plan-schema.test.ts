@@ -5,10 +5,10 @@ import * as v from 'valibot'
 import { z } from 'zod'
 import type { Rule, Spec } from '../../../lib/index.ts'
 import { planRules } from '../../../lib/validate/compile.ts'
-import { fills, schemaOfForeign, takes } from '../../../lib/validate/schema/foreign-schema.ts'
+import { acceptsValue, hasDefault, schemaOfForeign } from '../../../lib/validate/schema/foreign-schema.ts'
 import type { JsonSchema } from '../../../lib/validate/schema/json-schema.ts'
 import { bodySchema, querySchemas, schemaOfPlan } from '../../../lib/validate/schema/plan-schema.ts'
-import type { SchemaAnswer } from '../../../lib/validate/standard-schema.ts'
+import type { SchemaResult } from '../../../lib/validate/standard-schema.ts'
 import { compileSpec, validateList } from '../../../lib/validate/validate.ts'
 import { describe } from '../../helpers/describe.ts'
 import { ajv } from '../../openapi/ajv.ts'
@@ -205,7 +205,7 @@ describe('bodies of specs', (test) => {
 	})
 
 	test('with schemas that answer later, or throw, are asked no more', () => {
-		const saying = (validate: () => SchemaAnswer<unknown> | Promise<SchemaAnswer<unknown>>) => ({
+		const saying = (validate: () => SchemaResult<unknown> | Promise<SchemaResult<unknown>>) => ({
 			'~standard': { version: 1, vendor: 'test', validate } as const,
 		})
 		const later = saying(() => Promise.reject(new Error('nobody waits for this')))
@@ -349,7 +349,7 @@ describe('schemas of other libraries', (test) => {
 			},
 		}
 		const schema = { '~standard': { version: 1, vendor: 'test', validate: () => unreadable } } as const
-		assert.equal([takes(schema, undefined), fills(schema)], [false, false])
+		assert.equal([acceptsValue(schema, undefined), hasDefault(schema)], [false, false])
 	})
 
 	test('that name themselves do so under a name of their own', () => {
