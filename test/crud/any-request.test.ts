@@ -102,7 +102,7 @@ describe('crud: any request', (test) => {
 		}),
 	)
 
-	test('any query is 200 or 400', async () => {
+	test('any query is answered 200 or 400', async () => {
 		await fc.assert(
 			fc.asyncProperty(pairs, async (all) => {
 				const { status } = await asked.ask(`/t?${queryOf(all)}`)
@@ -112,7 +112,7 @@ describe('crud: any request', (test) => {
 		)
 	})
 
-	test('any text behind the question mark is 200 or 400', async () => {
+	test('any query text is answered 200 or 400', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.string({ maxLength: 30 }), async (text) => {
 				const { status } = await asked.ask(`/t?${text}`)
@@ -136,7 +136,7 @@ describe('crud: any request', (test) => {
 		})
 	}
 
-	test('any filter is 200 or 400, in a URL as in a body', async () => {
+	test('any filter is answered 200 or 400, in a URL as in a body', async () => {
 		await fc.assert(
 			fc.asyncProperty(filter, async (one) => {
 				const body = await asked.ask('QUERY /t', { body: { filter: one } })
@@ -149,7 +149,7 @@ describe('crud: any request', (test) => {
 		)
 	})
 
-	test('the cursor of any page is accepted', async () => {
+	test("every page's cursor is accepted", async () => {
 		await fc.assert(
 			fc.asyncProperty(pairs, async (all) => {
 				const query = queryOf(all.filter(([key]) => key !== 'limit'))
@@ -162,7 +162,7 @@ describe('crud: any request', (test) => {
 		)
 	})
 
-	test('any write is done or refused, and what is done can be read and sent back', async () => {
+	test('any write succeeds or is refused, and a written record can be read and sent back', async () => {
 		const model = handler()
 		const writing = guarded(asking({ t: model }))
 		const body = fc.dictionary(

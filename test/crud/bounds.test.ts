@@ -16,9 +16,9 @@ function notes(asked = model(), options: Partial<CrudOptions> = {}) {
 	return asking({ notes: new CrudHandler(asked, { visible: 'all', searchable: ['text'], ...options }) })
 }
 
-describe('bounds of CRUD', (test) => {
+describe('CRUD limits', (test) => {
 	for (const op of ['contains', 'startsWith', 'endsWith'])
-		test(`a text that is looked for by ${op} has at most 1,000 characters`, async () => {
+		test(`an operand of ${op} has at most 1,000 characters`, async () => {
 			const { ask } = notes()
 			const query = (length: number) => `/notes?text[${op}]=${'x'.repeat(length)}`
 			assert.is((await ask(query(1_000))).status, 200)
@@ -29,7 +29,7 @@ describe('bounds of CRUD', (test) => {
 			assert.is((await ask('QUERY /notes', { body: { filter: JSON.parse(filter) } })).status, 400)
 		})
 
-	test('a word that is searched for too', async () => {
+	test('a search word has at most 1,000 characters', async () => {
 		const { ask } = notes()
 		assert.is((await ask(`/notes?search=${'x'.repeat(1_000)}`)).status, 200)
 		assert.is((await ask(`/notes?search=${'x'.repeat(1_001)}`)).status, 400)
@@ -38,7 +38,7 @@ describe('bounds of CRUD', (test) => {
 	const contains = (count: number): string =>
 		JSON.stringify({ or: Array.from({ length: count }, (_, at) => ({ text: { contains: `z${at}` } })) })
 
-	test('a request looks into texts at most maxTextTerms times, 10 where nothing else is said', async () => {
+	test('a request has at most maxTextTerms text searches, 10 by default', async () => {
 		const { ask, said } = notes()
 		assert.is((await ask(`/notes?filter=${contains(10)}`)).status, 200)
 		const message = 'is one text comparison too many: at most 10 are allowed'
@@ -53,7 +53,7 @@ describe('bounds of CRUD', (test) => {
 		assert.is((await ask(`/notes?${'text[eq]=a&'.repeat(1)}text[gt]=b&filter=${contains(10)}`)).status, 200)
 	})
 
-	test('a list of a query has at most maxIn values, 100 where nothing else is said', async () => {
+	test('a list in a query has at most maxIn values, 100 by default', async () => {
 		const numbers = (count: number): string => Array.from({ length: count }, (_, at) => at).join()
 		const repeated = (count: number): string => numbers(count).replace(/,?(\d+)/g, 'id=$1&')
 		for (const [options, most] of [
@@ -78,7 +78,7 @@ describe('bounds of CRUD', (test) => {
 		}
 	})
 
-	test('each word of a search counts once for each searchable field', async () => {
+	test('each search word counts once per searchable field', async () => {
 		const fields = { id: 'integer', a: 'text', b: 'text', c: 'text' } as const
 		const three = new MemoryModel('three', { key: 'id', fields, rows: [{ a: 'x', b: 'y', c: 'z' }] })
 		const { ask, said } = notes(three, { searchable: ['a', 'b', 'c'] })
@@ -99,7 +99,7 @@ describe('bounds of CRUD', (test) => {
 		assert.match(found, /"data":\[\{"id":1\}\]/)
 	})
 
-	test('a cursor that is too long for a header is in meta alone, and goes on by QUERY', async () => {
+	test('a cursor too long for a header is sent in meta alone, and followed by QUERY', async () => {
 		const { ask } = notes()
 		const first = await ask('/notes?sort=-text&limit=2&fields=id')
 		assert.is(first.headers.link, undefined)
@@ -113,7 +113,7 @@ describe('bounds of CRUD', (test) => {
 	const REFUSED =
 		'400 {"success":false,"error":"This page would have more than 30000 bytes: ask for fewer records with limit, or fewer fields with fields","code":"too_large","details":[{"field":"limit","code":"max","message":"is too high for records of this size"}]}'
 
-	test('a page of more than maxPageBytes is 400, and says what to do', async () => {
+	test('a page larger than maxPageBytes is 400, and the message says what to do', async () => {
 		const { said, ask } = notes(model(), { maxPageBytes: 30_000 })
 		assert.is(await said('/notes'), REFUSED)
 		assert.is(await said('/notes?limit=2&count=exact'), REFUSED)
@@ -123,7 +123,7 @@ describe('bounds of CRUD', (test) => {
 		assert.is((await ask('/notes?limit=0')).status, 200)
 	})
 
-	test('so is one of a store that knows of no bound, or that can not put it together', async () => {
+	test('maxPageBytes also applies to a store without a page limit, and to a page the store cannot build', async () => {
 		const careless = model()
 		const list = careless.list.bind(careless)
 		careless.list = ({ maxBytes: _, ...query }) => list(query)
@@ -138,7 +138,7 @@ describe('bounds of CRUD', (test) => {
 		assert.is(await notes(large, { maxPageBytes: 30_000 }).said('/notes'), REFUSED)
 	})
 
-	test('the bound is 8 MiB where nothing else is said, and of bytes of UTF-8', async () => {
+	test('maxPageBytes is 8 MiB by default, counted in UTF-8 bytes', async () => {
 		const rows = Array.from({ length: 100 }, () => ({ text: '\u00e9'.repeat(45_000) }))
 		const large = new MemoryModel('note', { key: 'id', fields: { id: 'integer', text: 'text' }, rows })
 		const { ask } = notes(large)

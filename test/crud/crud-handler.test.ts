@@ -40,18 +40,18 @@ describe('crud/crud-handler: methods', (test) => {
 		})
 	}
 
-	test('allow is list and read where nothing is said', async () => {
+	test('allow is list and read by default', async () => {
 		const asked = articles(new CrudHandler(articleModel(), { visible: ['id'] }))
 		assert.is((await asked.ask('POST /article', { body: {} })).status, 405)
 		assert.is((await asked.ask('/article/1')).status, 200)
 	})
 
-	test('a path of more segments is 404', async () => {
+	test('a path with more segments is 404', async () => {
 		assert.is((await articles().ask('/article/1/2')).status, 404)
 		assert.is((await articles().ask('DELETE /article/1/2')).status, 404)
 	})
 
-	test('access knows the operations by their names', async () => {
+	test('access names the operations', async () => {
 		class Guarded extends CrudHandler {
 			override access = { create: 'user', '*': 'anyone' }
 		}
@@ -62,7 +62,7 @@ describe('crud/crud-handler: methods', (test) => {
 		assert.is((await asked.ask('PATCH /article/1', { body: {} })).status, 200)
 	})
 
-	test('access for what is not allowed names no route', () => {
+	test('access declared for an operation that is not allowed is refused', () => {
 		class Guarded extends CrudHandler {
 			override access = { remove: 'anyone' }
 		}
@@ -73,7 +73,7 @@ describe('crud/crud-handler: methods', (test) => {
 		)
 	})
 
-	test('it stands beside a handler at a shorter path', async () => {
+	test('it can be mounted next to a handler at a shorter path', async () => {
 		const asked = asking({
 			blog: new CrudHandler(articleModel(), OPTIONS),
 			'blog/article': new CrudHandler(articleModel(), OPTIONS),
@@ -85,7 +85,7 @@ describe('crud/crud-handler: methods', (test) => {
 		)
 	})
 
-	test('wrap = false sends the bare value, meta in headers alone', async () => {
+	test('wrap = false sends the bare value, and meta in headers only', async () => {
 		class Bare extends CrudHandler {
 			override wrap = false
 		}
@@ -100,7 +100,7 @@ describe('crud/crud-handler: methods', (test) => {
 		assert.is((await asked.ask('/article/1?fields=id')).text(), '{"id":1}')
 	})
 
-	test('an id may be anything that a segment can hold', async () => {
+	test('an id may contain anything that a segment can', async () => {
 		const names = ["a'b", '"; --', 'a/b', 'ünï', '%', '..x', '😀', 'null', '__proto__', 'constructor']
 		const model = new MemoryModel('t', {
 			key: 'name',
@@ -120,7 +120,7 @@ describe('crud/crud-handler: names', (test) => {
 			rows: [{ created_at: 5 }, { created_at: 4 }],
 		})
 
-	test("columns: 'camelCase' renames for clients, everywhere", async () => {
+	test("columns: 'camelCase' renames fields in requests and responses", async () => {
 		const handler = new CrudHandler(model(), {
 			columns: 'camelCase',
 			visible: ['createdAt', 'theId'],
@@ -147,7 +147,7 @@ describe('crud/crud-handler: names', (test) => {
 		assert.match(await refusalOf(asked, '/t?created_at=9'), /^400 created_at is not a parameter/)
 	})
 
-	test('columns may name a few', async () => {
+	test('columns may rename only some fields', async () => {
 		const handler = new CrudHandler(model(), { columns: { id: 'the_id' }, visible: 'all' })
 		assert.is(
 			await asking({ t: handler }).said('/t/1'),
@@ -157,7 +157,7 @@ describe('crud/crud-handler: names', (test) => {
 })
 
 describe('crud/crud-handler: subclasses', (test) => {
-	test('super answers JSON text that can be read', async () => {
+	test('super returns JSON text that can be parsed', async () => {
 		class Watching extends CrudHandler {
 			override async list(query: CrudQuery) {
 				const page = await super.list({ ...query, limit: 1 })
@@ -202,7 +202,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		assert.is((await asked.ask('/article/x')).status, 404)
 	})
 
-	test('a list that is another value keeps the meta of the page that was read', async () => {
+	test('an override that changes the list keeps the meta of the page', async () => {
 		class Counted extends CrudHandler {
 			override async list(query: CrudQuery) {
 				const page = await super.list(query)
@@ -214,7 +214,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		assert.match(String(reply.headers.link), /rel="next"/)
 	})
 
-	test('an override may answer nothing, an error, or a reply of its own', async () => {
+	test('an override may return nothing, an error, or a reply of its own', async () => {
 		class Odd extends CrudHandler {
 			override read(id: string) {
 				if (id === '1') return undefined
@@ -238,7 +238,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		)
 	})
 
-	test('what an override gives is checked by name and type', async () => {
+	test('names and types of values passed by an override are checked', async () => {
 		for (const [extra, message] of [
 			[{ ownr: 'x' }, 'Wrong.create() was given ownr, which is not a field: did you mean owner?'],
 			[{ owner: undefined }, 'owner, given to Wrong.create(), is undefined: give a value, or null'],
@@ -258,7 +258,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		}
 	})
 
-	test('stripObject is given an object on every path', async () => {
+	test('stripObject receives an object on every path', async () => {
 		class Stripping extends CrudHandler {
 			override stripObject(record: Record<string, unknown>) {
 				return { id: record.id, titled: record.title }
@@ -277,7 +277,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		assert.equal(await dataOf(asked, 'DELETE /article/1'), one)
 	})
 
-	test('stripObject is given what an override answers by reply(), too', async () => {
+	test('stripObject also receives what an override returns with reply()', async () => {
 		class Replying extends CrudHandler {
 			override async read(id: string) {
 				return reply(await super.read(id), { status: 203 })
@@ -290,7 +290,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		assert.equal([answer.status, answer.text()], [203, '{"success":true,"data":{"id":1}}'])
 	})
 
-	test('Link of a QUERY can be followed with the same body, also where that has an offset', async () => {
+	test('the Link of a QUERY can be followed with the same body, even one with an offset', async () => {
 		const asked = articles(new CrudHandler(articleModel(), OPTIONS))
 		const body = { limit: 1, offset: 1, fields: 'id' }
 		const first = await asked.ask('QUERY /article', { body })
@@ -299,7 +299,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		assert.equal((second.json() as { data: unknown }).data, [{ id: 3 }])
 	})
 
-	test('stripObject may not answer a promise', async () => {
+	test('a promise returned by stripObject is an error', async () => {
 		class Late extends CrudHandler {
 			override async stripObject(record: Record<string, unknown>) {
 				return record
@@ -310,7 +310,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		assert.is(asked.logged(), 'Late.stripObject() must answer at once, not by a promise')
 	})
 
-	test('its own stripObject leaves the visible fields, for methods that have whole objects', async () => {
+	test('the default stripObject removes the hidden fields of a whole record', async () => {
 		class Reporting extends CrudHandler {
 			get_report() {
 				return this.stripObject({ secret: 'MARKER', title: 'T', nosuch: 1, id: 5 })
@@ -322,7 +322,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		)
 	})
 
-	test('further methods are routes, and win over an id of that name', async () => {
+	test('further methods are routes, and take precedence over an id of that name', async () => {
 		class More extends CrudHandler {
 			override customRoutes = { 'GET newest/%d': 'newest', 'GET first': 'read_first', 'GET by/%d': 'read' }
 
@@ -366,7 +366,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		}
 	})
 
-	test('a custom route leads to no operation that is not allowed', () => {
+	test('a custom route cannot reach an operation that is not allowed', () => {
 		class Sly extends CrudHandler {
 			override customRoutes = { 'GET kill/%s': 'remove' }
 		}
@@ -377,7 +377,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		)
 	})
 
-	test('a method that would answer the same is refused', () => {
+	test('a method on the same route as an operation is refused', () => {
 		class Both extends CrudHandler {
 			get__default() {}
 		}
@@ -388,7 +388,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		)
 	})
 
-	test('an operation held in a field is refused', () => {
+	test('an operation defined as a field is refused', () => {
 		class Held extends CrudHandler {
 			override scope = () => ({ owner: 'ann' })
 		}
@@ -399,7 +399,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		)
 	})
 
-	test('a factory makes one for every request', async () => {
+	test('a factory creates a handler for every request', async () => {
 		const model = articleModel()
 		class Named extends CrudHandler {
 			readonly #name = 'private'
@@ -415,14 +415,14 @@ describe('crud/crud-handler: subclasses', (test) => {
 		assert.equal(await idsOf(asked, '/article?limit=2'), [1, 2])
 	})
 
-	test('one instance can be mounted at many paths', async () => {
+	test('one instance can be mounted at several paths', async () => {
 		const handler = new CrudHandler(articleModel(), OPTIONS)
 		const asked = asking({ a: handler, 'b/c': handler })
 		assert.is((await asked.ask('POST /b/c', { body: { title: 'N' } })).headers.location, '/b/c/6')
 		assert.is((await asked.ask('/a/6')).status, 200)
 	})
 
-	test('unmounted, its operations can be called', async () => {
+	test('operations can be called on an unmounted handler', async () => {
 		const handler = new CrudHandler(articleModel(), OPTIONS)
 		assert.is((await handler.read('1')).id, '1')
 		assert.is((await handler.list()).meta.limit, 25)
@@ -430,7 +430,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 })
 
 describe('crud/crud-handler: over a socket', (test) => {
-	test('HEAD, OPTIONS, conditions, links and Location are as without one', async () => {
+	test('HEAD, OPTIONS, conditions, links and Location are as with inject()', async () => {
 		const handler = new CrudHandler(articleModel(), { ...OPTIONS, version: 'revision' })
 		await listening({ article: handler }, {}, async ({ url }) => {
 			const head = await fetch(`${url}/article/1`, { method: 'HEAD' })

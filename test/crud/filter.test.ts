@@ -81,7 +81,7 @@ describe('crud/filter', (test) => {
 		})
 	}
 
-	test('all of filter, fields and search must hold', async () => {
+	test('filter, fields and search are combined with AND', async () => {
 		assert.equal(await idsOf(asked, `${query({ id: { gt: 1 } })}&state=draft&search=2`), [2])
 	})
 
@@ -149,12 +149,12 @@ describe('crud/filter', (test) => {
 			assert.is(await refusalOf(asked, 'QUERY /article', { body: { filter } }), message))
 	}
 
-	test('a key __proto__ in a filter is no field', async () => {
+	test('__proto__ in a filter is not a field', async () => {
 		const reply = await asked.ask(`/article?filter=${encodeURIComponent('{"__proto__":{"id":1}}')}`)
 		assert.is(reply.status, 400)
 	})
 
-	test('what has no order or no parts is only asked whether it is there', async () => {
+	test('types that cannot be ordered or searched can only be compared with null', async () => {
 		const fields = {
 			id: 'integer',
 			data: { type: 'json', nullable: true },
@@ -186,7 +186,7 @@ describe('crud/filter', (test) => {
 describe('crud/filter: QUERY', (test) => {
 	const asked = articles()
 
-	test('its body says what a URL says, numbers and lists as JSON has them', async () => {
+	test('its body means the same as the query of a URL, with numbers and lists as JSON', async () => {
 		const body = {
 			limit: 1,
 			offset: 1,
@@ -200,24 +200,24 @@ describe('crud/filter: QUERY', (test) => {
 		assert.is(reply.headers['x-total-count'], '3')
 	})
 
-	test('texts are taken as in a URL', async () => {
+	test('texts are accepted as in a URL', async () => {
 		assert.equal(
 			await idsOf(asked, 'QUERY /article', { body: { limit: '2', sort: '-id', search: 'Title' } }),
 			[5, 4],
 		)
 	})
 
-	test('a form is read as a URL is', async () => {
+	test('a form is parsed as a URL query is', async () => {
 		const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
 		assert.equal(await idsOf(asked, 'QUERY /article', { body: 'id[gt]=2&limit=2', headers }), [3, 4])
 	})
 
-	test('without a body it is a list, and the URL counts beside the body', async () => {
+	test("without a body it is a list, and the URL's query applies in addition to the body", async () => {
 		assert.equal(await idsOf(asked, 'QUERY /article'), [1, 2, 3, 4, 5])
 		assert.equal(await idsOf(asked, 'QUERY /article?limit=1', { body: { limit: 5, id: { gt: 2 } } }), [3])
 	})
 
-	test('its Link is followed with the same body', async () => {
+	test('its Link can be followed with the same body', async () => {
 		const body = { limit: 2, filter: { id: { gt: 1 } } }
 		const first = await asked.ask('QUERY /article', { body })
 		const [, url = ''] = /^<([^>]+)>/.exec(String(first.headers.link)) ?? []

@@ -26,7 +26,7 @@ describe('crud: a hidden key', (test) => {
 		['sort=name&rank=1&', 'n1 n3 n5'],
 		['sort=-name&offset=1&', 'n4 n3 n2 n1'],
 	]) {
-		test(`is in no cursor of ?${query}, and pages follow each other all the same`, async () => {
+		test(`is in no cursor of ?${query}, and following the pages works`, async () => {
 			const asked = keys()
 			const found: string[] = []
 			let request = `/t?${query}limit=2`
@@ -44,14 +44,14 @@ describe('crud: a hidden key', (test) => {
 		})
 	}
 
-	test('meta.offset says how far a cursor has come', async () => {
+	test('meta.offset is the position that a cursor has reached', async () => {
 		const asked = keys()
 		const { meta } = (await asked.ask('/t?limit=2')).json() as Page
 		const next = (await asked.ask(`/t?limit=2&cursor=${meta.next}`)).json() as Page
 		assert.is(next.meta.offset, 2)
 	})
 
-	test('can not be found out by cursors that are made by hand', async () => {
+	test('can not be guessed with forged cursors', async () => {
 		const asked = keys()
 		const { meta } = (await asked.ask('/t?limit=1')).json() as Page
 		const [stamp] = JSON.parse(Buffer.from(meta.next ?? '', 'base64url').toString()) as string[]
@@ -71,7 +71,7 @@ describe('crud: a hidden key', (test) => {
 		assert.match(await refusalOf(asked, '/t?sort=code'), /^400 sort may only name name, rank/)
 	})
 
-	test('a count has as many members as a page of all', async () => {
+	test('a count has the same meta fields as a full page', async () => {
 		assert.match(await keys().said('/t?limit=0'), /"offset":0,"next":null,"total":5}/)
 	})
 })

@@ -18,7 +18,7 @@ describe('crud/list-query: pages', (test) => {
 		return (reply.json() as { meta: Meta }).meta
 	}
 
-	test('a list has its page in meta, in the order of the key', async () => {
+	test('a list has its page in meta, ordered by the key', async () => {
 		const reply = await asked.ask('/article')
 		assert.equal((reply.json() as { meta: Meta }).meta, { limit: 25, offset: 0, next: null })
 		assert.equal(await idsOf(asked, '/article'), [1, 2, 3, 4, 5])
@@ -30,24 +30,24 @@ describe('crud/list-query: pages', (test) => {
 		assert.is((await metaOf('limit=99999999999999999999999999')).limit, 100)
 	})
 
-	test('limit=0 counts only', async () => {
+	test('limit=0 only counts', async () => {
 		const reply = await asked.ask('/article?limit=0&state=public')
 		assert.is(reply.text(), '{"success":true,"data":[],"meta":{"limit":0,"offset":0,"next":null,"total":3}}')
 		assert.is(reply.headers['x-total-count'], '3')
 	})
 
-	test('count=exact counts all that fit, whatever the page', async () => {
+	test('count=exact counts all matches, whatever the page', async () => {
 		const reply = await asked.ask('/article?limit=2&offset=2&count=exact&state=public')
 		assert.is((reply.json() as { meta: Meta }).meta.total, 3)
 		assert.is(reply.headers['x-total-count'], '3')
 	})
 
-	test('an offset page has a cursor, which leads to the next one', async () => {
+	test('an offset page has a cursor that leads to the next page', async () => {
 		const { next } = await metaOf('limit=2&offset=1')
 		assert.equal(await idsOf(asked, `/article?limit=2&cursor=${next}`), [4, 5])
 	})
 
-	test('an offset beyond the end is an empty page', async () => {
+	test('an offset beyond the end gives an empty page', async () => {
 		assert.equal(await dataOf(asked, '/article?offset=9007199254740991'), [])
 	})
 
@@ -74,7 +74,7 @@ describe('crud/list-query: pages', (test) => {
 		assert.equal(await idsOf(asked, url), [2, 1])
 	})
 
-	test('sort and fields may be repeated instead of joined, as clients do that explode arrays', async () => {
+	test('sort and fields may be repeated instead of comma-separated', async () => {
 		const { ask } = asked
 		const text = async (query: string) => (await ask(`/article?${query}`)).text()
 		assert.is(await text('sort=state&sort=-id'), await text('sort=state,-id'))
@@ -117,7 +117,7 @@ describe('crud/list-query: pages', (test) => {
 		})
 	}
 
-	test('a cursor of another sort or filter is refused, one of the same conditions in other words is not', async () => {
+	test('a cursor of another sort or filter is refused, one of an equivalent query is not', async () => {
 		const { next } = await metaOf('limit=1&state=public&id[gt]=1')
 		for (const query of ['', '&state=draft&id[gt]=1', '&state=public&id[gt]=1&sort=-id', '&state=public']) {
 			assert.is(
@@ -129,7 +129,7 @@ describe('crud/list-query: pages', (test) => {
 		assert.equal(await idsOf(asked, `/article?limit=3&cursor=${next}&filter=${filter}`), [4, 5])
 	})
 
-	test('nor is a cursor of a condition one of its opposite, or of the same without regard to case', async () => {
+	test('a cursor of the negated or case-insensitive condition is refused', async () => {
 		const filtered = (filter: unknown): string => `filter=${encodeURIComponent(JSON.stringify(filter))}`
 		const pairs: [unknown, unknown][] = [
 			[{ not: { id: { gt: 9 } } }, { id: { gt: 9 } }],
@@ -147,7 +147,7 @@ describe('crud/list-query: pages', (test) => {
 		}
 	})
 
-	test("a cursor's values are checked", async () => {
+	test("a cursor's values are validated", async () => {
 		const { next } = await metaOf('limit=1')
 		const [stamp] = JSON.parse(Buffer.from(String(next), 'base64url').toString()) as [string]
 		const forged = [["'; drop table"], [{ a: 1 }], [null], [true], [1.5], [1, 2], []]
@@ -170,11 +170,11 @@ describe('crud/list-query: order and fields', (test) => {
 		['sort=-published', [4, 3, 2, 1, 5]],
 	]
 	for (const [query, ids] of orders) {
-		test(`?${query} is in the order ${ids}, nulls last, equal ones by the key`, async () =>
+		test(`?${query} is in the order ${ids}, with nulls last and ties broken by the key`, async () =>
 			assert.equal(await idsOf(asked, `/article?${query}`), ids))
 	}
 
-	test('fields keep the order of visible, and are one selection whatever their order', async () => {
+	test('fields are answered in the order of visible, whatever order they are listed in', async () => {
 		const [first] = (await dataOf(asked, '/article?fields=title,id&limit=1')) as [object]
 		assert.is(JSON.stringify(first), '{"id":1,"title":"Title 1"}')
 		assert.is(
@@ -214,7 +214,7 @@ describe('crud/list-query: order and fields', (test) => {
 		)
 	})
 
-	test('filterable and sortable are narrower where they say so', async () => {
+	test('filterable and sortable restrict the fields where they are given', async () => {
 		const handler = new CrudHandler(articleModel(), { ...OPTIONS, filterable: ['state'], sortable: [] })
 		const narrow = articles(handler)
 		assert.is(await refusalOf(narrow, '/article?sort=title'), '400 sort may only name nothing')
@@ -222,7 +222,7 @@ describe('crud/list-query: order and fields', (test) => {
 		assert.equal(await idsOf(narrow, '/article?state=draft'), [1, 2])
 	})
 
-	test('an unknown parameter is refused, naming the parameters; one of ignoreQuery is ignored', async () => {
+	test('an unknown parameter is refused, and the known ones are listed; one in ignoreQuery is ignored', async () => {
 		const handler = new CrudHandler(articleModel(), {
 			...OPTIONS,
 			searchable: [],
@@ -242,13 +242,13 @@ describe('crud/list-query: order and fields', (test) => {
 		)
 	})
 
-	test('a name is never repeated at length', async () => {
+	test('a long name is shortened in the message', async () => {
 		const reply = await asked.ask(`/article?${'n'.repeat(5_000)}=1`)
 		assert.is(reply.status, 400)
 		assert.ok(reply.text().length < 1_000)
 	})
 
-	test('a column with the name of a parameter is compared by filter', async () => {
+	test('a column with the name of a parameter is compared by operator syntax', async () => {
 		const fields = { id: 'integer', limit: 'integer' } as const
 		const model = new MemoryModel('t', { key: 'id', fields, rows: [{ limit: 7 }, { limit: 8 }] })
 		const odd = asking({ article: new CrudHandler(model, { visible: 'all' }) })

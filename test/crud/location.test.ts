@@ -26,7 +26,7 @@ describe('crud: Location', (test) => {
 		[{ base: 'api/v1' }, '/api/v1/blog/article/make/one?fields=title', '/api/v1/blog/article/6'],
 	]
 	for (const [options, request, location] of cases) {
-		test(`POST ${request} makes ${location}, and it is there`, async () => {
+		test(`POST ${request} creates ${location}, which can be read`, async () => {
 			const asked = asking(handlers(), options)
 			const made = await asked.ask(`POST ${request}`, { body: { title: 'Made' } })
 			assert.equal([made.status, made.headers.location], [201, location])
@@ -34,20 +34,20 @@ describe('crud: Location', (test) => {
 		})
 	}
 
-	test('a handler at the root has its records there', async () => {
+	test('a handler at the root has its records at the root', async () => {
 		const asked = asking({ '': new Articles(articleModel(), OPTIONS) })
 		const made = await asked.ask('POST /make/one', { body: { title: 'Made' } })
 		assert.is(made.headers.location, '/6')
 	})
 
-	test('a factory knows its path too', async () => {
+	test('a handler made by a factory knows its path', async () => {
 		const model = articleModel()
 		const asked = asking({ 'b/c': () => new Articles(model, OPTIONS) })
 		const made = await asked.ask('POST /b/c/make/one', { body: { title: 'Made' } })
 		assert.is(made.headers.location, '/b/c/6')
 	})
 
-	test('inside Express, whose routers cut the path, Location and Link are of the original URL, also behind express.json()', async () => {
+	test('inside Express, whose routers cut the path, Location and Link have the original URL, also behind express.json()', async () => {
 		const api = createServer({ article: new Articles(articleModel(), OPTIONS) }, { logger: new Log() })
 		const app = express().use(express.json()).use('/shop/api', api.handler)
 		const server = createHttpServer(app)

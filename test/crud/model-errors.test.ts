@@ -68,7 +68,7 @@ describe('crud/model-errors', (test) => {
 		['outcome_unknown', 'outcome_unknown', '503 The outcome of this request is unknown', '5'],
 	]
 	for (const [kind, code, message, retryAfter] of unavailable) {
-		test(`${kind} is ${message}, to be tried again, in every verb`, async () => {
+		test(`${kind} is ${message} with Retry-After, for every verb`, async () => {
 			const asked = failing(kind)
 			for (const request of [...READS, ...WRITES, 'DELETE /article/1']) {
 				const body = request.startsWith('/') || request.startsWith('QUERY') ? undefined : BODY
@@ -101,14 +101,14 @@ describe('crud/model-errors', (test) => {
 		})
 	}
 
-	test('a record that others refer to is not deleted', async () => {
+	test('a referenced record is not deleted', async () => {
 		assert.is(
 			await refusalOf(failing('foreign_key', ['title']), 'DELETE /article/1'),
 			'409 Other records refer to this one',
 		)
 	})
 
-	test('what the rights of the store do not allow is 403, and what its rules refuse 422', async () => {
+	test('a missing database privilege is 403, and a violated database rule 422', async () => {
 		for (const request of [...WRITES, 'DELETE /article/1']) {
 			const body = request.startsWith('DELETE') ? undefined : BODY
 			assert.is(await refusalOf(failing('forbidden'), request, { body }), '403 Forbidden')
@@ -145,7 +145,7 @@ describe('crud/model-errors', (test) => {
 		})
 	}
 
-	test('the text of an error that no rule has raised is never shown', async () => {
+	test('the text of an error not raised by a rule is never sent', async () => {
 		const handler = new CrudHandler(new Failing(() => new ModelError('check', ['title'], DRIVER())), {
 			...OPTIONS,
 			databaseMessages: ['23514', '23505'],
@@ -154,7 +154,7 @@ describe('crud/model-errors', (test) => {
 		assert.is(told, "422 title can't be stored with this value")
 	})
 
-	test('databaseMessages that mean nothing are refused', () => {
+	test('meaningless databaseMessages are refused', () => {
 		for (const [option, message] of [
 			['P0001', /databaseMessages must be a plain object: \{ P0001: true \}, or an array of codes/],
 			[['P001'], /"P001" is no SQLSTATE/],
@@ -168,7 +168,7 @@ describe('crud/model-errors', (test) => {
 		}
 	})
 
-	test('what can not even be compared with is 400', async () => {
+	test('a query value that cannot be compared is 400', async () => {
 		for (const request of READS)
 			assert.is(
 				await refusalOf(failing('invalid', ['title']), request),
@@ -185,7 +185,7 @@ describe('crud/model-errors', (test) => {
 		}
 	})
 
-	test('no answer has a word of the store', async () => {
+	test("no response has the store's own text", async () => {
 		for (const kind of [
 			'unique',
 			'foreign_key',
@@ -205,7 +205,7 @@ describe('crud/model-errors', (test) => {
 			}
 	})
 
-	test("errors of an override's own use of the model are translated too", async () => {
+	test("errors of an override's own calls of the model are translated too", async () => {
 		class Own extends CrudHandler {
 			override list() {
 				return this.model.count(undefined)
@@ -216,7 +216,7 @@ describe('crud/model-errors', (test) => {
 	})
 })
 
-describe("crud: what a model refuses a handler's own methods", (test) => {
+describe("crud: model errors in a handler's own methods", (test) => {
 	class Own extends CrudHandler {
 		async post_many() {
 			return this.model.transaction(() => this.model.create({ title: 'A' }, SELECTION))
@@ -238,7 +238,7 @@ describe("crud: what a model refuses a handler's own methods", (test) => {
 		['outcome_unknown', [], '503 '],
 	]
 	for (const [kind, fields, refusal] of rows) {
-		test(`is translated as by the operations: ${kind} of ${fields.join()}`, async () => {
+		test(`are translated as in the operations: ${kind} of ${fields.join()}`, async () => {
 			const model = new Failing(() => new ModelError(kind, fields))
 			const { status, json, headers } = await articles(new Own(model, OPTIONS)).ask('POST /article/many')
 			assert.match(`${status} ${(json() as { error: string }).error}`, refusal)
@@ -246,14 +246,14 @@ describe("crud: what a model refuses a handler's own methods", (test) => {
 		})
 	}
 
-	test('is translated where it is thrown synchronously, and other errors stay 500', async () => {
+	test('are translated when thrown synchronously, and other errors stay 500', async () => {
 		const asked = articles(new Own(new Failing(() => new Error('No')), OPTIONS))
 		assert.is((await asked.ask('POST /article/sync/unique')).status, 409)
 		assert.is((await asked.ask('POST /article/many')).status, 500)
 	})
 })
 
-describe('crud: a value that only the database could refuse', (test) => {
+describe('crud: types that only the database can validate', (test) => {
 	/** Refuses as PostgreSQL does, which names no column. */
 	class Unnamed extends MemoryModel {
 		constructor() {
@@ -291,7 +291,7 @@ describe('crud: a value that only the database could refuse', (test) => {
 		[{ title: 'a' }, 'A value can not be stored', []],
 	]
 	for (const [body, error, fields] of rows) {
-		test(`names what it may be: ${Object.keys(body).join()}`, async () => {
+		test(`are refused with the field's name: ${Object.keys(body).join()}`, async () => {
 			for (const request of ['POST /article', 'PATCH /article/1']) {
 				const { status, json } = await asked.ask(request, { body })
 				const said = json() as { error: string; details?: { field: string }[] }
@@ -301,7 +301,7 @@ describe('crud: a value that only the database could refuse', (test) => {
 		})
 	}
 
-	test('nor can be compared, which is said of it', async () => {
+	test('can not be compared, and the message says so', async () => {
 		assert.match(
 			await asked.said('/article?tagList=x'),
 			"tagList can't be compared with a value: use tagList[null]",
@@ -310,8 +310,8 @@ describe('crud: a value that only the database could refuse', (test) => {
 })
 
 /** SQLite doesn't say which reference of a record leads nowhere, or which other record refers to it. */
-describe('crud: references of SQLite', (test) => {
-	test('that are broken get the message that a taken value gets, which fits both', async () => {
+describe('crud: foreign keys of SQLite', (test) => {
+	test('that are violated get the same message as a unique conflict', async () => {
 		const database = opened(sqliteDrivers.find(({ open }) => open !== undefined)?.open)
 		try {
 			database.exec(`pragma foreign_keys = on;

@@ -38,7 +38,7 @@ describe('crud: naughty strings', (test) => {
 		}),
 	})
 
-	test('as values, of text and within JSON', async () => {
+	test('as values, in text and JSON columns', async () => {
 		for (const text of STRINGS) {
 			const data = { [text]: [text] }
 			const reply = await asked.ask('POST /t', { body: { text, data } })
@@ -53,7 +53,7 @@ describe('crud: naughty strings', (test) => {
 		}
 	})
 
-	test('as filters, whole and in part, and as searches', async () => {
+	test('as filters, in full and in part, and as searches', async () => {
 		for (const text of STRINGS.filter((one) => !UNSTORABLE.test(one) && one !== '__proto__')) {
 			const sent = encodeURIComponent(text)
 			const found = (await dataOf(asked, `/t?text=${sent}&fields=text&limit=100`)) as { text: string }[]

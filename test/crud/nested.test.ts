@@ -63,25 +63,25 @@ describe('crud: a record within another value', (test) => {
 	test.before.each(() => void cache.delete('record'))
 
 	for (const [method, plain, stripped] of rows) {
-		test(`is its value, without what is needed: ${method}`, async () => {
+		test(`is serialized as its value, without needed fields: ${method}`, async () => {
 			const asked = articles(new Nesting(articleModel(), options))
 			assert.is(await asked.said(`/article/${method}`), `200 {"success":true,"data":${plain}}`)
 			assert.is(await asked.said(`/article/${method}`), `200 {"success":true,"data":${plain}}`)
 		})
-		test(`is what stripObject makes of it: ${method}`, async () => {
+		test(`is serialized as stripObject returns it: ${method}`, async () => {
 			const asked = articles(new Stripping(articleModel(), options))
 			assert.is(await asked.said(`/article/${method}`), `200 {"success":true,"data":${stripped}}`)
 		})
 	}
 
-	test('shows nothing of itself where it is spread, or printed', async () => {
+	test('exposes no internals when spread or printed', async () => {
 		const asked = articles(new Nesting(articleModel(), options))
 		assert.is(await asked.said('/article/spread'), '200 {"success":true,"data":{"extra":1}}')
 		const shown = JSON.stringify([`CrudRecord { text: '${RECORD}' }`, [], '1'])
 		assert.is(await asked.said('/article/shown'), `200 {"success":true,"data":${shown}}`)
 	})
 
-	test('is its value in what a hook answers', async () => {
+	test('is serialized as its value in what a hook returns', async () => {
 		const after = (_view: unknown, value: unknown) => ({ value })
 		const asked = articles(new Nesting(articleModel(), options), { after })
 		assert.is(await asked.said('/article/1'), `200 {"success":true,"data":{"value":${RECORD}}}`)
@@ -90,7 +90,7 @@ describe('crud: a record within another value', (test) => {
 })
 
 describe('JSON text within another value', (test) => {
-	test('is the value that it says', async () => {
+	test('is serialized as the value it describes', async () => {
 		class Raw extends RestHandler {
 			get_raw() {
 				return { raw: new RawJson('{"a":[1,{}]}'), list: [new RawJson('2')] }

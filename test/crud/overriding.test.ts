@@ -21,7 +21,7 @@ import { articleModel, articles, dataOf, EVERYTHING, idsOf, OPTIONS, refusalOf }
 describe('crud: the types of operations', (test) => {
 	const handler = new CrudHandler(articleModel(), OPTIONS)
 
-	test('super and callers know exactly what the operations answer', async () => {
+	test('super and callers have the exact return types of the operations', async () => {
 		const asked = () => ({
 			list: handler.list(),
 			read: handler.read('1'),
@@ -54,7 +54,7 @@ describe('crud: the types of operations', (test) => {
 		assert.is(Object.keys(read).join(), 'wished')
 	})
 
-	test('an override may answer anything, its parameters are those of the operation', async () => {
+	test("an override may return anything, with the operation's parameters", async () => {
 		class Anything extends CrudHandler {
 			override list() {
 				return [1, 2]
@@ -86,7 +86,7 @@ describe('crud: the types of operations', (test) => {
 	})
 })
 
-describe('crud: list() of a part of a query', (test) => {
+describe('crud: list() with part of a query', (test) => {
 	class Mine extends CrudHandler {
 		override scope() {
 			return { owner: 'ann' }
@@ -112,7 +112,7 @@ describe('crud: list() of a part of a query', (test) => {
 		assert.equal(await dataOf(mine(), '/article/count'), { limit: 0, offset: 0, next: null, total: 3 })
 	})
 
-	test('is whole with what a list without parameters has', async () => {
+	test('fills in the defaults of a list without parameters', async () => {
 		assert.equal(await dataOf(mine(), '/article/newest'), [{ id: 5 }])
 		assert.equal(await dataOf(mine(), '/article/first'), {
 			first: [{ id: 1 }, { id: 3 }, { id: 5 }],
@@ -120,7 +120,7 @@ describe('crud: list() of a part of a query', (test) => {
 		})
 	})
 
-	test('has cursors of its own order', async () => {
+	test('has cursors for its own order', async () => {
 		const handler = new CrudHandler(articleModel(), OPTIONS)
 		const asked = articles(handler)
 		const stamped = async (query: Partial<CrudQuery>) =>
@@ -132,7 +132,7 @@ describe('crud: list() of a part of a query', (test) => {
 })
 
 describe('crud: the values of an override', (test) => {
-	test('are what models are given, by the names of clients', async () => {
+	test("are passed to the model under the clients' field names", async () => {
 		const model = new MemoryModel('t', {
 			key: 'id',
 			fields: {
@@ -183,7 +183,7 @@ describe('crud: the values of an override', (test) => {
 	})
 })
 
-describe('crud: pages that other methods answer', (test) => {
+describe('crud: pages returned by other methods', (test) => {
 	class Pages extends CrudHandler {
 		override customRoutes = { 'GET of/%s': 'ofOwner' }
 
@@ -260,7 +260,7 @@ describe('crud: pages that other methods answer', (test) => {
 		assert.equal(own, await dataOf(new CrudHandler(articleModel(), OPTIONS)))
 	})
 
-	test('of an overridden list through reply() too', async () => {
+	test('of an overridden list keep them through reply() too', async () => {
 		class Replying extends CrudHandler {
 			override async list(query?: Partial<CrudQuery>) {
 				return reply(await super.list(query), { status: 203 })
@@ -271,7 +271,7 @@ describe('crud: pages that other methods answer', (test) => {
 		assert.equal([Object.keys(meta), link !== undefined], [['limit', 'offset', 'next', 'total'], true])
 	})
 
-	test('take what a list takes by listQuery(), and their cursors lead on', async () => {
+	test("accept a list's parameters by listQuery(), and their cursors can be followed", async () => {
 		const asked = pages()
 		assert.equal(await idsOf(asked, '/article/of/ann'), [1, 3, 5])
 		assert.equal(await idsOf(asked, '/article/of/ann?sort=-id&limit=2'), [5, 3])
@@ -288,7 +288,7 @@ describe('crud: pages that other methods answer', (test) => {
 		assert.throws(() => outside.listQuery(), /listQuery of Pages was used outside of a request/)
 	})
 
-	test('go through stripObject, as records do', async () => {
+	test('pass through stripObject, as records do', async () => {
 		class Stripping extends Pages {
 			override stripObject({ id }: Record<string, unknown>) {
 				return { no: id }
@@ -341,7 +341,7 @@ describe('crud: fields that an override needs', (test) => {
 	}
 	const needing = () => articles(new Needing(articleModel(), OPTIONS))
 
-	test('are in no answer that the client has not asked them for', async () => {
+	test('are in no response unless the client asked for them', async () => {
 		const asked = needing()
 		assert.equal(await dataOf(asked, '/article?fields=title&limit=2'), [
 			{ title: 'Title 1', by: 'ann' },
@@ -366,7 +366,7 @@ describe('crud: fields that an override needs', (test) => {
 		])
 	})
 
-	test('that there are not are an error, and so is asking outside of a request', async () => {
+	test('must exist, and can only be requested during a request', async () => {
 		class Wrong extends CrudHandler {
 			override read(id: string) {
 				this.needs('ownr')
@@ -379,7 +379,7 @@ describe('crud: fields that an override needs', (test) => {
 		assert.throws(() => new Wrong(articleModel(), OPTIONS).needs('id'), /outside of a request/)
 	})
 
-	test('are in no answer of a model that leaves fields out, or has them in another order', async () => {
+	test('are in no response, even when the model omits or reorders fields', async () => {
 		const model = articleModel()
 		const { read } = model
 		for (const [json, answered] of [
@@ -411,7 +411,7 @@ describe('crud: fields that an override needs', (test) => {
 		}
 	})
 
-	test('are taken out of the text as it was written, digit for digit', () => {
+	test('are cut from the JSON text, which otherwise stays digit for digit', () => {
 		const text = ' [ {"a" : "x,}]\\\\\\"" , "b":9007199254740993,"c":[1,{"d":2}] } ,{"a":"","b":1,"c":null}]'
 		const two = splitNeeded(text, ['a', 'b'], ['a', 'c'])
 		assert.is(two.json, ' [ {"a" : "x,}]\\\\\\"" , "b":9007199254740993} ,{"a":"","b":1}]')
@@ -424,7 +424,7 @@ describe('crud: fields that an override needs', (test) => {
 		assert.is(splitNeeded('{"a":{"b":[]},"b":[{}],"c":"]"}', ['a'], []).json, '{"a":{"b":[]}}')
 	})
 
-	test('are taken out by their names, wherever they stand and however they are written', () => {
+	test('are cut by name, wherever they stand and however they are escaped', () => {
 		const cases: [string, string][] = [
 			['{"s":1,"a":2.50,"t":3,"b":1e400}', '{"a":2.50,"b":1e400}'],
 			['[{"s":1},{"s":{"a":1}},{},{ }]', '[{},{},{},{}]'],

@@ -123,7 +123,7 @@ describe('crud/plan', (test) => {
 		})
 	}
 
-	test('without a model it says what would be one', () => {
+	test('without a model, the error says what a model is', () => {
 		assert.match(
 			refusal({ visible: 'all' }, null as unknown as Model),
 			/^CrudHandler needs a model, such as a MemoryModel/,
@@ -132,7 +132,7 @@ describe('crud/plan', (test) => {
 		assert.match(refusal({ visible: 'all' }, promise), /got a promise: await its open\(\) first$/)
 	})
 
-	test('a subclass is called by its own name', () => {
+	test('errors name the subclass', () => {
 		class Articles extends CrudHandler {}
 		assert.match(
 			messageOf(() => new Articles(articleModel(), { ...OPTIONS, limit: -1 })),
@@ -140,7 +140,7 @@ describe('crud/plan', (test) => {
 		)
 	})
 
-	test('a model that can only be read allows no writes', () => {
+	test('a read-only model allows no writes', () => {
 		const model = new MemoryModel('view', { key: 'id', fields: { id: 'integer' }, readOnly: true })
 		assert.is(
 			refusal({ visible: 'all', allow: ['list', 'remove'] }, model),
@@ -158,7 +158,7 @@ describe('crud/plan', (test) => {
 		)
 	})
 
-	test('a create that a subclass completes is not refused', () => {
+	test('a create that a subclass completes is accepted', () => {
 		class Complete extends CrudHandler {
 			override create(values: Record<string, unknown>) {
 				return super.create({ ...values, title: 'Made' })

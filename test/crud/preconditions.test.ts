@@ -11,7 +11,7 @@ function versioned() {
 }
 
 describe('crud/preconditions: with a version', (test) => {
-	test('a record has its version as ETag, which every change raises', async () => {
+	test("a record's ETag is its version, which every update raises", async () => {
 		const asked = versioned()
 		assert.is((await asked.ask('/article/1')).headers.etag, '"1"')
 		assert.is((await asked.ask('HEAD /article/1')).headers.etag, '"1"')
@@ -22,7 +22,7 @@ describe('crud/preconditions: with a version', (test) => {
 		assert.is((await asked.ask('DELETE /article/1')).headers.etag, undefined)
 	})
 
-	test('no body changes the version', async () => {
+	test('no body can change the version', async () => {
 		const asked = versioned()
 		for (const request of ['PATCH /article/1', 'POST /article'])
 			assert.is((await asked.ask(request, { body: { title: 'T', revision: 9 } })).status, 422)
@@ -103,7 +103,7 @@ describe('crud/preconditions: with a version', (test) => {
 		}
 	}
 
-	test('an update of nothing holds to If-Match too', async () => {
+	test('an empty update also checks If-Match', async () => {
 		const headers = { 'If-Match': '"2"' }
 		assert.is((await versioned().ask('PATCH /article/1', { headers, body: {} })).status, 412)
 	})
@@ -119,7 +119,7 @@ describe('crud/preconditions: with a version', (test) => {
 
 	const stale = [{ 'If-Match': '"2"' }, { 'If-Match': '"2", "3"' }, { 'If-None-Match': '*' }]
 	for (const headers of stale) {
-		test(`what is wrong with the request itself is refused before ${JSON.stringify(headers)}`, async () => {
+		test(`errors of the request itself take precedence over ${JSON.stringify(headers)}`, async () => {
 			const asked = versioned()
 			for (const method of ['PATCH', 'PUT'])
 				for (const id of [1, 99]) {
@@ -135,7 +135,7 @@ describe('crud/preconditions: with a version', (test) => {
 		})
 	}
 
-	test('of two PUTs with the same If-Match one is done', async () => {
+	test('of two PUTs with the same If-Match one succeeds', async () => {
 		const asked = versioned()
 		const put = (title: string) =>
 			asked.ask('PUT /article/1', { headers: { 'If-Match': '"1"' }, body: { title } })
@@ -143,7 +143,7 @@ describe('crud/preconditions: with a version', (test) => {
 		assert.equal(replies.map(({ status }) => status).sort(), [200, 412])
 	})
 
-	test('a new record has a version that its key never had, whatever the default is', async () => {
+	test('a recreated record gets a version its key never had, whatever the default is', async () => {
 		for (const own of ['integer', { type: 'integer', default: 1 }] as const) {
 			const model = new MemoryModel('t', { key: 'id', fields: { id: 'text', v: own } })
 			const allow = ['create', 'read', 'update', 'remove'] as const
@@ -158,7 +158,7 @@ describe('crud/preconditions: with a version', (test) => {
 		}
 	})
 
-	test('an override may say what the first version is', async () => {
+	test('an override can set the first version', async () => {
 		class Counting extends CrudHandler {
 			override create(values: CrudValues) {
 				return super.create({ ...values, revision: 1 })
@@ -197,7 +197,7 @@ describe('crud/preconditions: without a version', (test) => {
 		['If-None-Match', '"1"', 200],
 	]
 	for (const [name, value, status] of rows) {
-		test(`a change with ${name}: ${value} is ${status}, as no record has an ETag`, async () => {
+		test(`an update with ${name}: ${value} is ${status}, as no record has an ETag`, async () => {
 			const asked = articles()
 			const reply = await asked.ask('PATCH /article/1', {
 				headers: { [name]: value },
@@ -224,7 +224,7 @@ describe('crud/preconditions: create', (test) => {
 			),
 		})
 
-	test('If-None-Match: * creates a record only where its key is free', async () => {
+	test('If-None-Match: * creates a record only if its key is free', async () => {
 		const headers = { 'If-None-Match': '*' }
 		assert.is((await countries().ask('POST /country', { headers, body: { code: 'fr' } })).status, 201)
 		assert.is((await countries().ask('POST /country', { headers, body: { code: 'de' } })).status, 412)
@@ -240,7 +240,7 @@ describe('crud/preconditions: create', (test) => {
 		assert.match(again, /^409 .*"error":"name is taken by another record"/)
 	})
 
-	test('another error of the key stays what it is, whatever If-None-Match says', async () => {
+	test('another error about the key is unchanged, whatever If-None-Match says', async () => {
 		/** As where the key refers to a record that isn't there. */
 		class Referring extends MemoryModel {
 			override create(): Promise<never> {
@@ -260,7 +260,7 @@ describe('crud/preconditions: create', (test) => {
 		assert.is(status, 409)
 	})
 
-	test('the collection has no ETag that If-Match could name', async () => {
+	test('the collection has no ETag for If-Match to match', async () => {
 		const ask = (tag: string) =>
 			countries().ask('POST /country', { headers: { 'If-Match': tag }, body: { code: 'fr' } })
 		assert.is((await ask('"1"')).status, 412)

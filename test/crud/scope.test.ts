@@ -41,7 +41,7 @@ function scoped(scope: unknown, model: MemoryModel = articleModel(), options: Pa
 }
 
 describe('crud/scope', (test) => {
-	test('each sees their own records', async () => {
+	test('each user sees their own records', async () => {
 		const asked = owned()
 		assert.equal(await idsOf(asked, '/article', as('ann')), [1, 3, 5])
 		assert.equal(await idsOf(asked, '/article', as('bob')), [2, 4])
@@ -72,7 +72,7 @@ describe('crud/scope', (test) => {
 		assert.match(await asked.said('/article/1', as('ann')), /"title":"Title 1"/)
 	})
 
-	test('a new record is in the scope', async () => {
+	test("a new record gets the scope's values", async () => {
 		const asked = owned()
 		assert.is((await asked.ask('POST /article', { ...as('bob'), body: { title: 'New' } })).status, 201)
 		assert.equal(await idsOf(asked, '/article', as('bob')), [2, 4, 6])
@@ -97,14 +97,14 @@ describe('crud/scope', (test) => {
 		)
 	})
 
-	test("a cursor of one user shows another user none of the first one's records", async () => {
+	test("a cursor of one user gives another user none of the first one's records", async () => {
 		const asked = owned()
 		const first = await asked.ask('/article?limit=1', as('ann'))
 		const { next } = (first.json() as { meta: { next: string } }).meta
 		assert.equal(await idsOf(asked, `/article?cursor=${next}`, as('bob')), [2, 4])
 	})
 
-	test('undefined never widens: it is an error, which is logged', async () => {
+	test('undefined never widens the scope: it is an error, which is logged', async () => {
 		const asked = owned()
 		for (const request of [
 			'/article',
@@ -159,7 +159,7 @@ describe('crud/scope', (test) => {
 			assert.equal(await idsOf(scoped(scope), '/article'), ids))
 	}
 
-	test('of several values one must be given, where the field may be written', async () => {
+	test('of several allowed values the client must give one, where the field is writable', async () => {
 		const asked = scoped({ owner: ['ann', 'bob'] }, articleModel(), { updatable: ['title', 'owner'] })
 		const made = (body: unknown) => asked.ask('POST /article', { body })
 		assert.is((await made({ title: 'A', owner: 'bob' })).status, 201)
@@ -172,7 +172,7 @@ describe('crud/scope', (test) => {
 		)
 	})
 
-	test('by null no change leaves it', async () => {
+	test('setting a scope field to null is 403', async () => {
 		const options = { updatable: ['title', 'body'] }
 		const asked = scoped({ body: ['Body of 1', 'Body of 2'] }, articleModel(), options)
 		for (const method of ['PATCH', 'PUT']) {
@@ -188,7 +188,7 @@ describe('crud/scope', (test) => {
 		assert.is((await nullable.ask('PATCH /article/1', { body: { body: null } })).status, 200)
 	})
 
-	test('by an override no change leaves it, null among it', async () => {
+	test('an override cannot move a record out of the scope, nor by null', async () => {
 		class Leaving extends CrudHandler {
 			override scope() {
 				return { owner: 'ann' }
@@ -203,14 +203,14 @@ describe('crud/scope', (test) => {
 		assert.match(await asked.said('/article/1'), /"title":"Title 1"/)
 	})
 
-	test('a conflict with a record outside of the scope names its field where that can be written', async () => {
+	test('a conflict with a record outside of the scope names its field only if that is writable', async () => {
 		assert.is(
 			await refusalOf(owned(), 'POST /article', { ...as('bob'), body: { title: 'Title 1' } }),
 			'409 title is taken by another record',
 		)
 	})
 
-	test('scope() is called once for an operation, and may be asynchronous', async () => {
+	test('scope() is called once per operation, and may be asynchronous', async () => {
 		let calls = 0
 		class Counted extends CrudHandler {
 			override async scope() {

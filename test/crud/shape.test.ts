@@ -75,7 +75,7 @@ function propertyOf({ properties = {} }: JsonSchema = {}, name: string): JsonSch
 }
 
 describe('a record’s schema', (test) => {
-	test('is named by its model, and has each visible field as it is answered', () => {
+	test('is named after its model, and has each visible field', () => {
 		assert.equal(shapeOf('read').answer.schema, {
 			title: 'BlogArticle',
 			type: 'object',
@@ -108,7 +108,7 @@ describe('a record’s schema', (test) => {
 		})
 	})
 
-	test('is of each item of a list', () => {
+	test('is used for each item of a list', () => {
 		const { schema, isPage } = shapeOf('list').answer
 		assert.is(isPage, true)
 		assert.equal(schema, { type: 'array', items: shapeOf('read').answer.schema })
@@ -126,13 +126,13 @@ describe('a record’s schema', (test) => {
 		['日本', 'Record', 'List 日本'],
 	]
 	for (const [name, title, summary] of names) {
-		test(`of ${name} is called ${title}`, () => {
+		test(`of ${name} has the title ${title}`, () => {
 			assert.is(shapeOf('read', {}, model(name)).answer.schema.title, title)
 			assert.is(shapeOf('list', {}, model(name)).summary, summary)
 		})
 	}
 
-	test('is anything where a subclass answers or strips', () => {
+	test('accepts anything where a subclass overrides the answer or stripObject', () => {
 		class Own extends CrudHandler {
 			override read() {
 				return { own: true }
@@ -152,7 +152,7 @@ describe('a record’s schema', (test) => {
 		assert.equal(shape(Stripped, 'list').schema, { type: 'array', items: {} })
 	})
 
-	test('is a page of records where a subclass answers lists, unless its docs say otherwise', async () => {
+	test('is a page of records where a subclass returns lists, unless its docs say otherwise', async () => {
 		class Own extends CrudHandler {
 			override list(query?: Partial<CrudQuery>) {
 				return super.list(query)
@@ -181,8 +181,8 @@ describe('a record’s schema', (test) => {
 	})
 })
 
-describe('the body of a write', (test) => {
-	test('has what may be written, and what may stand beside it; nothing hidden, no names of columns', () => {
+describe('the request body of a write', (test) => {
+	test('has the writable and the ignored fields; no hidden ones, no column names', () => {
 		const { schema, required, types } = bodyOf('create')
 		assert.is(schema.title, 'BlogArticleCreate')
 		assert.equal(Object.keys(schema.properties ?? {}), [...(OPTIONS.updatable ?? []), ...['id', 'owner']])
@@ -193,12 +193,12 @@ describe('the body of a write', (test) => {
 		assert.equal(types, ['application/json'])
 	})
 
-	test('is a form too where nothing in it is JSON', () => {
+	test('may also be a form when no field is JSON', () => {
 		const { types } = bodyOf('create', { updatable: ['title', 'rank'] })
 		assert.equal(types, ['application/json', 'application/x-www-form-urlencoded'])
 	})
 
-	test('of a change requires nothing, of a replacement what has no default and is seen', () => {
+	test('of a change requires nothing, of a replacement the visible fields without a default', () => {
 		const rules = { note: ['required'], secret: ['required'] } as const
 		const { body: update } = shapeOf('update', { rules })
 		const { body: replace } = shapeOf('replace', { rules })
@@ -266,12 +266,12 @@ describe('the body of a write', (test) => {
 		],
 	]
 	for (const [name, rules, field, expected] of table) {
-		test(`by rules: ${name}`, () => {
+		test(`with validation rules: ${name}`, () => {
 			assert.equal(propertyOf(shapeOf('create', { rules }).body?.schema, field), expected)
 		})
 	}
 
-	test('fills in a default in a new record, and leaves out none in a change', () => {
+	test('has defaults for a new record, and omits none for a change', () => {
 		const rules = { title: ['string', { default: 'new' }] } as const
 		assert.equal(shapeOf('create', { rules }).body?.schema.required, undefined)
 		assert.is(propertyOf(shapeOf('create', { rules }).body?.schema, 'title')?.default, 'new')
@@ -281,8 +281,8 @@ describe('the body of a write', (test) => {
 	})
 })
 
-describe('what goes with an operation', (test) => {
-	test('are conditions, where records have a version', () => {
+describe('crud/shape: the rest of an operation', (test) => {
+	test('conditional headers, where records have a version', () => {
 		const of = (operation: CrudOperation) => {
 			const { headers, answer, refusals } = shapeOf(operation, { version: 'version' })
 			return [operation, headers, answer.status, answer.headers, refusals]
@@ -299,7 +299,7 @@ describe('what goes with an operation', (test) => {
 		assert.equal(shapeOf('update').refusals, [404, 409, 422])
 	})
 
-	test('is 403 within a scope that could be left', () => {
+	test('403, within a scope that a write could leave', () => {
 		class Own extends CrudHandler {
 			override scope() {
 				return { owner: 'ann' }
@@ -310,16 +310,16 @@ describe('what goes with an operation', (test) => {
 		assert.equal(crudShape(facts, undefined, 'read').refusals, [404])
 	})
 
-	test('is If-None-Match where a record can be made under a key of the client’s', () => {
+	test("If-None-Match, where the client can choose a new record's key", () => {
 		assert.equal(shapeOf('create', { creatable: ['id', 'title'] }).headers, ['If-None-Match'])
 	})
 
-	test('is an id as its key is', () => {
+	test('the id parameter has the type of the key', () => {
 		assert.equal(shapeOf('read').params, [{ type: 'integer' }])
 		assert.equal(shapeOf('list').params, [])
 	})
 
-	test('is a bigint a number or its digits, as the id of a record that was read is', () => {
+	test('a bigint parameter is a number or its digits, for ids and filters', () => {
 		const over = new MemoryModel('thing', { key: 'id', fields: { id: 'bigint' } })
 		const facts = new CrudHandler(over, { visible: 'all' })[FACTS]
 		// Not as a list of types: swagger-ui sends no parameter of one.
@@ -330,7 +330,7 @@ describe('what goes with an operation', (test) => {
 		assert.equal(query.find(({ name }) => name === 'id[gt]')?.schema, bigint)
 	})
 
-	test('are parameters of a record: its fields', () => {
+	test('parameters of a record: its fields', () => {
 		const { query } = shapeOf('read', { visible: ['id', 'title'] })
 		assert.equal(query, [
 			{
@@ -341,7 +341,7 @@ describe('what goes with an operation', (test) => {
 		])
 	})
 
-	test('are parameters of a list: only those that it takes', () => {
+	test('parameters of a list: only those it accepts', () => {
 		const names = (options: Partial<CrudOptions>) => shapeOf('list', options).query.map(({ name }) => name)
 		assert.equal(names({ visible: ['id', 'extra'], sortable: [], filterable: [] }), [
 			...['limit', 'offset', 'cursor', 'count', 'fields'],
@@ -358,7 +358,7 @@ describe('what goes with an operation', (test) => {
 		)
 	})
 
-	test('are parameters of a list: none that it leaves to others', () => {
+	test('parameters of a list: none that are ignored', () => {
 		const { query } = shapeOf('list', {
 			ignoreQuery: ['title', 'offset', 'rank[gt]'],
 			filterable: ['title', 'rank'],
@@ -370,7 +370,7 @@ describe('what goes with an operation', (test) => {
 		)
 	})
 
-	test('is a field of a parameter’s name behind its operator alone', () => {
+	test('a field with the name of a parameter is listed only with operators', () => {
 		const over = new MemoryModel('thing', { key: 'id', fields: { id: 'integer', limit: 'boolean' } })
 		const handler = new CrudHandler(over, { visible: 'all', filterable: ['limit'] })
 		const names = crudShape(handler[FACTS], undefined, 'list').query.map(({ name }) => name)
@@ -396,7 +396,7 @@ const body = fc
 	)
 	.map(([first, rest]) => ({ ...first, ...rest }))
 
-describe('bodies by their schema, compared with what is taken', (test) => {
+describe('request bodies valid by their schema, compared with those accepted', (test) => {
 	const rules: CrudOptions['rules'] = {
 		note: ['required', 'nullable', { min: 2 }],
 		rank: ['integer', { min: 2 }],
@@ -436,7 +436,7 @@ describe('bodies by their schema, compared with what is taken', (test) => {
 	}
 })
 
-describe('crud/field-schema: a field that can be null', (test) => {
+describe('crud/field-schema: a nullable field', (test) => {
 	const table: [string, JsonSchema, JsonSchema][] = [
 		['a type', { type: 'string' }, { type: ['string', 'null'] }],
 		['choices', { type: 'string', enum: ['a'] }, { type: ['string', 'null'], enum: ['a', null] }],
@@ -444,9 +444,9 @@ describe('crud/field-schema: a field that can be null', (test) => {
 		['one of several', { anyOf: [{ type: 'string' }] }, { anyOf: [{ type: 'string' }, { type: 'null' }] }],
 	]
 	for (const [what, schema, expected] of table)
-		test(`${what} has null beside it`, () => assert.equal(orNull(schema), expected))
+		test(`${what} also accepts null`, () => assert.equal(orNull(schema), expected))
 
-	test('null is taken by the description of a nullable field with choices', () => {
+	test('null is accepted by the schema of a nullable field with choices', () => {
 		const schema = orNull({ type: 'string', enum: ['draft', 'public'] })
 		const isFine = ajv().compile(schema)
 		assert.equal([isFine(null), isFine('draft'), isFine('gone')], [true, true, false])

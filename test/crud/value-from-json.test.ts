@@ -87,10 +87,10 @@ describe('crud/value-from-json', (test) => {
 		[field('bytes'), 'AQ-_', 'bytes'],
 	]
 	for (const [of, given, expected] of rows) {
-		test(`${of.type} takes ${JSON.stringify(given)}`, () => assert.equal(read(of, given), expected))
+		test(`${of.type} accepts ${JSON.stringify(given)}`, () => assert.equal(read(of, given), expected))
 	}
 
-	test('bytes of many megabytes are taken', () => {
+	test('bytes of many megabytes are accepted', () => {
 		const text = `${'A'.repeat(32_000_000)}AQ==`
 		const read = valueFromJson(field('bytes'), text, [])
 		assert.is(read instanceof Uint8Array && read.length, 24_000_001)

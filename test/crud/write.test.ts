@@ -41,7 +41,7 @@ describe('crud/write: create', (test) => {
 		assert.equal(await dataOf(asked, '/article/6'), (reply.json() as { data: unknown }).data)
 	})
 
-	test('fields= says what of it is answered', async () => {
+	test('fields= selects the fields of the answer', async () => {
 		const { asked } = watched()
 		assert.is(
 			await asked.said('POST /article/?fields=id', { body: { title: 'New' } }),
@@ -49,7 +49,7 @@ describe('crud/write: create', (test) => {
 		)
 	})
 
-	test('a hidden field can be written, and is answered nowhere', async () => {
+	test('a hidden field can be written, and is in no response', async () => {
 		const { asked, hidden } = watched()
 		await dataOf(asked, 'POST /article', { body: { title: 'New', secret: 'MARKER6' } })
 		assert.equal(await hidden('6'), { s: 'MARKER6', o: 'nobody', r: 1 })
@@ -64,7 +64,7 @@ describe('crud/write: create', (test) => {
 		)
 	})
 
-	test('unknown and hidden unwritable fields are refused in the same words', async () => {
+	test('unknown and hidden unwritable fields are refused with the same message', async () => {
 		const { asked } = watched()
 		const reply = await asked.ask('POST /article', { body: { title: 'New', owner: 'me', nosuch: 1 } })
 		const { details } = reply.json() as { details: { field: string; code: string; message: string }[] }
@@ -106,7 +106,7 @@ describe('crud/write: create', (test) => {
 		assert.ok(reply.text().length < 25_000)
 	})
 
-	test('a body that is no object, or malformed, is refused', async () => {
+	test('a body that is not an object, or is malformed, is refused', async () => {
 		const { asked } = watched()
 		for (const body of ['"x"', '1', '[]', 'null']) {
 			const headers = { 'Content-Type': 'application/json' }
@@ -123,7 +123,7 @@ describe('crud/write: create', (test) => {
 		)
 	})
 
-	test('a form is read by the types of its fields; an empty value is null', async () => {
+	test('a form is converted by the types of its fields; an empty value is null', async () => {
 		const { asked } = watched()
 		const body = 'title=Form&rating=2.5&published=&body='
 		assert.match(
@@ -136,7 +136,7 @@ describe('crud/write: create', (test) => {
 		)
 	})
 
-	test('a key that the store does not make is required, and of nothing else', async () => {
+	test('a key is required only where the store does not generate it', async () => {
 		const fields = { code: 'text', name: { type: 'text', nullable: true } } as const
 		const model = new MemoryModel('country', { key: 'code', fields })
 		const handler = new CrudHandler(model, {
@@ -160,7 +160,7 @@ describe('crud/write: create', (test) => {
 })
 
 describe('crud/write: update and replace', (test) => {
-	test('PATCH and POST change the given fields alone', async () => {
+	test('PATCH and POST change only the given fields', async () => {
 		for (const method of ['PATCH', 'POST']) {
 			const { asked, hidden } = watched()
 			assert.is(
@@ -171,7 +171,7 @@ describe('crud/write: update and replace', (test) => {
 		}
 	})
 
-	test('PUT gives absent fields their default, else null, else 422; hidden ones keep their value', async () => {
+	test('PUT sets missing fields to their default, else null, else 422; hidden ones keep their value', async () => {
 		const { asked, hidden } = watched()
 		assert.is(
 			await asked.said('PUT /article/3', { body: { title: 'Put' } }),
@@ -183,7 +183,7 @@ describe('crud/write: update and replace', (test) => {
 		assert.equal(await hidden('3'), { s: null, o: 'ann', r: 1 })
 	})
 
-	test('what was read can be sent back', async () => {
+	test('a record can be sent back as it was read', async () => {
 		const { asked } = watched()
 		for (const id of [1, 3, 5]) {
 			const record = await dataOf(asked, `/article/${id}`)
@@ -192,14 +192,14 @@ describe('crud/write: update and replace', (test) => {
 		}
 	})
 
-	test('an update of nothing answers the record', async () => {
+	test('an empty update returns the record', async () => {
 		const { asked } = watched()
 		assert.equal(await dataOf(asked, 'PATCH /article/1', { body: {} }), await dataOf(asked, '/article/1'))
 		assert.equal(await dataOf(asked, 'PATCH /article/1'), await dataOf(asked, '/article/1'))
 		assert.is((await asked.ask('PATCH /article/99', { body: {} })).status, 404)
 	})
 
-	test("an id beside the URL's is refused, the same one is not", async () => {
+	test("an id in the body that differs from the URL's is refused, the same one is accepted", async () => {
 		const { asked } = watched()
 		assert.is((await asked.ask('PATCH /article/1', { body: { id: 1, title: 'A' } })).status, 200)
 		assert.is((await asked.ask('PATCH /article/1', { body: { id: '1', title: 'B' } })).status, 200)
@@ -210,7 +210,7 @@ describe('crud/write: update and replace', (test) => {
 			)
 	})
 
-	test('null is refused where the column has none', async () => {
+	test('null is refused for a not-null column', async () => {
 		const { asked } = watched()
 		assert.is(
 			await refusalOf(asked, 'PATCH /article/1', { body: { title: null } }),
@@ -219,7 +219,7 @@ describe('crud/write: update and replace', (test) => {
 		assert.match(await asked.said('PATCH /article/1', { body: { body: null } }), /"body":null/)
 	})
 
-	test('nothing is changed by a write that is refused', async () => {
+	test('a refused write changes nothing', async () => {
 		const { asked, hidden } = watched()
 		const before = await dataOf(asked, '/article')
 		for (const body of [
@@ -234,7 +234,7 @@ describe('crud/write: update and replace', (test) => {
 		assert.equal(await hidden('1'), { s: 'MARKER1', o: 'ann', r: 1 })
 	})
 
-	test('DELETE answers the record as it was', async () => {
+	test('DELETE returns the deleted record', async () => {
 		const { asked } = watched()
 		const record = await dataOf(asked, '/article/2')
 		assert.equal(await dataOf(asked, 'DELETE /article/2'), record)
@@ -261,7 +261,7 @@ describe('crud/write: rules', (test) => {
 		rating: z.number().max(10).nullish(),
 	} as const
 
-	test('are checked beside what the columns demand', async () => {
+	test("are checked in addition to the columns' own constraints", async () => {
 		const { asked } = watched({ rules })
 		assert.equal(await problemsOf(asked, 'POST /article', { title: 'ab', rating: 11 }), [
 			'title: min',
@@ -277,7 +277,7 @@ describe('crud/write: rules', (test) => {
 		)
 	})
 
-	test('a partial update checks the given fields alone, and required there means not null', async () => {
+	test('a partial update validates only the given fields, and required there means not null', async () => {
 		const { asked } = watched({ rules })
 		assert.is((await asked.ask('PATCH /article/1', { body: { rating: 3 } })).status, 200)
 		assert.equal(await problemsOf(asked, 'PATCH /article/1', { body: null, title: 'a' }), [
@@ -287,7 +287,7 @@ describe('crud/write: rules', (test) => {
 		assert.equal(await problemsOf(asked, 'PUT /article/1', { title: 'abc' }), ['body: required'])
 	})
 
-	test('null is fine for a column that can be null where no rule says required', async () => {
+	test('null is valid for a nullable column unless a rule says required', async () => {
 		const { asked } = watched({ rules: { body: ['string', { min: 3 }] } })
 		assert.is((await asked.ask('PATCH /article/1', { body: { body: null } })).status, 200)
 		assert.equal(await problemsOf(asked, 'PATCH /article/1', { body: 'ab' }), ['body: min'])
@@ -319,7 +319,7 @@ describe('crud/write: rules', (test) => {
 		assert.is((await asked.ask('POST /article', { body: { title: 'free' } })).status, 201)
 	})
 
-	test("the server's validator checks the lists", async () => {
+	test("the server's validator checks list parameters", async () => {
 		const validator = {
 			validateList: (value: unknown) =>
 				value === 'bad'
@@ -351,7 +351,7 @@ describe('crud/write: rules', (test) => {
 })
 
 describe('crud/write: conflicts', (test) => {
-	test('a unique field is named where it can be written', async () => {
+	test('a unique field is named if it is writable', async () => {
 		const { asked } = watched()
 		const reply = await asked.ask('POST /article', { body: { title: 'Title 1' } })
 		assert.is(reply.status, 409)
@@ -362,7 +362,7 @@ describe('crud/write: conflicts', (test) => {
 		assert.is((await asked.ask('PATCH /article/2', { body: { title: 'Title 1' } })).status, 409)
 	})
 
-	test('and not named where it cannot', async () => {
+	test('a unique field is not named if it is not writable', async () => {
 		class Stamped extends CrudHandler {
 			override create(values: Record<string, unknown>) {
 				return super.create({ ...values, secret: 'MARKER1' })
@@ -375,7 +375,7 @@ describe('crud/write: conflicts', (test) => {
 		)
 	})
 
-	test('references are kept, in both directions', async () => {
+	test('foreign keys are enforced, in both directions', async () => {
 		const authors = new MemoryModel('author', { key: 'id', fields: { id: 'integer' }, rows: [{}, {}] })
 		const posts = new MemoryModel('post', {
 			key: 'id',
@@ -400,7 +400,7 @@ describe('crud/write: conflicts', (test) => {
 		assert.is((await asked.ask('DELETE /author/2')).status, 200)
 	})
 
-	test('a broken reference that the caller can not write is a conflict that does not name it', async () => {
+	test('a broken reference that the caller cannot write is a conflict that does not name it', async () => {
 		const posts = new MemoryModel('post', {
 			key: 'id',
 			fields: { id: 'integer', title: 'text', author: { type: 'integer', nullable: true } },

@@ -80,7 +80,7 @@ if (await mariadbIsHere())
 
 for (const [name, open] of STORES)
 	describe(`conflicts of several columns: ${name}`, (test) => {
-		test('all fields of a combination are named, in creates and changes, and hidden ones are not', async () => {
+		test('all writable fields of a composite unique constraint are named, in creates and updates, and hidden ones are not', async () => {
 			const { model, close } = await open()
 			const thing = new CrudHandler(model, {
 				visible: ['id', 'day', 'room', 'seat', 'slug'],

@@ -15,7 +15,7 @@ for (const name of await storesHere()) {
 		test.after(() => store.close())
 
 		for (const query of ['', '&title=b', '&offset=200', '&sort=-ratio,title']) {
-			test(`each field by itself has no records, counted or not, with ${query || 'nothing more'}`, async () => {
+			test(`filtering by each field gives no records, counted or not, with ${query || 'nothing more'}`, async () => {
 				for (const field of VISIBLE) {
 					const counted = await ask({ url: `/things?fields=${field}&count=exact${query}` })
 					const offset = query === '&offset=200' ? 200 : 0

@@ -56,7 +56,7 @@ function overStore(name: StoreName, prefix: string, load: Load): void {
 		})
 		test.after(() => store.close())
 
-		test('a read after an awaited write shows it, however many read meanwhile', () =>
+		test('a read after an awaited write sees it, however many reads are running', () =>
 			listening(handlersOf(store.model), {}, async ({ url }) => {
 				const base = `${url}/things`
 				const ids = await fill(store, base)
@@ -90,7 +90,7 @@ function overStore(name: StoreName, prefix: string, load: Load): void {
 				assert.ok(reads > load.rounds, `only ${reads} reads`)
 			}))
 
-		test('a record that was deleted, and awaited, is read by nobody any more', () =>
+		test('a record is not read again once its deletion was awaited', () =>
 			listening(handlersOf(store.model), {}, async ({ url }) => {
 				const base = `${url}/things`
 				const ids = await fill(store, base)
@@ -103,7 +103,7 @@ function overStore(name: StoreName, prefix: string, load: Load): void {
 				}
 			}))
 
-		test('bad ids among good ones get each its right answer', () =>
+		test('malformed ids among valid ones each get the right answer', () =>
 			listening(handlersOf(store.model), {}, async ({ url }) => {
 				const base = `${url}/things`
 				const ids = await fill(store, base)

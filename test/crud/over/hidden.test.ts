@@ -125,7 +125,7 @@ for (const name of await storesHere()) {
 		})
 		test.after(() => store.close())
 
-		test('their values are in no answer', async () => {
+		test('their values are in no response', async () => {
 			for (const id of ids) {
 				for (const request of sweep(id)) {
 					const said = whole(await asked.ask(request))
@@ -135,7 +135,7 @@ for (const name of await storesHere()) {
 			}
 		})
 
-		test('asking by them is refused in the words of a column that there is not', async () => {
+		test('querying by them is refused with the same message as an unknown field', async () => {
 			const ways = [
 				...[
 					'sort=NAME',
@@ -167,7 +167,7 @@ for (const name of await storesHere()) {
 			}
 		})
 
-		test('writing those that are not writable is refused in the words of a column that there is not', async () => {
+		test('writing them is refused with the same message as an unknown field, unless they are writable', async () => {
 			for (const hidden of ['pin', 'owner']) {
 				for (const [method, url] of [
 					['POST', '/things'],
@@ -186,7 +186,7 @@ for (const name of await storesHere()) {
 			}
 		})
 
-		test('a value of a hidden unique column that is taken is a conflict which names no column', async () => {
+		test('a conflict in a hidden unique column names no field', async () => {
 			const silent = { info() {}, warn() {}, error() {} }
 			class Pinned extends CrudHandler {
 				override create(values: Record<string, unknown>) {
@@ -201,7 +201,7 @@ for (const name of await storesHere()) {
 			assert.is((await allRows(model)).length, 3)
 		})
 
-		test('no write changes what is not updatable', async () => {
+		test('no write changes a field that is not updatable', async () => {
 			const [id = ''] = ids
 			const fixed = async () =>
 				(await allRows(model)).map(({ id: own, pin, owner }) => JSON.stringify([own, pin, owner]))
@@ -226,7 +226,7 @@ for (const name of await storesHere()) {
 			assert.is(row?.version, expected)
 		})
 
-		test('what an override needs of it stands beside the text of each operation, never within', async () => {
+		test("the hidden value an override needs is next to each operation's JSON text, never in it", async () => {
 			const seen: unknown[] = []
 			const seenIn = (record: CrudRecord): CrudRecord => {
 				seen.push(record.needed)
@@ -278,7 +278,7 @@ for (const name of await storesHere()) {
 			)
 		})
 
-		test('a hidden column that a replacement does not name keeps its value', async () => {
+		test('a hidden column keeps its value when a replacement omits it', async () => {
 			const { status } = await asked.ask(json('PUT', `/things/${ids[0]}`, { title: 'new' }))
 			assert.is(status, 200)
 			const [row] = await allRows(model)

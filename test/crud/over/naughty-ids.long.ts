@@ -75,7 +75,7 @@ for (const name of stores) {
 		})
 		test.after(() => store.close())
 
-		test('each is created, read and deleted by its own URL, all of them side by side', () =>
+		test('each is created, read and deleted under its own URL, with all others present', () =>
 			served(store.model, async (ask) => {
 				const urls = new Map<string, string>()
 				for (const [n, id] of IDS.entries()) {
@@ -97,7 +97,7 @@ for (const name of stores) {
 				}
 			}))
 
-		test('what no URL can lead to, or is too long, is refused', () =>
+		test('ids that no URL can carry, or that are too long, are refused', () =>
 			served(store.model, async (ask) => {
 				for (const id of REFUSED) {
 					const { status } = await ask('POST', '/things', { id, n: 1 })

@@ -91,7 +91,7 @@ function overStore(name: (typeof stores)[number], prefix: string, strings: reado
 		test.after(() => store.close())
 
 		for (const [place, urlOf] of Object.entries(READS)) {
-			test(`as ${place} each is answered in order`, async () => {
+			test(`each gets an expected answer as ${place}`, async () => {
 				const before = await allRows(model)
 				await Promise.all(
 					strings.map(async (text) => {
@@ -103,14 +103,14 @@ function overStore(name: (typeof stores)[number], prefix: string, strings: reado
 			})
 		}
 
-		test('as a text each comes back, is found by itself, and by parts of it, or is refused', async () => {
+		test('each text round-trips and is found by equality and by its parts, or is refused', async () => {
 			const before = await allRows(model)
 			assert.is(before.length, 2)
 			for (const text of strings) await roundTrip(asked, text)
 			assert.equal(await allRows(model), before)
 		})
 
-		test('as a name or as a value of another type in a body each is refused or stored', async () => {
+		test('as a field name, or as a value of another type, each is refused or stored', async () => {
 			const before = await allRows(model)
 			for (const text of strings) {
 				for (const body of [
@@ -132,7 +132,7 @@ function overStore(name: (typeof stores)[number], prefix: string, strings: reado
 			assert.equal(await allRows(model), before)
 		})
 
-		test('in a QUERY each is answered in order', async () => {
+		test('each gets an expected answer in a QUERY', async () => {
 			for (const text of strings) {
 				for (const body of [
 					{ filter: { title: text } },

@@ -68,7 +68,7 @@ for (const name of await storesHere()) {
 			}
 		})
 
-		test('a record made anew under the key of a deleted one has none of its versions', async () => {
+		test('a record recreated under a deleted key has none of its former versions', async () => {
 			const { url, first } = await made('old')
 			const id = Number(url.split('/').at(-1))
 			const tags = [first, first + 1].map((version) => `"${version}"`)
@@ -96,7 +96,7 @@ for (const name of await storesHere()) {
 			['PATCH', 'POST'],
 			['PATCH', 'DELETE'],
 		]) {
-			test(`of ${methods.join(' and ')}, which have both found the version of If-Match, one is done`, async () => {
+			test(`of ${methods.join(' and ')}, which have both read the version in If-Match, one succeeds`, async () => {
 				const both = serve(new Together(model))
 				for (const match of matches) {
 					const { url, first: version } = await made('0')
@@ -132,7 +132,7 @@ for (const name of await storesHere()) {
 			}
 		})
 
-		test('a PATCH that a DELETE at once answers 404 to has changed nothing', async () => {
+		test('a PATCH answered 404 because of a concurrent DELETE has changed nothing', async () => {
 			for (let round = 0; round < 60; round++) {
 				const { url } = await made('x')
 				const [changed, removed] = await Promise.all([
@@ -145,7 +145,7 @@ for (const name of await storesHere()) {
 			}
 		})
 
-		test('of concurrent creates of one unique value one is 201 and the others 409', async () => {
+		test('of concurrent creates with one unique value one is 201 and the others 409', async () => {
 			for (let round = 0; round < 10; round++) {
 				const code = `code ${round}`
 				const replies = await Promise.all(
@@ -163,7 +163,7 @@ for (const name of await storesHere()) {
 			assert.is((await allRows(model)).length, 10)
 		})
 
-		test('changes at once without a condition all count, and each raises the version', async () => {
+		test('concurrent updates without a condition all succeed, and each raises the version', async () => {
 			const { url, first } = await made('x')
 			const replies = await Promise.all(
 				Array.from({ length: 20 }, (_, n) => write('PATCH', url, { rank: n })),

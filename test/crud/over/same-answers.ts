@@ -16,7 +16,7 @@ export function sameAnswers(prefix: string, numRuns: number): void {
 			for (const store of stores) await store.close()
 		})
 
-		test(`${numRuns} sequences of requests get the same answers in each`, async () => {
+		test(`${numRuns} sequences of requests get the same answers from each`, async () => {
 			const [first, ...others] = stores.map((store) => new Player(store))
 			await fc.assert(
 				fc.asyncProperty(sequence, async (steps) => {

@@ -32,7 +32,7 @@ interface Sent {
 }
 
 for (const name of await storesHere()) {
-	describe(`two owners over ${name}`, (test) => {
+	describe(`scopes of two owners over ${name}`, (test) => {
 		let store: Store
 		let model: Model
 		let asked: Asked
@@ -61,7 +61,7 @@ for (const name of await storesHere()) {
 		})
 		test.after(() => store.close())
 
-		test('every verb on the record of another is the 404 of one that is not there', async () => {
+		test("every verb answers another owner's record with the 404 of a missing one", async () => {
 			const before = await allRows(model)
 			const tried: [string, Sent][] = [
 				['GET', {}],
@@ -94,7 +94,7 @@ for (const name of await storesHere()) {
 			assert.equal(await allRows(model), before)
 		})
 
-		test('lists, counts, searches and filters see one owner alone', async () => {
+		test('lists, counts, searches and filters are limited to one owner', async () => {
 			const queries = [
 				...['?limit=5&count=exact', '?search=1%20', '?sort=-title&limit=1', '?title[ne]=zzz'],
 				...[
@@ -118,7 +118,7 @@ for (const name of await storesHere()) {
 			)
 		})
 
-		test("a cursor of one owner's list leads the other to nothing but his own", async () => {
+		test("a cursor of one owner's list gives another owner only their own records", async () => {
 			const page = await as('ann', 'GET /mine?limit=1')
 			const { next } = (page.json() as { meta: { next: string } }).meta
 			const reply = await as('bob', `GET /mine?limit=5&cursor=${next}`)
@@ -126,7 +126,7 @@ for (const name of await storesHere()) {
 			assert.not.match(reply.text(), /"a\d"/)
 		})
 
-		test('nobody creates for, gives to, or takes from another', async () => {
+		test('nobody can create for, give to, or take from another owner', async () => {
 			for (const [method, id] of [
 				['POST', ''],
 				['PATCH', `/${ann[0]}`],
@@ -139,7 +139,7 @@ for (const name of await storesHere()) {
 			assert.equal(owners, ['a1 ann', 'a2 ann', 'b1 bob', 'b2 bob'])
 		})
 
-		test('reads of both at once are answered to each by his own scope', async () => {
+		test("concurrent reads are each answered within their caller's scope", async () => {
 			for (let round = 0; round < 10; round++) {
 				const asks = [...ann, ...bob].flatMap((id) =>
 					['ann', 'bob', 'ann', 'bob'].map(async (owner) => {
@@ -156,7 +156,7 @@ for (const name of await storesHere()) {
 			}
 		})
 
-		test('where all read and own ones change, bob reads what is of ann and changes nothing of it', async () => {
+		test("with a scope for writes only, bob reads ann's records and cannot change them", async () => {
 			const server = createServer({ shared: new Shared(model, OPTIONS) })
 			const before = await allRows(model)
 			const ask = (owner: string, method: string, id = '', sent: Sent = {}) =>
@@ -185,7 +185,7 @@ for (const name of await storesHere()) {
 			assert.equal(titles, ['a3 ann', 'b1 bob', 'b2 bob', 'b3 bob'])
 		})
 
-		test('each deletes his own', async () => {
+		test('each owner can delete their own records', async () => {
 			assert.is((await as('ann', `DELETE /mine/${ann[0]}`)).status, 200)
 			assert.is((await as('bob', `DELETE /mine/${bob[0]}`)).status, 200)
 			assert.equal(
@@ -194,7 +194,7 @@ for (const name of await storesHere()) {
 			)
 		})
 
-		test('an undefined, or no object, in a scope is a 500 in every verb and touches nothing', async () => {
+		test('a scope with undefined, or one that is not an object, is a 500 for every verb and affects nothing', async () => {
 			const before = await allRows(model)
 			for (const answer of [
 				{ owner: undefined },

@@ -228,7 +228,7 @@ function onMariadb(settings: Settings): void {
 			await plain.end()
 		})
 		for (const [at, [type, ...values]] of MARIADB.entries())
-			test(`${type}: pages meet each record once, and what is shown is taken back`, async () => {
+			test(`${type}: pages visit each record once, and answered values can be written back`, async () => {
 				const table = `stored_values_${process.pid}_${at}`
 				const holds = [...values, ...values, ...(type.startsWith('timestamp') ? [] : ['null'])]
 				const nullness = type.startsWith('timestamp') ? 'not null default 0' : 'null'
@@ -274,7 +274,7 @@ function onPostgres(name: DriverName, settings: Readonly<Record<string, string>>
 		})
 		test.after(() => opened.close())
 		for (const [at, [type, ...values]] of [...POSTGRES, ...POSTGRES_UNORDERED].entries())
-			test(`${type}: pages meet each record once, and what is shown is taken back`, async () => {
+			test(`${type}: pages visit each record once, and answered values can be written back`, async () => {
 				const isOrdered = at < POSTGRES.length
 				const table = `stored_values_${process.pid}_${at}`
 				const holds = [...values, ...values, 'null']
@@ -291,7 +291,7 @@ function onPostgres(name: DriverName, settings: Readonly<Record<string, string>>
 				}
 			})
 
-		test('a decimal of more digits than its column is 422, and can be filtered by', async () => {
+		test('a decimal with more digits than its column is 422, and can be used in a filter', async () => {
 			const table = `stored_values_${process.pid}_digits`
 			await opened.exec(`create table ${table} (id serial primary key, c numeric(5,2));
 				insert into ${table} (c) values (1.25)`)

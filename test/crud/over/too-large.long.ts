@@ -24,7 +24,7 @@ async function refused(model: Model): Promise<void> {
 	assert.is((await ask('/notes/5?fields=id')).status, 200)
 }
 
-describe('pages that are too large, of SQLite', (test) => {
+describe('pages that are too large, on SQLite', (test) => {
 	for (const { name, open } of sqliteDrivers) {
 		if (open === undefined) continue
 		test(`by ${name} are refused`, async () => {
@@ -41,7 +41,7 @@ describe('pages that are too large, of SQLite', (test) => {
 const drivers = await driversHere()
 /** Where the server is, PGlite, which is a slow copy of it, shows nothing else. */
 for (const name of drivers.length > 1 ? drivers.filter((one) => one !== 'PGlite') : drivers)
-	describe(`pages that are too large, of PostgreSQL by ${name}`, (test) => {
+	describe(`pages that are too large, on PostgreSQL by ${name}`, (test) => {
 		test('are refused', async () => {
 			const { database, exec, close } = await databaseLater(name, {}, {})()
 			await exec(

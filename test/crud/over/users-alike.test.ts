@@ -70,7 +70,7 @@ async function checkScope(model: Model): Promise<void> {
 	assert.is((await ask('ann', 'DELETE', '/mine/1')).status, 200)
 }
 
-describe('users whose names a collation takes for one', (test) => {
+describe('scopes of users whose names a collation considers equal', (test) => {
 	test('in SQLite, collate nocase', async () => {
 		const database = new Libsql(':memory:')
 		database.exec(`${CREATE.replace('owner varchar(50)', 'owner varchar(50) collate nocase')}; ${FILL}`)
@@ -78,7 +78,7 @@ describe('users whose names a collation takes for one', (test) => {
 		database.close()
 	})
 
-	test('in PostgreSQL, a collation that is not deterministic', async () => {
+	test('in PostgreSQL, a non-deterministic collation', async () => {
 		if (!(await driversHere()).includes('pg')) return
 		const pool = new pg.Pool({ host: '127.0.0.1', user: 'postgres', database: 'test' })
 		try {
