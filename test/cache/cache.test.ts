@@ -28,10 +28,10 @@ describe('CacheFull', (test) => {
 	})
 })
 
-describe('a failure of the cache', (test) => {
+describe('an unavailable or full cache', (test) => {
 	const failures = [new CacheFull(100), new CacheUnavailable('no Redis at 10.0.0.7')]
 	for (const failure of failures) {
-		test(`${failure.name} is answered 503, to be tried again, and told to the log alone`, async () => {
+		test(`${failure.name} is answered 503 with Retry-After, and explained in the log only`, async () => {
 			class Failing extends RestHandler {
 				get_a() {
 					throw failure

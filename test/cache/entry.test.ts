@@ -6,7 +6,7 @@ import { describe } from '../helpers/describe.ts'
 type Words = readonly [found: unknown, message: string]
 
 describe('cache entry: key', (test) => {
-	test('a string is taken, the empty one too', () => {
+	test('any string is valid, the empty one too', () => {
 		assert.not.throws(() => checkKey(''))
 		assert.not.throws(() => checkKey('a'))
 	})
@@ -52,7 +52,7 @@ describe('cache entry: value', (test) => {
 		[Number.NEGATIVE_INFINITY, 'got -Infinity'],
 	]
 	for (const [value, got] of refused) {
-		test(`is refused with its key: ${got}`, () => {
+		test(`that JSON cannot represent is refused, naming its key: ${got}`, () => {
 			const message = `the value for 'user:1' can't be stored as JSON: ${got}`
 			assert.throws(
 				() => toText('user:1', value),
@@ -61,7 +61,7 @@ describe('cache entry: value', (test) => {
 		})
 	}
 
-	test('an error thrown by toJSON is the cause', () => {
+	test('an error thrown by toJSON is kept as the cause', () => {
 		const cause = new Error('no text')
 		const value = {
 			toJSON() {
@@ -74,7 +74,7 @@ describe('cache entry: value', (test) => {
 		)
 	})
 
-	test('what toJSON throws need not be an error', () => {
+	test('toJSON may throw anything', () => {
 		const value = {
 			toJSON() {
 				throw 'no text'

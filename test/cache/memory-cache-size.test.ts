@@ -9,7 +9,7 @@ import { describe } from '../helpers/describe.ts'
 const MEGABYTE = 1_000_000
 
 describe('MemoryCache memory', (test) => {
-	test('400,000 distinct keys leave no more than max', () => {
+	test('400,000 distinct keys leave at most max entries', () => {
 		const before = heapUsed()
 		let now = 0
 		const cache = new MemoryCache({ max: 1_000, clock: () => now })
@@ -23,7 +23,7 @@ describe('MemoryCache memory', (test) => {
 		assert.is(cache.size, 1_000)
 	})
 
-	test('one key that is replaced 300,000 times is one entry', () => {
+	test('one key replaced 300,000 times is one entry', () => {
 		const before = heapUsed()
 		const cache = new MemoryCache({ max: 1_000 })
 		for (let index = 0; index < 300_000; index++) cache.set('k', index, 3_600)
@@ -31,7 +31,7 @@ describe('MemoryCache memory', (test) => {
 		assert.ok(heapUsed() - before < 20 * MEGABYTE)
 	})
 
-	test('a key that was cut from a long text does not keep the text', () => {
+	test('a key sliced from a long text does not retain the text', () => {
 		const before = heapUsed()
 		const cache = new MemoryCache({ max: 2_000 })
 		for (let index = 0; index < 1_000; index++) {
@@ -44,20 +44,20 @@ describe('MemoryCache memory', (test) => {
 })
 
 describe('MemoryCache with 100,000 kept entries of mixed times', (test) => {
-	test('refuses 20,000 adds while all is live', () => {
+	test('refuses 20,000 adds while all are live', () => {
 		const { cache } = full()
 		const time = timeOf(20_000, (index) => assert.throws(() => cache.add(`new ${index}`, 1, 60), isFull))
 		assert.ok(time < 2_000, `${time} ms`)
 	})
 
-	test('takes 20,000 adds when all is expired', () => {
+	test('accepts 20,000 adds when all have expired', () => {
 		const { cache, pass } = full()
 		pass(4_000_000)
 		const time = timeOf(20_000, (index) => assert.is(cache.add(`new ${index}`, 1, 60), true))
 		assert.ok(time < 2_000, `${time} ms`)
 	})
 
-	test('takes 20,000 adds when one ends at a time', () => {
+	test('accepts 20,000 adds when one expires at a time', () => {
 		const { cache, pass } = full()
 		pass(1_000)
 		const time = timeOf(20_000, (index) => {

@@ -13,14 +13,14 @@ import {
 import { cacheContract } from '../../lib/testing/index.ts'
 import { describe } from '../helpers/describe.ts'
 
-describe('MemoryCache keeps the promises of a Cache', (test) => {
+describe('MemoryCache: the contract', (test) => {
 	const maxBytes = 1_048_576
 	const cases = cacheContract((clock, max) => new MemoryCache({ max, maxBytes, clock }), { maxBytes })
 	for (const { name, run } of cases) test(name, run)
 })
 
 describe('MemoryCache options', (test) => {
-	test('one that does not exist is refused', () => {
+	test('an unknown option is refused', () => {
 		const options = { max: 1, maxbytes: 1 }
 		refused(options, 'MemoryCache has no option maxbytes: did you mean maxBytes?')
 	})
@@ -41,7 +41,7 @@ describe('MemoryCache options', (test) => {
 		})
 	}
 
-	test('without a clock it lives by real time', () => {
+	test('without a clock it uses real time', () => {
 		const cache = new MemoryCache({ max: 1 })
 		cache.set('k', 1, 60)
 		assert.is(cache.get('k'), 1)
@@ -49,7 +49,7 @@ describe('MemoryCache options', (test) => {
 })
 
 describe('MemoryCache evicts', (test) => {
-	test('the value of set that was not used for the longest time', () => {
+	test('the value of set that was used least recently', () => {
 		const cache = new MemoryCache({ max: 3 })
 		for (const key of ['a', 'b', 'c']) cache.set(key, key, 60)
 		cache.get('a')
@@ -60,7 +60,7 @@ describe('MemoryCache evicts', (test) => {
 		assert.equal(held(cache, 'abcde'), 'bde')
 	})
 
-	test('what has expired before what is live, used or not', () => {
+	test('expired entries before live ones, whatever their use', () => {
 		const { cache, pass } = timed({ max: 3 })
 		cache.set('live', 1, 60)
 		cache.set('short', 1, 1)
@@ -72,7 +72,7 @@ describe('MemoryCache evicts', (test) => {
 		assert.is(cache.size, 3)
 	})
 
-	test('not by add of a key that is held', () => {
+	test('nothing for an add of an existing key', () => {
 		const cache = new MemoryCache({ max: 2 })
 		cache.set('a', 1, 60)
 		cache.set('b', 1, 60)
@@ -81,7 +81,7 @@ describe('MemoryCache evicts', (test) => {
 		assert.equal(held(cache, 'abc'), 'bc')
 	})
 
-	test('two expired entries with each write, so that memory falls without a full cache', () => {
+	test('two expired entries with each write, so that memory shrinks without a full cache', () => {
 		const { cache, pass } = timed({ max: 1_000 })
 		for (let index = 0; index < 100; index++) cache.set(`old ${index}`, index, 1)
 		pass(1_000)
@@ -92,7 +92,7 @@ describe('MemoryCache evicts', (test) => {
 
 describe('MemoryCache maxBytes', (test) => {
 	// Key and text of `set('a', 'xyz', …)` are 6 UTF-16 units: 12 bytes.
-	test('the least recently used values go until the new one fits', () => {
+	test('the least recently used values are evicted until the new one fits', () => {
 		const cache = new MemoryCache({ max: 100, maxBytes: 36 })
 		for (const key of ['a', 'b', 'c']) cache.set(key, 'xyz', 60)
 		cache.get('a')
@@ -107,7 +107,7 @@ describe('MemoryCache maxBytes', (test) => {
 		assert.equal(held(cache, 'ab'), 'ab')
 	})
 
-	test('a value that could never fit is forgotten, with the one it replaces, and evicts no other', () => {
+	test('a value that could never fit is dropped with the one it replaces, and evicts no other', () => {
 		const cache = new MemoryCache({ max: 100, maxBytes: 24 })
 		cache.set('a', 'xyz', 60)
 		cache.set('b', 'xyz', 60)
@@ -115,7 +115,7 @@ describe('MemoryCache maxBytes', (test) => {
 		assert.equal(held(cache, 'ab'), 'a')
 	})
 
-	test('all that has expired makes room before any live value goes', () => {
+	test('expired entries are evicted before live values', () => {
 		const { cache, pass } = timed({ max: 100, maxBytes: 60 })
 		cache.set('z', 'xyz', 60)
 		for (const key of ['a', 'b', 'c', 'd']) cache.add(key, 'xyz', 1)
@@ -138,7 +138,7 @@ describe('MemoryCache maxBytes', (test) => {
 		assert.equal(held(cache, 'abcd'), 'ab')
 	})
 
-	test('a longer text for what add made has room or changes nothing', () => {
+	test('a longer text for an added key fits or changes nothing', () => {
 		const { cache, pass } = timed({ max: 2, maxBytes: 24 })
 		cache.add('a', 'xyz', 60)
 		cache.add('b', 'xyz', 60)
@@ -153,7 +153,7 @@ describe('MemoryCache maxBytes', (test) => {
 		assert.equal(held(cache, 'ab'), '')
 	})
 
-	test('a counter that has no room for one more digit stays as it was', () => {
+	test('a counter without room for one more digit keeps its value', () => {
 		const cache = new MemoryCache({ max: 100, maxBytes: 4 })
 		for (let count = 1; count <= 9; count++) assert.is(cache.increment('k', 60), count)
 		assert.throws(() => cache.increment('k', 60), /raise maxBytes/)
@@ -188,12 +188,12 @@ describe('ExpiryHeap', (test) => {
 		assert.is(new ExpiryHeap().soonest, undefined)
 	})
 
-	test('entries leave in the order of their ends', () => {
+	test('entries leave in the order of their expiry', () => {
 		const heap = heapOf([5, 1, 4, 1, 3, Number.POSITIVE_INFINITY, 2])
 		assert.equal(drained(heap), [1, 1, 2, 3, 4, 5, Number.POSITIVE_INFINITY])
 	})
 
-	test('whichever entries are removed, the others leave in order', () => {
+	test('removing any entries keeps the order of the others', () => {
 		const operations = fc.array(fc.tuple(fc.integer({ min: 0, max: 50 }), fc.option(fc.nat())), {
 			maxLength: 200,
 			size: 'max',

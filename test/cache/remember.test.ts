@@ -10,7 +10,7 @@ for (const [kind, make] of [
 	['a cache that answers with promises', () => promised(new MemoryCache({ max: 10 }))],
 ] as const) {
 	describe(`remember with ${kind}`, (test) => {
-		test('a thousand simultaneous misses load once, and each has a copy of its own', async () => {
+		test('a thousand concurrent misses load once, and each gets its own copy', async () => {
 			const cache = make()
 			const load = counted(async () => ({ list: [1] }))
 			const answers = await Promise.all(
@@ -23,7 +23,7 @@ for (const [kind, make] of [
 			assert.equal(await cache.get('k'), { list: [1] })
 		})
 
-		test('what is held is not loaded, and each has a copy of its own', async () => {
+		test('a cached value is not loaded, and each caller gets a copy', async () => {
 			const cache = make()
 			await cache.set('k', { a: 1 }, 60)
 			const load = counted(() => ({ a: 2 }))
@@ -33,7 +33,7 @@ for (const [kind, make] of [
 			assert.is(load.calls, 0)
 		})
 
-		test('null is a value, and held', async () => {
+		test('null is a value, and cached', async () => {
 			const cache = make()
 			const load = counted(() => null)
 			assert.is(await remember(cache, 'k', 60, load.load), null)
@@ -41,7 +41,7 @@ for (const [kind, make] of [
 			assert.is(load.calls, 1)
 		})
 
-		test('undefined is answered and not stored', async () => {
+		test('undefined is returned and not cached', async () => {
 			const cache = make()
 			const load = counted(() => undefined)
 			assert.is(await remember(cache, 'k', 60, load.load), undefined)
@@ -49,7 +49,7 @@ for (const [kind, make] of [
 			assert.is(load.calls, 2)
 		})
 
-		test('different keys load apart', async () => {
+		test('different keys load separately', async () => {
 			const cache = make()
 			const answers = await Promise.all([1, 2].map((n) => remember(cache, `k${n}`, 60, async () => n)))
 			assert.equal(answers, [1, 2])
@@ -59,7 +59,7 @@ for (const [kind, make] of [
 			['rejects', () => Promise.reject(new Error('no database'))],
 			['throws', thrower('no database')],
 		] as const) {
-			test(`a load that ${how} fails all who wait, and the next call loads again`, async () => {
+			test(`a load that ${how} fails all who wait for it, and the next call loads again`, async () => {
 				const cache = make()
 				const load = counted<number>(fail)
 				const waiting = Array.from({ length: 10 }, () => remember(cache, 'k', 60, load.load))
@@ -72,7 +72,7 @@ for (const [kind, make] of [
 			})
 		}
 
-		test('a waiter that asks again as soon as it has failed loads again', async () => {
+		test('a waiter that retries right after the failure loads again', async () => {
 			const cache = make()
 			const first = remember(cache, 'k', 60, thrower<number>('no database'))
 			assert.is(await first.catch(() => remember(cache, 'k', 60, () => 5)), 5)
@@ -87,7 +87,7 @@ for (const [kind, make] of [
 			assert.equal(await cache.get('k'), { list: [1] })
 		})
 
-		test('what JSON cannot say is refused by the name of its key', async () => {
+		test('a value that JSON cannot represent is refused, naming its key', async () => {
 			const load = (): number => 1n as unknown as number
 			await refused(() => remember(make(), 'big', 60, load), TypeError, /'big'/)
 		})
@@ -95,7 +95,7 @@ for (const [kind, make] of [
 }
 
 describe('remember', (test) => {
-	test('the value ends with its time', async () => {
+	test('the value expires after its TTL', async () => {
 		let now = 0
 		const cache = new MemoryCache({ max: 10, clock: () => now })
 		const load = counted(() => 1)
@@ -108,13 +108,13 @@ describe('remember', (test) => {
 		assert.is(load.calls, 2)
 	})
 
-	test('two caches load apart', async () => {
+	test('two caches load separately', async () => {
 		const load = counted(() => 1)
 		await Promise.all([0, 1].map(() => remember(new MemoryCache({ max: 1 }), 'k', 60, load.load)))
 		assert.is(load.calls, 2)
 	})
 
-	test('a reader that comes while the value is being stored waits for the same load', async () => {
+	test('a call while the value is being stored waits for the same load', async () => {
 		const memory = new MemoryCache({ max: 10 })
 		let stored = (): void => {}
 		const storing = new Promise<void>((done) => {
@@ -161,7 +161,7 @@ describe('remember', (test) => {
 		assert.is(await remember(cache, 'k', 60, () => 5), 5)
 	})
 
-	test('a cache that is down still loads once for all who wait', async () => {
+	test('an unavailable cache still loads once for all who wait', async () => {
 		const cache = {
 			...promised(new MemoryCache({ max: 1 })),
 			get: thrower('get is down'),
@@ -172,7 +172,7 @@ describe('remember', (test) => {
 		assert.is(load.calls, 1)
 	})
 
-	test('a time or key that no cache takes is refused before anything is loaded', async () => {
+	test('an invalid TTL or key is refused before anything is loaded', async () => {
 		const cache = new MemoryCache({ max: 1 })
 		const load = counted(() => 5)
 		cache.set('k', 1, 60)

@@ -40,7 +40,7 @@ function nonces(keyid: string): (index: number) => string {
 }
 
 describe('cache shares', (test) => {
-	test('one caller can use most of the cache, and is then refused alone', () => {
+	test('one caller can use most of the cache, and is then refused without affecting others', () => {
 		const { cache } = cached(10_000)
 		const greedy = flood(cache, nonces('greedy'))
 		assert.is(greedy.scope, 'caller')
@@ -49,7 +49,7 @@ describe('cache shares', (test) => {
 		assert.throws(() => cache.add(nonces('greedy')(-1), 1, 60), /the caller's share of the cache is full/)
 	})
 
-	test('ten greedy callers leave room for one who comes later, as much as they have', () => {
+	test('ten greedy callers leave a later one as much room as they have', () => {
 		const { cache, clock } = cached(10_000)
 		const counts = Array.from({ length: 10 }, () => 0)
 		// All at once, for three times as long as an entry lasts.
@@ -69,7 +69,7 @@ describe('cache shares', (test) => {
 	})
 
 	for (const greedy of [...PURPOSES, 'application'] as const) {
-		test(`whoever fills what is kept for ${greedy}, all else has room`, () => {
+		test(`filling the share of ${greedy} leaves room for everything else`, () => {
 			const { cache } = cached(10_000)
 			// Each entry another caller's: no share of one is full.
 			const keyOf = (purpose: string) => (index: number) =>
@@ -93,7 +93,7 @@ describe('cache shares', (test) => {
 		for (let index = 0; index < 1_000; index++) assert.is(cache.get(`value ${index}`), index)
 	})
 
-	test('bytes are shared as entries are', () => {
+	test('bytes are shared in the same way as entries', () => {
 		const { cache } = cached(1_000_000, 10_000_000)
 		const answers = (user: string) => (index: number) => sharedKey('idempotency', user, `k${index}`)
 		const greedy = flood(cache, answers('greedy'), 'x'.repeat(5_000))
@@ -106,7 +106,7 @@ describe('cache shares', (test) => {
 		assert.is(String(cache.get(answers('greedy')(1))).length, 5_000)
 	})
 
-	test('names that differ in a colon have two shares, and no two names have one key', () => {
+	test('names that differ in a colon have separate shares and keys', () => {
 		const { cache } = cached(1_000)
 		assert.is(flood(cache, nonces('acme:bob')).scope, 'caller')
 		assert.is(flood(cache, nonces('acme.bob'), 1, 10).count, 10)
@@ -115,7 +115,7 @@ describe('cache shares', (test) => {
 		assert.is(new Set(names.map((name) => sharedKey('limit', name, 'rest'))).size, names.length)
 	})
 
-	test('a counter that is there goes on, though its caller has no more room', () => {
+	test("an existing counter can be incremented after its caller's share is full", () => {
 		const { cache } = cached(1_000)
 		const key = sharedKey('limit', 'ann', 'count')
 		for (let count = 1; count < 10; count++) cache.increment(key, 60)
@@ -132,7 +132,7 @@ describe('cache shares', (test) => {
 		assert.ok(cache.size < 1_000)
 	})
 
-	test('values of one caller evict their own once they fill an eighth, and never those of others', () => {
+	test("a caller's values evict their own once they fill an eighth, and never those of others", () => {
 		const { cache } = cached(8_000)
 		for (let index = 0; index < 4_000; index++) cache.set(`mine ${index}`, index, 60)
 		for (let index = 0; index < 100; index++)
@@ -163,13 +163,13 @@ describe('cache shares', (test) => {
 		assert.equal(flood(cache, nonces('k1')), { count: 999, scope: 'cache' })
 	})
 
-	test('a key without a caller is the application’s', () => {
+	test('a key without a caller belongs to the application', () => {
 		const { cache } = cached(1_000)
 		assert.is(flood(cache, (index) => `nonce:${index}`).scope, 'purpose')
 		assert.is(flood(cache, nonces('k1'), 1, 50).count, 50)
 	})
 
-	test('shares of callers who have nothing left take no memory', () => {
+	test('shares of callers without entries take no memory', () => {
 		const { cache, clock } = cached(2_000)
 		for (let index = 0; index < 100_000; index++) {
 			clock.now += 1_000
@@ -181,7 +181,7 @@ describe('cache shares', (test) => {
 })
 
 describe('KeyTable', (test) => {
-	test('a key that was deleted reads as undefined and is not counted', () => {
+	test('a deleted key reads as undefined and is not counted', () => {
 		const table = new KeyTable<number>()
 		table.set('a', 1)
 		table.set('b', 2)
@@ -190,7 +190,7 @@ describe('KeyTable', (test) => {
 		assert.is(table.size, 1)
 	})
 
-	test('a key that comes back has its new entry and is counted once', () => {
+	test('a deleted key that is set again has its new entry and is counted once', () => {
 		const table = new KeyTable<number>()
 		table.set('a', 1)
 		table.delete('a')
@@ -200,7 +200,7 @@ describe('KeyTable', (test) => {
 		assert.is(table.size, 1)
 	})
 
-	test('it holds what a Map holds after any steps', () => {
+	test('it behaves like a Map after any sequence of operations', () => {
 		const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 150 }), fc.boolean()), {
 			maxLength: 1_000,
 			size: 'max',
@@ -224,7 +224,7 @@ describe('KeyTable', (test) => {
 		)
 	})
 
-	test('a key that comes back 60,000 times in a table of 100,000 is found as fast as any', () => {
+	test('a key deleted and set 60,000 times in a table of 100,000 is found as fast as any other', () => {
 		const table = new KeyTable<number>()
 		for (let index = 0; index < 100_000; index++) table.set(`k${index}`, index)
 		const start = process.cpuUsage()

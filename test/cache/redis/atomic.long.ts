@@ -17,12 +17,12 @@ describeRedis('RedisCache over four processes, many times', (test) => {
 		client.close()
 	})
 
-	test('each of many keys with 100 parallel adds is added once', async () => {
+	test('each of many keys with 100 concurrent adds is added once', async () => {
 		const keys = 10 * trials(20)
 		eachWonOnce(await race({ work: 'add', keys, copies: 25, prefix }), keys)
 	})
 
-	test('20 counters with many increments each answer every number once', async () => {
+	test('20 counters with many increments each return every number once', async () => {
 		const trial = { work: 'increment', keys: 20, copies: 25, rounds: trials(10), prefix } as const
 		eachCountedOnce(await race(trial), trial)
 	})
@@ -67,7 +67,7 @@ describeRedis('RedisCache with Redis killed in the middle', (test) => {
 	}
 
 	// Those who ask are processes of their own, and held up as this one is.
-	test('nothing but CacheUnavailable is thrown, it works again within 5 s, and a Redis that writes all to disk first never lets a key be added twice', async () => {
+	test('only CacheUnavailable is thrown, calls succeed again within 5 s, and a Redis with appendfsync always never lets a key be added twice', async () => {
 		const wins: (readonly number[])[] = []
 		await inTimesOf(5_000, async (time) => {
 			const trial = await killed('--appendonly', 'yes', '--appendfsync', 'always')

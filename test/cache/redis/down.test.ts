@@ -126,7 +126,7 @@ function patientOf({ client }: TestClient): RedisCache {
 }
 
 describeRedis('RedisCache without Redis, by each client', (test) => {
-	test('where nothing listens all is refused in time, then at once, until Redis is started', () =>
+	test('without a listening server every call fails in time, then at once, until Redis is started', () =>
 		staged(false, async ({ redis, cache, patient, opened }) => {
 			assert.ok((await allRefused(cache)) < SETTLED)
 			await untilRefusedAtOnce(cache)
@@ -138,7 +138,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			assert.is(await patient.add('k', 1, 60), true)
 		}))
 
-	test('where Redis is killed and started again it works again', () =>
+	test('calls succeed again after Redis was killed and restarted', () =>
 		staged(true, async ({ redis, cache, patient }) => {
 			assert.is(await patient.add('k', 1, 60), true)
 			await redis.kill()
@@ -149,7 +149,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			assert.is(await patient.add('new', 1, 60), false)
 		}))
 
-	test('where Redis hangs all is refused in time, then at once, until it goes on', () =>
+	test('while Redis hangs every call fails in time, then at once, until it continues', () =>
 		staged(true, async ({ redis, cache, patient }) => {
 			assert.is(await patient.increment('count', 60), 1)
 			// What counts reads the policy first, here before Redis hangs.
@@ -165,7 +165,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			assert.is(await patient.add('k', 2, 60), false)
 		}))
 
-	test('a connection that hangs is tried again by one call at a time', () =>
+	test('a hanging connection is retried by one call at a time', () =>
 		staged(true, async ({ redis, cache }) => {
 			await recovered(cache)
 			redis.pause()
@@ -179,7 +179,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			await recovered(cache)
 		}))
 
-	test('an answer that was lost with its connection is none, though the client repeats what it asked', () =>
+	test('a response lost with its connection is an error, even though the client repeats the command', () =>
 		staged(true, async ({ redis, opened }) => {
 			const cut = await cutting(redis.port)
 			const behind = openClient(opened.name, cut.port)
@@ -197,7 +197,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			await cut.close()
 		}))
 
-	test('a call is not given up because this process was busy for long', () =>
+	test('an event-loop stall does not make a call time out', () =>
 		// Redis itself may be held up, too.
 		inTimesOf(300, async (time) => {
 			const opened = CLIENTS.map((name) => openClient(name))
@@ -212,7 +212,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			}
 		}))
 
-	test('where the client is closed all is refused at once', () =>
+	test('with a closed client every call fails at once', () =>
 		byEach(async (name) => {
 			await withClient(openClient(name), async (opened) => {
 				const cache = cacheOf(opened)
@@ -223,7 +223,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			})
 		}))
 
-	test('whoever waits for a connection is refused at once when the client is closed', () =>
+	test('calls waiting for a connection fail at once when the client is closed', () =>
 		byEach(async (name) => {
 			// It reads, so that it notices that a connection is closed.
 			const silent = await listening((socket) => socket.resume())
@@ -238,7 +238,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			}).finally(silent.close)
 		}))
 
-	test('and when the client gives up by itself', async () => {
+	test('calls waiting for a connection fail at once when the client gives up by itself', async () => {
 		const [port = 0] = await freePorts(1)
 		const ioredis = new Redis({ port, retryStrategy: () => null })
 		const nodeRedis = createClient({ socket: { port, reconnectStrategy: () => new Error('enough') } })
@@ -248,7 +248,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 		for (const time of await Promise.all(caches.map(allRefused))) assert.ok(time < 2_000, `${time} ms`)
 	})
 
-	test('a program that does nothing else waits for its answer, and no longer', async () => {
+	test('an otherwise idle program waits for its response, and no longer', async () => {
 		const silent = await listening(() => {})
 		const unreached = 'CacheUnavailable: Redis could not be reached within 0.3 s\n'
 		const here: readonly (readonly [name: string, port: number, seconds: number, said: string])[] = [
@@ -271,7 +271,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 		['nothing', '$-1\r\n'],
 		['a text that is no number', '$3\r\n0x1\r\n'],
 	] as const) {
-		test(`${what} is no answer to a command that counts`, () =>
+		test(`${what} is not accepted as a response to a counting command`, () =>
 			byEach(async (name) => {
 				const { port, close } = await listening((socket) => {
 					socket.on('data', (sent) => {
@@ -293,7 +293,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			}))
 	}
 
-	test('without the password all is refused in time', () =>
+	test('without the password every call fails in time', () =>
 		byEach(async (name) => {
 			const redis = await ownRedis()
 			await redis.start('--requirepass', 'secret')
@@ -311,7 +311,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 		['answers half', (socket) => socket.on('data', () => socket.write('$100\r\n{"a":'))],
 	]
 	for (const [what, speak] of nonsense) {
-		test(`a server that ${what} is none`, () =>
+		test(`a server that ${what} counts as unavailable`, () =>
 			byEach(async (name) => {
 				const { port, close } = await listening(speak)
 				await withClient(openClient(name, port), async (opened) => {
@@ -336,7 +336,7 @@ describeRedis('a request without Redis', (test) => {
 		}
 	}
 
-	test('is answered 503 where it needs the cache, and by a load where it does not', async () => {
+	test('is answered 503 where the cache is required, and by a load where it is not', async () => {
 		await staged(false, async ({ cache }) => {
 			const logged: unknown[] = []
 			const error = (fields: { readonly err?: unknown }) => logged.push(fields.err)

@@ -49,7 +49,7 @@ async function staged(name: TestClient['name'], play: (stage: Stage) => Promise<
 
 describeRedis('RedisCache over a failover', (test) => {
 	for (const name of CLIENTS)
-		test(`${name}: 503 while the primary takes no writes, and served within a second by the next`, () =>
+		test(`${name}: 503 while the primary accepts no writes, and requests reach the next one within a second`, () =>
 			inTimesOf(1_000, (time) =>
 				staged(name, async ({ servers: [old, next], tell, address, opened, cache }) => {
 					const server = restServer(

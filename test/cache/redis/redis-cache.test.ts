@@ -28,7 +28,7 @@ describeRedis('RedisCache: what it takes', (test) => {
 		],
 	]
 	for (const [what, make] of others) {
-		test(`refuses ${what} for a client`, () => {
+		test(`refuses ${what} as a client`, () => {
 			const client = make() as RedisClient // On purpose: JavaScript has no types to stop it.
 			assert.throws(
 				() => new RedisCache(client),
@@ -103,7 +103,7 @@ describeRedis('RedisCache: what it takes', (test) => {
 		})
 	}
 
-	test('a client of node-redis that was never connected is told so', async () => {
+	test('a never-connected client of node-redis gets an error that says so', async () => {
 		const cache = new RedisCache(createClient())
 		const error = await rejection(cache.get('k'))
 		assert.instance(error, CacheUnavailable)
@@ -137,7 +137,7 @@ for (const name of CLIENTS) {
 			return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
 		}
 
-		test('keeps JSON under the prefix and the key, with a time in milliseconds', async () => {
+		test('stores JSON under prefix and key, with a TTL in milliseconds', async () => {
 			const began = await time()
 			await cache.set('json', { a: 1 }, 60.5)
 			const ended = await time()
@@ -150,7 +150,7 @@ for (const name of CLIENTS) {
 			)
 		})
 
-		test('caches of two prefixes share nothing', async () => {
+		test('caches with different prefixes share nothing', async () => {
 			const other = new RedisCache(opened.client, { prefix: `${prefix}other:` })
 			await cache.set('shared', 1, 60)
 			assert.is(await other.get('shared'), undefined)
@@ -158,14 +158,14 @@ for (const name of CLIENTS) {
 			assert.is(await cache.get('shared'), 1)
 		})
 
-		test('keys that UTF-8 has no bytes for have an entry each', async () => {
+		test('keys with lone surrogates have an entry each', async () => {
 			const keys = ['\ud83d', '\ud83e', '\ufffd', '\udc00', 'a\ud83d', '\0utf16:3dd8', '\u{1f680}']
 			for (const [at, key] of keys.entries())
 				assert.is(await cache.add(key, at, 60), true, JSON.stringify(key))
 			for (const [at, key] of keys.entries()) assert.is(await cache.get(key), at)
 		})
 
-		test('takes the longest time there is', async () => {
+		test('accepts the longest TTL', async () => {
 			await cache.set('long', 1, Number.MAX_VALUE)
 			assert.is(await cache.add('long add', 1, Number.MAX_VALUE), true)
 			assert.is(await cache.increment('long count', Number.MAX_VALUE), 1)
@@ -175,7 +175,7 @@ for (const name of CLIENTS) {
 			}
 		})
 
-		test('a counter always has a time, also one that somebody stored without', async () => {
+		test('a counter always has a TTL, even one stored by another program', async () => {
 			await cache.increment('new count', 60)
 			await command('SET', `${prefix}old count`, '41')
 			assert.is(await cache.increment('old count', 60), 42)
@@ -203,7 +203,7 @@ for (const name of CLIENTS) {
 		}
 
 		for (const text of ['not JSON', '', '{', 'undefined']) {
-			test(`${JSON.stringify(text)} of somebody else is no value, and remember loads instead`, async () => {
+			test(`${JSON.stringify(text)} stored by another program is not a value, and remember loads instead`, async () => {
 				await command('SET', `${prefix}foreign`, text)
 				const error = await rejection(cache.get('foreign'))
 				assert.instance(error, CacheUnavailable)
@@ -213,7 +213,7 @@ for (const name of CLIENTS) {
 			})
 		}
 
-		test('what is no text is no value, nor a number, and can be deleted or replaced', async () => {
+		test('an entry of another Redis type is an error for get and increment, and can be deleted or replaced', async () => {
 			await command('RPUSH', `${prefix}list`, '1')
 			assert.instance(await rejection(cache.get('list')), CacheUnavailable)
 			assert.instance(await rejection(cache.increment('list', 60)), TypeError)

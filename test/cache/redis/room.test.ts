@@ -39,7 +39,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 	test.before(async () => (await server()).start())
 
 	for (const name of CLIENTS) {
-		test(`${name}: add and increment are refused by every policy but noeviction, until it is set`, async () => {
+		test(`${name}: add and increment are refused under every policy but noeviction, until it is set`, async () => {
 			const { client, command } = await open(name)
 			for (const policy of EVICTING) {
 				await command('CONFIG', 'SET', 'maxmemory-policy', policy)
@@ -55,7 +55,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 			assert.is(await cache.add('k', 1, 60), true)
 		})
 
-		test(`${name}: what promises nothing works by every policy`, async () => {
+		test(`${name}: get, set, delete and remember work under any policy`, async () => {
 			const { client, command } = await open(name)
 			await command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
 			const cache = new RedisCache(client, { prefix: `${name}:lru` })
@@ -66,7 +66,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 			await command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
 		})
 
-		test(`${name}: where CONFIG is forbidden the policy is read from INFO; where both are, it is to be told`, async () => {
+		test(`${name}: without CONFIG the policy is read from INFO; without both it must be passed as an option`, async () => {
 			const { command } = await open(name)
 			const login = { username: `${name}-user`, password: 'secret' }
 			const rights = ['~*', '+@all', '-config', 'on', '>secret']
@@ -86,7 +86,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 			assert.is(await told.increment(`${name} count`, 60), 1)
 		})
 
-		test(`${name}: it is read once for all who ask at the same time`, async () => {
+		test(`${name}: concurrent calls read the policy once`, async () => {
 			const { client, command } = await open(name)
 			const cache = new RedisCache(client, { prefix: `${name}:once:`, timeoutSeconds: 30 })
 			await command('CONFIG', 'RESETSTAT')
@@ -95,7 +95,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 			assert.match(String(await command('INFO', 'commandstats')), /^cmdstat_config\|get:calls=1,/m)
 		})
 
-		test(`${name}: it is read again after a minute`, async () => {
+		test(`${name}: the policy is read again after a minute`, async () => {
 			const { client, command } = await open(name)
 			const link = new RedisLink(adapterOf(client), 5)
 			let now = 0
@@ -111,7 +111,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 			await check()
 		})
 
-		test(`${name}: it is read again on a new connection`, async () => {
+		test(`${name}: the policy is read again on a new connection`, async () => {
 			const redis = await server()
 			const cache = new RedisCache((await open(name)).client, {
 				prefix: `${name}:again:`,
@@ -132,7 +132,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 
 describeRedis('RedisCache and a Redis that is full', (test) => {
 	for (const name of CLIENTS) {
-		test(`${name}: set, add and increment throw CacheFull that names maxmemory, and leave what is held`, async () => {
+		test(`${name}: set, add and increment throw CacheFull that names maxmemory, and keep existing entries`, async () => {
 			const { client, command } = await open(name)
 			const cache = new RedisCache(client, { prefix: `${name}:full:`, timeoutSeconds: 30 })
 			await cache.set('value', 'old', 60)

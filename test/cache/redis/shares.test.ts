@@ -69,7 +69,7 @@ describeRedis('shares of RedisCache', (test) => {
 		for (const { close } of opened) close()
 	})
 
-	test('two processes together let in as much of one caller as one does', async () => {
+	test('two processes together allow one caller as much as one process does', async () => {
 		const { cache: alone } = cached()
 		const { added, scopes } = await flood(alone, answers('ann'), 80)
 		assert.ok(added > 32 && added < 40, String(added))
@@ -84,7 +84,7 @@ describeRedis('shares of RedisCache', (test) => {
 		assert.is((await flood(other, answers('bob'), 4)).added, 4)
 	})
 
-	test('ten greedy callers leave room for one who comes later, and whoever fills a purpose leaves the others theirs', async () => {
+	test('ten greedy callers leave room for a later one, and filling one purpose leaves room for the others', async () => {
 		const { cache } = cached()
 		const counts = Array.from({ length: 10 }, () => 0)
 		for (let round = 0; round < 40; round++) {
@@ -104,7 +104,7 @@ describeRedis('shares of RedisCache', (test) => {
 		assert.is((await flood(cache, (index) => sharedKey('nonce', 'k1', `n${index}`), 3)).added, 3)
 	})
 
-	test('answers that are set count as what is added, and the key holds what it did where there is no room', async () => {
+	test('set counts towards the share as add does, and a refused set keeps the previous value', async () => {
 		const { cache } = cached()
 		const refused: Error[] = []
 		for (let index = 0; index < 80; index++) {
@@ -119,7 +119,7 @@ describeRedis('shares of RedisCache', (test) => {
 		assert.is((await flood(cache, (index) => answers('ann')(100 + index), 3)).added, 1)
 	})
 
-	test('what is given back is exactly what was taken, however often and whatever times it had', async () => {
+	test('a deletion frees exactly what was taken, whatever the number and TTLs', async () => {
 		const { cache, own } = cached()
 		for (let round = 0; round < 200; round++) {
 			const key = answers('ann')(round % 7)
@@ -140,7 +140,7 @@ describeRedis('shares of RedisCache', (test) => {
 		}
 	})
 
-	test('what has ended by itself leaves nothing, not even counts', async () => {
+	test('expired entries leave nothing, not even counters', async () => {
 		const { cache, own } = cached()
 		await flood(cache, answers('ann'), 60, 0.4)
 		await cache.add(sharedKey('nonce', 'k1', 'n1'), 1, 0.4)
@@ -150,7 +150,7 @@ describeRedis('shares of RedisCache', (test) => {
 		await until(async () => ((await command('KEYS', `${own}*`)) as string[]).length === 0, 'nothing left')
 	})
 
-	test('short times share their buckets, and the longest there is has its own', async () => {
+	test('short TTLs share their buckets, and the longest one has its own', async () => {
 		const { cache, own } = cached()
 		const times = Array.from({ length: 180 }, (_, at) => 100 + 5 * at)
 		await Promise.all(times.map((time) => cache.add(sharedKey('nonce', 'k1', `${time}`), 1, time / 1_000)))
@@ -162,7 +162,7 @@ describeRedis('shares of RedisCache', (test) => {
 		assert.is(await cache.delete(sharedKey('nonce', 'k1', 'long')), true)
 	})
 
-	test('scripts that Redis has forgotten are sent again', async () => {
+	test('scripts flushed from Redis are sent again', async () => {
 		const { cache } = cached()
 		const calls = [
 			() => cache.add(answers('ann')(0), 1, 60),
@@ -178,7 +178,7 @@ describeRedis('shares of RedisCache', (test) => {
 		assert.equal(answered, [true, undefined, 3, true])
 	})
 
-	test('a colon or half a character in a name makes no two callers one', async () => {
+	test('callers whose names differ in a colon or a lone surrogate stay separate', async () => {
 		const { cache } = cached()
 		await flood(cache, answers('acme:bob'), 60)
 		for (const name of ['acme.bob', 'acme', 'acme%3Abob', 'a\ud83d', 'a\udc00'])
@@ -187,13 +187,13 @@ describeRedis('shares of RedisCache', (test) => {
 		await flood(cache, answers('b\udc00'), 1)
 	})
 
-	test('Infinity divides nothing, and no share is counted', async () => {
+	test('with Infinity no share is counted', async () => {
 		const { cache, own } = cached(Number.POSITIVE_INFINITY)
 		assert.is((await flood(cache, answers('ann'), 80)).added, 80)
 		assert.is(Number(await command('EXISTS', `${own}\0shares`)), 0)
 	})
 
-	test('the application has no share: what it holds is not counted', async () => {
+	test('the application has no share: its own entries are not counted', async () => {
 		const { cache, own } = cached()
 		for (let index = 0; index < 80; index++) await cache.add(`mine ${index}`, TEXT, 60)
 		assert.is(Number(await command('EXISTS', `${own}\0shares`)), 0)
@@ -202,7 +202,7 @@ describeRedis('shares of RedisCache', (test) => {
 		assert.is(Number(await command('EXISTS', `${own}\0shares`)), 0)
 	})
 
-	test('a user who fills a share with answers is refused alone: 409 where one was not kept, 429 past it', async () => {
+	test('a user who fills a share gets 409 where a response was not stored, then 429, and no one else does', async () => {
 		class Notes extends RestHandler {
 			override access = { '*': 'user' } as const
 			override authenticator = {
@@ -231,7 +231,7 @@ describeRedis('shares of RedisCache', (test) => {
 })
 
 describeRedis('shares of a Redis with maxmemory', (test) => {
-	test('callers share three quarters of it, and are told to raise it', async () => {
+	test('callers share three quarters of maxmemory, and the error says to raise it', async () => {
 		const redis = await ownRedis()
 		await redis.start('--maxmemory', '12mb')
 		const opened = openClient('iovalkey', redis.port)
