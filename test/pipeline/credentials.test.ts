@@ -123,7 +123,7 @@ describe('credentials', (test) => {
 		assert.is((await ask('/blog/article')).headers['www-authenticate'], 'Bearer')
 	})
 
-	test('the authenticator is asked once per request', async () => {
+	test('the authenticator is called once per request', async () => {
 		const { said, keys } = served()
 		await said('/blog/article', as('ann'))
 		assert.is(keys.asked, 1)
@@ -131,7 +131,7 @@ describe('credentials', (test) => {
 		assert.is(keys.asked, 2)
 	})
 
-	test('* stands for those not named, and a refused request calls no method', async () => {
+	test('* applies to methods not named, and a refused request calls no method', async () => {
 		const calls: string[] = []
 		class Closed extends RestHandler {
 			override access = { '*': 'user', get_open: 'anyone' }
@@ -152,7 +152,7 @@ describe('credentials', (test) => {
 		assert.equal(calls, [])
 	})
 
-	test("a handler's own authenticator is asked instead of the server's", async () => {
+	test("a handler's own authenticator takes precedence over the server's", async () => {
 		const keys = new Keys()
 		class Own extends RestHandler {
 			override readonly authenticator = { authenticate: () => ({ id: 'own' }) }
@@ -205,7 +205,7 @@ describe('credentials', (test) => {
 		['an object without id', {}],
 		['an id that is no text', { id: 5 }],
 	] as const) {
-		test(`an authenticator that answers ${what} lets nobody in: 500, and the log says why`, async () => {
+		test(`an authenticator that returns ${what} lets nobody in: 500, and the log says why`, async () => {
 			const authenticator = { authenticate: () => answer as unknown as User }
 			const { ask, logged } = asking({ blog: new Blog() }, { authenticator, acl })
 			for (const path of ['/blog/article', '/blog/open']) assert.is((await ask(path)).status, 500)
@@ -224,7 +224,7 @@ describe('credentials', (test) => {
 		assert.is(logged(), 'no database')
 	})
 
-	test('an acl that answers anything but true allows nothing', async () => {
+	test('an acl that returns anything but true allows nothing', async () => {
 		for (const answer of [Promise.resolve(true), 1, 'yes', {}, undefined]) {
 			const loose = { allows: () => answer as unknown as boolean }
 			const { said } = asking({ blog: new Blog() }, { authenticator: new Keys(), acl: loose })

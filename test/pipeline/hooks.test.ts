@@ -53,7 +53,7 @@ async function textOf(url: string, init?: RequestInit): Promise<string> {
 }
 
 describe('hooks: order', (test) => {
-	test("the server's are around the handler's, which are around the method", () => {
+	test("the server's run around the handler's, which run around the method", () => {
 		const handler = new Noting()
 		return listening({ '': handler }, around(handler.calls), async ({ url }) => {
 			assert.is(await textOf(`${url}/a`), ok('a'))
@@ -125,7 +125,7 @@ describe('hooks: order', (test) => {
 		)
 	})
 
-	test('HEAD is its GET', async () => {
+	test('HEAD runs the hooks of its GET', async () => {
 		const handler = new Noting()
 		const { status, text } = await asking({ '': handler }).ask('HEAD /a')
 		assert.equal([status, text()], [200, ''])
@@ -161,7 +161,7 @@ describe('hooks: the view', (test) => {
 		}
 	}
 
-	test('the method sees what before sets; concurrent requests have views of their own', () =>
+	test('the method sees what before sets; concurrent requests have separate views', () =>
 		listening({ '': new Slots() }, {}, async ({ url }) => {
 			const ids = Array.from({ length: 50 }, (_, at) => `i${at}`)
 			const answers = ids.map(async (id) => {
@@ -174,7 +174,7 @@ describe('hooks: the view', (test) => {
 			)
 		}))
 
-	test("with a factory it is the request's instance", async () => {
+	test("with a factory, this is the request's instance", async () => {
 		let made = 0
 		class Private extends RestHandler {
 			#number = made++
@@ -195,7 +195,7 @@ describe('hooks: the view', (test) => {
 		assert.is(await said('/a'), ok([2, 2, 2]))
 	})
 
-	test("the server's hooks get it", async () => {
+	test("the server's hooks receive the request's view", async () => {
 		const views: RestHandler[] = []
 		class Same extends RestHandler {
 			get_a() {
@@ -259,7 +259,7 @@ describe('hooks: of a CrudHandler', (test) => {
 		['DELETE /t/1', undefined, '200 {"success":true,"data":{"id":1,"title":"A"}}'],
 	]
 	for (const [request, body, said] of operations) {
-		test(`${request} passes them`, async () => {
+		test(`${request} runs them`, async () => {
 			const { ask } = asking({ t: make() })
 			const { status, headers, text } = await ask(request, { body })
 			assert.is(`${status} ${text()}`, said)
@@ -269,7 +269,7 @@ describe('hooks: of a CrudHandler', (test) => {
 		})
 	}
 
-	test('a 404 that onError changes for one record stays as it was for others', async () => {
+	test('a 404 changed by onError for one record stays unchanged for others', async () => {
 		class Telling extends CrudHandler {
 			override onError(error: unknown) {
 				if (!(error instanceof RestError)) return
@@ -307,7 +307,7 @@ describe('hooks: of a CrudHandler', (test) => {
 })
 
 describe('hooks: with other features', (test) => {
-	test('they are no part of the description', async () => {
+	test('they are not part of the description', async () => {
 		class Bare extends RestHandler {
 			get_a() {
 				return 'a'
@@ -345,7 +345,7 @@ describe('hooks: with other features', (test) => {
 		assert.equal(seen, ['/openapi.json', '/openapi.json?no'])
 	})
 
-	test('a page of the explorer shows their answer, and calls them once', async () => {
+	test('a page of the explorer shows their result, and runs them once', async () => {
 		const handler = new Noting()
 		const { ask } = asking({ '': handler }, { explorer: true })
 		const { status, headers, text } = await ask('/a', { headers: { Accept: 'text/html' } })
@@ -368,7 +368,7 @@ describe('hooks: with other features', (test) => {
 		assert.equal(handler.calls, ['before', 'post_a', 'after {"n":1}', 'before'])
 	})
 
-	test('the user found in before owns the key', async () => {
+	test('the user set in before owns the key', async () => {
 		const authenticator = {
 			authenticate: (request: Request) => ({ id: request.header('x-user') ?? 'nobody' }),
 		}
@@ -436,7 +436,7 @@ describe('hooks: with other features', (test) => {
 		assert.equal([await said('POST /a', more), await said('POST /a', more)], [expected, expected])
 	})
 
-	test('an unknown outcome stays unknown, whatever onError makes of it', async () => {
+	test('an unknown outcome stays unknown, whatever onError returns', async () => {
 		class Unknown extends RestHandler {
 			readonly stats = { runs: 0 }
 			override idempotencyKeys = 'anyone' as const

@@ -176,7 +176,7 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 2)
 	})
 
-	test('PATCH too; PUT is idempotent by itself; a POST that overrides its method counts as what it becomes', async () => {
+	test('PATCH is replayed too; PUT is idempotent by itself; an overridden POST counts as the resulting method', async () => {
 		const { ask, handler, keyed } = trial()
 		await keyed('PATCH /pay/payment/1')
 		await keyed('PATCH /pay/payment/1')
@@ -188,7 +188,7 @@ describe('idempotency', (test) => {
 		assert.equal(handler.calls, ['patch 1', 'put', 'put'])
 	})
 
-	test('user, method, path and key are the scope', async () => {
+	test("a key's scope is user, method and path", async () => {
 		const { handler, keyed } = trial()
 		await keyed('PATCH /pay/payment/1')
 		await keyed('PATCH /pay/payment/2')
@@ -254,7 +254,7 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 2)
 	})
 
-	test('an answer without a body, and one of bytes', async () => {
+	test('responses without a body, and of bytes, are replayed', async () => {
 		const { handler, keyed } = trial()
 		for (let round = 0; round < 2; round++) {
 			const { status, text } = await keyed('POST /pay/nothing')
@@ -275,14 +275,14 @@ describe('idempotency', (test) => {
 		assert.equal(handler.calls, ['response'])
 	})
 
-	test('a Response that breaks off is 500, and not run again', async () => {
+	test('a Response that breaks off is 500, and the method is not run again', async () => {
 		const { handler, keyed } = trial()
 		assert.is((await keyed('POST /pay/broken')).status, 500)
 		assert.is((await keyed('POST /pay/broken')).status, 409)
 		assert.equal(handler.calls, ['broken'])
 	})
 
-	test('a large Response, and an event stream, is streamed, and not run again', async () => {
+	test('a large Response, and an event stream, is streamed, and the method is not run again', async () => {
 		const { handler, server } = trial()
 		const headers = { 'idempotency-key': 'k1', 'x-user': 'ann' }
 		const ask = (path: string) =>
@@ -296,7 +296,7 @@ describe('idempotency', (test) => {
 		assert.equal(handler.calls, ['large', 'feed'])
 	})
 
-	test('what can not be stored is not run again either: 409', async () => {
+	test('a retry of a response that cannot be stored is 409, and the method is not run again', async () => {
 		const { handler, keyed } = trial()
 		for (const path of ['records', 'large']) {
 			assert.is((await keyed(`POST /pay/${path}`)).status, 200)
@@ -413,7 +413,7 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 1)
 	})
 
-	test('a long answer is replayed too, and only its lock is exempt from eviction', async () => {
+	test('a long response is replayed too, and only its lock is exempt from eviction', async () => {
 		const cache = new MemoryCache({ max: 1_000, maxBytes: 40_000 })
 		const { handler, keyed } = trial({ cache })
 		const first = await keyed('POST /pay/long')
@@ -435,7 +435,7 @@ describe('idempotency', (test) => {
 		['a long answer', 'long', 0, undefined],
 		['a short answer', 'short', 1_000, 'there was no room for the answer to an Idempotency-Key'],
 	] as const) {
-		test(`${what} for which there is no room is not run again: 409`, async () => {
+		test(`a retry of ${what} that the cache had no room for is 409, and the method is not run again`, async () => {
 			let now = 0
 			const cache = new MemoryCache({ max: 10, maxBytes: 3_000, clock: () => now })
 			if (filler > 0) cache.add('filler', 'x'.repeat(filler), 60)
@@ -575,7 +575,7 @@ describe('idempotency', (test) => {
 		})
 	})
 
-	test('passing refusals are forgotten, others stored', async () => {
+	test('temporary refusals are forgotten, others stored', async () => {
 		for (const [code, runs] of [
 			['unauthorized', 2],
 			['forbidden', 2],
@@ -591,14 +591,14 @@ describe('idempotency', (test) => {
 		}
 	})
 
-	test('an unknown outcome is not run again: 409', async () => {
+	test('a retry after an unknown outcome is 409, and the method is not run again', async () => {
 		const { handler, keyed } = trial()
 		assert.is((await keyed('POST /pay/refusing', { code: 'outcome_unknown' })).status, 503)
 		assert.is((await keyed('POST /pay/refusing', { code: 'outcome_unknown' })).status, 409)
 		assert.is(handler.calls.length, 1)
 	})
 
-	test('nor is it when onError renames it, or makes one of another error', async () => {
+	test('an unknown outcome stays 409 when onError renames it or returns another error', async () => {
 		for (const [thrown, named] of [
 			['outcome_unknown', 'conflict'],
 			['conflict', 'outcome_unknown'],
@@ -681,7 +681,7 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 2)
 	})
 
-	test('a user whose keys have filled their share gets a 429 that says so, and others have room', async () => {
+	test('a user who has filled their share gets a 429 that says so, and other users have room', async () => {
 		const { handler, keyed } = trial({ cache: new MemoryCache({ max: 1_000 }) })
 		let last: InjectedReply | undefined
 		for (let key = 0; key < 1_000 && last?.status !== 429; key++)

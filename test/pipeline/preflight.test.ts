@@ -12,7 +12,7 @@ const PREFLIGHT_VARY = {
 }
 
 describe('preflights', (test) => {
-	test('are answered with the methods there are, and the headers that were asked for', () =>
+	test('are answered with the available methods, and the requested headers', () =>
 		onSite(async (send, api) => {
 			const names = 'authorization,content-type, x-own'
 			const answer = await send('OPTIONS /article/5', preflight(APP, 'PUT', names))
@@ -59,7 +59,7 @@ describe('preflights', (test) => {
 			}
 		}))
 
-	test('are not counted', () =>
+	test('do not count against rate limits', () =>
 		onSite(async (send) => {
 			for (let count = 0; count < 5; count++) {
 				const { status, headers } = await send('OPTIONS /limited', preflight(APP, 'GET', 'authorization'))
@@ -122,7 +122,7 @@ describe('preflights', (test) => {
 			assert.match(answer.body.toString(), 'There is no version v9 here: v1')
 		}))
 
-	test('of an API in a private network do not open it to the public one', () =>
+	test('do not open an API in a private network to the public one', () =>
 		onSite(async (send) => {
 			const asked = { ...preflight(APP, 'PUT'), 'Access-Control-Request-Private-Network': 'true' }
 			assert.is(corsOf(await send('OPTIONS /article/5', asked))['allow-private-network'], undefined)

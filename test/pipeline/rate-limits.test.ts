@@ -91,7 +91,7 @@ describe('rate limits', (test) => {
 		assert.is(blog.calls.count, 2)
 	})
 
-	test('every answer says what remains, errors too', async () => {
+	test('every response says what remains, errors too', async () => {
 		const { ask } = mounted()
 		assert.equal(fields(await ask('/blog/api/article')), ['"get_article";q=2;w=60', '"get_article";r=1;t=60'])
 		const missing = await ask('/blog/api/news')
@@ -102,7 +102,7 @@ describe('rate limits', (test) => {
 		assert.equal(fields(broken), ['"default";q=3;w=10', '"default";r=1;t=10'])
 	})
 
-	test('a method without a limit has no such fields', async () => {
+	test('responses of a method without a limit have no such headers', async () => {
 		class Open extends RestHandler {
 			override rateLimits = { get_a: { limit: 1, windowSeconds: 1 } }
 			get_a() {
@@ -188,7 +188,7 @@ describe('rate limits', (test) => {
 		assert.is((await ask('/a', as('ann'))).status, 429)
 	})
 
-	test('an authenticator that hangs keeps no guess after its request timed out or was aborted', async () => {
+	test('an authenticator that hangs retains no guess after its request timed out or was aborted', async () => {
 		let hangs = true
 		const hanging = {
 			authenticate: () => (hangs ? new Promise<never>(() => {}) : { id: 'ann' }),
@@ -267,7 +267,7 @@ describe('rate limits', (test) => {
 		assert.is(await from('192.0.2.1'), 200)
 	})
 
-	test('one IPv6 site, or one user, can not fill the store of counters for others', async () => {
+	test('one IPv6 site, or one user, cannot fill the store of counters for others', async () => {
 		class Counted extends RestHandler {
 			override rateLimits = { get_a: { limit: 1_000_000, windowSeconds: 60, failOpen: true } }
 			get_a() {
@@ -307,14 +307,14 @@ describe('rate limits', (test) => {
 		assert.is((await ask('/blog/api/news')).status, 429)
 	})
 
-	test('each mount counts for itself', async () => {
+	test('each mount counts separately', async () => {
 		const { ask } = mounted()
 		for (const path of ['/blog/api/article', '/blog/api/article', '/other/article', '/other/article'])
 			assert.is((await ask(path)).status, 200)
 		assert.is((await ask('/blog/api/article')).status, 429)
 	})
 
-	test('a sliding limit is of one method too', async () => {
+	test('a sliding limit can also be set for one method', async () => {
 		const { ask } = mounted()
 		const first = await ask('POST /blog/api/article', { body: { a: 1 } })
 		assert.equal(fields(first), ['"post_article";q=1;w=30', '"post_article";r=0;t=30'])
@@ -333,7 +333,7 @@ describe('rate limits', (test) => {
 		assert.is((await ask('/notes')).status, 200)
 	})
 
-	test('a cache that is full: 503, logged with the option to raise; served where the limit fails open', async () => {
+	test('with a full cache: 503, logged with the option to raise; served where the limit fails open', async () => {
 		const full = new MemoryCache({ max: 1 })
 		full.add('taken', true, 60)
 		const closed = mounted({ cache: full })
@@ -356,7 +356,7 @@ describe('rate limits', (test) => {
 		assert.is(open.lines.at(-1)?.message, 'a request was not counted against its rate limit')
 	})
 
-	test('a cache that never answers: 503 when the time of the request is over', async () => {
+	test("with a cache that never responds: 503 when the request's timeout is over", async () => {
 		const silent: Cache = {
 			get: () => new Promise(() => {}),
 			set: () => {},
@@ -373,13 +373,13 @@ describe('rate limits', (test) => {
 		)
 	})
 
-	test('the limit is judged before the body is read', async () => {
+	test('the limit is checked before the body is read', async () => {
 		const { ask } = mounted({ maxBody: 10 })
 		await ask('POST /blog/api/article', { body: { a: 1 } })
 		assert.is((await ask('POST /blog/api/article', { body: { a: 'much more than ten bytes' } })).status, 429)
 	})
 
-	test('what is declared for no route, or wrongly, is refused at mount', () => {
+	test('a limit for no existing route, or a malformed one, is refused at mount', () => {
 		class Wrong extends RestHandler {
 			override rateLimits: RateLimits = { get_artcle: { limit: 1, windowSeconds: 1 } }
 			get_article() {}

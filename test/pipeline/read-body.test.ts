@@ -82,7 +82,7 @@ describe('body', (test) => {
 		}
 	})
 
-	test('a body that turns out to be empty is no bytes', async () => {
+	test('an empty body is read as zero bytes', async () => {
 		assert.is(await read({ facts: chunked, stream: pieces() }), '""')
 	})
 
@@ -114,7 +114,7 @@ describe('body', (test) => {
 		assert.equal([stream.readableDidRead, continued], [false, 0])
 	})
 
-	test('too many bytes leave the rest unread, paused', async () => {
+	test('a body over the limit leaves the rest unread, and the socket paused', async () => {
 		const stream = pieces('123', '456', '789')
 		await read({ facts: chunked, stream, app: { maxBody: 5 } })
 		await setImmediate()
@@ -140,11 +140,11 @@ describe('body', (test) => {
 		}
 	})
 
-	test('so is one whose client left before it was read', async () => {
+	test('a body whose client left before it was read is 400', async () => {
 		assert.is(await read({ facts: chunked, stream: new Readable({ read() {} }).destroy() }), CUT)
 	})
 
-	test('the result of a parser in front is the body', async () => {
+	test('the result of a parser in front is used as the body', async () => {
 		const stream = pieces('{"a":1}')
 		await stream.toArray()
 		for (const body of [{ a: 1 }, 'text', null]) {
@@ -152,7 +152,7 @@ describe('body', (test) => {
 		}
 	})
 
-	test('a body that was read in front and lost is a TypeError', async () => {
+	test('reading a body that was consumed by a parser in front throws a TypeError', async () => {
 		const stream = pieces('{"a":1}')
 		await stream.toArray()
 		const exchange = opened({ facts: chunked, stream })

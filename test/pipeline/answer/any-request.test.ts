@@ -61,7 +61,7 @@ function isWhole({ status, headers, text }: InjectedReply, method: string): bool
 }
 
 describe('answer: any request', (test) => {
-	test('any request gets a complete answer, and never a 500', async () => {
+	test('any request gets a complete response, and never a 500', async () => {
 		await fc.assert(
 			fc.asyncProperty(target, fc.constantFrom(...METHODS), fc.boolean(), async (url, method, override) => {
 				const headers: Record<string, string> = override ? { 'x-http-method-override': 'PUT' } : {}
@@ -78,7 +78,7 @@ describe('answer: any request', (test) => {
 		.string({ unit: 'binary', minLength: 1, maxLength: 10 })
 		.filter((text) => !/[\x00-\x1f\x7f]|\p{Cs}/u.test(text))
 
-	test('a method gets the segments that were encoded, whatever they are', async () => {
+	test('a method gets the decoded segments, whatever they contain', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(segment, { maxLength: 6 }), async (segments) => {
 				const path = segments.map((text) => `/${encodeURIComponent(text)}`).join('')
@@ -92,7 +92,7 @@ describe('answer: any request', (test) => {
 		)
 	})
 
-	test('a custom route matches them, too', async () => {
+	test('a custom route matches any segments, too', async () => {
 		await fc.assert(
 			fc.asyncProperty(segment, segment, async (a, b) => {
 				const reply = await server.inject({

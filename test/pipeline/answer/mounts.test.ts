@@ -50,7 +50,7 @@ describe('answer: _default', (test) => {
 		test(`${request} allows ${allow}`, async () => assert.is((await ask(request)).headers.allow, allow))
 	}
 
-	test('without a fitting default the path is 404 under any method', async () => {
+	test('without a matching default the path is 404 under any method', async () => {
 		class OnlyOne extends RestHandler {
 			post__default() {}
 		}
@@ -78,7 +78,7 @@ describe('answer: mounts', (test) => {
 		'/': new Named('root'),
 	}
 
-	test('the longest handler path wins, the root takes the rest', async () => {
+	test('the longest handler path wins, and the root handles the rest', async () => {
 		const { said } = asking(handlers)
 		assert.is(await said('/blog'), ok(['blog']))
 		assert.is(await said('/blog/x'), ok(['blog', 'x']))
@@ -90,7 +90,7 @@ describe('answer: mounts', (test) => {
 		assert.is(await said('/%D0%B1%D0%BB%D0%BE%D0%B3/a-b'), ok(['cyrillic']))
 	})
 
-	test('a base stands before every handler path', async () => {
+	test('base is the prefix of every handler path', async () => {
 		const { said } = asking(handlers, { base: '/v1/x/' })
 		assert.is(await said('/v1/x/blog/api/y'), ok(['blog/api', 'y']))
 		assert.is(await said('/v1/x'), ok(['root']))

@@ -17,8 +17,8 @@ async function meanwhile<T>(work: Promise<T>): Promise<T> {
 	}
 }
 
-describe('answer: time', (test) => {
-	test('a method that takes too long is 503, and its signal aborted', async () => {
+describe('answer: timeouts', (test) => {
+	test('a method that takes too long is 503, and its signal is aborted', async () => {
 		let reason: unknown
 		class Slow extends RestHandler {
 			async get_a() {
@@ -82,7 +82,7 @@ describe('answer: time', (test) => {
 		assert.is(await meanwhile(said('POST /u/b')), ok('done'))
 	})
 
-	test('Infinity is no limit', async () => {
+	test('Infinity means no timeout', async () => {
 		class Slow extends RestHandler {
 			async get_a() {
 				await setTimeout(20)

@@ -79,12 +79,12 @@ describe('hooks: after', (test) => {
 		assert.is(text(), '{"success":true,"data":["a"],"meta":{"n":1}}')
 	})
 
-	test('a reply() replaces all of it', async () => {
+	test('a reply() replaces status, headers and value', async () => {
 		const make = () => reply('a', { status: 201, meta: { n: 1 } })
 		assert.is(await said(make, () => reply('b', { status: 203 })), ok('b').replace('200', '203'))
 	})
 
-	test('sets headers, also of a value that it leaves', async () => {
+	test('can set headers while leaving the value unchanged', async () => {
 		const { ask } = asking({
 			'': new Returning(
 				() => Buffer.from('a'),
@@ -95,7 +95,7 @@ describe('hooks: after', (test) => {
 		assert.equal([headers['x-a'], text()], ['b', 'a'])
 	})
 
-	test("the server's gets what the handler's returned", async () => {
+	test("the server's hook gets what the handler's returned", async () => {
 		const after: ServerOptions['after'] = async (_view, value) => ({ outer: value })
 		assert.is(
 			await said(
@@ -162,13 +162,13 @@ describe('hooks: after, and errors', (test) => {
 		],
 	]
 	for (const [what, hook, answer] of errors) {
-		test(`what it ${what} is the answer`, async () => {
+		test(`what it ${what} is the response`, async () => {
 			assert.match(await said(() => 'a', hook), answer)
 			assert.match(await said(async () => 'a', hook), answer)
 		})
 	}
 
-	test('headers set for a success are dropped with it', async () => {
+	test('headers set for a success are dropped when it throws', async () => {
 		const handler = new Returning(
 			(view) => view.header('Set-Cookie', 'a=1'),
 			() => Promise.reject(new RestError('conflict')),
@@ -179,7 +179,7 @@ describe('hooks: after, and errors', (test) => {
 })
 
 describe('hooks: after, and streams', (test) => {
-	test('a stream passes', () =>
+	test('a stream passes unchanged', () =>
 		listening(
 			{
 				'': new Returning(
@@ -193,7 +193,7 @@ describe('hooks: after, and streams', (test) => {
 			},
 		))
 
-	test('it may be piped through another', () => {
+	test('a stream may be piped through another', () => {
 		const upper = (): Transform =>
 			new Transform({
 				transform: (chunk, _encoding, done) => done(null, String(chunk).toUpperCase()),
@@ -208,7 +208,7 @@ describe('hooks: after, and streams', (test) => {
 		)
 	})
 
-	test('records may be changed as they come', () => {
+	test('streamed records may be changed one by one', () => {
 		async function* records() {
 			yield 1
 			yield 2
@@ -222,7 +222,7 @@ describe('hooks: after, and streams', (test) => {
 		})
 	})
 
-	test('a copy of a Response, with the same body, is answered', async () => {
+	test('a copy of a Response, with the same body, is sent', async () => {
 		const make = () => new Response('abc', { headers: { 'X-A': '1' } })
 		const copies: AfterHook[] = [
 			(_view, value) => new Response((value as Response).body, value as Response),
@@ -233,7 +233,7 @@ describe('hooks: after, and streams', (test) => {
 			assert.is(await said(make, copy), `${at === 1 ? 201 : 200} abc`)
 	})
 
-	test('one is closed when after throws', async () => {
+	test('a stream is closed when after throws', async () => {
 		for (const fails of [
 			() => {
 				throw new RestError('conflict')
@@ -251,14 +251,14 @@ describe('hooks: after, and streams', (test) => {
 		['a reply() without a body', (stream: Readable) => stream, () => reply(null, { status: 304 })],
 		['a value, within a reply()', (stream: Readable) => reply(stream, { status: 201 }), () => 5],
 	] as const) {
-		test(`one that ${what} is answered instead of is closed`, async () => {
+		test(`a stream that ${what} is answered instead of is closed`, async () => {
 			const stream = new Readable({ read() {} })
 			assert.match(await said(() => make(stream), instead), /^(?:200|201|304) /)
 			assert.ok(stream.destroyed)
 		})
 	}
 
-	test('one that a reply() has other headers for is sent', async () => {
+	test('a stream returned in a reply() with other headers is sent', async () => {
 		const stream = Readable.from(['a'], { objectMode: false })
 		const hook: AfterHook = (_view, value) => reply(value, { headers: { 'Content-Type': 'text/plain' } })
 		assert.is(await said(() => stream, hook), '200 a')
@@ -277,7 +277,7 @@ describe('hooks: after, and streams', (test) => {
 				},
 			],
 		] as const) {
-			test(`one that is ${what} is closed where the server's after ${how}`, async () => {
+			test(`a stream that is ${what} is closed where the server's after ${how}`, async () => {
 				const stream = new Readable({ read() {} })
 				const authenticator = { authenticate: () => null }
 				const answer = await said(
@@ -304,7 +304,7 @@ describe('hooks: after, and streams', (test) => {
 			['a generator, within a reply()', (value: unknown) => reply(fromIterated(value))],
 			['a web stream', (value: unknown) => Readable.toWeb(value as Readable)],
 		] as const) {
-			test(`one that ${how} was to read is closed where ${what}`, async () => {
+			test(`a stream that ${how} was to read is closed where ${what}`, async () => {
 				const stream = new Readable({ read() {} })
 				const handler = new Returning(
 					() => stream,
@@ -317,7 +317,7 @@ describe('hooks: after, and streams', (test) => {
 		}
 	}
 
-	test('one that is piped into what has closed meanwhile is closed', async () => {
+	test('a stream piped into one that has been closed meanwhile is closed', async () => {
 		const stream = new Readable({ read() {} })
 		const hook: AfterHook = async (_view, value) => {
 			const through = (value as Readable).pipe(new Transform({ transform() {} }))
@@ -330,7 +330,7 @@ describe('hooks: after, and streams', (test) => {
 		assert.ok(stream.destroyed)
 	})
 
-	test('one that a generator of a generator was to read is closed, where either hook made one', async () => {
+	test('a stream that nested generators were to read is closed, whichever hook made them', async () => {
 		const stream = new Readable({ read() {} })
 		const options: ServerOptions = {
 			after: (view, value) => {
@@ -347,7 +347,7 @@ describe('hooks: after, and streams', (test) => {
 		await until(() => stream.destroyed, 'it is closed')
 	})
 
-	test('one that is piped is closed when its client leaves', () => {
+	test('a piped stream is closed when its client disconnects', () => {
 		const stream = new Readable({ read() {} })
 		stream.push('a')
 		const through = new Transform({ transform: (chunk, _encoding, done) => done(null, chunk) })
@@ -359,7 +359,7 @@ describe('hooks: after, and streams', (test) => {
 		})
 	})
 
-	test('one that fails while it waits does not end the process', async () => {
+	test('a stream that fails while waiting does not end the process', async () => {
 		const stream = new Readable({ read() {} })
 		const hook: AfterHook = async () => {
 			stream.destroy(new Error('broken'))
@@ -368,7 +368,7 @@ describe('hooks: after, and streams', (test) => {
 		assert.match(await said(() => stream, hook), INTERNAL)
 	})
 
-	test('nor one that fails within a reply()', async () => {
+	test('a stream that fails within a reply() does not end the process', async () => {
 		const stream = new Readable({ read() {} })
 		const hook: AfterHook = async () => {
 			stream.destroy(new Error('broken'))
@@ -378,9 +378,9 @@ describe('hooks: after, and streams', (test) => {
 	})
 })
 
-describe('hooks: the time of after', (test) => {
+describe('hooks: the timeout of after', (test) => {
 	for (const kind of ['at once', 'later']) {
-		test(`nothing of it is taken by before, where the method returns ${kind}`, async () => {
+		test(`before takes none of its time, where the method returns ${kind}`, async () => {
 			let now = 0
 			const app = appOf({ deadlines: new Deadlines(() => now, 1_000) })
 			const mounts = new MountTree()
@@ -407,7 +407,7 @@ describe('hooks: the time of after', (test) => {
 	}
 
 	for (const kind of ['at once', 'later']) {
-		test(`it counts as the method's, which has returned ${kind}`, () => {
+		test(`it counts towards the timeout of the method, which has returned ${kind}`, () => {
 			const told: string[] = []
 			const hook: AfterHook = async (view) => {
 				await new Promise<void>((resolve) => view.request.signal.addEventListener('abort', () => resolve()))

@@ -117,7 +117,7 @@ describe('hooks: before refuses', (test) => {
 		['throws at once', (view: Guarded) => view.error('Not you', 403)],
 		['answers', () => reply('instead')],
 	] as const) {
-		test(`where it ${what}, no 100 Continue is sent, nor a byte read`, () =>
+		test(`if it ${what}, no 100 Continue is sent, nor a byte read`, () =>
 			listening({ '': new Guarded(hook) }, {}, async ({ port }) =>
 				connected(port, async (client) => {
 					await client.send(
@@ -128,7 +128,7 @@ describe('hooks: before refuses', (test) => {
 			))
 	}
 
-	test('where it lets the request pass, 100 Continue is sent after it', () => {
+	test('if it lets the request pass, 100 Continue is sent after it', () => {
 		let open = (): void => {}
 		const waiting = new Promise<void>((resolve) => {
 			open = resolve
@@ -152,7 +152,7 @@ describe('hooks: before refuses', (test) => {
 	})
 })
 
-describe('hooks: before answers', (test) => {
+describe('hooks: before returns', (test) => {
 	test('a reply() in place of the method, and after is called with it', async () => {
 		class Cached extends Guarded {
 			override after(value: unknown) {
@@ -181,7 +181,7 @@ describe('hooks: before answers', (test) => {
 		['an error', new RestError('conflict'), 'an instance of RestError'],
 	]
 	for (const [what, value, said] of strays) {
-		test(`${what} is a mistake, and never answered`, async () => {
+		test(`${what} is a mistake: 500, and it is never sent`, async () => {
 			const handler = new Guarded(() => value)
 			const { said: asked, logged } = asking({ '': handler })
 			assert.match(await asked('/a'), INTERNAL)
@@ -193,7 +193,7 @@ describe('hooks: before answers', (test) => {
 		})
 	}
 
-	test('null is nothing', async () => {
+	test('null counts as nothing', async () => {
 		assert.is(await asking({ '': new Guarded(() => null) }).said('/a'), ok('a'))
 	})
 })
@@ -239,7 +239,7 @@ describe('hooks: before knows', (test) => {
 		)
 	})
 
-	test('headers and status that it sets are for a success', async () => {
+	test('headers and status that it sets apply only to a success', async () => {
 		const handler = new Guarded((view) => {
 			view.header('Set-Cookie', 'a=1')
 			view.status(203)
@@ -252,7 +252,7 @@ describe('hooks: before knows', (test) => {
 	})
 })
 
-describe('hooks: the time of before', (test) => {
+describe('hooks: the timeout of before', (test) => {
 	test('it is 503 when it takes too long, and nothing is called after it', () => {
 		const calls: string[] = []
 		const handler = new Guarded(async (view) => {
@@ -268,7 +268,7 @@ describe('hooks: the time of before', (test) => {
 		})
 	})
 
-	test('its signal tells when the client has left', () => {
+	test('its signal is aborted when the client disconnects', () => {
 		const calls: string[] = []
 		const handler = new Guarded(async (view) => {
 			calls.push('begun')

@@ -113,7 +113,7 @@ describe('hooks: onError gets', (test) => {
 		['POST /up', { headers: { 'Idempotency-Key': 'a b' } }, 'RestError: '],
 	]
 	for (const [request, more, error] of errors) {
-		test(`the error of ${request} ${JSON.stringify(more).slice(0, 60)}, and may leave it`, async () => {
+		test(`the error of ${request} ${JSON.stringify(more).slice(0, 60)}, and may leave it unchanged`, async () => {
 			const [plain, hooked] = [new Failing(), new Failing()]
 			Object.defineProperty(plain, 'errors', { value: { push() {} } })
 			const expected = await answered(asking({ '': plain }), request, more)
@@ -166,7 +166,7 @@ describe('hooks: onError gets', (test) => {
 	})
 })
 
-describe('hooks: onError answers', (test) => {
+describe('hooks: onError returns', (test) => {
 	const replaced = new RestError('gone', 'Moved', { headers: { 'X-Why': 'because' } })
 	const hooks: [what: string, hook: ErrorHook][] = [
 		['returns', () => replaced],
@@ -189,7 +189,7 @@ describe('hooks: onError answers', (test) => {
 		}
 	}
 
-	test('with its headers, and those that the hook has set, but none that the method had', async () => {
+	test('with its own headers and those set by the hook, but none set by the method', async () => {
 		class Heads extends RestHandler {
 			override onError(error: unknown) {
 				this.header('X-Hook', 'set')
@@ -210,7 +210,7 @@ describe('hooks: onError answers', (test) => {
 		assert.equal([kept.status, kept.headers['x-hook'], kept.headers['set-cookie']], [409, 'set', undefined])
 	})
 
-	test("the server's gets the error that the handler's returned", async () => {
+	test("the server's hook gets the error returned by the handler's", async () => {
 		const given: unknown[] = []
 		const onError: ServerOptions['onError'] = (_view, error) => {
 			given.push(error)
@@ -223,7 +223,7 @@ describe('hooks: onError answers', (test) => {
 		assert.is(given[0], replaced)
 	})
 
-	test("the server's gets the error that the handler's threw", async () => {
+	test("the server's hook gets the error thrown by the handler's", async () => {
 		const given: unknown[] = []
 		const broken = new Error('broken hook')
 		const onError: ServerOptions['onError'] = (_view, error) => void given.push(error)
@@ -321,7 +321,7 @@ describe('hooks: onError, and the log', (test) => {
 		assert.equal(logger.messages, ['error: get_behind failed'])
 	})
 
-	test('when it throws itself, both are logged, and the answer is 500 without a loop', async () => {
+	test('when it throws itself, both errors are logged, and the response is 500 without a loop', async () => {
 		const handler = new Failing(() => {
 			throw new Error('broken hook')
 		})
@@ -361,7 +361,7 @@ describe('hooks: onError, and the log', (test) => {
 		],
 		['leaves it', () => undefined],
 	] satisfies [what: string, hook: ErrorHook][]) {
-		test(`the request is answered although the logger ${what}`, async () => {
+		test(`the request is answered even if the logger ${what}`, async () => {
 			const logger = new Log()
 			logger.error = () => {
 				throw new Error('the disk is full')
@@ -389,7 +389,7 @@ describe('hooks: onError, and the log', (test) => {
 			},
 		],
 	] as const) {
-		test(`nor does what it returns, whose ${what} fails`, async () => {
+		test(`the request is answered even if the hook's value has ${what} that fails`, async () => {
 			for (const hook of [() => value, async () => [value].at(0)]) {
 				const { said: asked, lines } = asking({ '': new Failing(hook) })
 				assert.match(await asked('/thrown'), INTERNAL)
@@ -399,7 +399,7 @@ describe('hooks: onError, and the log', (test) => {
 		})
 	}
 
-	test('the error of a factory that fails is answered', async () => {
+	test('the error of a failing factory is answered', async () => {
 		let made = 0
 		const factory = (): Failing => {
 			if (made++ > 0) throw new Error('no more')

@@ -96,7 +96,7 @@ const wrong: ServerOptions[] = [
 ]
 
 describe('hooks: types', (test) => {
-	test('what compiles works', async () => {
+	test('the code that compiles also works', async () => {
 		const { said } = asking({ '': new Sync() })
 		assert.is(await said('/a'), ok(1))
 		assert.match(await said('/a?closed'), /^503 /)
