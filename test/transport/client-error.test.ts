@@ -168,7 +168,7 @@ describe('client-error', (test) => {
 			}))
 	}
 
-	test('CONNECT has been parsed: it keeps the id that was sent', () =>
+	test('a CONNECT keeps the request id that was sent', () =>
 		listening({ '': Site }, { requestId: 'X-Request-Id' }, async ({ port }) => {
 			const answer = await ask(port, 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nX-Request-Id: abc-1\r\n\r\n')
 			assert.is(answer.headers['x-request-id'], 'abc-1')
@@ -207,7 +207,7 @@ describe('client-error', (test) => {
 			),
 		))
 
-	test('a connection on which nothing is sent ends when the time for headers is over', () =>
+	test('a connection on which nothing is sent is closed when the timeout for headers is over', () =>
 		listening({ '': Site }, { headersTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, (client) => client.closed(2_000)),
 		))
@@ -246,7 +246,7 @@ describe('client-error', (test) => {
 	test('a parse error does not take the place of an answer that is still owed', () =>
 		listening({ '': Site }, {}, ({ port }) => statusesOf(port, `${requestText('GET /soon/50')}((((`, [200])))
 
-	test('nor of one that waits for the end of its tick: each request gets its own answer', () =>
+	test('a parse error does not replace responses deferred to the end of the tick', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			// One in 32 single requests waits for others of its tick.
 			for (let count = 1; count <= 40; count++)
@@ -264,7 +264,7 @@ describe('client-error', (test) => {
 			}
 		}))
 
-	test('several answers are owed: all come before the parse error', () =>
+	test('several pending responses are all sent before the parse error', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			const [a, b, now] = ['/soon/60', '/soon/20', '/now'].map((path) => requestText(`GET ${path}`))
 			await statusesOf(port, `${a}${b}((((`, [200, 200, 400])

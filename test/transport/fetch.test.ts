@@ -166,7 +166,7 @@ describe('fetch', (test) => {
 			})
 		}))
 
-	test('status and headers are those of any answer; cookies keep their lines', () =>
+	test('status and headers are as over a socket; cookies stay separate', () =>
 		asked(async ({ ask }) => {
 			const answer = await ask('/cookies')
 			assert.equal([answer.status, answer.statusText, answer.ok], [200, 'OK', true])
@@ -188,7 +188,7 @@ describe('fetch', (test) => {
 			assert.is((await ask('/endless', { method: 'HEAD' })).body, null)
 		}))
 
-	test('what a method throws is 500, and never rejects', () =>
+	test('what a method throws is 500, and fetch never rejects', () =>
 		asked(async ({ ask, log }) => {
 			const answer = await ask('/broken')
 			assert.is(answer.status, 500)
@@ -250,7 +250,7 @@ describe('fetch', (test) => {
 			assert.equal(log.messages, [])
 		}))
 
-	test("bytes of another realm are read; an empty piece doesn't end the body", () =>
+	test("bytes from another realm are read; an empty chunk doesn't end the body", () =>
 		asked(async ({ ask }) => {
 			const bytes: unknown = runInNewContext('Uint8Array.of(34, 97, 34)')
 			assert.not.instance(bytes, Uint8Array)
@@ -278,7 +278,7 @@ describe('fetch', (test) => {
 			}
 		}))
 
-	test("an upload is read at the method's pace, and released when it stops", () =>
+	test("an upload is read at the method's pace, and released when the method stops", () =>
 		asked(async ({ ask }) => {
 			let made = 0
 			function* endless() {
@@ -314,7 +314,7 @@ describe('fetch', (test) => {
 			assert.ok(before < 1_000, `${before} pieces were read in one turn`)
 		}))
 
-	test('a method may read on after its answer', () =>
+	test('a method may keep reading after its response', () =>
 		asked(async ({ ask, site }) => {
 			const answer = await ask('/behind', post(pieces(['a', 'b', 'c'])))
 			assert.equal(await answer.json(), { success: true, data: 'taken' })
@@ -322,7 +322,7 @@ describe('fetch', (test) => {
 			assert.equal(site.events, ['read abc'])
 		}))
 
-	test('both directions flow at once', () =>
+	test('request and response can stream at the same time', () =>
 		asked(async ({ ask }) => {
 			let give: (text: string | undefined) => void = () => {}
 			const body = new ReadableStream<Uint8Array>({
@@ -345,7 +345,7 @@ describe('fetch', (test) => {
 })
 
 describe('fetch: clients that leave', (test) => {
-	test('no piece is read ahead; cancelling closes the source, and aborts the signal', () =>
+	test('no chunk is read ahead; cancelling closes the source, and aborts the signal', () =>
 		asked(async ({ ask, site, log }) => {
 			count.made = 0
 			const answer = await ask('/endless')
@@ -363,7 +363,7 @@ describe('fetch: clients that leave', (test) => {
 		}))
 
 	for (const reason of [new Error('enough'), 'enough', null]) {
-		test(`aborting during the answer breaks it off with the reason: ${String(reason)}`, () =>
+		test(`aborting during the response errors its body with the reason: ${String(reason)}`, () =>
 			asked(async ({ ask, site, log }) => {
 				const leaving = new AbortController()
 				const answer = await ask('/endless', { signal: leaving.signal })
@@ -393,7 +393,7 @@ describe('fetch: clients that leave', (test) => {
 			assert.equal(log.messages, [])
 		}))
 
-	test('a server that closes waits for a method whose client has left', () =>
+	test('closing the server waits for a method whose client has left', () =>
 		asked(
 			async ({ ask, server, site }) => {
 				const leaving = new AbortController()
@@ -419,14 +419,14 @@ describe('fetch: clients that leave', (test) => {
 			assert.is(((await failure(() => answer)) as Error).name, 'AbortError')
 		}))
 
-	test('a request that is aborted already is not served', () =>
+	test('an already aborted request is not served', () =>
 		asked(async ({ ask, site }) => {
 			const error = await failure(() => ask('/wait', { signal: AbortSignal.abort() }))
 			assert.is((error as Error).name, 'AbortError')
 			assert.equal(site.events, [])
 		}))
 
-	test('an error after the first byte breaks the body off, and is logged', () =>
+	test('an error after the first byte errors the body, and is logged', () =>
 		asked(async ({ ask, log }) => {
 			const answer = await ask('/cut')
 			assert.is(answer.status, 200)
@@ -436,7 +436,7 @@ describe('fetch: clients that leave', (test) => {
 })
 
 describe('fetch: with other features', (test) => {
-	test('the watch learns how an answer ended, whole or not', () =>
+	test('the observer learns how a response ended, complete or not', () =>
 		asked(async ({ ask, server }) => {
 			const seen: unknown[] = []
 			server.on('request', ({ url, status, aborted }) => seen.push([url, status, aborted]))
@@ -463,7 +463,7 @@ describe('fetch: with other features', (test) => {
 			{ compression: true },
 		))
 
-	test('a server that closes breaks off what is still sent, and answers 503 from then on', () =>
+	test('closing the server breaks off responses still being sent, and answers 503 from then on', () =>
 		asked(async ({ ask, server, site }) => {
 			const answer = await ask('/endless')
 			const reader = answer.body?.getReader()
@@ -478,7 +478,7 @@ describe('fetch: with other features', (test) => {
 			})
 		}))
 
-	test('our client takes it for its fetch', () =>
+	test('our client accepts it as its fetch', () =>
 		asked(async ({ server }) => {
 			const api = client<Site>('https://api.example', {
 				fetch: (input, init) => server.fetch(new Request(input, init)),

@@ -103,7 +103,7 @@ describe('hosts', (test) => {
 			assert.is((await ask(port, get('127.0.0.1'))).status, 421)
 		}))
 
-	test('health answers any host: probes call an address', () =>
+	test('health checks are answered for any host: probes use an address', () =>
 		listening({ '': Site }, { hosts: ['api.example.com'], health: { path: 'health' } }, async ({ port }) => {
 			assert.is((await ask(port, get('10.1.2.3:3000', [], '/health/live'))).status, 200)
 			assert.is((await ask(port, get('10.1.2.3:3000'))).status, 421)
@@ -181,7 +181,7 @@ describe('crossSiteWrites', (test) => {
 		return status
 	}
 
-	test('are served by default', async () => {
+	test('are accepted by default', async () => {
 		assert.is(await written({}, 'POST /name', [site]), 200)
 	})
 
@@ -208,7 +208,7 @@ describe('crossSiteWrites', (test) => {
 		})
 	}
 
-	test('false: a function of cors.origins names them too', async () => {
+	test('false: a function of cors.origins allows them too', async () => {
 		const options = { cors: { origins: (origin: string) => origin === 'https://a.example' } }
 		const from = (origin: string) =>
 			written({ ...options, crossSiteWrites: false }, 'POST /name', [site, `Origin: ${origin}`])

@@ -187,7 +187,7 @@ describe('inject', (test) => {
 		assert.equal([head.status, head.text()], [503, ''])
 	})
 
-	test('a name given in two cases is two lines', async () => {
+	test('a header given in two cases is sent as two lines', async () => {
 		const answer = await site().inject({ url: '/facts', headers: { Accept: 'a/b', accept: 'c/d' } })
 		assert.is((answer.json() as { data: { accept: string } }).data.accept, 'a/b, c/d')
 	})
@@ -200,7 +200,7 @@ describe('inject', (test) => {
 		['nothing', undefined, { body: 'none', type: 'none' }],
 	]
 	for (const [name, body, echoed] of BODIES) {
-		test(`${name} is sent as JSON, if it is anything`, async () => {
+		test(`${name} is sent as JSON, unless it is undefined`, async () => {
 			const answer = await site().inject({ method: 'POST', url: '/echo', body })
 			assert.equal(answer.json(), { success: true, data: echoed })
 		})
@@ -211,7 +211,7 @@ describe('inject', (test) => {
 		['a Buffer', Buffer.from('ab')],
 		['a Uint8Array', new Uint8Array([97, 98])],
 	] as const) {
-		test(`${name} is sent as it is`, async () => {
+		test(`${name} is sent unchanged`, async () => {
 			const answer = await site().inject({ method: 'PUT', url: '/echo', body })
 			assert.equal(answer.json(), { success: true, data: 'ab' })
 		})
@@ -232,14 +232,14 @@ describe('inject', (test) => {
 		assert.equal(other.json(), { success: true, data: said })
 	})
 
-	test('gives headers by lower-case name, and repeated ones as a list', async () => {
+	test('returns headers by lower-case name, and repeated ones as a list', async () => {
 		const { headers } = await site().inject({ method: 'POST', url: '/made' })
 		assert.is(headers.location, '/article/1')
 		assert.equal(headers['set-cookie'], ['a=1', 'b=2'])
 		assert.is(Object.getPrototypeOf(headers), null)
 	})
 
-	test('gives the body as bytes, text and JSON', async () => {
+	test('returns the body as bytes, text and JSON', async () => {
 		const answer = await site().inject({ url: '/records' })
 		assert.equal(answer.json(), { success: true, data: [{ id: 1 }, { id: 'ä' }] })
 		assert.is(answer.text(), '{"success":true,"data":[{"id":1},{"id":"ä"}]}')
@@ -256,7 +256,7 @@ describe('inject', (test) => {
 		assert.unreachable()
 	})
 
-	test('answers 503 when the time is over, and closes what comes later', async () => {
+	test('answers 503 when the timeout is over, and closes a late stream', async () => {
 		const handler = new Site()
 		const server = createServer({ '': handler }, { handlerTimeoutSeconds: 0.04, logger: new Log() })
 		assert.is((await server.inject({ url: '/late' })).status, 503)

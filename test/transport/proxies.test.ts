@@ -195,7 +195,7 @@ describe('requestId', (test) => {
 	}
 
 	for (const id of ['abc-123', 'req_1.2~3:4@5/6+7=', 'a'.repeat(128)]) {
-		test(`${id.slice(0, 20)} is taken, and sent back`, async () => {
+		test(`${id.slice(0, 20)} is accepted, and sent back`, async () => {
 			assert.equal(await idOf(id), [id, id])
 		})
 	}
@@ -208,7 +208,7 @@ describe('requestId', (test) => {
 		})
 	}
 
-	test('two are replaced by one', async () => {
+	test('a repeated header is replaced', async () => {
 		const [told] = await idOf(['a', 'b'])
 		assert.match(told, UUID)
 	})

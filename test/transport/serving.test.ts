@@ -145,7 +145,7 @@ describe('request.signal', (test) => {
 	test('is aborted when first read after the client has gone', () =>
 		leave(requestText('GET /late'), ['AbortError']))
 
-	test('is aborted for every request of a pipeline', () =>
+	test('is aborted for every pipelined request', () =>
 		leave(requestText('GET /wait').repeat(3), ['AbortError', 'AbortError', 'AbortError']))
 
 	test('of pipelined requests leaves no listener on a connection that stays open', () => {
@@ -169,7 +169,7 @@ describe('request.signal', (test) => {
 		}).finally(() => process.off('warning', note))
 	})
 
-	test('is aborted with the error sent to the client, when the time is over', () => {
+	test('is aborted with the error sent to the client, when the timeout is over', () => {
 		const handler = new Waiting()
 		return listening({ '': handler }, { handlerTimeoutSeconds: 0.1 }, async ({ port }) => {
 			const answer = await ask(port, requestText('GET /wait'))
@@ -178,7 +178,7 @@ describe('request.signal', (test) => {
 		})
 	})
 
-	test('is not aborted by the end of a connection after its answer', () => {
+	test('is not aborted when the connection ends after its response', () => {
 		const handler = new Waiting()
 		return listening({ '': handler }, {}, async ({ port, server }) => {
 			assert.is((await ask(port, requestText('GET /done'))).status, 200)
@@ -228,7 +228,7 @@ describe('setting up', (test) => {
 			assert.equal((await ask(port, requestText('GET /slow/now'))).json(), { success: true, data: 'now' })
 		}))
 
-	test('a handler that can not be set up fails every request, and is logged', () =>
+	test('a handler whose init fails answers every request with 500, and is logged', () =>
 		listening({ '': Site }, {}, async ({ port, server, log }) => {
 			server.controller.service('failing', new Failing())
 			const answer = await ask(port, requestText('GET /failing/now'))

@@ -18,7 +18,7 @@ describe('ticks', (test) => {
 		assert.equal(deferred, [32, 64])
 	})
 
-	test('after a tick with several, requests are deferred until one is alone again', () => {
+	test('after a tick with several requests, they are deferred until one is alone again', () => {
 		const turns = new TickBatcher()
 		for (let count = 1; count < 32; count++) turns.defers(count)
 		assert.equal([turns.defers(32), turns.defers(33), turns.defers(34)], [true, true, true])

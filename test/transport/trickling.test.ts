@@ -96,7 +96,7 @@ describe('trickling clients', (test) => {
 			}),
 		))
 
-	test('a blank line after a request, as old clients send it, is allowed', () =>
+	test('a blank line after a request, as old clients send it, is accepted', () =>
 		listening({ '': Site }, { ...TIMES, headersTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, async (client) => {
 				for (let turn = 0; turn < 3; turn++) {
@@ -124,7 +124,7 @@ describe('trickling clients', (test) => {
 			}),
 		))
 
-	test('without bodyTimeoutSeconds a body that nobody reads may take as long as it likes', () =>
+	test('without bodyTimeoutSeconds an unread body may take any time', () =>
 		listening(
 			{ '': Site },
 			{ ...TIMES, bodyTimeoutSeconds: Number.POSITIVE_INFINITY, headersTimeoutSeconds: 0.1 },

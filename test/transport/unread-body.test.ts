@@ -111,7 +111,7 @@ describe('an unread body', (test) => {
 			}),
 		))
 
-	test('a chunked body is refused when it has come to the limit', () =>
+	test('a chunked body is refused when it reaches the limit', () =>
 		listening({ '': Site }, MAX_BODY, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(headOf('POST /body', [], undefined))
@@ -133,7 +133,7 @@ describe('an unread body', (test) => {
 			}
 		}))
 
-	test('a client that writes all of its body before it reads sees the answer', () =>
+	test('a client that sends its whole body before reading still sees the response', () =>
 		// Five seconds is the time to drain it.
 		inTimesOf(1_000, () =>
 			listening({ '': Site }, MAX_BODY, async ({ port }) => {
@@ -184,7 +184,7 @@ describe('an unread body', (test) => {
 			}),
 		))
 
-	test('an upload echoed as the answer comes back whole', () =>
+	test('an echoed upload comes back complete', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(headOf('POST /echo', [], 3 * MEGABYTE))
@@ -223,7 +223,7 @@ describe('an unread body', (test) => {
 		})
 	})
 
-	test('a streaming method may read on after its answer, for longer than bodyTimeoutSeconds', () => {
+	test('a streaming method may keep reading after its response, for longer than bodyTimeoutSeconds', () => {
 		const handler = new ReadsOn()
 		return listening({ '': handler }, { bodyTimeoutSeconds: 0.1 }, ({ port }) =>
 			connected(port, async (client) => {
@@ -244,7 +244,7 @@ describe('an unread body', (test) => {
 		['whose time is over, of a large body', 'POST /long', MEGABYTE, false],
 		['whose client leaves', 'POST /long', 10, true],
 	] as const) {
-		test(`a streaming method that reads on after its answer, and ${name}, gets an error`, () => {
+		test(`a streaming method that keeps reading after its response, and ${name}, gets an error`, () => {
 			const handler = new ReadsOn()
 			return listening({ '': handler }, { bodyTimeoutSeconds: 0.1 }, ({ port }) =>
 				connected(port, async (client) => {
