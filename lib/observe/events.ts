@@ -1,4 +1,4 @@
-/** Events of a server: what listeners, added by `server.on()`, are told of each request. Emitted by `watch.ts`. */
+/** Server events, which `watch.ts` emits for each request to the listeners added by `server.on()`. */
 import type { Logger } from '../base/logger.ts'
 import { isThenable } from '../base/thenable.ts'
 import type { Milliseconds } from '../base/time.ts'
@@ -6,11 +6,11 @@ import type { Milliseconds } from '../base/time.ts'
 /** What identifies a request. */
 export interface RequestFacts {
 	readonly requestId: string
-	/** The method that was served; where no handler was found, the one that was sent. */
+	/** The method that was called; if no handler was found, the one that was sent. */
 	readonly method: string
-	/** The path as the client sent it, without the query, which may hold a secret. */
+	/** The path as sent, without the query, which may contain secrets. */
 	readonly url: string
-	/** The handler's class; `undefined` where no handler has the path. */
+	/** The handler's class; `undefined` if no handler has the path. */
 	readonly handler?: string | undefined
 	/** The method's name: `get_article`. */
 	readonly action?: string | undefined
@@ -20,22 +20,22 @@ export interface RequestFacts {
 
 /** A finished request: the fields of its log line and of the event `request`. */
 export interface ServedRequest extends RequestFacts {
-	/** `undefined` where the client left before the reply. */
+	/** `undefined` if the client disconnected before the reply. */
 	readonly status?: number | undefined
-	/** From the request's head to the last byte of its reply. */
+	/** Time from the request's head to the last byte of its reply. */
 	readonly durationMs: Milliseconds
 	/** Length of the reply's body; `undefined` for streams. */
 	readonly bytes?: number | undefined
 	/** The client's address, as `this.request.ip`. */
 	readonly ip: string
 	readonly userId?: string | undefined
-	/** Set where the reply was not sent completely: the client left, or it was cut off. */
+	/** Set if the reply was not sent completely: the client disconnected, or it was cut off. */
 	readonly aborted?: true | undefined
 }
 
-/** The event `error`: a request that ends in a status from 500 up, or whose reply is cut off. */
+/** The event `error`: a request with a status from 500 up, or whose reply is cut off. */
 export interface FailedRequest extends RequestFacts {
-	/** What was thrown, also where the client doesn't see it. */
+	/** What was thrown, even if the client doesn't see it. */
 	readonly error: unknown
 }
 
@@ -45,7 +45,7 @@ export interface ServerEvents {
 	readonly error: FailedRequest
 }
 
-/** A listener. What it throws, or rejects with, goes to the logger. */
+/** A listener. Errors that it throws or rejects with are logged. */
 export type ServerListener<Name extends keyof ServerEvents> = (event: ServerEvents[Name]) => unknown
 
 const NAMES: readonly string[] = ['request', 'error'] satisfies (keyof ServerEvents)[]
@@ -57,22 +57,21 @@ export interface Entry {
 	readonly once: boolean
 }
 
-/** The listeners. Unlike Node's emitter it never throws: not a listener's error, nor an `error` without listeners. */
+/** An event emitter that, unlike Node's, never throws: neither a listener's error, nor for an `error` without listeners. */
 export class Events {
 	readonly #logger: Logger
-	/** The listeners, in the order in which they were added. */
+	/** The listeners, in the order they were added. */
 	entries: readonly Entry[] = []
 
 	constructor(logger: Logger) {
 		this.#logger = logger
 	}
 
-	/** Whether an event has listeners. */
 	has(name: keyof ServerEvents): boolean {
 		return this.entries.some((entry) => entry.name === name)
 	}
 
-	/** @throws TypeError for an unknown event, or for what is no function */
+	/** @throws TypeError for an unknown event, or a listener that isn't a function */
 	add<Name extends keyof ServerEvents>(name: Name, listener: ServerListener<Name>, once: boolean): void {
 		if (!NAMES.includes(name))
 			throw new TypeError(`a server has no event ${JSON.stringify(name)}: there are ${NAMES.join(', ')}`)
@@ -91,7 +90,7 @@ export class Events {
 
 	emit<Name extends keyof ServerEvents>(name: Name, event: ServerEvents[Name]): void {
 		for (const entry of this.entries) {
-			// Another listener may have removed it, or a nested event already called it once.
+			// Another listener may have removed it, or a nested event may have called it already.
 			if (entry.name !== name || !this.entries.includes(entry)) continue
 			if (entry.once) this.entries = this.entries.filter((other) => other !== entry)
 			this.#call(name, entry.listener as ServerListener<Name>, event) // Added under this name.
@@ -104,14 +103,14 @@ export class Events {
 		event: ServerEvents[Name],
 	): void {
 		try {
-			const answer = listener(event)
-			if (isThenable(answer)) answer.then(undefined, (error: unknown) => this.#tell(name, error))
+			const result = listener(event)
+			if (isThenable(result)) result.then(undefined, (error: unknown) => this.#logError(name, error))
 		} catch (error) {
-			this.#tell(name, error)
+			this.#logError(name, error)
 		}
 	}
 
-	#tell(event: string, error: unknown): void {
+	#logError(event: string, error: unknown): void {
 		try {
 			this.#logger.error({ event, err: error }, 'a listener of the server has failed')
 		} catch {}

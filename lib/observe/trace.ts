@@ -1,7 +1,7 @@
 /**
- * The tracing channel `verbena:request` of `node:diagnostics_channel`, for OpenTelemetry and the like, which make a span of
- * each request; published by `watch.ts`. And async contexts for replies that come in pieces: a stream read by the
- * connection would run in the connection's context, not the request's; `reply/` binds it where a tracer listens.
+ * The tracing channel `verbena:request` of `node:diagnostics_channel`, for OpenTelemetry and the like, which create a span
+ * for each request; published by `watch.ts`. And async contexts of streamed replies: they are read in the context of the
+ * connection, so `reply/` binds them to that of the request if a tracer listens.
  */
 
 import { AsyncResource } from 'node:async_hooks'
@@ -13,13 +13,13 @@ import type { Request } from '../request/request.ts'
 /** The message of `verbena:request`: one object for all events of a request. */
 export class RequestTrace {
 	readonly request: Request
-	/** What was thrown, where the request ends in a status from 500 up or its reply is cut off. */
+	/** What was thrown, if the status is 500 or above, or the reply is cut off. */
 	error: unknown = undefined
 	/** Set once there is a reply. */
 	status: number | undefined = undefined
 	/** Length of the reply's body; `undefined` for streams, and before it is known. */
 	bytes: number | undefined = undefined
-	/** Whether the reply was not sent completely; known in `asyncEnd`. */
+	/** Whether the reply was not sent completely; set by `asyncEnd`. */
 	aborted = false
 	readonly #exchange: Exchange
 
@@ -28,35 +28,35 @@ export class RequestTrace {
 		this.request = exchange.request
 	}
 
-	/** The handler's class, once it is found. */
+	/** The handler's class, once found. */
 	get handler(): string | undefined {
 		return this.#exchange.mount?.name
 	}
 
-	/** The method's name, once it is found: `get_article`. */
+	/** The method's name, once found: `get_article`. */
 	get action(): string | undefined {
 		return this.#exchange.action?.name
 	}
 }
 
 /**
- * Its five channels are Node's, by name: subscribers need nothing of ours. Not among the published types, as Node 26 has
- * the two type parameters the other way round.
+ * Its five channels are found by name: subscribers need no import from us. Not in the published types, as Node 26 swaps the
+ * two type parameters.
  *
  * @internal
  */
 export const REQUESTS: TracingChannel<unknown, RequestTrace> = tracingChannel('verbena:request')
 
-/** Makes a stream read in the current async context. */
+/** Binds a stream's reads to the current async context. */
 export function bindReads(source: Readable): void {
-	const scope = new AsyncResource(NAME)
+	const scope = new AsyncResource(RESOURCE_NAME)
 	const read = source._read
 	source._read = (size) => scope.runInAsyncScope(read, source, size)
 }
 
-/** The same records, each produced in the current async context. */
-export function boundRecords(source: AsyncIterable<unknown>): AsyncIterable<unknown> {
-	const scope = new AsyncResource(NAME)
+/** The same records, with the iteration bound to the current async context. */
+export function bindRecords(source: AsyncIterable<unknown>): AsyncIterable<unknown> {
+	const scope = new AsyncResource(RESOURCE_NAME)
 	return {
 		[Symbol.asyncIterator]() {
 			const inner = source[Symbol.asyncIterator]()
@@ -71,5 +71,5 @@ export function boundRecords(source: AsyncIterable<unknown>): AsyncIterable<unkn
 	}
 }
 
-/** The name in tools that list async resources. */
-const NAME = 'VerbenaRequest'
+/** Shown by tools that list async resources. */
+const RESOURCE_NAME = 'VerbenaRequest'

@@ -1,6 +1,6 @@
 /**
- * Observing requests, for the log, listeners, tracers and `Server-Timing`: a `Watch` follows one request from its head to the
- * last byte of its reply, and is made only where one of these wants it. `transport/` makes it and ends it, the pipeline
+ * Observes requests for the log, listeners, tracers and `Server-Timing`: a `Watch` follows one request from its head to the
+ * last byte of its reply, and is created only if one of these needs it. `transport/` creates and ends it, the pipeline
  * reports its steps; it calls the logger, `events.ts` and `trace.ts`.
  */
 import type { Logger } from '../base/logger.ts'
@@ -13,62 +13,60 @@ import { Events, type RequestFacts, type ServedRequest } from './events.ts'
 import { REQUESTS, RequestTrace } from './trace.ts'
 
 /** The options, checked and complete. */
-interface Observing {
+interface ObserveOptions {
 	/** Whether each request is logged. @default whether a logger is given */
 	readonly logRequests: boolean
-	/** Whether replies have `Server-Timing`, with how long each step took. */
+	/** Whether replies have a `Server-Timing` header with the duration of each step. */
 	readonly serverTiming: boolean
 }
 
-/** What observes the requests of one server. */
-export class Watching {
+/** The observers of a server's requests. */
+export class Observers {
 	readonly events: Events
 	readonly logger: Logger
-	readonly logs: boolean
-	readonly times: boolean
-	readonly #always: boolean
+	readonly logRequests: boolean
+	readonly serverTiming: boolean
 
-	constructor(logger: Logger, { logRequests, serverTiming }: Observing) {
+	constructor(logger: Logger, { logRequests, serverTiming }: ObserveOptions) {
 		this.events = new Events(logger)
 		this.logger = logger
-		this.logs = logRequests
-		this.times = serverTiming
-		this.#always = logRequests || serverTiming
+		this.logRequests = logRequests
+		this.serverTiming = serverTiming
 	}
 
-	/** Whether anything observes now: listeners come and go. */
-	get isOn(): boolean {
-		return this.#always || this.events.entries.length > 0 || REQUESTS.hasSubscribers
+	/** Whether there are any at the moment: listeners come and go. */
+	get isActive(): boolean {
+		return this.logRequests || this.serverTiming || this.events.entries.length > 0 || REQUESTS.hasSubscribers
 	}
 }
 
-/** How long a step took. */
-interface Lap {
+/** The duration of a step. */
+interface StepTiming {
 	readonly name: Step
-	readonly time: Milliseconds
+	readonly duration: Milliseconds
 }
 
 export class Watch implements Watched {
 	readonly #exchange: Exchange
-	readonly #watching: Watching
+	readonly #observers: Observers
 	readonly #clock: Clock
-	readonly #begun: Milliseconds
-	/** Read at once: a closed connection doesn't know its address any more. */
+	readonly #startedAt: Milliseconds
+	/** Read at the start: a closed connection has no address. */
 	readonly #ip: string
 	readonly #trace: RequestTrace | undefined
-	#laps: Lap[] = []
+	readonly #timings: StepTiming[] = []
 	#step: Step | undefined
-	#stepBegun: Milliseconds = 0
+	#stepStartedAt: Milliseconds = 0
 	#status: number | undefined
 	#bytes: number | undefined
 	#hasFailed = false
-	#isOver = false
+	#hasEnded = false
 
-	constructor(exchange: Exchange, watching: Watching, clock: Clock = steadyClock) {
+	constructor(exchange: Exchange, observers: Observers, clock: Clock = steadyClock) {
 		this.#exchange = exchange
-		this.#watching = watching
+		this.#observers = observers
 		this.#clock = clock
-		this.#begun = clock()
+		this.#startedAt = clock()
 		this.#ip = exchange.ip()
 		this.#trace = REQUESTS.hasSubscribers ? new RequestTrace(exchange) : undefined
 	}
@@ -88,17 +86,17 @@ export class Watch implements Watched {
 	}
 
 	step(name: Step): void {
-		if (!this.#watching.times) return
+		if (!this.#observers.serverTiming) return
 		const now = this.#clock()
-		this.#lap(now)
+		this.#endStep(now)
 		this.#step = name
-		this.#stepBegun = now
+		this.#stepStartedAt = now
 	}
 
 	failed(error: unknown): void {
-		if (this.#hasFailed || this.#isOver) return
+		if (this.#hasFailed || this.#hasEnded) return
 		this.#hasFailed = true
-		const { events } = this.#watching
+		const { events } = this.#observers
 		if (events.has('error')) events.emit('error', { ...this.#facts(), error })
 		if (this.#trace === undefined) return
 		this.#trace.error = error
@@ -107,21 +105,21 @@ export class Watch implements Watched {
 
 	answered(outcome: Outcome): void {
 		this.#status = outcome.status
-		// An early refusal doesn't look at the method; Node sends no body for HEAD.
+		// An early refusal ignores the method, but Node sends no body for HEAD.
 		this.#bytes = this.#exchange.incoming.method === 'HEAD' ? 0 : lengthOf(outcome)
 		if (this.#trace !== undefined) {
 			this.#trace.status = this.#status
 			this.#trace.bytes = this.#bytes
 		}
-		if (this.#watching.times) outcome.headers.push('Server-Timing', this.#timing())
+		if (this.#observers.serverTiming) outcome.headers.push('Server-Timing', this.#timing())
 	}
 
-	/** Ends the request; `isWhole` where its reply was sent completely. */
+	/** Ends the request; `isWhole` if its reply was sent completely. */
 	end(isWhole: boolean): void {
-		if (this.#isOver) return
-		this.#isOver = true
-		const { logs, events } = this.#watching
-		const isLogged = logs && this.#exchange.mount?.silent !== true
+		if (this.#hasEnded) return
+		this.#hasEnded = true
+		const { logRequests, events } = this.#observers
+		const isLogged = logRequests && this.#exchange.mount?.silent !== true
 		if (isLogged || events.has('request')) {
 			const served = this.#served(isWhole)
 			if (isLogged) this.#log(served)
@@ -129,39 +127,40 @@ export class Watch implements Watched {
 		}
 		if (this.#trace === undefined) return
 		this.#trace.aborted = !isWhole
-		// Published once the reply is written, for synchronous requests too: here a span ends.
+		// Published for synchronous requests, too: here, after the reply is written, a span ends.
 		REQUESTS.asyncStart.publish(this.#trace)
 		REQUESTS.asyncEnd.publish(this.#trace)
 	}
 
-	#lap(now: Milliseconds): void {
-		if (this.#step !== undefined) this.#laps.push({ name: this.#step, time: now - this.#stepBegun })
+	#endStep(now: Milliseconds): void {
+		if (this.#step !== undefined)
+			this.#timings.push({ name: this.#step, duration: now - this.#stepStartedAt })
 		this.#step = undefined
 	}
 
 	/** As in W3C Server Timing: `total;dur=12.3, auth;dur=1.2`. */
 	#timing(): string {
 		const now = this.#clock()
-		this.#lap(now)
-		const all = [{ name: 'total', time: now - this.#begun }, ...this.#laps]
-		return all.map(({ name, time }) => `${name};dur=${rounded(time)}`).join(', ')
+		this.#endStep(now)
+		const all = [{ name: 'total', duration: now - this.#startedAt }, ...this.#timings]
+		return all.map(({ name, duration }) => `${name};dur=${rounded(duration)}`).join(', ')
 	}
 
 	#log(served: ServedRequest): void {
-		const { logger } = this.#watching
+		const { logger } = this.#observers
 		const { status = 0, aborted } = served
 		const level = this.#hasFailed || isFailure(status) ? 'error' : 'info'
-		// In an event of the response, an error of the logger would end the process.
+		// In a listener of the response, an error of the logger would end the process.
 		try {
 			logger[level](served, aborted === true ? 'request aborted' : 'request')
 		} catch {}
 	}
 
-	/** Leaves out empty fields, one by one: spreading an object for each takes ten times as long. */
+	/** Sets present fields one by one: spreading an object for each would take ten times as long. */
 	#served(isWhole: boolean): ServedRequest {
 		const { user } = this.#exchange
 		const served: Writable<ServedRequest> = Object.assign(this.#facts(), {
-			durationMs: rounded(this.#clock() - this.#begun),
+			durationMs: rounded(this.#clock() - this.#startedAt),
 			ip: this.#ip,
 		})
 		if (this.#status !== undefined) served.status = this.#status
@@ -195,7 +194,7 @@ function lengthOf({ body, ascii }: Outcome): number | undefined {
 	return body instanceof Uint8Array ? body.byteLength : undefined
 }
 
-/** To the microsecond. */
+/** Rounds to microseconds. */
 function rounded(time: Milliseconds): Milliseconds {
 	return Math.round(time * 1_000) / 1_000
 }

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import { type Milliseconds, steadyClock } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { bindReads, boundRecords } from '../observe/trace.ts'
+import { bindReads, bindRecords } from '../observe/trace.ts'
 import type { ReplyOptions } from './custom-reply.ts'
 import {
 	BYTES_SAFETY,
@@ -61,7 +61,7 @@ export async function sealIterable(
 ): Promise<Reply> {
 	const end = envelopeEnd(meta)
 	const records = Symbol.asyncIterator in value ? value : asyncIterable(value)
-	const source = await firstThenRest(exchange.watch?.isTraced === true ? boundRecords(records) : records)
+	const source = await firstThenRest(exchange.watch?.isTraced === true ? bindRecords(records) : records)
 	let body: Reply['body'] = null
 	try {
 		await exchange.pendingChecks()

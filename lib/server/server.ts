@@ -16,7 +16,7 @@ import { Disposals } from '../handler/disposals.ts'
 import type { Mountable } from '../handler/handler.ts'
 import { Health } from '../health/health.ts'
 import type { ServerEvents, ServerListener } from '../observe/events.ts'
-import { Watching } from '../observe/watch.ts'
+import { Observers } from '../observe/watch.ts'
 import { mountOpenApi } from '../openapi/openapi.ts'
 import { MountTree } from '../routing/routing.ts'
 import { MAX_HEADER_LINES, Vetting } from '../transport/admission.ts'
@@ -86,7 +86,7 @@ export class Server {
 		const health = settings.health && new Health(app, mounts, settings.base, settings.health)
 		const options = { ...settings, observer: health, disposals: this.#disposals }
 		this.controller = new Controller(app, mounts, settings.base, options)
-		const watching = new Watching(settings.logger, settings)
+		const observers = new Observers(settings.logger, settings)
 		const { compression, crossSiteWrites } = settings
 		const hosts = settings.hosts === '*' ? undefined : settings.hosts
 		this.#service = {
@@ -94,7 +94,7 @@ export class Server {
 			mounts,
 			vetting: new Vetting(MAX_HEADER_LINES),
 			batcher: new TickBatcher(),
-			watching,
+			observers,
 			health,
 			compression,
 			hosts,
@@ -200,19 +200,19 @@ export class Server {
 	 * @throws TypeError for an event that there isn't
 	 */
 	on<Name extends keyof ServerEvents>(event: Name, listener: ServerListener<Name>): this {
-		this.#service.watching.events.add(event, listener, false)
+		this.#service.observers.events.add(event, listener, false)
 		return this
 	}
 
 	/** The same, for the next one alone. */
 	once<Name extends keyof ServerEvents>(event: Name, listener: ServerListener<Name>): this {
-		this.#service.watching.events.add(event, listener, true)
+		this.#service.observers.events.add(event, listener, true)
 		return this
 	}
 
 	/** Calls a listener no more. */
 	off<Name extends keyof ServerEvents>(event: Name, listener: ServerListener<Name>): this {
-		this.#service.watching.events.remove(event, listener)
+		this.#service.observers.events.remove(event, listener)
 		return this
 	}
 

@@ -7,7 +7,7 @@ import { RestError } from '../base/error.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { explore } from '../explorer/explorer.ts'
 import type { Health } from '../health/health.ts'
-import { Watch, type Watching } from '../observe/watch.ts'
+import { type Observers, Watch } from '../observe/watch.ts'
 import { answer } from '../pipeline/answer.ts'
 import type { Compression } from '../reply/compression/codings.ts'
 import { answerCompressed } from '../reply/compression/compress.ts'
@@ -23,7 +23,7 @@ export interface Service extends Admission {
 	readonly mounts: MountTree
 	readonly vetting: Vetting
 	readonly batcher: TickBatcher<Exchange>
-	readonly watching: Watching
+	readonly observers: Observers
 	readonly health: Health | undefined
 	/** `undefined` when compression is off. */
 	readonly compression: Compression | undefined
@@ -80,9 +80,9 @@ export function refuse<To>(exchange: Exchange, error: RestError, to: To, send: S
 }
 
 /** Sets the exchange's watch if requests are logged, traced or timed. Health probes are not. */
-export function watchOf({ watching, health }: Service, exchange: Exchange): Watch | undefined {
-	if (!watching.isOn || health?.isProbe(exchange.incoming) === true) return undefined
-	const watch = new Watch(exchange, watching)
+export function watchOf({ observers, health }: Service, exchange: Exchange): Watch | undefined {
+	if (!observers.isActive || health?.isProbe(exchange.incoming) === true) return undefined
+	const watch = new Watch(exchange, observers)
 	exchange.watch = watch
 	return watch
 }
