@@ -1,4 +1,4 @@
-/** The format a client prefers, by its Accept header (RFC 9110 §12.5.1). For errors and the explorer. */
+/** Content negotiation by `Accept` (RFC 9110 §12.5.1): problem details for errors, pages for the explorer. */
 
 const PROBLEM = 'application/problem+json'
 const HTML = 'text/html'
@@ -6,7 +6,7 @@ const JSON_RANGES = ['application/json', 'application/*', '*/*']
 
 /**
  * Whether errors are sent as `application/problem+json` (RFC 9457): if Accept names it, and gives plain JSON, by name
- * or by wildcard, no higher quality. Most clients never name it, and the rest isn't parsed.
+ * or by wildcard, no higher quality. Most clients don't name it: their header isn't parsed.
  */
 export function prefersProblem(accept: string | undefined): boolean {
 	if (accept === undefined || !accept.toLowerCase().includes(PROBLEM)) return false
@@ -17,7 +17,7 @@ export function prefersProblem(accept: string | undefined): boolean {
 
 /**
  * Whether a page is preferred to JSON: if Accept names `text/html`, and gives JSON, by name or by wildcard, a lower
- * quality. Browsers do so for navigation; `fetch` and curl accept anything alike.
+ * quality. Browsers do so for navigation; `fetch` and curl accept anything.
  */
 export function prefersHtml(accept: string | undefined): boolean {
 	if (accept === undefined || !accept.toLowerCase().includes(HTML)) return false
@@ -25,13 +25,13 @@ export function prefersHtml(accept: string | undefined): boolean {
 	return (qualities.get(HTML) ?? 0) > jsonQuality(qualities)
 }
 
-/** Most ranges parsed: browsers send eight, and thousands from an attacker must not cost more. */
-const MOST_RANGES = 100
+/** Most ranges that are parsed: browsers send eight, an attacker could send thousands. */
+const MAX_RANGES = 100
 
 /** The quality of each range; 0 if it is malformed. */
 export function qualitiesOf(accept: string): ReadonlyMap<string, number> {
 	const qualities = new Map<string, number>()
-	for (const range of accept.toLowerCase().split(',', MOST_RANGES)) {
+	for (const range of accept.toLowerCase().split(',', MAX_RANGES)) {
 		const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
 		const q = parameters.find((parameter) => parameter.startsWith('q='))
 		const quality = q === undefined ? 1 : Number(q.slice(2))

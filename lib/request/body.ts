@@ -1,6 +1,6 @@
 /**
- * `Body`: a request's content, decoded, streamed or compared with its Content-Digest on demand. `Exchange` makes it on
- * first use, `pipeline/read-body.ts` collects its bytes, and `body/` decodes them.
+ * `Body`: a request's body, which is decoded, streamed or compared with its Content-Digest on demand. `Exchange` creates
+ * it on first use, `pipeline/read-body.ts` collects its bytes, and `body/` decodes them.
  */
 import { Readable } from 'node:stream'
 import { RestError } from '../base/error.ts'
@@ -16,7 +16,7 @@ const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({})
 /** Types whose fields are text. */
 const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
 
-/** The digest that a body must have, and how to refuse another. */
+/** The digest that a body must have, and the error for a body that has another. */
 interface RequiredDigest {
 	readonly digest: ContentDigest
 	readonly refusal: (reason: string) => RestError
@@ -26,24 +26,24 @@ interface RequiredDigest {
 export interface BodySource {
 	readonly incoming: Incoming
 	readonly method: Method
-	/** The method called, and whether it reads the body itself. */
+	/** The method called; `streaming` is set if it reads the body itself. */
 	readonly action: { readonly name: string; readonly streaming: object | undefined } | undefined
 	/** Sends `100 Continue`, once, if the client waits for it. */
 	readonly sendContinue: (() => void) | undefined
 }
 
 export class Body {
-	/** The bytes, after they were collected. */
+	/** The bytes, once they are collected. */
 	bytes: Buffer | undefined = undefined
 	/** Set while the body must still be compared with its digest. */
 	requiredDigest: RequiredDigest | undefined = undefined
-	/** The refusal of a streamed body with a digest, until it has ended and matched. */
+	/** The error for a streamed body with a digest, until the body has ended and matches. */
 	unverified: RestError | undefined = undefined
 	readonly #source: BodySource
 	#upload: Upload | undefined = undefined
 	#decoded: DecodedBody | undefined = undefined
 	#post: Record<string, unknown> | undefined = undefined
-	/** Whether a parser in front has read the body. */
+	/** Whether the value is that of a parser in front. */
 	#isParsed = false
 
 	constructor(source: BodySource) {
@@ -66,16 +66,18 @@ export class Body {
 		const { body } = incoming
 		if (Buffer.isBuffer(body)) return body
 		if (typeof body === 'string') return Buffer.from(body)
-		if (body === undefined || (body === null && !incoming.readableDidRead)) return this.#unsent()
-		throw new TypeError('a parser in front has taken the bytes of the body: mount Verbena before it')
-	}
-
-	/** No bytes, unless the body is still to be read: to return none then would hide it from the method, too. */
-	#unsent(): Buffer {
-		if (!takesBody(this.#source.method) || !hasBody(this.#source.incoming)) return NO_BYTES
+		if (this.#hasParserResult)
+			throw new TypeError('a parser in front has taken the bytes of the body: mount Verbena before it')
+		if (!takesBody(this.#source.method) || !hasBody(incoming)) return NO_BYTES
 		throw new TypeError(
 			'the body has not been read: it is read after before(), and not at all if the request is refused first',
 		)
+	}
+
+	/** Whether a parser in front has left a result in `request.body`; `null` is one only if the body was read. */
+	get #hasParserResult(): boolean {
+		const { body, readableDidRead } = this.#source.incoming
+		return body !== undefined && (body !== null || readableDidRead)
 	}
 
 	stream(): Readable {
@@ -84,7 +86,7 @@ export class Body {
 			throw new TypeError(`name ${action?.name ?? 'the method'} in streaming to read its body as a stream`)
 		}
 		if (this.#upload === undefined && incoming.readableDidRead) {
-			// The method would wait for ever for bytes that were read already.
+			// Otherwise the method would wait for ever for bytes that were read already.
 			throw new TypeError(
 				`something in front has read the body, which ${action.name} reads as a stream: mount Verbena before it`,
 			)
@@ -95,41 +97,41 @@ export class Body {
 	}
 
 	/**
-	 * Compares the body with its Content-Digest: at once if its bytes are known, else after they are read. `headers` are
+	 * Compares the body with its Content-Digest: at once if its bytes are there, else when they are read. `headers` are
 	 * those of the refusal.
 	 *
 	 * @throws RestError `unauthorized`; TypeError if a parser in front has taken the bytes, or the stream is being read
 	 */
 	requireDigest(headers: Readonly<Record<string, string>>): void {
 		const { incoming, method } = this.#source
-		const has = hasBody(incoming)
+		const isSent = hasBody(incoming)
 		const lines = fieldLines(incoming, 'content-digest')
-		if (!has && lines.length === 0) return
+		if (!isSent && lines.length === 0) return
 		const refusal = (reason: string): RestError =>
 			new RestError('unauthorized', undefined, { headers, cause: new Error(reason) })
 		const required = { digest: digestOf(lines, refusal), refusal }
-		const bytes = has ? this.#received() : NO_BYTES
+		const bytes = isSent ? this.#readBytes() : NO_BYTES
 		if (bytes !== undefined) compare(required, bytes)
 		else if (!takesBody(method)) throw refusal('the body of a GET is not read, and so can not be compared')
 		else this.requiredDigest = required
 	}
 
-	/** The end of step 8; a stream is compared while the method reads it. */
+	/** Compares collected bytes, at the end of step 8; a stream is compared while the method reads it. */
 	compareDigest(): void {
 		if (this.requiredDigest === undefined || this.#source.action?.streaming !== undefined) return
 		compare(this.requiredDigest, this.raw())
 		this.requiredDigest = undefined
 	}
 
-	/** The bytes, if they were read already, by us or by a parser in front. */
-	#received(): Buffer | undefined {
+	/** The bytes, if they have been read, by us or by a parser in front. */
+	#readBytes(): Buffer | undefined {
 		const { action, incoming } = this.#source
 		if (action?.streaming !== undefined) {
 			if (this.#upload === undefined || this.requiredDigest !== undefined) return undefined
 			throw new TypeError('the body flows already: ask who is calling before request.stream is used')
 		}
-		const isTaken = incoming.readableDidRead && incoming.body !== undefined
-		return this.bytes ?? (isTaken ? this.raw() : undefined)
+		const isParsed = incoming.readableDidRead && incoming.body !== undefined
+		return this.bytes ?? (isParsed ? this.raw() : undefined)
 	}
 
 	#uploadCheck(): UploadCheck | undefined {
@@ -147,14 +149,14 @@ export class Body {
 	}
 
 	/**
-	 * Ends a stream that a method still reads when its answer is sent: node emits nothing on the request after that, not
-	 * even that the client has left.
+	 * Fails the stream for a method that still reads it after the answer: node emits nothing more on the request then, not
+	 * even when the client disconnects.
 	 */
 	destroyStream(error: Error): void {
 		this.#upload?.destroy(error)
 	}
 
-	/** The decoded body. Decoded on first use, so that methods can take types we can't decode. */
+	/** The decoded body. Decoded on first use, so that methods can take types that we can't decode. */
 	decoded(): DecodedBody {
 		this.#decoded ??= this.#decode()
 		return this.#decoded
@@ -164,9 +166,8 @@ export class Body {
 		const { action, incoming } = this.#source
 		const { body, headers } = incoming
 		const { bytes } = this
-		// Text and bytes of a parser in front (express.text(), express.raw()) are not decoded yet.
-		const isNone = body === undefined || (body === null && !incoming.readableDidRead)
-		const isParsed = !isNone && typeof body !== 'string' && !Buffer.isBuffer(body)
+		// A parser in front may leave text or bytes (express.text(), express.raw()), which must still be decoded.
+		const isParsed = this.#hasParserResult && typeof body !== 'string' && !Buffer.isBuffer(body)
 		if (bytes === undefined && action?.streaming === undefined && isParsed) {
 			checkParsed(body)
 			this.#isParsed = true
@@ -178,7 +179,7 @@ export class Body {
 		})
 	}
 
-	/** The body's fields; none without a body. */
+	/** The body's fields; empty without a body. */
 	fields(): Readonly<Record<string, unknown>> {
 		const { value } = this.decoded()
 		if (value === undefined) return NO_FIELDS
@@ -207,7 +208,7 @@ export class Body {
 	isText(): boolean {
 		const { kind } = this.decoded()
 		if (kind === 'form' || kind === 'multipart') return true
-		// Only the header tells what a parser in front has read.
+		// What a parser in front has read is known only by the header.
 		return this.#isParsed && FORM.test(this.#source.incoming.headers['content-type'] ?? '')
 	}
 }
@@ -229,25 +230,25 @@ function compare({ digest, refusal }: RequiredDigest, bytes: Buffer): void {
 	if (!digest.matches(bytes)) throw refusal(MISMATCH)
 }
 
-/** Gets each chunk; at the end it returns the refusal, if the body is wrong. */
+/** Hashes the chunks; `end` returns the refusal if the body doesn't match its digest. */
 interface UploadCheck {
 	update(chunk: Uint8Array): void
 	end(): Error | undefined
 }
 
 /**
- * The body as a streaming method reads it. Closing it leaves the connection open: closing node's own request destroys
- * its socket, and a method that stops reading (`throw` within `for await`) could not be answered.
+ * The body as a streaming method reads it. Closing it leaves the connection open: closing node's own request would
+ * destroy its socket, and a method that stops reading (`throw` within `for await`) could not be answered.
  */
 class Upload extends Readable {
 	readonly #incoming: Incoming
 	readonly #release: () => void
 
-	/** A body that `check` refuses fails with the refusal instead of ending, so that it can't be taken for complete. */
+	/** If `check` refuses the body, the stream fails instead of ending, so that the body can't be taken for complete. */
 	constructor(incoming: Incoming, check?: UploadCheck) {
 		super({ highWaterMark: 65_536 })
 		this.#incoming = incoming
-		const take = (chunk: Buffer): void => {
+		const onData = (chunk: Buffer): void => {
 			check?.update(chunk)
 			if (!this.push(chunk)) incoming.pause()
 		}
@@ -263,11 +264,11 @@ class Upload extends Readable {
 		const close = (): void => {
 			if (!incoming.readableEnded) fail()
 		}
-		incoming.on('data', take).on('end', end).on('error', fail).on('close', close).pause()
-		this.#release = () => incoming.off('data', take).off('end', end).off('error', fail).off('close', close)
-		// Without a listener of the method, a client that leaves would end the process.
+		incoming.on('data', onData).on('end', end).on('error', fail).on('close', close).pause()
+		this.#release = () => incoming.off('data', onData).off('end', end).off('error', fail).off('close', close)
+		// If the method has no listener, a client that disconnects would end the process.
 		this.on('error', () => {})
-		// No more events come for an empty body read by a parser in front, or a client that left during authentication.
+		// No events follow if a parser in front has read an empty body, or the client disconnected during authentication.
 		if (incoming.readableEnded) end()
 		else if (incoming.destroyed) fail()
 	}

@@ -2,7 +2,7 @@
 import { createHash, type Hash, hash, timingSafeEqual } from 'node:crypto'
 import { isInnerList, parseDictionary } from '../wire/structured-fields.ts'
 
-/** Accepted algorithms, by their name in the header (RFC 9530 §5): the others are insecure. */
+/** Accepted algorithms, by their name in the header (RFC 9530 §5): all others are insecure. */
 const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
 	['sha-256', { name: 'sha256', size: 32 }],
 	['sha-512', { name: 'sha512', size: 64 }],
@@ -20,14 +20,14 @@ interface Expected {
 	readonly bytes: Uint8Array
 }
 
-/** Hashes bytes as they come. */
+/** Hashes bytes incrementally. */
 interface Hashing {
 	update(bytes: Uint8Array): void
 	/** Whether the bytes have the expected digests. */
 	matches(): boolean
 }
 
-/** All digests of a header with a known algorithm: each must match. */
+/** The digests in a header that have a known algorithm: each must match. */
 export class ContentDigest {
 	readonly #all: readonly Expected[]
 
@@ -60,7 +60,7 @@ export class ContentDigest {
 		)
 	}
 
-	/** The same for bytes that come later. */
+	/** Compares a body that is read in chunks. */
 	hashing(): Hashing {
 		const hashes: readonly (readonly [Hash, Uint8Array])[] = this.#all.map(({ algorithm, bytes }) => [
 			createHash(algorithm.name),

@@ -1,7 +1,7 @@
 /**
  * `Incoming`: a request as it arrived, from our own server, another one (http, https, http2, Express), `fetch` or
- * `inject`; node's `IncomingMessage` fits as it is. And what its head says beside `headers`: all lines of a field,
- * whether a body follows, and the trace it belongs to.
+ * `inject`; node's `IncomingMessage` implements it. Also functions of its head: all lines of a field, whether a body
+ * follows, and its trace context.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -40,7 +40,7 @@ export interface Incoming extends Readable {
 
 /**
  * The values of a field's lines, in the order of the wire; `name` is in lower case. node's `headers` join the lines of
- * most fields, but drop all except the first of others, and a signature covers all lines.
+ * most fields, but keep only the first of others, and a signature covers all lines.
  */
 export function fieldLines({ rawHeaders }: Incoming, name: string): string[] {
 	const values: string[] = []
@@ -54,7 +54,7 @@ export function fieldLines({ rawHeaders }: Incoming, name: string): string[] {
 
 /**
  * Whether a request has a body: by its headers (RFC 9112 §6.3), and with HTTP/2 by the HEADERS frame, which ends the
- * stream if there is none. Reading the body doesn't change the result.
+ * stream if there is none. The result is the same before and after the body is read.
  */
 export function hasBody(incoming: Incoming): boolean {
 	const { headers, stream } = incoming
@@ -80,7 +80,7 @@ export function traceparentOf(header: unknown): string | undefined {
 	return `00-${trace}-${parent}-0${Number.parseInt(flags, 16) & 1}`
 }
 
-/** The trace id for log lines, which finds those of all servers; `undefined` without a trace. */
+/** The trace id for log lines, which is the same on all servers; `undefined` without a trace. */
 export function traceOf(header: unknown): { readonly traceId: string } | undefined {
 	const traceparent = traceparentOf(header)
 	return traceparent === undefined ? undefined : { traceId: traceparent.slice(3, 35) }

@@ -1,7 +1,6 @@
 /**
- * `request/` is a request as it came in: its head (`incoming.ts`, `url.ts`, `accept.ts`), its body (`body.ts`,
- * `body/`), and `Request`, the view of both for handlers and authenticators. `exchange/`, `pipeline/` and `transport/`
- * call it.
+ * `request/` parses requests: the head (`incoming.ts`, `url.ts`, `accept.ts`) and the body (`body.ts`, `body/`); `Request`
+ * is the view of both for handlers and authenticators. `exchange/`, `pipeline/` and `transport/` call it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -26,7 +25,7 @@ export interface RequestSource {
 	requireDigest(headers: Readonly<Record<string, string>>): void
 }
 
-/** A nonce that a request has used: a second authenticator of the same request must not take it for a replay. */
+/** A nonce that this request has used: a second authenticator must not take it for a replay. */
 interface UsedNonce {
 	readonly cache: Cache
 	readonly key: string
@@ -59,7 +58,7 @@ export class Request {
 		return this.#source.target()
 	}
 
-	/** Headers by lower-case name, as node:http gives them. */
+	/** Headers by lower-case name, as in node:http. */
 	get headers(): IncomingHttpHeaders {
 		return this.#source.headers
 	}
@@ -115,7 +114,7 @@ export class Request {
 		return traceparentOf(this.#source.headers.traceparent)
 	}
 
-	/** Aborted when the client leaves before the end of the answer, or the handler's time is over. */
+	/** Aborted when the client disconnects before the end of the answer, or when the handler times out. */
 	get signal(): AbortSignal {
 		return this.#source.signal()
 	}
@@ -130,9 +129,9 @@ export class Request {
 	}
 
 	/**
-	 * Requires that the body matches its Content-Digest (RFC 9530; sha-256, sha-512). For authenticators. With a declared
-	 * one, the bytes are compared after they are read and before the method is called (`before` runs earlier); with
-	 * `requireAuth()` in a method, before that resolves. A streamed body is compared while the method reads it: on a
+	 * Requires that the body matches its Content-Digest (RFC 9530; sha-256, sha-512). For authenticators. A declared
+	 * authenticator's bytes are compared after they are read and before the method is called (`before` runs earlier); those
+	 * of `requireAuth()` in a method before that resolves. A streamed body is compared while the method reads it: on a
 	 * mismatch the stream fails with the refusal instead of ending. Without a body no digest is required, but one that is
 	 * sent must be that of no bytes.
 	 *

@@ -1,4 +1,4 @@
-/** Step 1 of `pipeline/answer.ts`: splits a request-target into path segments and query. And the path for log lines. */
+/** Step 1 of `pipeline/answer.ts`: splits a request-target into path segments and query. Also its path for log lines. */
 import { RestError } from '../base/error.ts'
 
 /** The parts of a request-target. */
@@ -73,13 +73,13 @@ function segment(target: string, from: number, to: number, isEscaped: boolean): 
 }
 
 function decodeSegment(raw: string): string {
-	const text = unescaped(raw)
-	// A NUL would end an id early in a C library, and a line break split a header or log line.
+	const text = percentDecode(raw)
+	// A NUL would end an id early in a C library, and a line break would split a header or log line.
 	if (/[\x00-\x1f\x7f]/.test(text)) throw new RestError('bad_request', 'The path holds a control character')
 	return text
 }
 
-function unescaped(raw: string): string {
+function percentDecode(raw: string): string {
 	try {
 		return decodeURIComponent(raw)
 	} catch {
@@ -94,25 +94,22 @@ function notAscii(): RestError {
 	return new RestError('bad_request', 'The path holds a character that must be percent-encoded')
 }
 
-/** Most targets, before their query: nothing to remove or escape. */
+/** A path with nothing to remove or escape. */
 const PLAIN = /^\/[!"$-~]*$/
 
 /**
  * The path of a target as it was sent, for logs. Query, fragment and the userinfo of an absolute form are removed, as
- * they may hold secrets. Invalid characters are escaped: HTTP/2 lets bytes through that a terminal runs as control
- * sequences.
+ * they may contain secrets. Invalid characters are escaped: HTTP/2 lets bytes through that a terminal interprets as
+ * control sequences.
  */
 export function loggedPath(target: string): string {
 	const query = target.indexOf('?')
 	const sent = query === -1 ? target : target.slice(0, query)
-	return PLAIN.test(sent) ? sent : cleaned(sent)
-}
-
-function cleaned(sent: string): string {
+	if (PLAIN.test(sent)) return sent
 	const path = sent.replace(/#.*$/s, '').replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '')
-	return path === '' ? '/' : path.replaceAll(/[^!-~]/g, encoded)
+	return path === '' ? '/' : path.replaceAll(/[^!-~]/g, percentEncode)
 }
 
-function encoded(character: string): string {
+function percentEncode(character: string): string {
 	return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 }

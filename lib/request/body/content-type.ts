@@ -1,8 +1,7 @@
 /**
- * Content types, for bodies and parts: the media type and its parameters, whether it is JSON, that its charset is UTF-8, and
- * bytes as UTF-8 text, strictly: what isn't UTF-8 is refused, never replaced by U+FFFD.
+ * Content types of bodies and parts: parses the media type and its parameters, recognizes JSON, requires UTF-8, and decodes
+ * it strictly: invalid bytes are refused, never replaced by U+FFFD.
  */
-
 import { Buffer, constants, isAscii, isUtf8 } from 'node:buffer'
 import { RestError } from '../../base/error.ts'
 
@@ -27,8 +26,8 @@ export function parseMediaType(header: string, where = 'Content-Type'): MediaTyp
 	const parameters =
 		type === undefined ? undefined : parseParameters(header, type.length, unquote, mayBeEmpty(type))
 	if (type !== undefined && parameters !== undefined) return { type: type.toLowerCase(), parameters }
-	const right = 'type/subtype and parameters; name=value, each once'
-	throw new RestError('unsupported_media_type', `${where} is malformed: it must be ${right}`)
+	const expected = 'type/subtype and parameters; name=value, each once'
+	throw new RestError('unsupported_media_type', `${where} is malformed: it must be ${expected}`)
 }
 
 /** Whether a type, in lower case, is JSON: `application/json` or `application/*+json` (RFC 6839 §3.1). */
@@ -57,7 +56,7 @@ export function requireUtf8(media: MediaType, where = 'Content-Type'): void {
 	)
 }
 
-/** An empty boundary is let through here: like other bad ones, it is refused as the body's error. */
+/** An empty boundary is accepted here: like other bad ones, it is refused later, as an error of the body. */
 function mayBeEmpty(type: string): string | undefined {
 	return type.toLowerCase() === 'multipart/form-data' ? 'boundary' : undefined
 }
@@ -73,8 +72,8 @@ function unquote(raw: string): string {
 }
 
 /**
- * Reads the `; name=value` list of Content-Type (RFC 9110 §5.6.6) and Content-Disposition (RFC 2183 §2), from `at` to the
- * end. Names become lower case; quoted values go through `unquote`, in which the two headers differ. White space beside a
+ * Parses the `; name=value` list of Content-Type (RFC 9110 §5.6.6) and Content-Disposition (RFC 2183 §2), from `at` to the
+ * end. Names become lower case; quoted values are passed to `unquote`, in which the two headers differ. White space beside a
  * `;` and empty parameters are allowed, white space beside `=` is not.
  *
  *     parseParameters('text/plain; charset=utf-8', 10, unquote)   // Map { 'charset' => 'utf-8' }
@@ -92,7 +91,7 @@ export function parseParameters(
 ): Map<string, string> | undefined {
 	const found = new Map<string, string>()
 	if (CONTROL.test(text)) return undefined
-	// Created per call, as a sticky expression keeps its place between calls. Tokens as in RFC 9110 §5.6.2. No text
+	// Created per call, as a sticky expression keeps its position between calls. Tokens as in RFC 9110 §5.6.2. No text
 	// matches in two ways, so a match is linear.
 	const parameter =
 		/[\t ]*;[\t ]*(?:([!#$%&'*+.^`|~\w-]+)=(?:([!#$%&'*+.^`|~\w-]+)|"((?:[^"\\]|\\.)*)")?)?[\t ]*/sy
@@ -110,11 +109,11 @@ export function parseParameters(
 	return found
 }
 
-/** Not even a quoted value may have these (RFC 9110 §5.6.4): all but the tab. */
+/** Control characters except the tab, which not even a quoted value may have (RFC 9110 §5.6.4). */
 const CONTROL = /[\0-\x08\n-\x1f\x7f]/
 
-/** Longer texts are mostly ASCII: checking for that and copying is faster than decoding UTF-8. */
-const SHORT = 1_024
+/** Longer texts are mostly ASCII: checking for it and copying is faster than decoding UTF-8. */
+const MAX_SHORT = 1_024
 const REPLACEMENT = '\uFFFD'
 
 /**
@@ -127,15 +126,15 @@ export function decodeUtf8(bytes: Buffer, what: string): string {
 	if (bytes.length > constants.MAX_STRING_LENGTH) {
 		throw new RestError('content_too_large', `${what} is longer than text can be`)
 	}
-	if (bytes.length > SHORT && isAscii(bytes)) return bytes.toString('latin1')
+	if (bytes.length > MAX_SHORT && isAscii(bytes)) return bytes.toString('latin1')
 	const text = bytes.toString()
-	// Wrong bytes decode to U+FFFD: searching the text for it is cheaper than checking the bytes.
+	// Invalid bytes decode to U+FFFD: searching the text for it is cheaper than checking the bytes.
 	if (text.indexOf(REPLACEMENT) === -1 || isUtf8(bytes)) return text
-	throw new RestError('bad_request', `${what} is not UTF-8 at byte ${wrongByte(bytes, text)}`)
+	throw new RestError('bad_request', `${what} is not UTF-8 at byte ${firstInvalidByte(bytes, text)}`)
 }
 
-/** The first U+FFFD that was not sent as such is at the first wrong byte. */
-function wrongByte(bytes: Buffer, text: string): number {
+/** The place of the first U+FFFD that the client has not sent as such. */
+function firstInvalidByte(bytes: Buffer, text: string): number {
 	let offset = 0
 	let from = 0
 	for (;;) {

@@ -1,7 +1,4 @@
-/**
- * Request bodies: decodes the bytes by their Content-Type, when a handler first asks for them. Called by `request/body.ts`
- * and `RestHandler`; each type has a file beside this one.
- */
+/** Decodes a request's body by its Content-Type, each with a file beside this one. For `request/body.ts` and `RestHandler`. */
 import type { Buffer, File } from 'node:buffer'
 import { RestError } from '../../base/error.ts'
 import { isJsonType, type MediaType, namesJson, parseMediaType, requireUtf8 } from './content-type.ts'
@@ -40,7 +37,7 @@ export function decodeBody(bytes: Buffer, headers: BodyHeaders): DecodedBody {
 	if (bytes.length === 0) return { kind: 'empty', value: undefined }
 	const { contentType, contentEncoding } = headers
 	if (contentEncoding !== undefined) checkEncoding(contentEncoding)
-	// The usual header, without parsing.
+	// The most common header needs no parsing.
 	if (contentType === 'application/json') return { kind: 'json', value: decodeJson(bytes) }
 	if (contentType === undefined || contentType === '') throw unsupported('The body has no Content-Type')
 	return decodeAs(parseMediaType(contentType), bytes)
@@ -88,7 +85,7 @@ function asMultipart(bytes: Buffer, media: MediaType): DecodedBody {
 	return { kind: 'multipart', value: fields.last, fields, files }
 }
 
-/** RFC 9110 §12.5.1: `Accept` in a 415 says what is supported. */
+/** Sent with a 415: the supported types (RFC 9110 §12.5.1). */
 const ACCEPT = 'application/json, application/x-www-form-urlencoded, multipart/form-data'
 
 function unsupported(what: string): RestError {
@@ -96,7 +93,7 @@ function unsupported(what: string): RestError {
 	return new RestError('unsupported_media_type', message, { headers: { Accept: ACCEPT } })
 }
 
-/** RFC 9110 §12.5.3: `Accept-Encoding` in a 415 says which codings are supported. */
+/** The 415 has the supported codings in `Accept-Encoding` (RFC 9110 §12.5.3). */
 function checkEncoding(encoding: string): void {
 	if (/^(?:identity)?$/i.test(encoding)) return
 	const headers = { 'Accept-Encoding': 'identity' }

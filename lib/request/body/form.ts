@@ -1,4 +1,4 @@
-/** Forms (`application/x-www-form-urlencoded`) and queries, decoded strictly into `Fields`, which multipart bodies have too. */
+/** Decodes forms (`application/x-www-form-urlencoded`) and queries, strictly, into `Fields`, which multipart bodies use too. */
 import type { Buffer } from 'node:buffer'
 import { RestError } from '../../base/error.ts'
 import { decodeUtf8 } from './content-type.ts'
@@ -52,7 +52,7 @@ export class Fields {
 /** The one name that is dangerous to copy: `target['__proto__'] = …` sets a prototype. */
 export const RESERVED_NAME = '__proto__'
 
-/** The refusal of {@link RESERVED_NAME}: `bad_request`. `where` begins its message: `Query parameter 3`. */
+/** The error for {@link RESERVED_NAME}: `bad_request`. `where` begins its message: `Query parameter 3`. */
 export function reservedName(where: string): RestError {
 	return new RestError('bad_request', `${where} is named ${RESERVED_NAME}, which is reserved`)
 }
@@ -74,7 +74,7 @@ export function decodeForm(bytes: Buffer): Fields {
 }
 
 /**
- * The parameters of a query: the target's text after `?`, without it. Read as {@link decodeForm} does.
+ * The parameters of a query, the text after `?`, decoded as by {@link decodeForm}.
  *
  * @throws RestError `bad_request` as for a form; for characters that a URL can't hold; for more than
  * {@link MAX_PAIRS}
@@ -90,6 +90,7 @@ export function decodeQuery(text: string): Fields {
 	return decodePairs(text, QUERY)
 }
 
+/** Words and error code for messages. */
 interface Source {
 	readonly whole: string
 	readonly one: string

@@ -1,13 +1,13 @@
 /**
- * Finds the first fault of a JSON text, after `JSON.parse` has refused it: V8's own message quotes the text, which clients
- * must not get back. One pass, no recursion, so that 100,000 `[` are no attack.
+ * Finds the first fault of a JSON text that `JSON.parse` has refused: V8's own message quotes the text, which must not be
+ * sent to clients. One pass without recursion, so that 100,000 `[` don't overflow the stack.
  */
 
 /** The first fault of a text. */
 export interface JsonFault {
 	/** UTF-16 units before the fault; the text's length when it ends too early. */
 	readonly offset: number
-	/** What could have stood there, in words: `a value`, `, or }`. */
+	/** What would be valid there, in words: `a value`, `, or }`. */
 	readonly expected: string
 }
 
@@ -17,11 +17,11 @@ interface Cursor {
 	readonly text: string
 	at: number
 	next: Next
-	/** Closing brackets that are still missing, innermost last. */
+	/** Closing brackets still to come, innermost last. */
 	readonly open: ('}' | ']')[]
 }
 
-/** The first fault of `text` by RFC 8259; `undefined` where it is JSON, just as `JSON.parse` sees it. */
+/** The first fault of `text` by RFC 8259; `undefined` for exactly the texts that `JSON.parse` accepts. */
 export function scanJson(text: string): JsonFault | undefined {
 	const cursor: Cursor = { text, at: 0, next: 'value', open: [] }
 	for (;;) {
@@ -32,7 +32,7 @@ export function scanJson(text: string): JsonFault | undefined {
 	}
 }
 
-/** Reads one token; returns what was expected, with the cursor at the fault, where there is something else. */
+/** Reads one token. On a fault, returns what was expected, with the cursor at the fault. */
 function step(cursor: Cursor): string | undefined {
 	switch (cursor.next) {
 		case 'value':
@@ -109,7 +109,7 @@ function separator(cursor: Cursor): string | undefined {
 	return undefined
 }
 
-/** RFC 8259 §7: everything but the quote, the backslash and controls stands for itself. */
+/** RFC 8259 §7: every character but the quote, the backslash and controls stands for itself. */
 function string(cursor: Cursor): string | undefined {
 	const { text } = cursor
 	cursor.at++
@@ -135,7 +135,7 @@ function escapeLength(text: string, at: number): number {
 	return /^["\\/bfnrt]$/.test(text.charAt(at)) ? 1 : 0
 }
 
-/** RFC 8259 §6. A zero before other digits ends the number: what follows is then found wrong. */
+/** RFC 8259 §6. A zero before other digits ends the number: the next token is then at fault. */
 function number(cursor: Cursor): string | undefined {
 	if (cursor.text.charAt(cursor.at) === '-') cursor.at++
 	if (cursor.text.charAt(cursor.at) === '0') cursor.at++

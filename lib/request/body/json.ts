@@ -1,6 +1,6 @@
 /**
- * JSON bodies. The hot path of every POST: `JSON.parse` without reviver, a few searches of the text, and a walk through the
- * value only where these find something.
+ * Decodes JSON bodies. The hot path of every POST: `JSON.parse` without reviver, a few searches of the text, and a walk
+ * through the value only if these find something.
  */
 import type { Buffer } from 'node:buffer'
 import { RestError } from '../../base/error.ts'
@@ -34,9 +34,9 @@ export function decodeJson(bytes: Buffer): unknown {
 }
 
 /**
- * Checks a value that another parser has made, of a body or of JSON in a query, as {@link decodeJson} does.
+ * Checks a value from another parser, of a body or of JSON in a query, as {@link decodeJson} does.
  *
- * @throws RestError `bad_request` for what is nested too deeply, and for reserved keys
+ * @throws RestError `bad_request` for a value nested too deeply, and for reserved keys
  */
 export function checkParsed(value: unknown): void {
 	if (isContainer(value)) walk(value, MAX_DEPTH)
@@ -66,18 +66,18 @@ interface Braces {
 	/** Their number, with those in strings. */
 	readonly count: number
 	/** Whether one may begin the value of a key: it follows neither `[` nor `,` and isn't first. */
-	readonly inner: boolean
+	readonly hasInner: boolean
 }
 
 function countBraces(text: string): Braces {
 	let count = 0
-	let inner = false
+	let hasInner = false
 	for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) {
 		const before = at === 0 ? COMMA : text.charCodeAt(at - 1)
-		if (before !== COMMA && before !== OPENING_BRACKET) inner = true
+		if (before !== COMMA && before !== OPENING_BRACKET) hasInner = true
 		count++
 	}
-	return { count, inner }
+	return { count, hasInner }
 }
 
 const COMMA = 0x2c
@@ -87,9 +87,9 @@ const OPENING_BRACKET = 0x5b
  * Other spellings of reserved names need escapes. `prototype` is searched for only if some key's value is an object:
  * finding a word with a common first letter is slow.
  */
-function mayHoldReserved(text: string, { inner }: Braces): boolean {
+function mayHoldReserved(text: string, { hasInner }: Braces): boolean {
 	if (text.indexOf('__proto__') !== -1 || text.indexOf('\\u') !== -1) return true
-	return inner && text.indexOf('prototype') !== -1
+	return hasInner && text.indexOf('prototype') !== -1
 }
 
 function countBrackets(text: string): number {
@@ -103,8 +103,8 @@ function isContainer(value: unknown): value is object {
 }
 
 /**
- * Refuses what is nested too deeply, level by level, until all brackets of the text are accounted for: the records of a flat
- * list are never opened.
+ * Refuses a value nested too deeply. Goes level by level until all brackets of the text are found, so that the records of a
+ * flat list are never opened.
  */
 function checkDepth(value: object, text: string, braces: number): void {
 	if (text.length <= MAX_DEPTH) return
@@ -136,9 +136,9 @@ function nextLevel(level: readonly (readonly unknown[])[]): (readonly unknown[])
 }
 
 /**
- * Refuses depth, as `JSON.stringify` throws at some thousands of levels and a stored document would become a 500; and
- * prototype pollution: `Object.assign({}, body)` would set a prototype by `__proto__`, and a deep merge would reach
- * `Object.prototype` through `constructor.prototype`.
+ * Refuses deep nesting, as `JSON.stringify` throws at some thousands of levels, and reading a stored document would then be
+ * a 500; and prototype pollution: `Object.assign({}, body)` would set a prototype by `__proto__`, and a deep merge would
+ * reach `Object.prototype` through `constructor.prototype`.
  */
 function walk(container: object, levels: number): void {
 	if (levels === 0) throw tooDeep()

@@ -1,6 +1,6 @@
 /**
- * `multipart/form-data` (RFC 7578) from bytes in memory, synchronously. Ours, because `Response.formData()`
- * of Node refuses unquoted names, and turns bytes that are not UTF-8 into U+FFFD.
+ * Decodes `multipart/form-data` (RFC 7578) from bytes in memory, synchronously. Node's own `Response.formData()` refuses
+ * unquoted names, and turns bytes that are not UTF-8 into U+FFFD.
  */
 import { Buffer, File } from 'node:buffer'
 import { RestError } from '../../base/error.ts'
@@ -10,7 +10,7 @@ import { Fields, RESERVED_NAME, reservedName } from './form.ts'
 /** Most parts of a body. */
 const MAX_PARTS = 1_000
 
-/** What a multipart body holds. */
+/** The fields and files of a multipart body. */
 export interface Multipart {
 	/** The parts without a file name, as text. */
 	readonly fields: Fields
@@ -19,11 +19,11 @@ export interface Multipart {
 }
 
 /**
- * Splits a body at its boundary (RFC 2046 §5.1.1). What stands before the first delimiter and after the
- * last is ignored. A delimiter is a whole line: `--boundary`, perhaps `--`, perhaps spaces or tabs; a line
- * that only begins so is content. A part with a file name is a file, its bytes exact, its type
- * `text/plain` where none is sent (RFC 7578 §4.4); any other is UTF-8 text. A file without name and
- * content is what browsers send for a file input left empty: it is left out. `_charset_` means nothing.
+ * Splits a body at its boundary (RFC 2046 §5.1.1). Bytes before the first delimiter and after the last are
+ * ignored. A delimiter is a whole line: `--boundary`, perhaps `--`, perhaps spaces or tabs; a line that only
+ * begins like one is content. A part with a file name is a file with its exact bytes, of type `text/plain` if
+ * none is sent (RFC 7578 §4.4); any other part is UTF-8 text. A file without name and content, which browsers
+ * send for an empty file input, is left out. `_charset_` is a field like any other.
  *
  * @throws RestError `bad_request` when the boundary, a delimiter or a part is malformed, or text is not
  * UTF-8; `content_too_large` for more than {@link MAX_PARTS}, or too long headers;
@@ -75,7 +75,7 @@ function firstLine(bytes: Buffer, delimiter: Buffer): DelimiterLine {
 	return line
 }
 
-/** The next delimiter line. Each byte is looked at once by the search, however many lines look alike. */
+/** The next delimiter line. The search looks at each byte once, even if many lines begin like a delimiter. */
 function nextLine(bytes: Buffer, delimiter: Buffer, from: number): DelimiterLine | undefined {
 	for (let start = bytes.indexOf(delimiter, from); start !== -1; ) {
 		const after = start + delimiter.length
@@ -86,7 +86,7 @@ function nextLine(bytes: Buffer, delimiter: Buffer, from: number): DelimiterLine
 	return undefined
 }
 
-/** Reads on after a boundary: whether the line ends there, which makes it a delimiter. */
+/** Reads the rest of a line after a boundary: it is a delimiter only if the line ends there. */
 function restOfLine(bytes: Buffer, start: number, after: number): DelimiterLine | undefined {
 	const last = bytes[after] === DASH && bytes[after + 1] === DASH
 	let at = last ? after + 2 : after
@@ -133,7 +133,7 @@ export interface Part extends Disposition {
 }
 
 /**
- * Reads the bytes between two delimiters. Headers other than Content-Disposition, Content-Type and
+ * Parses the bytes between two delimiters. Headers other than Content-Disposition, Content-Type and
  * Content-Transfer-Encoding are ignored (RFC 7578 §4.8). `where` begins messages: `Part 3`.
  *
  * @throws RestError `bad_request` when a header is malformed, not UTF-8, or repeated; when there is no usable
@@ -167,7 +167,7 @@ function split(bytes: Buffer, where: string): { head: Buffer; content: Buffer } 
 const LINE_END: Buffer = Buffer.from('\r\n')
 const EMPTY_LINE: Buffer = Buffer.from('\r\n\r\n')
 
-/** The headers that count, by name in lower case. A folded line is one line (RFC 5322 §2.2.3). */
+/** The headers that are read, by lower-case name. A folded line is one line (RFC 5322 §2.2.3). */
 function parseHeaders(head: string, where: string): Map<string, string> {
 	const headers = new Map<string, string>()
 	if (head === '') return headers
@@ -196,7 +196,7 @@ const READ: ReadonlySet<string> = new Set([
 	'content-transfer-encoding',
 ])
 
-/** RFC 7578 §4.7: deprecated, and not needed over HTTP. These three mean the bytes as they are. */
+/** Refuses encodings that change bytes: the header is deprecated, and not needed over HTTP (RFC 7578 §4.7). */
 function checkEncoding(encoding: string | undefined, where: string): void {
 	if (encoding === undefined || /^(?:7bit|8bit|binary)$/i.test(encoding)) return
 	const right = 'it must be 7bit, 8bit or binary, or left out'
@@ -212,10 +212,10 @@ export interface Disposition {
 }
 
 /**
- * Reads `form-data; name="photo"; filename="cat.png"` (RFC 7578 §4.2). Names may be tokens, which .NET
- * sends, or quoted. In quotes, `%22`, `%0D` and `%0A` are the characters that browsers write so (HTML
- * standard, multipart/form-data encoding algorithm), and `\"` and `\\` those that others escape; any
- * other backslash and percent sign stands for itself, so `C:\a.txt` and `50%.txt` arrive whole.
+ * Parses `form-data; name="photo"; filename="cat.png"` (RFC 7578 §4.2). Names may be tokens, which .NET
+ * sends, or quoted. In quotes, browsers escape as `%22`, `%0D` and `%0A` (HTML standard,
+ * multipart/form-data encoding algorithm), other clients as `\"` and `\\`; any other backslash and
+ * percent sign stands for itself, so `C:\a.txt` and `50%.txt` are kept as they are.
  * `filename*` (RFC 8187) wins over `filename` (RFC 6266 §4.3). `where` begins messages: `Part 3`.
  *
  * @throws RestError `bad_request` when it is malformed, isn't `form-data`, has no name, or `__proto__` as
@@ -254,7 +254,7 @@ function decodeExtended(value: string, where: string): string {
 	try {
 		if (encoded !== undefined) return decodeURIComponent(encoded)
 	} catch {
-		// Falls through: the message below says what is right.
+		// The error below says what is valid.
 	}
 	throw wrongDisposition(where, "has a wrong filename*: it must be UTF-8'' and percent-encoded text")
 }
