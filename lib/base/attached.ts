@@ -1,21 +1,21 @@
 /**
- * Values that are kept with an object, under a symbol: they live as long as it does. So caches need no Maps in modules, but
- * for the one here, of objects that can't be extended.
+ * Values stored on an object, under a symbol: they live as long as it does. So caches need no Maps in modules, except the
+ * one here, for objects that can't be extended.
  */
 
-/** By object and symbol. */
+/** Values of objects that can't be extended, by symbol. */
 const OF_FROZEN = new WeakMap<object, Map<symbol, unknown>>()
 
-/** The value that is kept with `owner`, made when it is first asked for. */
+/** The value attached to `owner`, created on first use. */
 export function attached<T>(owner: object, key: symbol, make: () => T): T {
-	const known = attachment(owner, key)
-	if (known !== undefined) return known as T // made by the same `make`
+	const existing = attachment(owner, key)
+	if (existing !== undefined) return existing as T // made by the same `make`
 	const value = make()
 	attach(owner, key, value)
 	return value
 }
 
-/** The value that is kept with `owner`; `undefined` for none. */
+/** The value attached to `owner`, if any. */
 export function attachment(owner: object, key: symbol): unknown {
 	return Object.hasOwn(owner, key) ? Reflect.get(owner, key) : OF_FROZEN.get(owner)?.get(key)
 }

@@ -1,49 +1,49 @@
 /**
- * Deadlines of pending requests, checked by one coarse timer: a timer for each request would cost more than a small
- * response. The server has one instance, each `RedisCache` another.
+ * `Deadlines`: timeouts of pending requests, checked by one coarse timer. A timer for each request would cost more than a
+ * small response. The server has one instance, each `RedisCache` another.
  */
 import type { Clock, Milliseconds } from './time.ts'
 
 /** Something that has a deadline. */
 export interface Due {
-	/** The clock's reading from which on it is late; `Infinity` for never. */
+	/** When it expires, by the clock; `Infinity` for never. */
 	due: Milliseconds
-	/** Called once, when it is late, after it was removed. */
+	/** Called once when it expires, after it was removed. */
 	expire(): void
-	/** Its neighbours in the list, and whether it is in it; written by {@link Deadlines}. */
+	/** Its neighbours in the list, and whether it is in the list; written by {@link Deadlines}. */
 	earlier?: Due | undefined
 	later?: Due | undefined
 	isWaiting?: boolean
 }
 
-/** The longest delay until a missed deadline is noticed. */
-const COARSEST: Milliseconds = 500
+/** The longest delay until an expired item is noticed. */
+const MAX_PERIOD_MS: Milliseconds = 500
 
-/** Calls `expire` at most 500 ms late (an eighth of the shortest time, if that is less). */
+/** Calls `expire` at most 500 ms late, or an eighth of the shortest timeout if that is less. */
 export class Deadlines {
 	readonly clock: Clock
 	/** How often deadlines are checked. */
 	readonly period: Milliseconds
 	/**
-	 * A list through the items: adding to a Set costs ten times as much. No `RecencyList`, as an item may be in one of
-	 * these as well: a borrower that waits for a connection.
+	 * A list linked through the items: adding to a Set costs ten times as much. Not a `RecencyList`, as an item may also be
+	 * in one of those: a borrower that waits for a connection.
 	 */
 	#first: Due | undefined
 	#last: Due | undefined
 	#size = 0
 	#timer: NodeJS.Timeout | undefined
-	/** Time of the last check, or of starting the timer. */
-	#looked: Milliseconds = 0
+	/** When the timer last fired or was started. */
+	#lastCheck: Milliseconds = 0
 	readonly #keepsAlive: boolean
 
 	/**
-	 * `shortest` is the shortest time that any item gets. With `keepsAlive` the process stays alive while there are
-	 * items; without, the timer alone does not keep it running.
+	 * `shortest` is the shortest timeout of any item. With `keepsAlive` the process stays alive while there are items;
+	 * otherwise the timer does not keep it running.
 	 */
 	constructor(clock: Clock, shortest: Milliseconds, { keepsAlive = false } = {}) {
 		this.#keepsAlive = keepsAlive
 		this.clock = clock
-		this.period = Math.max(5, Math.min(COARSEST, shortest / 8))
+		this.period = Math.max(5, Math.min(MAX_PERIOD_MS, shortest / 8))
 	}
 
 	/** The number of items. */
@@ -86,14 +86,14 @@ export class Deadlines {
 		return items
 	}
 
-	/** Expires an item if it is late. */
+	/** Expires an item if it is due. */
 	expireIfLate(item: Due): void {
 		if (item.isWaiting !== true || item.due > this.clock()) return
 		this.delete(item)
 		item.expire()
 	}
 
-	/** Expires all late items; stops the timer when none is left. */
+	/** Expires all items that are due; stops the timer when none is left. */
 	sweep(): void {
 		const now = this.clock()
 		// Expiring one item may delete another.
@@ -102,20 +102,20 @@ export class Deadlines {
 	}
 
 	/**
-	 * Timers run before sockets are read. After an event-loop stall, data that has already arrived is read first, so that
-	 * it does not count as late.
+	 * Node runs timers before it reads sockets. After an event-loop stall, data that has already arrived is read first, so
+	 * that it does not count as late.
 	 */
-	#look(): void {
+	#check(): void {
 		const now = this.clock()
-		const wasHeldUp = now - this.#looked > 2 * this.period
-		this.#looked = now
-		if (wasHeldUp) setImmediate(() => this.sweep())
+		const hasStalled = now - this.#lastCheck > 2 * this.period
+		this.#lastCheck = now
+		if (hasStalled) setImmediate(() => this.sweep())
 		else this.sweep()
 	}
 
 	#start(): void {
-		this.#looked = this.clock()
-		this.#timer = setInterval(() => this.#look(), this.period).unref()
+		this.#lastCheck = this.clock()
+		this.#timer = setInterval(() => this.#check(), this.period).unref()
 	}
 
 	stop(): void {

@@ -1,21 +1,20 @@
 /** An error as text for the log: its stack, its causes, and the errors within an AggregateError. */
 
-/** Most errors in one text, and most of each. */
-const MOST_ERRORS = 20
-const MOST_CHARACTERS = 4_000
-const MOST_FIELDS = 10
-/** Written elsewhere in the text. */
-const WRITTEN: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cause', 'errors'])
+const MAX_ERRORS = 20
+const MAX_CHARACTERS = 4_000
+const MAX_FIELDS = 10
+/** Fields that have their own place in the text. */
+const STANDARD_FIELDS: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cause', 'errors'])
 
-/** Control characters, and those that change the writing direction: they could forge lines of the log, or hide some. */
+/** Control characters, and those that change the writing direction: they could forge or hide lines of the log. */
 const CONTROL = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
-const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** A text with its control characters escaped: one line. */
 export function escaped(text: string): string {
 	return text.replaceAll(
 		CONTROL,
-		(one) => SHORT[one] ?? `\\u${(one.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+		(one) => SHORT_ESCAPES[one] ?? `\\u${(one.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
 	)
 }
 
@@ -35,8 +34,8 @@ export function errorText(error: unknown): string {
 			lines.push(`${indent}${label}the error above`)
 			return
 		}
-		if (seen.size >= MOST_ERRORS) {
-			if (seen.size === MOST_ERRORS) lines.push(`${indent}${label}…`)
+		if (seen.size >= MAX_ERRORS) {
+			if (seen.size === MAX_ERRORS) lines.push(`${indent}${label}…`)
 			seen.add(lines)
 			return
 		}
@@ -47,7 +46,7 @@ export function errorText(error: unknown): string {
 		if (cause !== undefined) write(cause, '[cause]: ', `${indent}  `)
 		const errors = memberOf(value, 'errors')
 		if (!(value instanceof Error) || !Array.isArray(errors)) return
-		for (const [at, one] of errors.slice(0, MOST_ERRORS).entries())
+		for (const [at, one] of errors.slice(0, MAX_ERRORS).entries())
 			write(one, `[errors ${at + 1} of ${errors.length}]: `, `${indent}  `)
 	}
 	write(error, '', '')
@@ -58,32 +57,32 @@ export function errorText(error: unknown): string {
 function linesOf(value: unknown): string[] {
 	try {
 		if (!(value instanceof Error))
-			return [short(typeof value === 'string' ? JSON.stringify(value) : String(value))]
+			return [truncated(typeof value === 'string' ? JSON.stringify(value) : String(value))]
 		const { name, message, stack } = value
-		const head = `${short(message === '' ? name : `${name}: ${message}`)}${fieldsOf(value)}`
+		const head = `${truncated(message === '' ? name : `${name}: ${message}`)}${fieldsOf(value)}`
 		return [head, ...framesOf(String(stack ?? ''), String(message))]
 	} catch {
 		return ['an error that cannot be shown']
 	}
 }
 
-/** The lines after the message, which itself may hold lines that look like frames. */
+/** The frames after the message, which may itself contain lines that look like frames. */
 function framesOf(stack: string, message: string): string[] {
 	const at = stack.indexOf(message)
 	const rest = at === -1 ? stack : stack.slice(at + message.length)
-	const lines = rest.slice(0, MOST_CHARACTERS).split('\n').map(escaped)
+	const lines = rest.slice(0, MAX_CHARACTERS).split('\n').map(escaped)
 	return lines.filter((line) => /^ +at /.test(line))
 }
 
-/** Fields that are strings, numbers or booleans: the code of a system error, the SQLSTATE of an SQL error. */
+/** Fields that are strings, numbers or booleans, such as the code of a system error or the SQLSTATE of an SQL error. */
 function fieldsOf(error: Error): string {
 	const fields = Object.entries(error).filter(
-		([name, value]) => !WRITTEN.has(name) && ['string', 'number', 'boolean'].includes(typeof value),
+		([name, value]) => !STANDARD_FIELDS.has(name) && ['string', 'number', 'boolean'].includes(typeof value),
 	)
 	if (fields.length === 0) return ''
 	const shown = fields
-		.slice(0, MOST_FIELDS)
-		.map(([name, value]) => short(`${name}: ${JSON.stringify(value)}`, 500))
+		.slice(0, MAX_FIELDS)
+		.map(([name, value]) => truncated(`${name}: ${JSON.stringify(value)}`, 500))
 	return ` (${shown.join(', ')})`
 }
 
@@ -95,6 +94,6 @@ function memberOf(value: unknown, name: 'cause' | 'errors'): unknown {
 	}
 }
 
-function short(text: string, most: number = MOST_CHARACTERS): string {
-	return escaped(text.length > most ? `${text.slice(0, most)}…` : text)
+function truncated(text: string, max: number = MAX_CHARACTERS): string {
+	return escaped(text.length > max ? `${text.slice(0, max)}…` : text)
 }

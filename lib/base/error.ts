@@ -1,12 +1,12 @@
 /**
- * `base/` is what all rooms stand on: errors, options, HTTP methods, time and deadlines, logging; it imports only
- * `wire/`. Here is `RestError`, the only kind of error whose message reaches a client.
+ * `base/` has what every room uses: errors, options, HTTP methods, time and deadlines, logging; it imports only `wire/`.
+ * This file has `RestError`, the only kind of error whose message is sent to a client.
  */
 import { codeOf, type Detail, ERRORS, type ErrorCode, isErrorCode } from '../wire/codes.ts'
 
 const BRAND: unique symbol = Symbol.for('verbena.RestError')
 
-/** What an error has beside its message. */
+/** Options of a {@link RestError}. */
 export interface RestErrorOptions {
 	/** One entry for each problem, sent as `details`. */
 	readonly details?: readonly Detail[]
@@ -53,7 +53,7 @@ export class RestError extends Error {
 	}
 }
 
-/** Shared, as wrong paths and ids, most of them from scanners, should not cost a stack trace each. Frozen. */
+/** Shared and frozen: wrong paths and ids, mostly from scanners, must not cost a stack trace each. */
 export const NOT_FOUND: RestError = Object.freeze(new RestError('not_found'))
 
 /**

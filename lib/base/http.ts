@@ -1,9 +1,9 @@
-/** HTTP methods, and which of them handlers can answer. */
+/** HTTP methods that are served, and those that handlers can implement. */
 
-/** Methods that a handler's methods can answer. */
+/** Methods that a handler can implement. */
 export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY'
 
-/** Methods that are served: HEAD by the method for GET, OPTIONS by the `Allow` list. */
+/** Methods that are served: HEAD is answered by the method for GET, OPTIONS with `Allow`. */
 export type Method = RouteMethod | 'HEAD' | 'OPTIONS'
 
 /** In the order of `Allow`. */

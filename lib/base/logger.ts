@@ -1,7 +1,7 @@
-/** The `Logger` interface, and the one used where none is given. */
+/** The `Logger` interface, and the default logger. */
 import { errorText, escaped } from './error-text.ts'
 
-/** Where Verbena logs, also what clients must not read. pino, and winston's child loggers, fit as they are. */
+/** Where Verbena logs; entries may contain what clients must not read. pino, and winston's child loggers, implement it. */
 export interface Logger {
 	/** Normal operation: a request that was served. */
 	info(fields: object, message: string): void
@@ -16,19 +16,19 @@ export interface Logger {
  * characters are escaped, so that a client's text cannot forge lines of the log.
  */
 export const consoleLogger: Logger = {
-	info: (fields, message) => console.info(...written(fields, message)),
-	warn: (fields, message) => console.warn(...written(fields, message)),
-	error: (fields, message) => console.error(...written(fields, message)),
+	info: (fields, message) => console.info(...consoleArguments(fields, message)),
+	warn: (fields, message) => console.warn(...consoleArguments(fields, message)),
+	error: (fields, message) => console.error(...consoleArguments(fields, message)),
 }
 
 /** The console escapes strings within objects, but neither its first argument nor the text of errors. */
-function written(fields: object, message: string): unknown[] {
+function consoleArguments(fields: object, message: string): unknown[] {
 	// The first argument is a format: `%s` in it would consume the fields.
-	const said = escaped(message).replaceAll('%', '%%')
+	const format = escaped(message).replaceAll('%', '%%')
 	const entries = Object.entries(fields)
 	const errors = entries.filter(([, value]) => value instanceof Error)
-	if (errors.length === 0) return [said, fields]
+	if (errors.length === 0) return [format, fields]
 	const others = Object.fromEntries(entries.filter(([, value]) => !(value instanceof Error)))
 	const texts = errors.map(([, error]) => errorText(error))
-	return Object.keys(others).length === 0 ? [said, ...texts] : [said, others, ...texts]
+	return Object.keys(others).length === 0 ? [format, ...texts] : [format, others, ...texts]
 }

@@ -1,6 +1,6 @@
 /**
- * Checks options and declarations: names, types and ranges. For constructors and mounts, never for requests: programmers
- * read the messages, which show the value found.
+ * Checks options and declarations: names, types and ranges. For constructors and mounts, not for requests: the messages
+ * are for programmers, and show the value.
  *
  *     const { max, clock } = optionsOf('MemoryCache', options, {
  *       max: wholeNumber({ from: 1, to: 8_000_000 }),
@@ -10,17 +10,17 @@
  *     // RangeError: MemoryCache: max must be a whole number from 1 to 8000000, got 0
  */
 
-/** Checks a value, and returns it; `where` names it in errors. */
+/** Checks and returns a value; `where` names it in errors. */
 export type Reader<T> = (where: string, value: unknown) => T
 
 /** A reader for each option of the interface `O`; use with `satisfies`. */
 export type Readers<O = Readonly<Record<string, unknown>>> = { readonly [K in keyof O]-?: Reader<unknown> }
 
-/** What the readers return. */
+/** The values that the readers return. */
 export type Values<R extends Readers> = { readonly [K in keyof R]: ReturnType<R[K]> }
 
 /**
- * The options of a class or a function, each as its reader returns it; a reader gets `undefined` for a missing one.
+ * Reads the options of a class or a function; a reader gets `undefined` for a missing option.
  *
  * @param owner the class or function, as the user types it: `createServer`
  * @throws TypeError for an unknown option, and what the readers throw
@@ -34,7 +34,7 @@ export function optionsOf<O extends object, R extends Readers<O>>(
 	return valuesOf(owner, `${owner}: `, options, readers)
 }
 
-/** A reader of an option that is an object of options: `health` of `createServer`. */
+/** Reads an option that is an object of options: `health` of `createServer`. */
 export function nested<R extends Readers>(
 	example: string,
 	readers: R,
@@ -46,14 +46,14 @@ export function nested<R extends Readers>(
 	}
 }
 
-/** A reader of a feature that is off unless the option is `true` or an object of options. */
+/** Reads the option of a feature that is off unless it is `true` or an object of options. */
 export function switchable<R extends Readers>(example: string, readers: R): Reader<Values<R> | undefined> {
 	const read = nested(example, readers, 'true, false or an object')
 	return (where, value) =>
 		value === undefined || value === false ? undefined : read(where, value === true ? {} : value)
 }
 
-/** Lists and Maps are refused: they have no options as properties, and would be ignored silently. */
+/** Lists, Maps and promises are refused: they have no options as properties, and would be ignored silently. */
 function isOptions(value: unknown): value is object {
 	return (
 		typeof value === 'object' && value !== null && !(Symbol.iterator in value || value instanceof Promise)
@@ -65,13 +65,13 @@ function valuesOf<R extends Readers>(owner: string, prefix: string, options: obj
 		if (Object.hasOwn(readers, name)) continue
 		throw new TypeError(`${owner} has no option ${name}${meantBy(name, Object.keys(readers))}`)
 	}
-	// A loop, as an authenticator may be made for each request.
+	// A loop, as an authenticator may be created per request.
 	const values: Record<string, unknown> = {}
 	for (const name in readers) values[name] = readers[name]?.(prefix + name, Reflect.get(options, name))
 	return values as Values<R> // one value for each reader
 }
 
-/** The hint for an unknown option. Times have their unit in the name; without it, milliseconds are often meant. */
+/** The hint for an unknown option. Times have their unit in the name: without it, milliseconds are often meant. */
 function meantBy(name: string, names: readonly string[]): string {
 	const seconds = `${name}Seconds`
 	if (names.includes(seconds)) return `: it is ${seconds}, in seconds (30 for 30_000 ms)`
@@ -80,25 +80,23 @@ function meantBy(name: string, names: readonly string[]): string {
 	return near.startsWith(';') && nearSeconds.startsWith(':') ? nearSeconds : near
 }
 
-/** A reader of an option that may be missing. */
 export function optional<T>(read: Reader<T>): Reader<T | undefined> {
 	return (where, value) => (value === undefined ? undefined : read(where, value))
 }
 
-/** A reader of an option with a default. */
 export function or<T, D extends T>(read: Reader<T>, fallback: D): Reader<T> {
 	return (where, value) => (value === undefined ? fallback : read(where, value))
 }
 
-/** A reader of an option that is checked where it is used. */
+/** Reads an option that is checked where it is used. */
 export function unchecked<T>(_where: string, value: unknown): T {
 	return value as T // its user checks it
 }
 
-/** A reader of values for which `holds` is true; the TypeError for others says that it must be `what`. */
-export function such<T>(what: string, holds: (value: unknown) => boolean): Reader<T> {
+/** Reads values that pass `isValid`; the TypeError for others says that the value must be `what`. */
+export function such<T>(what: string, isValid: (value: unknown) => boolean): Reader<T> {
 	return (where, value) => {
-		if (holds(value)) return value as T // as `holds` says
+		if (isValid(value)) return value as T // as `isValid` says
 		throw refusal(where, what, value)
 	}
 }
@@ -149,36 +147,34 @@ export interface Range {
 	readonly orInfinity?: boolean
 }
 
-/** @throws RangeError for a number out of the range, TypeError for what is no number */
+/** @throws RangeError for a number out of the range, TypeError for anything else */
 export function numberIn(
 	range: Range,
 	kind = 'a number',
 	isKind: (value: number) => boolean = Number.isFinite,
 ): Reader<number> {
-	const { from = 0, above, to, unit, orInfinity = false } = range
-	const least = above === undefined ? `from ${from}` : `above ${above}`
-	const most =
-		to === undefined
-			? above === undefined
-				? ' up'
-				: ''
-			: `${above === undefined ? ' to' : ' and at most'} ${to}`
-	const what = `${kind}${unit === undefined ? '' : ` of ${unit}`} ${least}${most}${orInfinity ? ', or Infinity' : ''}`
+	const { from = 0, above, to = Number.POSITIVE_INFINITY, unit, orInfinity = false } = range
+	const what = `${kind}${unit === undefined ? '' : ` of ${unit}`} ${boundsText(range)}${orInfinity ? ', or Infinity' : ''}`
 	return (where, value) => {
 		if (typeof value !== 'number') throw refusal(where, what, value)
-		const isLeast = above === undefined ? value >= from : value > above
-		if (isLeast && isKind(value) && value <= (to ?? value)) return value
+		const isAboveMin = above === undefined ? value >= from : value > above
+		if (isAboveMin && isKind(value) && value <= to) return value
 		if (orInfinity && value === Number.POSITIVE_INFINITY) return value
 		throw new RangeError(`${where} must be ${what}, got ${value}`)
 	}
 }
 
-/** @throws RangeError for a number out of the range, TypeError for what is no number */
+function boundsText({ from = 0, above, to }: Range): string {
+	if (above !== undefined) return `above ${above}${to === undefined ? '' : ` and at most ${to}`}`
+	return `from ${from}${to === undefined ? ' up' : ` to ${to}`}`
+}
+
+/** @throws RangeError for a number out of the range, TypeError for anything else */
 export function wholeNumber(range: Range): Reader<number> {
 	return numberIn(range, 'a whole number', Number.isSafeInteger)
 }
 
-/** `… must be …, got …`, for programmers: not for values that may be secret. */
+/** `… must be …, got …`, for programmers; not for values that may be secret. */
 export function refusal(where: string, what: string, value: unknown): TypeError {
 	return new TypeError(`${where} must be ${what}, got ${shown(value)}`)
 }
@@ -211,24 +207,24 @@ export function isPlain(value: unknown): value is object {
 	if (typeof value !== 'object' || value === null) return false
 	const prototype: object | null = Object.getPrototypeOf(value)
 	if (prototype === null || prototype === Object.prototype) return true
-	// Literals of another realm are plain too; what inherits from a dictionary is not, as its entries would be lost.
+	// Literals of another realm are plain too; an object that inherits from a dictionary is not: it would lose entries.
 	return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty')
 }
 
-/** `: did you mean get_article?` for a mistyped name, or else the list of names. */
+/** `: did you mean get_article?` for a mistyped name, else the list of names. */
 export function nearest(name: string, names: Iterable<string>): string {
 	const all = [...names]
 	let best: string | undefined
-	let least = Math.max(2, Math.floor(name.length / 3)) + 1
+	let smallest = Math.max(2, Math.floor(name.length / 3)) + 1
 	for (const candidate of all) {
 		const distance = editDistance(name, candidate)
-		if (distance < least) [best, least] = [candidate, distance]
+		if (distance < smallest) [best, smallest] = [candidate, distance]
 	}
 	if (best !== undefined) return `: did you mean ${best}?`
 	return all.length === 0 ? '' : `; there are ${all.slice(0, 20).join(', ')}`
 }
 
-/** Levenshtein's distance, row by row. */
+/** The Levenshtein distance, row by row. */
 function editDistance(a: string, b: string): number {
 	let row = Array.from({ length: b.length }, (_, at) => at + 1)
 	let distance = b.length

@@ -1,15 +1,15 @@
 /**
- * Entries by last use, oldest first: a list linked through the entries, for caches and waiting lists. A Map has an order
- * too, but V8 leaves a hole for each deleted key, and walks over all holes to find the first entry.
+ * `RecencyList`: entries in order of use, oldest first, for LRU caches and wait queues. A Map is ordered too, but V8 leaves
+ * a hole for each deleted key, and walks over all holes to find the first entry.
  */
 
-/** What an entry must have. Only the list writes both. */
+/** An entry's neighbours, which only the list writes. */
 export interface Linked<E> {
 	older: E | undefined
 	newer: E | undefined
 }
 
-/** A doubly linked list; each operation takes constant time. */
+/** A list linked through its entries; each operation takes constant time. */
 export class RecencyList<E extends Linked<E>> {
 	#oldest: E | undefined
 	#newest: E | undefined

@@ -1,4 +1,4 @@
-/** Units, and the only place where a clock is read: everything else gets one passed in. */
+/** Units, and the only file that reads a clock: all others get one passed in. */
 
 declare const unit: unique symbol
 
@@ -9,7 +9,7 @@ export type Seconds = number & { readonly [unit]?: 's' }
 /** A size in bytes. */
 export type Bytes = number & { readonly [unit]?: 'B' }
 
-/** Returns the time. Only differences count, so any monotonic source will do. */
+/** Returns the time. Only differences matter, so that any monotonic source will do. */
 export type Clock = () => Milliseconds
 
 /** The default clock: monotonic, unlike the time of day. */
@@ -27,8 +27,8 @@ export function inMilliseconds(time: Seconds): Milliseconds {
 const MOMENT = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 /**
- * A Date, or text of one: `'2026-06-30'`, its midnight in UTC, or `'2026-06-30T12:00:00Z'`. `undefined` for all else, also
- * for a day that doesn't exist: `Date` turns 30 February into 2 March.
+ * The Date of a Date or a text: `'2026-06-30'`, midnight in UTC, or `'2026-06-30T12:00:00Z'`. `undefined` for anything
+ * else, also for a day that doesn't exist: `Date` turns 30 February into 2 March.
  */
 export function momentOf(value: unknown): Date | undefined {
 	const [text = '', day = ''] = typeof value === 'string' ? (MOMENT.exec(value) ?? []) : []
