@@ -36,7 +36,7 @@ function keysOf(file: string, name: string): string[] {
 
 /** Where a problem gets its code: the argument of the functions that note one, and what is written out. */
 const NOTES = [
-	/\bnote\(\s*(?:walk\.)?problems,\s*([^,]+),/g,
+	/\bnote\(\s*(?:context\.)?problems,\s*([^,]+),/g,
 	/\bbadQuery\(\s*[^,()]+,\s*([^,]+),/g,
 	/\bdetails\(\s*fields,\s*plan,\s*operation,\s*([^,]+),/g,
 	/\bfield(?:: [^,{}]+)?, code: ([^,]+),/g,
@@ -48,7 +48,7 @@ const ELSEWHERE: Readonly<Record<string, () => string[]>> = {
 	format: () => keysOf('validate/check.ts', 'FORMATS'),
 	// A value that isn't of its column's type; of `other` it is a text.
 	"field.type === 'other' ? 'text' : field.type": () =>
-		keysOf('crud/value-from-text.ts', 'WORDS').filter((type) => type !== 'other'),
+		keysOf('crud/value-from-text.ts', 'MESSAGES').filter((type) => type !== 'other'),
 	code: () => [
 		...quoted(/const code = (plan\.min .*)/.exec(sourceOf('validate/check.ts'))?.[1] ?? ''),
 		...unstorable(),
