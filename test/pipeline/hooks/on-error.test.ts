@@ -389,7 +389,7 @@ describe('hooks: onError, and the log', (test) => {
 			},
 		],
 	] as const) {
-		test(`the request is answered even if the hook's value has ${what} that fails`, async () => {
+		test(`the request is answered even if reading ${what} of the hook's value throws`, async () => {
 			for (const hook of [() => value, async () => [value].at(0)]) {
 				const { said: asked, lines } = asking({ '': new Failing(hook) })
 				assert.match(await asked('/thrown'), INTERNAL)
