@@ -112,12 +112,12 @@ async function closing(use: (given: Closing) => Promise<void>, options: ServerOp
 }
 
 describe('close', (test) => {
-	test('ends at once when nobody is connected', () =>
+	test('resolves at once without connections', () =>
 		closing(async ({ close }) => {
 			assert.ok((await close()) < SOON)
 		}))
 
-	test('ends soon with idle clients, and with some that have sent nothing yet', () =>
+	test('resolves soon with idle clients, and with some that have sent nothing yet', () =>
 		closing(async ({ connect, close }) => {
 			const idle = connect()
 			await idle.send(requestText('GET /now'))
@@ -130,7 +130,7 @@ describe('close', (test) => {
 			await silent.closed(SOON)
 		}))
 
-	test('waits for requests that are being answered, which are told that the connection ends', () =>
+	test('waits for running requests, whose responses say Connection: close', () =>
 		closing(async ({ connect, close, port, site }) => {
 			const client = connect()
 			await client.send(requestText('GET /held'))
@@ -165,7 +165,7 @@ describe('close', (test) => {
 			assert.ok((await closed) < SOON)
 		}))
 
-	test('waits for a reader who has not taken all of an answer', () =>
+	test('waits for a reader who has not received all of a response', () =>
 		closing(async ({ connect, requests, close }) => {
 			const client = connect()
 			client.socket.pause()
@@ -178,7 +178,7 @@ describe('close', (test) => {
 			assert.ok((await closed) < SOON)
 		}))
 
-	test('serves a request that comes on an open connection, and ends that', () =>
+	test('serves a request that arrives on an open connection, then closes it', () =>
 		closing(async ({ connect, requests, close, site }) => {
 			const [idle, partly, other] = [connect(), connect(), connect()]
 			await idle.send(requestText('GET /now'))
@@ -201,7 +201,7 @@ describe('close', (test) => {
 			assert.ok((await closed) < SOON)
 		}))
 
-	test('leaves idle connections alone for as long as a request may be under way to it', () =>
+	test('keeps idle connections open long enough for requests in transit', () =>
 		closing(async ({ connect, close }) => {
 			const idle = connect()
 			await idle.send(requestText('GET /now'))
@@ -214,7 +214,7 @@ describe('close', (test) => {
 			await closed
 		}))
 
-	test('reads what has come before it closes idle connections, where the process was held up meanwhile', () =>
+	test('reads what has arrived before closing idle connections, even after an event-loop stall', () =>
 		closing(async ({ connect, close }) => {
 			const idle = connect()
 			await idle.send(requestText('GET /now'))
@@ -229,7 +229,7 @@ describe('close', (test) => {
 			await closed
 		}))
 
-	test('answers all of a pipeline that has been accepted', () =>
+	test('answers all requests of an accepted pipeline', () =>
 		closing(async ({ connect, requests, close }) => {
 			const client = connect()
 			const paths = ['/after/200', '/now', '/after/50', '/now']
@@ -240,7 +240,7 @@ describe('close', (test) => {
 			assert.ok((await closed) < SOON)
 		}))
 
-	test('accepts who has connected before, however long each of them takes', () =>
+	test('accepts queued connections, however long each request takes', () =>
 		closing(async ({ server, connect, close }) => {
 			const clients = Array.from({ length: 50 }, connect)
 			const sent = clients.map((client) => client.send(requestText('GET /now')))
@@ -255,7 +255,7 @@ describe('close', (test) => {
 			await closed
 		}))
 
-	test('answers 503 to whoever is still waiting when the grace time is over', () =>
+	test('answers 503 to waiting requests when the grace period is over', () =>
 		closing(
 			async ({ connect, requests, close, site }) => {
 				const [waiting, uploading, streaming] = [connect(), connect(), connect()]
@@ -282,7 +282,7 @@ describe('close', (test) => {
 			{ graceTimeoutSeconds: 0.2 },
 		))
 
-	test('cuts off whoever takes longer than the grace time', () =>
+	test('cuts off requests that outlast the grace period', () =>
 		closing(
 			async ({ server, connect, requests, close }) => {
 				let refusals = 0
@@ -299,7 +299,7 @@ describe('close', (test) => {
 			{ graceTimeoutSeconds: 0.1 },
 		))
 
-	test('twice is the same as once', () =>
+	test('twice has the same effect as once', () =>
 		closing(async ({ server, connect, requests }) => {
 			await connect().send(requestText('GET /after/100'))
 			await requests(1)
@@ -309,13 +309,13 @@ describe('close', (test) => {
 			await server.close()
 		}))
 
-	test('before listen ends at once, and listen is refused then', async () => {
+	test('before listen resolves at once, and makes listen reject', async () => {
 		const server = createServer({ '': Site })
 		await server.close()
 		await rejects(server.listen(), 'the server has been closed: make a new one')
 	})
 
-	test('while it is about to listen: it does not listen', async () => {
+	test('while listen is starting prevents listening', async () => {
 		const server = createServer({ '': Site })
 		const listening = server.listen()
 		const closed = server.close()
@@ -324,7 +324,7 @@ describe('close', (test) => {
 		assert.not(server.server.listening)
 	})
 
-	test('leaves nothing behind that keeps a program alive', () =>
+	test('leaves nothing that keeps the process alive', () =>
 		closing(async ({ server, connect, port }) => {
 			await connected(port, async (client) => {
 				await client.send(requestText('GET /now'))
@@ -338,7 +338,7 @@ describe('close', (test) => {
 			)
 		}))
 
-	test('waits for what is answered in another server, and answers 503 when the grace time is over', async () => {
+	test('waits for requests served through another server, and answers 503 when the grace period is over', async () => {
 		const site = new Site()
 		const server = createServer({ '': site }, { logger: new Log(), graceTimeoutSeconds: 0.2 })
 		const other = createHttpServer(server.handler).listen(0, '127.0.0.1')
@@ -358,7 +358,7 @@ describe('close', (test) => {
 		}
 	})
 
-	test('takes no longer than the grace time, also where it is used up by those who connect', async () => {
+	test('takes no longer than the grace period, even with constant new connections', async () => {
 		let now = 0
 		const grace = 60_000
 		const app = appOf({ deadlines: new Deadlines(() => now, 1_000) })
@@ -388,7 +388,7 @@ describe('close', (test) => {
 		}
 	})
 
-	test('a method in another server is late by its own time, while the grace time goes on', async () => {
+	test('a method in another server keeps its own timeout during the grace period', async () => {
 		const site = new Site()
 		const options = { logger: new Log(), graceTimeoutSeconds: 20, handlerTimeoutSeconds: 0.2 }
 		const server = createServer({ '': site }, options)
@@ -408,7 +408,7 @@ describe('close', (test) => {
 		}
 	})
 
-	test('inject and handler answer 503 afterwards', () =>
+	test('makes inject and handler answer 503', () =>
 		closing(async ({ server }) => {
 			await server.close()
 			const answer = await server.inject({ url: '/now' })

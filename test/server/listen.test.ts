@@ -83,7 +83,7 @@ async function handedOver(
 }
 
 describe('listen({ path })', (test) => {
-	test('serves on a Unix socket, tells its URL, and takes its file away when closed', () =>
+	test('serves on a Unix socket, reports its URL, and removes its file when closed', () =>
 		on(async (server, path) => {
 			const at = await server.listen({ path })
 			assert.equal(at, { url: `http+unix://${encodeURIComponent(path)}`, path })
@@ -94,7 +94,7 @@ describe('listen({ path })', (test) => {
 			assert.not(existsSync(path))
 		}))
 
-	test('a proxy behind it counts as the first hop of trustProxy', () =>
+	test('a proxy in front counts as the first hop of trustProxy', () =>
 		on(
 			async (server, path) => {
 				await server.listen({ path })
@@ -103,7 +103,7 @@ describe('listen({ path })', (test) => {
 			{ trustProxy: 1 },
 		))
 
-	test('is open to other users only where writableAll says so', () =>
+	test('is accessible to other users only with writableAll', () =>
 		on(async (server, path) => {
 			await server.listen({ path, writableAll: true })
 			assert.is(statSync(path).mode & 0o666, 0o666)
@@ -113,7 +113,7 @@ describe('listen({ path })', (test) => {
 			})
 		}))
 
-	test('is refused where another listens, and can be tried again', () =>
+	test('is refused where another server listens, and can be retried', () =>
 		on(async (server, path) => {
 			await server.listen({ path })
 			await on(async (other, free) => {
@@ -122,7 +122,7 @@ describe('listen({ path })', (test) => {
 			})
 		}))
 
-	test('addresses of proxies are refused, as a socket has none', () =>
+	test('proxy addresses are refused, as a socket has none', () =>
 		on(
 			async (server, path) => {
 				const error = await refusal(server.listen({ path }))
@@ -133,7 +133,7 @@ describe('listen({ path })', (test) => {
 			{ trustProxy: ['127.0.0.1'] },
 		))
 
-	test('takes the place of a file that a killed process has left behind', () =>
+	test('replaces a socket file left by a killed process', () =>
 		on(async (server, path) => {
 			const killed = spawn(process.execPath, [
 				'-e',
@@ -146,7 +146,7 @@ describe('listen({ path })', (test) => {
 			assert.is(await fetched(path), '')
 		}))
 
-	test('says that another program answers there, and leaves it alone', () =>
+	test('reports that another program answers there, and leaves it alone', () =>
 		on(async (server, path) => {
 			const other = createNetServer().listen(path)
 			await once(other, 'listening')
@@ -160,7 +160,7 @@ describe('listen({ path })', (test) => {
 			}
 		}))
 
-	test('leaves a file alone that is no socket', () =>
+	test('leaves a file alone that is not a socket', () =>
 		on(async (server, path) => {
 			writeFileSync(path, 'precious')
 			const error = await refusal(server.listen({ path }))
@@ -169,7 +169,7 @@ describe('listen({ path })', (test) => {
 			assert.is(readFileSync(path, 'utf8'), 'precious')
 		}))
 
-	test('says where its folder is not there', () =>
+	test('reports a missing folder', () =>
 		on(async (server, path) => {
 			const error = await refusal(server.listen({ path: join(path, 'app.sock') }))
 			assert.is(error.message, `listen: there is no folder ${path}`)
@@ -191,14 +191,14 @@ describe('listen({ path })', (test) => {
 		[{ port: 3000 }, /listen has no option port: write listen\(3000, host\)/],
 	]
 	for (const [at, message] of WRONG) {
-		test(`${JSON.stringify(at)} is refused in words`, () =>
+		test(`${JSON.stringify(at)} is refused with a message`, () =>
 			on(async (server) => {
 				assert.match((await refusal(server.listen(at as ListenPath))).message, message)
 				assert.not(server.server.listening)
 			}))
 	}
 
-	test('a path that the system would cut off is refused', () =>
+	test('a path too long for the system is refused', () =>
 		on(async (server, path) => {
 			const error = await refusal(server.listen({ path: path + 'a'.repeat(200) }))
 			assert.instance(error, RangeError)
@@ -207,14 +207,14 @@ describe('listen({ path })', (test) => {
 })
 
 describe('listen({ fd })', (test) => {
-	test('serves on a socket that was opened by the parent, as systemd hands it over', () =>
+	test('serves on a socket opened by the parent process, as systemd passes it', () =>
 		handedOver({ port: 0, host: '127.0.0.1' }, async (printed) => {
 			const { url, port } = printed as { url: string; port: number }
 			assert.is(url, `http://127.0.0.1:${port}`)
 			assert.is((await ask(port, requestText('GET /ip'))).status, 200)
 		}))
 
-	test('of a Unix socket, whose path Node does not tell, has no URL', () =>
+	test('of a Unix socket, whose path Node does not report, has no URL', () =>
 		on((_server, path) =>
 			handedOver({ path }, async (printed) => {
 				assert.equal(printed, {})
@@ -231,7 +231,7 @@ describe('listen({ fd })', (test) => {
 			),
 		))
 
-	test('of no socket is refused', () =>
+	test('that is not a socket is refused', () =>
 		on(async (server) => {
 			assert.match((await refusal(server.listen({ fd: 9_999 }))).code ?? '', /^E/)
 		}))
@@ -239,7 +239,7 @@ describe('listen({ fd })', (test) => {
 
 describe('keepAliveTimeoutSeconds', (test) => {
 	// A proxy that sends a POST on a connection which is just being closed answers 502, and may not send it again.
-	test('is longer by default than the 60 s of nginx and of most load balancers', () =>
+	test('is by default longer than the 60 s of nginx and of most load balancers', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			assert.is((await ask(port, requestText('GET /ip'))).headers['keep-alive'], 'timeout=72')
 		}))

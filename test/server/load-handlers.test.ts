@@ -69,7 +69,7 @@ describe('loadHandlers', (test) => {
 		throw new Error('nothing was refused')
 	}
 
-	test('mounts what each file exports by default at its path', async () => {
+	test("mounts each file's default export at the file's path", async () => {
 		const folder = folderOf({
 			'blog/v1/articles.ts': handler('v1'),
 			'blog/v2/articles.ts': handler('v2'),
@@ -85,7 +85,7 @@ describe('loadHandlers', (test) => {
 		assert.is(await said('/a/name'), ok('a'))
 	})
 
-	test('takes an instance, a class, a factory, and a promise of one', async () => {
+	test('accepts an instance, a class, a factory, and a promise of one', async () => {
 		const named = `${VERBENA}class One extends RestHandler { get_name() { return 1 } }\n`
 		const folder = folderOf({
 			'instance.ts': `${named}export default new One()`,
@@ -104,7 +104,7 @@ describe('loadHandlers', (test) => {
 			assert.is(await said(`/${path}/name`), ok(1), path)
 	})
 
-	test('leaves out declarations, tests, other kinds of files, and names that begin with _ or .', async () => {
+	test('skips declarations, tests, other kinds of files, and names that begin with _ or .', async () => {
 		const broken = 'this is no module'
 		const paths = await pathsOf({
 			'a.ts': handler('a'),
@@ -116,7 +116,7 @@ describe('loadHandlers', (test) => {
 		assert.equal(paths, ['a'])
 	})
 
-	test('keeps to the order of the paths, and imports in it', async () => {
+	test('mounts and imports in the order of the paths', async () => {
 		const said = 'globalThis.verbenaOrder'
 		const noting = (name: string) => `(${said} ??= []).push('${name}')\n${handler(name)}`
 		const files = Object.fromEntries(['b/c', 'z', 'b', 'a', 'B2', 'b-c'].map((name) => [name, noting(name)]))
@@ -126,7 +126,7 @@ describe('loadHandlers', (test) => {
 		assert.equal(Reflect.get(globalThis, 'verbenaOrder'), order)
 	})
 
-	test('letters that a file system has taken apart are the ones that clients send', async () => {
+	test('decomposed letters in file names are composed, as clients send them', async () => {
 		const folder = folderOf({ 'cafe\u0301.ts': handler('open') })
 		const { said } = asking(await loadHandlers(folder))
 		assert.is(await said('/caf%C3%A9/name'), ok('open'))
@@ -142,7 +142,7 @@ describe('loadHandlers', (test) => {
 		for (const path of ['v1/a', 'latest/a', 'b']) assert.is(await said(`/${path}/name`), ok('a'), path)
 	})
 
-	test('takes a URL, and a path below the current directory', async () => {
+	test('accepts a URL, and a path below the current directory', async () => {
 		const folder = folderOf({ 'api/a.ts': handler('a') })
 		assert.equal(Object.keys(await loadHandlers(new URL('./api', pathToFileURL(`${folder}/main.ts`)))), ['a'])
 		assert.equal(Object.keys(await loadHandlers(pathToFileURL(`${folder}/api/`))), ['a'])
@@ -223,7 +223,7 @@ describe('loadHandlers', (test) => {
 		['is not JavaScript', 'export default class {', /./],
 	]
 	for (const [what, source, reason] of failures) {
-		test(`a file that ${what} is named, with its error as the cause`, async () => {
+		test(`a file that ${what} is named in the error, with its own error as the cause`, async () => {
 			const folder = folderOf({ 'b/c.ts': source })
 			const error = await refusalOf(folder)
 			assert.ok(error.message.startsWith(`${folder}/b/c.ts: `), error.message)
@@ -233,7 +233,7 @@ describe('loadHandlers', (test) => {
 		})
 	}
 
-	test('where Node runs no TypeScript, says what to do', () => {
+	test('where Node cannot run TypeScript, the error says what to do', () => {
 		const folder = folderOf({ 'api/a.ts': 'export default 1' })
 		// The folder is loaded by tsx's own hooks everywhere but in a process without them.
 		const hooks = `import { register } from 'node:module'
@@ -351,7 +351,7 @@ describe('loadHandlers', (test) => {
 		})
 	}
 
-	test('a folder that is not there, and a file in its place, are named', async () => {
+	test('a missing folder, and a file in its place, are named in the error', async () => {
 		const absent = await refusalOf('./no-such-folder')
 		assert.match(absent.message, /^no-such-folder can't be read: ENOENT/)
 		assert.is((absent.cause as { code: string }).code, 'ENOENT') // Node's error
@@ -365,7 +365,7 @@ describe('loadHandlers', (test) => {
 		[new URL('https://example.org/api'), 'https://example.org/api'],
 	]
 	for (const [folder, got] of wrong) {
-		test(`${got} is refused for a folder`, async () => {
+		test(`${got} is refused as a folder`, async () => {
 			const error = await refusalOf(folder)
 			assert.instance(error, TypeError)
 			assert.is(

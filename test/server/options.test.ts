@@ -24,7 +24,7 @@ function refusal(options: unknown): Error {
 }
 
 describe('options', (test) => {
-	test('all have a default', () => {
+	test('all have defaults', () => {
 		const { cache, logger, ...others } = settingsOf({})
 		assert.instance(cache, MemoryCache)
 		assert.is(logger, consoleLogger)
@@ -57,13 +57,13 @@ describe('options', (test) => {
 		})
 	})
 
-	test('that are undefined have it as well', () => {
+	test('that are undefined have their defaults', () => {
 		const options = Object.fromEntries(['maxBody', 'logger', 'requestId'].map((name) => [name, undefined]))
 		const { cache: _, ...settings } = settingsOf(options)
 		assert.equal({ ...settings, cache: undefined }, { ...settingsOf({}), cache: undefined })
 	})
 
-	test('are taken as they are given', () => {
+	test('are returned as given', () => {
 		const cache = new MemoryCache({ max: 1 })
 		const logger = { info() {}, warn() {}, error() {} }
 		const given = settingsOf({
@@ -160,7 +160,7 @@ describe('options', (test) => {
 		})
 	}
 
-	test('base comes before every handler path', async () => {
+	test('base prefixes every handler path', async () => {
 		class Site extends RestHandler {
 			get_now() {
 				return this.request.url

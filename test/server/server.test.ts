@@ -43,13 +43,13 @@ async function refusal(promise: Promise<unknown>): Promise<NodeJS.ErrnoException
 }
 
 describe('createServer', (test) => {
-	test('makes a server that does not listen yet', () => {
+	test('creates a server that does not listen yet', () => {
 		const server = createServer({ 'blog/api': Site })
 		assert.instance(server, Server)
 		assert.not(server.server.listening)
 	})
 
-	test('refuses what is no handler, naming its path', () => {
+	test('refuses a value that is not a handler, naming its path', () => {
 		assert.throws(() => createServer({ blog: {} as RestHandler }), /"blog" must be a RestHandler/)
 	})
 
@@ -62,7 +62,7 @@ describe('createServer', (test) => {
 })
 
 describe('listen', (test) => {
-	test('takes a free port, of this machine alone', () =>
+	test('uses a free port, on loopback only', () =>
 		listening({ '': Site }, {}, async ({ url, port, server }) => {
 			assert.is(url, `http://127.0.0.1:${port}`)
 			assert.is((server.server.address() as AddressInfo).address, '127.0.0.1')
@@ -76,7 +76,7 @@ describe('listen', (test) => {
 		['::1', /^http:\/\/\[::1\]:\d+$/],
 	]
 	for (const [host, expected] of HOSTS) {
-		test(`on ${host} tells a URL that can be fetched`, async () => {
+		test(`on ${host} returns a URL that can be fetched`, async () => {
 			const server = createServer({ '': Site }, { logger: new Log() })
 			try {
 				const { url, port } = await server.listen(0, host)
@@ -89,7 +89,7 @@ describe('listen', (test) => {
 		})
 	}
 
-	test('takes the port it is told', async () => {
+	test('uses the given port', async () => {
 		// None that the system gives to connections: somebody's request could have it before we listen.
 		const [port = 0] = await freePorts(1)
 		const server = createServer({ '': Site })
@@ -100,7 +100,7 @@ describe('listen', (test) => {
 		}
 	})
 
-	test('is refused when the port is taken, and can be tried again', () =>
+	test('rejects when the port is in use, and can be retried', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			const server = createServer({ '': Site })
 			try {
@@ -111,21 +111,21 @@ describe('listen', (test) => {
 			}
 		}))
 
-	test('is refused for a port that is none, and twice', () =>
+	test('rejects an invalid port, and a second call', () =>
 		listening({ '': Site }, {}, async ({ server }) => {
 			const other = createServer({ '': Site })
 			assert.is((await refusal(other.listen(70_000))).code, 'ERR_SOCKET_BAD_PORT')
 			assert.is((await refusal(server.listen())).code, 'ERR_SERVER_ALREADY_LISTEN')
 		}))
 
-	test('is refused when a handler can not be set up', async () => {
+	test("rejects when a handler's init fails", async () => {
 		const server = createServer({ '': new Failing() })
 		assert.is((await refusal(server.listen())).message, 'no database')
 		assert.not(server.server.listening)
 		await server.close()
 	})
 
-	test('waits for handlers to be set up', async () => {
+	test('waits for the init of handlers', async () => {
 		const events: string[] = []
 		class Slow extends Site {
 			override async init() {
@@ -151,14 +151,14 @@ describe('handler', (test) => {
 		}
 	}
 
-	test('serves an http server, and 404 where no handler is', () =>
+	test('serves an http server, and answers 404 where no handler is mounted', () =>
 		inside(createServer({ blog: Site }).handler, async (port) => {
 			const about = { protocol: 'http', host: 'localhost', url: '/blog/about' }
 			assert.equal((await ask(port, requestText('GET /blog/about'))).json(), { success: true, data: about })
 			assert.is((await ask(port, requestText('GET /about'))).status, 404)
 		}))
 
-	test('keeps connections alive, and tells them to continue', () =>
+	test('keeps connections alive, and sends 100 Continue', () =>
 		inside(createServer({ '': Site }).handler, (port) =>
 			connected(port, async (client) => {
 				const lines = ['Expect: 100-continue', 'Content-Type: application/json', 'Content-Length: 2']
@@ -170,14 +170,14 @@ describe('handler', (test) => {
 			}),
 		))
 
-	test('refuses what node lets through', () =>
+	test('refuses malformed requests that node accepts', () =>
 		inside(createServer({ '': Site }).handler, async (port) => {
 			assert.is((await ask(port, requestText('GET /about', ['Host: b']))).status, 400)
 			assert.is((await ask(port, 'GET /about HTTP/2.0\r\nHost: localhost\r\n\r\n')).status, 505)
 			assert.is((await ask(port, requestText(`GET /${'a'.repeat(10_000)}`))).status, 404)
 		}))
 
-	test('keeps the times of bodies and methods', () => {
+	test('applies the timeouts of bodies and methods', () => {
 		const { handler } = createServer(
 			{ '': Site },
 			{ bodyTimeoutSeconds: 0.05, handlerTimeoutSeconds: 0.05, logger: new Log() },
@@ -197,7 +197,7 @@ describe('handler', (test) => {
 		})
 	})
 
-	test('serves an https server, and knows that it is one', async () => {
+	test('serves an https server, and recognises it as one', async () => {
 		const { handler } = createServer({ '': Site })
 		const server = createHttpsServer(selfSigned(), handler)
 		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -224,7 +224,7 @@ describe('handler', (test) => {
 })
 
 describe('connections', (test) => {
-	test('pipelined requests are answered in their order', () =>
+	test('pipelined requests are answered in order', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {
 				const times = ['60', '5', '30', '1']
@@ -234,7 +234,7 @@ describe('connections', (test) => {
 			}),
 		))
 
-	test('a request that comes byte by byte is answered', () =>
+	test('a request sent byte by byte is answered', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {
 				const text = requestText('POST /body', ['Content-Type: application/json'], '{"a":[1]}')
@@ -243,14 +243,14 @@ describe('connections', (test) => {
 			}),
 		))
 
-	test('a chunked body is read, trailers aside', () =>
+	test('a chunked body is read without its trailers', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			const head = requestText('POST /body', ['Content-Type: application/json', 'Transfer-Encoding: chunked'])
 			const answer = await ask(port, `${head}2;a=b\r\n[1\r\n1\r\n]\r\n0\r\nX-Trailer: 1\r\n\r\n`)
 			assert.equal(answer.json(), { success: true, data: [1] })
 		}))
 
-	test('HTTP/1.0 gets its answer, and keeps the connection if it asks for that', () =>
+	test('HTTP/1.0 gets its response, and keep-alive if it asks for that', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send('GET /about HTTP/1.0\r\nConnection: keep-alive\r\n\r\n')
@@ -261,7 +261,7 @@ describe('connections', (test) => {
 			}),
 		))
 
-	test('a hundred clients that leave within their request harm nobody', () =>
+	test('a hundred clients that disconnect within their request affect no other', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			const clients = Array.from({ length: 100 }, () => new RawClient(port))
 			await Promise.all(
