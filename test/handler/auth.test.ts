@@ -124,7 +124,7 @@ describe('handler: requireAuth', (test) => {
 		test(`${name} → ${answer}`, async () => assert.is(await said(`/blog/${name}`), answer))
 	}
 
-	test('what awaits a refusal is not done; what does not, is', async () => {
+	test('an awaited refusal stops the method; an un-awaited one does not stop it at once', async () => {
 		did.length = 0
 		await said('/blog/awaited')
 		await said('/blog/forgotten')
@@ -138,20 +138,20 @@ describe('handler: requireAuth', (test) => {
 		})
 	}
 
-	test('an authenticator is asked once a request, however often it is required', async () => {
+	test('an authenticator is called once per request, however often it is required', async () => {
 		ann.asked = 0
 		await said('/blog/ann')
 		assert.is(ann.asked, 1)
 	})
 
-	test('without argument it asks the one of the handler, which was asked already', async () => {
+	test("without argument it uses the handler's authenticator, which has run already", async () => {
 		const own = new Fixed({ id: 'own' })
 		const served = asking({ blog: new Blog() }, { authenticator: own })
 		assert.is(await served.said('/blog/none'), ok({ id: 'own' }))
 		assert.is(own.asked, 1)
 	})
 
-	test('without argument and without one it is 500, and the log says what to do', async () => {
+	test('without argument and without an authenticator it is 500, and the log says what to do', async () => {
 		assert.is((await ask('/blog/none')).status, 500)
 		assert.is(
 			logged(),
@@ -159,7 +159,7 @@ describe('handler: requireAuth', (test) => {
 		)
 	})
 
-	test('a refusal has the challenge of the authenticator that was asked', async () => {
+	test('a refusal has the challenge of the authenticator that refused', async () => {
 		class Closed extends RestHandler {
 			get_a() {
 				return this.requireAuth({ authenticate: () => null, challenge: { 'WWW-Authenticate': 'Other' } })
@@ -208,7 +208,7 @@ describe('handler: can and requireAcl', (test) => {
 		})
 	}
 
-	test('an acl that answers anything but true allows nothing: an asynchronous one least of all', async () => {
+	test('an acl that returns anything but true allows nothing, a promise included', async () => {
 		for (const answer of [Promise.resolve(true), 1, 'yes', {}]) {
 			const loose = { allows: () => answer as unknown as boolean }
 			assert.is(await as(ann, loose).said('/c/can/a'), ok(false))
@@ -216,7 +216,7 @@ describe('handler: can and requireAcl', (test) => {
 		}
 	})
 
-	test('without an acl both are 500, and the log says what to do, whoever asks', async () => {
+	test('without an acl both are 500, and the log says what to do, whoever calls', async () => {
 		for (const authenticator of [ann, nobody]) {
 			const { ask, logged } = asking({ c: new Checked() }, { authenticator })
 			for (const request of ['/c/can/a', '/c/require/a']) {

@@ -175,7 +175,7 @@ describe('handler: body', (test) => {
 		})
 	}
 
-	test('a 415 says what would have been taken', async () => {
+	test('a 415 lists the accepted types', async () => {
 		const { headers } = await ask('POST /b/body', { body: 'a' })
 		assert.is(headers.accept, 'application/json, application/x-www-form-urlencoded, multipart/form-data')
 	})
@@ -188,7 +188,7 @@ describe('handler: body', (test) => {
 		['POST /b/wrong', 'name post_wrong in streaming to read its body as a stream'],
 	]
 	for (const [request, message] of mistakes) {
-		test(`${request} is a mistake of the method: ${message}`, async () => {
+		test(`${request} is a mistake in the method: ${message}`, async () => {
 			assert.is((await ask(request, { body: 'a' })).status, 500)
 			assert.is(logged(), message)
 		})

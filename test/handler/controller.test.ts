@@ -17,7 +17,7 @@ describe('controller: what can be mounted', (test) => {
 		for (const path of ['i', 'c', 'f']) assert.is(await said(`/${path}/a`), ok('a'))
 	})
 
-	test('a class is constructed once, a factory called for each request and once at mount', async () => {
+	test('a class is instantiated once, a factory called for each request and once at mount', async () => {
 		let made = 0
 		class Counted extends RestHandler {
 			constructor() {
@@ -87,7 +87,7 @@ describe('controller: what can be mounted', (test) => {
 		assert.is(message, 'no database')
 	})
 
-	test('a factory that rejects is refused, and ends no process', async () => {
+	test('a factory that rejects is refused, and does not end the process', async () => {
 		const unhandled: unknown[] = []
 		const remember = (reason: unknown): void => void unhandled.push(reason)
 		process.on('unhandledRejection', remember)
@@ -144,7 +144,7 @@ describe('controller: what can be mounted', (test) => {
 })
 
 describe('controller: paths', (test) => {
-	test('a path that is taken is refused, however it is written', () => {
+	test('a path in use is refused, however it is written', () => {
 		for (const second of ['blog/api', '/blog/api', 'blog/api/']) {
 			const { server } = asking({ 'blog/api': new Blog() })
 			assert.is(
@@ -154,7 +154,7 @@ describe('controller: paths', (test) => {
 		}
 	})
 
-	test('an odd path is refused', () => {
+	test('a malformed path is refused', () => {
 		assert.is(
 			messageOf(() => createServer({ 'blog//api': new Blog() })),
 			'the handler path "blog//api" has an empty segment',
@@ -165,7 +165,7 @@ describe('controller: paths', (test) => {
 		)
 	})
 
-	test('one instance can be mounted many times, with the controller and cache of each', async () => {
+	test("one instance can be mounted several times, with each mount's controller and cache", async () => {
 		class Shared extends RestHandler {
 			get_a() {
 				return [this.controller === one.server.controller, this.cache === cache]
@@ -180,7 +180,7 @@ describe('controller: paths', (test) => {
 		assert.is(await two.said('/a/a'), ok([false, false]))
 	})
 
-	test('a handler that is refused leaves its path free, and is not frozen', async () => {
+	test('a refused handler leaves its path free, and is not frozen', async () => {
 		class Wrong extends RestHandler {
 			get_x = () => 1
 		}

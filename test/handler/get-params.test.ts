@@ -112,7 +112,7 @@ describe('handler: getParams', (test) => {
 		})
 	}
 
-	test('an asynchronous schema says no as any other', async () => {
+	test('an asynchronous schema refuses as any other', async () => {
 		assert.match(await said('POST /p/async', { body: { a: 'taken' } }), /^422 .*is in use/)
 	})
 
@@ -125,7 +125,7 @@ describe('handler: getParams', (test) => {
 		['POST /p/wrong', /strnig/],
 	]
 	for (const [request, message] of mistakes) {
-		test(`${request} is a mistake of the method: 500, and the log says ${message}`, async () => {
+		test(`${request} is a mistake in the method: 500, and the log says ${message}`, async () => {
 			assert.is((await ask(request, { body: { a: 'b' } })).status, 500)
 			assert.match(logged(), message)
 		})

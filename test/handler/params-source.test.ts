@@ -55,13 +55,13 @@ describe('handler: what getParams reads', (test) => {
 		assert.is(body.toString(), '{"success":true,"data":{"n":2}}')
 	})
 
-	test('getParamsAsync() without a spec that is declared is an error of the program', async () => {
+	test('getParamsAsync() without a declared spec is a programming error', async () => {
 		assert.is((await server.inject({ method: 'PUT', url: '/s/found', body: {} })).status, 500)
 		const { body } = await server.inject({ method: 'POST', url: '/s/later', body: { n: 2 } })
 		assert.is(body.toString(), '{"success":true,"data":{"n":2}}')
 	})
 
-	test('this.post as a source is the body: JSON is not coerced, a form is, and its lists are whole', async () => {
+	test('with this.post as the source, JSON is not coerced; a form is, and its lists are complete', async () => {
 		const json = await server.inject({ method: 'POST', url: '/s/same', body: { n: '5' } })
 		assert.is(json.status, 422)
 		const headers = { 'content-type': 'application/x-www-form-urlencoded' }

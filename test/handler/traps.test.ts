@@ -28,7 +28,7 @@ describe('handler: state', (test) => {
 		)
 	})
 
-	test('state that requests share lives in something the handler holds', async () => {
+	test('shared state can be held in an object of the handler', async () => {
 		class Counter extends RestHandler {
 			private readonly stats = { hits: 0 }
 			get_hit() {
@@ -41,7 +41,7 @@ describe('handler: state', (test) => {
 		assert.is(await said('/api/hit'), ok(2))
 	})
 
-	test('a field without a value is a slot of the request', async () => {
+	test('a field without a value is per-request state', async () => {
 		class Blog extends RestHandler {
 			private article?: string
 			private other: string | undefined = undefined
@@ -67,7 +67,7 @@ describe('handler: state', (test) => {
 		}
 	})
 
-	test('a field that was never declared is one too', async () => {
+	test('an undeclared field is per-request state too', async () => {
 		class Blog extends RestHandler {
 			get_a() {
 				return Object.assign(this, { extra: 1 }).extra
@@ -78,7 +78,7 @@ describe('handler: state', (test) => {
 		assert.is(await said('/api/a'), ok(1))
 	})
 
-	test('a #private member is 500, and the log names the two ways out', async () => {
+	test('a #private member is 500, and the log names both alternatives', async () => {
 		class Blog extends RestHandler {
 			#secret = 'x'
 			get_secret() {
@@ -93,7 +93,7 @@ describe('handler: state', (test) => {
 		)
 	})
 
-	test('#private members work in what a factory makes', async () => {
+	test('#private members work in instances made by a factory', async () => {
 		class Blog extends RestHandler {
 			#hits = 0
 			get_hit() {
@@ -146,7 +146,7 @@ describe('handler: outside of a request', (test) => {
 		})
 	}
 
-	test('getParamsAsync rejects with the same', async () => {
+	test('getParamsAsync rejects with the same message', async () => {
 		const error = await new Blog().getParamsAsync(['a']).catch((reason: unknown) => reason)
 		assert.match(String(error), /^TypeError: this\.getParamsAsync of Blog was used outside of a request/)
 	})
@@ -165,7 +165,7 @@ describe('handler: outside of a request', (test) => {
 })
 
 describe('handler: members that only read', (test) => {
-	test('cache and controller are those of the mount', async () => {
+	test('cache and controller belong to the mount', async () => {
 		class Blog extends RestHandler {
 			async get_a() {
 				await this.cache.set('k', 'v', 5)
@@ -194,7 +194,7 @@ describe('handler: members that only read', (test) => {
 		assert.is(await said('/late/a'), ok('late'))
 	})
 
-	test('params are what the method was called with', async () => {
+	test('params are the arguments of the method', async () => {
 		class Blog extends RestHandler {
 			override customRoutes = { 'GET c/%s/%d': 'custom' }
 			get_a(..._all: string[]) {

@@ -28,7 +28,7 @@ async function saysOf(handlers: Handlers, request: string, options?: ServerOptio
 	return answer.status === 404 && code === 'not_found' ? error : answer.status
 }
 
-describe('versions: one that there is not', (test) => {
+describe('versions: unknown ones', (test) => {
 	const both: Handlers = { 'blog/api/v1': Api, 'blog/api/v2': Api }
 
 	const table: [handlers: Handlers, request: string, says: unknown][] = [
@@ -77,7 +77,7 @@ describe('versions: one that there is not', (test) => {
 		}
 	}
 
-	test("a handler's own resource wins, with all that is below it", async () => {
+	test("a handler's own resource takes precedence, with everything below it", async () => {
 		const handlers = { ...both, 'blog/api': Own }
 		assert.is(await saysOf(handlers, '/blog/api/v9/article'), 200)
 		assert.is(await saysOf(handlers, 'POST /blog/api/v9/article'), 405)
@@ -92,13 +92,13 @@ describe('versions: one that there is not', (test) => {
 		}
 	}
 
-	test('so does a handler that answers every path', async () => {
+	test('a handler that answers every path takes precedence', async () => {
 		const handlers = { ...both, 'blog/api': All }
 		assert.is(await saysOf(handlers, '/blog/api/v9/article'), 200)
 		assert.is(await saysOf(handlers, 'PUT /blog/api/v9/article'), 405)
 	})
 
-	test('handlers that are mounted later count; resources never do', async () => {
+	test('handlers mounted later count as versions; resources never do', async () => {
 		const { server, said } = asking({ 'blog/api': Own, 'blog/api/v1': Api })
 		assert.match(await said('/blog/api/v5/article'), 'There is no version v5 here: v1"')
 		server.controller.service('blog/api/v2', Api)
@@ -112,7 +112,7 @@ describe('versions: one that there is not', (test) => {
 		)
 	})
 
-	test('is a problem to whoever prefers one', async () => {
+	test('is a problem document for clients that prefer one', async () => {
 		const headers = { Accept: 'application/problem+json' }
 		const answer = await asking(both).ask('/blog/api/v9/article', { headers })
 		const problem = { type: 'about:blank', title: 'Not Found', status: 404 }
@@ -167,7 +167,7 @@ class V2 extends V1 {
 	}
 }
 
-describe('versions: one that ends', (test) => {
+describe('versions: deprecated ones', (test) => {
 	const handlers: Handlers = { 'blog/v1': V1, 'blog/v2': V2 }
 
 	function toldBy(headers: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -188,7 +188,7 @@ describe('versions: one that ends', (test) => {
 		['GET /numbers', 200],
 	]
 	for (const [request, status] of requests) {
-		test(`${request} is ${status}, and says so over a socket`, () =>
+		test(`${request} is ${status}, with deprecation headers over a socket`, () =>
 			listening(handlers, {}, async ({ port }) => {
 				const [method = '', path = ''] = request.split(' ')
 				const answer = await ask(port, requestText(`${method} /blog/v1${path}`), method)
@@ -197,7 +197,7 @@ describe('versions: one that ends', (test) => {
 			}))
 	}
 
-	test('a limit that is reached says so', async () => {
+	test('a 429 has the headers', async () => {
 		const { ask } = asking(handlers)
 		await ask('/blog/v1/limited')
 		const { status, headers } = await ask('/blog/v1/limited')
@@ -205,23 +205,23 @@ describe('versions: one that ends', (test) => {
 		assert.equal(toldBy(headers), LINES)
 	})
 
-	test('a version that extends it says nothing', async () => {
+	test('a version that extends it has no such headers', async () => {
 		const { ask } = asking(handlers)
 		for (const request of ['/blog/v2/article/5', '/blog/v2/other', 'OPTIONS /blog/v2/article/5'])
 			assert.equal(toldBy((await ask(request)).headers), toldBy({}))
 	})
 
-	test("its Link stands beside a list's own", async () => {
+	test("its Link is sent next to a list's own", async () => {
 		const { headers } = await asking(handlers).ask('/blog/v1/list')
 		assert.equal(headers.link, ['</list?cursor=a>; rel="next"', '</list>; rel="first"', LINES.link])
 	})
 
-	test('a method may tell of an end of its own', async () => {
+	test('a method may set its own deprecation', async () => {
 		const { headers } = await asking(handlers).ask('/blog/v1/later')
 		assert.equal(toldBy(headers), { ...LINES, deprecation: '@1800000000' })
 	})
 
-	test('an answer that is kept for its Idempotency-Key is told with the lines of the day', async () => {
+	test('a replay for an Idempotency-Key has the headers of the current day', async () => {
 		class Keyed extends V1 {
 			static override deprecated: Deprecated = { since: '2026-01-01', link: '/docs/v2' }
 			override idempotencyKeys = 'anyone'
@@ -237,7 +237,7 @@ describe('versions: one that ends', (test) => {
 		}
 	})
 
-	test('a factory, and a CrudHandler with pages, say so as well', async () => {
+	test('a factory, and a CrudHandler with pages, have them as well', async () => {
 		class Notes extends CrudHandler {
 			static override deprecated: Deprecated = { link: '/docs/v2' }
 		}
@@ -256,7 +256,7 @@ describe('versions: one that ends', (test) => {
 		assert.equal(toldBy((await ask('/v1/article/5')).headers), LINES)
 	})
 
-	test('what is wrong about it is said at mount', () => {
+	test('mistakes in it are reported at mount', () => {
 		class Wrong extends RestHandler {
 			static override deprecated: Deprecated = { since: 'soon' }
 			get_a() {}

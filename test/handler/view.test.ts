@@ -12,7 +12,7 @@ class Blog {
 const exchange = {} as Exchange
 
 describe('view', (test) => {
-	test('a view reads its handler, and keeps what is set on it', () => {
+	test("a view reads its handler's properties, and keeps its own", () => {
 		const handler = new Blog()
 		const view = viewConstructor(Object.create(handler) as object)
 		const [one, two] = [view(exchange) as Blog, view(exchange) as Blog]
@@ -22,18 +22,18 @@ describe('view', (test) => {
 		assert.instance(one, Blog)
 	})
 
-	test('each view leads to its own exchange', () => {
+	test('each view has its own exchange', () => {
 		const view = viewConstructor({})
 		const [a, b] = [{} as Exchange, {} as Exchange]
 		assert.is(exchangeOf(view(a), 'query'), a)
 		assert.is(exchangeOf(view(b), 'query'), b)
 	})
 
-	test('the exchange is no property that a loop over the view meets', () => {
+	test('the exchange is not enumerable on a view', () => {
 		assert.equal(Object.keys(viewConstructor({})(exchange)), [])
 	})
 
-	test('an instance can become a view, once', () => {
+	test('an instance can become a view only once', () => {
 		const blog = new Blog()
 		assert.is(becomeView(blog, exchange), blog)
 		assert.is(exchangeOf(blog, 'query'), exchange)
@@ -49,7 +49,7 @@ describe('view', (test) => {
 		)
 	})
 
-	test('what is no view says so, with the member that was used', () => {
+	test('using a member without a view throws an error that names it', () => {
 		const message =
 			'this.query of Blog was used outside of a request: it works in the methods that a request calls, whose `this` is made for that request'
 		assert.is(

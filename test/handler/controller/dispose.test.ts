@@ -42,7 +42,7 @@ function silent(): { logger: Log; graceTimeoutSeconds: number; logRequests: bool
 }
 
 describe('controller: dispose', (test) => {
-	test('it is called when the server closes, the last that was mounted first, one behind the other', async () => {
+	test('it is called when the server closes, last mounted first, one after the other', async () => {
 		const log: string[] = []
 		await listening({ a: new Opened('a', log), b: new Opened('b', log) }, {}, async ({ server, url }) => {
 			assert.is((await fetch(`${url}/a/a`)).status, 200)
@@ -69,7 +69,7 @@ describe('controller: dispose', (test) => {
 		assert.equal(log, ['a init', 'a begins', 'a ends'])
 	})
 
-	test('it waits for an init that still runs', async () => {
+	test('it waits for a running init', async () => {
 		const log: string[] = []
 		const { passed, open } = gate()
 		class Slow extends Opened {
@@ -97,7 +97,7 @@ describe('controller: dispose', (test) => {
 		assert.equal(log, ['b init', 'b begins', 'b ends'])
 	})
 
-	test('it is called behind the last answer', async () => {
+	test('it is called after the last response', async () => {
 		const log: string[] = []
 		const { passed, open } = gate()
 		class Busy extends Opened {
@@ -121,7 +121,7 @@ describe('controller: dispose', (test) => {
 	})
 
 	for (const kind of ['inject', 'another server']) {
-		test(`also where that was asked for by ${kind}`, async () => {
+		test(`it is called after a response to ${kind}`, async () => {
 			const log: string[] = []
 			const { passed, open } = gate()
 			class Busy extends Opened {
@@ -150,7 +150,7 @@ describe('controller: dispose', (test) => {
 		})
 	}
 
-	test('it is called when the grace time is over, and whoever still waits is told', async () => {
+	test('it is called when the grace period is over, and waiting requests are answered 503', async () => {
 		const log: string[] = []
 		class Hanging extends Opened {
 			override async get_a() {
@@ -169,8 +169,8 @@ describe('controller: dispose', (test) => {
 	})
 })
 
-describe('controller: dispose, of one instance', (test) => {
-	test('that is mounted twice, once', async () => {
+describe('controller: dispose of one instance', (test) => {
+	test('mounted twice: called once', async () => {
 		const log: string[] = []
 		const handler = new Opened('a', log)
 		const server = createServer({ a: handler, b: handler }, silent())
@@ -178,7 +178,7 @@ describe('controller: dispose, of one instance', (test) => {
 		assert.equal(log, ['a init', 'a begins', 'a ends'])
 	})
 
-	test('that two servers have mounted, when the last of them is closed', async () => {
+	test('mounted by two servers: called when the last of them is closed', async () => {
 		const log: string[] = []
 		const handler = new Opened('a', log)
 		const [one, two] = [createServer({ a: handler }, silent()), createServer({ b: handler }, silent())]
@@ -189,7 +189,7 @@ describe('controller: dispose, of one instance', (test) => {
 		assert.equal(log, ['a init', 'a begins', 'a ends'])
 	})
 
-	test('that comes when the server is closed is refused, also where it was the first', async () => {
+	test('mounted on a closed server: refused, even where it was the first mount', async () => {
 		const server = createServer({}, silent())
 		await server.close()
 		assert.is(
@@ -198,7 +198,7 @@ describe('controller: dispose, of one instance', (test) => {
 		)
 	})
 
-	test('that a server had mounted which could not be made, when the next one is closed', async () => {
+	test('mounted by a server whose creation failed: called when the next one is closed', async () => {
 		const log: string[] = []
 		const handler = new Opened('a', log)
 		assert.throws(() => createServer({ a: handler, 'a/': handler }, silent()), TypeError)
@@ -206,7 +206,7 @@ describe('controller: dispose, of one instance', (test) => {
 		assert.equal(log, ['a init', 'a begins', 'a ends'])
 	})
 
-	test('that was disposed of: it can not be mounted again', async () => {
+	test('an instance that was disposed of cannot be mounted again', async () => {
 		const handler = new Opened('a', [])
 		const server = createServer({ a: handler }, silent())
 		await server.close()
@@ -220,7 +220,7 @@ describe('controller: dispose, of one instance', (test) => {
 		)
 	})
 
-	test('without dispose, it can', async () => {
+	test('an instance without dispose can be mounted again', async () => {
 		class Plain extends RestHandler {
 			get_a() {}
 		}
@@ -230,7 +230,7 @@ describe('controller: dispose, of one instance', (test) => {
 		assert.is((await server.inject({ url: '/a/a' })).status, 200)
 	})
 
-	test('that its class has made', async () => {
+	test('an instance created from its class is disposed of', async () => {
 		const log: string[] = []
 		class Made extends Opened {
 			constructor() {
@@ -241,7 +241,7 @@ describe('controller: dispose, of one instance', (test) => {
 		assert.equal(log, ['made init', 'made begins', 'made ends'])
 	})
 
-	test('that is frozen by then: what it holds is closed, no field is written', async () => {
+	test('an instance frozen at mount can close what it holds, but not write its fields', async () => {
 		class Holding extends RestHandler {
 			get_a() {}
 			readonly held = { open: true }
@@ -255,7 +255,7 @@ describe('controller: dispose, of one instance', (test) => {
 		assert.is(handler.held.open, false)
 	})
 
-	test('that was frozen before is refused', () => {
+	test('an instance frozen before the mount is refused', () => {
 		class Frozen extends RestHandler {
 			get_a() {}
 			override dispose() {}
@@ -266,7 +266,7 @@ describe('controller: dispose, of one instance', (test) => {
 		)
 	})
 
-	test('that a factory makes is refused: nobody would dispose of it', () => {
+	test('an instance made by a factory is refused: nothing would dispose of it', () => {
 		class Private extends RestHandler {
 			get_a() {}
 			override dispose() {}
@@ -314,7 +314,7 @@ describe('controller: dispose that fails', (test) => {
 		)
 	})
 
-	test('is no reason to leave the others, nor is a logger that fails', async () => {
+	test('and a failing logger do not prevent the others', async () => {
 		const log: string[] = []
 		class Hanging extends Opened {
 			override dispose() {
@@ -340,7 +340,7 @@ describe('controller: dispose that fails', (test) => {
 		assert.equal(log.slice(4, 7), ['c begins', 'c ends', 'a begins'])
 	})
 
-	test('to end is logged, and left: close() resolves, and the others are called', async () => {
+	test('to settle in time is logged: close() resolves, and the others are called', async () => {
 		const log: string[] = []
 		class Hanging extends Opened {
 			override dispose() {
@@ -354,7 +354,7 @@ describe('controller: dispose that fails', (test) => {
 		assert.equal(options.logger.messages.slice(0, 1), ['error: a handler was not disposed of within 100 ms'])
 	})
 
-	test('is no matter for the log of a handler that is silent', async () => {
+	test('is not logged for a handler with suppressOutput', async () => {
 		class Silent extends RestHandler {
 			override suppressOutput = true
 			get_a() {}
@@ -369,7 +369,7 @@ describe('controller: dispose that fails', (test) => {
 })
 
 describe('server: await using', (test) => {
-	test('closes it', async () => {
+	test('closes the server', async () => {
 		const log: string[] = []
 		const server = createServer({ a: new Opened('a', log) }, silent())
 		const { url } = await server.listen()

@@ -30,7 +30,7 @@ describe('controller: init', (test) => {
 		}
 	}
 
-	test('it is awaited by the first request, and runs once an instance', async () => {
+	test('the first request awaits it, and it runs once per instance', async () => {
 		const log: string[] = []
 		const handler = new Opened(log)
 		const { said } = asking({ a: handler, b: handler })
@@ -61,7 +61,7 @@ describe('controller: init', (test) => {
 		await server.close()
 	})
 
-	test('the handler can be written to until it has ended, and no longer', async () => {
+	test('the handler can be written to until it has finished, and no longer', async () => {
 		const handler = new Opened([])
 		const { server, said } = asking({ a: handler })
 		assert.not(Object.isFrozen(handler))
@@ -70,7 +70,7 @@ describe('controller: init', (test) => {
 		assert.is(await said('/a/a'), ok('loaded'))
 	})
 
-	test('one that fails rejects listen(), is 500 for its own requests, and leaves others alone', async () => {
+	test('a rejected one rejects listen(), is 500 for its own requests, and leaves others alone', async () => {
 		class Failing extends RestHandler {
 			override async init() {
 				throw new Error('no database')
@@ -87,7 +87,7 @@ describe('controller: init', (test) => {
 		assert.is(lines.length, 2)
 	})
 
-	test('one that throws at once does the same', async () => {
+	test('one that throws synchronously does the same', async () => {
 		class Failing extends RestHandler {
 			override init() {
 				throw new RestError(503, 'Not yet')
@@ -99,7 +99,7 @@ describe('controller: init', (test) => {
 		assert.is(String(error), 'RestError: Not yet')
 	})
 
-	test('a handler that was frozen before it could be set up is refused', () => {
+	test('a handler with init that is already frozen is refused', () => {
 		assert.is(
 			messageOf(() => createServer({ a: Object.freeze(new Opened([])) })),
 			'Opened is frozen already, so that its init() could not set it up: mount it as it is made',

@@ -14,13 +14,13 @@ class Blog extends RestHandler {
 }
 
 describe('mount/compile-hooks', (test) => {
-	test('there are none where none is declared', () => {
+	test('without hooks nothing is compiled', () => {
 		assert.is(compile(new Blog()).hooks, undefined)
 		const model = new MemoryModel('t', { key: 'id', fields: { id: 'integer' } })
 		assert.is(compile(new CrudHandler(model, { visible: 'all' })).hooks, undefined)
 	})
 
-	test('init and dispose are called by no request', () => {
+	test('init and dispose are not called by requests', () => {
 		class Opened extends Blog {
 			override init() {}
 			override dispose() {}
@@ -28,7 +28,7 @@ describe('mount/compile-hooks', (test) => {
 		assert.is(compile(new Opened()).hooks, undefined)
 	})
 
-	test('inherited ones count, and are called on the view', () => {
+	test('inherited ones are used, and called on the view', () => {
 		class Parent extends Blog {
 			override before() {
 				Object.assign(this, { called: true })
@@ -46,7 +46,7 @@ describe('mount/compile-hooks', (test) => {
 		assert.equal([hooks?.after, hooks?.onError], [[], []])
 	})
 
-	test("the server's are around the handler's", () => {
+	test("the server's run around the handler's", () => {
 		class Hooked extends Blog {
 			override before() {}
 			override after() {}
@@ -63,7 +63,7 @@ describe('mount/compile-hooks', (test) => {
 		)
 	})
 
-	test('names that begin like them are routes, or helpers, as ever', () => {
+	test('names that only begin like hooks are routes or helpers', () => {
 		class Named extends Blog {
 			get_before() {}
 			before_a() {}
@@ -74,7 +74,7 @@ describe('mount/compile-hooks', (test) => {
 	})
 
 	for (const name of HOOKS) {
-		test(`${name} held in a field is refused`, () => {
+		test(`${name} defined as a field is refused`, () => {
 			assert.is(
 				messageOf(() => compile(Object.assign(new Blog(), { [name]: () => {} }))),
 				`Blog.${name} is a function held in a field, whose \`this\` would be the shared handler and not the request's view: write a method, ${name}(…) { … }`,
@@ -85,7 +85,7 @@ describe('mount/compile-hooks', (test) => {
 			)
 		})
 
-		test(`${name} that is a getter, or a value of a prototype, is refused`, () => {
+		test(`${name} as a getter, or as a value on the prototype, is refused`, () => {
 			class Getting extends Blog {}
 			Object.defineProperty(Getting.prototype, name, { get: () => () => {} })
 			assert.is(
@@ -100,7 +100,7 @@ describe('mount/compile-hooks', (test) => {
 			)
 		})
 
-		test(`no custom route leads to ${name}`, () => {
+		test(`no custom route can reach ${name}`, () => {
 			class Routed extends Blog {
 				override customRoutes = { 'GET x': name }
 			}

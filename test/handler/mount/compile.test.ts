@@ -22,7 +22,7 @@ function blog(methods: readonly string[], fields: object = {}): RestHandler {
 }
 
 describe('mount/compile', (test) => {
-	test('methods become the lookup, custom routes the route table', () => {
+	test('methods are compiled into the lookup, custom routes into the route table', () => {
 		const { name, table, routes } = compile(
 			blog(['get_article', 'post__default', 'page', 'get_blog_post'], {
 				customRoutes: { 'GET custom/%s': 'page', 'POST again': 'get_article' },
@@ -43,7 +43,7 @@ describe('mount/compile', (test) => {
 		assert.is(table.get('GET', 'a_b'), routes?.match('POST', ['x'])?.value)
 	})
 
-	test("the handler's own authenticator and acl come before the server's", () => {
+	test("the handler's own authenticator and acl take precedence over the server's", () => {
 		const own = { authenticator: { authenticate: () => null }, acl: { allows: () => false } }
 		assert.equal(compile(blog(['get_a']), SOMEBODY).guards, SOMEBODY)
 		assert.is(compile(blog(['get_a'], own), SOMEBODY).guards.acl, own.acl)
@@ -56,7 +56,7 @@ describe('mount/compile', (test) => {
 		assert.is(routes?.match('GET', ['x'])?.value.access.user, true)
 	})
 
-	test('a class without a name is called the handler', () => {
+	test('a class without a name is called "the handler"', () => {
 		const nameless = (() =>
 			class extends RestHandler {
 				get_a() {}
@@ -89,7 +89,7 @@ describe('mount/compile', (test) => {
 		test(`${what} may stream`, () => assert.is(compile(blog(methods, fields)).name, 'Blog'))
 	}
 
-	test('actions that a handler brings along stream where their methods have a body', () => {
+	test('actions provided by a handler stream where their methods have a body', () => {
 		const model = new MemoryModel('t', { key: 'id', fields: { id: 'integer' } })
 		const crud = (streaming: string[]): RestHandler =>
 			Object.assign(new CrudHandler(model, { visible: 'all' }), { streaming })
@@ -216,7 +216,7 @@ describe('mount/compile', (test) => {
 		})
 	}
 
-	test('two custom routes for the same are refused, naming both', () => {
+	test('two equivalent custom routes are refused, naming both', () => {
 		const customRoutes = { 'GET|POST a/%s': 'page', 'POST a/%s': 'page' }
 		const message = messageOf(() => compile(blog(['page'], { customRoutes })))
 		assert.ok(message.includes("'POST a/%s'") && message.includes("'GET|POST a/%s'"), message)
@@ -233,7 +233,7 @@ describe('mount/compile', (test) => {
 		)
 	})
 
-	test('get_ alone is no route, and may be a helper', () => {
+	test('get_ alone is not a route, and may be a helper', () => {
 		const { table } = compile(blog(['get_', 'get_a']))
 		assert.not(table.hasResource([''], 0))
 		assert.is(table.get('GET', undefined), undefined)

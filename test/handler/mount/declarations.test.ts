@@ -25,14 +25,14 @@ function read(
 }
 
 describe('mount/declarations', (test) => {
-	test('without declarations everybody may call, nothing is specified, nothing streams', () => {
+	test('without declarations everybody may call, no specs apply, nothing streams', () => {
 		const declared = read({}, NOBODY)
 		assert.equal(declared.access('get_article'), { user: false, resources: [] })
 		assert.is(declared.spec('get_article'), undefined)
 		assert.is(declared.streaming('get_article'), undefined)
 	})
 
-	test('access is by name, and by * for those not named', () => {
+	test('access is declared by name, and by * for the rest', () => {
 		const { access } = read({ access: { post_article: ['article:write', 'x'], '*': 'user' } })
 		assert.equal(access('post_article'), { user: true, resources: ['article:write', 'x'] })
 		assert.equal(access('get_article'), { user: true, resources: [] })
@@ -44,14 +44,14 @@ describe('mount/declarations', (test) => {
 		assert.equal(access('post_article'), { user: true, resources: ['a'] })
 	})
 
-	test('the resources are copied: a later change of the array has no effect', () => {
+	test('resources are copied: later changes of the array have no effect', () => {
 		const resources = ['a']
 		const { access } = read({ access: { get_article: resources } })
 		resources.length = 0
 		assert.equal(access('get_article').resources, ['a'])
 	})
 
-	test('streaming is a list of names, or limits by name', () => {
+	test('streaming is a list of names, or body limits by name', () => {
 		const defaults = { maxBody: Number.POSITIVE_INFINITY, handlerTimeout: 600_000 }
 		assert.equal(read({ streaming: ['post_article'] }).streaming('post_article'), defaults)
 		const { streaming } = read({
@@ -66,7 +66,7 @@ describe('mount/declarations', (test) => {
 		assert.is(read({ specs: { post_article: spec } }).spec('post_article')?.spec, spec)
 	})
 
-	test('docs are of a method, whose access stays what it is', () => {
+	test('docs describe a method without changing its access', () => {
 		const answer = z.object({ id: z.string() })
 		const told = { summary: 'One', description: '*More*', tags: ['a'], hidden: false, answer, status: 201 }
 		const access = { '*': 'user', post_article: ['a'] }
@@ -259,13 +259,13 @@ describe('mount/declarations', (test) => {
 		assert.equal(read({ access: { '*': 'anyone' } }, NOBODY).access('get_article').user, false)
 	})
 
-	test('a mistake in a spec is told with its place', () => {
+	test('a mistake in a spec is reported with its position', () => {
 		const message = messageOf(() => read({ specs: { post_article: { title: ['requierd'] } } }))
 		assert.ok(message.startsWith('Blog.specs["post_article"]: '), message)
 		assert.ok(message.includes('requierd'), message)
 	})
 
-	test('a key __proto__ names no route', () => {
+	test('__proto__ as a key names no route', () => {
 		const access = JSON.parse('{"__proto__":"user"}') as unknown
 		assert.ok(messageOf(() => read({ access })).startsWith('Blog.access["__proto__"] names no route'))
 	})

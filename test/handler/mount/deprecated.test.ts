@@ -35,7 +35,7 @@ describe('mount/deprecated', (test) => {
 		[{ since: '2026-01-01', sunset: undefined }, ['Deprecation', '@1767225600']],
 	]
 	for (const [declared, lines] of made)
-		test(`${JSON.stringify(declared)} is told`, () => assert.equal(linesOf(declared), lines))
+		test(`${JSON.stringify(declared)} is announced`, () => assert.equal(linesOf(declared), lines))
 
 	const moment = "must be a Date, or text like '2026-01-31' or '2026-01-31T12:00:00Z', from 1970 to 9999, got"
 	const link = "V1.deprecated.link must be a URL, 'https://…', or a path, '/docs/v2', got"
@@ -83,7 +83,7 @@ describe('mount/deprecated', (test) => {
 		)
 	})
 
-	test('a Date that is changed later changes nothing', () => {
+	test('changing the Date afterwards has no effect', () => {
 		const since = new Date(0)
 		const lines = linesOf({ since })
 		since.setTime(1e12)
@@ -101,7 +101,7 @@ describe('mount/deprecated', (test) => {
 		assert.is(deprecationOf(new RestHandler()), undefined)
 	})
 
-	test('a subclass may have an end of its own, or say that it has none', () => {
+	test('a subclass may declare its own deprecation, or none', () => {
 		class V2 extends V1 {
 			static override deprecated: Deprecated = { link: '/v3' }
 		}
@@ -109,7 +109,7 @@ describe('mount/deprecated', (test) => {
 		assert.is(linesOf(undefined), undefined)
 	})
 
-	test('its type knows what is missing, wrong, or too much', () => {
+	test('its type rejects missing, wrong and unknown properties', () => {
 		const one: Deprecated = { link: '/v2' }
 		// @ts-expect-error nothing is said
 		const none: Deprecated = {}

@@ -8,7 +8,7 @@ class Base {
 }
 
 describe('mount/methods', (test) => {
-	test('methods are those of the classes below the base, nearest first', () => {
+	test('methods come from the classes below the base, nearest first', () => {
 		class Parent extends Base {
 			get_a() {
 				return 'parent'
@@ -26,12 +26,12 @@ describe('mount/methods', (test) => {
 		assert.is(methods.get('get_a')?.call({}), 'child')
 	})
 
-	test("neither the base's own methods nor those of Object are among them", () => {
+	test('methods of the base and of Object are not included', () => {
 		const methods = methodsOf(new (class extends Base {})(), Base.prototype)
 		assert.is(methods.size, 0)
 	})
 
-	test('getters and values without a route name are left alone', () => {
+	test('getters and values without a route name are ignored', () => {
 		class Blog extends Base {
 			get title() {
 				return ''
@@ -57,7 +57,7 @@ describe('mount/methods', (test) => {
 		})
 	}
 
-	test("a subclass's method stands before a getter of its parent", () => {
+	test("a subclass's method takes precedence over its parent's getter", () => {
 		class Parent extends Base {}
 		Object.defineProperty(Parent.prototype, 'get_a', { get: () => 1 })
 		class Child extends Parent {
@@ -66,7 +66,7 @@ describe('mount/methods', (test) => {
 		assert.equal([...methodsOf(new Child(), Base.prototype).keys()], ['get_a'])
 	})
 
-	test('a function in a field is refused when it has a route name, and only then', () => {
+	test('a function in a field is refused only when it has a route name', () => {
 		class Blog extends Base {
 			helper = () => 1
 			get_secret = 'text'
@@ -94,7 +94,7 @@ describe('mount/methods', (test) => {
 		test(`${name} answers ${method} ${resource}`, () =>
 			assert.equal(routeOf('Blog', name), { name, method, resource }))
 	}
-	test('get__default answers whatever nothing else does', () => {
+	test('get__default answers every path without a route', () => {
 		assert.equal(routeOf('Blog', 'get__default'), {
 			name: 'get__default',
 			method: 'GET',
@@ -113,7 +113,7 @@ describe('mount/methods', (test) => {
 		'GET_a',
 		'',
 	]) {
-		test(`"${name}" is no route`, () => assert.is(routeOf('Blog', name), undefined))
+		test(`"${name}" is not a route`, () => assert.is(routeOf('Blog', name), undefined))
 	}
 	for (const [name, rest] of [
 		['get_a_', 'a_'],

@@ -77,7 +77,7 @@ function evaluate(source: string): unknown {
 
 const methods = Methods.prototype as unknown as Record<string, (...params: never[]) => unknown>
 
-describe('mount/params: how many segments', (test) => {
+describe('mount/params: number of segments', (test) => {
 	const table: [string, number][] = [
 		['none', 0],
 		['one', 1],
@@ -187,7 +187,7 @@ describe('mount/params: names', (test) => {
 		test(source.replaceAll(/\s+/g, ' '), () => assert.is(said(methodOf(source)), expected))
 	}
 
-	test('of functions that are no methods', () => {
+	test('of functions that are not methods', () => {
 		assert.is(
 			said((id: string, page = 1) => [id, page]),
 			'id page?',

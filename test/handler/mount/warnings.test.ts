@@ -68,7 +68,7 @@ describe('mount/warnings: near misses', (test) => {
 			assert.is(meant(name), name.replace('update', 'patch'))
 	})
 
-	test('a handler tells of each once, with what was meant', () => {
+	test('each is logged once per handler, with the suggested name', () => {
 		class Blog extends RestHandler {
 			get_it() {}
 			getArticle() {}
@@ -83,7 +83,7 @@ describe('mount/warnings: near misses', (test) => {
 		assert.match(lines[1] ?? '', /^warn: Blog\.fetch_article\(\) .*: did you mean get_article\(\)\?/)
 	})
 
-	test('a helper that the class calls, and what a custom route leads to, are none', () => {
+	test('a helper that the class calls, and the target of a custom route, cause no warning', () => {
 		class Base extends RestHandler {
 			get_it(): unknown {
 				return [this.getUser(), Reflect.apply(this['postBox' as const], this, [])]
@@ -108,7 +108,7 @@ describe('mount/warnings: near misses', (test) => {
 		assert.is(warnings(new Base()).length, 1)
 	})
 
-	test('suppressOutput and a CrudHandler are silent', () => {
+	test('suppressOutput and a CrudHandler cause no warning', () => {
 		class Silent extends RestHandler {
 			override readonly suppressOutput = true
 			get_it() {}
@@ -194,7 +194,7 @@ describe('mount/warnings: inherited access', (test) => {
 			assert.is(droppedStar(handler, top) !== undefined, isTold)
 		})
 
-	test('fields as compilers for older targets write them are read', () => {
+	test('fields as emitted by compilers for older targets are recognised', () => {
 		const source = `return class Old extends Base { constructor() { super(); __publicField(this, "access", { "*": "user" }) } }`
 		const old: unknown = new Function('Base', '__publicField', source)(
 			RestHandler,
@@ -209,7 +209,7 @@ describe('mount/warnings: inherited access', (test) => {
 		assert.match(String(droppedStar(new Young(), top)), /^Young\.access replaces that of Old/)
 	})
 
-	test('it is told once, when the class is mounted, with what to write', () => {
+	test('it is logged once, when the class is mounted, with what to write', () => {
 		const { lines } = asking({ a: new Dropping(), b: new Open(), c: new Dropping() }, { authenticator })
 		assert.equal(
 			lines.map(({ level, message }) => [level, message]),
