@@ -101,7 +101,7 @@ describe('anyOf', (test) => {
 		[bearer, keys],
 		[keys, bearer],
 	]) {
-		test('in any order bad credentials are refused beside good ones, also where all may call', async () => {
+		test('bad credentials are refused next to good ones, in any order, also on open methods', async () => {
 			const { said } = served(anyOf(...order))
 			assert.is(await said('/blog/open'), ok('nobody'))
 			assert.is(await said('/blog/open', { headers: good }), ok('ada'))
@@ -110,7 +110,7 @@ describe('anyOf', (test) => {
 		})
 	}
 
-	test('each is asked once a request, in order, also where a method requires it again', async () => {
+	test('each is called once per request, in order, even when a method requires it again', async () => {
 		const order: string[] = []
 		const named = (name: string): Authenticator => ({
 			authenticate() {
@@ -123,13 +123,13 @@ describe('anyOf', (test) => {
 		assert.equal(order, ['a', 'b', 'c'])
 	})
 
-	test('none is asked behind one that has refused', async () => {
+	test('none is called after one that has refused', async () => {
 		const signing = new Signing()
 		await served(anyOf(bearer, signing)).said('/blog/open', { headers: guessed })
 		assert.is(signing.asked, 0)
 	})
 
-	test('the reason of a refusal goes to the log', async () => {
+	test('the reason for a refusal is logged', async () => {
 		const { ask, lines } = served(anyOf(bearer, new Signing()))
 		assert.is((await ask('/blog/open', { headers: { 'X-Sign': 'bad' } })).status, 401)
 		assert.equal(
@@ -138,7 +138,7 @@ describe('anyOf', (test) => {
 		)
 	})
 
-	test('one within another', async () => {
+	test('one can be nested in another', async () => {
 		const { said, ask } = served(anyOf(anyOf(bearer, keys), new Signing()))
 		assert.is(await said('/blog/me', { headers: { 'X-Api-Key': 'key' } }), ok('bob'))
 		assert.is(await said('/blog/me', { headers: { ...good, 'X-Sign': 'good' } }), TWO)
@@ -156,7 +156,7 @@ describe('anyOf', (test) => {
 	})
 
 	for (const answer of [undefined, false, {}, { id: 5 }]) {
-		test(`one that answers ${JSON.stringify(answer)} lets nobody in`, async () => {
+		test(`one that returns ${JSON.stringify(answer)} lets nobody in`, async () => {
 			const odd = { authenticate: () => answer as unknown as User }
 			const { ask, logged } = served(anyOf(bearer, odd))
 			for (const path of ['/blog/me', '/blog/open']) assert.is((await ask(path)).status, 500)
@@ -178,7 +178,7 @@ describe('anyOf: the challenge', (test) => {
 		[guessed, REFUSED],
 	]
 	for (const [headers, authenticate] of table) {
-		test(`of ${JSON.stringify(headers)} is of all: ${authenticate}`, async () => {
+		test(`of ${JSON.stringify(headers)} has those of all: ${authenticate}`, async () => {
 			const answer = await served(all).ask('/blog/me', { headers })
 			assert.is(answer.status, 401)
 			assert.is(answer.headers['www-authenticate'], authenticate)
@@ -186,7 +186,7 @@ describe('anyOf: the challenge', (test) => {
 		})
 	}
 
-	test('is in one field over a socket too', () =>
+	test('is one header over a socket too', () =>
 		listening({ blog: new Blog() }, { authenticator: all }, async ({ port }) => {
 			const lines = [requestText('GET /blog/me'), requestText('GET /blog/me', ['Authorization: Bearer x'])]
 			const [none, bad] = await Promise.all(lines.map((line) => askRaw(port, line)))
@@ -195,7 +195,7 @@ describe('anyOf: the challenge', (test) => {
 			assert.is(bad?.headers['accept-signature'], SIGN)
 		}))
 
-	test('is Bearer of those that have none, and each only once', () => {
+	test('is Bearer for those without one, and lists each only once', () => {
 		const plain = (challenge?: Record<string, string>): Authenticator => ({
 			authenticate: () => null,
 			...(challenge === undefined ? undefined : { challenge }),
@@ -210,7 +210,7 @@ describe('anyOf: the challenge', (test) => {
 	})
 })
 
-describe('anyOf is refused with', (test) => {
+describe('anyOf refuses', (test) => {
 	const challenge =
 		"the challenge of argument 2 of anyOf() must be { 'WWW-Authenticate': '…' }, all its values text"
 	const some = (value: unknown): unknown => ({ authenticate: () => null, challenge: value })
@@ -234,7 +234,7 @@ describe('anyOf is refused with', (test) => {
 			))
 	}
 
-	test('a challenge that no header can hold, where it is mounted', () => {
+	test('a challenge that no header can hold, at mount', () => {
 		const loud = { authenticate: () => null, challenge: { 'WWW-Authenticate': 'A\r\nX: y' } }
 		assert.throws(() => served(anyOf(bearer, loud)), /Invalid character/)
 	})

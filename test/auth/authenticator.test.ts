@@ -4,7 +4,7 @@ import { isPlain } from '../../lib/base/options.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('frozenCopy', (test) => {
-	test('is frozen to its full depth, and what was copied stays as it was', () => {
+	test('is frozen at every depth, and the original is unchanged', () => {
 		const declared = { roles: ['a'], team: { names: [{ first: 'Ada' }] } }
 		const copy = frozenCopy(declared)
 		assert.equal(copy, declared)
@@ -15,7 +15,7 @@ describe('frozenCopy', (test) => {
 		assert.equal(copy, { roles: ['a'], team: { names: [{ first: 'Ada' }] } })
 	})
 
-	test('instances of classes are the same, and are not frozen', () => {
+	test('instances of classes are shared, and not frozen', () => {
 		const declared = { since: new Date(0), tags: new Set(['a']), rows: Buffer.from('a') }
 		const copy = frozenCopy(declared)
 		assert.is(copy.since, declared.since)
@@ -24,7 +24,7 @@ describe('frozenCopy', (test) => {
 		assert.not(Object.isFrozen(copy.since))
 	})
 
-	test('what holds itself does so as a copy', () => {
+	test('circular references point to the copy', () => {
 		const declared: { name: string; self?: unknown } = { name: 'a' }
 		declared.self = declared
 		const copy = frozenCopy(declared)
@@ -32,7 +32,7 @@ describe('frozenCopy', (test) => {
 		assert.is.not(copy, declared)
 	})
 
-	test('a name __proto__ of JSON sets no prototype', () => {
+	test('a JSON key __proto__ sets no prototype', () => {
 		const copy = frozenCopy(JSON.parse('{"__proto__":{"isAdmin":true}}'))
 		assert.is(Object.getPrototypeOf(copy), Object.prototype)
 		assert.is(copy.isAdmin, undefined)

@@ -239,7 +239,7 @@ describe('access', (test) => {
 		}
 	}
 
-	test('the trials are of every outcome', () => {
+	test('the cases cover every outcome', () => {
 		const outcomes = new Map<number, number>()
 		for (const path of Object.keys(PATHS)) {
 			for (const caller of Object.keys(CALLERS)) {
@@ -277,7 +277,7 @@ describe('access over a socket', (test) => {
 				assert.equal(ran, [])
 			}))
 
-		test(`${line} (${headers}) is ${status} in place of 100 Continue`, () =>
+		test(`${line} (${headers}) is ${status} instead of 100 Continue`, () =>
 			served((port) =>
 				connected(port, async (client) => {
 					const all = [...COMMON, 'Expect: 100-continue', ...headers]

@@ -61,17 +61,17 @@ describe('RoleAcl allows', (test) => {
 		})
 	}
 
-	test('a role called __proto__, when it is written as one', () => {
+	test('a role called __proto__, when it is declared as an own key', () => {
 		const acl = new RoleAcl({ ['__proto__']: ['a:read'] })
 		assert.is(acl.allows({ id: '7', roles: ['__proto__'] }, 'a:read'), true)
 	})
 
-	test('roles of an object without a prototype', () => {
+	test('roles from an object without a prototype', () => {
 		const roles: Record<string, Role> = Object.assign(Object.create(null), { a: ['a:read'] })
 		assert.is(new RoleAcl(roles).allows({ id: '7', roles: ['a'] }, 'a:read'), true)
 	})
 
-	test('what was declared, whatever becomes of the object', () => {
+	test('what was declared, whatever happens to the object later', () => {
 		const roles: Record<string, string[]> = { a: ['a:read'] }
 		const acl = new RoleAcl(roles)
 		roles.a?.push('*')
@@ -80,7 +80,7 @@ describe('RoleAcl allows', (test) => {
 	})
 })
 
-describe('RoleAcl refuses, and never throws for', (test) => {
+describe('RoleAcl refuses without throwing', (test) => {
 	const throwing = {
 		id: '7',
 		get roles(): string[] {
@@ -118,12 +118,12 @@ describe('RoleAcl refuses, and never throws for', (test) => {
 		})
 	}
 
-	test('a frozen list of roles is read', () => {
+	test('a frozen list of roles is accepted', () => {
 		assert.is(ACL.allows({ id: '7', roles: Object.freeze(['root']) }, 'a:read'), true)
 	})
 })
 
-describe('RoleAcl is refused with', (test) => {
+describe('RoleAcl constructor', (test) => {
 	const plain = "roles must be a plain object of role names (one called __proto__ is written ['__proto__'])"
 	const rule = "a resource: parts joined by ':', without spaces, '*' alone or as the last part"
 	const role = "a list of resources, or an object: { inherits: ['editor'], allows: ['user:*'] }"
@@ -180,7 +180,7 @@ describe('RoleAcl is refused with', (test) => {
 		})
 	}
 
-	test('no fault where two roles inherit the same', () => {
+	test('accepts two roles that inherit the same one', () => {
 		const acl = new RoleAcl({
 			top: { inherits: ['a', 'b'] },
 			a: { inherits: ['c'] },

@@ -135,7 +135,7 @@ describe('hmac: accepted', (test) => {
 		})
 	}
 
-	test('the user is the key, and what it says of its user', async () => {
+	test("the user is made of the key's id and its properties", async () => {
 		const keys = {
 			k1: SECRET.toString('base64'),
 			k2: { secret: OTHER, user: { id: 'ada', roles: ['editor'] } },
@@ -164,7 +164,7 @@ describe('hmac: accepted', (test) => {
 		})
 	}
 
-	test('an object or a Map is read once: what is deleted from it is not revoked', async () => {
+	test('an object or a Map is read once: deleting a key from it does not revoke it', async () => {
 		const keys = new Map<string, Buffer>([['k1', SECRET]])
 		const { send } = site({ keys })
 		keys.clear()
@@ -177,7 +177,7 @@ describe('hmac: accepted', (test) => {
 		['an object', (key: DeclaredKey) => ({ k1: key })],
 		['a function', (key: DeclaredKey) => () => key],
 	] as const) {
-		test(`what a method does to a user is no other request's, with keys from ${what}`, async () => {
+		test(`changes a method makes to its user affect no other request, with keys from ${what}`, async () => {
 			const user = { roles: ['reader'], team: { names: ['a'] } }
 			const authenticator = new HmacAuthenticator(undefined, undefined, 300, {
 				keys: kind({ secret: SECRET, user }),
@@ -217,7 +217,7 @@ describe('hmac: accepted', (test) => {
 		})
 	}
 
-	test('one good signature of several is enough', async () => {
+	test('one valid signature of several is enough', async () => {
 		const { send } = site()
 		const first = signed({ secret: OTHER, label: 'a' })
 		const second = signed({ label: 'b' })
@@ -225,14 +225,14 @@ describe('hmac: accepted', (test) => {
 		assert.is(await send({ ...second, headers }), ok({ id: 'k1' }))
 	})
 
-	test('the fifth is not looked at', async () => {
+	test('a fifth signature is not verified', async () => {
 		const { send } = site()
 		const bad = [1, 2, 3, 4].flatMap((n) => signed({ secret: OTHER, label: `s${n}` }).headers.slice(1))
 		const good = signed({ label: 'z' })
 		assert.is(await send({ ...good, headers: [...bad, ...good.headers] }), UNAUTHORIZED)
 	})
 
-	test('behind a proxy the origin is the option, or what a trusted proxy says', async () => {
+	test('behind a proxy the origin comes from the option, or from a trusted proxy', async () => {
 		const request = signed({
 			host: 'api.example.com',
 			scheme: 'https',
@@ -470,7 +470,7 @@ describe('hmac: refused', (test) => {
 		})
 	}
 
-	test('the answer says what to sign', async () => {
+	test('the response says what to sign', async () => {
 		const { headers } = await ask('/asks/x')
 		assert.is(headers['www-authenticate'], 'Signature realm="api"')
 		assert.is(
@@ -485,7 +485,7 @@ describe('hmac: refused', (test) => {
 		assert.equal(reasons(), [])
 	})
 
-	test('a key id that can be none is not looked up', async () => {
+	test('an impossible key id is not looked up', async () => {
 		const asked: string[] = []
 		const { send } = site({ keys: (keyid) => void asked.push(keyid) })
 		for (const length of [0, 129, 4_000])
@@ -496,7 +496,7 @@ describe('hmac: refused', (test) => {
 	})
 
 	for (const name of ['header', 'fieldLines'] as const) {
-		test(`a mistake of the program in ${name} is no bad signature`, async () => {
+		test(`a programming error in ${name} is not reported as a bad signature`, async () => {
 			const authenticator = new HmacAuthenticator(undefined, new MemoryCache({ max: 9 }), 300, {
 				keys: KEYS,
 				clock: () => NOW * 1_000,
@@ -537,7 +537,7 @@ describe('hmac: refused', (test) => {
 		})
 	}
 
-	test('a signature of another algorithm is refused where anyone may call, and passes beside a good one', async () => {
+	test('a signature of another algorithm is refused on open methods, and ignored next to a good one', async () => {
 		const { send } = site()
 		const foreign = signed({ label: 'bot', secret: OTHER, params: { alg: '"ed25519"' } })
 		assert.is(await send(foreign), UNAUTHORIZED)
@@ -548,7 +548,7 @@ describe('hmac: refused', (test) => {
 		)
 	})
 
-	test('neither secret nor signature goes to the log', async () => {
+	test('neither secret nor signature is logged', async () => {
 		const { send, lines: logged } = site()
 		const request = signed({ secret: OTHER })
 		await send(request)
@@ -561,7 +561,7 @@ describe('hmac: refused', (test) => {
 })
 
 describe('hmac: nonces', (test) => {
-	test('the same request again is refused, in whatever way it is asked about', async () => {
+	test('the same request is refused the second time, however authentication is asked for', async () => {
 		const { send, reasons, calls } = site()
 		for (const url of ['/a/x', '/asks/x']) {
 			const request = signed({ url })
@@ -576,7 +576,7 @@ describe('hmac: nonces', (test) => {
 		assert.equal(new Set(reasons()), new Set(['the nonce of key "k1" was used before']))
 	})
 
-	test('of a hundred copies at the same time one is served', async () => {
+	test('of a hundred concurrent copies one is served', async () => {
 		const { send, calls } = site()
 		const request = signed(POST)
 		const answers = await Promise.all(Array.from({ length: 100 }, () => send(request)))
@@ -584,7 +584,7 @@ describe('hmac: nonces', (test) => {
 		assert.is(calls.count, 1)
 	})
 
-	test('a nonce is of its key', async () => {
+	test('a nonce belongs to its key', async () => {
 		const { send } = site({ keys: { k1: SECRET, k2: SECRET, k: SECRET } })
 		for (const [keyid, nonce] of [
 			['k1', 'n'],
@@ -595,7 +595,7 @@ describe('hmac: nonces', (test) => {
 		}
 	})
 
-	test('a request is no replay of itself, asked about twice, or at the same time', async () => {
+	test('authenticating a request twice, or concurrently, is not a replay', async () => {
 		const { send } = site()
 		for (const url of ['/asks/twice', '/asks/parallel']) {
 			const request = signed({ url })
@@ -604,14 +604,14 @@ describe('hmac: nonces', (test) => {
 		}
 	})
 
-	test('a nonce is not used up by a wrong signature', async () => {
+	test('a wrong signature does not consume the nonce', async () => {
 		const { send } = site()
 		const params = { nonce: '"once"' }
 		assert.is(await send(signed({ params, secret: OTHER })), UNAUTHORIZED)
 		assert.match(await send(signed({ params })), /^200 /)
 	})
 
-	test('a nonce is remembered as long as its request would be taken', async () => {
+	test('a nonce is stored as long as its request would be accepted', async () => {
 		const added: [string, number][] = []
 		class Counting extends MemoryCache {
 			override add(key: string, value: string, ttlSeconds: number): boolean {
@@ -629,7 +629,7 @@ describe('hmac: nonces', (test) => {
 	})
 
 	for (const ahead of [-100, 0, 60]) {
-		test(`a request of ${ahead} s ahead is refused again at any later time`, async () => {
+		test(`a request dated ${ahead} s ahead is refused as a replay at any later time`, async () => {
 			const time = { seconds: NOW }
 			const cache = new MemoryCache({ max: 10, clock: () => time.seconds * 1_000 })
 			const one = site({ cache, windowSeconds: 100 })
@@ -645,7 +645,7 @@ describe('hmac: nonces', (test) => {
 		})
 	}
 
-	test('a flood of ten times what the store holds pushes no nonce out', async () => {
+	test("a flood of ten times the cache's capacity evicts no nonce", async () => {
 		const { send, calls } = site({ cache: new MemoryCache({ max: 50 }) })
 		const flood = Array.from({ length: 500 }, () => signed())
 		const answers: string[] = []
@@ -655,7 +655,7 @@ describe('hmac: nonces', (test) => {
 		assert.is(calls.count, 50)
 	})
 
-	test('a full cache refuses with 503, and the log says what to raise', async () => {
+	test('a full cache is 503, and the log says what to raise', async () => {
 		const { send, logged, lines, calls } = site({ cache: new MemoryCache({ max: 2 }) })
 		const first = signed()
 		for (const request of [first, signed()]) assert.match(await send(request), /^200 /)
@@ -672,7 +672,7 @@ describe('hmac: nonces', (test) => {
 		)
 	})
 
-	test('one key that has filled its share of the store is 429 in words, and others are let in', async () => {
+	test('a key that has filled its share is 429 with an explanation, and other keys are accepted', async () => {
 		const { send, lines } = site({
 			cache: new MemoryCache({ max: 1_000, clock: () => 0 }),
 			keys: { k1: SECRET, k2: SECRET },
@@ -685,7 +685,7 @@ describe('hmac: nonces', (test) => {
 			assert.match(await send(signed({ params: { keyid: '"k2"' } })), /^200 /)
 	})
 
-	test('a cache that throws refuses with 503', async () => {
+	test('a cache that throws is 503', async () => {
 		class Broken extends MemoryCache {
 			override add(): never {
 				throw new Error('ECONNREFUSED')
@@ -697,7 +697,7 @@ describe('hmac: nonces', (test) => {
 		assert.is(String(error instanceof Error && error.cause), 'Error: ECONNREFUSED')
 	})
 
-	test('a cache that rejects refuses with 503', async () => {
+	test('a cache that rejects is 503', async () => {
 		const cache = new MemoryCache({ max: 2 })
 		cache.add = (() => Promise.reject(new Error('ECONNREFUSED'))) as unknown as MemoryCache['add']
 		const { send, lines } = site({ cache })
@@ -707,7 +707,7 @@ describe('hmac: nonces', (test) => {
 	})
 
 	for (const answer of [undefined, 1, 'OK', null]) {
-		test(`a cache that answers ${JSON.stringify(answer)} has added nothing`, async () => {
+		test(`a cache that returns ${JSON.stringify(answer)} counts as not having added`, async () => {
 			class Odd extends MemoryCache {
 				override add(): boolean {
 					return answer as unknown as boolean
@@ -725,7 +725,7 @@ describe('hmac: nonces', (test) => {
 	})
 })
 
-describe('hmac: what a program declares', (test) => {
+describe('hmac: options', (test) => {
 	const make = (options: object, windowSeconds: unknown = 300, cache?: unknown, handler?: object): string => {
 		try {
 			// What isn't typed is what is tested.

@@ -104,7 +104,7 @@ const post = (more: Outline = {}): SignedRequest =>
 describe('hmac over HTTP: the body', (test) => {
 	for (const framing of ['length', 'chunked']) {
 		for (const size of [10, 200_000]) {
-			test(`of ${size} bytes by ${framing} is compared before any code of the handler runs`, () =>
+			test(`of ${size} bytes by ${framing} is verified before any code of the handler runs`, () =>
 				listening({ a: new Api() }, {}, async ({ port, log }) => {
 					calls.length = 0
 					const request = post({ body: 'a'.repeat(size) })
@@ -119,7 +119,7 @@ describe('hmac over HTTP: the body', (test) => {
 		}
 	}
 
-	test('of whom the headers refuse nothing is read, nor is 100 Continue sent', () =>
+	test('is not read when the headers are refused, and no 100 Continue is sent', () =>
 		listening({ a: new Api() }, {}, async ({ port }) => {
 			const bad = post({ secret: Buffer.alloc(32) })
 			const noDigest = post({ digest: 'md5' })
@@ -141,7 +141,7 @@ describe('hmac over HTTP: the body', (test) => {
 			})
 		}))
 
-	test('lines that node would drop are seen', () =>
+	test('header lines that node would drop are seen', () =>
 		listening({ a: new Api() }, {}, async ({ port }) => {
 			const request = post()
 			const again = { ...request, headers: [...request.headers, ['Content-Type', 'text/plain'] as const] }
@@ -149,7 +149,7 @@ describe('hmac over HTTP: the body', (test) => {
 			assert.is((await ask(port, textOf(request))).status, 200)
 		}))
 
-	test('an absolute target is that of its path, and of its own authority', () =>
+	test('an absolute target is verified by its path and authority', () =>
 		listening({ a: new Api() }, { hosts: '*' }, async ({ port }) => {
 			const request = signed({ host: 'example.org', url: '/a/x?b' })
 			const absolute = (authority: string) =>
@@ -162,7 +162,7 @@ describe('hmac over HTTP: the body', (test) => {
 describe('hmac over HTTP: streams', (test) => {
 	const url = '/a/stream'
 	for (const framing of ['length', 'chunked']) {
-		test(`what flows by ${framing} is compared as it does, and has no end when it is another`, () =>
+		test(`a stream by ${framing} is verified as it flows, and fails at its end when altered`, () =>
 			listening({ a: new Asks() }, {}, async ({ port, log }) => {
 				calls.length = 0
 				const body = 'a'.repeat(300_000)
@@ -177,7 +177,7 @@ describe('hmac over HTTP: streams', (test) => {
 			}))
 	}
 
-	test('where the authenticator is declared they are refused at mount, by anyOf too, and on the server', () => {
+	test('streaming methods with a declared hmac authenticator are refused at mount, also through anyOf and on the server', () => {
 		class Streams extends RestHandler {
 			override streaming = ['post_x']
 			post_x() {}
@@ -199,7 +199,7 @@ describe('hmac over HTTP: streams', (test) => {
 		createServer({ a: new Streams() }, { authenticator: new TokenAuthenticator({ tokens: () => undefined }) })
 	})
 
-	test('a method that stops before the end, or catches the refusal, is answered with 401: what it has read was not verified', () =>
+	test('a method that stops reading early, or catches the refusal, is answered 401: what it read was not verified', () =>
 		listening({ a: new Asks() }, {}, async ({ port, log }) => {
 			const whole = post({ url: '/a/stream/5', body: 'abcde' })
 			assert.is((await ask(port, textOf(whole))).status, 401)
@@ -212,7 +212,7 @@ describe('hmac over HTTP: streams', (test) => {
 			assert.match(said(await ask(port, textOf(unread))), /^200 .*nothing was read/)
 		}))
 
-	test('a method may ask before it reads, but not when it has begun to', () =>
+	test('a method may authenticate before it reads, but not afterwards', () =>
 		listening({ a: new Asks() }, {}, async ({ port, log }) => {
 			const body = 'abcde'
 			assert.match(said(await ask(port, textOf(post({ url, body })))), /^200 .*5/)
@@ -247,7 +247,7 @@ describe('hmac over HTTP: parsers in front', (test) => {
 	const url = '/mount/a/x'
 
 	for (const handler of [Api, Asks]) {
-		test(`${handler.name}: behind express.json() there are no bytes to compare: 500, and the log says why`, () =>
+		test(`${handler.name}: behind express.json() the bytes are gone: 500, and the log says why`, () =>
 			behind(express.json(), new handler(), async (port, log) => {
 				assert.is((await ask(port, textOf(post({ url })))).status, 500)
 				assert.match(
@@ -256,7 +256,7 @@ describe('hmac over HTTP: parsers in front', (test) => {
 				)
 			}))
 
-		test(`${handler.name}: behind express.raw() there are, and the whole path is the one that is signed`, () =>
+		test(`${handler.name}: behind express.raw() the bytes are verified, and so is the full path`, () =>
 			behind(express.raw({ type: '*/*' }), new handler(), async (port) => {
 				assert.is((await ask(port, textOf(post({ url })))).status, 200)
 				assert.is((await ask(port, textOf({ ...post({ url }), body: '{"a":2}' }))).status, 401)
@@ -264,7 +264,7 @@ describe('hmac over HTTP: parsers in front', (test) => {
 			}))
 	}
 
-	test('without a body they have taken nothing', () =>
+	test('without a body parsers in front make no difference', () =>
 		behind(express.json(), new Api(), async (port) => {
 			assert.is((await ask(port, textOf(signed({ url })))).status, 200)
 			assert.is((await ask(port, textOf(signed({ url, method: 'POST' })))).status, 200)
@@ -272,7 +272,7 @@ describe('hmac over HTTP: parsers in front', (test) => {
 })
 
 describe('hmac over HTTP/2', (test) => {
-	test(':authority is signed, and a body is one whatever its framing', async () => {
+	test(':authority is signed, and a body is recognised whatever its framing', async () => {
 		const { handler } = createServer({ a: new Api(), b: new Asks() }, { logger: new Log() })
 		const server = createHttp2Server((request, response) => handler(request, response))
 		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -308,7 +308,7 @@ describe('hmac over HTTP/2', (test) => {
 		}
 	})
 
-	test('without a length, a body is one also where a method asks when it is read', async () => {
+	test('without a length, a body is recognised also when a method authenticates late', async () => {
 		const calls: unknown[] = []
 		class Later extends RestHandler {
 			async post_x() {
@@ -357,7 +357,7 @@ describe('hmac over HTTP/2', (test) => {
 		}
 	})
 
-	test('a request that is cut off within its body while its user is looked up is not run', async () => {
+	test('a request cut off within its body during the key lookup is not run', async () => {
 		let ran = 0
 		let lookedUp = (_user: null): void => {}
 		class Slow extends RestHandler {
@@ -399,8 +399,8 @@ describe('hmac over HTTP/2', (test) => {
 	})
 })
 
-describe('hmac over HTTP: other guards', (test) => {
-	test('one of several kinds: all refusals are the same, also one that comes with the body', async () => {
+describe('hmac over HTTP: combined with other features', (test) => {
+	test('of several authenticators, all refusals look the same, also one found with the body', async () => {
 		const { token, digest } = newToken()
 		const tokens = new TokenAuthenticator({ tokens: { [digest]: { id: 'ada' } } })
 		class Both extends Api {
@@ -433,7 +433,7 @@ describe('hmac over HTTP: other guards', (test) => {
 	})
 
 	for (const handler of [Api, Asks]) {
-		test(`${handler.name}: a cache that never answers is waited for as long as a method is: 503`, () => {
+		test(`${handler.name}: a cache that never responds is 503 after the method's timeout`, () => {
 			class Silent extends MemoryCache {
 				override add(): boolean {
 					return new Promise(() => {}) as unknown as boolean // as a cache over a network would
@@ -448,7 +448,7 @@ describe('hmac over HTTP: other guards', (test) => {
 		})
 	}
 
-	test('an id of a request that is refused is logged with its reason', () =>
+	test('the id of a refused request is logged with the reason', () =>
 		listening({ a: new Api() }, { requestId: 'X-Request-Id' }, async ({ port, log }) => {
 			const request = signed({ secret: Buffer.alloc(32), headers: [['X-Request-Id', 'id-1']] })
 			await ask(port, textOf(request))
@@ -507,7 +507,7 @@ describe('hmac: attacks', (test) => {
 	}
 
 	for (const [what, make] of shapes) {
-		test(`16 kB of ${what} are refused in the time of 16 kB`, async () => {
+		test(`16 kB of ${what} are refused as fast as any 16 kB`, async () => {
 			// A URL has at most 16,384 characters. Of all else eight times as much is sent too.
 			const short = make(16_000)
 			const large = make(short[2] === undefined ? 128_000 : 16_000)

@@ -156,11 +156,11 @@ async function send(message: Message): Promise<string> {
 	return `${answer.status} ${await answer.text()}`
 }
 
-describe('hmac: other implementations', (test) => {
+describe('hmac: interoperability', (test) => {
 	const authenticator = new HmacAuthenticator(undefined, undefined, 300, { keys: { k1: SECRET } })
 
 	for (const { name, sign } of signers) {
-		test(`what ${name} signs is let in, once`, () =>
+		test(`a request signed by ${name} is accepted, once`, () =>
 			listening({ api: new Api() }, { authenticator }, async ({ url, log }) => {
 				for (const sample of samples) {
 					const { method, target, names } = sample
@@ -181,7 +181,7 @@ describe('hmac: other implementations', (test) => {
 	}
 
 	for (const { name, verify } of signers) {
-		test(`what we sign, ${name} verifies`, async () => {
+		test(`a request signed by us is verified by ${name}`, async () => {
 			for (const { method, target, headers = {}, body } of samples) {
 				const request = new Request(`https://API.example.com:443${target}`, {
 					method,

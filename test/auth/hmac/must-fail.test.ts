@@ -87,7 +87,7 @@ function without(header: string): SignedRequest {
 	return { ...request, headers: request.headers.filter(([name]) => name !== header) }
 }
 
-describe('hmac: where a verifier must fail', (test) => {
+describe('hmac: must-fail cases of RFC 9421', (test) => {
 	class Api extends RestHandler {
 		override access = { '*': 'user' as const }
 		override authenticator = new HmacAuthenticator(this, undefined, 300, {
@@ -100,7 +100,7 @@ describe('hmac: where a verifier must fail', (test) => {
 	}
 	const { server, lines } = asking({ a: new Api() })
 
-	test('what is right is let in', async () => {
+	test('the unmodified request is accepted', async () => {
 		assert.is((await server.inject(injected(signed()))).status, 200)
 	})
 

@@ -4,6 +4,6 @@ import { checkMutations } from './mutations.ts'
 
 describe('hmac', (test) => {
 	const seed = Date.now() % 1_000_000
-	test(`of mutations none is accepted, of controls all are (seed ${seed})`, () =>
+	test(`no mutation is accepted, every control is (seed ${seed})`, () =>
 		checkMutations(trials(4_000), trials(400), seed))
 })

@@ -2,5 +2,6 @@ import { describe } from '../../helpers/describe.ts'
 import { checkMutations } from './mutations.ts'
 
 describe('hmac', (test) => {
-	test('of 1,000 mutations none is accepted, of 100 controls all are', () => checkMutations(1_000, 100, 1))
+	test('none of 1,000 mutations is accepted, and all of 100 controls are', () =>
+		checkMutations(1_000, 100, 1))
 })

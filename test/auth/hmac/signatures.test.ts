@@ -26,13 +26,13 @@ const use = async (of: Request, cache: Cache, what: SentSignature): Promise<bool
 	useNonce(of, cache, what, NOW, 300)
 
 describe('nonces of one request', (test) => {
-	test('the same one is new however often it is asked about', async () => {
+	test('the same nonce is new however often it is checked', async () => {
 		const [one, cache] = [request(), new MemoryCache({ max: 9 })]
 		assert.equal([await use(one, cache, sent('a')), await use(one, cache, sent('a'))], [true, true])
 		assert.is(await use(request(), cache, sent('a')), false)
 	})
 
-	test('one that was used before stays used however often it is asked about', async () => {
+	test('a nonce used before stays used however often it is checked', async () => {
 		const [one, cache] = [request(), new MemoryCache({ max: 9 })]
 		await use(request(), cache, sent('a'))
 		assert.equal([await use(one, cache, sent('a')), await use(one, cache, sent('a'))], [false, false])
@@ -42,7 +42,7 @@ describe('nonces of one request', (test) => {
 		['a second nonce', sent('b')],
 		['the same nonce of a second key', sent('a', 'k2')],
 	] as const) {
-		test(`${what} is remembered too`, async () => {
+		test(`${what} is stored too`, async () => {
 			const [one, cache] = [request(), new MemoryCache({ max: 9 })]
 			assert.equal([await use(one, cache, sent('a')), await use(one, cache, second)], [true, true])
 			assert.equal(
@@ -51,14 +51,14 @@ describe('nonces of one request', (test) => {
 			)
 		})
 
-		test(`${what} that was used before is refused beside a new one`, async () => {
+		test(`${what} that was used before is refused next to a new one`, async () => {
 			const [one, cache] = [request(), new MemoryCache({ max: 9 })]
 			await use(request(), cache, second)
 			assert.equal([await use(one, cache, sent('a')), await use(one, cache, second)], [true, false])
 		})
 	}
 
-	test('another cache is asked too, and remembers it', async () => {
+	test('another cache is checked too, and stores it', async () => {
 		const [one, cache, other] = [request(), new MemoryCache({ max: 9 }), new MemoryCache({ max: 9 })]
 		assert.equal([await use(one, cache, sent('a')), await use(one, other, sent('a'))], [true, true])
 		assert.equal(

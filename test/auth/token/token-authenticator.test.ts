@@ -125,7 +125,7 @@ describe('bearer tokens', (test) => {
 		}
 	}
 
-	test('the challenge names an error only where a token was sent', async () => {
+	test('the challenge has an error only where a token was sent', async () => {
 		const { ask } = served({ realm: 'the blog' })
 		const challengeFor = async (headers: Record<string, string>): Promise<unknown> =>
 			(await ask('/blog/me', { headers })).headers['www-authenticate']
@@ -136,7 +136,7 @@ describe('bearer tokens', (test) => {
 		assert.is(await challengeFor({ Authorization: 'Bearer' }), refused)
 	})
 
-	test('what is open answers nobody, and refuses a bad token', async () => {
+	test('open methods do not require a token, and refuse a bad one', async () => {
 		const { said } = served()
 		assert.is(await said('/blog/open'), ok('nobody'))
 		assert.is(await said('/blog/open', bearer(ADA)), ok('ada'))
@@ -150,7 +150,7 @@ describe('bearer tokens', (test) => {
 		[`${LONGEST}a`, 'what was sent is not one token'],
 	]
 	for (const [token, reason] of reasons) {
-		test(`the log, and it alone, has the reason: ${reason}`, async () => {
+		test(`only the log has the reason: ${reason}`, async () => {
 			const { said, lines } = served()
 			assert.is(await said('/blog/open', bearer(token)), INVALID)
 			const [line] = lines
@@ -160,7 +160,7 @@ describe('bearer tokens', (test) => {
 	}
 
 	for (const [kind, tokens] of [...kinds, ['a query', (digest) => thenable(users[digest])]] as typeof kinds) {
-		test(`what a method does to a user is no other request's, with tokens from ${kind}`, async () => {
+		test(`changes a method makes to its user affect no other request, with tokens from ${kind}`, async () => {
 			const { said, lines } = asking(
 				{ blog: new Spoils() },
 				{ authenticator: new TokenAuthenticator({ tokens, clock: () => NOON }), acl },
@@ -179,7 +179,7 @@ describe('bearer tokens', (test) => {
 		})
 	}
 
-	test('an instance of a class is passed on as it is', async () => {
+	test('an instance of a class is passed unchanged', async () => {
 		class Account {
 			readonly id = 'ada'
 			readonly #secret = 'kept'
@@ -197,13 +197,13 @@ describe('bearer tokens', (test) => {
 		assert.is(await said('/blog/kept', bearer('any')), ok('kept'))
 	})
 
-	test('roles of the user are those of RoleAcl', async () => {
+	test("the user's roles are checked by RoleAcl", async () => {
 		const { said } = served()
 		assert.is(await said('POST /blog/article', bearer(ADA)), ok('written'))
 		assert.is(await said('POST /blog/article', bearer('acme_bob')), FORBIDDEN)
 	})
 
-	test('a token that ends does so while the server runs', async () => {
+	test('a token expires while the server runs', async () => {
 		let now = NOON
 		const { said } = served({ clock: () => now })
 		assert.is(await said('/blog/me', bearer(ADA)), ok('ada'))
@@ -211,7 +211,7 @@ describe('bearer tokens', (test) => {
 		assert.is(await said('/blog/me', bearer(ADA)), INVALID)
 	})
 
-	test('a new token lets in whoever it was made for, by the clock of the machine', async () => {
+	test('a new token authenticates its user, by the system clock', async () => {
 		const { token, digest } = newToken('acme_')
 		const expires = new Date(Date.now() + 60_000)
 		const { said } = asking(
@@ -221,7 +221,7 @@ describe('bearer tokens', (test) => {
 		assert.is(await said('/blog/me', bearer(token)), ok('eve'))
 	})
 
-	test('nothing in the URL is a token', async () => {
+	test('tokens in the URL are ignored', async () => {
 		assert.is(await served().said(`/blog/me?access_token=${ADA}&api_key=${ADA}`), UNAUTHORIZED)
 	})
 
@@ -279,7 +279,7 @@ describe('API keys', (test) => {
 		}
 	})
 
-	test('asked for by a method, its refusals have its own challenge', async () => {
+	test('required by a method, its refusals have its own challenge', async () => {
 		const { ask } = served()
 		for (const headers of [{}, { 'X-Other': 'guessed' }]) {
 			const answer = await ask('/blog/asked', { headers })
@@ -290,8 +290,8 @@ describe('API keys', (test) => {
 	})
 })
 
-describe('a function that looks tokens up', (test) => {
-	test('is given the digest alone, and is not asked for what can be no token', async () => {
+describe('a token lookup function', (test) => {
+	test('receives only the digest, and is not called for malformed tokens', async () => {
 		const asked: string[] = []
 		const { said } = served({
 			tokens: (digest) => {
@@ -329,7 +329,7 @@ describe('a function that looks tokens up', (test) => {
 		],
 	]
 	for (const [what, tokens, message] of failing) {
-		test(`that ${what} lets nobody in, and the token is in no log and no answer`, async () => {
+		test(`that ${what} lets nobody in, and the token is in no log and no response`, async () => {
 			const { ask, logged, lines } = served({ tokens: tokens as unknown as TokenUsers })
 			const answer = await ask('/blog/open', bearer('acme_secret'))
 			assert.is(answer.status, 500)
@@ -340,7 +340,7 @@ describe('a function that looks tokens up', (test) => {
 	}
 })
 
-describe('TokenAuthenticator is refused with', (test) => {
+describe('TokenAuthenticator refuses', (test) => {
 	const digest = tokenDigest('a')
 	const hash =
 		'is under a key that is no SHA-256 digest, 64 hex digits: tokens are kept hashed, so write tokenDigest(token), or what printf %s "$TOKEN" | sha256sum prints'
@@ -439,7 +439,7 @@ describe('TokenAuthenticator is refused with', (test) => {
 		['2028-02-29', Date.UTC(2028, 1, 29)],
 		['2026-12-31T23:59:59-11:00', Date.UTC(2027, 0, 1, 10, 59, 59)],
 	] as const) {
-		test(`not with an end of ${end}`, async () => {
+		test(`an expiry of ${end}`, async () => {
 			let now = at - 1
 			const { said } = served({ tokens: { [digest]: { id: 'a', expires: end } }, clock: () => now })
 			assert.is(await said('/blog/me', bearer('a')), ok('a'))
@@ -448,7 +448,7 @@ describe('TokenAuthenticator is refused with', (test) => {
 		})
 	}
 
-	test('nothing, of what was declared, changes afterwards', async () => {
+	test('no later change of what was declared has an effect', async () => {
 		const tokens = new Map([[digest, { id: 'a' }]])
 		const { said } = served({ tokens })
 		tokens.clear()

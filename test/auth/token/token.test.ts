@@ -4,7 +4,7 @@ import { newToken, tokenDigest } from '../../../lib/auth/token/token-authenticat
 import { describe } from '../../helpers/describe.ts'
 
 describe('newToken', (test) => {
-	test('256 random bits behind the prefix, and their digest', () => {
+	test('has 256 random bits after the prefix, and the matching digest', () => {
 		const { token, digest } = newToken('acme_')
 		assert.match(token, /^acme_[\w-]{43}$/)
 		assert.is(Buffer.from(token.slice(5), 'base64url').length, 32)
@@ -12,7 +12,7 @@ describe('newToken', (test) => {
 		assert.match(newToken().token, /^[\w-]{43}$/)
 	})
 
-	test('a thousand are all different', () => {
+	test('a thousand calls return different tokens', () => {
 		assert.is(new Set(Array.from({ length: 1_000 }, () => newToken().token)).size, 1_000)
 	})
 
@@ -37,7 +37,7 @@ describe('tokenDigest', (test) => {
 	for (const [token, digest] of table) test(token, () => assert.is(tokenDigest(token), digest))
 
 	for (const token of [undefined, null, 5, '', 'a b', 'a\n', 'ä', '\x7f', 'a'.repeat(1_025)]) {
-		test(`refuses ${JSON.stringify(token)?.slice(0, 10)}, which is no token`, () => {
+		test(`refuses ${JSON.stringify(token)?.slice(0, 10)}, which is not a token`, () => {
 			assert.throws(
 				() => tokenDigest(token as string),
 				(error: unknown) =>
@@ -47,5 +47,5 @@ describe('tokenDigest', (test) => {
 		})
 	}
 
-	test('takes the longest', () => assert.is(tokenDigest('a'.repeat(1_024)).length, 64))
+	test('accepts the longest token', () => assert.is(tokenDigest('a'.repeat(1_024)).length, 64))
 })
