@@ -7,8 +7,8 @@ import { answering, json } from './answering.ts'
 
 const reason = new Error('the user left')
 
-describe('client: a wait that a signal ends', (test) => {
-	test('ends with its reason, whatever comes of the work', async () => {
+describe('client: a wait with a signal', (test) => {
+	test("ends with the signal's reason, whatever the work returns later", async () => {
 		const controller = new AbortController()
 		let fail: (error: Error) => void = () => {}
 		const work = new Promise<string>((_resolve, reject) => {
@@ -21,7 +21,7 @@ describe('client: a wait that a signal ends', (test) => {
 		assert.is(await unlessAborted('a', controller.signal).catch((error: unknown) => error), reason)
 	})
 
-	test('leaves no listener behind, also where the work never ends', async () => {
+	test('removes its listener, also when the work never ends', async () => {
 		const controller = new AbortController()
 		const endless = new Promise<never>(() => {})
 		const wait = unlessAborted(endless, controller.signal).catch((error: unknown) => error)
@@ -31,7 +31,7 @@ describe('client: a wait that a signal ends', (test) => {
 		assert.equal(getEventListeners(controller.signal, 'abort'), [])
 	})
 
-	test('is otherwise what the work comes to, and leaves no listener behind', async () => {
+	test("otherwise returns the work's result, and removes its listener", async () => {
 		const { signal } = new AbortController()
 		assert.is(await unlessAborted('a', signal), 'a')
 		assert.is(await unlessAborted(Promise.resolve('b'), undefined), 'b')
@@ -40,7 +40,7 @@ describe('client: a wait that a signal ends', (test) => {
 		assert.equal(getEventListeners(signal, 'abort'), [])
 	})
 
-	test('is no matter of warnings where many calls have one signal', () =>
+	test('causes no listener warning when many calls share one signal', () =>
 		answering(async (site) => {
 			site.answer = json({ success: true, data: { id: 1 } })
 			const warnings: string[] = []

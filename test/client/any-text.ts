@@ -30,7 +30,7 @@ class Articles extends CrudHandler {
 /** A suite over these texts. */
 export function anyText(texts: readonly string[]): void {
 	describe('client and CrudHandler: texts', (test) => {
-		test(`${texts.length} come back as they were, and are found by themselves`, () =>
+		test(`${texts.length} texts come back unchanged, and are found by equality`, () =>
 			listening({ article: new Articles() }, {}, async ({ url }) => {
 				const articles = new CrudClient<Article>('article', url)
 				for (const title of texts) await comesBack(articles, title)

@@ -46,7 +46,7 @@ describe('client(): in a page', (test) => {
 		return { script: outputFiles[0]?.text ?? '', files: Object.keys(metafile.inputs) }
 	}
 
-	test('needs nothing of the server but a type', async () => {
+	test('imports nothing of the server but a type', async () => {
 		const { files } = await bundled()
 		assert.equal(
 			files.filter((file) => !/^(?:lib\/(?:client|wire)\/|<stdin>$)/.test(file)),

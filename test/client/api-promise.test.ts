@@ -65,7 +65,7 @@ async function unheardIn(use: () => Promise<void>): Promise<unknown[]> {
 }
 
 describe('client(): response()', (test) => {
-	test('has the value with its meta, status and headers', () =>
+	test('has the value with meta, status and headers', () =>
 		withGarden(async (api) => {
 			const { data, meta, status, headers } = await api.get.plants().response()
 			assert.equal([data, status], [[{ id: 0 }], 200])
@@ -80,7 +80,7 @@ describe('client(): response()', (test) => {
 			assert.equal([gone.status, gone.data], [204, null])
 		}))
 
-	test('of bytes has the Blob', () =>
+	test('has the Blob of a binary response', () =>
 		withGarden(async (api) => {
 			const { data, meta, headers } = await api.get.label().response()
 			assert.equal([await data.text(), meta, headers.get('ETag')], ['a,b', {}, '"8"'])
@@ -98,14 +98,14 @@ describe('client(): response()', (test) => {
 			assert.equal(seen, [0, 1, 2])
 		}))
 
-	test('without envelope has its meta from headers', () =>
+	test('has meta from headers, without envelope', () =>
 		withGarden(async (_api, url) => {
 			const bare = client<Bare>(`${url}/bare`, { wrap: false })
 			assert.equal((await bare.get.plants().response()).meta, { limit: 1, next: 'Ng', total: 60 })
 			assert.equal((await bare.get.plant('1').response()).meta, {})
 		}))
 
-	test('asks nothing again, and neither takes the value away nor the methods of a promise', async () => {
+	test('sends no second request, and keeps the value and the methods of a promise', async () => {
 		let asked = 0
 		const fetch = async () => {
 			asked++
@@ -121,7 +121,7 @@ describe('client(): response()', (test) => {
 		assert.equal(steps, ['ended', '5'])
 	})
 
-	test('a 304 to a condition of your own is an ApiError', () =>
+	test("rejects with ApiError for a 304 to the caller's own condition", () =>
 		withGarden(async (api) => {
 			const headers = { 'If-None-Match': '"7"' }
 			const error = await api.get
@@ -137,7 +137,7 @@ describe('client(): failures', (test) => {
 	const api = client<Garden>('/garden', { fetch })
 	const failing = (): ApiPromise<unknown> => api.get.plant('5')
 
-	test('are told once, to who waits for the response', async () => {
+	test('reject response() once', async () => {
 		let caught: unknown
 		const unheard = await unheardIn(async () => {
 			caught = await failing()
@@ -148,7 +148,7 @@ describe('client(): failures', (test) => {
 		assert.equal(unheard, [])
 	})
 
-	test('of which nobody hears are told to the program, once', async () => {
+	test('that nobody handles are reported once as unhandled rejections', async () => {
 		for (const forgotten of [() => failing(), () => failing().response()]) {
 			const unheard = await unheardIn(async () => {
 				void forgotten()
@@ -159,7 +159,7 @@ describe('client(): failures', (test) => {
 		}
 	})
 
-	test('of what can not be sent reject, and are never thrown', async () => {
+	test('to send a value reject, and are never thrown', async () => {
 		const call = api.get.plant(Number.NaN)
 		assert.instance(await call.catch((error: unknown) => error), TypeError)
 		assert.instance(await call.response().catch((error: unknown) => error), TypeError)

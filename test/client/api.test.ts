@@ -132,7 +132,7 @@ async function thrownBy(work: Promise<unknown>): Promise<Error> {
 }
 
 describe('client(): calls', (test) => {
-	test('a method is called by verb and resource, and answers its value', () =>
+	test('a method is called by verb and resource, and returns its value', () =>
 		withBlog(async (api) => {
 			const article = await api.get.article('5')
 			assert.equal(article, { id: '5', title: 'Sage', written: '1970-01-01T00:00:00.000Z' })
@@ -142,7 +142,7 @@ describe('client(): calls', (test) => {
 			assert.equal(await api.get.pair('a', 'b'), { one: 'a', two: 'b' })
 		}))
 
-	test('params are one segment each, whatever is in them', () =>
+	test('each param is one segment, whatever it contains', () =>
 		withBlog(async (api) => {
 			for (const id of ['a/b', 'ä ö', '50%', '?x=1#y', '%2F', 'a\\b', '…', "'", 'then'])
 				assert.is((await api.get.article(id)).id, id)
@@ -184,7 +184,7 @@ describe('client(): calls', (test) => {
 			assert.equal(await api.get['100%%/%s.%s']('a', 'b%'), ['a', 'b%'])
 		}))
 
-	test('the handler of the root is called by /', () =>
+	test('the root handler is called by /', () =>
 		withBlog(async (_api, url) => {
 			const root = client<Blog>(url)
 			assert.equal(await root.get._default(), [])
@@ -201,13 +201,13 @@ describe('client(): calls', (test) => {
 })
 
 describe('client(): answers', (test) => {
-	test('nothing is null', () =>
+	test('no content is null', () =>
 		withBlog(async (api) => {
 			assert.is(await api.get.nothing(), null)
 			assert.is(await api.delete.echo('1'), null)
 		}))
 
-	test('bytes and streams are a Blob of their type', () =>
+	test('bytes and streams are a Blob with their type', () =>
 		withBlog(async (api) => {
 			const csv = await api.get.csv()
 			assert.is(csv.type, 'text/csv')
@@ -218,7 +218,7 @@ describe('client(): answers', (test) => {
 			assert.is(await (await api.get.text()).text(), 'plain')
 		}))
 
-	test('JSON is a value, whatever its type is called', async () => {
+	test('JSON is parsed, whatever its media type is called', async () => {
 		for (const type of [
 			'application/json',
 			'APPLICATION/JSON; charset=utf-8',
@@ -231,21 +231,21 @@ describe('client(): answers', (test) => {
 		}
 	})
 
-	test('bytes that say they are JSON must be in the envelope as well', () =>
+	test('a binary response declared as JSON must be in the envelope as well', () =>
 		withBlog(async (api) => {
 			const error = await thrownBy(api.get.json())
 			assert.is(error instanceof ApiError && error.code, 'unexpected_answer')
 			assert.equal(error instanceof ApiError && error.body, [1])
 		}))
 
-	test('nothing is null whatever its type', async () => {
+	test('no content is null whatever its type', async () => {
 		for (const status of [204, 205]) {
 			const fetch = async () => new Response(null, { status, headers: { 'Content-Type': 'text/csv' } })
 			assert.is(await client<Blog>('/blog', { fetch }).delete.echo('1'), null)
 		}
 	})
 
-	test('records as they come are an array, JSON made elsewhere is its value', () =>
+	test('streamed records are an array, JSON made elsewhere is its value', () =>
 		withBlog(async (api) => {
 			const rows = await api.get.rows()
 			assert.equal(rows, [{ at: '1970-01-01T00:00:00.000Z' }, { at: '1970-01-01T00:00:00.001Z' }])
@@ -253,14 +253,14 @@ describe('client(): answers', (test) => {
 			assert.equal(await api.get.raw(), { a: 1 })
 		}))
 
-	test('with wrap: false, values come without envelope', () =>
+	test('with wrap: false, values have no envelope', () =>
 		withBlog(async (_api, url) => {
 			const bare = client<Bare>(`${url}/bare`, { wrap: false })
 			assert.equal(await bare.get.a(), { a: 1 })
 			assert.is(await (await bare.get.b()).text(), 'b')
 		}))
 
-	test('a refusal is an ApiError', () =>
+	test('an error response is an ApiError', () =>
 		withBlog(async (api) => {
 			const missing = await thrownBy(api.get.article('none'))
 			assert.instance(missing, ApiError)
@@ -273,7 +273,7 @@ describe('client(): answers', (test) => {
 			assert.equal(invalid instanceof ApiError && invalid.details.map(({ field }) => field), ['title'])
 		}))
 
-	test("a proxy's page or text is no answer", async () => {
+	test("a proxy's page or text is not accepted as a response", async () => {
 		for (const type of ['text/html; charset=utf-8', 'text/html', 'text/plain', 'Text/Plain; charset=utf-8']) {
 			const page = new Response('Log in', { headers: { 'Content-Type': type } })
 			const error = await thrownBy(client<Blog>('/blog', { fetch: async () => page }).get.csv())
@@ -282,7 +282,7 @@ describe('client(): answers', (test) => {
 		}
 	})
 
-	test('no redirect is followed to another origin', () =>
+	test('redirects to another origin are not followed', () =>
 		answering((other) =>
 			answering(async (site) => {
 				site.answer = text('', 307, { Location: `${other.origin}/article` })
@@ -295,7 +295,7 @@ describe('client(): answers', (test) => {
 			}),
 		))
 
-	test('a POST that a redirect may make a GET of is not sent on', () =>
+	test('a POST that a redirect could turn into a GET is not followed', () =>
 		answering(async (site) => {
 			site.answer = (request, response) => {
 				const found = json({ success: true, data: { id: '1', title: 'of a GET' } })
@@ -312,7 +312,7 @@ describe('client(): answers', (test) => {
 			)
 		}))
 
-	test('bytes that are cut off are no answer either', async () => {
+	test('a truncated binary response is an error', async () => {
 		const fetch = async () => {
 			const body = new ReadableStream({ pull: (controller) => controller.error(new Error('cut')) })
 			return new Response(body, { headers: { 'Content-Type': 'text/csv' } })
@@ -328,7 +328,7 @@ describe('client(): answers', (test) => {
 			assert.is(await thrownBy(api.get.article('5', { signal: AbortSignal.abort(reason) })), reason)
 		}))
 
-	test('the options are those of all clients', () =>
+	test('the options are those of every client', () =>
 		withBlog(async (_api, url) => {
 			const methods: string[] = []
 			const api = client<Blog>(`${url}/blog/api`, {
@@ -400,14 +400,14 @@ describe('client(): what it refuses', (test) => {
 		})
 	}
 
-	test('of a read, the last params may be undefined', async () => {
+	test('the last params of a read may be undefined', async () => {
 		await api.get?.pair?.('a', undefined)
 		await api.get?.pair?.(undefined, { query: { q: 1 } })
 		await api.query?.pair?.('a', undefined, { body: 1 })
 		assert.equal(requests.splice(0), ['GET /blog/pair/a', 'GET /blog/pair?q=1', 'QUERY /blog/pair/a'])
 	})
 
-	test("an endpoint that can be none, and options that there aren't", () => {
+	test('an invalid endpoint, and unknown options', () => {
 		for (const endpoint of ['blog', '//evil', '/a?b', '/a/../b', 5 as unknown as string])
 			assert.throws(() => client<Blog>(endpoint), /^client\(\)'s endpoint is a path, like '\/blog', or /)
 		const misspelt = { retry: 5 } as object
@@ -418,12 +418,12 @@ describe('client(): what it refuses', (test) => {
 		)
 	})
 
-	test('outside of a page, a path needs an origin', async () => {
+	test('a path as endpoint, outside of a page', async () => {
 		const error = await thrownBy(client<Blog>('/blog/api').get.article('5'))
 		assert.match(error.message, /^outside of a page, \/blog\/api\/article\/5 needs an origin/)
 	})
 
-	test('nothing is called but by who calls', async () => {
+	test('inspection and serialization send no request', async () => {
 		const typed = client<Blog>('/blog', { fetch })
 		assert.is(await typed, typed)
 		assert.is(await typed.get, typed.get)

@@ -104,7 +104,7 @@ async function failureOf(work: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('client and CrudHandler: records', (test) => {
-	test('are created, read, changed, replaced and deleted', () =>
+	test('are created, read, updated, replaced and deleted', () =>
 		onClient(async (articles) => {
 			const mint = await articles.create({ slug: 'mint', title: 'Mint', age: 1 })
 			const { id } = mint
@@ -121,7 +121,7 @@ describe('client and CrudHandler: records', (test) => {
 			assert.equal([status, code, response?.status], [404, 'not_found', 404])
 		}))
 
-	test('that are wrong or stand against another are refused by field', () =>
+	test('that are invalid or in conflict are refused by field', () =>
 		onClient(async (articles) => {
 			const invalid = await failureOf(articles.create({ slug: 'x' }))
 			assert.equal(
@@ -135,7 +135,7 @@ describe('client and CrudHandler: records', (test) => {
 			)
 		}))
 
-	test('hold what JSON has no word for', () =>
+	test('may hold values that JSON cannot represent', () =>
 		onClient(async (articles) => {
 			const big = (2n ** 62n) as unknown as number // TypeScript knows what is read, not all that can be written
 			const { id } = await articles.create({ slug: 'big', title: 'Big', big })
@@ -147,7 +147,7 @@ describe('client and CrudHandler: records', (test) => {
 			assert.is((await articles.create({ slug: 'one', title: 'One', big: 1n as unknown as number })).big, 1)
 		}))
 
-	test('ids of any text are one segment: at most unknown', () =>
+	test('ids of any text are one segment: at worst unknown', () =>
 		onClient(async (articles) => {
 			const before = await articles.count()
 			for (const id of [
@@ -214,7 +214,7 @@ describe('client and CrudHandler: lists', (test) => {
 		[{ filter: { and: [{ age: { gt: 2 } }, { age: { lt: 6 } }] }, where: { slug: { ne: 'a' } } }, 'd'],
 	]
 	for (const [query, slugs] of table) {
-		test(`${slugs || 'none'} fit ${show(query)}`, () =>
+		test(`${slugs || 'none'} match ${show(query)}`, () =>
 			onClient(async (articles) => {
 				const { data } = await articles.list(query)
 				assert.is(data.map(({ slug }) => slug).join(''), slugs)
@@ -225,14 +225,14 @@ describe('client and CrudHandler: lists', (test) => {
 			}))
 	}
 
-	test('fields are those that were asked for', () =>
+	test('fields selects the fields of the answer', () =>
 		onClient(async (articles) => {
 			const { data, meta } = await articles.list({ fields: ['slug', 'age'], limit: 1, count: true })
 			assert.equal(data, [{ slug: 'a', age: 3 }])
 			assert.equal([meta.limit, meta.offset, meta.total, typeof meta.next], [1, 0, 4, 'string'])
 		}))
 
-	test('pages hold every record once, with or without envelope, short or long', () =>
+	test('pages visit every record once, with or without envelope, short or long', () =>
 		onClient(async (articles, bare) => {
 			for (const client of [articles, bare]) {
 				for (const where of [{}, LONG]) {
@@ -249,7 +249,7 @@ describe('client and CrudHandler: lists', (test) => {
 			}
 		}))
 
-	test('pages from an offset go on behind it', () =>
+	test('pages from an offset continue after it', () =>
 		onClient(async (articles) => {
 			const pages: string[] = []
 			for await (const { data } of articles.pages({ limit: 1, offset: 2 }))
@@ -257,7 +257,7 @@ describe('client and CrudHandler: lists', (test) => {
 			assert.equal(pages, ['c', 'd'])
 		}))
 
-	test('what the server does not know is an error that says so', () =>
+	test('parameters unknown to the server are refused with a message', () =>
 		onClient(async (articles) => {
 			const { status, code, message } = await failureOf(articles.list({ sort: 'nope' as 'id' }))
 			assert.equal([status, code], [400, 'bad_request'])
@@ -266,13 +266,13 @@ describe('client and CrudHandler: lists', (test) => {
 		}))
 })
 
-describe('client and CrudHandler: fields that are called like a group of filters', (test) => {
+describe('client and CrudHandler: fields named like a group of filters', (test) => {
 	const where = { and: { gte: 2 }, or: ['x', 'y'], not: null }
 	const doubtful = { ...where, or: { nin: ['x,y', 'z'] } }
 	/** So many that no URL should hold them. */
 	const IDS = [2, 3, ...Array.from({ length: 98 }, (_, at) => 2 ** 52 + at)]
 
-	test('are found by, whatever the length of the URL', async () => {
+	test('can be filtered by, whatever the length of the URL', async () => {
 		const model = new MemoryModel('word', {
 			key: 'id',
 			fields: { id: 'integer', and: 'integer', or: 'text', not: { type: 'text', nullable: true } },
@@ -299,7 +299,7 @@ describe('client and CrudHandler: fields that are called like a group of filters
 })
 
 describe('client and CrudHandler: without envelope', (test) => {
-	test('everything is the same', () =>
+	test('all results are the same', () =>
 		onClient(async (articles, bare) => {
 			assert.equal(await bare.list({ limit: 2, count: true }), {
 				...(await articles.list({ limit: 2, count: true })),

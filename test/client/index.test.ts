@@ -6,7 +6,7 @@ import { describe } from '../helpers/describe.ts'
 import { ROOT } from '../helpers/program.ts'
 
 describe('client: the module', (test) => {
-	test('is small, and needs nothing of Node', async () => {
+	test('is small, and needs nothing from Node', async () => {
 		// A `node:` import can't be resolved on this platform, and would fail the build.
 		const { outputFiles, metafile } = await build({
 			entryPoints: [`${ROOT}/lib/client/index.ts`],
@@ -31,7 +31,7 @@ describe('client: the module', (test) => {
 		['client', 4_800],
 		['signRequest', 3_300],
 	] as const) {
-		test(`of whoever takes ${name} alone, nothing else is asked`, async () => {
+		test(`importing ${name} alone loads nothing else`, async () => {
 			const contents = `export { ${name} } from './lib/client/index.ts'`
 			const { outputFiles } = await build({
 				stdin: { contents, resolveDir: ROOT },

@@ -91,22 +91,22 @@ describe('client: a query as a URL', (test) => {
 		})
 	}
 
-	test('what is special in a URL is encoded', () => {
+	test('special characters are encoded', () => {
 		const { url } = encodeQuery('/a', { where: { 'a&b=c': 'd&e=f#g+h%20é' } })
 		assert.is(url, '/a?a%26b%3Dc=d%26e%3Df%23g%2Bh%2520%C3%A9')
 		assert.is(urlOf({ search: '50% off' }), '/a?search=50%+off')
 	})
 
-	test('a field named like a part of every object is a field', () => {
+	test('a field named like an Object.prototype property is a field', () => {
 		const where = JSON.parse('{"__proto__":"x","constructor":"y"}') as object
 		assert.is(urlOf({ where }), '/a?__proto__=x&constructor=y')
 	})
 })
 
-describe('client: a query that no URL should hold', (test) => {
+describe('client: a query too large for a URL', (test) => {
 	const ids = Array.from({ length: 500 }, (_, at) => at)
 
-	test('is the JSON body of a QUERY, conditions and all', () => {
+	test('is sent as the JSON body of a QUERY, with all conditions', () => {
 		const query = {
 			limit: 5,
 			sort: ['-id', 'title'],
@@ -134,7 +134,7 @@ describe('client: a query that no URL should hold', (test) => {
 		})
 	})
 
-	test('has fields that are called like a group of filters beside its filter', () => {
+	test('has fields named like a group of filters next to its filter', () => {
 		const where = { and: 'x', not: { gte: 3 }, or: null, title: 'y' }
 		assert.is(urlOf({ where }), '/a?and=x&not[gte]=3&or[null]=true&title=y')
 		assert.equal(encodeQuery<Anything>('/a', { where: { ...where, id: ids } }), {
@@ -147,7 +147,7 @@ describe('client: a query that no URL should hold', (test) => {
 		})
 	})
 
-	test('is a QUERY too where no URL can say what is asked of such a field', () => {
+	test('is also a QUERY where a URL cannot express a condition on such a field', () => {
 		assert.equal(
 			encodeQuery<Anything>('/a', { limit: 2, where: { or: { nin: ['a,b', 'c'] }, title: 'x' } }),
 			{
@@ -158,7 +158,7 @@ describe('client: a query that no URL should hold', (test) => {
 		)
 	})
 
-	test('a URL of 2,000 characters is still asked for, one of 2,001 is not', () => {
+	test('a URL of 2,000 characters is sent as GET, one of 2,001 as QUERY', () => {
 		const search = 'x'.repeat(2_000 - '/a?search='.length)
 		assert.is(encodeQuery('/a', { search }).method, 'GET')
 		assert.equal(encodeQuery('/a', { search: `${search}x` }), {
@@ -167,7 +167,7 @@ describe('client: a query that no URL should hold', (test) => {
 	})
 })
 
-describe('client: conditions that can not be sent are refused, not left out', (test) => {
+describe('client: conditions that cannot be sent are refused, not omitted', (test) => {
 	const refused: [object, string][] = [
 		[
 			{ title: undefined },

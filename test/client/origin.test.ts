@@ -57,7 +57,7 @@ describe('client: ETags', (test) => {
 			}))
 	}
 
-	test('are in no list, and in nothing that is no record', () =>
+	test('are not attached to lists, nor to values that are not records', () =>
 		answering(async (site) => {
 			const articles = clientOf(site)
 			for (const data of [null, 'x', 5, true]) {
@@ -70,7 +70,7 @@ describe('client: ETags', (test) => {
 			assert.is(etagOf({}), undefined)
 		}))
 
-	test('go with what a record is compared by, copied to and printed as', () =>
+	test("don't affect how a record is compared, copied or printed", () =>
 		answering(async (site) => {
 			site.answer = record({ id: 5, title: 'x' }, '"7"')
 			const article = await clientOf(site).get(5)
@@ -80,7 +80,7 @@ describe('client: ETags', (test) => {
 			assert.equal(Object.getOwnPropertySymbols(Object.assign({}, article)), [])
 		}))
 
-	test('a 304 that nobody asked for is an error', () =>
+	test('a 304 without a condition is an error', () =>
 		answering(async (site) => {
 			site.answer = text('', 304)
 			const error = await thrownBy(clientOf(site).get(5))
@@ -90,7 +90,7 @@ describe('client: ETags', (test) => {
 			assert.is((other as ApiError).status, 304)
 		}))
 
-	test('a 304 that headers of the call asked for is an error: which record is meant is not known', () =>
+	test("a 304 to the call's own headers is an error: the record it means is unknown", () =>
 		answering(async (site) => {
 			site.answer = record({ id: 5, title: 'x' }, '"7"')
 			const articles = clientOf(site)
@@ -104,7 +104,7 @@ describe('client: ETags', (test) => {
 			assert.is(await articles.get(article), article)
 		}))
 
-	test('a record is asked for unconditionally by another client, which may mean another by it', () =>
+	test('a record is read unconditionally by another client, whose record may be another one', () =>
 		answering(async (site) => {
 			site.answer = record({ id: 5, title: 'x' }, '"7"')
 			const article = await clientOf(site).get(5)
@@ -128,7 +128,7 @@ describe('client: ETags', (test) => {
 })
 
 describe('client: the id of a record', (test) => {
-	test('is its key, encoded as any other', () =>
+	test('is its key, encoded as any other id', () =>
 		answering(async (site) => {
 			const articles = clientOf(site)
 			await articles.delete({ id: 5 })
@@ -140,7 +140,7 @@ describe('client: the id of a record', (test) => {
 			)
 		}))
 
-	test('is where it came from, also when it is not in it, or has been changed in it', () =>
+	test('is the one it was read by, also when the record lacks it or it was changed', () =>
 		answering(async (site) => {
 			const pages = new CrudClient<{ slug: string; title: string }>('page', site.origin, { key: 'slug' })
 			site.answer = record({ title: 'x' }, '"1"')

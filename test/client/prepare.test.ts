@@ -24,7 +24,7 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe('client: method override', (test) => {
-	test('PUT, PATCH and DELETE go as POST, the others as they are', () =>
+	test('PUT, PATCH and DELETE are sent as POST, the others unchanged', () =>
 		answering(async (site) => {
 			const articles = clientOf(site, { methodOverride: true })
 			await articles.get(5)
@@ -44,7 +44,7 @@ describe('client: method override', (test) => {
 			)
 		}))
 
-	test('an error is titled by what was meant', async () => {
+	test('errors name the original method', async () => {
 		const articles = new CrudClient('article', '/blog', {
 			...{ methodOverride: true, fetch: () => Promise.reject(new Error('lost')) },
 		})
@@ -53,7 +53,7 @@ describe('client: method override', (test) => {
 })
 
 describe('client: headers', (test) => {
-	test('that are no texts are refused before anything is sent, those of a call and of a function too', () =>
+	test('that are not strings are refused before sending, those of a call and of a function too', () =>
 		answering(async (site) => {
 			const wrong = { 'X-A': undefined } as unknown as Record<string, string> // as JavaScript may have it
 			const message = "TypeError: headers must be an object of texts, like { 'X-A': 'a' }"
@@ -65,7 +65,7 @@ describe('client: headers', (test) => {
 			assert.is(site.asked.length, 0)
 		}))
 
-	test("a call's win over conditions and keys", () =>
+	test('of a call take precedence over conditions and keys', () =>
 		answering(async (site) => {
 			const headers = { 'if-match': '"9"', 'idempotency-key': 'mine' }
 			const articles = clientOf(site, {})
@@ -94,7 +94,7 @@ describe('client: idempotency keys', (test) => {
 		}))
 
 	for (const key of ['', 'x'.repeat(256), 'schlüssel', 'a\nb', 5, null]) {
-		test(`${JSON.stringify(key).slice(0, 20)} is none`, () =>
+		test(`${JSON.stringify(key).slice(0, 20)} is not a key`, () =>
 			answering(async (site) => {
 				const idempotencyKey = key as string // What isn't typed is what is tested.
 				assert.is(
@@ -107,7 +107,7 @@ describe('client: idempotency keys', (test) => {
 })
 
 describe('client: sign', (test) => {
-	test('is given the whole request, and its headers are what is sent', () =>
+	test('receives the whole request, and the headers it returns are sent', () =>
 		answering(async (site) => {
 			const seen: unknown[] = []
 			const articles = clientOf(site, {
@@ -137,7 +137,7 @@ describe('client: sign', (test) => {
 			assert.equal([headers['x-a'], headers['if-match']], ['a', '"7"'])
 		}))
 
-	test('goes with a fetch of your own, which gets what it always got', async () => {
+	test('works with a custom fetch, which gets its usual arguments', async () => {
 		const seen: [string, FetchInit][] = []
 		const articles = new CrudClient<Article>('article', 'https://example.org/blog', {
 			sign: (request) => signRequest(request, KEY),
@@ -159,7 +159,7 @@ describe('client: sign', (test) => {
 	})
 
 	for (const nothing of [undefined, null, 'signed', {}]) {
-		test(`that answers ${JSON.stringify(nothing)} is told so`, () =>
+		test(`returning ${JSON.stringify(nothing)} is an error that says so`, () =>
 			answering(async (site) => {
 				// What isn't typed is what is tested.
 				const sign = (() => nothing) as unknown as NonNullable<CrudClientOptions['sign']>
@@ -171,7 +171,7 @@ describe('client: sign', (test) => {
 			}))
 	}
 
-	test('needs a page or an origin around it, with a fetch of your own too', async () => {
+	test('needs a page or an absolute endpoint, also with a custom fetch', async () => {
 		const sign = (request: Request) => request
 		const message =
 			'TypeError: outside of a page, /blog/article/5 needs an origin: write https://example.org/blog'

@@ -52,7 +52,7 @@ const CUT: Site['answer'] = (request, response) => {
 }
 const LOST: Site['answer'] = (request) => request.socket.destroy()
 
-describe('client: what is tried again', (test) => {
+describe('client: retries', (test) => {
 	const passing: [string, Site['answer'], string][] = [
 		['no answer', LOST, '0 network_error'],
 		['an answer that breaks off', CUT, '200 network_error'],
@@ -61,7 +61,7 @@ describe('client: what is tried again', (test) => {
 		]),
 	]
 	for (const [what, failure, error] of passing) {
-		test(`${what} to a read is asked again, twice if need be`, () =>
+		test(`a read with ${what} is retried, twice if need be`, () =>
 			answering(async (site) => {
 				const { waits, timing } = stage()
 				site.answer = inTurn(failure, failure, GOOD)
@@ -73,7 +73,7 @@ describe('client: what is tried again', (test) => {
 			}))
 	}
 
-	test('a QUERY is a read, and brings its body again', () =>
+	test('a QUERY is a read, and is retried with its body', () =>
 		answering(async (site) => {
 			site.answer = inTurn(BUSY, GOOD)
 			assert.is(await outcome(call(site, { method: 'QUERY', body: { limit: 1 } })), '200')
@@ -84,7 +84,7 @@ describe('client: what is tried again', (test) => {
 		}))
 
 	for (const method of ['POST', 'PATCH', 'PUT', 'DELETE']) {
-		test(`a ${method} is sent once, whatever becomes of it`, () =>
+		test(`a ${method} is sent once, whatever happens`, () =>
 			answering(async (site) => {
 				for (const [failure, error] of [
 					[LOST, '0 network_error'],
@@ -99,7 +99,7 @@ describe('client: what is tried again', (test) => {
 	}
 
 	for (const status of [400, 401, 403, 404, 405, 409, 410, 412, 422, 428, 500, 501, 505]) {
-		test(`a ${status} to a read is no matter of time`, () =>
+		test(`a read with ${status} is not retried`, () =>
 			answering(async (site) => {
 				site.answer = text('', status, { 'Retry-After': '0' })
 				assert.is(await outcome(call(site)), `${status} http_${status}`)
@@ -107,7 +107,7 @@ describe('client: what is tried again', (test) => {
 			}))
 	}
 
-	test('outcome_unknown, and what is no answer of an API, are given at once', () =>
+	test("outcome_unknown, and responses that are not an API's, are returned at once", () =>
 		answering(async (site) => {
 			site.answer = json({ success: false, error: 'who knows', code: 'outcome_unknown' }, 503)
 			assert.is(await outcome(call(site)), '503 outcome_unknown')
@@ -116,7 +116,7 @@ describe('client: what is tried again', (test) => {
 			assert.is(site.asked.length, 2)
 		}))
 
-	test('as often as the option says: never, or ten times', () =>
+	test('the option retries sets the number: none, or ten', () =>
 		answering(async (site) => {
 			site.answer = BUSY
 			for (const [retries, attempts] of [
@@ -130,13 +130,13 @@ describe('client: what is tried again', (test) => {
 			}
 		}))
 
-	test('the last error is the one that is given', () =>
+	test('the last error is thrown', () =>
 		answering(async (site) => {
 			site.answer = inTurn(LOST, BUSY, text('', 404))
 			assert.is(await outcome(call(site)), '404 http_404')
 		}))
 
-	test('too many redirects are no answer', () =>
+	test('too many redirects are not retried', () =>
 		answering(async (site) => {
 			site.answer = text('', 302, { Location: '/blog/article/5' })
 			assert.is(await outcome(call(site), { retries: 0 }), '0 network_error')
@@ -147,8 +147,8 @@ describe('client: what is tried again', (test) => {
 		}))
 })
 
-describe('client: waits', (test) => {
-	test('double from a quarter of a second to ten, and a random part of that is waited', () =>
+describe('client: retry delays', (test) => {
+	test('double from a quarter of a second to ten, with full jitter', () =>
 		answering(async (site) => {
 			const noted = stage()
 			site.answer = BUSY
@@ -186,7 +186,7 @@ describe('client: waits', (test) => {
 			}))
 	}
 
-	test('an error says how long the server wants to be left alone', () =>
+	test("an error has the server's Retry-After", () =>
 		answering(async (site) => {
 			site.answer = text('', 429, { 'Retry-After': '3600' })
 			const error = await send(call(site), settingsOf('a client', {})).catch((thrown: unknown) => thrown)
@@ -197,7 +197,7 @@ describe('client: waits', (test) => {
 			assert.is((other as ApiError).retryAfterSeconds, undefined)
 		}))
 
-	test('that are ended, or over, leave no timer and no listener behind', async () => {
+	test('leave no timer and no listener when aborted or over', async () => {
 		const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 		const before = timers()
 		const reason = new Error('the user left')
@@ -213,7 +213,7 @@ describe('client: waits', (test) => {
 		assert.is(await late.catch((error: unknown) => error), reason)
 	})
 
-	test('the real one comes back in time', async () => {
+	test('of the real clock end in time', async () => {
 		const begun = performance.now()
 		await PLATFORM.sleep(20, undefined)
 		await PLATFORM.sleep(20, new AbortController().signal)
@@ -244,7 +244,7 @@ describe('client: aborts between attempts', (test) => {
 			assert.is(site.asked.length, 1)
 		}))
 
-	test('that were there before the wait, or in it, make no further attempt', () =>
+	test('before or during the wait prevent further attempts', () =>
 		answering(async (site) => {
 			site.answer = BUSY
 			const reason = new Error('the user left')
@@ -264,7 +264,7 @@ describe('client: aborts between attempts', (test) => {
 			assert.is(site.asked.length, 1)
 		}))
 
-	test('win over whatever the network says meanwhile', () =>
+	test('take precedence over any network result', () =>
 		answering(async (site) => {
 			const controller = new AbortController()
 			const reason = new Error('the user left')
@@ -276,7 +276,7 @@ describe('client: aborts between attempts', (test) => {
 			assert.is(await work.catch((error: unknown) => error), reason)
 		}))
 
-	test('that come after the answer change nothing', () =>
+	test('after the response change nothing', () =>
 		answering(async (site) => {
 			site.answer = GOOD
 			const controller = new AbortController()
@@ -285,8 +285,8 @@ describe('client: aborts between attempts', (test) => {
 		}))
 })
 
-describe('client: what is made anew for each attempt', (test) => {
-	test('headers and signature are, values are not', () =>
+describe('client: each attempt', (test) => {
+	test('has new headers and a new signature, but the same values', () =>
 		answering(async (site) => {
 			site.answer = inTurn(BUSY, LOST, GOOD)
 			const values = { limit: 1 }
@@ -316,7 +316,7 @@ describe('client: what is made anew for each attempt', (test) => {
 		['an ApiError of another call', new ApiError('busy', { status: 503, code: 'unavailable' })],
 		['a text', 'no token'],
 	] as const) {
-		test(`${what} of headers or sign is given as it is, at once`, () =>
+		test(`${what} of headers or sign is thrown unchanged, at once`, () =>
 			answering(async (site) => {
 				for (const name of ['headers', 'sign'] as const) {
 					let asked = 0
@@ -341,7 +341,7 @@ describe('client: a create with an idempotency key', (test) => {
 	})
 	const CONFLICT = json({ success: false, error: 'taken', code: 'conflict' }, 409)
 
-	test('is asked again as a read is, with the same key', () =>
+	test('is retried as a read is, with the same key', () =>
 		answering(async (site) => {
 			site.answer = inTurn(LOST, CUT, GOOD)
 			assert.is(await outcome(create(site)), '200')
@@ -351,7 +351,7 @@ describe('client: a create with an idempotency key', (test) => {
 			)
 		}))
 
-	test('waits for the first while that is still being answered', () =>
+	test('waits for the first while that is still running', () =>
 		answering(async (site) => {
 			const noted = stage()
 			site.answer = inTurn(LOST, RUNNING, GOOD)
@@ -359,7 +359,7 @@ describe('client: a create with an idempotency key', (test) => {
 			assert.equal(noted.waits, [125, 1_250])
 		}))
 
-	test('is a conflict where it is one, and unknown where that is so', () =>
+	test('is a conflict, or an unknown outcome, where the server says so', () =>
 		answering(async (site) => {
 			site.answer = CONFLICT
 			assert.is(await outcome(create(site)), '409 conflict')
@@ -368,7 +368,7 @@ describe('client: a create with an idempotency key', (test) => {
 			assert.is(site.asked.length, 2)
 		}))
 
-	test('without a key, a 409 that names a time is a conflict too', () =>
+	test('without a key, a 409 with Retry-After is a conflict too', () =>
 		answering(async (site) => {
 			site.answer = RUNNING
 			assert.is(await outcome(call(site)), '409 conflict')

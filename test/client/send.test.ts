@@ -32,7 +32,7 @@ async function thrownBy(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('client: requests', (test) => {
-	test('each method makes its request, and answers the value', () =>
+	test('each method sends its request, and returns the value', () =>
 		answering(async (site) => {
 			const articles = clientOf(site)
 			const record = { id: 5, title: 'x' }
@@ -69,7 +69,7 @@ describe('client: requests', (test) => {
 			)
 		}))
 
-	test('a long list of conditions goes as a QUERY', () =>
+	test('a long list of conditions is sent as a QUERY', () =>
 		answering(async (site) => {
 			site.answer = json({ success: true, data: [], meta: { limit: 25, offset: 0, next: null } })
 			const id = Array.from({ length: 400 }, (_, at) => 100_000 + at)
@@ -79,7 +79,7 @@ describe('client: requests', (test) => {
 			assert.is(site.asked[0]?.body, JSON.stringify({ filter: { id: { in: id } } }))
 		}))
 
-	test('bigints, dates and numbers that are not finite are sent as the wire has them', () =>
+	test('bigints, dates and non-finite numbers are sent in their wire format', () =>
 		answering(async (site) => {
 			const events = new CrudClient<Record<string, unknown>>('event', site.origin)
 			await events.create({
@@ -96,7 +96,7 @@ describe('client: requests', (test) => {
 			)
 		}))
 
-	test("a call's headers win over the client's, whatever their case, and these are made anew each time", () =>
+	test("a call's headers take precedence over the client's in any case, and these are computed for each request", () =>
 		answering(async (site) => {
 			let calls = 0
 			const articles = clientOf(site, {
@@ -115,7 +115,7 @@ describe('client: requests', (test) => {
 			assert.is(site.asked[2]?.headers['x-a'], 'b')
 		}))
 
-	test('fetch is called unbound, and another one may take its place', () =>
+	test('fetch is called unbound, and can be replaced', () =>
 		answering(async (site) => {
 			const seen: unknown[] = []
 			const articles = new CrudClient<Article>('article', '/blog', {
@@ -129,7 +129,7 @@ describe('client: requests', (test) => {
 			assert.is(site.asked[0]?.line, 'GET /blog/article/5')
 		}))
 
-	test('a redirect is followed, by a change too where it may be', () =>
+	test('a redirect is followed, also by a write where the status allows it', () =>
 		answering(async (site) => {
 			const found = json({ success: true, data: { id: 5 } })
 			const moved = text('', 308, { Location: '/moved/article/5' })
@@ -149,7 +149,7 @@ describe('client: requests', (test) => {
 			)
 		}))
 
-	test('what is sent on within the origin is made and signed anew', () =>
+	test('a request redirected within the origin is rebuilt and signed again', () =>
 		answering(async (site) => {
 			const found = json({ success: true, data: { id: 5 } })
 			const moved = text('', 307, { Location: '/moved/article/5?a=1' })
@@ -174,7 +174,7 @@ describe('client: requests', (test) => {
 		}))
 
 	for (const status of [301, 302, 303, 307, 308]) {
-		test(`a ${status} to another origin is not followed, by a read, a change or a QUERY`, () =>
+		test(`a ${status} to another origin is not followed, by a read, a write or a QUERY`, () =>
 			answering((other) =>
 				answering(async (site) => {
 					site.answer = text('', status, { Location: `${other.origin}/blog/article` })
@@ -196,7 +196,7 @@ describe('client: requests', (test) => {
 			))
 	}
 
-	test('what a page isn’t shown, and what a fetch has followed by itself, is no answer', async () => {
+	test('an opaque redirect, and one already followed by fetch, is an error', async () => {
 		const opaque = Object.defineProperties(new Response(null), {
 			type: { value: 'opaqueredirect' },
 			status: { value: 0 },
@@ -211,7 +211,7 @@ describe('client: requests', (test) => {
 		}
 	})
 
-	test('what leads elsewhere doesn’t keep its connection', async () => {
+	test('the connection of a refused redirect is released', async () => {
 		const headers = { Location: 'https://other.example/' }
 		const response = new Response('moved', { status: 307, headers })
 		const fetch = async () => response
@@ -220,7 +220,7 @@ describe('client: requests', (test) => {
 		assert.ok(response.bodyUsed)
 	})
 
-	test('a status that fetch doesn’t follow is the answer, wherever it points', () =>
+	test("a status that fetch doesn't follow is the response, whatever its Location", () =>
 		answering(async (site) => {
 			for (const status of [300, 305, 306]) {
 				site.answer = text('', status, { Location: '/proxy' })
@@ -229,7 +229,7 @@ describe('client: requests', (test) => {
 			}
 		}))
 
-	test('a POST that a redirect may make a GET of is not sent on', () =>
+	test('a POST that a redirect could turn into a GET is not followed', () =>
 		answering(async (site) => {
 			const list = json({ success: true, data: [{ id: 1 }] })
 			const created = json({ success: true, data: { id: 2 } }, 201)
@@ -252,7 +252,7 @@ describe('client: requests', (test) => {
 			assert.is(site.asked.at(-1)?.line, 'POST /moved/article')
 		}))
 
-	test('a change that is sent as POST is not sent on so either', () =>
+	test('a write sent as POST is not redirected either', () =>
 		answering(async (site) => {
 			const found = json({ success: true, data: { id: 5, title: 'old' } })
 			const moved = text('', 301, { Location: '/moved/article/5' })
@@ -267,7 +267,7 @@ describe('client: requests', (test) => {
 			)
 		}))
 
-	test('what JSON would lose is refused, however deep, and nothing is sent', () =>
+	test('a value that JSON would lose is refused at any depth, and nothing is sent', () =>
 		answering(async (site) => {
 			const articles = new CrudClient('article', `${site.origin}/blog`)
 			for (const lost of [new FormData(), new Map(), { a: [new File([], 'a')] }, { a: Buffer.from('a') }]) {
@@ -281,7 +281,7 @@ describe('client: requests', (test) => {
 			assert.equal(site.asked, [])
 		}))
 
-	test('a date that is none is refused, which JSON would make null', () =>
+	test('an invalid date is refused, which JSON would make null', () =>
 		answering(async (site) => {
 			const events = new CrudClient('event', site.origin)
 			for (const values of [{ at: new Date(Number.NaN) }, { all: [{ at: new Date('soon') }] }]) {
@@ -292,7 +292,7 @@ describe('client: requests', (test) => {
 			assert.equal(site.asked, [])
 		}))
 
-	test('options and queries that there are not are refused, and nothing is sent', () =>
+	test('unknown options and queries are refused, and nothing is sent', () =>
 		answering(async (site) => {
 			const articles = clientOf(site)
 			const url = `${site.origin}/blog/article`
@@ -324,7 +324,7 @@ describe('client: requests', (test) => {
 			assert.equal(site.asked, [])
 		}))
 
-	test('a count takes the query of a list, and leaves out where its page is', () =>
+	test("a count takes a list's query, without its page", () =>
 		answering(async (site) => {
 			site.answer = json({ success: true, data: [], meta: { limit: 0, offset: 0, next: null, total: 4 } })
 			const page = { where: { title: 'x' }, sort: 'title', limit: 5, offset: 10, fields: ['id'] } as const
@@ -332,7 +332,7 @@ describe('client: requests', (test) => {
 			assert.is(site.asked[0]?.line, 'GET /blog/article?limit=0&count=exact&title=x')
 		}))
 
-	test('a path needs a page around it', async () => {
+	test('a path as endpoint needs a page', async () => {
 		const error = await thrownBy(new CrudClient('article', '/blog').get(5))
 		assert.instance(error, TypeError)
 		assert.match(
@@ -341,7 +341,7 @@ describe('client: requests', (test) => {
 		)
 	})
 
-	test('ids and conditions that can not be sent reject, and ask nothing', () =>
+	test('invalid ids and conditions reject, and nothing is sent', () =>
 		answering(async (site) => {
 			const articles = clientOf(site)
 			assert.match(String(await thrownBy(articles.delete('..'))), 'TypeError: an id is a text')
@@ -353,7 +353,7 @@ describe('client: requests', (test) => {
 			assert.is(site.asked.length, 0)
 		}))
 
-	test('a name or endpoint that makes no URL is refused at once', () => {
+	test('a name or endpoint that gives no URL is refused at once', () => {
 		assert.match(
 			messageOf(() => new CrudClient('a/b', '/blog')),
 			"name is one segment of a URL, like 'article'",
@@ -395,7 +395,7 @@ describe('client: pages', (test) => {
 			)
 		}))
 
-	test('all have the conditions of the first, whatever becomes of the query meanwhile', () =>
+	test("all have the first page's conditions, even if the query changes meanwhile", () =>
 		answering(async (site) => {
 			site.answer = ({ url = '' }, response) => {
 				const next = url.includes('cursor') ? null : 'Ng'
@@ -410,7 +410,7 @@ describe('client: pages', (test) => {
 			)
 		}))
 
-	test('a page that is its own next page ends the loop', () =>
+	test('a page whose next page is itself ends the loop', () =>
 		answering(async (site) => {
 			// A cache that leaves the query out has one answer for all pages.
 			site.answer = json({ success: true, data: [{ id: 1 }], meta: { limit: 1, offset: 0, next: 'a' } })
@@ -424,7 +424,7 @@ describe('client: pages', (test) => {
 			assert.is(pages, 1)
 		}))
 
-	test('a loop that is left asks for no further page', () =>
+	test('no further page is read after leaving the loop', () =>
 		answering(async (site) => {
 			site.answer = json({ success: true, data: [{ id: 1 }], meta: { limit: 1, offset: 0, next: 'x' } })
 			for await (const { meta } of clientOf(site).pages({ cursor: 'from-here' })) {
@@ -438,7 +438,7 @@ describe('client: pages', (test) => {
 		}))
 })
 
-describe('client: answers without envelope', (test) => {
+describe('client: responses without envelope', (test) => {
 	const bare = { wrap: false }
 
 	test('are the values, and a list has its meta from headers', () =>
@@ -458,7 +458,7 @@ describe('client: answers without envelope', (test) => {
 			assert.is(await articles.get(5), null)
 		}))
 
-	test('are refused where the client was not told, and the other way round', () =>
+	test('are refused unless the client has that option, and the other way round', () =>
 		answering(async (site) => {
 			site.answer = json({ id: 5 })
 			const error = await failureOf(clientOf(site).get(5))
@@ -474,14 +474,14 @@ describe('client: answers without envelope', (test) => {
 			assert.match((await failureOf(clientOf(site, bare).list())).message, 'is not a list')
 		}))
 
-	test('nothing at all is null', () =>
+	test('no content is null', () =>
 		answering(async (site) => {
 			site.answer = text('', 204)
 			assert.is(await clientOf(site).delete(5), null)
 			assert.is(await clientOf(site, bare).delete(5), null)
 		}))
 
-	test('nothing at all in the place of an envelope is no answer', () =>
+	test('an empty body in place of an envelope is an error', () =>
 		answering(async (site) => {
 			site.answer = text('', 200)
 			assert.is((await failureOf(clientOf(site).update(5, { title: 'x' }))).code, 'unexpected_answer')
@@ -572,7 +572,7 @@ describe('client: errors', (test) => {
 			}))
 	}
 
-	test('no answer is a network_error that keeps its cause, and names no condition', () =>
+	test('no response is a network_error with its cause, and names no condition', () =>
 		answering(async (site) => {
 			site.answer = (request) => request.socket.destroy()
 			const error = await failureOf(clientOf(site).list({ where: { title: 'private' } }))
@@ -581,7 +581,7 @@ describe('client: errors', (test) => {
 			assert.instance(error.cause, TypeError)
 		}))
 
-	test('an answer that breaks off is a network_error with its status', () =>
+	test('a truncated response is a network_error with its status', () =>
 		answering(async (site) => {
 			site.answer = (request, response) => {
 				response.writeHead(200, { 'Content-Length': 100 }).write('{"success":true,')
@@ -602,7 +602,7 @@ describe('client: errors', (test) => {
 		assert.equal([error.message, error.cause], ['GET /blog/article/5 got no answer: no reason', 'no reason'])
 	})
 
-	test('a list that is none, and a count without total, are unexpected', () =>
+	test('a list that is not an array, and a count without total, are unexpected', () =>
 		answering(async (site) => {
 			site.answer = json({ success: true, data: { id: 5 } })
 			assert.match((await failureOf(clientOf(site).list())).message, 'is not a list')
@@ -612,7 +612,7 @@ describe('client: errors', (test) => {
 			assert.is(error.code, 'unexpected_answer')
 		}))
 
-	test('a header that is none is a TypeError, and no failure of the network', () =>
+	test('an invalid header is a TypeError, not a network failure', () =>
 		answering(async (site) => {
 			// What is beyond Latin-1 has no byte in a header, and a line break would begin another one.
 			for (const headers of [{ 'X A': 'a' }, { 'X-A': 'thé …' }, { 'X-A': 'a\r\nX-B: b' }, { 'X-A': 'a\0' }])
@@ -624,7 +624,7 @@ describe('client: errors', (test) => {
 })
 
 describe('client: aborts', (test) => {
-	test('before, while waiting and while reading pass as the reason they were given', () =>
+	test('before, while waiting and while reading reject with the given reason', () =>
 		answering(async (site) => {
 			const articles = clientOf(site)
 			const early = await thrownBy(articles.get(5, { signal: AbortSignal.abort() }))
@@ -646,7 +646,7 @@ describe('client: aborts', (test) => {
 			assert.is(await thrownBy(articles.create({ title: 'x' }, { signal: controller.signal })), reason)
 		}))
 
-	test('end the call while headers are made and while it is signed, and nothing is sent then', async () => {
+	test('end the call while headers or a signature are computed, and nothing is sent', async () => {
 		let asked = 0
 		const fetch = async () => {
 			asked++
@@ -673,7 +673,7 @@ describe('client: aborts', (test) => {
 		}
 	})
 
-	test('end the call where a fetch does not look at its signal', async () => {
+	test('end the call where a fetch ignores its signal', async () => {
 		for (const retries of [0, 2]) {
 			const deaf = new CrudClient('article', '/blog', { retries, fetch: () => new Promise(() => {}) })
 			const left = new AbortController()
@@ -690,7 +690,7 @@ describe('client: aborts', (test) => {
 		}
 	})
 
-	test('of a fetch of your own pass too', async () => {
+	test('of a custom fetch reject too', async () => {
 		const timeout = new DOMException('too late', 'TimeoutError')
 		const articles = new CrudClient('article', '/blog', { fetch: () => Promise.reject(timeout) })
 		assert.is(await thrownBy(articles.get(5)), timeout)

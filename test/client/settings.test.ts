@@ -5,7 +5,7 @@ import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('client: options', (test) => {
-	test('have their defaults, also where they are undefined', () => {
+	test('have defaults, also where they are undefined', () => {
 		const defaults = { wrap: true, retries: 2, methodOverride: false }
 		assert.equal(settingsOf('a client', {}), defaults)
 		const given = {

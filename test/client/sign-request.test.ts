@@ -43,7 +43,7 @@ class Api extends RestHandler {
 }
 
 describe('signRequest', (test) => {
-	test('the base is that of RFC 9421, over what a server wants', async () => {
+	test('the signature base follows RFC 9421, with the components a server requires', async () => {
 		const request = await signed(new Request('https://API.example.com/a%20b?c=d+e#f'))
 		const input = inputOf(request)
 		assert.match(
@@ -56,7 +56,7 @@ describe('signRequest', (test) => {
 		assert.not(request.headers.has('Content-Digest'))
 	})
 
-	test('of a body its digest and its type are covered, and it is sent as it was', async () => {
+	test("a body's digest and type are covered, and it is sent unchanged", async () => {
 		const original = new Request('https://a/b', { method: 'POST', body: 'thé', headers: { 'X-A': '1' } })
 		const request = await signed(original)
 		const digest = createHash('sha256').update('thé').digest('base64')
@@ -104,7 +104,7 @@ describe('signRequest', (test) => {
 		assert.match(inputOf(request), /;expires=1795305630;tag="a \\"b\\""$/)
 	})
 
-	test('each signature has a nonce of its own, and replaces an earlier one', async () => {
+	test('each signature has its own nonce, and replaces an earlier one', async () => {
 		const first = await signed(new Request('https://a/b'))
 		const second = await signed(first)
 		assert.is.not(inputOf(second), inputOf(first))
@@ -121,7 +121,7 @@ describe('signRequest', (test) => {
 		}
 	})
 
-	test('what can not sign is refused', async () => {
+	test('values that cannot sign are refused', async () => {
 		const request = new Request('https://a/b')
 		const key = (hash: string, usage: 'sign' | 'verify') =>
 			crypto.subtle.importKey('raw', SECRET, { name: 'HMAC', hash }, false, [usage])
@@ -154,7 +154,7 @@ describe('signRequest', (test) => {
 			assert.is(await messageOf(signRequest(request, wrong as typeof KEY)), message)
 	})
 
-	test('a header that is to be covered must be there', async () => {
+	test('a header to be covered must be present', async () => {
 		const request = new Request('https://a/b')
 		assert.is(
 			await messageOf(signRequest(request, KEY, { covers: ['X-A'] })),
@@ -201,7 +201,7 @@ describe('signRequest', (test) => {
 		})
 	}
 
-	test('a body that has been read is refused', async () => {
+	test('a body that has already been read is refused', async () => {
 		const request = new Request('https://a/b', { method: 'POST', body: 'a' })
 		await request.text()
 		assert.match(await messageOf(signRequest(request, KEY)), /^TypeError: /)
@@ -228,7 +228,7 @@ describe('signRequest: sent to a server', (test) => {
 		['an override', { method: 'POST', body: 'a', headers: { 'X-HTTP-Method-Override': 'put' } }],
 	]
 
-	test('it is let in, whatever it carries, and once', () =>
+	test('it is accepted with any body, and only once', () =>
 		listening({ api: new Api() }, {}, async ({ url, log }) => {
 			for (const [what, init] of bodies) {
 				const request = await signRequest(new Request(`${url}/api/echo?a=%20b`, init), KEY)
@@ -242,7 +242,7 @@ describe('signRequest: sent to a server', (test) => {
 			assert.is((await fetch(head)).status, 200)
 		}))
 
-	test('all calls of a client are signed by its fetch', () =>
+	test('all requests of a client are signed by its fetch', () =>
 		listening({ api: new Api() }, {}, async ({ url }) => {
 			const articles = new CrudClient<{ id: number }>('article', `${url}/api`, {
 				fetch: async (url, init) => fetch(await signRequest(new Request(url, init), KEY)),
