@@ -134,7 +134,7 @@ function columnOf(message: string, { columns }: Table): readonly string[] {
 }
 
 /** Codes of mysql2 and of Node for a lost connection. */
-const LOST: ReadonlySet<string> = new Set([
+const LOST: ReadonlySet<unknown> = new Set([
 	'PROTOCOL_CONNECTION_LOST',
 	'PROTOCOL_ERROR',
 	'PROTOCOL_UNEXPECTED_PACKET',
@@ -164,11 +164,6 @@ const READ_ONLY: ReadonlySet<number> = new Set([1290, 1836, 1047])
 /** Message of mysql2, without a code, if the connection was closed before the statement was sent. */
 const CLOSED = "Can't add new command when connection is in closed state"
 
-function codeOf(error: unknown): string | undefined {
-	const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-	return typeof code === 'string' ? code : undefined
-}
-
 /** The server's error number. */
 export function numberOf(error: unknown): number | undefined {
 	const number: unknown = error instanceof Error ? Reflect.get(error, 'errno') : undefined
@@ -178,11 +173,11 @@ export function numberOf(error: unknown): number | undefined {
 /** Whether the connection was lost during a statement. */
 export function isLost(error: unknown): boolean {
 	if (error instanceof NoAnswer) return true
-	const code = codeOf(error)
-	if (code !== undefined && LOST.has(code)) return true
+	if (!(error instanceof Error)) return false
+	if (LOST.has(Reflect.get(error, 'code'))) return true
 	const number = numberOf(error)
 	if (number !== undefined) return ENDED.has(number)
-	return error instanceof Error && Reflect.get(error, 'fatal') === true
+	return Reflect.get(error, 'fatal') === true
 }
 
 /** Whether the statement was never sent. */

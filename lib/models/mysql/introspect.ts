@@ -192,10 +192,8 @@ export function parseTableName(written: string): TableName {
 			`a table is named like 'article', 'blog.article' or '\`odd.name\`', got ${JSON.stringify(written)}`,
 		)
 	}
-	const [, quotedSchema, plainSchema, quotedName, plainName] = found
-	const name = unquoted(quotedName) ?? plainName
-	if (name === undefined) throw new TypeError('unreachable: the pattern has a name')
-	return { schema: unquoted(quotedSchema) ?? plainSchema, name }
+	const [, quotedSchema, plainSchema, quotedName, plainName = ''] = found
+	return { schema: unquoted(quotedSchema) ?? plainSchema, name: unquoted(quotedName) ?? plainName }
 }
 
 interface ColumnContext {

@@ -46,7 +46,7 @@ export const asText = (ref: string): string => `cast(${ref} as char)`
 /** @throws TypeError for a column of another adapter */
 export function mysqlColumn(column: Column): MysqlColumn {
 	if (isMysqlColumn(column)) return column
-	throw new TypeError(`the column ${JSON.stringify(column.name)} is none of MySQL`)
+	throw new TypeError(`${JSON.stringify(column.name)} is not a column of MySQL`)
 }
 
 function isMysqlColumn(column: Column): column is MysqlColumn {

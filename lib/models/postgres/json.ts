@@ -157,7 +157,7 @@ export function recordSql(selected: readonly Selected[], alias: string): RecordS
 
 function textOf(value: unknown): string {
 	if (typeof value === 'string') return value
-	throw new TypeError(`PostgreSQL has answered no text for a record, but ${typeof value}`)
+	throw new TypeError(`PostgreSQL has returned ${typeof value} for a record, not text`)
 }
 
 function recordExpression(selected: readonly Selected[], alias: string): string {

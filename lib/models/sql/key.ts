@@ -41,7 +41,8 @@ export function keyOf(table: Keyless, asked: string | undefined): string {
 	}
 	// Catalogs don't say what is unique in a view: the programmer is responsible.
 	const isUnique = isView || unique.includes(key) || (primary.length === 1 && primary[0] === key)
-	if (isUnique || !hasKeyType(table, key)) return key
+	// `withKey` rejects a column of another type.
+	if (isUnique || !KEY_TYPES.has(columns.find((column) => column.name === key)?.type)) return key
 	throw new TypeError(
 		`${key} can't be the key of ${name}: a key is unique by itself, and not null${candidates(table)}`,
 	)
@@ -73,7 +74,7 @@ function soleKey(table: Keyless): string {
 			? 'has no primary key'
 			: `has a primary key of ${primary.length} columns, ${primary.join(', ')}`
 	throw new TypeError(
-		`${name} ${reason}: pass { key: '…' }, a column that is unique and not null, by which its records are told apart${candidates(table)}`,
+		`${name} ${reason}: pass { key: '…' } with a column that is unique and not null${candidates(table)}`,
 	)
 }
 
@@ -81,8 +82,4 @@ function candidates(table: Keyless): string {
 	const { isView, columns, unique } = table
 	const fit = columns.filter(({ name, type }) => unique.includes(name) && KEY_TYPES.has(type))
 	return isView || fit.length === 0 ? '' : `; it could be ${fit.map(({ name }) => name).join(' or ')}`
-}
-
-function hasKeyType({ columns }: Keyless, name: string): boolean {
-	return KEY_TYPES.has(columns.find((column) => column.name === name)?.type)
 }

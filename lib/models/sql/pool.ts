@@ -1,27 +1,27 @@
 /**
  * What drivers need around a connection pool: a wait queue with timeouts, the detection of connections that were made
- * before a failover, and the errors for a connection that could not be had or did not answer.
+ * before a failover, and the errors for no connection and for no response.
  */
 import { attached } from '../../base/attached.ts'
 import type { Deadlines, Due } from '../../base/deadlines.ts'
 import { type Linked, RecencyList } from '../../base/recency-list.ts'
 import { type Milliseconds, steadyClock } from '../../base/time.ts'
 
-/** No connection could be had, so the statement was never sent. */
+/** There was no connection, so the statement was never sent. */
 export class NoConnection extends Error {
 	override readonly name = 'NoConnection'
 
 	constructor(cause?: unknown) {
-		super('no connection to the database could be had', { cause })
+		super('could not get a connection to the database', { cause })
 	}
 }
 
-/** The statement was sent, and not answered in time. */
+/** The statement was sent, but there was no response in time. */
 export class NoAnswer extends Error {
 	override readonly name = 'NoAnswer'
 
 	constructor() {
-		super('the database has not answered in time')
+		super('the database has not responded in time')
 	}
 }
 

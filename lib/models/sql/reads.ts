@@ -8,21 +8,22 @@ import { BatchQueue, Pending, type TakeBatch } from './batch-queue.ts'
 import { writeCondition } from './condition.ts'
 import { Sql } from './dialect.ts'
 import type { Statement } from './driver.ts'
+import type { LiveTable } from './live-table.ts'
 import type { Plan } from './plan.ts'
 import type { Runner, Timeout } from './runner.ts'
 import { ALIAS, valueOfId } from './table.ts'
-import { type Subject, writeGuarded } from './writes.ts'
+import { writeGuarded } from './writes.ts'
 
 export class Reads {
-	readonly #subject: Subject
+	readonly #live: LiveTable
 	/** Called for each read, as the plan may have been evicted. */
 	readonly #plan: () => Plan
 	readonly #runner: Runner
 	/** Batches by the condition's text and values. */
 	readonly #gathered = new Map<string, GatheredReads<Found>>()
 
-	constructor(subject: Subject, plan: () => Plan, runner: Runner) {
-		this.#subject = subject
+	constructor(live: LiveTable, plan: () => Plan, runner: Runner) {
+		this.#live = live
 		this.#plan = plan
 		this.#runner = runner
 	}
@@ -52,7 +53,8 @@ export class Reads {
 			{
 				one: (id) => this.alone(id, where),
 				many: (ids) => this.#many(ids, where),
-				looselyCompared: this.#subject.key.type === 'text' && this.#subject.dialect.keyIs === undefined,
+				looselyCompared:
+					this.#live.subject.key.type === 'text' && this.#live.subject.dialect.keyIs === undefined,
 				idle: () => this.#gathered.delete(scope),
 			},
 			this.#runner.timeout,
@@ -60,7 +62,7 @@ export class Reads {
 	}
 
 	async #many(ids: readonly string[], where: Condition | undefined): Promise<Map<string, Found>> {
-		const { dialect, key, columns } = this.#subject
+		const { dialect, key, columns } = this.#live.subject
 		const { head, selectedRow, gathered } = this.#plan()
 		const sql = new Sql(dialect)
 		dialect.keyIn(sql, key, ALIAS, ids)
@@ -78,13 +80,13 @@ export class Reads {
 	}
 
 	#one(id: string, where: Condition | undefined, plan: Plan): Statement {
-		const { key, dialect } = this.#subject
+		const { key, dialect } = this.#live.subject
 		if (where === undefined && dialect.keyIs === undefined) {
 			return { text: plan.byId, values: [dialect.bind(valueOfId(id, key), key)], writes: false }
 		}
 		const sql = new Sql(dialect)
 		sql.add(plan.head)
-		writeGuarded(sql, this.#subject, id, plan, { where, version: undefined }, ALIAS)
+		writeGuarded(sql, this.#live.subject, id, plan, { where, version: undefined }, ALIAS)
 		return sql.statement(false)
 	}
 
@@ -93,8 +95,8 @@ export class Reads {
 	 * compared reliably.
 	 */
 	#scopeOf(where: Condition): string | undefined {
-		const sql = new Sql(this.#subject.dialect)
-		writeCondition(sql, where, this.#subject.columns, ALIAS)
+		const sql = new Sql(this.#live.subject.dialect)
+		writeCondition(sql, where, this.#live.subject.columns, ALIAS)
 		const parts = [sql.text]
 		for (const value of sql.values) {
 			if (value !== null && (typeof value === 'object' || typeof value === 'function')) return undefined

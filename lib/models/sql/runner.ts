@@ -102,7 +102,11 @@ export class Timeout {
 	 *
 	 * @param translate maps the driver's error to the one to throw, or to a promise that rejects with it
 	 */
-	wait<T>(result: Promise<T>, kind: TimeoutKind, translate: (error: unknown) => unknown = same): Promise<T> {
+	wait<T>(
+		result: Promise<T>,
+		kind: TimeoutKind,
+		translate: (error: unknown) => unknown = (error) => error,
+	): Promise<T> {
 		return new Promise((resolve, reject) => {
 			let isLate = false
 			let timeoutKind = kind
@@ -181,10 +185,6 @@ export class Timeout {
 			)
 		})
 	}
-}
-
-function same(error: unknown): unknown {
-	return error
 }
 
 /** The error of a transaction that was rolled back: its outcome is known. */

@@ -47,9 +47,7 @@ export class SqlModel implements Model {
 	readonly #live: LiveTable
 	readonly #runner: Runner
 	readonly #isInTransaction: boolean
-	/** For {@link #readsSubject}; cleared when the table's schema changes. */
-	#reads = new WeakMap<Selection, Reads>()
-	#readsSubject: Subject | undefined
+	readonly #reads = new WeakMap<Selection, Reads>()
 
 	/**
 	 * `timeoutSeconds` has been checked; `reopen` reloads the table's schema after it was changed. @hidden
@@ -172,7 +170,7 @@ export class SqlModel implements Model {
 		const { rows } = await this.#runner.run({ text, values: [], writes: false })
 		if (!needsChanges || rows.length > 0) return
 		this.#runner.driver.renew?.()
-		throw new ModelError('unavailable', [], new Error('the server only reads: it is a replica now'))
+		throw new ModelError('unavailable', [], new Error('the server is read-only: it is a replica now'))
 	}
 
 	get source(): object {
@@ -186,9 +184,9 @@ export class SqlModel implements Model {
 			const given = values[this.key]
 			const id = isGiven(given) ? idOf(given) : insertId
 			if (id === undefined)
-				throw new TypeError(`the database doesn't tell the key that it has made for ${this.name}`)
-			const found = await new Reads(this.#subject, () => plan, runner).alone(id, undefined)
-			if (found === undefined) throw new TypeError(`a record just written into ${this.name} isn't there`)
+				throw new TypeError(`the database doesn't report the key that it has generated for ${this.name}`)
+			const found = await new Reads(this.#live, () => plan, runner).alone(id, undefined)
+			if (found === undefined) throw new TypeError(`a record just written to ${this.name} can't be read`)
 			return { ...found, id }
 		})
 	}
@@ -199,7 +197,7 @@ export class SqlModel implements Model {
 			const { affected } = await runner.run(updateStatement(this.#subject, id, changes, plan, guard))
 			if (affected === 0) return undefined
 			const key = changes[this.key]
-			const reads = new Reads(this.#subject, () => plan, runner)
+			const reads = new Reads(this.#live, () => plan, runner)
 			return reads.alone(isGiven(key) ? idOf(key) : id, undefined)
 		})
 		return found ?? this.#absent(id, plan, guard)
@@ -247,14 +245,9 @@ export class SqlModel implements Model {
 	}
 
 	#readsOf(selection: Selection): Reads {
-		const subject = this.#subject
-		if (this.#readsSubject !== subject) {
-			this.#reads = new WeakMap()
-			this.#readsSubject = subject
-		}
 		let reads = this.#reads.get(selection)
 		if (reads === undefined) {
-			reads = new Reads(subject, () => this.#plan(selection), this.#runner)
+			reads = new Reads(this.#live, () => this.#plan(selection), this.#runner)
 			this.#reads.set(selection, reads)
 		}
 		return reads

@@ -118,7 +118,7 @@ class TransactionDriver implements Driver {
 	}
 
 	#assertUsable(): void {
-		if (this.#hasEnded) throw new TypeError('this transaction has ended: await what is done in it')
+		if (this.#hasEnded) throw new TypeError('this transaction has ended: await all operations in it')
 		if (this.#failure?.leavesNothing === true) throw this.#failure.error
 	}
 }

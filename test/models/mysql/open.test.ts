@@ -86,13 +86,9 @@ const REFUSED: readonly (readonly [table: string, options: MysqlOptions, message
 	[
 		'myad_pair',
 		{},
-		/^myad_pair has a primary key of 2 columns, a, b: pass \{ key: '…' \}, a column that is unique and not null, by which its records are told apart$/,
+		/^myad_pair has a primary key of 2 columns, a, b: pass \{ key: '…' \} with a column that is unique and not null$/,
 	],
-	[
-		'myad_view',
-		{},
-		/^myad_view is a view: pass \{ key: '…' \}, a column that is unique and not null, by which its records are told apart$/,
-	],
+	['myad_view', {}, /^myad_view is a view: pass \{ key: '…' \} with a column that is unique and not null$/],
 	['myad_article', { key: 'idd' }, /^myad_article has no column "idd" to be its key: did you mean id\?$/],
 	[
 		'myad_article',

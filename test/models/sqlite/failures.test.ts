@@ -222,7 +222,7 @@ for (const driver of sqliteDrivers) {
 				kept = model
 			})
 			const error = await failure(kept.create({ title: 'late' }, ID))
-			assert.is(String(error), 'TypeError: this transaction has ended: await what is done in it')
+			assert.is(String(error), 'TypeError: this transaction has ended: await all operations in it')
 			assert.is(await article.count(undefined), 1)
 		})
 

@@ -102,15 +102,15 @@ for (const driver of sqliteDrivers) {
 				)
 				await refused(
 					() => SqliteModel.open(database, 'titles'),
-					`titles is a view: pass { key: '…' }, a column that is unique and not null, by which its records are told apart`,
+					`titles is a view: pass { key: '…' } with a column that is unique and not null`,
 				)
 				await refused(
 					() => SqliteModel.open(database, 'pairs'),
-					`pairs has a primary key of 2 columns, a, b: pass { key: '…' }, a column that is unique and not null, by which its records are told apart`,
+					`pairs has a primary key of 2 columns, a, b: pass { key: '…' } with a column that is unique and not null`,
 				)
 				await refused(
 					() => SqliteModel.open(database, 'plain'),
-					`plain has no primary key: pass { key: '…' }, a column that is unique and not null, by which its records are told apart; it could be created`,
+					`plain has no primary key: pass { key: '…' } with a column that is unique and not null; it could be created`,
 				)
 				await refused(
 					() => SqliteModel.open(database, 'article', { key: 'titel' }),
@@ -169,7 +169,7 @@ for (const driver of sqliteDrivers) {
 					assert.is((await SqliteModel.open(database, 't', { key })).key, key)
 				await refused(
 					() => SqliteModel.open(database, 'keyless'),
-					`keyless has no primary key: pass { key: '…' }, a column that is unique and not null, by which its records are told apart; it could be b`,
+					`keyless has no primary key: pass { key: '…' } with a column that is unique and not null; it could be b`,
 				)
 				assert.is((await SqliteModel.open(database, 'texts', { key: 'id' })).key, 'id')
 			},

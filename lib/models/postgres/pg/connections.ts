@@ -33,8 +33,7 @@ type PgQueried = Pick<Pending<Statement, Rows>, 'input' | 'resolve' | 'reject'>
 export type Done<T> = (error: Error | undefined, result: T | undefined) => void
 
 export class PgConnections {
-	/** Timeout for getting a connection. */
-	readonly connectTimeout: Milliseconds
+	readonly #connectTimeout: Milliseconds
 	readonly #pool: PgPool
 	readonly #waiting: WaitQueue<Lease>
 	readonly #renewal: Renewal
@@ -48,7 +47,7 @@ export class PgConnections {
 		this.#renewal = Renewal.of(pool)
 		this.#names = namesOf(pool)
 		this.#timeout = timeoutSeconds * 1000
-		this.connectTimeout = this.#timeout * CONNECT_SHARE
+		this.#connectTimeout = this.#timeout * CONNECT_SHARE
 		// Checked often enough to expire before the model's own timeout, whose error says less.
 		this.#deadlines = new Deadlines(steadyClock, this.#timeout / 2)
 		this.#waiting = new WaitQueue<Lease>(
@@ -64,7 +63,7 @@ export class PgConnections {
 	acquire(
 		resolve: (lease: Lease) => void,
 		reject: (error: NoConnection) => void,
-		time = this.connectTimeout,
+		time = this.#connectTimeout,
 	): void {
 		this.#waiting.acquire(resolve, reject, time)
 	}
@@ -123,7 +122,7 @@ export class PgConnections {
 
 	/** The deadline of an item that is queued now. */
 	get latest(): Milliseconds {
-		return this.#deadlines.clock() + this.connectTimeout
+		return this.#deadlines.clock() + this.#connectTimeout
 	}
 
 	timeLeft({ due }: Due): Milliseconds {
