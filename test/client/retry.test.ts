@@ -175,7 +175,7 @@ describe('client: retry delays', (test) => {
 		['Fri, 31 Dec 9999 23:59:59 GMT', [], '503 unavailable'],
 	]
 	for (const [retryAfter, expected, error] of headers) {
-		test(`behind Retry-After: ${retryAfter} are ${expected.join(' and ') || 'none: the error is given'}`, () =>
+		test(`after Retry-After: ${retryAfter} are ${expected.join(' and ') || 'none: the error is thrown'}`, () =>
 			answering(async (site) => {
 				const noted = stage()
 				site.answer = json({ success: false, error: 'busy', code: 'unavailable' }, 503, {
