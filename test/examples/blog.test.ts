@@ -129,7 +129,7 @@ for (const [name, make] of makers) {
 			await place.drop()
 		})
 
-		test('prints its address, where it is kept, its routes and a first curl line', async () => {
+		test('prints its address, storage, routes and a first curl line', async () => {
 			const said = blog.running.output()
 			assert.match(
 				said,
@@ -150,21 +150,21 @@ It is kept in ${place.said}
 			}
 		})
 
-		test('answers the curl line of the README as that says', async () => {
+		test('answers the curl line of the README as shown there', async () => {
 			const readme = readFileSync(`${ROOT}/README.md`, 'utf8')
 			const [, line = '', answer = ''] = /^npm ci && npm start\n(curl .*) #.*\n# (.*)$/m.exec(readme) ?? []
 			assert.is(await curl(line.replace(':3000', `:${blog.port}`), ROOT), answer)
 			assert.match(answer, /^\{"success":true/)
 		})
 
-		test('begins with a few hundred records', async () => {
+		test('starts with a few hundred records', async () => {
 			assert.is(
 				await blog.ask(blog.api),
 				'{"success":true,"data":{"authors":24,"articles":234,"comments":250}}',
 			)
 		})
 
-		test('shows the e-mail address of nobody, and finds nobody by it', async () => {
+		test('exposes no e-mail address, and cannot be searched by it', async () => {
 			assert.is(
 				await blog.ask(`${blog.api}/authors/8`),
 				'{"success":true,"data":{"id":8,"name":"Siobhán Byrne","about":"Grows leeks for the show and eats the ones that lose.","joined":"2023-05-30"}}',
@@ -176,7 +176,7 @@ It is kept in ${place.said}
 			assert.match(await blog.ask(`${blog.api}/authors?search=siobhan.byrne`), '"data":[]')
 		})
 
-		test('lets whoever has the key write, and nobody else', async () => {
+		test('allows writes only with the key', async () => {
 			const { ask, api } = blog
 			const create = `@editor -d ${NEW} ${api}/articles`
 			assertPrints(await ask(`-i -d authorId=2 ${create}`), CREATED, create)
@@ -194,7 +194,7 @@ It is kept in ${place.said}
 			assert.match(await ask(`-i @editor ${author} ${api}/authors`), /^HTTP\/1.1 409 /)
 		})
 
-		test('changes an article only as it was read', async () => {
+		test('updates an article only with its current version', async () => {
 			const { ask, api } = blog
 			const article = `${api}/articles/235`
 			const tag = /^ETag: (.*)$/m.exec(await ask(`-i ${article}`))?.[1] ?? ''
@@ -206,7 +206,7 @@ It is kept in ${place.said}
 			assert.match(await change('Dill'), /^HTTP\/1.1 412 /)
 		})
 
-		test('keeps what was written, also when it is killed, and is not filled again', async () => {
+		test('keeps its data after a kill, and is not filled again', async () => {
 			await end(blog, 'SIGKILL')
 			blog = await startBlog(place.url, BUNDLED)
 			assert.match(await blog.ask(`${blog.api}/articles/235`), '"title":"Sage"')
@@ -217,7 +217,7 @@ It is kept in ${place.said}
 			)
 		})
 
-		test('deletes an article with its comments, and no author of articles', async () => {
+		test('deletes an article with its comments, and no author who has articles', async () => {
 			const { ask, api } = blog
 			assert.match(await ask(`-X DELETE @editor ${api}/articles/235`), '"id":235')
 			assert.match(await ask(`-i ${api}/articles/235`), /^HTTP\/1.1 404 /)
@@ -232,12 +232,12 @@ It is kept in ${place.said}
 	})
 }
 
-describe('examples/blog: what it is told', (test) => {
+describe('examples/blog: configuration', (test) => {
 	const place = sqlitePlace()
 
 	test.after(() => place.drop())
 
-	test('says what to do where its port is taken', async () => {
+	test('says what to do when its port is in use', async () => {
 		const { running, port } = await startBlog(place.url, BUNDLED)
 		try {
 			const { code, output } = await run({
@@ -274,12 +274,12 @@ describe('examples/blog: what it is told', (test) => {
 		],
 	]
 	for (const [what, env, output] of refusals) {
-		test(`${what} is refused in words, without the password`, async () => {
+		test(`${what} is refused with a message, without the password`, async () => {
 			assert.equal(await run({ args: BUNDLED, env }), { code: 1, output: `${output}\n` })
 		})
 	}
 
-	test('without a URL it is kept in a file beside it, which git leaves alone', async () => {
+	test('without a URL it uses a file next to it, which git ignores', async () => {
 		const file = `${ROOT}/examples/blog/blog.db`
 		const wasThere = existsSync(file)
 		const { running } = await startBlog('', BUNDLED)

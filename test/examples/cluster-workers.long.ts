@@ -9,7 +9,7 @@ import { type Cluster, loadOn, untilSaid, withCluster } from './cluster-running.
 
 if ((await driversHere()).includes('pg') && (await redisIsHere()))
 	describe('examples/18-cluster', (test) => {
-		test('limits, keys and nonces hold over workers; a restart, a crash and the end lose nothing', () =>
+		test('limits, keys and nonces hold across workers; a restart, a crash and the shutdown lose nothing', () =>
 			withCluster({ WORKERS: '2' }, async (cluster) => {
 				await limits(cluster)
 				await keys(cluster)

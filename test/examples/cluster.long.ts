@@ -24,7 +24,7 @@ if ((await driversHere()).includes('pg') && (await redisIsHere()))
 				assert.not.match(cluster.running.output(), 'has ended')
 			}))
 
-		test('a version that does not start leaves the old one serving, and is tried ever more seldom', () =>
+		test('a version that does not start leaves the old one serving, and is retried with growing delays', () =>
 			withCluster({ WORKERS: '2' }, async (cluster) => {
 				const { running, database, started } = cluster
 				const [first = 0, second = 0] = started()
@@ -50,7 +50,7 @@ if ((await driversHere()).includes('pg') && (await redisIsHere()))
 				assert.ok(workers.includes(second))
 			}))
 
-		test('SIGTERM is told to who asks for /ready, and requests are served for DRAIN_DELAY', () =>
+		test('SIGTERM is reported by /ready, and requests are served for DRAIN_DELAY', () =>
 			withCluster({ WORKERS: '2', DRAIN_DELAY: '6000' }, async ({ running, port }) => {
 				const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
 				assert.is(await statusOf('/health/ready'), 200)
@@ -61,7 +61,7 @@ if ((await driversHere()).includes('pg') && (await redisIsHere()))
 			}))
 
 		for (let round = 1; round <= trials(2); round++)
-			test(`SIGTERM answers all who have connected and asked before it (${round})`, () =>
+			test(`SIGTERM: all queued connections are answered (${round})`, () =>
 				withCluster({ WORKERS: '2' }, atTheEnd))
 	})
 

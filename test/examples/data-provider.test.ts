@@ -78,7 +78,7 @@ async function refusalOf(work: Promise<unknown>): Promise<HttpError> {
 }
 
 describe('examples/react-admin: lists', (test) => {
-	test('a page by its number, sorted, with the total', () =>
+	test('a page is selected by number and sorted, with the total', () =>
 		atDesk(async ({ provider, asked }) => {
 			const { data, total, pageInfo } = await provider.getList('articles', {
 				pagination: { page: 4, perPage: 12 },
@@ -94,7 +94,7 @@ describe('examples/react-admin: lists', (test) => {
 			)
 		}))
 
-	test('without anything, the first 25', () =>
+	test('without parameters the first 25 are returned', () =>
 		atDesk(async ({ provider }) => {
 			const { data, total, pageInfo } = await provider.getList('articles', {})
 			assert.is(data.length, 25)
@@ -102,7 +102,7 @@ describe('examples/react-admin: lists', (test) => {
 			assert.equal(pageInfo, { hasNextPage: true, hasPreviousPage: false })
 		}))
 
-	test('a page that is larger than the server gives at once comes whole, and no larger', () =>
+	test("a page larger than the server's limit is returned complete, and no larger", () =>
 		atDesk(async ({ provider, asked }) => {
 			const first = Array.from({ length: 210 }, (_, at) =>
 				provider.create('authors', { data: { name: `Author ${at}`, email: `${at}@example.org` } }),
@@ -125,7 +125,7 @@ describe('examples/react-admin: lists', (test) => {
 			assert.equal(most.pageInfo, { hasNextPage: true, hasPreviousPage: false })
 		}))
 
-	test('nothing is counted where meta.count is false; meta.fields are the only ones sent', () =>
+	test('nothing is counted with meta.count false; only meta.fields are sent', () =>
 		atDesk(async ({ provider, asked }) => {
 			const meta = { count: false, fields: ['id', 'title'] }
 			const result = await provider.getList('articles', {
@@ -140,7 +140,7 @@ describe('examples/react-admin: lists', (test) => {
 			assert.is(asked[0]?.url, '/api/articles?limit=1&offset=1&sort=id&fields=id,title')
 		}))
 
-	test('the records that refer to one', () =>
+	test('referencing records are listed', () =>
 		atDesk(async ({ provider }) => {
 			const { data, total } = await provider.getManyReference('articles', {
 				...{ target: 'author', id: 2, pagination: { page: 1, perPage: 3 } },
@@ -164,7 +164,7 @@ describe('examples/react-admin: lists', (test) => {
 		[{ status: '', body: undefined, author: 0 }, 'author=0'],
 	]
 	for (const [filter, query] of filters) {
-		test(`the filter ${JSON.stringify(filter)} asks ${query}`, () =>
+		test(`the filter ${JSON.stringify(filter)} sends ${query}`, () =>
 			atDesk(async ({ provider, asked }) => {
 				await provider.getList('articles', { ...FIRST_TEN, filter: { ...filter } })
 				const parts = new Set((asked[0]?.url.split('?')[1] ?? '').split('&'))
@@ -191,7 +191,7 @@ describe('examples/react-admin: lists', (test) => {
 		])
 	})
 
-	test('a filter that there isn’t is refused by the server, and never widens the list', () =>
+	test('an unknown filter is refused by the server, and never widens the list', () =>
 		atDesk(async ({ provider }) => {
 			const wrong = provider.getList('articles', { ...FIRST_TEN, filter: { colour: 'red' } })
 			const { status, message } = await refusalOf(wrong)
@@ -201,7 +201,7 @@ describe('examples/react-admin: lists', (test) => {
 })
 
 describe('examples/react-admin: records', (test) => {
-	test('one by its id, also as it stands in a page’s address', () =>
+	test("one is read by its id, also as it appears in a page's address", () =>
 		atDesk(async ({ provider }) => {
 			assert.is((await provider.getOne('articles', { id: 7 })).data.title, 'Thyme from cuttings')
 			const meta = { fields: ['id', 'title'] }
@@ -212,7 +212,7 @@ describe('examples/react-admin: records', (test) => {
 			assert.equal([status, message], [404, 'Not Found'])
 		}))
 
-	test('many by their ids: those that there are, however many are asked for', () =>
+	test('many are read by id: all that exist, however many', () =>
 		atDesk(async ({ provider, asked }) => {
 			const ids = Array.from({ length: 230 }, (_, at) => 230 - at)
 			const { data } = await provider.getMany('articles', { ids })
@@ -224,7 +224,7 @@ describe('examples/react-admin: records', (test) => {
 			assert.equal(await provider.getMany('articles', { ids: [] }), { data: [] })
 		}))
 
-	test('a new one comes with its id and what the server has set', () =>
+	test("a created record has its id and the server's values", () =>
 		atDesk(async ({ provider }) => {
 			const { data } = await provider.create('articles', { data: { title: 'Mint', author: 1 } })
 			const { created, version, ...others } = data
@@ -232,7 +232,7 @@ describe('examples/react-admin: records', (test) => {
 			assert.equal(others, { id: 41, title: 'Mint', body: null, status: 'draft', author: 1 })
 		}))
 
-	test('an update sends what has changed alone', () =>
+	test('an update sends only changed fields', () =>
 		atDesk(async ({ provider, asked }) => {
 			const { data: previousData } = await provider.getOne('articles', { id: 7 })
 			const data = { ...previousData, title: 'Thyme again' }
@@ -246,7 +246,7 @@ describe('examples/react-admin: records', (test) => {
 			})
 		}))
 
-	test('an update of nothing changes nothing', () =>
+	test('an empty update changes nothing', () =>
 		atDesk(async ({ provider }) => {
 			const { data } = await provider.getOne('articles', { id: 7 })
 			const { data: saved } = await provider.update('articles', {
@@ -257,7 +257,7 @@ describe('examples/react-admin: records', (test) => {
 			assert.is(saved.title, data.title)
 		}))
 
-	test('many are changed and deleted; the answer is their ids', () =>
+	test('many are updated and deleted; the result is their ids', () =>
 		atDesk(async ({ provider }) => {
 			const changed = await provider.updateMany('articles', { ids: [1, 2], data: { status: 'draft' } })
 			assert.equal(changed, { data: [1, 2] })
@@ -266,14 +266,14 @@ describe('examples/react-admin: records', (test) => {
 			assert.is((await provider.getList('articles', FIRST_TEN)).total, 38)
 		}))
 
-	test('where one of many is refused, the others are done, and the refusal is told', () =>
+	test('when one of many is refused, the others are done, and the refusal is reported', () =>
 		atDesk(async ({ provider }) => {
 			const { status } = await refusalOf(provider.deleteMany('articles', { ids: [1, 999, 2] }))
 			assert.is(status, 404)
 			assert.is((await provider.getList('articles', FIRST_TEN)).total, 38)
 		}))
 
-	test('what is deleted comes as it was', () =>
+	test('the deleted record is returned', () =>
 		atDesk(async ({ provider }) => {
 			const { data } = await provider.delete('articles', { id: 7 })
 			assert.is(data.title, 'Thyme from cuttings')
@@ -281,8 +281,8 @@ describe('examples/react-admin: records', (test) => {
 		}))
 })
 
-describe('examples/react-admin: refusals', (test) => {
-	test('what is wrong with fields is in body.errors, as forms show it', () =>
+describe('examples/react-admin: errors', (test) => {
+	test('field errors are in body.errors, as forms expect', () =>
 		atDesk(async ({ provider }) => {
 			const { status, message, body } = await refusalOf(
 				provider.create('articles', { data: { title: 'ab', status: 'new' } }),
@@ -300,7 +300,7 @@ describe('examples/react-admin: refusals', (test) => {
 			})
 		}))
 
-	test('a value that is taken is told at its field', () =>
+	test('a unique conflict is reported at its field', () =>
 		atDesk(async ({ provider }) => {
 			const { status, body } = await refusalOf(
 				provider.create('authors', { data: { name: 'Ada', email: 'ada@example.org' } }),
@@ -312,7 +312,7 @@ describe('examples/react-admin: refusals', (test) => {
 			})
 		}))
 
-	test('with the option version, a record that was changed meanwhile is not changed or deleted', () =>
+	test('with the option version, a record changed meanwhile is not updated or deleted', () =>
 		atDesk(
 			async ({ provider, asked }) => {
 				const { data: previousData } = await provider.getOne('articles', { id: 7 })
@@ -329,7 +329,7 @@ describe('examples/react-admin: refusals', (test) => {
 			{ version: 'version' },
 		))
 
-	test('a server that can’t be reached is told with status 0', () =>
+	test('an unreachable server is reported with status 0', () =>
 		atDesk(
 			async ({ provider }) => {
 				const { status, message } = await refusalOf(provider.getOne('articles', { id: 7 }))
@@ -339,7 +339,7 @@ describe('examples/react-admin: refusals', (test) => {
 			{ retries: 0, fetch: () => Promise.reject(new TypeError('fetch failed')) },
 		))
 
-	test('an abort is an abort, and is supported', () =>
+	test('aborts are supported, and reject as aborts', () =>
 		atDesk(async ({ provider }) => {
 			assert.is(provider.supportAbortSignal, true)
 			const signal = AbortSignal.abort()

@@ -36,7 +36,7 @@ describe('examples', (test) => {
 		})
 	}
 
-	test('each does what it says', async () => {
+	test('each prints what it says', async () => {
 		const { reports, stop } = await runAll(examples.map(pathOf))
 		try {
 			for (const name of examples) {

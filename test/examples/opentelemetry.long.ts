@@ -86,7 +86,7 @@ describe('examples/17-opentelemetry', (test) => {
 		await untilPrinted(program, `Listening at ${url}`)
 	})
 
-	test('a request is a span, whose parent is the caller’s, and what its method does is a part of it', async () => {
+	test("a request is a span with the caller's as its parent, and the method's spans are its children", async () => {
 		const [inner, outer] = await spans(2, { traceparent: `00-${TRACE}-${CALLER}-01` })
 		assert.equal([outer?.name, outer?.trace, outer?.parent], ['Blog.get_article', TRACE, CALLER])
 		assert.equal([inner?.name, inner?.trace, inner?.parent], ['find', TRACE, outer?.id])
@@ -95,21 +95,21 @@ describe('examples/17-opentelemetry', (test) => {
 		assert.match(outer?.text ?? '', "'url.path': '/blog/article/5'")
 	})
 
-	test('without a caller’s trace, it is the first of its own', async () => {
+	test("without a caller's trace, it is a root span", async () => {
 		const [inner, outer] = await spans(2, {})
 		assert.equal([outer?.name, outer?.parent], ['Blog.get_article', undefined])
 		assert.is(inner?.trace, outer?.trace)
 		assert.is.not(outer?.trace, TRACE)
 	})
 
-	test('what no handler has is a span by its method', async () => {
+	test('a request without a handler is a span named by its method', async () => {
 		const [span] = await spans(1, {}, '/nowhere?token=secret')
 		assert.is(span?.name, 'GET')
 		assert.match(span?.text ?? '', "'http.response.status_code': 404")
 		assert.not.match(span?.text ?? '', 'secret')
 	})
 
-	test('requests at once have spans that do not mix', async () => {
+	test('concurrent requests have separate spans', async () => {
 		const before = spansOf(program?.output() ?? '').length
 		const ids = Array.from({ length: 20 }, (_, at) => (at + 1).toString(16).padStart(32, '0'))
 		await Promise.all(

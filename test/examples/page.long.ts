@@ -81,7 +81,7 @@ describe('examples/crud-page', (test) => {
 	}
 
 	// No hook: what fails in `before` fails no test.
-	browserTest('the program starts, and says where the page is and what to sign in with', async () => {
+	browserTest('the program starts, and prints where the page is and how to sign in', async () => {
 		browser = await launch()
 		const port = (await freePorts(1))[0] ?? 0
 		origin = `http://127.0.0.1:${port}`
@@ -92,7 +92,7 @@ describe('examples/crud-page', (test) => {
 		assert.is.not(secret, '')
 	})
 
-	browserTest('lists, and turns pages there and back', () =>
+	browserTest('lists records, and pages back and forth', () =>
 		onPage(async (page) => {
 			await shows(page, '1 to 10 of 40')
 			const first = await titles(page)
@@ -138,7 +138,7 @@ describe('examples/crud-page', (test) => {
 		}),
 	)
 
-	browserTest('filters, and turns the pages of what was found', () =>
+	browserTest('filters, and pages through the result', () =>
 		onPage(async (page) => {
 			await page.getByLabel('Show').selectOption({ label: 'Drafts' })
 			await shows(page, '1 to 10 of 10')
@@ -165,7 +165,7 @@ describe('examples/crud-page', (test) => {
 		}),
 	)
 
-	browserTest('links lead to each article, from there to its own address in the API, and back', () =>
+	browserTest('links lead to each article, to its address in the API, and back', () =>
 		onPage(async (page) => {
 			await page.getByRole('link', { name: 'Chervil for tea' }).click()
 			await page.waitForURL(`${origin}/#article/39`)
@@ -191,7 +191,7 @@ describe('examples/crud-page', (test) => {
 		}, REFUSED),
 	)
 
-	browserTest('signs changes, with a key that nobody can read out of the page', () =>
+	browserTest('signs writes, with a key that cannot be read out of the page', () =>
 		onPage(async (page) => {
 			await page.evaluate(NOTE_IMPORTED_KEYS)
 			await page.getByRole('button', { name: 'New article' }).click()
@@ -235,44 +235,46 @@ describe('examples/crud-page', (test) => {
 		}, REFUSED),
 	)
 
-	browserTest('tells who saves second, and keeps what was typed beside what is there now', () =>
-		withArticle({ title: 'Lovage for two', slug: 'for-two' }, (_, read) =>
-			onPage(async (page, another) => {
-				const second = await another()
-				for (const tab of [page, second]) {
-					await tab.bringToFront()
-					await signIn(tab)
-					await tab.getByRole('button', { name: 'Edit Lovage for two' }).click()
-					await tab.getByRole('dialog', { name: 'Edit Lovage for two' }).waitFor()
-				}
-				await page.bringToFront()
-				await page.getByRole('textbox', { name: 'Title' }).fill('Lovage for soup')
-				await page.getByLabel('Status').selectOption('published')
-				await page.getByRole('button', { name: 'Save' }).click()
-				await says(page, '“Lovage for soup” was saved')
+	browserTest(
+		'reports a conflict to the second who saves, and keeps their input next to the stored values',
+		() =>
+			withArticle({ title: 'Lovage for two', slug: 'for-two' }, (_, read) =>
+				onPage(async (page, another) => {
+					const second = await another()
+					for (const tab of [page, second]) {
+						await tab.bringToFront()
+						await signIn(tab)
+						await tab.getByRole('button', { name: 'Edit Lovage for two' }).click()
+						await tab.getByRole('dialog', { name: 'Edit Lovage for two' }).waitFor()
+					}
+					await page.bringToFront()
+					await page.getByRole('textbox', { name: 'Title' }).fill('Lovage for soup')
+					await page.getByLabel('Status').selectOption('published')
+					await page.getByRole('button', { name: 'Save' }).click()
+					await says(page, '“Lovage for soup” was saved')
 
-				await second.bringToFront()
-				await second.getByRole('textbox', { name: 'Title' }).fill('Lovage for salad')
-				await second.getByLabel('Text').fill('Mine.')
-				await second.getByRole('button', { name: 'Save' }).click()
-				await tells(second, '#form-wrong', CHANGED)
-				assert.is((await read()).title, 'Lovage for soup')
-				await second.getByRole('button', { name: 'Load what is there now' }).click()
-				await tells(second, '#title-wrong', 'Now there is: Lovage for soup')
-				await tells(second, '#form-wrong', 'What you typed is still here. Save, if it shall stand.')
-				assert.is(await second.getByRole('textbox', { name: 'Title' }).inputValue(), 'Lovage for salad')
-				assert.is(await second.getByLabel('Status').inputValue(), 'published')
-				assert.is(await second.getByLabel('Text').inputValue(), 'Mine.')
-				assert.not(await second.getByRole('button', { name: 'Load what is there now' }).isVisible())
-				await second.getByRole('button', { name: 'Save' }).click()
-				await says(second, '“Lovage for salad” was saved')
-				const { title, status, body } = await read()
-				assert.equal([title, status, body], ['Lovage for salad', 'published', 'Mine.'])
-			}, REFUSED),
-		),
+					await second.bringToFront()
+					await second.getByRole('textbox', { name: 'Title' }).fill('Lovage for salad')
+					await second.getByLabel('Text').fill('Mine.')
+					await second.getByRole('button', { name: 'Save' }).click()
+					await tells(second, '#form-wrong', CHANGED)
+					assert.is((await read()).title, 'Lovage for soup')
+					await second.getByRole('button', { name: 'Load what is there now' }).click()
+					await tells(second, '#title-wrong', 'Now there is: Lovage for soup')
+					await tells(second, '#form-wrong', 'What you typed is still here. Save, if it shall stand.')
+					assert.is(await second.getByRole('textbox', { name: 'Title' }).inputValue(), 'Lovage for salad')
+					assert.is(await second.getByLabel('Status').inputValue(), 'published')
+					assert.is(await second.getByLabel('Text').inputValue(), 'Mine.')
+					assert.not(await second.getByRole('button', { name: 'Load what is there now' }).isVisible())
+					await second.getByRole('button', { name: 'Save' }).click()
+					await says(second, '“Lovage for salad” was saved')
+					const { title, status, body } = await read()
+					assert.equal([title, status, body], ['Lovage for salad', 'published', 'Mine.'])
+				}, REFUSED),
+			),
 	)
 
-	browserTest('deletes an article that is viewed only as it was read', () =>
+	browserTest('deletes a displayed article only in its displayed version', () =>
 		withArticle({ title: 'Lovage alone', slug: 'alone' }, (id) =>
 			onPage(async (page, another) => {
 				const second = await another()
@@ -300,7 +302,7 @@ describe('examples/crud-page', (test) => {
 		),
 	)
 
-	browserTest('creates, edits and deletes, by the keyboard alone', () =>
+	browserTest('creates, edits and deletes with the keyboard only', () =>
 		onPage(async (page) => {
 			await signIn(page)
 			await page.getByRole('button', { name: 'New article' }).focus()
@@ -336,7 +338,7 @@ describe('examples/crud-page', (test) => {
 		}),
 	)
 
-	browserTest('says what is wrong beside the fields: by the rules, and with what is there already', () =>
+	browserTest('shows errors next to the fields: of rules and of unique values', () =>
 		onPage(async (page) => {
 			await signIn(page)
 			await page.getByRole('button', { name: 'New article' }).click()
@@ -359,7 +361,7 @@ describe('examples/crud-page', (test) => {
 		}, REFUSED),
 	)
 
-	browserTest('what is stored is shown as text', () =>
+	browserTest('shows stored values as text', () =>
 		onPage(async (page) => {
 			await signIn(page)
 			for (const [slug, title] of [
@@ -391,7 +393,7 @@ describe('examples/crud-page', (test) => {
 		}),
 	)
 
-	browserTest('says so where a record is gone meanwhile, or the server', () =>
+	browserTest('reports a deleted record, and an unreachable server', () =>
 		onPage(async (page) => {
 			await signIn(page)
 			await page.route('**/api/article/*', (route) =>
@@ -405,7 +407,7 @@ describe('examples/crud-page', (test) => {
 		}, /^Failed to load resource: /),
 	)
 
-	browserTest('the client works in it as anywhere', () =>
+	browserTest('the client works in it as elsewhere', () =>
 		onPage(async (page) => {
 			await page.route('**/api/unreachable/*', (route) => route.abort())
 			assert.equal(await page.evaluate(clientInPage(secret)), {
@@ -425,7 +427,7 @@ describe('examples/crud-page', (test) => {
 		}, /^Failed to load resource: /),
 	)
 
-	browserTest('fits on a telephone and on a desk, in the dark and in the light', () =>
+	browserTest('fits phones and desktops, in dark and light mode', () =>
 		onPage(async (page) => {
 			for (const colorScheme of ['light', 'dark'] as const) {
 				await page.emulateMedia({ colorScheme })
@@ -441,7 +443,7 @@ describe('examples/crud-page', (test) => {
 		}),
 	)
 
-	browserTest('axe-core finds nothing serious, in whatever is open, size and colours', () =>
+	browserTest('axe-core finds nothing serious, in every view, size and colour scheme', () =>
 		onPage(async (page) => {
 			await page.evaluate(AXE)
 			assert.equal(await violations(page), [])
@@ -460,7 +462,7 @@ describe('examples/crud-page', (test) => {
 		}, REFUSED),
 	)
 
-	browserTest('what would be markup is stopped by the policy too, and this test would see it', () =>
+	browserTest('markup injection is also blocked by the policy, which this test can detect', () =>
 		onPage(async (page) => {
 			const markup = JSON.stringify(IMAGE)
 			await page.evaluate(`document.querySelector('main').insertAdjacentHTML('beforeend', ${markup})`)

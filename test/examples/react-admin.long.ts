@@ -63,7 +63,7 @@ describe('examples/react-admin', (test) => {
 		assert.is(code, 0, output)
 	})
 
-	test('compiles: our data provider is what react-admin asks for', async () => {
+	test('compiles: our data provider has the type react-admin expects', async () => {
 		const { output } = await run({ args: ['node_modules/typescript/bin/tsc', '--noEmit'], cwd: folder })
 		assert.is(output, '')
 	})
@@ -76,7 +76,7 @@ describe('examples/react-admin', (test) => {
 		await untilPrinted(program, `The administration is at ${origin}`)
 	})
 
-	browserTest('lists records with what they refer to, sorts, and turns pages', () =>
+	browserTest('lists records with their references, sorts, and pages', () =>
 		onPage('/articles', async (page) => {
 			await shows(page, '1-10 of 40')
 			assert.is((await titles(page))[0], 'Chervil and its neighbours')
@@ -107,7 +107,7 @@ describe('examples/react-admin', (test) => {
 		}),
 	)
 
-	browserTest('says what is wrong at its field, and creates when it is right', () =>
+	browserTest('shows errors at their fields, and creates when they are corrected', () =>
 		onPage('/articles/create', async (page) => {
 			await page.getByRole('textbox', { name: 'Title' }).fill('ab')
 			await page.getByRole('button', { name: 'Save' }).click()
@@ -123,7 +123,7 @@ describe('examples/react-admin', (test) => {
 		}),
 	)
 
-	browserTest('edits, and tells who comes late that somebody else was faster', () =>
+	browserTest('edits, and reports a conflict to the second who saves', () =>
 		onPage('/articles', async (page) => {
 			await page.getByText('Chervil for tea', { exact: true }).click()
 			await page.getByRole('textbox', { name: 'Title' }).fill('Chervil for soup')
@@ -153,7 +153,7 @@ describe('examples/react-admin', (test) => {
 		}),
 	)
 
-	browserTest('shows the articles of an author', () =>
+	browserTest("shows an author's articles", () =>
 		onPage('/authors/2', async (page) => {
 			await page.getByText('Borage for tea', { exact: true }).waitFor()
 			assert.is(await page.getByRole('textbox', { name: 'Email' }).inputValue(), 'basil@example.org')

@@ -33,7 +33,7 @@ async function tabTo(page: Page, key: string): Promise<void> {
 	throw new Error(`no Tab leads to ${key}`)
 }
 
-describe('explorer: for everybody', (test) => {
+describe('explorer: accessibility', (test) => {
 	const browserTest = inChromium(test, 'the explorer')
 	let browser: Browser | undefined
 	let site: Garden | undefined
@@ -102,7 +102,7 @@ describe('explorer: for everybody', (test) => {
 		)
 	}
 
-	browserTest('a record is found, changed and left by the keyboard alone', () =>
+	browserTest('a record is found, changed and left with the keyboard only', () =>
 		on({ path: '/', allowed: REFUSED }, async (page) => {
 			await page.keyboard.press('Tab')
 			assert.is(await focused(page), 'Skip to the content')
@@ -142,7 +142,7 @@ describe('explorer: for everybody', (test) => {
 		}),
 	)
 
-	browserTest('the focus can be seen, and nothing moves for whoever doesn’t like that', () =>
+	browserTest('the focus is visible, and nothing moves with reduced motion', () =>
 		on({ path: LIST }, async (page) => {
 			await page.keyboard.press('Tab')
 			await page.keyboard.press('Tab')
@@ -155,7 +155,7 @@ describe('explorer: for everybody', (test) => {
 		}),
 	)
 
-	browserTest('without scripts the answer can be read, and the map', async () => {
+	browserTest('without scripts the response and the map can be read', async () => {
 		browser ??= await launch()
 		site ??= await garden()
 		const context = await browser.newContext({ javaScriptEnabled: false })

@@ -70,7 +70,7 @@ function site(more: object = {}) {
 describe('explorer: what a caller sees', (test) => {
 	const server = site()
 
-	test('the forms of what is allowed, and the bare method of what isn’t', async () => {
+	test('the forms of allowed methods, and only the names of others', async () => {
 		const operations = async (headers = {}) =>
 			dataIn(await open(server, '/blog/articles', headers)).operations.map(
 				({ method, isAllowed, body, query }) =>
@@ -84,7 +84,7 @@ describe('explorer: what a caller sees', (test) => {
 		])
 	})
 
-	test('hidden fields that can’t be written are nowhere; hidden ones that can are named, without their values', async () => {
+	test('hidden fields are nowhere unless writable; then they are named, without their values', async () => {
 		for (const url of ['/', '/blog/articles', '/blog/articles/thyme']) {
 			const text = (await open(server, url, BEARER)).text()
 			assert.not.match(text, 'MARKER')
@@ -92,7 +92,7 @@ describe('explorer: what a caller sees', (test) => {
 		}
 	})
 
-	test('the map at the root has what the caller may use, version by version', async () => {
+	test('the map at the root lists what the caller may use, by version', async () => {
 		const reply = await open(server, '/')
 		const { map, answer, user } = dataIn(reply)
 		assert.is(reply.status, 200)
@@ -111,7 +111,7 @@ describe('explorer: what a caller sees', (test) => {
 		assert.is(map?.hasMore, true)
 	})
 
-	test('what docs hides is not on the map, and is answered all the same', async () => {
+	test('handlers hidden by docs are not on the map, and still answer', async () => {
 		class Hiding extends RestHandler {
 			override docs = { get_hidden: { hidden: true } }
 			get_hidden() {
@@ -132,7 +132,7 @@ describe('explorer: what a caller sees', (test) => {
 		assert.is((await server.inject({ url: '/a/hidden' })).status, 200)
 	})
 
-	test('whoever sends credentials sees more, and nothing that needs others', async () => {
+	test('with credentials the map has more, and nothing that needs other ones', async () => {
 		const { map, user } = dataIn(await open(server, '/', BEARER))
 		assert.is(user, 'ruth')
 		const paths = map?.handlers[0]?.routes.map(
@@ -146,7 +146,7 @@ describe('explorer: what a caller sees', (test) => {
 		])
 	})
 
-	test('wrong credentials are nobody’s', async () => {
+	test('wrong credentials count as none', async () => {
 		const log = new Log()
 		const server = site({ logger: log, logRequests: false })
 		const wrong = { Authorization: 'Bearer wrong' }
@@ -157,13 +157,13 @@ describe('explorer: what a caller sees', (test) => {
 		assert.is(map?.handlers[0]?.routes.length, 1)
 	})
 
-	test('to JSON clients the root is not found, as ever', async () => {
+	test('for JSON clients the root is still 404', async () => {
 		const { status, headers } = await server.inject({ url: '/' })
 		assert.is(status, 404)
 		assert.is(headers.vary, 'Accept')
 	})
 
-	test('above handlers is a map of what is below; elsewhere it is not found, with the way back', async () => {
+	test('a path above handlers maps what is below; others are 404, with a link back', async () => {
 		const above = await open(server, '/blog')
 		assert.is(above.status, 200)
 		assert.is(dataIn(above).map?.handlers.length, 3)
@@ -173,7 +173,7 @@ describe('explorer: what a caller sees', (test) => {
 		assert.is(dataIn(elsewhere).map, undefined)
 	})
 
-	test('a base path and a handler at the root have their map too', async () => {
+	test('a base path and a root handler have their map too', async () => {
 		class Root extends RestHandler {
 			get__default() {
 				return 'root'
@@ -192,7 +192,7 @@ describe('explorer: what a caller sees', (test) => {
 		assert.is((await open(based, '/')).status, 200)
 	})
 
-	test('a method is called by its name, but for a _default one, whose path says it all', async () => {
+	test('a method is shown by name, except a _default one, which is shown by path', async () => {
 		class Root extends RestHandler {
 			get__default() {}
 			get_all() {}
@@ -210,12 +210,12 @@ describe('explorer: what a caller sees', (test) => {
 		assert.is(dataIn(await open(server, '/plants')).operations[0]?.summary, '')
 	})
 
-	test('the records of a list are found by its key, whatever it is called', async () => {
+	test('the records of a list are linked by its key, whatever its name', async () => {
 		assert.is(dataIn(await open(server, '/blog/articles')).recordPath, '/blog/articles/{slug}')
 		assert.is(dataIn(await open(server, '/blog/articles/thyme')).recordPath, undefined)
 	})
 
-	test('the crumbs lead to pages', async () => {
+	test('the breadcrumbs lead to pages', async () => {
 		const { crumbs } = dataIn(await open(server, '/blog/articles/thyme?fields=title'))
 		assert.equal(crumbs, [
 			{ text: '', url: '/' },
@@ -225,7 +225,7 @@ describe('explorer: what a caller sees', (test) => {
 		])
 	})
 
-	test('a path of thousands of segments costs no more than its length', async () => {
+	test('a path of thousands of segments is rendered in linear time', async () => {
 		const crumbsOf = async (segments: number) => {
 			const reply = await open(server, '/a'.repeat(segments))
 			assert.is(reply.status, 404)
@@ -249,7 +249,7 @@ describe('explorer: what a caller sees', (test) => {
 	})
 })
 
-describe('explorer: what can be done where nothing is', (test) => {
+describe('explorer: forms on error pages', (test) => {
 	class Beds extends RestHandler {
 		override streaming = ['put_bed']
 		get_bed(id: string) {
@@ -288,7 +288,7 @@ describe('explorer: what can be done where nothing is', (test) => {
 		})
 	}
 
-	test('methods that read their body as a stream are told apart, to whoever may use them', async () => {
+	test('methods that stream their body are marked as such', async () => {
 		const streaming = dataIn(await open(server, '/bed/1')).operations.filter(({ isStreaming }) => isStreaming)
 		assert.equal(
 			streaming.map(({ method }) => method),
@@ -306,8 +306,8 @@ describe('explorer: what can be done where nothing is', (test) => {
 	})
 })
 
-describe('explorer: asking who is calling', (test) => {
-	test('the map asks the server’s own authenticator, once, for all handlers that have it', async () => {
+describe('explorer: authentication', (test) => {
+	test("the map calls the server's own authenticator once for all its handlers", async () => {
 		let asked = 0
 		const counting = {
 			async authenticate() {
@@ -345,7 +345,7 @@ describe('explorer: asking who is calling', (test) => {
 		)
 	})
 
-	test('credentials are shown to no authenticator of another handler, nor do they count as guesses there', async () => {
+	test("no other handler's authenticator sees the credentials, and no guess is counted there", async () => {
 		let asked = 0
 		const others = {
 			async authenticate(): Promise<null> {
@@ -390,7 +390,7 @@ describe('explorer: asking who is calling', (test) => {
 		assert.equal(log.messages, ['warn: credentials were refused'])
 	})
 
-	test('without credentials the map asks nobody', async () => {
+	test('without credentials the map calls no authenticator', async () => {
 		let asked = 0
 		const counting = {
 			async authenticate() {
@@ -417,7 +417,7 @@ describe('explorer: asking who is calling', (test) => {
 		assert.is(asked, 4)
 	})
 
-	test('where the server has no authenticator the map asks the one that all its handlers have, and none of several', async () => {
+	test('without a server authenticator the map calls the one all handlers share, and none of several', async () => {
 		const asked: string[] = []
 		const named = (id: string) => ({
 			async authenticate() {
@@ -441,7 +441,7 @@ describe('explorer: asking who is calling', (test) => {
 		assert.equal(asked, ['one'])
 	})
 
-	test('an authenticator that fails lets nobody in, and the map is there', async () => {
+	test('when an authenticator fails, the map is shown as to an anonymous caller', async () => {
 		const failing = {
 			authenticate(): null {
 				throw new Error('the store is gone')
@@ -454,7 +454,7 @@ describe('explorer: asking who is calling', (test) => {
 		assert.equal(log.messages, ['error: an authenticator failed'])
 	})
 
-	test('no authenticator of another is asked for a link, which isn’t there then', async () => {
+	test('no other authenticator is called for a link, which is omitted', async () => {
 		let asked = 0
 		class Others extends RestHandler {
 			override access: AccessRules = { '*': 'user' }
@@ -476,7 +476,7 @@ describe('explorer: asking who is calling', (test) => {
 		}
 	})
 
-	test('an authenticator that never answers keeps no page of others, and the map of its own server two seconds', async () => {
+	test('a hanging authenticator delays no other page, and the map of its own server by two seconds', async () => {
 		const hanging = { authenticate: () => new Promise<null>(() => {}) }
 		class Hanging extends Notes {
 			override authenticator = hanging as unknown as ReturnType<typeof authenticator>
@@ -544,8 +544,8 @@ describe('explorer: asking who is calling', (test) => {
 	})
 })
 
-describe('explorer: the map of many tables', (test) => {
-	test('is made in steps, with turns for others between them', async () => {
+describe('explorer: the map with many tables', (test) => {
+	test('is built in steps, and lets other work run between them', async () => {
 		const fields = Object.fromEntries(
 			Array.from({ length: 20 }, (_, at) => [`field${at}`, { type: 'text', nullable: at > 8 }] as const),
 		)

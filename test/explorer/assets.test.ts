@@ -18,7 +18,7 @@ class Hello extends RestHandler {
 }
 
 describe('explorer: assets', (test) => {
-	test('lib/explorer/assets.ts is what `npm run explorer` writes', async () => {
+	test('lib/explorer/assets.ts is the output of `npm run explorer`', async () => {
 		const written = readFileSync(`${ROOT}/lib/explorer/assets.ts`, 'utf8')
 		assert.ok(written === (await assetsModule()), 'run `npm run explorer`')
 	})

@@ -46,7 +46,7 @@ describe('explorer: conditional requests', (test) => {
 		['If-None-Match', '"f"'],
 		['If-Modified-Since', DATE],
 	] as const) {
-		test(`a method's own file is sent whole to who would have a page, whatever ${name} says`, async () => {
+		test(`a file of a method is sent whole to browsers, whatever ${name} says`, async () => {
 			const headers = { [name]: value }
 			assert.is((await server.inject({ url: '/files/leaflet', headers })).status, 304)
 			const whole = await open(server, '/files/leaflet', headers)
@@ -54,7 +54,7 @@ describe('explorer: conditional requests', (test) => {
 		})
 	}
 
-	test('a change is made under its conditions, whatever is accepted', async () => {
+	test('a write respects its conditions, whatever Accept says', async () => {
 		const model = new MemoryModel('herb', { key: 'name', fields: { name: 'text' }, rows: [{ name: 'sage' }] })
 		const herbs = new CrudHandler(model, { visible: 'all', allow: ['create'] })
 		const headers = { Accept: NAVIGATION, 'If-None-Match': '*' }
@@ -62,7 +62,7 @@ describe('explorer: conditional requests', (test) => {
 		assert.is((await createServer({ herb: herbs }, options).inject(request)).status, 412)
 	})
 
-	test('it is the same over a socket', () =>
+	test('conditions work over a socket', () =>
 		listening(handlers(), options, async ({ url }) => {
 			const headers = { Accept: NAVIGATION, 'If-None-Match': '"1"' }
 			const page = await fetch(`${url}/article/1`, { headers })

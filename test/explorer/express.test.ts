@@ -38,7 +38,7 @@ describe('explorer: behind Express', (test) => {
 		return { status: answer.status, text: await answer.text() }
 	}
 
-	test('all URLs are those of the browser', async () => {
+	test('all URLs are as the browser sees them', async () => {
 		const { text } = await ask('/outer/blog/articles?limit=1')
 		const [, json = ''] = /id="data">([^<]*)</.exec(text) ?? []
 		const data = JSON.parse(json) as PageData
@@ -56,7 +56,7 @@ describe('explorer: behind Express', (test) => {
 		])
 	})
 
-	test('the path that it is used at has the map, for browsers', async () => {
+	test('the mount path shows the map, for browsers', async () => {
 		for (const path of ['/outer', '/outer/', '/outer/?a=b']) {
 			const { status, text } = await ask(path)
 			assert.is(status, 200)
@@ -71,12 +71,12 @@ describe('explorer: behind Express', (test) => {
 		assert.equal(await ask('/outer', 'application/json'), { status: 404, text: 'the app’s own' })
 	})
 
-	test("what isn't ours is the app's", async () => {
+	test('other paths are passed to the app', async () => {
 		for (const path of ['/outer/blog', '/', '/outer/elsewhere', '/outer//', '/outer/%zz'])
 			assert.equal(await ask(path), { status: 404, text: 'the app’s own' })
 	})
 
-	test('where nothing is cut off, the root is the app’s', async () => {
+	test('when mounted without a path, the root is passed to the app', async () => {
 		const whole = express()
 		whole.use(createServer({ 'blog/articles': articles }, { explorer: true, logger: new Log() }).handler)
 		whole.get('/', (_, response) => void response.send('home'))

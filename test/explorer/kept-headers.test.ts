@@ -31,7 +31,7 @@ const server = createServer(
 describe('explorer: kept headers', (test) => {
 	for (const name of ['one', 'upper', 'lines']) {
 		// Its length would tell of the secret in it, beside what the URL puts there (BREACH), as that of the JSON would.
-		test(`a page of JSON that mustn't be compressed isn't either: ${CONTROLS[name]}`, async () => {
+		test(`a page of JSON that must not be compressed is not compressed either: ${CONTROLS[name]}`, async () => {
 			for (const method of ['GET', 'HEAD']) {
 				const headers = { 'Accept-Encoding': 'gzip' }
 				const page = await open(server, `/secret/${name}?q=a`, headers, method)
@@ -42,13 +42,13 @@ describe('explorer: kept headers', (test) => {
 		})
 	}
 
-	test('what else Cache-Control says is of the JSON alone', async () => {
+	test('other Cache-Control directives apply to the JSON only', async () => {
 		const page = await open(server, '/secret/other', { 'Accept-Encoding': 'gzip' })
 		assert.is(page.headers['cache-control'], 'no-store')
 		assert.is(page.headers['content-encoding'], 'gzip')
 	})
 
-	test('the map has no headers of the error in whose place it is', async () => {
+	test('the map has no headers of the error it replaces', async () => {
 		for (const url of ['/', '/v1']) {
 			for (const method of ['GET', 'HEAD']) {
 				const { status, headers } = await open(server, url, { 'X-Request-Id': 'r1' }, method)
@@ -60,7 +60,7 @@ describe('explorer: kept headers', (test) => {
 		}
 	})
 
-	test('the page of an error has them', async () => {
+	test("the page of an error has the error's headers", async () => {
 		const { status, headers } = await open(server, '/nothing')
 		assert.equal([status, headers['x-refused'], headers['set-cookie']], [404, 'yes', 'lost=1'])
 	})

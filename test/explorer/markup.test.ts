@@ -122,7 +122,7 @@ describe('explorer: markup', (test) => {
 		}
 	})
 
-	test('the map without scripts shows paths as text, in its lines and its links', async () => {
+	test('the map without scripts shows paths as text, in lines and links', async () => {
 		class Odd extends RestHandler {
 			override customRoutes = { 'GET <b>bold': 'page', 'POST a"onmouseover="b': 'page', "GET it's": 'page' }
 			page() {}
@@ -144,14 +144,14 @@ describe('explorer: markup', (test) => {
 		)
 	})
 
-	test('the data can end no element, and is the same when it is read', async () => {
+	test('embedded data cannot close its element, and is read back unchanged', async () => {
 		const data = dataIn(await open(server, `/echo/text?text=${encodeURIComponent(MARKUP.join())}`))
 		const block = scriptJson(data)
 		assert.not.match(block, /[<>&\u2028\u2029]/)
 		assert.equal(JSON.parse(block), data)
 	})
 
-	test('a URL of a link is a path of this server, whatever was asked for', async () => {
+	test("a link's URL is a path of this server, whatever was requested", async () => {
 		for (const url of ['//evil.example/echo', '/\\evil.example/echo', 'javascript:alert(1)', '/echo//text']) {
 			const reply = await open(server, url)
 			const hrefs = [...reply.text().matchAll(/\shref="([^"]*)"/g)].map(([, href = '']) => href)
@@ -163,7 +163,7 @@ describe('explorer: markup', (test) => {
 		}
 	})
 
-	test('no name of a host that a client has sent is in it', async () => {
+	test('no host name sent by a client appears', async () => {
 		const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example' }
 		assert.not.match((await open(server, '/echo/text', headers)).text(), 'evil.example')
 		assert.not.match((await open(server, 'http://evil.example/echo/text')).text(), 'evil.example')

@@ -79,7 +79,7 @@ describe('explorer: who gets a page', (test) => {
 		})
 	}
 
-	test('without the option nobody does, and nothing varies', async () => {
+	test('without the option every client gets JSON, and nothing varies', async () => {
 		const plain = createServer({ things: new Things() })
 		const { headers } = await open(plain, '/things/thing/5')
 		assert.is(headers['content-type'], 'application/json; charset=utf-8')
@@ -100,7 +100,7 @@ describe('explorer: who gets a page', (test) => {
 		['elsewhere', 302, 'application/json; charset=utf-8'],
 	]
 	for (const [name, status, type] of untouched) {
-		test(`what isn't JSON to be read passes as it is: ${name}`, async () => {
+		test(`responses that are not plain JSON are sent unchanged: ${name}`, async () => {
 			const as = await server.inject({ url: `/things/${name}` })
 			const reply = await open(server, `/things/${name}`)
 			assert.equal([reply.status, reply.headers['content-type']], [status, type])
@@ -118,7 +118,7 @@ describe('explorer: who gets a page', (test) => {
 		['a crash', '/things/crash', 500],
 	]
 	for (const [name, url, status] of statuses) {
-		test(`a page has the status of the answer: ${name}`, async () => {
+		test(`a page has the status of its response: ${name}`, async () => {
 			const reply = await open(server, url)
 			assert.is(reply.status, status)
 			assert.match(String(reply.headers['content-type']), /^text\/html/)
@@ -127,13 +127,13 @@ describe('explorer: who gets a page', (test) => {
 		})
 	}
 
-	test('other methods are answered JSON', async () => {
+	test('other methods are answered with JSON', async () => {
 		const reply = await open(server, '/things/thing', {}, 'POST')
 		assert.is(reply.text(), '{"success":true,"data":"made"}')
 		assert.is(reply.headers.vary, undefined)
 	})
 
-	test('problems are told as pages too, and as problems to whoever wants these', async () => {
+	test('problems are pages too, and problem documents for clients that prefer them', async () => {
 		const problem = { Accept: 'application/problem+json' }
 		const told = await server.inject({ url: '/nothing', headers: problem })
 		assert.is(told.headers['content-type'], 'application/problem+json; charset=utf-8')
@@ -145,7 +145,7 @@ describe('explorer: who gets a page', (test) => {
 })
 
 describe('explorer: headers', (test) => {
-	test('a page lets its own script and style through, and nothing else', async () => {
+	test('a page allows only its own script and style', async () => {
 		const one = await open(server, '/things/thing/5')
 		const two = await open(server, '/things/thing/5')
 		const policy = String(one.headers['content-security-policy'])
@@ -163,7 +163,7 @@ describe('explorer: headers', (test) => {
 		)
 	})
 
-	test('it is kept by nobody, framed by nobody, and tells nobody where its reader came from', async () => {
+	test('it is not cached or framed, and sends no referrer', async () => {
 		const { headers } = await open(server, '/things/thing/5')
 		assert.is(headers['cache-control'], 'no-store')
 		assert.is(headers.vary, 'Accept')
@@ -173,7 +173,7 @@ describe('explorer: headers', (test) => {
 		assert.is(headers['cross-origin-resource-policy'], 'same-origin')
 	})
 
-	test("what the answer's headers say of the JSON is shown, and not sent; cookies are", async () => {
+	test('the headers of the JSON are shown, not sent; cookies are', async () => {
 		const reply = await open(server, '/things/thing/5')
 		assert.is(reply.headers.etag, undefined)
 		assert.equal(reply.headers['set-cookie'], ['a=1', 'sid=COOKIE=; HttpOnly; Path=/'])
@@ -185,12 +185,12 @@ describe('explorer: headers', (test) => {
 		assert.is(shown.get('Content-Type'), 'application/json; charset=utf-8')
 	})
 
-	test('the length is that of the page', async () => {
+	test('Content-Length is that of the page', async () => {
 		const reply = await open(server, '/things/thing/5')
 		assert.is(reply.headers['content-length'], String(reply.body.length))
 	})
 
-	test("JSON varies by Accept beside what the method's own Vary names", async () => {
+	test("JSON varies by Accept in addition to the method's own Vary", async () => {
 		const { headers } = await server.inject({ url: '/things/tongue' })
 		assert.is(headers.vary, 'Accept-Language, Accept')
 		assert.is((await open(server, '/things/tongue')).headers.vary, 'Accept-Language, Accept')
@@ -227,7 +227,7 @@ describe('explorer: headers', (test) => {
 		assert.is(closed.headers['www-authenticate'], 'Bearer')
 	})
 
-	test('goes over a socket as it is injected', () =>
+	test('a page is the same over a socket and by inject', () =>
 		listening({ things: new Things() }, { explorer: true }, async ({ url }) => {
 			const answer = await fetch(`${url}/things/thing/5`, { headers: { Accept: NAVIGATION } })
 			assert.is(answer.status, 200)

@@ -84,7 +84,7 @@ class Plants extends CrudHandler {
 	}
 }
 
-describe('explorer: what forms send', (test) => {
+describe('explorer: requests sent by forms', (test) => {
 	const browserTest = inChromium(test, 'the explorer')
 	let browser: Browser | undefined
 	let site: { server: Server; url: string; shed: Shed } | undefined
@@ -117,7 +117,7 @@ describe('explorer: what forms send', (test) => {
 		return page.locator('details.operation').filter({ has: page.locator(`.method.${method}`) })
 	}
 
-	browserTest('a method that reads a stream is sent the bytes of a file, and its type', () =>
+	browserTest("a method that streams its body receives a file's bytes and type", () =>
 		on('/shed/film/5', async (page, { done }) => {
 			const form = card(page, 'put')
 			await form.locator('summary').click()
@@ -146,7 +146,7 @@ describe('explorer: what forms send', (test) => {
 		}),
 	)
 
-	browserTest('under a name a file is a part of a form, which is signed, and stays chosen', () =>
+	browserTest('with a name a file is a part of a form, which is signed, and stays selected', () =>
 		on('/photos/photo', async (page, { done }) => {
 			const useKey = async () => {
 				await page.getByRole('button', { name: 'Credentials' }).click()
@@ -170,7 +170,7 @@ describe('explorer: what forms send', (test) => {
 		}),
 	)
 
-	browserTest('a method that says nothing of its body can be sent a file', () =>
+	browserTest('a method without a body schema can be sent a file', () =>
 		on('/shed/any', async (page, { done }) => {
 			const form = card(page, 'post')
 			await form.locator('summary').click()
@@ -182,7 +182,7 @@ describe('explorer: what forms send', (test) => {
 		}),
 	)
 
-	browserTest('only the whole record can be replaced', () =>
+	browserTest('a record can only be replaced as a whole', () =>
 		on('/plants/1?fields=name', async (page) => {
 			const form = card(page, 'put')
 			await form.locator('summary').click()
@@ -207,7 +207,7 @@ describe('explorer: what forms send', (test) => {
 		}),
 	)
 
-	browserTest('a form reaches the record that is seen, though the address is ahead of it', () =>
+	browserTest('a form applies to the displayed record, even when the address has moved on', () =>
 		on('/plants/1', async (page) => {
 			await page.route('**/plants/2', (route) => route.abort())
 			await page.evaluate(
@@ -227,7 +227,7 @@ describe('explorer: what forms send', (test) => {
 		}),
 	)
 
-	browserTest('who leaves while something is sent stays where they have gone', () =>
+	browserTest('navigating away during a request is not undone by its response', () =>
 		on('/shed/slow', async (page, shed) => {
 			const asked: string[] = []
 			page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
@@ -244,7 +244,7 @@ describe('explorer: what forms send', (test) => {
 		}),
 	)
 
-	browserTest('who leaves while something is sent is told where they are that it was refused', () =>
+	browserTest('a refusal is reported on the page navigated to', () =>
 		on('/shed/slow', async (page, shed) => {
 			const form = card(page, 'post')
 			await form.locator('summary').click()
@@ -258,7 +258,7 @@ describe('explorer: what forms send', (test) => {
 		}),
 	)
 
-	browserTest('what was opened stays open, and what was closed closed, however the answer is seen', () =>
+	browserTest('sections stay open or closed across responses', () =>
 		on('/plants/1', async (page) => {
 			await card(page, 'patch').locator('summary').click()
 			await card(page, 'delete').locator('summary').click()

@@ -104,7 +104,7 @@ describe('explorer: limits of the page', (test) => {
 		await visit(browser, url, { path, allowed: REFUSED }, (page) => use(page, odd.record.done))
 	}
 
-	browserTest('of three thousand rows the first thousand are shown, and it is said', () =>
+	browserTest('of three thousand rows the first thousand are shown, with a note', () =>
 		on('/odd/rows', async (page) => {
 			await page.getByText('The first 1000 of 3000: all of them are in the JSON.').waitFor()
 			assert.is(await page.locator('tbody tr').count(), 1_000)
@@ -114,7 +114,7 @@ describe('explorer: limits of the page', (test) => {
 		}),
 	)
 
-	browserTest('of a record with more fields than anybody reads the first are shown', () =>
+	browserTest('of a record with very many fields the first are shown', () =>
 		on('/odd/fields', async (page) => {
 			await page.getByText('The first 1000 of 1500: all of them are in the JSON.').waitFor()
 			assert.is(await page.locator('dt').count(), 1_000)
@@ -128,7 +128,7 @@ describe('explorer: limits of the page', (test) => {
 		}),
 	)
 
-	browserTest('what has no end is left to the browser, and its source let go of', () =>
+	browserTest('an endless response is left to the browser, and its source released', () =>
 		on('/', async (page, done) => {
 			await page.getByRole('link', { name: '/odd/events' }).click()
 			await page.waitForURL('**/odd/events', { waitUntil: 'commit' })
@@ -138,7 +138,7 @@ describe('explorer: limits of the page', (test) => {
 		}),
 	)
 
-	browserTest('markup that pretends to be a page of ours is left to the browser', () =>
+	browserTest('markup imitating our page is left to the browser', () =>
 		on('/', async (page) => {
 			await page.getByRole('link', { name: '/odd/forged' }).click()
 			await page.waitForURL('**/odd/forged')
@@ -146,14 +146,14 @@ describe('explorer: limits of the page', (test) => {
 		}),
 	)
 
-	browserTest('of eighty columns the first sixty are shown, and it is said', () =>
+	browserTest('of eighty columns the first sixty are shown, with a note', () =>
 		on('/odd/wide', async (page) => {
 			await page.getByText('The first 60 of 80 columns: all of them are in the JSON.').waitFor()
 			assert.is(await page.locator('thead th').count(), 60)
 		}),
 	)
 
-	browserTest('a record has the whole width where there are no forms beside it', () =>
+	browserTest('a record without forms next to it has the full width', () =>
 		on('/odd/fields', async (page) => {
 			assert.is(await page.locator('main.record').count(), 0)
 			await page.goto(new URL('/herbs/1', page.url()).href)
@@ -161,7 +161,7 @@ describe('explorer: limits of the page', (test) => {
 		}),
 	)
 
-	browserTest('who clicks twice sends once', () =>
+	browserTest('a double click sends one request', () =>
 		on('/odd/slow', async (page, done) => {
 			await page.getByText('post_slow').click()
 			await page.getByRole('button', { name: 'Create' }).dblclick()
@@ -170,7 +170,7 @@ describe('explorer: limits of the page', (test) => {
 		}),
 	)
 
-	browserTest('nothing is deleted unasked where a body goes with it, either', () =>
+	browserTest('a deletion with a body asks for confirmation, too', () =>
 		on('/odd/bed', async (page, done) => {
 			await page.getByText('delete_bed').click()
 			const why = page.getByRole('textbox', { name: 'why' })
@@ -194,7 +194,7 @@ describe('explorer: limits of the page', (test) => {
 		}),
 	)
 
-	browserTest('credentials can be used where somebody has written a backslash into the query', () =>
+	browserTest('credentials can be used with a backslash in the query', () =>
 		on('/odd/fields?a=\\b', async (page) => {
 			await page.getByRole('button', { name: 'Credentials' }).click()
 			await page.getByLabel('Token').fill('token')
@@ -204,13 +204,13 @@ describe('explorer: limits of the page', (test) => {
 		}),
 	)
 
-	browserTest('an error is said once', () =>
+	browserTest('an error is shown once', () =>
 		on('/odd/error', async (page) => {
 			assert.is(await page.locator('.error').textContent(), 'name is taken')
 		}),
 	)
 
-	browserTest('a line of curl for a change is as careful as the page', () =>
+	browserTest('a curl line for a write is as careful as the page', () =>
 		on('/herbs/1', async (page) => {
 			await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
 			await page.getByRole('textbox', { name: 'name' }).fill('dill')

@@ -10,7 +10,7 @@ import { describe } from '../helpers/describe.ts'
 describe('explorer: curl lines', (test) => {
 	const plain = { method: 'GET', headers: [], body: undefined, hasToken: false }
 
-	test('a GET is its URL; brackets are no pattern', () => {
+	test('a GET is its URL; brackets are not globbed', () => {
 		assert.is(curlLine({ ...plain, url: 'http://a/b?c=d&e=f' }), "curl 'http://a/b?c=d&e=f'")
 		assert.is(curlLine({ ...plain, url: 'http://a/b?c[in]=d' }), "curl -g 'http://a/b?c[in]=d'")
 	})
@@ -32,7 +32,7 @@ describe('explorer: curl lines', (test) => {
 		'é €',
 	]
 	for (const body of bodies) {
-		test(`a shell passes on what was meant: ${JSON.stringify(body)}`, () => {
+		test(`a shell passes the intended text: ${JSON.stringify(body)}`, () => {
 			const url = `http://a/b?c='${encodeURIComponent(body)}'[0]`
 			const line = curlLine({
 				...{ url, body, method: 'PATCH', hasToken: true },
@@ -55,13 +55,13 @@ describe('explorer: curl lines of files', (test) => {
 			.split('\0')
 			.slice(0, -1)
 
-	test('the bytes of a file are its file’s', () => {
+	test('a binary body is read from the file', () => {
 		const body = new File(['x'], "it's.bin")
 		const line = curlLine({ method: 'PUT', url, headers: [], body, hasToken: false })
 		assert.equal(words(line), ['-X', 'PUT', url, '--data-binary', "@it's.bin"])
 	})
 
-	test('a form has its parts; a name can begin no option', () => {
+	test('a form has its parts; a name cannot start an option', () => {
 		const body = new FormData()
 		body.append('photo', new File(['x'], 'a;type=b,"c\\.png', { type: 'image/png' }))
 		body.append('plain', new File(['x'], 'd'))
@@ -74,7 +74,7 @@ describe('explorer: curl lines of files', (test) => {
 	})
 })
 
-describe('explorer: JSON without a loss', (test) => {
+describe('explorer: lossless JSON', (test) => {
 	const same = [
 		'{"id":9007199254740993,"2":1,"1":2}',
 		'{"__proto__":{"a":1},"constructor":null}',
@@ -104,11 +104,10 @@ describe('explorer: JSON without a loss', (test) => {
 		'[1',
 		`${'['.repeat(300)}${']'.repeat(300)}`,
 	]) {
-		test(`${JSON.stringify(text.slice(0, 20))} is none that is taken apart`, () =>
-			assert.is(parseJson(text), undefined))
+		test(`${JSON.stringify(text.slice(0, 20))} is not parsed`, () => assert.is(parseJson(text), undefined))
 	}
 
-	test('spaces don’t count, names do', () => {
+	test('whitespace is ignored, names are not', () => {
 		const value = parseJson(' { "a" : [ 1 , 2 ] } ')
 		assert.ok(isRecord(value))
 		if (isRecord(value)) assert.equal(value.get('a'), [new RawNumber('1'), new RawNumber('2')])
@@ -140,7 +139,7 @@ describe('explorer: fields of forms', (test) => {
 		required: ['title', 'on'],
 	} as const
 
-	test('each has the kind of its schema; what can’t be written isn’t there', () => {
+	test('each has the kind of its schema; unwritable ones are omitted', () => {
 		const fields = fieldsOf(schema)
 		assert.equal(
 			fields?.map(({ name, kind, isNullable, isRequired }) => [name, kind, isNullable, isRequired].join(' ')),
@@ -160,7 +159,7 @@ describe('explorer: fields of forms', (test) => {
 		)
 	})
 
-	test('where no field is known there is none', () => {
+	test('without known fields there are none', () => {
 		assert.is(fieldsOf({}), undefined)
 		assert.is(fieldsOf(undefined), undefined)
 		assert.is(fieldsOf({ type: 'object', properties: { id: { readOnly: true } } }), undefined)
@@ -182,14 +181,14 @@ describe('explorer: fields of forms', (test) => {
 		test(`${kind} ${text} is sent as ${json}`, () => assert.is(jsonOf(kind, text), json))
 	}
 
-	test('a value stands in its control as it is', () => {
+	test('a value is shown unchanged in its control', () => {
 		assert.is(controlText('text', 'a "b"'), 'a "b"')
 		assert.is(controlText('number', new RawNumber('9007199254740993')), '9007199254740993')
 		assert.is(controlText('json', ['a']), '["a"]')
 		assert.is(controlText('text', null), '')
 	})
 
-	test('spaces alone are no change, a digit is', () => {
+	test('whitespace alone is no change, a digit is', () => {
 		assert.ok(sameJson('["a","b"]', '[ "a", "b" ]'))
 		assert.not.ok(sameJson('9007199254740993', '9007199254740992'))
 	})
@@ -212,7 +211,7 @@ describe('explorer: URLs of lists', (test) => {
 		parameter('limit'),
 	])
 
-	test('what a list can be asked is read from its parameters', () => {
+	test("a list's options are read from its parameters", () => {
 		assert.equal(
 			[...offers.filters],
 			[
@@ -248,19 +247,19 @@ describe('explorer: URLs of lists', (test) => {
 	]
 	for (const [what, url, expected] of table) test(what, () => assert.is(url, expected))
 
-	test('conditions are those on fields', () => {
+	test('conditions apply to fields', () => {
 		assert.equal(list.conditionsOf('/a?limit=2&title=x&title%5Bcontains%5D=y&z=1', offers), [
 			{ at: 1, field: 'title', operator: '', value: 'x' },
 			{ at: 2, field: 'title', operator: 'contains', value: 'y' },
 		])
 	})
 
-	test('a record is below its list, unless no path can name its key', () => {
+	test("a record's URL is below its list, unless no path can hold its key", () => {
 		const urls = ['..', '.', '', 'a/b', '...'].map((key) => list.recordUrl('/herbs/{id}', key))
 		assert.equal(urls, [undefined, undefined, undefined, '/herbs/a%2Fb', '/herbs/...'])
 	})
 
-	test('the next page is what Link says', () => {
+	test('the next page is taken from Link', () => {
 		assert.is(list.nextIn('</a?b=c>; rel="prev", </a?cursor=x>; rel="next"'), '/a?cursor=x')
 		assert.is(list.nextIn('</a>; rel="last"'), undefined)
 		assert.is(list.nextIn(undefined), undefined)

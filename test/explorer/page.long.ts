@@ -84,7 +84,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('a list is filtered, searched and counted, and goes back the way it came', () =>
+	browserTest('a list is filtered, searched and counted, and Back restores it', () =>
 		on(LIST, async (page) => {
 			await page.getByLabel('Field').selectOption('rating')
 			await page.getByLabel('Comparison').selectOption('gte')
@@ -109,7 +109,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('pages are turned there and back, and have the length that is chosen', () =>
+	browserTest('pages are turned back and forth, with a selectable length', () =>
 		on(LIST, async (page) => {
 			await page.getByRole('link', { name: 'Next →' }).click()
 			await page.getByRole('cell', { name: 'Title 11' }).waitFor()
@@ -129,7 +129,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('who comes back from a record finds the place in the list', () =>
+	browserTest('going back from a record restores the place in the list', () =>
 		on(`${LIST}?limit=25`, async (page) => {
 			await page.evaluate('scrollTo(0, 500)')
 			const { y } = (await page.evaluate('({ y: scrollY })')) as { y: number } // as written
@@ -143,7 +143,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('a list and a record are seen as a table, as JSON, by their headers', () =>
+	browserTest('a list and a record are shown as a table, as JSON, with their headers', () =>
 		on(LIST, async (page) => {
 			await page.getByRole('button', { name: 'JSON' }).click()
 			assert.match(
@@ -161,7 +161,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('links in values lead to the web or to this server, and never run', () =>
+	browserTest('links in values lead to the web or to this server, and never run scripts', () =>
 		on('/garden/articles/2', async (page) => {
 			const link = page.getByRole('link', { name: 'https://example.org/a?b=c' })
 			assert.is(await link.getAttribute('rel'), 'noreferrer')
@@ -174,7 +174,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('forms are there for whoever may send them; a record is created, and is linked', () =>
+	browserTest('allowed forms are shown; a record is created, and linked', () =>
 		on({ path: LIST, allowed: REFUSED }, async (page) => {
 			assert.is(await page.locator('main form.operation, details.operation').count(), 0)
 			await page.getByText('POST needs credentials.').waitFor()
@@ -221,7 +221,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('of a change only what has changed is sent; null can be', () =>
+	browserTest('an update sends only changed fields; null can be selected', () =>
 		on('/garden/articles/8', async (page) => {
 			await useToken(page)
 			const sent: (string | null)[] = []
@@ -241,7 +241,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('JSON can be written in place of fields, and all digits stay', () =>
+	browserTest('JSON can be edited instead of fields, and all digits are kept', () =>
 		on({ path: '/garden/articles/9', allowed: REFUSED }, async (page) => {
 			await useToken(page)
 			const form = page.locator('details.operation[open] form')
@@ -258,7 +258,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('whoever was overtaken is told, keeps what was typed, and can save it then', () =>
+	browserTest('after a conflict the input is kept, and can be saved then', () =>
 		on({ path: '/garden/articles/10', allowed: REFUSED }, async (page) => {
 			await useToken(page)
 			const form = page.locator('details.operation[open] form')
@@ -277,7 +277,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('nothing is deleted unasked; then the list is shown', () =>
+	browserTest('a deletion asks for confirmation; then the list is shown', () =>
 		on('/garden/articles/12', async (page) => {
 			await useToken(page)
 			await page.getByText('Delete one of the articles').click()
@@ -293,7 +293,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('a key signs each request anew, and is nowhere', () =>
+	browserTest('a key signs each request, and is shown nowhere', () =>
 		on({ path: '/garden/me', allowed: REFUSED }, async (page) => {
 			await page.getByText('401', { exact: true }).waitFor()
 			await page.getByRole('button', { name: 'Credentials' }).click()
@@ -331,7 +331,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('a token is sent, named in no curl line, and forgotten when asked', () =>
+	browserTest('a token is sent, omitted from curl lines, and forgotten on request', () =>
 		on({ path: '/garden/me', allowed: REFUSED }, async (page) => {
 			await useToken(page)
 			assert.match(
@@ -350,7 +350,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('whose requests are sent is said; of what is refused, that it is', () =>
+	browserTest('the page says who requests are sent as, and reports refusals', () =>
 		on({ path: '/garden/articles/2', allowed: REFUSED }, async (page) => {
 			const status = page.getByRole('status')
 			await page.getByText('PATCH PUT DELETE need credentials.').waitFor()
@@ -369,7 +369,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('what a method reads of the query is asked for; what it is sent is answered', () =>
+	browserTest('query parameters a method reads have inputs; the response is shown', () =>
 		on({ path: '/garden/sum', allowed: REFUSED }, async (page) => {
 			await page.getByText('422', { exact: true }).waitFor()
 			// What was missing in the query can be given at once.
@@ -388,7 +388,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('stored markup stays text, in whatever it stands', () =>
+	browserTest('stored markup stays text, wherever it is shown', () =>
 		on({ path: `/garden/markup?x=${encodeURIComponent(IMAGE)}`, allowed: REFUSED }, async (page) => {
 			for (const view of ['Fields', 'JSON', 'Headers']) {
 				await page.getByRole('button', { name: view }).click()
@@ -401,7 +401,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('were there any way to make markup of a text, the browser would refuse it', () =>
+	browserTest('the browser would refuse any attempt to create markup from text', () =>
 		on(
 			{ path: '/garden/markup', allowed: /TrustedHTML|^policy: require-trusted-types-for$/ },
 			async (page) => {
@@ -412,7 +412,7 @@ describe('explorer: the page', (test) => {
 		),
 	)
 
-	browserTest('answers without an envelope are tables and records too; null can be chosen', () =>
+	browserTest('responses without an envelope are tables and records too; null can be selected', () =>
 		on('/garden/herbs?count=exact', async (page) => {
 			await page.getByText('2 of 3 records').waitFor()
 			await page.getByRole('rowheader', { name: 'basil' }).getByRole('link').click()
@@ -429,7 +429,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('lines of curl are copied, those of forms with what was typed', () =>
+	browserTest('curl lines can be copied, those of forms with their input', () =>
 		on('/garden/herbs/mint', async (page) => {
 			const origin = new URL(page.url()).origin
 			await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -446,7 +446,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('what is no page of ours is left to the browser', () =>
+	browserTest('responses that are not our pages are left to the browser', () =>
 		on('/', async (page) => {
 			await page.getByRole('link', { name: '/garden/picture' }).click()
 			await page.waitForURL('**/garden/picture')
@@ -456,7 +456,7 @@ describe('explorer: the page', (test) => {
 		}),
 	)
 
-	browserTest('it says so where the server can’t be reached', () =>
+	browserTest('it reports an unreachable server', () =>
 		on({ path: LIST, allowed: /^Failed to load resource: / }, async (page) => {
 			await page.route('**/*', (route) => route.abort())
 			await page.getByRole('link', { name: 'Next →' }).click()

@@ -20,10 +20,10 @@ describe('explorer: pretty JSON', (test) => {
 		[']]}', '\n]\n]\n}'],
 	]
 	for (const [json, expected] of table) {
-		test(`${JSON.stringify(json)} is laid out`, () => assert.is(prettyJson(json), expected))
+		test(`${JSON.stringify(json)} is formatted`, () => assert.is(prettyJson(json), expected))
 	}
 
-	test('names and texts are told apart, whatever is in them', () => {
+	test('names and texts are distinguished, whatever they contain', () => {
 		const kinds = [...tokensOf('{"a":"b","c":["d",{"e":-1}],"f":false}')].filter(
 			({ kind }) => kind !== 'other',
 		)
@@ -33,12 +33,12 @@ describe('explorer: pretty JSON', (test) => {
 		)
 	})
 
-	test('what JSON.stringify lays out is laid out alike', () => {
+	test("formatting matches JSON.stringify's", () => {
 		const value = { a: [1, { b: 'c', d: [[]] }], e: { f: null, g: '{"x":[1]}' }, h: -0.5 }
 		assert.is(prettyJson(JSON.stringify(value)), JSON.stringify(value, undefined, 2))
 	})
 
-	test('a text grows by a million characters at most, and nothing of it is lost', () => {
+	test('a text grows by at most a million characters, and loses nothing', () => {
 		for (const json of [
 			'['.repeat(500_000) + ']'.repeat(500_000),
 			`${'['.repeat(60)}${'1,'.repeat(300_000)}1${']'.repeat(60)}`,
@@ -49,7 +49,7 @@ describe('explorer: pretty JSON', (test) => {
 		}
 	})
 
-	test('a hundred thousand levels, and a megabyte of text, take no time', () => {
+	test('a hundred thousand levels, and a megabyte of text, are formatted quickly', () => {
 		const time = cost(() => {
 			assert.ok(prettyJson('['.repeat(100_000)).length <= 1_100_000)
 			assert.is(prettyJson(`"${'\\'.repeat(1_000_000)}`).length, 1_000_001)

@@ -57,17 +57,17 @@ function site(log = new Log()) {
 }
 
 describe('explorer: streams', (test) => {
-	test('what ends is shown as a whole', async () => {
+	test('a finite stream is shown complete', async () => {
 		const { answer } = dataIn(await open(site().server, '/few'))
 		assert.is(answer?.body, '{"success":true,"data":[{"id":1},{"id":2}]}')
 		assert.is(answer?.note, undefined)
 	})
 
-	test('bytes that are JSON are shown', async () => {
+	test('streamed bytes that are JSON are shown', async () => {
 		assert.is(dataIn(await open(site().server, '/bytes')).answer?.body, '{"é":1}')
 	})
 
-	test('what is too long is cut, said to be, and its source closed', async () => {
+	test('a long stream is truncated with a note, and its source closed', async () => {
 		const { server, closed } = site()
 		const { answer } = dataIn(await open(server, '/many'))
 		assert.is(answer?.body.length, 1_048_576)
@@ -79,7 +79,7 @@ describe('explorer: streams', (test) => {
 		assert.is(text?.note, answer?.note)
 	})
 
-	test('of a feed without an end what came is shown, and its source is told to stop', async () => {
+	test('an endless feed is shown as far as it came, and its source stopped', async () => {
 		const { server, closed } = site()
 		const { answer } = dataIn(await open(server, '/endless'))
 		assert.is(answer?.body, '{"success":true,"data":[{"id":1}')
@@ -87,7 +87,7 @@ describe('explorer: streams', (test) => {
 		await until(() => closed.length > 0, 'the source is closed')
 	})
 
-	test('what breaks off is shown as far as it came, and logged', async () => {
+	test('a broken stream is shown as far as it came, and logged', async () => {
 		const { server, log } = site()
 		const reply = await open(server, '/broken')
 		assert.is(reply.status, 200)
@@ -96,7 +96,7 @@ describe('explorer: streams', (test) => {
 		assert.not.match(reply.text(), 'the source is gone')
 	})
 
-	test('where even the logger fails, it is a plain 500', async () => {
+	test('when the logger fails too, it is a plain 500', async () => {
 		class Broken extends Log {
 			override error(): void {
 				throw new Error('no disk')
@@ -113,7 +113,7 @@ describe('explorer: streams', (test) => {
 		await until(() => closed.length > 0, 'the source is closed')
 	})
 
-	test('a client that leaves meanwhile leaves nothing behind', () => {
+	test('a client that disconnects leaves no open source', () => {
 		const closed: string[] = []
 		const begun: string[] = []
 		return listening({ '': new Feeds(closed, begun) }, { explorer: true }, async ({ url }) => {
@@ -127,7 +127,7 @@ describe('explorer: streams', (test) => {
 		})
 	})
 
-	test('the time of a method is that of its page', async () => {
+	test("the method's timeout applies to its page", async () => {
 		const server = createServer(
 			{ '': new Feeds([]) },
 			{ explorer: true, handlerTimeoutSeconds: 0.1, logger: new Log() },
