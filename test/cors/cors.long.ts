@@ -198,7 +198,7 @@ describe('cors: a page of another origin', (test) => {
 		})
 	}
 
-	browserTest('reads nothing where its origin is not named, and changes nothing', async () => {
+	browserTest('can read nothing unless its origin is listed, and can change nothing', async () => {
 		const { app, api } = await site()
 		// Of another host, which the API knows nothing of.
 		const page = app.replace('127.0.0.1', 'localhost')
@@ -207,14 +207,14 @@ describe('cors: a page of another origin', (test) => {
 		assert.equal(await seen(app, api, 'create'), [201, '/api/plant/6', '"1"'])
 	})
 
-	browserTest('reads nothing of an API without the option', async () => {
+	browserTest('can read nothing of an API without the option', async () => {
 		const { app } = await site()
 		const api = `${await opened(createServer(apiOf(), { logger: new Log() }))}/api`
 		const failed = [0, 'network_error']
 		assert.equal(await seen(app, api, 'refused'), [failed, failed])
 	})
 
-	browserTest("a sandboxed frame, whose origin is 'null', reads only what is for all", async () => {
+	browserTest("in a sandboxed frame, whose origin is 'null', reads only what is open to all", async () => {
 		const { app, api } = await site()
 		const open = await opened(createServer(apiOf(), { cors: { origins: '*' }, logger: new Log() }))
 		browser ??= await launch()

@@ -55,7 +55,7 @@ describe('cors: answers', (test) => {
 		['GET /empty', 200, 'Origin'],
 	]
 	for (const [line, status, vary = 'Origin', headers = {}, body] of requests) {
-		test(`${line.slice(0, 40)} is ${status}, to be read by its origin alone`, () =>
+		test(`${line.slice(0, 40)} is ${status}, and readable by its origin only`, () =>
 			onSite(
 				async (send) => {
 					const answer = await send(line, { Origin: APP, ...headers }, body)
@@ -76,7 +76,7 @@ describe('cors: answers', (test) => {
 			))
 	}
 
-	test('each origin that is named is answered its own name', () =>
+	test('each listed origin is answered with its own name', () =>
 		onSite(async (send) => {
 			for (const origin of [APP, OTHER])
 				assert.is(corsOf(await send('GET /article/5', { Origin: origin }))['allow-origin'], origin)
@@ -93,7 +93,7 @@ describe('cors: answers', (test) => {
 		],
 	]
 	for (const origin of refused) {
-		test(`${JSON.stringify(origin)} is none of them, and is served as anybody else`, () =>
+		test(`${JSON.stringify(origin)} is not listed, and is served without CORS headers`, () =>
 			onSite(async (send) => {
 				const answer = await send('GET /article/5', { Origin: origin })
 				assert.is(answer.status, 200)
@@ -101,7 +101,7 @@ describe('cors: answers', (test) => {
 			}))
 	}
 
-	test('a reached limit is readable, with the time of its reset', () =>
+	test('a 429 is readable, with the time of its reset', () =>
 		onSite(async (send) => {
 			await send('GET /limited', { Origin: APP })
 			const answer = await send('GET /limited', { Origin: APP })
@@ -110,7 +110,7 @@ describe('cors: answers', (test) => {
 			assert.equal(corsOf(answer), { ...ALLOWED, vary: 'Accept, Origin' })
 		}))
 
-	test('a method that takes too long, and a body that does, are told so', () =>
+	test('timeouts of a method and of a body are readable', () =>
 		onSite(
 			async (send) => {
 				const late = await send('GET /slow', { Origin: APP })
@@ -124,7 +124,7 @@ describe('cors: answers', (test) => {
 			{ handlerTimeoutSeconds: 0.02, bodyTimeoutSeconds: 0.02 },
 		))
 
-	test('so are requests that wait when the server closes', () => {
+	test('a 503 during close is readable', () => {
 		const api = new Api()
 		return listening({ '': api }, { cors: CORS, graceTimeoutSeconds: 0.05 }, ({ port, server }) =>
 			connected(port, async (client) => {
@@ -153,7 +153,7 @@ describe('cors: answers', (test) => {
 			})
 		}))
 
-	test('credentials, own headers and the id of requests', () =>
+	test('credentials, own headers and the request id are exposed', () =>
 		onSite(
 			async (send) => {
 				assert.equal(corsOf(await send('GET /article/5', { Origin: APP })), {
@@ -168,7 +168,7 @@ describe('cors: answers', (test) => {
 			{ requestId: 'X-Request-Id' },
 		))
 
-	test("'*' is for all, is told to all, and varies by nothing", () =>
+	test("'*' allows all origins, is sent as such, and adds no Vary", () =>
 		onSite(
 			async (send) => {
 				for (const headers of [{ Origin: EVIL }, { Origin: 'null' }, {}]) {
@@ -180,7 +180,7 @@ describe('cors: answers', (test) => {
 			{ origins: '*' },
 		))
 
-	test('nothing of it is there where the option is not', () =>
+	test('without the option no CORS header is sent', () =>
 		listening({ '': new Api() }, {}, async ({ port }) => {
 			for (const headers of [{ Origin: APP }, preflight(APP, 'PUT')]) {
 				const lines = linesOf(headers)
@@ -189,7 +189,7 @@ describe('cors: answers', (test) => {
 			}
 		}))
 
-	test('a stored reply to an Idempotency-Key has the headers of the origin that repeats it', () =>
+	test('a replay for an Idempotency-Key has the headers of the repeating origin', () =>
 		onSite(async (send, api) => {
 			const key = { 'Idempotency-Key': '"k"' }
 			const first = await send('POST /article', { Origin: APP, ...key })
@@ -224,7 +224,7 @@ describe('cors: a function of origins', (test) => {
 		}
 	}
 
-	test('decides', async () => {
+	test('decides whether an origin is allowed', async () => {
 		const { allows } = asked((origin) => new URL(origin).hostname.endsWith('.example.com'))
 		assert.is(await allows(APP), true)
 		assert.is(await allows('http://localhost:5173'), false)
@@ -234,7 +234,7 @@ describe('cors: a function of origins', (test) => {
 	// By `new URL()`, which would fail: whoever likes could fill the log.
 	const UNREAD = ['https://[', 'https://a:99999', 'https://a|b', 'https://%', 'https://1.2.3.4.5']
 
-	test('is not asked about what is no origin', async () => {
+	test('is not called for a malformed origin', async () => {
 		const seen: string[] = []
 		const { allows } = asked((origin) => seen.push(origin) > 0)
 		for (const origin of [
@@ -276,7 +276,7 @@ describe('cors: a function of origins', (test) => {
 		}
 	})
 
-	test('whose logger fails is answered all the same', async () => {
+	test('whose logger fails does not prevent the response', async () => {
 		const logger = {
 			info() {},
 			warn() {},
@@ -300,8 +300,8 @@ function headOf(stream: ClientHttp2Stream): Promise<Readonly<Record<string, unkn
 	})
 }
 
-describe('cors: elsewhere', (test) => {
-	test('in Express, for paths that are ours', async () => {
+describe('cors: with other features', (test) => {
+	test('in Express it applies to our paths only', async () => {
 		const app = express()
 		app.use('/api', createServer({ v1: new Api() }, { cors: CORS }).handler)
 		app.use((_request, response) => {
@@ -324,7 +324,7 @@ describe('cors: elsewhere', (test) => {
 		}
 	})
 
-	test('over HTTP/2', async () => {
+	test('it works over HTTP/2', async () => {
 		const { handler } = createServer({ '': new Api() }, { cors: CORS })
 		const server = createHttp2Server(handler).listen(0, '127.0.0.1')
 		await once(server, 'listening')
@@ -347,7 +347,7 @@ describe('cors: elsewhere', (test) => {
 		}
 	})
 
-	test('with the explorer, pages too vary by origin, and Accept once', () =>
+	test('with the explorer, pages too vary by Origin, and by Accept once', () =>
 		onSite(
 			async (send) => {
 				const page = await send('GET /article/5', { Origin: APP, Accept: 'text/html' })
@@ -364,7 +364,7 @@ describe('cors: elsewhere', (test) => {
 			{ explorer: true },
 		))
 
-	test('the description of the API can be read', async () => {
+	test('the description of the API is readable', async () => {
 		const { ask } = asking({ v1: new Api() }, { cors: CORS, openapi: true })
 		const { status, headers } = await ask('/openapi.json', { headers: { Origin: APP } })
 		assert.equal([status, headers['access-control-allow-origin']], [200, APP])

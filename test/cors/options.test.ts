@@ -20,7 +20,7 @@ describe('cors/options', (test) => {
 		{ origins: () => true, credentials: true, maxAgeSeconds: 86_400, exposedHeaders: ['X-Own'] },
 	]
 	for (const cors of taken) {
-		test(`${JSON.stringify(cors)} is taken`, () => {
+		test(`${JSON.stringify(cors)} is accepted`, () => {
 			createServer({}, { cors })
 		})
 	}
@@ -93,12 +93,12 @@ describe('cors/options', (test) => {
 		})
 	}
 
-	test('a time out of bounds is a RangeError, anything else a TypeError', () => {
+	test('an out-of-range time is a RangeError, anything else a TypeError', () => {
 		assert.throws(() => createServer({}, { cors: { origins: [APP], maxAgeSeconds: -1 } }), RangeError)
 		assert.throws(() => createServer({}, { cors: { origins: [] } }), TypeError)
 	})
 
-	test('its type knows what is missing or wrong', () => {
+	test('its type rejects missing and wrong properties', () => {
 		// @ts-expect-error nobody is named
 		const none: CorsOptions = {}
 		// @ts-expect-error one origin is a list of one

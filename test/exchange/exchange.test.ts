@@ -6,8 +6,8 @@ import { describe } from '../helpers/describe.ts'
 import { appOf, exchangeFor } from '../helpers/exchange.ts'
 import { Log } from '../helpers/listening.ts'
 
-describe('exchange: time', (test) => {
-	test('it is never due until a deadline is set', () => {
+describe('exchange: timeouts', (test) => {
+	test('no deadline applies until one is set', () => {
 		const exchange = exchangeFor()
 		assert.is(exchange.due, Number.POSITIVE_INFINITY)
 		exchange.setDeadline(500, 'request_timeout')
@@ -20,7 +20,7 @@ describe('exchange: time', (test) => {
 		['request_timeout', 408, 'Request Timeout'],
 		['unavailable', 503, 'The answer took too long'],
 	] as const) {
-		test(`when its time for ${late} is over, ${status} is answered and the signal aborted`, () => {
+		test(`when the timeout of ${late} is over, ${status} is answered and the signal aborted`, () => {
 			const exchange = exchangeFor()
 			const errors: RestError[] = []
 			exchange.interrupt = (error) => void errors.push(error)
@@ -37,7 +37,7 @@ describe('exchange: time', (test) => {
 		})
 	}
 
-	test('a signal first read after the deadline is aborted already', () => {
+	test('a signal first read after the deadline is already aborted', () => {
 		const exchange = exchangeFor()
 		exchange.cancel(new RestError('unavailable'))
 		assert.ok(exchange.request.signal.aborted)
@@ -64,7 +64,7 @@ describe('exchange: a client that leaves', (test) => {
 		assert.is((signal.reason as Error).name, 'AbortError')
 	})
 
-	test('not after the answer, whose end closes the connection too', () => {
+	test('the signal is not aborted by a connection closed after the response', () => {
 		const { exchange, connection } = connected()
 		const { signal } = exchange.request
 		exchange.isReplied = true
@@ -76,7 +76,7 @@ describe('exchange: a client that leaves', (test) => {
 		assert.ok(connected(true).exchange.request.signal.aborted)
 	})
 
-	test('it is aborted when the client leaves during the answer, too', () => {
+	test('it is aborted when the client leaves during the response, too', () => {
 		const { exchange } = connected()
 		exchange.abort()
 		const { signal } = exchange.request
@@ -94,7 +94,7 @@ describe('exchange: body and query', (test) => {
 		assert.is(exchange.query(), exchange.query())
 	})
 
-	test('the result of a parser in front is the body; text and bytes are decoded', () => {
+	test('the result of a parser in front is used as the body; text and bytes are decoded', () => {
 		const headers = { 'content-type': 'application/json' }
 		const parsed = { a: 1 }
 		assert.is(exchangeFor({ headers, body: parsed }).body.decoded().value, parsed)
@@ -117,7 +117,7 @@ describe('exchange: body and query', (test) => {
 		})
 	}
 
-	test('fields are those of an object', () => {
+	test('fields come from an object only', () => {
 		assert.equal(exchangeFor().body.fields(), {})
 		assert.equal(exchangeFor({ body: { a: 1 } }).body.fields(), { a: 1 })
 		assert.is(
@@ -126,7 +126,7 @@ describe('exchange: body and query', (test) => {
 		)
 	})
 
-	test('repeated names become lists, in the query and in forms, and nowhere else', () => {
+	test('repeated names become lists in the query and in forms only', () => {
 		const headers = { 'content-type': 'application/x-www-form-urlencoded' }
 		const exchange = exchangeFor({ headers })
 		exchange.queryText = 'a=1&a=2&b=3'
@@ -139,11 +139,11 @@ describe('exchange: body and query', (test) => {
 })
 
 describe('exchange: checks', (test) => {
-	test('without any, nothing is awaited', () => {
+	test('without checks nothing is awaited', () => {
 		assert.is(exchangeFor().pendingChecks(), undefined)
 	})
 
-	test('all that were begun must hold, and a refusal is no unhandled rejection', async () => {
+	test('all pending checks must pass, and a refusal is no unhandled rejection', async () => {
 		const exchange = exchangeFor()
 		exchange.addCheck(Promise.resolve())
 		await exchange.pendingChecks()
@@ -153,7 +153,7 @@ describe('exchange: checks', (test) => {
 		assert.is(String(refusal), 'RestError: Forbidden')
 	})
 
-	test('two authenticators are asked, each once', async () => {
+	test('two authenticators are each called once', async () => {
 		let asked = 0
 		const make = (id: string) => ({
 			authenticate: () => {
@@ -173,7 +173,7 @@ describe('exchange: checks', (test) => {
 })
 
 describe('exchange: log', (test) => {
-	test('a line says which request it is of, without its query', () => {
+	test('a line identifies its request, without the query', () => {
 		const logger = new Log()
 		const exchange = exchangeFor({ method: 'POST', url: '/a?b' }, appOf({ logger }))
 		exchange.method = 'POST'

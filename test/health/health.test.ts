@@ -71,7 +71,7 @@ describe('health', (test) => {
 		}))
 
 	for (const probe of ['live', 'ready']) {
-		test(`${probe} answers 200, and no cache keeps it`, () =>
+		test(`${probe} is 200, and not cacheable`, () =>
 			listening({ '': new Hello() }, { health: HEALTH }, async ({ url }) => {
 				for (const path of [probe, `${probe}/`, `${probe}?now=1`]) {
 					const response = await fetch(`${url}/health/${path}`)
@@ -82,7 +82,7 @@ describe('health', (test) => {
 				}
 			}))
 
-		test(`${probe} answers HEAD and OPTIONS, and 405 to all else`, () =>
+		test(`${probe} answers HEAD and OPTIONS, and 405 to all other methods`, () =>
 			listening({ '': new Hello() }, { health: HEALTH }, async ({ url }) => {
 				const head = await fetch(`${url}/health/${probe}`, { method: 'HEAD' })
 				assert.equal([head.status, await head.text()], [200, ''])
@@ -96,7 +96,7 @@ describe('health', (test) => {
 			}))
 	}
 
-	test('a preflight is answered as one, whatever is to be sent with the probe', () => {
+	test('a preflight is answered as such, whatever the probe is to send', () => {
 		const origin = 'https://status.example.com'
 		const options: ServerOptions = { health: HEALTH, cors: { origins: [origin] } }
 		return listening({ '': new Hello() }, options, async ({ url }) => {
@@ -124,7 +124,7 @@ describe('health', (test) => {
 		})
 	})
 
-	test('is below base, at as many segments as are said, and nowhere else', () =>
+	test('is below base, at the given segments, and nowhere else', () =>
 		listening({ '': new Hello() }, { base: 'v1', health: { path: 'ops/health' } }, async ({ url }) => {
 			assert.is((await fetch(`${url}/v1/ops/health/live`)).status, 200)
 			for (const path of [
@@ -137,7 +137,7 @@ describe('health', (test) => {
 				assert.is((await fetch(`${url}/${path}`)).status, 404, path)
 		}))
 
-	test('is told by its path alone, and has no time but its own', async () => {
+	test('is matched by path alone, and has no timeout but its own', async () => {
 		class Anything extends RestHandler {
 			get__default(..._path: string[]) {
 				return 'mine'
@@ -154,7 +154,7 @@ describe('health', (test) => {
 		await server.close()
 	})
 
-	test('needs no credentials, and is no line in the log, no event, no page, no path of the description', async () => {
+	test('needs no credentials, and appears in no log, event, page or description', async () => {
 		const authenticator = { authenticate: async () => assert.unreachable('was asked') as never }
 		const options = { authenticator, health: HEALTH, openapi: true, explorer: true, logRequests: true }
 		let events = 0
@@ -178,7 +178,7 @@ describe('health', (test) => {
 		assert.not.match(described.text(), 'health')
 	})
 
-	test('is served inside of Express, whose other paths are left to it', async () => {
+	test('works inside of Express, which serves its other paths', async () => {
 		const app = express()
 		app.use('/api', createServer({ cats: new Hello() }, { health: HEALTH }).handler)
 		app.use((_request, response) => void response.status(418).end())
@@ -196,7 +196,7 @@ describe('health', (test) => {
 })
 
 describe('health: ready', (test) => {
-	test('is 503 while a model is away, and never says which or why', async () => {
+	test('is 503 while a model is unavailable, and never says which or why', async () => {
 		const model = new Fragile()
 		model.isUp = false
 		await listening({ things: crud(model) }, { health: HEALTH }, async ({ url, log }) => {
@@ -218,7 +218,7 @@ describe('health: ready', (test) => {
 		})
 	})
 
-	test('asks one model once, however often it is mounted, and models of one source once', async () => {
+	test('checks a model once, however often it is mounted, and models of one source once', async () => {
 		const [model, other] = [new Fragile(), new Fragile()]
 		const source = {}
 		const shared = [model, other].map((one) => Object.assign(one, { source }))
@@ -229,7 +229,7 @@ describe('health: ready', (test) => {
 		})
 	})
 
-	test('asks what is mounted later, too', async () => {
+	test('checks handlers mounted later, too', async () => {
 		const model = new Fragile()
 		await listening({}, { health: HEALTH }, async ({ url, server }) => {
 			assert.is((await fetch(`${url}/health/ready`)).status, 200)
@@ -239,7 +239,7 @@ describe('health: ready', (test) => {
 		})
 	})
 
-	test("asks the server's cache", async () => {
+	test("checks the server's cache", async () => {
 		class Away extends MemoryCache implements Cache {
 			check(): void {
 				throw new Error('away')
@@ -281,7 +281,7 @@ describe('health: ready', (test) => {
 			}))
 	}
 
-	test('a check that never answers has failed after the timeout, and is not begun again over itself', async () => {
+	test('a check that hangs fails after its timeout, and is not started again meanwhile', async () => {
 		let calls = 0
 		const stuck = () => {
 			calls++
@@ -303,7 +303,7 @@ describe('health: ready', (test) => {
 		})
 	})
 
-	test('a storm of probes is one round of checks, and what it found holds for a while', async () => {
+	test('concurrent probes share one round of checks, whose result is reused for a while', async () => {
 		// It holds for a second, which may be over before the last is asked.
 		await inTimesOf(1_000, async () => {
 			let calls = 0
@@ -323,7 +323,7 @@ describe('health: ready', (test) => {
 		})
 	})
 
-	test('is 503 while the init of a handler runs, and for ever when it has failed', async () => {
+	test("is 503 while a handler's init runs, and for ever when it has failed", async () => {
 		const opening = later()
 		class Slow extends Hello {
 			override init() {
@@ -348,7 +348,7 @@ describe('health: ready', (test) => {
 		})
 	})
 
-	test('fails from the call of close() on, while all else is served on new connections for the delay', () =>
+	test('is 503 as soon as close() is called, while new connections are served during the delay', () =>
 		inTimesOf(1_500, async (drainDelay) => {
 			const server = createServer(
 				{ '': new Hello() },
@@ -378,7 +378,7 @@ describe('health: ready', (test) => {
 			}
 		}))
 
-	test('who is asked within a round that close() overtakes is told 503', async () => {
+	test('probes waiting for a round are 503 when close() is called', async () => {
 		const { promise, go } = later()
 		const server = createServer({}, { health: { path: 'health', checks: [() => promise] } })
 		const asked = server.inject({ url: '/health/ready' })
@@ -388,7 +388,7 @@ describe('health: ready', (test) => {
 		await closed
 	})
 
-	test('the log is told of a change, not of every probe', async () => {
+	test('only changes are logged, not every probe', async () => {
 		const log = new Log()
 		let clock = 0
 		let isWell = true
@@ -412,7 +412,7 @@ describe('health: ready', (test) => {
 		])
 	})
 
-	test('a check that is late stays so until it has answered, and nobody waits for it again', async () => {
+	test('a late check stays failed until it returns, and no later probe waits for it', async () => {
 		const log = new Log()
 		let clock = 0
 		let calls = 0
@@ -434,7 +434,7 @@ describe('health: ready', (test) => {
 		assert.equal(log.messages, ['error: a health check has failed', 'info: a health check holds again'])
 	})
 
-	test('what is added within a round is asked in the next, at once', async () => {
+	test('a check added during a round is part of the next, at once', async () => {
 		const first = later()
 		const { Readiness } = await import('../../lib/health/checks.ts')
 		const readiness = new Readiness(new Log(), () => 0, 1_000)
@@ -446,7 +446,7 @@ describe('health: ready', (test) => {
 		assert.is(await readiness.ask(), false)
 	})
 
-	test('a logger that throws is no reason', async () => {
+	test('a logger that throws does not affect readiness', async () => {
 		const fail = () => {
 			throw new Error('the disk is full')
 		}
@@ -456,7 +456,7 @@ describe('health: ready', (test) => {
 	})
 })
 
-describe('health: what is refused', (test) => {
+describe('health: invalid options', (test) => {
 	class Shadowed extends RestHandler {
 		get_health(_probe: string) {
 			return null
@@ -502,13 +502,13 @@ describe('health: what is refused', (test) => {
 		})
 	}
 
-	test('a handler above is none, where it has not named the path itself', () =>
+	test('a handler above the path is no collision, unless it answers the path itself', () =>
 		listening({ '': new Default(), healthy: new Hello() }, { health: HEALTH }, async ({ url }) => {
 			assert.is(await (await fetch(`${url}/health/live`)).text(), '{"success":true,"data":{"status":"ok"}}')
 			assert.is((await fetch(`${url}/healthy/hello`)).status, 200)
 		}))
 
-	test('the path of the description is a collision as well', () => {
+	test("the description's path is a collision as well", () => {
 		const { message } = refusal({}, { openapi: true, health: { path: 'openapi.json' } })
 		assert.match(message, 'the handler path "openapi.json" is that of the option health')
 	})
@@ -546,7 +546,7 @@ describe('health: what is refused', (test) => {
 		})
 	}
 
-	test('types: what is refused does not compile', () => {
+	test('types: invalid options do not compile', () => {
 		const use = () => {
 			createServer(
 				{},

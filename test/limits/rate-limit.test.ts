@@ -31,7 +31,7 @@ describe('limits/rate-limit', (test) => {
 		})
 	})
 
-	test('the limit of all others is called default', () => {
+	test('the limit for all unnamed methods is called default', () => {
 		const { policy, prefix } = compile({ limit: 1, windowSeconds: 1, window: 'sliding', failOpen: true }, '*')
 		assert.is(policy, '"default";q=1;w=1')
 		assert.is(prefix, '["blog/api","*",')
@@ -77,7 +77,7 @@ describe('limits/rate-limit', (test) => {
 		})
 	}
 
-	test('no caller has a key that begins with another one and goes on', () => {
+	test("no caller's key is a prefix of another's", () => {
 		const limit = compile({ limit: 1, windowSeconds: 1 })
 		const keyed = (id: string): string => keyOf(limit, callerOf({ id }, ''))
 		const [ann, other] = [keyed('ann'), keyed('ann:end')]
@@ -87,7 +87,7 @@ describe('limits/rate-limit', (test) => {
 		assert.is.not(other, keyed('ann.end'))
 	})
 
-	test('a user is counted by id, others by network, and no id can pass for an address', () => {
+	test('users are counted by id, others by network, and no id can pass for an address', () => {
 		const idOf = (address: string): string => callerOf(null, address).id
 		assert.is(callerOf({ id: '7' }, '192.0.2.1').id, 'user:7')
 		assert.is(idOf('192.0.2.1'), 'address:192.0.2.1')
@@ -95,7 +95,7 @@ describe('limits/rate-limit', (test) => {
 		assert.is(callerOf({ id: 'address:192.0.2.1' }, '').id, 'user:address:192.0.2.1')
 	})
 
-	test('of an IPv6 address the networks of 56 and 48 bits are counted too, all in the share of the latter', () => {
+	test('IPv6 addresses also count for their /56 and /48 networks, within the share of the latter', () => {
 		const limit = compile({ limit: 5, windowSeconds: 60 })
 		assert.equal(countersOf(limit, callerOf(null, '2001:db8:1:ab12::1')), [
 			{
@@ -143,7 +143,7 @@ describe('limits/rate-limit: networks', (test) => {
 		['::3:4:5:6:7:8', '0:0:3:4'],
 	]
 	for (const [address, network] of cases)
-		test(`${address || 'nothing'} is of ${network || 'nothing'}`, () => {
+		test(`${address || 'nothing'} is in ${network || 'nothing'}`, () => {
 			assert.is(networksOf(address).own, network)
 		})
 
@@ -158,7 +158,7 @@ describe('limits/rate-limit: networks', (test) => {
 		['::1', ['0:0:0:0/56', '0:0:0/48']],
 	]
 	for (const [address, networks] of wider)
-		test(`${address || 'nothing'} is of the wider networks ${networks?.join(' and ') ?? 'none'}`, () => {
+		test(`${address || 'nothing'} is in the wider networks ${networks?.join(' and ') ?? 'none'}`, () => {
 			assert.equal(networksOf(address).wider, networks)
 		})
 })

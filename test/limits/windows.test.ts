@@ -26,7 +26,7 @@ function caller(limit: number, windowSeconds: number, window: 'fixed' | 'sliding
 }
 
 describe('limits/windows: fixed', (test) => {
-	test('a window begins with the first request, and ends for all of its requests at once', async () => {
+	test('a window starts with the first request, and ends for all of its requests at once', async () => {
 		const { said } = caller(3, 60, 'fixed')
 		assert.is(await said(100), 'yes r=2 t=60')
 		assert.is(await said(130), 'yes r=1 t=30')
@@ -35,21 +35,21 @@ describe('limits/windows: fixed', (test) => {
 		assert.is(await said(160), 'yes r=2 t=60')
 	})
 
-	test('refused requests move nothing', async () => {
+	test('refused requests do not extend it', async () => {
 		const { said } = caller(1, 10, 'fixed')
 		await said(0)
 		for (let second = 1; second < 10; second++) assert.is(await said(second), `no r=0 t=${10 - second}`)
 		assert.is(await said(10), 'yes r=0 t=10')
 	})
 
-	test('where the end was evicted, the whole length is reported', async () => {
+	test('when its end was evicted, the full length is reported', async () => {
 		const { cache, said } = caller(5, 60, 'fixed')
 		await said(0)
 		cache.delete('key:end')
 		assert.is(await said(30), 'yes r=3 t=60')
 	})
 
-	test('to look counts nothing, and says what the next request would be told', async () => {
+	test("peeking counts nothing, and returns the next request's result", async () => {
 		const { at, looked } = caller(2, 60, 'fixed')
 		for (let round = 0; round < 3; round++)
 			assert.equal(await looked(0), { isAllowed: true, remaining: 1, resetSeconds: 60 })
@@ -58,7 +58,7 @@ describe('limits/windows: fixed', (test) => {
 		assert.equal(await looked(20), { isAllowed: false, remaining: 0, resetSeconds: 40 })
 	})
 
-	test('where the end can not be kept, the count holds', async () => {
+	test('when its end cannot be stored, the count holds', async () => {
 		const { cache, said } = caller(1, 60, 'fixed')
 		cache.set = fails
 		assert.is(await said(0), 'yes r=0 t=60')
@@ -74,7 +74,7 @@ describe('limits/windows: fixed', (test) => {
 		assert.is(await said(102), 'yes r=0 t=60')
 	})
 
-	test('a cache that counts nonsense is a failure, not a limit', async () => {
+	test('an invalid count from the cache is an error, not a refusal', async () => {
 		const limit = compileLimit('a limit', 'get', { limit: 5, windowSeconds: 60 }, '')
 		for (const nonsense of [undefined, null, Number.NaN, -5, 0, 1.5, 'x']) {
 			const cache = new MemoryCache({ max: 10 })
@@ -83,7 +83,7 @@ describe('limits/windows: fixed', (test) => {
 		}
 	})
 
-	test('of 1,000 at once the limit is served', async () => {
+	test('of 1,000 concurrent requests exactly the limit is served', async () => {
 		const { at } = caller(100, 60, 'fixed')
 		const taken = await Promise.all(Array.from({ length: 1_000 }, () => at(0)))
 		assert.is(taken.filter(({ isAllowed }) => isAllowed).length, 100)
@@ -91,7 +91,7 @@ describe('limits/windows: fixed', (test) => {
 })
 
 describe('limits/windows: sliding', (test) => {
-	test('each request is free again when its own time is over', async () => {
+	test("each request's slot is free again after its own time", async () => {
 		const { said } = caller(3, 60, 'sliding')
 		assert.is(await said(0), 'yes r=2 t=60')
 		assert.is(await said(30), 'yes r=1 t=30')
@@ -103,7 +103,7 @@ describe('limits/windows: sliding', (test) => {
 		assert.is(await said(200), 'yes r=2 t=60')
 	})
 
-	test('of 1,000 at once the limit is served, and what is left refuses without a search', async () => {
+	test('of 1,000 concurrent requests exactly the limit is served, and the rest are refused without a search', async () => {
 		const { cache, at } = caller(100, 60, 'sliding')
 		const taken = await Promise.all(Array.from({ length: 1_000 }, () => at(0)))
 		assert.is(taken.filter(({ isAllowed }) => isAllowed).length, 100)
@@ -118,7 +118,7 @@ describe('limits/windows: sliding', (test) => {
 		assert.is(added, 0)
 	})
 
-	test('in no span of the window, wherever it begins, are more served, also where the hint is lost', async () => {
+	test("no span of the window's length has more than the limit, even when the hint is lost", async () => {
 		const { cache, at } = caller(5, 10, 'sliding')
 		const served: number[] = []
 		for (let step = 0; step < 600; step++) {
@@ -136,7 +136,7 @@ describe('limits/windows: sliding', (test) => {
 		['in whole milliseconds, as the time of day is', (now: number) => Math.floor(now)],
 		['that jumps by up to 5 ms', (now: number) => now + ((now * 7) % 5)],
 	] as const)
-		test(`who asks all the time is let in as often as the limit allows, by a clock ${what}`, async () => {
+		test(`a constant caller is served as often as the limit allows, by a clock ${what}`, async () => {
 			let now = 0
 			const cache = new MemoryCache({ max: 1_000, clock: () => now })
 			const limit = compileLimit('a limit', 'get', { limit: 20, windowSeconds: 1, window: 'sliding' }, '')
@@ -160,7 +160,7 @@ describe('limits/windows: sliding', (test) => {
 			assert.ok(gets < asked + 4 * served.length, `${gets} reads for ${asked} requests`)
 		})
 
-	test('four processes that ask all the time are let in as often as the limit allows', async () => {
+	test('a constant caller of four processes is served as often as the limit allows', async () => {
 		let now = 0
 		const cache = new MemoryCache({ max: 1_000, clock: () => now })
 		const limit = compileLimit('a limit', 'get', { limit: 20, windowSeconds: 1, window: 'sliding' }, '')
@@ -189,7 +189,7 @@ describe('limits/windows: sliding', (test) => {
 		assert.ok(served.length >= 190, `${served.length} of 200`)
 	})
 
-	test('after a slot the next is tried, so that none is searched for', async () => {
+	test('the slot after the last one is tried first, which saves a search', async () => {
 		const { cache, at } = caller(50, 10, 'sliding')
 		let asked = 0
 		const { add, get } = cache
@@ -206,7 +206,7 @@ describe('limits/windows: sliding', (test) => {
 		assert.is(asked, 300)
 	})
 
-	test('a hint can not be kept: the limit holds, and nothing is refused that has room', async () => {
+	test('when no hint can be stored the limit holds, and requests with room are served', async () => {
 		const { cache, at } = caller(5, 10, 'sliding')
 		cache.set = fails
 		const served: boolean[] = []
@@ -214,7 +214,7 @@ describe('limits/windows: sliding', (test) => {
 		assert.is(served.filter(Boolean).length, 10)
 	})
 
-	test('a clock that is ahead by more than the window searches once a second, not each time', async () => {
+	test('a clock ahead by more than the window searches once a second, not on each call', async () => {
 		let now = 0
 		const cache = new MemoryCache({ max: 1_000, clock: () => now })
 		const limit = compileLimit('a limit', 'get', { limit: 50, windowSeconds: 1, window: 'sliding' }, '')
@@ -235,7 +235,7 @@ describe('limits/windows: sliding', (test) => {
 		assert.is(asked, 10)
 	})
 
-	test('a call that the cache leaves hanging delays its caller for a second, and no others', async () => {
+	test('a hanging cache call delays its caller for a second, and no others', async () => {
 		const cache = new MemoryCache({ max: 100 })
 		const limit = compileLimit('a limit', 'get', { limit: 5, windowSeconds: 60, window: 'sliding' }, '')
 		const { get } = cache
@@ -250,7 +250,7 @@ describe('limits/windows: sliding', (test) => {
 		assert.ok(wholly() < 3_000)
 	})
 
-	test('a hint that is no hint is taken for none', async () => {
+	test('an invalid hint counts as none', async () => {
 		for (const nonsense of [
 			'x',
 			5,

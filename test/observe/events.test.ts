@@ -71,7 +71,7 @@ function heard(server: Server): { readonly requests: ServedRequest[]; readonly e
 }
 
 describe('events of a server', (test) => {
-	test('request: what was asked, by whom, and what became of it', () =>
+	test('request: has the request, the user and the result', () =>
 		listening({ blog: new Blog() }, {}, async ({ server, url, log }) => {
 			const { requests, errors } = heard(server)
 			await (await fetch(`${url}/blog/article/5?a=1`)).text()
@@ -115,21 +115,21 @@ describe('events of a server', (test) => {
 			}))
 	}
 
-	test('an error that nobody listens to harms nobody', () =>
+	test('an error nobody listens for has no effect', () =>
 		listening({ blog: new Blog() }, {}, async ({ server, url }) => {
 			server.on('request', () => {})
 			assert.is((await fetch(`${url}/blog/broken`)).status, 500)
 			assert.is((await fetch(`${url}/blog/article/1`)).status, 200)
 		}))
 
-	test('a handler that suppresses its output is told of, too', async () => {
+	test('errors of a handler with suppressOutput are emitted too', async () => {
 		const server = createServer({ quiet: new Quiet() }, { logger: new Log() })
 		const { requests, errors } = heard(server)
 		await server.inject({ url: '/quiet/broken' })
 		assert.equal([requests.length, errors.length], [1, 1])
 	})
 
-	test('a client that leaves is told of once', () =>
+	test('a client that disconnects is reported once', () =>
 		listening({ blog: new Blog() }, {}, async ({ server, url, log }) => {
 			const { requests } = heard(server)
 			const asked = request(`${url}/blog/slow`).end()
@@ -150,7 +150,7 @@ describe('events of a server', (test) => {
 			assert.equal(log.messages, [])
 		}))
 
-	test('what a listener throws or rejects with goes to the log, and the others are called', async () => {
+	test('an error thrown or rejected by a listener is logged, and the others are called', async () => {
 		const log = new Log()
 		const server = createServer({ blog: new Blog() }, { logger: log, logRequests: false })
 		const called: string[] = []
@@ -179,7 +179,7 @@ describe('events of a server', (test) => {
 		)
 	})
 
-	test('once is for one, and off for no more', async () => {
+	test('once() listens for one event, and off() removes a listener', async () => {
 		const server = createServer({ blog: new Blog() })
 		const called: string[] = []
 		const first = (): void => void called.push('first')
@@ -192,7 +192,7 @@ describe('events of a server', (test) => {
 		assert.is(called.length, 3)
 	})
 
-	test('who is taken away within an event is called no more, and an event within one calls once() once', async () => {
+	test('a listener removed during an event is not called, and a nested event calls once() listeners once', async () => {
 		const server = createServer({ blog: new Blog() }, { logger: new Log(), logRequests: false })
 		const called: string[] = []
 		const removed = (): void => void called.push('removed')
@@ -212,7 +212,7 @@ describe('events of a server', (test) => {
 		assert.equal(called, ['once'])
 	})
 
-	test('an event that there is not, and what is no function, are refused', () => {
+	test('unknown events, and listeners that are not functions, are refused', () => {
 		const server = createServer({})
 		// Whatever the types say: most users write JavaScript.
 		const on = server.on.bind(server) as (event: string, listener: unknown) => unknown
@@ -220,7 +220,7 @@ describe('events of a server', (test) => {
 		assert.throws(() => on('request', undefined), 'a listener must be a function, got undefined')
 	})
 
-	test('types: the payload is that of the event', () => {
+	test('types: the payload depends on the event', () => {
 		const use = (server: Server) => {
 			server.on('request', ({ status, durationMs }) => [status?.toFixed(), durationMs.toFixed()])
 			server.on('error', ({ error, url }) => [error, url.length])

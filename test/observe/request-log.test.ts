@@ -124,7 +124,7 @@ describe('request log', (test) => {
 			})
 		}))
 
-	test('the id is the one that is sent, and the ip the one that a trusted proxy says', () =>
+	test('the id is the one sent, and the ip comes from a trusted proxy', () =>
 		listening({ blog: new Blog() }, { ...LOGGED, requestId: 'X-Request-Id', trustProxy: 1 }, async (site) => {
 			const headers = { 'X-Request-Id': 'abc-1', 'X-Forwarded-For': '203.0.113.9' }
 			await (await fetch(`${site.url}/blog/nothing`, { headers })).text()
@@ -165,7 +165,7 @@ describe('request log', (test) => {
 			}))
 	}
 
-	test('what is refused before it is looked at is a line too', () =>
+	test('requests refused before routing are logged too', () =>
 		listening({ blog: new Blog() }, LOGGED, async (site) => {
 			const client = new RawClient(site.port)
 			client.socket.write('GET /blog/nothing HTTP/1.1\r\nHost: localhost\r\nHost: b\r\n\r\n')
@@ -186,7 +186,7 @@ describe('request log', (test) => {
 			assert.equal([line?.fields.method, line?.fields.action], ['PUT', 'put_article'])
 		}))
 
-	test('a client that leaves before the answer is an aborted request without status', () =>
+	test('a client that leaves before the response is logged as aborted, without status', () =>
 		listening({ blog: new Blog() }, LOGGED, async (site) => {
 			const before = entered.count
 			const asked = request(`${site.url}/blog/slow`).end()
@@ -200,7 +200,7 @@ describe('request log', (test) => {
 			)
 		}))
 
-	test('a client that leaves within the answer is an aborted request with its status', () =>
+	test('a client that leaves during the response is logged as aborted, with its status', () =>
 		listening({ blog: new Blog() }, LOGGED, async (site) => {
 			const client = new RawClient(site.port)
 			client.socket.write('GET /blog/large HTTP/1.1\r\nHost: localhost\r\n\r\n')
@@ -211,7 +211,7 @@ describe('request log', (test) => {
 			assert.is(line?.level, 'info')
 		}))
 
-	test('an answer that is cut off is aborted, at error', () =>
+	test('a response that is cut off is aborted, at error', () =>
 		listening({ blog: new Blog() }, LOGGED, async (site) => {
 			await fetch(`${site.url}/blog/cut`)
 				.then((response) => response.text())
@@ -221,7 +221,7 @@ describe('request log', (test) => {
 			assert.equal([line?.fields.aborted, line?.fields.status], [true, 200])
 		}))
 
-	test('each of pipelined requests is a line, also of those whose client has left', () =>
+	test('each pipelined request is logged, also when its client has left', () =>
 		listening({ blog: new Blog() }, LOGGED, async (site) => {
 			const client = new RawClient(site.port)
 			const ask = (path: string) => `GET /blog/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
@@ -237,7 +237,7 @@ describe('request log', (test) => {
 			])
 		}))
 
-	test('HTTP/2: whole answers and those that the client resets', async () => {
+	test('HTTP/2: complete responses and client resets are logged', async () => {
 		const log = new Log()
 		const { handler } = createServer({ blog: new Blog() }, { logger: log })
 		const server = createHttp2Server({}, handler).listen(0, '127.0.0.1')
@@ -269,7 +269,7 @@ describe('request log', (test) => {
 		}
 	})
 
-	test('inject and handler mode have their lines as well', async () => {
+	test('inject and handler mode are logged as well', async () => {
 		const log = new Log()
 		const api = createServer({ blog: new Blog() }, { logger: log })
 		await api.inject({ url: '/blog/nothing', remoteAddress: '10.0.0.9' })
@@ -289,7 +289,7 @@ describe('request log', (test) => {
 		)
 	})
 
-	test('handlers that suppress their output have none', () =>
+	test('handlers with suppressOutput are not logged', () =>
 		listening({ blog: new Blog(), quiet: new Quiet() }, LOGGED, async (site) => {
 			await (await fetch(`${site.url}/quiet/hello`)).text()
 			await (await fetch(`${site.url}/blog/nothing`)).text()
@@ -322,7 +322,7 @@ describe('request log', (test) => {
 			)
 		}))
 
-	test('lines of errors have the id of the trace, too', () =>
+	test('lines of errors have the trace id, too', () =>
 		listening({ blog: new Blog() }, LOGGED, async (site) => {
 			const headers = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` }
 			await (await fetch(`${site.url}/blog/broken`, { headers })).text()
@@ -336,7 +336,7 @@ describe('request log', (test) => {
 			)
 		}))
 
-	test('a logger that throws harms no request', async () => {
+	test('a logger that throws affects no request', async () => {
 		const fail = () => {
 			throw new Error('the disk is full')
 		}
@@ -346,7 +346,7 @@ describe('request log', (test) => {
 		})
 	})
 
-	test('they are on where a logger is given, and off by logRequests: false', async () => {
+	test('logging is on where a logger is given, and off with logRequests: false', async () => {
 		for (const [options, count] of [
 			[{}, 1],
 			[{ logRequests: false }, 0],
@@ -358,7 +358,7 @@ describe('request log', (test) => {
 		}
 	})
 
-	test('without a logger nothing is written to the console, but where it is asked for', async () => {
+	test('without a logger nothing is written to the console, unless asked for', async () => {
 		const written: unknown[][] = []
 		const { info } = console
 		console.info = (...parts: unknown[]) => void written.push(parts)

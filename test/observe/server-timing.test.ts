@@ -97,7 +97,7 @@ describe('Server-Timing', (test) => {
 			}))
 	}
 
-	test('no step takes longer than all of them', async () => {
+	test('no step takes longer than the total', async () => {
 		const server = createServer({ open: new Open() }, { serverTiming: true })
 		const { headers } = await server.inject({ url: '/open/async' })
 		const [total = 0, ...steps] = [...String(headers['server-timing']).matchAll(/dur=([\d.]+)/g)].map(
@@ -107,7 +107,7 @@ describe('Server-Timing', (test) => {
 		assert.ok(steps.reduce((sum, time) => sum + time, 0) <= total + 0.002, String(headers['server-timing']))
 	})
 
-	test("stands beside a method's own", async () => {
+	test("is sent in addition to a method's own", async () => {
 		const server = createServer({ open: new Open() }, { serverTiming: true })
 		const { headers } = await server.inject({ url: '/open/own' })
 		const lines = headers['server-timing']
@@ -116,7 +116,7 @@ describe('Server-Timing', (test) => {
 		assert.equal(metrics(lines[1]), ['total', 'handler', 'reply'])
 	})
 
-	test('probes of health have none', async () => {
+	test('health probes have none', async () => {
 		const server = createServer({}, { serverTiming: true, health: { path: 'health' } })
 		assert.not('server-timing' in (await server.inject({ url: '/health/live' })).headers)
 	})

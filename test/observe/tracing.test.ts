@@ -94,7 +94,7 @@ async function overTold(told: readonly Told[], count = 1): Promise<void> {
 
 describe('tracing channel', (test) => {
 	for (const action of ['get_sync', 'get_async']) {
-		test(`${action} is told from its start to the end of its answer`, () =>
+		test(`${action} is traced from its start to the end of its response`, () =>
 			listening({ blog: new Blog() }, {}, async ({ url }) => {
 				await subscribed(async (told) => {
 					await (await fetch(`${url}/blog/${action.slice(4)}?a=1`)).text()
@@ -117,7 +117,7 @@ describe('tracing channel', (test) => {
 			}))
 	}
 
-	test('what is thrown is told before the end of it', () =>
+	test('a thrown error is published before the end', () =>
 		listening({ blog: new Blog() }, {}, async ({ url }) => {
 			await subscribed(async (told) => {
 				await (await fetch(`${url}/blog/broken`)).text()
@@ -131,7 +131,7 @@ describe('tracing channel', (test) => {
 			})
 		}))
 
-	test('a refusal is no error', () =>
+	test('a refusal is not an error', () =>
 		listening({ blog: new Blog() }, {}, async ({ url }) => {
 			await subscribed(async (told) => {
 				await (await fetch(`${url}/blog/refused`)).text()
@@ -149,7 +149,7 @@ describe('tracing channel', (test) => {
 			})
 		}))
 
-	test('a client that leaves ends it, aborted', () =>
+	test('a client that disconnects ends the trace, as aborted', () =>
 		listening({ blog: new Blog() }, {}, async ({ url }) => {
 			await subscribed(async (told) => {
 				const asked = request(`${url}/blog/slow`).end()
@@ -161,7 +161,7 @@ describe('tracing channel', (test) => {
 			})
 		}))
 
-	test('what is bound to its start is the context of the method, each of its own', () =>
+	test("a store bound at the start is the method's context, separate for each request", () =>
 		listening({ blog: new Blog() }, {}, async ({ url }) => {
 			CHANNEL.start.bindStore(current, ({ request }) => request.header('x-span'))
 			try {
@@ -185,7 +185,7 @@ describe('tracing channel', (test) => {
 			}
 		}))
 
-	test('it is the context of what is answered piece by piece, too, whoever takes the pieces', () =>
+	test('it is also the context of a streamed response, whoever pulls', () =>
 		listening({ blog: new Blog() }, { compression: true }, async ({ url, server }) => {
 			CHANNEL.start.bindStore(current, ({ request }) => request.header('x-span'))
 			try {
@@ -219,7 +219,7 @@ describe('tracing channel', (test) => {
 			}
 		}))
 
-	test('a generator that is left early is closed', () =>
+	test('a generator left early is closed', () =>
 		listening({ blog: new Blog() }, {}, async ({ server }) => {
 			await subscribed(async (told) => {
 				const answer = await server.fetch(new Request('http://a/blog/records'))
@@ -231,7 +231,7 @@ describe('tracing channel', (test) => {
 			})
 		}))
 
-	test('without subscribers no request is watched', async () => {
+	test('without subscribers no request is observed', async () => {
 		const server = createServer({ blog: new Blog() })
 		await server.inject({ url: '/blog/sync' })
 		await subscribed(async (told) => {
@@ -242,7 +242,7 @@ describe('tracing channel', (test) => {
 		assert.not(CHANNEL.hasSubscribers)
 	})
 
-	test('probes of health are no traces', async () => {
+	test('health probes are not traced', async () => {
 		const server = createServer({}, { health: { path: 'health' } })
 		await subscribed(async (told) => {
 			await server.inject({ url: '/health/ready' })
@@ -253,7 +253,7 @@ describe('tracing channel', (test) => {
 
 describe('request.traceparent', (test) => {
 	const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
-	test('is the header, and nothing where it is malformed; no answer has one', () =>
+	test('is the header, or undefined where malformed; no response has one', () =>
 		listening({ blog: new Blog() }, {}, async ({ url }) => {
 			for (const [sent, found] of [
 				[TRACE, TRACE],
