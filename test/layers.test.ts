@@ -87,7 +87,7 @@ function offenders(holds: (file: SourceFile) => boolean): string[] {
 }
 
 describe('layers', (test) => {
-	test('every file of lib is in a room, but index.ts', () => {
+	test('every file of lib but index.ts is in a room', () => {
 		assert.equal(
 			offenders(({ name }) => ROOMS.includes(lruOf(name))),
 			['index.ts'],
@@ -123,12 +123,12 @@ describe('layers', (test) => {
 		assert.equal(both, [])
 	})
 
-	test('no file imports itself, by whatever way, types included', () => {
+	test('no file imports itself, directly or indirectly, types included', () => {
 		const done = new Set<string>()
 		for (const { name } of files) assert.equal(cycleFrom(name, [], done), [])
 	})
 
-	test('all imports are found, and are of lib or of Node', () => {
+	test('all imports are found, and are from lib or Node', () => {
 		const foreign = files.flatMap((file) => [
 			...importsOf(file).filter((other) => !byName.has(other)),
 			...file.imports.filter((from) => !from.startsWith('.') && !from.startsWith('node:')),

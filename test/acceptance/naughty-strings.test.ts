@@ -74,7 +74,7 @@ async function send(client: RawClient, way: Way, text: string): Promise<RawRespo
 
 describe('naughty strings', (test) => {
 	for (const way of WAYS) {
-		test(`all ${STRINGS.length} come back ${way.name}`, () =>
+		test(`all ${STRINGS.length} round-trip ${way.name}`, () =>
 			listening({ 'blog/api': AcceptanceApp }, { maxBody: 1_000_000 }, ({ port, log }) =>
 				connected(port, async (client) => {
 					for (const text of STRINGS) {

@@ -7,7 +7,7 @@ const KEY: unique symbol = Symbol('verbena.test')
 
 describe('base/attached', (test) => {
 	for (const owner of [{ a: 1 }, Object.freeze({ a: 1 })]) {
-		test(`${Object.isFrozen(owner) ? 'a frozen' : 'an'} object keeps what was made for it, unseen`, () => {
+		test(`${Object.isFrozen(owner) ? 'a frozen' : 'an'} object keeps its attached value, which is not enumerable`, () => {
 			let made = 0
 			const make = () => ({ made: ++made })
 			assert.is(attached(owner, KEY, make), attached(owner, KEY, make))

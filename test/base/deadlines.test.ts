@@ -38,7 +38,7 @@ describe('deadlines', (test) => {
 		deadlines.stop()
 	})
 
-	test('an item that is deleted in time never expires; Infinity is never due', () => {
+	test('a deleted item never expires; Infinity is never due', () => {
 		const { deadlines, expired, at, item } = stage()
 		const early = item('early', 5)
 		deadlines.add(early)

@@ -56,7 +56,7 @@ describe('error', (test) => {
 		assert.is(String(error), 'RestError: Gone')
 	})
 
-	test('it is known by its brand, so that errors of a second copy of the package count', () => {
+	test('it is recognised by its brand, also from a second copy of the package', () => {
 		class Foreign extends Error {}
 		Object.defineProperty(Foreign.prototype, Symbol.for('verbena.RestError'), { value: true })
 		assert.ok(isRestError(new RestError('gone')))

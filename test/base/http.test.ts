@@ -5,10 +5,10 @@ import { describe } from '../helpers/describe.ts'
 
 describe('http', (test) => {
 	for (const name of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'HEAD', 'OPTIONS']) {
-		test(`${name} is served`, () => assert.ok(isMethod(name)))
+		test(`${name} is supported`, () => assert.ok(isMethod(name)))
 	}
 	for (const name of ['get', 'TRACE', 'CONNECT', 'PROPFIND', '', 'toString', '__proto__', 'GET ']) {
-		test(`"${name}" is not served`, () => assert.not(isMethod(name)))
+		test(`"${name}" is not supported`, () => assert.not(isMethod(name)))
 	}
 
 	const routes: [Method, RouteMethod | undefined][] = [
@@ -19,7 +19,7 @@ describe('http', (test) => {
 		['OPTIONS', undefined],
 	]
 	for (const [method, route] of routes) {
-		test(`${method} leads to a method for ${route}`, () => assert.is(routeMethodOf(method), route))
+		test(`${method} calls a method for ${route}`, () => assert.is(routeMethodOf(method), route))
 	}
 
 	const allows: [RouteMethod[], string][] = [

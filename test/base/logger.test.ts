@@ -33,7 +33,7 @@ describe('logger', (test) => {
 		})
 	}
 
-	test('control characters of message and error are escaped: no client writes a line of its own', async () => {
+	test('control characters in message and error are escaped, which prevents log injection', async () => {
 		const evil = 'x\r\n\u001b[31m2026-11-22 admin logged in\u202e\u0000\u0085\u2028\tend'
 		const shown = 'x\\r\\n\\u001b[31m2026-11-22 admin logged in\\u202e\\u0000\\u0085\\u2028\\tend'
 		const err = new Error(evil.replace('\r\n', '\r\n    at forged (frame:1:1)\n'))
@@ -51,7 +51,7 @@ describe('logger', (test) => {
 		])
 	})
 
-	test('the whole chain of causes is logged, with the fields of each', async () => {
+	test("the whole chain of causes is logged, with each error's fields", async () => {
 		const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), {
 			code: 'ECONNREFUSED',
 			port: 5432,
@@ -92,7 +92,7 @@ describe('logger', (test) => {
 		assert.ok(told.join('').length < 100_000)
 	})
 
-	test('a thrown value may be anything, and may throw when it is read', async () => {
+	test('a thrown value may be anything, and may throw when read', async () => {
 		const trap = new Error('trap')
 		Object.defineProperty(trap, 'stack', { get: () => assert.unreachable('not for the log') })
 		assert.equal(await toldOf(trap), ['an error that cannot be shown'])
@@ -103,7 +103,7 @@ describe('logger', (test) => {
 		])
 	})
 
-	test('fields beside an error stay', async () => {
+	test('fields next to an error are kept', async () => {
 		const [[, said, fields, text] = []] = await calledBy(() =>
 			consoleLogger.error({ requestId: '1', err: new Error('x') }, 'failed'),
 		)

@@ -167,7 +167,7 @@ describe('base/options: entriesOf', (test) => {
 		})
 	}
 
-	test('requestId refuses headers that have another meaning', () => {
+	test('requestId refuses headers with another meaning', () => {
 		for (const requestId of ['Content-Length', 'Authorization', 'Set-Cookie', 'Host', 'transfer-encoding']) {
 			assert.throws(() => createServer({}, { requestId }), /must be a header of its own/)
 		}

@@ -192,7 +192,7 @@ describe('documentation: programs', (test) => {
 	})
 
 	for (const [at, { block, says, file }] of programs.entries()) {
-		test(`${where(block)} does what is said`, async () => {
+		test(`${where(block)} does what the text says`, async () => {
 			const report = hosted?.reports.get(file)
 			assert.is(report?.failure, '')
 			for (const said of says) {
@@ -205,7 +205,7 @@ describe('documentation: programs', (test) => {
 })
 
 describe('documentation', (test) => {
-	test('every code block is of a kind that is checked, and follows what it needs', () => {
+	test('every code block is of a kind that is checked, and comes after what it needs', () => {
 		const kinds = /^(?:ts|ts members|js|console|text|sh|json|nginx|haproxy|ini|dockerfile)$/
 		const unknown = blocks.filter((block) => !kinds.test(block.kind) && moduleName(block) === undefined)
 		assert.equal(unknown.map(where), [])
@@ -219,13 +219,13 @@ describe('documentation', (test) => {
 		assert.equal(alone.map(where), [])
 	})
 
-	test('every console block is made of commands', () => {
+	test('every console block contains only commands', () => {
 		const sessions = blocks.filter(({ kind }) => kind === 'console')
 		assert.equal(sessions.filter(({ code }) => !code.startsWith('$ curl ')).map(where), [])
 		assert.ok(sessions.flatMap(({ code }) => commandsOf(code)).length > 30)
 	})
 
-	test('npm scripts that it names exist', () => {
+	test('npm scripts it names exist', () => {
 		const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
 		for (const page of pages) {
 			for (const [, script = ''] of textOf(page).matchAll(
@@ -240,7 +240,7 @@ describe('documentation', (test) => {
 		assert.equal(pages.flatMap(deadLinks), [])
 	})
 
-	test('the table of options is that of lib/', () => {
+	test('the options table matches lib/', () => {
 		const settings: Readonly<Record<string, unknown>> = settingsOf({})
 		const rows = rowsOf('docs/server.md', '## Options')
 		assert.equal(rows.map(([name]) => name).sort(), Object.keys(settings).sort())

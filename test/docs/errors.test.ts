@@ -69,14 +69,14 @@ const expressions = NOTES.flatMap((pattern) =>
 )
 
 describe('docs/errors.md', (test) => {
-	test('has every code, with its status', () => {
+	test('lists every code with its status', () => {
 		assert.equal(
 			rowsOf(PAGE, '## Codes').map(([code, status]) => [code, Number(status)]),
 			Object.entries(ERRORS).map(([code, { status }]) => [code, status]),
 		)
 	})
 
-	test('says of each that Verbena sends when, and what to do then; of the others nothing', () => {
+	test('says for each code sent by Verbena when it is sent and what to do; nothing for the others', () => {
 		const thrown = new Set(
 			[...text.matchAll(/new RestError\(([^),]*)/g)].flatMap(([, code = '']) => quoted(code)),
 		)
@@ -88,7 +88,7 @@ describe('docs/errors.md', (test) => {
 		}
 	})
 
-	test('names only codes that the table of lib has', () => {
+	test('names only codes from the table in lib', () => {
 		const own = [...text.matchAll(/new RestError\(\s*'(\w+)'/g)].map(([, code = '']) => code)
 		assert.equal(
 			own.filter((code) => !Object.hasOwn(ERRORS, code)),
@@ -97,13 +97,13 @@ describe('docs/errors.md', (test) => {
 		assert.ok(own.length > 50)
 	})
 
-	test('has every code of details, and none that nothing notes', () => {
+	test('lists every code of details, and none that is never used', () => {
 		const codes = expressions.flatMap((expression) => ELSEWHERE[expression]?.() ?? quoted(expression))
 		const rows = rowsOf(PAGE, '## Details').map(([code = '']) => code)
 		assert.equal(rows.toSorted(), [...new Set(codes)].sort())
 	})
 
-	test('what is not written where it is noted is known here', () => {
+	test('every code used indirectly is known to this test', () => {
 		const written = /^(?:[\w.]+ \? )?'\w+'(?: : '\w+')?$/
 		const parameter = 'code: string'
 		const others = expressions.filter((one) => !written.test(one) && !(one in ELSEWHERE) && one !== parameter)
@@ -114,7 +114,7 @@ describe('docs/errors.md', (test) => {
 		}
 	})
 
-	test('the README has them all, with their status', () => {
+	test('the README lists them all, with their status', () => {
 		const pairs = rowsOf('README.md', '## Errors').flatMap(
 			([status = '', code = '', status2 = '', code2 = '']) => [
 				[status, code] as const,
@@ -133,7 +133,7 @@ describe('docs/errors.md', (test) => {
 		)
 	})
 
-	test('has the codes of the client', () => {
+	test("lists the client's codes", () => {
 		const client = readFileSync(`${ROOT}/lib/client/answer.ts`, 'utf8')
 		const [, union = ''] = /readonly code: ErrorCode \| (.*) \| \(string & \{\}\)/.exec(client) ?? []
 		const page = readFileSync(`${ROOT}/${PAGE}`, 'utf8')

@@ -36,7 +36,7 @@ describe('docs/from-php.md', (test) => {
 	const page = readFileSync(`${ROOT}/${PAGE}`, 'utf8')
 	const rows = page.split('\n').filter((line) => line.startsWith('| ['))
 
-	test('has a row for each operation, and no other', () => {
+	test('has exactly one row per operation', () => {
 		const names = rows.map((row) => /^\| \[`([^`]+)`/.exec(row)?.[1])
 		assert.equal(
 			names,
@@ -45,7 +45,7 @@ describe('docs/from-php.md', (test) => {
 	})
 
 	for (const [at, [php, ours]] of OPERATIONS.entries()) {
-		test(`${php}: ${ours} is named, and is there`, () => {
+		test(`${php}: ${ours} is named, and exists`, () => {
 			const [, , here = ''] = rows[at]?.split('|') ?? []
 			assert.ok(new RegExp(`\\b${ours}\\b`).test(here), here)
 			const handlers = [new RestHandler(), CrudHandler.prototype]
@@ -53,7 +53,7 @@ describe('docs/from-php.md', (test) => {
 		})
 	}
 
-	test("service() is the controller's", () => {
+	test("names the controller's service()", () => {
 		class Blog extends RestHandler {
 			get_article() {
 				return 1

@@ -75,7 +75,7 @@ describe('the reference', (test) => {
 
 	test.after(() => rmSync(folder, { recursive: true, force: true }))
 
-	test('has all that the package exports', () => {
+	test('covers every export of the package', () => {
 		const { entryPoints } = JSON.parse(readFileSync(`${ROOT}/docs/typedoc/typedoc.json`, 'utf8')) as {
 			entryPoints: string[]
 		}
@@ -87,7 +87,7 @@ describe('the reference', (test) => {
 	})
 
 	for (const [module, file] of entries()) {
-		test(`${module}: each name has a page that says what it is`, () => {
+		test(`${module}: each name has a page with a description`, () => {
 			assert.ok(hasComment(`modules/${module.replaceAll('/', '_')}.html`), module)
 			const names = listed(module)
 			assert.equal([...names.keys()].sort(), exportedNames(file))
@@ -98,7 +98,7 @@ describe('the reference', (test) => {
 		})
 	}
 
-	test('its links lead to pages and headings that are there', () => {
+	test('its links lead to existing pages and headings', () => {
 		const dead: string[] = []
 		for (const module of entries().keys()) {
 			for (const [, page] of [

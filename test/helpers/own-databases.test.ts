@@ -9,7 +9,7 @@ await drop()
 console.log(JSON.stringify(Object.keys(env)))`
 
 describe('own databases', (test) => {
-	test('a run whose server refuses them goes on, and ends', async () => {
+	test('a run whose server refuses to create them continues, and ends', async () => {
 		const { child, ended, output } = start({
 			args: ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', MAKES],
 			// Nothing can be made in a transaction that only reads; nobody listens at port 1.

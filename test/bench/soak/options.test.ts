@@ -12,7 +12,7 @@ describe('the options of a soak', (test) => {
 		)
 	})
 
-	test('are read', () => {
+	test('are parsed', () => {
 		const words = '--minutes 0.5 --rate 80 --seed 7 --svg a.svg --json a.json'.split(' ')
 		assert.equal(parseOptions(words), { minutes: 0.5, rate: 80, seed: 7, svg: 'a.svg', json: 'a.json' })
 	})
@@ -34,7 +34,7 @@ describe('the options of a soak', (test) => {
 		})
 	}
 
-	test('an option that there is not is refused', () => {
+	test('an unknown option is refused', () => {
 		assert.throws(() => parseOptions(['--hours', '1']), /--hours/)
 	})
 })

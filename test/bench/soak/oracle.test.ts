@@ -4,7 +4,7 @@ import { Ledger } from '../../../bench/soak/load/ledger.ts'
 import { like, someNumber, someText, wrongWith } from '../../../bench/soak/load/wanted.ts'
 import { describe } from '../../helpers/describe.ts'
 
-describe('what an answer must be', (test) => {
+describe('the oracle of expected answers', (test) => {
 	const table: [wanted: unknown, found: unknown, fits: boolean][] = [
 		[{ a: 1 }, { a: 1 }, true],
 		[{ a: 1 }, { a: '1' }, false],
@@ -22,7 +22,7 @@ describe('what an answer must be', (test) => {
 			assert.is(like(wanted, found), fits))
 	}
 
-	test('each thing that is wrong is told', () => {
+	test('reports each difference', () => {
 		const answer = { status: 500, headers: { etag: '"2"' }, body: Buffer.from('{"a":2}') }
 		const wanted = {
 			status: 200,
@@ -39,7 +39,7 @@ describe('what an answer must be', (test) => {
 		])
 	})
 
-	test('a cause that leaks is wrong in whatever answer', () => {
+	test('reports a leaked cause in any answer', () => {
 		const body = Buffer.from('{"error":"the password of the database is verbena"}')
 		const answer = { status: 500, headers: { 'x-content-type-options': 'nosniff' }, body }
 		assert.equal(wrongWith(answer, { status: 500 }), ['the body tells what nobody may read'])
@@ -49,7 +49,7 @@ describe('what an answer must be', (test) => {
 describe('the ledger', (test) => {
 	const row = (id: number) => ({ id, shelf: 1, title: `title ${id}`, rank: 5, note: null, revision: 1 })
 
-	test('finds what is lost, what nobody was told of, and what is otherwise', async () => {
+	test('finds lost, unconfirmed and different records', async () => {
 		const ledger = new Ledger(1)
 		await ledger.withShelf(async (shelf) => {
 			for (const id of [1, 2, 3, 4]) ledger.created(shelf, row(id))
@@ -69,7 +69,7 @@ describe('the ledger', (test) => {
 		})
 	})
 
-	test('gives a shelf to one at a time, in the order in which they came', async () => {
+	test('lends a shelf to one at a time, in order of arrival', async () => {
 		const ledger = new Ledger(1)
 		const order: string[] = []
 		const use = (name: string) =>

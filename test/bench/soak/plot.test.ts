@@ -7,7 +7,7 @@ import { aRun } from './a-run.ts'
 import { elementsOf } from './xml.ts'
 
 describe('the plot of a soak', (test) => {
-	test('is XML, whatever its title, and has a line for each series', () => {
+	test('is valid XML, whatever its title, and has a line for each series', () => {
 		const elements = elementsOf(plot(aRun()))
 		assert.is(elements[0]?.name, 'svg')
 		const lines = elements.filter(
@@ -18,11 +18,11 @@ describe('the plot of a soak', (test) => {
 		assert.ok(!lines.some(({ text }) => text.includes('NaN')))
 	})
 
-	test('of a run that was too short for a sample is XML, too', () => {
+	test('of a run too short for a sample is valid XML, too', () => {
 		assert.is(elementsOf(plot(aRun({ moments: [], rests: [] })))[0]?.name, 'svg')
 	})
 
-	test('ticks are round, and span all values', () => {
+	test('has round ticks that span all values', () => {
 		assert.equal(ticks(0, 93, 4), [0, 50, 100])
 		assert.equal(ticks(15.1, 16.4, 4), [15, 15.5, 16, 16.5])
 		assert.equal(ticks(0, 0.33, 4), [0, 0.1, 0.2, 0.3, 0.4])

@@ -44,7 +44,7 @@ function butLoops(failing: readonly string[]): string[] {
 
 if ((await driversHere()).includes('pg') && (await redisIsHere()))
 	describe('a soak', (test) => {
-		test('of 20 seconds holds', async () => {
+		test('of 20 seconds passes', async () => {
 			const { failing, output, svg, run } = await soak('bench/soak/main.ts', '--minutes 0.33 --rate 60')
 			assert.equal(butLoops(failing), [], output)
 			for (const what of ['wrong answers', 'objects at rest, A', 'event loop p99, B', 'exit codes'])
@@ -54,7 +54,7 @@ if ((await driversHere()).includes('pg') && (await redisIsHere()))
 			assert.is(Object.keys(run.checksByKind).length, 26, 'each kind of visit has come')
 		})
 
-		test('of servers that are broken on purpose fails, by a line for each fault', async () => {
+		test('of deliberately broken servers fails, with a line for each fault', async () => {
 			// All at once: each has a line of its own, and the others hold.
 			const env = { SOAK_FAULTS: 'leak,rejection,wrong,blocked' }
 			const { failing, output, run } = await soak(

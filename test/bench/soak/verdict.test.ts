@@ -28,7 +28,7 @@ const rejected: Faults = {
 const balance = { rows: 60, creates: 100, deletes: 40, lost: 0, unknown: 0, changed: 0 }
 
 describe('the verdict of a soak', (test) => {
-	test('of a run as it should be holds', () => {
+	test('of a correct run is a pass', () => {
 		assert.equal(failing(aRun()), [])
 		assert.match(table(verdictOf(aRun())), /All of it holds\.$/)
 	})
@@ -84,16 +84,16 @@ describe('the verdict of a soak', (test) => {
 		],
 	]
 	for (const [what, run, lines] of wrong)
-		test(`of ${what} fails: ${lines}`, () => assert.equal(failing(run), lines))
+		test(`of ${what} is a failure: ${lines}`, () => assert.equal(failing(run), lines))
 
-	test('growth of less than 1 % of 8 MB is none, and more is', () => {
+	test('ignores growth of less than 1 % of 8 MB, and reports more', () => {
 		// From the second rest to the last are 13.2 minutes.
 		const growing = (bytes: number) => aRun({ rests: rests((minute) => (minute * bytes) / 13.2) })
 		assert.equal(failing(growing(70_000)), [])
 		assert.equal(failing(growing(90_000)), both('objects at rest'))
 	})
 
-	test('what shrinks is no leak', () => {
+	test('does not take shrinking memory for a leak', () => {
 		assert.equal(failing(aRun({ rests: rests((minute) => minute * -1e5) })), [])
 	})
 })

@@ -72,7 +72,7 @@ describe('tutorial', (test) => {
 		})
 	}
 
-	test('has six steps, installs what is packed here, and leaves no server behind', () => {
+	test('has six steps, installs the package built here, and leaves no server running', () => {
 		assert.is(failed, '')
 		assert.is(steps.length, 6)
 		const scripts = steps.flatMap(({ tasks }) =>
