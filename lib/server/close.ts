@@ -1,6 +1,6 @@
 /**
- * Closing a server without losing a request that it has accepted: `Server.close()` calls `drain` where it listens, then
- * `endServing` and `finishPending`.
+ * Graceful shutdown: closes a server without losing a request that it has accepted. `Server.close()` calls `drain` if it
+ * listens, then `finishPending`.
  */
 import cluster from 'node:cluster'
 import { Server as HttpServer, type Server } from 'node:http'
@@ -13,20 +13,20 @@ import { Exchange } from '../exchange/exchange.ts'
 import { UnreadRest } from '../transport/drain-upload.ts'
 import { closingError } from '../transport/serving.ts'
 
-/** How long an idle connection is left open at first: a request may be on its way, for about a round trip. */
-const QUIET: Milliseconds = 250
+/** How long an idle connection stays open at first: a request may be on its way, for about a round trip. */
+const IDLE_GRACE_MS: Milliseconds = 250
 /** How often idle connections are closed after that. */
-const LOOK: Milliseconds = 25
-/** Most connections that a kernel queues for node; any after these came after the end. */
+const CHECK_MS: Milliseconds = 25
+/** Most connections that a kernel queues for node; any more have arrived after `close()`. */
 const BACKLOG = 512
-/** Longest time in which a worker of node:cluster is handed the queued connections, one by one: several hundred on a busy machine. */
-const HANDED: Milliseconds = 2_000
-/** Most that one turn of the event loop counts of this time: a process that was stopped could accept none. */
-const LONGEST_TURN: Milliseconds = 100
-/** Time for writing the last answers once the grace time is over. */
-const FLUSH: Milliseconds = 250
+/** Longest time for a cluster worker to accept queued connections, handed over one by one: several hundred on a busy machine. */
+const MAX_HANDOVER_MS: Milliseconds = 2_000
+/** Most that one turn of the event loop counts towards the time for accepting: a process that was stopped accepted none. */
+const MAX_TURN_MS: Milliseconds = 100
+/** Time for writing the last answers after the grace period. */
+const FLUSH_MS: Milliseconds = 250
 
-/** The open connections of a server, of which node has no list. */
+/** The open connections of a server: node has no public list. */
 export function connectionsOf(server: Server): ReadonlySet<Socket> {
 	const connections = new Set<Socket>()
 	server.on('connection', (socket) => {
@@ -37,8 +37,8 @@ export function connectionsOf(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * Stops a server: it accepts no more connections, each answer closes its own, and idle ones are closed. At `end`, by the
- * deadlines' clock, pending requests are answered 503.
+ * Stops listening and waits until all connections are closed: each answer closes its own, and idle ones are closed. At
+ * `end`, by the deadlines' clock, pending requests are answered 503.
  */
 export async function drain(
 	app: App,
@@ -49,48 +49,46 @@ export async function drain(
 	const { clock } = app.deadlines
 	const grace = end - clock()
 	app.phase = 'draining'
-	// Half of the time is for accepting, so that the last to be accepted have the other half for their answers.
-	await acceptQueued(server, clock, cluster.isWorker ? Math.min(grace / 2, HANDED) : grace / 2, end)
+	// Half of the time is for accepting, so that the last connections have the other half for their answers.
+	await acceptQueued(server, clock, cluster.isWorker ? Math.min(grace / 2, MAX_HANDOVER_MS) : grace / 2, end)
 	const closed = stopListening(server)
-	const waiting = new AbortController()
-	void closeIdle(server, connections, Math.min(grace / 2, QUIET), waiting.signal)
-	if ((await Promise.race([closed, graceOver(end - clock(), waiting.signal)])) === 'over') {
+	const done = new AbortController()
+	void closeIdle(server, connections, Math.min(grace / 2, IDLE_GRACE_MS), done.signal)
+	if ((await Promise.race([closed, graceOver(end - clock(), done.signal)])) === 'over') {
 		app.phase = 'closed'
-		for (const item of app.deadlines.values()) {
-			if (item instanceof Exchange) item.cancel(closingError())
-		}
-		await Promise.race([closed, setTimeout(FLUSH)])
+		cancelAll(app)
+		await Promise.race([closed, setTimeout(FLUSH_MS)])
 		for (const socket of connections) socket.destroy()
 		await closed
 	}
-	waiting.abort()
-	// http's own close stops its timer that checks connections; it fails otherwise, as nothing listens any more.
+	done.abort()
+	// http's own close stops its timer that checks connections; its error is ignored, as the server listens no more.
 	HttpServer.prototype.close.call(server, () => {})
 }
 
-/** From now on every request is answered 503: by `fetch`, `inject` and other servers' connections as well. */
-export function endServing(app: App): void {
+/**
+ * Waits for methods that still run: for another server's connections, for `inject`, or for clients that have disconnected.
+ * New requests are answered 503; at `end` so are the pending ones, and their `request.signal` is aborted.
+ */
+export async function finishPending(app: App, end: Milliseconds): Promise<void> {
 	app.phase = 'closed'
+	const { deadlines } = app
+	const isRequest = (item: Due): boolean => !(item instanceof UnreadRest)
+	while (deadlines.values().some(isRequest) && deadlines.clock() < end) await setTimeout(CHECK_MS)
+	cancelAll(app)
+	deadlines.sweep()
 }
 
-/**
- * Waits for methods that still run: for another server's connections, for `inject`, or for clients that have left. At
- * `end` their `request.signal` is aborted, and the requests are answered 503.
- */
-export async function finishPending({ deadlines }: App, end: Milliseconds): Promise<void> {
-	const isWaitedFor = (item: Due): boolean => !(item instanceof UnreadRest)
-	while (deadlines.values().some(isWaitedFor) && deadlines.clock() < end) await setTimeout(LOOK)
-	for (const item of deadlines.values()) {
-		if (item instanceof Exchange) item.cancel(closingError())
-	}
-	deadlines.sweep()
+/** Answers all pending requests with 503. */
+function cancelAll({ deadlines }: App): void {
+	for (const item of deadlines.values()) if (item instanceof Exchange) item.cancel(closingError())
 }
 
 /**
  * Accepts connections that the kernel has queued: it resets them when a server stops listening, whatever they have sent.
- * Node accepts one per turn of the event loop, so a few turns without one mean that the queue is empty. A worker of
- * node:cluster is handed connections one by one by another process, whose queue is lost when the last worker stops: there
- * the queue counts as empty after a longer time without one.
+ * Node accepts one per turn of the event loop, so a few turns without one mean that the queue is empty. In a worker of
+ * node:cluster the primary process hands connections over one by one, and loses its queue when the last worker stops:
+ * there the queue counts as empty after a longer time without one.
  */
 async function acceptQueued(
 	server: Server,
@@ -98,25 +96,29 @@ async function acceptQueued(
 	time: Milliseconds,
 	end: Milliseconds,
 ): Promise<void> {
-	let turns = 0
+	let idleTurns = 0
 	let accepted = 0
-	const note = (): void => {
-		turns = 0
+	const onConnection = (): void => {
+		idleTurns = 0
 		accepted++
 	}
-	server.on('connection', note)
-	const [turn, enough, most] = cluster.isWorker
-		? [() => setTimeout(LOOK), QUIET / LOOK, Number.POSITIVE_INFINITY]
+	server.on('connection', onConnection)
+	const [nextTurn, maxIdleTurns, maxAccepted] = cluster.isWorker
+		? [() => setTimeout(CHECK_MS), IDLE_GRACE_MS / CHECK_MS, Number.POSITIVE_INFINITY]
 		: [setImmediate, 3, BACKLOG]
-	let left = time
+	let remaining = time
 	// The first turn may be the rest of the one that called `close()`.
-	for (let last = clock(); turns < enough && accepted < most && left > 0 && last < end; turns++) {
-		await turn()
+	for (
+		let last = clock();
+		idleTurns < maxIdleTurns && accepted < maxAccepted && remaining > 0 && last < end;
+		idleTurns++
+	) {
+		await nextTurn()
 		const now = clock()
-		left -= Math.min(now - last, LONGEST_TURN)
+		remaining -= Math.min(now - last, MAX_TURN_MS)
 		last = now
 	}
-	server.off('connection', note)
+	server.off('connection', onConnection)
 }
 
 /**
@@ -140,17 +142,17 @@ async function graceOver(grace: Milliseconds, signal: AbortSignal): Promise<'ove
 async function closeIdle(
 	server: Server,
 	connections: ReadonlySet<Socket>,
-	quiet: Milliseconds,
+	firstWait: Milliseconds,
 	signal: AbortSignal,
 ): Promise<void> {
-	for (let wait = quiet; !signal.aborted; wait = LOOK) {
+	for (let wait = firstWait; !signal.aborted; wait = CHECK_MS) {
 		await setTimeout(wait, undefined, { ref: false })
-		// Timers run before sockets are read: this lets a request that arrived during a stall be read first.
+		// Node runs timers before it reads sockets: a request that arrived during a stall is read first.
 		await setImmediate()
 		const all = [...connections]
-		// node doesn't count connections without a byte as idle. In Bun `bytesRead` is 0 for all.
+		// For node, a connection without a byte is not idle. In Bun `bytesRead` is 0 for all.
 		if (server instanceof NetServer) for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
-		// It does count those whose answer is still being written: closing them would cut it.
+		// But one whose answer is still being written is: closing it would cut the answer off.
 		if (!all.some((socket) => socket.writableLength > 0)) server.closeIdleConnections()
 	}
 }

@@ -1,4 +1,4 @@
-/** What `Server.listen()` takes and returns: a port, the path of a Unix socket or a file descriptor, and the URL of each. */
+/** `Server.listen()`: checks its arguments (a port, the path of a Unix socket or a file descriptor), listens, returns the URL. */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { lstat, unlink } from 'node:fs/promises'
@@ -8,13 +8,13 @@ import type { Bytes } from '../base/time.ts'
 
 /** A Unix socket, or on Windows a named pipe. */
 export interface ListenPath {
-	/** Where its file is created; `'\0name'` is an abstract socket of Linux, which has none. */
+	/** Where its file is created; `'\0name'` is an abstract socket of Linux, without a file. */
 	readonly path: string
-	/** Whether every user of this machine may connect: a proxy of another user needs it. @default false: as the umask says */
+	/** Whether every user of this machine may connect, such as a proxy of another user. @default false: as the umask says */
 	readonly writableAll?: boolean
 }
 
-/** A socket that listens already, opened by the parent process (systemd's socket units: 3). */
+/** A listening socket, opened by the parent process (by systemd's socket units: 3). */
 export interface ListenFd {
 	/** Its file descriptor, a whole number from 0 up. */
 	readonly fd: number
@@ -36,23 +36,23 @@ export interface ListeningOnPath {
 	readonly port?: undefined
 }
 
-/** A server on a file descriptor that is a Unix socket: Node doesn't know its path. */
+/** A server on the descriptor of a Unix socket, whose path Node doesn't know. */
 export interface ListeningUnnamed {
 	readonly url: undefined
 	readonly path?: undefined
 	readonly port?: undefined
 }
 
-const KNOWN = ['path', 'writableAll', 'fd']
+const OPTIONS = ['path', 'writableAll', 'fd']
 
-/** Longest path of a socket: the kernel's field with its NUL is 108 bytes of Linux, 104 of the BSDs and macOS. */
-const LONGEST: Readonly<Partial<Record<NodeJS.Platform, Bytes>>> = { linux: 107, win32: Infinity }
-const LONGEST_ELSEWHERE: Bytes = 103
+/** Longest path of a socket: with its NUL, the kernel's field has 108 bytes on Linux, 104 on the BSDs and macOS. */
+const MAX_PATH: Readonly<Partial<Record<NodeJS.Platform, Bytes>>> = { linux: 107, win32: Infinity }
+const MAX_PATH_ELSEWHERE: Bytes = 103
 
 /**
  * Options for node's `listen`.
  *
- * @throws TypeError or RangeError for a path or descriptor that is none, and for options that don't exist
+ * @throws TypeError or RangeError for an invalid path or descriptor, and for unknown options
  */
 export function listenOptions(
 	at: number | ListenPath | ListenFd,
@@ -67,7 +67,7 @@ export function listenOptions(
 	}
 	if (typeof at !== 'object' || at === null) return { port: at, host }
 	for (const name of Object.keys(at)) {
-		if (!KNOWN.includes(name))
+		if (!OPTIONS.includes(name))
 			throw new TypeError(
 				`listen has no option ${name}: write listen(3000, host), listen({ path, writableAll }) or listen({ fd })`,
 			)
@@ -84,20 +84,18 @@ function pathOptions({ path, writableAll = false }: ListenPath): ListenOptions {
 	if (typeof path !== 'string' || path === '')
 		throw new TypeError("path must be that of a Unix socket: '/run/app.sock'")
 	if (typeof writableAll !== 'boolean') throw new TypeError('writableAll must be true or false')
-	const most = LONGEST[process.platform] ?? LONGEST_ELSEWHERE
-	// Node 20 cuts a longer one off, and listens there.
-	if (Buffer.byteLength(path) > most)
-		throw new RangeError(
-			`path may have at most ${most} bytes, as the system takes no longer one for a socket`,
-		)
+	const max = MAX_PATH[process.platform] ?? MAX_PATH_ELSEWHERE
+	// Node 20 would truncate the path and listen there.
+	if (Buffer.byteLength(path) > max)
+		throw new RangeError(`path may have at most ${max} bytes, as the system takes no longer one for a socket`)
 	return { path, writableAll, readableAll: writableAll }
 }
 
 /**
- * Listens; replaces a socket's file that a killed process has left behind.
+ * Listens; replaces the file of a socket that a killed process has left behind.
  *
  * @param trustsAddresses whether `trustProxy` is a list, which can't match on a Unix socket: all clients would be one caller
- * @throws TypeError for such a list; Error, with node's `code`, where it can't listen
+ * @throws TypeError for such a list; Error, with node's `code`, when it can't listen
  */
 export async function listenWith(
 	server: Server,
@@ -106,8 +104,8 @@ export async function listenWith(
 ): Promise<Listening | ListeningOnPath | ListeningUnnamed> {
 	const { path } = options
 	if (path !== undefined && trustsAddresses) throw new TypeError(NO_ADDRESS)
-	if (path === undefined || !hasFile(path)) await begin(server, options)
-	else await beginAt(path, server, options)
+	if (path === undefined || !hasFile(path)) await listen(server, options)
+	else await listenAt(path, server, options)
 	const at = listeningAt(server.address())
 	if (trustsAddresses && at.port === undefined) {
 		server.close()
@@ -124,27 +122,27 @@ function hasFile(path: string): boolean {
 	return process.platform !== 'win32' && !path.startsWith('\0')
 }
 
-async function begin(server: Server, options: ListenOptions): Promise<void> {
+async function listen(server: Server, options: ListenOptions): Promise<void> {
 	server.listen(options)
 	await once(server, 'listening')
 }
 
-async function beginAt(path: string, server: Server, options: ListenOptions): Promise<void> {
+async function listenAt(path: string, server: Server, options: ListenOptions): Promise<void> {
 	try {
-		await begin(server, options)
+		await listen(server, options)
 	} catch (error) {
-		if (codeOf(error) !== 'EADDRINUSE') throw inWords(error, path)
+		if (codeOf(error) !== 'EADDRINUSE') throw explain(error, path)
 		await removeStale(path)
-		// Retried even if no file was removed: another cluster worker may listen by now, and workers share it.
-		await begin(server, options).catch(async (again: unknown) => {
-			throw inWords(again, path, await isSocket(path))
+		// Retried even if no file was removed: another cluster worker may listen by now, and workers share the socket.
+		await listen(server, options).catch(async (again: unknown) => {
+			throw explain(again, path, await isSocket(path))
 		})
 	}
 }
 
-/** Removes a socket's file at which nobody listens. Other files refuse connections too, and are left alone. */
+/** Removes the file of a socket that no process listens on. Other files refuse connections too, and are left alone. */
 async function removeStale(path: string): Promise<void> {
-	// Another process may have removed it just now.
+	// Another process may remove it at the same time.
 	if ((await isSocket(path)) && (await isRefused(path))) await unlink(path).catch(() => {})
 }
 
@@ -165,20 +163,22 @@ function isRefused(path: string): Promise<boolean> {
 	})
 }
 
-/** Node's error for a missing folder is EACCES. */
-function inWords(error: unknown, path: string, isTaken = true): unknown {
+/** Adds the reason to node's error, which for a missing folder is EACCES. */
+function explain(error: unknown, path: string, isListening = true): unknown {
 	const code = codeOf(error)
 	const folder = dirname(path)
-	const taken = isTaken ? `another program listens at ${path}` : `${path} is there already, and is no socket`
-	const why = code === 'EADDRINUSE' ? taken : existsSync(folder) ? undefined : `there is no folder ${folder}`
-	return why === undefined ? error : Object.assign(new Error(`listen: ${why}`, { cause: error }), { code })
+	let reason: string
+	if (code === 'EADDRINUSE')
+		reason = isListening ? `another program listens at ${path}` : `${path} is there already, and is no socket`
+	else if (existsSync(folder)) return error
+	else reason = `there is no folder ${folder}`
+	return Object.assign(new Error(`listen: ${reason}`, { cause: error }), { code })
 }
 
 function codeOf(error: unknown): unknown {
 	return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
-/** The same from node's `server.address()`. */
 function listeningAt(address: AddressInfo | string | null): Listening | ListeningOnPath | ListeningUnnamed {
 	if (address === null) return { url: undefined }
 	if (typeof address === 'string') return { url: `http+unix://${encodeURIComponent(address)}`, path: address }

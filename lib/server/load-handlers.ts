@@ -15,12 +15,12 @@ interface HandlerFile {
 	readonly path: string
 	/** Where it is, absolute. */
 	readonly file: string
-	/** The same for messages: relative to the current directory. */
+	/** The file for messages: relative to the current directory. */
 	readonly shown: string
 }
 
 const HANDLER = /^(.+)\.m?[jt]s$/s
-const LEFT_OUT = /^[._]|^node_modules$|\.d\.m?ts$|\.test\.[^.]+$/
+const IGNORED = /^[._]|^node_modules$|\.d\.m?ts$|\.test\.[^.]+$/
 
 /**
  * Imports the files of a folder and returns the handler that each exports by default, by its path:
@@ -29,8 +29,8 @@ const LEFT_OUT = /^[._]|^node_modules$|\.d\.m?ts$|\.test\.[^.]+$/
  *     const server = createServer(await loadHandlers('./api'))
  *
  * Files are `.js`, `.mjs`, `.ts` and `.mts`; declarations (`.d.ts`), tests (`*.test.*`), `node_modules`, and
- * names that begin with `_` or `.` are left out. They are imported one after the other, in the order of their
- * paths. The default export is a handler, its class, a function that makes one, or a promise of one of these.
+ * names that begin with `_` or `.` are ignored. Files are imported one after the other, in the order of their
+ * paths. The default export is a handler, its class, a function that returns one, or a promise of one of these.
  *
  * @param folder relative to the current directory, or `new URL('./api', import.meta.url)`
  * @throws TypeError, by the promise, for a file that exports no handler, a name that can't be in a path, and
@@ -39,7 +39,7 @@ const LEFT_OUT = /^[._]|^node_modules$|\.d\.m?ts$|\.test\.[^.]+$/
  *   that file's error as its `cause`
  */
 export async function loadHandlers(folder: string | URL): Promise<Handlers> {
-	const root = locationOf(folder)
+	const root = absolutePath(folder)
 	const files = handlerFiles(root)
 	if (files.length === 0)
 		throw new Error(`${shownAs(root)} holds no handlers: files that end in .js, .mjs, .ts or .mts`)
@@ -48,7 +48,7 @@ export async function loadHandlers(folder: string | URL): Promise<Handlers> {
 	return handlers
 }
 
-function locationOf(folder: unknown): string {
+function absolutePath(folder: unknown): string {
 	if (typeof folder === 'string' && folder !== '') return resolve(folder)
 	if (folder instanceof URL && folder.protocol === 'file:') return resolve(fileURLToPath(folder))
 	const found =
@@ -71,7 +71,7 @@ async function handlerOf({ file, shown }: HandlerFile): Promise<Mountable> {
 	)
 }
 
-/** A module compiled to CommonJS has its default export inside another. */
+/** The default export; a module compiled to CommonJS has it inside another. */
 function defaultOf(module: { readonly default?: unknown }): unknown {
 	const { default: exported } = module
 	if (typeof exported !== 'object' || exported === null || !('__esModule' in exported)) return exported
@@ -84,7 +84,7 @@ function reasonOf(error: unknown): string {
 	return "this Node can't run TypeScript: start it with `node --import tsx`, take Node 22.18 or later, or load the folder of compiled files"
 }
 
-/** A function that is no class counts as a factory of handlers, which is called when it is mounted. */
+/** A function that is no class is taken for a factory of handlers, which is called at mount. */
 function isMountable(value: unknown): value is Mountable {
 	if (typeof value !== 'function') return value instanceof RestHandler
 	return value.prototype instanceof RestHandler || !/^(?:class|async)\b/.test(String(value))
@@ -103,8 +103,8 @@ function found(value: unknown): string {
 /**
  * The files to mount, in the order of their paths.
  *
- * @throws TypeError for names that can't be in a path, for two files with one path, and for links in circles
- * @throws Error for what can't be read
+ * @throws TypeError for names that can't be in a path, two files with one path, and circular links; Error for a file
+ *   that can't be read
  */
 function handlerFiles(folder: string): HandlerFile[] {
 	const files = filesIn(folder, [], []).sort((a, b) => compare(a.path, b.path) || compare(a.file, b.file))
@@ -112,30 +112,30 @@ function handlerFiles(folder: string): HandlerFile[] {
 	return files
 }
 
-/** A path for messages: relative to the current directory, where it is below that. */
+/** A path for messages: relative to the current directory if it is below it. */
 function shownAs(file: string): string {
 	const below = relative(process.cwd(), file)
 	return below === '' || below.startsWith('..') ? file : below
 }
 
-/** `above` are the real paths of the folders around it: a link to one of them would never end. */
-function filesIn(folder: string, segments: readonly string[], above: readonly string[]): HandlerFile[] {
-	const real = reading(folder, () => realpathSync(folder))
-	if (above.includes(real))
+/** `parents` are the real paths of the folders above: following a link to one of them would never end. */
+function filesIn(folder: string, segments: readonly string[], parents: readonly string[]): HandlerFile[] {
+	const real = read(folder, () => realpathSync(folder))
+	if (parents.includes(real))
 		throw new TypeError(`${shownAs(folder)} is a link to a folder that it is in: its paths would have no end`)
-	return reading(folder, () => readdirSync(folder).sort())
-		.filter((name) => !LEFT_OUT.test(name))
+	return read(folder, () => readdirSync(folder).sort())
+		.filter((name) => !IGNORED.test(name))
 		.flatMap((name) => {
 			const file = join(folder, name)
-			const stats: Stats = reading(file, () => statSync(file))
-			if (stats.isDirectory()) return filesIn(file, [...segments, name], [...above, real])
+			const stats: Stats = read(file, () => statSync(file))
+			if (stats.isDirectory()) return filesIn(file, [...segments, name], [...parents, real])
 			const [, own] = HANDLER.exec(name) ?? []
 			if (own === undefined || !stats.isFile()) return []
 			return [fileAt(own === 'index' ? segments : [...segments, own], file)]
 		})
 }
 
-/** By code units: the same order in every locale. */
+/** Compares by code units: the same order in every locale. */
 function compare(a: string, b: string): number {
 	return a < b ? -1 : Number(a > b)
 }
@@ -147,7 +147,8 @@ function fileAt(segments: readonly string[], file: string): HandlerFile {
 	return { path: parsePath(`${shown}: the handler path`, path).join('/'), file, shown }
 }
 
-function reading<T>(file: string, work: () => T): T {
+/** Reads something of a file; adds its path to errors. */
+function read<T>(file: string, work: () => T): T {
 	try {
 		return work()
 	} catch (cause) {
@@ -156,30 +157,30 @@ function reading<T>(file: string, work: () => T): T {
 	}
 }
 
-/** One file per path, and one spelling: some file systems ignore case. */
+/** Refuses two files for one path, and paths that differ only in case, which some file systems ignore. */
 function refuseCollisions(files: readonly HandlerFile[]): void {
-	const taken = new Map<string, HandlerFile>()
-	const spelled = new Map<string, { readonly text: string; readonly shown: string }>()
+	const byPath = new Map<string, HandlerFile>()
+	const spellings = new Map<string, { readonly text: string; readonly shown: string }>()
 	for (const file of files) {
-		const other = taken.get(file.path)
+		const other = byPath.get(file.path)
 		if (other !== undefined)
 			throw new TypeError(
 				`${other.shown} and ${file.shown} would both be mounted at ${JSON.stringify(file.path)}: keep one of them`,
 			)
-		taken.set(file.path, file)
-		for (const text of beginningsOf(file.path)) {
-			const first = spelled.get(text.toLowerCase()) ?? { text, shown: file.shown }
+		byPath.set(file.path, file)
+		for (const text of prefixesOf(file.path)) {
+			const first = spellings.get(text.toLowerCase()) ?? { text, shown: file.shown }
 			if (first.text !== text)
 				throw new TypeError(
 					`${first.shown} and ${file.shown} spell ${JSON.stringify(text.toLowerCase())} in two ways, which some file systems can't tell apart: use one`,
 				)
-			spelled.set(text.toLowerCase(), first)
+			spellings.set(text.toLowerCase(), first)
 		}
 	}
 }
 
 /** `a`, `a/b`, `a/b/c`. */
-function beginningsOf(path: string): string[] {
+function prefixesOf(path: string): string[] {
 	const segments = path.split('/')
 	return segments.map((_, at) => segments.slice(0, at + 1).join('/'))
 }

@@ -33,9 +33,9 @@ export interface ServerOptions {
 	readonly base?: string
 	/** `this.cache` of all handlers. @default a MemoryCache of 100,000 entries and 256 MiB */
 	readonly cache?: Cache
-	/** Identifies the caller, for handlers without an authenticator of their own. @default none */
+	/** Identifies the caller, for handlers without their own authenticator. @default none */
 	readonly authenticator?: Authenticator
-	/** Decides what a user may do, for handlers without an acl of their own. @default none */
+	/** Decides what a user may do, for handlers without their own acl. @default none */
 	readonly acl?: Acl
 	/** Called for every handler, before the handler's own `before`: `(view) => …`. @default none */
 	readonly before?: ServerHooks['before']
@@ -47,7 +47,7 @@ export interface ServerOptions {
 	readonly validator?: Validator
 	/** Logs requests, and errors whose cause a client must not read. @default the console */
 	readonly logger?: Logger
-	/** Whether each request is logged, with level `info`. @default true where a `logger` is given */
+	/** Whether each request is logged, with level `info`. @default true if a `logger` is given */
 	readonly logRequests?: boolean
 	/** Whether each response has `Server-Timing`, the time of its steps; any client can read it. @default false */
 	readonly serverTiming?: boolean
@@ -55,17 +55,17 @@ export interface ServerOptions {
 	readonly health?: HealthOptions
 	/** Most bytes of a body that isn't streamed. @default 1_048_576 (1 MiB) */
 	readonly maxBody?: Bytes
-	/** For the headers of a request, from its first byte, and for blank lines before it; then 408. @default 15 */
+	/** Time for a request's headers, from the first byte, and for blank lines before it; then 408. @default 15 */
 	readonly headersTimeoutSeconds?: Seconds
-	/** For the body of a request, also when it is not read; then 408, or the connection ends. @default 60 */
+	/** Time for a request's body, even if it isn't read; then 408, or the connection is closed. @default 60 */
 	readonly bodyTimeoutSeconds?: Seconds
-	/** For a method, to the first byte of its response; then 503, and `request.signal` is aborted. @default 30 */
+	/** Time for a method, to the first byte of its response; then 503, and `request.signal` is aborted. @default 30 */
 	readonly handlerTimeoutSeconds?: Seconds
-	/** For a client that reads nothing of a response; then its connection is destroyed. @default 60 */
+	/** Time for which a client may read nothing of a response; then its connection is destroyed. @default 60 */
 	readonly sendTimeoutSeconds?: Seconds
-	/** For an idle connection: longer than a proxy in front keeps it (nginx 60 s). @default 72 */
+	/** Time for which a connection may be idle: longer than a proxy in front keeps it (nginx 60 s). @default 72 */
 	readonly keepAliveTimeoutSeconds?: Seconds
-	/** For requests in progress when `close()` is called; then 503. @default 10 */
+	/** Time for requests in progress when `close()` is called; then 503. @default 10 */
 	readonly graceTimeoutSeconds?: Seconds
 	/**
 	 * Proxies in front: how many, or their addresses and CIDR ranges, whose X-Forwarded-* headers count.
@@ -74,7 +74,7 @@ export interface ServerOptions {
 	readonly trustProxy?: TrustProxy
 	/**
 	 * Names that a request's Host may have, with any port; others get 421: `['api.example.com']`, `'*.example.com'` for all
-	 * below a name, `'*'` for any. With `trustProxy`, X-Forwarded-Host counts where it is sent.
+	 * subdomains, `'*'` for any name. With `trustProxy`, X-Forwarded-Host is used if it is sent.
 	 * @default on a loopback address `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`, against DNS rebinding; any on
 	 * other addresses, with `trustProxy`, and in `handler`, `fetch` and `inject`
 	 */
@@ -85,8 +85,8 @@ export interface ServerOptions {
 	 */
 	readonly crossSiteWrites?: boolean
 	/**
-	 * Header in which a request's id comes in, if a proxy has set one, and goes out: `'X-Request-Id'`. With it, error
-	 * responses have `requestId` too. @default none; `request.id` is then made when it is first read
+	 * Header for request ids: `'X-Request-Id'`. An id from a proxy in front is kept, and each response has one; error
+	 * responses also have `requestId`. @default none; `request.id` is then generated on first use
 	 */
 	readonly requestId?: string
 	/** Describes the API at `/openapi.json`, below `base`; public unless it has `access`. @default false */
@@ -99,21 +99,21 @@ export interface ServerOptions {
 	readonly compression?: boolean | CompressionOptions
 }
 
-/** Headers with another meaning: framing, content, credentials. */
-const TAKEN =
+/** Headers that can't carry request ids: framing, content, credentials. */
+const RESERVED =
 	/^(?:connection|keep-alive|transfer-encoding|trailer|upgrade|host|te|expect|date|vary|allow|location|accept.*|content-.*|.*cookie|.*authorization|www-authenticate|x-forwarded-.*|x-http-method-override)$/
 
-/** node's timers take no more than 24 days. */
+/** node's timers take at most 24 days. */
 const TIME: Range = { from: 0.001, to: 2_147_483, unit: 'seconds' }
+/** Without a limit, a client could hold connections or `close()` for ever. */
 const time = numberIn(TIME)
-/** With no limit on the others, connections or `close()` could be held for ever. */
 const timeOrInfinity = numberIn({ ...TIME, orInfinity: true })
 const size = wholeNumber({ from: 1, to: Number.MAX_SAFE_INTEGER, unit: 'bytes', orInfinity: true })
 
-/** The options, checked, with defaults; `undefined` where there is none. */
+/** The checked options, with defaults. */
 export type Settings = ReturnType<typeof settingsOf>
 
-/** @throws TypeError for an option that doesn't exist or is of the wrong kind, RangeError for a number out of bounds */
+/** @throws TypeError for an unknown option or a value of the wrong type, RangeError for a number out of bounds */
 export function settingsOf(options: ServerOptions) {
 	return optionsOf('createServer', options, {
 		base: or(text, ''),
@@ -148,7 +148,7 @@ export function settingsOf(options: ServerOptions) {
 	})
 }
 
-/** No proxies count as no option; `proxiesOf` checks the rest. */
+/** 0 and an empty list are the same as no option; `proxiesOf` checks other values. */
 function trustIn(_where: string, value: unknown): TrustProxy | undefined {
 	const isNone = value === 0 || (Array.isArray(value) && value.length === 0)
 	return isNone ? undefined : (value as TrustProxy | undefined)
@@ -161,7 +161,7 @@ function requestIdIn(where: string, value: unknown): string {
 	const what = "a header's name: 'X-Request-Id'"
 	if (typeof value !== 'string' || !/^[!#$%&'*+.^`|~\w-]+$/.test(value)) throw refusal(where, what, value)
 	const name = value.toLowerCase()
-	if (!TAKEN.test(name)) return name
+	if (!RESERVED.test(name)) return name
 	throw new TypeError(
 		`${where} must be a header of its own, such as 'X-Request-Id': ${value} has another meaning`,
 	)

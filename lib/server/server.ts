@@ -1,7 +1,7 @@
 /**
- * `createServer`: what a program starts and stops. `Server` checks its options (`options.ts`), mounts handlers through a
- * `Controller`, and makes the `Service` that `transport/` serves: on a node:http server of its own (`listen.ts`, `close.ts`),
- * inside another server by `handler`, or without a socket by `fetch` and `inject`.
+ * `server/` is what a program starts and stops. `createServer` checks the options (`options.ts`), mounts handlers through a
+ * `Controller`, and creates the `Service` that `transport/` serves: on a node:http server of its own (`listen.ts`,
+ * `close.ts`), inside another server by `handler`, or without a socket by `fetch` and `inject`.
  */
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
@@ -27,7 +27,7 @@ import { type HttpSettings, httpServer, type Listener, listenerOf } from '../tra
 import { proxiesOf } from '../transport/proxies.ts'
 import type { Service } from '../transport/serving.ts'
 import { TickBatcher } from '../transport/tick-batcher.ts'
-import { connectionsOf, drain, endServing, finishPending } from './close.ts'
+import { connectionsOf, drain, finishPending } from './close.ts'
 import {
 	type ListenFd,
 	type Listening,
@@ -45,41 +45,41 @@ export type Handlers = Readonly<Record<string, Mountable>>
 export type { Listener }
 
 /**
- * Makes a server of handlers. Nothing listens before `listen()`.
+ * Creates a server from handlers. It doesn't listen before `listen()`.
  *
  *     const { url } = await createServer({ 'blog/api': new Blog() }).listen(3000)
  *
- * @throws TypeError for a handler, a declaration or an option that can't be served, naming it as it was typed
+ * @throws TypeError for an invalid handler, declaration or option, naming it as it was typed
  */
 export function createServer(handlers: Handlers, options: ServerOptions = {}): Server {
 	return new Server(handlers, settingsOf(options))
 }
 
-/** A server of handlers: made by {@link createServer}. */
+/** A server of handlers, created by {@link createServer}. */
 export class Server {
 	/** Mounts further handlers: `controller.service('blog/api', new Blog())`. */
 	readonly controller: Controller
 	/**
-	 * Serves requests of another server: `http.createServer(handler)`, `app.use(handler)`. Behind a
-	 * router, `next` is called for paths that no handler has.
+	 * Listener for another server: `http.createServer(handler)`, `app.use(handler)`. Behind a router, it calls `next` for
+	 * paths that no handler has.
 	 */
 	readonly handler: Listener
 	/**
-	 * Answers a request of the Fetch standard, for hosts that have no node:http: `{ fetch: server.fetch }`, and for tests.
-	 * Both bodies are streamed; aborting `request.signal` is leaving. Rejects then, and with a TypeError where the body
-	 * has been read before; the body of an answer fails where a connection would be cut.
+	 * Answers a Fetch `Request`, for hosts that have no node:http: `{ fetch: server.fetch }`, and for tests. Both bodies are
+	 * streamed; aborting `request.signal` disconnects the client. Rejects then, and with a TypeError if the body has been
+	 * read before; the body of an answer fails when a connection would be cut off.
 	 */
 	readonly fetch: (request: Request, options?: FetchOptions) => Promise<Response>
 	readonly #service: Service
 	readonly #graceTimeout: Milliseconds
 	readonly #trustsAddresses: boolean
 	readonly #httpSettings: HttpSettings
-	/** node's server with its connections; made when it is first needed. */
+	/** node's server with its connections; created on first use. */
 	#http: { readonly server: HttpServer; readonly connections: ReadonlySet<Socket> } | undefined
 	readonly #disposals = new Disposals()
 	#closing: Promise<void> | undefined
 
-	/** By {@link createServer}. @hidden */
+	/** Called by {@link createServer}. @hidden */
 	constructor(handlers: Handlers, settings: Settings) {
 		const app = appOf(settings)
 		const mounts = new MountTree()
@@ -108,7 +108,7 @@ export class Server {
 				this.controller.service(path, handler as Mountable)
 			}
 			if (settings.openapi !== undefined) {
-				// The server's `after` would change the description, which clients could not read then.
+				// Without the server's `after`, which could change the description so that clients can't read it.
 				const own = new Controller(app, mounts, settings.base, { ...options, after: undefined })
 				mountOpenApi(own, mounts, settings.openapi)
 			}
@@ -128,8 +128,8 @@ export class Server {
 	}
 
 	/**
-	 * node's server, for what only it can do: TLS contexts, WebSocket upgrades. Made when it is first asked for: hosts that
-	 * call `fetch`, such as workerd, have none.
+	 * node's server, for what only it can do: TLS contexts, WebSocket upgrades. Created on first use: hosts that call
+	 * `fetch`, such as workerd, have none.
 	 */
 	get server(): HttpServer {
 		if (this.#http === undefined) {
@@ -142,9 +142,9 @@ export class Server {
 	}
 
 	/**
-	 * Sets the handlers up and listens. Port 0 takes a free one. Only this machine can connect by
-	 * default: pass `'0.0.0.0'`, or `'::'`, to be reached by others. A proxy on this machine can be given the path of a Unix
-	 * socket, and systemd hands over a descriptor: `listen({ path: '/run/app.sock' })`, `listen({ fd: 3 })`.
+	 * Runs the handlers' `init` and listens. Port 0 takes a free one. By default only this machine can connect: pass
+	 * `'0.0.0.0'` or `'::'` for others. It also listens on a Unix socket, `listen({ path: '/run/app.sock' })`, and on a
+	 * descriptor, such as systemd's: `listen({ fd: 3 })`.
 	 *
 	 * Rejects when the port or the path is taken, when a handler's `init` fails, and after `close()`.
 	 */
@@ -167,9 +167,9 @@ export class Server {
 	}
 
 	/**
-	 * Stops listening, and waits for the requests that are being answered: up to `graceTimeoutSeconds`, after
-	 * which they are answered 503. Requests that still come on open connections are served, and close them. Then handlers
-	 * are disposed of, for which there is as much time again: it resolves also where that fails.
+	 * Stops listening, and waits up to `graceTimeoutSeconds` for pending requests; then they are answered 503. Requests that
+	 * still arrive on open connections are served, and the connections closed. Then handlers are disposed of, within the same
+	 * time again; it resolves even if that fails.
 	 */
 	close(): Promise<void> {
 		this.#closing ??= this.#close()
@@ -181,7 +181,6 @@ export class Server {
 		if (health !== undefined) await health.leave()
 		const end = app.deadlines.clock() + this.#graceTimeout
 		if (this.#http !== undefined) await drain(app, this.#http.server, this.#http.connections, end)
-		endServing(app)
 		await finishPending(app, end)
 		await this.#disposals.run(app, this.#graceTimeout)
 	}
@@ -192,31 +191,31 @@ export class Server {
 	}
 
 	/**
-	 * Calls a function with each `request` that is over, or with each that ends in an `error`: a status from 500 up,
-	 * or an answer that is cut off. What it throws goes to the logger.
+	 * Adds a listener for `request`, emitted at the end of each request, or for `error`, emitted when one fails: with a status
+	 * from 500 up, or with an answer that is cut off. Errors of the listener are logged.
 	 *
 	 *     server.on('request', ({ method, url, status }) => console.log(method, url, status))
 	 *
-	 * @throws TypeError for an event that there isn't
+	 * @throws TypeError for an unknown event
 	 */
 	on<Name extends keyof ServerEvents>(event: Name, listener: ServerListener<Name>): this {
 		this.#service.observers.events.add(event, listener, false)
 		return this
 	}
 
-	/** The same, for the next one alone. */
+	/** Adds a listener for the next event only. */
 	once<Name extends keyof ServerEvents>(event: Name, listener: ServerListener<Name>): this {
 		this.#service.observers.events.add(event, listener, true)
 		return this
 	}
 
-	/** Calls a listener no more. */
+	/** Removes a listener. */
 	off<Name extends keyof ServerEvents>(event: Name, listener: ServerListener<Name>): this {
 		this.#service.observers.events.remove(event, listener)
 		return this
 	}
 
-	/** Answers a request without a socket, on the same path as any other; only node's parser is left out. */
+	/** Answers a request without a socket, in the same way as any other; only node's parser is skipped. */
 	inject(request: InjectedRequest): Promise<InjectedReply> {
 		return inject(this.#service, request)
 	}
