@@ -75,12 +75,11 @@ function resultOf(
 		throw new TypeError(
 			`the cache returned ${String(count)} as a rate limit's count: something else is stored under its key`,
 		)
-	// The whole length if the window has just begun, or its end was evicted.
-	const left = typeof end === 'number' ? Math.ceil((end - now) / 1_000) : windowSeconds
 	return {
 		isAllowed: count <= limit,
 		remaining: Math.max(0, limit - count),
-		resetSeconds: Math.min(Math.max(left, 1), windowSeconds),
+		// The whole length if the window has just begun, or its end was evicted.
+		resetSeconds: typeof end === 'number' ? secondsUntil(end, now, windowSeconds) : windowSeconds,
 	}
 }
 
@@ -159,7 +158,7 @@ async function letIn(
 	return {
 		isAllowed: true,
 		remaining: limit.limit - ends.length,
-		resetSeconds: secondsUntil(ends[0] ?? now, now, limit),
+		resetSeconds: secondsUntil(ends[0] ?? now, now, limit.windowSeconds),
 	}
 }
 
@@ -210,10 +209,14 @@ function ascending(one: number, other: number): number {
 }
 
 function refused(limit: WindowLimit, ends: readonly Milliseconds[], now: Milliseconds): LimitResult {
-	return { isAllowed: false, remaining: 0, resetSeconds: secondsUntil(ends[0] ?? now, now, limit) }
+	return {
+		isAllowed: false,
+		remaining: 0,
+		resetSeconds: secondsUntil(ends[0] ?? now, now, limit.windowSeconds),
+	}
 }
 
-function secondsUntil(end: Milliseconds, now: Milliseconds, { windowSeconds }: WindowLimit): number {
+function secondsUntil(end: Milliseconds, now: Milliseconds, windowSeconds: Seconds): Seconds {
 	return Math.min(Math.max(Math.ceil((end - now) / 1_000), 1), windowSeconds)
 }
 

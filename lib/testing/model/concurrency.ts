@@ -1,8 +1,7 @@
 /** The model contract: concurrency, large lists, and transactions. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
-import type { Model } from '../../models/model.ts'
 import { same } from '../case.ts'
-import { ModelFixture, type ModelTest, parsed, recordsOf, tests } from './fixture.ts'
+import { type ModelFixture, type ModelTest, parsed, recordsOf, tests } from './fixture.ts'
 
 export const CROWD_TESTS: readonly ModelTest[] = tests({
 	async 'each of 1,000 simultaneous reads and writes gets the right result'(fixture) {
@@ -125,8 +124,7 @@ async function callByIndex(fixture: ModelFixture, ids: readonly string[], index:
 export const TRANSACTION_TESTS: readonly ModelTest[] = tests({
 	async 'a transaction returns the result of its work, and its changes stay'(fixture) {
 		const [changed = '', deleted = ''] = await fixture.addAll([{ title: 'a' }, { title: 'b' }])
-		const id = await fixture.model.transaction(async (model) => {
-			const within = new ModelFixture(model, [])
+		const id = await fixture.transaction(async (within) => {
 			const created = await within.add({ title: 'c' })
 			await within.update(changed, { title: 'changed' })
 			await within.delete(deleted)
@@ -138,14 +136,13 @@ export const TRANSACTION_TESTS: readonly ModelTest[] = tests({
 	async 'a transaction whose work fails rejects with its error, and changes nothing'(fixture) {
 		const [changed = '', deleted = ''] = await fixture.addAll([{ title: 'a' }, { title: 'b' }])
 		const failure = new Error('no')
-		const work = async (model: Model): Promise<void> => {
-			const within = new ModelFixture(model, [])
+		const work = async (within: ModelFixture): Promise<void> => {
 			await within.add({ title: 'c' })
 			await within.update(changed, { title: 'changed' })
 			await within.delete(deleted)
 			throw failure
 		}
-		await rejects(fixture.model.transaction(work), (error: unknown) => error === failure)
+		await rejects(fixture.transaction(work), (error: unknown) => error === failure)
 		deepStrictEqual(await fixture.column(), ['a', 'b'])
 		deepStrictEqual(await fixture.read(changed, ['title']), { title: 'a' })
 		await fixture.add({ title: 'd' })
@@ -153,29 +150,27 @@ export const TRANSACTION_TESTS: readonly ModelTest[] = tests({
 	},
 	async 'a transaction that a constraint stops changes nothing, and rejects with that error'(fixture) {
 		await fixture.add({ email: 'taken' })
-		const work = async (model: Model): Promise<void> => {
-			const within = new ModelFixture(model, [])
+		const work = async (within: ModelFixture): Promise<void> => {
 			await within.add({ email: 'free' })
 			await within.add({ email: 'taken' })
 		}
-		await fixture.refuses(() => fixture.model.transaction(work), 'unique', ['email'])
+		await fixture.refuses(() => fixture.transaction(work), 'unique', ['email'])
 		deepStrictEqual(await fixture.column({}, 'email'), ['taken'])
 		await fixture.add({ email: 'free' })
 	},
 	async 'a transaction reads what it has written, by every method'(fixture) {
 		const old = await fixture.add({ title: 'old', note: 'x' })
-		await fixture.model.transaction(async (model) => {
-			const within = new ModelFixture(model, [])
+		await fixture.transaction(async (within) => {
 			const id = await within.add({ title: 'new', note: 'x' })
 			await within.update(old, { title: 'changed' })
 			deepStrictEqual(await within.read(id, ['title']), { title: 'new' })
 			deepStrictEqual(await within.read(old, ['title']), { title: 'changed' })
 			deepStrictEqual(await within.column(), ['changed', 'new'])
-			strictEqual(await model.count({ op: 'eq', field: 'note', value: 'x' }), 2)
+			strictEqual(await within.model.count({ op: 'eq', field: 'note', value: 'x' }), 2)
 			strictEqual((await within.query({ limit: 1, total: true })).total, 2)
 			deepStrictEqual(parsed(await within.delete(id, within.select(['title']))), { title: 'new' })
-			strictEqual(await model.count(undefined), 1)
-			strictEqual(await model.read(id, within.select(['id']), undefined), undefined)
+			strictEqual(await within.model.count(undefined), 1)
+			strictEqual(await within.model.read(id, within.select(['id']), undefined), undefined)
 		})
 		deepStrictEqual(await fixture.column(), ['changed'])
 	},
@@ -183,21 +178,19 @@ export const TRANSACTION_TESTS: readonly ModelTest[] = tests({
 		const id = await fixture.add({ title: 'before' })
 		// Not awaited within the transaction: a store may block them until its end.
 		const seen: Promise<unknown>[] = []
-		const work = async (model: Model): Promise<void> => {
-			const within = new ModelFixture(model, [])
+		const work = async (within: ModelFixture): Promise<void> => {
 			await within.add({ title: 'new' })
 			await within.update(id, { title: 'changed' })
 			seen.push(fixture.model.count(undefined), fixture.value(id, 'title'), fixture.column())
 			await within.list()
 			throw new Error('no')
 		}
-		await rejects(fixture.model.transaction(work), /^Error: no$/)
+		await rejects(fixture.transaction(work), /^Error: no$/)
 		deepStrictEqual(await Promise.all(seen), [1, 'before', ['before']])
 	},
 	async 'writes of a transaction become visible to others together'(fixture) {
 		const seen: Promise<number>[] = []
-		await fixture.model.transaction(async (model) => {
-			const within = new ModelFixture(model, [])
+		await fixture.transaction(async (within) => {
 			for (let index = 0; index < 3; index++) {
 				await within.add()
 				seen.push(fixture.model.count(undefined))
@@ -209,8 +202,7 @@ export const TRANSACTION_TESTS: readonly ModelTest[] = tests({
 	async 'simultaneous calls within a transaction get the right results'(fixture) {
 		const old = await fixture.add({ order: 0 })
 		const orders = Array.from({ length: 20 }, (_, index) => index + 1)
-		const answers = await fixture.model.transaction((model) => {
-			const within = new ModelFixture(model, [])
+		const answers = await fixture.transaction((within) => {
 			return Promise.all(
 				orders.map(async (order) => {
 					const id = await within.add({ order })
@@ -227,8 +219,7 @@ export const TRANSACTION_TESTS: readonly ModelTest[] = tests({
 	async 'many simultaneous transactions all take effect'(fixture) {
 		await Promise.all(
 			Array.from({ length: 20 }, (_, order) =>
-				fixture.model.transaction(async (model) => {
-					const within = new ModelFixture(model, [])
+				fixture.transaction(async (within) => {
 					await within.add({ order })
 					await within.add({ order })
 				}),

@@ -157,6 +157,11 @@ export class ModelFixture {
 		return this.model.delete(id, selection, { ...NO_GUARD, ...guard })
 	}
 
+	/** Runs `work` in a transaction, with a fixture over its model. */
+	transaction<T>(work: (within: ModelFixture) => Promise<T>): Promise<T> {
+		return this.model.transaction((model) => work(new ModelFixture(model, [])))
+	}
+
 	/** One field of a record. */
 	async value(id: string, field: string): Promise<unknown> {
 		return (await this.read(id, [field]))[field]

@@ -8,16 +8,13 @@ export const REFUSAL_TESTS: readonly ModelTest[] = [
 	...tests({
 		async 'a duplicate of a unique value is refused, naming the field or none'(fixture) {
 			const [, id = ''] = await fixture.addAll([{ email: 'taken' }, { email: 'other', note: 'kept' }])
-			await unchanged(fixture, () =>
-				fixture.refuses(() => fixture.add({ email: 'taken' }), 'unique', ['email'], 'create'),
-			)
-			await unchanged(fixture, () =>
-				fixture.refuses(
-					() => fixture.update(id, { note: 'lost', email: 'taken' }),
-					'unique',
-					['email'],
-					'update',
-				),
+			await refusesUnchanged(fixture, () => fixture.add({ email: 'taken' }), 'unique', ['email'], 'create')
+			await refusesUnchanged(
+				fixture,
+				() => fixture.update(id, { note: 'lost', email: 'taken' }),
+				'unique',
+				['email'],
+				'update',
 			)
 			strictEqual(await fixture.value(id, 'note'), 'kept')
 		},
@@ -51,20 +48,16 @@ export const REFUSAL_TESTS: readonly ModelTest[] = [
 		async 'half a surrogate pair is refused as invalid'(fixture) {
 			const id = await fixture.add({ title: 'kept' })
 			for (const title of ['\ud83d', 'a\udc00b']) {
-				await unchanged(fixture, () =>
-					fixture.refuses(() => fixture.add({ title }), 'invalid', ['title'], 'create'),
-				)
-				await unchanged(fixture, () =>
-					fixture.refuses(() => fixture.update(id, { title }), 'invalid', ['title'], 'update'),
-				)
+				await refusesUnchanged(fixture, () => fixture.add({ title }), 'invalid', ['title'], 'create')
+				await refusesUnchanged(fixture, () => fixture.update(id, { title }), 'invalid', ['title'], 'update')
 			}
 			strictEqual(await fixture.value(id, 'title'), 'kept')
 		},
 		async 'a key that is taken is refused as unique'(fixture) {
 			const id = await fixture.add({ title: 'first' })
-			await unchanged(fixture, () =>
-				fixture.refuses(() => fixture.add({ id: Number(id), title: 'second' }), 'unique', ['id']),
-			)
+			await refusesUnchanged(fixture, () => fixture.add({ id: Number(id), title: 'second' }), 'unique', [
+				'id',
+			])
 		},
 		async 'a required field is refused if it is null, or missing without a default'(fixture) {
 			const id = await fixture.add({ title: 'kept', status: 'kept' })
@@ -79,20 +72,19 @@ export const REFUSAL_TESTS: readonly ModelTest[] = [
 				['update of a default', 'status', () => fixture.update(id, { status: null })],
 			]
 			for (const [what, field, attempt] of attempts) {
-				await unchanged(fixture, () => fixture.refuses(attempt, 'not_null', [field], what))
+				await refusesUnchanged(fixture, attempt, 'not_null', [field], what)
 			}
 		},
 	}),
 	...testsFor(['foreign_key'], {
 		async 'a reference to a missing record is refused'(fixture) {
 			const id = await fixture.add({ note: 'kept' })
-			await unchanged(fixture, () =>
-				fixture.refuses(() => fixture.add({ parent: 999_999 }), 'foreign_key', ['parent']),
-			)
-			await unchanged(fixture, () =>
-				fixture.refuses(() => fixture.update(id, { note: 'lost', parent: 999_999 }), 'foreign_key', [
-					'parent',
-				]),
+			await refusesUnchanged(fixture, () => fixture.add({ parent: 999_999 }), 'foreign_key', ['parent'])
+			await refusesUnchanged(
+				fixture,
+				() => fixture.update(id, { note: 'lost', parent: 999_999 }),
+				'foreign_key',
+				['parent'],
 			)
 		},
 		async 'a record is not deleted while another refers to it'(fixture) {
@@ -100,9 +92,7 @@ export const REFUSAL_TESTS: readonly ModelTest[] = [
 			const child = await fixture.add({ title: 'child', parent: Number(parent) })
 			strictEqual(await fixture.value(child, 'parent'), Number(parent))
 			const selection = fixture.select(['title'])
-			await unchanged(fixture, () =>
-				fixture.refuses(() => fixture.delete(parent, selection), 'foreign_key', ['parent']),
-			)
+			await refusesUnchanged(fixture, () => fixture.delete(parent, selection), 'foreign_key', ['parent'])
 			deepStrictEqual(parsed(await fixture.delete(child, selection)), { title: 'child' })
 			deepStrictEqual(parsed(await fixture.delete(parent, selection)), { title: 'parent' })
 		},
@@ -119,12 +109,10 @@ export const REFUSAL_TESTS: readonly ModelTest[] = [
 		async 'a text longer than its field allows is refused, counted in characters'(fixture) {
 			const id = await fixture.add({ email: '\u{1f680}'.repeat(200) })
 			strictEqual(await fixture.value(id, 'email'), '\u{1f680}'.repeat(200))
-			await unchanged(fixture, () =>
-				fixture.refuses(() => fixture.add({ email: 'x'.repeat(201) }), 'invalid', ['email']),
-			)
-			await unchanged(fixture, () =>
-				fixture.refuses(() => fixture.update(id, { email: 'x'.repeat(201) }), 'invalid', ['email']),
-			)
+			await refusesUnchanged(fixture, () => fixture.add({ email: 'x'.repeat(201) }), 'invalid', ['email'])
+			await refusesUnchanged(fixture, () => fixture.update(id, { email: 'x'.repeat(201) }), 'invalid', [
+				'email',
+			])
 		},
 	}),
 	...tests({
@@ -147,10 +135,13 @@ export const REFUSAL_TESTS: readonly ModelTest[] = [
 	}),
 ]
 
-/** Asserts that `work` changes no record. */
-async function unchanged(fixture: ModelFixture, work: () => Promise<void>): Promise<void> {
+/** Asserts an error, as `fixture.refuses`, and that no record was changed. */
+async function refusesUnchanged(
+	fixture: ModelFixture,
+	...expected: Parameters<ModelFixture['refuses']>
+): Promise<void> {
 	const fields = ['id', 'title', 'note', 'email', 'status', 'version', 'parent']
 	const before = await fixture.list({ fields })
-	await work()
+	await fixture.refuses(...expected)
 	deepStrictEqual(await fixture.list({ fields }), before)
 }
