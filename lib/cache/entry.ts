@@ -51,6 +51,11 @@ export function ownCopy(key: string): string {
 	return ` ${key}`.slice(1)
 }
 
+/** The error of `increment` for a key with another value than a whole number below 2^53 - 1. */
+export function notCountable(key: string): TypeError {
+	return new TypeError(`increment counts in whole numbers below 2^53 - 1, and '${key}' holds something else`)
+}
+
 function stringify(key: string, value: unknown): string | undefined {
 	try {
 		return JSON.stringify(value)

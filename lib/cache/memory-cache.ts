@@ -5,7 +5,7 @@
 import { functionLike, numberIn, optionsOf, or, wholeNumber } from '../base/options.ts'
 import { type Bytes, type Clock, type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
 import { type Cache, CacheFull, type CacheScope, type JsonValue } from './cache.ts'
-import { checkKey, ownCopy, toMilliseconds, toText } from './entry.ts'
+import { checkKey, notCountable, ownCopy, toMilliseconds, toText } from './entry.ts'
 import { type CacheEntry, KeyTable, Shares } from './shares.ts'
 
 /** Bounds of a `MemoryCache`, and its clock. */
@@ -214,9 +214,7 @@ export class MemoryCache implements Cache {
 
 function countAfter({ key, text }: Entry): number {
 	const count = Number(text) + 1
-	if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(count)) {
-		throw new TypeError(`increment counts in whole numbers below 2^53 - 1, and '${key}' holds something else`)
-	}
+	if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(count)) throw notCountable(key)
 	return count
 }
 

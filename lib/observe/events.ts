@@ -1,5 +1,6 @@
 /** Server events, which `watch.ts` emits for each request to the listeners added by `server.on()`. */
 import type { Logger } from '../base/logger.ts'
+import { refusal } from '../base/options.ts'
 import { isThenable } from '../base/thenable.ts'
 import type { Milliseconds } from '../base/time.ts'
 
@@ -75,10 +76,7 @@ export class Events {
 	add<Name extends keyof ServerEvents>(name: Name, listener: ServerListener<Name>, once: boolean): void {
 		if (!NAMES.includes(name))
 			throw new TypeError(`a server has no event ${JSON.stringify(name)}: there are ${NAMES.join(', ')}`)
-		if (typeof listener !== 'function')
-			throw new TypeError(
-				`a listener must be a function, got ${listener === null ? 'null' : typeof listener}`,
-			)
+		if (typeof listener !== 'function') throw refusal('a listener', 'a function', listener)
 		this.entries = [...this.entries, { name, listener, once }]
 	}
 

@@ -5,7 +5,7 @@
 import { numberIn, oneOf, optional, optionsOf, or, such } from '../../base/options.ts'
 import type { Bytes, Seconds } from '../../base/time.ts'
 import { type Cache, CacheUnavailable, type JsonValue } from '../cache.ts'
-import { checkKey, toMilliseconds, toText } from '../entry.ts'
+import { checkKey, notCountable, toMilliseconds, toText } from '../entry.ts'
 import { MIN_BYTES, ownerOf } from '../shares.ts'
 import { adapterOf, type RedisClient } from './client.ts'
 import { MaxmemoryPolicy } from './policy.ts'
@@ -144,11 +144,7 @@ export class RedisCache implements Cache {
 		const time = timeOf(ttlSeconds)
 		const plain = (send: Send) => runScript(send, INCREMENT, '1', name, time)
 		const reply = await this.#runOnce({ key, name, plain, script: INCREMENT_SHARED, time })
-		if (reply === null) {
-			throw new TypeError(
-				`increment counts in whole numbers below 2^53 - 1, and '${key}' holds something else`,
-			)
-		}
+		if (reply === null) throw notCountable(key)
 		const count = numberFrom(reply)
 		if (!Number.isSafeInteger(count)) throw invalidReply('EVAL')
 		return count
@@ -229,9 +225,9 @@ function parse(key: string, held: unknown): JsonValue {
 }
 
 /** A whole number, which clients may return as text or bytes; NaN for anything else. */
-function numberFrom(answer: unknown): number {
-	if (typeof answer === 'number') return answer
-	const text = answer instanceof Uint8Array ? Buffer.from(answer).toString() : answer
+function numberFrom(reply: unknown): number {
+	if (typeof reply === 'number') return reply
+	const text = reply instanceof Uint8Array ? Buffer.from(reply).toString() : reply
 	return typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : Number.NaN
 }
 

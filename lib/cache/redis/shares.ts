@@ -60,10 +60,10 @@ export async function runShared(
 	// arbitrary times to live: with narrow buckets, each would need its own.
 	const width = 2 ** Math.max(7, Math.floor(Math.log2(Number(ttl))) - 3)
 	const rest = [owner.purpose, String(width), String(room.bytes), text]
-	const answer = await runScript(send, script, String(keys.length), ...keys, ttl, ...rest)
-	const scope = answer instanceof Uint8Array ? Buffer.from(answer).toString() : answer
+	const reply = await runScript(send, script, String(keys.length), ...keys, ttl, ...rest)
+	const scope = reply instanceof Uint8Array ? Buffer.from(reply).toString() : reply
 	if (scope === 'caller' || scope === 'purpose') throw new CacheFull(room.limit, room.option, { scope })
-	return answer
+	return reply
 }
 
 /** Overhead of an entry beside its key and text, and of a bucket for the counts. */

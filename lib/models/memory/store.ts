@@ -66,9 +66,7 @@ export class Store {
 
 	/** @throws TypeError when there is no such field */
 	field(name: string): DeclaredField {
-		const field = this.fields[this.indexOf(name)]
-		if (field === undefined) throw new TypeError(`${this.name} has no field ${name}`)
-		return field
+		return this.fields[this.indexOf(name)] as DeclaredField // `indexOf` throws for an unknown name
 	}
 
 	/** @throws TypeError when there is no such field, or it is of another type than the key that it refers to */

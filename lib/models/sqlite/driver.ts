@@ -4,6 +4,7 @@
  * part of it.
  */
 import { attached } from '../../base/attached.ts'
+import { refusal } from '../../base/options.ts'
 import type { Milliseconds } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
@@ -136,6 +137,8 @@ export interface SqliteDatabase {
 	exec(sql: string): unknown
 }
 
+const DATABASES = 'a DatabaseSync of node:sqlite, or a Database of better-sqlite3 or libsql'
+
 /** A prepared statement of any of these drivers. */
 interface Prepared {
 	/** Returns rows as arrays, with integers as bigint; for a statement without a result, the number of changed rows. */
@@ -176,9 +179,7 @@ export function prepare(database: SqliteDatabase, sql: string): Prepared {
 			"this Node's node:sqlite can't return rows as arrays: use Node 22.16 or later, or better-sqlite3",
 		)
 	}
-	throw new TypeError(
-		'the database must be a DatabaseSync of node:sqlite, or a Database of better-sqlite3 or libsql',
-	)
+	throw new TypeError(`the database must be ${DATABASES}`)
 }
 
 function preparedRaw(statement: RawStatement): Prepared {
@@ -204,9 +205,5 @@ export function mustBeDatabase(database: unknown): asserts database is SqliteDat
 	const has = (name: string) =>
 		typeof database === 'object' && database !== null && typeof Reflect.get(database, name) === 'function'
 	if (has('prepare') && has('exec')) return
-	throw new TypeError(
-		`the database must be a DatabaseSync of node:sqlite, or a Database of better-sqlite3 or libsql, got ${
-			database === null ? 'null' : typeof database
-		}`,
-	)
+	throw refusal('the database', DATABASES, database)
 }

@@ -2,6 +2,7 @@
  * Reads the schema when a model is opened: the tables and views of a database (`listings`), and the columns, key and
  * constraints of one of them (`introspect`).
  */
+import { nearest } from '../../base/options.ts'
 import { keyOf, withKey } from '../sql/key.ts'
 import type { Column, Constraint, Table } from '../sql/table.ts'
 import { quoted } from './dialect.ts'
@@ -153,7 +154,7 @@ export function listings(driver: SqliteDriver): Listing[] {
 	}))
 }
 
-/** @throws TypeError that lists the existing tables */
+/** @throws TypeError that suggests a similar table, or lists the existing ones */
 export function findListing(driver: SqliteDriver, name: string): Listing {
 	const all = listings(driver)
 	const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
@@ -164,8 +165,8 @@ export function findListing(driver: SqliteDriver, name: string): Listing {
 	const names = all.map((listing) =>
 		listing.schema === 'main' ? listing.name : `${listing.schema}.${listing.name}`,
 	)
-	const listed = names.length === 0 ? 'the database has none' : `there are ${names.slice(0, 50).join(', ')}`
-	throw new TypeError(`there is no table or view ${JSON.stringify(name)}; ${listed}`)
+	const hint = names.length === 0 ? '; the database has none' : nearest(name, names)
+	throw new TypeError(`there is no table or view ${JSON.stringify(name)}${hint}`)
 }
 
 /** The primary key's column, if there is exactly one. */

@@ -66,8 +66,8 @@ export class SqliteModel extends SqlModel implements Model {
 	/**
 	 * Opens a table or view: `'article'`, `'main.article'`.
 	 *
-	 * @throws TypeError for an unknown table (the message lists the existing ones), a table without a key, anything but a
-	 * database, or a wrong option
+	 * @throws TypeError for an unknown table (the message suggests one), a table without a key, anything but a database, or a
+	 * wrong option
 	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async open(

@@ -98,7 +98,7 @@ for (const driver of sqliteDrivers) {
 			async (database) => {
 				await refused(
 					() => SqliteModel.open(database, 'artcle'),
-					'there is no table or view "artcle"; there are article, pairs, plain, titles',
+					'there is no table or view "artcle": did you mean article?',
 				)
 				await refused(
 					() => SqliteModel.open(database, 'titles'),
@@ -134,12 +134,15 @@ for (const driver of sqliteDrivers) {
 					() => SqliteModel.openAll(database, key),
 					'SqliteModel has no option key; there are bigint, timeoutSeconds',
 				)
-				for (const nothing of [undefined, null, 'blog.db', {}]) {
+				for (const [nothing, found] of [
+					[undefined, 'undefined'],
+					[null, 'null'],
+					['blog.db', '"blog.db"'],
+					[{}, 'an object'],
+				]) {
 					await refused(
 						() => SqliteModel.open(nothing as unknown as TestDatabase, 'article'),
-						`the database must be a DatabaseSync of node:sqlite, or a Database of better-sqlite3 or libsql, got ${
-							nothing === null ? 'null' : typeof nothing
-						}`,
+						`the database must be a DatabaseSync of node:sqlite, or a Database of better-sqlite3 or libsql, got ${found}`,
 					)
 				}
 			},
