@@ -1,4 +1,4 @@
-/** `Components`: what the operations of a description share, each part once, with references to it where it is used. */
+/** `Components`: the parts that operations share, each written once and referenced. */
 import {
 	type Definitions,
 	IN_LIST,
@@ -16,7 +16,7 @@ export type Part = Readonly<Record<string, unknown>>
 const KINDS = ['schemas', 'responses', 'parameters', 'requestBodies', 'headers', 'securitySchemes'] as const
 type Kind = (typeof KINDS)[number]
 
-/** A part that stays inline until it is used again; from then on a reference. */
+/** A part that is inline until it is used again, and then a reference. */
 type SharedPart = { reference: Part | undefined; readonly toJSON: () => Part }
 
 export class Components {
@@ -28,31 +28,30 @@ export class Components {
 		headers: new Map(),
 		securitySchemes: new Map(),
 	}
-	/** Names given so far, by kind, wanted name and JSON: a lookup instead of a comparison with all others. */
+	/** Component names by kind, requested name and JSON, to find equal parts. */
 	readonly #names = new Map<string, string>()
-	/** The last number given to a name, by kind and name. */
+	/** The last number appended to a name, by kind and name. */
 	readonly #counts = new Map<string, number>()
-	/** Names of parts that `use` has made, by kind and wanted name. */
+	/** Component names of the parts made by `use`, by kind and requested name. */
 	readonly #used = new Map<string, string>()
-	/** Parts of `shared`, by kind, wanted name and JSON. */
+	/** Parts of `shared`, by kind, requested name and JSON. */
 	readonly #shared = new Map<string, SharedPart>()
 
 	/**
-	 * A schema in which objects with a title, and everything under `$defs`, are replaced by references to components.
-	 * Different ones with the same title are numbered: `Article`, `Article2`. The title of a string or a number is a label
-	 * for forms, and names no type.
+	 * Replaces objects with a title, and everything under `$defs`, by references to components. Different ones with the
+	 * same title are numbered: `Article`, `Article2`. Titles of strings and numbers are labels for forms, not type names.
 	 */
 	schema(schema: JsonSchema): JsonSchema {
 		const { $defs, ...own } = schema
-		if ($defs !== undefined) return this.#group(own, isObject($defs) ? neededBy(own, $defs) : {})
+		if ($defs !== undefined) return this.#withDefinitions(own, isObject($defs) ? neededBy(own, $defs) : {})
 		const inner = this.#inner(own)
 		const name = typeof schema.title === 'string' && isOfObjects(schema) ? nameOf(schema.title) : ''
 		return name === '' ? inner : this.#reference('schemas', name, inner)
 	}
 
 	/**
-	 * A part that stays inline if it is used once, and becomes a component with references if it is used again. Which of
-	 * the two is known when the whole description is made, so `toJSON` decides.
+	 * A part that is inline if it is used once, and a component if it is used again. That is only known at the end, so
+	 * `toJSON` decides.
 	 */
 	shared(kind: Exclude<Kind, 'schemas'>, name: string, part: Part): Part {
 		const key = keyOf(kind, name, part)
@@ -66,12 +65,12 @@ export class Components {
 		return made
 	}
 
-	/** A reference to a component, which `make` makes when it is first used. */
+	/** A reference to a component, which is made on first use. */
 	use(kind: Exclude<Kind, 'schemas'>, name: string, make: () => Part): Part {
 		const key = `${kind} ${name}`
 		let own = this.#used.get(key)
 		if (own === undefined) {
-			// A model may have the same name: `NotFound`.
+			// The name may be taken, for example by a model `NotFound`.
 			own = this.#free(kind, nameOf(name) || 'unnamed')
 			this.#used.set(key, own)
 			this.#kinds[kind].set(own, make())
@@ -79,7 +78,7 @@ export class Components {
 		return { $ref: `#/components/${kind}/${own}` }
 	}
 
-	/** The name of a component; numbered where a different one has that name. */
+	/** Adds a component and returns its name, which is numbered if a different one has it. */
 	named(kind: Kind, name: string, part: Part): string {
 		const key = keyOf(kind, name, part)
 		const before = this.#names.get(key)
@@ -103,25 +102,26 @@ export class Components {
 	/** Replaces schemas inside keywords that hold schemas; `default`, `enum` and `const` hold values. */
 	#inner(schema: JsonSchema): JsonSchema {
 		const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
-			if (IN_ONE.has(keyword)) return [keyword, this.#maybe(value)]
-			if (IN_LIST.has(keyword) && Array.isArray(value)) return [keyword, value.map((one) => this.#maybe(one))]
+			if (IN_ONE.has(keyword)) return [keyword, this.#subschema(value)]
+			if (IN_LIST.has(keyword) && Array.isArray(value))
+				return [keyword, value.map((one) => this.#subschema(one))]
 			if (!IN_NAMES.has(keyword) || !isObject(value)) return [keyword, value]
-			const named = Object.entries(value).map(([name, one]) => [name, this.#maybe(one)])
+			const named = Object.entries(value).map(([name, one]) => [name, this.#subschema(one)])
 			return [keyword, Object.fromEntries(named)]
 		})
 		return Object.fromEntries(entries)
 	}
 
-	/** `true` and `false` are schemas as well. */
-	#maybe(value: unknown): unknown {
+	/** `true` and `false` are schemas, too. */
+	#subschema(value: unknown): unknown {
 		return isObject(value) ? this.schema(value) : value
 	}
 
 	/**
-	 * Schemas may refer to each other, so all get their names before any is processed. One that equals an earlier one, with
-	 * all that it refers to, gets the name of that.
+	 * Replaces `$defs` by components. Definitions may refer to each other, so all are named before any is processed. One
+	 * that equals an earlier one, including all that it refers to, shares its name.
 	 */
-	#group(whole: JsonSchema, definitions: Definitions): JsonSchema {
+	#withDefinitions(whole: JsonSchema, definitions: Definitions): JsonSchema {
 		const names = new Map<string, string>()
 		const added: [string, JsonSchema][] = []
 		for (const [name, schema] of Object.entries(definitions)) {
@@ -136,7 +136,7 @@ export class Components {
 		return this.schema(renamed(whole, names))
 	}
 
-	/** Names that libraries number, `__schema0`, `union7`, become `Schema`: their numbers change with edits elsewhere. */
+	/** Generated names, `__schema0`, `union7`, become `Schema`, because their numbers change with edits elsewhere. */
 	#reserve(name: string): string {
 		const free = this.#free('schemas', /^__|^[a-z]+\d+$/.test(name) ? 'Schema' : nameOf(name) || 'Schema')
 		this.#kinds.schemas.set(free, {})
@@ -158,7 +158,7 @@ function keyOf(kind: string, name: string, part: unknown): string {
 	return JSON.stringify([kind, name, part])
 }
 
-/** A schema whose references to `$defs` are references to components. */
+/** Makes references to `$defs` references to components. */
 function renamed(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSchema {
 	const isName = (name: string) => names.has(name)
 	const walk = (value: unknown): unknown => {
@@ -174,7 +174,7 @@ function renamed(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSc
 	return walk(schema) as JsonSchema // the same keywords
 }
 
-/** A component's name consists of letters, digits, `.`, `_` and `-`. */
+/** A valid component name: letters, digits, `.`, `_` and `-`. */
 function nameOf(title: string): string {
 	return title.replace(/[^A-Za-z0-9._-]+(\w?)/g, (_, letter: string) => letter.toUpperCase())
 }

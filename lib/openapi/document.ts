@@ -1,4 +1,4 @@
-/** The OpenAPI description of handlers, made from what they declare. Imported by `openapi.ts` where the option is on. */
+/** Makes the OpenAPI description of handlers from their declarations. Imported by `openapi.ts` if the option is on. */
 import { createHash } from 'node:crypto'
 import type { MountFacts } from '../exchange/exchange.ts'
 import type { Mount } from '../routing/routing.ts'
@@ -14,11 +14,10 @@ export interface Description {
 }
 
 /**
- * The description without `servers`, which may depend on the request. It is made in steps, between which other requests
- * are answered.
+ * The description without `servers`, which may depend on the request. Made in steps, so that other requests are served
+ * meanwhile.
  *
- * @param all all mounts
- * @param own the description's own, which is left out
+ * @param own the description's own mount, which is left out
  */
 export async function openApiText(
 	all: readonly Mount[],
@@ -31,8 +30,8 @@ export async function openApiText(
 	const { title, version, description, license, requestId } = info
 	const steps = new Steps()
 	const endpoints = await steps.flatMap(mounts, endpointsOf)
-	const paths = await steps.flatMap(pathsOf(all, endpoints), ({ template, endpoints: placed }) => {
-		const operations = placed.map(({ endpoint, names }): [string, Operation] => [
+	const paths = await steps.flatMap(pathsOf(all, endpoints), ({ template, names, endpoints: own }) => {
+		const operations = own.map((endpoint): [string, Operation] => [
 			endpoint.method.toLowerCase(),
 			operationOf(components, endpoint, { id: ids.of(endpoint), names, requestId }),
 		])
@@ -46,11 +45,11 @@ export async function openApiText(
 			...(description === undefined ? {} : { description }),
 			...(license === undefined ? {} : { license }),
 		},
-		// Tags of `docs` get no description: they are named by the programmer.
-		tags: mounts.filter((mount) => tags.has(tagOf(mount))).map(describedTag),
+		// Only our own tags get a description, not those of `docs`.
+		tags: mounts.filter((mount) => tags.has(tagOf(mount))).map(tagObject),
 	}
 	const byPath = paths.map(({ template, operations }) => [template, Object.fromEntries(operations)] as const)
-	// Stringified after all operations, as a part that is used again becomes a reference.
+	// Stringified after all operations, because a part that is used again becomes a reference.
 	const pathsText = await objectText(steps, byPath)
 	const kinds: string[] = []
 	for (const [kind, parts] of Object.entries(components.toJSON()))
@@ -66,7 +65,7 @@ async function objectText(steps: Steps, entries: readonly (readonly [string, Par
 	return `{${texts.join()}}`
 }
 
-/** Characters that are hashed in one step. */
+/** Characters hashed in one step. */
 const CHUNK = 1 << 18
 
 async function digestOf(steps: Steps, text: string): Promise<string> {
@@ -79,39 +78,32 @@ async function digestOf(steps: Steps, text: string): Promise<string> {
 	return hash.digest('base64url')
 }
 
-function describedTag(mount: Mount): Part {
+function tagObject(mount: Mount): Part {
 	return { name: tagOf(mount), description: `What ${mount.name} answers below ${pathOfMount(mount) || '/'}` }
-}
-
-/** An operation, and what its path calls its params. */
-interface PlacedEndpoint {
-	readonly endpoint: Endpoint
-	/** Those of the first endpoint with this path. */
-	readonly names: readonly string[]
 }
 
 interface DescribedPath {
 	/** `/blog/api/article/{id}` */
 	readonly template: string
-	readonly endpoints: readonly PlacedEndpoint[]
+	/** The names of its params. */
+	readonly names: readonly string[]
+	readonly endpoints: readonly Endpoint[]
 }
-
-/** OpenAPI 3.1 has no QUERY. */
-const UNSAID = 'QUERY'
 
 const PARAM = /\{[^{}]*\}/g
 
 /**
- * The paths of endpoints, in their order. In OpenAPI two templates that differ in the names of their params are one path,
- * and a path has one operation for each method: endpoints that no request reaches are left out.
+ * Groups endpoints by path. In OpenAPI, templates that differ only in the names of their params are the same path, with
+ * one operation for each method. Endpoints that no request reaches are left out.
  *
  * @param mounts all mounts, described or not
  */
 function pathsOf(mounts: readonly Mount[], endpoints: readonly Endpoint[]): DescribedPath[] {
 	const paths = new Map<string, { template: string; byMethod: Map<string, Endpoint> }>()
-	const deeper = new Set(mounts.map(pathOfMount))
+	const mountPaths = new Set(mounts.map(pathOfMount))
 	for (const endpoint of endpoints) {
-		if (endpoint.method === UNSAID || isCovered(endpoint, deeper)) continue
+		// OpenAPI 3.1 has no QUERY.
+		if (endpoint.method === 'QUERY' || isCovered(endpoint, mountPaths)) continue
 		const key = endpoint.path.replace(PARAM, '{}')
 		const path = paths.get(key) ?? { template: endpoint.path, byMethod: new Map<string, Endpoint>() }
 		paths.set(key, path)
@@ -120,23 +112,24 @@ function pathsOf(mounts: readonly Mount[], endpoints: readonly Endpoint[]): Desc
 	}
 	return [...paths.values()].flatMap(({ template, byMethod }) => {
 		const names = (template.match(PARAM) ?? []).map((param) => param.slice(1, -1))
-		// Not earlier: a hidden endpoint still covers those behind it.
+		// Filtered last, because a hidden endpoint still shadows others.
 		const shown = [...byMethod.values()].filter(({ docs }) => docs.hidden !== true)
-		return shown.length === 0 ? [] : [{ template, endpoints: shown.map((endpoint) => ({ endpoint, names })) }]
+		return shown.length === 0 ? [] : [{ template, names, endpoints: shown }]
 	})
 }
 
-/** Whether another handler answers, as the longest handler path wins. */
-function isCovered({ path, mount }: Endpoint, mounts: ReadonlySet<string>): boolean {
+/** Whether a handler with a longer path gets the requests. */
+function isCovered({ path, mount }: Endpoint, mountPaths: ReadonlySet<string>): boolean {
 	const own = pathOfMount(mount).length
 	for (let end = path.length; end > own; end = path.lastIndexOf('/', end - 1))
-		if (mounts.has(path.slice(0, end))) return true
+		if (mountPaths.has(path.slice(0, end))) return true
 	return false
 }
 
 /**
- * Custom routes come before the lookup, and the first of them wins. One that takes only numbers leaves other values to
- * the endpoint behind it, whose description is the more general.
+ * Whether an endpoint is described in place of another one with the same path and method. Custom routes come before
+ * methods, and the first of them wins; but one that takes only numbers leaves other values to the next endpoint, which is
+ * more general and so described instead.
  */
 function comesBefore(endpoint: Endpoint, before: Endpoint): boolean {
 	if (endpoint.by !== 'route' || takesNumbers(endpoint)) return false

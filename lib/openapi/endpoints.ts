@@ -1,6 +1,6 @@
 /**
- * The endpoints of a mounted handler, each a method and a path with what it takes and answers; and `Steps`, for describing
- * hundreds of them. Read by the OpenAPI description and by the explorer, and made when the first of them asks.
+ * The endpoints of a mounted handler, each a method and a path with its parameters, body and answer; and `Steps`, for
+ * describing hundreds of them. Used by the OpenAPI description and by the explorer; made on first use.
  */
 import { attached } from '../base/attached.ts'
 import { type RouteMethod, takesBody } from '../base/http.ts'
@@ -19,22 +19,20 @@ export interface Endpoint {
 	/** From the server's root, percent-encoded: `/blog/api/article/{id}`. */
 	readonly path: string
 	readonly params: readonly ParameterShape[]
-	/** What leads there: a custom `route`, the name of a method, or an action that was brought along. */
+	/** How requests are routed to it: by a custom `route`, by the method's name, or by an operation such as CRUD's. */
 	readonly by: MountedEndpoint['by']
-	/** Its name, access, limit and the like. */
 	readonly action: Action
-	/** What it takes and answers, and what is told of that in its `docs`. */
+	/** Its parameters, body and answer, including those declared in `docs`. */
 	readonly shape: Shape
-	/** What was declared of it for people; `{}` where nothing was. */
+	/** The declared documentation, else `{}`. */
 	readonly docs: MethodDocs
 }
 
-/** Where a mount is: `/blog/api`; nothing for the root. */
+/** The path of a mount: `/blog/api`; empty for the root. */
 export function pathOfMount({ path }: Mount): string {
 	return path.map((segment) => `/${encodeURIComponent(segment)}`).join('')
 }
 
-/** The endpoints of a mount, in its order. */
 export function endpointsOf(mount: Mount): readonly Endpoint[] {
 	return attached(mount, ENDPOINTS, () => mount.endpoints.map((mounted) => endpointOf(mount, mounted)))
 }
@@ -44,7 +42,7 @@ const ENDPOINTS: unique symbol = Symbol('verbena.endpoints')
 function endpointOf(mount: Mount, mounted: MountedEndpoint): Endpoint {
 	const { method, path, by, action } = mounted
 	const docs = action.docs ?? {}
-	const shape = toldShape(mounted.shape?.() ?? methodShape(action, method), docs)
+	const shape = withDocs(mounted.shape?.() ?? methodShape(action, method), docs)
 	const params = mounted.params.map((param, at) => ({
 		name: param.name,
 		schema: shape.params[at] ?? paramSchema(param),
@@ -54,30 +52,25 @@ function endpointOf(mount: Mount, mounted: MountedEndpoint): Endpoint {
 	return { mount, method, path: pathOfMount(mount) + path || '/', params, by, action, shape, docs }
 }
 
-/** Declared docs win over what was inferred. */
-function toldShape(shape: Shape, { summary = shape.summary, answer, status }: MethodDocs): Shape {
+/** Declared docs override what was inferred. */
+function withDocs(shape: Shape, { summary = shape.summary, answer, status }: MethodDocs): Shape {
 	if (answer === undefined && status === undefined) return { ...shape, summary }
-	return { ...shape, summary, answer: { ...shape.answer, ...answerOf(shape.answer, answer, status) } }
+	const inferred = { ...shape.answer, status: status ?? shape.answer.status, isOpen: false }
+	return { ...shape, summary, answer: answer === undefined ? inferred : declaredAnswer(inferred, answer) }
 }
 
-function answerOf(
-	known: AnswerShape,
-	answer: MethodDocs['answer'],
-	status = known.status,
-): Pick<AnswerShape, 'schema' | 'status' | 'type' | 'isOpen' | 'isPage'> {
-	const told = { status, isOpen: false, isPage: false }
-	if (answer === undefined) return { ...told, schema: known.schema, isPage: known.isPage }
-	if (typeof answer === 'string') return { ...told, schema: {}, type: answer }
+function declaredAnswer(inferred: AnswerShape, answer: NonNullable<MethodDocs['answer']>): AnswerShape {
+	if (typeof answer === 'string') return { ...inferred, schema: {}, type: answer, isPage: false }
 	const schema = schemaOfForeign(answer)
 	// An answer declared as a non-array is not a page.
-	return { ...told, schema, isPage: known.isPage && schema.type === 'array' }
+	return { ...inferred, schema, isPage: inferred.isPage && schema.type === 'array' }
 }
 
 function paramSchema({ kind }: EndpointParam): JsonSchema {
 	return kind === 'number' ? { type: 'integer' } : { type: 'string' }
 }
 
-/** A method's spec is all that is known: the type of its answer is gone at run time. */
+/** The shape of a method without docs: its spec only, as the type of its answer is unknown at run time. */
 function methodShape({ spec }: Action, method: RouteMethod): Shape {
 	const plan = spec?.plan
 	return {
@@ -91,14 +84,14 @@ function methodShape({ spec }: Action, method: RouteMethod): Shape {
 	}
 }
 
-/** Longest time between two pauses. */
-const TURN: Milliseconds = 5
+/** The time after which a step yields. */
+const TIME_SLICE: Milliseconds = 5
 
-/** Work in steps, between which other requests are answered: hundreds of tables take seconds to describe. */
+/** Cooperative scheduling of long work, so that other requests are served: hundreds of tables take seconds to describe. */
 export class Steps {
-	#until = steadyClock() + TURN
+	#until = steadyClock() + TIME_SLICE
 
-	/** The results of all steps, one step per value. */
+	/** Like `Array.flatMap`, with one step per value. */
 	async flatMap<From, To>(values: Iterable<From>, work: (value: From) => readonly To[]): Promise<To[]> {
 		const all: To[] = []
 		for (const value of values) {
@@ -108,10 +101,10 @@ export class Steps {
 		return all
 	}
 
-	/** Called after each step: yields to other work once it has waited long enough. */
+	/** Called after each step: yields to the event loop at the end of a time slice. */
 	async pause(): Promise<void> {
 		if (steadyClock() < this.#until) return
 		await new Promise(setImmediate)
-		this.#until = steadyClock() + TURN
+		this.#until = steadyClock() + TIME_SLICE
 	}
 }

@@ -1,7 +1,6 @@
 /**
- * `/openapi.json`: the API, described in OpenAPI 3.1. `Server` mounts it, a handler like any other, where the option
- * `openapi` is on. What makes the description is in `document.ts`: it is imported when such a server is made, and never
- * by others.
+ * `/openapi.json`: the OpenAPI 3.1 description of the API. `Server` mounts it as a handler if the option `openapi` is on.
+ * The code that makes the description is in `document.ts`, which only servers with this option import.
  */
 import { createHash } from 'node:crypto'
 import { conditionsOf, etagOf, isWeaklyMatched } from '../crud/preconditions.ts'
@@ -19,9 +18,9 @@ import type { OpenApiInfo } from './options.ts'
 const PATH = 'openapi.json'
 
 /**
- * Mounts the description of all handlers, those mounted later included.
+ * Mounts the description of all handlers, including those mounted later.
  *
- * @throws TypeError where another handler is mounted at its path
+ * @throws TypeError if another handler is mounted at its path
  */
 export function mountOpenApi(controller: HandlerController, mounts: MountTree, info: OpenApiInfo): void {
 	try {
@@ -30,25 +29,25 @@ export function mountOpenApi(controller: HandlerController, mounts: MountTree, i
 		const reason = cause instanceof Error ? cause.message : String(cause)
 		throw new TypeError(`the option openapi serves ${PATH}: ${reason}`, { cause })
 	}
-	// Where it fails, the first request for the description answers 500, and its log line says why.
-	documents().catch(() => {})
+	// If that fails, the first request for the description answers 500 and logs the reason.
+	importDocument().catch(() => {})
 }
 
-function documents(): Promise<typeof import('./document.ts')> {
+function importDocument(): Promise<typeof import('./document.ts')> {
 	return import('./document.ts')
 }
 
 /** The description with its `servers`. */
-interface Served {
+interface ServedText {
 	/** The `servers`, as JSON. */
 	readonly servers: string
-	/** Of the description without them. */
+	/** The digest of the description without `servers`. */
 	readonly digest: string
 	readonly text: string
+	/** The ETag's opaque part. */
 	readonly tag: string
 }
 
-/** Answers the description. */
 class OpenApi extends RestHandler {
 	override readonly wrap = false
 	override readonly access: AccessRules
@@ -63,7 +62,7 @@ class OpenApi extends RestHandler {
 
 	async get__default(): Promise<RawJson | null> {
 		const { incoming, headers, mount } = exchangeOf(this, 'get__default')
-		const { text, tag } = await this.text.below(routerPrefix(incoming), mount)
+		const { text, tag } = await this.text.forPrefix(routerPrefix(incoming), mount)
 		this.header('ETag', etagOf(tag))
 		const { noneMatch } = conditionsOf(headers) ?? {}
 		if (noneMatch === undefined || !isWeaklyMatched(noneMatch, tag)) return new RawJson(text)
@@ -73,19 +72,20 @@ class OpenApi extends RestHandler {
 }
 
 /**
- * The text of the description: made by the first request for it, and again after something was mounted. `servers` is added
- * for each request, as it depends on the router's prefix: Express takes `/shop` and `/SHOP` alike, and describing thousands
- * of routes takes a second, so a client that varied the prefix could otherwise keep the server busy.
+ * A cache of the description, made by the first request and again after another mount. `servers` depends on the router's
+ * prefix and is added per request: Express treats `/shop` and `/SHOP` alike, and describing thousands of routes takes a
+ * second, so a client that varied the prefix could otherwise keep the server busy.
  */
 class DescriptionText {
 	readonly #mounts: MountTree
 	readonly #info: OpenApiInfo
-	/** Those of the option, as JSON. */
+	/** The option `servers`, as JSON. */
 	readonly #servers: string | undefined
-	/** Made or being made, for the first `#count` mounts; concurrent requests share it. */
-	#making: Promise<Description> = Promise.resolve({ text: '{}', digest: '' })
+	/** The description of the first `#count` mounts, shared by concurrent requests. */
+	#description: Promise<Description> = Promise.resolve({ text: '{}', digest: '' })
 	#count = 0
-	#served: Served | undefined
+	/** What was sent last. */
+	#served: ServedText | undefined
 
 	constructor(mounts: MountTree, info: OpenApiInfo) {
 		this.#mounts = mounts
@@ -94,30 +94,30 @@ class DescriptionText {
 	}
 
 	/**
-	 * @param prefix what a router in front has cut off the path
-	 * @param own the mount of the description itself, which it leaves out
+	 * @param prefix the part of the path that a router in front has removed
+	 * @param own the mount of the description itself, which is left out
 	 */
-	async below(prefix: string, own: MountFacts | undefined): Promise<Served> {
+	async forPrefix(prefix: string, own: MountFacts | undefined): Promise<ServedText> {
 		const servers = this.#servers ?? serversText([prefix || '/'])
-		const { text, digest } = await this.#description(own)
+		const { text, digest } = await this.#current(own)
 		if (this.#served?.servers === servers && this.#served.digest === digest) return this.#served
 		const whole = `${text.slice(0, -1)},"servers":${servers}}`
 		this.#served = { servers, digest, text: whole, tag: digestOf(`${digest} ${servers}`).slice(0, 22) }
 		return this.#served
 	}
 
-	#description(own: MountFacts | undefined): Promise<Description> {
+	#current(own: MountFacts | undefined): Promise<Description> {
 		const { all } = this.#mounts
-		if (this.#count === all.length) return this.#making
+		if (this.#count === all.length) return this.#description
 		const mounts = [...all]
-		const making = documents().then(({ openApiText }) => openApiText(mounts, this.#info, own))
-		this.#making = making
+		const description = importDocument().then(({ openApiText }) => openApiText(mounts, this.#info, own))
+		this.#description = description
 		this.#count = all.length
-		// The next request tries again.
-		making.catch(() => {
-			if (this.#making === making) this.#count = 0
+		// After a failure the next request tries again.
+		description.catch(() => {
+			if (this.#description === description) this.#count = 0
 		})
-		return making
+		return description
 	}
 }
 

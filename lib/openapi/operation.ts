@@ -1,4 +1,4 @@
-/** One operation of a description, what a method and a path take and answer, and its name. Called by `document.ts`. */
+/** The operation objects of a description, and their ids. Called by `document.ts`. */
 import type { Mount } from '../routing/routing.ts'
 import type { Components, Part } from './components.ts'
 import { type Endpoint, pathOfMount } from './endpoints.ts'
@@ -6,10 +6,10 @@ import { parametersOf } from './parameters.ts'
 import { responsesOf } from './responses.ts'
 import { securityOf } from './security.ts'
 
-/** What the whole description determines about an operation. */
-interface OperationPlace {
+/** The facts about an operation that depend on the whole description. */
+interface OperationContext {
 	readonly id: string
-	/** What the path calls its params, in their order. */
+	/** The path's param names. */
 	readonly names: readonly string[]
 	/** The header for request ids that every response has, if any. */
 	readonly requestId: string | undefined
@@ -24,7 +24,7 @@ export interface Operation {
 export function operationOf(
 	components: Components,
 	endpoint: Endpoint,
-	{ id, names, requestId }: OperationPlace,
+	{ id, names, requestId }: OperationContext,
 ): Operation {
 	const { mount, action, docs } = endpoint
 	const parameters = parametersOf(components, endpoint, names)
@@ -42,7 +42,7 @@ export function operationOf(
 	}
 }
 
-/** Handler and path, as one class may be mounted many times. */
+/** The tag of a mount: handler and path, as a class may be mounted several times. */
 export function tagOf(mount: Mount): string {
 	return `${mount.name} ${pathOfMount(mount) || '/'}`
 }
@@ -64,7 +64,7 @@ function bodyOf(components: Components, { method, action, shape }: Endpoint): Pa
 
 const NAMED = /^(get|post|put|patch|delete|query)_(.+)$/s
 
-/** Made from the method's name where there is no other: `get_blog_post` is "Get blog post", `listAll` is "List all". */
+/** The summary, by default from the method's name: `get_blog_post` is "Get blog post", `listAll` is "List all". */
 function summaryOf({ action, shape, mount }: Endpoint): string {
 	if (shape.summary !== '') return shape.summary
 	const [, method, resource] = NAMED.exec(action.name) ?? []
@@ -80,20 +80,20 @@ function wordsOf(name: string): string {
 		.trim()
 }
 
-/** Names of operations: each stays the same as long as its handler, path and method do. */
+/** Makes unique operation ids, which stay the same as long as handler, path and method do. */
 export class OperationIds {
-	readonly #taken = new Set<string>()
-	/** The first endpoint of each action, which has the plain name. */
+	readonly #used = new Set<string>()
+	/** The first endpoint of each action, which gets the plain name. */
 	readonly #first = new Map<string, Endpoint>()
 
 	/**
-	 * `blog_api_get_article`, `blog_api_articles_list`. Other endpoints of the same action are named by method and params
-	 * as well: `blog_api_articles_update_patch`, `greetings_get_greeting_by_name`.
+	 * `blog_api_get_article`, `blog_api_articles_list`. Further endpoints of an action have method and params added:
+	 * `blog_api_articles_update_patch`, `greetings_get_greeting_by_name`.
 	 */
 	of(endpoint: Endpoint): string {
 		const { mount, method, params, action } = endpoint
 		const name = [...pathOfMount(mount).split('/'), action.name].map(plain).filter(isThere).join('_')
-		// No function's name is empty, or begins with a digit.
+		// Generators make function names of ids: not empty, no digit first.
 		const base = /^[A-Za-z]/.test(name) ? name : ['operation', name].filter(isThere).join('_')
 		const first = this.#first.get(base)
 		if (first === undefined) this.#first.set(base, endpoint)
@@ -101,13 +101,13 @@ export class OperationIds {
 		const by = first === undefined || first.path === endpoint.path ? [] : params.map(({ name }) => name)
 		const id = [base, ...more, ...(by.length === 0 ? [] : ['by', ...by])].map(plain).join('_')
 		let free = id
-		for (let count = 2; this.#taken.has(free); count++) free = `${id}_${count}`
-		this.#taken.add(free)
+		for (let count = 2; this.#used.has(free); count++) free = `${id}_${count}`
+		this.#used.add(free)
 		return free
 	}
 }
 
-/** Letters, digits and `_`: generators make function names of it. */
+/** Replaces all but letters and digits by `_`. */
 function plain(text: string): string {
 	return text.replace(/[^A-Za-z0-9]+/g, '_').replace(/^_|_$/g, '')
 }

@@ -1,9 +1,9 @@
-/** The option `openapi` of `createServer`: what the description says of the API as a whole. */
+/** The option `openapi` of `createServer`: title, version, servers and access of the description. */
 import { listOf, nested, optional, or, type Readers, refusal, switchable, text } from '../base/options.ts'
 import type { Access } from '../exchange/action.ts'
 import { accessRule, type Guards } from '../handler/mount/declarations.ts'
 
-/** Under which terms the API may be used. */
+/** The license of the API. */
 export interface OpenApiLicense {
 	/** `'MIT'` */
 	readonly name: string
@@ -13,7 +13,7 @@ export interface OpenApiLicense {
 	readonly url?: string
 }
 
-/** The option `openapi`: what a description says of the API as a whole. */
+/** The option `openapi`: the metadata of the API's description. */
 export interface OpenApiOptions {
 	/** @default 'API' */
 	readonly title?: string
@@ -21,13 +21,13 @@ export interface OpenApiOptions {
 	readonly version?: string
 	/** May be Markdown. @default none */
 	readonly description?: string
-	/** Under which terms the API may be used. @default none */
+	/** The API's license. @default none */
 	readonly license?: OpenApiLicense
 	/**
 	 * Base URLs of all paths, which themselves contain `base`: `['https://api.example.com/v1', '/shop']`; absolute, of
-	 * http or https, or a path. For proxies that cut off a part of the path, and for hosts of other names.
+	 * http or https, or a path. For proxies that remove a part of the path, and for other host names.
 	 *
-	 * @default where the description was asked for: `/`, or what a router in front has cut off
+	 * @default the server of the request: `/`, or the prefix that a router in front has removed
 	 */
 	readonly servers?: readonly string[]
 	/** Who may read the description, as in `access` of a handler. @default 'anyone' */
@@ -40,7 +40,7 @@ export interface OpenApiInfo {
 	readonly version: string
 	readonly description: string | undefined
 	readonly license: OpenApiLicense | undefined
-	/** `undefined` where they depend on the request. */
+	/** `undefined` if they depend on the request. */
 	readonly servers: readonly string[] | undefined
 	readonly access: Access
 	/** The header for request ids that every response has, if any. */
@@ -69,8 +69,8 @@ const read = switchable('{ title, version, description, license, servers, access
 /**
  * Reads the option `openapi`.
  *
- * @param server who may be let in, and the header of request ids
- * @throws TypeError for an option that there isn't, one of the wrong kind, and for access that nobody could have
+ * @param server its authenticator and ACL, and the header of request ids
+ * @throws TypeError for an unknown option, a wrong value, and access that nobody could have
  */
 export function openApiInfo(
 	where: string,
@@ -91,14 +91,14 @@ function licenseIn(where: string, value: unknown): OpenApiLicense {
 	return value as OpenApiLicense // as `license` has read it
 }
 
-/** Without a slash at the end, as paths begin with one. */
+/** Removes the trailing slash, as paths begin with one. */
 function serverIn(where: string, url: unknown): string {
 	if (isServer(url)) return url.replace(/(?<=.)\/+$/, '')
 	const what = 'a URL of http or https, or a path that begins with a slash, without a query'
 	throw refusal(where, `${what}: ${SERVERS}`, url)
 }
 
-/** Without braces, which are variables in OpenAPI, and without credentials, which would be published. */
+/** Excludes braces, which are variables in OpenAPI, and credentials, which would be published. */
 function isServer(url: unknown): url is string {
 	if (typeof url !== 'string' || !/^(?:https?:\/\/(?=[\w[])|\/(?!\/))[\w\-.~%!$&'()*+,;=:[\]/]*$/i.test(url))
 		return false

@@ -1,5 +1,4 @@
-/** The parameters of an operation: of its path, its query and its headers. Called by `operation.ts`. */
-
+/** The parameters of an operation: path, query and headers. Called by `operation.ts`. */
 import type { JsonSchema } from '../validate/schema/json-schema.ts'
 import type { ParameterShape } from '../validate/schema/shape.ts'
 import type { Components, Part } from './components.ts'
@@ -7,14 +6,13 @@ import type { Endpoint } from './endpoints.ts'
 
 /** Descriptions of request headers. */
 const HEADERS: Readonly<Record<string, string>> = {
-	'If-Match': 'The ETag of the record as it was read: 412 where it has been changed since (RFC 9110 §13.1.1)',
-	'If-None-Match':
-		'The ETag of what is there already: 304, or of a change 412, where it is still that; `*` is anything',
+	'If-Match': 'The ETag of the record as it was read: 412 if it has changed since (RFC 9110 §13.1.1)',
+	'If-None-Match': 'An ETag: 304, or 412 for a change, if the record still has it; `*` is any record',
 	'Idempotency-Key':
-		'Runs the request once: whoever sends it again with the same key, of 1 to 255 characters, gets the first answer',
+		'Runs the request once: a repeated request with the same key, of 1 to 255 characters, gets the first answer',
 }
 
-/** @param names what the path's template calls its params, in their order */
+/** @param names the param names in the path's template, in order */
 export function parametersOf(components: Components, endpoint: Endpoint, names: readonly string[]): Part[] {
 	const { shape, params } = endpoint
 	const own = [
@@ -23,7 +21,7 @@ export function parametersOf(components: Components, endpoint: Endpoint, names: 
 			...described(param),
 			schema: components.schema(param.schema),
 		})),
-		...gathered(shape.query).map((param) => queryParameter(components, param)),
+		...withGroupedOperators(shape.query).map((param) => queryParameter(components, param)),
 	]
 	return [
 		...own.map((one) => components.shared('parameters', one.name, one)),
@@ -38,7 +36,7 @@ function queryParameter(components: Components, param: ParameterShape): Part & {
 		...{ name: param.name, in: 'query' },
 		...(param.required ? { required: true } : {}),
 		...described(param),
-		...writing(components, param),
+		...serialization(components, param),
 	}
 }
 
@@ -47,12 +45,12 @@ function described({ description }: ParameterShape): Part {
 }
 
 /** How a value is serialized. By default an array is one parameter per item. */
-function writing(components: Components, { written, schema }: ParameterShape): Part {
+function serialization(components: Components, { written, schema }: ParameterShape): Part {
 	const value = components.schema(schema)
 	switch (written) {
 		case 'json':
-			// `content` is meant for this, but openapi-fetch, hey-api and orval then drop the other parameters. The plain
-			// string stands beside it as swagger-ui shows a file chooser for a string with a media type.
+			// Not `content`, with which openapi-fetch, hey-api and orval drop the other parameters. The plain string is an
+			// alternative because swagger-ui shows a file chooser for a string with a media type.
 			return {
 				schema: {
 					type: 'string',
@@ -78,15 +76,15 @@ function headerParameter(name: string): Part {
 }
 
 function headersOf({ mount, method, action, shape }: Endpoint): readonly string[] {
-	const isKept =
+	const hasKey =
 		(method === 'POST' || method === 'PATCH') &&
 		action.streaming === undefined &&
 		(mount.idempotencyKeys === 'anyone' ||
 			(mount.idempotencyKeys === 'user' && mount.authenticator !== undefined))
-	return isKept ? [...shape.headers, 'Idempotency-Key'] : shape.headers
+	return hasKey ? [...shape.headers, 'Idempotency-Key'] : shape.headers
 }
 
-/** Whether an operation can be run once by a key. */
+/** Whether an operation accepts an idempotency key. */
 export function takesKey(endpoint: Endpoint): boolean {
 	return headersOf(endpoint).includes('Idempotency-Key')
 }
@@ -95,12 +93,11 @@ export function takesKey(endpoint: Endpoint): boolean {
 const BRACKETED = /^(.*)\[(\w+)\]$/s
 
 /**
- * The parameters of a query, a field's operators gathered into the parameter of its plain value: `rank=3`, or
- * `rank[gte]=3&rank[lt]=9` as an object. One by one they are 200 for a table of 20 columns, too many for swagger-ui and
- * Postman. Without a plain value (its name is another parameter's, or it can't be compared by `=`) they stay apart:
- * swagger-ui would fill in and send an object that has no alternative.
+ * Merges a field's operators into the parameter of its plain value, `rank=3`, as an object, `rank[gte]=3&rank[lt]=9`. As
+ * single parameters they are 200 for a table of 20 columns, too many for swagger-ui and Postman. Operators of a field
+ * without a plain value stay single, because swagger-ui fills in and sends an object that has no alternative.
  */
-function gathered(query: readonly ParameterShape[]): readonly ParameterShape[] {
+function withGroupedOperators(query: readonly ParameterShape[]): readonly ParameterShape[] {
 	const byField = new Map(query.filter(isPlain).map(({ name }) => [name, new Map<string, ParameterShape>()]))
 	const others = query.filter((param) => {
 		const [, field = '', operator = ''] = BRACKETED.exec(param.name) ?? []
@@ -135,7 +132,7 @@ function withOperators(
 	}
 }
 
-/** A list is a string here: clients don't serialize arrays inside objects. */
+/** A list is a string here, because clients don't serialize arrays inside objects. */
 function operand({ schema, description = '', written }: ParameterShape): JsonSchema {
 	if (written !== 'joined') return { ...schema, description }
 	return { type: 'string', description: `${description}, with commas between` }

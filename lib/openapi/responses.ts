@@ -1,5 +1,5 @@
 /**
- * The responses of an operation: its success, in the envelope or bare, and its failures, which all operations share.
+ * The responses of an operation: its success, with or without envelope, and its failures, which operations share.
  * Called by `operation.ts`.
  */
 import { takesBody } from '../base/http.ts'
@@ -16,19 +16,19 @@ export function responsesOf(
 	endpoint: Endpoint,
 	requestId: string | undefined,
 ): Readonly<Record<string, Part>> {
-	const answers = new Answers(components, endpoint.mount.wrap, requestId)
+	const builder = new ResponseBuilder(components, endpoint.mount.wrap, requestId)
 	const { shape } = endpoint
 	const limits = endpoint.action.limit === undefined ? [] : ['RateLimit', 'RateLimit-Policy']
-	const responses: Record<string, Part> = { [shape.answer.status]: answers.success(shape.answer, limits) }
-	if (shape.answer.isOpen === true) responses['2XX'] = answers.otherSuccess()
+	const responses: Record<string, Part> = { [shape.answer.status]: builder.success(shape.answer, limits) }
+	if (shape.answer.isOpen === true) responses['2XX'] = builder.otherSuccess()
 	if (endpoint.method === 'GET' && shape.headers.includes('If-None-Match'))
-		responses[304] = answers.notModified()
-	for (const status of refusalsOf(endpoint)) responses[status] = answers.refusal(status)
-	responses.default = answers.otherFailure()
+		responses[304] = builder.notModified()
+	for (const status of refusalsOf(endpoint)) responses[status] = builder.refusal(status)
+	responses.default = builder.otherFailure()
 	return responses
 }
 
-/** Failures that an operation is known to have; others are under `default`. */
+/** The failures that an operation may have; unexpected ones are under `default`. */
 function refusalsOf(endpoint: Endpoint): readonly number[] {
 	const { shape, mount, action, method, params } = endpoint
 	const readsBody = takesBody(method) && (shape.body !== undefined || method !== 'DELETE')
@@ -53,8 +53,8 @@ const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
 	503: ['Retry-After'],
 }
 
-/** Responses of handlers with the envelope, or of those without. */
-class Answers {
+/** Makes the responses of handlers with or without envelope. */
+class ResponseBuilder {
 	readonly #components: Components
 	readonly #wrap: boolean
 	readonly #requestId: string | undefined
@@ -98,12 +98,12 @@ class Answers {
 		return this.#failure(text.replaceAll(/\W/g, ''), text, REFUSAL_HEADERS[status] ?? [])
 	}
 
-	/** With `Allow`, for a method that the path doesn't have: it is no operation of its own. */
+	/** Has `Allow` for the 405 of a method that the path doesn't have. */
 	otherFailure(): Part {
 		return this.#failure('Failure', 'Another failure', ['Allow'])
 	}
 
-	/** Problem details are sent to clients whose Accept prefers them. */
+	/** Clients whose Accept prefers problem details get these. */
 	#failure(name: string, description: string, headers: readonly string[]): Part {
 		return this.#components.use('responses', this.#named(name), () => ({
 			description,
@@ -146,7 +146,7 @@ class Answers {
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = { 201: 'Created', 202: 'Accepted', 204: 'No Content' }
 
-/** `Article`, `ArticlePage` or `ArticleList`, where the schema has a name. */
+/** `Article`, `ArticlePage` or `ArticleList`, by the schema's title. */
 function nameOf({ title, items }: JsonSchema, isPage: boolean): string {
 	if (typeof title === 'string') return title
 	return typeof items?.title === 'string' ? `${items.title}${isPage ? 'Page' : 'List'}` : 'Answer'
@@ -177,7 +177,7 @@ const DETAIL: JsonSchema = {
 const MORE: Readonly<Record<string, JsonSchema>> = {
 	code: { type: 'string', description: 'What went wrong, in snake_case' },
 	details: { type: 'array', items: DETAIL },
-	requestId: { type: 'string', description: 'By which the request is found in the log' },
+	requestId: { type: 'string', description: 'The id of the request in the log' },
 }
 
 const FAILURE: Readonly<Record<'wrapped' | 'bare', JsonSchema>> = {
@@ -213,15 +213,15 @@ const PAGE_META: JsonSchema = {
 	title: 'PageMeta',
 	type: 'object',
 	properties: {
-		limit: { type: 'integer', description: 'Most records of the page, as it was taken' },
+		limit: { type: 'integer', description: 'Maximum number of records on a page, as the server applied it' },
 		offset: {
 			type: 'integer',
-			description: 'How many records were left out before it; 0 behind most cursors',
+			description: 'How many records were skipped; 0 after most cursors',
 		},
 		next: { type: ['string', 'null'], description: 'The cursor of the next page; null on the last one' },
 		total: {
 			type: 'integer',
-			description: 'How many records fit, over all pages; there when they were counted',
+			description: 'How many records match, over all pages; present if they were counted',
 		},
 	},
 	required: ['limit', 'offset', 'next'],
@@ -231,19 +231,19 @@ type DescribedHeader = { readonly description: string; readonly schema: JsonSche
 
 /** Descriptions of response headers. */
 const HEADERS: Readonly<Record<string, DescribedHeader>> = {
-	Allow: text('Of 405: the methods that there are'),
+	Allow: text('The methods of the path, with a 405'),
 	ETag: text('The version of the record, for If-Match and If-None-Match'),
 	Link: text('The next page, as `rel="next"` (RFC 8288); absent on the last one'),
 	Location: text('The path of the new record'),
-	RateLimit: text('How many more requests would be served, and when more are'),
-	'RateLimit-Policy': text('How many requests are served in how many seconds'),
-	'Retry-After': count('Seconds until it may be tried again'),
-	'WWW-Authenticate': text('What credentials are asked for'),
-	'X-Total-Count': count('How many records fit, over all pages; there when they were counted'),
+	RateLimit: text('The number of requests left, and when it is reset'),
+	'RateLimit-Policy': text('The number of requests per window in seconds'),
+	'Retry-After': count('Seconds until another attempt'),
+	'WWW-Authenticate': text('The accepted credentials'),
+	'X-Total-Count': count('How many records match, over all pages; present if they were counted'),
 }
 
 /** The header that the option `requestId` names. */
-const REQUEST_ID: DescribedHeader = text('By which the request is found in the log')
+const REQUEST_ID: DescribedHeader = text('The id of the request in the log')
 
 function text(description: string): DescribedHeader {
 	return { description, schema: { type: 'string' } }

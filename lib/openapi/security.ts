@@ -5,14 +5,14 @@ import type { Components, Part } from './components.ts'
 
 /** One challenge of a WWW-Authenticate field. */
 interface Challenge {
-	/** In lower case: names of schemes have no case. */
+	/** In lower case, as schemes are case-insensitive. */
 	readonly scheme: string
 	readonly params: ReadonlyMap<string, string>
 }
 
 /**
- * The security requirements of an operation, any of which is enough; none without an authenticator. Where credentials are
- * optional, but bad ones are refused, `{}` is one of them.
+ * The security requirements of an operation, of which one must be met; empty without an authenticator. `{}` is one of
+ * them if credentials are optional.
  */
 export function securityOf(
 	components: Components,
@@ -28,15 +28,15 @@ export function securityOf(
 		components.named('securitySchemes', nameOf(one), schemeOf(one, authenticator)),
 	)
 	// "For other security scheme types, the array MAY contain a list of role names" (OpenAPI 3.1, §4.8.30).
-	const ways = [...new Set(names)].map((name) => ({ [name]: resources }))
-	return user ? ways : [{}, ...ways]
+	const requirements = [...new Set(names)].map((name) => ({ [name]: resources }))
+	return user ? requirements : [{}, ...requirements]
 }
 
 function fieldOf(headers: Authenticator['challenge'], name: string): string | undefined {
 	return Object.entries(headers ?? {}).find(([field]) => field.toLowerCase() === name)?.[1]
 }
 
-/** A challenge begins with its scheme; words with `=` are its parameters, or a `token68`, which is ignored. */
+/** Parses challenges: a scheme, then parameters `name=value`, or a `token68`, which is ignored. */
 function challengesOf(field: string): Challenge[] {
 	const challenges: { scheme: string; params: Map<string, string> }[] = []
 	const parts = /([!#$%&'*+.^`|~\w-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s,"]*))?/g
@@ -48,7 +48,7 @@ function challengesOf(field: string): Challenge[] {
 	return challenges
 }
 
-/** The usual spelling, where it is more than a capital letter. */
+/** Spellings that aren't just capitalized. */
 const NAMES: ReadonlyMap<string, string> = new Map([['apikey', 'ApiKey']])
 
 function nameOf({ scheme }: Challenge): string {

@@ -528,7 +528,7 @@ describe('a description', (test) => {
 				assert.equal(description.resolved(response).headers?.['X-Request-Id'], header, name)
 		}
 		assert.equal(document.components.headers?.XRequestId, {
-			description: 'By which the request is found in the log',
+			description: 'The id of the request in the log',
 			schema: { type: 'string' },
 		})
 		const plain = await documentOf(apps().plain)
