@@ -1,4 +1,4 @@
-/** `RawJson`: text that is JSON already. Handlers, models and the reply use it; the types of clients know it. */
+/** `RawJson`: serialized JSON, which is sent as it is. Used by handlers, models and replies, and by the client's types. */
 
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 

@@ -1,6 +1,6 @@
 /**
- * HTTP message signatures (RFC 9421): which parts of a request a signature covers, their values, and the signature
- * base, the text that is signed. The server builds it from what came in, the client from what it is about to send.
+ * HTTP message signatures (RFC 9421): the components that a signature covers, their values, and the signature base, the
+ * text that is signed. The server builds it from a received request, the client from the one it sends.
  */
 import { encodeBase64 } from './base64.ts'
 import {
@@ -16,16 +16,13 @@ import { type FieldKind, innerListTextOf, itemText, memberText, strictText } fro
 /** Parts of the target (RFC 9421 §2.2); `@target-uri` stands for all three. */
 export const TARGET: readonly string[] = ['@authority', '@path', '@query']
 
-/** Fields that change what a request does, so that adding one to a signed request must invalidate it. */
+/** Fields that change what a request does: adding one to a signed request must invalidate the signature. */
 export const SIGNED_IF_SENT: readonly string[] = ['x-http-method-override', 'idempotency-key', 'if-match']
 
-/** Most characters of a key's id and of a nonce, which are looked up, stored and logged before the signature is checked. */
+/** Limits a key's id and a nonce, which are looked up, stored and logged before the signature is verified. */
 export const MAX_NAME_LENGTH = 128
 
-/**
- * Most components of one signature. Each may name a header; without a limit, a client without a key could make the
- * server search thousands of lines thousands of times.
- */
+/** Without a limit, a client without a key could make the server search thousands of headers thousands of times. */
 const MAX_COMPONENTS = 64
 
 /**
@@ -70,7 +67,7 @@ function identityOf(item: Item): string {
 	return itemText({ value: item.value, parameters: new Map<string, BareItem>(sorted) })
 }
 
-/** A request as both its signer and its verifier see it. */
+/** The parts of a request that signer and verifier need. */
 export interface SignedRequest {
 	/** As on the wire. */
 	readonly method: string
@@ -88,7 +85,7 @@ export interface SignedRequest {
 /** Field names are in lower case (RFC 9421 §2.1). */
 const FIELD_NAME = /^[!#$%&'*+.^`|~\da-z_-]+$/
 
-/** The components of one request without parameters, which is what our client signs. */
+/** The components of a request. Only those without parameters, as our client signs no others. */
 export class RequestComponents {
 	protected readonly request: SignedRequest
 
@@ -167,7 +164,7 @@ function joined(lines: readonly string[]): string {
 	return lines.length === 1 ? trimmed(lines[0] ?? '') : lines.map(trimmed).join(', ')
 }
 
-/** Removes spaces and tabs only: `trim()` would remove U+00A0 too, which is a byte of the value. */
+/** Removes spaces and tabs. Not `trim()`, which would also remove U+00A0, a byte of the value. */
 function trimmed(line: string): string {
 	let from = 0
 	let to = line.length
@@ -189,11 +186,11 @@ export function authorityOf(host: string, scheme: 'http' | 'https'): string {
 	return authority.endsWith(usual) ? authority.slice(0, -usual.length) : authority
 }
 
-const OF_FIELDS: readonly string[] = ['sf', 'key', 'bs']
+const FIELD_PARAMETERS: readonly string[] = ['sf', 'key', 'bs']
 
 /**
- * Components with parameters, too: `sf`, `key` and `bs` of fields, and parameters of the query (RFC 9421 §2.1, §2.2.8).
- * A field or query that several of them use is parsed once. For servers.
+ * Adds components with parameters, for servers: `sf`, `key` and `bs` of fields, and query parameters (RFC 9421 §2.1,
+ * §2.2.8). Parsed fields and queries are cached for the other components.
  */
 export class ParameterComponents extends RequestComponents {
 	readonly #dictionaries = new Map<string, Dictionary>()
@@ -201,10 +198,10 @@ export class ParameterComponents extends RequestComponents {
 
 	protected override withParameters(name: string, parameters: ItemParameters): string {
 		if (name === '@query-param') {
-			only(name, parameters, ['name'])
+			checkParameters(name, parameters, ['name'])
 			return this.#queryParam(textOf(name, parameters.get('name')))
 		}
-		only(name, parameters, name.startsWith('@') ? [] : OF_FIELDS)
+		checkParameters(name, parameters, name.startsWith('@') ? [] : FIELD_PARAMETERS)
 		return this.#field(name, parameters)
 	}
 
@@ -251,7 +248,7 @@ function formOf(query: string): ReadonlyMap<string, readonly string[]> {
 	return form
 }
 
-/** A name, decoded; there is only one valid encoding of it. */
+/** Decodes a name. @throws RangeError unless it has its only valid encoding */
 function decoded(name: string): string {
 	try {
 		const text = decodeURIComponent(name)
@@ -268,7 +265,7 @@ function formEncoded(text: string): string {
 	)
 }
 
-/** node and fetch give the bytes of a header as characters below 256. */
+/** The bytes of a header, which Node and fetch decode as Latin-1. */
 function bytesOf(line: string): Uint8Array {
 	return Uint8Array.from(line, (character) => {
 		const code = character.charCodeAt(0)
@@ -278,9 +275,9 @@ function bytesOf(line: string): Uint8Array {
 }
 
 /** "The signature parameters contain a component parameter that is not understood": RFC 9421 §2.5; `req` and `tr` too. */
-function only(name: string, parameters: ItemParameters, known: readonly string[]): void {
+function checkParameters(name: string, parameters: ItemParameters, allowed: readonly string[]): void {
 	for (const parameter of parameters.keys()) {
-		if (!known.includes(parameter)) throw new RangeError(`the covered ${name} has a disallowed parameter`)
+		if (!allowed.includes(parameter)) throw new RangeError(`the covered ${name} has a disallowed parameter`)
 	}
 }
 

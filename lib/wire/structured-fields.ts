@@ -1,6 +1,6 @@
 /**
- * Parses Structured Fields (RFC 9651), the dictionaries, lists and items in HTTP headers, for signatures and digests
- * of server and client. Strict, in one pass over the text: anything outside the grammar is refused as a whole.
+ * Parser of Structured Fields (RFC 9651), the dictionaries, lists and items in HTTP headers, for signatures and digests
+ * of server and client. Single pass and strict: any deviation from the grammar is an error.
  */
 import { decodeBase64 } from './base64.ts'
 
@@ -60,10 +60,8 @@ export function parseDictionary(text: string): Dictionary {
 	const members = new Map<string, Member>()
 	readMembers(text, (scan) => {
 		const key = readKey(scan)
-		if (scan.code() === EQUALS) {
-			scan.at++
-			members.set(key, readMember(scan))
-		} else members.set(key, { value: TRUE, parameters: readParameters(scan) })
+		const hasValue = scan.take(EQUALS)
+		members.set(key, hasValue ? readMember(scan) : { value: TRUE, parameters: readParameters(scan) })
 	})
 	return members
 }
@@ -77,79 +75,69 @@ export function parseList(text: string): List {
 
 /** Parses an item: `"a";q=1`. @throws SyntaxError */
 export function parseItem(text: string): Item {
-	const scan = new Scan(text)
+	const scan = new Scanner(text)
 	skipSpaces(scan)
 	const item = readItem(scan)
-	end(scan)
+	skipSpaces(scan)
+	if (!scan.isAtEnd) throw scan.error('the end')
 	return item
 }
 
 /** Members separated by commas, with optional spaces and tabs around these (RFC 9651 §4.2.1, §4.2.2). */
-function readMembers(text: string, read: (scan: Scan) => void): void {
-	const scan = new Scan(text)
+function readMembers(text: string, read: (scan: Scanner) => void): void {
+	const scan = new Scanner(text)
 	skipSpaces(scan)
-	while (!scan.ended) {
+	while (!scan.isAtEnd) {
 		read(scan)
 		skipWhitespace(scan)
-		if (scan.ended) return
-		if (scan.code() !== COMMA) throw scan.error('a comma')
-		scan.at++
+		if (scan.isAtEnd) return
+		if (!scan.take(COMMA)) throw scan.error('a comma')
 		skipWhitespace(scan)
-		if (scan.ended) throw scan.error('a member after the comma')
+		if (scan.isAtEnd) throw scan.error('a member after the comma')
 	}
 }
 
-function readMember(scan: Scan): Member {
+function readMember(scan: Scanner): Member {
 	return scan.code() === OPEN ? readInnerList(scan) : readItem(scan)
 }
 
-function readInnerList(scan: Scan): InnerList {
+function readInnerList(scan: Scanner): InnerList {
 	scan.at++
 	const items: Item[] = []
-	for (;;) {
-		skipSpaces(scan)
-		if (scan.code() === CLOSE) break
+	skipSpaces(scan)
+	while (!scan.take(CLOSE)) {
 		items.push(readItem(scan))
 		if (scan.code() !== SPACE && scan.code() !== CLOSE) throw scan.error('a space or )')
+		skipSpaces(scan)
 	}
-	scan.at++
 	return { items, parameters: readParameters(scan) }
 }
 
-function readItem(scan: Scan): Item {
+function readItem(scan: Scanner): Item {
 	const value = readBareItem(scan)
 	return { value, parameters: readParameters(scan) }
 }
 
-function readParameters(scan: Scan): ItemParameters {
+function readParameters(scan: Scanner): ItemParameters {
 	if (scan.code() !== SEMICOLON) return NONE
 	const parameters = new Map<string, BareItem>()
-	while (scan.code() === SEMICOLON) {
-		scan.at++
+	while (scan.take(SEMICOLON)) {
 		skipSpaces(scan)
 		const key = readKey(scan)
-		if (scan.code() === EQUALS) {
-			scan.at++
-			parameters.set(key, readBareItem(scan))
-		} else parameters.set(key, TRUE)
+		parameters.set(key, scan.take(EQUALS) ? readBareItem(scan) : TRUE)
 	}
 	return parameters
 }
 
-function skipSpaces(scan: Scan): void {
+function skipSpaces(scan: Scanner): void {
 	while (scan.code() === SPACE) scan.at++
 }
 
-function skipWhitespace(scan: Scan): void {
+function skipWhitespace(scan: Scanner): void {
 	while (scan.code() === SPACE || scan.code() === TAB) scan.at++
 }
 
-function end(scan: Scan): void {
-	skipSpaces(scan)
-	if (!scan.ended) throw scan.error('the end')
-}
-
-function readBareItem(scan: Scan): BareItem {
+function readBareItem(scan: Scanner): BareItem {
 	const code = scan.code()
 	if (code === QUOTE) return { type: 'string', value: readString(scan) }
 	if (code === MINUS || isDigit(code)) return readNumber(scan)
@@ -162,7 +150,7 @@ function readBareItem(scan: Scan): BareItem {
 }
 
 /** The name of a member or a parameter (RFC 9651 §4.2.3.3). @throws SyntaxError */
-function readKey(scan: Scan): string {
+function readKey(scan: Scanner): string {
 	const { text, at: from } = scan
 	const first = text.charCodeAt(from)
 	if (first !== STAR && !isLowerAlpha(first)) throw scan.error('a name in lower case')
@@ -177,7 +165,7 @@ function isKeyCharacter(code: number): boolean {
 }
 
 /** Printable ASCII between quotes; only `"` and `\` are escaped (RFC 9651 §4.2.5). */
-function readString(scan: Scan): string {
+function readString(scan: Scanner): string {
 	const { text } = scan
 	let from = scan.at + 1
 	let at = from
@@ -197,9 +185,9 @@ function readString(scan: Scan): string {
 }
 
 /** At most 15 digits, or 12 and a fraction of at most 3 (RFC 9651 §4.2.4). */
-function readNumber(scan: Scan): BareItem {
+function readNumber(scan: Scanner): BareItem {
 	const start = scan.at
-	if (scan.code() === MINUS) scan.at++
+	scan.take(MINUS)
 	const whole = skipDigits(scan)
 	if (whole === 0) throw scan.error('a digit')
 	if (scan.code() !== DOT) {
@@ -213,19 +201,19 @@ function readNumber(scan: Scan): BareItem {
 	return { type: 'decimal', value: Number(scan.text.slice(start, scan.at)) }
 }
 
-function skipDigits(scan: Scan): number {
+function skipDigits(scan: Scanner): number {
 	const from = scan.at
 	while (isDigit(scan.code())) scan.at++
 	return scan.at - from
 }
 
-function readToken(scan: Scan): string {
+function readToken(scan: Scanner): string {
 	const from = scan.at
 	while (isTokenCharacter(scan.code())) scan.at++
 	return scan.text.slice(from, scan.at)
 }
 
-function readBytes(scan: Scan): Uint8Array {
+function readBytes(scan: Scanner): Uint8Array {
 	const end = scan.text.indexOf(':', scan.at + 1)
 	const bytes = end === -1 ? undefined : decodeBase64(scan.text.slice(scan.at + 1, end))
 	if (bytes === undefined) throw scan.error('base64 between colons')
@@ -233,7 +221,7 @@ function readBytes(scan: Scan): Uint8Array {
 	return bytes
 }
 
-function readBoolean(scan: Scan): BareItem {
+function readBoolean(scan: Scanner): BareItem {
 	scan.at++
 	const digit = scan.text[scan.at]
 	if (digit !== '0' && digit !== '1') throw scan.error('0 or 1')
@@ -241,7 +229,7 @@ function readBoolean(scan: Scan): BareItem {
 	return digit === '1' ? TRUE : FALSE
 }
 
-function readDate(scan: Scan): BareItem {
+function readDate(scan: Scanner): BareItem {
 	scan.at++
 	const number = readNumber(scan)
 	if (number.type !== 'integer') throw scan.error('whole seconds')
@@ -249,7 +237,7 @@ function readDate(scan: Scan): BareItem {
 }
 
 /** UTF-8 in printable ASCII, the rest as `%` and two digits in lower case (RFC 9651 §4.2.10). */
-function readDisplayString(scan: Scan): string {
+function readDisplayString(scan: Scanner): string {
 	scan.at++
 	if (scan.code() !== QUOTE) throw scan.error('a quote')
 	const end = scan.text.indexOf('"', scan.at + 1)
@@ -265,8 +253,8 @@ function readDisplayString(scan: Scan): string {
 	}
 }
 
-/** A text that is read once, from left to right. */
-class Scan {
+/** The text and the position in it. */
+class Scanner {
 	readonly text: string
 	/** Index of the next character. */
 	at = 0
@@ -280,11 +268,18 @@ class Scan {
 		return this.text.charCodeAt(this.at)
 	}
 
-	get ended(): boolean {
+	get isAtEnd(): boolean {
 		return this.at >= this.text.length
 	}
 
-	/** Says what was expected and where, never what was found: that is what a client sent. */
+	/** Skips the next character if it is this one. */
+	take(code: number): boolean {
+		if (this.code() !== code) return false
+		this.at++
+		return true
+	}
+
+	/** The message never quotes the text, which a client sent. */
 	error(expected: string, at = this.at): SyntaxError {
 		return new SyntaxError(`${expected} was expected at character ${at + 1}`)
 	}

@@ -1,4 +1,4 @@
-/** Writes Structured Fields, in the one form that RFC 9651 §4.1 gives each. `signature.ts` and `signRequest` call it. */
+/** Serializes Structured Fields in their canonical form (RFC 9651 §4.1), for `signature.ts` and `signRequest`. */
 import { encodeBase64 } from './base64.ts'
 import {
 	type BareItem,
@@ -82,7 +82,6 @@ export function bareItemText(item: BareItem): string {
 }
 
 function stringText(value: string): string {
-	// Most need no escaping.
 	if (/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/.test(value)) return `"${value}"`
 	if (!/^[\x20-\x7e]*$/.test(value)) throw new RangeError('a string of a Structured Field is printable ASCII')
 	return `"${value.replaceAll(/["\\]/g, '\\$&')}"`
@@ -120,10 +119,7 @@ function displayText(value: string): string {
 
 export type FieldKind = 'dictionary' | 'list' | 'item'
 
-/**
- * Structured Fields of requests. `sf` needs to know the kind: the same text can be a list and a dictionary, with
- * different results.
- */
+/** Structured Fields of requests. Their kind must be known, because a text can be valid as several kinds. */
 const STRUCTURED: ReadonlyMap<string, FieldKind> = new Map([
 	['accept-signature', 'dictionary'],
 	['content-digest', 'dictionary'],
@@ -137,7 +133,7 @@ const STRUCTURED: ReadonlyMap<string, FieldKind> = new Map([
 ])
 
 /**
- * A field's value, parsed and written again: the component parameter `sf` of RFC 9421 §2.1.1.
+ * A field's value in canonical form, for the component parameter `sf` (RFC 9421 §2.1.1).
  *
  * @param own the application's own fields, by name in lower case
  * @throws RangeError for an unknown field, SyntaxError for a malformed value
