@@ -1,22 +1,21 @@
 /** `anyOf`: several authenticators as one, for an API that takes more than one kind of credentials. */
 import { isRestError, RestError } from '../base/error.ts'
 import { withMethods } from '../base/options.ts'
+import type { Request } from '../request/request.ts'
 import type { Authenticator, User } from './authenticator.ts'
 
 type Headers = Readonly<Record<string, string>>
 
 /**
- * Asks the authenticators in order, each once, and answers the user that one of them identifies; null when none finds
- * credentials.
+ * Calls the authenticators in order and returns the user that one of them identifies; null if none finds credentials.
  *
  *     anyOf(new TokenAuthenticator({ tokens }), new TokenAuthenticator({ tokens: keys, header: 'X-Api-Key' }))
  *     401 WWW-Authenticate: Bearer realm="api", ApiKey realm="api", header="X-Api-Key"
  *
- * All are asked, also after one has identified the user: bad credentials are refused beside good ones, in any order.
- * Good credentials of two kinds are refused too (400, RFC 6750 §3.1), as it is not clear which user it is. A 401 has the
- * challenges of all.
+ * All are called, even after one has identified the user, so that bad credentials are refused beside good ones. Good
+ * credentials of two kinds are refused too (400, RFC 6750 §3.1), as the user would be ambiguous. A 401 has all challenges.
  *
- * @throws TypeError for fewer than two authenticators, for one named twice, and for what is none
+ * @throws TypeError for fewer than two authenticators, for a repeated one, and for other values
  */
 export function anyOf(...authenticators: readonly Authenticator[]): Authenticator {
 	checkAll(authenticators)
@@ -28,51 +27,50 @@ export function anyOf(...authenticators: readonly Authenticator[]): Authenticato
 			let user: User | null = null
 			let kinds = 0
 			for (const [at, one] of authenticators.entries()) {
-				const answer = await askOne(one, request, (headers) => merged(challenges.with(at, headers)))
-				if (answer === null) continue
-				user = answer
+				const own = await authenticate(one, request, (headers) => merged(challenges.with(at, headers)))
+				if (own === null) continue
+				user = own
 				kinds++
 			}
 			if (kinds > 1)
 				throw new RestError('bad_request', 'Credentials of more than one kind were sent: send one')
-			// What is no user (undefined for an unknown key) is passed on, and refused where every answer is checked.
+			// `Credentials` refuses anything but a user.
 			return user
 		},
 	}
 }
 
-/** Asks one; its 401 gets the challenges of the others too. */
-async function askOne(
+/** Calls one authenticator, and adds the challenges of the others to its 401. */
+async function authenticate(
 	authenticator: Authenticator,
-	request: Parameters<Authenticator['authenticate']>[0],
-	beside: (headers: Headers) => Headers,
+	request: Request,
+	withOthers: (headers: Headers) => Headers,
 ): Promise<User | null> {
 	try {
 		return await authenticator.authenticate(request)
 	} catch (error) {
 		if (!isRestError(error) || error.status !== 401) throw error
 		const { message, details, cause } = error
-		const headers = beside(overridden(challengeOf(authenticator), error.headers))
-		// The cause is the reason, for the log.
+		const headers = withOthers(overridden(challengeOf(authenticator), error.headers))
 		throw new RestError('unauthorized', message, { details, headers, cause })
 	}
 }
 
-/** Without one it is Bearer, as for a single authenticator. */
+/** The default is that of a single authenticator. */
 function challengeOf({ challenge }: Authenticator): Headers {
 	return challenge ?? { 'WWW-Authenticate': 'Bearer' }
 }
 
-/** `under` with `over` in place of headers of the same name, in any case. */
-function overridden(under: Headers, over: Headers): Headers {
-	const names = new Set(Object.keys(over).map((name) => name.toLowerCase()))
-	const kept = Object.entries(under).filter(([name]) => !names.has(name.toLowerCase()))
-	return { ...Object.fromEntries(kept), ...over }
+/** `{ ...base, ...overrides }` for headers, whose names are case-insensitive. */
+function overridden(base: Headers, overrides: Headers): Headers {
+	const names = new Set(Object.keys(overrides).map((name) => name.toLowerCase()))
+	const kept = Object.entries(base).filter(([name]) => !names.has(name.toLowerCase()))
+	return { ...Object.fromEntries(kept), ...overrides }
 }
 
 /**
- * All headers, the different values of one name joined as a list: so WWW-Authenticate holds several
- * challenges (RFC 9110 §11.6.1), and Accept-Signature several members (RFC 9421 §5.1).
+ * Merges headers; different values of one name become a list, such as several challenges in WWW-Authenticate
+ * (RFC 9110 §11.6.1) and several members in Accept-Signature (RFC 9421 §5.1).
  */
 function merged(all: readonly Headers[]): Headers {
 	const byName = new Map<string, { readonly name: string; readonly values: Set<string> }>()
@@ -95,7 +93,7 @@ function checkAll(authenticators: readonly unknown[]): void {
 	}
 }
 
-/** Values must be text, as joining would hide what is not. Whether they can be sent is checked where anyOf() is declared. */
+/** Joining would turn other values into text. Whether the text is a valid header is checked at mount. */
 function checkChallenge(place: string, challenge: unknown): void {
 	if (challenge === undefined) return
 	const isObject = typeof challenge === 'object' && challenge !== null

@@ -1,19 +1,18 @@
 /**
- * Authentication and access: an `Authenticator` tells who is calling from a request's headers, an `Acl` what that user may
- * do. `pipeline/credentials.ts` asks both; `hmac/`, `token/`, `any-of.ts` and `role-acl.ts` are ours, programs write
- * others. They read the request, and keep used nonces in the cache.
+ * Authentication and authorization: an `Authenticator` identifies the user from a request's headers, an `Acl` decides what
+ * the user may do. `pipeline/credentials.ts` calls both. Implementations are in this room; programs may write others.
  */
 import { isPlain } from '../base/options.ts'
 import type { Request } from '../request/request.ts'
 
-/** The caller. Limits and logs name the `id`; the rest is the authenticator's own. */
+/** The authenticated user. Limits and logs use the `id`; other properties are up to the authenticator. */
 export interface User {
 	readonly id: string
 	readonly [name: string]: unknown
 }
 
 /**
- * Tells who is calling. It is asked once for each request, before the body is read.
+ * Identifies the user of a request. Called once per request, before the body is read.
  *
  *     class ApiKeys implements Authenticator {
  *       authenticate(request: Request) {
@@ -36,8 +35,8 @@ export interface Authenticator {
 	 */
 	readonly challenge?: Readonly<Record<string, string>>
 	/**
-	 * Whether it compares the bytes of the body: where it is declared, methods in `streaming` are refused at mount,
-	 * as they would run before the last byte is known.
+	 * Whether it verifies the bytes of the body. Methods in `streaming` are then refused at mount, because they would run
+	 * before the last byte has been verified.
 	 * @default false
 	 */
 	readonly comparesBody?: boolean
@@ -45,7 +44,7 @@ export interface Authenticator {
 
 /**
  * Decides whether a user may use a resource, by its name (`'article:write'`). Synchronous, so that a
- * forgotten `await` can't open a hole; what it needs (roles) comes with the user.
+ * forgotten `await` can't grant access; the user carries what it needs, such as roles.
  */
 export interface Acl {
 	/** Whether the user may use the resource. Anything but `true` refuses. */
@@ -53,22 +52,22 @@ export interface Acl {
 }
 
 /**
- * A frozen deep copy of plain objects and lists; instances of classes in it, such as a Date, are kept as they are. Made
- * of declared users, so that no request can change one for the next: a request copies only the outermost object.
+ * A frozen deep copy of plain objects and arrays; class instances, such as a Date, aren't copied. For declared users, so
+ * that a request can't change them for the next: each request copies only the outermost object.
  */
 export function frozenCopy<T>(value: T): T {
-	return copyOf(value, new Map()) as T // A plain object's copy has its properties, a list's its items.
+	return copyOf(value, new Map()) as T // A plain object's copy has its properties, an array's its items.
 }
 
-/** `copies` has those made so far, so that shared references stay shared and cycles end. */
+/** `copies` keeps shared references shared and ends cycles. */
 function copyOf(value: unknown, copies: Map<object, object>): unknown {
 	if (!Array.isArray(value) && !isPlain(value)) return value
-	const known = copies.get(value)
-	if (known !== undefined) return known
+	const existing = copies.get(value)
+	if (existing !== undefined) return existing
 	const copy: object = Array.isArray(value) ? [] : {}
 	copies.set(value, copy)
 	for (const [name, held] of Object.entries(value)) {
-		// Not by `=`: a name from JSON may be `__proto__`, which would set one.
+		// Not by `=`, because a name from JSON may be `__proto__`.
 		Object.defineProperty(copy, name, { value: copyOf(held, copies), enumerable: true })
 	}
 	return Object.freeze(copy)

@@ -1,40 +1,30 @@
-/** `RoleAcl`: the `Acl` of fixed roles, each a list of resources, resolved when it is made. */
+/** `RoleAcl`: role-based access control. The resources of each role are resolved by the constructor. */
 
 import { isPlain, listOf, nested, or, type Readers, such, text } from '../base/options.ts'
 import type { Acl, User } from './authenticator.ts'
 
 /**
- * What a role allows: a list of resources, or the same with the roles whose resources it has too.
+ * A role: the resources that it allows, as a list or with inherited roles.
  *
- * A resource is a name of one or more parts joined by `:`, and allows itself (`article:write`). With the last
- * part `*` it allows all that begins with the rest (`article:*`: `article:write` and `article:tag:write`, but
- * not `article`). `*` alone allows everything.
+ * A resource has one or more parts joined by `:`, and allows itself (`article:write`). The last part may be a wildcard:
+ * `article:*` allows `article:write` and `article:tag:write`, but not `article`. `*` alone allows everything.
  */
 export type Role = readonly string[] | DerivedRole
 
-/** A role that has the resources of others too. */
+/** A role that inherits the resources of others. */
 export interface DerivedRole {
-	/**
-	 * The other roles; theirs count in turn.
-	 * @default []
-	 */
+	/** Roles whose resources, including inherited ones, it has too. @default [] */
 	readonly inherits?: readonly string[]
-	/**
-	 * Resources of its own.
-	 * @default []
-	 */
+	/** Its own resources. @default [] */
 	readonly allows?: readonly string[]
 }
 
-/**
- * Parts without spaces, control characters, `:` and `*`; a last one may be `*`. Linear: no part can hold the
- * `:` that ends it.
- */
+/** Parts without spaces, control characters, `:` and `*`; the last one may be `*`. Linear, as no part can contain `:`. */
 const RESOURCE = /^(?:\*|[^\s:*\p{Cc}]+(?::[^\s:*\p{Cc}]+)*(?::\*)?)$/u
 
 /**
- * Allows what the roles in `user.roles` (an array of names) allow together. A user without such an array, a
- * an unknown role and an empty resource are refused, never an error.
+ * Allows the resources of all roles in `user.roles`, an array of names. A missing array, an unknown role and an empty
+ * resource allow nothing, and are no error.
  *
  *     const acl = new RoleAcl({
  *       editor: ['article:read', 'article:write'],
@@ -43,10 +33,9 @@ const RESOURCE = /^(?:\*|[^\s:*\p{Cc}]+(?::[^\s:*\p{Cc}]+)*(?::\*)?)$/u
  *     })
  *     acl.allows({ id: '7', roles: ['admin'] }, 'article:write') // true
  *
- * What the roles mean is fixed here: changes of the object that was passed have no effect.
+ * The roles are copied: later changes of the object have no effect.
  *
- * @throws TypeError when a role is of another shape, a resource malformed, a role that is inherited unknown,
- * or one inherits itself
+ * @throws TypeError for a malformed role or resource, and for a role that inherits an unknown one or itself
  */
 export class RoleAcl implements Acl {
 	readonly #granted: ReadonlyMap<string, ReadonlySet<string>>
@@ -78,7 +67,7 @@ function rolesOf(user: User): readonly string[] {
 		const roles: unknown = user.roles
 		return Array.isArray(roles) ? [...roles] : []
 	} catch {
-		// A user is the authenticator's own object: a getter or a proxy may throw. No roles, no rights.
+		// The user comes from the authenticator: a getter or a proxy may throw.
 		return []
 	}
 }
@@ -113,15 +102,15 @@ function declare(name: string, role: unknown): Required<DerivedRole> {
 	return Array.isArray(role) ? { inherits: [], allows: resources(where, role) } : derived(where, role)
 }
 
-/** Fills in what a role grants; `heirs` are the roles that led here, the outermost first. */
+/** Resolves the resources of a role into `granted`; `heirs` are the roles that inherit it, the outermost first. */
 function resolve(
 	name: string,
 	heirs: readonly string[],
 	declared: Declared,
 	granted: Map<string, ReadonlySet<string>>,
 ): ReadonlySet<string> {
-	const known = granted.get(name)
-	if (known !== undefined) return known
+	const resolved = granted.get(name)
+	if (resolved !== undefined) return resolved
 	const path = [...heirs, name]
 	if (heirs.includes(name)) throw new TypeError(`role '${name}' inherits itself: ${path.join(' → ')}`)
 	const role = declared.get(name)

@@ -25,20 +25,21 @@ import {
 	checkCovered,
 	checkTimes,
 	isDigestDue,
-	labelled,
 	readSignature,
 	type SentSignature,
+	type SignaturePair,
+	signaturePairs,
 	useNonce,
 } from './signatures.ts'
 
-/** Whose signatures are accepted, and what they must be of. */
+/** Options of `HmacAuthenticator`. */
 export interface HmacAuthenticatorOptions {
 	/** Secrets by key id. No default: without keys every signature would be refused. */
 	readonly keys: HmacKeys
 	/**
-	 * Scheme and authority that clients sign, `'https://api.example.com'`. Needed where other hosts have the same keys, as
-	 * a signature for one would else be good at all; and where a proxy changes them without saying so in a header.
-	 * @default the request's own, whichever was signed; with `trustProxy` those a proxy forwards
+	 * Scheme and authority that clients sign, `'https://api.example.com'`. Needed if other hosts have the same keys, as a
+	 * signature for one would be valid for all; and if a proxy changes them without forwarding the original ones.
+	 * @default the request's own; with `trustProxy` those that a proxy forwards
 	 */
 	readonly origin?: string
 	/** The time of day, in milliseconds since 1970. @default Date.now */
@@ -59,8 +60,8 @@ const CHALLENGE = Object.freeze({
 })
 
 /**
- * Knows users by the key that has signed their request with `hmac-sha256`: `{ id: keyid }`, and what its key
- * has in `user`. `signRequest` of `verbena/client` signs, and so does any library for RFC 9421.
+ * Authenticates requests by their signature with `hmac-sha256`. The user is `{ id: keyid }` with the properties of the
+ * key's `user`. Clients sign with `signRequest` of `verbena/client` or any library for RFC 9421.
  *
  *     Content-Digest: sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:
  *     Signature-Input: sig=("@method" "@authority" "@path" "@query" "content-type" "content-digest");
@@ -70,16 +71,16 @@ const CHALLENGE = Object.freeze({
  * Must be covered: `@method` (the one on the wire), `@authority`, `@path` and `@query`, or `@target-uri` for the
  * three; with a body `content-digest` (RFC 9530: sha-256, sha-512) and its `content-type`;
  * `x-http-method-override`, `idempotency-key` and `if-match` where they are sent. `created`, `keyid` and `nonce`
- * (both of 1 to 128 characters) are required, `expires` is honoured. Of several signatures one must be good; the first
+ * (both of 1 to 128 characters) are required, `expires` is honoured. Of several signatures one must be valid; the first
  * four are checked, with at most 64 components each.
  *
- * Declared as `authenticator`, it compares the bytes of the body with the signed digest before the method is called, and
- * methods in `streaming` are refused at mount. Asked by a method, it compares them before `requireAuth()` resolves; in a
- * streaming method, as they flow, and a body that isn't what was signed breaks off with the refusal.
+ * As declared `authenticator`, it compares the body with the signed digest before the method is called, and methods in
+ * `streaming` are refused at mount. Called by a method, it compares the body before `requireAuth()` resolves, or in a
+ * streaming method while it is read, which fails at the end if the body differs.
  *
- * A nonce is used up once its signature is verified, in the cache, for `windowSeconds` and a minute: with
- * requests per second × (`windowSeconds` + 60) entries. Where the cache is full or doesn't answer, the request is refused
- * with 503. Every other refusal is the same 401; its reason goes to the log, as a warning.
+ * The nonce of a verified signature is stored in the cache for `windowSeconds` and a minute, which takes requests per
+ * second × (`windowSeconds` + 60) entries. If the cache is full or fails, the request is refused with 503. Every other
+ * refusal is the same 401; its reason is logged as a warning.
  */
 export class HmacAuthenticator implements Authenticator {
 	readonly challenge: Readonly<Record<string, string>> = CHALLENGE
@@ -91,15 +92,14 @@ export class HmacAuthenticator implements Authenticator {
 	readonly #clock: Clock
 
 	/**
-	 * One for a request, in a method; or one that all share, as `authenticator` of a handler or of the server:
+	 * Made per request, in a method; or once, as `authenticator` of a handler or of the server:
 	 *
 	 *     await this.requireAuth(new HmacAuthenticator(this, this.cache, 300, { keys }))
 	 *     override authenticator = new HmacAuthenticator(this, undefined, 300, { keys })
 	 *     createServer(handlers, { authenticator: new HmacAuthenticator(undefined, undefined, 300, { keys }) })
 	 *
-	 * @param handler whose requests are signed; not used, named for the reader
-	 * @param cache where nonces are remembered; `undefined` for the server's, which a handler doesn't have yet
-	 *   while it is constructed
+	 * @param handler the handler whose requests are signed; not used
+	 * @param cache stores nonces; `undefined` for the server's, which a handler doesn't have yet while it is constructed
 	 * @param windowSeconds how old a signature may be, from 1 to 86,400 s; 300 is enough for most
 	 * @throws TypeError, or RangeError for a number out of bounds and a secret below 32 bytes
 	 */
@@ -121,17 +121,17 @@ export class HmacAuthenticator implements Authenticator {
 	/**
 	 * The user; null without `Signature` and `Signature-Input`.
 	 *
-	 * @throws RestError `unauthorized` with the reason as its cause, `unavailable` when no nonce can be remembered
+	 * @throws RestError `unauthorized` with the reason as its cause, `unavailable` if the nonce can't be stored
 	 */
 	async authenticate(request: Request): Promise<User | null> {
 		const inputs = request.fieldLines('signature-input')
 		const signatures = request.fieldLines('signature')
 		if (inputs.length === 0 && signatures.length === 0) return null
 		const now = this.#clock() / 1_000
-		const pairs = attempt(() => labelled(inputs.join(', '), signatures.join(', ')))
+		const pairs = attempt(() => signaturePairs(inputs.join(', '), signatures.join(', ')))
 		if (pairs instanceof Error) throw this.#refusal(pairs)
 		const components = this.#componentsOf(request)
-		// An error takes longer to make than all the rest of a good request.
+		// Made only on failure: creating an Error takes longer than verifying a valid request.
 		let reason: Error | undefined
 		for (const pair of pairs) {
 			const claim = attempt(() => this.#claimOf(request, components, pair, now))
@@ -143,8 +143,8 @@ export class HmacAuthenticator implements Authenticator {
 			const found = this.#find(keyid)
 			const key = found instanceof Promise ? await found : found
 			if (isSignedBy(key, claim.base, bytes) && key !== undefined) {
-				const using = this.#useUp(request, claim.sent, now)
-				if (using !== undefined) await using
+				const pending = this.#accept(request, claim.sent, now)
+				if (pending !== undefined) await pending
 				return { id: keyid, ...key.user }
 			}
 			reason = wrongSignature(key !== undefined, keyid)
@@ -152,11 +152,11 @@ export class HmacAuthenticator implements Authenticator {
 		throw this.#refusal(reason ?? new Error('no label has both a Signature-Input and a Signature'))
 	}
 
-	/** The signature with the text it must be of; throws where it doesn't cover enough or isn't valid now. */
+	/** The signature and its base. @throws RangeError if it doesn't cover enough or isn't valid now */
 	#claimOf(
 		request: Request,
 		components: RequestComponents,
-		pair: Parameters<typeof readSignature>[0],
+		pair: SignaturePair,
 		now: number,
 	): { readonly sent: SentSignature; readonly base: string } {
 		const sent = readSignature(pair)
@@ -165,21 +165,21 @@ export class HmacAuthenticator implements Authenticator {
 		return { sent, base: signatureBase(components, sent.covered) }
 	}
 
-	/** Checks the body's digest and uses up the nonce of a verified signature. */
-	#useUp(request: Request, sent: SentSignature, now: number): Promise<void> | undefined {
+	/** After verification: requires the body's digest and stores the nonce. Synchronous if the cache is. */
+	#accept(request: Request, sent: SentSignature, now: number): Promise<void> | undefined {
 		if (isDigestDue(request, sent)) this.#requireDigest(request)
 		const cache = this.#cache ?? request.cache
 		const isNew = useNonce(request, cache, sent, now, this.#windowSeconds)
 		if (isNew === true) return undefined
 		const refusal = (): RestError =>
-			this.#refusal(new Error(`the nonce of key ${named(sent.keyid)} was used before`))
+			this.#refusal(new Error(`the nonce of key ${quoted(sent.keyid)} was used before`))
 		if (isNew === false) throw refusal()
 		return isNew.then((wasNew) => {
 			if (!wasNew) throw refusal()
 		})
 	}
 
-	/** Refused with the same bytes as for any other reason. */
+	/** A wrong digest gets the same 401 as any other reason. */
 	#requireDigest(request: Request): void {
 		try {
 			request.requireDigest(this.challenge)
@@ -204,7 +204,7 @@ export class HmacAuthenticator implements Authenticator {
 	}
 }
 
-/** SyntaxError and RangeError are about the request; everything else is a bug, and thrown. */
+/** Returns a SyntaxError or RangeError, which is about the request; any other error is a bug and thrown. */
 function attempt<T>(work: () => T): T | Error {
 	try {
 		return work()
@@ -217,13 +217,13 @@ function attempt<T>(work: () => T): T | Error {
 function wrongSignature(isKnown: boolean, keyid: string): Error {
 	return new Error(
 		isKnown
-			? `the signature is not what key ${named(keyid)} makes of this request`
-			: `no key is known as ${named(keyid)}`,
+			? `the signature is not what key ${quoted(keyid)} makes of this request`
+			: `no key is known as ${quoted(keyid)}`,
 	)
 }
 
-/** For the log: a key id is printable ASCII of the sender's choosing. */
-function named(keyid: string): string {
+/** A key id for the log, truncated. */
+function quoted(keyid: string): string {
 	return JSON.stringify(keyid.length > 64 ? `${keyid.slice(0, 64)}…` : keyid)
 }
 
@@ -232,7 +232,7 @@ function checkArguments(handler: unknown, cache: unknown, options: unknown): voi
 		throw new TypeError("HmacAuthenticator's first argument must be the handler, or undefined")
 	if (cache !== undefined && typeof Reflect.get(Object(cache), 'add') !== 'function')
 		throw new TypeError("HmacAuthenticator's cache must be a Cache, or undefined for the server's")
-	// What was passed instead may be a secret: it is not shown.
+	// The value isn't shown: it may be a secret.
 	if (typeof options !== 'object' || options === null || !('keys' in options))
 		throw new TypeError('HmacAuthenticator needs options: { keys: { [keyid]: secret } }')
 }
@@ -247,7 +247,7 @@ interface Origin {
 function originOf(where: string, origin: unknown): Origin {
 	const url = typeof origin === 'string' && URL.canParse(origin) ? new URL(origin) : undefined
 	const scheme = url?.protocol === 'https:' ? 'https' : 'http'
-	// `href` of an origin is the origin and a slash; anything more is no origin.
+	// The `href` of a bare origin is the origin and a slash.
 	if (url === undefined || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
 		throw refusal(where, "scheme, name and port: 'https://api.example.com'", origin)
 	return { scheme, authority: url.host }

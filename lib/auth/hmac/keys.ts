@@ -1,4 +1,4 @@
-/** Keys of `HmacAuthenticator`, as programs declare them: checked, and compiled for `createHmac`. */
+/** The keys of `HmacAuthenticator`: checked, and compiled for `createHmac`. */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { attached } from '../../base/attached.ts'
 import { isPlain } from '../../base/options.ts'
@@ -13,13 +13,13 @@ import { frozenCopy } from '../authenticator.ts'
  */
 export type HmacSecret = string | Uint8Array
 
-/** A key's secrets, and what is known of its user. */
+/** A key's secrets, and its user. */
 export interface HmacKey {
-	/** Several during a key rotation: a signature by any of them is good. */
+	/** Several during a key rotation: a signature by any of them is valid. */
 	readonly secret: HmacSecret | readonly HmacSecret[]
 	/**
-	 * The user's other properties (`{ roles: ['editor'] }`); an `id` among them replaces the key's. Copied once; each
-	 * request gets its own user object, whose nested lists and objects are frozen. @default {}
+	 * The user's other properties (`{ roles: ['editor'] }`); an `id` among them replaces the key's. Each request gets its
+	 * own user object, whose nested lists and objects are frozen copies. @default {}
 	 */
 	readonly user?: Readonly<Record<string, unknown>>
 }
@@ -28,8 +28,8 @@ export interface HmacKey {
 export type DeclaredKey = HmacSecret | readonly HmacSecret[] | HmacKey
 
 /**
- * Finds a key by its id; nothing for an id that isn't known. It is asked before the signature can be verified: the
- * id is whatever a client has sent, of 1 to 128 characters of printable ASCII. May answer a promise, of any library.
+ * Finds a key by its id; null or undefined for an unknown one. Called before the signature is verified: the id is any
+ * text that a client has sent, of 1 to 128 characters of printable ASCII. May return a promise, of any library.
  */
 export type FindKey = (
 	keyid: string,
@@ -43,19 +43,19 @@ interface CompiledKey {
 	readonly user: Readonly<Record<string, unknown>>
 }
 
-/** Synchronous where all keys are declared. */
+/** Synchronous if all keys are declared. */
 export type KeyFinder = (keyid: string) => CompiledKey | undefined | Promise<CompiledKey | undefined>
 
-const SHORTEST = 32
-/** Names up to this length are shown whole; base64 of 16 bytes is longer. */
-const LONGEST_SHOWN = 20
+const MIN_SECRET_BYTES = 32
+/** Longer names are abbreviated in messages; base64 of 16 bytes is longer. */
+const MAX_SHOWN_LENGTH = 20
 /** Compiled keys, kept with the declared ones so that an authenticator created per request does not parse them again. */
 const FINDER: unique symbol = Symbol('verbena.keys')
 /**
- * A decoy, so that an unknown key takes as long as a known one with one secret. It need not be secret, as a signature by it
- * is refused all the same; workerd has no random bytes while modules are loaded.
+ * The secret of unknown keys, so that they take as long as a known one. It may be public, as signatures by it are refused;
+ * random bytes aren't available in workerd while modules are loaded.
  */
-const NOBODYS: readonly KeyObject[] = [createSecretKey(Buffer.alloc(SHORTEST))]
+const DECOY: readonly KeyObject[] = [createSecretKey(Buffer.alloc(MIN_SECRET_BYTES))]
 
 /** @throws TypeError, or RangeError for a secret that is too short, naming the key */
 export function finderOf(where: string, keys: unknown): KeyFinder {
@@ -72,16 +72,16 @@ export function finderOf(where: string, keys: unknown): KeyFinder {
 }
 
 /**
- * Whether one of the key's secrets has signed the text. The time depends on the text and the number of secrets (one for an
- * unknown key), not on how much of the signature is right.
+ * Whether one of the key's secrets has signed the text. Constant-time: it depends on the text and the number of secrets
+ * (one for an unknown key), not on the signature.
  */
 export function isSignedBy(key: CompiledKey | undefined, text: string, signature: Uint8Array): boolean {
-	let isGood = false
-	for (const secret of key?.secrets ?? NOBODYS) {
+	let isValid = false
+	for (const secret of key?.secrets ?? DECOY) {
 		const expected = createHmac('sha256', secret).update(text).digest()
-		if (signature.length === expected.length && timingSafeEqual(signature, expected)) isGood = true
+		if (signature.length === expected.length && timingSafeEqual(signature, expected)) isValid = true
 	}
-	return isGood && key !== undefined
+	return isValid && key !== undefined
 }
 
 function foundBy(find: FindKey, keyid: string): CompiledKey | undefined | Promise<CompiledKey | undefined> {
@@ -95,7 +95,7 @@ function compiledKeys(keys: object): ReadonlyMap<string, CompiledKey> {
 	if (entries.length === 0) throw new TypeError('keys has no key: nobody could be let in')
 	return new Map(
 		entries.map(([keyid, key], at) => {
-			// What is no text may be a secret's bytes.
+			// Other values aren't shown: they may be a secret's bytes.
 			if (typeof keyid !== 'string')
 				throw new TypeError(`entry ${at + 1} of keys has no text for a key id, but ${typeof keyid}`)
 			if (!/^[\x20-\x7e]+$/.test(keyid) || keyid.length > MAX_NAME_LENGTH) {
@@ -130,18 +130,15 @@ function compiledKey(keyid: string, declared: unknown): CompiledKey {
 	return { secrets: secretsOf(keyid, secret), user: frozenCopy({ ...user }) }
 }
 
-/** Not a list, a Map or a Set: their items are no fields of a user. */
+/** Excludes lists, Maps and Sets, whose items aren't fields of a user. */
 function isUser(user: unknown): user is Readonly<Record<string, unknown>> {
 	if (typeof user !== 'object' || user === null || Symbol.iterator in user) return false
 	return !('id' in user) || typeof user.id === 'string'
 }
 
-/**
- * A name for an error message, which ends up in a log. A long one may be a secret written where its key's id belongs, so
- * only its beginning is shown.
- */
+/** A name for an error message. A long one may be a secret in the place of its key's id, so it is abbreviated. */
 function shown(name: string): string {
-	return JSON.stringify(name.length > LONGEST_SHOWN ? `${name.slice(0, 6)}…` : name)
+	return JSON.stringify(name.length > MAX_SHOWN_LENGTH ? `${name.slice(0, 6)}…` : name)
 }
 
 function secretsOf(keyid: string, declared: unknown): KeyObject[] {
@@ -157,8 +154,8 @@ function bytesOf(keyid: string, secret: unknown): Uint8Array {
 			`the secret of key ${shown(keyid)} must be bytes, or base64 text with its padding: \`openssl rand -base64 32\` prints one`,
 		)
 	}
-	if (bytes.length >= SHORTEST) return bytes
+	if (bytes.length >= MIN_SECRET_BYTES) return bytes
 	throw new RangeError(
-		`the secret of key ${shown(keyid)} must have at least ${SHORTEST} bytes, got ${bytes.length}`,
+		`the secret of key ${shown(keyid)} must have at least ${MIN_SECRET_BYTES} bytes, got ${bytes.length}`,
 	)
 }

@@ -1,6 +1,6 @@
 /**
- * The signatures that a request carries, `Signature-Input` and `Signature` (RFC 9421 §4), label by label: read, checked
- * for what they cover and their times, and their nonces used up. For `hmac-authenticator.ts`.
+ * Parses the signatures of a request, `Signature-Input` and `Signature` (RFC 9421 §4), checks their covered components and
+ * times, and stores their nonces. For `hmac-authenticator.ts`.
  */
 
 import { hash } from 'node:crypto'
@@ -18,10 +18,10 @@ import {
 	parseDictionary,
 } from '../../wire/structured-fields.ts'
 
-/** Most signatures checked: each costs an HMAC, and proxies add one or two. */
-const MOST = 4
+/** Each costs an HMAC, and proxies add one or two. */
+const MAX_SIGNATURES = 4
 
-/** A signature as sent, not verified. */
+/** A parsed signature, not verified. */
 export interface SentSignature {
 	/** The covered components, with the signature's parameters. */
 	readonly covered: InnerList
@@ -35,26 +35,28 @@ export interface SentSignature {
 	readonly expires: number | undefined
 }
 
+/** The members of `Signature-Input` and `Signature` with the same label. */
+export type SignaturePair = readonly [covered: Member, signature: Member]
+
 /**
- * Both headers' members with one label, in the order of `Signature-Input`; of labels that come twice the last
- * counts (RFC 9651 §3.2). The first four are read.
+ * The first four pairs, in the order of `Signature-Input`; of a repeated label the last counts (RFC 9651 §3.2).
  *
  * @throws SyntaxError for a malformed header
  */
-export function labelled(input: string, signature: string): (readonly [Member, Member])[] {
+export function signaturePairs(input: string, signature: string): SignaturePair[] {
 	const inputs = parseDictionary(input)
 	const signatures = parseDictionary(signature)
-	const pairs: (readonly [Member, Member])[] = []
+	const pairs: SignaturePair[] = []
 	for (const [label, member] of inputs) {
 		const bytes = signatures.get(label)
 		if (bytes !== undefined) pairs.push([member, bytes])
-		if (pairs.length === MOST) break
+		if (pairs.length === MAX_SIGNATURES) break
 	}
 	return pairs
 }
 
 /** @throws RangeError unless it is an HMAC signature with all required parameters */
-export function readSignature([covered, signature]: readonly [Member, Member]): SentSignature {
+export function readSignature([covered, signature]: SignaturePair): SentSignature {
 	if (!isInnerList(covered)) throw new RangeError('Signature-Input holds what is no list of components')
 	if (isInnerList(signature) || signature.value.type !== 'bytes')
 		throw new RangeError('Signature holds what is no bytes')
@@ -62,7 +64,7 @@ export function readSignature([covered, signature]: readonly [Member, Member]): 
 	const algorithm = textOf(parameters.get('alg'), 'alg')
 	if (algorithm !== undefined && algorithm !== 'hmac-sha256')
 		throw new RangeError('alg is another than hmac-sha256')
-	// Not used, but its type is the RFC's.
+	// Unused, but the RFC requires a string.
 	textOf(parameters.get('tag'), 'tag')
 	return {
 		covered,
@@ -104,13 +106,13 @@ function required<T>(value: T | undefined, name: string): T {
 }
 
 /** How far a client's clock may be ahead. */
-const AHEAD: Seconds = 60
+const MAX_CLOCK_SKEW: Seconds = 60
 
-const LIST = '"@method" "@authority" "@path" "@query"'
-const HOW = ';created;alg="hmac-sha256"'
+const COMPONENTS = '"@method" "@authority" "@path" "@query"'
+const PARAMETERS = ';created;alg="hmac-sha256"'
 
-/** Asks for signatures of requests without and with a body (RFC 9421 §5.1); a nonce can't be asked for there. */
-export const ACCEPT_SIGNATURE = `sig=(${LIST})${HOW}, sig-body=(${LIST} "content-type" "content-digest")${HOW}`
+/** The requested signatures, without and with a body (RFC 9421 §5.1), which has no way to request a nonce. */
+export const ACCEPT_SIGNATURE = `sig=(${COMPONENTS})${PARAMETERS}, sig-body=(${COMPONENTS} "content-type" "content-digest")${PARAMETERS}`
 
 /** Whether the body's digest must be checked: there is a body, or the signature covers a digest. */
 export function isDigestDue(request: Request, { names }: SentSignature): boolean {
@@ -135,9 +137,10 @@ function isSent(request: Request, name: string): boolean {
 	return request.header(name) !== undefined
 }
 
-/** `now` and all times are seconds since 1970. @throws RangeError for a signature that isn't valid now */
+/** @param now seconds since 1970 @throws RangeError for a signature that isn't valid now */
 export function checkTimes({ created, expires }: SentSignature, now: number, windowSeconds: Seconds): void {
-	if (created > now + AHEAD) throw new RangeError(`created is more than ${AHEAD} s ahead of our clock`)
+	if (created > now + MAX_CLOCK_SKEW)
+		throw new RangeError(`created is more than ${MAX_CLOCK_SKEW} s ahead of our clock`)
 	if (created < now - windowSeconds) throw new RangeError(`created is more than ${windowSeconds} s ago`)
 	if (expires !== undefined && expires < now) throw new RangeError('expires is over')
 }
@@ -146,11 +149,11 @@ const TOO_MANY =
 	'Too many requests were signed with this key: wait until the signatures of earlier ones are no longer valid'
 
 /**
- * Remembers a nonce for as long as its signature could be sent again, in the cache under
- * `nonce:<keyid>:<SHA-256 of keyid and nonce>`. Answers false when it was used by another request.
+ * Stores a nonce while its signature is valid, in the cache under `nonce:<keyid>:<SHA-256 of keyid and nonce>`. False if
+ * another request has used it.
  *
- * @throws RestError `unavailable` when it can't be remembered, as letting it pass would let a replay pass;
- *   `too_many_requests` where this key has used up its share of the cache
+ * @throws RestError `unavailable` if it can't be stored, because a replay could not be detected;
+ *   `too_many_requests` if this key has used up its share of the cache
  */
 export function useNonce(
 	request: Request,
@@ -159,17 +162,18 @@ export function useNonce(
 	now: number,
 	windowSeconds: Seconds,
 ): boolean | Promise<boolean> {
-	// The length keeps ("a", "bc") and ("ab", "c") apart.
+	// With the length, because ("a", "bc") and ("ab", "c") must differ.
 	const key = sharedKey('nonce', keyid, hash('sha256', `${keyid.length}:${keyid}${nonce}`, 'base64url'))
+	// The same request may be authenticated more than once.
 	request.usedNonces ??= []
-	const before = request.usedNonces.find((one) => one.cache === cache && one.key === key)
-	if (before !== undefined) return before.isNew
-	const isNew = add(cache, key, created + windowSeconds + AHEAD - now, windowSeconds)
+	const used = request.usedNonces.find((one) => one.cache === cache && one.key === key)
+	if (used !== undefined) return used.isNew
+	const isNew = add(cache, key, created + windowSeconds + MAX_CLOCK_SKEW - now, windowSeconds)
 	request.usedNonces.push({ cache, key, isNew })
 	return isNew
 }
 
-/** Synchronous where the cache is. */
+/** Synchronous if the cache is. */
 function add(
 	cache: Cache,
 	key: string,
@@ -193,6 +197,6 @@ function add(
 
 function explained(cause: unknown, windowSeconds: Seconds): unknown {
 	if (!(cause instanceof CacheFull) || isCallerFull(cause)) return cause
-	const need = `signed requests per second × ${windowSeconds + AHEAD} entries`
+	const need = `signed requests per second × ${windowSeconds + MAX_CLOCK_SKEW} entries`
 	return new Error(`a nonce could not be remembered, as ${cause.message} (${need} are needed)`, { cause })
 }

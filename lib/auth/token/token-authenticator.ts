@@ -1,4 +1,4 @@
-/** `TokenAuthenticator`: bearer tokens (RFC 6750) and API keys, of which the server keeps only digests; how tokens are made. */
+/** `TokenAuthenticator`: bearer tokens (RFC 6750) and API keys, stored as digests; and `newToken`, which makes them. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { validateHeaderName } from 'node:http'
@@ -9,7 +9,7 @@ import type { Request } from '../../request/request.ts'
 import type { Authenticator, User } from '../authenticator.ts'
 import { finderOf, type TokenUsers } from './token-users.ts'
 
-/** Whose tokens are accepted, and where they are sent. */
+/** Options of `TokenAuthenticator`. */
 export interface TokenAuthenticatorOptions {
 	/** Users by the SHA-256 digests of their tokens. No default: without tokens every request would be refused. */
 	readonly tokens: TokenUsers
@@ -51,7 +51,7 @@ export class TokenAuthenticator implements Authenticator {
 	readonly #clock: Clock
 
 	constructor(options: TokenAuthenticatorOptions) {
-		// What was passed instead may be a token: it is not shown.
+		// The value isn't shown: it may be a token.
 		if (typeof options !== 'object' || options === null || !('tokens' in options))
 			throw new TypeError('TokenAuthenticator needs options: { tokens: { [tokenDigest(token)]: user } }')
 		const { tokens, header, realm, clock } = optionsOf('TokenAuthenticator', options, {
@@ -78,44 +78,42 @@ export class TokenAuthenticator implements Authenticator {
 			throw this.#refusal('what was sent is not one token')
 		const found = await this.#find(tokenDigest(token))
 		if (found === undefined) throw this.#refusal('the token is not known')
-		if (found.ends <= this.#clock())
-			throw this.#refusal(`the token of user ${JSON.stringify(found.user.id)} has ended`)
-		// A copy: what a method sets on it is no other request's.
-		return isPlain(found.user) ? { ...found.user } : found.user
+		const { user, expires } = found
+		if (expires <= this.#clock())
+			throw this.#refusal(`the token of user ${JSON.stringify(user.id)} has ended`)
+		// A copy, so that what a method sets on it isn't seen by other requests.
+		return isPlain(user) ? { ...user } : user
 	}
 
-	/** The same for all reasons, as the reason would help to guess; it goes to the log, without the token. */
+	/** The same response for all reasons, which would help guessing; the reason is logged, without the token. */
 	#refusal(reason: string): RestError {
 		const cause = new Error(reason)
 		if (this.#header !== undefined) {
 			const message = `The key in ${this.#header} is not valid`
 			return new RestError('unauthorized', message, { headers: this.challenge, cause })
 		}
-		// Only where a token was sent: else a challenge has no error (RFC 6750 §3.1).
+		// Only if a token was sent may a challenge have an error (RFC 6750 §3.1).
 		const headers = { 'WWW-Authenticate': `${this.challenge['WWW-Authenticate']}, error="invalid_token"` }
 		return new RestError('unauthorized', 'The bearer token is not valid', { headers, cause })
 	}
 }
 
 /**
- * What follows the scheme, whose name is case-insensitive (RFC 9110 §11.1); `undefined` where all lines have other
- * schemes, and empty, which is no token, where there is another line beside it.
+ * The token after the scheme, which is case-insensitive (RFC 9110 §11.1); `undefined` if all lines have other schemes,
+ * and empty, which is no valid token, if there is another line.
  */
 function bearerIn(lines: readonly string[]): string | undefined {
 	const values = lines.map((line) => /^bearer(?: +|$)(.*)$/i.exec(line)?.[1])
 	return values.every((value) => value === undefined) ? undefined : onlyOf(values)
 }
 
-/** Node would take the first of several lines, but a proxy may have checked another. */
+/** Refuses several lines: Node would use the first one, but a proxy may have checked another. */
 function onlyOf(values: readonly (string | undefined)[]): string | undefined {
 	return values.length > 1 ? '' : values[0]
 }
 
-/**
- * Headers with another meaning: for the connection, the body, the request or its origin. `Cookie` is sent by browsers for
- * any page that makes them send a request.
- */
-const TAKEN =
+/** Headers with another meaning. Browsers send `Cookie` for any page that makes them send a request. */
+const RESERVED =
 	/^(?:host|cookie|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|date|age|via|range|origin|referer|forwarded|from|prefer|pragma|cache-control|max-forwards|idempotency-key|last-event-id|user-agent|want-\S+|x-http-method-override|x-request-id|x-real-ip|traceparent|tracestate|signature(?:-\S+)?|proxy-\S+|content-\S+|accept(?:-\S+)?|if-\S+|sec-\S+|access-control-\S+|x-forwarded-\S+)$/i
 
 function headerIn(where: string, header: unknown): string {
@@ -126,11 +124,11 @@ function headerIn(where: string, header: unknown): string {
 			`${where} must not be Authorization: without this option, Authorization: Bearer is read`,
 		)
 	}
-	if (!TAKEN.test(header)) return header
+	if (!RESERVED.test(header)) return header
 	throw new TypeError(`${where} must not be ${header}, which has another meaning: take 'X-Api-Key'`)
 }
 
-/** A token, to be shown once to its user, and its digest, which the server keeps. */
+/** A token, to be shown to its user once, and its digest, to be stored. */
 export interface NewToken {
 	/** The prefix and 43 characters of base64url: 256 random bits. */
 	readonly token: string
@@ -138,8 +136,8 @@ export interface NewToken {
 	readonly digest: string
 }
 
-/** Longest token, in characters: bounds what is hashed for an unknown sender. */
-const LONGEST_TOKEN = 1_024
+/** In characters; bounds the hashing for unauthenticated clients. */
+const MAX_TOKEN_LENGTH = 1_024
 
 /** Visible ASCII, which a header can carry unchanged. */
 const TOKEN_TEXT = /^[\x21-\x7e]+$/
@@ -175,7 +173,6 @@ export function tokenDigest(token: string): string {
 	return createHash('sha256').update(token).digest('hex')
 }
 
-/** Whether a text can be a token, in whatever header. */
 function isToken(text: unknown): text is string {
-	return typeof text === 'string' && text.length <= LONGEST_TOKEN && TOKEN_TEXT.test(text)
+	return typeof text === 'string' && text.length <= MAX_TOKEN_LENGTH && TOKEN_TEXT.test(text)
 }
