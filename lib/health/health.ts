@@ -1,8 +1,8 @@
 /**
- * The probes of load balancers: `/live` says that the process answers, `/ready` that requests should be sent to it. They
- * are a handler like any other, mounted in a tree of its own: `transport/serving.ts` asks `Health` before all else, and
- * what is a probe goes through the pipeline with that tree. So a probe needs no credentials and no known host, is not
- * logged, compressed or shown as a page, and is in no description. `Server` makes it where the option `health` is on.
+ * Probes for load balancers: `/live` (the process responds) and `/ready` (it should get requests). They are a handler in a
+ * mount tree of its own: `transport/serving.ts` passes each request to `Health` first, which runs the pipeline with that
+ * tree for a probe. So probes need no credentials and no known host, aren't logged, compressed or shown as a page, and are
+ * in no description. Made by `Server` if the option `health` is on.
  */
 import cluster from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
@@ -33,23 +33,23 @@ import { parseTarget } from '../request/url.ts'
 import { type Mount, MountTree, parsePath } from '../routing/routing.ts'
 import { type HealthCheck, Readiness } from './checks.ts'
 
-/** The option `health`: the path of the probes, and what /ready checks. */
+/** The option `health`: the path of the probes, and the checks of /ready. */
 export interface HealthOptions {
-	/** Where the probes are, below `base`: with `'health'` at `/health/live` and `/health/ready`. */
+	/** The path of the probes, below `base`: `'health'` for `/health/live` and `/health/ready`. */
 	readonly path: string
-	/** What must hold for the server to be ready, beside its cache and its handlers' models. @default none */
+	/** Readiness checks in addition to those of the cache and of the handlers' models. @default none */
 	readonly checks?: readonly HealthCheck[]
-	/** For all checks, which run at once; one that hasn't ended by then has failed. From 0.001 up. @default 2 */
+	/** The timeout of all checks, which run concurrently. From 0.001 up. @default 2 */
 	readonly timeoutSeconds?: Seconds
 	/**
-	 * How long `close()` goes on serving while `/ready` answers 503 already, so that a load balancer sees it first: longer
-	 * than the time between two of its probes. From 0 up. @default 0
+	 * How long `close()` keeps serving while `/ready` already answers 503, so that load balancers notice: longer than the
+	 * interval of their probes. From 0 up. @default 0
 	 */
 	readonly drainDelaySeconds?: Seconds
 }
 
-/** node's timers take no more than 24 days. */
-const LONGEST: Seconds = 2_147_483
+/** The maximum of Node's timers, 24 days. */
+const MAX_TIMER: Seconds = 2_147_483
 
 type HealthSettings = Required<HealthOptions>
 
@@ -68,18 +68,16 @@ export const healthOption: Reader<HealthSettings> = nested("{ path: 'health' }",
 		),
 		[],
 	),
-	timeoutSeconds: or(numberIn({ from: 0.001, to: LONGEST, unit: 'seconds' }), 2),
-	drainDelaySeconds: or(numberIn({ from: 0, to: LONGEST, unit: 'seconds' }), 0),
+	timeoutSeconds: or(numberIn({ from: 0.001, to: MAX_TIMER, unit: 'seconds' }), 2),
+	drainDelaySeconds: or(numberIn({ from: 0, to: MAX_TIMER, unit: 'seconds' }), 0),
 } satisfies Readers<HealthOptions>)
 
-/** Most URLs don't end so, and need no further look. */
+/** A quick test, which excludes most URLs. */
 const PROBE = /\/(?:live|ready)\/?(?:\?|$)/
 
-/** No cache in between may answer in our place. */
-const UNSTORED = { 'Cache-Control': 'no-store' }
-const NOT_READY = Object.freeze(new RestError('unavailable', 'Not ready', { headers: UNSTORED }))
+const NO_STORE = { 'Cache-Control': 'no-store' }
+const NOT_READY = Object.freeze(new RestError('unavailable', 'Not ready', { headers: NO_STORE }))
 
-/** The two probes. */
 class Probes extends RestHandler {
 	private readonly isReady: () => boolean | Promise<boolean>
 
@@ -94,21 +92,21 @@ class Probes extends RestHandler {
 
 	get_ready(): object | Promise<object> {
 		const ready = this.isReady()
-		return typeof ready === 'boolean' ? this.told(ready) : ready.then((isReady) => this.told(isReady))
+		return typeof ready === 'boolean' ? this.okIf(ready) : ready.then((isReady) => this.okIf(isReady))
 	}
 
-	private told(isReady: boolean): object {
+	private okIf(isReady: boolean): object {
 		if (!isReady) throw NOT_READY
 		return this.ok()
 	}
 
 	private ok(): object {
-		for (const [name, value] of Object.entries(UNSTORED)) this.header(name, value)
+		for (const [name, value] of Object.entries(NO_STORE)) this.header(name, value)
 		return { status: 'ok' }
 	}
 }
 
-/** Whether a store is asked about reading alone, or about writing as well. */
+/** Whether a store's check includes writing. */
 interface StoreCheck {
 	writes: boolean
 }
@@ -117,13 +115,14 @@ export class Health implements MountObserver {
 	readonly #drainDelay: Milliseconds
 	readonly #path: string
 	readonly #segments: readonly string[]
-	/** Those of the server, beside which the probes are mounted. */
+	/** The server's mounts. */
 	readonly #mounts: MountTree
+	/** The probes' own mount. */
 	readonly #own = new MountTree()
 	readonly #readiness: Readiness
-	/** By source, so that a hundred tables of one pool are asked about once. */
+	/** By source, so that a pool with a hundred tables is checked once. */
 	readonly #stores = new Map<object, StoreCheck>()
-	#isLeaving = false
+	#isDraining = false
 
 	/** @param base the server's */
 	constructor(app: App, mounts: MountTree, base: string, settings: HealthSettings) {
@@ -144,11 +143,11 @@ export class Health implements MountObserver {
 	/** The answer to a probe; `undefined` for every other request. */
 	answer(exchange: Exchange): Reply | Promise<Reply> | undefined {
 		if (!this.isProbe(exchange.incoming)) return undefined
-		// As where nothing is mounted: a page that sends another method than GET reads its 405, not a failed preflight.
+		// A preflight succeeds, so that a page reads the 405 of another method than GET.
 		if (exchange.incoming.method === 'OPTIONS' && isPreflight(exchange))
 			return answerPreflight(exchange, undefined, [])
 		const reply = answer(exchange, this.#own)
-		// The checks have a time of their own, whatever `handlerTimeoutSeconds` is.
+		// The checks have their own timeout, not `handlerTimeoutSeconds`.
 		exchange.due = Number.POSITIVE_INFINITY
 		return reply
 	}
@@ -162,38 +161,34 @@ export class Health implements MountObserver {
 			if (segments.length !== own.length + 1 || (last !== 'live' && last !== 'ready')) return false
 			return own.every((segment, at) => segment === segments[at])
 		} catch {
-			// The pipeline refuses it.
+			// The pipeline refuses an invalid target.
 			return false
 		}
 	}
 
-	/** A round of checks may be overtaken by `close()`. */
 	#isReady(): boolean | Promise<boolean> {
-		if (this.#isLeaving || this.#mounts.all.some(({ setUp }) => setUp !== undefined)) return false
-		const ready = this.#readiness.ask()
-		return typeof ready === 'boolean' ? ready : ready.then((isReady) => isReady && !this.#isLeaving)
+		if (this.#isDraining || this.#mounts.all.some(({ setUp }) => setUp !== undefined)) return false
+		const ready = this.#readiness.isReady()
+		// `close()` may have been called meanwhile.
+		return typeof ready === 'boolean' ? ready : ready.then((isReady) => isReady && !this.#isDraining)
 	}
 
 	/**
-	 * From now on `/ready` answers 503. Resolves once load balancers have had the time to see it. A worker of node:cluster
-	 * without a delay stays ready: others go on serving its port, and it must not answer for them.
+	 * Makes `/ready` answer 503, and resolves after the drain delay. Without a delay, a worker of node:cluster stays ready,
+	 * because other workers go on serving its port.
 	 */
-	async leave(): Promise<void> {
-		this.#isLeaving = this.#drainDelay > 0 || !cluster.isWorker
+	async drain(): Promise<void> {
+		this.#isDraining = this.#drainDelay > 0 || !cluster.isWorker
 		if (this.#drainDelay > 0) await setTimeout(this.#drainDelay)
 	}
 
-	/**
-	 * Refuses a handler that would take requests away from the probes, or they from it.
-	 *
-	 * @throws TypeError that names both
-	 */
+	/** @throws TypeError for a handler that would get requests of the probes, or the probes of it */
 	check(typed: string, mount: Mount): void {
 		const own = this.#segments
 		const { path } = mount
 		if (own.every((segment, at) => segment === path[at]))
 			throw this.#collision(typed, path.length === own.length ? 'is that of' : 'is below that of')
-		// Above it, the longer path wins, as everywhere; but not silently over an action that the handler has named itself.
+		// The longer path of the probes wins over a handler above, but must not silently shadow one of its actions.
 		if (!path.every((segment, at) => segment === own[at])) return
 		for (const probe of ['live', 'ready']) {
 			const rest = [...own.slice(path.length), probe]
@@ -210,7 +205,7 @@ export class Health implements MountObserver {
 		)
 	}
 
-	/** From now on the model of a mounted handler is checked, where it can be. */
+	/** Adds the check of a mounted handler's model, if it has one. */
 	mounted(handler: RestHandler): void {
 		if (!(handler instanceof CrudHandler)) return
 		const { model } = handler
@@ -218,9 +213,9 @@ export class Health implements MountObserver {
 		const { source = model } = model
 		const { allow } = handler[FACTS].plan
 		const writes = [...allow].some((operation) => operation !== 'list' && operation !== 'read')
-		const known = this.#stores.get(source)
-		if (known !== undefined) {
-			known.writes ||= writes
+		const existing = this.#stores.get(source)
+		if (existing !== undefined) {
+			existing.writes ||= writes
 			return
 		}
 		const store = { writes }

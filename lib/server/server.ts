@@ -178,7 +178,7 @@ export class Server {
 
 	async #close(): Promise<void> {
 		const { app, health } = this.#service
-		if (health !== undefined) await health.leave()
+		if (health !== undefined) await health.drain()
 		const end = app.deadlines.clock() + this.#graceTimeout
 		if (this.#http !== undefined) await drain(app, this.#http.server, this.#http.connections, end)
 		await finishPending(app, end)

@@ -398,10 +398,10 @@ describe('health: ready', (test) => {
 		const found: boolean[] = []
 		for (const well of [true, false, false, true, true, false]) {
 			isWell = well
-			found.push(await readiness.ask())
+			found.push(await readiness.isReady())
 			clock += 999
 			isWell = !well
-			assert.is(await readiness.ask(), well, 'within a second, it is told from memory')
+			assert.is(await readiness.isReady(), well, 'within a second, it is told from memory')
 			clock += 1
 		}
 		assert.equal(found, [true, false, false, true, true, false])
@@ -423,13 +423,13 @@ describe('health: ready', (test) => {
 			calls++
 			return slow.promise
 		})
-		assert.is(await readiness.ask(), false)
+		assert.is(await readiness.isReady(), false)
 		clock += 1_000
-		const asked = readiness.ask()
+		const asked = readiness.isReady()
 		slow.go()
 		assert.is(await asked, false, 'an answer in time would be another')
 		clock += 1_000
-		assert.is(await readiness.ask(), true)
+		assert.is(await readiness.isReady(), true)
 		assert.is(calls, 2)
 		assert.equal(log.messages, ['error: a health check has failed', 'info: a health check holds again'])
 	})
@@ -439,11 +439,11 @@ describe('health: ready', (test) => {
 		const { Readiness } = await import('../../lib/health/checks.ts')
 		const readiness = new Readiness(new Log(), () => 0, 1_000)
 		readiness.add('first', () => first.promise)
-		const asked = readiness.ask()
+		const asked = readiness.isReady()
 		readiness.add('second', () => false)
 		first.go()
 		assert.is(await asked, true)
-		assert.is(await readiness.ask(), false)
+		assert.is(await readiness.isReady(), false)
 	})
 
 	test('a logger that throws does not affect readiness', async () => {
