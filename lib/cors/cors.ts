@@ -1,6 +1,6 @@
 /**
- * CORS (Fetch standard): the option `cors` of `createServer`, checked, and made once into the header lines for each origin.
- * `server/options.ts` compiles it; `pipeline/preflight.ts` and `reply/headers.ts` ask it for lines. It calls nothing.
+ * CORS (Fetch standard): the option `cors` of `createServer`, compiled into the header lines for each origin.
+ * `server/options.ts` compiles it; `pipeline/preflight.ts` and `reply/headers.ts` read the lines.
  */
 
 import type { Logger } from '../base/logger.ts'
@@ -10,9 +10,9 @@ import type { Seconds } from '../base/time.ts'
 /** The option `cors`: which other origins' pages may read replies, and which headers. */
 export interface CorsOptions {
 	/**
-	 * The origins whose pages may read replies: a list, each as browsers send it, `'https://app.example.com'`; `'*'`
-	 * for all, without `credentials`; or a synchronous function that answers whether an origin may. It must give the
-	 * same answer for the same origin, and is called more than once a request.
+	 * The origins whose pages may read replies: a list, each as browsers send it, `'https://app.example.com'`; `'*'` for
+	 * all, without `credentials`; or a synchronous function that returns whether an origin is allowed. It is called
+	 * several times per request and must always return the same for the same origin.
 	 */
 	readonly origins: '*' | readonly string[] | ((origin: string) => boolean)
 	/** Whether browsers may send credentials: cookies, client certificates. @default false */
@@ -25,7 +25,7 @@ export interface CorsOptions {
 
 const DAY: Seconds = 86_400
 const TOKEN = /^[!#$%&'*+.^`|~\w-]+$/
-/** With credentials, browsers take `*` literally. */
+/** Not `*`, which browsers take literally if credentials are sent. */
 const headerName = such<string>(
 	"a header's name: 'X-Version'",
 	(name) => typeof name === 'string' && TOKEN.test(name) && name !== '*',
@@ -44,7 +44,7 @@ const EXPOSED: readonly string[] = [
 	...['RateLimit', 'RateLimit-Policy', 'Retry-After', 'Sunset', 'WWW-Authenticate', 'X-Total-Count'],
 ]
 
-/** What replies to one origin have. */
+/** The header lines of replies to one origin. */
 interface OriginLines {
 	/** Whether that origin's scripts may read them. */
 	readonly isAllowed: boolean
@@ -55,24 +55,24 @@ interface OriginLines {
 export interface Cors {
 	/** `Access-Control-Max-Age`, as text. */
 	readonly maxAge: string
-	/** The lines for an `Origin` as it was sent. */
+	/** @param origin the request's `Origin` */
 	forOrigin(origin: string | undefined): OriginLines
-	/** Whether an origin is allowed by name, and not by `*`. */
+	/** Whether an origin is allowed explicitly, not by `*`. */
 	isNamed(origin: string | undefined): boolean
 }
 
-/** A serialized origin: no path, no user name, no list, and not `null`, which every sandboxed frame sends. */
+/** A serialized origin: no path, user name or list, and not `null`, which every sandboxed frame sends. */
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#@\\,\s\x00-\x1f\x7f-\uffff]+$/
 
-/** Whether a text is a scheme with a host, as browsers send it; `new URL(text)` doesn't throw then. */
+/** Whether a text is an origin as browsers send it. */
 function isOrigin(text: string): boolean {
 	return ORIGIN.test(text) && URL.canParse(text)
 }
 
 /**
- * Reads the option `cors`; `undefined` where there is none.
+ * Reads the option `cors`.
  *
- * @param requestId the header in which ids go out
+ * @param requestId the response header of request ids
  * @throws TypeError for an unknown option or a wrong value, RangeError for a time out of bounds
  */
 export function corsOption(
@@ -94,21 +94,21 @@ export function corsOption(
 	const linesOf = (origin: string): string[] => ['Access-Control-Allow-Origin', origin, ...shared]
 	const maxAge = String(given.maxAgeSeconds)
 	if (origins === '*') {
-		// Also for requests without an Origin: the reply is the same for all, and caches keep it.
+		// Also without an Origin, so that a cached reply is the same for all.
 		const all = { isAllowed: true, lines: linesOf('*') }
 		return { maxAge, forOrigin: () => all, isNamed: () => false }
 	}
-	// `Vary` is on every reply, refusals too, or a cache would give one site's to another.
+	// Every reply has `Vary`, even if refused, or a cache would serve one site's reply to another.
 	const refused: OriginLines = { isAllowed: false, lines: ['Vary', 'Origin'] }
 	const allowed = (origin: string): OriginLines => {
 		return { isAllowed: true, lines: [...linesOf(origin), ...refused.lines] }
 	}
 	if (typeof origins !== 'function') {
-		const known = new Map(origins.map((origin) => [origin, allowed(origin)]))
+		const byOrigin = new Map(origins.map((origin) => [origin, allowed(origin)]))
 		return {
 			maxAge,
-			forOrigin: (origin) => known.get(origin ?? '') ?? refused,
-			isNamed: (origin) => known.has(origin ?? ''),
+			forOrigin: (origin) => byOrigin.get(origin ?? '') ?? refused,
+			isNamed: (origin) => byOrigin.has(origin ?? ''),
 		}
 	}
 	const isNamed = (origin: string | undefined): boolean =>
@@ -120,7 +120,7 @@ export function corsOption(
 	}
 }
 
-/** Only `true` allows: a promise, as of an async function, would be truthy for every origin. */
+/** Whether a function allows an origin. A promise, which is always truthy, is refused. */
 function isTrue(allows: (origin: string) => unknown, origin: string, logger: Logger): boolean {
 	try {
 		const answer = allows(origin)
@@ -128,7 +128,7 @@ function isTrue(allows: (origin: string) => unknown, origin: string, logger: Log
 		if (answer instanceof Promise) answer.catch(() => {})
 		throw new TypeError('cors.origins must return a boolean, no promise')
 	} catch (err) {
-		// Called while a reply is made: a failing logger must not leave the request without one.
+		// A failing logger must not leave the request without a reply.
 		try {
 			logger.error({ err }, 'cors.origins failed: the origin was refused')
 		} catch {}
@@ -143,7 +143,7 @@ function originsIn(where: string, origins: unknown): CorsOptions['origins'] {
 	return listOf(what, originIn)(where, origins)
 }
 
-/** Origins are compared as text: one that no browser sends in this form would match nothing. */
+/** Origins are compared as text, so one in another form than browsers send would match nothing. */
 function originIn(where: string, origin: unknown): string {
 	if (origin === 'null') {
 		throw new TypeError(
