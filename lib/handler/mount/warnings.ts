@@ -3,7 +3,6 @@
  * `fetch_article`, `get`), and so are 404; and an `access` that drops the `'*'` of a parent class, which opens its other
  * methods to anyone. Logged by `controller.ts`.
  */
-import { ROUTE_METHODS } from '../../base/http.ts'
 import { prototypesOf } from './methods.ts'
 import { withoutComments } from './params.ts'
 
@@ -13,23 +12,18 @@ export interface NearMiss {
 	readonly meant: string
 }
 
-/** The HTTP methods of common verbs. */
-const WORDS: Readonly<Record<string, string>> = {
-	...Object.fromEntries(ROUTE_METHODS.map((method) => [method.toLowerCase(), method.toLowerCase()])),
-	...{
-		fetch: 'get',
-		read: 'get',
-		list: 'get',
-		show: 'get',
-		find: 'get',
-		load: 'get',
-		index: 'get',
-		head: 'get',
-	},
-	...{ create: 'post', add: 'post', insert: 'post', new: 'post', store: 'post' },
-	...{ update: 'patch', edit: 'patch', modify: 'patch', change: 'patch', replace: 'put' },
-	...{ remove: 'delete', del: 'delete', destroy: 'delete', search: 'query' },
+/** Common verbs for HTTP methods. */
+const VERBS = {
+	get: ['get', 'fetch', 'read', 'list', 'show', 'find', 'load', 'index', 'head'],
+	post: ['post', 'create', 'add', 'insert', 'new', 'store'],
+	put: ['put', 'replace'],
+	patch: ['patch', 'update', 'edit', 'modify', 'change'],
+	delete: ['delete', 'remove', 'del', 'destroy'],
+	query: ['query', 'search'],
 }
+const METHODS: ReadonlyMap<string, string> = new Map(
+	Object.entries(VERBS).flatMap(([method, verbs]) => verbs.map((verb) => [verb, method])),
+)
 
 /**
  * Near misses of a handler's own class, without methods that the class itself calls, which are helpers, members of
@@ -54,16 +48,15 @@ export function nearMissesOf(handler: object, base: object, targets: Iterable<un
 	return misses
 }
 
-/** The route name that was probably meant by a method's name. */
 function meantBy(name: string): string | undefined {
-	const whole = WORDS[name.toLowerCase()]
+	const whole = METHODS.get(name.toLowerCase())
 	// `list()` and `read()` are methods of CrudHandler; `get()` and `post()` mean nothing.
 	if (whole !== undefined) return ROUTE_WORD.test(name) ? `${whole}__default` : undefined
 	const [, camel = '', rest = ''] = /^([a-z]+)([A-Z]\w*)$/.exec(name) ?? []
 	// Only HTTP methods in camelCase: `readFile` and `addDays` are common helpers.
 	if (ROUTE_WORD.test(camel)) return `${camel}_${snake(rest)}`
 	const [, word = '', resource = ''] = /^([A-Za-z]+)_(.*[A-Za-z0-9])$/.exec(name) ?? []
-	const method = WORDS[word.toLowerCase()]
+	const method = METHODS.get(word.toLowerCase())
 	const meant = `${method}_${resource}`
 	return method === undefined || meant === name ? undefined : meant
 }
@@ -88,7 +81,6 @@ export function nearMissText(owner: string, { name, meant }: NearMiss): string {
 	return `${owner}.${name}() answers no request, and nothing in ${owner} calls it: did you mean ${meant}()? Give a helper another name, such as a verb that is no HTTP method, or write it as a function beside the class`
 }
 
-/** The error for a handler without routes. */
 export function noRoute(owner: string, misses: readonly NearMiss[]): TypeError {
 	const [miss] = misses
 	const hint =

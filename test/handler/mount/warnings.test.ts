@@ -47,6 +47,7 @@ describe('mount/warnings: near misses', (test) => {
 		'addDays',
 		'findUser',
 		'format_date',
+		'constructor_args',
 		'getter',
 	]
 	others.push(
