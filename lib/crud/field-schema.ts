@@ -10,7 +10,6 @@ import { DECIMAL, TIME } from './value-from-text.ts'
 const NOT_FINITE: JsonSchema = { type: 'string', enum: ['NaN', 'Infinity', '-Infinity'] }
 const FORMATS = { decimal: 'decimal', timestamp: 'date-time', time: 'time-local', date: 'date' } as const
 
-/** The schema of a field's value in a response. */
 export function responseSchema(field: Field): JsonSchema {
 	const schema = valueSchema(field)
 	return field.nullable ? orNull(schema) : schema
@@ -45,7 +44,6 @@ export function operandSchema(field: Field): JsonSchema {
 	return { anyOf: [{ type: 'integer', format: 'int64', ...boundsOf(field) }, digits] }
 }
 
-/** The same schema, or null. */
 export function orNull(schema: JsonSchema): JsonSchema {
 	const { type, enum: choices, anyOf } = schema
 	if (anyOf !== undefined) return { ...schema, anyOf: [...anyOf, { type: 'null' }] }

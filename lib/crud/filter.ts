@@ -32,9 +32,7 @@ const CASE_INSENSITIVE_SUBSTRING: readonly Operator[] = ['icontains', 'istartsWi
 
 /** How deep `and`, `or` and `not` may nest; a filter without them has depth 1. */
 const MAX_DEPTH = 5
-/** Most comparisons of a query. */
 const MAX_TERMS = 100
-/** Most words of a search. */
 const MAX_WORDS = 20
 /** Longest substring to search for: databases compare it at each position of each text, which can take minutes. */
 const MAX_SUBSTRING_LENGTH = 1_000
@@ -57,7 +55,6 @@ function operatorOf({ field, name: own }: CrudField, name: string, place: string
 	throw unknownName(place, 'is not an operator of this field: use one of', known)
 }
 
-/** Whether an operator takes a list of values. */
 export function takesList(operator: string): operator is 'in' | 'nin' | 'between' {
 	return operator === 'in' || operator === 'nin' || operator === 'between'
 }

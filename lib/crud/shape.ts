@@ -82,7 +82,6 @@ function idSchema({ key }: CrudPlan): JsonSchema {
 	return maxLength === undefined ? schema : { ...schema, maxLength }
 }
 
-/** A record with all its visible fields. */
 function recordSchema(plan: CrudPlan): JsonSchema {
 	const isWritten = (name: string) => plan.creatable.has(name) || plan.updatable.has(name)
 	const properties = [...plan.visible].map(([name, { field }]): [string, JsonSchema] => [

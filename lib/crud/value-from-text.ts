@@ -110,7 +110,6 @@ export function valueFromText(field: Field, text: string, problems: Detail[]): N
 	}
 }
 
-/** Notes that a value isn't of its field's type. */
 export function wrongType(field: Field, problems: Detail[]): undefined {
 	return note(problems, field.type === 'other' ? 'text' : field.type, MESSAGES[field.type])
 }
@@ -166,7 +165,6 @@ function wholeNumber(field: Field, text: string, problems: Detail[]): number | b
 		: wrongType(field, problems)
 }
 
-/** Notes a whole number that its field can't hold. */
 export function withinBounds<N extends number | bigint>(
 	{ min, max }: Field,
 	value: N,
@@ -193,7 +191,6 @@ function jsonText(field: Field, text: string, problems: Detail[]): RawJson | und
 	}
 }
 
-/** The JSON text of a value for a `json` field. */
 export function rawJson(value: unknown, problems: Detail[]): RawJson | undefined {
 	const text = JSON.stringify(value)
 	if (UNSTORABLE.test(text))

@@ -39,7 +39,6 @@ export class Controller implements HandlerController {
 	readonly #options: ControllerOptions
 	/** Mounts whose `init` is running or has failed. */
 	readonly #pending = new Set<Mount>()
-	/** Classes whose warnings have been logged. */
 	readonly #warned = new WeakSet<object>()
 
 	/** @param base the path before every handler path */

@@ -15,7 +15,6 @@ interface References {
 
 type Counted = HandlerHooks & { readonly [REFERENCES]?: References }
 
-/** A handler that this server has mounted. */
 interface Entry {
 	readonly instance: HandlerHooks
 	readonly references: References

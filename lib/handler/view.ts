@@ -56,7 +56,6 @@ export function exchangeOf(view: object, member: string): Exchange {
 	return exchange
 }
 
-/** The error of a member that is used outside of a request. */
 export function outsideRequest(view: object, member: string): TypeError {
 	return new TypeError(
 		`this.${member} of ${view.constructor.name} was used outside of a request: it works in the methods that a request calls, whose \`this\` is made for that request`,

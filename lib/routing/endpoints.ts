@@ -15,7 +15,6 @@ export interface ParamName {
 	readonly isRest: boolean
 }
 
-/** A parameter of a path. */
 export interface EndpointParam {
 	readonly name: string
 	/** `number` for `%d`, `rest` for all remaining segments. */
@@ -35,7 +34,6 @@ export interface MountedEndpoint {
 	readonly shape: (() => Shape) | undefined
 }
 
-/** A path with its params. */
 export type EndpointPath = Pick<MountedEndpoint, 'path' | 'params' | 'by'>
 
 /**

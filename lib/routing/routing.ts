@@ -30,7 +30,6 @@ export interface Mounted {
 
 /** The first segment of a path that isn't in the tree. */
 interface UnknownSegment {
-	/** Index of the segment. */
 	readonly at: number
 	/** The segments that are in the tree at its place. */
 	readonly others: Iterable<string>
@@ -41,7 +40,6 @@ export class MountTree {
 	readonly #root: Node = new Node()
 	readonly #all: Mount[] = []
 
-	/** All mounts, in the order they were added. */
 	get all(): readonly Mount[] {
 		return this.#all
 	}
@@ -90,7 +88,6 @@ class Node {
 	mounted: Mounted | undefined = undefined
 }
 
-/** The actions of one resource, by method. */
 type Verbs = { [M in RouteMethod]: Action | undefined }
 
 /** The actions of a handler by resource, and its `_default` actions. */

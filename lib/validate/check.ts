@@ -12,7 +12,6 @@ import type { Check, Choice, Format, Kind, Rule, Validator } from './validator.t
 export interface CheckContext {
 	/** Whether texts are converted to other kinds, as for a form. */
 	readonly coerce: boolean
-	/** The problems found so far. */
 	readonly problems: Detail[]
 	readonly results: SchemaResults
 }

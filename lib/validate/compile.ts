@@ -122,12 +122,11 @@ function applyConstraints(where: string, plan: Draft, rule: object): void {
 }
 
 function applyConstraint(where: string, plan: Draft, key: string, value: unknown): void {
-	switch (key as keyof Constraints) {
+	const name = key as keyof Constraints // others are refused below
+	switch (name) {
 		case 'min':
-			plan.min = once(where, key, plan.min, limit(where, key, value))
-			return
 		case 'max':
-			plan.max = once(where, key, plan.max, limit(where, key, value))
+			plan[name] = once(where, key, plan[name], limit(where, key, value))
 			return
 		case 'pattern':
 			plan.pattern = once(where, key, plan.pattern, pattern(where, value))

@@ -19,9 +19,7 @@ export interface Plan {
 	readonly max: number | undefined
 	readonly pattern: RegExp | undefined
 	readonly choices: readonly Choice[] | undefined
-	/** The plan of an array's items. */
 	readonly items: Plan | undefined
-	/** The fields of an object. */
 	readonly fields: readonly FieldPlan[] | undefined
 	/** Whether it is the plan of a whole spec. */
 	readonly isSpec: boolean
@@ -42,7 +40,6 @@ export interface Plan {
 	readonly fastMax: number
 }
 
-/** A field of an object. */
 export interface FieldPlan {
 	readonly name: string
 	readonly plan: Plan

@@ -13,7 +13,6 @@ import type { Result, Rule, Spec, ValidateOptions, Validator } from './validator
 
 export type { Params, Spec }
 
-/** How a source is read. */
 export interface ReadOptions {
 	/** Whether texts are converted to other kinds: true for forms and query strings, false for JSON. */
 	readonly coerce: boolean

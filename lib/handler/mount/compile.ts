@@ -41,7 +41,6 @@ const ID: readonly ParamName[] = [{ name: 'id', isOptional: false, isRest: false
 interface CompiledHandler {
 	readonly name: string
 	readonly table: LookupTable
-	/** `undefined` without custom routes. */
 	readonly routes: RouteTable<Action> | undefined
 	readonly guards: Guards
 	readonly idempotencyKeys: IdempotencyKeys

@@ -9,7 +9,6 @@ import type { Validator } from '../../validate/validator.ts'
 /** A method of a handler; `this` is the view. */
 export type Method = (this: object, ...params: unknown[]) => unknown
 
-/** A method whose name is a route. */
 interface NamedRoute {
 	readonly name: string
 	readonly method: RouteMethod
@@ -120,7 +119,6 @@ interface HasOwnActions {
 export const OWN_ANSWERS: unique symbol = Symbol('verbena.ownAnswers')
 
 interface WrapsMethods {
-	/** @param run calls the method */
 	[OWN_ANSWERS](view: object, run: () => unknown): unknown
 }
 

@@ -6,7 +6,6 @@ import { ROUTE_METHODS, type RouteMethod } from '../../base/http.ts'
 import { parseRoute, type RouteKey, refused } from './pattern.ts'
 import { PatternPool, paramsOf, Trie } from './trie.ts'
 
-/** The route that matches a path. */
 interface RouteMatch<T> {
 	readonly value: T
 	/** The values of the placeholders, in order: `%s` a string, `%d` a number. */
@@ -38,7 +37,6 @@ export class RouteTable<T> {
 		)
 	}
 
-	/** Number of keys added. */
 	get size(): number {
 		return this.#size
 	}

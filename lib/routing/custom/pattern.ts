@@ -22,7 +22,6 @@ export interface Shape {
 	/** Number of characters after the last placeholder. */
 	readonly after: number
 	readonly kinds: readonly Kind[]
-	/** The rightmost infix. */
 	readonly infix: Infix | undefined
 }
 
@@ -40,7 +39,6 @@ export type Part = string | Template
 /** The segments of a pattern, at least one. */
 export type Pattern = readonly Part[]
 
-/** A parsed key. */
 export interface RouteKey {
 	/** In the order written, without duplicates. */
 	readonly methods: readonly RouteMethod[]
@@ -74,7 +72,6 @@ export function parseRoute(key: string): RouteKey {
 	return { methods, pattern: text.split('/').map((segment, at) => parseSegment(key, segment, at)), text }
 }
 
-/** The error for a malformed key. */
 export function refused(key: string, why: string): TypeError {
 	return new TypeError(`customRoutes['${key}']: ${why}`)
 }
@@ -160,7 +157,6 @@ function parseSegment(key: string, text: string, at: number): Part {
 	}
 }
 
-/** The placeholder after a percent sign. */
 function parsePlaceholder(key: string, text: string): Kind | '%' {
 	if (text.startsWith('s')) return 'text'
 	if (text.startsWith('d')) return 'number'

@@ -3,7 +3,6 @@
  * depth of schemas, follow references, and merge two schemas. For `openapi/` and `crud/`.
  */
 
-/** The types of JSON. */
 export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'null'
 
 /** A schema; `{}` allows anything. Schemas of other libraries (zod, arktype) may have more keywords. */

@@ -24,7 +24,6 @@ const FORMATS: Readonly<Record<Format, JsonSchema>> = {
 	datetime: { format: 'date-time' },
 }
 
-/** The types of JSON except null. */
 export const NON_NULL_TYPES: readonly JsonType[] = ['string', 'number', 'boolean', 'array', 'object']
 /** The types that `min` and `max` apply to in rules without a kind. */
 const SIZED: readonly JsonType[] = ['string', 'number', 'array']
