@@ -9,9 +9,9 @@ import { CALLS, callAll } from './calls.ts'
 import { Description, type Document, type Traffic } from './described.ts'
 import { watch } from './tap.ts'
 
-describe('answers', (test) => {
+describe('described responses', (test) => {
 	for (const name of APP_NAMES) {
-		test(`of the app ${name} are as described`, async () => {
+		test(`of the app ${name} match the description`, async () => {
 			const app = apps()[name]
 			await listening(app.handlers, app.options, async (site) => {
 				const watched = await watch(site.server, { base: baseOf(app) })
@@ -22,7 +22,7 @@ describe('answers', (test) => {
 		})
 	}
 
-	test('to our client are as described, and so is what it asks', async () => {
+	test('of our client match, and so do its requests', async () => {
 		const { handlers, options } = apps().plain
 		await listening(handlers, options, async ({ server, url }) => {
 			const watched = await watch(server)
@@ -52,7 +52,7 @@ describe('answers', (test) => {
 	})
 })
 
-describe('the comparison', (test) => {
+describe('comparing responses with their description', (test) => {
 	const fine: Traffic = {
 		...{ method: 'GET', target: '/blog/articles/1', status: 200, requestHeaders: {}, requestBody: '' },
 		type: 'application/json; charset=utf-8',

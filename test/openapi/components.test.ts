@@ -6,8 +6,8 @@ import { describe } from '../helpers/describe.ts'
 
 const TAG = { title: 'Tag', type: 'object', properties: { name: { type: 'string' } } } as const
 
-describe('components', (test) => {
-	test('are schemas with a title, each there once, and named elsewhere', () => {
+describe('openapi components', (test) => {
+	test('are schemas with a title, each listed once, and referenced elsewhere', () => {
 		const components = new Components()
 		const list = {
 			type: 'array',
@@ -20,7 +20,7 @@ describe('components', (test) => {
 		})
 	})
 
-	test('of one title that differ are numbered', () => {
+	test('with the same title but different content are numbered', () => {
 		const components = new Components()
 		const named = [{}, { minProperties: 1 }, {}, { minProperties: 2 }].map((more) =>
 			components.schema({ title: 'A', type: 'object', ...more }),
@@ -31,7 +31,7 @@ describe('components', (test) => {
 		)
 	})
 
-	test('are no values that look like schemas', () => {
+	test('include no values that only look like schemas', () => {
 		const components = new Components()
 		const schema = { enum: ['title'], default: { title: 'x' }, const: 'y' }
 		assert.equal(components.schema(schema), schema)
@@ -41,13 +41,13 @@ describe('components', (test) => {
 		assert.equal(components.toJSON(), {})
 	})
 
-	test('without a name that can be one stay where they are', () => {
+	test('leave schemas without a usable name inline', () => {
 		const components = new Components()
 		assert.equal(components.schema({ title: '–', type: 'object' }), { title: '–', type: 'object' })
 		assert.equal(components.toJSON(), {})
 	})
 
-	test('are objects alone: the title of anything else is what a form calls it', () => {
+	test('are objects only: other titles are labels for forms', () => {
 		const components = new Components()
 		const title = 'Your address'
 		for (const schema of [
@@ -62,7 +62,7 @@ describe('components', (test) => {
 			assert.match(JSON.stringify(components.schema({ title, ...schema })), 'schemas/YourAddress')
 	})
 
-	test('are the $defs of a schema, each time the same ones', () => {
+	test("include a schema's $defs, once for repeated use", () => {
 		const components = new Components()
 		const tree = {
 			$ref: '#/$defs/Tree~1a%20b',
@@ -87,7 +87,7 @@ describe('components', (test) => {
 		})
 	})
 
-	test('are the $defs that schemas share, each once', () => {
+	test('include shared $defs once', () => {
 		const components = new Components()
 		const $defs = {
 			Tag: { properties: { kind: { $ref: '#/$defs/KindV2' } } },
@@ -111,7 +111,7 @@ describe('components', (test) => {
 		})
 	})
 
-	test('are named where a part of one is referred to, and where a name is not escaped', () => {
+	test('resolve references into parts, and unescaped names', () => {
 		const components = new Components()
 		const schema = {
 			properties: { a: { $ref: '#/$defs/A/properties/b' }, all: { $ref: '#/$defs/100%' } },
@@ -125,12 +125,12 @@ describe('components', (test) => {
 		})
 	})
 
-	test('are none of $defs that are no object', () => {
+	test('ignore $defs that are not objects', () => {
 		const schema: JsonSchema = JSON.parse('{"type":"string","$defs":null}')
 		assert.equal(new Components().schema(schema), { type: 'string' })
 	})
 
-	test('of one title are numbered in no time, however many there are', () => {
+	test('with the same title are numbered in linear time', () => {
 		const components = new Components()
 		const properties = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`field${at}`, {}]))
 		const time = cost(() => {
@@ -144,7 +144,7 @@ describe('components', (test) => {
 		assert.ok(time < 5_000, `${time} ms`)
 	})
 
-	test('are parts that are used twice; one that is used once stays where it is', () => {
+	test('include parts used twice; one used once stays inline', () => {
 		const components = new Components()
 		const described = (of: string) => ({ name: 'title[ne]', description: `title of ${of}` })
 		const parts = ['a', 'b', 'a', 'c', 'b'].map((of) =>
@@ -155,7 +155,7 @@ describe('components', (test) => {
 		assert.equal(components.toJSON(), { parameters: { titleNe: described('a'), titleNe2: described('b') } })
 	})
 
-	test('that are asked for by name are told from others of that name', () => {
+	test('requested by name are distinguished from others of that name', () => {
 		const components = new Components()
 		const model = { description: 'A record of the table not_found' }
 		for (let count = 0; count < 2; count++) components.shared('responses', 'NotFound', model)
@@ -169,13 +169,13 @@ describe('components', (test) => {
 		})
 	})
 
-	test('of names without a letter that they could have are called something', () => {
+	test('with unusable names get a generated name', () => {
 		const components = new Components()
 		for (let count = 0; count < 2; count++) components.shared('parameters', 'ä', { name: 'ä' })
 		assert.equal(components.toJSON(), { parameters: { unnamed: { name: 'ä' } } })
 	})
 
-	test('other than schemas are made when they are first named', () => {
+	test('other than schemas are created when first referenced', () => {
 		const components = new Components()
 		const made: string[] = []
 		for (const name of ['A', 'B', 'A']) {

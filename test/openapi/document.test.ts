@@ -62,8 +62,8 @@ function enveloped(data: object, more: object = {}): object {
 	return { type: 'object', properties, required: ['success', 'data', ...Object.keys(more)] }
 }
 
-describe('a description', (test) => {
-	test('has all methods and routes, each at the path that leads to it', async () => {
+describe('an OpenAPI document', (test) => {
+	test('has all methods and routes, each under the path that leads to it', async () => {
 		assert.equal(operationsOf(await documentOf(apps().plain)), [
 			'get /',
 			'get /greeting',
@@ -87,7 +87,7 @@ describe('a description', (test) => {
 		])
 	})
 
-	test('names each operation once, and the handler that it is of', async () => {
+	test('names each operation uniquely, and its handler as tag', async () => {
 		for (const app of Object.values(apps())) {
 			const document = await documentOf(app)
 			const operations = operationsOf(document).map((name) => operation(document, name))
@@ -103,7 +103,7 @@ describe('a description', (test) => {
 		}
 	})
 
-	test('names operations so that functions can be called so', async () => {
+	test('has operation ids usable as function names', async () => {
 		class Odd extends RestHandler {
 			override customRoutes = { 'GET größe': 'größe', 'GET other': 'ёж' }
 			größe() {
@@ -121,7 +121,7 @@ describe('a description', (test) => {
 		assert.equal(ids, ['operation_2026_a_b_gr_e', 'operation_2026_a_b', 'gr_e', 'operation'])
 	})
 
-	test('has the same names when a handler is mounted beside', async () => {
+	test('keeps its names when another handler is mounted', async () => {
 		const { handlers, options } = apps().plain
 		const before = await documentOf({ handlers, options })
 		const after = await documentOf({
@@ -132,7 +132,7 @@ describe('a description', (test) => {
 			assert.is(operation(after, name).operationId, operation(before, name).operationId)
 	})
 
-	test('says of a method what its specs declare', async () => {
+	test("describes what a method's specs declare", async () => {
 		const document = await documentOf(apps().plain)
 		const requestBody = bodyOf(document, 'post /greeting')
 		const schema = {
@@ -155,7 +155,7 @@ describe('a description', (test) => {
 		])
 	})
 
-	test('says of other methods that they may have a body, and of streams that it is any', async () => {
+	test('allows other methods any body, and streaming ones any type', async () => {
 		const document = await documentOf(apps().plain)
 		const body = (name: string) => bodyOf(document, name)
 		assert.equal(body('put /greeting/{name}'), { content: { 'application/json': { schema: {} } } })
@@ -167,7 +167,7 @@ describe('a description', (test) => {
 		})
 	})
 
-	test('calls params as their methods do: where two share a path, as the first does', async () => {
+	test("names params after their methods' parameters: for a shared path, after the first method's", async () => {
 		const document = await documentOf(apps().plain)
 		const param = (name: string, type: string) => ({ name, in: 'path', required: true, schema: { type } })
 		assert.equal(parametersOf(document, 'get /greet/{name}/page-{number}'), [
@@ -180,7 +180,7 @@ describe('a description', (test) => {
 		])
 	})
 
-	test('shows what answers: a custom route before a name, a longer handler path before a method', async () => {
+	test('describes what answers: a custom route before a name, a longer handler path before a method', async () => {
 		class Shop extends RestHandler {
 			override customRoutes = { 'GET item/%s': 'first', 'GET item/%%': 'second', 'GET number/%d': 'second' }
 			get_item(id: string) {
@@ -207,7 +207,7 @@ describe('a description', (test) => {
 		assert.is(operation(document, 'get /shop/item/%25').operationId, 'shop_second')
 	})
 
-	test('shows of two custom routes at one place the one that takes any text', async () => {
+	test('describes, of two custom routes at one place, the one that accepts any text', async () => {
 		class Shop extends RestHandler {
 			override customRoutes = { 'GET item/%d': 'number', 'GET item/%s': 'text' }
 			number(id: number) {
@@ -221,7 +221,7 @@ describe('a description', (test) => {
 		assert.is(operation(document, 'get /shop/item/{id}').operationId, 'shop_text')
 	})
 
-	test('has no route where it is itself', async () => {
+	test('omits a route at its own path', async () => {
 		class Mine extends RestHandler {
 			override customRoutes = { 'GET openapi.json': 'mine', 'GET other.json': 'mine' }
 			mine() {
@@ -232,7 +232,7 @@ describe('a description', (test) => {
 		assert.equal(operationsOf(document), ['get /other.json'])
 	})
 
-	test('refers in queries to what is there', async () => {
+	test('has references in queries that resolve', async () => {
 		const kind = z.enum(['a', 'b']).meta({ id: 'Kind' })
 		class Search extends RestHandler {
 			override specs = {
@@ -259,7 +259,7 @@ describe('a description', (test) => {
 		assert.equal(document.components.schemas?.Kind, { type: 'string', enum: ['a', 'b'] })
 	})
 
-	test('has records and pages, and what goes with them', async () => {
+	test('describes records and pages, with their parameters', async () => {
 		const document = await documentOf(apps().plain)
 		assert.equal(answer(document, 'get /blog/articles', '200'), {
 			description: 'Success',
@@ -294,7 +294,7 @@ describe('a description', (test) => {
 		)
 	})
 
-	test('writes the parameters of a list as they are read', async () => {
+	test("describes a list's parameters as they are parsed", async () => {
 		const document = await documentOf(apps().plain)
 		const parameters = parametersOf(document, 'get /blog/articles')
 		const found = (wanted: string) => parameters.find(({ name }) => name === wanted)
@@ -311,7 +311,7 @@ describe('a description', (test) => {
 		)
 	})
 
-	test('writes the conditions on a field as one parameter: its value, or an object of operators', async () => {
+	test("describes a field's conditions as one parameter: its value, or an object of operators", async () => {
 		const document = await documentOf(apps().plain)
 		const parameters = parametersOf(document, 'get /blog/articles')
 		assert.equal(
@@ -343,7 +343,7 @@ describe('a description', (test) => {
 		assert.equal(published.properties?.null, { type: 'boolean', description: 'publishedAt is null' })
 	})
 
-	test('writes operators one by one where a field has no plain value: of the name of another, json, ignored', async () => {
+	test('describes operators separately for fields without a plain value', async () => {
 		const fields = {
 			...({ id: 'integer', limit: 'boolean', rank: 'integer' } as const),
 			...({ ratio: 'float', 'rank[gte]': 'boolean', extra: { type: 'json', nullable: true } } as const),
@@ -374,7 +374,7 @@ describe('a description', (test) => {
 		})
 	})
 
-	test('is of bare values where nothing is wrapped', async () => {
+	test('describes bare values with wrap: false', async () => {
 		const document = await documentOf(apps().bare)
 		const schemas = ['get /articles', 'get /greet/greeting'].map(
 			(name) => answer(document, name, '200').content?.['application/json']?.schema,
@@ -387,7 +387,7 @@ describe('a description', (test) => {
 		assert.equal(Object.keys(document.components.schemas ?? {}).includes('BareFailure'), true)
 	})
 
-	test('says who may call, and what comes of calling too often or twice', async () => {
+	test('describes access, rate limits and idempotency with their errors', async () => {
 		const document = await documentOf(apps().guarded)
 		const { security, responses } = operation(document, 'post /notes/note')
 		assert.equal(security, [{ Bearer: ['note:write'] }, { ApiKey: ['note:write'] }])
@@ -415,20 +415,20 @@ describe('a description', (test) => {
 		assert.equal(parametersOf(plain, 'post /greeting'), [])
 	})
 
-	test('names no type by the title of a field, but by that of an object', async () => {
+	test("names no type after a field's title, but after an object's", async () => {
 		const { components } = await documentOf(apps().schemas)
 		assert.equal(Object.keys(components.schemas ?? {}), [
 			...['Detail', 'Failure', 'Problem', 'Self', 'Schema', 'Tree'],
 		])
 	})
 
-	test('tells two of one name apart', async () => {
+	test('distinguishes two types of one name', async () => {
 		const document = await documentOf(apps().based)
 		const { content } = answer(document, 'get /api/public/v2/articles/{id}', '200')
 		assert.equal(content?.['application/json']?.schema, enveloped({ $ref: '#/components/schemas/Article2' }))
 	})
 
-	test('says what was declared in docs, in place of what is known without', async () => {
+	test('uses docs in place of derived descriptions', async () => {
 		const document = await documentOf(apps().schemas)
 		const { operationId, summary, description, tags, responses } = operation(document, 'get /api/tree')
 		assert.equal(
@@ -462,7 +462,7 @@ describe('a description', (test) => {
 		assert.ok('2XX' in operation(document, 'post /api/zod').responses)
 	})
 
-	test('says of records what was declared of an operation, by its name', async () => {
+	test('describes CRUD operations by the docs under their names', async () => {
 		class Articles extends CrudHandler {
 			override docs = {
 				list: { summary: 'The news' },
@@ -493,14 +493,14 @@ describe('a description', (test) => {
 		['public.Wish', 'wishes'],
 	]
 	for (const [name, records] of plurals) {
-		test(`calls records of ${name} ${records}`, async () => {
+		test(`names records of ${name} ${records}`, async () => {
 			const handlers = { a: new CrudHandler(articleModel(name), { visible: 'all' }) }
 			const document = await documentOf({ handlers, options: { openapi: true } })
 			assert.is(operation(document, 'get /a').summary, `List ${records}`)
 		})
 	}
 
-	test('has no handler of which all is hidden, and nothing that one of its routes stands before', async () => {
+	test('omits handlers hidden entirely, and routes shadowed by others', async () => {
 		class Hidden extends RestHandler {
 			override customRoutes = { 'GET item/%s': 'first' }
 			override docs = { first: { hidden: true }, get_more: { tags: ['more'] } }
@@ -519,7 +519,7 @@ describe('a description', (test) => {
 		assert.equal(document.tags, [])
 	})
 
-	test('has the header of the option requestId in every answer, and Allow where a failure may be a 405', async () => {
+	test('has the requestId header in every response, and Allow where an error may be a 405', async () => {
 		const document = await documentOf(apps().guarded)
 		const description = new Description(document)
 		const header = { $ref: '#/components/headers/XRequestId' }
@@ -538,7 +538,7 @@ describe('a description', (test) => {
 		})
 	})
 
-	test('has what repeats once, so that a handler of known columns adds little', async () => {
+	test('lists repeated parts once, so that a handler of known columns adds little', async () => {
 		const columns = Array.from({ length: 16 }, (_, at) => [`column_${at}`, 'text'] as const)
 		const fields = { id: 'integer', ...Object.fromEntries(columns) } as const
 		const sizeOf = async (count: number) => {
@@ -555,7 +555,7 @@ describe('a description', (test) => {
 		assert.ok(three - two < (one ?? 0) / 2, `${one}, ${two}, ${three}`)
 	})
 
-	test('has nothing of what is hidden: no field, no name of a column, no value, no method that is no route', async () => {
+	test('exposes nothing hidden: no field, no column name, no value, no method without a route', async () => {
 		for (const [name, app] of Object.entries(apps())) {
 			if (name === 'based') continue // there all is visible
 			const text = JSON.stringify(await documentOf(app))
@@ -568,7 +568,7 @@ describe('a description', (test) => {
 		assert.match(JSON.stringify(components.schemas?.ArticleCreate), 'secretNote')
 	})
 
-	test('refers to nothing that isn’t there, and has nothing that isn’t referred to', async () => {
+	test('has no dangling references, and no unused components', async () => {
 		for (const app of Object.values(apps())) {
 			const document = await documentOf(app)
 			const referred = new Set(
@@ -582,7 +582,7 @@ describe('a description', (test) => {
 		}
 	})
 
-	test('says of a handler that is deprecated that its operations are', async () => {
+	test('marks the operations of a deprecated handler', async () => {
 		class V1 extends RestHandler {
 			static override deprecated = { since: '2026-01-01' }
 			get_article() {}

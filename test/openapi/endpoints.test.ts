@@ -44,7 +44,7 @@ function said({ method, path, by, action }: Endpoint): string {
 }
 
 describe('endpoints', (test) => {
-	test('are all ways to an action, from the server’s root', () => {
+	test("are all ways to an action, from the server's root", () => {
 		assert.equal(endpointsOf(mounted('blög', new Blog(), 'v1')).map(said), [
 			'GET /v1/bl%C3%B6g/search name get_search',
 			'POST /v1/bl%C3%B6g/article name post_article',
@@ -54,7 +54,7 @@ describe('endpoints', (test) => {
 		])
 	})
 
-	test('of records are what is allowed', () => {
+	test('of CRUD handlers are the allowed operations', () => {
 		const model = new MemoryModel('article', { key: 'id', fields: { id: 'uuid', title: 'text' } })
 		const handler = new CrudHandler(model, {
 			visible: 'all',
@@ -74,7 +74,7 @@ describe('endpoints', (test) => {
 		assert.is(endpoints[2]?.shape.body?.schema.title, 'ArticleUpdate')
 	})
 
-	test('of custom routes to records call the id so', () => {
+	test('of custom routes to records name the id as such', () => {
 		class Articles extends CrudHandler {
 			override customRoutes = { 'GET one/%s': 'read' }
 		}
@@ -86,7 +86,7 @@ describe('endpoints', (test) => {
 		])
 	})
 
-	test('take the query or the body by the specs, by their method', () => {
+	test('take query or body specs, by method', () => {
 		const [search, article, , tags, page] = endpointsOf(mounted('', new Blog()))
 		assert.equal(search?.shape.query, [{ name: 'term', schema: { type: 'string' }, required: true }])
 		assert.is(search?.shape.body, undefined)
@@ -105,7 +105,7 @@ describe('endpoints', (test) => {
 		assert.is(page?.shape.answer.isOpen, true)
 	})
 
-	test('say what was declared in docs, and else what is known', () => {
+	test('use docs, and otherwise what is known', () => {
 		class Told extends Blog {
 			override docs = {
 				get_search: { summary: 'Finds', answer: 'text/csv' },
@@ -126,12 +126,12 @@ describe('endpoints', (test) => {
 		assert.equal([tags?.docs, tags?.shape], [{}, known[2]?.shape])
 	})
 
-	test('are made once', () => {
+	test('are computed once', () => {
 		const mount = mounted('', new Blog())
 		assert.is(endpointsOf(mount), endpointsOf(mount))
 	})
 
-	test('are below the path of their mount', () => {
+	test('are below their mount path', () => {
 		assert.is(pathOfMount(mounted('', new Blog())), '')
 		assert.is(pathOfMount(mounted('a/ü', new Blog(), 'b')), '/b/a/%C3%BC')
 	})

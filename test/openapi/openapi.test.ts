@@ -31,7 +31,7 @@ function pathsOf({ paths }: Document): string[] {
 }
 
 describe('openapi.json', (test) => {
-	test('is there where it is asked for, and nowhere else', async () => {
+	test('is served only with the option', async () => {
 		const on = asking({ blog: new Blog() }, { openapi: true })
 		const reply = await on.ask('/openapi.json')
 		assert.is(reply.status, 200)
@@ -44,7 +44,7 @@ describe('openapi.json', (test) => {
 		}
 	})
 
-	test('says what it was told of the API as a whole', async () => {
+	test("has the API's title, version and description", async () => {
 		const license = { name: 'MIT', url: 'https://example.org/license' }
 		const openapi = { title: 'Blog', version: '2.1.0', description: 'All about *it*', license }
 		const { ask } = asking({ blog: new Blog() }, { openapi })
@@ -58,7 +58,7 @@ describe('openapi.json', (test) => {
 		assert.equal(pathsOf(await documentOf('/openapi.json', ask)), ['/blog/article/{id}'])
 	})
 
-	test('is below the base, and its paths hold it', async () => {
+	test('is below the base, and its paths include it', async () => {
 		const { ask } = asking({ blog: new Blog() }, { openapi: true, base: 'v1' })
 		assert.is((await ask('/openapi.json')).status, 404)
 		const document = await documentOf('/v1/openapi.json', ask)
@@ -66,7 +66,7 @@ describe('openapi.json', (test) => {
 		assert.equal(document.servers, [{ url: '/' }])
 	})
 
-	test('has handlers that are made for each request, and classes', async () => {
+	test('includes handlers made by factories, and classes', async () => {
 		const { ask } = asking({ made: () => new Blog(), type: Blog }, { openapi: true })
 		assert.equal(pathsOf(await documentOf('/openapi.json', ask)), [
 			'/made/article/{id}',
@@ -74,7 +74,7 @@ describe('openapi.json', (test) => {
 		])
 	})
 
-	test('has what was mounted later', async () => {
+	test('includes handlers mounted later', async () => {
 		const { server, ask } = asking({ blog: new Blog() }, { openapi: true })
 		await documentOf('/openapi.json', ask)
 		server.controller.service('news', new Blog())
@@ -84,7 +84,7 @@ describe('openapi.json', (test) => {
 		])
 	})
 
-	test('is made once, and is not sent again to who has it', async () => {
+	test('is built once, and answered 304 to a client that has it', async () => {
 		const { server, ask } = asking({ blog: new Blog() }, { openapi: true })
 		const { etag } = (await ask('/openapi.json')).headers
 		assert.match(String(etag), /^"[\w-]{22}"$/)
@@ -97,7 +97,7 @@ describe('openapi.json', (test) => {
 		assert.is.not(changed.headers.etag, etag)
 	})
 
-	test('says behind a router where its paths begin', async () => {
+	test('tells the base path behind a router', async () => {
 		const app = express()
 		app.use('/shop', createServer({ blog: new Blog() }, { openapi: true }).handler)
 		const listening = app.listen(0, '127.0.0.1')
@@ -116,7 +116,7 @@ describe('openapi.json', (test) => {
 		}
 	})
 
-	test('has the servers that it was told, wherever it is asked for', async () => {
+	test('has the given servers, wherever it is requested', async () => {
 		const servers = ['https://api.example.com/v1', '/shop/']
 		const { handler } = createServer({ blog: new Blog() }, { openapi: { servers }, base: 'v2' })
 		const app = express()
@@ -136,7 +136,7 @@ describe('openapi.json', (test) => {
 		}
 	})
 
-	test('is made once, wherever it is asked for', async () => {
+	test('is built once, wherever it is requested', async () => {
 		let asked = 0
 		const authenticator = {
 			authenticate: () => null,
@@ -171,7 +171,7 @@ describe('openapi.json', (test) => {
 		}
 	})
 
-	test('is made in pieces that leave turns to others, once for all who ask meanwhile', async () => {
+	test('is built in steps that let other work run, once for concurrent requests', async () => {
 		const fields = Object.fromEntries(
 			Array.from({ length: 16 }, (_, at) => [`field${at}`, { type: 'text', nullable: at > 8 }] as const),
 		)
@@ -219,7 +219,7 @@ describe('openapi.json', (test) => {
 		assert.ok(turns >= 20, `${turns} turns`)
 	})
 
-	test('is tried again after it failed', async () => {
+	test('is retried after a failure', async () => {
 		let fails = false
 		const authenticator = {
 			authenticate: () => null,
@@ -235,7 +235,7 @@ describe('openapi.json', (test) => {
 		assert.is((await ask('/openapi.json')).status, 200)
 	})
 
-	test('describes schemas of any depth, as any value below 100 levels', async () => {
+	test('describes deep schemas, with any value below 100 levels', async () => {
 		const nested = (levels: number): object =>
 			Array.from({ length: levels }).reduce<object>(
 				(inner) => ({ title: 'Level', type: 'object', properties: { a: inner }, anyOf: [{ items: inner }] }),
@@ -282,7 +282,7 @@ describe('openapi.json', (test) => {
 		assert.match(JSON.stringify(await documentOf('/openapi.json', ask)), '"items":{}')
 	})
 
-	test('is refused where its path is taken', () => {
+	test('is refused where its path is in use', () => {
 		const taken = () => createServer({ 'openapi.json': new Blog() }, { openapi: true })
 		assert.is(
 			messageOf(taken),
@@ -290,7 +290,7 @@ describe('openapi.json', (test) => {
 		)
 	})
 
-	test('is read only by those who may', async () => {
+	test('can be read only by callers with access', async () => {
 		const tokens = { [tokenDigest('a-token')]: { id: 'ann' } }
 		const authenticator = new TokenAuthenticator({ tokens })
 		const acl = { allows: () => false }

@@ -21,7 +21,7 @@ describe('the option openapi', (test) => {
 		assert.equal(openApiInfo('openapi', {}), info)
 	})
 
-	test('has servers as they are written, without a slash at the end', () => {
+	test('keeps servers as written, without a trailing slash', () => {
 		const servers = [
 			'https://api.example.com/v1',
 			'/shop',
@@ -92,7 +92,7 @@ describe('the option openapi', (test) => {
 		})
 	}
 
-	test('refuses servers that are no texts, of which JSON may have no words', () => {
+	test('refuses servers that are not strings, even those without a JSON form', () => {
 		const loop: unknown[] = []
 		loop.push(loop)
 		const cases: [unknown, string][] = [

@@ -266,7 +266,7 @@ const STRICT = {
 	include: ['*.ts'],
 }
 
-describe('readers of descriptions', (test) => {
+describe('OpenAPI tools', (test) => {
 	test.before(async () => {
 		cpSync(`${ROOT}/test/openapi/readers`, folder, { recursive: true })
 		const { code, output } = await run({
@@ -287,7 +287,7 @@ describe('readers of descriptions', (test) => {
 
 	test.after(() => rmSync(folder, { recursive: true, force: true }))
 
-	test('redocly finds no mistake in them, and warns of nothing', async () => {
+	test('redocly reports no error and no warning', async () => {
 		assert.is(described.length, 8)
 		const files = described.map((name) => `${name}.json`)
 		const { code, output } = await program('redocly', 'lint', '--format=json', ...files)
@@ -300,13 +300,13 @@ describe('readers of descriptions', (test) => {
 		)
 	})
 
-	test('redocly finds what is wrong', async () => {
+	test('redocly reports deliberate mistakes', async () => {
 		writeFileSync(join(folder, 'wrong.json'), '{"openapi":"3.1.1","info":{"title":"x"},"paths":{}}')
 		const { code } = await program('redocly', 'lint', 'wrong.json')
 		assert.is(code, 1)
 	})
 
-	test('openapi-typescript makes types of them, which are those of real answers and of our client', async () => {
+	test("openapi-typescript's types fit real responses and our client", async () => {
 		writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(STRICT))
 		writeFileSync(join(folder, 'article.ts'), ARTICLE)
 		for (const name of described) writeFileSync(join(folder, `${name}.program.ts`), literals(name))
@@ -314,7 +314,7 @@ describe('readers of descriptions', (test) => {
 		assert.is(code, 0, output)
 	})
 
-	test('the types refuse an answer that is not described', async () => {
+	test('the types refuse undescribed responses', async () => {
 		const wrong = [
 			'{ success: true, data: { id: 1 } }',
 			"{ success: true, data: { id: 1, title: 'a', state: 'gone', body: null, price: null, publishedAt: null } }",
@@ -332,7 +332,7 @@ describe('readers of descriptions', (test) => {
 		assert.not.match(output, /^(?!wrong\.ts)\S+\.ts\(/m)
 	})
 
-	test('openapi-fetch, hey-api and orval ask by it for what they get', async () => {
+	test('openapi-fetch, hey-api and orval get the expected responses', async () => {
 		const { model, close } = await openArticles('memory')
 		const handlers = { 'blog/api': new AcceptanceApp(), 'blog/api/article': articlesOf(model) }
 		await listening(handlers, {}, async ({ url }) => {

@@ -20,8 +20,8 @@ function said(authenticator: Authenticator): unknown {
 
 const tokens = () => undefined
 
-describe('security', (test) => {
-	test('is none where nobody is asked', () => {
+describe('openapi security', (test) => {
+	test('is empty without authentication', () => {
 		assert.equal(securityOf(new Components(), undefined, ANYONE), [])
 	})
 
@@ -29,7 +29,7 @@ describe('security', (test) => {
 		assert.equal(securityOf(new Components(), challenging(), ANYONE), [{}, { Bearer: [] }])
 	})
 
-	test('names what must be allowed', () => {
+	test('names the required permissions', () => {
 		const access = { user: true, resources: ['article:write', 'a'] }
 		assert.equal(securityOf(new Components(), challenging(), access), [{ Bearer: ['article:write', 'a'] }])
 	})
@@ -92,7 +92,7 @@ describe('security', (test) => {
 		test(`of ${name}`, () => assert.equal(said(authenticator), expected))
 	}
 
-	test('of signatures says what to sign, and nothing of the keys', () => {
+	test('of signatures says what to sign, and nothing about the keys', () => {
 		const keys = { k1: `${'A'.repeat(43)}=` }
 		const [security, schemes] = said(new HmacAuthenticator(undefined, undefined, 300, { keys })) as [
 			unknown,

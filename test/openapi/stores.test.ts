@@ -27,7 +27,7 @@ function serve(model: Model): Server {
 	return createServer(handlers, { openapi: true, logger: new Log() })
 }
 
-describe('answers of all stores', (test) => {
+describe('responses over all stores', (test) => {
 	let stores: readonly Store[] = []
 	test.before(async () => {
 		stores = await openStores('openapi')
@@ -36,7 +36,7 @@ describe('answers of all stores', (test) => {
 		for (const store of stores) await store.close()
 	})
 
-	test(`are as described, whatever is asked: ${RUNS} sequences in each`, async () => {
+	test(`match their description, for any request: ${RUNS} sequences each`, async () => {
 		for (const store of stores) {
 			const description = new Description(await documentOf(serve(store.model)))
 			const tally = { served: 0, refused: 0 }
@@ -67,7 +67,7 @@ describe('answers of all stores', (test) => {
 		}
 	})
 
-	test('have descriptions alike, but for what their columns hold', async () => {
+	test('have equal descriptions, except for column types', async () => {
 		const schemas = await Promise.all(
 			stores.map(async ({ model }) => (await documentOf(serve(model))).components.schemas ?? {}),
 		)
@@ -144,14 +144,14 @@ async function withBesides(name: keyof typeof BESIDES, use: (model: Model) => Pr
 	}
 }
 
-describe('what columns hold besides days, times and numbers', (test) => {
+describe('column types other than dates, times and numbers', (test) => {
 	let here: readonly string[] = []
 	test.before(async () => {
 		here = await storesHere()
 	})
 
 	for (const name of ['postgres', 'mariadb'] as const)
-		test(`is in the description as it is answered, taken and asked for: ${name}`, async () => {
+		test(`are described as answered, written and filtered: ${name}`, async () => {
 			if (!here.includes(name)) return
 			await withBesides(name, async (model) => {
 				const updatable = model.fields.map((field) => field.name).filter((one) => one !== 'id')
