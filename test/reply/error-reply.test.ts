@@ -49,7 +49,7 @@ describe('reply/error-reply: advice for the log', (test) => {
 		['a field on a frozen handler', () => Object.assign(Object.freeze({}), { a: 1 }), FROZEN],
 	]
 	for (const [what, work, advice] of table) {
-		test(`${what} says what to do, and keeps what was said`, () => {
+		test(`${what} says what to do, and keeps the original message`, () => {
 			const error = thrownBy(work) as Error
 			const better = withAdvice(error) as Error
 			assert.instance(better, TypeError)
@@ -60,10 +60,10 @@ describe('reply/error-reply: advice for the log', (test) => {
 
 	// As compilers that target older years write it.
 	for (const message of ['Cannot read from private field', 'attempted to set read only property']) {
-		test(`"${message}" is understood`, () => assert.is.not(withAdvice(new TypeError(message)), undefined))
+		test(`"${message}" is recognised`, () => assert.is.not(withAdvice(new TypeError(message)), undefined))
 	}
 
-	test('every other error is left as it is', () => {
+	test('every other error is unchanged', () => {
 		for (const error of [
 			new TypeError('x is not a function'),
 			new Error('read only property'),

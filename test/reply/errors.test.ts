@@ -45,7 +45,7 @@ describe('reply: RestError', (test) => {
 		})
 	}
 
-	test('without the envelope there is no success', async () => {
+	test('without the envelope there is no success field', async () => {
 		const { said } = failing(throws(new RestError('invalid', 'No', { details })), { wrap: false })
 		assert.is(
 			await said('/f/a'),
@@ -53,7 +53,7 @@ describe('reply: RestError', (test) => {
 		)
 	})
 
-	test('its headers are sent; a 503 asks to be retried', async () => {
+	test('its headers are sent; a 503 has Retry-After', async () => {
 		const busy = await failing(throws(new RestError('unavailable'))).ask('/f/a')
 		assert.is(busy.headers['retry-after'], '1')
 		const headers = { 'Retry-After': '30', 'X-A': 'b' }
@@ -61,7 +61,7 @@ describe('reply: RestError', (test) => {
 		assert.equal([later.headers['retry-after'], later.headers['x-a']], ['30', 'b'])
 	})
 
-	test('it varies by Accept, beside what else it varies by', async () => {
+	test('it varies by Accept, in addition to its other Vary', async () => {
 		for (const [own, sent] of [
 			['Accept-Language', 'Accept-Language, Accept'],
 			['accept, Origin', 'accept, Origin'],
@@ -72,7 +72,7 @@ describe('reply: RestError', (test) => {
 		}
 	})
 
-	test('what the method had set for its success is not sent', async () => {
+	test('headers the method set for a success are not sent', async () => {
 		const { headers, status } = await failing((handler) => {
 			handler.status(201)
 			handler.header('Set-Cookie', 'a=1')
@@ -83,7 +83,7 @@ describe('reply: RestError', (test) => {
 		assert.is(headers.vary, 'Accept')
 	})
 
-	test('one of 500 and above tells its cause to the log', async () => {
+	test('the cause of a 5xx is logged', async () => {
 		const cause = new Error('why')
 		const { said, lines } = failing(throws(new RestError('unavailable', 'Later', { cause })))
 		assert.match(
@@ -97,7 +97,7 @@ describe('reply: RestError', (test) => {
 	})
 })
 
-describe('reply: what is no RestError', (test) => {
+describe('reply: errors other than RestError', (test) => {
 	const theirs = Object.assign(new Error('SECRET'), {
 		name: 'RestError',
 		status: 404,
@@ -114,7 +114,7 @@ describe('reply: what is no RestError', (test) => {
 		{ message: 'SECRET' },
 		Symbol('SECRET'),
 	]) {
-		test(`${String(value)} is 500 without a word of it, and logged`, async () => {
+		test(`${String(value)} is 500 without details, and logged`, async () => {
 			for (const path of ['/f/a', '/f/later']) {
 				const { said, lines } = failing(throws(value))
 				assert.match(await said(path), INTERNAL)
@@ -126,12 +126,12 @@ describe('reply: what is no RestError', (test) => {
 		})
 	}
 
-	test('suppressOutput leaves the logger alone', async () => {
+	test('suppressOutput keeps the logger unused', async () => {
 		const { ask, lines } = failing(throws(new Error('x')), { suppressOutput: true })
 		assert.equal([(await ask('/f/a')).status, lines.length], [500, 0])
 	})
 
-	test('the log and the answer have the same request id', async () => {
+	test('the log and the response have the same request id', async () => {
 		const { ask, lines } = failing(throws(new Error('x')))
 		const { requestId } = (await ask('/f/a')).json() as { requestId: string }
 		assert.is(lines[0]?.fields.requestId, requestId)
@@ -171,7 +171,7 @@ describe('reply: an error that cannot be answered is a plain 500', (test) => {
 		assert.match(await said('/f/later'), INTERNAL)
 	})
 
-	test('a challenge that is no header any more', async () => {
+	test('a challenge that is no longer a valid header', async () => {
 		const challenge = { 'WWW-Authenticate': 'Bearer' }
 		const { said } = failing(
 			() => 1,
@@ -188,7 +188,7 @@ describe('reply: an error to HEAD', (test) => {
 		['where no handler is', '/nowhere', 404],
 		['to a target that is too long', `/f/a?${'q'.repeat(17_000)}`, 414],
 	] as const) {
-		test(`has no bytes in its line in the log, ${what}`, async () => {
+		test(`has a log line with zero bytes, ${what}`, async () => {
 			const { ask, lines } = failing(() => 1, {}, { logRequests: true })
 			const answer = await ask(`HEAD ${url}`)
 			assert.equal([answer.status, answer.body.length], [status, 0])

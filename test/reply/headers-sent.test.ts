@@ -22,7 +22,7 @@ function answering(make: (handler: RestHandler) => unknown, wrap = true, options
 
 describe('reply: reply() and respond()', (test) => {
 	for (const type of ['application/json', 'text/json', 'model/gltf+json']) {
-		test(`${type} is JSON: in its envelope, and in no sandbox`, async () => {
+		test(`${type} is JSON: in its envelope, and without a sandbox policy`, async () => {
 			const make = () => reply({ id: 5 }, { headers: { 'Content-Type': type } })
 			const { headers, text } = await answering(make).ask('/v/a')
 			assert.equal(
@@ -57,7 +57,7 @@ describe('reply: reply() and respond()', (test) => {
 	}
 
 	for (const value of [undefined, Buffer.from('x')]) {
-		test(`an answer without content has no type and no length (${typeof value})`, async () => {
+		test(`a response without content has no type and no length (${typeof value})`, async () => {
 			const { headers } = await answering(() => reply(value, { status: 204, headers: { ETag: '"1"' } })).ask(
 				'/v/a',
 			)
@@ -65,7 +65,7 @@ describe('reply: reply() and respond()', (test) => {
 		})
 	}
 
-	test('its headers replace those of the method, by name in any case', async () => {
+	test('its headers replace those of the method, case-insensitively', async () => {
 		const { headers } = await answering((handler) => {
 			handler.header('x-one', 'method')
 			handler.header('X-Two', 'method')
@@ -75,7 +75,7 @@ describe('reply: reply() and respond()', (test) => {
 		assert.is(headers['cache-control'], 'no-store')
 	})
 
-	test('respond() is in the envelope, where the handler is not', async () => {
+	test('respond() uses the envelope even where the handler does not', async () => {
 		assert.is(await answering((handler) => handler.respond([1]), false).said('/v/a'), ok([1]))
 		assert.is(await answering((handler) => handler.respond([1])).said('/v/a'), ok([1]))
 	})
@@ -90,7 +90,7 @@ describe('reply: reply() and respond()', (test) => {
 		{ headers: { 'X-A': 'a\r\nb' } },
 		{ meta: { a: 1n } },
 	]) {
-		test(`${Object.keys(options)} that can't be sent are a clean 500`, async () => {
+		test(`${Object.keys(options)} that cannot be sent are a clean 500`, async () => {
 			const { said, lines } = answering(() => reply(1, options as ReplyOptions))
 			assert.match(await said('/v/a'), INTERNAL)
 			assert.is(lines.length, 1)
@@ -99,7 +99,7 @@ describe('reply: reply() and respond()', (test) => {
 })
 
 describe('reply: status and headers of the method', (test) => {
-	test('they are sent', async () => {
+	test('are sent', async () => {
 		const { status, headers } = await answering((handler) => {
 			handler.status(201)
 			handler.header('Location', '/a')
@@ -131,7 +131,7 @@ describe('reply: status and headers of the method', (test) => {
 		})
 	}
 
-	test('after the answer they only log', async () => {
+	test('setting them after the response only logs', async () => {
 		const late: Promise<void>[] = []
 		const { said, lines } = answering((handler) => {
 			late.push(

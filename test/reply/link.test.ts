@@ -36,11 +36,11 @@ describe('reply/link', (test) => {
 	]
 	for (const [incoming, path, url] of records) {
 		const { originalUrl = 'itself', url: own } = incoming
-		test(`a record made by ${own} of ${originalUrl} is at ${url}`, () =>
+		test(`a record created by ${own} of ${originalUrl} is at ${url}`, () =>
 			assert.is(recordUrl(incoming, path, '7'), url))
 	}
 
-	test('an id is one segment, whatever is in it', () => {
+	test('an id is one segment, whatever it contains', () => {
 		assert.is(recordUrl({ url: '/article' }, ['article'], 'a/b ü'), '/article/a%2Fb%20%C3%BC')
 	})
 

@@ -28,7 +28,7 @@ async function answered(value: () => unknown): Promise<string> {
 	return `${status} ${body.toString().slice(0, 60)}`
 }
 
-describe('reply: what JSON would lose', (test) => {
+describe('reply: values JSON would lose', (test) => {
 	const lost: [string, () => unknown][] = [
 		['a map', () => new Map([['a', 1]])],
 		['a set', () => new Set([1])],
@@ -73,7 +73,7 @@ describe('reply: what JSON would lose', (test) => {
 			['data.known.tags', { known: { toJSON: () => ({ tags: value }) } }],
 		]
 		for (const [place, data] of places) {
-			test(`${name} within is 500, and the log says that it is ${place}`, async () => {
+			test(`${name} within a value is 500, and the log says that it is ${place}`, async () => {
 				const { said, logged } = asking({ v: () => new Answering(() => data) })
 				assert.match(await said('/v/it'), /^500 \{"success":false,"error":"Internal Server Error"/)
 				assert.ok(logged().startsWith(`${place} is ${kind}, which JSON can't hold: `), logged())
@@ -81,7 +81,7 @@ describe('reply: what JSON would lose', (test) => {
 		}
 	}
 
-	test('it is found in a record of many, and in meta', async () => {
+	test('it is found among many records, and in meta', async () => {
 		const lose = new Map()
 		const first = asking({
 			v: () =>
@@ -120,26 +120,26 @@ describe('reply: what JSON would lose', (test) => {
 		['boxed values', { a: {}, b: Object(''), c: Object(0) }, '{"a":{},"b":"","c":0}'],
 	]
 	for (const [name, value, json] of kept) {
-		test(`${name}: answered`, async () =>
+		test(`${name} is answered`, async () =>
 			assert.is(
 				await asking({ v: () => new Answering(() => value) }).said('/v/it'),
 				`200 {"success":true,"data":${json}}`,
 			))
 	}
 
-	test('a RestError that is returned is answered as if it were thrown', async () => {
+	test('a returned RestError is answered like a thrown one', async () => {
 		assert.is(
 			await answered(() => new RestError('forbidden')),
 			'403 {"success":false,"error":"Forbidden","code":"forbidden"}',
 		)
 	})
 
-	test('an error that knows its JSON is a value', async () => {
+	test('an error with toJSON is a value', async () => {
 		const value = Object.assign(new Error('a'), { toJSON: () => ({ a: 1 }) })
 		assert.is(await answered(() => value), '200 {"success":true,"data":{"a":1}}')
 	})
 
-	test('records behind a 204 or a 205 are closed and not sent', async () => {
+	test('records under a 204 or 205 are closed and not sent', async () => {
 		let closed = 0
 		class Values extends RestHandler {
 			async *get_none() {
@@ -155,7 +155,7 @@ describe('reply: what JSON would lose', (test) => {
 		assert.equal([status, body.length, headers['content-type'], closed], [205, 0, undefined, 1])
 	})
 
-	test('outcome_unknown does not invite a client to try again', async () => {
+	test('outcome_unknown has no Retry-After', async () => {
 		class Values extends RestHandler {
 			get_it() {
 				throw new RestError('outcome_unknown')

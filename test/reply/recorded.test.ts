@@ -42,7 +42,7 @@ describe('reply: problem details', (test) => {
 	}
 	const PROBLEM = 'application/problem+json; charset=utf-8'
 
-	test('they are sent to clients that prefer them', async () => {
+	test('are sent to clients that prefer them', async () => {
 		assert.equal(await ask('application/problem+json'), [
 			404,
 			PROBLEM,
@@ -52,7 +52,7 @@ describe('reply: problem details', (test) => {
 		assert.equal((await ask('application/json'))[1], 'application/json; charset=utf-8')
 	})
 
-	test('they hide what a 500 hides', async () => {
+	test('hide what a 500 hides', async () => {
 		assert.equal(await ask('application/problem+json', throws(new Error('SECRET'))), [
 			500,
 			PROBLEM,
@@ -61,7 +61,7 @@ describe('reply: problem details', (test) => {
 		])
 	})
 
-	test('a status without a reason phrase is an Error; wrap makes no difference', async () => {
+	test('a status without a reason phrase is titled Error; wrap makes no difference', async () => {
 		assert.is(
 			(await ask('application/problem+json', throws(new RestError(499, 'x')), { wrap: false }))[3],
 			'{"type":"about:blank","title":"Error","status":499,"detail":"x"}',
@@ -134,7 +134,7 @@ describe('reply: this.error', (test) => {
 		})
 	}
 
-	test('it returns null', async () => {
+	test('returns null', async () => {
 		let returned: unknown = 'unset'
 		await failing((handler) => {
 			returned = handler.error('No')
@@ -143,7 +143,7 @@ describe('reply: this.error', (test) => {
 	})
 
 	for (const code of [200, 302, 600, Number.NaN]) {
-		test(`a status of ${code} is a mistake of the method: 500`, async () => {
+		test(`a status of ${code} is a mistake in the method: 500`, async () => {
 			const { said, logged } = failing((handler) => handler.error('No', code))
 			assert.match(await said('/f/a'), INTERNAL)
 			assert.is(logged(), `an error's status must be a whole number from 400 to 599, got ${code}`)
@@ -154,7 +154,7 @@ describe('reply: this.error', (test) => {
 describe('reply: request ids', (test) => {
 	const withId = { requestId: 'X-Request-Id' }
 
-	test('the one that came in goes out, with errors in their body too', async () => {
+	test('the received id is sent back, also in error bodies', async () => {
 		const headers = { 'x-request-id': 'abc-1' }
 		assert.is((await failing(() => 1, {}, withId).ask('/f/a', { headers })).headers['x-request-id'], 'abc-1')
 		const { ask } = failing(throws(new RestError('gone')), {}, withId)
@@ -163,7 +163,7 @@ describe('reply: request ids', (test) => {
 		assert.is(refused.text(), '{"success":false,"error":"Gone","code":"gone","requestId":"abc-1"}')
 	})
 
-	test('one that could harm a log is replaced, as is none', async () => {
+	test('an id that could forge log lines is replaced, as is a missing one', async () => {
 		for (const id of ['a b', 'x'.repeat(129), '<script>', '', undefined]) {
 			const headers: Record<string, string> = id === undefined ? {} : { 'x-request-id': id }
 			const sent = (await failing(() => 1, {}, withId).ask('/f/a', { headers })).headers['x-request-id']
@@ -171,7 +171,7 @@ describe('reply: request ids', (test) => {
 		}
 	})
 
-	test('without the option none goes out', async () => {
+	test('without the option none is sent', async () => {
 		const { headers } = await failing(() => 1).ask('/f/a', { headers: { 'x-request-id': 'abc' } })
 		assert.is(headers['x-request-id'], undefined)
 	})

@@ -56,13 +56,13 @@ describe('reply: records', (test) => {
 		})
 	}
 
-	test('meta comes behind it', async () => {
+	test('meta follows the records', async () => {
 		const make: Make = () => reply(numbers(1), { meta: { limit: 1 } })
 		assert.is(await answering(make).said('/s/a'), '200 {"success":true,"data":[1],"meta":{"limit":1}}')
 		assert.is(await answering(make, false).said('/s/a'), '200 [1]')
 	})
 
-	test('a method may be a generator, whose status and headers count', async () => {
+	test('a method may be a generator, and set status and headers', async () => {
 		class Blog extends RestHandler {
 			async *get_a(id: string) {
 				this.status(206)
@@ -77,7 +77,7 @@ describe('reply: records', (test) => {
 		assert.equal([head.status, head.headers['x-a'], head.text()], [206, '5', ''])
 	})
 
-	test('what it records, throws or refuses before its first record is the answer', async () => {
+	test('an error recorded or thrown before the first record is the response', async () => {
 		class Blog extends RestHandler {
 			async *get_error() {
 				this.error('No such list', 404)
@@ -120,7 +120,7 @@ describe('reply: records', (test) => {
 		['a status without content', (handler) => handler.status(204), 'GET'],
 	]
 	for (const [what, before, method] of unsent) {
-		test(`for ${what}, its source is closed unsent`, async () => {
+		test(`for ${what}, the source is closed unsent`, async () => {
 			let closed = 0
 			const source = {
 				[Symbol.asyncIterator]: () => ({
@@ -139,7 +139,7 @@ describe('reply: records', (test) => {
 		})
 	}
 
-	test('a first record that fails is a clean 500', async () => {
+	test('a failing first record is a clean 500', async () => {
 		// biome-ignore lint/correctness/useYield: it fails before it could
 		const make: Make = async function* () {
 			throw new Error('broken')
@@ -150,7 +150,7 @@ describe('reply: records', (test) => {
 		assert.match(await said('/s/later'), INTERNAL)
 	})
 
-	test('a later record that fails, or is no JSON, cuts the answer off', async () => {
+	test('a later record that fails, or that JSON cannot represent, cuts the response off', async () => {
 		for (const [bad, message] of [
 			[
 				() => {
@@ -172,7 +172,7 @@ describe('reply: records', (test) => {
 		}
 	})
 
-	test('a method has its time to the first record, then 503', async () => {
+	test("a method's timeout applies up to the first record: 503", async () => {
 		const never: Make = () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) })
 		for (const path of ['/s/a', '/s/later']) {
 			// The deadlines' own timer keeps no program alive.

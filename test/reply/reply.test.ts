@@ -65,7 +65,7 @@ describe('reply: values', (test) => {
 		assert.is(await answering(() => thenable).said('/v/a'), ok([1]))
 	})
 
-	test('JSON has its length, its type, and nothing to guess', async () => {
+	test('JSON has a length, a type, and nosniff', async () => {
 		const { headers } = await answering(() => 'é').ask('/v/a')
 		assert.equal(
 			{ ...headers },
@@ -138,7 +138,7 @@ describe('reply: bytes', (test) => {
 		['no bytes', new Uint8Array(), []],
 	]
 	for (const [what, value, bytes] of table) {
-		test(`${what} is sent as it is, in or out of the envelope`, async () => {
+		test(`${what} is sent unchanged, with or without the envelope`, async () => {
 			for (const wrap of [true, false]) {
 				const { status, headers, body } = await answering(() => value, wrap).ask('/v/a')
 				assert.equal([status, [...body]], [200, bytes])
@@ -155,7 +155,7 @@ describe('reply: bytes', (test) => {
 		})
 	}
 
-	test('its length is that of its bytes, whatever is in data and meta', async () => {
+	test('its length counts the bytes of data and meta', async () => {
 		for (const wrap of [true, false]) {
 			const value = reply({ name: 'Zoë' }, { meta: { who: '漢字 🌱' } })
 			const { headers, body } = await answering(() => value, wrap).ask('/v/a')
@@ -163,7 +163,7 @@ describe('reply: bytes', (test) => {
 		}
 	})
 
-	test('a text of another type than JSON is in a sandbox too', async () => {
+	test('a text of another type than JSON has the sandbox policy too', async () => {
 		const typed = (type: string | readonly string[], more = {}) =>
 			answering(() => reply('<script>', { headers: { 'Content-Type': type, ...more } }), true).ask('/v/a')
 		assert.is((await typed('text/html')).headers['content-security-policy'], 'sandbox')
@@ -187,7 +187,7 @@ describe('reply: bytes', (test) => {
 		assert.is(headers['x-content-type-options'], 'nosniff')
 	})
 
-	test('HEAD has the headers alone', async () => {
+	test('HEAD has only the headers', async () => {
 		const { headers, text } = await answering(() => Buffer.from('abc')).ask('HEAD /v/a')
 		assert.equal([headers['content-length'], text()], ['3', ''])
 	})

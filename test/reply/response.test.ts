@@ -60,7 +60,7 @@ describe('reply: a fetch Response', (test) => {
 		}
 	})
 
-	test('of JSON it is sent bare, without a sandbox', async () => {
+	test('with JSON is sent bare, without a sandbox policy', async () => {
 		const { headers, text } = await answering(() => Response.json({ id: 5 })).ask('/r/a')
 		assert.equal(
 			[
@@ -73,7 +73,7 @@ describe('reply: a fetch Response', (test) => {
 		)
 	})
 
-	test('without a type its bytes are called bytes, in a sandbox', async () => {
+	test('without a type is sent as application/octet-stream, with a sandbox policy', async () => {
 		const { headers } = await answering(() => new Response(new Uint8Array([1, 2]))).ask('/r/a')
 		assert.equal(
 			[headers['content-type'], headers['content-security-policy']],
@@ -81,7 +81,7 @@ describe('reply: a fetch Response', (test) => {
 		)
 	})
 
-	test('each of its cookies is a line, beside those that the method has set', async () => {
+	test('has a line for each cookie, next to those set by the method', async () => {
 		const make: Make = (handler) => {
 			handler.header('Set-Cookie', 'session=1')
 			handler.header('X-A', 'mine')
@@ -123,7 +123,7 @@ describe('reply: a fetch Response', (test) => {
 			},
 		})
 
-	test('fields of its connection are left out, and its bytes are never guessed at', async () => {
+	test('loses connection headers, and gets nosniff', async () => {
 		const { headers } = await answering(foreign).ask('/r/a')
 		assert.equal(
 			{ ...headers },
@@ -141,7 +141,7 @@ describe('reply: a fetch Response', (test) => {
 		)
 	})
 
-	test('who may read it, where the server has a policy for that, is the policy’s to say', async () => {
+	test("leaves cross-origin headers to the server's policy", async () => {
 		const mine = 'https://app.example'
 		const options = { cors: { origins: [mine], credentials: true } }
 		for (const origin of [mine, 'https://evil.example', undefined]) {
@@ -154,7 +154,7 @@ describe('reply: a fetch Response', (test) => {
 		}
 	})
 
-	test('what the method says itself of who may read it stays, over the policy', async () => {
+	test('cross-origin headers set by the method take precedence over the policy', async () => {
 		const make: Make = (handler) => {
 			handler.header('Access-Control-Allow-Origin', 'https://other.example')
 			return reply(foreign(), { headers: { 'Access-Control-Max-Age': '5' } })
@@ -167,14 +167,14 @@ describe('reply: a fetch Response', (test) => {
 		)
 	})
 
-	test('the request id is this request’s', async () => {
+	test("the request id is this request's", async () => {
 		const make = (): Response => new Response('a', { headers: { 'X-Request-Id': 'its' } })
 		const options = { requestId: 'X-Request-Id' }
 		const { headers } = await answering(make, options).ask('/r/a', { headers: { 'x-request-id': 'mine' } })
 		assert.is(headers['x-request-id'], 'mine')
 	})
 
-	test('limits of the method, where it has some, are told instead of those of the Response', async () => {
+	test("the method's rate-limit headers replace those of the Response", async () => {
 		class Limited extends RestHandler {
 			override readonly rateLimits = { get_a: { limit: 5, windowSeconds: 60 } }
 			get_a() {
@@ -186,7 +186,7 @@ describe('reply: a fetch Response', (test) => {
 	})
 
 	for (const status of [204, 205, 304]) {
-		test(`a ${status} has no body and no type`, async () => {
+		test(`with status ${status} has no body and no type`, async () => {
 			const make = (): Response => new Response(null, { status, headers: { ETag: '"1"' } })
 			const { body, ...answer } = await answering(make).ask('/r/a')
 			assert.equal([answer.status, body.length, answer.headers.etag], [status, 0, '"1"'])
@@ -210,7 +210,7 @@ describe('reply: a fetch Response', (test) => {
 		})
 	}
 
-	test('of a HEAD the body is cancelled, and its length told', async () => {
+	test('for a HEAD has its body cancelled, and its length sent', async () => {
 		let cancelled = 0
 		const body = (): ReadableStream =>
 			new ReadableStream({
@@ -235,7 +235,7 @@ describe('reply: a fetch Response', (test) => {
 		})
 	}
 
-	test('an error that was recorded comes first, and the body is cancelled', async () => {
+	test('a recorded error takes precedence, and the body is cancelled', async () => {
 		let cancelled = 0
 		const make: Make = (handler) => {
 			handler.error('No', 403)
@@ -266,7 +266,7 @@ describe('reply: a fetch Response over a socket', (test) => {
 		await listening({ r: new Responses() }, {}, ({ url }) => work(`${url}/r/a`))
 	}
 
-	test('its body is read as the client takes it, and cancelled when the client goes', async () => {
+	test("its body is read at the client's pace, and cancelled when the client disconnects", async () => {
 		let pulled = 0
 		let isCancelled = false
 		const body = (): ReadableStream =>
@@ -298,7 +298,7 @@ describe('reply: a fetch Response over a socket', (test) => {
 		)
 	})
 
-	test('the head of a feed goes out before there is an event, which go out one by one', async () => {
+	test("a feed's head is sent before the first event, and events are sent one by one", async () => {
 		let send: (text: string) => void = () => {}
 		const body = (): ReadableStream =>
 			new ReadableStream({
@@ -340,7 +340,7 @@ describe('reply: a fetch Response over a socket', (test) => {
 	}
 
 	for (const [what, make] of WITHOUT_BODY) {
-		test(`without a body, ${what}, has a length of 0, and no chunks`, async () => {
+		test(`without a body, ${what}, it has Content-Length: 0, and is not chunked`, async () => {
 			await listening({ r: classOf(make) }, {}, ({ port }) =>
 				connected(port, async (client) => {
 					for (const method of ['GET', 'HEAD', 'GET']) {
@@ -361,7 +361,7 @@ describe('reply: a fetch Response over a socket', (test) => {
 		return [server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`]
 	}
 
-	test('what fetch has brought opens nothing to other origins', async () => {
+	test('a fetched Response opens nothing to other origins', async () => {
 		const [server, url] = await upstream((_, response) => {
 			response.writeHead(200, { 'Access-Control-Allow-Origin': '*', 'X-A': '1' }).end('a')
 		})
@@ -379,7 +379,7 @@ describe('reply: a fetch Response over a socket', (test) => {
 		}
 	})
 
-	test('what fetch has brought is passed on: decoded, without the headers of its connection', async () => {
+	test('a fetched Response is passed on decoded, without its connection headers', async () => {
 		const [server, url] = await upstream((_, response) => {
 			response.writeHead(203, [
 				...[
@@ -413,7 +413,7 @@ describe('reply: a fetch Response over a socket', (test) => {
 	})
 
 	// Whether fetch undoes zstd is its version's affair: the client behind reads the same, by the header that is there.
-	test('what fetch has brought in zstd is passed on as it has it: decoded without the header, or as it is with it', async () => {
+	test('a fetched zstd Response is passed on as received: decoded without the header, or encoded with it', async () => {
 		const [server, url] = await upstream((_, response) => {
 			response.writeHead(200, { 'Content-Encoding': 'zstd', 'Content-Type': 'text/plain' })
 			response.end(ZSTD_HELLO)
@@ -455,7 +455,7 @@ describe('reply: a fetch Response over a socket', (test) => {
 			for (const codings of ['', 'zstd, foo', 'gzip-2', 'dcz']) assert.not(decoded.test(codings))
 		})
 
-	test('a HEAD that was passed on doesn’t hold up who asks by GET', async () => {
+	test('a proxied HEAD does not block a following GET', async () => {
 		const [server, url] = await upstream((_, response) =>
 			response.writeHead(200, { 'Content-Length': 9 }).end(),
 		)

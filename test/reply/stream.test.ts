@@ -60,7 +60,7 @@ describe('reply/stream: records', (test) => {
 		assert.equal(await pieces(of(1, 2), '{"data":[', '],"meta":{}}'), ['{"data":[1,2],"meta":{}}'])
 	})
 
-	test('many records come in pieces of about 16 kB', async () => {
+	test('many records are sent in chunks of about 16 kB', async () => {
 		const record = 'x'.repeat(1_000)
 		const all = await pieces(of(...Array.from({ length: 100 }, () => record)))
 		assert.is(all.length, 6)
@@ -71,13 +71,13 @@ describe('reply/stream: records', (test) => {
 		)
 	})
 
-	test('a source that never waits leaves a turn of the event loop to others with each 16 kB', async () => {
+	test('a source that never waits yields to the event loop every 16 kB', async () => {
 		const turns = await turnsWithin(async () => void (await pieces(source(100_000))))
 		const batches = Math.floor(Array.from({ length: 100_000 }, (_, at) => `${at}`).join('').length / 16_384)
 		assert.ok(turns >= batches, `${turns} turns for ${batches} batches`)
 	})
 
-	test('one whose records take their time leaves turns by that, however short they are', async () => {
+	test('a source with slow records yields by time, however short they are', async () => {
 		async function* heavy(): AsyncGenerator<number> {
 			for (let id = 0; id < 100; id++) {
 				for (const end = performance.now() + 2; performance.now() < end; );
@@ -88,7 +88,7 @@ describe('reply/stream: records', (test) => {
 		assert.ok(turns >= 10, `${turns} turns`)
 	})
 
-	test('a record that keeps the next waiting is passed on without it', async () => {
+	test('a record is passed on while the next is pending', async () => {
 		const waits: (() => void)[] = []
 		async function* feed(): AsyncGenerator<number> {
 			yield 1
@@ -114,19 +114,19 @@ describe('reply/stream: records', (test) => {
 		await text.return?.(undefined)
 	})
 
-	test('a source that is read to its end is not closed again', async () => {
+	test('a source read to its end is not closed again', async () => {
 		const records = source(3)
 		assert.equal(await pieces(records), ['[0,1,2]'])
 		assert.is(records.closed, 0)
 	})
 
-	test('closed early, it closes the source once', async () => {
+	test('closing early closes the source once', async () => {
 		const records = source(1_000_000)
 		for await (const _ of jsonArray(await firstThenRest(records), '[', ']')) break
 		assert.is(records.closed, 1)
 	})
 
-	test('closed before anything was taken, it closes the source too', async () => {
+	test('closing before the first read closes the source too', async () => {
 		const records = source(5)
 		const text = jsonArray(await firstThenRest(records), '[', ']')[Symbol.asyncIterator]()
 		await text.return?.(undefined)
@@ -137,7 +137,7 @@ describe('reply/stream: records', (test) => {
 	})
 
 	for (const when of ['while a piece is taken', 'while a record is awaited']) {
-		test(`closed ${when}, it closes a source that keeps it waiting`, async () => {
+		test(`closing ${when} closes a source that is pending`, async () => {
 			const log: string[] = []
 			let resume = (): void => {}
 			async function* feed(): AsyncGenerator<number> {
@@ -163,7 +163,7 @@ describe('reply/stream: records', (test) => {
 		})
 	}
 
-	test("a source's failure is passed on, and the source left alone", async () => {
+	test("a source's error is passed on, and the source not closed", async () => {
 		const records = source(9, 3)
 		let message = ''
 		await pieces(records).catch((error: Error) => {
@@ -173,7 +173,7 @@ describe('reply/stream: records', (test) => {
 		assert.is(records.closed, 0)
 	})
 
-	test('a record that is no JSON closes the source', async () => {
+	test('a record that JSON cannot represent closes the source', async () => {
 		const records = of(1, 2n)
 		let message = ''
 		await pieces(records).catch((error: Error) => {
@@ -183,7 +183,7 @@ describe('reply/stream: records', (test) => {
 		assert.equal(await records.next(), { done: true, value: undefined })
 	})
 
-	test('a first record that fails is thrown before anything is written', async () => {
+	test('an error in the first record is thrown before anything is written', async () => {
 		let message = ''
 		await firstThenRest(source(5, 0)).catch((error: Error) => {
 			message = error.message
@@ -191,7 +191,7 @@ describe('reply/stream: records', (test) => {
 		assert.is(message, 'broken')
 	})
 
-	test('a source without return is let go', async () => {
+	test('a source without return() is dropped', async () => {
 		const endless = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, value: 1 }) }) }
 		for await (const piece of jsonArray(await firstThenRest(endless as AsyncIterable<unknown>), '[', ']')) {
 			assert.ok(piece.startsWith('[1,1'))

@@ -43,7 +43,7 @@ describe('reply: streams of bytes', (test) => {
 		['a web stream', () => new Blob(['ab', 'cd']).stream(), 'abcd'],
 	]
 	for (const [what, make, text] of table) {
-		test(`${what} is sent as it comes`, async () => {
+		test(`${what} is sent as it is produced`, async () => {
 			for (const wrap of [true, false]) {
 				for (const path of ['/s/a', '/s/later']) {
 					const { status, headers, body } = await answering(make, wrap).ask(path)
@@ -103,7 +103,7 @@ describe('reply: streams of bytes', (test) => {
 		})
 	}
 
-	test('one that fails later cuts the answer off', async () => {
+	test('one that fails later cuts the response off', async () => {
 		const make: Make = () =>
 			Readable.from(
 				(function* () {
@@ -118,7 +118,7 @@ describe('reply: streams of bytes', (test) => {
 		assert.is(String(error), 'Error: broken')
 	})
 
-	test('one that fails right behind its first bytes ends no process', async () => {
+	test('one that fails right after its first bytes does not end the process', async () => {
 		const make: Make = () =>
 			new Readable({
 				read() {
@@ -165,7 +165,7 @@ describe('reply: streams of bytes', (test) => {
 	}
 
 	for (const path of ['/s/a', '/s/later']) {
-		test(`a stream that fails while a check is awaited ends no process (${path})`, async () => {
+		test(`a stream that fails during an awaited check does not end the process (${path})`, async () => {
 			const { said } = answering((handler) => {
 				handler.requireAuth(nobody)
 				return createReadStream('/nowhere')
@@ -175,7 +175,7 @@ describe('reply: streams of bytes', (test) => {
 	}
 })
 
-describe('reply: text under a Content-Type that is no JSON', (test) => {
+describe('reply: text with a Content-Type other than JSON', (test) => {
 	const typed =
 		(make: Make, type = 'text/csv'): Make =>
 		(handler) => {
@@ -204,7 +204,7 @@ describe('reply: text under a Content-Type that is no JSON', (test) => {
 		['a web stream of strings', () => ReadableStream.from(['a,é\n', 'c,d\n']), false],
 	]
 	for (const [what, make, hasLength] of table) {
-		test(`${what} is sent as it is`, async () => {
+		test(`${what} is sent unchanged`, async () => {
 			for (const wrap of [true, false]) {
 				for (const path of ['/s/a', '/s/later']) {
 					const { status, headers, text } = await answering(typed(make), wrap).ask(path)
@@ -236,12 +236,12 @@ describe('reply: text under a Content-Type that is no JSON', (test) => {
 			assert.is(await answering(typed(() => value)).said('/s/a'), `200 ${text}`))
 	}
 
-	test('reply() names the type as well', async () => {
+	test('reply() can set the type as well', async () => {
 		const make: Make = () => reply('<p>', { status: 203, headers: { 'content-type': 'text/html' } })
 		assert.is(await answering(make).said('/s/a'), '203 <p>')
 	})
 
-	test('a generator may name its type in its first lines', async () => {
+	test('a generator can set its type before its first record', async () => {
 		class Streams extends RestHandler {
 			async *get_later() {
 				await undefined
@@ -263,11 +263,11 @@ describe('reply: text under a Content-Type that is no JSON', (test) => {
 		'model/gltf+json',
 		'text/json',
 	]) {
-		test(`under ${type} a text is JSON`, async () =>
+		test(`with ${type} a text is JSON`, async () =>
 			assert.is(await answering(typed(() => 'a', type)).said('/s/a'), '200 {"success":true,"data":"a"}'))
 	}
 
-	test('respond() is in the envelope whatever the type', async () => {
+	test('respond() uses the envelope whatever the type', async () => {
 		const make = typed((handler) => handler.respond({ a: 1 }), 'text/html')
 		assert.is(await answering(make, false).said('/s/a'), '200 {"success":true,"data":{"a":1}}')
 	})
@@ -291,7 +291,7 @@ describe('reply: text under a Content-Type that is no JSON', (test) => {
 		})
 	}
 
-	test('events go out one by one, compressed or not, and are not late after the first', async () => {
+	test('events are sent one by one, compressed or not, and the timeout ends with the first', async () => {
 		for (const compression of [false, true]) {
 			let next: (event: string) => void = () => {}
 			const events = async function* (): AsyncGenerator<string> {

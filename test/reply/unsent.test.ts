@@ -6,7 +6,7 @@ import { disposeBody, firstBytes, swallowErrors } from '../../lib/reply/unsent.t
 import { describe } from '../helpers/describe.ts'
 
 describe('reply/unsent', (test) => {
-	test('a stream that is guarded may fail unheard', async () => {
+	test('a guarded stream may fail without a listener', async () => {
 		for (const wrap of [(value: unknown) => value, reply]) {
 			const stream = new Readable({ read() {} })
 			swallowErrors(wrap(stream))
@@ -36,7 +36,7 @@ describe('reply/unsent', (test) => {
 		}
 	})
 
-	test('a web stream that is being read is left to its reader', async () => {
+	test('a web stream being read is left to its reader', async () => {
 		const web = new ReadableStream()
 		web.getReader()
 		disposeBody(web)
@@ -44,12 +44,12 @@ describe('reply/unsent', (test) => {
 		assert.ok(web.locked)
 	})
 
-	test('everything else is left alone', () => {
+	test('all other values are untouched', () => {
 		for (const value of [undefined, null, 5, 'text', {}, [1], Buffer.from('a'), new Date(0)])
 			disposeBody(value)
 	})
 
-	test('the first bytes are waited for, and not taken', async () => {
+	test('the first bytes are awaited, and not consumed', async () => {
 		const stream = new Readable({ read() {} })
 		let there = false
 		const first = firstBytes(stream).then(() => {
@@ -75,7 +75,7 @@ describe('reply/unsent', (test) => {
 			},
 		],
 	] as const) {
-		test(`a stream that ${what} is not waited for`, async () => firstBytes(make()))
+		test(`a stream that ${what} is not awaited`, async () => firstBytes(make()))
 	}
 
 	test('one that fails, or has failed, rejects', async () => {

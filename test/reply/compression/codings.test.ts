@@ -52,13 +52,13 @@ describe('compression: which coding', (test) => {
 		})
 	}
 
-	test('the order of the list decides between equals', () => {
+	test('the order of the list breaks ties', () => {
 		assert.is(named('gzip', 'br').choose('br, gzip')?.name, 'gzip')
 		assert.is(named('gzip', 'br').choose('br, gzip;q=0.9')?.name, 'br')
 		assert.is(named('gzip').choose('br')?.name, undefined)
 	})
 
-	test('what was chosen for one header is not taken for another', () => {
+	test('the choice for one header is not reused for another', () => {
 		const compression = named('br', 'gzip')
 		const chosen = ['gzip', 'br', 'gzip', 'gzip', 'identity', 'br'].map(
 			(header) => compression.choose(header)?.name,
@@ -68,7 +68,7 @@ describe('compression: which coding', (test) => {
 })
 
 describe('compression: the option', (test) => {
-	test('is off by default, and true is all that this node has', () => {
+	test('is off by default, and true enables all codings of this Node version', () => {
 		assert.is(compressionOption('compression', undefined), undefined)
 		assert.is(compressionOption('compression', false), undefined)
 		const { threshold, codings } = compressionOption('compression', true) ?? new Compression(0, [])
@@ -110,7 +110,7 @@ describe('compression: the option', (test) => {
 		})
 	}
 
-	test('zstd is served, or refused where node has none', () => {
+	test('zstd is served, or refused where Node lacks it', () => {
 		const option: CompressionOptions = { encodings: ['zstd'] }
 		if (HAS_ZSTD) assert.is(compressionOption('compression', option)?.choose('gzip, zstd')?.name, 'zstd')
 		else

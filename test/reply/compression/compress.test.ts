@@ -13,8 +13,8 @@ function coding(name: 'br' | 'gzip'): Coding {
 	return found
 }
 
-describe('compression: tags', (test) => {
-	test('a strong one has a name for each coding, a weak one stands for all', () => {
+describe('compression: ETags', (test) => {
+	test('a strong ETag differs for each coding, a weak one is shared', () => {
 		assert.is(suffixedTag('"5"', coding('br')), '"5;br"')
 		assert.is(suffixedTag('""', coding('gzip')), '";gzip"')
 		assert.is(suffixedTag('W/"5"', coding('br')), 'W/"5"')
@@ -39,7 +39,7 @@ describe('compression: tags', (test) => {
 		})
 	}
 
-	test('If-Range keeps them: a part of other bytes would not fit', () => {
+	test('If-Range keeps the coding: a range of other bytes would not fit', () => {
 		const headers = { 'if-range': '"5;br"' }
 		removeSuffixes(headers)
 		assert.equal(headers, { 'if-range': '"5;br"' })
@@ -58,7 +58,7 @@ describe('compression: tags', (test) => {
 		['"15;br"', 'br', '"5"'],
 	]
 	for (const [sent, chosen, tag] of named) {
-		test(`a 304 for ${sent}, where ${chosen ?? 'none'} is taken, has ${tag}`, () => {
+		test(`a 304 for ${sent}, where ${chosen ?? 'none'} is accepted, has ${tag}`, () => {
 			assert.is(tagOf304('"5"', sent, chosen === undefined ? undefined : coding(chosen)), tag)
 		})
 	}
@@ -85,7 +85,7 @@ for (const { name, whole, stream } of KINDS) {
 	if (coding === undefined) throw new Error(`node has no ${name}`)
 
 	describe(`compression: a stream by ${name}`, (test) => {
-		test('is what it was', async () => {
+		test('round-trips unchanged', async () => {
 			async function* pieces() {
 				for (let at = 0; at < 5_000; at++) {
 					yield `${at} häuser, `
@@ -102,7 +102,7 @@ for (const { name, whole, stream } of KINDS) {
 			assert.is(whole(await bytesOf(zipped(Readable.from([], { objectMode: false }), coding))).length, 0)
 		})
 
-		test('pieces that are there together are compressed together', async () => {
+		test('chunks available together are compressed together', async () => {
 			async function* pieces() {
 				for (let at = 0; at < 10_000; at++) yield 'the same again '
 			}
@@ -111,7 +111,7 @@ for (const { name, whole, stream } of KINDS) {
 			assert.ok(zip.length < 5_000, `${zip.length} bytes`)
 		})
 
-		test('a piece can be read before the next is made', async () => {
+		test('a chunk can be read before the next is produced', async () => {
 			const made: string[] = []
 			let next: () => void = () => {}
 			async function* pieces() {
@@ -135,7 +135,7 @@ for (const { name, whole, stream } of KINDS) {
 			await once(plain.resume(), 'end')
 		})
 
-		test('takes in no more than its reader takes off', async () => {
+		test('reads only as much as its reader consumes', async () => {
 			let made = 0
 			async function* pieces() {
 				for (;;) {
@@ -158,7 +158,7 @@ for (const { name, whole, stream } of KINDS) {
 			await until(() => isReleased(zip), 'zlib is released')
 		})
 
-		test('a reader that leaves closes the source, also one that never began', async () => {
+		test('a reader that leaves closes the source, even before the first read', async () => {
 			for (const hasBegun of [true, false]) {
 				let closed = 0
 				const source = {

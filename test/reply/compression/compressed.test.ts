@@ -99,7 +99,7 @@ function plain({ headers, body }: RawResponse): string {
 
 describe('compression', (test) => {
 	for (const coding of ['br', 'gzip']) {
-		test(`${coding}, whole: at once, and of what is larger in the thread pool`, () =>
+		test(`${coding} of a complete body: small ones inline, larger ones in the thread pool`, () =>
 			listening({ '': Site }, ON, async ({ port }) => {
 				for (const [path, text] of [
 					['/list', TEXT],
@@ -115,7 +115,7 @@ describe('compression', (test) => {
 			}))
 	}
 
-	test('what is sent as it is says that it may differ', () =>
+	test('an uncompressed response has Vary where it could have been compressed', () =>
 		listening({ '': Site }, ON, async ({ port }) => {
 			for (const encodings of [undefined, 'identity', 'deflate', 'br;q=0, gzip;q=0']) {
 				const { headers, body } = await ask(port, get('/list', encodings))
@@ -124,7 +124,7 @@ describe('compression', (test) => {
 			}
 		}))
 
-	test('what is short is sent as it is, and never differs; the threshold is an option', async () => {
+	test('a short body is not compressed, and has no Vary; the threshold is an option', async () => {
 		await listening({ '': Site }, ON, async ({ port }) => {
 			const { headers, body } = await ask(port, get('/small', 'gzip'))
 			assert.equal([headers['content-encoding'], headers.vary], [undefined, undefined])
@@ -162,7 +162,7 @@ describe('compression', (test) => {
 			assert.is(body.toString(), TEXT)
 		}))
 
-	test('a HEAD has the headers of its GET, without the length that nobody knows', () =>
+	test('a HEAD has the headers of its GET, without the unknown length', () =>
 		listening({ '': Site }, ON, async ({ port }) => {
 			for (const path of ['/list', '/long', '/small', '/stream', '/with/ETag/"a"']) {
 				for (const encodings of ['br', 'identity']) {
@@ -208,7 +208,7 @@ describe('compression', (test) => {
 		['Content-Digest', 'sha-256=:a:'],
 		['Content-Range', 'bytes 0-1'],
 	] as const) {
-		test(`an answer with ${name}: ${value} is left as it is`, () =>
+		test(`a response with ${name}: ${value} is not compressed`, () =>
 			listening({ '': Site }, ON, async ({ port }) => {
 				const { headers, body } = await ask(port, get(`/with/${name}/${encodeURIComponent(value)}`, 'gzip'))
 				assert.is(headers[name.toLowerCase()], value)
@@ -217,14 +217,14 @@ describe('compression', (test) => {
 			}))
 	}
 
-	test('no-transform may stand on any line of Cache-Control', () =>
+	test('no-transform is found in any Cache-Control line', () =>
 		listening({ '': Site }, ON, async ({ port }) => {
 			const { headers, body } = await ask(port, get('/lines', 'gzip'))
 			assert.equal([headers['cache-control'], headers.vary], ['private, no-transform', undefined])
 			assert.is(body.toString(), TEXT)
 		}))
 
-	test('a part, and what has no content, are left as they are; errors and other methods are not', () =>
+	test('ranges and responses without content are not compressed; errors and other methods are', () =>
 		listening({ '': Site }, ON, async ({ port }) => {
 			for (const path of ['/part', '/status/204', '/status/205']) {
 				const { headers } = await ask(port, get(path, 'gzip'))
@@ -239,7 +239,7 @@ describe('compression', (test) => {
 			assert.is((JSON.parse(plain(error)) as { success: boolean }).success, false)
 		}))
 
-	test('Vary names what the others name, too', async () => {
+	test('Vary also keeps the names set by others', async () => {
 		const options: ServerOptions = {
 			...ON,
 			explorer: true,
@@ -265,7 +265,7 @@ describe('compression', (test) => {
 
 	// node's types are those of the oldest that is served.
 	const unzstd: unknown = Reflect.get(zlib, 'zstdDecompressSync')
-	test('zstd, where node has it, comes behind br and before gzip', () =>
+	test('zstd, where Node has it, comes after br and before gzip', () =>
 		listening({ '': Site }, ON, async ({ port }) => {
 			for (const [path, text] of [
 				['/list', TEXT],
@@ -279,7 +279,7 @@ describe('compression', (test) => {
 			}
 		}))
 
-	test('curl reads it', async () => {
+	test('curl can decode it', async () => {
 		await listening({ '': Site }, ON, async ({ url }) => {
 			for (const path of ['/list', '/long', '/stream']) {
 				const asked = (...args: string[]) => run({ program: 'curl', args: ['-s', ...args, url + path] })
@@ -292,7 +292,7 @@ describe('compression', (test) => {
 })
 
 describe('compression: streams', (test) => {
-	test('the first record arrives before the second is made', async () => {
+	test('the first record arrives before the second is produced', async () => {
 		const site = new Site()
 		await listening({ '': site }, ON, async ({ port }) => {
 			await connected(port, async (client) => {
@@ -319,7 +319,7 @@ describe('compression: streams', (test) => {
 		})
 	})
 
-	test('a client that leaves closes the source', async () => {
+	test('a client that disconnects closes the source', async () => {
 		const site = new Site()
 		await listening({ '': site }, ON, async ({ port, log }) => {
 			await connected(port, async (client) => {
@@ -342,7 +342,7 @@ describe('compression: streams', (test) => {
 			assert.equal(log.messages, ['error: the answer was cut off'])
 		}))
 
-	test('bytes that are streamed are compressed by their type', () =>
+	test('streamed bytes are compressed by their type', () =>
 		listening({ '': Site }, ON, async ({ port }) => {
 			const answer = await ask(port, get('/stream', 'gzip'))
 			assert.is(answer.headers['transfer-encoding'], 'chunked')
@@ -363,7 +363,7 @@ function chunksIn(bytes: Buffer): Buffer[] {
 	}
 }
 
-describe('compression: elsewhere', (test) => {
+describe('compression: with other features', (test) => {
 	test('inject has the bytes that would be sent', async () => {
 		const server = createServer({ '': Site }, { ...ON, logger: new Log() })
 		for (const [url, text] of [
@@ -376,7 +376,7 @@ describe('compression: elsewhere', (test) => {
 		}
 	})
 
-	test('over HTTP/2', async () => {
+	test('works over HTTP/2', async () => {
 		const http2 = createHttp2Server(createServer({ '': Site }, ON).handler)
 		await new Promise<void>((resolve) => http2.listen(0, '127.0.0.1', resolve))
 		const session = connect(`http://127.0.0.1:${(http2.address() as AddressInfo).port}`)
@@ -402,7 +402,7 @@ describe('compression: elsewhere', (test) => {
 		}
 	})
 
-	test('inside Express', async () => {
+	test('works inside Express', async () => {
 		const app = express().use('/api', createServer({ '': Site }, ON).handler)
 		const server = createHttpServer(app)
 		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

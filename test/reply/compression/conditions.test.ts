@@ -73,7 +73,7 @@ function sent(port: number, line: string, ...headers: string[]): Promise<RawResp
 }
 
 describe('compression: conditions', (test) => {
-	test('a record has a strong tag for each coding, and one without', () =>
+	test('a record has a strong ETag for each coding, and one without', () =>
 		inUse(async ({ port }, client) => {
 			await client.create({ title: 'a' })
 			for (const [encodings, tag] of [
@@ -100,7 +100,7 @@ describe('compression: conditions', (test) => {
 		['"1;zip"', 'br', 200, '"1;br"'],
 	]
 	for (const [named, encodings, status, tag] of known) {
-		test(`If-None-Match: ${named} by who takes ${encodings} is ${status}, with ${tag}`, () =>
+		test(`If-None-Match: ${named} with Accept-Encoding ${encodings} is ${status}, with ${tag}`, () =>
 			inUse(async ({ port }, client) => {
 				await client.create({ title: 'a' })
 				const conditions = [`If-None-Match: ${named}`, `Accept-Encoding: ${encodings}`]
@@ -155,7 +155,7 @@ describe('compression: conditions', (test) => {
 		['GET', 'If-None-Match: "1;br"', 200],
 		['GET', 'If-None-Match: "1"', 304],
 	] as const) {
-		test(`where it is off, ${line} with ${named} on version 1 is ${status}`, () =>
+		test(`with compression off, ${line} with ${named} on version 1 is ${status}`, () =>
 			inUse(
 				async ({ port }, client) => {
 					await client.create({ title: 'a' })
@@ -166,7 +166,7 @@ describe('compression: conditions', (test) => {
 			))
 	}
 
-	test('of two who change the same version one is refused', () =>
+	test('of two clients that update the same version one is refused', () =>
 		inUse(async (_, client) => {
 			await client.create({ title: 'a' })
 			const [mine, theirs] = [await client.get(1), await client.get(1)]
@@ -184,7 +184,7 @@ describe('compression: conditions', (test) => {
 			await client.delete(await client.get(1))
 		}))
 
-	test('our client is told that a record has not changed', () => {
+	test('our client gets 304 for an unchanged record', () => {
 		const statuses: number[] = []
 		return inUse(async ({ url }, client) => {
 			await client.create({ title: 'a' })
@@ -201,14 +201,14 @@ describe('compression: conditions', (test) => {
 		})
 	})
 
-	test('a handler sees the tags that it has set, and If-Range as it was sent', () =>
+	test('a handler sees the ETags it has set, and If-Range as sent', () =>
 		inUse(async ({ port }) => {
 			const conditions = ['If-Match: "a;br"', 'If-None-Match: "b;gzip", "c"', 'If-Range: "d;br"']
 			const answer = await sent(port, 'GET /conditions', ...conditions)
 			assert.equal(answer.json(), { success: true, data: ['"a"', '"b", "c"', '"d;br"'] })
 		}))
 
-	test('a signature is of the tags that were sent', () => {
+	test('a signature covers the ETags as sent', () => {
 		const secret = Buffer.alloc(32, 7)
 		const authenticator = new HmacAuthenticator(undefined, undefined, 300, { keys: { k1: secret } })
 		return inUse(
@@ -231,7 +231,7 @@ describe('compression: conditions', (test) => {
 		)
 	})
 
-	test('openapi.json is asked for again in vain', () =>
+	test('openapi.json is answered 304 to its ETag', () =>
 		inUse(
 			async ({ port }) => {
 				const first = await sent(port, 'GET /openapi.json', 'Accept-Encoding: br')
