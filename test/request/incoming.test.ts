@@ -23,7 +23,7 @@ describe('request/incoming', (test) => {
 		})
 	}
 
-	test("a request has the method on the wire, whether a body follows, and the server's cache", () => {
+	test("a request has the method on the wire, its body's presence, and the server's cache", () => {
 		const cache = new MemoryCache({ max: 1 })
 		const headers = { 'content-length': '5' }
 		const exchange = exchangeFor({ method: 'POST', headers }, appOf({ cache }))
@@ -84,7 +84,7 @@ describe('traceparent', (test) => {
 	})
 })
 
-describe("requireDigest of an authenticator of one's own", (test) => {
+describe('requireDigest in a custom authenticator', (test) => {
 	class Digested implements Authenticator {
 		authenticate(request: Request) {
 			request.requireDigest()

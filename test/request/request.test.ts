@@ -19,12 +19,12 @@ const FORWARDED = {
 const socket = { remoteAddress: '10.0.0.1' }
 
 describe('request', (test) => {
-	test('an exchange makes one request object, on first use', () => {
+	test('an exchange creates one request object, on first use', () => {
 		const exchange = exchangeFor()
 		assert.is(exchange.request, exchange.request)
 	})
 
-	test('its method is the one that is served', () => {
+	test('its method is the effective one', () => {
 		const exchange = exchangeFor({ method: 'POST' })
 		exchange.method = 'DELETE'
 		assert.is(exchange.request.method, 'DELETE')
@@ -53,7 +53,7 @@ describe('request', (test) => {
 		assert.equal([request.ip, request.host, request.protocol], ['10.0.0.1', 'inner:80', 'http'])
 	})
 
-	test('with a trusted proxy, it counts', () => {
+	test('with a trusted proxy, X-Forwarded-* is used', () => {
 		const request = requestOf({ headers: FORWARDED, socket }, 1)
 		assert.equal([request.ip, request.host, request.protocol], ['198.51.100.7', 'example.org', 'https'])
 	})
@@ -71,7 +71,7 @@ describe('request', (test) => {
 		assert.is(requestOf({ socket: { encrypted: true } }).protocol, 'https')
 	})
 
-	test('the host is that of an absolute target, else of HTTP/2, else of Host, else none', () => {
+	test('the host comes from an absolute target, else from HTTP/2, else from Host, else is undefined', () => {
 		const exchange = exchangeFor({ headers: { host: 'a', ':authority': 'b' } })
 		assert.is(exchange.request.host, 'b')
 		exchange.authority = 'c:80'
@@ -80,7 +80,7 @@ describe('request', (test) => {
 		assert.is(requestOf({}).host, '')
 	})
 
-	test('on a unix socket there is no address', () => assert.is(requestOf({ socket: {} }).ip, ''))
+	test('on a Unix socket there is no address', () => assert.is(requestOf({ socket: {} }).ip, ''))
 
 	test('it has one id', () => {
 		const request = requestOf({})
@@ -95,7 +95,7 @@ describe('request', (test) => {
 		)
 	})
 
-	test('rawBody is what a parser in front has left of the bytes', () => {
+	test('rawBody is what a parser in front left of the bytes', () => {
 		assert.is(requestOf({ body: Buffer.from('a') }).rawBody.toString(), 'a')
 		assert.is(requestOf({ body: 'é' }).rawBody.toString(), 'é')
 		assert.is(requestOf({ body: null }).rawBody.length, 0)

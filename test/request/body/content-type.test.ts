@@ -61,14 +61,14 @@ describe('body/content-type', (test) => {
 			))
 	}
 
-	test('the message names the header that it was told', () => {
+	test('the message names the given header', () => {
 		assert.match(
 			refusalText(() => parseMediaType('x', 'Content-Type of part 3')),
 			'415 Content-Type of part 3 is',
 		)
 	})
 
-	test('any text is a media type or a refusal', () => {
+	test('any text is parsed or refused', () => {
 		fc.assert(
 			fc.property(fc.string({ unit: 'binary' }), (text) => void valueOrRefusal(() => parseMediaType(text))),
 		)
@@ -99,7 +99,8 @@ describe('body/content-type', (test) => {
 		'a/b;charset="utf8"',
 		'a/b;charset=US-ASCII',
 	]) {
-		test(`the charset of ${header} is taken`, () => assert.is(requireUtf8(parseMediaType(header)), undefined))
+		test(`the charset of ${header} is accepted`, () =>
+			assert.is(requireUtf8(parseMediaType(header)), undefined))
 	}
 	for (const header of [
 		'a/b;charset=iso-8859-1',
@@ -185,7 +186,7 @@ describe('body/content-type: UTF-8', (test) => {
 		LONG,
 		`${LONG}é`,
 	]) {
-		test(`${JSON.stringify(text).slice(-40)} is decoded as it is`, () => {
+		test(`${JSON.stringify(text).slice(-40)} is decoded unchanged`, () => {
 			assert.is(decodeUtf8(Buffer.from(text), 'The body'), text)
 		})
 	}
@@ -203,7 +204,7 @@ describe('body/content-type: UTF-8', (test) => {
 		],
 	]
 	for (const [name, bytes, offset] of wrong) {
-		test(`${name} is refused with its place`, () => {
+		test(`${name} is refused with its position`, () => {
 			assert.is(
 				refusalText(() => decodeUtf8(bytes, 'The body')),
 				`400 The body is not UTF-8 at byte ${offset}`,
@@ -211,7 +212,7 @@ describe('body/content-type: UTF-8', (test) => {
 		})
 	}
 
-	test('bytes longer than a string can be are too large, not an internal error', () => {
+	test('bytes longer than the longest string are too large, not an internal error', () => {
 		const bytes = { length: constants.MAX_STRING_LENGTH + 1 } as Buffer
 		assert.is(
 			refusalText(() => decodeUtf8(bytes, 'The body')),
@@ -219,7 +220,7 @@ describe('body/content-type: UTF-8', (test) => {
 		)
 	})
 
-	test('the place of a wrong byte is found in linear time', () => {
+	test('the position of an invalid byte is found in linear time', () => {
 		const bytes = Buffer.concat([Buffer.alloc(900_000, '\uFFFD'), Buffer.from([0xff])])
 		assert.ok(milliseconds(() => refusalText(() => decodeUtf8(bytes, 'The body'))) < 1_000)
 	})

@@ -23,7 +23,7 @@ describe('body/decode-body', (test) => {
 		test(`${type} is JSON`, () => assert.equal(decode('{"a":1}', type), { kind: 'json', value: { a: 1 } }))
 	}
 
-	test('a form is its fields', () => {
+	test('a form is decoded to its fields', () => {
 		const body = decode('a=1&a=2&b=3', 'application/x-www-form-urlencoded; charset=utf-8')
 		assert.is(body.kind, 'form')
 		assert.equal({ ...(body.value as object) }, { a: '2', b: '3' })
@@ -31,7 +31,7 @@ describe('body/decode-body', (test) => {
 		assert.equal(body.kind === 'form' && body.fields.all('a'), ['1', '2'])
 	})
 
-	test('multipart is its fields, and files beside them', () => {
+	test('multipart is decoded to fields and files', () => {
 		const text = 'Content-Disposition: form-data; name=a\r\n\r\n1\r\n'
 		const file = 'Content-Disposition: form-data; name=f; filename=b\r\n\r\n2\r\n'
 		const body = decode(`--X\r\n${text}--X\r\n${file}--X--`, 'multipart/form-data; boundary="X"')
@@ -50,7 +50,7 @@ describe('body/decode-body', (test) => {
 		['text/html', undefined],
 		['nonsense', 'gzip'],
 	] as const) {
-		test(`no bytes of ${type} in ${encoding} are empty`, () => {
+		test(`zero bytes of ${type} in ${encoding} are empty`, () => {
 			assert.equal(decode('', type, encoding), { kind: 'empty', value: undefined })
 		})
 	}
@@ -129,7 +129,7 @@ describe('body/decode-body', (test) => {
 		})
 	}
 
-	test('a 415 says in its headers what would be taken', () => {
+	test('a 415 lists the accepted types and encodings in its headers', () => {
 		assert.equal(refusal(() => decode('1', 'text/plain')).headers, { Accept: ACCEPT })
 		assert.equal(refusal(() => decode('1', undefined)).headers, { Accept: ACCEPT })
 		assert.equal(refusal(() => decode('1', 'application/json', 'br')).headers, {
@@ -137,7 +137,7 @@ describe('body/decode-body', (test) => {
 		})
 	})
 
-	test('any bytes of any type are a value or a refusal, and their text is in no message', () => {
+	test('any bytes of any type are a value or a refusal, whose message has none of their text', () => {
 		const type = fc.oneof(
 			fc.constantFrom(
 				'application/json',

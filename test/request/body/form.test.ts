@@ -36,12 +36,12 @@ describe('body/form: values', (test) => {
 		})
 	}
 
-	test('UTF-8 that is not escaped is taken in a form', () => assert.equal(form('é=漢'), { é: '漢' }))
+	test('unescaped UTF-8 is accepted in a form', () => assert.equal(form('é=漢'), { é: '漢' }))
 
 	test('all values of a name are kept', () =>
 		assert.equal(decodeQuery('a=1&b=2&%61=+3').all('a'), ['1', ' 3']))
 
-	test('what URLSearchParams writes is read back', () => {
+	test('the output of URLSearchParams is read back', () => {
 		fc.assert(
 			fc.property(fc.array(fc.tuple(names, values), { maxLength: 20 }), (pairs) => {
 				const text = new URLSearchParams(pairs).toString()
@@ -85,7 +85,7 @@ describe('body/form: refusals', (test) => {
 	}
 
 	for (const text of ['q=é', 'q=\u00c3\u00a9', 'q=\n', 'q=\x7f', 'q=漢']) {
-		test(`a query of ${JSON.stringify(text)} is refused, for it was not encoded`, () => {
+		test(`a query of ${JSON.stringify(text)} is refused, as it was not encoded`, () => {
 			const expected = '400 The query has characters beyond ASCII, or controls: percent-encode them'
 			assert.is(
 				refusalText(() => decodeQuery(text)),
@@ -101,7 +101,7 @@ describe('body/form: refusals', (test) => {
 		)
 	})
 
-	test('1,000 pairs are taken, one more is not', () => {
+	test('1,000 pairs are accepted, one more is not', () => {
 		const full = 'a=1&'.repeat(MAX_PAIRS)
 		assert.is(decodeQuery(full).all('a').length, 1_000)
 		assert.is(decodeForm(Buffer.from(full)).all('a').length, 1_000)
@@ -165,12 +165,12 @@ describe('body/form: Fields', (test) => {
 
 	test('the last values have no prototype', () => assert.is(Object.getPrototypeOf(fields.last), null))
 
-	test('what all() answers belongs to the caller', () => {
+	test('the result of all() belongs to the caller', () => {
 		fields.all('a').push('4')
 		assert.equal(fields.all('a'), ['1', '2', '3'])
 	})
 
-	test('names of Object.prototype are names like others', () => {
+	test('names of Object.prototype are ordinary names', () => {
 		const odd = fieldsOf(['constructor', '1'], ['hasOwnProperty', '2'], ['constructor', '3'])
 		assert.is(odd.last.hasOwnProperty, '2')
 		assert.equal(odd.all('constructor'), ['1', '3'])

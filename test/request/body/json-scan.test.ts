@@ -94,7 +94,7 @@ describe('body/json-scan', (test) => {
 		})
 	}
 
-	test('what stands before a fault has no fault but that it ends', () => {
+	test('a text cut off before its error is only reported as incomplete', () => {
 		fc.assert(
 			fc.property(mutated, (text) => {
 				const fault = scanJson(text)
@@ -136,7 +136,7 @@ describe('body/json-scan', (test) => {
 		['"a\\', 3, 'one of " \\ / b f n r t or u and four hexadecimal digits after the backslash'],
 	]
 	for (const [text, offset, expected] of faults) {
-		test(`${JSON.stringify(text)} goes wrong at ${offset}`, () => {
+		test(`${JSON.stringify(text)} has its error at ${offset}`, () => {
 			assert.equal(scanJson(text), { offset, expected })
 		})
 	}

@@ -48,19 +48,19 @@ describe('body/json: values', (test) => {
 		test(`${JSON.stringify(text)} is decoded`, () => deepStrictEqual(decode(text), expected))
 	}
 
-	test('64 levels are taken', () => assert.equal(decode(nested(64)), JSON.parse(nested(64))))
+	test('64 levels are accepted', () => assert.equal(decode(nested(64)), JSON.parse(nested(64))))
 
-	test('brackets in strings and siblings are no levels', () => {
+	test('brackets in strings, and siblings, are no levels', () => {
 		const text = JSON.stringify({ text: '[{'.repeat(500), list: Array(200).fill({ a: [1] }) })
 		deepStrictEqual(decode(text), JSON.parse(text))
 	})
 
-	test('what it answers is what JSON.parse does', () => {
+	test('the result is that of JSON.parse', () => {
 		const json = fc.json({ maxDepth: 5 }).filter((text) => !text.includes('proto'))
 		fc.assert(fc.property(json, (text) => deepStrictEqual(decode(text), JSON.parse(text))))
 	})
 
-	test('a key that the program has put on Object.prototype is not taken for one of the body', () => {
+	test('a key the program has added to Object.prototype is not taken for one of the body', () => {
 		const added: Record<string, unknown> = {}
 		added.added = added
 		Object.defineProperty(Object.prototype, 'added', { value: added, enumerable: true, configurable: true })
@@ -106,7 +106,7 @@ describe('body/json: refusals', (test) => {
 			))
 	}
 
-	test('a reserved key is refused wherever it is and however it is spaced, and no other', () => {
+	test('a reserved key is refused at any place and with any spacing, and no other is', () => {
 		const key = fc.constantFrom('a', 'proto', 'prototype', 'constructor', '__proto__')
 		const { value } = fc.letrec((tie) => ({
 			value: fc.oneof({ depthSize: 'large' }, fc.constant('"prototype"'), tie('list'), tie('object')),
@@ -124,7 +124,7 @@ describe('body/json: refusals', (test) => {
 		)
 	})
 
-	test('bytes that are not UTF-8 are refused, though JSON.parse would take what they decode to', () => {
+	test('bytes that are not UTF-8 are refused, though JSON.parse would accept what they decode to', () => {
 		const bytes = Buffer.from([0x22, 0x61, 0xe9, 0x22])
 		assert.is(
 			refusalText(() => decodeJson(bytes)),
@@ -157,7 +157,7 @@ describe('body/json: refusals', (test) => {
 		fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void valueOrRefusal(() => decode(text))))
 	})
 
-	test('a megabyte of brackets costs little', () => {
+	test('a megabyte of brackets is refused quickly', () => {
 		const bytes = Buffer.from(`${'['.repeat(500_000)}${']'.repeat(500_000)}`)
 		assert.ok(milliseconds(() => valueOrRefusal(() => decodeJson(bytes))) < 2_000)
 	})

@@ -20,7 +20,7 @@ describe('body/multipart: any body', (test) => {
 	/** FormData writes line breaks of names and of text as CR LF (HTML standard). */
 	const normal = (value: string): string => value.replace(/\r\n|\r|\n/g, '\r\n')
 
-	test('what FormData writes is read back', async () => {
+	test('the output of FormData is read back', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(entry, { maxLength: 8 }), async (entries) => {
 				const form = new FormData()

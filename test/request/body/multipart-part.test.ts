@@ -66,7 +66,7 @@ describe('body/multipart: one part', (test) => {
 			))
 	}
 
-	test('16 kB of headers are taken, one byte more is not', () => {
+	test('16 kB of headers are accepted, one byte more is not', () => {
 		const padding = MAX_PART_HEADERS - NAMED.length - 'X: '.length
 		const fits = `${NAMED}X: ${'a'.repeat(padding)}`
 		assert.is(fits.length, 16_384)

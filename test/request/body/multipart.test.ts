@@ -54,7 +54,7 @@ describe('body/multipart: delimiters', (test) => {
 		'--',
 		'----WebKitFormBoundaryABC',
 	]) {
-		test(`the boundary ${boundary} is taken`, () => {
+		test(`the boundary ${boundary} is accepted`, () => {
 			assert.equal(texts(`${A}--X--\r\n`.replaceAll('--X', `--${boundary}`), boundary), { a: '1' })
 		})
 	}
@@ -103,7 +103,7 @@ describe('body/multipart: delimiters', (test) => {
 			))
 	}
 
-	test('1,000 parts are taken, one more is not', () => {
+	test('1,000 parts are accepted, one more is not', () => {
 		assert.is(decode(`${A.repeat(1_000)}--X--`).fields.all('a').length, 1_000)
 		const expected = '413 The multipart body has more than 1000 parts'
 		assert.is(
@@ -114,7 +114,7 @@ describe('body/multipart: delimiters', (test) => {
 })
 
 describe('body/multipart: parts', (test) => {
-	test('repeated fields are all kept, the last wins', () => {
+	test('repeated fields are all kept, and the last one is the value', () => {
 		const { fields, files } = decode(`${A}${field('b', '')}${field('a', '2')}--X--`)
 		assert.equal({ ...fields.last }, { a: '2', b: '' })
 		assert.equal(fields.all('a'), ['1', '2'])
@@ -122,12 +122,12 @@ describe('body/multipart: parts', (test) => {
 		assert.is(Object.getPrototypeOf(files), null)
 	})
 
-	test('a field is UTF-8, and _charset_ is a field like others', () => {
+	test('a field is UTF-8, and _charset_ has no special meaning', () => {
 		const body = Buffer.from(`${field('_charset_', 'iso-8859-1')}${field('é', '漢')}--X--`)
 		assert.equal({ ...decodeMultipart(body, 'X').fields.last }, { _charset_: 'iso-8859-1', é: '漢' })
 	})
 
-	test('a field that is not UTF-8 is refused with its part', () => {
+	test('a field that is not UTF-8 is refused, naming its part', () => {
 		assert.is(
 			refusalText(() => decode(`${A}${field('b', 'x\xe9')}--X--`)),
 			'400 Part 2 is not UTF-8 at byte 1',
@@ -157,7 +157,7 @@ describe('body/multipart: parts', (test) => {
 		})
 	}
 
-	test('a field named __proto__ is refused, be it text or a file', () => {
+	test('a field named __proto__ is refused, text or file', () => {
 		const expected = '400 Part 1 is named __proto__, which is reserved'
 		assert.is(
 			refusalText(() => decode(`${field('__proto__', '1')}--X--`)),
@@ -195,7 +195,7 @@ describe('body/multipart: parts', (test) => {
 		)
 	})
 
-	test('a file input left empty is left out; content without a name is a file', () => {
+	test('an empty file input is skipped; content without a filename is a file', () => {
 		const { files, fields } = decode(`${field('f"; filename="', '')}${field('g"; filename="', '1')}--X--`)
 		assert.equal(Object.keys(files), ['g'])
 		assert.is(files.g?.[0]?.name, '')
