@@ -54,11 +54,11 @@ describe('endpoints of custom routes', (test) => {
 })
 
 describe('endpoints of own actions', (test) => {
-	test('have nothing or an id behind the handler path', () => {
+	test('have no segment, or an id, after the handler path', () => {
 		assert.equal([ownPath(0), ownPath(1)].map(said), ['', '/{id} id:text'])
 	})
 
-	test('say what leads there', () => {
+	test('list the ways to it', () => {
 		const by = [ownPath(0), ...resourcePaths('a', []), customPath('a', [])].map((way) => way.by)
 		assert.equal(by, ['own', 'name', 'route'])
 	})

@@ -55,7 +55,7 @@ describe('MountTree', (test) => {
 		})
 	}
 
-	test('a handler at the root answers for what has no longer path', () => {
+	test('a handler at the root answers paths without a longer match', () => {
 		const rooted = new MountTree()
 		rooted.add(mount())
 		rooted.add(mount('a'))
@@ -64,7 +64,7 @@ describe('MountTree', (test) => {
 		assert.equal(rooted.find(['a', 'b'])?.depth, 1)
 	})
 
-	test('a path that is taken is not given again', () => {
+	test('a path in use is refused', () => {
 		const twice = new MountTree()
 		assert.ok(twice.add(mount('a', 'b')))
 		assert.not(twice.add(mount('a', 'b')))
@@ -151,7 +151,7 @@ describe('LookupTable', (test) => {
 		})
 	}
 
-	test('what is taken can be told before it is added to', () => {
+	test('a conflict is found before a route is added', () => {
 		assert.is(table.get('GET', 'article')?.name, 'get_article')
 		assert.is(table.get('GET', undefined)?.name, 'get__default')
 		assert.is(table.get('PUT', 'article'), undefined)
@@ -205,7 +205,7 @@ describe('parsePath', (test) => {
 		})
 	}
 
-	test('the message names what the path is of', () => {
+	test('the message names the kind of path', () => {
 		assert.is(
 			messageOf(() => parsePath('base', 'a//b')),
 			'base "a//b" has an empty segment',
@@ -255,7 +255,7 @@ describe('overrideMethod', (test) => {
 		test(`${method} + ${header} → ${expected}`, () => assert.is(read(method, header), expected))
 	}
 
-	test('two header lines are refused, even where one would do', () => {
+	test('two header lines are refused, even if one is valid', () => {
 		assert.is(read('POST', ['PUT', 'PUT']), REFUSAL)
 	})
 })

@@ -39,7 +39,7 @@ function cost([pattern, path]: [Make, Make], count: number): number {
 }
 
 describe('RouteTable, long', (test) => {
-	test('random tables answer as trying each route in turn does', () => {
+	test('random tables match like trying each route in turn', () => {
 		fc.assert(
 			fc.property(cases, ([keys, segments]) => agrees(keys, segments)),
 			{ numRuns: trials(5_000) },
@@ -48,7 +48,7 @@ describe('RouteTable, long', (test) => {
 
 	// Ten thousand routes leave the processor's cache, so some cost twice as much; a scan costs a thousand times.
 	for (const shape of SHAPES) {
-		test(`10,000 routes like ${shape[0]('a1')} cost about what 10 do`, () => {
+		test(`10,000 routes like ${shape[0]('a1')} cost about as much as 10`, () => {
 			cost(shape, 1_000)
 			const few = cost(shape, 10)
 			const many = cost(shape, 10_000)

@@ -13,7 +13,7 @@ function tableOf(...keys: string[]): RouteTable<string> {
 }
 
 describe('RouteTable', (test) => {
-	test('a route answers its methods alone, with its params in order', () => {
+	test('a route answers only its methods, with its params in order', () => {
 		const table = tableOf('GET|POST custom/%s/page/%d')
 		const expected = { value: 'GET|POST custom/%s/page/%d', params: ['a b', 7] }
 		assert.equal(table.match('GET', ['custom', 'a b', 'page', '7']), expected)
@@ -25,7 +25,7 @@ describe('RouteTable', (test) => {
 		assert.equal(tableOf('ALL a').methodsFor(['a']), ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 	})
 
-	test('the route declared first answers, whatever its shape', () => {
+	test('the route declared first matches, whatever its shape', () => {
 		const table = tableOf('POST a/b', 'ALL a/%s', 'GET a/b')
 		assert.is(table.match('GET', ['a', 'b'])?.value, 'ALL a/%s')
 		assert.is(table.match('POST', ['a', 'b'])?.value, 'POST a/b')
@@ -49,13 +49,13 @@ describe('RouteTable', (test) => {
 		assert.equal(table.methodsFor(['a']), [])
 	})
 
-	test('any value can be led to, undefined too', () => {
+	test('a route may lead to any value, undefined too', () => {
 		const table = new RouteTable<undefined>()
 		table.add('GET a', undefined)
 		assert.equal(table.match('GET', ['a']), { value: undefined, params: [] })
 	})
 
-	test('each match has params of its own', () => {
+	test('each match has its own params', () => {
 		const table = tableOf('GET a')
 		assert.is.not(table.match('GET', ['a'])?.params, table.match('GET', ['a'])?.params)
 	})
@@ -116,7 +116,7 @@ describe('RouteTable with 10,000 routes', (test) => {
 		['%s-#-%s', 'x-#-y', ['x', 'y']],
 	]
 	for (const [pattern, path, params] of shapes) {
-		test(`each like ${pattern} answers its own path and no other`, () => {
+		test(`each like ${pattern} answers only its own path`, () => {
 			const table = new RouteTable<number>()
 			for (let at = 0; at < 10_000; at++) table.add(`GET ${pattern.replace('#', `a${at}`)}`, at)
 			for (let at = 0; at < 10_000; at += 7) {
@@ -127,8 +127,8 @@ describe('RouteTable with 10,000 routes', (test) => {
 	}
 })
 
-describe('RouteTable against trying each route in turn', (test) => {
-	test('the same route answers with the same params', () => {
+describe('RouteTable compared with trying each route in turn', (test) => {
+	test('the same route matches with the same params', () => {
 		fc.assert(
 			fc.property(cases, ([keys, segments]) => agrees(keys, segments)),
 			{ numRuns: trials(300) },

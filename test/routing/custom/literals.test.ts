@@ -4,7 +4,7 @@ import { LiteralTable, roll } from '../../../lib/routing/custom/literals.ts'
 import { describe } from '../../helpers/describe.ts'
 
 describe('LiteralTable', (test) => {
-	test('without keys nothing is found', () => {
+	test('an empty table finds nothing', () => {
 		const table = new LiteralTable<number>('forward')
 		assert.is(table.get(''), undefined)
 		assert.is(table.get('a'), undefined)
@@ -12,7 +12,7 @@ describe('LiteralTable', (test) => {
 		assert.is(table.size, 0)
 	})
 
-	test('every one of 5,000 keys has its value, and nothing else has one', () => {
+	test('each of 5,000 keys has its value, and no other text has one', () => {
 		for (const direction of ['forward', 'backward'] as const) {
 			const table = new LiteralTable<number>(direction)
 			for (let at = 0; at < 5_000; at++) table.set(`key-${at}`, at)
@@ -25,7 +25,7 @@ describe('LiteralTable', (test) => {
 		}
 	})
 
-	test('texts of one hash are told apart', () => {
+	test('texts with the same hash are distinguished', () => {
 		const table = new LiteralTable<number>('forward')
 		table.set('Aa', 1)
 		table.set('BB', 2)
@@ -34,7 +34,7 @@ describe('LiteralTable', (test) => {
 		assert.is(table.get('C#'), undefined)
 	})
 
-	test('a value is replaced', () => {
+	test('a value can be replaced', () => {
 		const table = new LiteralTable<number>('forward')
 		table.set('a', 1)
 		table.set('a', 2)
@@ -49,7 +49,7 @@ describe('LiteralTable', (test) => {
 		assert.is(table.get('\0'), undefined)
 	})
 
-	test('a part is found by the hash rolled over it, in the order of the table', () => {
+	test('a part is found by its rolling hash, in the order of the table', () => {
 		const forward = new LiteralTable<number>('forward')
 		forward.set('bc', 1)
 		const there = roll(roll(0, 'b'.charCodeAt(0)), 'c'.charCodeAt(0))
@@ -62,7 +62,7 @@ describe('LiteralTable', (test) => {
 		assert.is(backward.probe(back, 'abcd', 1, 2), 2)
 	})
 
-	test('lengths and first characters are known, the long ones together', () => {
+	test('lengths and first characters are known, long ones as one group', () => {
 		const table = new LiteralTable<number>('backward')
 		table.set('xyz', 1)
 		table.set('y'.repeat(40), 2)

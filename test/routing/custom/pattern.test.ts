@@ -54,7 +54,7 @@ describe('parseRoute: patterns', (test) => {
 		})
 	}
 
-	test('shapes that cut alike have one name, whatever the text around is', () => {
+	test('shapes that split alike have one name, whatever their literal text', () => {
 		const names = ['GET ab-%d', 'GET xyz%d', 'GET abc%d', 'GET abc%s'].map((key) => {
 			const part = parseRoute(key).pattern[0]
 			return typeof part === 'object' ? part.shape.name : ''

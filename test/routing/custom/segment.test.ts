@@ -53,7 +53,7 @@ describe('parseNumber', (test) => {
 	}
 
 	test('minus zero is zero', () => assert.ok(Object.is(parseNumber('-0', 0, 2), 0)))
-	test('a part of a text is read', () => assert.is(parseNumber('a12-3b', 1, 3), 12))
+	test('a part of a text can be parsed', () => assert.is(parseNumber('a12-3b', 1, 3), 12))
 	test('the minus must be within the part', () => assert.is(parseNumber('a-3', 2, 3), 3))
 })
 
@@ -88,7 +88,7 @@ describe('one placeholder', (test) => {
 	}
 })
 
-describe('several placeholders: the first takes as much as it can', (test) => {
+describe('several placeholders: the first one is greedy', (test) => {
 	const table: [string, string, (string | number)[] | undefined][] = [
 		['%s-%s', 'a-b', ['a', 'b']],
 		['%s-%s', 'a-b-c', ['a-b', 'c']],
@@ -131,7 +131,7 @@ describe('several placeholders: the first takes as much as it can', (test) => {
 		})
 	}
 
-	test('a shape asks only for what is between the outer texts', () => {
+	test('a shape requires only the text between the outer literals', () => {
 		const { shape } = templateOf('page-%d')
 		assert.is(matchesShape(shape, 'pager7'), true)
 		assert.is(matchesShape(shape, 'pager'), false)

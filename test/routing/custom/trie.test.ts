@@ -73,7 +73,7 @@ function planned(pool: PatternPool, written: string): CompiledPattern {
 }
 
 describe('PatternPool', (test) => {
-	test('patterns that end alike have one rest, at whatever depth', () => {
+	test('patterns with the same ending share one rest, at any depth', () => {
 		const pool = new PatternPool()
 		const rest = pool.rest(planned(pool, 'a/b/c'), 1)
 		assert.equal(rest, ['b', 'c'])
@@ -81,19 +81,19 @@ describe('PatternPool', (test) => {
 		assert.is.not(pool.rest(planned(pool, 'a/b/d'), 1), rest)
 	})
 
-	test('the text %s and the placeholder are different rests', () => {
+	test('the literal %s and the placeholder are different rests', () => {
 		const pool = new PatternPool()
 		assert.equal(pool.rest(planned(pool, 'a/%%s'), 1), ['%s'])
 		assert.is(typeof pool.rest(planned(pool, 'a/%s'), 1)[0], 'object')
 	})
 
-	test('the rest at depth 0 is the pattern, and after the last segment nothing', () => {
+	test('the rest at depth 0 is the pattern, and none is left after the last segment', () => {
 		const pool = new PatternPool()
 		assert.equal(pool.rest(planned(pool, 'a/b'), 0), ['a', 'b'])
 		assert.equal(pool.rest(planned(pool, 'a/b'), 2), [])
 	})
 
-	test('segments that are cut alike share their shape, and its kinds', () => {
+	test('segments that split alike share their shape and kinds', () => {
 		const pool = new PatternPool()
 		const [one, two, three] = ['ab%d/x/%s', 'cd%d/y/%s', 'e%d'].map((written) => planned(pool, written))
 		assert.is(one?.firstShape, two?.firstShape)
@@ -102,7 +102,7 @@ describe('PatternPool', (test) => {
 		assert.equal([one?.firstShape?.at, one?.otherShapes[0]?.at], [0, 2])
 	})
 
-	test('a pattern without placeholders has nothing to cut', () => {
+	test('a pattern without placeholders has nothing to split', () => {
 		const plan = planned(new PatternPool(), 'a/b')
 		assert.is(plan.firstShape, undefined)
 		assert.equal(plan.otherShapes, [])
