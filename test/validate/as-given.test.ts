@@ -10,27 +10,27 @@ import { trials } from '../helpers/trials.ts'
 const spec = compileSpec({ title: ['required', 'string'], note: ['string'], count: ['integer'] })
 const read = (source: Record<string, unknown>): unknown => readParams(spec, source, { coerce: false })
 
-describe('validate: a source that is as it should be', (test) => {
+describe('validate: an already valid source', (test) => {
 	const same: Record<string, unknown>[] = [
 		{ title: 'a', note: 'b', count: 1 },
 		{ title: 'a', count: 1 },
 		{ title: 'a' },
 	]
 	for (const source of same) {
-		test(`${JSON.stringify(source)} comes out equal, and is another object`, () => {
+		test(`${JSON.stringify(source)} is returned as an equal copy`, () => {
 			const result = read(source)
 			assert.equal(result, source)
 			assert.is.not(result, source)
 		})
 	}
 
-	test('another order, and fields that nobody asked for, make no difference', () => {
+	test('the order of fields, and unknown fields, make no difference', () => {
 		assert.equal(read({ count: 1, title: 'a' }), { title: 'a', count: 1 })
 		assert.equal(read({ title: 'a', admin: true, count: 1 }), { title: 'a', count: 1 })
 		assert.equal(read({ title: 'a', count: 1, admin: true }), { title: 'a', count: 1 })
 	})
 
-	test('a problem is told once, in its place', () => {
+	test('a problem is reported once, in order', () => {
 		let details: unknown
 		try {
 			read({ title: 1, count: 'x' })
@@ -120,8 +120,8 @@ const record = fc.oneof(
 )
 const deep = fc.oneof(leaf, record, fc.array(leaf, { maxLength: 4 }), fc.array(record, { maxLength: 3 }))
 
-describe('validate: a value taken at a glance', (test) => {
-	test('comes out as one of which every field was looked at', () => {
+describe('validate: the fast path', (test) => {
+	test('gives the same result as checking every field', () => {
 		fc.assert(
 			fc.property(deepRules, deepRules, deep, deep, (a, b, left, right) => {
 				const source = { a: left, b: right }
@@ -131,7 +131,7 @@ describe('validate: a value taken at a glance', (test) => {
 		)
 	})
 
-	test('a check of its own is called for JSON, at any depth', () => {
+	test('calls a custom check with JSON, at any depth', () => {
 		const age: Rule[] = ['integer', (value) => Number(value) > 17 || 'too young']
 		const problem = (field: string) => ({
 			status: 422,
@@ -142,7 +142,7 @@ describe('validate: a value taken at a glance', (test) => {
 		assert.equal(outcome({ at: [{ fields: { age } }] }, { at: { age: 3 } }), problem('at.age'))
 	})
 
-	test('twenty-four levels of fields do not double the work with each, where the innermost is wrong', () => {
+	test('takes linear time for 24 nested levels with an invalid innermost value', () => {
 		let spec: Spec = { a: ['required', 'integer'] }
 		let source: Record<string, unknown> = { a: 'x' }
 		for (let depth = 0; depth < 24; depth++) {

@@ -13,7 +13,7 @@ function told(value: unknown, rules: readonly Rule[], coerce = false): unknown {
 }
 
 describe('check', (test) => {
-	test('gives the default of an absent value, and only of an absent one', () => {
+	test('uses the default only for an absent value', () => {
 		assert.equal(told(undefined, ['integer', { default: 5 }]), { value: 5 })
 		assert.equal(told(undefined, ['integer', { default: null }]), { value: null })
 		assert.equal(told(0, ['integer', { default: 5 }]), { value: 0 })
@@ -28,7 +28,7 @@ describe('check', (test) => {
 		assert.equal(validateList(undefined, rules), { ok: true, value: 2 })
 	})
 
-	test('gives each absent value a default array of its own', () => {
+	test('gives each absent value its own default array', () => {
 		const rules = ['array', { default: ['a'] }] as const
 		const first = validateList(undefined, rules)
 		assert.ok(first.ok && Array.isArray(first.value))
@@ -36,7 +36,7 @@ describe('check', (test) => {
 		assert.equal(validateList(undefined, rules), { ok: true, value: ['a'] })
 	})
 
-	test('runs a check only when every other rule holds, never on null or on nothing', () => {
+	test('runs a check only when every other rule holds, never for null or absent values', () => {
 		const seen: unknown[] = []
 		const rules: Rule[] = ['nullable', 'string', { max: 3, in: ['a'] }, (value) => void seen.push(value)]
 		for (const value of [5, 'long', 'b', null, undefined, 'a']) validateList(value, rules)
@@ -50,7 +50,7 @@ describe('check', (test) => {
 		['a promise', async () => true],
 		['a promise that is rejected', () => Promise.reject(new Error('late'))],
 	] as const) {
-		test(`a check that answers ${name} is a TypeError`, () => {
+		test(`a check that returns ${name} is a TypeError`, () => {
 			const check = wrong as unknown as () => undefined // the compiler would refuse it
 			assert.throws(
 				() => validateList('x', [check]),
@@ -60,17 +60,17 @@ describe('check', (test) => {
 		})
 	}
 
-	test('drops fields of a nested object that are not named', () => {
+	test('drops unnamed fields of a nested object', () => {
 		assert.equal(told({ a: 1, b: 2 }, [{ fields: { a: true } }]), { value: { a: 1 } })
 	})
 
-	test('keeps an object without fields as it is', () => {
+	test('keeps an object without fields unchanged', () => {
 		const value = { a: 1 }
 		const result = validateList(value, ['object'])
 		assert.is(result.ok && result.value, value)
 	})
 
-	test('coerces text only when told to', () => {
+	test('coerces text only with the option', () => {
 		assert.equal(told('12', ['integer'], true), { value: 12 })
 		assert.equal(told('12', ['integer'], false), [
 			'integer: must be a whole number, within 9007199254740991 of zero',
@@ -148,7 +148,7 @@ describe('text of forms and query strings', (test) => {
 	]
 	for (const [kind, texts] of refused) {
 		for (const text of texts) {
-			test(`${JSON.stringify(text)} is no ${kind}, and stays text`, () =>
+			test(`${JSON.stringify(text)} is not a ${kind}, and stays text`, () =>
 				assert.is(fromText(kind, text), text))
 		}
 	}

@@ -18,7 +18,7 @@ function refuses(spec: unknown, ...words: string[]): void {
 	)
 }
 
-describe('a rule that is wrong is refused:', (test) => {
+describe('an invalid rule is refused:', (test) => {
 	const cyclic = () => undefined
 	const table: [string, unknown, ...string[]][] = [
 		['a misspelt name', ['requird'], "'requird' is no rule; rules are 'required', 'nullable', 'string'"],
@@ -77,21 +77,21 @@ describe('a rule that is wrong is refused:', (test) => {
 	}
 })
 
-describe('a spec that is wrong is refused:', (test) => {
+describe('an invalid spec is refused:', (test) => {
 	test('a rule without its list', () => {
 		refuses(
 			{ title: 'required' },
 			"title: expected true, false, a list of rules or a Standard Schema, got 'required'",
 		)
 	})
-	test('a function in place of the list', () => refuses({ title: () => true }, 'got a function'))
+	test('a function instead of the list', () => refuses({ title: () => true }, 'got a function'))
 	test('a field without a value', () => refuses({ title: undefined }, 'title', 'got undefined'))
 	test('null, a number, text', () => {
 		for (const spec of [null, 5, 'title', undefined]) refuses(spec, 'plain object')
 	})
-	test('names that are no strings', () =>
+	test('names that are not strings', () =>
 		refuses(['a', ['b']], 'a list of names holds strings, got an array'))
-	test('an object of a class', () => refuses(new Map(), 'plain object'))
+	test('an instance of a class', () => refuses(new Map(), 'plain object'))
 	test('__proto__ as a name', () => refuses(['__proto__'], '__proto__ would change the prototype'))
 	test('__proto__ as a computed key', () =>
 		refuses({ ['__proto__']: true }, '__proto__ would change the prototype'))
@@ -102,7 +102,7 @@ describe('a spec that is wrong is refused:', (test) => {
 })
 
 describe('a plan', (test) => {
-	test('says all that the rules say', () => {
+	test('contains all that the rules say', () => {
 		const pattern = /^[a-z]+$/
 		const plan = planSpec({
 			name: ['required', 'nullable', { min: 1, max: 9, pattern }],
@@ -129,7 +129,7 @@ describe('a plan', (test) => {
 		assert.is(tags?.kind, 'array')
 		assert.is(tags?.items?.format, 'uuid')
 	})
-	test('takes a spec without prototype, or of another realm', () => {
+	test('accepts a spec without prototype, or from another realm', () => {
 		const bare: Spec = Object.assign(Object.create(null), { a: true })
 		const foreign: Spec = runInNewContext('({ a: true })')
 		for (const spec of [bare, foreign]) assert.is(planSpec(spec).fields?.length, 1)

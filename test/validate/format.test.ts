@@ -212,7 +212,7 @@ const HOSTILE: readonly string[] = [
 describe('format', (test) => {
 	for (const [format, { good, bad }] of Object.entries(TABLE) as [Format, (typeof TABLE)[Format]][]) {
 		for (const text of good) {
-			test(`${format} takes ${JSON.stringify(text.slice(0, 60))}`, () =>
+			test(`${format} accepts ${JSON.stringify(text.slice(0, 60))}`, () =>
 				assert.is(hasFormat(format, text), true))
 		}
 		for (const text of bad) {
@@ -220,7 +220,7 @@ describe('format', (test) => {
 				assert.is(hasFormat(format, text), false)
 			})
 		}
-		test(`${format} takes no longer than its length on 50 kB of anything`, () => {
+		test(`${format} takes linear time for any 50 kB`, () => {
 			for (const text of HOSTILE) {
 				const time = cost(() => hasFormat(format, text))
 				// A millisecond or two; seconds where it goes by the square.

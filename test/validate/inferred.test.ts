@@ -22,16 +22,16 @@ const read =
 		readParams(spec, {}, { coerce: false })
 
 describe('Params', (test) => {
-	test('of names: all optional, all unknown', () => {
+	test('of names: all optional and unknown', () => {
 		const get = read(['a', 'b'])
 		same<Same<ReturnType<typeof get>, { a?: unknown; b?: unknown }>>()
 		assert.equal(get(), {})
 	})
-	test('of true and false: unknown, as nothing was checked', () => {
+	test('of true and false: unknown, as nothing is validated', () => {
 		const get = read({ title: true, tags: false })
 		same<Same<ReturnType<typeof get>, { title: unknown; tags?: unknown }>>()
 	})
-	test('of rules: the kind, optional without required', () => {
+	test('of rules: their kind, optional without required', () => {
 		const get = read({
 			email: ['required', 'email'],
 			age: ['integer', { min: 0 }],
@@ -64,7 +64,7 @@ describe('Params', (test) => {
 		const get = read({ a: ['required', 'nullable', 'string'], b: ['nullable', 'integer'] })
 		same<Same<ReturnType<typeof get>, { a: string | null; b?: number | null | undefined }>>()
 	})
-	test('of a default: always there', () => {
+	test('of a default: always present', () => {
 		const get = read({
 			a: ['integer', { default: 5 }],
 			b: ['integer', { default: null }],
@@ -90,7 +90,7 @@ describe('Params', (test) => {
 		same<Same<Pick<Got, 'rows'>, { rows?: { n: number }[] | undefined }>>()
 		same<Same<Got['to'], number[]>>()
 	})
-	test('of schemas: their output, optional if it can be undefined', () => {
+	test('of schemas: their output, optional if it may be undefined', () => {
 		const get = read({
 			z: z.string(),
 			z2: z.number().optional(),
@@ -131,7 +131,7 @@ describe('Params', (test) => {
 		same<Same<ReturnType<typeof wait>, Promise<{ a: string; b?: unknown }>>>()
 		assert.equal(get(), { a: 'x' })
 	})
-	test('of rules that only the run knows: unknown and optional', () => {
+	test('of rules known only at run time: unknown and optional', () => {
 		const rules: readonly Rule[] = ['integer']
 		const flag: boolean = rules.length > 0
 		const get = read({ a: rules, b: flag })
@@ -141,7 +141,7 @@ describe('Params', (test) => {
 })
 
 describe('the compiler refuses', (test) => {
-	test('misspelt rules and wrong arguments, which are TypeErrors too', () => {
+	test('misspelt rules and wrong arguments, which are also TypeErrors', () => {
 		// @ts-expect-error no rule is called requird
 		assert.throws(read({ a: ['requird'] }), /no rule/)
 		// @ts-expect-error no rule is called mni
@@ -164,7 +164,7 @@ describe('the compiler refuses', (test) => {
 		assert.throws(() => validateList('x', [async () => true]), /a check returns/)
 	})
 
-	test('an unknown key beside a known one, where KnownKeys is asked for', () => {
+	test('unknown keys next to known ones, with KnownKeys', () => {
 		const strict = <const S extends Spec>(spec: S & KnownKeys<S>) => read<S>(spec)
 		const get = strict({
 			a: ['required', 'string', { min: 1, max: 2 }, (value: string) => value !== 'x' || 'Not x'],

@@ -34,7 +34,7 @@ describe('invalid', (test) => {
 	for (const [problems, message] of table) {
 		test(`says "${message}"`, () => assert.is(invalid(problems).message, message))
 	}
-	test('tells a hundred problems at most', () => {
+	test('reports a hundred problems at most', () => {
 		assert.is(invalid(Array.from({ length: 300 }, () => problem('a'))).details.length, 100)
 	})
 })
@@ -65,7 +65,7 @@ describe('problemsOf', (test) => {
 		['Too big: expected number to be <=5', true, 'Too big: expected number to be <=5'],
 	]
 	for (const [message, value, expected] of table) {
-		test(`makes "${expected}" of "${message}"`, () => {
+		test(`turns "${message}" into "${expected}"`, () => {
 			assert.equal(problemsOf([{ message, path: ['a'] }], { a: value }), [
 				{ field: 'a', code: 'schema', message: expected },
 			])
@@ -75,20 +75,20 @@ describe('problemsOf', (test) => {
 		const path = ['a', { key: 0 }, Symbol('s')]
 		assert.is(problemsOf([{ message: 'No', path }], {})[0]?.field, 'a.0.Symbol(s)')
 	})
-	test('says that what a schema found missing is required', () => {
+	test('reports a missing field found by a schema as required', () => {
 		const issues = [{ message: 'Invalid input: expected string, received undefined', path: ['a'] }]
 		assert.equal(problemsOf(issues, {}), [{ field: 'a', code: 'required', message: 'is required' }])
 	})
-	test("keeps a schema's own words about an absent field", () => {
+	test("keeps a schema's own message about an absent field", () => {
 		const issues = [{ message: 'Give an email or a phone number', path: ['email'] }]
 		assert.equal(problemsOf(issues, {}), [
 			{ field: 'email', code: 'schema', message: 'Give an email or a phone number' },
 		])
 	})
-	test('has a problem even where a schema gives no issue', () => {
+	test('has a problem even where a schema returns no issue', () => {
 		assert.equal(problemsOf([], 'x'), [{ field: '', code: 'schema', message: 'is not valid' }])
 	})
-	test('never looks a path up in a prototype', () => {
+	test('never looks up a path in a prototype', () => {
 		const issues = [{ message: 'No function Object() here', path: ['constructor', 'name'] }]
 		assert.is(problemsOf(issues, {})[0]?.message, 'No function Object() here')
 	})

@@ -65,11 +65,11 @@ describe('a schema of', (test) => {
 			)
 			assert.not.match(error.message + JSON.stringify(error.details), 'hunter2')
 		})
-		test(`${name} demands an absent field`, async () => {
+		test(`${name} reports an absent field as required`, async () => {
 			const error = await refusal(() => readParams({ email: field }, {}, JSON_BODY))
 			assert.equal(error.details, [{ field: 'email', code: 'required', message: 'is required' }])
 		})
-		test(`${name} checks the whole`, async () => {
+		test(`${name} validates the whole`, async () => {
 			const source = Object.assign(Object.create(null), { email: 'a@b.co', age: 3 })
 			assert.equal({ ...(readParams(whole, source, JSON_BODY) as object) }, { email: 'a@b.co', age: 3 })
 			const error = await refusal(() => readParams(whole, { email: 'hunter2', age: 'hunter3' }, JSON_BODY))
@@ -79,7 +79,7 @@ describe('a schema of', (test) => {
 			])
 			assert.not.match(error.message + JSON.stringify(error.details), 'hunter')
 		})
-		test(`${name} checks the items of an array`, async () => {
+		test(`${name} validates the items of an array`, async () => {
 			const error = await refusal(() =>
 				readParams({ to: [{ of: field }] }, { to: ['a@b.co', 'hunter2'] }, JSON_BODY),
 			)
@@ -89,19 +89,19 @@ describe('a schema of', (test) => {
 			)
 		})
 	}
-	test('zod may make another value, and a default of an absent one', () => {
+	test('zod may return another value, and a default for an absent one', () => {
 		const spec = { title: z.string().trim(), page: z.coerce.number().default(1), note: z.string().optional() }
 		assert.equal(readParams(spec, { title: ' x ' }, JSON_BODY), { title: 'x', page: 1 })
 	})
-	test('zod may give paths into a field', async () => {
+	test('zod may report paths into a field', async () => {
 		const spec = { at: z.object({ cities: z.array(z.string()) }) }
 		const error = await refusal(() => readParams(spec, { at: { cities: ['a', 5] } }, JSON_BODY))
 		assert.is(error.details[0]?.field, 'at.cities.1')
 	})
 })
 
-describe('a schema that answers a promise', (test) => {
-	test('is a TypeError that names getParamsAsync, even where it is rejected later', () => {
+describe('a schema that returns a promise', (test) => {
+	test('is a TypeError that names getParamsAsync, even if it is rejected later', () => {
 		const rejecting = slow(() => {
 			throw new Error('late')
 		})
@@ -123,7 +123,7 @@ describe('a schema that answers a promise', (test) => {
 		assert.equal(await readParamsAsync(spec, source, JSON_BODY), { a: 2, b: [4, 6], c: { d: 8, e: 5 }, f: 6 })
 		assert.equal(await readParamsAsync(compileSpec(slow(() => ({ value: 1 }))), {}, JSON_BODY), 1)
 	})
-	test('has its problems told with the others, in the order of the spec', async () => {
+	test('has its problems reported with the others, in the order of the spec', async () => {
 		const spec = { a: ['required'], b: never, c: z.string(), d: [{ of: never }], e: double } as const
 		const error = await refusal(() => readParamsAsync(spec, { c: 5, d: [1, 2] }, JSON_BODY))
 		assert.equal(
@@ -131,7 +131,7 @@ describe('a schema that answers a promise', (test) => {
 			['a', 'b', 'c', 'd.0', 'd.1'],
 		)
 	})
-	test('is asked once, and so are checks, defaults and another validator', async () => {
+	test('is called once, and so are checks, defaults and another validator', async () => {
 		const calls: string[] = []
 		const spec = {
 			a: slow((value) => {
@@ -160,7 +160,7 @@ describe('a schema that answers a promise', (test) => {
 		await readParamsAsync({ b: ['string'] }, { b: 'x' }, { coerce: false, validator })
 		assert.equal(calls.slice(4), ['list'])
 	})
-	test('that is rejected rejects readParamsAsync with its own error', async () => {
+	test('that rejects makes readParamsAsync reject with its error', async () => {
 		const broken = slow(() => {
 			throw new RangeError('no connection')
 		})
@@ -169,7 +169,7 @@ describe('a schema that answers a promise', (test) => {
 			(error: unknown) => assert.instance(error, RangeError),
 		)
 	})
-	test('is dropped where another throws at once', async () => {
+	test('is dropped when another throws synchronously', async () => {
 		const rejecting = slow(() => {
 			throw new Error('late')
 		})
@@ -188,7 +188,7 @@ describe('a schema that answers a promise', (test) => {
 		)
 		for (let tick = 0; tick <= TICKS; tick++) await new Promise((done) => setImmediate(done))
 	})
-	test('that answers neither value nor issues is a TypeError', async () => {
+	test('that returns neither value nor issues is a TypeError', async () => {
 		await readParamsAsync({ a: slow(() => true) }, {}, JSON_BODY).then(
 			() => assert.unreachable(),
 			(error: unknown) => assert.instance(error, TypeError),

@@ -11,7 +11,7 @@ function told(value: unknown, rules: readonly Rule[], coerce = false): unknown {
 	return result.problems.map(({ field, code, message }) => `${field}${field && ' '}${code}: ${message}`)
 }
 
-describe('validateList takes', (test) => {
+describe('validateList accepts', (test) => {
 	const table: [unknown, readonly Rule[]][] = [
 		[undefined, []],
 		[undefined, ['string']],
@@ -111,14 +111,14 @@ describe('validateList refuses', (test) => {
 			assert.equal(told(value, rules), problems))
 	}
 
-	test('a choice that is not among many, naming the first twenty', () => {
+	test('a value that is not a choice, naming the first twenty', () => {
 		const many = Array.from({ length: 23 }, (_, index) => index)
 		assert.equal(told(-1, ['integer', { in: many }]), [
 			`in: must be one of ${many.slice(0, 20).join(', ')} and 3 more`,
 		])
 	})
 
-	test('a text that is too long without trying its pattern on it', () => {
+	test('a text that is too long, without trying its pattern', () => {
 		const tried: string[] = []
 		class Watched extends RegExp {
 			override test(text: string): boolean {
@@ -132,7 +132,7 @@ describe('validateList refuses', (test) => {
 		assert.equal(tried, ['xx'])
 	})
 
-	test('too many items without looking at any', () => {
+	test('too many items, without checking any', () => {
 		assert.equal(told(['a', 'b'], [{ max: 1, of: ['integer'] }]), ['max: must have at most 1 item'])
 	})
 

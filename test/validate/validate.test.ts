@@ -20,11 +20,11 @@ function refusal(read: () => unknown): RestError {
 }
 
 describe('readParams', (test) => {
-	test('gives the fields of a list of names that are there', () => {
+	test('returns the listed fields that are present', () => {
 		assert.equal(readParams(['a', 'b', 'c'], { a: 1, b: null, d: 4 }, JSON_BODY), { a: 1, b: null })
 	})
 
-	test('gives what is required, and what is optional where it is there', () => {
+	test('returns required fields, and optional ones where present', () => {
 		const spec = { a: true, b: false, c: false, d: ['string'], e: ['string'] } as const
 		assert.equal(readParams(spec, { a: null, b: 2, d: 'x' }, JSON_BODY), { a: null, b: 2, d: 'x' })
 	})
@@ -33,7 +33,7 @@ describe('readParams', (test) => {
 		assert.equal(readParams({ a: true }, { a: 1, admin: true }, JSON_BODY), { a: 1 })
 	})
 
-	test('tells all problems at once, by field', () => {
+	test('reports all problems at once, by field', () => {
 		const spec = {
 			title: ['required', 'string'],
 			email: ['required', 'email'],
@@ -58,7 +58,7 @@ describe('readParams', (test) => {
 		])
 	})
 
-	test('takes an undefined property for an absent one', () => {
+	test('treats an undefined property as absent', () => {
 		assert.equal(readParams({ a: false }, { a: undefined }, JSON_BODY), {})
 		assert.is(
 			refusal(() => readParams({ a: true }, { a: undefined }, JSON_BODY)).details[0]?.code,
@@ -71,18 +71,18 @@ describe('readParams', (test) => {
 		assert.is(refusal(() => readParams({ page: ['integer'] }, { page: '2' }, JSON_BODY)).status, 422)
 	})
 
-	test('reads sources without prototype, like queries', () => {
+	test('reads sources without prototype, such as queries', () => {
 		const source: Record<string, unknown> = Object.assign(Object.create(null), { a: '1' })
 		assert.equal(readParams({ a: ['integer'], b: false }, source, FORM), { a: 1 })
 	})
 
-	test('gives a plain object', () => {
+	test('returns a plain object', () => {
 		assert.is(Object.getPrototypeOf(readParams({ a: true }, { a: 1 }, JSON_BODY)), Object.prototype)
 	})
 })
 
 describe('readParams is safe:', (test) => {
-	test('inherited properties are no fields', () => {
+	test('inherited properties are not fields', () => {
 		const names = ['constructor', 'toString', 'hasOwnProperty', 'inherited']
 		const source = Object.create({ inherited: 1 })
 		assert.equal(Object.keys(readParams(names, source, JSON_BODY)), [])
@@ -92,7 +92,7 @@ describe('readParams is safe:', (test) => {
 		)
 	})
 
-	test('an absent field does not read as what objects inherit', () => {
+	test('an absent field is not read from the prototype', () => {
 		const result: Record<string, unknown> = readParams(['constructor', 'a'] as string[], { a: 1 }, JSON_BODY)
 		assert.is(result.constructor, undefined)
 		assert.is(result.a, 1)
@@ -109,7 +109,7 @@ describe('readParams is safe:', (test) => {
 		assert.throws(() => readParams(['__proto__'], {}, JSON_BODY), /would change the prototype/)
 	})
 
-	test('the value that was sent is in no message', () => {
+	test('no message contains the sent value', () => {
 		const secret = 'hunter2-is-my-password'
 		const spec: Spec = {
 			a: ['integer'],
@@ -131,14 +131,14 @@ describe('readParams is safe:', (test) => {
 
 describe('a compiled spec', (test) => {
 	const compiled = compileSpec({ title: ['required', 'string'], age: ['integer', { min: 0 }] })
-	test('reads as the spec itself does', () => {
+	test('gives the same results as the spec itself', () => {
 		assert.equal(readParams(compiled, { title: 'Dune', age: 3, x: 1 }, JSON_BODY), {
 			title: 'Dune',
 			age: 3,
 		})
 		assert.is(refusal(() => readParams(compiled, { age: -1 }, JSON_BODY)).details.length, 2)
 	})
-	test('shows its mistakes when it is compiled', () => {
+	test('reports its mistakes when it is compiled', () => {
 		const wrong = { title: ['requird'] } as unknown as Spec // the compiler would refuse it
 		assert.throws(
 			() => compileSpec(wrong),
@@ -166,7 +166,7 @@ describe('another validator', (test) => {
 			return { ok: true, value: value === undefined ? undefined : `<${value}>` }
 		},
 	}
-	test('decides what lists let through, and they alone', () => {
+	test('validates the fields with rules, and no others', () => {
 		const spec = { a: ['string', { min: 1 }], b: ['string'], c: false } as const
 		assert.equal(readParams(spec, { a: 'x', c: 1 }, { coerce: true, validator }), { a: '<x>', c: 1 })
 		assert.equal(seen, [
@@ -174,11 +174,11 @@ describe('another validator', (test) => {
 			[undefined, ['string'], { coerce: true }],
 		])
 	})
-	test('has its problems put inside the field', () => {
+	test('has its problems nested under the field', () => {
 		const read = () => readParams(compileSpec({ a: ['string'] }, validator), { a: 'bad' }, JSON_BODY)
 		assert.equal(refusal(read).details, [{ field: 'a.x', code: 'odd', message: 'is odd' }])
 	})
-	test('must answer at once', () => {
+	test('must return synchronously', () => {
 		const rejected = async () => Promise.reject(new Error('late'))
 		const late = { validateList: rejected } as unknown as Validator // the compiler would refuse it
 		assert.throws(
@@ -188,7 +188,7 @@ describe('another validator', (test) => {
 	})
 })
 
-describe('whatever is sent,', (test) => {
+describe('for any input,', (test) => {
 	const specs: readonly Spec[] = [
 		['a', 'b', 'constructor'],
 		{ a: true, b: false },
@@ -231,11 +231,11 @@ describe('whatever is sent,', (test) => {
 })
 
 describe('SpecMemo', (test) => {
-	test('a spec seen for the first time is left to be read where it is used', () => {
+	test('a spec seen for the first time is not compiled', () => {
 		assert.is(new SpecMemo().compiled({ title: ['string'] }, undefined), undefined)
 	})
 
-	test('a spec that comes again is compiled once, and frozen', () => {
+	test('a spec seen again is compiled once, and frozen', () => {
 		const memo = new SpecMemo()
 		const spec = { title: ['string', { max: 3 }] } as const
 		memo.compiled(spec, undefined)
@@ -258,7 +258,7 @@ describe('SpecMemo', (test) => {
 		assert.not(Object.isFrozen(schema))
 	})
 
-	test('it remembers four specs that take turns, and forgets the oldest', () => {
+	test('it remembers four alternating specs, and evicts the oldest', () => {
 		const memo = new SpecMemo()
 		const specs = ['a', 'b', 'c', 'd'].map((name) => ({ [name]: ['string'] as const }))
 		for (const spec of specs) memo.compiled(spec, undefined)
@@ -267,7 +267,7 @@ describe('SpecMemo', (test) => {
 		assert.is(memo.compiled(specs[0] ?? {}, undefined), undefined)
 	})
 
-	test('a wrong spec is refused when it comes again', () => {
+	test('a wrong spec is refused when seen again', () => {
 		const memo = new SpecMemo()
 		const spec = { title: ['strnig'] } as never
 		memo.compiled(spec, undefined)

@@ -86,12 +86,12 @@ describe('references', (test) => {
 			))
 	}
 
-	test('are found wherever they are, but for a property of their name', () => {
+	test('are found at any place; a property named $ref is not one', () => {
 		const schema = { items: { $ref: 'a' }, anyOf: [{ $ref: 'b' }], properties: { $ref: { $ref: 'c' } } }
 		assert.equal(referencesIn(schema), ['a', 'b', 'c'])
 	})
 
-	test('need what they name, and what this names, in circles too', () => {
+	test('include what they refer to, and what that refers to, in cycles too', () => {
 		const definitions = {
 			A: { items: { $ref: '#/$defs/B' } },
 			Alone: {},

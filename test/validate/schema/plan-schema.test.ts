@@ -21,7 +21,7 @@ function planOf(spec: Spec) {
 	return compileSpec(spec).plan
 }
 
-describe('schemas of rules', (test) => {
+describe('JSON Schemas of rules', (test) => {
 	const something = ['string', 'number', 'boolean', 'array', 'object'] as const
 	const table: [string, readonly Rule[], JsonSchema][] = [
 		['no rule: anything but null', [], { type: something }],
@@ -84,7 +84,7 @@ describe('schemas of rules', (test) => {
 		test(name, () => assert.equal(schemaOf(...rules), expected))
 	}
 
-	test('of another validator nothing is known', () => {
+	test('are open with another validator', () => {
 		const other = { validateList: () => ({ ok: true, value: 1 }) as const }
 		const { plan } = compileSpec({ a: ['integer'] }, other)
 		assert.equal(schemaOfPlan(plan), { type: 'object', properties: { a: {} } })
@@ -123,8 +123,8 @@ const value = fc.letrec((tie) => ({
 	),
 })).value
 
-describe('schemas of rules, compared with ajv', (test) => {
-	test('let through what the rules let through, and nothing else', () => {
+describe('JSON Schemas of rules, compared with ajv', (test) => {
+	test('accept exactly what the rules accept', () => {
 		const tally = { fine: 0, wrong: 0 }
 		const judge = ajv()
 		fc.assert(
@@ -143,8 +143,8 @@ describe('schemas of rules, compared with ajv', (test) => {
 	})
 })
 
-describe('bodies of specs', (test) => {
-	test('are objects of which more than is named is dropped, and so allowed', () => {
+describe('body schemas of specs', (test) => {
+	test('are objects with named fields; others are dropped, and so allowed', () => {
 		const spec = { title: ['required', 'string'], tags: [{ of: ['string'] }], draft: false } as const
 		assert.equal(bodySchema(planOf(spec)), {
 			schema: {
@@ -161,7 +161,7 @@ describe('bodies of specs', (test) => {
 		})
 	})
 
-	test('of names alone may be left out', () => {
+	test('of names only may be omitted', () => {
 		assert.equal(bodySchema(planOf(['a', 'b'])), {
 			schema: { type: 'object', properties: { a: {}, b: {} } },
 			required: false,
@@ -176,10 +176,11 @@ describe('bodies of specs', (test) => {
 		['a schema for the whole', z.object({ a: z.number() })],
 	]
 	for (const [what, spec] of table) {
-		test(`with ${what} are no form`, () => assert.equal(bodySchema(planOf(spec)).types, ['application/json']))
+		test(`with ${what} are not a form`, () =>
+			assert.equal(bodySchema(planOf(spec)).types, ['application/json']))
 	}
 
-	test('with schemas need what these refuse to be without', () => {
+	test('with schemas require the fields whose absence these refuse', () => {
 		const spec = {
 			zod: z.string(),
 			zodOptional: z.string().optional(),
@@ -204,7 +205,7 @@ describe('bodies of specs', (test) => {
 		})
 	})
 
-	test('with schemas that answer later, or throw, are asked no more', () => {
+	test('require a field whose schema throws, and none whose schema is asynchronous', () => {
 		const saying = (validate: () => SchemaResult<unknown> | Promise<SchemaResult<unknown>>) => ({
 			'~standard': { version: 1, vendor: 'test', validate } as const,
 		})
@@ -215,15 +216,15 @@ describe('bodies of specs', (test) => {
 		assert.equal(bodySchema(planOf({ later, throwing })).schema.required, ['throwing'])
 	})
 
-	test('of one schema are needed where it refuses an empty object', () => {
+	test('of one schema are required where it refuses an empty object', () => {
 		assert.is(bodySchema(planOf(z.object({ a: z.string() }))).required, true)
 		assert.is(bodySchema(planOf(z.object({ a: z.string().optional() }))).required, false)
 		assert.is(bodySchema(planOf(v.object({ a: v.string() }))).required, true)
 	})
 })
 
-describe('queries of specs', (test) => {
-	test('are parameters, whose texts are never null and never objects', () => {
+describe('query parameters of specs', (test) => {
+	test('are texts, never null and never objects', () => {
 		const spec = {
 			page: ['integer', { min: 1, default: 1 }],
 			tags: ['required', { of: ['nullable', 'string'] }],
@@ -251,7 +252,7 @@ describe('queries of specs', (test) => {
 		])
 	})
 
-	test('of a schema that another name stands for are its properties, with what these refer to', () => {
+	test("of a schema that is a reference are the target's properties, with their references", () => {
 		const $defs = { Kind: { enum: ['a'] }, Other: {} }
 		const properties = { kind: { $ref: '#/$defs/Kind' }, page: { type: 'integer' } }
 		const said = { $ref: '#/$defs/Query', $defs: { ...$defs, Query: { properties, required: ['page'] } } }
@@ -263,7 +264,7 @@ describe('queries of specs', (test) => {
 		])
 	})
 
-	test('of a schema that says nonsense are what can be read of it', () => {
+	test('of a malformed schema are its readable parts', () => {
 		const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
 		const namesOf = (said: unknown) =>
 			querySchemas(planOf({ '~standard': { ...standard, jsonSchema: { input: () => said } } } as Spec))
@@ -273,13 +274,13 @@ describe('queries of specs', (test) => {
 		])
 	})
 
-	test('of a schema that doesn’t say itself are none', () => {
+	test('of a schema without a description are none', () => {
 		assert.equal(querySchemas(planOf(v.object({ a: v.string() }))), [])
 	})
 })
 
-describe('schemas of other libraries', (test) => {
-	test('say what they take, not what they make of it', () => {
+describe('JSON Schemas of other libraries', (test) => {
+	test('describe their input, not their output', () => {
 		const transformed = z.object({ a: z.string().transform((text) => text.length) })
 		assert.equal(schemaOfForeign(transformed), {
 			type: 'object',
@@ -289,7 +290,7 @@ describe('schemas of other libraries', (test) => {
 		assert.equal(schemaOfForeign(type('string.numeric.parse')).type, 'string')
 	})
 
-	test('are open in the parts that JSON has no words for', () => {
+	test('are open where JSON cannot represent a part', () => {
 		assert.equal(schemaOfForeign(z.object({ a: z.date(), b: z.string() })), {
 			type: 'object',
 			properties: { a: {}, b: { type: 'string' } },
@@ -297,7 +298,7 @@ describe('schemas of other libraries', (test) => {
 		})
 	})
 
-	test('are anything where they don’t say, throw, or say nonsense', () => {
+	test('are open where they are missing, throw, or are malformed', () => {
 		const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
 		const saying = (input: () => unknown) => ({ '~standard': { ...standard, jsonSchema: { input } } })
 		const throwing = saying(() => {
@@ -318,7 +319,7 @@ describe('schemas of other libraries', (test) => {
 		assert.equal(schemaOfForeign(saying(() => ({ $ref: '#/$defs/__proto__', $defs: { A: {} } }))), {})
 	})
 
-	test('that refer to parts of themselves do so under a name of their own', () => {
+	test('that refer to their own parts do so under their own name', () => {
 		const properties = { a: { type: 'string' }, b: { $ref: '#/properties/a' }, c: { $ref: '#/$defs/Self' } }
 		const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
 		const said = { properties, $defs: { Self: { type: 'null' } } }
@@ -332,7 +333,7 @@ describe('schemas of other libraries', (test) => {
 		})
 	})
 
-	test('that refer to themselves are called by their title, where a reference can hold it', () => {
+	test('that are recursive are named by their title, where a reference can hold it', () => {
 		const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
 		const called = (title: string) => {
 			const input = () => ({ title, items: { $ref: '#' } })
@@ -342,7 +343,7 @@ describe('schemas of other libraries', (test) => {
 		assert.equal(['Tree', 'A/b', ''].map(called), ['#/$defs/Tree', '#/$defs/Self', '#/$defs/Self'])
 	})
 
-	test('whose answers can’t be read take nothing', () => {
+	test('that cannot be read accept nothing', () => {
 		const unreadable = {
 			get value(): unknown {
 				throw new Error('not today')
@@ -352,7 +353,7 @@ describe('schemas of other libraries', (test) => {
 		assert.equal([acceptsValue(schema, undefined), hasDefault(schema)], [false, false])
 	})
 
-	test('that name themselves do so under a name of their own', () => {
+	test('that have an $id use their own name', () => {
 		const tree = z.object({
 			value: z.string(),
 			get parts() {
