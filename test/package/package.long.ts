@@ -77,7 +77,7 @@ describe('package', (test) => {
 
 	test.after(() => rmSync(folder, { recursive: true, force: true }))
 
-	test('holds what is needed, and nothing else', () => {
+	test('contains what is needed, and nothing else', () => {
 		const top = readdirSync(installed).sort()
 		assert.equal(top, ['LICENSE', 'README.md', 'dist', 'docs', 'package.json'])
 		const pages = below(`${ROOT}/docs`).filter((name) => /^[\w-]+\.md$/.test(name))
@@ -107,7 +107,7 @@ describe('package', (test) => {
 		assert.equal(rest.sort(), [...types, ...maps].sort())
 	})
 
-	test('a program that imports it reads few files, and what only some servers need in others', () => {
+	test('importing it reads few files; what only some servers need is separate', () => {
 		const read = new Set<string>()
 		const follow = (name: string) => {
 			if (read.has(name)) return
@@ -135,7 +135,7 @@ describe('package', (test) => {
 		assert.ok(files.length < 150, `${files.length} files`)
 	})
 
-	test('the links of the README to its pages lead to files of it', () => {
+	test('links from the README to the docs lead to packaged files', () => {
 		const text = readFileSync(`${installed}/README.md`, 'utf8')
 		const pages = [...text.matchAll(/\]\((docs\/[\w-]+\.md)/g)].map(([, page = '']) => page)
 		assert.ok(pages.length > 20)
@@ -145,7 +145,7 @@ describe('package', (test) => {
 		)
 	})
 
-	test('a definition leads to the TypeScript of its class or function', () => {
+	test('go-to-definition leads to the TypeScript source', () => {
 		const SHOWN: [chunk: string, declaration: string, source: string, code: string][] = [
 			['types', 'declare class RestHandler', 'handler/handler.ts', 'class RestHandler'],
 			['types', 'declare function createServer', 'server/server.ts', 'function createServer'],
@@ -172,7 +172,7 @@ describe('package', (test) => {
 		}
 	})
 
-	test('its declarations compile by themselves, those for browsers without any of Node', async () => {
+	test("its declarations compile alone, those for browsers without Node's", async () => {
 		const folderOf = (name: string, imports: readonly string[], types: readonly string[]) => {
 			mkdirSync(`${project}/${name}`)
 			const lines = imports.map((path, at) => `import * as m${at} from '${path}'\nvoid m${at}\n`)
@@ -196,7 +196,7 @@ describe('package', (test) => {
 		}
 	})
 
-	test('depends on nothing', () => {
+	test('has no dependencies', () => {
 		assert.equal(
 			[manifest.dependencies, manifest.peerDependencies, manifest.optionalDependencies],
 			[undefined, undefined, undefined],
@@ -219,7 +219,7 @@ describe('package', (test) => {
 		assert.is(required.output, modules.map((path) => `${path} true\n`).join(''))
 	})
 
-	test('classes are called as they are exported, for the sake of logs and messages', async () => {
+	test('classes have the names they are exported by, for logs and messages', async () => {
 		const load = `
 			for (const path of ${JSON.stringify(modules)}) {
 				for (const [name, value] of Object.entries(await import(path))) {
@@ -232,7 +232,7 @@ describe('package', (test) => {
 		assert.equal(others, [''])
 	})
 
-	test('nothing else in it can', async () => {
+	test('no other file can be imported', async () => {
 		const { output } = await run({
 			args: ['--input-type=module', '-e', "await import('verbena/dist/server.js')"],
 			cwd: project,
@@ -240,7 +240,7 @@ describe('package', (test) => {
 		assert.match(output, 'ERR_PACKAGE_PATH_NOT_EXPORTED')
 	})
 
-	test('serves CommonJS programs', async () => {
+	test('can be required from CommonJS', async () => {
 		writeFileSync(`${project}/required.cjs`, COMMONJS)
 		const { output } = await run({ args: ['required.cjs'], cwd: project })
 		assert.is(output, '{"success":true,"data":"from CommonJS"}\n')

@@ -130,7 +130,7 @@ describe('cacheContract passes', (test) => {
 		test(what, async () => assert.equal(await failuresOf(make, options), []))
 	}
 
-	test('no two cases have the same name', () => {
+	test('all cases have different names', () => {
 		const names = cacheContract(() => new MemoryCache({ max: 1 }), { maxBytes: 1_048_576 }).map(
 			({ name }) => name,
 		)
@@ -138,7 +138,7 @@ describe('cacheContract passes', (test) => {
 	})
 })
 
-describe('cacheContract finds', (test) => {
+describe('cacheContract fails', (test) => {
 	for (const [what, make, found] of BROKEN) {
 		test(`a cache that ${what}`, async () => {
 			const failures = await failuresOf(make)

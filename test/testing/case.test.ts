@@ -6,17 +6,17 @@ import { cost } from '../helpers/cost.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('same', (test) => {
-	test('takes what is deeply equal', () => {
+	test('accepts deeply equal values', () => {
 		same({ a: [1, { b: 'c' }] }, { a: [1, { b: 'c' }] })
 		same(Number.NaN, Number.NaN)
 	})
 
-	test('tells 0 from "0", and undefined from nothing', () => {
+	test('distinguishes 0 from "0", and undefined from a missing property', () => {
 		assert.is(refusal(0, '0').message, "read: got 0, expected '0'")
 		assert.is(refusal({ a: undefined }, {}).message, 'read: got { a: undefined }, expected {}')
 	})
 
-	test('says in a short message, at once, that texts of 200,000 lines differ', () => {
+	test('reports quickly and briefly that texts of 200,000 lines differ', () => {
 		const lines = Array.from({ length: 100 }, (_, index) => `${index}\n`.repeat(2_000))
 		const cut = lines.map((text) => text.slice(0, -1))
 		let message = ''

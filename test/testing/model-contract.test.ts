@@ -384,17 +384,17 @@ const BROKEN: readonly Broken[] = [
 describe('modelContract', (test) => {
 	const make = () => new MemoryModel('contract', CONTRACT_OPTIONS)
 
-	test('passes a model that answers later, through another one', async () => {
+	test('passes a model that answers asynchronously, by delegation', async () => {
 		assert.equal(await failuresOf({ make: async () => new Passing(), keys: CONTRACT_KEYS }), [])
 	})
 
-	test('has no two cases of the same name', () => {
+	test('has cases with different names', () => {
 		const names = modelContract({ make, keys: CONTRACT_KEYS }).map(({ name }) => name)
 		assert.is(new Set(names).size, names.length)
 		assert.ok(names.length > 100)
 	})
 
-	test('asks nothing of fields and features that are skipped, and passes a model without them', async () => {
+	test('tests nothing of skipped fields and features, and passes a model without them', async () => {
 		const types = [
 			'bigint',
 			'float',
@@ -423,7 +423,7 @@ describe('modelContract', (test) => {
 		}
 	})
 
-	test('leaves out keys that no model is made for', () => {
+	test('skips key types without a model', () => {
 		const without = modelContract({ make }).map(({ name }) => name)
 		const { uuid } = CONTRACT_KEYS
 		const withUuid = modelContract({ make, keys: { uuid } }).map(({ name }) => name)
@@ -436,7 +436,7 @@ describe('modelContract', (test) => {
 		)
 	})
 
-	test('closes the model after each case, also one that failed', async () => {
+	test('closes the model after each case, also a failed one', async () => {
 		let open = 0
 		const options = {
 			make: () => {
@@ -454,7 +454,7 @@ describe('modelContract', (test) => {
 	})
 })
 
-describe('modelContract finds', (test) => {
+describe('modelContract fails', (test) => {
 	for (const [what, make, found] of BROKEN) {
 		test(`a model that ${what}`, async () => {
 			const cases = modelContract({ make })

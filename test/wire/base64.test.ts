@@ -19,7 +19,7 @@ describe('base64', (test) => {
 		})
 	}
 
-	test('bytes of any length come back as they were', () => {
+	test('bytes of any length round-trip', () => {
 		for (let length = 0; length < 100; length++) {
 			const bytes = Uint8Array.from({ length }, (_, at) => (at * 97 + length) % 256)
 			assert.is(encodeBase64(bytes), Buffer.from(bytes).toString('base64'))
@@ -44,7 +44,7 @@ describe('base64', (test) => {
 		test(`${JSON.stringify(text)} is refused`, () => assert.is(decodeBase64(text), undefined))
 	}
 
-	test('of the characters that give the same byte, one is taken', () => {
+	test('of the characters that decode to the same byte, only one is accepted', () => {
 		const taken = [...ALPHABET].filter((last) => decodeBase64(`A${last}==`)?.[0] === 0)
 		assert.equal(taken, ['A'])
 		assert.equal([...ALPHABET].filter((last) => decodeBase64(`AA${last}=`) !== undefined).length, 16)

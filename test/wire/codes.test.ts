@@ -4,7 +4,7 @@ import { codeOf, ERRORS, isErrorCode } from '../../lib/wire/codes.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('wire/codes', (test) => {
-	test('each code stands for an error status, and says its reason phrase where that is all there is to say', () => {
+	test('each code stands for an error status, and its text is the reason phrase unless there is more to say', () => {
 		for (const [code, { status, message }] of Object.entries(ERRORS)) {
 			assert.ok(status >= 400 && status <= 599, code)
 			assert.match(code, /^[a-z]+(_[a-z]+)*$/)
@@ -23,7 +23,7 @@ describe('wire/codes', (test) => {
 		[200, undefined],
 	]
 	for (const [status, code] of codes) {
-		test(`${status} is told as ${code}`, () => assert.is(codeOf(status), code))
+		test(`${status} has the code ${code}`, () => assert.is(codeOf(status), code))
 	}
 
 	for (const [name, known] of [

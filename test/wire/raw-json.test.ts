@@ -3,7 +3,7 @@ import { RawJson } from '../../lib/wire/raw-json.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('wire/raw-json', (test) => {
-	test('keeps its text as it is, and parses it anew at each call', () => {
+	test('keeps its text unchanged, and parses it on each call', () => {
 		const raw = new RawJson('{"a": 1}')
 		assert.is(raw.text, '{"a": 1}')
 		assert.equal(raw.value(), { a: 1 })

@@ -79,7 +79,7 @@ describe('signature base: vectors of RFC 9421', (test) => {
 		...VECTORS.derived.map((vector) => ({ ...vector, headers: Object.entries(vector.headers) })),
 	]
 	for (const { name, method, requestTarget, headers, signatureBase, signatureInput, signature } of signed) {
-		test(`${name}: base and signature are those of the others`, () => {
+		test(`${name}: base and signature equal those of other implementations`, () => {
 			const base = baseOf(requestOf(`${method} ${requestTarget}`, headers), signatureInput)
 			assert.is(base, signatureBase)
 			const bytes = createHmac('sha256', secret).update(base).digest('base64')
@@ -95,7 +95,7 @@ describe('signature base: vectors of RFC 9421', (test) => {
 	})
 })
 
-describe('signature base: what there is none of', (test) => {
+describe('signature base: missing values', (test) => {
 	const request = requestOf('GET /a?b=1&c=2&c=3&%FF=1', [
 		['Host', 'example.com'],
 		['X-A', 'a'],
@@ -234,7 +234,7 @@ describe('signature base: values', (test) => {
 		test(`${host} over ${scheme} is ${authority}`, () => assert.is(authorityOf(host, scheme), authority))
 	}
 
-	test('parameters of the signature stay in their order, in strict form', () => {
+	test('signature parameters keep their order, in strict form', () => {
 		assert.is(
 			baseOf(requestOf('GET /'), 's=( "@method"   "@path" );  z=01;created=1;x'),
 			'"@method": GET\n"@path": /\n"@signature-params": ("@method" "@path");z=1;created=1;x',

@@ -158,13 +158,13 @@ describe('structured fields: lists and dictionaries', (test) => {
 		test(`${kind} ${JSON.stringify(text)} → ${expected}`, () => assert.is(again(kind, text), expected))
 	}
 
-	test('names of an object mean nothing', () => {
+	test('names of Object.prototype are ordinary keys', () => {
 		const parsed: Dictionary = parseDictionary('constructor=1, to_string=2')
 		assert.equal([...parsed.keys()], ['constructor', 'to_string'])
 		assert.is(parsed.get('toString'), undefined)
 	})
 
-	test('an error says where and what, and holds nothing of the text', () => {
+	test('an error has the position and the reason, and none of the text', () => {
 		assert.is(
 			messageOf(() => parseDictionary('a=1, b=secret(')),
 			'a comma was expected at character 14',
@@ -176,7 +176,7 @@ describe('structured fields: lists and dictionaries', (test) => {
 	})
 })
 
-describe('structured fields: what can not be written', (test) => {
+describe('structured fields: unserializable values', (test) => {
 	for (const item of [
 		{ type: 'string', value: 'é' },
 		{ type: 'string', value: 'a\n' },

@@ -6,7 +6,7 @@ import { describe } from '../../helpers/describe.ts'
 import { ROOT } from '../../helpers/program.ts'
 
 describe('model fields', (test) => {
-	test('the table of docs/models.md has them all, with type, null and what else there is to them', () => {
+	test('the table of docs/models.md lists them all, with type, null and other properties', () => {
 		const [, section = ''] = readFileSync(`${ROOT}/docs/models.md`, 'utf8').split('\n## The contract\n')
 		const [table = ''] = /(?:^\|.*\n)+/m.exec(section) ?? []
 		const [, , ...rows] = table.trim().split('\n')
@@ -22,7 +22,7 @@ describe('model fields', (test) => {
 		)
 	})
 
-	test('every feature that a field needs can be skipped by its name', () => {
+	test('every feature that a field requires can be skipped by its name', () => {
 		for (const { type, needs } of MODEL_FIELDS) if (needs !== undefined) assert.is(needs, type)
 	})
 })
