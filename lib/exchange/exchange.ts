@@ -4,7 +4,6 @@
  * see it through their view. It calls `request/` to decode query and body.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Readable } from 'node:stream'
 import type { Acl, Authenticator, User } from '../auth/authenticator.ts'
 import { Credentials } from '../auth/credentials.ts'
 import type { Due } from '../base/deadlines.ts'
@@ -179,14 +178,6 @@ export class Exchange implements Due, RequestSource, BodySource {
 	/** The query or a form's fields, with lists for repeated names. */
 	withLists(source: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
 		return source === this.#query?.last ? this.#query.lists() : this.body.withLists(source)
-	}
-
-	rawBody(): Buffer {
-		return this.body.raw()
-	}
-
-	stream(): Readable {
-		return this.body.stream()
 	}
 
 	/** The declared authenticator's challenge is sent with every 401, also when the body caused it. */

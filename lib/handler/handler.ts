@@ -256,7 +256,7 @@ export class RestHandler extends HandlerHooks {
 	getPutData(decode: true): unknown
 	getPutData(decode = false): unknown {
 		const exchange = exchangeOf(this, 'getPutData')
-		return decode ? exchange.body.decoded().value : exchange.rawBody().toString('utf8')
+		return decode ? exchange.body.decoded().value : exchange.body.raw().toString('utf8')
 	}
 
 	/** The body as text, or, with `decode`, parsed as JSON whatever its content type. */
@@ -264,7 +264,7 @@ export class RestHandler extends HandlerHooks {
 	getRawPostData(decode: true): unknown
 	getRawPostData(decode = false): unknown {
 		const exchange = exchangeOf(this, 'getRawPostData')
-		const bytes = exchange.rawBody()
+		const bytes = exchange.body.raw()
 		return decode ? decodeAnyAsJson(bytes, exchange.headers['content-type']) : bytes.toString('utf8')
 	}
 

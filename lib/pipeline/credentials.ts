@@ -12,10 +12,12 @@ import { authenticateAsGuess, countRequest } from './rate-limits.ts'
  */
 export function checkCredentials(exchange: Routed): Promise<void> | undefined {
 	const { authenticator } = exchange.mount
-	if (authenticator === undefined && exchange.action.limit === undefined) return undefined
+	const { limit } = exchange.action
+	if (authenticator === undefined && limit === undefined) return undefined
 	exchange.watch?.step('auth')
-	// Without an authenticator, access rules that need a user are refused at mount.
-	return authenticator === undefined ? countRequest(exchange) : check(exchange, authenticator)
+	if (authenticator !== undefined) return check(exchange, authenticator)
+	// Access rules that need a user are refused at mount when there is no authenticator.
+	return limit && countRequest(exchange, limit)
 }
 
 async function check(exchange: Routed, authenticator: Authenticator): Promise<void> {
@@ -23,8 +25,7 @@ async function check(exchange: Routed, authenticator: Authenticator): Promise<vo
 	const ask = (): Promise<User | null> => exchange.credentials.ask(authenticator, exchange.request)
 	const user = await (action.limit === undefined ? ask() : authenticateAsGuess(exchange, action.limit, ask))
 	exchange.user = user
-	const counting = countRequest(exchange)
-	if (counting !== undefined) await counting
+	if (action.limit !== undefined) await countRequest(exchange, action.limit)
 	if (!action.access.user) return
 	if (user === null) throw new RestError('unauthorized')
 	for (const resource of action.access.resources) {

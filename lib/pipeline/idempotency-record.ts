@@ -183,36 +183,28 @@ export async function withTimeout(time: Milliseconds, work: unknown): Promise<vo
 	}
 }
 
-/** What identifies a key: another user, method or path may use the same text. */
-interface KeyScope {
-	/** `null` for an anonymous caller. */
-	readonly user: string | null
-	readonly method: string
-	readonly path: string
-	readonly key: string
-}
-
 /**
- * The cache key: a hash, so that it contains nothing the client sent.
+ * The cache key: a hash, so that it contains nothing the client sent. The same key of another user, method or path gives
+ * another one.
  *
  * @param share whose share of the cache it counts against
  */
-export async function cacheKeyOf(share: string, { user, method, path, key }: KeyScope): Promise<string> {
-	return sharedKey('idempotency', share, await sha256(JSON.stringify([user, method, path, key])))
+export async function cacheKeyOf(exchange: Exchange, share: string, key: string): Promise<string> {
+	const [path = ''] = exchange.target().split('?', 1)
+	const scope = JSON.stringify([exchange.user?.id ?? null, exchange.method, path, key])
+	return sharedKey('idempotency', share, await sha256(scope))
 }
 
-/** What must be the same in a retry. */
-interface Fingerprinted {
-	readonly method: string
-	readonly target: string
-	readonly contentType: string | undefined
-	readonly bytes: Uint8Array
+/** A hash of the request, which distinguishes a retry from another request with the same key. */
+export async function fingerprintOf(exchange: Exchange): Promise<string> {
+	const contentType = exchange.headers['content-type'] ?? null
+	const head = `${JSON.stringify([exchange.method, exchange.target(), contentType])}\n`
+	return sha256(Buffer.concat([Buffer.from(head), bytesOf(exchange)]))
 }
 
-/** A hash that distinguishes a retry from another request with the same key. */
-export async function fingerprintOf({ method, target, contentType, bytes }: Fingerprinted): Promise<string> {
-	const head = `${JSON.stringify([method, target, contentType ?? null])}\n`
-	return sha256(Buffer.concat([Buffer.from(head), bytes]))
+/** The body's bytes; if a parser in front has read them, its result as JSON. */
+function bytesOf({ body: { bytes }, incoming: { body } }: Exchange): Uint8Array {
+	return bytes ?? (Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body) ?? ''))
 }
 
 // The global crypto: importing node:crypto costs every start some milliseconds, and most servers never get here.

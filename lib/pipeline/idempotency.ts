@@ -84,15 +84,12 @@ function parseKey(lines: readonly string[]): string {
  */
 export async function answerOnce(exchange: Exchange, key: string, run: () => Promise<Reply>): Promise<Reply> {
 	exchange.watch?.step('idempotency')
-	const { user, method, app } = exchange
-	const target = exchange.target()
-	const [path = ''] = target.split('?', 1)
+	const { user, app } = exchange
 	const caller = callerOf(user, exchange.ip())
 	// An anonymous caller may repeat a request from another address.
 	const share = user === null ? 'anyone' : caller.share
-	const cacheKey = await cacheKeyOf(share, { user: user?.id ?? null, method, path, key })
-	const contentType = exchange.headers['content-type']
-	const fingerprint = await fingerprintOf({ method, target, contentType, bytes: bytesOf(exchange) })
+	const cacheKey = await cacheKeyOf(exchange, share, key)
+	const fingerprint = await fingerprintOf(exchange)
 	const begun = app.deadlines.clock()
 	const earlier = await acquireLock(exchange, cacheKey, caller, { state: 'running', fingerprint })
 	if (earlier?.state === 'apart')
@@ -116,11 +113,6 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 /** Whether the request was answered because it timed out. */
 function hasTimedOut({ due, isReplied }: Exchange): boolean {
 	return isReplied || due === Number.NEGATIVE_INFINITY
-}
-
-/** The body's bytes; if a parser in front has read them, its result as JSON. */
-function bytesOf({ body: { bytes }, incoming: { body } }: Exchange): Uint8Array {
-	return bytes ?? (Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body) ?? ''))
 }
 
 /** Writes the lock; returns the record instead if there is one already. */

@@ -2,24 +2,19 @@
 import { isRestError, RestError } from '../base/error.ts'
 import { type Milliseconds, timeOfDay } from '../base/time.ts'
 import { type Cache, cacheRefusal, isCallerFull } from '../cache/cache.ts'
-import type { Exchange, Routed } from '../exchange/exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import type { Guess } from '../limits/guesses.ts'
 import { type Caller, type CompiledLimit, callerOf, countersOf, keyOf } from '../limits/rate-limit.ts'
 import { countFixed, countSliding, type LimitResult, peekFixed, stricter } from '../limits/windows.ts'
 
 /**
  * Counts the request for its user, else for its address, and sets `RateLimit-Policy` and `RateLimit`
- * (draft-ietf-httpapi-ratelimit-headers) on every answer. `undefined` when the method has no limit.
+ * (draft-ietf-httpapi-ratelimit-headers) on every answer.
  *
  * @throws RestError by the promise: `too_many_requests` past the limit, with Retry-After; `unavailable` when the
  *   cache fails and the limit isn't `failOpen`
  */
-export function countRequest(exchange: Routed): Promise<void> | undefined {
-	const { limit } = exchange.action
-	return limit === undefined ? undefined : count(exchange, limit)
-}
-
-async function count(exchange: Exchange, limit: CompiledLimit): Promise<void> {
+export async function countRequest(exchange: Exchange, limit: CompiledLimit): Promise<void> {
 	const caller = callerOf(exchange.user, exchange.ip())
 	const taken = await failOpenOrRefuse(exchange, limit, () =>
 		countOne(exchange.app.cache, caller, limit, timeOfDay()),

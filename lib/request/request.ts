@@ -20,8 +20,7 @@ export interface RequestSource {
 	protocol(): 'http' | 'https'
 	id(): string
 	signal(): AbortSignal
-	rawBody(): Buffer
-	stream(): Readable
+	readonly body: { raw(): Buffer; stream(): Readable }
 	requireDigest(headers: Readonly<Record<string, string>>): void
 }
 
@@ -125,7 +124,7 @@ export class Request {
 	 * @throws TypeError in a streaming method, or if a parser in front has taken the bytes
 	 */
 	get rawBody(): Buffer {
-		return this.#source.rawBody()
+		return this.#source.body.raw()
 	}
 
 	/**
@@ -150,6 +149,6 @@ export class Request {
 	 * @throws TypeError in any other method
 	 */
 	get stream(): Readable {
-		return this.#source.stream()
+		return this.#source.body.stream()
 	}
 }

@@ -38,9 +38,6 @@ export class UnreadRest implements Due {
 	readonly due: Milliseconds
 	readonly socket: Peer
 	readonly #exchange: Exchange
-	earlier: Due | undefined = undefined
-	later: Due | undefined = undefined
-	isWaiting = false
 
 	constructor(exchange: Exchange, socket: Peer, due: Milliseconds) {
 		this.#exchange = exchange
