@@ -75,7 +75,6 @@ interface Share<E extends Linked<E>> extends Linked<Share<E>> {
 
 /** The entries of all callers within a purpose. */
 interface Group<E extends Linked<E>> {
-	readonly name: Purpose | 'application'
 	readonly kept: Amount
 	readonly shares: KeyTable<Share<E>>
 }
@@ -117,8 +116,8 @@ export class Shares<E extends CacheEntry<E>> {
 			entries: max < MIN_ENTRIES ? Number.POSITIVE_INFINITY : max,
 			bytes: maxBytes < MIN_BYTES ? Number.POSITIVE_INFINITY : maxBytes,
 		}
-		this.#groups = new Map(PURPOSES.map((name) => [name, newGroup<E>(name)]))
-		this.#application = newShare(newGroup<E>('application'), '')
+		this.#groups = new Map(PURPOSES.map((name) => [name, newGroup<E>()]))
+		this.#application = newShare(newGroup<E>(), '')
 	}
 
 	/** The share that an entry with this key counts towards. */
@@ -216,8 +215,8 @@ function fills({ entries, bytes }: Limits, size: Limits, part: number): boolean 
 	return entries >= part * size.entries || bytes >= part * size.bytes
 }
 
-function newGroup<E extends Linked<E>>(name: Group<E>['name']): Group<E> {
-	return { name, kept: new Amount(), shares: new KeyTable() }
+function newGroup<E extends Linked<E>>(): Group<E> {
+	return { kept: new Amount(), shares: new KeyTable() }
 }
 
 function newShare<E extends Linked<E>>(group: Group<E>, caller: string): Share<E> {

@@ -10,7 +10,7 @@ import type { SqliteDriver } from './driver.ts'
 import { SCALE, STRICT } from './json.ts'
 import { type DeclaredType, fieldOf, storageOf, timestampFormat } from './types.ts'
 
-interface Wanted {
+interface IntrospectOptions {
 	/** The key's column, instead of the primary key. */
 	readonly key?: string | undefined
 	/** Whether 64-bit integers are written as strings. */
@@ -18,18 +18,18 @@ interface Wanted {
 }
 
 /** @throws TypeError if there is no key, or the wanted one can't be the key */
-export function introspect(driver: SqliteDriver, listing: Listing, wanted: Wanted): Table {
+export function introspect(driver: SqliteDriver, listing: Listing, options: IntrospectOptions): Table {
 	const query = queryBy(driver)
 	const infos = infosOf(query, listing)
 	const inKey = infos.filter((info) => info.inKey > 0)
 	const { name, isView } = listing
 	const primary = inKey.map((info) => info.name)
 	const unique = isView ? [] : uniqueColumns(query, listing, infos)
-	const key = keyOf({ name, isView, columns: infos, primary, unique }, wanted.key)
+	const key = keyOf({ name, isView, columns: infos, primary, unique }, options.key)
 	const isRowid = (info: Info) =>
 		listing.hasRowid && inKey.length === 1 && info === inKey[0] && /^integer$/i.test(info.declared)
 	const columns = infos.map((info) =>
-		columnOf(query, listing, info, isRowid(info), info.name === key, wanted),
+		columnOf(query, listing, info, isRowid(info), info.name === key, options),
 	)
 	const schema = listing.schema === 'main' ? undefined : listing.schema
 	return withKey({ schema, name, columns, constraints: constraintsOf(query, listing, inKey), isView }, key)
@@ -41,7 +41,7 @@ function columnOf(
 	info: Info,
 	isRowid: boolean,
 	isKey: boolean,
-	wanted: Wanted,
+	options: IntrospectOptions,
 ): Column {
 	const declared = fieldOf(info.declared)
 	const sampled =
@@ -63,7 +63,7 @@ function columnOf(
 		hasDefault: info.defaultSql !== null || isRowid,
 		generated: info.generated,
 		maxLength: type === 'text' ? declared.length : undefined,
-		asText: type === 'bigint' && wanted.asText,
+		asText: type === 'bigint' && options.asText,
 		digits: type === 'decimal' ? digitsOf(declared) : undefined,
 		loose: isExact ? undefined : true,
 		defaultSql: info.defaultSql ?? undefined,

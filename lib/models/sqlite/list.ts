@@ -54,21 +54,21 @@ export class Lists {
 	}
 
 	write(sql: Sql, parts: ListParts): void {
-		const texts = this.#sqlOf(parts)
+		const list = this.#sqlOf(parts)
 		if (parts.where !== undefined || parts.after !== undefined) {
-			this.#write(sql, parts, texts)
+			this.#write(sql, parts, list)
 			return
 		}
 		const which = parts.total ? 'counted' : 'uncounted'
-		const text = texts.whole[which]
+		const text = list.whole[which]
 		if (text === undefined) {
-			this.#write(sql, parts, texts)
-			texts.whole[which] = sql.text
+			this.#write(sql, parts, list)
+			list.whole[which] = sql.text
 			return
 		}
 		const numbers = [countRead(parts), parts.offset]
-		if (texts.hasLongKeys) numbers.unshift(parts.limit, parts.maxBytes)
-		if (texts.isOneRow && this.#writing.measuresBytes) numbers.unshift(parts.maxBytes)
+		if (list.hasLongKeys) numbers.unshift(parts.limit, parts.maxBytes)
+		if (list.isOneRow && this.#writing.measuresBytes) numbers.unshift(parts.maxBytes)
 		for (const number of numbers) sql.values.push(this.#dialect.bindNumber(number))
 		sql.add(text)
 	}
@@ -79,28 +79,28 @@ export class Lists {
 		return fromOneRow(rows[0] ?? [], parts, hasLongKeys)
 	}
 
-	#write(sql: Sql, parts: ListParts, texts: ListSql): void {
-		if (texts.isOneRow) {
+	#write(sql: Sql, parts: ListParts, list: ListSql): void {
+		if (list.isOneRow) {
 			const all = 'group_concat(j, char(44, 10))'
 			sql.add('select ')
 			if (this.#writing.measuresBytes)
 				sql.add(`case when octet_length(${all}) <= `).number(parts.maxBytes).add(` then ${all} end`)
 			else sql.add(all)
 			sql.add(', count(*)')
-			if (texts.hasLongKeys) {
+			if (list.hasLongKeys) {
 				sql.add(', max(case when r = ').number(parts.limit).add(' then case when octet_length(k) <= ')
 				sql.number(parts.maxBytes).add(` then k else '' end end)`)
-			} else if (texts.hasKeys) sql.add(', json_group_array(k)')
+			} else if (list.hasKeys) sql.add(', json_group_array(k)')
 			if (parts.total) writeTotal(sql.add(', '), parts)
-			writePage(sql.add(texts.hasLongKeys ? NUMBERED : ' from ('), parts, texts)
-			sql.add(texts.hasLongKeys ? '))' : ')')
+			writePage(sql.add(list.hasLongKeys ? NUMBERED : ' from ('), parts, list)
+			sql.add(list.hasLongKeys ? '))' : ')')
 		} else if (parts.total) {
 			// An outer join: an empty page has a total, too.
 			sql.add('select p.*, t.n from (select ')
 			writeTotal(sql, parts)
-			writePage(sql.add(' as n) t left join ('), parts, texts)
+			writePage(sql.add(' as n) t left join ('), parts, list)
 			sql.add(') p on true')
-		} else writePage(sql, parts, texts)
+		} else writePage(sql, parts, list)
 	}
 
 	#sqlOf(parts: ListParts): ListSql {
@@ -111,12 +111,12 @@ export class Lists {
 		}
 		const order: string[] = []
 		for (const { column, descending } of parts.order) order.push(descending ? '-' : '+', column.name)
-		let texts = byOrder.get(order)
-		if (texts === undefined) {
-			texts = this.#compose(parts)
-			byOrder.keep(order, texts, OVERHEAD + COPIES * (texts.select.length + texts.orderBy.length))
+		let list = byOrder.get(order)
+		if (list === undefined) {
+			list = this.#compose(parts)
+			byOrder.keep(order, list, OVERHEAD + COPIES * (list.select.length + list.orderBy.length))
 		}
-		return texts
+		return list
 	}
 
 	#compose(parts: ListParts): ListSql {
@@ -126,8 +126,10 @@ export class Lists {
 		const from = ` from ${tableName(dialect, parts.table)} ${ALIAS}`
 		const orderBy = ` order by ${parts.order.map((term) => dialect.orderTerm(term, ALIAS)).join(', ')} limit `
 		if (!isOneText(parts.selected)) {
-			const list = [keys, ...record.expressions].map((expression, at) => `${expression} as c${at}`).join(', ')
-			const select = `select ${list}${from}`
+			const columns = [keys, ...record.expressions]
+				.map((expression, at) => `${expression} as c${at}`)
+				.join(', ')
+			const select = `select ${columns}${from}`
 			return { record, isOneRow: false, hasKeys: true, hasLongKeys: false, select, orderBy, whole: {} }
 		}
 		const own = ownKeySql(dialect, parts, keys, this.#writing)

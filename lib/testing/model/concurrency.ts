@@ -24,7 +24,7 @@ export const CROWD_TESTS: readonly ModelTest[] = tests({
 		const [first = '', second = ''] = await fixture.addAll([{ title: 'a', note: 'x' }, { title: 'b' }])
 		const [titles, notes] = [fixture.select(['title']), fixture.select(['note'])]
 		const missing = String(Number(second) + 1)
-		const asked = [
+		const reads = [
 			[first, titles, { title: 'a' }],
 			[first, titles, { title: 'a' }],
 			[missing, titles, undefined],
@@ -35,11 +35,11 @@ export const CROWD_TESTS: readonly ModelTest[] = tests({
 		] as const
 		for (let round = 0; round < 10; round++) {
 			const found = await Promise.all(
-				asked.map(([id, selection]) => fixture.model.read(id, selection, undefined)),
+				reads.map(([id, selection]) => fixture.model.read(id, selection, undefined)),
 			)
 			deepStrictEqual(
 				found.map((each) => each && parsed(each)),
-				asked.map(([, , expected]) => expected),
+				reads.map(([, , expected]) => expected),
 			)
 		}
 	},
@@ -48,7 +48,7 @@ export const CROWD_TESTS: readonly ModelTest[] = tests({
 		const selection = fixture.select(['order'])
 		const background: Promise<unknown>[] = []
 		for (let order = 1; order <= 100; order++) {
-			for (let reads = 0; reads < 5; reads++) background.push(fixture.model.read(id, selection, undefined))
+			for (let count = 0; count < 5; count++) background.push(fixture.model.read(id, selection, undefined))
 			await fixture.update(id, { order }, selection)
 			const [found, listed] = await Promise.all([fixture.value(id, 'order'), fixture.column({}, 'order')])
 			deepStrictEqual([found, listed], [order, [order]])

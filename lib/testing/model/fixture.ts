@@ -112,9 +112,9 @@ export class ModelFixture {
 
 	/** A selection of fields by their own names. The same arguments give the same object. */
 	select(fields: readonly string[], version?: string): Selection {
-		const known = `${fields.join()} ${version}`
-		const selection = this.#selections.get(known) ?? { fields, names: fields, version }
-		this.#selections.set(known, selection)
+		const key = `${fields.join()} ${version}`
+		const selection = this.#selections.get(key) ?? { fields, names: fields, version }
+		this.#selections.set(key, selection)
 		return selection
 	}
 
