@@ -19,8 +19,6 @@ interface ColumnSql {
 	json(ref: string): Parts
 	/** Its JSON in a cursor, with full precision, if it isn't null. */
 	cursor(ref: string): Parts
-	/** The condition that it isn't null; `undefined` if it can't be. */
-	isNotNull(ref: string): string | undefined
 	/** A number or text that the driver doesn't convert. */
 	exact(ref: string): string
 	/** An expression that sorts in the same order as the column is compared with values. */
@@ -71,13 +69,12 @@ export function concatOf(parts: Parts): string {
 }
 
 /** A column's JSON within a `concat`, null included: `concat` of anything with NULL is NULL. */
-export function jsonParts({ sql }: MysqlColumn, ref: string, form: 'json' | 'cursor'): Parts {
+export function jsonParts({ sql, nullable }: MysqlColumn, ref: string, form: 'json' | 'cursor'): Parts {
 	const parts = sql[form](ref)
-	const isNotNull = sql.isNotNull(ref)
-	if (isNotNull === undefined) return parts
+	if (!nullable) return parts
 	const [first] = parts
 	const whole = parts.length === 1 && first !== undefined && 'sql' in first ? first.sql : concatOf(parts)
-	return [{ sql: `if(${isNotNull},${whole},'null')` }]
+	return [{ sql: `if(${ref} is not null,${whole},'null')` }]
 }
 
 /** Removes line breaks from JSON: those of base64, which are invalid; all others are between values, as texts escape them. */
@@ -90,10 +87,9 @@ export function columnSql(column: Column, details: TypeDetails): ColumnSql {
 }
 
 /** The default: a text. */
-function defaults({ name, nullable }: Column): ColumnSql {
+function defaults({ name }: Column): ColumnSql {
 	return {
 		...jsonAndCursor((ref) => [{ sql: `json_quote(${ref})` }]),
-		isNotNull: (ref) => (nullable ? `${ref} is not null` : undefined),
 		exact: (ref) => ref,
 		order: (ref) => ref,
 		placeholder: '?',

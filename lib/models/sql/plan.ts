@@ -69,15 +69,8 @@ export function planOf(table: Table, columns: Columns, dialect: Dialect, selecti
 	const byId = `${head}${columnName(dialect, key, ALIAS)} = ${dialect.placeholder(1, key)}`
 	const { lru } = dialect
 	return {
-		...{
-			selected,
-			version,
-			head,
-			selectedRow,
-			returning: ` returning ${returnedRow.list}`,
-			returnedRow,
-			byId,
-		},
+		...{ selected, version, head, byId, selectedRow, returnedRow },
+		returning: ` returning ${returnedRow.list}`,
 		...{ inserts: new TextCache(lru), updates: new TextCache(lru), gathered: new TextCache(lru) },
 		bytes: PLAN_BYTES + COPIES_OF_LIST * Math.max(selectedRow.list.length, returnedRow.list.length),
 	}
