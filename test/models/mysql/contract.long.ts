@@ -7,7 +7,7 @@ import { contractWith, type Setting } from './contract.ts'
 
 /** What time zones, quotes, escapes and strictness could change: values on their way, and what is refused. */
 const ONLY =
-	/keeps|compared|takes every character|never more than a text|is cut|is refused|pages by (at|timestamps)|^update|^create|come back together|a text (key|may)/
+	/keeps|compared|takes every character|never interpreted|is cut|is refused|pages by (at|timestamps)|^update|^create|come back together|a text (key|may)/
 
 const SETTINGS: readonly Setting[] = [
 	{

@@ -7,7 +7,7 @@ import { contractWith, type Setting } from './contract.ts'
 
 /** What is read in another way where what was written isn't returned. */
 const WRITTEN =
-	/^create|keeps|be null is null|come back together|^update|^the version|^a record (of|that is|outside)|^of many|^delete|unique|is refused|after a refusal|transaction|key (is|may|beyond)|just created/
+	/^create|keeps|nullable field is null|come back together|^update|^the version|^a record (of|that does not exist|outside)|^of many|^delete|unique|is refused|after a refusal|transaction|key (is|may|beyond)|as soon as it is created/
 
 const SETTINGS: readonly Setting[] = [
 	{ name: 'as the server is set', table: 'myad_contract_0', settings: {} },

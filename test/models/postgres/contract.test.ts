@@ -7,7 +7,7 @@ import { contractBy } from './contract.ts'
 
 /** What a driver has a part in: values on their way, what is refused, transactions, many things at once. */
 const OF_DRIVERS =
-	/keeps|be null is null|is cut|infinit|NaN|come back together|empty array|never more than a text|^update|^delete answers|is refused|after a refusal|^a transaction|^many transactions|total counts|by the key alone|at once|complete list/
+	/keeps|nullable field is null|is cut|infinit|NaN|come back together|empty array|never interpreted|^update|^delete returns|is refused|after a refusal|^a transaction|total counts|by the key alone|simultaneous (?!reads and writes)|complete list/
 
 const [first, ...others] = await driversHere()
 if (first !== undefined) contractBy(first)
