@@ -24,7 +24,7 @@ export type CrudValues = Readonly<Record<string, unknown>>
 export type CrudScope = Readonly<Record<string, unknown>>
 
 /**
- * A model as an API below the path where it is mounted. `access` names its operations `list`, `read` and so on.
+ * Serves a model below the path where it is mounted. In `access`, its operations are `list`, `read` and so on.
  *
  *     new CrudHandler(await PostgresModel.open(pool, 'article'), {
  *       visible: ['id', 'title'], updatable: ['title'], allow: ['list', 'read', 'update'],

@@ -128,11 +128,11 @@ export function recordOf(view: CrudView, id: string, json: string, version: stri
 	return new CrudRecord(split.json, id, version, split.needed[0], stripOf(view))
 }
 
-/** @param asked names of the fields that the client asked for */
-export function pageOf(view: CrudView, json: string, meta: PageMeta, asked: readonly string[]): CrudPage {
+/** @param requested names of the fields that the client asked for */
+export function pageOf(view: CrudView, json: string, meta: PageMeta, requested: readonly string[]): CrudPage {
 	const { needed } = view[STATE]
 	if (needed.length === 0) return new CrudPage(json, meta, NONE, stripOf(view))
-	const split = splitNeeded(json, asked, namesOf(needed))
+	const split = splitNeeded(json, requested, namesOf(needed))
 	return new CrudPage(split.json, meta, split.needed, stripOf(view))
 }
 
@@ -163,15 +163,15 @@ function stripRecord(view: CrudView, value: unknown): unknown {
  * a record may lack fields, such as those of a dropped column.
  *
  * @param json a record, or an array of records
- * @param asked names that the client asked for: members with other names are left out of `json`
- * @param names names that `needs()` was given; they may be in `asked` too
+ * @param requested names that the client asked for: members with other names are left out of `json`
+ * @param names names that `needs()` was given; they may be in `requested` too
  */
 export function splitNeeded(
 	json: string,
-	asked: readonly string[],
+	requested: readonly string[],
 	names: readonly string[],
 ): { json: string; needed: readonly Needed[] } {
-	const clients = new Set(asked)
+	const kept = new Set(requested)
 	const needed: Needed[] = []
 	let text = ''
 	let from = 0
@@ -183,7 +183,7 @@ export function splitNeeded(
 				names.filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]),
 			),
 		)
-		text += json.slice(from, begin + 1) + membersOf(json, marks, clients)
+		text += json.slice(from, begin + 1) + membersOf(json, marks, kept)
 		from = end - 1
 	})
 	return { json: text + json.slice(from), needed }

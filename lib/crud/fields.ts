@@ -22,10 +22,10 @@ export function crudFields(owner: string, model: Model, columns: Columns | undef
 	const fields = new Map<string, CrudField>()
 	for (const field of model.fields) {
 		const name = renamed.get(field.name) ?? field.name
-		const taken = fields.get(name)
-		if (taken !== undefined)
+		const other = fields.get(name)
+		if (other !== undefined)
 			throw new TypeError(
-				`${owner}: columns calls both ${taken.field.name} and ${field.name} ${name}: give one of them another name`,
+				`${owner}: columns calls both ${other.field.name} and ${field.name} ${name}: give one of them another name`,
 			)
 		fields.set(name, { name, field })
 	}
@@ -35,12 +35,12 @@ export function crudFields(owner: string, model: Model, columns: Columns | undef
 /** The names for clients by the model's names. */
 function renamedColumns(owner: string, model: Model, columns: Columns = {}): ReadonlyMap<string, string> {
 	if (columns === 'camelCase') return new Map(model.fields.map(({ name }) => [name, camelCase(name)]))
-	const known = model.fields.map(({ name }) => name)
+	const columnNames = model.fields.map(({ name }) => name)
 	const renamed = new Map<string, string>()
 	for (const [name, column] of Object.entries(columns)) {
-		if (!known.includes(column))
+		if (!columnNames.includes(column))
 			throw new TypeError(
-				`${owner}: columns.${name}: ${model.name} has no column ${column}${nearest(column, known)}`,
+				`${owner}: columns.${name}: ${model.name} has no column ${column}${nearest(column, columnNames)}`,
 			)
 		if (renamed.has(column))
 			throw new TypeError(`${owner}: columns gives ${column} two names, ${renamed.get(column)} and ${name}`)
@@ -97,9 +97,9 @@ export class Selections {
 	}
 
 	#cached(key: string, make: () => Selection): Selection {
-		const known = this.#cache.get(key)
-		const selection = known ?? make()
-		if (known !== undefined) this.#cache.delete(key)
+		const cached = this.#cache.get(key)
+		const selection = cached ?? make()
+		if (cached !== undefined) this.#cache.delete(key)
 		else if (!this.#usedOnce.delete(key)) {
 			this.#usedOnce.add(key)
 			dropOldest(this.#usedOnce)

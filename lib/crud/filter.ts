@@ -48,11 +48,12 @@ export function operatorsOf({ type, wholeOnly }: Pick<Field, 'type' | 'wholeOnly
 
 /** @throws RestError `bad_request` for an operator that the field doesn't have */
 function operatorOf({ field, name: own }: CrudField, name: string, place: string): Operator {
-	const known = operatorsOf(field)
-	const operator = known.find((one) => one === name)
+	const operators = operatorsOf(field)
+	const operator = operators.find((one) => one === name)
 	if (operator !== undefined) return operator
-	if (known.length === 1) throw badQuery(place, 'unknown', `can't be compared with a value: use ${own}[null]`)
-	throw unknownName(place, 'is not an operator of this field: use one of', known)
+	if (operators.length === 1)
+		throw badQuery(place, 'unknown', `can't be compared with a value: use ${own}[null]`)
+	throw unknownName(place, 'is not an operator of this field: use one of', operators)
 }
 
 export function takesList(operator: string): operator is 'in' | 'nin' | 'between' {
@@ -186,8 +187,8 @@ function anyOf(field: string, values: readonly NonNullValue[]): Condition {
 
 /** The conjunction of conditions; `undefined` without any. */
 export function allOf(...terms: readonly (Condition | undefined)[]): Condition | undefined {
-	const given = terms.filter((term) => term !== undefined)
-	return given.length < 2 ? given[0] : { op: 'and', terms: given }
+	const conditions = terms.filter((term) => term !== undefined)
+	return conditions.length < 2 ? conditions[0] : { op: 'and', terms: conditions }
 }
 
 /**

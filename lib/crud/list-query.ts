@@ -215,10 +215,10 @@ function positionOf(
  */
 export function selectionOf({ visible, selections }: CrudPlan, given: unknown): Selection {
 	if (given === undefined) return selections.all
-	const asked = new Set<string>()
-	for (const name of names('fields', given)) asked.add(fieldNamed('fields', name, visible).name)
-	if (asked.size === 0) throw badQuery('fields', 'min', 'must name at least one field')
-	return selections.of(asked)
+	const requested = new Set<string>()
+	for (const name of names('fields', given)) requested.add(fieldNamed('fields', name, visible).name)
+	if (requested.size === 0) throw badQuery('fields', 'min', 'must name at least one field')
+	return selections.of(requested)
 }
 
 /** The sort order. The key is added as its last term, in the direction of the term before it, so that the order is total. */

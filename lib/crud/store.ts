@@ -150,9 +150,9 @@ function isWithoutDefaults(changes: Changes): changes is Readonly<Record<string,
 export function firstVersion({ max }: Field, now: Milliseconds = Date.now()): number {
 	const limit = Number(max ?? Number.MAX_SAFE_INTEGER)
 	if (limit >= Number.MAX_SAFE_INTEGER) return now * 1_000 + Math.floor(Math.random() * 1_000)
-	const greatest = Math.floor(limit / 2)
-	const least = Math.ceil(greatest / 64)
-	return least + Math.floor(Math.random() * (greatest - least + 1))
+	const last = Math.floor(limit / 2)
+	const first = Math.ceil(last / 64)
+	return first + Math.floor(Math.random() * (last - first + 1))
 }
 
 /** `update` or `replace`, which differ only in the values they are given. */

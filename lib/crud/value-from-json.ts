@@ -64,8 +64,10 @@ function hasDigits([before, behind]: readonly [number, number], decimal: string)
 }
 
 function digitsAllowed([before, behind]: readonly [number, number]): string {
-	const most = `must have at most ${before === 1 ? '1 digit' : `${before} digits`} before the point`
-	return behind < 0 ? `${most}, of which the last ${-behind} must be 0` : `${most}, and ${behind} behind it`
+	const message = `must have at most ${before === 1 ? '1 digit' : `${before} digits`} before the point`
+	return behind < 0
+		? `${message}, of which the last ${-behind} must be 0`
+		: `${message}, and ${behind} behind it`
 }
 
 /**

@@ -57,17 +57,17 @@ export function idReader(key: Field): (text: string) => string | undefined {
 	if (key.type === 'uuid') return (text) => (isUuid(text) ? text.toLowerCase() : undefined)
 	if (key.type !== 'integer' && key.type !== 'bigint') return (text) => textId(key, text)
 	const bits = key.type === 'integer' ? 2n ** 53n : 2n ** 63n
-	const least = BigInt(key.min ?? (key.type === 'integer' ? 1n - bits : -bits))
-	const greatest = BigInt(key.max ?? bits - 1n)
-	const [low, high] = [Number(least), Number(greatest)]
+	const min = BigInt(key.min ?? (key.type === 'integer' ? 1n - bits : -bits))
+	const max = BigInt(key.max ?? bits - 1n)
+	const [minNumber, maxNumber] = [Number(min), Number(max)]
 	return (text) => {
 		if (!ID_DIGITS.test(text)) return undefined
 		if (text.length <= EXACT_DIGITS) {
 			const number = Number(text)
-			return number >= low && number <= high ? text : undefined
+			return number >= minNumber && number <= maxNumber ? text : undefined
 		}
 		const number = BigInt(text)
-		return number >= least && number <= greatest ? text : undefined
+		return number >= min && number <= max ? text : undefined
 	}
 }
 

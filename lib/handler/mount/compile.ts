@@ -84,10 +84,10 @@ export function compileHandler(
 	const table = new LookupTable()
 	for (const { name: method, method: verb, resource } of namedRoutes) {
 		for (const spelling of resource === undefined ? [undefined] : spellingsOf(resource)) {
-			const taken = table.get(verb, spelling)
-			if (taken !== undefined)
+			const other = table.get(verb, spelling)
+			if (other !== undefined)
 				throw new TypeError(
-					`${name}.${method} and ${name}.${taken.name} both answer ${verb} ${spelling ?? '_default'}: remove one`,
+					`${name}.${method} and ${name}.${other.name} both answer ${verb} ${spelling ?? '_default'}: remove one`,
 				)
 			table.add(verb, spelling, action(method))
 		}
@@ -229,10 +229,10 @@ function customTargets(
 
 function addOwn(owner: string, table: LookupTable, own: OwnAction, action: Action): void {
 	for (const method of own.methods) {
-		const taken = table.get(method, undefined)
-		if (taken !== undefined)
+		const other = table.get(method, undefined)
+		if (other !== undefined)
 			throw new TypeError(
-				`${owner}.${taken.name} would answer what ${own.name} does: override ${own.name}(), or name a resource, ${method.toLowerCase()}_something`,
+				`${owner}.${other.name} would answer what ${own.name} does: override ${own.name}(), or name a resource, ${method.toLowerCase()}_something`,
 			)
 		table.addSized(method, own.segments, action)
 	}

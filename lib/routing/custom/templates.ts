@@ -72,7 +72,7 @@ export class TemplateIndex<V> {
 		return this.#found
 	}
 
-	/** Collects the templates from a state on, whose placeholder ends at `end` and isn't empty. */
+	/** Visits a state whose placeholder ends at `end`: collects its templates, unless the placeholder is empty. */
 	#visit(state: State<V>, text: string, end: number): void {
 		if (end < 1) return
 		state.visitedBy = this.#searches
