@@ -116,7 +116,7 @@ function resolve(
 	const role = declared.get(name)
 	if (role === undefined) {
 		throw new TypeError(
-			`role '${heirs.at(-1)}' inherits '${name}', which is no role: the roles are ${[...declared.keys()].join(', ')}`,
+			`role '${heirs.at(-1)}' inherits '${name}', which is not a role: the roles are ${[...declared.keys()].join(', ')}`,
 		)
 	}
 	const inherited = role.inherits.flatMap((other) => [...resolve(other, path, declared, granted)])

@@ -159,7 +159,7 @@ function filledPattern(call: string, pattern: string, params: readonly unknown[]
 		const [fits, what] = PLACEHOLDERS[placeholder === '%d' ? placeholder : '%s']
 		const param = params[at++]
 		if (fits(param)) return String(param)
-		throw new TypeError(`${call}: argument ${at} stands for ${placeholder}, ${what}`)
+		throw new TypeError(`${call}: argument ${at} must be ${what} for ${placeholder}`)
 	}
 	const segments = pattern
 		.replace(/^\//, '')

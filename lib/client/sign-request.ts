@@ -161,7 +161,7 @@ async function webKeyOf(key: SigningKey): Promise<WebKey> {
 	if (globalThis.crypto?.subtle === undefined)
 		throw new TypeError('signRequest needs crypto.subtle, which browsers have on https and localhost alone')
 	const bytes = typeof secret === 'string' ? decodeBase64(secret) : secret
-	if (bytes === undefined) throw new TypeError("signRequest: the key's secret is no base64 with padding")
+	if (bytes === undefined) throw new TypeError("signRequest: the key's secret must be base64 with padding")
 	if (!(bytes instanceof Uint8Array)) return checkedWebKey(bytes)
 	if (bytes.length < 32)
 		throw new TypeError(`signRequest: the key's secret must have at least 32 bytes, got ${bytes.length}`)

@@ -85,7 +85,7 @@ export function corsOption(
 	const { origins, credentials, exposedHeaders, ...given } = read(where, value)
 	if (origins === '*' && credentials)
 		throw new TypeError(
-			`${where}: origins '*' with credentials would let every site act as whoever visits it: name the origins, or take credentials out`,
+			`${where}: origins '*' with credentials would let every site act as its visitors: name the origins, or take credentials out`,
 		)
 	const shared = [
 		...(credentials ? ['Access-Control-Allow-Credentials', 'true'] : []),

@@ -143,8 +143,11 @@ describe('RoleAcl constructor', (test) => {
 		[{ a: { inherits: {} } }, "role 'a'.inherits must be a list of roles, got an object"],
 		[{ a: ['x', 1] }, `role 'a'[1] must be ${rule}, got 1`],
 		[{ a: { inherits: [null] } }, "role 'a'.inherits[0] must be a string, got null"],
-		[{ a: { inherits: ['b', 'c'] }, b: [] }, "role 'a' inherits 'c', which is no role: the roles are a, b"],
-		[{ a: { inherits: ['toString'] } }, "role 'a' inherits 'toString', which is no role: the roles are a"],
+		[
+			{ a: { inherits: ['b', 'c'] }, b: [] },
+			"role 'a' inherits 'c', which is not a role: the roles are a, b",
+		],
+		[{ a: { inherits: ['toString'] } }, "role 'a' inherits 'toString', which is not a role: the roles are a"],
 		[{ a: { inherits: ['a'] } }, "role 'a' inherits itself: a → a"],
 		[
 			{ z: { inherits: ['a'] }, a: { inherits: ['b'] }, b: { inherits: ['c'] }, c: { inherits: ['a'] } },

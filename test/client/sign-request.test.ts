@@ -139,7 +139,7 @@ describe('signRequest', (test) => {
 			[{ id: 'k' }, "TypeError: signRequest needs the key's secret"],
 			[
 				{ id: 'k', secret: 'password!' },
-				"TypeError: signRequest: the key's secret is no base64 with padding",
+				"TypeError: signRequest: the key's secret must be base64 with padding",
 			],
 			[
 				{ id: 'k', secret: SECRET.subarray(1) },

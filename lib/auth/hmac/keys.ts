@@ -97,10 +97,10 @@ function compiledKeys(keys: object): ReadonlyMap<string, CompiledKey> {
 		entries.map(([keyid, key], at) => {
 			// Other values aren't shown: they may be a secret's bytes.
 			if (typeof keyid !== 'string')
-				throw new TypeError(`entry ${at + 1} of keys has no text for a key id, but ${typeof keyid}`)
+				throw new TypeError(`entry ${at + 1} of keys must have text as its key id, got ${typeof keyid}`)
 			if (!/^[\x20-\x7e]+$/.test(keyid) || keyid.length > MAX_NAME_LENGTH) {
 				throw new TypeError(
-					`keys: ${shown(keyid)} is no key id: 1 to ${MAX_NAME_LENGTH} characters of printable ASCII are`,
+					`keys: ${shown(keyid)} is not a key id: it must be 1 to ${MAX_NAME_LENGTH} characters of printable ASCII`,
 				)
 			}
 			return [keyid, compiledKey(keyid, key)]
@@ -124,7 +124,7 @@ function compiledKey(keyid: string, declared: unknown): CompiledKey {
 	const { user = {}, ...others } = rest as { user?: unknown }
 	const [other] = Object.keys(others)
 	if (other !== undefined)
-		throw new TypeError(`key ${shown(keyid)} has ${shown(other)}, which means nothing: secret and user do`)
+		throw new TypeError(`key ${shown(keyid)} has ${shown(other)}, but may have only secret and user`)
 	if (!isUser(user))
 		throw new TypeError(`the user of key ${shown(keyid)} must be an object, its id text if it has one`)
 	return { secrets: secretsOf(keyid, secret), user: frozenCopy({ ...user }) }

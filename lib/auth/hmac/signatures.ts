@@ -57,13 +57,12 @@ export function signaturePairs(input: string, signature: string): SignaturePair[
 
 /** @throws RangeError unless it is an HMAC signature with all required parameters */
 export function readSignature([covered, signature]: SignaturePair): SentSignature {
-	if (!isInnerList(covered)) throw new RangeError('Signature-Input holds what is no list of components')
+	if (!isInnerList(covered)) throw new RangeError('Signature-Input is not a list of components')
 	if (isInnerList(signature) || signature.value.type !== 'bytes')
-		throw new RangeError('Signature holds what is no bytes')
+		throw new RangeError('Signature is not a byte sequence')
 	const { parameters } = covered
 	const algorithm = textOf(parameters.get('alg'), 'alg')
-	if (algorithm !== undefined && algorithm !== 'hmac-sha256')
-		throw new RangeError('alg is another than hmac-sha256')
+	if (algorithm !== undefined && algorithm !== 'hmac-sha256') throw new RangeError('alg is not hmac-sha256')
 	// Unused, but the RFC requires a string.
 	textOf(parameters.get('tag'), 'tag')
 	return {
@@ -85,19 +84,19 @@ function namesOf({ items }: InnerList): readonly string[] {
 
 function textOf(item: BareItem | undefined, name: string): string | undefined {
 	if (item === undefined || item.type === 'string') return item?.value
-	throw new RangeError(`${name} is no string`)
+	throw new RangeError(`${name} is not a string`)
 }
 
 /** A keyid or nonce, of bounded length: both are looked up or stored. */
 function nameOf(item: BareItem | undefined, name: string): string {
 	const text = required(textOf(item, name), name)
 	if (text !== '' && text.length <= MAX_NAME_LENGTH) return text
-	throw new RangeError(`${name} has none or more than ${MAX_NAME_LENGTH} characters`)
+	throw new RangeError(`${name} must have 1 to ${MAX_NAME_LENGTH} characters`)
 }
 
 function secondsOf(item: BareItem | undefined, name: string): number | undefined {
 	if (item === undefined || item.type === 'integer') return item?.value
-	throw new RangeError(`${name} is no integer`)
+	throw new RangeError(`${name} is not an integer`)
 }
 
 function required<T>(value: T | undefined, name: string): T {
@@ -142,7 +141,7 @@ export function checkTimes({ created, expires }: SentSignature, now: number, win
 	if (created > now + MAX_CLOCK_SKEW)
 		throw new RangeError(`created is more than ${MAX_CLOCK_SKEW} s ahead of our clock`)
 	if (created < now - windowSeconds) throw new RangeError(`created is more than ${windowSeconds} s ago`)
-	if (expires !== undefined && expires < now) throw new RangeError('expires is over')
+	if (expires !== undefined && expires < now) throw new RangeError('the signature has expired')
 }
 
 const TOO_MANY =

@@ -71,7 +71,7 @@ function entriesByDigest(tokens: unknown): Map<string, TokenEntry> {
 		// The key isn't shown: it may be a token, which must not be logged.
 		if (!DIGEST.test(digest)) {
 			throw new TypeError(
-				`${owner} is under a key that is no SHA-256 digest, 64 hex digits: tokens are kept hashed, so write tokenDigest(token), or what printf %s "$TOKEN" | sha256sum prints`,
+				`${owner} must be under a SHA-256 digest, 64 hex digits: tokens are stored hashed, so write tokenDigest(token), or what printf %s "$TOKEN" | sha256sum prints`,
 			)
 		}
 		if (entries.has(digest)) throw new TypeError(`${owner} repeats an earlier entry's token: use another`)

@@ -17,7 +17,7 @@ export function mapView(app: App, { handlers, hasMore }: MapData): HTMLElement {
 			),
 		),
 		handlers.length === 0 && el('p', { class: 'card empty' }, 'There is nothing here that you may use.'),
-		hasMore && el('p', { class: 'quiet' }, 'There is more for whoever has credentials.'),
+		hasMore && el('p', { class: 'quiet' }, 'There is more with credentials.'),
 	)
 }
 

@@ -35,7 +35,7 @@ export function bearerSession(token: string): Session {
 /** @throws TypeError for a secret that isn't base64 of at least 32 bytes, and on pages that aren't secure */
 export async function hmacSession(id: string, secret: string): Promise<Session> {
 	const bytes = decodeBase64(secret)
-	if (bytes === undefined) throw new TypeError('The secret is no base64 with padding.')
+	if (bytes === undefined) throw new TypeError('The secret must be base64 with padding.')
 	if (bytes.length < 32) throw new TypeError('The secret must have at least 32 bytes.')
 	if (globalThis.crypto?.subtle === undefined)
 		throw new TypeError('Browsers sign on https and on localhost alone.')

@@ -54,8 +54,8 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
 		[signed({ secret: Buffer.alloc(32, 8) }), /not what key "k1" makes/],
 	],
 	"alg differs from the key's or configured algorithm": [
-		[signed({ params: { alg: '"hmac-sha512"' } }), /alg is another/],
-		[signed({ params: { alg: '"ed25519"' } }), /alg is another/],
+		[signed({ params: { alg: '"hmac-sha512"' } }), /alg is not/],
+		[signed({ params: { alg: '"ed25519"' } }), /alg is not/],
 	],
 	'application requirements: required components or parameters missing, expired, too old': [
 		...USUAL.map(
@@ -69,7 +69,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
 		),
 		[signed({ params: { created: String(NOW - 301) } }), /more than 300 s ago/],
 		[signed({ params: { created: String(NOW + 61) } }), /ahead of our clock/],
-		[signed({ params: { expires: String(NOW - 1) } }), /expires is over/],
+		[signed({ params: { expires: String(NOW - 1) } }), /the signature has expired/],
 	],
 }
 

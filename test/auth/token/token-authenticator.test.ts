@@ -343,7 +343,7 @@ describe('a token lookup function', (test) => {
 describe('TokenAuthenticator refuses', (test) => {
 	const digest = tokenDigest('a')
 	const hash =
-		'is under a key that is no SHA-256 digest, 64 hex digits: tokens are kept hashed, so write tokenDigest(token), or what printf %s "$TOKEN" | sha256sum prints'
+		'must be under a SHA-256 digest, 64 hex digits: tokens are stored hashed, so write tokenDigest(token), or what printf %s "$TOKEN" | sha256sum prints'
 	const kinds =
 		"tokens must be users by digest, { [tokenDigest(token)]: { id: 'ada' } }, a Map of them, or a function that looks a digest up"
 	const expires = "expires of user \"a\" must be a Date, or text like '2027-01-31' or '2027-01-31T12:00:00Z'"
