@@ -24,7 +24,7 @@ export {
 	CacheUnavailable,
 	type JsonValue,
 } from './cache/cache.ts'
-// For caches of your own: the checks of key, value and time that every one must make.
+// For your own caches: the checks of key, value and time that each must make.
 export { checkKey, toMilliseconds, toText } from './cache/entry.ts'
 export { MemoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts'
 export { type RememberOptions, remember, type Storable } from './cache/remember.ts'
@@ -55,7 +55,7 @@ export type { HealthOptions } from './health/health.ts'
 export type { RateLimit } from './limits/rate-limit.ts'
 export type { MemoryField } from './models/memory/declared.ts'
 export { MemoryModel, type MemoryModelOptions } from './models/memory/memory-model.ts'
-// All that writers of models need is in `verbena/model`; these are for those who use a CrudHandler.
+// Everything for writing models is in `verbena/model`; these are for users of CrudHandler.
 export {
 	type Comparison,
 	type Condition,

@@ -12,7 +12,7 @@ export interface RestErrorOptions {
 	readonly details?: readonly Detail[]
 	/** Headers of the response: `{ 'Retry-After': '5' }`. */
 	readonly headers?: Readonly<Record<string, string>>
-	/** The cause: logged where the status is 401, or 500 or more; never sent. */
+	/** The cause: logged if the status is 401, or 500 or more; never sent. */
 	readonly cause?: unknown
 }
 

@@ -6,7 +6,7 @@ import { authenticateAsGuess, countRequest } from './rate-limits.ts'
 
 /**
  * Asks the mount's authenticator, if there is one, counts the request against the action's rate limit, and
- * checks the access rule. Bad credentials are refused even where none are needed.
+ * checks the access rule. Bad credentials are refused even if none are needed.
  *
  * @throws RestError `unauthorized`, `too_many_requests` or `forbidden`, by the promise
  */

@@ -92,16 +92,16 @@ export function recordOf(
 	}
 }
 
-/** The headers without those that every answer, also a replay, sets anew. */
+/** The headers to store: without those that differ for each answer, replays included. */
 function storableLines(exchange: Exchange, lines: readonly string[]): string[] {
 	const { rateLimitLines = [], app } = exchange
 	// Compared by value: a list's own `Link` is stored.
 	const own = new Set(pairsOf(mountLines(exchange)).map(String))
-	const setAnew = new Set(pairsOf(rateLimitLines).map(([name]) => name.toLowerCase()))
-	setAnew.add('content-length')
-	if (app.requestId !== undefined) setAnew.add(app.requestId.toLowerCase())
+	const perAnswer = new Set(pairsOf(rateLimitLines).map(([name]) => name.toLowerCase()))
+	perAnswer.add('content-length')
+	if (app.requestId !== undefined) perAnswer.add(app.requestId.toLowerCase())
 	return pairsOf(lines)
-		.filter((line) => !setAnew.has(line[0].toLowerCase()) && !own.has(String(line)))
+		.filter((line) => !perAnswer.has(line[0].toLowerCase()) && !own.has(String(line)))
 		.flat()
 }
 

@@ -42,7 +42,7 @@ export function answerPreflight(
 }
 
 /**
- * The headers to allow: all that were requested, as an allowed origin may send any; except the method override where it
+ * The headers to allow: all that were requested, as an allowed origin may send any; except the method override if it
  * can't lead to a method. None if one is not a valid name.
  */
 function allowedHeaders(list: string | string[] | undefined, canOverride: boolean): string {

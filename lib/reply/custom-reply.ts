@@ -18,7 +18,7 @@ export interface ReplyOptions {
 export class CustomReply<T> {
 	readonly value: T
 	readonly options: ReplyOptions
-	/** In the envelope even where the handler's `wrap` is false. */
+	/** Whether it gets the envelope even if the handler's `wrap` is false. */
 	readonly enveloped: boolean
 
 	constructor(value: T, options: ReplyOptions, enveloped: boolean) {

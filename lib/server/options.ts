@@ -95,7 +95,7 @@ export interface ServerOptions {
 	readonly explorer?: boolean
 	/** Other origins whose pages may read responses: `{ origins: ['https://app.example.com'] }`. @default none */
 	readonly cors?: CorsOptions
-	/** Compresses responses for clients that accept it, where no proxy in front does: `{ threshold: 1_024 }`. @default false */
+	/** Compresses responses for clients that accept it, if no proxy in front does: `{ threshold: 1_024 }`. @default false */
 	readonly compression?: boolean | CompressionOptions
 }
 

@@ -39,7 +39,7 @@ export interface InjectedReply {
 	json(): unknown
 }
 
-/** Answers a request as the server would, and collects the answer. Rejects where a connection would be cut off. */
+/** Answers a request as the server would, and collects the answer. Rejects when a connection would be cut off. */
 export async function inject(service: Service, request: InjectedRequest): Promise<InjectedReply> {
 	const incoming = incomingOf(request, service.hosts?.own)
 	const exchange = new Exchange(service.app, incoming)

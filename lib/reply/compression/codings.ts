@@ -105,8 +105,8 @@ export interface CompressionOptions {
 	 */
 	readonly threshold?: Bytes
 	/**
-	 * The codings; the first is preferred where a client takes several equally: `['gzip']`. `'zstd'` needs Node 22.15.
-	 * @default `'br'`, `'zstd'` where Node has it, `'gzip'`
+	 * The codings; the first is preferred if a client accepts several equally: `['gzip']`. `'zstd'` needs Node 22.15.
+	 * @default `'br'`, `'zstd'` if Node has it, `'gzip'`
 	 */
 	readonly encodings?: readonly Encoding[]
 }
@@ -168,7 +168,7 @@ export class Compression {
 		const qualities = qualitiesOf(header)
 		const wildcard = qualities.get('*')
 		let best: Coding | undefined
-		// Without an entry of its own, no coding at all is allowed, but any coding that is named is preferred.
+		// An uncompressed reply is allowed even if `identity` isn't named, but any named coding is preferred.
 		let highest = qualities.get('identity') ?? wildcard ?? 0
 		for (const coding of this.codings) {
 			const quality = qualities.get(coding.name) ?? qualities.get(`x-${coding.name}`) ?? wildcard ?? 0

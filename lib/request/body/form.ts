@@ -35,7 +35,7 @@ export class Fields {
 		this.#last[name] = value
 	}
 
-	/** The value of each name, or a list of them where the name is repeated. */
+	/** The value of each name, or a list of them if the name is repeated. */
 	lists(): Readonly<Record<string, string | readonly string[]>> {
 		if (this.#repeated === undefined) return this.last
 		return Object.assign(Object.create(null), this.last, Object.fromEntries(this.#repeated))

@@ -207,7 +207,7 @@ function checkEncoding(encoding: string | undefined, where: string): void {
 export interface Disposition {
 	/** The field's name; may be empty. */
 	readonly name: string
-	/** The file's name as sent: data, never a path to write to. `undefined` where the part is text. */
+	/** The file's name as sent: data, never a path to write to. `undefined` if the part is text. */
 	readonly filename: string | undefined
 }
 
