@@ -10,7 +10,7 @@ import { inTimesOf } from '../../helpers/stalls.ts'
 const make = (): Cache => new MemoryCache({ max: 1 })
 
 describe('cache fixture', (test) => {
-	test('before and after stand one millisecond apart at the end of an entry', async () => {
+	test('before and after are one millisecond apart around an expiry', async () => {
 		const times: number[] = []
 		let clock = (): number => 0
 		const run = async ({ before, after }: CacheFixture): Promise<void> => {
@@ -32,7 +32,7 @@ describe('cache fixture', (test) => {
 		assert.equal(times, [599, 600])
 	})
 
-	test('advance is told how long to wait, the slack on both sides', async () => {
+	test('advance gets the time to wait, with the slack on both sides', async () => {
 		const waits: number[] = []
 		const advance = async (time: number): Promise<void> => {
 			waits.push(time)
@@ -46,7 +46,7 @@ describe('cache fixture', (test) => {
 		assert.equal(waits, [400, 99, 201])
 	})
 
-	test('time never goes back', async () => {
+	test('time never goes backwards', async () => {
 		const waits: number[] = []
 		const advance = (time: number): void => {
 			waits.push(time)
@@ -86,7 +86,7 @@ describe('cache fixture', (test) => {
 		)
 	}
 
-	test('a case that never waits is not played again, however long it took', async () => {
+	test('a case that never waits is not repeated, however long it took', async () => {
 		let played = 0
 		const run = async (): Promise<void> => {
 			played++
@@ -97,7 +97,7 @@ describe('cache fixture', (test) => {
 		assert.is(played, 1)
 	})
 
-	test('a case that passes when it is played again has passed', async () => {
+	test('a case that passes when repeated has passed', async () => {
 		let played = 0
 		const run = async ({ after }: CacheFixture): Promise<void> => {
 			await after(5)
@@ -132,7 +132,7 @@ describe('cache fixture', (test) => {
 		})
 	}
 
-	test('a case says how many entries its cache is made for', async () => {
+	test('a case declares the capacity of its cache', async () => {
 		const asked: number[] = []
 		const makeMax = (_: unknown, max: number): Cache => {
 			asked.push(max)
