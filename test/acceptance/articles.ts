@@ -1,4 +1,4 @@
-/** The table of the example app, fresh and filled, in each of the stores. */
+/** The example app's table, freshly filled, in each of the stores. */
 import BetterSqlite from 'better-sqlite3'
 import Libsql from 'libsql'
 import mysql from 'mysql2/promise'

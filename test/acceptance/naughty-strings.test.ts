@@ -1,4 +1,4 @@
-/** Strings that break what was not made for them: each comes back as it was sent, or is refused in order. */
+/** Naughty strings: each round-trips unchanged, or is refused with an expected error. */
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { describe } from '../helpers/describe.ts'

@@ -1,4 +1,4 @@
-/** The example app of the cases, as a program of its own. */
+/** The example app of the cases, as a separate program. */
 import { bundled } from '../helpers/bundled.ts'
 import { ROOT, type Running, start, untilPrinted } from '../helpers/program.ts'
 import type { Store } from './articles.ts'

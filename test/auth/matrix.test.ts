@@ -1,6 +1,6 @@
 /**
- * Who may call what: every route, by every caller, with every method, under every override. What is expected is
- * worked out from the tables below alone; where it is a refusal, no method has run and no byte was read.
+ * Who may call what: every route, by every caller, with every method, under every override. Expected results are
+ * computed from the tables below alone; for a refusal, no method has run and no byte was read.
  */
 import { Readable } from 'node:stream'
 import * as assert from 'uvu/assert'

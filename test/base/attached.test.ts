@@ -1,4 +1,4 @@
-/** `attached`: made once for an object, also for one that can't be extended. */
+/** `attached`: a value created once per object, even for one that isn't extensible. */
 import * as assert from 'uvu/assert'
 import { attach, attached, attachment } from '../../lib/base/attached.ts'
 import { describe } from '../helpers/describe.ts'

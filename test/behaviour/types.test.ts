@@ -1,4 +1,4 @@
-/** What a user writes in a handler compiles, and says the right types; what is a mistake doesn't compile. */
+/** Handler declarations compile with the right types; mistakes don't compile. */
 import * as assert from 'uvu/assert'
 import * as z from 'zod'
 import {

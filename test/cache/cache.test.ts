@@ -1,4 +1,4 @@
-/** `CacheFull` and `CacheUnavailable`: what they say, and what a client reads of them. */
+/** `CacheFull` and `CacheUnavailable`: their messages, and the client's response. */
 import * as assert from 'uvu/assert'
 import { CacheFull, CacheUnavailable } from '../../lib/cache/cache.ts'
 import { RestHandler } from '../../lib/index.ts'

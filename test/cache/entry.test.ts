@@ -1,4 +1,4 @@
-/** What an entry is made of: the refusals that all caches make alike, and their words. */
+/** Keys, values and TTLs of entries: the refusals common to all caches, and their messages. */
 import * as assert from 'uvu/assert'
 import { checkKey, toMilliseconds, toText } from '../../lib/cache/entry.ts'
 import { describe } from '../helpers/describe.ts'

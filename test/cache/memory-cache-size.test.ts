@@ -1,4 +1,7 @@
-/** `MemoryCache` at its size: bounded memory, and no scan when it is full. Bounds of time are wide: a scan is 100 times over. */
+/**
+ * `MemoryCache` when large: bounded memory, and no scan when full. Time limits are generous: a scan would take 100
+ * times as long.
+ */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import * as assert from 'uvu/assert'

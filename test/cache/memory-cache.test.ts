@@ -1,4 +1,4 @@
-/** `MemoryCache`: the contract, and what is its own (which value goes first, bytes, speed). */
+/** `MemoryCache`: the contract, and what goes beyond it (eviction order, bytes, speed). */
 
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'

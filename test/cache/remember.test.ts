@@ -1,4 +1,4 @@
-/** `remember`: one load for all who wait, a copy for each, no failure kept. */
+/** `remember`: one load for all waiting callers, a copy for each, failures not cached. */
 import * as assert from 'uvu/assert'
 import type { Cache, JsonValue } from '../../lib/cache/cache.ts'
 import { MemoryCache } from '../../lib/cache/memory-cache.ts'

@@ -1,4 +1,4 @@
-/** `remember`: the types that it answers, and those it refuses as JSON would change them. */
+/** `remember`: its return types, and the types it refuses because JSON would change them. */
 import type { Cache } from '../../lib/cache/cache.ts'
 import { MemoryCache } from '../../lib/cache/memory-cache.ts'
 import { remember } from '../../lib/cache/remember.ts'

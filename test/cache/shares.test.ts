@@ -1,4 +1,4 @@
-/** Shares of a cache: whoever fills it, others still find room. */
+/** Shares of a cache: when one caller fills it, others still have room. */
 
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'

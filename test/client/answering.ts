@@ -1,4 +1,4 @@
-/** A plain node:http server for tests of the client: it answers what it is told, and remembers what it was asked. */
+/** A plain node:http server for tests of the client: sends the given responses, and records the requests. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,4 +1,4 @@
-/** Texts that break what was not made for them, by the client. Run short by the `.test.ts`, long by the `.long.ts`. */
+/** Naughty strings sent with the client. Run short by the `.test.ts`, long by the `.long.ts`. */
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { ApiError, CrudClient } from '../../lib/client/index.ts'

@@ -1,4 +1,4 @@
-/** `client()` in a real browser: a program that imports the type of a handler alone, bundled for a page. */
+/** `client()` in a real browser: a program that imports only a handler's type, bundled for a page. */
 import { build } from 'esbuild'
 import * as assert from 'uvu/assert'
 import { inChromium, launch } from '../helpers/chromium.ts'

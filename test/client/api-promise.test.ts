@@ -1,4 +1,4 @@
-/** `response()` of a call: what comes beside a value, and who hears of a failure. */
+/** `response()` of a call: what comes with a value, and how failures are reported. */
 import * as assert from 'uvu/assert'
 import { ApiError, type ApiPromise, client } from '../../lib/client/index.ts'
 import { RestHandler, reply } from '../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** What `client()` costs the compiler, and so the editor: a class of 200 methods, and a program that calls each. */
+/** What `client()` costs the compiler, and so the editor: a class with 200 methods, and a program that calls each. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** `client()` over a real server: what it asks by which call, and what it answers. */
+/** `client()` over a real server: the request of each call, and its result. */
 import { Readable } from 'node:stream'
 import * as assert from 'uvu/assert'
 import { ApiError, client } from '../../lib/client/index.ts'

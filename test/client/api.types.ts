@@ -1,4 +1,4 @@
-/** What the types of `client()` say of a handler's class: see `helpers/types.ts`. */
+/** The types `client()` derives from a handler's class: see `helpers/types.ts`. */
 import type { Readable } from 'node:stream'
 import { type } from 'arktype'
 import * as v from 'valibot'

@@ -1,4 +1,4 @@
-/** What the acceptance app hasn't, for `contract.ts`: versions, signatures, idempotency keys, failures in passing. */
+/** What the acceptance app lacks, for `contract.ts`: versions, signatures, idempotency keys, temporary failures. */
 import {
 	CrudHandler,
 	type CrudValues,

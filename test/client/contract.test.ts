@@ -1,4 +1,4 @@
-/** The client's contract in this Node: against the acceptance app and a site of its own, in memory and in PostgreSQL. */
+/** The client's contract in this Node: against the acceptance app and another site, in memory and in PostgreSQL. */
 import * as assert from 'uvu/assert'
 import { ApiError, CrudClient, etagOf, signRequest } from '../../lib/client/index.ts'
 import { withApp } from '../acceptance/running.ts'

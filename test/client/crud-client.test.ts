@@ -1,4 +1,4 @@
-/** The client against the CrudHandler it is made for, over a socket. */
+/** `CrudClient` against `CrudHandler`, over a socket. */
 import * as assert from 'uvu/assert'
 import { ApiError, CrudClient, type ListQuery } from '../../lib/client/index.ts'
 import { CrudHandler, MemoryModel } from '../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** What the client's types say, and what they refuse: see `helpers/types.ts`. */
+/** What the client's types accept and refuse: see `helpers/types.ts`. */
 import {
 	ApiError,
 	CrudClient,

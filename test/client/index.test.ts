@@ -1,4 +1,4 @@
-/** What a browser gets of `verbena/client`. */
+/** The module `verbena/client`, as a browser loads it. */
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import * as assert from 'uvu/assert'

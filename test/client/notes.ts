@@ -1,4 +1,4 @@
-/** A handler, of which a page needs nothing but the type: see `api-page.test.ts`. */
+/** A handler of which a page needs only the type: see `api-page.test.ts`. */
 import { RestHandler } from '../../lib/index.ts'
 
 export class Notes extends RestHandler {

@@ -1,4 +1,4 @@
-/** ETags as servers and what is between may send them, and what is made of them. */
+/** ETags as servers and proxies may send them, and how the client uses them. */
 import * as assert from 'uvu/assert'
 import { idIn } from '../../lib/client/address.ts'
 import { ApiError, CrudClient, type CrudClientOptions, etagOf } from '../../lib/client/index.ts'

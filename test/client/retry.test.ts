@@ -1,4 +1,4 @@
-/** Attempts of one call, over a socket; the waits between them are noted, and none is waited for. */
+/** Retries of one call, over a socket; delays are recorded, not waited for. */
 import { getEventListeners } from 'node:events'
 import * as assert from 'uvu/assert'
 import type { Call } from '../../lib/client/answer.ts'

@@ -1,4 +1,4 @@
-/** Answers to pages of other origins, over a socket. */
+/** Responses to cross-origin requests, over a socket. */
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type ClientHttp2Stream, connect, createServer as createHttp2Server } from 'node:http2'

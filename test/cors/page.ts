@@ -1,4 +1,4 @@
-/** What the page of `cors.long.ts` runs, against an API of another origin: each answers what it has seen. */
+/** The script of `cors.long.ts`'s page, against an API of another origin: each function returns what it could read. */
 import { ApiError, CrudClient, etagOf, type Fetch, signRequest } from '../../lib/client/index.ts'
 
 interface Plant {

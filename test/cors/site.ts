@@ -1,4 +1,4 @@
-/** An API for tests of `cors`, asked over a socket as browsers ask. */
+/** An API for tests of `cors`, called over a socket with a browser's headers. */
 import {
 	type CorsOptions,
 	type Request,

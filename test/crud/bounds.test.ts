@@ -1,4 +1,4 @@
-/** Bounds of requests, and of what an answer has beside its records. */
+/** Limits of requests, and on the size of what a response has in addition to its records. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions, MemoryModel, ModelError } from '../../lib/index.ts'
 import { asking } from '../helpers/asking.ts'

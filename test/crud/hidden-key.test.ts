@@ -1,4 +1,4 @@
-/** A key that isn't visible is in no list, and in no cursor either: clients can decode these. */
+/** A hidden key is in no list and in no cursor, as clients can decode cursors. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryModel } from '../../lib/index.ts'
 import { type Asking, asking } from '../helpers/asking.ts'

@@ -1,4 +1,4 @@
-/** Records, pages and other JSON texts within another value: their values are sent, without hidden fields. */
+/** Records, pages and other JSON texts within another value: serialized as their values, without hidden fields. */
 import { inspect } from 'node:util'
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryCache, RawJson, RestHandler, remember } from '../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** What is let in and what isn't. Time passes as the tests say; over sockets: `hmac-http.test.ts`. */
+/** Which signed requests are accepted, and which refused, with a controlled clock; over sockets: `http.test.ts`. */
 import * as assert from 'uvu/assert'
 import type { DeclaredKey } from '../../../lib/auth/hmac/keys.ts'
 import { type Cache, HmacAuthenticator, type HmacKeys, MemoryCache, RestHandler } from '../../../lib/index.ts'

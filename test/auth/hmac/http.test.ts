@@ -1,4 +1,4 @@
-/** Signed requests over sockets: what is read when, streams, proxies' parsers, HTTP/2, and who wants to harm. */
+/** Signed requests over sockets: when bodies are read, streams, body parsers in front, HTTP/2, and attacks. */
 import { createServer as createHttpServer } from 'node:http'
 import { connect, createServer as createHttp2Server, type IncomingHttpHeaders } from 'node:http2'
 import type { AddressInfo } from 'node:net'

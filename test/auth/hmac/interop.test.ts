@@ -1,4 +1,4 @@
-/** Two other implementations of RFC 9421: what they sign is let in, and what we sign they verify. */
+/** Two other implementations of RFC 9421: we accept what they sign, and they verify what we sign. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { createSignature, type RequestDescriptor, verifySignature } from 'http-message-sig'
 import { httpbis } from 'http-message-signatures'

@@ -1,4 +1,4 @@
-/** Every rule by which RFC 9421 makes a verifier fail, as `rfc9421-vectors.json` lists them, and the reason that is logged. */
+/** Every rule by which RFC 9421 makes verification fail, as listed in `rfc9421-vectors.json`, with the logged reason. */
 import * as assert from 'uvu/assert'
 import { HmacAuthenticator, RestHandler } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'

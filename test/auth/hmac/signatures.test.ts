@@ -1,4 +1,4 @@
-/** What one request has used up, and where: asked of `useNonce` itself, as few programs ask in all these ways. */
+/** Nonces of one request over one or more caches: tests `useNonce` itself, as few programs use all these ways. */
 import * as assert from 'uvu/assert'
 import { type SentSignature, useNonce } from '../../../lib/auth/hmac/signatures.ts'
 import { type Cache, MemoryCache } from '../../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** A signer of its own for tests: RFC 9421 written out as text, so that nothing of what is tested signs. */
+/** An independent signer for tests: RFC 9421 written out, so that the tests share no code with what they test. */
 import { createHash, createHmac } from 'node:crypto'
 
 export const SECRET = Buffer.alloc(32, 7)

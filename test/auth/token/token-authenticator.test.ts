@@ -1,4 +1,4 @@
-/** `TokenAuthenticator`: whom a token lets in, how every other is refused, and which declarations are. */
+/** `TokenAuthenticator`: which tokens are accepted, how others are refused, and which declarations are. */
 import * as assert from 'uvu/assert'
 import {
 	newToken,

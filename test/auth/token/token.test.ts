@@ -1,4 +1,4 @@
-/** Tokens: what a new one is, and the digest of one. */
+/** `newToken` and `tokenDigest`. */
 import * as assert from 'uvu/assert'
 import { newToken, tokenDigest } from '../../../lib/auth/token/token-authenticator.ts'
 import { describe } from '../../helpers/describe.ts'

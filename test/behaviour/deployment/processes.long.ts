@@ -1,4 +1,4 @@
-/** The recipes of docs/deployment.md for what runs a server: PID 1 of a container, systemd. */
+/** The recipes of docs/deployment.md for process managers: PID 1 of a container, systemd. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** The recipes of docs/deployment.md for what stands in front: nginx and HAProxy. */
+/** The recipes of docs/deployment.md for reverse proxies: nginx and HAProxy. */
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'

@@ -1,4 +1,4 @@
-/** Requests over HTTP whose answers are kept, with what every answer of a server in trouble has to be. */
+/** Requests over HTTP whose responses are recorded, with checks that every response of a failing server must pass. */
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { alarm, stopwatch } from '../../helpers/stalls.ts'

@@ -1,4 +1,4 @@
-/** Pools whose connections somebody else holds, and servers that don't answer, as clients see them over HTTP. */
+/** Exhausted connection pools and unresponsive database servers, as clients see them over HTTP. */
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** A process that is killed keeps what it has promised. */
+/** A killed process keeps every write that it has confirmed. */
 import { describe } from '../../helpers/describe.ts'
 import { driversHere } from '../../helpers/postgres.ts'
 import { trials } from '../../helpers/trials.ts'

@@ -1,4 +1,4 @@
-/** Kills a program that serves articles while it writes, again and again, and looks what is left of its promises. */
+/** Repeatedly kills a program that serves articles while it writes, and checks that confirmed writes are stored. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What others do to the same records at the same time, made for real with two transactions; and users without rights. */
+/** Concurrent changes to the same records, with two real transactions; and database users without privileges. */
 import mysql from 'mysql2/promise'
 import pg from 'pg'
 import * as assert from 'uvu/assert'

@@ -1,4 +1,4 @@
-/** What databases refuse, as clients are told of it: alike by each, and without a word of what is behind. */
+/** Violated database constraints over HTTP: the same response with each store, and nothing of the database in it. */
 import { inspect } from 'node:util'
 import * as assert from 'uvu/assert'
 import { CrudHandler } from '../../../lib/index.ts'

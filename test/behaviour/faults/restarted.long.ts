@@ -1,4 +1,4 @@
-/** A database that is restarted while it is read from and written to, as clients see it over HTTP. */
+/** A database that is restarted under reads and writes, as clients see it over HTTP. */
 import { setTimeout } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import * as assert from 'uvu/assert'

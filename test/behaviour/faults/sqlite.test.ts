@@ -1,4 +1,4 @@
-/** SQLite files in trouble: locked, full, gone, read-only, or holding what their columns don't say; over HTTP. */
+/** Faults of SQLite files over HTTP: locked, full, deleted, read-only, or with values that don't fit their columns. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Two tables with every kind of constraint, in each of the stores, for tests of what they refuse. */
+/** Two tables with every kind of constraint, in each of the stores, for tests of violations. */
 import mysql from 'mysql2/promise'
 import pg from 'pg'
 import type { Model } from '../../../lib/index.ts'

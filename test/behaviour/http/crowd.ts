@@ -1,4 +1,4 @@
-/** Many clients that behave badly, and what a server must look like when they are gone. */
+/** Many misbehaving clients, and the state a server must be in when they are gone. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

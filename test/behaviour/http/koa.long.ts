@@ -1,4 +1,4 @@
-/** The recipe for Koa of `docs/embedding.md`, run as it is written with a Koa that is installed into a folder of its own. */
+/** The recipe for Koa of `docs/embedding.md`, run as written, with a Koa that is installed into a separate folder. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

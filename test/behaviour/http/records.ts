@@ -1,4 +1,4 @@
-/** Reads a long list without keeping it: for tests that look at memory. */
+/** Reads a long list without keeping it: for tests that measure memory. */
 import { connect } from 'node:net'
 import { requestText } from '../../helpers/raw.ts'
 

@@ -1,4 +1,4 @@
-/** Answers that come in pieces: records, bytes, and what happens when either side stops. */
+/** Streamed responses: records, bytes, and what happens when either side stops. */
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** Whoever is too slow: the client, the method, the reader. */
+/** Timeouts for slow clients, slow methods and slow readers. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'

@@ -1,4 +1,4 @@
-/** Real pino as the logger: its lines, and its types. It is installed into a folder of its own, as it is no dependency. */
+/** Real pino as the logger: its output and its types. It is installed into a separate folder, as it is no dependency. */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** The end of a server whose connections are handed over by another process. */
+/** Closing a server whose connections are handed over by a cluster's primary process. */
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'

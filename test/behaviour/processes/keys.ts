@@ -1,4 +1,4 @@
-/** What the processes and their clients agree on. */
+/** Keys that the processes and their clients share. */
 
 /** Signed by clients, whichever of the processes they ask. */
 export const ORIGIN = 'http://api.example.com'

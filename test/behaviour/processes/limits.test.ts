@@ -1,4 +1,4 @@
-/** Rate limits and idempotency keys over four processes with one Redis. */
+/** Rate limits and idempotency keys across four processes with one Redis. */
 import * as assert from 'uvu/assert'
 import { describe } from '../../helpers/describe.ts'
 import { until } from '../../helpers/listening.ts'

@@ -1,4 +1,4 @@
-/** Several processes of one service, which share a Redis. */
+/** Several processes of one service that share a Redis. */
 import { once } from 'node:events'
 import { forget, openClient, type TestClient } from '../../cache/redis/servers.ts'
 import { bundled } from '../../helpers/bundled.ts'

@@ -1,4 +1,4 @@
-/** Nonces over four processes with one Redis, many times, and with that Redis killed in the middle. */
+/** Nonces across four processes with one Redis, many times, and with that Redis killed in between. */
 import * as assert from 'uvu/assert'
 import { ownRedis } from '../../cache/redis/servers.ts'
 import { describe } from '../../helpers/describe.ts'

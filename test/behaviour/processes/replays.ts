@@ -1,4 +1,4 @@
-/** Signed requests, each sent many times at once to several processes: how often each was let in. */
+/** Signed requests, each sent many times at once to several processes: counts how often each was accepted. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'

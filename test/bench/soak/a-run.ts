@@ -1,4 +1,4 @@
-/** A run as it should be, made up, of which tests change one thing. */
+/** A made-up correct run, of which each test changes one thing. */
 import type { Moment, Rest, Run } from '../../../bench/soak/record.ts'
 import type { Sample } from '../../../bench/soak/reports.ts'
 

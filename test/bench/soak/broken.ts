@@ -1,4 +1,4 @@
-/** `npm run soak` with servers that are broken on purpose: see broken-server.ts. */
+/** `npm run soak` with deliberately broken servers: see broken-server.ts. */
 import { fileURLToPath } from 'node:url'
 import { runCommand } from '../../../bench/soak/command.ts'
 

@@ -1,4 +1,4 @@
-/** The plot: a picture that parses, with all that was measured. */
+/** The plot: valid XML with all measured series. */
 import * as assert from 'uvu/assert'
 import { ticks } from '../../../bench/soak/plot/scale.ts'
 import { plot } from '../../../bench/soak/plot.ts'

@@ -1,4 +1,4 @@
-/** The estimate of a slope: what is flat is flat for all its noise, and what leaks is found. */
+/** The slope estimate: no slope is found in noise, and a leak is. */
 import * as assert from 'uvu/assert'
 import { seeded } from '../../../bench/random.ts'
 import { median, type Point, slopeOf } from '../../../bench/soak/slope.ts'

@@ -1,4 +1,4 @@
-/** A short soak: it holds, and what is broken on purpose fails by its own line. */
+/** A short soak passes, and each deliberate fault fails its own line. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The judges are judged: a run as it should be holds, and each thing that is wrong fails its own line, and no other. */
+/** The verdict: a correct run passes, and each fault fails its own line and no other. */
 import * as assert from 'uvu/assert'
 import { table } from '../../../bench/soak/line.ts'
 import type { Run } from '../../../bench/soak/record.ts'

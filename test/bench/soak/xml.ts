@@ -1,4 +1,4 @@
-/** Reads XML as strictly as a test of our own pictures needs: tags that match, attributes in quotes, entities that there are. */
+/** Parses XML strictly enough to check our own plots: matching tags, quoted attributes, known entities. */
 
 export interface Element {
 	readonly name: string

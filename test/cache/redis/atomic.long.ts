@@ -1,4 +1,4 @@
-/** `add` and `increment` over four processes, many times, and with Redis killed in the middle. */
+/** `add` and `increment` across four processes, many times, and with Redis killed in between. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'

@@ -1,4 +1,4 @@
-/** `RedisCache` keeps all that a `Cache` promises, on a real server, by each of the three clients. */
+/** The cache contract for `RedisCache`, on a real server, with each of the three clients. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Cache } from '../../../lib/cache/cache.ts'

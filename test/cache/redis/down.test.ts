@@ -1,4 +1,7 @@
-/** `RedisCache` and a Redis that is down, hangs or answers nonsense: every call settles in time, and then it works again. */
+/**
+ * `RedisCache` with a Redis that is down, hangs or sends nonsense: every call settles in time, and later ones succeed
+ * again.
+ */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'

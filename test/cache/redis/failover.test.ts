@@ -1,4 +1,4 @@
-/** `RedisCache` over a failover: a primary that becomes a replica is left, and its successor is used at once. */
+/** `RedisCache` during a failover: a primary that becomes a replica is left, and its successor is used at once. */
 import * as assert from 'uvu/assert'
 import { CacheUnavailable } from '../../../lib/cache/cache.ts'
 import { RedisCache } from '../../../lib/cache/redis/redis-cache.ts'

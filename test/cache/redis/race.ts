@@ -1,4 +1,4 @@
-/** Races of four processes, by all three clients, for the same keys. Called by `atomic.long.ts`. */
+/** Four processes, with all three clients, race for the same keys. Called by `atomic.long.ts`. */
 import { once } from 'node:events'
 import * as assert from 'uvu/assert'
 import { bundled } from '../../helpers/bundled.ts'

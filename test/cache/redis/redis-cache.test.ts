@@ -1,4 +1,4 @@
-/** `RedisCache`: what it takes, how it names keys, and what it does with keys that are somebody else's. */
+/** `RedisCache`: options, key names, and entries stored by other programs. */
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createClientPool, createCluster, createSentinel } from 'redis'

@@ -1,4 +1,4 @@
-/** What a promise is rejected with, for tests of refusals. */
+/** The error that a promise is rejected with, for tests of refusals. */
 import * as assert from 'uvu/assert'
 
 export async function rejection(work: Promise<unknown>): Promise<Error> {

@@ -1,4 +1,4 @@
-/** `RedisCache` and a Redis that may forget, or is full: nothing is promised that isn't kept. */
+/** `RedisCache` with a Redis that evicts entries or is full: `add` and `increment` never lose what they have confirmed. */
 import * as assert from 'uvu/assert'
 import { CacheFull, CacheUnavailable } from '../../../lib/cache/cache.ts'
 import { adapterOf } from '../../../lib/cache/redis/client.ts'

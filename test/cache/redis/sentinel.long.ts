@@ -1,4 +1,4 @@
-/** `RedisCache` by a client that asks a Sentinel for the primary, while that makes a replica the primary. */
+/** `RedisCache` with a client that uses Sentinel, during a failover. */
 import { Redis } from 'ioredis'
 import Valkey from 'iovalkey'
 import * as assert from 'uvu/assert'

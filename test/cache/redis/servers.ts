@@ -1,4 +1,4 @@
-/** Redis for tests: the one that is there, by each of the three clients, and servers of a test's own. */
+/** Redis for tests: the existing server, with each of the three clients, and servers that a test starts. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

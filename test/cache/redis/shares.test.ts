@@ -1,4 +1,4 @@
-/** `RedisCache` and callers who fill it: each has a share of its bytes, which all processes count together. */
+/** `RedisCache` and greedy callers: each has a share of its bytes, counted across all processes. */
 import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { CacheFull, type CacheScope } from '../../../lib/cache/cache.ts'

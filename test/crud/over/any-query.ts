@@ -1,4 +1,4 @@
-/** Queries of lists and of records for fast-check, good and bad. Used by `any-request.ts`. */
+/** Valid and invalid queries of lists and of records for fast-check. Used by `any-request.ts`. */
 import fc from 'fast-check'
 import { bad, FIELDS, good, nth, text } from './any-value.ts'
 

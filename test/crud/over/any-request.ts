@@ -1,4 +1,4 @@
-/** Sequences of CRUD requests for fast-check: good and bad ones, of every kind. */
+/** Sequences of CRUD requests for fast-check: valid and invalid, of every kind. */
 import fc from 'fast-check'
 import { filter, query, queryBody, recordQuery } from './any-query.ts'
 import { bad, FIELDS, good, nth, STRANGERS } from './any-value.ts'

@@ -1,4 +1,4 @@
-/** Pages without records, over every store: whatever is selected, nothing is answered but the count. */
+/** Empty pages over every store: whatever fields are selected, only the count is answered. */
 import * as assert from 'uvu/assert'
 import { describe } from '../../helpers/describe.ts'
 import { openStore, type Store, storesHere } from './stores.ts'

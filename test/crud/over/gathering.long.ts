@@ -1,4 +1,4 @@
-/** A long run of what `gathering.ts` says. */
+/** A long run of `gathering.ts`. */
 import { trials } from '../../helpers/trials.ts'
 import { gathering } from './gathering.ts'
 

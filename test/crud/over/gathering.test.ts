@@ -1,4 +1,4 @@
-/** A short run of what `gathering.ts` says. */
+/** A short run of `gathering.ts`. */
 import { gathering } from './gathering.ts'
 
 gathering('gathering', { readers: 8, rounds: 8 })

@@ -1,6 +1,6 @@
 /**
- * Reads that are gathered, over HTTP and under load: none shows what was before a write that was awaited. Run short by
- * the `.test.ts`, long by the `.long.ts`.
+ * Gathered reads over HTTP and under load: none returns the state before an awaited write. Run short by the
+ * `.test.ts`, long by the `.long.ts`.
  */
 import * as assert from 'uvu/assert'
 import { describe } from '../../helpers/describe.ts'

@@ -1,4 +1,4 @@
-/** What is hidden is in no answer of any store, and what can't be written is changed by no write. */
+/** Hidden columns are in no response of any store, and columns that aren't writable are changed by no write. */
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,

@@ -1,4 +1,4 @@
-/** Naughty strings as ids, over HTTP and over every database: each is one record, and no other's. */
+/** Naughty strings as ids, over HTTP and every database: each identifies exactly one record. */
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { CrudHandler, type Model } from '../../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** Strings that break what was not made for them. */
+/** Naughty strings: texts that break code which didn't expect them. */
 import { readFileSync } from 'node:fs'
 import { ROOT } from '../../helpers/program.ts'
 import { seedOf } from '../../helpers/seed.ts'

@@ -1,4 +1,4 @@
-/** All of our own naughty strings, and one in three of the public list, others in each run, at every place. */
+/** All of our own naughty strings, and a different third of the public list in each run, at every place. */
 import { naughtyStrings } from './naughty.ts'
 import { sampled } from './naughty-strings.ts'
 

@@ -1,4 +1,4 @@
-/** One in twenty of all strings, of which `naughty.long.ts` has more. */
+/** One in twenty of all naughty strings; `naughty.long.ts` has more. */
 import { naughtyStrings } from './naughty.ts'
 import { STRINGS } from './naughty-strings.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Strings that break what was not made for them, at every place where a client can put one, over every store: each
- * comes back as it was sent, or is refused with 4xx, and the table is as it was.
+ * Naughty strings at every place where a client can send one, over every store: each round-trips, or is refused with
+ * 4xx, and the table is unchanged.
  */
 import * as assert from 'uvu/assert'
 import type { InjectedReply, InjectedRequest, Model } from '../../../lib/index.ts'

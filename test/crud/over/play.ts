@@ -1,4 +1,4 @@
-/** Plays sequences of requests in one store, and tells the answers in words that are the same in all of them. */
+/** Sends sequences of requests to one store, and describes the responses so that all stores' can be compared. */
 import type { InjectedReply, Values } from '../../../lib/index.ts'
 import type { Selection } from '../../../lib/models/index.ts'
 import { Passing } from '../../testing/broken-models.ts'

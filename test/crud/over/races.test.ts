@@ -1,4 +1,4 @@
-/** Requests at once: of two that can't both win, one does, over every store. */
+/** Concurrent requests: of two that can't both succeed, one does, over every store. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudValues, createServer, type Model } from '../../../lib/index.ts'
 import type { Changes, Guard, Selection } from '../../../lib/models/index.ts'

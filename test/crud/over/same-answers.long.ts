@@ -1,4 +1,4 @@
-/** A long run of what `same-answers.ts` says. */
+/** A long run of `same-answers.ts`. */
 import { trials } from '../../helpers/trials.ts'
 import { sameAnswers } from './same-answers.ts'
 

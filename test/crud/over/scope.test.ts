@@ -1,4 +1,4 @@
-/** Two owners under `scope()`: neither sees, changes or deletes the other's, over every store. */
+/** Two owners with `scope()`: neither sees, changes or deletes the other's records, over every store. */
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,

@@ -1,6 +1,6 @@
 /**
- * Values that a table holds though no client of ours could have written them: a walk by cursors meets each record once,
- * and what a GET shows is taken by PUT and found by a filter.
+ * Values in a table that our clients could not have written: cursors visit each record once, and what a GET returns is
+ * accepted by PUT and matched by a filter.
  */
 import * as assert from 'uvu/assert'
 import { CrudHandler, type InjectedReply, type Model } from '../../../lib/index.ts'

@@ -1,6 +1,6 @@
 /**
- * One table in four stores, alike as far as the databases can be: in memory, in SQLite, in PostgreSQL through pg
- * and in MariaDB through mysql2. Stores that aren't there are left out, which is said aloud.
+ * One table in four stores, as similar as the databases allow: in memory, in SQLite, in PostgreSQL through pg and in
+ * MariaDB through mysql2. Unavailable stores are skipped with a message.
  */
 import pg from 'pg'
 import { MemoryModel, type Model } from '../../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** Handlers over the table of `stores.ts`: one for everybody, one in which each owner is alone, asked without a socket. */
+/** Handlers over the table of `stores.ts`: one for everybody, one scoped by owner, called without a socket. */
 import {
 	CrudHandler,
 	type CrudOptions,

@@ -1,4 +1,4 @@
-/** Pages that are more than one text can be: refused in words, and the server goes on. */
+/** Pages longer than the longest string: refused with a message, and the server keeps working. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, type Model } from '../../../lib/index.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'

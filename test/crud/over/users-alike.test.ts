@@ -1,4 +1,4 @@
-/** A scope is compared exactly, also where the database's collation takes two users' names for one. */
+/** A scope is compared exactly, even where the database's collation considers two users' names equal. */
 import Libsql from 'libsql'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
