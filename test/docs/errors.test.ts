@@ -1,4 +1,4 @@
-/** The tables of docs/errors.md are those of the code: what lib/ can answer is read from its text, call by call. */
+/** The tables of docs/errors.md match the code: the errors of lib/ are read from its source, call by call. */
 import { readdirSync, readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { ERRORS } from '../../lib/wire/codes.ts'

@@ -1,4 +1,4 @@
-/** docs/from-php.md has each operation of the PHP handler, and what it calls ours is there. */
+/** docs/from-php.md has each operation of the PHP handler, and the counterparts it names exist. */
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { CrudHandler, createServer, RestHandler } from '../../lib/index.ts'

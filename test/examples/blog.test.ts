@@ -1,6 +1,6 @@
 /**
- * The example blog is started as a user starts it, on SQLite, and started again; the same on its other databases, as
- * one file that is made of it.
+ * The example blog is started as a user starts it, on SQLite, and restarted; the same on its other databases, bundled
+ * into one file.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

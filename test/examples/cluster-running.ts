@@ -1,4 +1,4 @@
-/** `examples/18-cluster`, running on a database and keys of its own, and a load on it. */
+/** `examples/18-cluster`, running with its own database and keys, and a load on it. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The data provider of `examples/react-admin`, asked as react-admin asks it, against the example's own API. */
+/** The data provider of `examples/react-admin`, called as react-admin does, against the example's own API. */
 import * as assert from 'uvu/assert'
 import { blogHandlers } from '../../examples/react-admin/blog.ts'
 import { type AdminRecord, dataProvider, type Options } from '../../examples/react-admin/data-provider.ts'

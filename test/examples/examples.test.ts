@@ -1,4 +1,4 @@
-/** Every numbered example is run, and does what its last lines say; the blog has `examples/blog.test.ts`. */
+/** Every numbered example runs, and prints what its last lines say; the blog has `examples/blog.test.ts`. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { describe } from '../helpers/describe.ts'

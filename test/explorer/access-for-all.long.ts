@@ -1,4 +1,4 @@
-/** The page for whoever uses a keyboard, a screen reader, a telephone or the dark: axe-core, and walks by keys alone. */
+/** The page with a keyboard, a screen reader, a phone and in dark mode: axe-core, and navigation by keys only. */
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import * as assert from 'uvu/assert'

@@ -1,4 +1,4 @@
-/** A page shows what its caller may use, and nothing of anybody else's. */
+/** A page shows what its caller may use, and nothing of other callers. */
 import * as assert from 'uvu/assert'
 import {
 	type AccessRules,

@@ -1,4 +1,4 @@
-/** The script and the style of the pages are what their sources make, and small. */
+/** The pages' script and style match their sources, and are small. */
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'

@@ -1,4 +1,4 @@
-/** The example blog, kept in memory, always with the same records, as `npm start` serves it. */
+/** The example blog in memory, always with the same records, as `npm start` serves it. */
 import { blog } from '../../examples/blog/blog.ts'
 import { connect } from '../../examples/blog/database.ts'
 import { fill } from '../../examples/blog/fill.ts'

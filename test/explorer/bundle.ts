@@ -1,4 +1,4 @@
-/** Makes the module with the page's script and style, `lib/explorer/assets.ts`, of the sources in `lib/explorer/page`. */
+/** Builds the module with the page's script and style, `lib/explorer/assets.ts`, from `lib/explorer/page`. */
 import { build } from 'esbuild'
 import { ROOT } from '../helpers/program.ts'
 

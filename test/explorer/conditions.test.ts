@@ -1,4 +1,4 @@
-/** Conditional requests where a page is wanted: a page has no ETag, so nothing that a client keeps is it. */
+/** Conditional requests of browsers: a page has no ETag, so no cached ETag matches it. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, createServer, MemoryModel, RestHandler, reply } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'

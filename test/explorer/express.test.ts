@@ -1,4 +1,4 @@
-/** Behind Express: links and forms lead to where the browser is, and what isn't ours stays the app's. */
+/** Behind Express: links and forms use the browser's URLs, and other paths stay with the app. */
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** A server for tests of the page: articles with a field of each kind, and a few methods; a browser that complains. */
+/** A server for tests of the page: articles with a field of each type, and a few methods; the browser fails on errors. */
 import type { Browser, Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import {

@@ -1,4 +1,4 @@
-/** Which headers of an answer its page has, and which the map in place of one. */
+/** Which headers of a response its page keeps, and which the map that replaces one. */
 import * as assert from 'uvu/assert'
 import { createServer, RestHandler } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'

@@ -1,4 +1,4 @@
-/** What anybody has written is shown as text: in the document, its data, its title, whatever it stands in. */
+/** User content is shown as text, wherever it stands: in the document, its data, its title. */
 import * as assert from 'uvu/assert'
 import { escapeHtml, scriptJson } from '../../lib/explorer/document.ts'
 import { CrudHandler, createServer, MemoryModel, RestHandler } from '../../lib/index.ts'

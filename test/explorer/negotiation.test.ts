@@ -1,4 +1,4 @@
-/** Who gets a page, and who gets what they always got. */
+/** Which clients get a page, and which still get JSON. */
 import { Readable } from 'node:stream'
 import * as assert from 'uvu/assert'
 import { createServer, RestHandler, reply } from '../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** What forms send, and where: files, whole records, and what becomes of whoever leaves meanwhile. */
+/** What forms send, and where: files, whole records, and requests during which the user navigates away. */
 import { text } from 'node:stream/consumers'
 import type { Browser, Locator, Page } from 'playwright-core'
 import * as assert from 'uvu/assert'

@@ -1,4 +1,4 @@
-/** The page with what is long, slow, without an end or oddly written, and with whoever clicks twice. */
+/** The page with long, slow, endless or unusual responses, and with double clicks. */
 import type { Browser, Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import {

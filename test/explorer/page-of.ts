@@ -1,4 +1,4 @@
-/** Asks for pages as a browser does, and reads the data within them. */
+/** Requests pages as a browser does, and reads the data within them. */
 import type { PageData } from '../../lib/explorer/page-data.ts'
 import type { InjectedReply, Server } from '../../lib/index.ts'
 

@@ -1,4 +1,4 @@
-/** What the page's script does without a document: curl lines, JSON without a loss, fields, the URLs of lists. */
+/** The parts of the page's script that need no document: curl lines, lossless JSON, fields, URLs of lists. */
 import { execFileSync } from 'node:child_process'
 import * as assert from 'uvu/assert'
 import { curlLine } from '../../lib/explorer/page/curl.ts'

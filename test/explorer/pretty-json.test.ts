@@ -1,4 +1,4 @@
-/** JSON for people: laid out from its text, so that nothing of it is lost. */
+/** Pretty JSON: formatted from its text, so that nothing is lost. */
 import * as assert from 'uvu/assert'
 import { prettyJson, tokensOf } from '../../lib/explorer/pretty-json.ts'
 import { cost } from '../helpers/cost.ts'

@@ -1,4 +1,4 @@
-/** Records that come one by one: shown up to a bound, and let go of. */
+/** Streamed records: shown up to a limit, then the source is closed. */
 import * as assert from 'uvu/assert'
 import { createServer, RestHandler, reply } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'

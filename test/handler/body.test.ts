@@ -1,4 +1,4 @@
-/** What a method reads of a body: body, post, files, getPutData, getRawPostData, rawBody. */
+/** How a method reads a body: body, post, files, getPutData, getRawPostData, rawBody. */
 import * as assert from 'uvu/assert'
 import { RestHandler } from '../../lib/index.ts'
 import { asking, ok } from '../helpers/asking.ts'

@@ -1,4 +1,4 @@
-/** The types of what a method finds as `this`; what is a mistake doesn't compile. */
+/** The types of `this` in a method; mistakes don't compile. */
 import * as z from 'zod'
 import { type CustomReply, type Refused, RestHandler, reply, type User } from '../../lib/index.ts'
 import { type Same, same } from '../helpers/same.ts'

@@ -1,4 +1,4 @@
-/** What goes wrong when the `this` of a request is taken for the handler, and how it is told. */
+/** Mistaking the request's `this` for the shared handler: what happens, and the errors that explain it. */
 import * as assert from 'uvu/assert'
 import { RestHandler } from '../../lib/index.ts'
 import { asking, messageOf, ok } from '../helpers/asking.ts'

@@ -1,4 +1,4 @@
-/** Versions side by side: what tells of the end of one, and of those there are where another is asked for. */
+/** API versions: headers of deprecated ones, and the suggestions for unknown ones. */
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,

@@ -1,4 +1,4 @@
-/** Health over real stores: PostgreSQL, MariaDB and Redis that go away, fall silent, and come back. */
+/** Health with real stores: PostgreSQL, MariaDB and Redis that stop, hang, and come back. */
 import { Redis } from 'ioredis'
 import mysql from 'mysql2/promise'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-/** Handlers asked without a socket, and a logger that remembers what it was told. */
+/** Calls handlers without a socket, with a logger that records its lines. */
 
 import {
 	createServer,

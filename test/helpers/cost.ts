@@ -1,4 +1,4 @@
-/** What work costs in processor time, which doesn't go on while others have the processor. */
+/** The processor time of work, which is independent of other programs' load. */
 
 /** The milliseconds that a processor was at work for this process, collecting garbage and compiling included. */
 export function cost(work: () => unknown): number {

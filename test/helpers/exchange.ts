@@ -1,4 +1,4 @@
-/** An exchange of its own, for the steps that are tested one by one: a request is plain data over a stream. */
+/** Creates an exchange, for testing single steps: a request is plain data over a stream. */
 import { Readable } from 'node:stream'
 import { Deadlines } from '../../lib/base/deadlines.ts'
 import { MemoryCache } from '../../lib/cache/memory-cache.ts'

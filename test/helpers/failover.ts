@@ -1,4 +1,4 @@
-/** For tests of failovers: what is in front of the servers, a handler over a table of theirs, and what is written through it. */
+/** For tests of failovers: a proxy in front of the servers, a handler over one of their tables, and writes through it. */
 
 import { once } from 'node:events'
 import { type Server as Balancer, connect, createServer as createBalancer, type Socket } from 'node:net'

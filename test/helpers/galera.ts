@@ -1,4 +1,4 @@
-/** Three nodes of Galera, MariaDB's cluster, of a test's own. */
+/** Three nodes of Galera, MariaDB's cluster, started by a test. */
 import { existsSync } from 'node:fs'
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise'
 import { until } from './listening.ts'

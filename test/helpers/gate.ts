@@ -1,4 +1,7 @@
-/** A gate in front of a real server: bytes pass while it is open, vanish while it is silent, and are refused while it is shut. */
+/**
+ * A TCP proxy in front of a real server: it passes bytes while open, drops them while silent, and refuses connections
+ * while shut.
+ */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { freePorts } from './program.ts'

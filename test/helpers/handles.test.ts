@@ -1,4 +1,4 @@
-/** What hangs says what it waits for. */
+/** The report about a process that hangs says what it waits for. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import * as assert from 'uvu/assert'

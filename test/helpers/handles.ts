@@ -1,4 +1,4 @@
-/** What keeps a process of the tests from its end, by the report that Node writes of it on a signal. */
+/** What keeps a test process from exiting, by the report that Node writes on a signal. */
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

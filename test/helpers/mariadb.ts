@@ -1,4 +1,4 @@
-/** MariaDB for tests: the one that is there, through mysql2, and servers of a test's own. */
+/** MariaDB for tests: the existing server, through mysql2, and servers that a test starts. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Databases of a run's own, where a server refuses to make them. */
+/** A separate database per run, where a server refuses to create them. */
 import * as assert from 'uvu/assert'
 import { describe } from './describe.ts'
 import { ROOT, start } from './program.ts'

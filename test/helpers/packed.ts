@@ -1,4 +1,4 @@
-/** The package as it is published: packed, and installed into an empty project. */
+/** The package as published: packed, and installed into an empty project. */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** A PgBouncer of a test's own, in front of a PostgreSQL server. */
+/** A PgBouncer started by a test, in front of a PostgreSQL server. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'

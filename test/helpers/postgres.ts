@@ -1,4 +1,4 @@
-/** PostgreSQL for tests: the one that is there, by each of the three drivers, and servers of a test's own. */
+/** PostgreSQL for tests: the existing server, with each of the three drivers, and servers that a test starts. */
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { appendFile, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

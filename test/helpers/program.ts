@@ -1,4 +1,4 @@
-/** Runs programs as users do, in a process of their own, and never leaves one behind. */
+/** Runs programs as users do, as child processes, and never leaves one behind. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'

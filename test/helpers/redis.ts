@@ -1,4 +1,4 @@
-/** Whether the Redis of this machine is there. */
+/** Whether Redis is running on this machine. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 

@@ -1,4 +1,4 @@
-/** Tables of the documentation, as the tests compare them with what they are about. */
+/** Tables of the documentation, for tests that compare them with the code. */
 import { readFileSync } from 'node:fs'
 import { ROOT } from './program.ts'
 

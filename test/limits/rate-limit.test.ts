@@ -1,4 +1,4 @@
-/** Limits as they are declared: what is refused, and what comes of the rest. */
+/** Declared limits: which are refused, and what the others compile to. */
 import * as assert from 'uvu/assert'
 import { Guesses } from '../../lib/limits/guesses.ts'
 import { callerOf, compileLimit, countersOf, keyOf, networksOf } from '../../lib/limits/rate-limit.ts'

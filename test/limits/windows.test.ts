@@ -1,4 +1,4 @@
-/** Both windows, over a cache whose clock the test turns. */
+/** Fixed and sliding windows, over a cache with a controlled clock. */
 import * as assert from 'uvu/assert'
 import { type Cache, MemoryCache } from '../../lib/index.ts'
 import { compileLimit } from '../../lib/limits/rate-limit.ts'

@@ -1,4 +1,4 @@
-/** What real servers answer, compared with what they say that they do. */
+/** Responses of real servers, compared with their OpenAPI description. */
 import * as assert from 'uvu/assert'
 import { CrudClient } from '../../lib/client/index.ts'
 import { createServer } from '../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** Apps that are described: each shows a part of what a description has to tell. */
+/** Apps to be described: each covers a part of the description. */
 import { type } from 'arktype'
 import * as v from 'valibot'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-/** What the apps of `apps.ts` are asked: each request, and the status of its answer. */
+/** Requests to the apps of `apps.ts`, with the expected status. */
 import type { Site } from '../helpers/listening.ts'
 import { type AppName, TOKEN } from './apps.ts'
 

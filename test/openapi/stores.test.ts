@@ -1,4 +1,4 @@
-/** What handlers over each of the stores answer to any requests, compared with what they say that they do. */
+/** Responses of handlers over each store to random requests, compared with their description. */
 import fc from 'fast-check'
 import pg from 'pg'
 import * as assert from 'uvu/assert'

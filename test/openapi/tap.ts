@@ -1,4 +1,4 @@
-/** Watches a server's answers, and compares each with the server's own description. */
+/** Compares each response of a server with the server's own description. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from '../../lib/index.ts'
 import { Description, type Document, type Traffic } from './described.ts'

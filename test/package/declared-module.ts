@@ -1,4 +1,4 @@
-/** The declarations of one module, taken apart: what it declares, imports and exports. */
+/** Parses one module's declarations: what it declares, imports and exports. */
 import { dirname, join } from 'node:path'
 import { Mappings } from './mappings.ts'
 

@@ -1,4 +1,4 @@
-/** Mappings of source maps (ECMA-426): which place of the source each place of a line comes from. */
+/** Mappings of source maps (ECMA-426): each output position's place in the source. */
 
 /** A place of a line, and the source, line and column that it comes from. */
 export interface Segment {

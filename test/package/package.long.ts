@@ -1,4 +1,4 @@
-/** What is published is tried: packed, installed into an empty project, compiled there, and run. */
+/** Tests the published package: packed, installed into an empty project, compiled there, and run. */
 import {
 	existsSync,
 	mkdirSync,

@@ -1,4 +1,4 @@
-/** Rate limits of a mounted handler: what counts together, and what is answered. */
+/** Rate limits of a mounted handler: what is counted together, and the responses. */
 import * as assert from 'uvu/assert'
 import {
 	type Cache,

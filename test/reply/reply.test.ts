@@ -1,4 +1,4 @@
-/** What a method's value becomes. Streams: reply/streams.test.ts; errors: reply/errors.test.ts. */
+/** How a method's value is sent. Streams: reply/streams.test.ts; errors: reply/errors.test.ts. */
 import * as assert from 'uvu/assert'
 import { RawJson, RestHandler, reply } from '../../lib/index.ts'
 import { type Asking, asking, ok } from '../helpers/asking.ts'

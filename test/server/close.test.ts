@@ -1,4 +1,4 @@
-/** The end of a server: what is being answered, what comes still, and who is told to come back. */
+/** Closing a server: running requests, late requests, and which of them get a 503. */
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

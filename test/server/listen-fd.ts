@@ -1,4 +1,7 @@
-/** A program that serves on descriptor 3, and prints where it can be reached, or why it can't; it ends with its input. Run by listen-at.test.ts. */
+/**
+ * A program that serves on descriptor 3, and prints its URL, or its error; it exits at the end of its input. Run by
+ * listen.test.ts.
+ */
 import { createServer, RestHandler } from '../../lib/index.ts'
 
 class Site extends RestHandler {

@@ -1,4 +1,4 @@
-/** Caches that each break a promise, and `Remote`, which breaks none, for the test of the cache contract. */
+/** Caches that each violate one promise, and the correct `Remote`, for the test of the cache contract. */
 
 import type { Clock } from '../../lib/base/time.ts'
 import { type Cache, CacheFull, type JsonValue } from '../../lib/cache/cache.ts'

@@ -1,4 +1,4 @@
-/** Models that each break a promise, for the test of the model contract. */
+/** Models that each violate one promise, for the test of the model contract. */
 import { MemoryModel, type MemoryModelOptions } from '../../lib/models/memory/memory-model.ts'
 import type {
 	Absent,

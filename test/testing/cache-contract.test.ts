@@ -1,4 +1,4 @@
-/** The cache contract: good caches of every kind pass it, and each of a row of broken ones is found. */
+/** The cache contract: correct caches of every kind pass it, and each broken one fails. */
 import * as assert from 'uvu/assert'
 import { MemoryCache } from '../../lib/cache/memory-cache.ts'
 import { type CacheContractOptions, cacheContract, type MakeCache } from '../../lib/testing/index.ts'

@@ -1,4 +1,4 @@
-/** The contracts' own equality: what it says, and that it ends. */
+/** The contracts' own equality: its messages, and that it terminates. */
 import { AssertionError } from 'node:assert'
 import * as assert from 'uvu/assert'
 import { same } from '../../lib/testing/case.ts'

@@ -1,4 +1,4 @@
-/** A `MemoryModel` with the fields that the model contract asks for. */
+/** A `MemoryModel` with the fields that the model contract requires. */
 import { MemoryModel, type MemoryModelOptions } from '../../lib/models/memory/memory-model.ts'
 import { MODEL_FIELDS } from '../../lib/testing/index.ts'
 

@@ -1,4 +1,4 @@
-/** The model contract: what it leaves out, and that each of a row of broken models is found. */
+/** The model contract: what it skips, and that each broken model fails. */
 import * as assert from 'uvu/assert'
 import { MemoryModel } from '../../lib/models/memory/memory-model.ts'
 import type { Condition, Listed, ListQuery, Model, Value } from '../../lib/models/model.ts'

@@ -1,4 +1,4 @@
-/** Clients that send bytes that nobody reads, one now and then: none can keep its connection open for ever. */
+/** Clients that now and then send bytes nobody reads: none can keep its connection open for ever. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { RestHandler, type ServerOptions } from '../../lib/index.ts'

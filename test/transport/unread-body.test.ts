@@ -1,4 +1,4 @@
-/** Unread bodies: the client sees the answer, and the connection never gets out of step. */
+/** Unread bodies: the client sees the response, and the connection never loses sync. */
 import { execFile } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'

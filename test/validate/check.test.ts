@@ -1,4 +1,4 @@
-/** What happens around the rules: defaults, checks, nested objects, and text that is coerced. */
+/** Defaults, custom checks, nested objects, and coercion of text. */
 import * as assert from 'uvu/assert'
 import { fromText } from '../../lib/validate/check.ts'
 import { ruleValidator, validateList } from '../../lib/validate/validate.ts'

@@ -1,4 +1,4 @@
-/** The formats, by tables of what each takes and refuses, and by time on hostile text. */
+/** Formats: tables of accepted and refused texts, and the time on hostile text. */
 import * as assert from 'uvu/assert'
 import { hasFormat } from '../../lib/validate/format.ts'
 import type { Format } from '../../lib/validate/validator.ts'

@@ -1,4 +1,4 @@
-/** The types of what specs let through. What must not compile stands under @ts-expect-error. */
+/** The types inferred from specs. Code that must not compile is under @ts-expect-error. */
 import { type } from 'arktype'
 import * as assert from 'uvu/assert'
 import * as v from 'valibot'

@@ -1,4 +1,4 @@
-/** Schemas of zod, valibot and arktype in specs, at once and awaited. */
+/** Schemas of zod, valibot and arktype in specs, synchronous and asynchronous. */
 import { type } from 'arktype'
 import * as assert from 'uvu/assert'
 import * as v from 'valibot'

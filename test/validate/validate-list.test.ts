@@ -1,4 +1,4 @@
-/** Our validator, rule by rule: which values each list takes, and which problem it has with others. */
+/** The built-in validator, rule by rule: accepted values, and the problems of others. */
 import * as assert from 'uvu/assert'
 import { validateList } from '../../lib/validate/validate.ts'
 import type { Rule } from '../../lib/validate/validator.ts'

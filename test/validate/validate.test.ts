@@ -1,4 +1,4 @@
-/** Reading fields by a spec: what comes out, what never does, and the one error with all problems. */
+/** Reading fields by a spec: results, what is never returned, and the one error with all problems. */
 import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { isRestError, type RestError } from '../../lib/base/error.ts'

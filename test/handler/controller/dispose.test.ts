@@ -1,4 +1,4 @@
-/** `dispose()`: when the server is closed, once for each handler, the last first. */
+/** `dispose()`: called when the server is closed, once per handler, last mounted first. */
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as assert from 'uvu/assert'

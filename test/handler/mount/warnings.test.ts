@@ -1,4 +1,4 @@
-/** Methods that look like routes and aren't, and handlers that have none. */
+/** Warnings for methods that look like routes and aren't, and for handlers without routes. */
 import * as assert from 'uvu/assert'
 import { droppedStar, nearMissesOf } from '../../../lib/handler/mount/warnings.ts'
 import { type AccessRules, CrudHandler, createServer, RestHandler } from '../../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** Decimals of `MemoryModel`: one writing, and an order that no float could give. */
+/** Decimals of `MemoryModel`: one canonical form, and an exact order. */
 import * as assert from 'uvu/assert'
 import { compareDecimals, decimalOf, shortestDecimal } from '../../../lib/models/memory/stored.ts'
 import { describe } from '../../helpers/describe.ts'

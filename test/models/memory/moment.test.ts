@@ -1,4 +1,4 @@
-/** Dates, times and timestamps of `MemoryModel`: what is one, and in which writing it is kept. */
+/** Dates, times and timestamps of `MemoryModel`: which texts are valid, and in which form they are stored. */
 import * as assert from 'uvu/assert'
 import { dateOf, timeOf, timestampOf, wireTimestamp } from '../../../lib/models/memory/stored.ts'
 import { describe } from '../../helpers/describe.ts'

@@ -1,4 +1,4 @@
-/** The contract of models on MariaDB, in sessions of some settings. Called by `contract.test.ts` and `contract.long.ts`. */
+/** The model contract on MariaDB, with given session settings. Called by `contract.test.ts` and `contract.long.ts`. */
 import type { Pool } from 'mysql2/promise'
 import { dialectOf } from '../../../lib/models/mysql/dialect.ts'
 import { MysqlDriver } from '../../../lib/models/mysql/driver.ts'

@@ -1,4 +1,4 @@
-/** What a create answers where the database can't return what it has inserted, as MySQL 8 can't. */
+/** The answer to a create where the database lacks RETURNING, as MySQL 8 does. */
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { dialectOf } from '../../../lib/models/mysql/dialect.ts'

@@ -1,4 +1,4 @@
-/** A node of MariaDB that has become a replica: its connections are given up, and others lead to the primary. */
+/** A MariaDB node that has become a replica: its connections are dropped, and new ones lead to the primary. */
 
 import mysql from 'mysql2/promise'
 import * as assert from 'uvu/assert'

@@ -1,4 +1,4 @@
-/** Galera, MariaDB's cluster: a node that loses the majority, and writers on two nodes. */
+/** Galera, MariaDB's cluster: a node that loses quorum, and writers on two nodes. */
 
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise'
 import * as assert from 'uvu/assert'

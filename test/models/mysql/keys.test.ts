@@ -1,4 +1,4 @@
-/** Ids, lists and filters of MariaDB where its collations compare texts loosely, and where records are far or large. */
+/** Ids, lists and filters on MariaDB with case-insensitive collations, and with far or large pages. */
 import type { Pool, RowDataPacket } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
 import type { Condition, ListQuery, Order } from '../../../lib/models/model.ts'

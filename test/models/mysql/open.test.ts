@@ -1,4 +1,4 @@
-/** Opening models on MariaDB: what is found in the live database, by which objects of mysql2, and what is refused. */
+/** Opening models on MariaDB: what is read from the live database, with which mysql2 objects, and what is refused. */
 import mysqlCallbacks from 'mysql2'
 import mysql, { type Pool } from 'mysql2/promise'
 import * as assert from 'uvu/assert'

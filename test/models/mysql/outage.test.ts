@@ -1,4 +1,4 @@
-/** What happens when MariaDB stops, crashes, freezes or comes back; and when its pool has no connection left. */
+/** MariaDB stops, crashes, hangs or comes back; and its pool is exhausted. */
 import { setTimeout } from 'node:timers/promises'
 import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
 import * as assert from 'uvu/assert'

@@ -1,4 +1,4 @@
-/** What far pages of MariaDB cost: how many rows are read for one, and how many statements are prepared. */
+/** The cost of far pages on MariaDB: rows read per page, and statements prepared. */
 import mysql, { type Pool, type RowDataPacket } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
 import type { Condition, ListQuery, Model, Order } from '../../../lib/models/model.ts'

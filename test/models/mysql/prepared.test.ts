@@ -1,4 +1,4 @@
-/** Which statements a connection of MariaDB keeps prepared, however many lists are asked for. */
+/** Which statements stay prepared on a MariaDB connection, whatever lists clients request. */
 import type { RowDataPacket } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
 import type { Condition } from '../../../lib/models/model.ts'

@@ -1,4 +1,4 @@
-/** What MariaDB refuses, as a `ModelError`: its kind, and the fields it is about. */
+/** Constraint violations and errors of MariaDB as a `ModelError`: its kind, and its fields. */
 import { inspect } from 'node:util'
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import * as assert from 'uvu/assert'

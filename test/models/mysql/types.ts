@@ -1,4 +1,4 @@
-/** A table with a column of every type of MariaDB, and a model over it: for the tests of what is read and written. */
+/** A table with a column of every MariaDB type, and a model over it, for tests of reads and writes. */
 import type { Pool } from 'mysql2/promise'
 import type { Selection } from '../../../lib/models/model.ts'
 import { MysqlModel, type MysqlOptions } from '../../../lib/models/mysql/model.ts'

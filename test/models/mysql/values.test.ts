@@ -1,4 +1,4 @@
-/** Values of every type as the database stores them, and the JSON they become; in sessions of several settings. */
+/** Values of every type as stored in the database, and their JSON; with several session settings. */
 import type { Pool } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
 import type { Value } from '../../../lib/models/model.ts'

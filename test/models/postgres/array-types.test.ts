@@ -1,4 +1,4 @@
-/** postgres.js asks for the array types of the server with a statement that nobody waits for: what we leave of that. */
+/** postgres.js fetches the server's array types with an unawaited query: how we prevent or await that. */
 import { connect, createServer, type Socket } from 'node:net'
 import postgres from 'postgres'
 import * as assert from 'uvu/assert'

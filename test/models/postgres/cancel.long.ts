@@ -1,4 +1,4 @@
-/** Statements of postgres.js behind a network that has fallen silent. */
+/** Statements of postgres.js on a network that drops all packets. */
 import { setTimeout } from 'node:timers/promises'
 import postgres from 'postgres'
 import * as assert from 'uvu/assert'

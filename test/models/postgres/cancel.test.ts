@@ -1,4 +1,4 @@
-/** Statements that nobody waits for any more: their backends don't go on. */
+/** Statements that have timed out or were aborted: their backends stop. */
 import { createServer } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-/** A table whose columns are dropped, renamed and changed while its model serves. */
+/** A table whose columns are dropped, renamed and altered while its model is in use. */
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { CrudHandler, createServer, ModelError } from '../../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** The whole contract of models on PostgreSQL by the drivers that `contract.test.ts` asks for a part of it. */
+/** The whole model contract on PostgreSQL, with the drivers for which `contract.test.ts` runs a part of it. */
 import { driversHere } from '../../helpers/postgres.ts'
 import { contractBy } from './contract.ts'
 

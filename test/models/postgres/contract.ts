@@ -1,4 +1,4 @@
-/** The contract of models, on PostgreSQL by one of its drivers. Called by `contract.test.ts` and `contract.long.ts`. */
+/** The model contract on PostgreSQL, with one driver. Called by `contract.test.ts` and `contract.long.ts`. */
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { modelContract } from '../../../lib/testing/model-contract.ts'
 import { describe } from '../../helpers/describe.ts'

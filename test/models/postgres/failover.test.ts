@@ -1,4 +1,4 @@
-/** Connections that lead to a server which only reads since a failover. */
+/** Connections to a server that is read-only since a failover. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, createServer } from '../../../lib/index.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'

@@ -1,4 +1,4 @@
-/** What PostgreSQL refuses, by each driver, in the words that all stores share; and errors of the way to it. */
+/** Constraint violations and errors of PostgreSQL, with each driver, as ModelErrors; and connection errors. */
 import * as assert from 'uvu/assert'
 import type { Selection, Values } from '../../../lib/models/model.ts'
 import { ModelError } from '../../../lib/models/model-error.ts'

@@ -1,4 +1,4 @@
-/** Changes of a record that another client holds locked: for tests of what becomes of statements that are given up. */
+/** Writes to a record that another client has locked: for tests of statements that time out. */
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import type { Model, Selection } from '../../../lib/models/model.ts'

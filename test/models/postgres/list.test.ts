@@ -1,4 +1,4 @@
-/** Texts of PostgreSQL's lists and gathered reads; what they answer is in contract.test.ts. */
+/** SQL texts of PostgreSQL's lists and gathered reads; their results are in contract.test.ts. */
 import * as assert from 'uvu/assert'
 import { dialectOf } from '../../../lib/models/postgres/dialect.ts'
 import type { Dialect, ListParts, Selected } from '../../../lib/models/sql/dialect.ts'

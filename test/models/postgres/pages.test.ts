@@ -1,4 +1,4 @@
-/** Where PostgreSQL's pages end: what Node takes off them, and where a cursor goes on. */
+/** The end of PostgreSQL's pages: the look-ahead record removed in Node, and where the next page starts. */
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import type { Model, Value } from '../../../lib/models/model.ts'

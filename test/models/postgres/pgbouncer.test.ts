@@ -1,4 +1,4 @@
-/** Behind a PgBouncer that hands each transaction to any of its connections. */
+/** Behind a PgBouncer in transaction mode. */
 import * as assert from 'uvu/assert'
 import { ModelError } from '../../../lib/models/model-error.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'

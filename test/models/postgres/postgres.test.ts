@@ -1,4 +1,4 @@
-/** `PostgresModel.open` and `openAll`: what is read from the live database, by whatever name, and what is refused. */
+/** `PostgresModel.open` and `openAll`: what is read from the live database, table names, and what is refused. */
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import type { Selection } from '../../../lib/models/model.ts'

@@ -1,4 +1,4 @@
-/** A primary and its replica behind an address that follows the primary: what requests see of a switchover. */
+/** A primary and its replica behind an address that follows the primary: requests during a switchover. */
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { CrudHandler, createServer, type Server } from '../../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** A server that stops and comes back: errors in bounded time meanwhile, and service again soon after. */
+/** A server that stops and comes back: errors in bounded time, and requests succeed again soon after. */
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import * as assert from 'uvu/assert'

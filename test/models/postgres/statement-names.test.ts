@@ -1,4 +1,4 @@
-/** Names of prepared statements, and what becomes of those that have none any more. */
+/** Names of prepared statements, and closing statements whose names were dropped. */
 import * as assert from 'uvu/assert'
 import type { PgConnection } from '../../../lib/models/postgres/pg/pool.ts'
 import { namesOf, StatementNames } from '../../../lib/models/postgres/pg/statement-names.ts'

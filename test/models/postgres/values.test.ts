@@ -1,4 +1,4 @@
-/** Values of every type, written as JSON and taken back, by each driver and in unlike sessions. */
+/** Values of every type, written as JSON and read back, with each driver and different session settings. */
 import * as assert from 'uvu/assert'
 import type { Selection, Value } from '../../../lib/models/model.ts'
 import { ModelError } from '../../../lib/models/model-error.ts'

@@ -1,4 +1,4 @@
-/** When a `BatchQueue` sends what. */
+/** `BatchQueue`: when batches are sent, and what is in them. */
 import * as assert from 'uvu/assert'
 import { ModelError } from '../../../lib/models/model-error.ts'
 import { BatchQueue, type BatchSender, Pending, type TakeBatch } from '../../../lib/models/sql/batch-queue.ts'

@@ -1,4 +1,4 @@
-/** A column that is dropped while a model serves, on MariaDB and SQLite; on PostgreSQL in `models/postgres/`. */
+/** A column dropped while a model is in use, on MariaDB and SQLite; on PostgreSQL: `models/postgres/`. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudValues, createServer, type Model } from '../../../lib/index.ts'
 import type { Condition, Value } from '../../../lib/models/model.ts'

@@ -1,4 +1,4 @@
-/** What a client can make models keep by asking for ever other fields, orders and conditions: a few megabytes. */
+/** Requests for ever-changing fields, orders and conditions make models keep at most a few megabytes. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import * as assert from 'uvu/assert'

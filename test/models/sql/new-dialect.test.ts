@@ -1,4 +1,4 @@
-/** A dialect that is written from docs/models.md alone, with what `verbena/sql` and `verbena/model` export. */
+/** A dialect written from docs/models.md alone, with the exports of `verbena/sql` and `verbena/model`. */
 import { readdirSync, readFileSync } from 'node:fs'
 import Database from 'libsql/promise'
 import * as assert from 'uvu/assert'

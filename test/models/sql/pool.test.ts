@@ -1,4 +1,4 @@
-/** Those who wait for a connection of a pool, and connections that are old since a failover. */
+/** The queue of waiters for a pool's connections, and connections made stale by a failover. */
 import * as assert from 'uvu/assert'
 import { Deadlines } from '../../../lib/base/deadlines.ts'
 import { type GetConnection, Renewal, WaitQueue } from '../../../lib/models/sql/pool.ts'

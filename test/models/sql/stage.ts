@@ -1,4 +1,4 @@
-/** A table of SQLite for tests of what all SQL models share, and ways to look at what is sent to its driver. */
+/** A table of SQLite for tests of what all SQL models share, with access to the statements sent to its driver. */
 
 import type { Dialect } from '../../../lib/models/sql/dialect.ts'
 import type { Driver, Rows, Statement } from '../../../lib/models/sql/driver.ts'

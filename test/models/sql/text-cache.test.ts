@@ -1,4 +1,4 @@
-/** Caches of statements: kept from the second use on, within their bounds. */
+/** Caches of statements: filled from the second use on, and bounded. */
 import * as assert from 'uvu/assert'
 import {
 	isKept,

@@ -1,4 +1,4 @@
-/** Statements that change records: their texts are kept by what is given, their values never. */
+/** Statements that write records: texts are cached by the given fields, values never. */
 import * as assert from 'uvu/assert'
 import { type Changes, DEFAULT, type Guard, type Values } from '../../../lib/models/model.ts'
 import { dialectOf } from '../../../lib/models/postgres/dialect.ts'

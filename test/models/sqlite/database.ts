@@ -1,4 +1,4 @@
-/** A database of SQLite for each test, and short ways to ask its models. */
+/** A SQLite database for each test, and shorthands for calling its models. */
 import type { Test } from 'uvu'
 import type { Selection } from '../../../lib/models/model.ts'
 import { opened, type SqliteDriverCase, type TestDatabase } from '../../helpers/sqlite.ts'

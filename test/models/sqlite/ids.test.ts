@@ -1,4 +1,4 @@
-/** Ids of SQLite are what they are, whatever the key's column takes for the same. */
+/** Ids on SQLite are compared exactly, whatever the key column's collation or affinity considers equal. */
 import * as assert from 'uvu/assert'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'

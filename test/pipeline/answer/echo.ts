@@ -1,4 +1,4 @@
-/** Shared by the routing tests: a handler that answers what was called, and the usual refusals. */
+/** Shared by the routing tests: a handler that returns which method was called, and the usual refusals. */
 import { RestHandler } from '../../../lib/index.ts'
 
 export const NOT_FOUND = '404 {"success":false,"error":"Not Found","code":"not_found"}'

@@ -1,4 +1,4 @@
-/** `after`: what it gets, and what becomes of the answer. */
+/** `after`: its arguments, and how it changes the response. */
 import { Readable, Transform } from 'node:stream'
 import * as assert from 'uvu/assert'
 import { Deadlines } from '../../../lib/base/deadlines.ts'

@@ -1,4 +1,4 @@
-/** `before`: what it may refuse, answer and know, while no byte of the body is read. */
+/** `before`: refusing, answering, and the data available before a byte of the body is read. */
 import * as assert from 'uvu/assert'
 import { RestError, RestHandler, reply, type ServerOptions } from '../../../lib/index.ts'
 import { asking, ok } from '../../helpers/asking.ts'

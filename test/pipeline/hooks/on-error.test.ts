@@ -1,4 +1,4 @@
-/** `onError`: which errors it gets, and what is answered instead of them. */
+/** `onError`: which errors it gets, and how they are replaced. */
 import { Readable } from 'node:stream'
 import * as assert from 'uvu/assert'
 import { isRestError, RestError, RestHandler, reply, type ServerOptions } from '../../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** Answers that are compressed: over sockets, and wherever else requests come from. */
+/** Compressed responses: over sockets, and everywhere else requests come from. */
 import { createServer as createHttpServer } from 'node:http'
 import { connect, createServer as createHttp2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'

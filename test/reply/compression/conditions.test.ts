@@ -1,4 +1,4 @@
-/** Conditional requests on compressed answers: 304, 412, and what our client and a signature make of their ETags. */
+/** Conditional requests for compressed responses: 304, 412, and their ETags in our client and in signatures. */
 import * as assert from 'uvu/assert'
 import { CrudClient, etagOf, signRequest } from '../../../lib/client/index.ts'
 import {

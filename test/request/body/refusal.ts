@@ -1,4 +1,4 @@
-/** What a decoder said no with. Anything but a RestError, and no error at all, fails the test. */
+/** The RestError that a decoder throws. Any other error, or none, fails the test. */
 import { isRestError, type RestError } from '../../../lib/base/error.ts'
 import { cost } from '../../helpers/cost.ts'
 

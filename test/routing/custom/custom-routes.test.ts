@@ -1,4 +1,4 @@
-/** Custom routes: declaring them, which one answers, and that a path can't harm. */
+/** Custom routes: declaration, precedence, and robustness against hostile paths. */
 import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { RouteTable } from '../../../lib/routing/custom/custom-routes.ts'

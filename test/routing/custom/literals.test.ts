@@ -1,4 +1,4 @@
-/** The hash table of texts: whole texts, and parts of one by a rolled hash. */
+/** The hash table of literal texts: whole texts, and parts found by a rolling hash. */
 import * as assert from 'uvu/assert'
 import { LiteralTable, roll } from '../../../lib/routing/custom/literals.ts'
 import { describe } from '../../helpers/describe.ts'

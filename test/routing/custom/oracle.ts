@@ -1,4 +1,4 @@
-/** Custom routes the slow and obvious way, and generators of routes and paths that meet each other often. */
+/** A slow, obviously correct matcher of custom routes, and generators of routes and paths that often match. */
 import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { RouteTable } from '../../../lib/routing/custom/custom-routes.ts'

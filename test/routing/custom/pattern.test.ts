@@ -1,4 +1,4 @@
-/** Keys of custom routes: what each may say, and what is answered to those that can't be read. */
+/** Keys of custom routes: their syntax, and the messages for invalid ones. */
 import * as assert from 'uvu/assert'
 import { type Part, type Pattern, parseRoute } from '../../../lib/routing/custom/pattern.ts'
 import { describe } from '../../helpers/describe.ts'

@@ -1,4 +1,4 @@
-/** One segment against one template: what fits, and what each placeholder takes. */
+/** Matching one segment against one template: what matches, and what each placeholder captures. */
 import * as assert from 'uvu/assert'
 import { parseRoute, type Template } from '../../../lib/routing/custom/pattern.ts'
 import {

@@ -1,4 +1,4 @@
-/** The index of templates: a segment meets every template that it fits, once, and no other. */
+/** The index of templates: a segment finds every template that matches it, once, and no other. */
 import * as assert from 'uvu/assert'
 import { parseRoute } from '../../../lib/routing/custom/pattern.ts'
 import { TemplateIndex } from '../../../lib/routing/custom/templates.ts'

@@ -1,4 +1,4 @@
-/** The trie: which route answers where several match, and what happens below a shared beginning. */
+/** The trie: which of several matching routes wins, and routes with a common prefix. */
 import * as assert from 'uvu/assert'
 import { parseRoute } from '../../../lib/routing/custom/pattern.ts'
 import { type CompiledPattern, PatternPool, paramsOf, Trie } from '../../../lib/routing/custom/trie.ts'

@@ -1,4 +1,4 @@
-/** The table of the model contract: the documentation says what `MODEL_FIELDS` says. */
+/** The fields of the model contract: the documentation matches `MODEL_FIELDS`. */
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { MODEL_FIELDS } from '../../../lib/testing/index.ts'

@@ -1,4 +1,4 @@
-/** Inserts of pg that wait at the same time go in one transaction; nobody is answered for another's mistake. */
+/** Inserts of pg that wait at the same time share a transaction; none fails because of another's error. */
 import { connect, createServer } from 'node:net'
 import pg from 'pg'
 import * as assert from 'uvu/assert'

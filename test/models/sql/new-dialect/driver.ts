@@ -1,4 +1,4 @@
-/** The `Driver` for a `Database` of `libsql/promise`, which is one connection that all models share. */
+/** The `Driver` for a `Database` of `libsql/promise`: one connection, shared by all models. */
 import {
 	type Driver,
 	type Rows,

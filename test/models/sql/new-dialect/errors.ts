@@ -1,4 +1,4 @@
-/** Which `ModelError` an error of libSQL is. */
+/** Maps errors of libSQL to `ModelError`s. */
 import { ModelError, type ModelErrorKind } from '../../../../lib/models/index.ts'
 import { NoConnection, type Table } from '../../../../lib/models/sql/index.ts'
 

@@ -1,4 +1,4 @@
-/** The tables there are, and one of them as the live database describes it. */
+/** Lists the tables, and reads one table's definition from the live database. */
 import type { BigintForm, Column, Driver, Keyless, Table } from '../../../../lib/models/sql/index.ts'
 import { fieldOf } from './types.ts'
 
