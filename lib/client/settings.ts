@@ -55,14 +55,7 @@ export interface CallOptions {
 }
 
 /** {@link SendOptions} with their defaults. */
-export interface Settings {
-	readonly fetch?: Fetch
-	readonly headers?: HeaderSource
-	readonly wrap: boolean
-	readonly sign?: SendOptions['sign']
-	readonly retries: number
-	readonly methodOverride: boolean
-}
+export type Settings = SendOptions & Required<Pick<SendOptions, 'wrap' | 'retries' | 'methodOverride'>>
 
 /** The check of an option, and a description of valid values for messages. */
 export type Check = readonly [isValid: (value: unknown) => boolean, expected: string]

@@ -214,10 +214,7 @@ const PAGE_META: JsonSchema = {
 	type: 'object',
 	properties: {
 		limit: { type: 'integer', description: 'Maximum number of records on a page, as the server applied it' },
-		offset: {
-			type: 'integer',
-			description: 'How many records were skipped; 0 after most cursors',
-		},
+		offset: { type: 'integer', description: 'How many records were skipped; 0 after most cursors' },
 		next: { type: ['string', 'null'], description: 'The cursor of the next page; null on the last one' },
 		total: {
 			type: 'integer',

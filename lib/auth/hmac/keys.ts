@@ -91,7 +91,10 @@ function foundBy(find: FindKey, keyid: string): CompiledKey | undefined | Promis
 }
 
 function compiledKeys(keys: object): ReadonlyMap<string, CompiledKey> {
-	const entries: [unknown, unknown][] = keys instanceof Map ? [...keys] : Object.entries(plain(keys))
+	// `{ __proto__: … }` sets a prototype instead of naming a key, which would be lost silently.
+	if (!(keys instanceof Map || isPlain(keys)))
+		throw new TypeError('keys must be a plain object, a Map, or a function')
+	const entries: [unknown, unknown][] = keys instanceof Map ? [...keys] : Object.entries(keys)
 	if (entries.length === 0) throw new TypeError('keys has no key: nobody could be let in')
 	return new Map(
 		entries.map(([keyid, key], at) => {
@@ -106,12 +109,6 @@ function compiledKeys(keys: object): ReadonlyMap<string, CompiledKey> {
 			return [keyid, compiledKey(keyid, key)]
 		}),
 	)
-}
-
-/** `{ __proto__: … }` sets a prototype instead of naming a key, which would be lost silently. */
-function plain(keys: object): object {
-	if (isPlain(keys)) return keys
-	throw new TypeError('keys must be a plain object, a Map, or a function')
 }
 
 function compiledKey(keyid: string, declared: unknown): CompiledKey {
