@@ -9,6 +9,9 @@ export type Method = RouteMethod | 'HEAD' | 'OPTIONS'
 /** In the order of `Allow`. */
 export const ROUTE_METHODS: readonly RouteMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']
 
+/** The header that turns a POST into another method. */
+export const METHOD_OVERRIDE = 'x-http-method-override'
+
 const METHODS: ReadonlySet<string> = new Set<Method>([...ROUTE_METHODS, 'HEAD', 'OPTIONS'])
 
 /** Whether a method is served. Method names are case-sensitive (RFC 9110 §9.1). */

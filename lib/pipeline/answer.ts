@@ -1,10 +1,10 @@
 /**
  * `pipeline/` turns one request into a reply. `transport/serving.ts` calls `answer`, which finds the action by URL and
- * method in `routing/`, then runs the steps listed below in this order; the last, `seal` in `reply/`, makes the reply.
+ * method in `routing/`, then runs the steps in `STEPS` in this order; the last, `seal` in `reply/`, makes the reply.
  * A step that returns a plain value continues synchronously; only promises are awaited.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
-import { allowHeader, isMethod, type Method, ROUTE_METHODS } from '../base/http.ts'
+import { allowHeader, isMethod, METHOD_OVERRIDE, type Method, ROUTE_METHODS } from '../base/http.ts'
 import { isThenable } from '../base/thenable.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { sealError } from '../reply/error-reply.ts'
@@ -27,28 +27,6 @@ import { answerError } from './on-error.ts'
 import { answerPreflight, isPreflight } from './preflight.ts'
 import { readBody } from './read-body.ts'
 
-/** A step takes the previous step's value, and returns the value for the next step, or a promise of it. */
-type Step = (exchange: Routed, value: unknown) => unknown
-
-/** Until the method runs, `value` is undefined, unless `before` has answered instead of the method. */
-const STEPS: readonly Step[] = [
-	checkCredentials, //   7 credentials.ts, rate-limits.ts
-	runBefore, //            hooks.ts
-	readIdempotencyKey, //   idempotency.ts
-	readBody, //           8 read-body.ts
-	runMethod,
-]
-
-/** The method and what follows; with an Idempotency-Key these run only once. */
-const METHOD_STEPS: readonly Step[] = [
-	callMethod, //         9
-	awaitChecks, //          hooks.ts
-	runAfter, //             hooks.ts
-	seal, //              10 reply/
-]
-
-const OVERRIDE = 'x-http-method-override'
-
 /** Answers one request; returns a promise only when a step waits. Never throws or rejects. */
 export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<Reply> {
 	try {
@@ -66,7 +44,7 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		const { mount } = mounted
 		exchange.mount = mount
 		if (mount.setUp !== undefined) return answerAfterSetUp(exchange, mounts, mount.setUp)
-		exchange.method = overrideMethod(method, incoming.headers[OVERRIDE]) //          3 routing/
+		exchange.method = overrideMethod(method, incoming.headers[METHOD_OVERRIDE]) //   3 routing/
 		const action = findAction(exchange, mount, exchange.method, segments, mounted.depth) // 4, 5 routing/
 		if (action === undefined) return answerNoAction(exchange, mounts, mounted, segments) // 6
 		exchange.action = action
@@ -75,6 +53,26 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		return answerError(exchange, error)
 	}
 }
+
+/** A step takes the previous step's value, and returns the value for the next step, or a promise of it. */
+type Step = (exchange: Routed, value: unknown) => unknown
+
+/** Steps 7 to 10. Until the method runs, `value` is undefined, unless `before` has answered instead of the method. */
+const STEPS: readonly Step[] = [
+	checkCredentials, //   7 credentials.ts, rate-limits.ts
+	runBefore, //            hooks.ts
+	readIdempotencyKey, //   idempotency.ts
+	readBody, //           8 read-body.ts
+	runMethod,
+]
+
+/** The method and what follows: run once per Idempotency-Key. */
+const METHOD_STEPS: readonly Step[] = [
+	callMethod, //         9
+	awaitChecks, //          hooks.ts
+	runAfter, //             hooks.ts
+	seal, //              10 reply/
+]
 
 /** Runs the steps from index `from`. An error of a step becomes the answer. */
 function runSteps(

@@ -1,12 +1,11 @@
 /** CORS preflights: the OPTIONS that browsers send before a cross-origin request (Fetch standard, "CORS-preflight request"). */
-import { allowHeader, isMethod } from '../base/http.ts'
+import { allowHeader, isMethod, METHOD_OVERRIDE } from '../base/http.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { headers, NOSNIFF, type Reply } from '../reply/headers.ts'
 import { type Mounted, methodsOf } from '../routing/routing.ts'
 
 const METHOD = 'access-control-request-method'
 const HEADERS = 'access-control-request-headers'
-const OVERRIDE = 'x-http-method-override'
 const TOKEN = /^[!#$%&'*+.^`|~\w-]+$/
 
 /** Whether an OPTIONS is a preflight from an allowed origin. Any other OPTIONS gets the usual answer, without CORS headers. */
@@ -50,5 +49,5 @@ function allowedHeaders(list: string | string[] | undefined, canOverride: boolea
 		.split(',')
 		.map((name) => name.trim())
 	if (!names.every((name) => TOKEN.test(name))) return ''
-	return names.filter((name) => canOverride || name.toLowerCase() !== OVERRIDE).join(', ')
+	return names.filter((name) => canOverride || name.toLowerCase() !== METHOD_OVERRIDE).join(', ')
 }
