@@ -1,6 +1,6 @@
 /**
  * `pipeline/` turns one request into a reply. `transport/serving.ts` calls `answer`, which finds the action by URL and
- * method in `routing/`, then runs the steps in `STEPS` in this order; the last, `seal` in `reply/`, makes the reply.
+ * method in `routing/`, then runs the steps in `STEPS`, one after another; the last, `seal` in `reply/`, makes the reply.
  * A step that returns a plain value continues synchronously; only promises are awaited.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'

@@ -10,7 +10,7 @@ import { isStreamed, type Reply, type StreamedBody } from '../reply/headers.ts'
 import { disposeBody, readableOf, swallowErrors } from '../reply/unsent.ts'
 import type { Incoming, Peer } from '../request/incoming.ts'
 import { replyOf } from './inject.ts'
-import { type Service, watchOf } from './serving.ts'
+import { type Service, startWatch } from './serving.ts'
 
 /** Options of `server.fetch()`. */
 export interface FetchOptions {
@@ -35,7 +35,7 @@ export async function serveFetch(
 	const incoming = new FetchIncoming(request, remoteAddress)
 	const exchange = new Exchange(service.app, incoming)
 	exchange.connection = new SignalConnection(signal)
-	const watch = watchOf(service, exchange)
+	const watch = startWatch(service, exchange)
 	const onEnd: OnEnd = (isWhole, error) => {
 		if (error !== undefined) {
 			watch?.failed(error)

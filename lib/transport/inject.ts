@@ -5,7 +5,7 @@ import { Exchange } from '../exchange/exchange.ts'
 import type { Watch } from '../observe/watch.ts'
 import { linesByName, type Reply } from '../reply/headers.ts'
 import type { Incoming } from '../request/incoming.ts'
-import { expectationError, refuse, type Service, serve, watchOf } from './serving.ts'
+import { expectationError, refuse, type Service, serve, startWatch } from './serving.ts'
 
 /** node:http's own test for `Expect: 100-continue`. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
@@ -43,7 +43,7 @@ export interface InjectedReply {
 export async function inject(service: Service, request: InjectedRequest): Promise<InjectedReply> {
 	const incoming = incomingOf(request, service.hosts?.own)
 	const exchange = new Exchange(service.app, incoming)
-	const watch = watchOf(service, exchange)
+	const watch = startWatch(service, exchange)
 	const reply = await replyOf(service, exchange)
 	watch?.answered(reply)
 	const body = await readBody(reply, incoming.method, watch)

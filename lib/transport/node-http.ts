@@ -10,7 +10,7 @@ import { parseTarget } from '../request/url.ts'
 import { isLoopback, loopbackHosts, MAX_HEADER_LINES, Vetting } from './admission.ts'
 import { answerClientError, answerConnect } from './client-error.ts'
 import { type Outgoing, send } from './send.ts'
-import { expectationError, refuse, type Service, serve, watchOf } from './serving.ts'
+import { expectationError, refuse, type Service, serve, startWatch } from './serving.ts'
 
 /** Settings of node's server. */
 export interface HttpSettings {
@@ -101,7 +101,7 @@ function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awa
 			response.writeContinue()
 		}
 	}
-	const watch = watchOf(service, exchange)
+	const watch = startWatch(service, exchange)
 	if (watch !== undefined) watchResponse(watch, exchange, response)
 	const refusal = service.vetting.check(incoming)
 	if (refusal !== undefined) refuse(exchange, refusal, response, send)
@@ -127,7 +127,7 @@ function isPipelined({ socket }: Outgoing): boolean {
 /** Refuses an expectation other than `100-continue`. */
 function refuseExpectation(service: Service, incoming: Incoming, response: Outgoing): void {
 	const exchange = new Exchange(service.app, incoming)
-	const watch = watchOf(service, exchange)
+	const watch = startWatch(service, exchange)
 	if (watch !== undefined) watchResponse(watch, exchange, response)
 	refuse(exchange, expectationError(), response, send)
 }

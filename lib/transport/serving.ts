@@ -79,8 +79,8 @@ export function refuse<To>(exchange: Exchange, error: RestError, to: To, send: S
 	send(exchange, to, reply, true)
 }
 
-/** Sets the exchange's watch if requests are logged, traced or timed. Health probes are not. */
-export function watchOf({ observers, health }: Service, exchange: Exchange): Watch | undefined {
+/** Begins to watch a request if requests are logged, traced or timed; health probes never are. */
+export function startWatch({ observers, health }: Service, exchange: Exchange): Watch | undefined {
 	if (!observers.isActive || health?.isProbe(exchange.incoming) === true) return undefined
 	const watch = new Watch(exchange, observers)
 	exchange.watch = watch
