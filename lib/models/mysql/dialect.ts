@@ -98,9 +98,9 @@ function jsonOf([text]: readonly unknown[]): string {
 
 /** Escapes by `!`, as a backslash depends on the `sql_mode`. */
 function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch): void {
-	const { type, charset, ignoresCase, sql: own } = mysqlColumn(column)
+	const { type, charset, ignoresCase, sql: columnSql } = mysqlColumn(column)
 	// Geometries are searched as text, as the value needn't be a geometry.
-	const ref = type === 'other' ? own.exact(refOf(column, alias)) : refOf(column, alias)
+	const ref = type === 'other' ? columnSql.exact(refOf(column, alias)) : refOf(column, alias)
 	if (!holds(charset, match.value)) {
 		// False, and unknown for null.
 		sql.add(`${ref} <> ${ref}`)
@@ -116,13 +116,13 @@ function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch)
 
 /** An exact `in`; see {@link writeIn}. */
 function writeKeyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void {
-	const { type, charset, sql: own } = mysqlColumn(key)
+	const { type, charset, sql: columnSql } = mysqlColumn(key)
 	const ref = refOf(key, alias)
 	if (type !== 'text') {
-		writeIn(sql, ref, own.placeholder, type === 'integer' ? ids.map(Number) : ids)
+		writeIn(sql, ref, columnSql.placeholder, type === 'integer' ? ids.map(Number) : ids)
 		return
 	}
-	const texts = ids.filter((id) => holds(charset, id)).map((id) => own.bind(id))
+	const texts = ids.filter((id) => holds(charset, id)).map((id) => columnSql.bind(id))
 	if (texts.length === 0) {
 		sql.add('1 = 0')
 		return
@@ -153,7 +153,7 @@ function holds(charset: string | undefined, text: string): boolean {
 
 /** Leaves out texts that the column's character set can't represent, as no record has them. */
 const writeOneOf: Dialect['oneOf'] = (sql, column, alias, values, isExact) => {
-	const { charset, sql: own } = mysqlColumn(column)
+	const { charset, sql: columnSql } = mysqlColumn(column)
 	const ref = refOf(column, alias)
 	const possible = values.filter((value) => typeof value !== 'string' || holds(charset, value))
 	if (possible.length === 0) {
@@ -165,9 +165,9 @@ const writeOneOf: Dialect['oneOf'] = (sql, column, alias, values, isExact) => {
 		writeKeyIn(sql, column, alias, possible.map(String))
 		return
 	}
-	if (possible.every((value) => own.placeholderOf?.(value) === undefined)) {
-		const bound = possible.map((value) => (value === null ? null : own.bind(value)))
-		writeIn(sql, ref, own.placeholder, bound)
+	if (possible.every((value) => columnSql.placeholderOf?.(value) === undefined)) {
+		const bound = possible.map((value) => (value === null ? null : columnSql.bind(value)))
+		writeIn(sql, ref, columnSql.placeholder, bound)
 		return
 	}
 	let between = `${ref} in (`

@@ -118,8 +118,8 @@ function checkOf(message: string, table: Table): readonly string[] {
 	)
 	if (found !== undefined) return found.columns
 	// A check in a column's definition is named by table and column.
-	const own = name.startsWith(`${table.name}.`) ? name.slice(table.name.length + 1) : name
-	return table.columns.some((column) => column.name === own) ? [own] : []
+	const column = name.startsWith(`${table.name}.`) ? name.slice(table.name.length + 1) : name
+	return table.columns.some(({ name }) => name === column) ? [column] : []
 }
 
 /** The last name in the message, perhaps with that of the table; a value before it may look the same. */

@@ -93,8 +93,8 @@ export async function describe(
 
 /** With a binary comparison, as `information_schema` ignores case, by which alone tables may differ. */
 function ofTable(prefix: string, schema = 'table_schema'): string {
-	const own = `${prefix}table_name`
-	return `${prefix}${schema} = ? and ${own} = ? and cast(${own} as binary) = cast(? as binary)`
+	const name = `${prefix}table_name`
+	return `${prefix}${schema} = ? and ${name} = ? and cast(${name} as binary) = cast(? as binary)`
 }
 
 /** In the order that `columnOf` expects. */
@@ -134,14 +134,14 @@ function grouped(
 	rows: readonly (readonly unknown[])[],
 	kindOf: (name: string) => Constraint['kind'],
 ): readonly Constraint[] {
-	const columns = new Map<string, string[]>()
+	const groups = new Map<string, string[]>()
 	for (const [constraint, column] of rows) {
 		const name = String(constraint)
-		const own = columns.get(name) ?? []
-		columns.set(name, own)
-		if (column !== null) own.push(String(column))
+		const columns = groups.get(name) ?? []
+		groups.set(name, columns)
+		if (column !== null) columns.push(String(column))
 	}
-	return [...columns].map(([name, own]) => ({ name, kind: kindOf(name), columns: own }))
+	return Array.from(groups, ([name, columns]) => ({ name, kind: kindOf(name), columns }))
 }
 
 /** Not null columns that have a unique index of their own; also on a prefix of a text, which is even stricter. */

@@ -104,11 +104,11 @@ function time(sqlType: 'timestamp' | 'timestamptz', name: string, format: string
  * One comparison detects null and what RFC 3339 has no form for: infinity, years BC and beyond 9999. These are written in
  * the form that PostgreSQL parses.
  */
-function timestamp(name: string, utc: string, least: string, most: string, format: string): string {
+function timestamp(name: string, utc: string, min: string, end: string, format: string): string {
 	// Already in quotes.
 	const json = `regexp_replace(to_json(${utc})::text, '([0-9])( BC)?"$', E'\\\\1Z\\\\2"')`
 	const rest = format === QUOTED ? json : `trim('"' from ${json})`
-	return `case when ${name} >= ${least} and ${name} < ${most} then to_char(${utc}, ${format}) else ${rest} end`
+	return `case when ${name} >= ${min} and ${name} < ${end} then to_char(${utc}, ${format}) else ${rest} end`
 }
 
 function range(bound: string, name: string): string {

@@ -71,19 +71,19 @@ export class PostgresModel extends SqlModel {
 		const opening = await open(database, openingOptions('PostgresModel', options, ['schema']))
 		const { relations, currentSchema } = opening.relations
 		const schema = options.schema ?? currentSchema
-		const own = relations.filter(
+		const tables = relations.filter(
 			(relation) => relation.schema === schema && !relation.isView && !relation.isPart,
 		)
-		if (own.length === 0) {
+		if (tables.length === 0) {
 			const schemas = [...new Set(relations.map((relation) => relation.schema))].join(', ')
 			throw new TypeError(
 				`there are no tables in schema ${JSON.stringify(schema)}; there are some in: ${schemas}`,
 			)
 		}
-		const catalog = await readCatalog(opening.driver, own)
+		const catalog = await readCatalog(opening.driver, tables)
 		// Without a prototype, as a table may be named `constructor`.
 		const models: Record<string, PostgresModel> = Object.create(null)
-		for (const relation of own) {
+		for (const relation of tables) {
 			const found = introspect(relation, catalog, opening.bigint)
 			const key = primaryKey(found)
 			if (key !== undefined) models[relation.name] = modelOf(withKey(found, key), opening)

@@ -52,7 +52,7 @@ export class BatchQueue<I extends Pending<unknown, never>> {
 
 	#pump(): void {
 		// The oldest expire first.
-		while (this.#waiting[0]?.isOver === true) this.#waiting.shift()
+		while (this.#waiting[0]?.hasExpired === true) this.#waiting.shift()
 		let unsent = this.#waiting.length
 		while (unsent > 0 && this.#inFlight < MAX_IN_FLIGHT) {
 			unsent -= this.#maxItems
@@ -72,7 +72,7 @@ export class BatchQueue<I extends Pending<unknown, never>> {
 		for (; end < this.#waiting.length && taken.length < this.#maxItems; end++) {
 			const item = this.#waiting[end]
 			if (item === undefined || item.due > latest) break
-			if (!item.isOver) taken.push(item)
+			if (!item.hasExpired) taken.push(item)
 		}
 		this.#waiting.splice(0, end)
 		return taken
@@ -86,7 +86,7 @@ export class Pending<Input, Result> implements Due {
 	earlier: Due | undefined = undefined
 	later: Due | undefined = undefined
 	isWaiting = false
-	isOver = false
+	hasExpired = false
 	readonly input: Input
 	readonly resolve: (result: Result) => void
 	readonly reject: (error: unknown) => void
@@ -98,7 +98,7 @@ export class Pending<Input, Result> implements Due {
 	}
 
 	expire(): void {
-		this.isOver = true
+		this.hasExpired = true
 		this.reject(new ModelError('unavailable'))
 	}
 }

@@ -140,34 +140,34 @@ export function writeAfter(
 	const terms = order.map(({ column, descending }, at) => ({
 		column,
 		name: columnName(sql.dialect, column, alias),
-		beyond: descending ? '<' : '>',
+		operator: descending ? '<' : '>',
 		value: values[at] ?? null,
 	}))
 	if (sql.dialect.comparesRows && isOneRange(terms)) writeRows(sql, terms)
-	else writeBehind(sql, terms, 0)
+	else writeAfterTerms(sql, terms, 0)
 }
 
 interface Term {
 	readonly column: OrderColumn['column']
 	readonly name: string
-	readonly beyond: string
+	readonly operator: string
 	readonly value: Value
 }
 
 /** Whether `(a, b) > (?, ?)` can be used: nothing is null, and all directions are the same. */
 function isOneRange(terms: readonly Term[]): boolean {
-	const beyond = terms[0]?.beyond
-	return terms.every((term) => term.beyond === beyond && !term.column.nullable && term.value !== null)
+	const operator = terms[0]?.operator
+	return terms.every((term) => term.operator === operator && !term.column.nullable && term.value !== null)
 }
 
 function writeRows(sql: Sql, terms: readonly Term[]): void {
 	const [first] = terms
 	if (first === undefined) return
 	if (terms.length === 1) {
-		sql.add(`${first.name} ${first.beyond} `).after(first.value, first.column)
+		sql.add(`${first.name} ${first.operator} `).after(first.value, first.column)
 		return
 	}
-	sql.add(`(${terms.map(({ name }) => name).join(', ')}) ${first.beyond} `)
+	sql.add(`(${terms.map(({ name }) => name).join(', ')}) ${first.operator} `)
 	let between = '('
 	for (const { value, column } of terms) {
 		sql.add(between).after(value, column)
@@ -177,7 +177,7 @@ function writeRows(sql: Sql, terms: readonly Term[]): void {
 }
 
 /** Writes the condition for the terms from `at` on, where the previous ones are equal. */
-function writeBehind(sql: Sql, terms: readonly Term[], at: number): void {
+function writeAfterTerms(sql: Sql, terms: readonly Term[], at: number): void {
 	const term = terms[at]
 	if (term === undefined) {
 		sql.add('1 = 0')
@@ -188,32 +188,32 @@ function writeBehind(sql: Sql, terms: readonly Term[], at: number): void {
 		// Nothing comes after null.
 		sql.add(isLast ? '1 = 0' : `(${term.name} is null and `)
 		if (isLast) return
-		writeBehind(sql, terms, at + 1)
+		writeAfterTerms(sql, terms, at + 1)
 		sql.add(')')
 		return
 	}
 	if (isLast) {
-		writeBeyond(sql, term)
+		writeComparison(sql, term)
 		return
 	}
 	if (term.column.nullable) {
 		sql.add('(')
-		writeBeyond(sql, term)
+		writeComparison(sql, term)
 		sql.add(` or (${term.name} = `).after(term.value, term.column).add(' and ')
-		writeBehind(sql, terms, at + 1)
+		writeAfterTerms(sql, terms, at + 1)
 		sql.add('))')
 		return
 	}
 	// The leading range allows an index scan; databases don't derive it from the `or`.
-	sql.add(`(${term.name} ${term.beyond}= `).after(term.value, term.column).add(' and (')
-	writeBeyond(sql, term)
+	sql.add(`(${term.name} ${term.operator}= `).after(term.value, term.column).add(' and (')
+	writeComparison(sql, term)
 	sql.add(' or ')
-	writeBehind(sql, terms, at + 1)
+	writeAfterTerms(sql, terms, at + 1)
 	sql.add('))')
 }
 
-function writeBeyond(sql: Sql, { name, beyond, value, column }: Term): void {
+function writeComparison(sql: Sql, { name, operator, value, column }: Term): void {
 	if (column.nullable) sql.add('(')
-	sql.add(`${name} ${beyond} `).after(value, column)
+	sql.add(`${name} ${operator} `).after(value, column)
 	if (column.nullable) sql.add(` or ${name} is null)`)
 }

@@ -28,13 +28,13 @@ export function primaryKey({ columns, primary }: Keyless): string | undefined {
 }
 
 /**
- * The column `asked`, else the primary key.
+ * The column that the option names, else the primary key.
  *
  * @throws TypeError if there is none, or it isn't unique
  */
-export function keyOf(table: Keyless, asked: string | undefined): string {
+export function keyOf(table: Keyless, option: string | undefined): string {
 	const { name, isView, columns, primary, unique } = table
-	const key = asked ?? soleKey(table)
+	const key = option ?? soleKey(table)
 	if (!columns.some((column) => column.name === key)) {
 		const names = columns.map((column) => column.name)
 		throw new TypeError(`${name} has no column ${JSON.stringify(key)} to be its key${nearest(key, names)}`)

@@ -59,9 +59,9 @@ export function openingOptions(
 	options: TableOptions,
 	others: readonly ('key' | 'schema')[],
 ): OpeningOptions {
-	const own = Object.fromEntries(others.map((name) => [name, optional(text)]))
+	const otherReaders = Object.fromEntries(others.map((name) => [name, optional(text)]))
 	return {
 		key: undefined,
-		...optionsOf(owner, options as DatabaseOptions, { ...own, bigint, timeoutSeconds }),
+		...optionsOf(owner, options as DatabaseOptions, { ...otherReaders, bigint, timeoutSeconds }),
 	}
 }

@@ -150,7 +150,7 @@ export class GatheredReads<T> {
 	}
 
 	async #alone(read: Read<T>): Promise<void> {
-		if (read.isOver) return
+		if (read.hasExpired) return
 		try {
 			this.#resolve(read, await this.#reader.one(read.input))
 		} catch (error) {

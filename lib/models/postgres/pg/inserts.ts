@@ -33,22 +33,18 @@ export class PgInserts {
 
 	query(statement: Statement): Promise<Rows> {
 		if (this.#aloneUntil > steadyClock()) return this.#connections.query(statement)
-		const { text } = statement
-		let queue = this.#queues.get(text)
-		if (queue === undefined) {
-			queue = this.#newQueue(text)
-			this.#queues.set(text, queue)
-		}
-		const own = queue
-		return new Promise((resolve, reject) => own.add(new Pending(statement, resolve, reject)))
+		const queue = this.#queues.get(statement.text) ?? this.#addQueue(statement.text)
+		return new Promise((resolve, reject) => queue.add(new Pending(statement, resolve, reject)))
 	}
 
-	#newQueue(text: string): BatchQueue<Insert> {
-		return new BatchQueue<Insert>(MAX_BATCH, {
+	#addQueue(text: string): BatchQueue<Insert> {
+		const queue = new BatchQueue<Insert>(MAX_BATCH, {
 			begin: (insert) => this.#connections.begin(insert),
 			send: (take) => new Promise<void>((done) => this.#send(take, done)),
 			idle: () => this.#queues.delete(text),
 		})
+		this.#queues.set(text, queue)
+		return queue
 	}
 
 	/** Takes the batch when a connection is available. Calls `done` when that is free again, or when the batch is slow. */
