@@ -30,7 +30,7 @@ type Calls<H, V extends Verb> = unknown extends H
 			? WrongType
 			: KnownCalls<H, V>
 
-/** This text is shown in the compiler's error when a call is looked up. */
+/** A type whose text appears in the compiler error. */
 type WrongType = "write client<Blog>('/blog'): the handler's class, without typeof"
 type Constructor = abstract new (...params: never) => unknown
 
@@ -63,7 +63,7 @@ type TypedCall<V extends Verb, P, S, R> = P extends readonly unknown[]
 	: never
 
 type RouteCalls<H, Routes, V extends Verb> = {
-	readonly [K in keyof Routes as PatternOf<K, V>]: RouteCall<H, Routes[K], Slots<K>, V>
+	readonly [K in keyof Routes as PatternOf<K, V>]: RouteCall<H, Routes[K], ParamKinds<K>, V>
 }
 
 /** A field annotated as `CustomRoutes` has no known patterns. */
@@ -74,12 +74,12 @@ type RoutesOf<H> = H extends { readonly customRoutes: infer Routes }
 	: unknown
 
 type PatternOf<K, V extends Verb> = K extends `${infer Methods} ${infer Pattern}`
-	? Answers<Methods, V> extends true
+	? HasMethod<Methods, V> extends true
 		? WithoutSlash<Pattern>
 		: never
 	: never
 
-type Answers<Methods extends string, V extends Verb> = Methods extends 'ALL'
+type HasMethod<Methods extends string, V extends Verb> = Methods extends 'ALL'
 	? V extends 'query'
 		? false
 		: true
@@ -90,32 +90,34 @@ type Answers<Methods extends string, V extends Verb> = Methods extends 'ALL'
 type WithoutSlash<Pattern> = Pattern extends `/${infer Rest}` ? Rest : Pattern
 
 /** The placeholders of a pattern, in order. */
-type Slots<Pattern, Found extends readonly unknown[] = []> = Pattern extends `${string}%${infer Rest}`
+type ParamKinds<Pattern, Found extends readonly unknown[] = []> = Pattern extends `${string}%${infer Rest}`
 	? Rest extends `${infer Kind extends 's' | 'd'}${infer Tail}`
-		? Slots<Tail, [...Found, Kind]>
+		? ParamKinds<Tail, [...Found, Kind]>
 		: Rest extends `%${infer Tail}`
-			? Slots<Tail, Found>
-			: Slots<Rest, Found>
+			? ParamKinds<Tail, Found>
+			: ParamKinds<Rest, Found>
 	: Found
 
 /** Nothing is known about a target without a name, or one that isn't public. */
 type RouteCall<H, Name, Placeholders extends readonly unknown[], V extends Verb> = Name extends keyof H
 	? H[Name] extends (...params: infer P) => infer R
-		? TypedCall<V, Filled<Placeholders, P>, SpecOf<H, Name>, Answered<R>>
+		? TypedCall<V, RouteParams<Placeholders, P>, SpecOf<H, Name>, Answered<R>>
 		: never
-	: TypedCall<V, Filled<Placeholders, []>, unknown, unknown>
+	: TypedCall<V, RouteParams<Placeholders, []>, unknown, unknown>
 
-/** One value for each placeholder, named like the method's parameters if there are as many. */
-type Filled<
+/** A value for each placeholder, named like the method's parameters if their numbers are equal. */
+type RouteParams<
 	Placeholders extends readonly unknown[],
 	P extends readonly unknown[],
 > = Required<P>['length'] extends Placeholders['length']
-	? { [I in keyof P]-?: Slot<I extends keyof Placeholders ? Placeholders[I] : 's', P[I]> }
-	: { [I in keyof Placeholders]: Slot<Placeholders[I], unknown> }
+	? { [I in keyof P]-?: ParamValue<I extends keyof Placeholders ? Placeholders[I] : 's', P[I]> }
+	: { [I in keyof Placeholders]: ParamValue<Placeholders[I], unknown> }
 
-type Slot<Kind, T> = Kind extends 'd' ? Or<Segment<Extract<T, number>>, number | bigint> : Segment<T>
+type ParamValue<Kind, T> = Kind extends 'd'
+	? OrElse<Segment<Extract<T, number>>, number | bigint>
+	: Segment<T>
 
-type Or<A, B> = [A] extends [never] ? B : A
+type OrElse<A, B> = [A] extends [never] ? B : A
 
 type Segments<P extends readonly unknown[]> = { [I in keyof P]: Segment<P[I]> }
 
@@ -123,12 +125,12 @@ type Segments<P extends readonly unknown[]> = { [I in keyof P]: Segment<P[I]> }
 type Segment<T> = unknown extends T
 	? Id
 	: T extends string
-		? Wide<string, T, Id>
+		? IfWide<string, T, Id>
 		: T extends number
-			? Wide<number, T, number | bigint>
+			? IfWide<number, T, number | bigint>
 			: Extract<T, bigint | undefined>
 
-type Wide<Whole, T, Taken> = Whole extends T ? Taken : T
+type IfWide<Wide, T, Then> = Wide extends T ? Then : T
 
 type SpecOf<H, Name> = H extends { readonly specs: infer Specs }
 	? string extends keyof Specs
@@ -146,25 +148,25 @@ type Args<V extends Verb, P extends readonly unknown[], S> = V extends 'get'
 type QueryOf<S> = unknown extends S ? QueryFields : SpecInput<S>
 
 type ArgsWith<V extends Verb, P extends readonly unknown[], O, Content> =
-	IsNeeded<Content[keyof Content]> extends true
-		? WithOptions<Lengths<P>, O & Content>
+	IsRequired<Content[keyof Content]> extends true
+		? WithOptions<Prefixes<P>, O & Content>
 		: V extends 'get' | 'query'
-			? SafeArgs<P, O>
-			: Lengths<P> | WithOptions<Lengths<P>, O>
+			? ReadArgs<P, O>
+			: Prefixes<P> | WithOptions<Prefixes<P>, O>
 
-type IsNeeded<Content> = Record<never, never> extends Content ? false : true
+type IsRequired<Content> = Record<never, never> extends Content ? false : true
 
-/** Parameters of a read may be undefined, which omits them. */
-type SafeArgs<P extends readonly unknown[], O> = number extends P['length']
+/** Params of a read may be undefined, which omits them. */
+type ReadArgs<P extends readonly unknown[], O> = number extends P['length']
 	? P | [...P, options: O]
 	: P['length'] extends Required<P>['length']
 		? [...P, options?: O]
-		: [...P, options?: O] | WithOptions<Lengths<P>, O>
+		: [...P, options?: O] | WithOptions<Prefixes<P>, O>
 
 type WithOptions<P, O> = P extends readonly unknown[] ? [...P, options: O] : never
 
-/** The tuples of parameters for each allowed number of them. */
-type Lengths<P extends readonly unknown[]> = number extends P['length']
+/** The tuples that omit any number of optional params. */
+type Prefixes<P extends readonly unknown[]> = number extends P['length']
 	? P
 	: Shorter<Required<P>, P['length']>
 
@@ -247,14 +249,18 @@ type SchemaInput<S extends Schema> =
 	NonNullable<S['~standard']['types']> extends { readonly input: infer Input } ? Input : unknown
 
 /** Both parts as one object type, for editors to show. */
-type FieldsInput<S> = Needed<S> & Optional<S> extends infer Both ? { [K in keyof Both]: Both[K] } : never
+type FieldsInput<S> = RequiredFields<S> & OptionalFields<S> extends infer Both
+	? { [K in keyof Both]: Both[K] }
+	: never
 
-type Needed<S> = { readonly [K in keyof S as IsFieldNeeded<S[K]> extends true ? K : never]: FieldInput<S[K]> }
-type Optional<S> = {
-	readonly [K in keyof S as IsFieldNeeded<S[K]> extends true ? never : K]?: FieldInput<S[K]> | undefined
+type RequiredFields<S> = {
+	readonly [K in keyof S as IsFieldRequired<S[K]> extends true ? K : never]: FieldInput<S[K]>
+}
+type OptionalFields<S> = {
+	readonly [K in keyof S as IsFieldRequired<S[K]> extends true ? never : K]?: FieldInput<S[K]> | undefined
 }
 
-type IsFieldNeeded<F> = F extends boolean
+type IsFieldRequired<F> = F extends boolean
 	? F
 	: F extends Schema
 		? undefined extends SchemaInput<F>
@@ -276,7 +282,7 @@ type ListInput<L extends readonly unknown[]> =
 	| ('nullable' extends Rules<L> ? null : never)
 
 // As in validate/inferred.ts, each helper distributes over the rules.
-type ValueOf<X> = Or<InOf<X>, Or<ItemsOf<X>, Or<NestedOf<X>, Or<NamedBy<X>, unknown>>>>
+type ValueOf<X> = OrElse<InOf<X>, OrElse<ItemsOf<X>, OrElse<NestedOf<X>, OrElse<NamedBy<X>, unknown>>>>
 type InOf<X> = X extends { readonly in: readonly (infer V)[] } ? V : never
 type ItemsOf<X> = X extends { readonly of: infer Item } ? readonly FieldInput<Item>[] : never
 type NestedOf<X> = X extends { readonly fields: infer Fields } ? FieldsInput<Fields> : never
