@@ -164,7 +164,7 @@ export class ApiError extends Error {
 	 * `http_502`: a refusal with this status and without code.
 	 */
 	declare readonly code: ErrorCode | 'network_error' | 'unexpected_answer' | (string & {})
-	/** What is wrong with which field; may be empty. */
+	/** Problems by field; may be empty. */
 	declare readonly details: readonly Detail[]
 	/** The id of the request in the server's log. */
 	declare readonly requestId: string | undefined

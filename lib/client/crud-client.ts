@@ -1,4 +1,4 @@
-/** `CrudClient`: a collection of records behind a `CrudHandler`, as an object with methods. */
+/** `CrudClient`: the client of a `CrudHandler`, with a method for each operation. */
 import { collectionUrl, type Id, idIn, idSegment } from './address.ts'
 import { type Answer, ApiError, type Call, isRecord, unexpected } from './answer.ts'
 import {

@@ -6,7 +6,7 @@ import type { Refused } from '../wire/codes.ts'
 import type { RawJson } from '../wire/raw-json.ts'
 
 /**
- * What a call resolves to for what the method returns: as JSON has it, without refusals.
+ * The result of a call, from the method's return type: its value after JSON, without refusals.
  *
  *     async get_article(id: string) { return articles.get(id) ?? this.error('No such article', 404) }
  *     Answered<Promise<Article | Refused>>   // Article, with texts for its dates

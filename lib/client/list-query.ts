@@ -1,6 +1,6 @@
 /**
- * Queries of a list: their types, how they are sent (as parameters of a URL where possible, else as JSON), and the page
- * that comes back. For `CrudClient`.
+ * Queries of a list for `CrudClient`: their types, their encoding (as URL parameters if possible, else as JSON), and the
+ * page that is returned.
  */
 import { GROUPS, PARAMETERS, type PageMeta } from '../wire/list.ts'
 import { type Answer, type ApiMeta, type Call, isRecord, metaOf, unexpected } from './answer.ts'
@@ -76,7 +76,7 @@ export type SortTerm<T> = FieldName<T> | `-${FieldName<T>}`
 /** Selects records. */
 export interface SelectionQuery<T> {
 	readonly where?: Where<T> | undefined
-	/** Must hold in addition to `where`. */
+	/** Further conditions, combined with `where` by AND. */
 	readonly filter?: Filter<T> | undefined
 	/** Words, each of which must be in at least one searchable field; case is ignored. */
 	readonly search?: string | undefined

@@ -1,7 +1,7 @@
 /** The options of a client and of one call, their checks, and `Settings`, a client's options with defaults. */
 import { isRecord } from './answer.ts'
 
-/** What `fetch` is called with, beside the address. */
+/** The second argument of `fetch`. */
 export interface FetchInit {
 	readonly method: string
 	readonly headers: Headers

@@ -14,7 +14,7 @@ import { innerListText } from '../wire/structured-text.ts'
 /** A key of WebCrypto. */
 type WebKey = Parameters<typeof crypto.subtle.sign>[1]
 
-/** What a request is signed with. */
+/** An HMAC key. */
 export interface SigningKey {
 	/** The key's name on the server: 1 to 128 characters of printable ASCII. */
 	readonly id: string
@@ -25,7 +25,7 @@ export interface SigningKey {
 	readonly secret: string | Uint8Array | WebKey
 }
 
-/** What a signature covers and says in addition to what is required. */
+/** Additions to a signature: covered headers, expiry and tag. */
 export interface SignOptions {
 	/** Names of further headers to sign. @default none */
 	readonly covers?: readonly string[]

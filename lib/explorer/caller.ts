@@ -1,4 +1,4 @@
-/** What the caller may use, so that pages show nothing else. */
+/** The access of the caller, so that pages show only what it may use. */
 import type { Authenticator, User } from '../auth/authenticator.ts'
 import { isRestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'

@@ -84,7 +84,7 @@ class DescriptionText {
 	/** The description of the first `#count` mounts, shared by concurrent requests. */
 	#description: Promise<Description> = Promise.resolve({ text: '{}', digest: '' })
 	#count = 0
-	/** What was sent last. */
+	/** The last response. */
 	#served: ServedText | undefined
 
 	constructor(mounts: MountTree, info: OpenApiInfo) {

@@ -32,7 +32,7 @@ export type ErrorCode =
 	| 'outcome_unknown'
 	| 'version_not_supported'
 
-/** The status a code is sent with, and the message where none is given. Reason phrases: RFC 9110 §15. */
+/** The status and the default message of each code. Reason phrases: RFC 9110 §15. */
 export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; readonly message: string }>> = {
 	bad_request: { status: 400, message: 'Bad Request' },
 	too_large: { status: 400, message: 'The answer would be too large' },
@@ -72,7 +72,7 @@ export function codeOf(status: number): ErrorCode | undefined {
 	return (Object.keys(ERRORS) as ErrorCode[]).find((code) => ERRORS[code].status === status)
 }
 
-/** One of possibly many problems, never with the value that was sent. */
+/** One problem of a request. Never contains the value that was sent. */
 export interface Detail {
 	/** Path of the field, dots between names and indexes: `tags.0`, `address.city`; empty for the whole. */
 	readonly field: string

@@ -15,9 +15,9 @@ export const PARAMETERS = [
 /** Members of a filter that hold other filters; a field with such a name is a query parameter beside `filter`. */
 export const GROUPS = ['and', 'or', 'not'] as const
 
-/** What is sent as `meta` of a page. */
+/** The `meta` of a list's page. */
 export interface PageMeta {
-	/** Most records of a page, as the server applied it. */
+	/** The maximum number of records on a page, as the server applied it. */
 	readonly limit: number
 	/** How many records were skipped; 0 after most cursors. */
 	readonly offset: number

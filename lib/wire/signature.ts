@@ -32,7 +32,7 @@ const MAX_COMPONENTS = 64
  *     "@authority": example.com
  *     "@signature-params": ("@method" "@authority");created=1618884473;keyid="k1"
  *
- * @throws RangeError with the reason, where RFC 9421 §2.5 says that there is no base
+ * @throws RangeError if the base is undefined by RFC 9421 §2.5
  */
 export function signatureBase(components: RequestComponents, covered: InnerList): string {
 	if (covered.items.length > MAX_COMPONENTS)

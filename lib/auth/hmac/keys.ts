@@ -52,7 +52,7 @@ const MAX_SHOWN_LENGTH = 20
 /** Compiled keys, kept with the declared ones so that an authenticator created per request does not parse them again. */
 const FINDER: unique symbol = Symbol('verbena.keys')
 /**
- * The secret of unknown keys, so that they take as long as a known one. It may be public, as signatures by it are refused;
+ * The secret of unknown keys, so that they take as long as known ones. It may be public, as its signatures are refused;
  * random bytes aren't available in workerd while modules are loaded.
  */
 const DECOY: readonly KeyObject[] = [createSecretKey(Buffer.alloc(MIN_SECRET_BYTES))]
