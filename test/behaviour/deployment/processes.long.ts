@@ -66,7 +66,7 @@ describe('deployment: processes', (test) => {
 	})
 })
 
-/** What a program has started: `unshare` starts what is PID 1 in a namespace, and has another id outside. */
+/** The processes a program has started: `unshare` starts a namespace's PID 1, which has another id outside. */
 function childOf(pid: number | undefined): number {
 	return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim())
 }

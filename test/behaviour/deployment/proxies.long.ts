@@ -77,7 +77,7 @@ const quickHaproxy: Make = (own, server) =>
 	haproxy(own, at(recipe('## HAProxy', 'haproxy'), own, server).replace('rise 1', '$& pool-purge-delay 1s'))
 
 const BURST = 100
-/** As long as it takes to write big JSON. */
+/** As long as serializing big JSON takes. */
 const BUSY = 400
 
 /** Keeps its connections for as long as it can, whatever `Keep-Alive` says: HAProxy passes ours on. */
@@ -87,9 +87,9 @@ class Keeping extends Agent {
 	}
 }
 
-/** The answers' statuses, 0 where there was none, to so many POSTs at once. */
+/** The statuses of so many concurrent POSTs, 0 for no response. */
 async function burst(url: string, agent: Agent, name: string): Promise<number[]> {
-	// Behind this phase of the loop are timers, before what has been received.
+	// After this phase of the event loop timers run, before received data is read.
 	await new Promise((resolve) => setImmediate(resolve))
 	const answers = Array.from({ length: BURST }, (_, one) => {
 		const body = `id=${name}-${one}`

@@ -10,7 +10,7 @@ export interface InFront {
 	stop(): Promise<void>
 }
 
-/** The block of docs/deployment.md behind a heading: what readers copy. */
+/** The block under a heading of docs/deployment.md, which readers copy. */
 export function recipe(heading: string, kind: string): string {
 	const page = readFileSync(join(ROOT, 'docs/deployment.md'), 'utf8')
 	const section = page.split(/^(?=##+ )/m).find((text) => text.startsWith(`${heading}\n`)) ?? ''
@@ -23,7 +23,7 @@ export const NGINX = '/usr/sbin/nginx'
 export const HAPROXY = '/usr/sbin/haproxy'
 export const hasProxies = existsSync(NGINX) && existsSync(HAPROXY)
 
-/** nginx with these servers within `http`, in a folder of its own, without a daemon. */
+/** nginx with these servers within `http`, in a temporary folder, in the foreground. */
 export async function nginx(port: number, http: string): Promise<InFront> {
 	const folder = folderFor('nginx')
 	const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']

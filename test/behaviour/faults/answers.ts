@@ -3,13 +3,13 @@ import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { alarm, stopwatch } from '../../helpers/stalls.ts'
 
-/** What came back, and how long it took, stalls of this process left out. */
+/** A response, and how long it took, stalls of this process excluded. */
 export interface Answer {
 	readonly status: number
 	readonly headers: Headers
 	readonly text: string
 	readonly milliseconds: number
-	/** The decoded body: all of ours are objects. */
+	/** The decoded body: all our bodies are objects. */
 	readonly body: {
 		readonly success?: boolean
 		readonly data?: unknown
@@ -34,7 +34,7 @@ export async function ask(url: string, method = 'GET', value?: unknown): Promise
 	return { status, headers, text, milliseconds: took(), body: JSON.parse(text) }
 }
 
-/** Words that tell what is behind the API, and `hidden_`, with which our hidden columns begin. */
+/** Words that would reveal the database, and `hidden_`, the prefix of our hidden columns. */
 const TELLING = new RegExp(
 	[
 		'sql|postgres|maria|innodb|\\bpg\\b|driver|database|\\btable|column|relation\\b|constraint|schema|transaction',
@@ -44,14 +44,14 @@ const TELLING = new RegExp(
 	'i',
 )
 
-/** Fails where an answer tells of what is behind it. */
+/** Fails if a response reveals the database. */
 export function assertTellsNothing({ text, headers }: Answer): void {
 	const head = [...headers].map(([name, value]) => `${name}: ${value}`).join('\n')
 	assert.not.match(text, TELLING)
 	assert.not.match(head, TELLING)
 }
 
-/** Fails where an answer isn't a 503 as it should be, of one of the codes. */
+/** Fails unless a response is a proper 503 with one of the codes. */
 export function assertUnavailable(answer: Answer, code: RegExp = /^(?:unavailable|outcome_unknown)$/): void {
 	const { status, headers, body, text } = answer
 	assert.is(status, 503, text)
@@ -61,7 +61,7 @@ export function assertUnavailable(answer: Answer, code: RegExp = /^(?:unavailabl
 	assertTellsNothing(answer)
 }
 
-/** Asks again until the answer is 200; fails after `most` milliseconds without stalls, and says how many it took. */
+/** Repeats a request until it is answered 200; fails after `most` milliseconds without stalls, and returns the attempts. */
 export async function untilServed(url: string, most: number): Promise<number> {
 	let isLate = false
 	const took = stopwatch()
@@ -79,7 +79,7 @@ export async function untilServed(url: string, most: number): Promise<number> {
 	}
 }
 
-/** Runs `use`, and fails where a promise is rejected that nobody looks at. */
+/** Runs `use`, and fails on unhandled rejections. */
 export async function withoutUnhandled(use: () => Promise<void>): Promise<void> {
 	const unhandled: unknown[] = []
 	const note = (reason: unknown) => void unhandled.push(reason)

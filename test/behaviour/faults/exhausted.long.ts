@@ -18,17 +18,17 @@ import { freePorts } from '../../helpers/program.ts'
 import { inTimesOf, stopwatch } from '../../helpers/stalls.ts'
 import { ask, assertUnavailable, withoutUnhandled } from './answers.ts'
 
-/** What models wait for their pools, in ms; longer where this process is held up, as it waits for nobody then. */
+/** The models' timeout in ms; retried with longer ones when this process stalls. */
 const TIMEOUT = 700
-/** Twice that would be to have waited twice. Stalls of this process don't count. */
+/** Twice that would mean waiting twice. Stalls of this process are excluded. */
 const LONGEST = 1_300
 
-/** A pool of one connection, a model over it, and what somebody else does with the connection. */
+/** A pool with one connection, a model over it, and another user of the connection. */
 interface Exhaustible {
 	readonly model: Model
-	/** Takes the connection; the promise is of what gives it back. */
+	/** Takes the connection; resolves with a function that releases it. */
 	hold(): Promise<() => void>
-	/** How many wait in the driver's own queue; `undefined` where it can't be asked. */
+	/** The length of the driver's own queue; `undefined` where it can't be read. */
 	queued(): number | undefined
 	close(): Promise<unknown>
 }
@@ -37,15 +37,15 @@ interface Case {
 	readonly name: string
 	/** Of its table. */
 	readonly columns: string
-	/** Makes the table, and takes it away. */
+	/** Creates and drops the table. */
 	exec(text: string): Promise<unknown>
-	/** Opens a table that has the record `{ id: 1, title: 'first' }`, through whatever host and port. */
+	/** Opens a table with the record `{ id: 1, title: 'first' }`, through any host and port. */
 	open(place?: { host: string; port: number }, timeout?: number): Promise<Exhaustible>
 }
 
 const TABLE = `faults_exhausted_${process.pid}`
 
-/** The table for as long as the tests of a suite. */
+/** Creates the table before the suite, and drops it afterwards. */
 function withTable(test: Test, { exec, columns }: Case): void {
 	test.before(async () => {
 		await exec(`create table ${TABLE} (${columns})`)
@@ -56,7 +56,7 @@ function withTable(test: Test, { exec, columns }: Case): void {
 	})
 }
 
-/** Opens what is closed after the suite, also where a test has failed halfway: else the run would not end. */
+/** Opens databases that are closed after the suite, even after a failed test: otherwise the run would not end. */
 function openedFor(test: Test, one: Case): (...place: Parameters<Case['open']>) => Promise<Exhaustible> {
 	const ends: (() => unknown)[] = []
 	test.after(async () => {
@@ -132,7 +132,7 @@ const MYSQL2: Case = {
 			const connection = await pool.getConnection()
 			return () => connection.release()
 		}
-		// Where mysql2 keeps those who wait is its own affair, and in no types.
+		// mysql2's wait queue is internal, and not in its types.
 		const { length } = Reflect.get(pool.pool, '_connectionQueue') as { length: number }
 		assert.is(length, 0)
 		const queued = () => (Reflect.get(pool.pool, '_connectionQueue') as { length: number }).length
@@ -171,7 +171,7 @@ function exhausted(one: Case): void {
 						const site = `${url.replace(/\/$/, '')}/article`
 						const release = await hold()
 						for (const answer of await Promise.all(everything(site))) {
-							// Nothing was sent, so that nothing is unknown.
+							// Nothing was sent, so no outcome is unknown.
 							assertUnavailable(answer, /^unavailable$/)
 							const most = LONGEST * (time / TIMEOUT)
 							assert.ok(answer.milliseconds < most, `it took ${answer.milliseconds} ms`)
@@ -215,7 +215,7 @@ function exhausted(one: Case): void {
 					most.push(queued() ?? 0)
 				}
 				assert.is(refused, rounds * 40)
-				// Forty at a time have asked: not a hundred and twenty.
+				// Forty are sent at a time, so the queue must not hold a hundred and twenty.
 				assert.ok(Math.max(...most) <= 40, `in the queue: ${most.join(', ')}`)
 				release()
 				await until(() => (queued() ?? 0) === 0, 'an empty queue')
@@ -224,7 +224,7 @@ function exhausted(one: Case): void {
 	})
 }
 
-/** A listener in front of a real server, which can be told to say nothing, or to refuse. */
+/** A proxy in front of a real server, which can be made to hang or to refuse connections. */
 class Gate {
 	readonly #target: { readonly host: string; readonly port: number }
 	readonly #sockets = new Set<Socket>()
@@ -243,17 +243,17 @@ class Gate {
 		await once(this.#server, 'listening')
 	}
 
-	/** Those who are connected are cut off. */
+	/** Cuts all connections. */
 	drop(): void {
 		for (const socket of this.#sockets) socket.destroy()
 	}
 
-	/** Takes connections, and what is sent on them, and says nothing. */
+	/** Accepts connections and data, and sends nothing. */
 	silence(): void {
 		this.#isSilent = true
 	}
 
-	/** Connections are refused from now on. */
+	/** Refuses connections from now on. */
 	close(): void {
 		this.#server?.close()
 		this.drop()
@@ -323,7 +323,7 @@ function unreachable(one: Case, target: { host: string; port: number }): void {
 								assert.equal((await ask(site)).body.data, [{ id: 1, title: 'first' }])
 							})
 						} finally {
-							// Nobody else knows of it: the run would not end.
+							// Nothing else closes it: the run would not end.
 							gate.close()
 						}
 					}),

@@ -14,7 +14,7 @@ import { SERVER } from '../../helpers/postgres.ts'
 const [store, place = '', synchronous = 'full'] = process.argv.slice(2)
 
 function open(): Promise<Model> {
-	// What is promised is looked at, however long this machine takes for it.
+	// Long timeout: confirmed writes are checked, however slow this machine is.
 	const patient = { timeoutSeconds: 60 }
 	if (store === 'postgres') return PostgresModel.open(new pg.Pool({ ...SERVER, max: 4 }), place, patient)
 	const database = new Libsql(place)

@@ -13,16 +13,16 @@ import { ask } from './answers.ts'
 
 const WRITERS = 8
 
-/** In one table: each round is killed at another moment, and the next one is asked for all that was promised. */
+/** All rounds use one table: each is killed at another moment, and the next checks everything confirmed so far. */
 export async function killedRounds(rounds: number, args: readonly string[]): Promise<void> {
 	const promised = new Map<string, string>()
 	for (let round = 0; round < rounds; round++) {
 		await launched(args, async (url, kill) => {
 			await assertKept(url, promised)
 			const over = write(url, round, promised)
-			// Awaited below: what it finds before that is no rejection that nobody hears.
+			// Awaited below; until then a failure must not count as an unhandled rejection.
 			over.catch(() => {})
-			// By what was answered, not by time, as a busy machine writes little in it; others are under way then.
+			// By number of confirmed writes, not by time, as a busy machine writes little; others are in flight then.
 			await written(promised, promised.size + 5 + ((round * 37) % 30), over)
 			await kill()
 			await over
@@ -32,7 +32,7 @@ export async function killedRounds(rounds: number, args: readonly string[]): Pro
 	assert.ok(promised.size >= rounds * 5, `only ${promised.size} were written in ${rounds} rounds`)
 }
 
-/** Waits until so many are promised; fails as `over` does. */
+/** Waits for so many confirmed writes; rejects when `over` does. */
 async function written(
 	promised: ReadonlyMap<string, string>,
 	count: number,
@@ -45,7 +45,7 @@ async function written(
 	}
 }
 
-/** Starts the program, and kills it whatever becomes of `use`: while it lives, this process and its writers do. */
+/** Starts the program, and kills it in any case after `use`: otherwise this process and its writers would not exit. */
 async function launched(
 	args: readonly string[],
 	use: (url: string, kill: () => Promise<unknown>) => Promise<void>,
@@ -66,7 +66,7 @@ async function launched(
 	}
 }
 
-/** Several write, each under names of its own, until the program is gone; notes what was answered 201. */
+/** Several writers, each with its own names, until the program is gone; records what was answered 201. */
 async function write(url: string, round: number, promised: Map<string, string>): Promise<void> {
 	const writer = async (at: number): Promise<void> => {
 		for (let count = 0; ; count++) {
@@ -80,7 +80,7 @@ async function write(url: string, round: number, promised: Map<string, string>):
 	await Promise.all(Array.from({ length: WRITERS }, (_, at) => writer(at)))
 }
 
-/** What was promised is there under its id, and nothing is there twice. */
+/** Every confirmed record is stored under its id, and none twice. */
 async function assertKept(url: string, promised: ReadonlyMap<string, string>): Promise<void> {
 	const { status, body, text } = await ask(`${url}/article?limit=100000`)
 	assert.is(status, 200, text)
@@ -93,7 +93,7 @@ async function assertKept(url: string, promised: ReadonlyMap<string, string>): P
 	)
 }
 
-/** A database file with an empty table, for a while. */
+/** A temporary database file with an empty table. */
 export async function killedOnSqlite(rounds: number, synchronous: 'full' | 'normal'): Promise<void> {
 	const folder = await mkdtemp(join(tmpdir(), 'verbena-killed-'))
 	try {
@@ -111,7 +111,7 @@ export async function killedOnSqlite(rounds: number, synchronous: 'full' | 'norm
 	}
 }
 
-/** The same in a table of the PostgreSQL that is there. */
+/** The same in a table of the existing PostgreSQL. */
 export async function killedOnPostgres(rounds: number): Promise<void> {
 	const client = new pg.Client(SERVER)
 	await client.connect()

@@ -11,16 +11,16 @@ import { MARIADB, mariadbIsHere } from '../../helpers/mariadb.ts'
 import { driversHere, SERVER } from '../../helpers/postgres.ts'
 import { ask, assertTellsNothing, assertUnavailable } from './answers.ts'
 
-/** How a session is to be set up, in the words of either database. */
+/** The settings of a session, in the SQL of either database. */
 interface Settings {
 	readonly postgres: string
 	readonly mariadb: string
 }
 
-/** A connection of somebody else's, which runs one statement after the other. */
+/** Another client's connection, which runs its statements one after the other. */
 interface Other {
 	exec(text: string): Promise<unknown>
-	/** How many wait for a lock of the table; asked on a connection of its own. */
+	/** How many statements wait for a lock of the table; asked over a separate connection. */
 	waiting(): Promise<number>
 	end(): Promise<unknown>
 }
@@ -36,7 +36,7 @@ interface Case {
 
 const TABLE = `faults_locks_${process.pid}`
 const READER = `faults_reader_${process.pid}`
-/** What the databases answer is looked at, however long they take for it. */
+/** Long timeout: the database's own errors are tested, however slow it is. */
 const PATIENT = { timeoutSeconds: 60 }
 const NOTHING: Settings = { postgres: '', mariadb: '' }
 
@@ -55,7 +55,7 @@ const POSTGRES: Case = {
 	async other() {
 		const client = new pg.Client(SERVER)
 		await client.connect()
-		// Who is given up in a deadlock is who looks for one first.
+		// The victim of a deadlock is the one that detects it first.
 		await client.query("set deadlock_timeout = '600s'")
 		const looking = new pg.Pool({ ...SERVER, max: 1 })
 		const waiting = async () => {
@@ -92,8 +92,8 @@ const MARIA: Case = {
 		const connection = await mysql.createConnection(MARIADB)
 		const looking = await mysql.createConnection(MARIADB)
 		const waiting = async () => {
-			// What this table shows is made anew only where nobody has looked at it for 100 ms: who asks more often never
-			// sees what began later.
+			// This view is refreshed only after 100 ms without a query: polling it more often would never
+			// show later locks.
 			await new Promise((resolve) => setTimeout(resolve, 150))
 			const [rows] = await looking.query<mysql.RowDataPacket[]>(
 				`select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT' and trx_query like '%${TABLE}%'`,
@@ -131,7 +131,7 @@ async function runMariadb(...texts: readonly string[]): Promise<void> {
 const SELECTION = { fields: ['id', 'title'], names: ['id', 'title'], version: undefined }
 const UNGUARDED = { where: undefined, version: undefined }
 
-/** Changes two records in one transaction, and lets others in before the second: until it is told to go on. */
+/** Changes two records in one transaction, and lets others in before the second: pauses until it is resumed. */
 class Slow extends CrudHandler {
 	readonly held: (() => void)[] = []
 
@@ -172,7 +172,7 @@ function locks(one: Case): void {
 			try {
 				await listening(handlers, {}, ({ url }) => use(url.replace(/\/$/, ''), other, slow))
 			} finally {
-				// Where the test has failed, these hold connections, and locks of the table: nothing below would end.
+				// After a failure these still hold connections and locks of the table, and the cleanup below would hang.
 				for (const go of slow.held) go()
 				await other.end()
 				await close()
@@ -182,14 +182,14 @@ function locks(one: Case): void {
 		test('a deadlock is answered 503 with Retry-After: 1, and the write is rolled back', () =>
 			serving(NOTHING, async (site, other, slow) => {
 				await other.exec('begin')
-				// What has changed more is what goes on, where there is a choice.
+				// The transaction with more changes survives, where there is a choice.
 				for (let count = 0; count < 20; count++)
 					await other.exec(`insert into ${TABLE} (title) values ('deadlock')`)
 				await other.exec(`update ${TABLE} set title = 'other' where id = 1`)
 				const change = ask(`${site}/slow/2`, 'PATCH', { title: 'ours' })
 				await until(() => slow.held.length > 0, 'the first change')
 				const theirs = other.exec(`update ${TABLE} set title = 'other' where id = 2`)
-				// Where the test fails before it is awaited, its own failure is no unhandled one, which would end all tests.
+				// If the test fails before awaiting it, its rejection must not be unhandled, which would end all tests.
 				theirs.catch(() => {})
 				await until(async () => (await other.waiting()) === 1, 'the other waits')
 				slow.held[0]?.()
@@ -221,7 +221,7 @@ function locks(one: Case): void {
 						assertUnavailable(answer, /^unavailable$/)
 						assert.is(answer.headers.get('retry-after'), '1')
 					}
-					// Who only reads waits for nobody.
+					// Reads wait for no lock.
 					assert.equal((await ask(`${site}/article/1`)).body.data, { id: 1, title: 'first' })
 					await other.exec('rollback')
 				},

@@ -7,7 +7,7 @@ import { describe } from '../../helpers/describe.ts'
 import { assertTellsNothing } from './answers.ts'
 import { type Store, storesHere } from './stores.ts'
 
-/** A request, and the status, code and fields of its answer. */
+/** A request, and the expected status, code and fields. */
 type Refusal = readonly [what: string, request: string, body: object | undefined, expected: string]
 
 const REFUSALS: readonly Refusal[] = [
@@ -50,7 +50,7 @@ const REFUSALS: readonly Refusal[] = [
 	['a text that is too long', 'POST /article', { title: 'x'.repeat(11) }, '422 invalid title:'],
 ]
 
-/** SQLite doesn't say which of its constraints it was, and has no small integers. */
+/** SQLite doesn't report which constraint was violated, and has no small integers. */
 const ON_SQLITE: Readonly<Record<string, string | undefined>> = {
 	'409 conflict author:foreign_key': '409 conflict ',
 	'422 invalid price:check': '422 invalid ',
@@ -81,7 +81,7 @@ for (const { name, open } of stores) {
 				updatable: ['title'],
 				allow: ['create', 'update'],
 			})
-			/** Sets what its callers may neither see nor write. */
+			/** Sets fields that its callers can neither see nor write. */
 			class Twins extends CrudHandler {
 				override create(values: object) {
 					return super.create({ ...values, hidden_twin: 'twin' })
@@ -149,7 +149,7 @@ for (const { name, open } of stores) {
 	})
 }
 
-/** What `assertTellsNothing` looks at, of an answer without a socket. */
+/** The parts of a response without a socket that `assertTellsNothing` checks. */
 function answerOf(status: number, given: object, text: string) {
 	const headers = new Headers()
 	for (const [name, value] of Object.entries(given)) headers.set(name, String(value))

@@ -11,10 +11,10 @@ import { mariadbIsHere, ownMariadb } from '../../helpers/mariadb.ts'
 import { openDatabase, ownPostgres, ownPostgresHere } from '../../helpers/postgres.ts'
 import { type Answer, ask, assertUnavailable, untilServed, withoutUnhandled } from './answers.ts'
 
-/** The five seconds that a model waits, and what slow turns add; stalls don't count. To wait twice would be ten. */
+/** The model's timeout of five seconds, plus slow event-loop turns; stalls excluded. Waiting twice would take ten. */
 const LONGEST = 7_500
 
-/** Clients that go on asking, each one thing after the other, until they are told to stop. */
+/** Clients that send requests one after the other, until they are stopped. */
 class Load {
 	readonly #url: string
 	readonly #running: Promise<void>[]
@@ -28,7 +28,7 @@ class Load {
 	constructor(url: string, clients: number) {
 		this.#url = url
 		this.#running = Array.from({ length: clients }, (_, at) => this.#go(at))
-		// Awaited by `stop`: what one finds before that is no rejection that nobody hears.
+		// Awaited by `stop`; until then a failure must not count as an unhandled rejection.
 		for (const one of this.#running) one.catch(() => {})
 	}
 
@@ -44,7 +44,7 @@ class Load {
 			if (answer.status === 200 || answer.status === 201) this.served++
 			else {
 				this.bad.push(answer)
-				// A read changes nothing, and so has no fate that could be unknown.
+				// A read changes nothing, so its outcome is never unknown.
 				assertUnavailable(answer, at % 4 < 2 ? /^unavailable$/ : /^(?:unavailable|outcome_unknown)$/)
 				await setTimeout(10)
 			}
@@ -74,7 +74,7 @@ function rightly(answer: Answer, data: unknown): Answer {
 	return answer
 }
 
-/** A pause that the five seconds end in. */
+/** A pause longer than the five seconds. */
 const LONG = 6_500
 
 /** The whole of it: load, stop, a pause, start, service. */
@@ -105,7 +105,7 @@ async function restarted(
 				before = load.served
 				await setTimeout(300)
 			} finally {
-				// Whatever has failed is told, rather than what its clients find once the server is gone.
+				// Reports the first failure, rather than what clients find once the server is gone.
 				await load.stop()
 			}
 			assert.ok(back < longestBack)
@@ -128,7 +128,7 @@ async function restarted(
 const FIRST = "insert into article (title) values ('first'), ('second')"
 const EMPTIED = "delete from article where id > 2; update article set title = 'second' where id = 2"
 
-// Both are asked before the first suite is made, which begins to run while anything is waited for.
+// Both are awaited before the first suite is declared, as suites begin to run during any await.
 const [isPostgresHere, isMariadbHere] = [await ownPostgresHere(), await mariadbIsHere()]
 
 if (isPostgresHere) {

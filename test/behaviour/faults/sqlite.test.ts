@@ -118,7 +118,7 @@ for (const { name, open } of sqliteDrivers) {
 				for (const answer of answers) {
 					assertUnavailable(answer, /^unavailable$/)
 					assert.is(answer.headers.get('retry-after'), '1')
-					// All five wait one after the other, and hold up this thread meanwhile.
+					// All five wait one after the other, and block this thread meanwhile.
 					assert.ok(answer.milliseconds < 20_000, `it took ${answer.milliseconds} ms`)
 				}
 				assert.match(logged(served), /locked/)
@@ -174,7 +174,7 @@ for (const { name, open } of sqliteDrivers) {
 				assert.is(await isReady(), true)
 				database.exec('pragma query_only = 1')
 				assert.is(await isReady(), false)
-				// Who only reads is served.
+				// Reads still work.
 				await model.check()
 				const always = opened(open, file)
 				always.exec('pragma query_only = 1')
@@ -182,7 +182,7 @@ for (const { name, open } of sqliteDrivers) {
 				always.close()
 				database.exec('pragma query_only = 0')
 				assert.is(await isReady(), true)
-				// A lock, and a transaction of the user's own, say nothing of the file.
+				// A lock, or the user's own transaction, doesn't make the file read-only.
 				database.exec('pragma busy_timeout = 20')
 				const other = opened(open, file)
 				other.exec('begin immediate')
@@ -268,7 +268,7 @@ for (const { name, open } of sqliteDrivers) {
 	})
 }
 
-/** Pages by their offsets hold every record once, whatever the order makes of the values. */
+/** Offset pages visit every record once, whatever order the values have. */
 async function assertSorts(site: string, order: string): Promise<void> {
 	const ids = new Set<unknown>()
 	for (let offset = 0; offset < STRANGE.length; offset += 3) {

@@ -9,7 +9,7 @@ import { MARIADB, mariadbIsHere } from '../../helpers/mariadb.ts'
 import { driversHere, SERVER } from '../../helpers/postgres.ts'
 import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
 
-/** An open store; statements are run on a connection of their own. */
+/** An open store; statements run on a separate connection. */
 export interface Store {
 	readonly author: Model
 	readonly article: Model
@@ -22,10 +22,10 @@ export interface StoreCase {
 	open(): Promise<Store>
 }
 
-/** What the databases refuse is looked at, however long they take for it. */
+/** Long timeout: the database's own errors are tested, however slow it is. */
 const PATIENT = { timeoutSeconds: 60 }
 
-/** `hidden_code` is written by whoever may, and shown to nobody; `hidden_twin` is written by nobody. */
+/** `hidden_code` is writable and hidden; `hidden_twin` is hidden and not writable. */
 function tables(prefix: string, key: string, quantity: string): string[] {
 	return [
 		`create table ${prefix}author (${key}, name varchar(20) not null)`,
@@ -93,7 +93,7 @@ function present(model: Model | undefined): Model {
 	return model
 }
 
-/** The stores there are; those that aren't are said aloud. */
+/** The available stores; the others are reported. */
 export async function storesHere(): Promise<readonly StoreCase[]> {
 	const [drivers, isMariadbHere] = await Promise.all([driversHere(), mariadbIsHere()])
 	return [

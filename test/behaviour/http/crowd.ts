@@ -30,13 +30,13 @@ export class Target extends RestHandler {
 	}
 }
 
-/** Handles that sockets and timers are. Those of the runner's own streams aren't counted. */
+/** Handles of sockets and timers, without the test runner's own streams. */
 function handles(): number {
 	return process.getActiveResourcesInfo().filter((name) => /TCPSocketWrap|Timeout|Immediate/.test(name))
 		.length
 }
 
-/** `count` uploads that are cut off within the body, in every way there is. */
+/** `count` uploads that are aborted within the body, in every possible way. */
 export function abortUploads(count: number): Promise<void> {
 	return listening({ '': Target }, {}, async ({ port, server, log }) => {
 		await batch(port, 200)
@@ -68,7 +68,7 @@ async function batch(port: number, count: number): Promise<void> {
 	)
 }
 
-/** node's own, which it hides without a flag. */
+/** node's own function, hidden without a flag. */
 function collectGarbage(): void {
 	setFlagsFromString('--expose-gc')
 	runInNewContext('gc')()
@@ -83,9 +83,9 @@ async function settledHeap(): Promise<number> {
 	return heapUsed + arrayBuffers
 }
 
-/** `count` clients that are slow with headers, bodies or reading hold up nobody, and are gone when their time is over. */
+/** `count` clients with slow headers, bodies or reading delay no other request, and are disconnected in time. */
 export async function slowClients(count: number): Promise<void> {
-	// So long that all are there to the end: what is asked is whether others notice them.
+	// Long enough that all stay to the end: the test is whether others are delayed.
 	await withTimes(600_000, (site) =>
 		besideBare(async (bare) => {
 			await assertPrompt(site.port, bare, 'alone')
@@ -99,7 +99,7 @@ export async function slowClients(count: number): Promise<void> {
 	await withTimes(time, (site) => untilGone(count, site, time))
 }
 
-/** Slow clients come, and are gone when `time` is over, which is what the server gives them. */
+/** Slow clients connect, and are disconnected after the server's timeout, `time`. */
 function untilGone(count: number, site: Site, time: number): Promise<void> {
 	return amongSlow(count, site, async () => {
 		const { server } = site
@@ -109,7 +109,7 @@ function untilGone(count: number, site: Site, time: number): Promise<void> {
 	})
 }
 
-/** Runs `use` with a server that gives its clients `time` milliseconds for everything. */
+/** Runs `use` with a server whose timeouts are all `time` milliseconds. */
 function withTimes(time: number, use: (site: Site) => Promise<void>): Promise<void> {
 	const seconds = time / 1_000
 	const clients = { headersTimeoutSeconds: seconds, keepAliveTimeoutSeconds: seconds }
@@ -117,7 +117,7 @@ function withTimes(time: number, use: (site: Site) => Promise<void>): Promise<vo
 	return listening({ '': Target }, { ...clients, ...bodies }, use)
 }
 
-/** Runs `use` when so many slow clients have come. */
+/** Runs `use` when so many slow clients are connected. */
 async function amongSlow(count: number, site: Site, use: () => Promise<void>): Promise<void> {
 	const came = connectionsTo(site.server)
 	const clients = Array.from({ length: count }, (_, at) => slowClient(site.port, at % 4))
@@ -139,11 +139,11 @@ function slowClient(port: number, kind: number): RawClient {
 	return client
 }
 
-/** How often either server is asked in a round. */
+/** How many requests each server gets in a round. */
 const ASKED = 24
-/** How many rounds there are at most. */
+/** The maximum number of rounds. */
 const ROUNDS = 10
-/** What an answer may take beyond three times the bare server's, in milliseconds. */
+/** How much slower a response may be than three times the bare server's, in milliseconds. */
 const BEYOND = 20
 
 /**
@@ -166,20 +166,20 @@ async function assertPrompt(port: number, bare: number, when: string): Promise<v
 	assert.unreachable(`answers are late ${when}: ${seen.join('; ')}`)
 }
 
-/** How long a server takes for an answer, in milliseconds. */
+/** How long a server takes to respond, in milliseconds. */
 async function timeOf(port: number): Promise<number> {
 	const start = performance.now()
 	assert.is((await ask(port, requestText('GET /now', ['Connection: close']))).status, 200)
 	return performance.now() - start
 }
 
-/** At least a quarter of the numbers are as large. */
+/** The upper quartile: at least a quarter of the numbers are as large. */
 function upperQuartile(numbers: readonly number[]): number {
 	const sorted = numbers.toSorted((one, other) => one - other)
 	return sorted[Math.ceil(sorted.length * 0.75) - 1] ?? Number.NaN
 }
 
-/** Runs `use` beside a server of node's, at whose port nothing is done but to answer. */
+/** Runs `use` next to a bare node server that only responds. */
 async function besideBare(use: (port: number) => Promise<void>): Promise<void> {
 	const server = createServer((_request, response) => response.end('now')).listen(0, '127.0.0.1')
 	await once(server, 'listening')

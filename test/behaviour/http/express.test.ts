@@ -169,7 +169,7 @@ describe('inside Express', (test) => {
 			async (port) => {
 				assert.is((await ask(port, requestText('POST /blog/api/upload', [JSON_TYPE], '{"a":1}'))).status, 500)
 				assert.match(String(log.lines[0]?.fields.err), /something in front has read the body/)
-				// Of what express.json() leaves alone the stream is there; and of no body, or one of no bytes.
+				// express.json() leaves the stream of other types, of no body, and of an empty one.
 				for (const [lines, body] of [
 					[[], 'abc'],
 					[[JSON_TYPE], ''],

@@ -18,7 +18,7 @@ class Site extends RestHandler {
 	override access = { post_vault: 'user' }
 	override authenticator = { authenticate: () => null }
 	readonly events: string[] = []
-	/** Called when the client of `get_gone` has gone. */
+	/** Called when the client of `get_gone` has disconnected. */
 	readonly left: (() => void)[] = []
 
 	get_about() {
@@ -32,7 +32,7 @@ class Site extends RestHandler {
 		return 'set'
 	}
 
-	/** Headers that HTTP/2 has no place for. */
+	/** Headers that HTTP/2 forbids. */
 	get_hop() {
 		this.header('Proxy-Connection', 'keep-alive')
 		return 'hop'
@@ -146,7 +146,7 @@ async function over(
 		await use({ session, site, log, ask: (headers, body) => ask(session, headers, body) })
 	} finally {
 		session.destroy()
-		// A session whose write is under way keeps its socket until that is done, and with it the server.
+		// A session with a pending write keeps its socket, and so the server, open.
 		for (const socket of sockets) socket.destroy()
 		await new Promise((resolve) => http2.close(resolve))
 	}

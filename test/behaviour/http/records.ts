@@ -3,9 +3,9 @@ import { connect } from 'node:net'
 import { requestText } from '../../helpers/raw.ts'
 
 export interface Counted {
-	/** How many `{"id":` there were. */
+	/** The number of `{"id":`. */
 	readonly count: number
-	/** By how many bytes this process was larger at most than before. */
+	/** The largest growth of this process's memory, in bytes. */
 	readonly growth: number
 }
 

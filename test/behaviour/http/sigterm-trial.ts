@@ -16,9 +16,9 @@ const REQUESTS = [
 	requestText('GET /blog/api/article'),
 ]
 
-/** How long the app leaves a connection alone that has become idle; `QUIET` of `lib/server/close.ts`, milliseconds. */
+/** How long the app keeps an idle connection open while closing; `QUIET` of `lib/server/close.ts`, milliseconds. */
 const QUIET = 250
-/** For `endUnderLoad`: well below that, and far above what the app takes to look for idle connections. */
+/** For `endUnderLoad`: well below that, and far above the app's polling of idle connections. */
 export const THINK = 150
 
 /**
@@ -39,7 +39,7 @@ export async function endUnderLoad(connections: number, think = 0): Promise<void
 	if (failure !== undefined) throw failure
 }
 
-/** A request has got no byte of an answer. */
+/** A request was closed without a byte of a response. */
 class Unanswered extends Error {}
 
 function trial(connections: number, think: number): Promise<void> {
@@ -49,7 +49,7 @@ function trial(connections: number, think: number): Promise<void> {
 		const load = Promise.all(
 			clients.map((client, at) => askOn(client, think, () => (served[at] = (served[at] ?? 0) + 1))),
 		)
-		// Whose connection the app has not accepted yet has nothing to lose.
+		// A connection that the app has not accepted yet has nothing to lose.
 		const all = until(() => served.every((count) => count > 0), 'each connection is served')
 		await Promise.race([all, load])
 		await sleep(100 + Math.random() * 150)
@@ -58,7 +58,7 @@ function trial(connections: number, think: number): Promise<void> {
 		await load
 		assert.is(await ended, 0)
 		await all
-		// Ten seconds are what it gives those whom it waits for.
+		// The grace period is ten seconds.
 		assert.ok(took() < 5_000, 'the app has ended soon')
 	})
 }
@@ -73,7 +73,7 @@ async function answerTo(client: RawClient): Promise<RawResponse> {
 	}
 }
 
-/** Asks until an answer says that it was the last, with pauses of up to `think`; `answered` is called for each. */
+/** Sends requests until a response says that it is the last, with pauses of up to `think`; calls `answered` for each. */
 async function askOn(client: RawClient, think: number, answered: () => void): Promise<void> {
 	try {
 		for (let count = 0; ; count++) {

@@ -12,7 +12,7 @@ import { countRecords } from './records.ts'
 const RECORD = 'a'.repeat(1_000)
 
 class Site extends RestHandler {
-	/** What has become of the sources, in order. */
+	/** What happened to the sources, in order. */
 	readonly events: string[] = []
 	readonly stats = { pulled: 0 }
 
@@ -55,7 +55,7 @@ class Site extends RestHandler {
 		}
 	}
 
-	/** Gives its first record when whoever asked has left. */
+	/** Yields its first record after the client has disconnected. */
 	async *get_tardy() {
 		try {
 			await sleep(100)
@@ -153,7 +153,7 @@ describe('streamed records', (test) => {
 				client.socket.pause()
 				await client.send(requestText('GET /endless'))
 				let before = -1
-				// The kernel takes some megabytes before it says no.
+				// The kernel buffers some megabytes before it applies backpressure.
 				await until(async () => {
 					const same = site.stats.pulled === before && before > 0
 					before = site.stats.pulled

@@ -125,7 +125,7 @@ describe('timeouts', (test) => {
 		listening({ '': Site }, { handlerTimeoutSeconds: 0.1, bodyTimeoutSeconds: 60 }, ({ port }) =>
 			connected(port, async (client) => {
 				await client.send(requestText('POST /body', ['Content-Type: application/json', 'Content-Length: 2']))
-				// Longer than a method has in all; this one answers in the turn in which its body comes.
+				// Longer than the method's timeout; this method answers in the turn in which its body arrives.
 				await sleep(250)
 				assert.is(client.unread.length, 0)
 				await client.send('[]')
@@ -237,13 +237,13 @@ describe('timeouts', (test) => {
 			connected(port, async (client) => {
 				await client.send(requestText('GET /now'))
 				assert.is((await client.response()).status, 200)
-				// node adds a second, so that a client that goes by Keep-Alive is never too late.
+				// node adds a second, so that a client that respects Keep-Alive is never too late.
 				await client.closed(2_500)
 			}),
 		))
 })
 
-/** Sends requests, takes nothing of their answers, and waits until the connection was ended. */
+/** Sends requests, reads nothing of the responses, and waits until the connection is closed. */
 async function cutOff({ server }: Server, port: number, requests: string): Promise<void> {
 	let ended = 0
 	server.on('connection', (socket) => socket.on('close', () => ended++))

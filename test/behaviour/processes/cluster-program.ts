@@ -6,7 +6,7 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer, RestHandler } from '../../../lib/index.ts'
 
-/** Resolved when a worker has begun to close. */
+/** Resolved when a worker has started to close. */
 const told: { promise: Promise<void>; resolve: () => void } = deferred()
 
 class Now extends RestHandler {

@@ -7,13 +7,13 @@ import { describe } from '../../helpers/describe.ts'
 import { ROOT, type Running, start } from '../../helpers/program.ts'
 import { RawClient, requestText } from '../../helpers/raw.ts'
 
-/** Many more than are handed over at once. */
+/** Many more than the primary hands over at once. */
 const CLIENTS = 200
 
 describe('workers of node:cluster', (test) => {
 	test('connections queued before the last worker closes are answered', () => closeAll(async () => {}))
 
-	// As a machine does whose host takes it away; it was seen to lose nine of ten.
+	// As when a virtual machine is paused by its host; this was seen to lose nine of ten.
 	test('queued connections are answered even after all workers were stopped for longer than the grace period', () =>
 		closeAll(async (pids) => {
 			await setTimeout(20)
@@ -30,7 +30,7 @@ describe('workers of node:cluster', (test) => {
 				const { pid } = asking
 				await asking.client.send(requestText('GET /closing'))
 				const probe = requestText('GET /health/ready')
-				// Begun before the end, so that the connection isn't idle then.
+				// Sent in part before the close, so that the connection isn't idle then.
 				await probing.client.send(probe.slice(0, -2))
 				program.child.send(pid)
 				assert.is((await asking.client.response()).status, 200)
@@ -64,7 +64,7 @@ async function ofOneWorker(port: number): Promise<[Connected, Connected]> {
 	}
 }
 
-/** Runs the program; `use` is given its port and the pids of its workers. */
+/** Runs the program; `use` receives its port and the pids of its workers. */
 async function running(use: (program: Running, found: readonly number[]) => Promise<void>): Promise<void> {
 	const program = start({ args: await bundled(`${ROOT}/test/behaviour/processes/cluster-program.ts`) })
 	const { child, ended, output } = program
@@ -80,12 +80,12 @@ async function running(use: (program: Running, found: readonly number[]) => Prom
 	}
 }
 
-/** Closes all workers while `CLIENTS` are queued in the kernel; `meanwhile` is given the pids of all processes. */
+/** Closes all workers while `CLIENTS` are queued in the kernel; `meanwhile` receives the pids of all processes. */
 async function closeAll(meanwhile: (pids: readonly number[]) => Promise<void>): Promise<void> {
 	await running(async ({ child, ended }, [port, ...workers]) => {
 		const clients: RawClient[] = []
 		try {
-			// All of them shall still wait when the workers are told.
+			// All of them must still be queued when the workers are told to close.
 			child.kill('SIGSTOP')
 			while (clients.length < CLIENTS) clients.push(new RawClient(port ?? 0))
 			await Promise.all(clients.map((client) => client.send(requestText('GET /now'))))
@@ -104,7 +104,7 @@ async function closeAll(meanwhile: (pids: readonly number[]) => Promise<void>): 
 	})
 }
 
-/** Sends a signal to a process, which may have ended before. */
+/** Sends a signal to a process, which may have exited already. */
 function tell(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
 	try {
 		process.kill(pid, signal)

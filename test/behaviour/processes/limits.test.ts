@@ -9,7 +9,7 @@ interface Body {
 	readonly data?: unknown
 }
 
-/** Asks all members in turn, `count` times at once; answers status and body, and how many milliseconds that took. */
+/** Sends `count` concurrent requests to the members in turn; returns status, body and milliseconds. */
 function askAll(
 	{ urls }: Members,
 	path: string,
@@ -31,7 +31,7 @@ if (await redisIsHere())
 		test('rate limits are never exceeded, each idempotency key runs once, and guesses stay limited', async () => {
 			await withMembers(4, async (members) => {
 				for (const path of ['/api/fixed', '/api/sliding']) {
-					// Every member lets some in, before all are asked for more than there is.
+					// Every member serves some requests before the limit is exceeded.
 					const first = []
 					for (const url of members.urls) first.push(...(await askAll({ ...members, urls: [url] }, path, 5)))
 					const answers = [...first, ...(await askAll(members, path, 160))]
@@ -48,9 +48,9 @@ if (await redisIsHere())
 		})
 	})
 
-/** A window of two seconds: in none, wherever it begins, are more served than five. */
+/** A window of two seconds: no span of two seconds has more than five. */
 async function slides(members: Members): Promise<void> {
-	// When each was sent and answered: it was counted in between, however long it took.
+	// When each was sent and answered: it was counted in between.
 	const served: { readonly sent: number; readonly answered: number }[] = []
 	const begun = performance.now()
 	const one = async () => {
@@ -58,7 +58,7 @@ async function slides(members: Members): Promise<void> {
 		const [[status] = []] = await askAll(members, '/api/short', 1)
 		if (status === 200) served.push({ sent, answered: performance.now() })
 	}
-	// For three seconds, and into a second window on a machine that has stalled in them.
+	// For three seconds, so that a second window begins even after a stall.
 	while (performance.now() < begun + 3_000 || (served.length <= 5 && performance.now() < begun + 60_000)) {
 		await Promise.all(Array.from({ length: 8 }, one))
 		await new Promise((resolve) => setTimeout(resolve, 50))
@@ -70,7 +70,7 @@ async function slides(members: Members): Promise<void> {
 	assert.ok(served.length > 5, `${served.length} in more than a window`)
 }
 
-/** Of guesses at once at all processes, no more are looked at than the limit has; good credentials give theirs back. */
+/** Of concurrent guesses at all processes only as many as the limit are checked; good credentials give theirs back. */
 async function guesses(members: Members): Promise<void> {
 	const good = await askAll(members, '/guarded/secret', 5, { headers: { 'X-User': 'ann' } })
 	assert.equal(new Set(good.map(([status]) => status)), new Set([200]))
@@ -88,7 +88,7 @@ async function runsOnce(members: Members): Promise<void> {
 			body: '{"amount":5}',
 			headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
 		})
-	// A key that could not be marked within a second, as on a machine that stalls, is not run: 503, and no sooner.
+	// A key whose lock could not be written within a second, as during a stall, is not run: 503, and not sooner.
 	const isHeldUp = (status: number, took: number) => status === 503 && took > 950
 	const atOnce = await Promise.all(keys.map((key) => ask(key, 8)))
 	const made = (answers: Awaited<ReturnType<typeof ask>>) => answers.filter(([status]) => status === 201)
@@ -104,7 +104,7 @@ async function runsOnce(members: Members): Promise<void> {
 			return !again.some(([status, , took]) => isHeldUp(status, took))
 		}
 		await until(isAnswered, `answers to ${key}`)
-		// Where nobody was let in before, these are the first.
+		// If nothing was served before, these are the first.
 		if (made(atOnce[at] ?? []).length === 0) await until(isAnswered, `answers to ${key}, once more`)
 		assert.ok(again.every(([status]) => status === 201))
 		const bodies = [...made(atOnce[at] ?? []), ...again].map(([, body]) => JSON.stringify(body))

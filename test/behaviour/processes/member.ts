@@ -34,7 +34,7 @@ class Shared extends RestHandler {
 	get_short() {
 		return Date.now()
 	}
-	/** Counts its runs past the cache, over all processes. */
+	/** Counts its runs in Redis directly, across all processes. */
 	async post_order() {
 		const number = await client.incr(`${prefix}runs`)
 		await new Promise((resolve) => setTimeout(resolve, 20))
@@ -42,7 +42,7 @@ class Shared extends RestHandler {
 	}
 }
 
-/** Whose credentials are all wrong, but for one's; tells Redis of each that it looks at. */
+/** All credentials are wrong, except one user's; counts in Redis each one it checks. */
 class Guarded extends RestHandler {
 	override rateLimits = { get_secret: { limit: 5, windowSeconds: 2_592_000 } }
 	override authenticator = {
@@ -72,7 +72,7 @@ const server = createServer(
 	{
 		cache,
 		logger,
-		// A client that is slow to use a connection again must not meet its end.
+		// A client slow to reuse a connection must not find it closed.
 		keepAliveTimeoutSeconds: 60,
 	},
 )

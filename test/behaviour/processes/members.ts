@@ -11,11 +11,11 @@ export interface Members {
 	/** A client of the same Redis. */
 	readonly redis: TestClient
 	readonly prefix: string
-	/** What they have printed: errors that were logged. */
+	/** Their output: logged errors. */
 	output(): string
 }
 
-/** Starts `count` processes of `member.ts`, and ends them whatever becomes of `use`. */
+/** Starts `count` processes of `member.ts`, and stops them in any case after `use`. */
 export async function withMembers(
 	count: number,
 	use: (members: Members) => Promise<void>,
@@ -24,7 +24,7 @@ export async function withMembers(
 	const prefix = `verbena-processes-${process.pid}-${Date.now()}:`
 	const running: Running[] = []
 	const redis = openClient('ioredis', port)
-	// The Redis that is there stays, and is waited for however slow this machine is; others are killed.
+	// The existing Redis stays up, and gets a long timeout on a slow machine; others are killed.
 	const seconds = port === REDIS_PORT ? '30' : '1'
 	try {
 		const args = await bundled(`${ROOT}/test/behaviour/processes/member.ts`, String(port), prefix, seconds)

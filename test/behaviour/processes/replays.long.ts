@@ -46,7 +46,7 @@ if (await redisIsHere())
 						}
 						assert.equal([...statuses].sort(), [200, 401, 503], 'only these, and there was an outage')
 						assert.ok(served > 400, `${served} of 600 were let in`)
-						// Whatever comes now is served.
+						// All later requests are served.
 						eachOnce(await replay(members, await signedRequests(20), 20), 20)
 					},
 					redis.port,

@@ -6,7 +6,7 @@ import { signRequest } from '../../../lib/client/index.ts'
 import { ORIGIN, SECRET } from './keys.ts'
 import type { Members } from './members.ts'
 
-/** A request that was signed: its path and its headers. */
+/** A signed request: its path and its headers. */
 interface Signed {
 	readonly path: string
 	readonly headers: Readonly<Record<string, string>>
@@ -28,7 +28,7 @@ export function signedRequests(count: number): Promise<Signed[]> {
 /** Connections to each process; copies are spread over all of them, and pipelined. */
 const SOCKETS = 5
 
-/** Sends each request `copies` times, all copies at once; `each` is told of each done. */
+/** Sends each request `copies` times, all at once; calls `each` after each request. */
 export async function replay(
 	{ urls }: Members,
 	requests: readonly Signed[],
@@ -73,7 +73,7 @@ class Line {
 			this.#text += text
 			this.#heard()
 		})
-		// `ask` tells of it, by what has not come; unheard, it would end all tests.
+		// `ask` reports it by the missing responses; unhandled, it would end all tests.
 		socket.on('error', () => {}).on('close', () => this.#heard())
 	}
 
@@ -83,7 +83,7 @@ class Line {
 		return new Line(socket)
 	}
 
-	/** Sends a request so many times, and waits for all the answers. */
+	/** Sends a request so many times, and waits for all responses. */
 	async ask(text: string, count: number): Promise<number[]> {
 		this.#text = ''
 		if (count === 0) return []
@@ -103,7 +103,7 @@ class Line {
 	}
 }
 
-/** Every request was let in once, and all its other copies refused alike. */
+/** Every request was accepted once, and all other copies were refused alike. */
 export function eachOnce(tally: Tally, copies: number): void {
 	for (const [at, found] of tally.entries()) {
 		assert.is(found.get(200), 1, `request ${at}: ${JSON.stringify([...found])}`)

@@ -39,7 +39,7 @@ async function asked(url: string, method = 'GET', body?: unknown): Promise<[stat
 	return [response.status, code ?? data]
 }
 
-/** The same requests, with the same answers, on every runtime. */
+/** The same requests, with the same responses, on every runtime. */
 async function checkAnswers(url: string): Promise<void> {
 	assert.equal(await asked(`${url}/hello/Ada%20L`), [200, 'Ada L'])
 	assert.equal(await asked(`${url}/hello`, 'POST', {}), [405, 'method_not_allowed'])
@@ -117,7 +117,7 @@ describe('runtimes', (test) => {
 			const url = `http://127.0.0.1:${port}`
 			await until(() => isUp(program, url), 'an answer of workerd')
 			await checkAnswers(url)
-			// The first request's timers are gone with it: those that come later have their own.
+			// The first request's timers end with it: later requests have their own.
 			const late = await Promise.all([1, 2].map(() => asked(`${url}/wait/20000`)))
 			assert.equal([...late, await asked(`${url}/wait/20000`)], Array(3).fill([503, 'unavailable']))
 			const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object }
