@@ -10,7 +10,7 @@ const ASCENDING: readonly (readonly [FieldType, readonly Stored[]])[] = [
 	['bigint', [-(2n ** 63n), -1, 0, 2 ** 53 - 1, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n]],
 	['float', [-Infinity, -1.5, 0, 5e-324, 0.1, 1e300, Infinity, Number.NaN]],
 	['decimal', ['-10.5', '9.5', '10', '10.25']],
-	// By code point: U+1F680 is written with units below U+E000, and comes after it all the same.
+	// By code point: U+1F680 has UTF-16 units below U+E000, but comes after it.
 	[
 		'text',
 		[

@@ -5,7 +5,7 @@
 import { mariadbIsHere } from '../../helpers/mariadb.ts'
 import { contractWith, type Setting } from './contract.ts'
 
-/** What time zones, quotes, escapes and strictness could change: values on their way, and what is refused. */
+/** Cases that time zones, quotes, escapes and strictness could affect: values and refusals. */
 const ONLY =
 	/keeps|compared|takes every character|never interpreted|is cut|is refused|pages by (at|timestamps)|^update|^create|come back together|a text (key|may)/
 

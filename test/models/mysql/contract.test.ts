@@ -5,7 +5,7 @@
 import { mariadbIsHere } from '../../helpers/mariadb.ts'
 import { contractWith, type Setting } from './contract.ts'
 
-/** What is read in another way where what was written isn't returned. */
+/** Cases that read back what `returning` would have returned. */
 const WRITTEN =
 	/^create|keeps|nullable field is null|come back together|^update|^the version|^a record (of|that does not exist|outside)|^of many|^delete|unique|is refused|after a refusal|transaction|key (is|may|beyond)|as soon as it is created/
 

@@ -38,7 +38,7 @@ const TABLES = [
 	'create table TABLE_bigint (id bigint primary key auto_increment, title text not null)',
 ]
 
-/** Seconds: a thousand at once are answered, however long a machine that is held up takes for them. */
+/** Seconds: a thousand concurrent requests are answered, however long a machine stalls. */
 const PATIENCE = 60
 
 const SUFFIXES = ['', '_text', '_uuid', '_bigint']
@@ -46,28 +46,28 @@ const SUFFIXES = ['', '_text', '_uuid', '_bigint']
 /** How sessions are set. */
 export interface Setting {
 	readonly name: string
-	/** Of its table, beside others of this process. */
+	/** Suffix of its table, to separate it from others of this process. */
 	readonly table: string
 	readonly settings: Settings
 	/** Without `returning`, as on MySQL 8. */
 	readonly isMute?: boolean
-	/** The cases that the setting can make a difference to; all by default. */
+	/** The cases that the setting can affect; all by default. */
 	readonly only?: RegExp
 }
 
-/** Suites of the contract's cases. */
+/** Suites with the contract's cases. */
 export function contractWith({ name, table, settings, isMute = false, only = /^/ }: Setting): void {
 	describe(`the contract of models on MariaDB, sessions ${name}`, (test) => {
 		let pool: Pool
 		const make = (suffix: string) => async () => {
-			// Rows that refer to their own table can't be truncated, and counting goes on where it was.
+			// A table with references to itself can't be truncated, and its auto-increment goes on.
 			await pool.query(`set statement foreign_key_checks = 0 for delete from ${table}${suffix}`)
 			return isMute
 				? mute(pool, `${table}${suffix}`)
 				: MysqlModel.open(pool, `${table}${suffix}`, { timeoutSeconds: PATIENCE })
 		}
 		const counted = { text: make('_text'), bigint: make('_bigint') }
-		// A key that a default makes isn't told without `returning`, and has to be given.
+		// A key made by a default isn't returned without `returning`, and has to be given.
 		const keys = isMute ? counted : { ...counted, uuid: make('_uuid') }
 		const drop = async () => {
 			for (const suffix of SUFFIXES) await pool.query(`drop table if exists ${table}${suffix}`)

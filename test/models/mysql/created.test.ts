@@ -13,10 +13,10 @@ import { describe } from '../../helpers/describe.ts'
 import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { select, withTable } from './types.ts'
 
-/** Seconds: nobody gives up, however long a machine is held up. */
+/** Seconds: nothing times out, however long a machine stalls. */
 const PATIENCE = 60
 
-/** Does something else between a change and the read behind it. */
+/** Runs another statement between a write and the read that follows it. */
 class Interrupted implements Driver {
 	readonly #driver: Driver
 	readonly #between: () => Promise<unknown>
@@ -55,7 +55,7 @@ function creates(): void {
 				const interrupted = new Interrupted(driver, () => {
 					const deleting = others.query('delete from myad_created')
 					deleted.push(deleting)
-					// It waits for what isn't committed; what is, is gone long before.
+					// It waits for uncommitted changes; committed ones would be gone long before.
 					return Promise.race([deleting, setTimeout(200)])
 				})
 				const model = new SqlModel(table, interrupted, dialectOf(server, table, new Lru()), PATIENCE)

@@ -10,7 +10,7 @@ import { until } from '../../helpers/listening.ts'
 import { select } from './types.ts'
 
 const TABLE = 'create table article (id int primary key auto_increment, title varchar(20) not null)'
-/** A new connection is made at once; the pause between two renewals of a pool has to be over. */
+/** A new connection is made at once; the pause between two renewals of a pool must be over. */
 const BACK = 1_000
 
 async function found(connection: Connection, sql: string): Promise<RowDataPacket[]> {

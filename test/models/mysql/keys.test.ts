@@ -8,7 +8,7 @@ import { describe } from '../../helpers/describe.ts'
 import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { NO_GUARD, select, withTable } from './types.ts'
 
-/** Types of text keys, each with ids that it holds beside each other. */
+/** Types of text keys, each with ids that are distinct in it. */
 const KEYS: readonly (readonly [type: string, ids: readonly string[]])[] = [
 	['varchar(50)', ['Alpha', 'beta', 'žluť', '😀', '%', "it's", 'a\\b', '\u0000', '00', '0']],
 	['varchar(50) character set latin1', ['Alpha', 'grüß', '?', '€']],
@@ -18,7 +18,7 @@ const KEYS: readonly (readonly [type: string, ids: readonly string[]])[] = [
 	["enum('Alpha','beta')", ['Alpha', 'beta']],
 ]
 
-/** Ids that are none of those, however alike they look. */
+/** Ids that match none of those, however similar they look. */
 const ALIKE = [
 	'ALPHA',
 	'Alpha ',
@@ -39,7 +39,7 @@ const ALIKE = [
 const order = (...terms: string[]): Order[] =>
 	terms.map((term) => ({ field: term.replace(/^-/, ''), descending: term.startsWith('-') }))
 
-/** What is asked where nothing else is said. */
+/** The default query. */
 const ALL = { where: undefined, limit: 10, offset: 0, after: undefined, total: false }
 
 function keys(): void {
@@ -299,7 +299,7 @@ async function cursored(model: MysqlModel, query: ListQuery): Promise<unknown[]>
 	}
 }
 
-/** How many rows a session has gone through one after the other. */
+/** The number of rows a session has scanned sequentially. */
 async function rowsScanned(pool: Pool): Promise<number> {
 	const [rows] = await pool.query<RowDataPacket[]>("show session status like 'Handler_read%next'")
 	return rows.reduce((sum, row) => sum + Number(row.Value), 0)

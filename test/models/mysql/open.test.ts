@@ -8,7 +8,7 @@ import { describe } from '../../helpers/describe.ts'
 import { MARIADB, mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { select, withTable } from './types.ts'
 
-/** A column as it is written, and what its field says beside `nullable: false, hasDefault: false, generated: false`. */
+/** A column's definition, and its field's properties besides `nullable: false, hasDefault: false, generated: false`. */
 const COLUMNS: readonly (readonly [column: string, field: Partial<Field>])[] = [
 	['tinyint(1) not null', { type: 'boolean' }],
 	['bit(1) not null', { type: 'boolean' }],
@@ -62,7 +62,7 @@ const COLUMNS: readonly (readonly [column: string, field: Partial<Field>])[] = [
 
 const KEYS = 'myad_open_keys'
 
-/** Names of tables, as they are made, and as they are asked for. */
+/** Names of tables, as in SQL, and as given to open(). */
 const NAMES: readonly (readonly [made: string, asked: string])[] = [
 	['myad open', 'myad open'],
 	['myad``tick', '`myad``tick`'],
@@ -75,7 +75,7 @@ const NAMES: readonly (readonly [made: string, asked: string])[] = [
 	['myad\\back', 'myad\\back'],
 ]
 
-/** What is refused: what is opened, the options, and the error. */
+/** Refused calls: what is opened, the options, and the error. */
 const REFUSED: readonly (readonly [table: string, options: MysqlOptions, message: RegExp])[] = [
 	['myad_artcle', {}, /^there is no table myad_artcle: did you mean myad_article\?$/],
 	['MYAD_ARTICLE', {}, /^there is no table MYAD_ARTICLE/],
@@ -268,7 +268,7 @@ function opening(): void {
 		}
 
 		test('options and drivers of the wrong type are refused', async () => {
-			// What TypeScript would refuse too.
+			// TypeScript would refuse it too.
 			const number = 7 as unknown as MysqlDatabase
 			const empty = {} as unknown as MysqlDatabase
 			const many = { bigint: 'many' } as unknown as MysqlOptions

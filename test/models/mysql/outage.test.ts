@@ -13,7 +13,7 @@ import { NO_GUARD, select } from './types.ts'
 
 const ID = select('id')
 
-/** Longer than any test: what ends then has been ended by the server. */
+/** Longer than any test: a statement that ends was ended by the server. */
 const ENDLESS: MysqlOptions = { timeoutSeconds: 600 }
 
 function outages(): void {
@@ -52,7 +52,7 @@ function outages(): void {
 		test.after(async () => {
 			server.thaw()
 			await server.remove()
-			// What is still open would wait for a server that is gone.
+			// Open connections would wait for a server that is gone.
 			for (const pool of pools) pool.pool.end(() => {})
 		})
 
@@ -86,7 +86,7 @@ function outages(): void {
 			const slow = await slowModel(pool)
 			const outcomes = Promise.all([
 				kindOf(model.delete('1', ID, NO_GUARD)),
-				// Changed and read in one transaction, which was not committed yet.
+				// Written and read in one transaction, which was not committed yet.
 				kindOf(model.update('1', { title: 'y' }, ID, NO_GUARD)),
 				kindOf(slow.count(undefined)),
 			])
@@ -118,7 +118,7 @@ function outages(): void {
 		test('a server that hangs is given up in time, and used again when it responds', async () => {
 			const [model] = await openHasty(1)
 			const allServed = async () => (await readAll(model, 5)).every((kind) => kind === 'ok')
-			// Five connections stay open then: what could have none would be told as not done.
+			// Five connections stay open then: writes without one would be reported as not done.
 			await until(allServed, 'service before it')
 			await server.freeze()
 			const took = stopwatch()
@@ -128,7 +128,7 @@ function outages(): void {
 			]).finally(() => server.thaw())
 			const time = took()
 			assert.equal(outcomes, ['outcome_unknown', 'unavailable', 'unavailable'])
-			// A second was promised; to wait twice would be two.
+			// The timeout is one second; waiting twice would take two.
 			assert.ok(time < 1_800, `it took ${time} ms`)
 			await until(allServed, 'service')
 		})
@@ -201,7 +201,7 @@ function outages(): void {
 				const took = stopwatch()
 				assert.is(await kindOf(model.create({ title: 'late' }, ID)), 'unavailable')
 				assert.ok(took() < time * 2 - 10)
-				// Its own time and the driver's end in one turn then.
+				// The model's timeout and the driver's end in one turn then.
 				const heldUp = kindOf(model.create({ title: 'late' }, ID))
 				globalThis.setTimeout(block, 20, time * 2)
 				assert.is(await heldUp, 'unavailable')
@@ -211,7 +211,7 @@ function outages(): void {
 			}))
 
 		test('a full queue and a closed pool are unavailable at once', async () => {
-			// Nobody loses patience within this test: what is unavailable is so without having waited.
+			// No timeout ends within this test: what is unavailable is so without waiting.
 			const [model, pool] = await open({ timeoutSeconds: 60 }, { connectionLimit: 1, queueLimit: 1 })
 			const held = await pool.getConnection()
 			const first = kindOf(model.count(undefined))
@@ -257,7 +257,7 @@ function outages(): void {
 	})
 }
 
-/** What stands for an answer that hasn't come; it keeps no program alive. */
+/** Stands for a missing response; it does not keep the process alive. */
 function given(milliseconds: number): Promise<string> {
 	return setTimeout(milliseconds, 'no answer', { ref: false })
 }
@@ -283,7 +283,7 @@ async function assertRejects(work: () => Promise<void>): Promise<void> {
 	assert.unreachable()
 }
 
-/** A view whose count takes longer than any test: it doesn't end before the others of a test have begun. */
+/** A view whose count takes longer than any test, so that concurrent statements overlap. */
 async function slowModel(pool: Pool): Promise<MysqlModel> {
 	await pool.query('create or replace view slow as select id from article where sleep(600) = 0')
 	return MysqlModel.open(pool, 'slow', { key: 'id', ...ENDLESS })

@@ -9,7 +9,7 @@ import { until } from '../../helpers/listening.ts'
 import { MARIADB, mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { select, withTable } from './types.ts'
 
-/** What is asked where nothing else is said. */
+/** The default query. */
 const ALL = { where: undefined, limit: 10, offset: 0, after: undefined, total: false }
 
 function pages(): void {
@@ -141,7 +141,7 @@ function pages(): void {
 	})
 }
 
-/** What kind of a ModelError a list is refused by. */
+/** The kind of the ModelError that a list is refused with. */
 async function refusal(listed: Promise<unknown>): Promise<string> {
 	try {
 		await listed
@@ -166,7 +166,7 @@ async function idsOf(model: Model, query: ListQuery): Promise<unknown[]> {
 	return JSON.parse(json).map((record: { id: unknown }) => record.id)
 }
 
-/** How many rows a session has read, in whatever way. */
+/** The number of rows a session has read in any way. */
 async function rowsRead(pool: Pool): Promise<number> {
 	const [rows] = await pool.query<RowDataPacket[]>("show session status like 'Handler_read%'")
 	return rows.reduce((sum, row) => sum + Number(row.Value), 0)

@@ -8,7 +8,7 @@ import { withTable } from './types.ts'
 
 function statements(): void {
 	describe('prepared statements on MariaDB', (test) => {
-		// One session, so that its own counts are those of the model.
+		// One session, whose counters are those of the model.
 		const pool = openPool({}, { connectionLimit: 1 })
 		test.after(async () => {
 			await pool.end()
@@ -19,7 +19,7 @@ function statements(): void {
 			return Number(row?.Value ?? 0)
 		}
 		const everPrepared = () => statusOf('Com_stmt_prepare')
-		/** How many statements the session has prepared and not closed. */
+		/** The number of open prepared statements of the session. */
 		const open = async () => (await everPrepared()) - (await statusOf('Com_stmt_close'))
 
 		test('a statement used once does not evict one that is reused', async () => {

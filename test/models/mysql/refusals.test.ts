@@ -75,10 +75,10 @@ const SHAPES = [
 
 const LONG = 'for key'
 
-/** What the server says is looked at, however long it takes for it. */
+/** Long timeout: the server's own errors are tested, however slow it is. */
 const PATIENT = { timeoutSeconds: 60 }
 
-/** What is written, and how it is refused. */
+/** A write, and its refusal. */
 const REFUSED: readonly (readonly [values: Values, kind: ModelErrorKind, fields: readonly string[]])[] = [
 	[{ id: 1 }, 'unique', ['id']],
 	[{ slug: 'taken' }, 'unique', ['slug']],
@@ -293,7 +293,7 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 						}
 					})
 				} finally {
-					// Where one fails before they meet, the other would wait for it without end.
+					// If one failed before they meet, the other would wait for ever.
 					meet()
 				}
 			})

@@ -10,7 +10,7 @@ export function select(...fields: string[]): Selection {
 	return { fields, names: fields, version: undefined }
 }
 
-/** Makes a table with `id` and columns of ours, opens it, and drops it after `work`. */
+/** Creates a table with `id` and given columns, opens it, and drops it after `work`. */
 export async function withTable<T>(
 	pool: Pool,
 	name: string,

@@ -17,10 +17,10 @@ const SESSIONS: readonly (readonly [name: string, settings: Settings])[] = [
 	['that allow anything', { sql_mode: 'ALLOW_INVALID_DATES,NO_ZERO_IN_DATE' }],
 ]
 
-/** Where texts mean something else than usually: what is too much for placeholders is written as literals. */
+/** Settings that change the meaning of literals: too many values for placeholders are written as literals. */
 const LITERALS_IN = 'without escapes'
 
-/** A type, an expression of SQL that is stored in it, and the JSON. */
+/** A type, an SQL expression stored in it, and the JSON. */
 const STORED: readonly (readonly [type: string, stored: string, json: string])[] = [
 	['tinyint(1)', '1', 'true'],
 	['tinyint(1)', '0', 'false'],
@@ -104,7 +104,7 @@ const INSTANTS = [
 
 const b = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'hex'))
 
-/** A type, a value that is written by the model, and the JSON it is read as. */
+/** A type, a value written by the model, and the JSON it is read as. */
 const WRITTEN: readonly (readonly [type: string, value: Exclude<Value, null>, json: string])[] = [
 	['tinyint(1)', true, 'true'],
 	['bit(1)', true, 'true'],

@@ -18,7 +18,7 @@ const SELECTION: Selection = {
 }
 const RECORD = '{"id":1,"numbers":[1,2],"moods":["fine","so, so"]}'
 
-/** A line to the server that loses a connection as soon as it is asked for array types, while `isLossy`. */
+/** A proxy to the server that cuts a connection as soon as it asks for array types, while `isLossy`. */
 async function lineToServer() {
 	const { host, port } = SERVER
 	const sockets = new Set<Socket>()

@@ -28,7 +28,7 @@ if ((await driversHere()).includes('pg'))
 			await close()
 		})
 
-		// Each round makes its connections anew: one that isn't had in time is unavailable.
+		// Each round opens new connections: a late one is unavailable.
 		for (const name of ['pg', 'postgres.js'] as const)
 			test(`repeated writes by ${name} that time out on a lock leave no backend, and are not executed later`, () =>
 				inTimesOf(500, async (time) => {
@@ -65,7 +65,7 @@ if ((await driversHere()).includes('pg'))
 					return answer instanceof ModelError ? answer.kind : answer
 				}
 				assert.is(await told(model.create({ id: 7 }, SELECTION)), 'outcome_unknown')
-				// Of the only connection: it is given back long before 5 s, when the server has ended the statement.
+				// On the only connection: it is released long before 5 s, when the server has ended the statement.
 				await until(async () => (await told(model.count(undefined))) === 1, 'the connection is free')
 			} finally {
 				await pool.end()
@@ -138,7 +138,7 @@ if ((await driversHere()).includes('pg'))
 				cancel(client)
 				await until(() => heard.length > 1, 'the request to cancel')
 				assert.is(heard[1]?.toString('hex'), '0000001004d2162e00000007fffffffb')
-				// Of a client of another kind nothing is known.
+				// An unknown kind of client.
 				cancel({ ...client, secretKey: undefined })
 				cancel({ ...client, port: undefined })
 				await new Promise((resolve) => setTimeout(resolve, 50))

@@ -128,10 +128,10 @@ if (names.includes('pg'))
 				await pool.query(`alter table ${TABLE} drop column size`)
 				const count = () => kindOf(model.count({ op: 'eq', field: 'size', value: 5 }))
 				const refused = count()
-				// It stands in the queue before the look does.
+				// It is in the queue before the model reopens the table.
 				const client = await pool.connect()
 				try {
-					// Whoever is sooner: the driver, or the model.
+					// Whichever times out first: the driver, or the model.
 					assert.match(String(await refused), /^(?:busy|unavailable)$/)
 				} finally {
 					client.release()
@@ -157,7 +157,7 @@ async function kindOf(work: Promise<unknown>): Promise<unknown> {
 	}
 }
 
-/** All that an error and its causes say. */
+/** The messages of an error and all its causes. */
 function chain(error: unknown): string {
 	return error instanceof Error ? `${error.message} ${chain(error.cause)}` : ''
 }

@@ -5,7 +5,7 @@
 import { driversHere } from '../../helpers/postgres.ts'
 import { contractBy } from './contract.ts'
 
-/** What a driver has a part in: values on their way, what is refused, transactions, many things at once. */
+/** Cases that a driver can affect: values, refusals, transactions, concurrency. */
 const OF_DRIVERS =
 	/keeps|nullable field is null|is cut|infinit|NaN|come back together|empty array|never interpreted|^update|^delete returns|is refused|after a refusal|^a transaction|total counts|by the key alone|simultaneous (?!reads and writes)|complete list/
 

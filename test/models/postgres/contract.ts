@@ -31,7 +31,7 @@ const TABLES = `
 	create table TABLE_uuid (id uuid primary key default gen_random_uuid(), title text not null);
 	create table TABLE_bigint (id bigserial primary key, title text not null);`
 
-/** Suites of the cases whose names `only` fits; all by default. */
+/** Suites of the cases whose names match `only`; all by default. */
 export function contractBy(name: DriverName, only: RegExp = /^/): void {
 	describe(`the contract of models by ${name}`, (test) => {
 		const table = `pgad_contract_${process.pid}_${name.replace(/\W/g, '').toLowerCase()}`
@@ -39,7 +39,7 @@ export function contractBy(name: DriverName, only: RegExp = /^/): void {
 		const make = (suffix: string) => async () => {
 			const { database, exec } = await opened()
 			await exec(`truncate ${table}${suffix} restart identity`)
-			// A thousand at once are answered, however long a machine that is held up takes for them.
+			// A thousand concurrent requests are answered, however long a machine stalls.
 			return PostgresModel.open(database, `${table}${suffix}`, { timeoutSeconds: 60 })
 		}
 		const keys = { text: make('_text'), uuid: make('_uuid'), bigint: make('_bigint') }

@@ -7,12 +7,12 @@ import { openDatabase as openAny, type TestDatabase } from '../../helpers/postgr
 
 type Asked = Parameters<typeof openAny>
 
-/** What a PGlite has in its folder at first. */
+/** The initial contents of a PGlite's folder. */
 let empty: Promise<Blob> | undefined
-/** Those that no test uses now: like the server's database, without the tables of tests that have cleaned up. */
+/** Those not in use: like the server's database, without the tables of earlier tests, which clean up. */
 const idle: PGlite[] = []
 
-/** Opens a database by a driver; PGlite's is in memory, and nobody else's until it is closed. */
+/** Opens a database with a driver; PGlite's is in memory, and exclusive until it is closed. */
 export async function openDatabase(...[name, settings = {}, options]: Asked): Promise<TestDatabase> {
 	if (name !== 'PGlite') return openAny(name, settings, options)
 	const lite = idle.pop() ?? (await made())
@@ -25,7 +25,7 @@ export async function openDatabase(...[name, settings = {}, options]: Asked): Pr
 	return { name, database: lite, exec, close }
 }
 
-/** The same, opened when it is first asked for: the start of a PGlite holds up the whole process for a while. */
+/** The same, opened on first use: starting a PGlite blocks the process for a while. */
 export function databaseLater(...of: Asked): () => Promise<TestDatabase> {
 	let opened: Promise<TestDatabase> | undefined
 	return () => {

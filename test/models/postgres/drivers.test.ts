@@ -121,7 +121,7 @@ function driver(name: DriverName): void {
 			try {
 				if (name !== 'PGlite') await outside
 			} finally {
-				// Without it the transaction would hold its connection, and the table, for ever.
+				// Without it the transaction would hold its connection and the table for ever.
 				resolve()
 			}
 			await failed(within)
@@ -228,7 +228,7 @@ function preparing(name: Exclude<DriverName, 'PGlite'>): void {
 				await run(hot)
 			}
 			assert.ok(await isPrepared(hot))
-			// A connection of postgres.js is made anew when as much again has made room.
+			// postgres.js replaces a connection after as many statements again were dropped.
 			const most = 524_288 * (name === 'pg' ? 1 : 2) + 65_536
 			const { bytes } = await prepared()
 			assert.ok(bytes < most, `${bytes} bytes of texts`)
@@ -252,7 +252,7 @@ function preparing(name: Exclude<DriverName, 'PGlite'>): void {
 	})
 }
 
-/** A long statement that nobody else asks for. */
+/** A long statement used nowhere else. */
 function odd(n: number, what: string): string {
 	return `select ${n} where $1::int = 1 /* ${what} ${'x'.repeat(20_000)} */`
 }

@@ -23,7 +23,7 @@ for (const name of (await driversHere()).filter((one) => one !== 'PGlite'))
 			await close()
 		})
 
-		/** Every connection of the pool is to a node that was demoted, but new ones are to the primary. */
+		/** All existing connections of the pool lead to a demoted node, new ones to the primary. */
 		const demoted = async (
 			work: (given: { model: PostgresModel; demote: () => Promise<void> }) => Promise<void>,
 		) => {
@@ -31,7 +31,7 @@ for (const name of (await driversHere()).filter((one) => one !== 'PGlite'))
 			try {
 				const model = await PostgresModel.open(database, TABLE, { timeoutSeconds: 30 })
 				const demote = async () => {
-					// Each waits, so that each has a connection of its own.
+					// All wait at once, so that each has its own connection.
 					const one = `select set_config('default_transaction_read_only', 'on', false), pg_sleep(0.1)`
 					await Promise.all(Array.from({ length: MAX }, () => exec(one)))
 				}
@@ -58,7 +58,7 @@ for (const name of (await driversHere()).filter((one) => one !== 'PGlite'))
 				const refused = await post(2)
 				assert.is(refused.status, 503)
 				assert.is(refused.headers['retry-after'], '5')
-				// postgres.js is to notice first that its connections have ended.
+				// postgres.js must notice first that its connections have ended.
 				await until(async () => (await post(2)).status === 201, 'the primary is found')
 				const rest = await Promise.all([3, 4, 5, 6, 7, 8].map(post))
 				assert.equal(

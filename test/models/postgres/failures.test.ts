@@ -143,7 +143,7 @@ function refusesBy(name: DriverName): void {
 		test('a referenced record, or a reference to a missing one, is foreign_key', async () => {
 			const model = await open()
 			const deleted = await refusal(model.delete('1', SELECTION, FREE))
-			// The constraint is another table's.
+			// The constraint belongs to another table.
 			assert.equal([deleted.kind, deleted.fields], ['foreign_key', []])
 			const child = await PostgresModel.open((await opened()).database, 'pgad_fails_child')
 			const created = await refusal(child.create({ id: 2, parent: 99 }, SELECTION))
@@ -274,7 +274,7 @@ function refusesBy(name: DriverName): void {
 						[slow, 'statement_timeout', 'unavailable'],
 					] as const) {
 						const model = await PostgresModel.open(database, 'pgad_fails')
-						// Not for what is asked while it is opened, which a slow machine takes long for.
+						// Not during opening, which takes long on a slow machine.
 						await exec(`set ${setting} = 100`)
 						assert.is((await refusal(model.count(undefined))).kind, kind)
 					}
@@ -387,7 +387,7 @@ describe('an error of a PostgreSQL driver', (test) => {
 		}
 	})
 
-	// As an error of it is told before the connection's end is, another statement could be sent on it meanwhile.
+	// As its error is emitted before the connection's end, another statement could be sent on it in between.
 	test('discards the connection, unless the server reported it for a statement', () => {
 		for (const code of ['57P01', '57P02', '57P05', '25P03', '25P04', '25P05', '08006', undefined])
 			assert.ok(isBreaking(made('', { code })), code)

@@ -19,7 +19,7 @@ export async function holdingLock(
 ): Promise<void> {
 	const holder = new pg.Client(SERVER)
 	await holder.connect()
-	// Within a transaction `pg_stat_activity` is always the same: so another one looks.
+	// Within a transaction `pg_stat_activity` is a snapshot: another connection reads it.
 	const observer = new pg.Client(SERVER)
 	await observer.connect()
 	const waiting = async (): Promise<number> => {
@@ -38,7 +38,7 @@ export async function holdingLock(
 	}
 }
 
-/** Three changes at once are told that nobody knows. */
+/** Three concurrent writes are outcome_unknown. */
 export async function assertGivenUp(model: Model): Promise<void> {
 	const failures = await Promise.all(
 		[3, 4, 5].map((a) => model.update('1', { a }, SELECTION, FREE).catch((error: unknown) => error)),

@@ -12,7 +12,7 @@ const TABLE = 'pgad_pages'
 const FIELDS = ['id', 'kept', 'tags', 'note']
 const SELECTION = { fields: FIELDS, names: FIELDS, version: undefined }
 const PLAIN = { fields: ['id', 'note'], names: ['id', 'note'], version: undefined }
-/** As it is written, line ends included. */
+/** The stored text, line breaks included. */
 const JSON_TEXT = '{"a": [1,\n2],\r\n"b": ",\\n"\n,\n"c": null}'
 
 function page(model: Model, selection: typeof SELECTION, limit: number, by = 'id', after?: readonly Value[]) {

@@ -57,7 +57,7 @@ if ((await driversHere()).includes('pg') && (await pgbouncerHere()))
 				const { port } = await bouncer
 				const { database, close } = await openDatabase(name, {}, { ...options, port, max: 8 })
 				try {
-					// Another program, which has prepared the same statements on the same connections of the server.
+					// Another program, which has prepared the same statements on the same server connections.
 					const other = await openDatabase(name, {}, { ...options, port, max: 8 })
 					const models = await Promise.all(
 						[database, other.database].map((one) => PostgresModel.open(one, TABLE, { timeoutSeconds: 30 })),
@@ -77,7 +77,7 @@ if ((await driversHere()).includes('pg') && (await pgbouncerHere()))
 								assert.is(typeof found === 'object' ? idOf(found.json) : found, id)
 							})
 						} catch (error) {
-							// Nothing was done; statements go unprepared from then on.
+							// Nothing was done; statements are not prepared from then on.
 							if (!(error instanceof ModelError) || error.kind !== 'busy') throw error
 							busy++
 						}

@@ -161,13 +161,13 @@ function opens(name: DriverName): void {
 			await exec(`create table "pgad.odd".book (id int primary key, author_id int not null, title text not null,
 				note text, code "pgad.odd".code)`)
 			const [a, b] = ['"pgad.odd".author a', '"pgad.odd".book b']
-			/** Its definition, and the columns that can't be null. */
+			/** Its definition, and the not-null columns. */
 			const views: readonly (readonly [definition: string, certain: string])[] = [
 				[`select id, title as heading, note, author_id + 0 as nr from ${b} where id > 0`, 'id heading'],
 				[`select a.id, b.title, b.note from ${a} join ${b} on b.author_id = a.id`, 'id title'],
 				[`select a.id, b.title from ${a}, ${b} where b.author_id = a.id order by 1 limit 5`, 'id title'],
 				[`select a.name as ":resno 2 :resname x", b.id from ${a} cross join ${b}`, ':resno 2 :resname x id'],
-				// The columns of one side of these can be null, even where their domain can't.
+				// Columns of one side of these may be null, even if their domain is not null.
 				[`select a.id, b.title, b.code from ${a} left join ${b} on b.author_id = a.id`, ''],
 				[`select a.id, b.title from ${b} right join ${a} on b.author_id = a.id`, ''],
 				[`select a.id, b.title from ${a} full join ${b} on b.author_id = a.id`, ''],
@@ -176,7 +176,7 @@ function opens(name: DriverName): void {
 				[`select title, count(*) as id from ${b} group by cube (title)`, ''],
 				[`select max(id) as id, min(title) as title from ${b} where id > 100`, ''],
 				[`select nullif(id, 1) as id, lag(title) over () as title from ${b}`, ''],
-				// What is nested isn't looked into.
+				// Nested joins aren't analysed.
 				[`select s.id, s.title from (select a.id, b.title from ${a} left join ${b} on true) s`, ''],
 				[`with c as (select a.id, b.title from ${a} left join ${b} on b.id = 9) select * from c`, ''],
 				[`select id, (select title from ${b} where b.id = a.id) as title from ${a}`, ''],
@@ -190,7 +190,7 @@ function opens(name: DriverName): void {
 				await exec('drop view "pgad.odd".seen')
 			}
 			await exec('drop table "pgad.odd".book')
-			// It keeps what was null when it was stored.
+			// It keeps nulls stored earlier.
 			const stored = await open('pgad.odd.stored_names', 'name')
 			assert.equal(
 				stored.fields.map(({ nullable }) => nullable),
@@ -312,7 +312,7 @@ describe('the database given to PostgresModel', (test) => {
 	test('must be a Pool, a sql or a PGlite', async () => {
 		const client: object = new pg.Client(SERVER)
 		for (const database of [client, {}, 'postgres://localhost', null, () => {}]) {
-			// None of them is one, which is what is tried.
+			// None of these is a database, which is the test.
 			const opening = PostgresModel.open(database as PostgresDatabase, 'article')
 			assert.match(await refusal(opening), 'PostgresModel takes a pg Pool, a postgres.js sql or a PGlite')
 		}

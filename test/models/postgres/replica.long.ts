@@ -20,7 +20,7 @@ import { inTimesOf } from '../../helpers/stalls.ts'
 
 const DRIVERS = ['pg', 'postgres.js'] as const
 
-/** Runs a statement on a server, past the address. */
+/** Runs a statement on a server directly, not through the address. */
 async function ask({ port }: OwnPostgres, sql: string): Promise<Record<string, unknown>[]> {
 	const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
 	await client.connect()
@@ -31,7 +31,7 @@ async function ask({ port }: OwnPostgres, sql: string): Promise<Record<string, u
 	}
 }
 
-/** What is committed is at the replica, too, when it is answered. */
+/** Synchronous replication: a confirmed commit is on the replica, too. */
 async function inStep(primary: OwnPostgres, replica: OwnPostgres): Promise<void> {
 	await ask(primary, "alter system set synchronous_standby_names = '*'")
 	await ask(primary, 'select pg_reload_conf()')
@@ -39,7 +39,7 @@ async function inStep(primary: OwnPostgres, replica: OwnPostgres): Promise<void>
 	await until(async () => (await ask(primary, sql)).length === 1, `the replica at ${replica.port}`)
 }
 
-/** As many requests as may wait for a connection, at once. */
+/** As many concurrent requests as may wait for a connection. */
 async function isServed({ post, get }: Served): Promise<boolean> {
 	const posts = await Promise.all(Array.from({ length: MAX * 2 }, () => post()))
 	return posts.every(({ status }) => status === 201) && (await get()) === 200
@@ -71,7 +71,7 @@ if (await ownPostgresHere())
 			for (const server of pair ?? []) await server.remove()
 		})
 
-		/** Opens models by an address that leads to the primary. */
+		/** Opens models through an address that leads to the primary. */
 		const opened = async (
 			work: (
 				models: readonly (Served & { name: string; model: PostgresModel })[],
@@ -96,7 +96,7 @@ if (await ownPostgresHere())
 				await address.close()
 			}
 		}
-		/** The old primary is a replica that others may read from, and the address leads to it. */
+		/** The old primary is a readable replica, and the address leads to it. */
 		const demoted = async (): Promise<void> => {
 			const [old, next] = pair
 			await old.follow(next)
@@ -190,7 +190,7 @@ if (await ownPostgresHere())
 					assert.is((await reader.inject({ url })).headers.etag, etag)
 					assert.is((await reader.inject({ url, headers: { 'if-none-match': etag } })).status, 304)
 
-					// It may be behind for any time: what was written is not yet read, and an old ETag is refused where it counts.
+					// It may lag for any time: writes are not visible yet, and an old ETag is refused by the primary.
 					await ask(replica, 'select pg_wal_replay_pause()')
 					const patch = async (match: string, title: string) =>
 						writer.inject({

@@ -10,7 +10,7 @@ import { type OwnPostgres, openDatabase, ownPostgres, ownPostgresHere } from '..
 
 const SELECTION: Selection = { fields: ['id', 'title'], names: ['id', 'title'], version: undefined }
 
-/** What was answered by requests that go on, one after the other, until they are told to stop. */
+/** Results of requests that are sent one after the other, until they are stopped. */
 class Load {
 	readonly seen = new Map<string, number>()
 	longest = 0
@@ -83,7 +83,7 @@ if (drivers.length > 0) {
 					const load = new Load(model, 8)
 					await setTimeout(100)
 					await own.stop(mode)
-					// Long enough for a driver to lose its patience.
+					// Long enough for a driver's own timeout.
 					await setTimeout(1500)
 					await own.start()
 					const after = await untilServed(model)

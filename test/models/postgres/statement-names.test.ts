@@ -4,7 +4,7 @@ import type { PgConnection } from '../../../lib/models/postgres/pg/pool.ts'
 import { namesOf, StatementNames } from '../../../lib/models/postgres/pg/statement-names.ts'
 import { describe } from '../../helpers/describe.ts'
 
-/** The name of a text that is asked for again. */
+/** The name of a text used again. */
 function nameOf(names: StatementNames, text: string): string {
 	return names.of(text) ?? names.of(text) ?? 'none'
 }
@@ -66,7 +66,7 @@ describe('statement names', (test) => {
 		const names = new StatementNames()
 		const [first, second] = [nameOf(names, 'select 1'), nameOf(names, 'select 2')]
 		const closed: string[] = []
-		// Of a connection of pg, what is called.
+		// The parts of a pg connection that are used.
 		const connection = {
 			parsedStatements: { [first]: 'select 1', [second]: 'select 2', own: 'select 3' },
 			close: ({ name }: { name: string }) => closed.push(name),
@@ -93,7 +93,7 @@ describe('statement names', (test) => {
 				for (let n = 0; n < times; n++) nameOf(names, `${++asked}`.padEnd(length))
 			}
 			let asked = 0
-			// What it keeps itself, and one less than is too much.
+			// Those it keeps itself, and one less than the limit.
 			leave(count + count - 1)
 			assert.not(names.mustRenew())
 			leave(1)

@@ -93,7 +93,7 @@ const SHOWN: readonly Shown[] = [
 	['pgad_mood[]', `'{happy}'`, ['happy']],
 ]
 
-/** A type, a value as a model is given it, and the JSON that comes back. */
+/** A type, a value passed to a model, and the JSON that comes back. */
 type Kept = readonly [type: string, value: Value, json: unknown]
 
 const KEPT: readonly Kept[] = [
@@ -196,7 +196,7 @@ function columns(types: readonly (readonly unknown[])[]): string {
 	return types.map(([type], at) => `c${at} ${type}`).join(', ')
 }
 
-/** A value in words, so that one that differs is told in one line. */
+/** A value in words, so that a difference is one line. */
 function line(type: string, value: unknown, json: unknown): string {
 	return `${type} ${String(value)} is ${JSON.stringify(json)}`
 }
@@ -320,7 +320,7 @@ async function sessionsOf(name: DriverName, settings: Settings): Promise<void> {
 						...{ where: undefined, version: undefined },
 					})
 				await write('boxes')
-				// Somebody has stored there what the column doesn't promise.
+				// Another program has stored an array of other dimensions than declared.
 				const error = await write('flat').catch((error: unknown) => error)
 				assert.equal(error instanceof ModelError ? [error.kind, error.fields] : error, ['invalid', ['flat']])
 				assert.equal(await read(), shown)

@@ -7,7 +7,7 @@ import { turn } from './stage.ts'
 
 type Item = Pending<string, string>
 
-/** Takes batches when it has a connection, and notes their sizes. */
+/** Takes batches when it has a connection, and records their sizes. */
 class Stage implements BatchSender<Item> {
 	readonly sent: number[] = []
 	readonly begun: Item[] = []
@@ -52,7 +52,7 @@ class Stage implements BatchSender<Item> {
 		await turn()
 	}
 
-	/** There is no connection in time. */
+	/** No connection is available in time. */
 	async refuse(): Promise<void> {
 		this.#connecting.length = 0
 		for (const refuse of this.#refused.splice(0)) refuse()

@@ -11,7 +11,7 @@ import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
 
 const TABLE = `changed_${process.pid}`
 
-/** Drops a column under a model, and asks as before. */
+/** Drops a column of a model's table, and repeats the requests. */
 async function goesOn(model: Model, exec: (sql: string) => unknown): Promise<void> {
 	const log = new Log()
 	const handler = new CrudHandler(model, {
@@ -43,7 +43,7 @@ async function goesOn(model: Model, exec: (sql: string) => unknown): Promise<voi
 	assert.is(told.length, 1)
 }
 
-/** Drops a column that clients see, under a handler that needs one they don't. */
+/** Drops a visible column, under a handler that needs a hidden one. */
 async function staysHidden(model: Model, exec: (sql: string) => unknown): Promise<void> {
 	const seen: unknown[] = []
 	class Needing extends CrudHandler {
@@ -93,7 +93,7 @@ async function staysHidden(model: Model, exec: (sql: string) => unknown): Promis
 	assert.equal(seen, Array(7).fill({ size: 5 }))
 }
 
-/** Drops a column by which everybody is confined. */
+/** Drops the column that the scope is on. */
 async function staysClosed(model: Model, exec: (sql: string) => unknown): Promise<void> {
 	const log = new Log()
 	class Sized extends CrudHandler {
@@ -125,7 +125,7 @@ async function staysClosed(model: Model, exec: (sql: string) => unknown): Promis
 	for (const words of told) assert.match(words, 'Sized.scope() names size, whose column is gone')
 }
 
-/** Gives a column another type under a model whose lists are sorted by it, and asks on from page to page. */
+/** Changes the type of the column a list is sorted by, and requests further pages. */
 async function goesThrough(model: Model, exec: (sql: string) => unknown): Promise<void> {
 	const order = ['size', 'id'].map((field) => ({ field, descending: false }))
 	const selection = { fields: ['id'], names: ['id'], version: undefined }
@@ -142,7 +142,7 @@ async function goesThrough(model: Model, exec: (sql: string) => unknown): Promis
 	assert.is((await page(JSON.parse(next ?? ''))).json, '[{"id":2}]')
 }
 
-/** All that an error and its causes say. */
+/** The messages of an error and all its causes. */
 function chain(error: unknown): string {
 	return error instanceof Error ? `${error.message} ${chain(error.cause)}` : ''
 }

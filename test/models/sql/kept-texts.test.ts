@@ -15,10 +15,10 @@ import { sqliteDrivers } from '../../helpers/sqlite.ts'
 
 const FIELDS = Array.from({ length: 12 }, (_, at) => `a_column_with_the_name_${at}`)
 const MEGABYTE = 1_048_576
-/** With what V8 itself keeps of so many requests. */
+/** Includes what V8 itself retains of so many requests. */
 const MOST = 20 * MEGABYTE
 
-/** Answers nothing, and notes what it was asked. */
+/** Returns nothing, and records its statements. */
 class Silent implements Driver {
 	readonly texts = new Set<string>()
 	isNoting = false
@@ -44,7 +44,7 @@ function overPostgres(): Model {
 	return new SqlModel(table, new Silent(), dialectOf(false, id, new Lru()))
 }
 
-/** The n-th of the sets of fields and orders: no two are the same. */
+/** The n-th combination of fields and order: all are different. */
 function queryOf(n: number): string {
 	const fields = FIELDS.filter((_, at) => ((n % 4_095) + 1) & (1 << at))
 	const order = FIELDS.map((_, at) => FIELDS[(at + (n >> 3)) % 12] ?? '').slice(0, 1 + (n % 5))
@@ -59,7 +59,7 @@ function heapUsed(): number {
 	return process.memoryUsage().heapUsed
 }
 
-/** How much more of the heap is used after so many requests, of which two each are alike: a text is kept from the second time on. */
+/** The growth of the heap after so many requests, each sent twice: a text is cached from its second use on. */
 async function grownBy(model: Model, times: number): Promise<number> {
 	const { ask } = asking({ t: new CrudHandler(model, { visible: 'all', maxLimit: 100 }) })
 	for (let n = 0; n < 200; n++) await ask(queryOf(n))

@@ -61,7 +61,7 @@ describe('writeAfter', (test) => {
 				})
 				assert.is(all.rows.length, 11)
 				for (const [at, row] of all.rows.entries()) {
-					// The drivers answer integers as bigint, and texts.
+					// The drivers return integers as bigint, and texts.
 					const sql = after(by, order, row.slice(0, order.length) as Value[])
 					const rest = await driver.query({
 						text: `select ${names}, id from item b where ${sql.text} order by ${terms}`,

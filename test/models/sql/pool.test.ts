@@ -6,7 +6,7 @@ import { describe } from '../../helpers/describe.ts'
 
 type Got = (error: unknown, connection?: string) => void
 
-/** A pool that answers when the test says so, by a clock of the test's. */
+/** A pool controlled by the test, with a controlled clock. */
 function stage(ask?: GetConnection<string>) {
 	const asked: Got[] = []
 	const returned: string[] = []

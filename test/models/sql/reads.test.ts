@@ -5,7 +5,7 @@ import { Timeout } from '../../../lib/models/sql/runner.ts'
 import { describe } from '../../helpers/describe.ts'
 import { turn } from './stage.ts'
 
-/** A store of numbers by id that notes what is read, and answers when it is released. */
+/** A store of numbers by id that records reads, and answers when it is released. */
 class Store implements Reader<number> {
 	readonly asked: string[] = []
 	readonly looselyCompared: boolean = false

@@ -49,13 +49,13 @@ describe('timeout', (test) => {
 	test("after an event-loop stall the driver's own error, in the same tick, takes precedence over the timeout", () =>
 		timed(async (timeout) => {
 			const notSent = new Error('nothing was sent')
-			// Looked after each 100 ms, the model's each 5 ms.
+			// The driver checks every 100 ms, the model every 5 ms.
 			const deadlines = new Deadlines(() => performance.now(), 800)
 			const driver = new Promise<never>((_, reject) => {
 				deadlines.add({ due: performance.now() + 20, expire: () => reject(notSent) })
 			})
 			const answer = timeout.wait(driver, 'outcome_unknown')
-			// Both times are over then, and the model's is seen to first.
+			// Both timeouts are over then, and the model's is checked first.
 			Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
 			assert.is(await kindOf(answer), notSent)
 		}))

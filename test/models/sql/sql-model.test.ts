@@ -14,7 +14,7 @@ const ALL: Selection = { fields: ['id', 'title'], names: ['id', 'title'], versio
 const VERSIONED: Selection = { fields: ['title', 'v'], names: ['title', 'v'], version: 'v' }
 const owned = (value: number): Condition => ({ op: 'eq', field: 'owner', value })
 
-/** A model whose reads are gathered, over a driver that is held. */
+/** A model with gathered reads, over a driver that is held. */
 function gathering(timeoutSeconds = 5): Stage & { held: HeldDriver; model: SqlModel } {
 	const all = stage(TABLE)
 	const held = new HeldDriver(all.driver)
@@ -291,7 +291,7 @@ describe('SqlModel', (test) => {
 	})
 })
 
-/** What the table's column `id` needs no guard for, and others do. */
+/** Conditions needed for other columns, but not for the column `id`. */
 function guarded(column: string): string {
 	return column === 'id'
 		? 'b."id"'

@@ -17,7 +17,7 @@ export interface Stage {
 	readonly columns: Columns
 }
 
-/** A database in memory with the table that `sql` creates. */
+/** An in-memory database with the table that `sql` creates. */
 export function stage(sql: string, name = 'item'): Stage {
 	const database = opened(sqliteDrivers.find(({ open }) => open !== undefined)?.open)
 	database.exec(sql)
@@ -27,10 +27,10 @@ export function stage(sql: string, name = 'item'): Stage {
 	return { database, driver, dialect, table, columns: columnsOf(table) }
 }
 
-/** A driver that holds what it is asked back until it is let go, and counts. */
+/** A driver that holds statements back until they are released, and counts them. */
 export class HeldDriver implements Driver {
 	readonly sent: Statement[] = []
-	/** Asked of each statement; what it throws is the driver's error. */
+	/** Called for each statement; what it throws is the driver's error. */
 	check: (statement: Statement) => void = () => {}
 	readonly #driver: Driver
 	#held: (() => void)[] | undefined = []
@@ -42,7 +42,7 @@ export class HeldDriver implements Driver {
 	async query(statement: Statement): Promise<Rows> {
 		this.sent.push(statement)
 		this.check(statement)
-		// Run when it is sent, as a database would: what is written meanwhile isn't in the answer.
+		// Run when it is sent, as a database would: later writes aren't in the result.
 		const rows = await this.#driver.query(statement)
 		await new Promise<void>((resolve) => (this.#held === undefined ? resolve() : this.#held.push(resolve)))
 		return rows
@@ -52,7 +52,7 @@ export class HeldDriver implements Driver {
 		return this.#driver.transaction(work)
 	}
 
-	/** Lets go what is held, and with `all` what comes later too. */
+	/** Releases held statements, and with `all` later ones too. */
 	release(all = false): void {
 		const held = this.#held ?? []
 		this.#held = all ? undefined : []
@@ -60,7 +60,7 @@ export class HeldDriver implements Driver {
 	}
 }
 
-/** A turn of the loop: what was put off to its end has been done. */
+/** One turn of the event loop: work deferred to its end has been done. */
 export function turn(): Promise<void> {
 	return new Promise((resolve) => {
 		setImmediate(() => setImmediate(resolve))

@@ -11,7 +11,7 @@ import {
 } from '../../../lib/models/sql/text-cache.ts'
 import { describe } from '../../helpers/describe.ts'
 
-/** Keeps it twice, as it is kept from the second time on. */
+/** Adds it twice, as texts are cached from the second use on. */
 function keep(texts: TextCache, steps: readonly KeyPart[], text: string): void {
 	texts.keep(steps, text)
 	texts.keep(steps, text)
@@ -111,7 +111,7 @@ describe('isKept', (test) => {
 	})
 	const table: [text: number, values: number, kept: boolean][] = [
 		[3_000, 2, true],
-		// A gathered read of 100 ids, which MariaDB's pads to 128.
+		// A gathered read of 100 ids, padded to 128 on MariaDB.
 		[3_000, 128, true],
 		[3_000, 129, false],
 		[32_768, 0, true],

@@ -20,7 +20,7 @@ const TABLE: Table = {
 }
 const ANY: Guard = { where: undefined, version: undefined }
 
-/** A table, and nothing kept of it yet. */
+/** A table with empty caches. */
 function fresh(storage?: string): { subject: Subject; plan: Plan } {
 	const columns = columnsOf(TABLE)
 	const key = { ...columnOf(columns, 'id'), storage }

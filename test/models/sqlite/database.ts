@@ -10,14 +10,14 @@ export function selectionOf(...fields: string[]): Selection {
 	return { fields, names: fields, version: undefined }
 }
 
-/** Declares a test on a database of its own, on which `sql` has been run. */
+/** Declares a test with its own database, on which `sql` has been run. */
 export type OnDatabase = (
 	sql: string,
 	promise: string,
 	work: (database: TestDatabase) => Promise<void>,
 ) => void
 
-/** Tests of a suite that are skipped where this Node has no such driver. */
+/** Tests of a suite, skipped if this Node lacks the driver. */
 export function onDatabases(test: Test, { open }: SqliteDriverCase): OnDatabase {
 	return (sql, promise, work) =>
 		(open === undefined ? test.skip : test)(promise, async () => {

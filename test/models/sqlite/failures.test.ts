@@ -258,15 +258,15 @@ for (const driver of sqliteDrivers) {
 					return prepared - before
 				}
 				const few = Array.from({ length: 128 }, (_, at) => at + 1)
-				// What is asked for once isn't kept.
+				// A statement used once isn't kept.
 				for (let time = 0; time < 2; time++) assert.is(await preparedBy(few), 128)
 				assert.is(await preparedBy(few), 0)
-				// Each is prepared anew, and takes no other's place.
+				// Each is prepared again, and evicts no other.
 				const many = Array.from({ length: 600 }, (_, at) => at + 129)
 				assert.is(await preparedBy(many), 600)
 				assert.is(await preparedBy(many.slice(0, 20)), 20)
 				assert.is(await preparedBy(few), 0)
-				// 512 in all: those are kept that were used last, and what was used longest ago has made room.
+				// 512 in all: the least recently used ones are evicted.
 				for (const nots of [1, 2]) for (let time = 0; time < 2; time++) await preparedBy(few, nots)
 				assert.is(await preparedBy(few), 0)
 				for (let time = 0; time < 2; time++) assert.is(await preparedBy(few, 3), 128)

@@ -21,7 +21,7 @@ for (const driver of sqliteDrivers) {
 				`of a column that is compared by ${collation}`,
 				async (database) => {
 					const model = await SqliteModel.open(database, 'user')
-					// Twice: statements that are kept must be as exact.
+					// Twice: cached statements must be as exact.
 					for (const other of [...others, ...others]) {
 						assert.is(await model.read(other, all, undefined), undefined)
 						assert.is(await model.update(other, { note: 'changed' }, all, NO_GUARD), 'missing')

@@ -23,7 +23,7 @@ const TABLES = `
 	create table by_bigint (id bigint primary key default (random()), title text not null);
 `
 
-/** Decimals of 20 digits are exact as texts alone, and are compared as such. */
+/** Decimals of 20 digits are exact as texts only, and are compared as texts. */
 const AS_NUMBERS = ['price is compared by every operator', 'price orders up and down, nulls last both ways']
 
 for (const { name, open } of sqliteDrivers) {

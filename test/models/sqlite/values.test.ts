@@ -10,7 +10,7 @@ for (const driver of sqliteDrivers) {
 	describe(`SqliteModel over ${driver.name}: values`, (test) => {
 		const on = onDatabases(test, driver)
 
-		/** All records of a list, page by page, each page by the cursor of the one before. */
+		/** All records of a list, page by page, following cursors. */
 		async function walk(
 			model: SqliteModel,
 			selection: Selection,
@@ -373,7 +373,7 @@ for (const driver of sqliteDrivers) {
 	})
 }
 
-/** The first column of what a statement answers, as it is stored. */
+/** The first column of a statement's result, as stored. */
 function rawOf(database: TestDatabase, sql: string): unknown[] {
 	const statement = database.prepare(sql) as { all(): Record<string, unknown>[] }
 	return statement.all().map((row) => Object.values(row)[0])

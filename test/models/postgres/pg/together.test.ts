@@ -44,7 +44,7 @@ function wait(milliseconds: number): Promise<void> {
 	return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }
 
-/** A way to the server on which answers are lost once it is deaf; the connection ends with them, and the next hears. */
+/** A proxy to the server that drops responses once it is deaf; the connection ends with them, and the next one works. */
 async function deafWay(host: string, port: number) {
 	const way = {
 		isDeaf: false,
@@ -90,7 +90,7 @@ if ((await driversHere()).includes('pg'))
 
 		const open = (timeoutSeconds = 30) => PostgresModel.open(pool, 'pgad_joined', { timeoutSeconds })
 
-		/** What each has come to: the record, or the kind of its error. */
+		/** Each insert's result: the record, or the kind of its error. */
 		async function created(model: PostgresModel, all: readonly Values[]): Promise<(Row | string)[]> {
 			return Promise.all(
 				all.map(async (values) => {
@@ -192,7 +192,7 @@ if ((await driversHere()).includes('pg'))
 					late.sort((a, b) => a - b)
 					assert.ok((late.at(-2) ?? 0) < time * 0.6, `the others waited ${late.at(-2)} ms`)
 					await holder.query('commit')
-					// What was given up is cancelled, and the cancelled is not made later.
+					// Timed-out inserts are cancelled, and not made later.
 					await until(async () => {
 						const { rows } = await holder.query(
 							`select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'pgad_joined' and state = 'active'`,
@@ -222,13 +222,13 @@ if ((await driversHere()).includes('pg'))
 				await wait(150)
 				const took = stopwatch()
 				assert.equal(names(await created(model, numbered(3, 'free'))), ['free0', 'free1', 'free2'])
-				// Of the minute that all of them have.
+				// Of the minute that each has.
 				assert.ok(took() < 2_000)
 				await holder.query('rollback')
 				await Promise.all(locked)
 				assert.is((await stored()).length, 8)
 			} finally {
-				// First: what waits for its locks holds the connections that the pool waits for.
+				// First: statements waiting for its locks hold the connections that the pool's end waits for.
 				holder.release(true)
 				await wide.end()
 			}
@@ -308,12 +308,12 @@ if ((await driversHere()).includes('pg'))
 				} else await wait(2)
 			}
 			const rows = (await Promise.all(done)).flat()
-			// Each ends when it runs next, on a busy machine later than this: who is sent to it then learns nothing.
+			// Each ends when it runs next, possibly later than this: a statement sent to it then has an unknown outcome.
 			await until(async () => {
 				const { rows } = await observer.query('select from pg_stat_activity where pid = any($1)', [ended])
 				return rows.length === 0
 			}, 'the end of the backends')
-			// Their last words have been heard when all that has arrived was read.
+			// Their last messages have been handled when all received data was read.
 			await wait(10)
 			const there = await stored()
 			assert.is(new Set(there).size, there.length)
@@ -342,7 +342,7 @@ if ((await driversHere()).includes('pg'))
 				if (block > 0)
 					setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, block), 20)
 				const rows = await waiting
-				// Before anything can fail: the pool's end waits for them, without end.
+				// Before any assertion: otherwise the pool's end would wait for them for ever.
 				for (const client of clients) client.release()
 				assert.equal([...new Set(rows)], ['unavailable'])
 				assert.equal(names(await created(patient, numbered(2, 'after'))), ['after0', 'after1'])
@@ -351,7 +351,7 @@ if ((await driversHere()).includes('pg'))
 		}
 
 		test('an insert without time left after its batch was rolled back is not retried alone', async () => {
-			/** For which everybody's time is over as soon as somebody asks. */
+			/** A model whose timeout is over as soon as anything is requested. */
 			class Late extends PgConnections {
 				override timeLeft(): number {
 					return 0
@@ -368,7 +368,7 @@ if ((await driversHere()).includes('pg'))
 				),
 			)
 			assert.equal(told, [true, true, true])
-			// What would have been sent is there by now: the pool's end waits for it.
+			// Statements sent by mistake are stored by now: the pool's end waits for them.
 			await pool.end()
 			assert.equal(await stored(), [])
 			pool = new pg.Pool(SERVER)

@@ -26,7 +26,7 @@ export function dialectOf(database: object): Dialect {
 			if (descending) return `${name} desc`
 			return column.nullable ? `${name} nulls last` : name
 		},
-		// `like` ignores case always.
+		// `like` is always case-insensitive.
 		matches: (sql, column, alias, { op, value, ignoreCase }) => {
 			const names = [columnName(dialect, column, alias), `?${sql.values.push(bind(value, column))}`]
 			const [text, part] = names.map((name) => (ignoreCase ? `lower(${name})` : name))

@@ -10,7 +10,7 @@ import { rollsBack } from './errors.ts'
 
 const DRIVER = Symbol('driver')
 
-/** What is called of a `Database`. */
+/** The part of a `Database` that is used. */
 export interface NewDatabase {
 	prepare(text: string): Promise<Prepared>
 	exec(text: string): Promise<unknown>
@@ -18,7 +18,7 @@ export interface NewDatabase {
 }
 
 interface Prepared {
-	/** Whether it answers rows. */
+	/** Whether it returns rows. */
 	readonly reader: boolean
 	raw(): Prepared
 	safeIntegers(): Prepared
@@ -26,7 +26,7 @@ interface Prepared {
 	run(values: readonly unknown[]): { readonly changes: number }
 }
 
-/** The same for all models of a database: a statement of one must not get into the transaction of another. */
+/** One per database, shared by its models: a model's statement must not run within another's transaction. */
 export function driverOf(database: NewDatabase): Driver {
 	database[DRIVER] ??= makeDriver(database)
 	return database[DRIVER]
@@ -44,7 +44,7 @@ function makeDriver(database: NewDatabase): Driver {
 		control: (text) => database.exec(text),
 		leaves: (error) => (rollsBack(error) ? 'nothing' : 'everything'),
 	}
-	// Then it has been rolled back already; a connection of a pool would have to be closed.
+	// It has been rolled back already; a pooled connection would have to be closed.
 	const rollbackFailed = () => undefined
 	return {
 		query: (statement) => inTurn(() => send(database, statement)),

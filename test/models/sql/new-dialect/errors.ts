@@ -2,7 +2,7 @@
 import { ModelError, type ModelErrorKind } from '../../../../lib/models/index.ts'
 import { NoConnection, type Table } from '../../../../lib/models/sql/index.ts'
 
-/** By SQLite's code, or its beginning. */
+/** By SQLite's error code, or its prefix. */
 const KINDS: Readonly<Record<string, ModelErrorKind>> = {
 	SQLITE_CONSTRAINT_PRIMARYKEY: 'unique',
 	SQLITE_CONSTRAINT_UNIQUE: 'unique',
@@ -38,7 +38,7 @@ export function isOutdated(error: unknown): boolean {
 	return error instanceof Error && /no such column|has no column named/.test(error.message)
 }
 
-/** Others undo their statement only. */
+/** Other errors roll back only their statement. */
 export function rollsBack(error: unknown): boolean {
 	return /^SQLITE_(?:FULL|IOERR|NOMEM)/.test(codeOf(error))
 }

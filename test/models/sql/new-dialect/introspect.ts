@@ -27,7 +27,7 @@ export async function introspect(
 	const columns = described.map((row) => columnOf(row, bigint))
 	const primary = described.filter(([, , , place]) => place !== 0n).map(([column]) => String(column))
 	const unique = (await ask(UNIQUE)).map(([column]) => String(column))
-	// Without constraints: an error of libSQL names the columns.
+	// Without constraints: errors of libSQL name the columns.
 	return { schema: undefined, name, columns, constraints: [], isView, primary, unique }
 }
 
@@ -38,7 +38,7 @@ function columnOf(row: readonly unknown[], bigint: BigintForm): Column {
 		name: String(name),
 		...field,
 		nullable: notNull === 0n && place === 0n,
-		// The key of type integer is the row's number.
+		// An integer primary key is the rowid.
 		hasDefault: preset !== null || (place !== 0n && field.sqlType === 'integer'),
 		defaultSql: preset === null ? undefined : String(preset),
 		generated: hidden !== 0n,

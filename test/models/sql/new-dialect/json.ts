@@ -7,7 +7,7 @@ import {
 	type Selected,
 } from '../../../../lib/models/sql/index.ts'
 
-/** Not in double quotes: in these, the name of a column that isn't there is a text. */
+/** Not in double quotes: libSQL takes a quoted unknown column name for a text. */
 export function quote(name: string): string {
 	return `\`${name.replaceAll('`', '``')}\``
 }
@@ -22,7 +22,7 @@ export function recordSql(selected: readonly Selected[], alias: string): RecordS
 	}
 }
 
-/** A JSON array of the values in an order, as exactly as the database has them. */
+/** A JSON array of an order's values, as exact as in the database. */
 export function cursorJson(values: readonly unknown[], order: readonly OrderColumn[]): string {
 	return `[${order.map(({ column }, at) => valueJson(values[at], column, 'cursor')).join(',')}]`
 }

@@ -32,7 +32,7 @@ export function fieldOf(declared: string, bigint: BigintForm): Described {
 export function bind(value: Value, { name, type, maxLength = Infinity }: Column): unknown {
 	if (typeof value === 'boolean') return value ? 1n : 0n
 	if (typeof value === 'number') {
-		// It would be stored as null.
+		// libSQL would store it as null.
 		if (Number.isNaN(value)) throw new ModelError('invalid', [name])
 		// A number is sent as a float, a bigint as an integer.
 		return type === 'float' ? value : BigInt(value)
@@ -40,6 +40,6 @@ export function bind(value: Value, { name, type, maxLength = Infinity }: Column)
 	const text = value instanceof RawJson ? value.text : value
 	if (typeof text !== 'string') return text
 	if (/\p{Surrogate}/u.test(text) || [...text].length > maxLength) throw new ModelError('invalid', [name])
-	// '2026-11-20 13:45:00.5', as `current_timestamp` writes it: the order of such texts is that of the times.
+	// '2026-11-20 13:45:00.5', as `current_timestamp` formats it: string order is chronological order.
 	return type === 'timestamp' ? text.replace('T', ' ').replace(/(?:\.0*|(\.\d*[1-9])0*)?Z$/, '$1') : text
 }
