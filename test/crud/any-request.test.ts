@@ -10,7 +10,7 @@ import { guarded } from './articles.ts'
 const fields = {
 	id: 'integer',
 	flag: { type: 'boolean', nullable: true },
-	// Numbers beyond 2^53 lose digits in every JSON.parse: to be sent back they must be texts.
+	// Numbers beyond 2^53 lose digits in JSON.parse: to be sent back they must be texts.
 	big: { type: 'bigint', nullable: true, asText: true },
 	ratio: { type: 'float', nullable: true },
 	price: { type: 'decimal', nullable: true },
@@ -177,7 +177,7 @@ describe('crud: any request', (test) => {
 				async (request, values) => {
 					const reply = await writing.ask(request, { body: values })
 					assert.ok(
-						// 400 for a key __proto__ somewhere within.
+						// 400 for a nested key __proto__.
 						[200, 201, 422, ...(JSON.stringify(values).includes('__proto__') ? [400] : [])].includes(
 							reply.status,
 						),

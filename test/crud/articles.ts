@@ -40,7 +40,7 @@ export const OPTIONS: CrudOptions = {
 	allow: EVERYTHING,
 }
 
-/** A handler at `article`, asked without a socket. */
+/** A handler at `article`, called without a socket. */
 export function articles(
 	handler: CrudHandler = new CrudHandler(articleModel(), OPTIONS),
 	options: ServerOptions = {},
@@ -48,7 +48,7 @@ export function articles(
 	return guarded(asking({ article: handler }, options))
 }
 
-/** Fails for every answer that contains a hidden value. */
+/** Fails for every response that contains a hidden value. */
 export function guarded(asked: Asking): Asking {
 	const ask: Asking['ask'] = async (request, more) => {
 		const reply = await asked.ask(request, more)
@@ -62,7 +62,7 @@ export function guarded(asked: Asking): Asking {
 	return { ...asked, ask, said }
 }
 
-/** The `data` of an answer. */
+/** The `data` of a response. */
 export async function dataOf(asked: Asking, request: string, more?: More): Promise<unknown> {
 	const reply = await asked.ask(request, more)
 	assert.is(reply.status < 300, true, `${request}: ${reply.text()}`)

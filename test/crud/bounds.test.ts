@@ -63,7 +63,7 @@ describe('CRUD limits', (test) => {
 			[{ maxIn: 1 }, 1],
 		] as const) {
 			const { ask } = notes(model(), options)
-			// A URL has a thousand parameters at most.
+			// A URL has at most a thousand parameters.
 			const listed = (count: number): string => `id[nin]=${numbers(count)}`
 			for (const query of most < 1_000 ? [listed, repeated] : [listed]) {
 				assert.is((await ask(`/notes?${query(most)}`)).status, 200)

@@ -106,7 +106,7 @@ describe('crud/filter', (test) => {
 		['filter=[]', '400 filter must be an object, such as {"field":value} or {"or":[…]}'],
 		['filter=null', '400 filter must be an object, such as {"field":value} or {"or":[…]}'],
 		[`id[in]=${'1,'.repeat(100)}1`, '400 id[in] may have at most 100 values'],
-		// Before any of them is looked at.
+		// Before any of them is evaluated.
 		[`id[in]=${'x,'.repeat(100)}x`, '400 id[in] may have at most 100 values'],
 		[`id[between]=${'x,'.repeat(100)}x`, '400 id[between] needs two values'],
 		[`${'id=x&'.repeat(100)}id=x`, '400 id may have at most 100 values'],

@@ -12,7 +12,7 @@ import { describe } from '../helpers/describe.ts'
 import { opened, sqliteDrivers } from '../helpers/sqlite.ts'
 import { articles, EVERYTHING, OPTIONS, refusalOf } from './articles.ts'
 
-/** A store that fails every call with the error of a driver. */
+/** A store that fails every call with a driver's error. */
 class Failing extends MemoryModel {
 	readonly #error: () => Error
 
@@ -254,7 +254,7 @@ describe("crud: model errors in a handler's own methods", (test) => {
 })
 
 describe('crud: types that only the database can validate', (test) => {
-	/** Refuses as PostgreSQL does, which names no column. */
+	/** Refuses like PostgreSQL, which names no column. */
 	class Unnamed extends MemoryModel {
 		constructor() {
 			const nullable = true
@@ -309,7 +309,7 @@ describe('crud: types that only the database can validate', (test) => {
 	})
 })
 
-/** SQLite doesn't say which reference of a record leads nowhere, or which other record refers to it. */
+/** SQLite doesn't report which reference of a record is broken, or which record refers to it. */
 describe('crud: foreign keys of SQLite', (test) => {
 	test('that are violated get the same message as a unique conflict', async () => {
 		const database = opened(sqliteDrivers.find(({ open }) => open !== undefined)?.open)

@@ -24,7 +24,7 @@ const OWN = [
 const LIST = JSON.parse(readFileSync(`${ROOT}/test/acceptance/naughty-strings.json`, 'utf8')) as string[]
 const STRINGS = [...new Set([...LIST, ...OWN])]
 
-/** What no text may hold, and what no URL can lead to. */
+/** Characters that no text column can store, and ids that no URL can carry. */
 const UNSTORABLE = /[\0\p{Surrogate}]/u
 const NO_ID = /^\.{0,2}$|[\x00-\x1f\x7f\p{Surrogate}]/u
 

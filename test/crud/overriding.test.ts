@@ -275,7 +275,7 @@ describe('crud: pages returned by other methods', (test) => {
 		const asked = pages()
 		assert.equal(await idsOf(asked, '/article/of/ann'), [1, 3, 5])
 		assert.equal(await idsOf(asked, '/article/of/ann?sort=-id&limit=2'), [5, 3])
-		// The client's own conditions hold beside it.
+		// The client's own conditions also apply.
 		assert.equal(await idsOf(asked, '/article/of/ann?id[gt]=1'), [3, 5])
 		const first = await asked.ask('/article/of/ann?sort=-id&limit=2&fields=id')
 		const [, next = ''] = /^<([^>]+)>/.exec(String(first.headers.link)) ?? []

@@ -6,7 +6,7 @@ import { articleModel, OPTIONS } from './articles.ts'
 
 const FIELDS = 'id, title, body, state, rating, published, owner, secret, revision'
 
-/** The message for options, also those that TypeScript refuses. */
+/** The message for options, including those that TypeScript refuses. */
 function refusal(options: unknown, model: Model = articleModel()): string {
 	return messageOf(() => new CrudHandler(model, options as CrudOptions))
 }

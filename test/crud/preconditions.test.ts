@@ -241,7 +241,7 @@ describe('crud/preconditions: create', (test) => {
 	})
 
 	test('another error about the key is unchanged, whatever If-None-Match says', async () => {
-		/** As where the key refers to a record that isn't there. */
+		/** As if the key referred to a missing record. */
 		class Referring extends MemoryModel {
 			override create(): Promise<never> {
 				return Promise.reject(new ModelError('foreign_key', ['code']))

@@ -10,7 +10,7 @@ import {
 import { describe } from '../helpers/describe.ts'
 import { articleModel, articles, idsOf, OPTIONS, refusalOf } from './articles.ts'
 
-/** The user of the header `user`, whose value is the id. */
+/** Authenticates the user named in the header `user`. */
 const authenticator = {
 	authenticate: ({ headers }: { headers: Readonly<Record<string, unknown>> }): User | null =>
 		typeof headers.user === 'string' ? { id: headers.user } : null,

@@ -322,7 +322,7 @@ describe('crud/shape: the rest of an operation', (test) => {
 	test('a bigint parameter is a number or its digits, for ids and filters', () => {
 		const over = new MemoryModel('thing', { key: 'id', fields: { id: 'bigint' } })
 		const facts = new CrudHandler(over, { visible: 'all' })[FACTS]
-		// Not as a list of types: swagger-ui sends no parameter of one.
+		// Not as a list of types: swagger-ui doesn't send parameters with one.
 		const digits = { type: 'string', pattern: '^-?(?:0|[1-9]\\d*)$' }
 		const bigint = { anyOf: [{ type: 'integer', format: 'int64' }, digits] }
 		assert.equal(crudShape(facts, undefined, 'read').params, [bigint])
@@ -378,7 +378,7 @@ describe('crud/shape: the rest of an operation', (test) => {
 	})
 })
 
-/** Values of which some fit each type; those that JSON Schema can't tell apart are left out. */
+/** Values of which some fit each type; without those that JSON Schema can't distinguish. */
 const value = fc.oneof(
 	fc.constantFrom(null, true, false, 0, -1, 5, 9, 10, 1.5, 9007199254740991),
 	fc.constantFrom('', 'a', 'abcde', 'abcdef', '👍👍👍👍👍', 'draft', 'public', '12', '12.50', '1.', 'NaN'),
@@ -387,7 +387,7 @@ const value = fc.oneof(
 	fc.constantFrom<unknown>([], [1], ['a'], {}, { a: 1 }),
 )
 const NAMES = [...(OPTIONS.updatable ?? []), 'owner', 'version', 'note_text', 'nothing']
-/** What all of them demand. */
+/** Rules common to all of them. */
 const WHOLE = { title: 'New', note: 'ok' }
 const body = fc
 	.tuple(
@@ -420,7 +420,7 @@ describe('request bodies valid by their schema, compared with those accepted', (
 				fc.asyncProperty(body, async (values) => {
 					const reply = await ask(request, { body: values })
 					const expected = reply.status < 300
-					// That a text is base64 is said by `contentEncoding`, which validators don't look at.
+					// That a text is base64 is in `contentEncoding`, which validators ignore.
 					if ('data' in values && typeof values.data === 'string') return
 					tally[expected ? 'fine' : 'wrong']++
 					assert.is(

@@ -18,15 +18,15 @@ class Counted extends RestHandler {
 
 interface Stage {
 	readonly servers: readonly [OwnRedis, OwnRedis]
-	/** Tells a server, past the cache. */
+	/** Sends a command to a server directly, not through the cache. */
 	tell(server: OwnRedis, ...command: string[]): Promise<unknown>
-	/** An address that stands for one of them, as that of HAProxy does. */
+	/** An address that leads to one of them, like HAProxy's. */
 	readonly address: Gate
 	readonly opened: TestClient
 	readonly cache: RedisCache
 }
 
-/** A primary with its replica, and a client of their address. */
+/** A primary with its replica, and a client connected through the address. */
 async function staged(name: TestClient['name'], play: (stage: Stage) => Promise<void>): Promise<void> {
 	const servers = [await ownRedis(), await ownRedis()] as const
 	const closing: (() => unknown)[] = servers.map((server) => () => server.remove())
@@ -64,7 +64,7 @@ describeRedis('RedisCache over a failover', (test) => {
 
 					await tell(next, 'REPLICAOF', 'NO', 'ONE')
 					await tell(old, 'REPLICAOF', '127.0.0.1', String(next.port))
-					// The address leads to the old one for a while: connections there, old and new, can't write.
+					// The address leads to the old primary for a while: connections there, old and new, can't write.
 					const statuses = new Set<number>()
 					const took = stopwatch()
 					while (took() < 700) statuses.add(await status('/api/a'))
@@ -78,7 +78,7 @@ describeRedis('RedisCache over a failover', (test) => {
 					])
 						assert.instance(await rejection(write()), CacheUnavailable)
 					await until(async () => (await status('/health/ready')) === 503, 'not ready')
-					// It is tried again and again, but no more often than it is of use.
+					// It is retried, but not too often.
 					assert.ok(address.count() < 40, `${address.count()} connections`)
 
 					address.leadTo(next.port)
@@ -88,7 +88,7 @@ describeRedis('RedisCache over a failover', (test) => {
 					await until(async () => (await status('/health/ready')) === 200, 'ready again')
 					assert.is(await cache.add('before', 2, 600), false)
 					assert.is(await cache.add('after', 1, 600), true)
-					// The client is as it was: its owner's own commands work.
+					// The client is unchanged: its owner's own commands work.
 					assert.is(await opened.command('GET', 'f:after'), '1')
 				}),
 			))

@@ -13,21 +13,21 @@ export interface Race {
 	readonly work: 'add' | 'increment'
 	/** A multiple of 10. */
 	readonly keys: number
-	/** How often each process asks for a key at once. */
+	/** The number of concurrent calls per key and process. */
 	readonly copies: number
-	/** How often it goes over all keys; 0: until `meanwhile` has ended, and once more. @default 1 */
+	/** How many times it goes over all keys; 0: until `meanwhile` has ended, and once more. @default 1 */
 	readonly rounds?: number
 	readonly prefix: string
 	readonly port?: number
 }
 
-/** Runs a race to its end; `meanwhile` is called when it has begun. */
+/** Runs a race to its end; `meanwhile` is called once it has started. */
 export async function race(
 	{ work, keys, copies, rounds = 1, prefix, port = REDIS_PORT }: Race,
 	meanwhile: () => Promise<void> = async () => {},
 ): Promise<Finish[]> {
 	const file = new URL('racer.ts', import.meta.url).pathname
-	// The Redis that is there stays, and is waited for however slow this machine is; others are killed.
+	// The existing Redis stays up, and gets a long timeout on a slow machine; others are killed.
 	const seconds = port === REDIS_PORT ? 60 : 1
 	const numbers = [keys, copies, rounds, seconds].map(String)
 	const program = await bundled(file)
@@ -53,14 +53,14 @@ async function finishOf({ child, ended, output }: Running): Promise<Finish> {
 	return finish as Finish
 }
 
-/** Fails unless each key was won exactly once, by whichever process. */
+/** Fails unless each key was won exactly once, by any process. */
 export function eachWonOnce(finishes: readonly Finish[], keys: number): void {
 	noErrors(finishes)
 	const won = finishes.flatMap((finish) => finish.won).toSorted((a, b) => a - b)
 	assert.equal(won, upTo(keys))
 }
 
-/** Fails unless all the answers for a key are 1, 2, 3 and so on, each once. */
+/** Fails unless the results for a key are 1, 2, 3 and so on, each once. */
 export function eachCountedOnce(finishes: readonly Finish[], { keys, copies, rounds = 1 }: Race): void {
 	noErrors(finishes)
 	const expected = upTo(copies * rounds * finishes.length).map((at) => at + 1)

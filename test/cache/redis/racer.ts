@@ -11,17 +11,17 @@ import { type ClientName, openClient } from './servers.ts'
 
 /** What a racer sends. */
 export interface Finish {
-	/** Of `add`: keys whose add was answered true, in the order of the answers. */
+	/** For `add`: keys whose add returned true, in order. */
 	readonly won: readonly number[]
-	/** Of `increment`: the numbers answered, by key. */
+	/** For `increment`: the returned numbers, by key. */
 	readonly counts: readonly (readonly number[])[]
-	/** Names of what was thrown, and how often. */
+	/** Names of thrown errors, and their number. */
 	readonly errors: Readonly<Record<string, number>>
-	/** The longest time without an answer that was no error. */
+	/** The longest time without a successful response. */
 	readonly outage: number
 }
 
-/** Keys that are under way at once. */
+/** Concurrent keys. */
 const WINDOW = 10
 
 const [
@@ -47,7 +47,7 @@ await cache.get('warm')
 console.log('ready')
 await once(process, 'message')
 let answeredAt = performance.now()
-// Where it has no number of rounds it goes on until it is told, and then once more over all keys.
+// Without a number of rounds it runs until it gets a message, and then once more over all keys.
 let left = Number(rounds) || Number.POSITIVE_INFINITY
 process.once('message', () => {
 	left = 2
@@ -56,7 +56,7 @@ for (; left > 0; left--) {
 	for (let first = 0; first < Number(keys); first += WINDOW) {
 		const before = failed
 		await Promise.all(Array.from({ length: WINDOW * Number(copies) }, (_, at) => ask(first + (at % WINDOW))))
-		// While Redis is away the keys aren't used up in no time.
+		// While Redis is down the keys must not be used up at once.
 		if (failed > before) await setTimeout(20)
 	}
 }

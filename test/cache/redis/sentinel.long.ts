@@ -15,7 +15,7 @@ class Counted extends RestHandler {
 	}
 }
 
-/** Without `failoverDetector` they stay at the old primary until the Sentinel makes that a replica, ten seconds later. */
+/** Without `failoverDetector` they stay with the old primary until Sentinel demotes it, ten seconds later. */
 const MAKE = {
 	ioredis: (sentinel: number) =>
 		new Redis({ sentinels: [{ host: '127.0.0.1', port: sentinel }], name: 'main', failoverDetector: true }),
@@ -77,7 +77,7 @@ describeRedis('RedisCache by Sentinel', (test) => {
 						await new Promise((resolve) => setTimeout(resolve, 5))
 					}
 				})
-				// It is to know first that the replica is up to date.
+				// It must first know that the replica is up to date.
 				await until(
 					async () => (await toSentinel?.('SENTINEL', 'FAILOVER', 'main').catch(String)) === 'OK',
 					'the failover',

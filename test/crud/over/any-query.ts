@@ -19,12 +19,12 @@ const anyName = fc.oneof(
 	{ weight: 1, arbitrary: fc.constantFrom('pin', 'owner', 'secret', '', '__proto__', 'nothing') },
 )
 
-/** A field, one of its operators, and a value that may fit. */
+/** A field, one of its operators, and a value that may be valid. */
 const comparison = anyName.chain((name) =>
 	operator(name).chain((op) => fc.tuple(fc.constant(name), fc.constant(op), operandOf(name, op))),
 )
 
-/** Mostly of the kind that the operator takes. */
+/** Mostly of the type that the operator accepts. */
 function operandOf(name: string, op: string): fc.Arbitrary<unknown> {
 	const [one, list] = [valueFor(name), fc.array(valueFor(name), { minLength: 2, maxLength: 2 })]
 	const fit = op === 'null' ? fc.boolean() : /^(?:in|nin|between)$/.test(op) ? list : one
@@ -59,7 +59,7 @@ export const { filter } = fc.letrec<{ filter: Record<string, unknown> }>((tie) =
 	filter: fc.oneof(
 		{ maxDepth: 3, depthSize: 'small' },
 		comparison.map(([name, op, value]) => ({ [name]: op === 'eq' ? value : { [op]: value } })),
-		// Never an id as it is: each store has its own.
+		// Never an id itself: each store has its own.
 		fc.tuple(field, text).map(([name, value]) => ({ [/^(?:id|parent)$/.test(name) ? 'code' : name]: value })),
 		fc.array(tie('filter'), { maxLength: 3 }).map((terms) => ({ or: terms })),
 		fc.array(tie('filter'), { maxLength: 3 }).map((terms) => ({ and: terms })),
@@ -91,7 +91,7 @@ export const query = fc
 
 const names = fc.array(anyName, { minLength: 1, maxLength: 4 })
 const terms = fc.array(sortTerm, { minLength: 1, maxLength: 3 })
-/** What the body of a QUERY asks, of which the URL of a GET has the same in other words. */
+/** The body of a QUERY, with the equivalent URL of a GET. */
 export const queryBody = fc
 	.record(
 		{
@@ -108,7 +108,7 @@ export const queryBody = fc
 			offset: fc.constantFrom<unknown>(0, 0, 1, 1, 2, '1', 9, -1, 2 ** 53),
 			count: fc.constantFrom<unknown>('exact', 'exact', 'exact', 'exact', 'yes', true),
 			search: fc.oneof(text, text, fc.constantFrom<unknown>('%', 'a b 1', '\0', 7)),
-			// JSON leaves out what is undefined.
+			// JSON omits undefined.
 			cursor: fc.constantFrom(...Array.from({ length: 8 }, () => undefined), 'WyJ4Il0', '***'),
 		},
 		{ requiredKeys: [] },

@@ -72,7 +72,7 @@ const id = fc.oneof(
 	},
 )
 
-/** A body that doesn't make a record refer to itself, which InnoDB then wouldn't delete. */
+/** A body that doesn't make a record refer to itself, which InnoDB then couldn't delete. */
 function withoutItself(sent: string, of: string): string {
 	return sent.replaceAll(`"parent":"${of}"`, '"parent":null')
 }
@@ -139,7 +139,7 @@ const anyStep = fc.oneof(
 		),
 	},
 )
-/** Records to begin with, so that there is something to be found. */
+/** Initial records, so that queries find something. */
 const creates = fc.array(
 	goodBody.map(
 		(sent): Step => ({
@@ -150,7 +150,7 @@ const creates = fc.array(
 	{ minLength: 2, maxLength: 6 },
 )
 
-/** A sequence that begins with a few records. */
+/** A sequence that starts with a few creates. */
 export const sequence: fc.Arbitrary<readonly Step[]> = fc
 	.tuple(creates, fc.array(anyStep, { minLength: 3, maxLength: 12 }))
 	.map(([first, rest]) => [...first, ...rest])

@@ -4,13 +4,13 @@
  */
 import fc from 'fast-check'
 
-/** Stands for the id of the n-th record that was created, wherever it is: each store has ids of its own. */
+/** Placeholder for the id of the n-th created record, as each store has its own ids. */
 const NTH = (n: number) => `{{${n}}}`
 
 export const text = fc.oneof(
 	fc.stringMatching(/^[ab1]([ab1 ]{0,4}[ab1])?$/),
 	fc.stringMatching(/^[a-z0-9]([a-z0-9 ]{0,20}[a-z0-9])?$/),
-	// All that can be seen, in both cases, but for what would be taken for an id.
+	// All printable characters, in both cases, except those that look like a placeholder.
 	fc.stringMatching(/^[ -~]{0,16}$/).filter((any) => !/\{\{\d/.test(any)),
 	fc.constantFrom('', 'a', 'A', 'aB', 'ab', 'a_', 'a%', 'a ', ' a'),
 )
@@ -26,7 +26,7 @@ export const nth = fc.integer({ min: 0, max: 6 }).map(NTH)
 const stock = fc.oneof(fc.integer({ min: -3, max: 5 }), fc.constantFrom(2_147_483_647, -2_147_483_648))
 const clock = fc.constantFrom('00:00:00', '09:59:59', '10:00:00', '13:45:00', '23:59:59')
 const token = fc.oneof(
-	// MariaDB has an order of its own for the versions up to 5, and takes none of version 8.
+	// MariaDB orders versions up to 5 differently, and doesn't accept version 8.
 	fc.uuid({ version: [6, 7] }),
 	fc.constantFrom('0189C7C2-7B1E-7C3E-9B1A-2F6D5F1C0A3B', '0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b'),
 	fc.constantFrom('00000000-0000-0000-0000-000000000001', 'ffffffff-7b1e-7c3e-9b1a-2f6d5f1c0a3b'),
@@ -35,11 +35,11 @@ const data = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).
 const json = fc
 	.jsonValue({ maxDepth: 2, stringUnit: fc.constantFrom('a', 'B', '1', ' ', '"', '\\', '/') })
 	.filter(
-		// jsonb keeps all digits of a double, but writes 1e300 as so many digits; -0 is 0 to it.
+		// jsonb keeps all digits of a double, but expands 1e300; -0 becomes 0.
 		(value) => !/e|-0[^.]|-0$/.test(JSON.stringify(value)),
 	)
 
-/** Good values of each field that can be written, as JSON has them. */
+/** Valid JSON values of each writable field. */
 const GOOD: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 	title: text,
 	note: fc.option(text),
@@ -68,7 +68,7 @@ const BAD = fc.constantFrom<unknown>(
 	...['2026-02-30', '2026-11-20', '25:00', '0x10', ' 1', '1e3', 'NaN', true, '', 'ü', null, 0],
 )
 
-/** Numbers that all stores take, but don't keep alike: more digits than a column has, and no number at all. */
+/** Numbers that all stores accept, but store differently: more digits than a column has, and NaN. */
 export const bad = (name: string): fc.Arbitrary<unknown> =>
 	name !== 'price' && name !== 'ratio'
 		? BAD

@@ -11,10 +11,10 @@ import { allRows, handlersOf } from './things.ts'
 const GATHERING: readonly StoreName[] = ['postgres', 'mariadb']
 const RECORDS = 8
 
-/** How much is read and written. */
+/** The number of reads and writes. */
 export interface Load {
 	readonly readers: number
-	/** How often each writer writes. */
+	/** The number of writes per writer. */
 	readonly rounds: number
 }
 
@@ -43,7 +43,7 @@ async function fill(store: Store, base: string): Promise<string[]> {
 
 const stores = (await storesHere()).filter((one) => GATHERING.includes(one))
 
-/** Suites over the stores that gather; `prefix` names their tables. */
+/** Suites over the stores with gathered reads; `prefix` names their tables. */
 export function gathering(prefix: string, load: Load): void {
 	for (const name of stores) overStore(name, prefix, load)
 }
@@ -60,7 +60,7 @@ function overStore(name: StoreName, prefix: string, load: Load): void {
 			listening(handlersOf(store.model), {}, async ({ url }) => {
 				const base = `${url}/things`
 				const ids = await fill(store, base)
-				// What is known to be written, by record: a read that begins later shows this or more.
+				// The last confirmed write of each record: a read that begins later returns this or a newer one.
 				const written = new Map(ids.map((id) => [id, 0]))
 				let isOver = false
 				let reads = 0
@@ -82,7 +82,7 @@ function overStore(name: StoreName, prefix: string, load: Load): void {
 					}
 				}
 				const readers = Array.from({ length: load.readers }, (_, n) => reader(n))
-				// A reader that fails must not leave the others reading for ever.
+				// A failed reader must stop the others.
 				const writers = Promise.all(ids.slice(0, 4).map(writer)).finally(() => {
 					isOver = true
 				})

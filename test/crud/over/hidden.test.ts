@@ -16,7 +16,7 @@ import { type Asked, allRows, OPTIONS, serve } from './things.ts'
 const HIDDEN = ['secret', 'pin', 'owner'] as const
 const SELECTION = { fields: ['id'], names: ['id'], version: undefined }
 
-/** Three records whose hidden columns have markers in them; answers their ids. */
+/** Three records with markers in their hidden columns; returns their ids. */
 async function fill(model: Model): Promise<string[]> {
 	const ids: string[] = []
 	for (const n of [1, 2, 3]) {
@@ -50,7 +50,7 @@ const LISTS = [
 	]),
 ]
 
-/** Every verb, on lists and on one record, good and bad. */
+/** Every verb, on lists and on one record, valid and invalid. */
 function sweep(id: string): InjectedRequest[] {
 	const lists = LISTS.flatMap((query) =>
 		['GET', 'HEAD', 'OPTIONS'].map((method) => ({ method, url: `/things${query.replaceAll('"', '%22')}` })),

@@ -16,7 +16,7 @@ import { type StoreName, storesHere } from './stores.ts'
 const TABLE = `naughty_ids_${process.pid}`
 /** Characters of the longest id: an index of InnoDB has room for 3,072 bytes. */
 const LONGEST = 700
-/** What no URL can lead to. */
+/** Ids that no URL can carry. */
 const NO_ID = /^\.{0,2}$|[\x00-\x1f\x7f\p{Surrogate}]/u
 const STRINGS = sampled('naughty strings as ids')
 const [IDS, REFUSED] = [STRINGS.filter(isId), STRINGS.filter((text) => !isId(text))]
@@ -25,7 +25,7 @@ function isId(text: string): boolean {
 	return !NO_ID.test(text) && [...text].length <= LONGEST
 }
 
-/** A model of an empty table with texts for ids, and what takes the table away again. */
+/** A model of an empty table with text ids, and a function that drops the table. */
 interface Opened {
 	readonly model: Model
 	close(): Promise<void>
@@ -125,7 +125,7 @@ function served(model: Model, use: (ask: Ask) => Promise<void>): Promise<void> {
 			const headers = { 'content-type': 'application/json' }
 			const init = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) }
 			const response = await fetch(new URL(String(path), url), init)
-			// Every answer of a server is an object, and this one has `data` where it is good.
+			// Every response is an object, and successful ones have `data`.
 			const { data } = (await response.json()) as { data?: unknown }
 			return { status: response.status, location: response.headers.get('location'), data }
 		}),

@@ -99,11 +99,11 @@ const OWN = [
 		' 1',
 		'1 ',
 	],
-	// The longest that is looked for in others, and one more.
+	// The longest text accepted by text searches, and one character more.
 	...['c'.repeat(1_000), 'd'.repeat(1_001)],
 	...['..', '.', '%00', '%2e%2e', '\r\nX-A: b', '\x7f', '\x1b[0m', 'a'.repeat(5_000), ' ', '\t', 'trailing '],
 ]
-/** Those of the public list, and more that databases, URLs and JSON have reasons to stumble over. */
+/** Those of the public list, and more that are special to databases, URLs and JSON. */
 export const STRINGS = [...new Set([...LISTED, ...OWN])]
 
 /** All of our own, and a third of the others by the seed; all of them with `VERBENA_TRIALS=3`. */

@@ -12,16 +12,16 @@ import { type Asked, allRows, OPTIONS, serve } from './things.ts'
 const LONGEST_PART = 1_000
 const MOST_WORDS = 20
 
-/** Words by which a driver, a database or this machine would show itself. */
+/** Words that would reveal a driver, a database or this machine. */
 const TELLTALE =
 	/sqlite|postgres|mariadb|mysql|syntax|SQLSTATE|ER_[A-Z]{3}|22P0\d|select .* from|crudover|collation|node_modules|\.ts:\d/i
 
-/** JSON as a client would have it that knows nothing better: lone surrogates as escapes. */
+/** JSON as a naive client would write it: lone surrogates as escapes. */
 function json(method: string, url: string, body: unknown): InjectedRequest {
 	return { method, url, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
 }
 
-/** Percent-encoded; `undefined` for what has no UTF-8. */
+/** Percent-encoded; `undefined` for texts without a UTF-8 form. */
 function encoded(text: string): string | undefined {
 	try {
 		return encodeURIComponent(text)
@@ -30,7 +30,7 @@ function encoded(text: string): string | undefined {
 	}
 }
 
-/** The places where a text can stand in a request that reads. */
+/** The places in a read request where a text can be. */
 const READS: Readonly<Record<string, (text: string) => string>> = {
 	'an id': (text) => `/${text}`,
 	'a filter value': (text) => `?title=${text}`,
@@ -59,12 +59,12 @@ const READS: Readonly<Record<string, (text: string) => string>> = {
 		`?cursor=${Buffer.from(JSON.stringify([decodeURIComponent(text), 1])).toString('base64url')}`,
 }
 
-/** Fails for an answer that isn't in order. */
+/** Fails for an unexpected response. */
 function inOrder({ status, text }: InjectedReply, place: string, given: string): void {
 	const what = `${JSON.stringify(given.slice(0, 60))} as ${place}: ${status} ${text().slice(0, 300)}`
 	assert.ok(status < 500, what)
 	if (status < 400) return
-	// A place is named as the client has named it.
+	// The message names the place as the client did.
 	const own = text().replaceAll(JSON.stringify(given.slice(0, 40)).slice(1, -1), '')
 	if (!TELLTALE.test(given)) assert.not.match(own, TELLTALE, what)
 }
@@ -85,7 +85,7 @@ function overStore(name: (typeof stores)[number], prefix: string, strings: reado
 			store = await openStore(name, prefix)
 			model = await store.emptied()
 			asked = serve(model, { ...OPTIONS, maxLimit: 100, maxTextTerms: 100 })
-			// Something to lose; without a note, so that what is looked for by its note is found alone.
+			// A record that must survive; without a note, so that it isn't found by notes.
 			for (const title of ['first', 'second']) await asked.ask(json('POST', '/things', { title }))
 		})
 		test.after(() => store.close())
@@ -120,7 +120,7 @@ function overStore(name: (typeof stores)[number], prefix: string, strings: reado
 					{ title: 'x', status: text, code: text },
 					{ title: 'x', extra: { [text]: text } },
 				]) {
-					// A computed `__proto__` is a name like any other.
+					// A computed `__proto__` is an ordinary key.
 					const reply = await asked.ask(json('POST', '/things', body))
 					inOrder(reply, 'a field', text)
 					if (reply.status !== 201) continue
@@ -151,7 +151,7 @@ function overStore(name: (typeof stores)[number], prefix: string, strings: reado
 	})
 }
 
-/** Stores a text, looks for it, and takes it away. */
+/** Stores a text, searches for it, and deletes it. */
 async function roundTrip({ ask }: Asked, text: string): Promise<void> {
 	const what = JSON.stringify(text.slice(0, 60))
 	const reply = await ask(json('POST', '/things', { title: 'x', note: text }))
@@ -164,7 +164,7 @@ async function roundTrip({ ask }: Asked, text: string): Promise<void> {
 	// The handler's own answers have this shape.
 	assert.is((read.json() as { data: { note: string } }).data.note, text, what)
 
-	/** Asks for the notes of what fits, which are refused where they are `undefined`. */
+	/** The notes of matching records; `undefined` where the query is refused. */
 	const look = async (asked: object, notes: readonly (string | null)[] | undefined) => {
 		const found = await ask(json('QUERY', '/things', { ...asked, fields: 'note' }))
 		const by = `${what} by ${JSON.stringify(asked).slice(0, 90)}: ${found.status}`
@@ -185,7 +185,7 @@ async function roundTrip({ ask }: Asked, text: string): Promise<void> {
 		byNote({ contains: text }, whole),
 		byNote({ startsWith: text }, whole),
 		byNote({ endsWith: text }, whole),
-		// Taken as a pattern, some would match more than themselves.
+		// As patterns, some would match more than themselves.
 		byNote({ contains: `${text}~` }, text.length < LONGEST_PART ? [] : undefined),
 		look({ search: text }, searched(text)),
 	])
@@ -202,7 +202,7 @@ function searched(text: string): (string | null)[] | undefined {
 		{ title: 'x', note: text },
 	]
 	const fits = records.filter(({ title, note }) =>
-		// Titles are ASCII, whose case a search ignores on every database.
+		// Titles are ASCII, whose case every database's search ignores.
 		words.every((word) => title.includes(word.toLowerCase()) || note?.includes(word)),
 	)
 	return fits.map(({ note }) => note)

@@ -6,10 +6,10 @@ import type { Step } from './any-request.ts'
 import type { Store } from './stores.ts'
 import { type Ask, type Asked, serve } from './things.ts'
 
-/** Most pages that are followed. */
+/** The maximum number of pages followed. */
 const MOST_PAGES = 4
 
-/** One answer, with the number of the record in the place of each id. */
+/** One response, with each id replaced by the record's number. */
 export interface Told {
 	readonly request: string
 	readonly status: number
@@ -17,26 +17,26 @@ export interface Told {
 	readonly body: unknown
 }
 
-/** Makes records whose first version is the same in all stores. */
+/** Creates records whose first version is the same in all stores. */
 class Beginning extends Passing {
 	override create(values: Values, selection: Selection) {
 		return super.create({ ...values, version: 1 }, selection)
 	}
 }
 
-/** A store that plays; its server stays where the model does. */
+/** A store with a server, to which sequences are sent. */
 export class Player {
 	readonly store: Store
 	#served: Asked | undefined
 	#model: unknown
-	/** Ids in the order in which they were created. */
+	/** Ids in the order of creation. */
 	#ids: string[] = []
 
 	constructor(store: Store) {
 		this.store = store
 	}
 
-	/** Plays a sequence in the empty table. */
+	/** Sends a sequence, starting with the empty table. */
 	async play(steps: readonly Step[]): Promise<Told[]> {
 		const model = await this.store.emptied()
 		if (this.#model !== model) this.#served = undefined
@@ -86,7 +86,7 @@ export class Player {
 		return at === -1 ? `unknown ${id}` : `record ${at}`
 	}
 
-	/** The same value with numbers of records for ids, and nothing of a cursor but that it is there. */
+	/** The same value with record numbers for ids, and only the presence of a cursor. */
 	#same(value: unknown): unknown {
 		if (Array.isArray(value)) return value.map((one) => this.#same(one))
 		if (typeof value !== 'object' || value === null) return value
@@ -101,7 +101,7 @@ export class Player {
 	}
 }
 
-/** SQLite doesn't say which reference it is that leads nowhere. */
+/** SQLite doesn't report which reference is broken. */
 function withoutReference(text: string): string {
 	return text.replace(
 		'"parent refers to a record that does not exist","code":"conflict","details":[{"field":"parent","code":"foreign_key","message":"refers to a record that does not exist"}]',

@@ -7,7 +7,7 @@ import { Passing } from '../../testing/broken-models.ts'
 import { openStore, type Store, storesHere } from './stores.ts'
 import { type Asked, allRows, OPTIONS, serve } from './things.ts'
 
-/** Holds each change until two have come: both requests have looked at the record by then. */
+/** Holds each write until there are two: both requests have read the record by then. */
 class Together extends Passing {
 	readonly #waiting: (() => void)[] = []
 
@@ -171,7 +171,7 @@ for (const name of await storesHere()) {
 			assert.equal(new Set(replies.map(({ status }) => status)), new Set([200]))
 			const tags = replies.map(({ headers }) => Number(String(headers.etag).slice(1, -1)))
 			for (const [at, reply] of replies.entries()) {
-				// What a record's answer is made of.
+				// The parts of a record's answer.
 				const { data } = reply.json() as { data: { version: number } }
 				assert.is(data.version, tags[at])
 			}

@@ -31,7 +31,7 @@ export function sameAnswers(prefix: string, numRuns: number): void {
 	})
 }
 
-/** Fails with the first answer that is another one. */
+/** Fails at the first response that differs. */
 function assertSame(name: string, told: readonly Told[], expected: readonly Told[]): void {
 	for (const [at, one] of expected.entries()) {
 		const pair = JSON.stringify([one, told[at]], null, 1)

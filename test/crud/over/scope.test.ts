@@ -14,7 +14,7 @@ import { type Asked, allRows, OPTIONS, serve } from './things.ts'
 
 const NOBODY = '900000001'
 
-/** All read, own ones change: the override looks at the record first, as all may. */
+/** All may read, owners may write: the override reads the record first. */
 class Shared extends CrudHandler {
 	override scope(operation: CrudOperation): Record<string, unknown> {
 		return operation === 'list' || operation === 'read' ? {} : { owner: this.request.header('x-owner') }
@@ -207,7 +207,7 @@ for (const name of await storesHere()) {
 			]) {
 				class Odd extends CrudHandler {
 					override scope() {
-						// What JavaScript lets through, whatever TypeScript says of it.
+						// JavaScript allows it, though TypeScript doesn't.
 						return answer as Record<string, unknown>
 					}
 				}

@@ -13,10 +13,10 @@ import { mariadbIsHere, openPool, type Settings } from '../../helpers/mariadb.ts
 import { type DriverName, driversHere, openDatabase } from '../../helpers/postgres.ts'
 import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
 
-// Both are asked before the first suite is made, which begins to run while anything is waited for.
+// Both are awaited before the first suite is declared, as suites begin to run during any await.
 const [isMariadbHere, postgresDrivers] = [await mariadbIsHere(), await driversHere()]
 
-/** A type, and values of it as literals of SQL. */
+/** A type, and SQL literals of it. */
 type Column = readonly [type: string, ...values: string[]]
 
 const MARIADB: readonly Column[] = [
@@ -120,7 +120,7 @@ const POSTGRES: readonly Column[] = [
 	['char(4)', "'a'", "'A'", "''", "'é'"],
 ]
 
-/** Types that nobody can sort by. */
+/** Types that cannot be sorted by. */
 const POSTGRES_UNORDERED: readonly Column[] = [
 	['timetz', "'24:00:00+00'", "'24:00:00-15:59'", "'23:59:59.999999+15:59'"],
 	['interval', "'-178000000 years'", "'1 mon -1 day 00:00:01'", "'00:00:00.000001'", "'30 days'"],
@@ -160,7 +160,7 @@ interface Page {
 	readonly meta: { readonly next: string | null }
 }
 
-/** A handler of the model, asked by a method and a path behind `/thing`. */
+/** A handler of the model, called with a method and a path below `/thing`. */
 type Asked = (method: string, path: string, body?: object) => Promise<InjectedReply>
 
 function served(model: Model): Asked {
@@ -176,7 +176,7 @@ async function list(ask: Asked, query: string): Promise<Page> {
 	return JSON.parse(text())
 }
 
-/** The ids in the order in which a client meets them that takes `limit` at a time. */
+/** The ids in the order of a client's walk with pages of `limit`. */
 async function walk(ask: Asked, sort: string, limit: number): Promise<number[]> {
 	const ids: number[] = []
 	let cursor = ''
@@ -199,7 +199,7 @@ async function walksAlike(model: Model, count: number, what: string): Promise<vo
 	}
 }
 
-/** What is shown of each record is put back, and found. */
+/** Each record's answered values are written back, and found by filters. */
 async function takesBack(model: Model, what: string, isCompared = true): Promise<void> {
 	const ask = served(model)
 	const { data } = await list(ask, '?limit=100')
@@ -237,7 +237,7 @@ function onMariadb(settings: Settings): void {
 					for (const value of holds) await plain.query(`insert into ${table} (c) values (${value})`)
 					const model = await MysqlModel.open(pool, table, { timeoutSeconds: 60, bigint: 'string' })
 					await walksAlike(model, holds.length, type)
-					// MariaDB's own rule, NO_ZERO_DATE, says that these are not to be written; a float has fewer digits than its JSON.
+					// NO_ZERO_DATE forbids writing these; a float has fewer digits than its JSON.
 					if (settings.sql_mode === undefined && type !== 'float') await takesBack(model, type)
 				} finally {
 					await plain.query(`drop table ${table}`)
@@ -311,10 +311,10 @@ function onPostgres(name: DriverName, settings: Readonly<Record<string, string>>
 	})
 }
 
-/** A session whose texts of dates and intervals are read and written in another way. */
+/** A session with another format of dates and intervals. */
 const ELSEWHERE = { TimeZone: 'Asia/Kathmandu', DateStyle: 'SQL, DMY', IntervalStyle: 'sql_standard' }
 
-/** Where the server is, PGlite, which is a slow copy of it, shows nothing else. */
+/** With a server available, the slower PGlite would test nothing else. */
 const onServer = postgresDrivers.filter((name) => name !== 'PGlite')
 for (const name of onServer.length > 0 ? onServer : postgresDrivers)
 	onPostgres(name, { synchronous_commit: 'off', ...(name === 'postgres.js' ? ELSEWHERE : {}) })

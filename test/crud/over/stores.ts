@@ -11,22 +11,22 @@ import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { driversHere, SERVER } from '../../helpers/postgres.ts'
 import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
 
-/** What a store answers is looked at, however long a machine that is held up takes for it. */
+/** Long timeout: responses are tested, however long a machine stalls. */
 const PATIENT = { timeoutSeconds: 60 }
 
 export type StoreName = 'memory' | 'sqlite' | 'postgres' | 'mariadb'
 
-/** A store with the table, which is empty. */
+/** A store with the empty table. */
 export interface Store {
 	readonly name: StoreName
 	readonly model: Model
-	/** Takes all records away, and answers the model of the empty table: another one where that is quicker. */
+	/** Deletes all records, and returns a model of the empty table: a new one where that is quicker. */
 	emptied(): Promise<Model>
-	/** Takes the table away, and closes what was opened for it. */
+	/** Drops the table, and closes what was opened for it. */
 	close(): Promise<void>
 }
 
-/** Numbers are of 64 bits, so that they end at the same place everywhere; texts are compared by code point. */
+/** Integers have 64 bits, so that their range is the same everywhere; texts are compared by code point. */
 const SQLITE = `create table TABLE (
 	id integer primary key autoincrement, title varchar(200) not null, note text, rank bigint, ratio double,
 	price decimal text, done boolean, day date, at datetime(3), extra json,
@@ -53,7 +53,7 @@ const MARIADB = `create table TABLE (
 	parent bigint references TABLE (id), version bigint not null default 1
 ) character set utf8mb4 collate utf8mb4_nopad_bin`
 
-/** Names of all stores that are there. */
+/** Names of the available stores. */
 export async function storesHere(): Promise<readonly StoreName[]> {
 	const names: StoreName[] = ['memory', 'sqlite']
 	if ((await driversHere()).includes('pg')) names.push('postgres')
@@ -61,7 +61,7 @@ export async function storesHere(): Promise<readonly StoreName[]> {
 	return names
 }
 
-/** Opens a store. Tables of databases that others use too have `prefix` and the process in their names. */
+/** Opens a store. Tables in shared databases have `prefix` and the process id in their names. */
 export function openStore(name: StoreName, prefix: string, connections = 5): Promise<Store> {
 	const table = `crudover_${prefix}_${process.pid}`
 	if (name === 'memory') return Promise.resolve(inMemory(table))
@@ -69,7 +69,7 @@ export function openStore(name: StoreName, prefix: string, connections = 5): Pro
 	return name === 'postgres' ? inPostgres(table, connections) : inMariadb(table, connections)
 }
 
-/** Opens all stores that are there. */
+/** Opens all available stores. */
 export async function openStores(prefix: string): Promise<readonly Store[]> {
 	const names = await storesHere()
 	return Promise.all(names.map((name) => openStore(name, prefix)))
@@ -142,7 +142,7 @@ async function inMariadb(table: string, connectionLimit: number): Promise<Store>
 	return {
 		...{ name: 'mariadb', model },
 		emptied: async () => {
-			// It watches references row by row, and would stumble over those that are deleted later.
+			// It checks references row by row, and would fail at those deleted later.
 			await pool.query(`set statement foreign_key_checks = 0 for delete from ${table}`)
 			return model
 		},

@@ -29,7 +29,7 @@ export const OPTIONS: CrudOptions = {
 	version: 'version',
 }
 
-/** Confines each request to the records of the owner that its header names. */
+/** Limits each request to the records of the owner named in its header. */
 export class OwnThings extends CrudHandler {
 	override scope() {
 		return { owner: this.request.header('x-owner') }
@@ -38,7 +38,7 @@ export class OwnThings extends CrudHandler {
 
 export type Ask = (request: InjectedRequest) => Promise<InjectedReply>
 
-/** What is asked, and what was logged meanwhile. */
+/** Sends requests, and collects what was logged. */
 export interface Asked {
 	readonly ask: Ask
 	readonly log: Log

@@ -39,7 +39,7 @@ describe('pages that are too large, on SQLite', (test) => {
 })
 
 const drivers = await driversHere()
-/** Where the server is, PGlite, which is a slow copy of it, shows nothing else. */
+/** With a server available, the slower PGlite would test nothing else. */
 for (const name of drivers.length > 1 ? drivers.filter((one) => one !== 'PGlite') : drivers)
 	describe(`pages that are too large, on PostgreSQL by ${name}`, (test) => {
 		test('are refused', async () => {

@@ -61,7 +61,7 @@ async function checkScope(model: Model): Promise<void> {
 	for (const user of ['Ann', 'änn', 'ann ', 'bob+ANn']) assert.equal(await seen(user), [])
 	for (const method of ['GET', 'PATCH', 'DELETE'])
 		assert.is((await ask('ANN', method, '/mine/1')).status, 404)
-	// Gathered with another's read of the same record.
+	// Gathered with another user's read of the same record.
 	const both = await Promise.all([ask('ann', 'GET', '/mine/1'), ask('ANN', 'GET', '/mine/1')])
 	assert.equal(
 		both.map(({ status }) => status),
