@@ -14,7 +14,7 @@ const keys = new TokenAuthenticator({
 	header: 'X-Api-Key',
 })
 
-/** Like a signature: knows `X-Sign: good`, says what to sign, and counts how often it is asked. */
+/** Like a signature authenticator: accepts `X-Sign: good`, says what to sign, and counts its calls. */
 class Signing implements Authenticator {
 	asked = 0
 	readonly challenge = {

@@ -39,7 +39,7 @@ const KINDS: Readonly<Record<string, Rule>> = {
 	both: ['doc:read', 'doc:delete'],
 }
 
-/** What each path has: by method, what runs there and who may. */
+/** The methods of each path: by HTTP method, what runs and who may call it. */
 const PATHS: Readonly<Record<string, Routes>> = {
 	...Object.fromEntries(Object.entries(KINDS).map(([kind, rule]) => [`/doc/${kind}`, allVerbs(kind, rule)])),
 	'/doc/nothing': {},
@@ -78,7 +78,7 @@ function closedDefaults(): Routes {
 	}
 }
 
-/** Who calls, and what they may do. */
+/** The callers, and what they may do. */
 const CALLERS: Readonly<Record<string, 'nobody' | 'bad' | readonly string[]>> = {
 	nobody: 'nobody',
 	bad: 'bad',
@@ -147,7 +147,7 @@ function actionsBelow(place: string): (readonly [name: string, rule: Rule])[] {
 	return below.flatMap(([, routes]) => Object.values(routes))
 }
 
-/** Gives a class all methods that the table names; each tells that it has run. */
+/** Gives a class all methods in the table; each records that it has run. */
 function fill(handler: { readonly prototype: object }, place: string): void {
 	for (const [name] of actionsBelow(place)) {
 		const value = (..._params: unknown[]): unknown => {
@@ -175,7 +175,7 @@ interface Trial {
 	readonly caller: string
 }
 
-/** What must happen: the status, and the method that runs. */
+/** The expected result: the status, and the method that runs. */
 function expected({ path, method, override, caller }: Trial): { status: number; runs?: string } {
 	const overridden = override?.toUpperCase() ?? method
 	if (override !== undefined && (method !== 'POST' || !['PUT', 'PATCH', 'DELETE'].includes(overridden)))
@@ -200,7 +200,7 @@ controller.service('doc', new Doc())
 controller.service('closed', new Closed())
 controller.service('record', records())
 
-/** What does happen: the status, the methods that have run, and whether the body was touched. */
+/** The actual result: the status, the methods that have run, and whether the body was touched. */
 async function happens(trial: Trial): Promise<{ status: number; ran: string[]; read: boolean }> {
 	ran.length = 0
 	let read = false

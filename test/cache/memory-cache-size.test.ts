@@ -83,10 +83,10 @@ describe('MemoryCache with 100,000 kept entries of mixed times', (test) => {
 	})
 })
 
-/** Entries end from 1 to 3,600 s in an order that is not that of their making. */
+/** Entries expire after 1 to 3,600 s, in another order than they were added. */
 function full(free = 0): { cache: MemoryCache; pass: (time: number) => void } {
 	let now = 0
-	// What one purpose may fill of it, beside the shares of others, are 100,000 entries.
+	// One purpose may fill 100,000 entries, besides the shares of others.
 	const cache = new MemoryCache({ max: Math.ceil((100_000 * 64) / 49), clock: () => now })
 	for (let index = free; index < 100_000; index++)
 		cache.add(`k${index}`, 1, 1 + ((index * 7_919) % 36_000) / 10)
@@ -98,7 +98,7 @@ function full(free = 0): { cache: MemoryCache; pass: (time: number) => void } {
 	}
 }
 
-/** Milliseconds of the processor, which tests that run beside this one don't add to. */
+/** Processor time in milliseconds, unaffected by tests running in parallel. */
 function timeOf(times: number, act: (index: number) => void): number {
 	const start = process.cpuUsage()
 	for (let index = 0; index < times; index++) act(index)

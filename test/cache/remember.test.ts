@@ -205,7 +205,7 @@ function thrower<T = never>(message: string): () => T {
 	}
 }
 
-/** The same cache, answering as one over a network does. */
+/** The same cache, asynchronous like one over a network. */
 function promised(cache: Cache): Cache {
 	const later = (): Promise<void> => new Promise(setImmediate)
 	return {

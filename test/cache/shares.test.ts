@@ -7,13 +7,13 @@ import { MemoryCache } from '../../lib/cache/memory-cache.ts'
 import { KeyTable, PURPOSES, sharedKey } from '../../lib/cache/shares.ts'
 import { describe } from '../helpers/describe.ts'
 
-/** A cache, and a clock that the test turns. */
+/** A cache with a controlled clock. */
 function cached(max: number, maxBytes = Number.POSITIVE_INFINITY) {
 	const clock = { now: 0 }
 	return { cache: new MemoryCache({ max, maxBytes, clock: () => clock.now }), clock }
 }
 
-/** Adds until there is no more room; answers how many there were, and whose room it was that ended. */
+/** Adds until it is full; returns the number added, and whose share was full. */
 function flood(
 	cache: MemoryCache,
 	keyOf: (index: number) => string,
@@ -52,7 +52,7 @@ describe('cache shares', (test) => {
 	test('ten greedy callers leave a later one as much room as they have', () => {
 		const { cache, clock } = cached(10_000)
 		const counts = Array.from({ length: 10 }, () => 0)
-		// All at once, for three times as long as an entry lasts.
+		// All callers at once, for three times an entry's TTL.
 		for (let round = 0; round < 6_000; round++) {
 			clock.now += 30
 			for (const at of counts.keys()) {
@@ -71,7 +71,7 @@ describe('cache shares', (test) => {
 	for (const greedy of [...PURPOSES, 'application'] as const) {
 		test(`filling the share of ${greedy} leaves room for everything else`, () => {
 			const { cache } = cached(10_000)
-			// Each entry another caller's: no share of one is full.
+			// Each entry has another caller: no share is full.
 			const keyOf = (purpose: string) => (index: number) =>
 				purpose === 'application' ? `mine ${index}` : `${purpose}:caller ${index}:key`
 			assert.is(flood(cache, keyOf(greedy)).scope, 'purpose')
@@ -100,7 +100,7 @@ describe('cache shares', (test) => {
 		assert.is(greedy.scope, 'caller')
 		assert.ok(greedy.count > 500 && greedy.count < 600, String(greedy.count))
 		assert.is(flood(cache, answers('other'), 'x'.repeat(5_000), 50).count, 50)
-		// What is kept may be replaced by less, and by more no further than the share goes.
+		// A stored value may be replaced by a smaller one, and by a larger one up to the share.
 		cache.set(answers('greedy')(0), 'x'.repeat(4_000), 60)
 		assert.throws(() => cache.set(answers('greedy')(1), 'x'.repeat(1_000_000), 60), isFull)
 		assert.is(String(cache.get(answers('greedy')(1))).length, 5_000)
@@ -153,7 +153,7 @@ describe('cache shares', (test) => {
 		for (let index = 0; index < 50_000; index++) cache.set(`idempotency:user ${index}:key`, index, 60)
 		assert.is(cache.size, 8_000)
 		for (let index = 0; index < 4_000; index++) assert.is(cache.get(`mine ${index}`), index)
-		// The least recently used of theirs have gone.
+		// The least recently used of their values have been evicted.
 		assert.is(cache.get('idempotency:user 49999:key'), 49_999)
 		assert.is(cache.get('idempotency:user 45000:key'), undefined)
 	})
@@ -232,7 +232,7 @@ describe('KeyTable', (test) => {
 			table.set('lock', round)
 			table.delete('lock')
 		}
-		// Microseconds of the processor. With a bare Map: 4 to 8 seconds.
+		// Microseconds of processor time. With a plain Map: 4 to 8 seconds.
 		assert.ok(process.cpuUsage(start).user < 1_500_000)
 	})
 })

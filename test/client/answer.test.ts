@@ -41,7 +41,7 @@ describe('client: meta', (test) => {
 			return () => metaOf(undefined, headers)
 		}
 		const { ratio } = await growth(read(8_000), read(64_000), 3)
-		// The square of it would be 64 times as much.
+		// Quadratic time would be 64 times as long.
 		assert.ok(ratio < 24, `${ratio}`)
 	})
 

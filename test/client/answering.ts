@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as it came. */
+/** A received request. */
 export interface Asked {
 	/** `GET /blog/article?limit=2` */
 	readonly line: string
@@ -14,7 +14,7 @@ export interface Site {
 	readonly origin: string
 	/** Oldest first. */
 	readonly asked: Asked[]
-	/** How requests are answered, until it is set anew. */
+	/** How requests are answered, until it is set again. */
 	answer: (request: IncomingMessage, response: ServerResponse) => void
 }
 

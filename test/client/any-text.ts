@@ -27,7 +27,7 @@ class Articles extends CrudHandler {
 	}
 }
 
-/** A suite over these texts. */
+/** A suite with these texts. */
 export function anyText(texts: readonly string[]): void {
 	describe('client and CrudHandler: texts', (test) => {
 		test(`${texts.length} texts come back unchanged, and are found by equality`, () =>

@@ -8,7 +8,7 @@ import { ROOT } from '../helpers/program.ts'
 import { answering, text } from './answering.ts'
 import { Notes } from './notes.ts'
 
-/** What the page runs: calls of each kind. */
+/** The page's script: calls of each kind. */
 const PROGRAM = `
 import { ApiError, client } from './lib/client/index.ts'
 import type { Notes } from './test/client/notes.ts'

@@ -47,7 +47,7 @@ function withGarden(
 	)
 }
 
-/** What a program is told that nobody has listened for, while `use` runs and a little longer. */
+/** The unhandled rejections reported while `use` runs and a little longer. */
 async function unheardIn(use: () => Promise<void>): Promise<unknown[]> {
 	const unheard: unknown[] = []
 	const listen = (reason: unknown) => unheard.push(reason)
@@ -55,7 +55,7 @@ async function unheardIn(use: () => Promise<void>): Promise<unknown[]> {
 	process.removeAllListeners('unhandledRejection').on('unhandledRejection', listen)
 	try {
 		await use()
-		// Node tells of them when all promises of a turn have been looked at.
+		// Node reports them after all promises of a turn have been handled.
 		await new Promise((done) => setImmediate(done))
 	} finally {
 		process.removeAllListeners('unhandledRejection')

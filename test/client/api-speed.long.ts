@@ -22,7 +22,7 @@ function verbOf(at: number): string {
 	return VERBS[at % VERBS.length] ?? 'get'
 }
 
-/** A handler as they are written: a record for each method, a spec for each that writes, a custom route for each 10th. */
+/** A typical handler: a record for each method, a spec for each write, a custom route for each 10th. */
 function handler(): string {
 	const records = numbers.map(
 		(at) => `export interface Record${at} {
@@ -57,7 +57,7 @@ ${methods.join('\n')}
 `
 }
 
-/** Every call, with what it answers looked at. */
+/** Every call, with its result's type used. */
 function calls(): string {
 	const lines = numbers.map((at) => {
 		if (at % 10 === 0) return `	;(await api.get['custom${at}/%s/page-%d']('a', ${at})).at satisfies string`
@@ -73,7 +73,7 @@ ${lines.join('\n')}
 `
 }
 
-/** The same without a client: the methods themselves are called, and looked at. */
+/** The same without a client: the methods themselves are called, and their results used. */
 function direct(): string {
 	const lines = numbers.map((at) => {
 		if (at % 10 === 0) return `	big.page${at}('a', ${at}).at satisfies Date`

@@ -350,7 +350,7 @@ describe('client(): what it refuses', (test) => {
 		requests.push(`${method} ${url}`)
 		return Response.json({ success: true, data: null })
 	}
-	/** Whoever calls without types. */
+	/** A caller without types. */
 	type Calls = Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>>
 	const api = client<object>('/blog', { fetch }) as unknown as Calls
 

@@ -41,7 +41,7 @@ class Parent extends RestHandler {
 	}
 }
 
-/** Answers of many kinds. */
+/** Many kinds of return values. */
 class Answers extends Parent {
 	async get_article(id: string): Promise<Article | Refused> {
 		return this.error(id, 404)
@@ -109,7 +109,7 @@ class Answers extends Parent {
 	}
 }
 
-/** Declarations of many kinds. */
+/** Many kinds of declarations. */
 class Declares extends RestHandler {
 	override customRoutes = {
 		'GET|POST custom/%s/page-%d': 'page',
@@ -160,7 +160,7 @@ class Declares extends RestHandler {
 	}
 }
 
-/** Params of many kinds. */
+/** Many kinds of params. */
 class Params extends RestHandler {
 	get_optional(a: string, b?: string) {
 		return [a, b]

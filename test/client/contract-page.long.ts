@@ -16,7 +16,7 @@ import { ROOT } from '../helpers/program.ts'
 import { lanes } from './contract.ts'
 import { siteOf } from './contract-site.ts'
 
-/** What is in a page of a user, written by hand. */
+/** The HTML of a user's page, written by hand. */
 const PAGE = '<!doctype html><title>Contract</title><script type="module" src="./page.js"></script>'
 const SCRIPT = `import { ApiError, CrudClient, etagOf, signRequest } from './client.js'
 import { failures } from './contract.js'
@@ -56,7 +56,7 @@ class Files extends RestHandler {
 	}
 }
 
-/** Opens the page over a store's tables; fails where it has complained of anything but answers that are refusals. */
+/** Opens the page over a store's tables; fails if it reports anything but error responses. */
 async function onPage(store: StoreName, files: Files, use: (page: Page) => Promise<void>): Promise<void> {
 	const [things, articles] = await Promise.all([openStore(store, 'page'), openArticles(store)])
 	const browser = await launch()
@@ -79,7 +79,7 @@ async function onPage(store: StoreName, files: Files, use: (page: Page) => Promi
 	}
 }
 
-/** The others: `contract.test.ts`. */
+/** The other stores: `contract.test.ts`. */
 const stores = (await storesHere()).filter((name) => name === 'sqlite' || name === 'mariadb')
 
 describe("the client's contract in a page", (test) => {

@@ -17,7 +17,7 @@ class Things extends CrudHandler {
 		super(model, { ...OPTIONS, limit: 20, maxLimit: 50 })
 	}
 
-	/** With a version that the cases know. */
+	/** With a version number known to the cases. */
 	override create(values: CrudValues) {
 		return super.create({ ...values, version: 1 })
 	}
@@ -36,7 +36,7 @@ class Signed extends Things {
 	override authenticator = new HmacAuthenticator(this, undefined, 300, { keys: { [KEY.id]: KEY.secret } })
 }
 
-/** Fails twice for each id, then answers how often it was asked; a change always fails. */
+/** Fails twice for each id, then returns the number of attempts; a write always fails. */
 class Site extends RestHandler {
 	override customRoutes = { 'GET signed-busy/%s': 'signedBusy' }
 	private readonly counts = new Map<string, number>()
@@ -65,7 +65,7 @@ class Site extends RestHandler {
 		throw unavailable()
 	}
 
-	/** Never answers: whoever asks must leave. */
+	/** Never responds: the client has to abort. */
 	get_slow(_id: string) {
 		return new Promise((resolve) => this.request.signal.addEventListener('abort', resolve))
 	}
@@ -81,7 +81,7 @@ function unavailable(): RestError {
 	return new RestError('unavailable', undefined, { headers: { 'Retry-After': '0' } })
 }
 
-/** The site over a table of `crud-over/stores.ts`, below `/site`. */
+/** The site over a table of `crud/over/stores.ts`, below `/site`. */
 export function siteOf(model: Model): Handlers {
 	return {
 		site: new Site(),

@@ -8,7 +8,7 @@ import { listening } from '../helpers/listening.ts'
 import { failures, lanes, type Tools } from './contract.ts'
 import { siteOf } from './contract-site.ts'
 
-/** The answers of all stores are the same: `crud/over/same-answers.test.ts`. */
+/** All stores give the same answers: `crud/over/same-answers.test.ts`. */
 const stores = (await storesHere()).filter((name) => name === 'memory' || name === 'postgres')
 
 const cases = lanes.flat()

@@ -4,15 +4,15 @@
  */
 import type { ApiError, CrudClient, CrudClientOptions, etagOf, signRequest } from '../../lib/client/index.ts'
 
-/** What the cases are given. */
+/** The arguments of the cases. */
 export interface Tools {
 	readonly CrudClient: typeof CrudClient
 	readonly ApiError: typeof ApiError
 	readonly etagOf: typeof etagOf
 	readonly signRequest: typeof signRequest
-	/** Where the articles of the acceptance app are: `/blog/api`. */
+	/** The path of the acceptance app's articles: `/blog/api`. */
 	readonly blog: string
-	/** Where `contract-site.ts` is: `/site`. */
+	/** The path of `contract-site.ts`: `/site`. */
 	readonly site: string
 }
 
@@ -21,7 +21,7 @@ export interface Case {
 	run(tools: Tools): Promise<void>
 }
 
-/** Of the tests alone. */
+/** Only in tests. */
 export const KEY = { id: 'k1', secret: 'cfVyRB4ARuA+wr8b1X1Ybo+8h9B4HUsh5tEEuN1dZ08=' }
 
 interface Article {
@@ -55,7 +55,7 @@ function thingsOf(
 	return new CrudClient<Thing>(name, site, options)
 }
 
-/** A `fetch` that remembers what it was asked, as `PATCH "7"` where there was an If-Match. */
+/** A `fetch` that records its requests, as `PATCH "7"` with an If-Match. */
 function spy(): { readonly asked: string[]; readonly fetch: NonNullable<CrudClientOptions['fetch']> } {
 	const asked: string[] = []
 	return {
@@ -305,7 +305,7 @@ const versions: Case[] = ['thing', 'bare'].flatMap((name): Case[] => {
 				const { id } = await things.create({ title: 'Mint', note: 'dry' })
 				const mine = await things.get(id)
 				equal((await things.get(mine)) === mine, true)
-				// Another selection of fields is another answer, of the same version.
+				// Another selection of fields is another response, of the same version.
 				equal(await things.get(mine, { fields: ['note'] }), { note: 'dry' })
 				await things.update(id, { note: 'wet' })
 				const newer = await things.get(mine)
@@ -368,7 +368,7 @@ const remembered: Case[] = [
 			equal(JSON.stringify(thing), '{"title":"Mint"}')
 			equal([Object.keys(thing), Reflect.has(thing, 'etag')], [['title'], false])
 			equal([etagOf({ ...thing }), etagOf(structuredClone(thing))], [undefined, undefined])
-			// A framework's: whatever is an object comes out as a proxy again.
+			// Like a framework's: every object is returned as a proxy.
 			const proxied = <P extends object>(target: P): P =>
 				new Proxy(target, {
 					get: (inner, property, receiver) => {
@@ -476,7 +476,7 @@ export const lanes: readonly (readonly Case[])[] = [
 	...[...versions, ...remembered, ...attempts].map((one) => [one]),
 ]
 
-/** Runs all cases; answers what has failed, and why. */
+/** Runs all cases; returns the failures, with their reasons. */
 export async function failures(tools: Tools): Promise<string[]> {
 	const failed: string[] = []
 	const runLane = async (lane: readonly Case[]) => {

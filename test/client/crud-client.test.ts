@@ -39,7 +39,7 @@ const ROWS = [
 	},
 ]
 
-/** A condition that all records fit, and no URL should hold. */
+/** A condition that all records match, too long for a URL. */
 const LONG = {
 	slug: [
 		...ROWS.map(({ slug }) => slug),
@@ -219,7 +219,7 @@ describe('client and CrudHandler: lists', (test) => {
 				const { data } = await articles.list(query)
 				assert.is(data.map(({ slug }) => slug).join(''), slugs)
 				if (query.limit === undefined) assert.is(await articles.count(query), slugs.length)
-				// The same as the body of a QUERY: what makes the URL too long changes nothing.
+				// The same result by the body of a QUERY: the padding that makes the URL too long changes nothing.
 				const long = await articles.list({ ...query, filter: { and: [LONG, query.filter ?? {}] } })
 				assert.equal(long.data, data)
 			}))
@@ -269,7 +269,7 @@ describe('client and CrudHandler: lists', (test) => {
 describe('client and CrudHandler: fields named like a group of filters', (test) => {
 	const where = { and: { gte: 2 }, or: ['x', 'y'], not: null }
 	const doubtful = { ...where, or: { nin: ['x,y', 'z'] } }
-	/** So many that no URL should hold them. */
+	/** Too many for a URL. */
 	const IDS = [2, 3, ...Array.from({ length: 98 }, (_, at) => 2 ** 52 + at)]
 
 	test('can be filtered by, whatever the length of the URL', async () => {

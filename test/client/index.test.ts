@@ -26,7 +26,7 @@ describe('client: the module', (test) => {
 	})
 
 	for (const [name, most] of [
-		// An ApiError is caught beside it, and is in it anyway.
+		// ApiError is caught along with it, and is part of it anyway.
 		['CrudClient, ApiError', 5_950],
 		['client', 4_800],
 		['signRequest', 3_300],

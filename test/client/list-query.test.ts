@@ -6,7 +6,7 @@ import { describe } from '../helpers/describe.ts'
 
 type Anything = Record<string, unknown>
 
-/** The query as people read it. */
+/** The query in readable form. */
 function urlOf(query: ListQuery<Anything>): string {
 	const { method, url, body } = encodeQuery('/a', query)
 	assert.is(method, 'GET')

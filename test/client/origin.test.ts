@@ -14,7 +14,7 @@ function clientOf({ origin }: Site, options?: CrudClientOptions): CrudClient<Art
 	return new CrudClient<Article>('article', `${origin}/blog`, options)
 }
 
-/** A record with an ETag, and whatever else. */
+/** A record with an ETag, and any other headers. */
 function record(data: unknown, etag: string, more: Record<string, string> = {}): Site['answer'] {
 	return json({ success: true, data }, 200, { ETag: etag, ...more })
 }
@@ -162,7 +162,7 @@ describe('client: the id of a record', (test) => {
 			const articles = clientOf(site)
 			const unknown =
 				"TypeError: the record has no id, so its id isn't known: give the id, or the client its key"
-			// What isn't typed is what is tested.
+			// The wrong type is what is tested.
 			for (const of of [{}, { title: 'x' }, [], new Date(0)] as object[])
 				assert.is(String(await thrownBy(articles.delete(of))), unknown)
 			const wrong: unknown[] = [null, undefined, true, { id: {} }, { id: null }, { id: '..' }, { id: 1.5 }]

@@ -15,7 +15,7 @@ function clientOf({ origin }: Site, options: CrudClientOptions): CrudClient<Arti
 	return new CrudClient<Article>('article', `${origin}/blog`, options)
 }
 
-/** What a promise rejects with, as `TypeError: …`. */
+/** The error a promise rejects with, as `TypeError: …`. */
 async function failureOf(work: Promise<unknown>): Promise<string> {
 	return work.then(
 		() => 'nothing was thrown',
@@ -161,7 +161,7 @@ describe('client: sign', (test) => {
 	for (const nothing of [undefined, null, 'signed', {}]) {
 		test(`returning ${JSON.stringify(nothing)} is an error that says so`, () =>
 			answering(async (site) => {
-				// What isn't typed is what is tested.
+				// The wrong type is what is tested.
 				const sign = (() => nothing) as unknown as NonNullable<CrudClientOptions['sign']>
 				assert.is(
 					await failureOf(clientOf(site, { sign }).get(5)),

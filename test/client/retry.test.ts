@@ -16,7 +16,7 @@ interface Stage {
 	readonly timing: Timing
 }
 
-/** Chance is 0.5, and `sleep` comes back at once. */
+/** Random numbers are 0.5, and `sleep` returns at once. */
 function stage(): Stage {
 	const waits: number[] = []
 	const sleep = async (milliseconds: number) => void waits.push(milliseconds)
@@ -27,7 +27,7 @@ function call(site: Site, more: Partial<Call> = {}): Call {
 	return { method: 'GET', url: `${site.origin}/blog/article/5`, ...more }
 }
 
-/** `200`, or status and code of the ApiError that it rejects with; anything else is thrown. */
+/** `200`, or status and code of the ApiError; any other error is rethrown. */
 async function outcome(work: Call, options: SendOptions = {}, { timing }: Stage = stage()): Promise<string> {
 	try {
 		const { response } = await send(work, settingsOf('a client', options), timing)
@@ -38,7 +38,7 @@ async function outcome(work: Call, options: SendOptions = {}, { timing }: Stage 
 	}
 }
 
-/** Answers each request by the next of these, and all further ones by the last. */
+/** Answers each request with the next of these, and all further ones with the last. */
 function inTurn(...answers: Site['answer'][]): Site['answer'] {
 	let at = 0
 	return (request, response) => answers[Math.min(at++, answers.length - 1)]?.(request, response)
@@ -140,7 +140,7 @@ describe('client: retries', (test) => {
 		answering(async (site) => {
 			site.answer = text('', 302, { Location: '/blog/article/5' })
 			assert.is(await outcome(call(site), { retries: 0 }), '0 network_error')
-			// As many as fetch follows, and none again where the call is.
+			// As many as fetch follows, and no retry of the call.
 			assert.is(site.asked.length, 21)
 			assert.is(await outcome(call(site), { retries: 2 }), '0 network_error')
 			assert.is(site.asked.length, 21 + 21 + 2)

@@ -10,7 +10,7 @@ interface Article {
 	readonly title: string
 }
 
-/** One that asks once: `retry.test.ts` has the attempts. */
+/** A client without retries: `retry.test.ts` tests them. */
 function clientOf({ origin }: Site, options?: CrudClientOptions): CrudClient<Article> {
 	return new CrudClient<Article>('article', `${origin}/blog`, { retries: 0, ...options })
 }
@@ -162,7 +162,7 @@ describe('client: requests', (test) => {
 			}
 			assert.equal(await clientOf(site, { sign }).replace(5, { title: 'x' }), { id: 5 })
 			assert.equal(signed, ['/blog/article/5', '/moved/article/5?a=1'])
-			// Of a fetch of your own that takes paths, it is a path that is asked for.
+			// A custom fetch that accepts paths is called with a path.
 			const asked: string[] = []
 			const fetch = async (url: string): Promise<Response> => {
 				asked.push(url)
@@ -346,7 +346,7 @@ describe('client: requests', (test) => {
 			const articles = clientOf(site)
 			assert.match(String(await thrownBy(articles.delete('..'))), 'TypeError: an id is a text')
 			assert.match(String(await thrownBy(articles.get(''))), 'TypeError: an id is a text')
-			// A mistake that TypeScript would find, made in JavaScript.
+			// A mistake that TypeScript would report, made in JavaScript.
 			const where = { title: undefined } as object
 			assert.match(String(await thrownBy(articles.list({ where }))), 'TypeError: title is compared with')
 			assert.match(String(await thrownBy(articles.count({ where }))), 'TypeError: title is compared with')
@@ -412,7 +412,7 @@ describe('client: pages', (test) => {
 
 	test('a page whose next page is itself ends the loop', () =>
 		answering(async (site) => {
-			// A cache that leaves the query out has one answer for all pages.
+			// A cache that ignores the query has one response for all pages.
 			site.answer = json({ success: true, data: [{ id: 1 }], meta: { limit: 1, offset: 0, next: 'a' } })
 			let pages = 0
 			const loop = async () => {
@@ -614,7 +614,7 @@ describe('client: errors', (test) => {
 
 	test('an invalid header is a TypeError, not a network failure', () =>
 		answering(async (site) => {
-			// What is beyond Latin-1 has no byte in a header, and a line break would begin another one.
+			// Characters beyond Latin-1 have no byte in a header, and a line break would start another one.
 			for (const headers of [{ 'X A': 'a' }, { 'X-A': 'thé …' }, { 'X-A': 'a\r\nX-B: b' }, { 'X-A': 'a\0' }])
 				assert.instance(await thrownBy(clientOf(site, { headers, retries: 2 }).get(5)), TypeError)
 			assert.equal(site.asked, [])
@@ -665,7 +665,7 @@ describe('client: aborts', (test) => {
 			const work = thrownBy(articles.delete(5, { signal: controller.signal }))
 			await until(() => held.length > 0, 'headers or a signature are waited for')
 			controller.abort(reason)
-			// Nothing goes on: what is waited for has not come.
+			// Nothing goes on: the awaited result has not arrived.
 			assert.is(await work, reason)
 			held.pop()?.()
 			await new Promise(setImmediate)

@@ -15,7 +15,7 @@ describe('client: options', (test) => {
 			wrap: undefined,
 			retries: undefined,
 		}
-		// What isn't typed is what is tested.
+		// The wrong type is what is tested.
 		assert.equal(settingsOf('a client', given as object), defaults)
 	})
 
@@ -67,7 +67,7 @@ describe('client: options', (test) => {
 	]
 	for (const [what, options, message] of wrong) {
 		test(`${what} is refused by its name`, () => {
-			// What isn't typed is what is tested.
+			// The wrong type is what is tested.
 			const make = () => new CrudClient('article', '/blog', options as CrudClientOptions)
 			assert.throws(make, (error: unknown) => error instanceof TypeError)
 			assert.is(messageOf(make), message)

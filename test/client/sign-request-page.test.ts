@@ -23,7 +23,7 @@ class Api extends RestHandler {
 	}
 }
 
-/** What the page runs: a GET, bodies of several kinds, a key that can't be read, and one request twice. */
+/** The page's script: a GET, bodies of several kinds, a non-extractable key, and one request sent twice. */
 const SCRIPT = `(async () => {
 	const { signRequest } = verbena
 	const key = { id: 'k1', secret: '${SECRET}' }

@@ -64,7 +64,7 @@ describe('signRequest', (test) => {
 		assert.match(inputOf(request), /"@query" "content-type" "content-digest"\);/)
 		assert.equal([await request.text(), request.method, request.headers.get('X-A')], ['thé', 'POST', '1'])
 		assert.is(request.headers.get('Content-Type'), 'text/plain;charset=UTF-8')
-		// The one that was passed can still be sent, or signed again.
+		// The original request can still be sent, or signed again.
 		assert.is(await original.text(), 'thé')
 		assert.not(original.headers.has('Signature'))
 	})
@@ -180,7 +180,7 @@ describe('signRequest', (test) => {
 	]
 	for (const [wrong, message] of options) {
 		test(`the options ${JSON.stringify(wrong)}: ${message}`, async () => {
-			// What isn't typed is what is tested.
+			// The wrong type is what is tested.
 			const asked = signRequest(new Request('https://a/b'), KEY, wrong as SignOptions)
 			assert.is(await messageOf(asked), message)
 		})

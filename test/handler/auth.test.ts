@@ -6,7 +6,7 @@ import { describe } from '../helpers/describe.ts'
 const UNAUTHORIZED = '401 {"success":false,"error":"Unauthorized","code":"unauthorized"}'
 const FORBIDDEN = '403 {"success":false,"error":"Forbidden","code":"forbidden"}'
 
-/** Answers what it is made with, a turn of the loop later, and counts. */
+/** Returns its constructor's argument, one turn of the event loop later, and counts its calls. */
 class Fixed implements Authenticator {
 	asked = 0
 	private readonly answer: User | null | Error

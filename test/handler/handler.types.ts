@@ -5,7 +5,7 @@ import { type Same, same } from '../helpers/same.ts'
 import { types } from '../helpers/types.ts'
 
 types('types: in a method', (say) => {
-	/** Only looked at by the compiler. */
+	/** Only for the compiler. */
 	class Looks extends RestHandler {
 		post_rules() {
 			const params = this.getParams({

@@ -21,7 +21,7 @@ class Api extends RestHandler {
 	}
 }
 
-/** What a 404 says; something else is said with its status. */
+/** The message of a 404; any other response with its status. */
 async function saysOf(handlers: Handlers, request: string, options?: ServerOptions): Promise<unknown> {
 	const answer = await asking(handlers, options).ask(request)
 	const { error, code } = answer.json() as { error?: string; code?: string }

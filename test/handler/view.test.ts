@@ -8,7 +8,7 @@ class Blog {
 	title = 'shared'
 }
 
-/** Views only carry it. */
+/** Views only hold it. */
 const exchange = {} as Exchange
 
 describe('view', (test) => {

@@ -27,7 +27,7 @@ class Site extends RestHandler {
 		return time
 	}
 
-	/** Answers when what it puts into `held` was called. */
+	/** Answers when the function it puts into `held` is called. */
 	async get_held() {
 		const { signal } = this.request
 		signal.addEventListener('abort', () => this.reasons.push(signal.reason))
@@ -42,7 +42,7 @@ class Site extends RestHandler {
 		}
 	}
 
-	/** Its first record, and then none before what it puts into `held` was called. */
+	/** Yields its first record, and no more before the function it puts into `held` is called. */
 	async *get_half() {
 		yield 0
 		await new Promise<void>((resolve) => {
@@ -69,20 +69,20 @@ interface Closing {
 	readonly port: number
 	/** A new connection, closed after the test. */
 	connect(): RawClient
-	/** Waits until so many requests have come to the server in all. */
+	/** Waits until the server has received so many requests in all. */
 	requests(count: number): Promise<void>
-	/** Calls `close`, and tells after how many milliseconds, without stalls, it had closed. */
+	/** Calls `close`, and returns after how many milliseconds, without stalls, it had resolved. */
 	close(): Promise<number>
 }
 
-/** Times after which a connection ends by itself are long, so that a test which waits for one of them is seen. */
+/** Timeouts that end a connection are long, so that a test which waits for one of them is noticed. */
 const LONG: ServerOptions = {
 	graceTimeoutSeconds: 60,
 	keepAliveTimeoutSeconds: 60,
 	headersTimeoutSeconds: 60,
 }
 
-/** What ends without waiting for such a time: far below it, and far above what a busy machine takes; milliseconds. */
+/** The bound of a close that waits for no such timeout: far below them, and far above a busy machine's delays; milliseconds. */
 const SOON = 10_000
 
 async function closing(use: (given: Closing) => Promise<void>, options: ServerOptions = {}): Promise<void> {
@@ -136,7 +136,7 @@ describe('close', (test) => {
 			await client.send(requestText('GET /held'))
 			await until(() => site.held.length === 1, 'the method runs')
 			const closed = close()
-			// Longer than idle connections are left alone.
+			// Longer than idle connections are kept open.
 			await sleep(300)
 			site.held[0]?.()
 			const answer = await client.response()
@@ -187,7 +187,7 @@ describe('close', (test) => {
 			await other.send(requestText('GET /held'))
 			await requests(2)
 			const closed = close()
-			// At once, as idle connections are left alone for a quarter of a second only.
+			// At once, as idle connections are kept open for only a quarter of a second.
 			await idle.send(requestText('GET /now'))
 			const answer = await idle.response()
 			assert.is(answer.status, 200)
@@ -207,7 +207,7 @@ describe('close', (test) => {
 			await idle.send(requestText('GET /now'))
 			await idle.response()
 			const closed = close()
-			// Many looks for idle connections later, and before the first of them is closed: of the same clock.
+			// After many polls for idle connections, and before the first of them is closed: by the same clock.
 			await sleep(150)
 			await idle.send(requestText('GET /now'))
 			assert.is((await idle.response()).status, 200)
@@ -221,7 +221,7 @@ describe('close', (test) => {
 			await idle.response()
 			const closed = close()
 			await sleep(100)
-			// The kernel has it at once; nobody reads it before the time of idle connections is over.
+			// The kernel has it at once; the process reads it only after the idle connections' time is over.
 			const sent = idle.send(requestText('GET /now'))
 			for (const end = performance.now() + 400; performance.now() < end; );
 			await sent
@@ -244,7 +244,7 @@ describe('close', (test) => {
 		closing(async ({ server, connect, close }) => {
 			const clients = Array.from({ length: 50 }, connect)
 			const sent = clients.map((client) => client.send(requestText('GET /now')))
-			// A turn each, as on a machine that others use too.
+			// One per turn, as on a busy machine.
 			server.server.on('connection', () => {
 				for (const end = performance.now() + 15; performance.now() < end; );
 			})
@@ -378,7 +378,7 @@ describe('close', (test) => {
 			const drained = drain(app, server, connections, grace).then(() => {
 				isOver = true
 			})
-			// Far below the grace time, of which nothing is left.
+			// Far below the grace period, of which nothing is left.
 			await until(() => isOver, 'the end')
 			await drained
 			late.close()

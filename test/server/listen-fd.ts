@@ -13,7 +13,7 @@ class Site extends RestHandler {
 const trusted = process.argv.slice(2)
 const server = createServer({ '': Site }, trusted.length > 0 ? { trustProxy: trusted } : {})
 console.log(JSON.stringify(await server.listen({ fd: 3 }).catch(String)))
-// Closed by the test, or by its end, however that comes.
+// Closed by the test, or when the test exits.
 process.stdin
 	.on('end', () => process.exit())
 	.on('error', () => process.exit())

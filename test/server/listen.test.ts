@@ -20,7 +20,7 @@ class Site extends RestHandler {
 	}
 }
 
-/** Runs `use` with a folder that is gone afterwards, and a server that is closed. */
+/** Runs `use` with a temporary folder, and a server that is closed afterwards. */
 async function on(
 	use: (server: Server, path: string) => Promise<void>,
 	options: { trustProxy?: TrustProxy } = {},
@@ -48,7 +48,7 @@ async function refusal(promise: Promise<unknown>): Promise<NodeJS.ErrnoException
 	)
 }
 
-/** Opens a socket, and hands it over as descriptor 3. */
+/** Opens a socket, and passes it as descriptor 3. */
 const PARENT = `
 	const server = require('node:net').createServer().listen(JSON.parse(process.argv[1]), () => {
 		const stdio = ['inherit', 'inherit', 'inherit', server._handle.fd]
@@ -87,7 +87,7 @@ describe('listen({ path })', (test) => {
 		on(async (server, path) => {
 			const at = await server.listen({ path })
 			assert.equal(at, { url: `http+unix://${encodeURIComponent(path)}`, path })
-			// A program that takes the URL for one of TCP must fail rather than ask a host that is called so.
+			// A program that takes the URL for a TCP one must fail rather than contact a host of that name.
 			assert.is(new URL(at.url).protocol, 'http+unix:')
 			assert.is(await fetched(path), '')
 			await server.close()

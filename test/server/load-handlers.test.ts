@@ -41,7 +41,7 @@ describe('loadHandlers', (test) => {
 
 	test.after(() => rmSync(top, { recursive: true, force: true }))
 
-	/** A folder of modules; what ends in `->` is a link. */
+	/** A folder of modules; names that end in `->` are links. */
 	function folderOf(files: Record<string, string>): string {
 		const folder = join(top, String(made++))
 		mkdirSync(folder)
@@ -97,7 +97,7 @@ describe('loadHandlers', (test) => {
 			'compiled/old.js': `Object.defineProperty(exports, '__esModule', { value: true })
 				exports.default = class extends globalThis.VerbenaHandler { get_name() { return 1 } }`,
 		})
-		// tsx would give a module of CommonJS a copy of the library; a package has one.
+		// tsx would give a CommonJS module a copy of the library; a package has one.
 		Reflect.set(globalThis, 'VerbenaHandler', RestHandler)
 		const { said } = asking(await loadHandlers(folder))
 		for (const path of ['instance', 'class', 'factory', 'promise', 'awaited', 'compiled/old'])
@@ -235,7 +235,7 @@ describe('loadHandlers', (test) => {
 
 	test('where Node cannot run TypeScript, the error says what to do', () => {
 		const folder = folderOf({ 'api/a.ts': 'export default 1' })
-		// The folder is loaded by tsx's own hooks everywhere but in a process without them.
+		// The folder is loaded with tsx's hooks, except in a process without them.
 		const hooks = `import { register } from 'node:module'
 			register('data:text/javascript,' + encodeURIComponent(\`export async function load(url, context, next) {
 				if (!url.endsWith('/a.ts')) return next(url, context)

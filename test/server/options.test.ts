@@ -13,7 +13,7 @@ const TIMES = [
 	'graceTimeoutSeconds',
 ] as const
 
-/** Refused whatever its type says: most users write JavaScript. */
+/** Values of any type: most users write JavaScript. */
 function refusal(options: unknown): Error {
 	try {
 		createServer({}, options as ServerOptions)

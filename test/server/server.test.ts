@@ -90,7 +90,7 @@ describe('listen', (test) => {
 	}
 
 	test('uses the given port', async () => {
-		// None that the system gives to connections: somebody's request could have it before we listen.
+		// Outside of the ephemeral ports: another connection could take it before we listen.
 		const [port = 0] = await freePorts(1)
 		const server = createServer({ '': Site })
 		try {

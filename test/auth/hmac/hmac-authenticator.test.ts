@@ -7,7 +7,7 @@ import { type Asking, asking, ok } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { injected, NOW, type Outline, SECRET, type SignedRequest, signed } from './signed-request.ts'
 
-/** Settles as a promise does, and is none. */
+/** A thenable that is not a promise. */
 function thenable<T>(value: T): PromiseLike<T> {
 	const settled = Promise.resolve(value)
 	// biome-ignore lint/suspicious/noThenProperty: it is what is tested
@@ -21,9 +21,9 @@ const UNAUTHORIZED = '401 {"success":false,"error":"Unauthorized","code":"unauth
 interface Site extends Asking {
 	/** Status and body. */
 	send(request: SignedRequest): Promise<string>
-	/** The reasons that were logged. */
+	/** The logged reasons. */
 	reasons(): string[]
-	/** How many bodies the handler has seen. */
+	/** The number of bodies the handler has read. */
 	readonly calls: { count: number }
 	readonly time: { seconds: number }
 }
@@ -153,7 +153,7 @@ describe('hmac: accepted', (test) => {
 		['a Map', new Map([['k1', [OTHER, SECRET]]])],
 		['a function', (keyid: string) => (keyid === 'k1' ? SECRET : undefined)],
 		['an asynchronous function', async (keyid: string) => (keyid === 'k1' ? { secret: SECRET } : null)],
-		// A query of some libraries is no promise: it is run by its `then`.
+		// Some libraries' queries are not promises: they run when `then` is called.
 		['a query', (keyid: string) => thenable(keyid === 'k1' ? { secret: SECRET } : undefined)],
 	] as const) {
 		test(`keys from ${what}`, async () => {
@@ -169,7 +169,7 @@ describe('hmac: accepted', (test) => {
 		const { send } = site({ keys })
 		keys.clear()
 		for (const url of ['/a/x', '/asks/x']) assert.is(await send(signed({ url })), ok({ id: 'k1' }))
-		// Also for an authenticator that is made with it later, where a method makes one for each request.
+		// Also for an authenticator created with it later, as by a method for each request.
 		assert.is(await site({ keys }).send(signed()), ok({ id: 'k1' }))
 	})
 
@@ -455,7 +455,7 @@ describe('hmac: refused', (test) => {
 			const { server, reasons, calls } = site()
 			const reply = await server.inject(injected(make()))
 			assert.is(`${reply.status} ${reply.text()}`, UNAUTHORIZED)
-			// The bytes of whoever has sent no credentials to a method that asks for them.
+			// A body without credentials, sent to a method that requires them.
 			const none = await ask('/asks/x')
 			assert.equal(reply.headers, none.headers)
 			assert.equal([reasons(), calls.count], [[reason], 0])
@@ -632,7 +632,7 @@ describe('hmac: nonces', (test) => {
 				one.time.seconds = time.seconds
 				assert.is(await one.send(request), UNAUTHORIZED)
 			}
-			// Forgotten, and too old by then.
+			// Expired from the cache, and too old by then.
 			assert.is(new Set(one.reasons()).size, 2)
 		})
 	}
@@ -720,7 +720,7 @@ describe('hmac: nonces', (test) => {
 describe('hmac: options', (test) => {
 	const make = (options: object, windowSeconds: unknown = 300, cache?: unknown, handler?: object): string => {
 		try {
-			// What isn't typed is what is tested.
+			// The wrong type is what is tested.
 			new HmacAuthenticator(handler, cache as Cache, windowSeconds as number, options as { keys: HmacKeys })
 			return 'taken'
 		} catch (error) {

@@ -41,7 +41,7 @@ class Api extends RestHandler {
 	}
 }
 
-/** Asks in its methods, and declares nothing. */
+/** Authenticates in its methods, without a declaration. */
 class Asks extends RestHandler {
 	override streaming = ['post_stream', 'post_late', 'post_catching', 'post_unread']
 	private readonly auth = authenticator()
@@ -286,7 +286,7 @@ describe('hmac over HTTP/2', (test) => {
 				stream.on('response', (answer: IncomingHttpHeaders & { ':status'?: number }) =>
 					resolve(answer[':status']),
 				)
-				// One that is cancelled has no error.
+				// A cancelled one has no error.
 				stream.on('close', () => reject(new Error('the stream was closed without an answer')))
 				stream.on('error', reject).resume()
 				if (body !== undefined) stream.end(body)
@@ -302,7 +302,7 @@ describe('hmac over HTTP/2', (test) => {
 			assert.is(await send(signed({ host, method: 'POST' }), 'more'), 401)
 			assert.is(await send(signed({ host }), 'more'), 401)
 		} finally {
-			// Where a test has failed, its stream may never end; the server waits for its sessions.
+			// After a failed test its stream may never end, and the server waits for its sessions.
 			session.destroy()
 			server.close()
 		}
@@ -333,7 +333,7 @@ describe('hmac over HTTP/2', (test) => {
 				stream.on('response', (answer: IncomingHttpHeaders & { ':status'?: number }) =>
 					resolve(answer[':status']),
 				)
-				// One that is cancelled has no error.
+				// A cancelled one has no error.
 				stream.on('close', () => reject(new Error('the stream was closed without an answer')))
 				stream.on('error', reject).resume()
 				if (body !== undefined) stream.end(body)
@@ -351,7 +351,7 @@ describe('hmac over HTTP/2', (test) => {
 			}
 			assert.equal(calls, ['', '{"a":1}', '', '{"a":1}'])
 		} finally {
-			// Where a test has failed, its stream may never end; the server waits for its sessions.
+			// After a failed test its stream may never end, and the server waits for its sessions.
 			session.destroy()
 			server.close()
 		}
@@ -392,7 +392,7 @@ describe('hmac over HTTP/2', (test) => {
 			for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
 			assert.is(ran, 0)
 		} finally {
-			// Where a test has failed, its stream may never end; the server waits for its sessions.
+			// After a failed test its stream may never end, and the server waits for its sessions.
 			session.destroy()
 			server.close()
 		}
@@ -508,7 +508,7 @@ describe('hmac: attacks', (test) => {
 
 	for (const [what, make] of shapes) {
 		test(`16 kB of ${what} are refused as fast as any 16 kB`, async () => {
-			// A URL has at most 16,384 characters. Of all else eight times as much is sent too.
+			// A URL has at most 16,384 characters. Everything else is also sent at eight times the size.
 			const short = make(16_000)
 			const large = make(short[2] === undefined ? 128_000 : 16_000)
 			const { small, ratio } = await growth(
@@ -516,7 +516,7 @@ describe('hmac: attacks', (test) => {
 				() => refused(large),
 			)
 			assert.ok(small < 100, `${small} ms`)
-			// 64 times the time would be what is feared.
+			// Quadratic time would be 64 times as long.
 			assert.ok(ratio < 30, `${ratio} times`)
 		})
 	}

@@ -18,7 +18,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const WORD = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']
 
-/** The same numbers for the same seed. */
+/** A random generator: the same numbers for the same seed. */
 function randomOf(seed: number): Random {
 	let state = seed
 	return (below) => {
@@ -68,7 +68,7 @@ function pick<T>(all: readonly T[], random: Random): T {
 	return one
 }
 
-/** A request that is to be accepted, of any shape that a client may send. */
+/** A valid request, of any shape that a client may send. */
 function valid(random: Random): SignedRequest {
 	const method = pick(METHODS, random)
 	const hasBody = method !== 'GET' && method !== 'HEAD' && random(4) > 0
@@ -102,7 +102,7 @@ function valid(random: Random): SignedRequest {
 	return signed(outline)
 }
 
-/** Another character at some place. */
+/** Changes one character at a random place. */
 function changed(text: string, random: Random, alphabet = WORD): string {
 	const at = random(text.length)
 	const others = [...alphabet].filter((other) => other !== text[at])
@@ -162,7 +162,7 @@ function added(name: string, value: string): Mutate {
 const input = (change: (value: string, random: Random) => string | undefined): Mutate =>
 	header('Signature-Input', change)
 
-/** Changes what stands behind `;name=`. */
+/** Changes the value of `;name=`. */
 function param(name: string, change: (value: string, random: Random) => string): Mutate {
 	return input((value, random) => {
 		const found = new RegExp(`;${name}=("[^"]*"|\\d+)`).exec(value)
@@ -194,7 +194,7 @@ const target =
 
 const rest = (query: string | undefined): string => (query === undefined ? '' : `?${query}`)
 
-/** Each kind of change, by what is changed. */
+/** Every kind of mutation, by what it changes. */
 const MUTATIONS: Readonly<Record<string, Mutate>> = {
 	method: (request, random) => ({
 		...request,
@@ -323,7 +323,7 @@ const MUTATIONS: Readonly<Record<string, Mutate>> = {
 		(value, random) => `sig=:${changed(value.slice(5, -2), random, ALPHABET)}=:`,
 	),
 	'signature, its last bits': header('Signature', (value, random) => {
-		// The last character has two bits that no byte has: four characters stand for the same 32 bytes.
+		// The last character has two unused bits: four characters stand for the same 32 bytes.
 		const last = ALPHABET.indexOf(value.at(-3) ?? '')
 		return `${value.slice(0, -3)}${ALPHABET[(last & 60) | (1 + random(3))]}=:`
 	}),
@@ -370,7 +370,7 @@ export async function checkMutations(mutations: number, controls: number, seed: 
 	await listening({ '': handler }, { hosts: '*' }, async ({ port }) => {
 		const client = new Reconnecting(port)
 		try {
-			// Few originals suit the rarest kinds: these are tried behind the others.
+			// Few requests suit the rarest kinds: these are tried after the others.
 			for (let done = 0; done < mutations || tried.size < kinds.length; ) {
 				const original = valid(random)
 				const untried = kinds.filter(([kind]) => !tried.has(kind))
@@ -393,7 +393,7 @@ export async function checkMutations(mutations: number, controls: number, seed: 
 			client.close()
 		}
 	})
-	// Most are refused for their signature, and not for a URL or a header that no request may have.
+	// Most are refused for their signature, and not for a malformed URL or header.
 	assert.ok((statuses.get(401) ?? 0) > 0.9 * mutations, JSON.stringify([...statuses]))
 }
 

@@ -6,7 +6,7 @@ import type { Request } from '../../../lib/request/request.ts'
 import { describe } from '../../helpers/describe.ts'
 import { NOW } from './signed-request.ts'
 
-/** Nothing of a request is read but which one it is. */
+/** Only the identity of the request is used. */
 const request = (): Request => ({}) as unknown as Request
 
 function sent(nonce: string, keyid = 'k1'): SentSignature {

@@ -2,12 +2,12 @@
 import { createHash, createHmac } from 'node:crypto'
 
 export const SECRET = Buffer.alloc(32, 7)
-/** The time at which requests are signed, and the clock of who verifies them: seconds since 1970. */
+/** The time of signing, and the verifier's clock: seconds since 1970. */
 export const NOW = 1_795_305_600
 
 type Header = readonly [name: string, value: string]
 
-/** A request to be signed; what isn't given is what a good client would send. */
+/** A request to be signed; missing parts are those of a well-behaved client. */
 export interface Outline {
 	readonly method?: string
 	/** Path and query. */
@@ -16,9 +16,9 @@ export interface Outline {
 	readonly scheme?: 'http' | 'https'
 	readonly headers?: readonly Header[]
 	readonly body?: string | Buffer
-	/** Identifiers as they are written: `"@method"`. */
+	/** Component identifiers as written: `"@method"`. */
 	readonly covered?: readonly string[]
-	/** Instead of the usual parameters, or beside them; `undefined` leaves one out. */
+	/** Replaces or adds parameters; `undefined` omits one. */
 	readonly params?: Readonly<Record<string, string | undefined>>
 	readonly label?: string
 	readonly secret?: Buffer
@@ -35,7 +35,7 @@ export interface SignedRequest {
 
 const state = { nonces: 0 }
 
-/** Signs by the letter of RFC 9421 §2.5. */
+/** Signs exactly as RFC 9421 §2.5 says. */
 export function signed(outline: Outline = {}): SignedRequest {
 	const { method = 'GET', url = '/a/x', host = 'localhost', scheme = 'http', body } = outline
 	const { label = 'sig', secret = SECRET, digest = 'sha256' } = outline

@@ -59,7 +59,7 @@ class Spoils extends RestHandler {
 	}
 }
 
-/** Settles as a promise does, and is none. */
+/** A thenable that is not a promise. */
 function thenable<T>(value: T): PromiseLike<T> {
 	const settled = Promise.resolve(value)
 	// biome-ignore lint/suspicious/noThenProperty: it is what is tested
@@ -166,7 +166,7 @@ describe('bearer tokens', (test) => {
 				{ authenticator: new TokenAuthenticator({ tokens, clock: () => NOON }), acl },
 			)
 			const before = ok({ id: 'ada', roles: ['editor'] })
-			// `expires` is of the token, not of the user.
+			// `expires` belongs to the token, not to the user.
 			assert.is(await said('/blog/me', bearer(ADA)), before)
 			assert.is(await said('/blog/set', bearer(ADA)), ok({ id: 'root', roles: ['admin'] }))
 			assert.match(await said('/blog/push', bearer(ADA)), /^500 /)

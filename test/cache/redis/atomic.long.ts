@@ -29,12 +29,12 @@ describeRedis('RedisCache over four processes, many times', (test) => {
 })
 
 describeRedis('RedisCache with Redis killed in the middle', (test) => {
-	/** Kills it after a second, with commands under way, and starts it again after two more; tells how long it was down. */
+	/** Kills it after a second, with commands in flight, and restarts it two seconds later; returns how long it was down. */
 	async function killed(...options: string[]): Promise<{ finishes: Finish[]; down: number }> {
 		const redis = await ownRedis()
 		await redis.start(...options)
 		try {
-			// They ask all the time, however quick they are, and at the end for all keys again: what was added before must
+			// They send requests continuously, and at the end for all keys again: a key added before must
 			// still be refused.
 			const trial = { work: 'add', keys: 1_000, copies: 25, rounds: 0, prefix: '', port: redis.port } as const
 			let down = 0
@@ -44,7 +44,7 @@ describeRedis('RedisCache with Redis killed in the middle', (test) => {
 				await redis.kill()
 				await setTimeout(2_000)
 				await redis.start(...options)
-				// Until it writes: what a disk that others keep busy takes for that is not the cache's time.
+				// Until it can write: a busy disk's delay is not the cache's.
 				const probe = openClient('iovalkey', redis.port)
 				try {
 					await probe.command('SET', 'probe', '1')
@@ -66,7 +66,7 @@ describeRedis('RedisCache with Redis killed in the middle', (test) => {
 		}
 	}
 
-	// Those who ask are processes of their own, and held up as this one is.
+	// The racers are other processes, which stall like this one.
 	test('only CacheUnavailable is thrown, calls succeed again within 5 s, and a Redis with appendfsync always never lets a key be added twice', async () => {
 		const wins: (readonly number[])[] = []
 		await inTimesOf(5_000, async (time) => {
@@ -74,7 +74,7 @@ describeRedis('RedisCache with Redis killed in the middle', (test) => {
 			wins.push(trial.finishes.flatMap((finish) => finish.won))
 			settled(trial, time)
 		})
-		// Outside: what was added twice is wrong in each trial, however slow that was.
+		// Outside of the retries: a key added twice is wrong however slow the trial was.
 		for (const won of wins) {
 			assert.is(new Set(won).size, won.length)
 			assert.ok(won.length > 900, `${won.length} keys`)

@@ -6,21 +6,21 @@ import { RedisCache } from '../../../lib/cache/redis/redis-cache.ts'
 import { type Case, cacheContract } from '../../../lib/testing/index.ts'
 import { CLIENTS, type ClientName, describeRedis, forget, openClient, type TestClient } from './servers.ts'
 
-/** Cases of a client that are under way at once: they wait for real, 10 s in all. */
+/** Concurrent cases per client: they wait in real time, 10 s in all. */
 const LANES = 14
 
 const MAX_BYTES = 1_048_576
 
 const PREFIX = `verbena-test:${randomUUID()}:`
 
-/** The cases, each with a client of its own. */
+/** The cases, each with its own client. */
 function casesBy(name: ClientName): Case[] {
 	const opened = new Map<Cache, TestClient>()
 	const make = async () => {
 		const client = openClient(name)
-		// Closed while they are still connecting, some clients leave a handle open.
+		// Closed while still connecting, some clients leave a handle open.
 		await client.command('PING')
-		// Redis is waited for, however long a machine that is held up takes.
+		// Long timeout for Redis on a machine that stalls.
 		const options = { maxBytes: MAX_BYTES, prefix: `${PREFIX}${randomUUID()}:`, timeoutSeconds: 30 }
 		const cache = new RedisCache(client.client, options)
 		opened.set(cache, client)

@@ -38,12 +38,12 @@ const METHODS: readonly (readonly [string, (cache: Cache) => unknown])[] = [
 
 const TIMEOUT_SECONDS = 0.3
 
-/** How long a call may take: its time, a sixteenth, and what slow turns add; stalls of this process don't count. */
+/** The maximum duration of a call: its timeout, a sixteenth, and slow turns; stalls of this process are excluded. */
 const SETTLED = 300 + 19 + 1_181
-/** How long where nothing is waited for: less than its time. */
+/** The maximum duration of an immediate refusal: less than the timeout. */
 const AT_ONCE = 200
 
-/** Every method at once, each of which must be refused as it should be; answers how long that took at most. */
+/** Calls every method at once, all of which must be refused properly; returns the longest duration. */
 async function allRefused(cache: Cache): Promise<number> {
 	const took = stopwatch()
 	const errors = await Promise.all(METHODS.map(([, call]) => rejection(Promise.resolve(call(cache)))))
@@ -53,12 +53,12 @@ async function allRefused(cache: Cache): Promise<number> {
 	return time
 }
 
-/** For as long as a call takes after one that was not answered; who comes later, on a slow machine, waits again. */
+/** For the duration of a call after one without a response; a later call, on a slow machine, waits again. */
 async function untilRefusedAtOnce(cache: Cache): Promise<void> {
 	await until(async () => (await allRefused(cache)) < AT_ONCE, 'a refusal at once')
 }
 
-/** Asks until it is answered. Nothing but `CacheUnavailable` may be thrown. */
+/** Retries until there is a response. Only `CacheUnavailable` may be thrown. */
 async function recovered(cache: Cache): Promise<void> {
 	const start = performance.now()
 	for (;;) {
@@ -78,12 +78,12 @@ const isAny = () => true
 interface Stage {
 	readonly redis: OwnRedis
 	readonly cache: RedisCache
-	/** A cache on the same client, which waits for a slow machine. */
+	/** A cache on the same client, with a timeout for a slow machine. */
 	readonly patient: RedisCache
 	readonly opened: TestClient
 }
 
-/** Plays for each client at the same time, each with a server of its own, running or not, and a cache on it. */
+/** Runs for all clients at once, each with its own server, running or not, and a cache on it. */
 function staged(isRunning: boolean, play: (stage: Stage) => Promise<void>): Promise<void> {
 	return byEach(async (name) => {
 		const redis = await ownRedis()
@@ -98,7 +98,7 @@ function staged(isRunning: boolean, play: (stage: Stage) => Promise<void>): Prom
 	})
 }
 
-/** Runs `use` with a client, and closes that whatever became of it: it would keep this process from its end. */
+/** Runs `use` with a client, and always closes it: it would keep this process alive. */
 async function withClient(opened: TestClient, use: (opened: TestClient) => Promise<void>): Promise<void> {
 	try {
 		await use(opened)
@@ -107,7 +107,7 @@ async function withClient(opened: TestClient, use: (opened: TestClient) => Promi
 	}
 }
 
-/** Runs for each client; names the one that failed. */
+/** Runs for each client, and names the one that failed. */
 async function byEach(play: (name: ClientName) => Promise<void>): Promise<void> {
 	await Promise.all(
 		CLIENTS.map(async (name) => {
@@ -136,7 +136,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			assert.is(await remember(cache, 'k', 60, () => 'loaded'), 'loaded')
 			await redis.start()
 			await recovered(cache)
-			// What was refused was not kept back by the client, to be carried out later.
+			// The client must not queue refused commands to send them later.
 			assert.equal(await opened.command('KEYS', '*'), [])
 			assert.is(await patient.add('k', 1, 60), true)
 		}))
@@ -155,7 +155,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 	test('while Redis hangs every call fails in time, then at once, until it continues', () =>
 		staged(true, async ({ redis, cache, patient }) => {
 			assert.is(await patient.increment('count', 60), 1)
-			// What counts reads the policy first, here before Redis hangs.
+			// Counting commands read the policy first; here before Redis hangs.
 			await until(() => cache.add('first', 1, 60).then(isAny, () => false), 'an answer')
 			redis.pause()
 			assert.ok((await allRefused(cache)) < SETTLED)
@@ -163,7 +163,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			assert.is(await remember(cache, 'k', 60, () => 'loaded'), 'loaded')
 			redis.resume()
 			await recovered(cache)
-			// The late answers have come, to nobody; and what was asked in time was done.
+			// The late responses were dropped, and the commands sent in time were executed.
 			assert.ok((await patient.increment('count', 60)) > 2)
 			assert.is(await patient.add('k', 2, 60), false)
 		}))
@@ -191,7 +191,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 			cut.cutNext()
 			const error = await rejection(cache.add('nonce', 1, 60))
 			assert.instance(error, CacheUnavailable)
-			// It was added, and nobody was told so: asked again it is a replay.
+			// It was added without a response: added again it is a replay.
 			assert.is(await cache.add('nonce', 1, 60), false)
 			cut.cutNext()
 			assert.instance(await rejection(cache.increment('count', 60)), CacheUnavailable)
@@ -201,7 +201,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 		}))
 
 	test('an event-loop stall does not make a call time out', () =>
-		// Redis itself may be held up, too.
+		// Redis itself may stall, too.
 		inTimesOf(300, async (time) => {
 			const opened = CLIENTS.map((name) => openClient(name))
 			try {
@@ -228,7 +228,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 
 	test('calls waiting for a connection fail at once when the client is closed', () =>
 		byEach(async (name) => {
-			// It reads, so that it notices that a connection is closed.
+			// It reads, so that it notices a closed connection.
 			const silent = await listening((socket) => socket.resume())
 			await withClient(openClient(name, silent.port), async (opened) => {
 				const cache = new RedisCache(opened.client, { timeoutSeconds: 20 })
@@ -288,7 +288,7 @@ describeRedis('RedisCache without Redis, by each client', (test) => {
 					const cache = new RedisCache(client, { timeoutSeconds: 30, maxmemoryPolicy: 'noeviction' })
 					assert.is(String(await rejection(cache.delete('k'))), nonsense('DEL'))
 					assert.is(String(await rejection(cache.set('k', 1, 60))), nonsense('SET'))
-					// Nothing is how Redis says that a key was there, or held no number.
+					// A null reply is how Redis says that a key existed, or held no number.
 					if (what === 'nothing') return
 					assert.is(String(await rejection(cache.add('k', 1, 60))), nonsense('SET NX'))
 					assert.is(String(await rejection(cache.increment('k', 60))), nonsense('EVAL'))
@@ -358,7 +358,7 @@ describeRedis('a request without Redis', (test) => {
 	})
 })
 
-/** A way to a server that, when it is told to, ends with the next answer instead of passing it on. */
+/** A proxy to a server that, when told to, closes at the next response instead of forwarding it. */
 async function cutting(to: number): Promise<{ port: number; cutNext(): void; close(): Promise<unknown> }> {
 	let isCut = false
 	const { port, close } = await listening((near) => {

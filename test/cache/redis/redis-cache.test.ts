@@ -142,7 +142,7 @@ for (const name of CLIENTS) {
 			await cache.set('json', { a: 1 }, 60.5)
 			const ended = await time()
 			assert.is(await command('GET', `${prefix}json`), '{"a":1}')
-			// By the server's clock, at which it was set: how late it is looked at makes no difference.
+			// By the server's clock, with which it was set, so that a late check makes no difference.
 			const end = Number(await command('PEXPIRETIME', `${prefix}json`))
 			assert.ok(
 				end >= began + 60_500 && end <= ended + 60_500,

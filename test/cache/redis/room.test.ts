@@ -22,7 +22,7 @@ async function server(): Promise<OwnRedis> {
 	return own
 }
 
-/** A client of the test's own server, which is closed at the end. */
+/** A client of this test's own server, which is stopped at the end. */
 async function open(...args: Parameters<typeof openClient>): Promise<TestClient> {
 	const [name, port = (await server()).port, login] = args
 	const client = openClient(name, port, login)
@@ -120,7 +120,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 			assert.is(await cache.add('k', 1, 60), true)
 			await redis.kill()
 			await redis.start('--maxmemory-policy', 'allkeys-lru')
-			// The first may still meet the connection that is being lost.
+			// The first call may still use the connection that is being lost.
 			let error = await rejection(cache.add('new', 1, 60))
 			if (/was lost/.test(error.message)) error = await rejection(cache.add('new', 1, 60))
 			unavailable(error, /as its maxmemory-policy is allkeys-lru/)

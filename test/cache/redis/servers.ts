@@ -20,28 +20,28 @@ export const describeRedis: typeof describe = (await redisIsHere()) ? describe :
 export type ClientName = 'ioredis' | 'node-redis' | 'iovalkey'
 export const CLIENTS: readonly ClientName[] = ['ioredis', 'node-redis', 'iovalkey']
 
-/** A client, and what each of the three calls otherwise. */
+/** A client, and the calls that differ between the three. */
 export interface TestClient {
 	readonly name: ClientName
 	readonly client: RedisClient
-	/** Any command, past the cache. */
+	/** Sends any command, not through the cache. */
 	command(...args: string[]): Promise<unknown>
 	/** May be called again. */
 	close(): void
 }
 
-/** Who may do what, where it isn't the user of all commands. */
+/** The ACL user, where it isn't the default user. */
 export interface Login {
 	readonly username: string
 	readonly password: string
 }
 
-/** Opens a client as its documentation does. It need not connect at once, nor be connected when this resolves. */
+/** Opens a client as its documentation does. It may connect later than this resolves. */
 export function openClient(name: ClientName, port: number = REDIS_PORT, login?: Login): TestClient {
 	if (name === 'node-redis') {
 		const client = createClient({ socket: { host: '127.0.0.1', port }, ...login })
 		client.on('error', () => {})
-		// Closed while it is connecting, it connects all the same, and would keep this process from its end.
+		// Closed while connecting, it connects nevertheless, and would keep this process alive.
 		client.unref()
 		client.connect().catch(() => {})
 		return {
@@ -62,7 +62,7 @@ export function openClient(name: ClientName, port: number = REDIS_PORT, login?: 
 	}
 }
 
-/** Deletes all keys of a prefix. */
+/** Deletes all keys with a prefix. */
 export async function forget(prefix: string, { command }: TestClient): Promise<void> {
 	let cursor = '0'
 	do {
@@ -75,27 +75,27 @@ export async function forget(prefix: string, { command }: TestClient): Promise<v
 	} while (cursor !== '0')
 }
 
-/** A server of a test's own. */
+/** A server started by a test. */
 export interface OwnRedis {
 	readonly port: number
-	/** Starts it where it isn't running, with more options; resolves when it answers. */
+	/** Starts it if it isn't running, with more options; resolves when it responds. */
 	start(...options: string[]): Promise<void>
-	/** Ends it as a power cut does. */
+	/** Kills it, as a power failure does. */
 	kill(): Promise<void>
-	/** Lets it hang, with its connections open, until it is `resume`d. */
+	/** Makes it hang, with its connections open, until `resume`. */
 	pause(): void
 	resume(): void
 	remove(): Promise<void>
 }
 
-/** A server of a test's own; keeps nothing on disk unless it is told to. Not running yet. */
+/** A server started by a test; without persistence by default. Not running yet. */
 export const ownRedis = (): Promise<OwnRedis> =>
 	ownServer(async (folder, port) => [
 		...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder],
 		...['--save', '', '--appendonly', 'no'],
 	])
 
-/** A Sentinel that looks after the primary at a port, by the name `main`, alone. Not running yet. */
+/** A single Sentinel that monitors the primary at a port, under the name `main`. Not running yet. */
 export const ownSentinel = (primary: number): Promise<OwnRedis> =>
 	ownServer(async (folder, port) => {
 		const file = join(folder, 'sentinel.conf')
@@ -140,10 +140,10 @@ async function ownServer(
 	}
 }
 
-/** Whether a Redis at a port is up and done loading, be it that it wants a password. */
+/** Whether a Redis at a port is up and has loaded its data, even if it requires a password. */
 async function answers(port: number): Promise<boolean> {
 	const socket = connect(port, '127.0.0.1')
-	// Who closes the connection, or listens there instead of ours, says nothing: then it is asked again.
+	// A closed connection, or another program at the port, says nothing: it is retried.
 	const signal = AbortSignal.timeout(3_000)
 	try {
 		await once(socket, 'connect', { signal })

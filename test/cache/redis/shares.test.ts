@@ -18,11 +18,11 @@ import { until } from '../../helpers/listening.ts'
 
 const MIB = 1_048_576
 const TEXT = 'x'.repeat(16_000)
-/** Six of them fill a share but for some short ones. */
+/** Six of them fill a share, except for some short entries. */
 const LONG = 'x'.repeat(98_000)
 const SHORT = 'x'.repeat(2_000)
 
-/** Adds texts at once; answers which were let in, and whose share was full for the others. */
+/** Adds texts at once; returns which were added, and whose share was full for the others. */
 async function flood(cache: RedisCache, keyOf: (index: number) => string, count: number, ttlSeconds = 60) {
 	const indices = Array.from({ length: count }, (_, index) => index)
 	const scopes = await Promise.all(
@@ -56,7 +56,7 @@ describeRedis('shares of RedisCache', (test) => {
 		return client
 	}
 
-	/** A cache under a prefix of its own, and what makes another of it, as another process does. */
+	/** A cache with its own prefix, and a function that opens another on it, like another process. */
 	function cached(maxBytes = MIB) {
 		const own = `${prefix}${made++}:`
 		const another = (name: ClientName = 'ioredis') =>
@@ -98,7 +98,7 @@ describeRedis('shares of RedisCache', (test) => {
 		assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, counts.join())
 		for (let index = 0; index < 8; index++)
 			assert.is(await cache.add(answers('late')(index), SHORT, 60), true, counts.join())
-		// Each entry another caller's: in the end there is no room for the first of one.
+		// Each entry has another caller: in the end there is no room for a caller's first entry.
 		const { scopes } = await flood(cache, (index) => answers(`user ${index}`)(0), 40)
 		assert.ok(scopes.has('purpose'), [...scopes].join())
 		assert.is((await flood(cache, (index) => sharedKey('nonce', 'k1', `n${index}`), 3)).added, 3)
@@ -135,7 +135,7 @@ describeRedis('shares of RedisCache', (test) => {
 		for (const hash of [`${own}\0share:idempotency:ann`, `${own}\0shares`]) {
 			const fields = (await command('HGETALL', hash)) as string[]
 			const buckets = fields.filter((_, at) => at % 2 === 0 && /:\d+$/.test(fields[at] ?? '')).length
-			// Of each bucket what it takes itself is left, until its time.
+			// The bytes of each bucket itself remain until it expires.
 			assert.is(Number(fields[fields.indexOf('idempotency') + 1]), 200 * buckets, fields.join(' '))
 		}
 	})
@@ -197,7 +197,7 @@ describeRedis('shares of RedisCache', (test) => {
 		const { cache, own } = cached()
 		for (let index = 0; index < 80; index++) await cache.add(`mine ${index}`, TEXT, 60)
 		assert.is(Number(await command('EXISTS', `${own}\0shares`)), 0)
-		// Nor does a key of its own meet the counts.
+		// Nor can an application's key collide with the counters.
 		assert.is(await cache.add('\0shares', 1, 60), true)
 		assert.is(Number(await command('EXISTS', `${own}\0shares`)), 0)
 	})
@@ -224,7 +224,7 @@ describeRedis('shares of RedisCache', (test) => {
 		assert.is(status, 429)
 		assert.ok(ran > 6, String(ran))
 		assert.is(await post('ann', 'k0'), 200)
-		// That it was run is known, but there was no room for its answer.
+		// It is known that it was run, but there was no room for its response.
 		assert.is(await post('ann', `k${ran - 1}`), 409)
 		for (const at of ['1', '2', '2']) assert.is(await post('bob', at), 200)
 	})

@@ -7,7 +7,7 @@ import { messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Log, listening, until } from '../../helpers/listening.ts'
 
-/** A gate that something waits at. */
+/** A gate for waiting code. */
 function gate(): { readonly passed: Promise<void>; open(): void } {
 	let open = (): void => {}
 	const passed = new Promise<void>((resolve) => {
@@ -139,7 +139,7 @@ describe('controller: dispose', (test) => {
 				kind === 'inject' ? server.inject({ url: '/a/a' }) : fetch(`http://127.0.0.1:${port}/a/a`)
 			await until(() => log.includes('get_a begins'), 'the method runs')
 			const closing = server.close()
-			// Time enough to be disposed of, if nobody waited.
+			// Time enough for a dispose that did not wait.
 			for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
 			open()
 			assert.is((await answer).status, 200)

@@ -12,7 +12,7 @@ function compile(handler: RestHandler, guards = NOBODY): ReturnType<typeof compi
 	return compileHandler(handler, guards, 'blog')
 }
 
-/** A handler called Blog with these methods and fields. */
+/** A handler class called Blog with these methods and fields. */
 function blog(methods: readonly string[], fields: object = {}): RestHandler {
 	class Blog extends RestHandler {}
 	for (const name of methods) {

@@ -4,7 +4,7 @@ import { type Deprecated, RestHandler } from '../../../lib/index.ts'
 import { messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 
-/** The lines of a class called V1 that declares this: whatever its type says, as most users write JavaScript. */
+/** The headers of a class V1 with this declaration, whatever its type, as most users write JavaScript. */
 function linesOf(declared: unknown): readonly string[] | undefined {
 	class V1 extends RestHandler {}
 	Object.assign(V1, { deprecated: declared })

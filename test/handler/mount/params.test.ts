@@ -4,7 +4,7 @@ import { maxParamsOf, paramNamesOf } from '../../../lib/handler/mount/params.ts'
 import { cost } from '../../helpers/cost.ts'
 import { describe } from '../../helpers/describe.ts'
 
-// What is written here is only looked at as source text, and never called.
+// These functions are only used as source text, and never called.
 class Methods {
 	none() {}
 	one(a: string) {
@@ -70,7 +70,7 @@ class Methods {
 	}
 }
 
-/** A function from source as it is, not as a compiler rewrites it. */
+/** A function from source, not rewritten by a compiler. */
 function evaluate(source: string): unknown {
 	return runInThisContext(source)
 }
@@ -108,7 +108,7 @@ describe('mount/params: number of segments', (test) => {
 		})
 	}
 
-	/** Functions as a compiler, a minifier or a decorator may leave them. */
+	/** Functions as compilers, minifiers and decorators produce them. */
 	const sources: [string, number][] = [
 		['({ get_x(a,b,){} }).get_x', 2],
 		['({ get_x(\n\ta,\n\tb\n) {} }).get_x', 2],
@@ -144,14 +144,14 @@ describe('mount/params: number of segments', (test) => {
 	})
 })
 
-/** The methods of a class as somebody has written it: what a compiler makes of it would be others. */
+/** The methods of a class as its author wrote it: a compiler would change them. */
 function methodOf(source: string): (...params: never[]) => unknown {
 	const made = new Function(`return class { ${source} }`)() as { prototype: object }
 	const [name = ''] = Object.getOwnPropertyNames(made.prototype).filter((one) => one !== 'constructor')
 	return Reflect.get(made.prototype, name) as (...params: never[]) => unknown // the only one
 }
 
-/** `id`, `id?` where it may be left out, `...ids` for a rest. */
+/** `id`, `id?` if optional, `...ids` for a rest parameter. */
 function said(method: (...params: never[]) => unknown): string {
 	const names = paramNamesOf(method)
 	return names

@@ -7,14 +7,14 @@ import { asking, messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Log } from '../../helpers/listening.ts'
 
-/** What is missed of a class that has one method. */
+/** The near misses of a class with one method. */
 function meant(name: string): string | undefined {
 	class Blog extends RestHandler {}
 	Object.defineProperty(Blog.prototype, name, { value: () => name })
 	return nearMissesOf(new Blog(), RestHandler.prototype, [])[0]?.meant
 }
 
-/** What is logged when these are mounted. */
+/** The log lines when these are mounted. */
 function warnings(...handlers: RestHandler[]): string[] {
 	const logger = new Log()
 	createServer(Object.fromEntries(handlers.map((handler, at) => [`h${at}`, handler])), { logger })
@@ -104,7 +104,7 @@ describe('mount/warnings: near misses', (test) => {
 			}
 			getPage() {}
 		}
-		// Of a base class, each of its subclasses uses what it needs.
+		// Each subclass uses only a part of its base class.
 		assert.equal(warnings(new Blog()), [])
 		assert.is(warnings(new Base()).length, 1)
 	})

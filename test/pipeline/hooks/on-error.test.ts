@@ -374,7 +374,7 @@ describe('hooks: onError, and the log', (test) => {
 		[
 			'then',
 			{
-				// biome-ignore lint/suspicious/noThenProperty: it is what is tried
+				// biome-ignore lint/suspicious/noThenProperty: this is what is tested
 				get then() {
 					throw new Error('unreadable')
 				},
