@@ -16,7 +16,7 @@ interface Finding {
 	readonly nodes: readonly { readonly html: string }[]
 }
 
-/** What axe-core finds to be serious or worse. */
+/** axe-core's findings that are serious or worse. */
 async function findings(page: Page): Promise<string[]> {
 	await page.evaluate(`${AXE}; 0`)
 	const { violations } = (await page.evaluate('axe.run()')) as { violations: readonly Finding[] } // its documented answer
@@ -63,7 +63,7 @@ describe('explorer: accessibility', (test) => {
 				on({ path: '/', width, colorScheme, allowed: REFUSED }, async (page) => {
 					const found: string[] = []
 					const look = async (where: string) => {
-						// Of the smallest width it is only asked whether all fits.
+						// At the smallest width only overflow is tested.
 						const serious = width < 390 ? [] : await findings(page)
 						found.push(...serious.map((finding) => `${where}: ${finding}`))
 						const wide = await page.evaluate('document.documentElement.scrollWidth')

@@ -235,7 +235,7 @@ describe('explorer: what a caller sees', (test) => {
 			() => crumbsOf(1_000),
 			() => crumbsOf(8_000),
 		)
-		// Eight times the size: 64 times the cost would be what is feared.
+		// Eight times the size: quadratic cost would be 64 times as high.
 		assert.ok(ratio < 30, `${ratio} times`)
 	})
 
@@ -568,7 +568,7 @@ describe('explorer: the map with many tables', (test) => {
 		const { user, system } = process.cpuUsage(cpu)
 		const cost = (user + system) / 1_000
 		assert.is(map?.handlers.length, 100)
-		// The processor's time, not the clock's: a machine that stalls gives no turns.
+		// Processor time, not wall-clock time: a machine that stalls runs no turns.
 		assert.ok(turns >= cost / 50, `${turns} turns in ${cost} ms`)
 	})
 })

@@ -26,7 +26,7 @@ async function bundled(name: string): Promise<string> {
 	return outputFiles.map(({ text }) => text.trim()).join('')
 }
 
-/** Nothing in it ends the element that it stands in, or begins a comment in a script. */
+/** Escapes whatever could end the surrounding element, or start a comment in a script. */
 function inlined(text: string): string {
 	if (/<\/(?:script|style)|<!--/i.test(text))
 		throw new Error('the page holds what would end its script or style')

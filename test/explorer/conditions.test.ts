@@ -5,7 +5,7 @@ import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
 import { NAVIGATION, open } from './page-of.ts'
 
-/** A file that is dated and tagged, and compared by the method itself. */
+/** A file with a date and an ETag, whose method evaluates the conditions itself. */
 class Files extends RestHandler {
 	get_leaflet() {
 		const { 'if-none-match': named, 'if-modified-since': since } = this.request.headers

@@ -123,18 +123,18 @@ export async function garden(): Promise<Garden> {
 	return { server, url }
 }
 
-/** What Chromium itself says of an answer that is no success. */
+/** Chromium's own console message about an error response. */
 export const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d /
 
 export interface Visit {
 	readonly path: string
-	/** What the console may say. */
+	/** Allowed console messages. */
 	readonly allowed?: RegExp
 	readonly width?: number
 	readonly colorScheme?: 'light' | 'dark'
 }
 
-/** Opens a page and runs `use`; fails where it has complained, or anything has broken its policy. */
+/** Opens a page and runs `use`; fails on console errors, and on violations of its content security policy. */
 export async function visit(
 	browser: Browser | undefined,
 	url: string,
@@ -142,7 +142,7 @@ export async function visit(
 	use: (page: Page) => Promise<void>,
 ): Promise<void> {
 	assert.ok(browser)
-	// A context takes longer to make than a page; nothing is kept in it.
+	// A context takes longer to create than a page, and is shared, as it keeps no state.
 	const context = browser.contexts()[0] ?? (await browser.newContext({ reducedMotion: 'no-preference' }))
 	const page = await context.newPage()
 	await page.setViewportSize({ width, height: 900 })
@@ -179,12 +179,12 @@ export async function useToken(page: Page): Promise<void> {
 	await page.getByText('as ruth').waitFor()
 }
 
-/** The rows of the table's column. */
+/** The cells of a table's column. */
 export function column(page: Page, at: number): Promise<string[]> {
 	return page.locator(`tbody tr > :nth-child(${at})`).allTextContents()
 }
 
-/** What has the focus: its key, else its text. */
+/** The focused element: its key, else its text. */
 export function focused(page: Page): Promise<unknown> {
 	return page.evaluate(
 		'[document.activeElement].map((one) => one.dataset.key || one.id || one.textContent).join()',

@@ -30,7 +30,7 @@ const server = createServer(
 
 describe('explorer: kept headers', (test) => {
 	for (const name of ['one', 'upper', 'lines']) {
-		// Its length would tell of the secret in it, beside what the URL puts there (BREACH), as that of the JSON would.
+		// Its length would reveal the secret next to the URL's text in it (BREACH), as the JSON's would.
 		test(`a page of JSON that must not be compressed is not compressed either: ${CONTROLS[name]}`, async () => {
 			for (const method of ['GET', 'HEAD']) {
 				const headers = { 'Accept-Encoding': 'gzip' }

@@ -6,7 +6,7 @@ import { describe } from '../helpers/describe.ts'
 import { Log } from '../helpers/listening.ts'
 import { dataIn, open } from './page-of.ts'
 
-/** Each would be markup, end an element, or begin a script, if it weren't a text. */
+/** Each would be markup, end an element, or start a script, if it weren't escaped. */
 const MARKUP = [
 	'<script>document.title="owned"</script>',
 	'</script><script>document.title="owned"</script>',
@@ -49,7 +49,7 @@ const server = createServer(
 	{ explorer: true, logger: new Log() },
 )
 
-/** The elements of a document, by name, but those in its script and style, which are ours. */
+/** The names of a document's elements, except those in its own script and style. */
 function elements(html: string): string[] {
 	const outside = html
 		.replace(/<style nonce="[^"]*">[\s\S]*?<\/style>/, '')
@@ -99,7 +99,7 @@ describe('explorer: markup', (test) => {
 					url,
 				)
 				assert.not.match(reply.text(), /<[^>]*\son(?:error|load)=/i)
-				// In its data it is as it was sent.
+				// In the embedded data it is unchanged.
 				if (url.startsWith('/echo/text')) assert.match(dataIn(reply).answer?.body ?? '', JSON.stringify(text))
 			}
 		})

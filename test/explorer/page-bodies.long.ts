@@ -135,7 +135,7 @@ describe('explorer: requests sent by forms', (test) => {
 			await form.getByRole('button', { name: 'Replace' }).click()
 			await page.getByText('Replaced.').waitFor()
 			assert.equal(done, ['film 5, text/plain: bytes of a leaf, é'])
-			// It may be given a text, too.
+			// It also accepts a text.
 			await form.locator('summary').click()
 			await form.getByRole('button', { name: 'JSON' }).click()
 			assert.is(await focused(page), 'put-json')
@@ -162,7 +162,7 @@ describe('explorer: requests sent by forms', (test) => {
 			assert.is(await focused(page), 'post-file')
 			await form.getByLabel('File').setInputFiles(LEAF)
 			await form.getByLabel('Name in a form').fill('photo')
-			// The page is made anew.
+			// The page is rendered again.
 			await page.getByRole('button', { name: 'Headers' }).click()
 			await form.getByRole('button', { name: 'Create' }).click()
 			await page.getByText('Done.').waitFor()

@@ -2,7 +2,7 @@
 import type { PageData } from '../../lib/explorer/page-data.ts'
 import type { InjectedReply, Server } from '../../lib/index.ts'
 
-/** What Chromium sends where somebody opens an address. */
+/** What Chromium sends when an address is opened. */
 export const NAVIGATION =
 	'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8'
 

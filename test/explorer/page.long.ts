@@ -36,7 +36,7 @@ describe('explorer: the page', (test) => {
 		await visit(browser, site.url, typeof seen === 'string' ? { path: seen } : seen, use)
 	}
 
-	/** Asks the server aside from the page. */
+	/** Sends requests to the server directly, not through the page. */
 	async function aside(method: string, path: string, body?: object): Promise<unknown> {
 		const headers = { Authorization: `Bearer ${TOKEN}` }
 		const reply = await site?.server.inject({
@@ -113,7 +113,7 @@ describe('explorer: the page', (test) => {
 		on(LIST, async (page) => {
 			await page.getByRole('link', { name: 'Next →' }).click()
 			await page.getByRole('cell', { name: 'Title 11' }).waitFor()
-			// The focus stays: whoever doesn't see the table is told.
+			// The focus stays, and a live region announces the change to screen readers.
 			assert.is(await focused(page), 'next')
 			assert.is(await page.getByRole('status').textContent(), 'Next page')
 			await page.getByRole('link', { name: 'Next →' }).click()

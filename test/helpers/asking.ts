@@ -9,7 +9,7 @@ import {
 } from '../../lib/index.ts'
 import { Log, type LogLine } from './listening.ts'
 
-/** What goes with a request line. */
+/** What a request has besides its request line. */
 export interface More {
 	readonly headers?: Readonly<Record<string, string | readonly string[]>>
 	readonly body?: unknown
@@ -17,13 +17,13 @@ export interface More {
 
 export interface Asking {
 	readonly server: Server
-	/** What was logged, oldest first. */
+	/** The log, oldest line first. */
 	readonly lines: readonly LogLine[]
-	/** `ask('GET /blog/article/5')`: without a method word it is a GET. */
+	/** `ask('GET /blog/article/5')`: without a method it is a GET. */
 	ask(request: string, more?: More): Promise<InjectedReply>
 	/** The same, as `200 {"success":true,"data":5}`. */
 	said(request: string, more?: More): Promise<string>
-	/** The message of the last error that was logged. */
+	/** The message of the last logged error. */
 	logged(): string
 }
 

@@ -16,20 +16,20 @@ describe('a suite', (test) => {
 	})
 	test('passes', () => {
 		if (broken.includes('stray')) Promise.reject(new Error('nobody listens'))
-		// The second comes while the first is told of.
+		// The second one is rejected while the first is being reported.
 		if (broken.includes('strays')) {
 			Promise.reject(new Error('nobody listens'))
 			setImmediate(() => setImmediate(() => Promise.reject(new Error('nor here'))))
 		}
 	})
 	test('passes too', () => {
-		// uvu can't print an error whose `details` is an array, nor what is no Error.
+		// uvu can't print an error whose `details` is an array, nor a thrown value that is not an Error.
 		if (broken.includes('details')) throw new RestError('bad_request')
 		if (broken.includes('nothing')) throw undefined
 		return broken.includes('hang') ? new Promise<void>(() => {}) : undefined
 	})
 	test('is the last', () => {
-		// Node tells of it when all promises of the turn have been looked at; this one is rejected after the last test.
+		// Node reports it after all promises of the turn have been handled; this one is rejected after the last test.
 		if (broken.includes('late')) setTimeout(() => Promise.reject(new Error('nobody listens')), 50)
 	})
 })

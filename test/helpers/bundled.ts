@@ -12,7 +12,7 @@ import { ROOT } from './program.ts'
 const made = new Map<string, Promise<string>>()
 let folder: string | undefined
 
-/** What to give to `node` for a TypeScript file; it is made once in a process, and taken away at its end. */
+/** The `node` arguments for a TypeScript file, which is bundled once per process and deleted at its end. */
 export async function bundled(file: string, ...args: string[]): Promise<string[]> {
 	let output = made.get(file)
 	if (output === undefined) {
@@ -28,13 +28,13 @@ async function bundle(file: string): Promise<string> {
 	await build({
 		...{ entryPoints: [file], outfile, bundle: true, packages: 'external', format: 'esm' },
 		...{ platform: 'node', target: 'node20', sourcemap: true, logLevel: 'warning' },
-		// Files beside the program are found as if it still stood there.
+		// Files next to the program are resolved as if it still were there.
 		define: { 'import.meta.url': JSON.stringify(pathToFileURL(file).href) },
 	})
 	return outfile
 }
 
-/** Packages are found from where the program is. */
+/** Packages are resolved from the program's folder. */
 function makeFolder(): string {
 	const made = mkdtempSync(join(tmpdir(), 'verbena-bundled-'))
 	symlinkSync(`${ROOT}/node_modules`, join(made, 'node_modules'), 'dir')

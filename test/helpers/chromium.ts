@@ -13,14 +13,14 @@ const ARGS = [
 	...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
 
-/** `test`; where there is no browser, and CI doesn't ask for one, `test.skip`. */
+/** `test`; without a browser, unless in CI, `test.skip`. */
 export function inChromium(test: Test, what: string): Test | Test['skip'] {
 	if (process.env.CI === 'true' || existsSync(EXECUTABLE)) return test
 	console.error(`\n  SKIPPED: ${what} needs ${EXECUTABLE}: apt-get install chromium\n`)
 	return test.skip
 }
 
-/** Starts a browser; whoever calls this closes it. Called in a test: what throws in a hook fails nothing. */
+/** Starts a browser, which the caller closes. Call it in a test: an error in a hook fails nothing. */
 export function launch(): Promise<Browser> {
 	if (!existsSync(EXECUTABLE)) throw new Error(`there is no ${EXECUTABLE}: apt-get install chromium`)
 	return chromium.launch({ executablePath: EXECUTABLE, args: ARGS })

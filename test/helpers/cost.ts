@@ -1,6 +1,6 @@
 /** The processor time of work, which is independent of other programs' load. */
 
-/** The milliseconds that a processor was at work for this process, collecting garbage and compiling included. */
+/** The processor time of this process in milliseconds, garbage collection and compilation included. */
 export function cost(work: () => unknown): number {
 	const before = process.cpuUsage()
 	work()

@@ -29,7 +29,7 @@ interface Content {
 	readonly bytes: Buffer
 }
 
-/** Does what a curl line says, and answers what curl would print. Files are read below `directory`. */
+/** Runs a curl line, and returns what curl would print. Files are read below `directory`. */
 export async function curl(line: string, directory: string): Promise<string> {
 	const [program, ...args] = wordsOf(line)
 	if (program !== 'curl') throw new TypeError(`a line with curl was expected, got: ${line}`)
@@ -96,7 +96,7 @@ function send(
 	})
 }
 
-/** What a GET over HTTP/2 answers. */
+/** The response to a GET over HTTP/2. */
 async function textOver2(url: string): Promise<string> {
 	const session = connect(url, { rejectUnauthorized: false })
 	try {

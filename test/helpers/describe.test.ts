@@ -1,6 +1,6 @@
 /**
- * A suite fails when one of its hooks does: uvu alone leaves its tests out, and says that all is well. A rejection that
- * nobody has listened to fails one test: by itself it ends the process, and with it all others.
+ * A suite fails when one of its hooks does: uvu alone skips its tests, and reports success. An unhandled rejection fails
+ * one test: by itself it would end the process, and with it all other tests.
  */
 import * as assert from 'uvu/assert'
 import { bundled } from './bundled.ts'
@@ -11,7 +11,7 @@ describe('describe', (test) => {
 	const table: [hooks: string[], code: number, said: RegExp][] = [
 		[[], 0, /Passed: +3/],
 		[['before'], 1, /"passes".*there is no store.*Passed: +0/s],
-		// What wasn't opened can't be closed: the reason is the first failure.
+		// Nothing to close, as opening failed: the reason is the first failure.
 		[['before', 'after'], 1, /"passes".*there is no store.*Passed: +0/s],
 		[['after'], 1, /nothing to be closed/],
 		[['stray'], 1, /"passes".*nobody listens.*Passed: +2/s],

@@ -1,17 +1,17 @@
 /**
- * One uvu suite whose `.run()` cannot be forgotten: without it uvu passes a suite in silence. A promise that is rejected
- * and that nobody has listened to fails the test that runs then; by itself it would end all that are still to come. So
- * does a test that never ends, which would hold up all of them.
+ * One uvu suite whose `.run()` cannot be forgotten: without it uvu silently passes a suite. An unhandled rejection fails
+ * the test that is running then; by itself it would end the process and all further tests. A test that never ends fails
+ * as well, as it would block all others.
  */
 import { inspect } from 'node:util'
 import { suite, type Test } from 'uvu'
 
 type Callback = Parameters<Test>[1]
 
-/** No test takes so long, nor a hook, on a machine whose host takes most of it; milliseconds. */
+/** No test or hook takes this long, even on a machine that is heavily loaded; milliseconds. */
 const LONGEST = Number(process.env.VERBENA_TEST_LIMIT ?? 400_000)
 
-/** What was rejected, and no test has failed of it yet. */
+/** Unhandled rejections that no test has failed for yet. */
 const unheard: unknown[] = []
 
 process.on('unhandledRejection', (reason) => unheard.push(reason))
@@ -30,7 +30,7 @@ export function describe(name: string, body: (test: Test) => void): void {
 			try {
 				await ending(() => handler(context))
 			} catch (error) {
-				// The reason is told already; what was left behind by it is told beside.
+				// The error is reported already; later rejections are printed along with it.
 				const reasons = await unheardNow()
 				if (reasons.length > 0) console.error(`rejected beside a failure of ${name}:`, ...reasons)
 				throw reportable(error)
@@ -39,16 +39,16 @@ export function describe(name: string, body: (test: Test) => void): void {
 			if (reasons.length > 0)
 				throw new Error(`rejected, and nobody has listened: ${reasons.map((one) => inspect(one)).join('; ')}`)
 		}
-	// Not by `after.each`: uvu forgets a failure, and all tests behind it, where that throws too.
+	// Not in `after.each`: when that throws too, uvu forgets a failure and all following tests.
 	const telling = (title: string, handler: Callback): void => test(title, heard(handler))
 	body(Object.assign(telling, test))
 	test.run()
 }
 
 /**
- * The error as uvu can print it. uvu splits `error.details`, which of a `RestError` or `ApiError` is an array, and reads
- * `stack` and `name` of whatever was thrown: where that throws, within uvu's own `catch`, it forgets the failure and all
- * tests behind it, and ends with 0.
+ * The error in a form that uvu can print. uvu splits `error.details`, which in a `RestError` or `ApiError` is an array,
+ * and reads `stack` and `name` of whatever was thrown: when that throws, within uvu's own `catch`, it forgets the failure
+ * and all further tests, and exits with 0.
  */
 export function reportable(error: unknown): Error {
 	if (!(error instanceof Error)) return new Error(`thrown, and not an Error: ${inspect(error)}`)
@@ -59,13 +59,13 @@ export function reportable(error: unknown): Error {
 	return plain
 }
 
-/** Node tells of them when all promises of a turn have been looked at. */
+/** Node reports them after all promises of a turn have been handled. */
 async function unheardNow(): Promise<unknown[]> {
 	await new Promise((resolve) => setImmediate(resolve))
 	return unheard.splice(0)
 }
 
-/** Runs `work`. @throws Error with what this process waits for, where it takes longer than anything should */
+/** Runs `work`. @throws Error with what this process waits for, when it takes too long */
 async function ending(work: () => unknown): Promise<void> {
 	let timer: NodeJS.Timeout | undefined
 	const late = new Promise<never>((_, reject) => {
@@ -81,7 +81,7 @@ async function ending(work: () => unknown): Promise<void> {
 	}
 }
 
-/** Fails each test where a `before` has failed, which uvu forgets: it runs none of them, and ends with 0. */
+/** Fails each test after a failed `before`, which uvu ignores: it runs none of them, and exits with 0. */
 function failWithHooks(test: Test): void {
 	const failures: unknown[] = []
 	const { before, after } = test
@@ -93,7 +93,7 @@ function failWithHooks(test: Test): void {
 				failures.push(reportable(error))
 			}
 		})
-	// What wasn't opened can't be closed: the reason is told already.
+	// Nothing to close, as opening failed: the reason is reported already.
 	const closing: typeof after = (hook) =>
 		after(async (context) => {
 			try {

@@ -9,7 +9,7 @@ import type { Incoming } from '../../lib/request/incoming.ts'
 import { proxiesOf } from '../../lib/transport/proxies.ts'
 import { Log } from './listening.ts'
 
-/** Settings of a server, at its defaults where none is given; its clock stands at 0. */
+/** Server settings, with defaults; the clock stays at 0. */
 export function appOf(settings: Partial<App> = {}): App {
 	return {
 		cache: new MemoryCache({ max: 10 }),

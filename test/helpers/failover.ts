@@ -11,7 +11,7 @@ import { alarm } from './stalls.ts'
 /** The connections of each pool. */
 export const MAX = 4
 
-/** In front of servers: new connections lead to the one that is set. */
+/** A proxy in front of servers: new connections lead to the selected one. */
 export async function balancerTo(
 	port: number,
 ): Promise<{ port: number; to: (port: number) => void; close: () => Promise<unknown> }> {
@@ -57,7 +57,7 @@ export function serving(model: Model) {
 	const reading = new CrudHandler(model, { visible: 'all' })
 	const options = { logger: new Log(), logRequests: false, health: { path: 'health' } }
 	const server = createServer({ article }, options)
-	// What a server has found out holds for a while.
+	// The result of a server's health check is reused for a while.
 	const readyOf = async (handler: CrudHandler) =>
 		(await createServer({ article: handler }, options).inject({ url: '/health/ready' })).status
 	const headers = { 'content-type': 'application/json' }
@@ -72,7 +72,7 @@ export function serving(model: Model) {
 	}
 }
 
-/** Creates records until `isOver` says so, and notes the answer to each by its title, which begins with `name`. */
+/** Creates records until `isOver` says so, and records each response by title, which starts with `name`. */
 export async function writing(
 	{ post }: Pick<Served, 'post'>,
 	answers: Map<string, string>,
@@ -92,7 +92,7 @@ export async function writing(
 	)
 }
 
-/** What was refused as `unavailable` was not done; what was answered with 201 was, once. */
+/** A write refused as `unavailable` was not done; one answered 201 was done once. */
 export function sameAs(answers: ReadonlyMap<string, string>, counts: ReadonlyMap<unknown, number>): void {
 	for (const [title, answer] of answers) {
 		const count = counts.get(title) ?? 0
@@ -105,12 +105,12 @@ export function sameAs(answers: ReadonlyMap<string, string>, counts: ReadonlyMap
 	}
 }
 
-/** All connections of the pool are made, and idle. */
+/** Opens all connections of the pool, and leaves them idle. */
 export async function filled(model: Model): Promise<void> {
 	await Promise.all(Array.from({ length: MAX * 2 }, () => model.count(undefined)))
 }
 
-/** Waits until there is service again. @throws Error when there is none within `time` milliseconds */
+/** Waits until requests succeed again. @throws Error when none does within `time` milliseconds */
 export async function backWithin(time: number, isBack: () => Promise<boolean>): Promise<void> {
 	let isLate = false
 	const callOff = alarm(time, () => {

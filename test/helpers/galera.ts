@@ -5,14 +5,14 @@ import { until } from './listening.ts'
 import { type OwnMariadb, ownMariadb } from './mariadb.ts'
 import { freePorts } from './program.ts'
 
-/** Debian's package galera-4 has the one, rsync the other, by which a node gets its data from another. */
+/** Debian's package galera-4 has the library, rsync the program by which a node copies another's data. */
 const NEEDED = ['/usr/lib/galera/libgalera_smm.so', '/usr/bin/rsync'] as const
 
-/** A node without the others has no majority after two to four seconds, and may join them again after one. */
+/** An isolated node loses quorum after two to four seconds, and may rejoin after one. */
 const TIMES =
 	'evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.5S;evs.suspect_timeout=PT2S;evs.inactive_timeout=PT4S;gmcast.time_wait=PT1S;gmcast.peer_timeout=PT1S'
 
-/** Whether a cluster can be had; where it can't, that is said aloud, and with `CI=true` is a failure. */
+/** Whether a cluster can be started; otherwise a message is printed, and with `CI=true` it is a failure. */
 export function galeraIsHere(): boolean {
 	const missing = NEEDED.filter((file) => !existsSync(file))
 	if (missing.length === 0) return true
@@ -23,17 +23,17 @@ export function galeraIsHere(): boolean {
 
 export interface GaleraNode {
 	readonly port: number
-	/** How mysql2 gets to it. */
+	/** mysql2's connection options. */
 	readonly options: OwnMariadb['options']
-	/** A connection that was made while the node was ready. */
+	/** A connection opened while the node was ready. */
 	readonly admin: Connection
-	/** Whether it belongs to the majority, and is up to date. */
+	/** Whether it has quorum, and is up to date. */
 	isReady(): Promise<boolean>
-	/** Cuts it off from the other nodes, or lets it join them again; resolves when it knows. */
+	/** Isolates it from the other nodes, or lets it rejoin; resolves when it has noticed. */
 	isolate(isIsolated: boolean): Promise<void>
 }
 
-/** Makes three nodes that are ready. */
+/** Starts three nodes, and waits until they are ready. */
 export async function ownCluster(): Promise<{
 	nodes: readonly [GaleraNode, GaleraNode, GaleraNode]
 	remove(): Promise<void>

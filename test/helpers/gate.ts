@@ -8,20 +8,20 @@ import { freePorts } from './program.ts'
 
 export interface Gate {
 	readonly port: number
-	/** Ends all connections, and refuses others. */
+	/** Ends all connections, and refuses new ones. */
 	shut(): Promise<void>
-	/** Keeps connections, of which nothing is heard any more. */
+	/** Keeps connections open, and drops all bytes. */
 	silence(): void
-	/** Connections that come from now on are to another port; those that are there stay where they are. */
+	/** New connections lead to another port; existing ones stay where they are. */
 	leadTo(target: number): void
-	/** How many connections have come. */
+	/** The number of accepted connections. */
 	count(): number
-	/** Lets all pass again. */
+	/** Forwards everything again. */
 	open(): Promise<void>
 	close(): Promise<void>
 }
 
-/** A gate to a port of this machine, on one of its own; it is open. */
+/** An open gate to a local port, on a port of its own. */
 export async function gateTo(first: number): Promise<Gate> {
 	let target = first
 	let count = 0
@@ -53,7 +53,7 @@ export async function gateTo(first: number): Promise<Gate> {
 		server.close()
 		await once(server, 'close')
 	}
-	// None that the system gives to connections: while the gate is shut, somebody's request could have it.
+	// Not an ephemeral port: while the gate is shut, an outgoing connection could take it.
 	const [port = 0] = await freePorts(1)
 	await listen(port)
 	return {
@@ -68,7 +68,7 @@ export async function gateTo(first: number): Promise<Gate> {
 		count: () => count,
 		open: async () => {
 			isSilent = false
-			// What was said into the silence is lost: whoever waits for it begins anew.
+			// Bytes sent while it was silent are lost: their connection has to be reopened.
 			for (const socket of sockets) socket.destroy()
 			if (!server.listening) await listen(port)
 		},

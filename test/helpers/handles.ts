@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
 const SIGNAL = 'SIGUSR2'
-/** A process that is held up by others takes as long to write it. */
+/** A process starved by others may take this long to write it. */
 const PATIENCE = 20_000
 
-/** What is looked at of a report; see Node's documentation, "Diagnostic report". */
+/** The parts of a report that are used; see Node's documentation, "Diagnostic report". */
 interface Report {
 	readonly javascriptStack?: { readonly stack?: readonly string[] }
 	readonly libuv?: readonly Handle[]
@@ -25,10 +25,10 @@ interface Handle {
 	readonly fd?: number
 }
 
-/** A folder for the reports of one process, and what `node` has to be told so that it writes them there. */
+/** A folder for the reports of one process, and the `node` options that make it write them there. */
 export interface Reports {
 	readonly args: readonly string[]
-	/** What the process does and waits for, a line each; says so where it doesn't answer. */
+	/** What the process does and waits for, one per line, or that it doesn't respond. */
 	of(child: ChildProcess): Promise<string[]>
 	remove(): void
 }
@@ -56,7 +56,7 @@ export function reports(): Reports {
 	}
 }
 
-/** The report, once it is whole. */
+/** The report, once it is complete. */
 function reportIn(file: string): Report | undefined {
 	try {
 		return JSON.parse(readFileSync(file, 'utf8')) as Report

@@ -10,13 +10,13 @@ import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { format } from 'node:util'
 
-/** What became of one program. */
+/** The result of one program. */
 export interface Report {
 	readonly file: string
 	readonly port: number
-	/** What it had printed when its module was evaluated. */
+	/** Its output until its module was evaluated. */
 	readonly printed: string
-	/** What it threw; empty where it didn't. */
+	/** The error it threw; empty if none. */
 	readonly failure: string
 }
 

@@ -1,14 +1,14 @@
 /** Runs tests against a real server on a free loopback port, and always closes it. */
 import { createServer, type Handlers, type Logger, type Server, type ServerOptions } from '../../lib/index.ts'
 
-/** One line that was logged. */
+/** One log line. */
 export interface LogLine {
 	readonly level: 'info' | 'warn' | 'error'
 	readonly fields: Readonly<Record<string, unknown>>
 	readonly message: string
 }
 
-/** A logger that keeps its lines, so that tests are silent and can look at them. */
+/** A logger that records its lines, so that tests are silent and can check them. */
 export class Log implements Logger {
 	readonly lines: LogLine[] = []
 
@@ -34,7 +34,7 @@ export class Log implements Logger {
 	}
 }
 
-/** What a test is given. */
+/** What a test receives. */
 export interface Site {
 	readonly server: Server
 	readonly url: string
@@ -42,10 +42,10 @@ export interface Site {
 	readonly log: Log
 }
 
-/** Short grace, so that a test which leaves a connection open doesn't hold up the run; the log holds what is told aside. */
+/** A short grace period, so that a test which leaves a connection open doesn't delay the run; warnings go to the log. */
 const QUICK: ServerOptions = { graceTimeoutSeconds: 0.1, logRequests: false }
 
-/** Listens, runs `use`, and closes whatever became of it. */
+/** Listens, runs `use`, and always closes. */
 export async function listening(
 	handlers: Handlers,
 	options: ServerOptions,
@@ -61,7 +61,7 @@ export async function listening(
 	}
 }
 
-/** Waits until something holds, looking every 5 ms; fails after `time`, which is long as machines stall. */
+/** Waits until something holds, polling every 5 ms; fails after `time`, which is long as machines stall. */
 export async function until(
 	holds: () => boolean | Promise<boolean>,
 	what: string,

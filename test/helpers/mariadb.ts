@@ -12,7 +12,7 @@ import { freePorts } from './program.ts'
 
 const exec = promisify(execFile)
 
-/** The server that is there: the one that the environment names, else the one of this machine. */
+/** The existing server: the one named by the environment, else the local one. */
 export const MARIADB = {
 	host: process.env.MYSQL_HOST ?? '127.0.0.1',
 	port: Number(process.env.MYSQL_TCP_PORT ?? 3306),
@@ -21,14 +21,14 @@ export const MARIADB = {
 	database: process.env.MYSQL_DATABASE ?? 'test',
 }
 
-/** What is set in each session: `{ sql_mode: 'ANSI_QUOTES', time_zone: '+05:30' }`. */
+/** Settings of each session: `{ sql_mode: 'ANSI_QUOTES', time_zone: '+05:30' }`. */
 export type Settings = Readonly<Record<string, string | number>>
 
-/** A pool of the server that is there. Close it by `end()`. */
+/** A pool of the existing server. Close it with `end()`. */
 export function openPool(settings: Settings = {}, options: PoolOptions = {}): Pool {
 	const pool = mysql.createPool({ ...MARIADB, connectionLimit: 5, ...options })
 	const values = Object.entries(settings)
-	// The pool of promises hands its listeners the connection with callbacks; what is sent first runs first.
+	// The promise pool passes its listeners the callback connection; statements run in the order they are sent.
 	pool.pool.on('connection', (connection) => {
 		for (const [name, value] of values) connection.query(`set session ${name} = ?`, [value])
 	})
@@ -51,33 +51,33 @@ export async function mariadbIsHere(): Promise<boolean> {
 	}
 }
 
-/** A server of a test's own, for user `root` without a password, with a database `test`. */
+/** A server started by a test, for user `root` without a password, with a database `test`. */
 export interface OwnMariadb {
 	readonly port: number
-	/** How mysql2 gets to it. */
+	/** mysql2's connection options. */
 	readonly options: { host: string; port: number; user: string; database: string }
 	start(): Promise<void>
-	/** In order: what is under way is ended, and its clients are told. */
+	/** A clean shutdown: running statements are ended, and clients get an error. */
 	stop(): Promise<void>
 	restart(): Promise<void>
-	/** As a crash of the machine would. */
+	/** Kills it, like a crash of the machine. */
 	kill(): Promise<void>
-	/** It stays, and says nothing; until it is thawed. Resolves when that is so. */
+	/** Freezes it until it is thawed. Resolves once it is frozen. */
 	freeze(): Promise<void>
 	thaw(): void
-	/** Stops it, and takes its folder away. */
+	/** Stops it, and deletes its folder. */
 	remove(): Promise<void>
 }
 
-/** Makes a server in a folder for a while, on a free port; it is running. `args` are more of its arguments. */
+/** Creates and starts a server in a temporary folder, on a free port. `args` are further arguments. */
 export async function ownMariadb(args: readonly string[] = []): Promise<OwnMariadb> {
 	const folder = await mkdtemp(join(tmpdir(), 'verbena-mariadb-'))
 	const [port = 0] = await freePorts(1)
 	const data = join(folder, 'data')
-	// As root, the server wants to be told whose it shall be.
+	// Started by root, the server requires a user to run as.
 	const user = process.getuid?.() === 0 ? await ownedByMysql(folder) : []
-	// A server that starts deletes all temporary tables where it makes its own: in `/tmp` also those of the one that is there,
-	// whose statements fail of it. The installation starts one too.
+	// A starting server deletes all temporary tables in its tmpdir: in `/tmp` also those of the existing server,
+	// whose statements would fail. The installation starts one too.
 	const env = { ...process.env, TMPDIR: folder }
 	await exec(
 		'mariadb-install-db',
@@ -132,17 +132,17 @@ export async function ownMariadb(args: readonly string[] = []): Promise<OwnMaria
 	}
 }
 
-/** Waits until every thread of a process has stopped: each does when it is scheduled next, and may answer before. */
+/** Waits until every thread of a process has stopped: each does when it is scheduled next, and may respond before. */
 async function stopped(pid: number | undefined): Promise<void> {
 	const folder = `/proc/${pid}/task`
 	if (!existsSync(folder)) return setTimeout(200)
 	for (;;) {
 		const threads = await readdir(folder)
-		// A thread that is gone meanwhile says nothing either.
+		// A thread that has ended meanwhile doesn't respond either.
 		const texts = await Promise.all(
 			threads.map((id) => readFile(`${folder}/${id}/stat`, 'utf8').catch(() => '() T')),
 		)
-		// Behind the name, which is in parentheses and may hold anything.
+		// After the name, which is in parentheses and may contain anything.
 		if (texts.every((text) => text.slice(text.lastIndexOf(')') + 2).startsWith('T'))) return
 		await setTimeout(5)
 	}

@@ -12,7 +12,7 @@ describe('own databases', (test) => {
 	test('a run whose server refuses to create them continues, and ends', async () => {
 		const { child, ended, output } = start({
 			args: ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', MAKES],
-			// Nothing can be made in a transaction that only reads; nobody listens at port 1.
+			// Nothing can be created in a read-only transaction; nothing listens on port 1.
 			env: { PGOPTIONS: '-c default_transaction_read_only=on', MYSQL_TCP_PORT: '1', REDIS_PORT: '1' },
 		})
 		const late = setTimeout(() => child.kill('SIGKILL'), 30_000)

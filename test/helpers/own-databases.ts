@@ -16,16 +16,16 @@ import { MARIADB } from './mariadb.ts'
 import { SERVER } from './postgres.ts'
 import { freePorts } from './program.ts'
 
-/** What the processes of one run get as environment, and how its databases are dropped. */
+/** The environment of a run's processes, and a function that drops its databases. */
 export interface OwnDatabases {
 	readonly env: Readonly<Record<string, string>>
 	drop(): Promise<void>
 }
 
-/** Runs one statement on a server. @throws what its driver says: the server isn't there, or refuses */
+/** Runs one statement on a server. @throws the driver's error: the server is down, or refuses */
 type Statement = (text: string) => Promise<unknown>
 
-/** Makes them. A server that isn't there, or that refuses, is left as it is: its tests say what they miss. */
+/** Creates them. A missing or refusing server is left as it is: its tests report what they lack. */
 export async function ownDatabases(): Promise<OwnDatabases> {
 	const name = `verbena_test_${process.pid}_${randomBytes(4).toString('hex')}`
 	const servers: [variable: string, statement: Statement][] = [
@@ -43,7 +43,7 @@ export async function ownDatabases(): Promise<OwnDatabases> {
 			console.error(`no database of this run's own, ${variable} stays: ${String(error)}`)
 		}
 	}
-	// Somebody who names a Redis wants that one.
+	// A Redis named by the environment is used as it is.
 	if (process.env.REDIS_PORT === undefined) {
 		try {
 			const { port, end } = await runningRedis()
@@ -99,7 +99,7 @@ async function onPostgres(text: string): Promise<void> {
 	const client = new pg.Client({ ...SERVER, connectionTimeoutMillis: 30_000 })
 	await client.connect()
 	try {
-		// What a test has left behind is ended with its database.
+		// Connections left open by a test are ended with its database.
 		await client.query(text.startsWith('drop') ? `${text} with (force)` : text)
 	} finally {
 		await client.end()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { ROOT, run } from './program.ts'
 
-/** What `npm pack` builds and packs. */
+/** Files that `npm pack` builds and packs. */
 const NEEDED = [
 	...['lib', 'docs', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.page.json'],
 	...['test/package', 'test/helpers', 'README.md', 'CHANGELOG.md', 'LICENSE'],
@@ -13,13 +13,13 @@ const NEEDED = [
 
 let tarball: Promise<string> | undefined
 
-/** The path of the tarball that is published: built and packed once in a process, and taken away at its end. */
+/** The path of the published tarball: built and packed once per process, and deleted at its end. */
 export function packed(): Promise<string> {
 	tarball ??= pack()
 	return tarball
 }
 
-/** Packs a copy of the repository, so that its own `dist/` is left alone. */
+/** Packs a copy of the repository, so that its own `dist/` is unchanged. */
 async function pack(): Promise<string> {
 	const folder = mkdtempSync(join(tmpdir(), 'verbena-packed-'))
 	process.once('exit', () => rmSync(folder, { recursive: true, force: true }))

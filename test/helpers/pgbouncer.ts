@@ -10,10 +10,10 @@ import { until } from './listening.ts'
 import { SERVER } from './postgres.ts'
 import { freePorts } from './program.ts'
 
-/** Where Debian has it, off the path of many users. */
+/** Debian's path, which is not on many users' PATH. */
 const PROGRAM = '/usr/sbin/pgbouncer'
 
-/** Whether there is one; where there isn't, that is said aloud, and with `CI=true` is a failure. */
+/** Whether PgBouncer is installed; otherwise a message is printed, and with `CI=true` it is a failure. */
 export async function pgbouncerHere(): Promise<boolean> {
 	try {
 		await promisify(execFile)(PROGRAM, ['--version'])
@@ -27,14 +27,14 @@ export async function pgbouncerHere(): Promise<boolean> {
 
 export interface OwnBouncer {
 	readonly port: number
-	/** Whether it is still running: what a client does must never end it. */
+	/** Whether it is still running: no client may be able to end it. */
 	readonly isRunning: boolean
-	/** What it has written. */
+	/** Its output. */
 	log(): string
 	remove(): Promise<void>
 }
 
-/** Starts one on a free port; `settings` are lines of its file, `pool_mode = session`. */
+/** Starts one on a free port; `settings` are lines of its configuration, such as `pool_mode = session`. */
 export async function ownBouncer(settings: readonly string[] = [], server: object = {}): Promise<OwnBouncer> {
 	const folder = await mkdtemp(join(tmpdir(), 'verbena-pgbouncer-'))
 	const [port = 0] = await freePorts(1)

@@ -15,7 +15,7 @@ import { freePorts } from './program.ts'
 
 const exec = promisify(execFile)
 
-/** The server that is there: the one `PGHOST` and its kin name, else the one of this machine. */
+/** The existing server: the one named by `PGHOST` etc., else the local one. */
 export const SERVER = {
 	host: process.env.PGHOST ?? '127.0.0.1',
 	port: Number(process.env.PGPORT ?? 5432),
@@ -26,11 +26,11 @@ export const SERVER = {
 
 export type DriverName = 'pg' | 'postgres.js' | 'PGlite'
 
-/** A database by one of the drivers. */
+/** A database opened with one of the drivers. */
 export interface TestDatabase {
 	readonly name: DriverName
 	readonly database: PostgresDatabase
-	/** Runs statements that have no values. */
+	/** Runs statements without values. */
 	exec(text: string): Promise<void>
 	close(): Promise<void>
 }
@@ -38,17 +38,17 @@ export interface TestDatabase {
 /** Settings of a session: `{ TimeZone: 'Asia/Kathmandu' }`. */
 export type Settings = Readonly<Record<string, string>>
 
-/** How it is opened: by default with 5 connections to the server that is there, prepared. */
+/** How it is opened: by default with 5 connections to the existing server, and prepared statements. */
 export interface Opening {
 	readonly max?: number
 	readonly port?: number
-	/** Of postgres.js. */
+	/** Only for postgres.js. */
 	readonly prepare?: boolean
 	/** @default that of {@link SERVER}; of another port `postgres` */
 	readonly database?: string
 }
 
-/** Opens a database by a driver; PGlite makes a new one, in memory. */
+/** Opens a database with a driver; PGlite creates a new one, in memory. */
 export async function openDatabase(
 	name: DriverName,
 	settings: Settings = {},
@@ -63,7 +63,7 @@ export async function openDatabase(
 		const options = Object.entries(settings).map(
 			([key, value]) => `-c ${key}=${value.replaceAll(' ', '\\ ')}`,
 		)
-		// By default it closes a connection after ten idle seconds, and with it what a test has set, begun or locked there.
+		// By default it closes a connection after ten idle seconds, and with it a test's settings, transactions and locks.
 		const pool = new pg.Pool({ ...server, max, options: options.join(' '), idleTimeoutMillis: 0 })
 		const exec = async (text: string) => void (await pool.query(text))
 		return { name, database: pool, exec, close: () => pool.end() }
@@ -79,7 +79,7 @@ export async function openDatabase(
 	return { name, database: lite, exec, close: () => lite.close() }
 }
 
-/** The same, opened when it is first asked for: the start of a PGlite holds up the whole process for a while. */
+/** The same, opened on first use: starting a PGlite blocks the process for a while. */
 export function databaseLater(...of: Parameters<typeof openDatabase>): () => Promise<TestDatabase> {
 	let opened: Promise<TestDatabase> | undefined
 	return () => {
@@ -105,7 +105,7 @@ export async function driversHere(): Promise<readonly DriverName[]> {
 	}
 }
 
-/** Whether servers can be made here; where they can't, that is said aloud, and with `CI=true` is a failure. */
+/** Whether servers can be started here; otherwise a message is printed, and with `CI=true` it is a failure. */
 export async function ownPostgresHere(): Promise<boolean> {
 	try {
 		await exec(join(binaries(), 'initdb'), ['--version'])
@@ -117,20 +117,20 @@ export async function ownPostgresHere(): Promise<boolean> {
 	}
 }
 
-/** A server of a test's own. */
+/** A server started by a test. */
 export interface OwnPostgres {
 	readonly port: number
 	start(): Promise<void>
-	/** `fast` ends connections in order, `immediate` as in a crash. */
+	/** `fast` closes connections cleanly, `immediate` as in a crash. */
 	stop(mode?: 'fast' | 'immediate'): Promise<void>
 	restart(mode?: 'fast' | 'immediate'): Promise<void>
-	/** Ends its main process as a crash of the machine would. */
+	/** Kills its main process, like a crash of the machine. */
 	kill(): Promise<void>
 	/** Restarts it as a replica of another. */
 	follow(primary: OwnPostgres): Promise<void>
-	/** Makes a replica the primary; resolves when it takes changes. */
+	/** Promotes a replica; resolves when it accepts writes. */
 	promote(): Promise<void>
-	/** Stops it, and takes its folder away. */
+	/** Stops it, and deletes its folder. */
 	remove(): Promise<void>
 }
 
@@ -182,7 +182,7 @@ export async function ownPostgres(primary?: OwnPostgres): Promise<OwnPostgres> {
 	}
 }
 
-/** Runs PostgreSQL's own programs; as user `postgres` where we are root, whom they refuse. */
+/** Runs PostgreSQL's own programs; as user `postgres` if we are root, as which they refuse to run. */
 async function programs(folder: string): Promise<(name: string, ...args: string[]) => Promise<void>> {
 	const bin = binaries()
 	const isRoot = process.getuid?.() === 0
@@ -200,7 +200,7 @@ async function programs(folder: string): Promise<(name: string, ...args: string[
 	}
 }
 
-/** The folder of the newest server's programs, where Debian keeps them off the path. */
+/** The folder of the newest server's programs, which Debian keeps off the path. */
 function binaries(): string {
 	const debian = '/usr/lib/postgresql'
 	const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(a) - Number(b)) : []
@@ -208,7 +208,7 @@ function binaries(): string {
 	return newest === undefined ? '' : join(debian, newest, 'bin')
 }
 
-/** Opens a model that has little patience, also while it is opened: again where that was too little. */
+/** Opens a model with a short timeout, which also applies to opening: retried when that was too short. */
 export async function untilOpened<T>(open: () => Promise<T>): Promise<T> {
 	for (let tries = 0; ; tries++) {
 		try {

@@ -8,7 +8,7 @@ import type { Report } from './host.ts'
 /** The folder of this repository. */
 export const ROOT: string = new URL('../..', import.meta.url).pathname.replace(/\/$/, '')
 
-/** What is run: by default with the Node that runs the tests, here, with this process's environment. */
+/** How a program is run: by default with the tests' Node, in this folder, with this environment. */
 export interface Command {
 	readonly args: readonly string[]
 	readonly program?: string
@@ -19,7 +19,7 @@ export interface Command {
 /** A program that is running. */
 export interface Running {
 	readonly child: ChildProcess
-	/** Everything it has printed so far, on both outputs. */
+	/** Its output so far, of both streams. */
 	output(): string
 	/** Resolves with its exit code. */
 	readonly ended: Promise<number | null>
@@ -59,7 +59,7 @@ export async function runAll(
 	}
 }
 
-/** Waits until a program has printed something. Throws what it has printed when it ends, or a minute has passed. */
+/** Waits until a program has printed something. Throws its output when it ends, or after a minute. */
 export async function untilPrinted({ output, ended }: Running, text: string): Promise<void> {
 	const deadline = performance.now() + 60_000
 	const end = ended.then((code) => ({ code }))
@@ -72,14 +72,14 @@ export async function untilPrinted({ output, ended }: Running, text: string): Pr
 }
 
 /**
- * Below those that systems give to connections (32768 and up on Linux, 49152 elsewhere): one of these that is free now
- * isn't taken by somebody's request before the program listens.
+ * Below the ephemeral ports (32768 and up on Linux, 49152 elsewhere), so that a port which is free now
+ * isn't taken by an outgoing connection before the program listens.
  */
 const PORTS = { first: 10_000, count: 20_000 }
-/** Each process of the tests begins elsewhere. */
+/** Each test process starts at a different port. */
 let tried = process.pid * 499
 
-/** Ports of 127.0.0.1 that nobody listens at. */
+/** Unused ports of 127.0.0.1. */
 export async function freePorts(count: number): Promise<number[]> {
 	const ports: number[] = []
 	while (ports.length < count) {
@@ -101,9 +101,9 @@ async function isFree(port: number): Promise<boolean> {
 	return true
 }
 
-/** Starts a program; whoever calls this ends it. */
+/** Starts a program; the caller must end it. */
 export function start({ args, program = process.execPath, cwd = ROOT, env = {} }: Command): Running {
-	// What c8 tells its children must not reach those that measure nothing of lib/; nor are colours compared.
+	// c8's environment must not reach programs without coverage of lib/; nor are colours compared.
 	const { NODE_V8_COVERAGE: _coverage, NO_COLOR: _colors, ...inherited } = process.env
 	const child = spawn(program, args, {
 		cwd,

@@ -5,7 +5,7 @@
 import { connect, type Socket } from 'node:net'
 import { alarm } from './stalls.ts'
 
-/** One answer as it was on the wire. */
+/** One response as received. */
 export interface RawResponse {
 	readonly status: number
 	/** `HTTP/1.1` */
@@ -28,7 +28,7 @@ export class RawClient {
 	error: string | undefined = undefined
 	#chunks: Buffer[] = []
 	#size = 0
-	/** How many bytes there must be before it makes sense to look at them again. */
+	/** How many bytes are needed before parsing them again makes sense. */
 	#wanted = 0
 	#ended = false
 	#closed = false
@@ -55,7 +55,7 @@ export class RawClient {
 		})
 	}
 
-	/** Bytes that no answer has been made of yet. */
+	/** Bytes not yet parsed into a response. */
 	get unread(): Buffer {
 		if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks)]
 		return this.#chunks[0] ?? Buffer.alloc(0)
@@ -66,7 +66,7 @@ export class RawClient {
 		return this.#ended
 	}
 
-	/** Sends bytes, text as latin1; resolves when the kernel has them, or never will. */
+	/** Sends bytes, text as latin1; resolves when the kernel has taken them, or never will. */
 	send(bytes: string | Uint8Array): Promise<void> {
 		if (this.#closed) return Promise.resolve()
 		return new Promise((resolve) => {
@@ -78,7 +78,7 @@ export class RawClient {
 		})
 	}
 
-	/** The next answer, interim ones too; `method` is the one that was asked with. Fails after `time`, stalls left out. */
+	/** The next response, interim ones included; `method` is the request's. Fails after `time`, stalls excluded. */
 	async response(method = 'GET', time = 30_000): Promise<RawResponse> {
 		let parsed: Parsed | undefined
 		await this.#wait(
@@ -105,7 +105,7 @@ export class RawClient {
 		await this.#wait(() => this.#ended, time, 'the end of the connection')
 	}
 
-	/** Waits until so many bytes have come that no answer has been made of. */
+	/** Waits until so many unparsed bytes have arrived. */
 	async bytes(count: number, time = 30_000): Promise<Buffer> {
 		this.#wanted = count
 		await this.#wait(() => this.#size >= count || this.#ended, time, `${count} bytes`)
@@ -154,7 +154,7 @@ export async function connected<T>(port: number, use: (client: RawClient) => Pro
 	}
 }
 
-/** Sends one request on a connection of its own, and reads its answer. */
+/** Sends one request on a new connection, and reads its response. */
 export function ask(port: number, bytes: string | Uint8Array, method = 'GET'): Promise<RawResponse> {
 	return connected(port, async (client) => {
 		void client.send(bytes)
@@ -168,7 +168,7 @@ export function requestText(line: string, headers: readonly string[] = [], body 
 	return `${[`${line} HTTP/1.1`, 'Host: localhost', ...length, ...headers].join('\r\n')}\r\n\r\n${body}`
 }
 
-/** The first whole answer in the bytes, or `undefined` when there is none yet. */
+/** The first complete response in the bytes, or `undefined`. */
 function parseResponse(bytes: Buffer, method: string, ended: boolean): Parsed | undefined {
 	const end = bytes.indexOf('\r\n\r\n')
 	if (end === -1) return undefined
@@ -187,7 +187,7 @@ function parseResponse(bytes: Buffer, method: string, ended: boolean): Parsed | 
 	return { response: { status, version: start[1] ?? '', headers, body, json }, length: end + 4 + length }
 }
 
-/** Size of the answer that the bytes begin, where its head tells; else any further byte may do. */
+/** The size of the response that the bytes start with, if its head says so; else one more byte than there are. */
 function wantedFor(bytes: Buffer): number {
 	const end = bytes.indexOf('\r\n\r\n')
 	const length = /\r\ncontent-length: (\d+)/i.exec(bytes.toString('latin1', 0, Math.max(0, end)))

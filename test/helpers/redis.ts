@@ -2,10 +2,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** The server that is there: the one `REDIS_PORT` names, else the one of this machine. */
+/** The existing server: the one `REDIS_PORT` names, else the local one. */
 export const REDIS_PORT: number = Number(process.env.REDIS_PORT ?? 6379)
 
-/** Where it isn't, that is said aloud and its tests are left out; with `CI=true` it is a failure. */
+/** Without it its tests are skipped with a message; with `CI=true` that is a failure. */
 export async function redisIsHere(): Promise<boolean> {
 	const socket = connect(REDIS_PORT, '127.0.0.1')
 	try {

@@ -9,7 +9,7 @@ import { bundled } from './bundled.ts'
 import { curl, wordsOf } from './curl.ts'
 import { run } from './program.ts'
 
-/** A command, and what it is said to print. */
+/** A command, and its expected output. */
 export interface Command {
 	readonly line: string
 	readonly prints: string
@@ -32,7 +32,7 @@ export async function replay(session: string, port: number, directory: string): 
 	}
 }
 
-/** What a line of curl prints; or a program, whose own line of curl is sent where `| sh` stands behind it. */
+/** The output of a curl line, or of a program; with `| sh` the curl line that the program prints is run. */
 async function printedBy(line: string, directory: string): Promise<string> {
 	const [, command, isSent] = /^npx tsx (.*?)( \| sh)?$/.exec(line) ?? []
 	if (command === undefined) return curl(line, directory)
@@ -41,7 +41,7 @@ async function printedBy(line: string, directory: string): Promise<string> {
 	return isSent === undefined ? output : curl(output.trim(), directory)
 }
 
-/** Fails where `printed` isn't what is said to be printed. */
+/** Fails unless `printed` is the expected output. */
 export function assertPrints(printed: string, said: string, what: string): void {
 	const pattern = said
 		.trim()
@@ -52,7 +52,7 @@ export function assertPrints(printed: string, said: string, what: string): void 
 	assert.is(printed.trim(), said.trim(), what)
 }
 
-/** A text in which the port of all documentation, 3000, is another one. */
+/** A text with the documentation's port, 3000, replaced. */
 export function elsewhere(text: string, port: number): string {
 	return text.replaceAll(/\b3000\b/g, String(port))
 }

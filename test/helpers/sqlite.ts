@@ -2,31 +2,31 @@
 import { createRequire } from 'node:module'
 import type { SqliteDatabase } from '../../lib/models/sqlite/model.ts'
 
-/** A database as its driver makes it, and what a test does to it by itself. */
+/** A database as created by its driver, and the operations tests use on it directly. */
 export type TestDatabase = SqliteDatabase & { close(): unknown }
 
 type Open = (path?: string) => TestDatabase
 
 export interface SqliteDriverCase {
 	readonly name: 'better-sqlite3' | 'libsql' | 'node:sqlite'
-	/** Opens a database; `undefined` where this Node has no such driver, which is said on the console. */
+	/** Opens a database; `undefined` if this Node lacks the driver, which is reported on the console. */
 	readonly open: Open | undefined
 }
 
 const load = createRequire(import.meta.url)
 
-/** The three drivers. Node 20 has no node:sqlite; the others are dev dependencies, so that one at least is there. */
+/** The three drivers. Node 20 has no node:sqlite; the others are dev dependencies, so that at least one is available. */
 export const sqliteDrivers: readonly SqliteDriverCase[] = [
 	{ name: 'better-sqlite3', open: opener('better-sqlite3', (module) => module) },
 	{ name: 'libsql', open: opener('libsql', (module) => module) },
 	{ name: 'node:sqlite', open: opener('node:sqlite', (module) => Reflect.get(module, 'DatabaseSync')) },
 ]
 
-// With libsql's binary in its package there is one everywhere: without any, nothing of SQLite would be tested.
+// libsql's binary comes with its package: without it, nothing of SQLite might be tested.
 if (sqliteDrivers.every(({ open }) => open === undefined))
 	throw new Error('no driver of SQLite can be loaded')
 
-/** A database of a driver that is there. */
+/** A database of an available driver. */
 export function opened(open: Open | undefined, path?: string): TestDatabase {
 	if (open === undefined) throw new Error('this Node has no such driver: the test should have been skipped')
 	return open(path)
@@ -35,7 +35,7 @@ export function opened(open: Open | undefined, path?: string): TestDatabase {
 function opener(name: string, find: (module: object) => unknown): Open | undefined {
 	try {
 		const module = load(name)
-		// better-sqlite3 finds out at the first database that it was built for another Node.
+		// better-sqlite3 fails only at the first database when it was built for another Node.
 		const Database = find(module) as new (path: string) => TestDatabase
 		new Database(':memory:').close()
 		return (path = ':memory:') => new Database(path)

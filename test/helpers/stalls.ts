@@ -5,14 +5,14 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 
-/** No turn of the loop counts for more: what is beyond that was a stall. */
+/** The longest turn of the event loop that counts: anything beyond was a stall. */
 const LONGEST_TURN = 50
 const TICK = 10
 
-/** Turns that come so late on the average, of 5 ms each, are those of a machine that is busy otherwise. */
+/** When turns of 5 ms are this late on average, the machine is busy with other work. */
 const SLOW_TURN = 20
 
-/** How long attempts become: 1, 4 and 16 times what was asked for. */
+/** The time factors of the attempts: 1, 4 and 16 times the requested time. */
 const LONGER = 4
 const LONGEST = LONGER * LONGER
 
@@ -36,7 +36,7 @@ export function stopwatch(): () => number {
 	}
 }
 
-/** Calls `late` once the stopwatch has come to `time`, at the earliest; what is returned calls that off. */
+/** Calls `late` once the stopwatch has reached `time`, at the earliest; returns a function that cancels it. */
 export function alarm(time: number, late: () => void): () => void {
 	let sum = 0
 	let last = performance.now()
@@ -51,21 +51,21 @@ export function alarm(time: number, late: () => void): () => void {
 	return () => clearInterval(timer)
 }
 
-/** What is looked for from `watchStalls` on. */
+/** What has been observed since `watchStalls`. */
 export interface Stalls {
-	/** Whether this process was held up for more than the time, or was slow throughout. */
+	/** Whether this process stalled for longer than the time, or was slow throughout. */
 	seen(): Promise<boolean>
-	/** Looks no more. */
+	/** Stops watching. */
 	stop(): void
 }
 
-/** Looks for stalls of more than `time` milliseconds; other processes of this machine had them, too. */
+/** Watches for stalls of more than `time` milliseconds; other processes of this machine had them, too. */
 export function watchStalls(time: number): Stalls {
 	const delay = monitorEventLoopDelay({ resolution: 5 })
 	delay.enable()
 	return {
 		async seen() {
-			// A stall is noted in the turn behind it.
+			// A stall is noticed in the turn after it.
 			await setTimeout(10)
 			return delay.mean / 1e6 > SLOW_TURN || delay.max / 1e6 > time
 		},

@@ -9,7 +9,7 @@ export interface Call {
 	readonly body?: unknown
 }
 
-/** Sends all of them, one after the other; throws where one is answered another status. */
+/** Sends all of them, one after the other; throws at an unexpected status. */
 export async function callAll({ url }: Site, calls: readonly Call[]): Promise<void> {
 	for (const { request, status, headers = {}, body } of calls) {
 		const [method = '', target = ''] = request.split(' ')
