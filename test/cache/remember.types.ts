@@ -27,7 +27,7 @@ types('remember types', (say) => {
 		bigint: () => remember(cache, 'k', 1, () => 1n),
 	}
 
-	say('the answer has the type that load has', () => {
+	say('the result has the type of load', () => {
 		same<Same<ReturnType<typeof asked.article>, Promise<Article | undefined>>>()
 		same<Same<ReturnType<typeof asked.number>, Promise<number>>>()
 		same<Same<ReturnType<typeof asked.list>, Promise<readonly Article[]>>>()

@@ -54,7 +54,7 @@ describe('client(): in a page', (test) => {
 		)
 	})
 
-	inChromium(test, 'client()')('answers as in Node', async () => {
+	inChromium(test, 'client()')('results are as in Node', async () => {
 		const { script } = await bundled()
 		const browser = await launch()
 		try {
@@ -77,7 +77,7 @@ describe('client(): in a page', (test) => {
 	})
 
 	inChromium(test, 'client()')(
-		'reads texts of other origins, whose headers it sees as CORS lets it',
+		'reads texts of other origins, with the headers that CORS exposes',
 		async () => {
 			const { script } = await bundled()
 			const browser = await launch()

@@ -185,7 +185,7 @@ type Body<F extends (options: never) => unknown> =
 	NonNullable<Parameters<F>[0]> extends { readonly body?: infer B } ? B : never
 
 types('client(): types of answers', (say) => {
-	say('are what the method returns, without what it refuses with', () => {
+	say("are those of the method's values, without its refusals", () => {
 		type Get = Api<Answers>['get']
 		same<Same<Answer<Get['article']>, Article>>()
 		same<Same<Answer<Get['inherited']>, 'yes'>>()
@@ -196,7 +196,7 @@ types('client(): types of answers', (say) => {
 		same<Same<Answer<Get['unknown']>, unknown>>()
 	})
 
-	say('are as JSON has them', () => {
+	say('are as JSON changes them', () => {
 		type Get = Api<Answers>['get']
 		same<Same<Answer<Get['dates']>, { at: string; all: string[]; pair: readonly [1, string] }>>()
 		same<Same<Answer<Get['reply']>, { at: string }>>()
@@ -206,7 +206,7 @@ types('client(): types of answers', (say) => {
 		same<Same<Answer<Get['union']>, { kind: 'a'; at: string } | { kind: 'b'; b?: never }>>()
 	})
 
-	say('are a Blob where they are bytes', () => {
+	say('are a Blob for bytes', () => {
 		type Get = Api<Answers>['get']
 		same<Same<Answer<Get['buffer']>, Blob>>()
 		same<Same<Answer<Get['readable']>, Blob>>()
@@ -217,12 +217,12 @@ types('client(): types of answers', (say) => {
 		same<Same<Answer<Get['maybe_bytes']>, Blob | null>>()
 	})
 
-	say('are nothing where the server can not send it', () => {
+	say('are never where the server cannot send the value', () => {
 		type Get = Api<Answers>['get']
 		same<Same<Answer<Get['blob']>, never>>()
 	})
 
-	say('have with response() what came beside the value', () => {
+	say('include meta, status and headers with response()', () => {
 		type Call = ReturnType<Api<Answers>['get']['dates']>
 		type Dates = { at: string; all: string[]; pair: readonly [1, string] }
 		same<Same<Call, ApiPromise<Dates>>>()
@@ -246,7 +246,7 @@ types('client(): types of answers', (say) => {
 		same<Same<Api<Anything>['delete'], Anything>>()
 	})
 
-	say('of no class, or of a class as a value, are none, in words', () => {
+	say('of no class, or of a class as a value, are errors that say so', () => {
 		type Untold = "write client<Blog>('/blog'): the handler's class, without typeof"
 		same<Same<Api<typeof Answers>['get'], Untold>>()
 		// @ts-expect-error a class has no calls, its handlers do
@@ -257,7 +257,7 @@ types('client(): types of answers', (say) => {
 		void untold.get.dates
 	})
 
-	say('of a CrudHandler, the methods beside its records are calls', () => {
+	say('of a CrudHandler, its further methods are calls', () => {
 		class Articles extends CrudHandler {
 			constructor() {
 				super(new MemoryModel('article', { fields: { id: 'integer' }, key: 'id' }), { visible: 'all' })
@@ -309,13 +309,13 @@ types('Jsonify', (say) => {
 		}
 	}
 
-	say('dates and whatever has toJSON are what that answers', () => {
+	say('dates and objects with toJSON have the type of its result', () => {
 		same<Same<Jsonify<Date | null>, string | null>>()
 		same<Same<Jsonify<{ a: Money }>, { a: { amount: number; at: string } }>>()
 		same<Same<Jsonify<{ a: Buffer }>, { a: { type: 'Buffer'; data: number[] } }>>()
 	})
 
-	say('what may be undefined may be absent, and functions are', () => {
+	say('properties that may be undefined are optional, and functions are dropped', () => {
 		same<
 			Same<Jsonify<{ a: Date | undefined; b?: Date; c(): void; d: () => 1 }>, { a?: string; b?: string }>
 		>()
@@ -323,14 +323,14 @@ types('Jsonify', (say) => {
 		same<Same<Jsonify<Point>, { x: number; at: string }>>()
 	})
 
-	say('unknown and any pass, in fields too', () => {
+	say('unknown and any are kept, in fields too', () => {
 		type Loose = ReturnType<typeof JSON.parse> // which is any
 		same<Same<Jsonify<unknown>, unknown>>()
 		same<Same<Jsonify<Loose>, Loose>>()
 		same<Same<Jsonify<{ a: Loose; b?: unknown; d: Date }>, { a: Loose; b?: unknown; d: string }>>()
 	})
 
-	say('arrays, tuples, records, brands and recursive types stay themselves', () => {
+	say('arrays, tuples, records, brands and recursive types are kept', () => {
 		same<Same<Jsonify<readonly Date[]>, readonly string[]>>()
 		same<Same<Jsonify<[Date, ...Date[]]>, [string, ...string[]]>>()
 		same<Same<Jsonify<Record<string, Date>>, Record<string, string>>>()
@@ -343,7 +343,7 @@ types('Jsonify', (say) => {
 		return [tree, nested, wrong]
 	})
 
-	say('what JSON has no word for is never, what it empties is empty', () => {
+	say('types without a JSON form are never, types that JSON empties are empty', () => {
 		same<Same<Jsonify<bigint>, never>>()
 		same<Same<Jsonify<() => void>, never>>()
 		same<
@@ -358,7 +358,7 @@ types('Jsonify', (say) => {
 types('client(): types of params', (say) => {
 	const api = client<Params>('/blog', { fetch })
 
-	say('are the ones of the method', async () => {
+	say('are those of the method', async () => {
 		same<Same<Parameters<typeof api.get._default>[0], string | number | bigint>>()
 		await api.get._default('5', {})
 		await api.get._default(5n)
@@ -408,7 +408,7 @@ types('client(): types of params', (say) => {
 types('client(): types of specs', (say) => {
 	const api = client<Declares>('/blog', { fetch })
 
-	say('say what a body holds, and what of it is needed', () => {
+	say("are the body's fields, required ones included", () => {
 		same<
 			Same<
 				Body<typeof api.post.article>,
@@ -443,7 +443,7 @@ types('client(): types of specs', (say) => {
 		return wrong
 	})
 
-	say('of a schema, the body is its input; of names, any of them', async () => {
+	say('of a schema, the body is its input; of names, anything', async () => {
 		await api.put.schema('5', { body: { a: 'x' } })
 		same<Same<Body<typeof api.post.valibot>, { a?: string | undefined } | undefined>>()
 		same<Same<Body<typeof api.post.arktype>, { a: string; b?: number }>>()
@@ -453,7 +453,7 @@ types('client(): types of specs', (say) => {
 		await api.post.free({ body: [1, 'x'] })
 	})
 
-	say('of a GET, they say what its query holds', async () => {
+	say("of a GET, are the query's parameters", async () => {
 		await api.get.search({ query: { q: 'x', limit: 5 } })
 		await api.get.list()
 		await api.get.list({ query: { limit: 5 } })
@@ -468,7 +468,7 @@ types('client(): types of specs', (say) => {
 		return wrong
 	})
 
-	say('tell as much as their own type tells', async () => {
+	say("are as precise as the spec's declared type", async () => {
 		class Wide extends RestHandler {
 			override specs = {
 				post_wide: { title: ['required', 'string'], age: ['integer'] },
@@ -523,7 +523,7 @@ types('client(): types of custom routes', (say) => {
 		return wrong
 	})
 
-	say('whose method the type does not tell, have the params of their placeholders', () => {
+	say('with an untyped method, have the params of their placeholders', () => {
 		class Wide extends RestHandler {
 			override customRoutes = { 'GET a/%d-%s': 'page' }
 			page() {}

@@ -31,7 +31,7 @@ const fetch: Fetch = async () => Response.json({ success: true, data: [], meta: 
 const articles = new CrudClient<Article>('article', '/blog', { fetch })
 
 types('client: types', (say) => {
-	say('records are what the programmer says, fewer fields are fewer', async () => {
+	say('records have the given type, with fewer fields where selected', async () => {
 		const all = await articles.list()
 		same<Same<(typeof all.data)[number]['status'], 'draft' | 'published'>>()
 		const records: readonly Article[] = all.data
@@ -51,7 +51,7 @@ types('client: types', (say) => {
 		same<Same<ReturnType<typeof articles.count>, Promise<number>>>()
 	})
 
-	say('conditions fit their fields', () => {
+	say('conditions match their fields', () => {
 		const good: ListQuery<Article>[] = [
 			{ where: { status: 'draft', id: [1, 2n], tag: null, big: true } },
 			{ where: { title: { gte: new Date(0), contains: 'x' }, id: { between: [1, 2] }, tag: ['a', null] } },
@@ -88,7 +88,7 @@ types('client: types', (say) => {
 		return [good, bad]
 	})
 
-	say('what is written may be more than what is read', async () => {
+	say('a write type may have more fields than the read type', async () => {
 		const writers = new CrudClient<Article, NewArticle>('article', '/blog', { fetch })
 		await writers.create({ title: 'x', secret: 'y' })
 		await writers.update(5, { secret: 'y' })
@@ -101,7 +101,7 @@ types('client: types', (say) => {
 		await articles.update(5, { title: 5 })
 	})
 
-	say('a record may stand for its id, and what has none of its fields may not', async () => {
+	say('a record can be used as its id, and a value without its fields cannot', async () => {
 		const article = await articles.get(5)
 		const part = await articles.get(article, { fields: ['id', 'title'] })
 		same<Same<typeof part, Pick<Article, 'id' | 'title'>>>()
@@ -129,7 +129,7 @@ types('client: types', (say) => {
 		return wrong
 	})
 
-	say('options are what they are', () => {
+	say('options are typed', () => {
 		const good: CrudClientOptions[] = [
 			{ sign: (request) => signRequest(request, { id: 'k1', secret: 'x' }) },
 			{ sign: (request) => request, retries: 0, methodOverride: true, key: 'slug' },
@@ -149,12 +149,12 @@ types('client: types', (say) => {
 		return [good, bad, more]
 	})
 
-	say('what failed says how long to wait', () => {
+	say('an error has the seconds to wait', () => {
 		const error = new ApiError('busy', { status: 503, code: 'unavailable', retryAfterSeconds: 5 })
 		same<Same<typeof error.retryAfterSeconds, number | undefined>>()
 	})
 
-	say('without a type, records have any fields', async () => {
+	say('without a type, records may have any fields', async () => {
 		const things = new CrudClient('thing', '/api', { fetch })
 		const { data } = await things.list({ where: { a: 1, b: { gt: 'x' } }, sort: '-a', fields: ['a'] })
 		same<Same<typeof data, { a: unknown }[]>>()

@@ -51,7 +51,7 @@ const SCRIPT = `(async () => {
 })()`
 
 describe('signRequest: in a browser', (test) => {
-	inChromium(test, 'signRequest')('what it signs is let in, and once', async () => {
+	inChromium(test, 'signRequest')('a request it signs is accepted, and only once', async () => {
 		const { outputFiles } = await build({
 			entryPoints: [`${ROOT}/lib/client/index.ts`],
 			...{ bundle: true, write: false, format: 'iife', globalName: 'verbena', platform: 'browser' },

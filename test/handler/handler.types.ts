@@ -101,17 +101,17 @@ types('types: in a method', (say) => {
 		}
 	}
 
-	say('results are what their methods return', () => {
+	say("calls have the methods' return types", () => {
 		same<Same<ReturnType<Looks['get_error']>, Refused | { id: string }>>()
 		same<Same<ReturnType<Looks['get_reply']>, CustomReply<{ id: number }>>>()
 	})
 
-	say('Refused can be dropped from what a client is told', () => {
+	say("Refused can be excluded from a client's types", () => {
 		type Told = Exclude<ReturnType<Looks['get_error']>, Refused>
 		same<Same<Told, { id: string }>>()
 	})
 
-	say('Refused is nothing that a value passes for', () => {
+	say('no value is assignable to Refused', () => {
 		// @ts-expect-error only this.error() makes one
 		const refused: Refused = null
 		return refused

@@ -176,7 +176,7 @@ describe('health over stores', (test) => {
 		}
 	})
 
-	meanwhile(hasRedis, 'a Redis that was never there', async () => {
+	meanwhile(hasRedis, 'a Redis that was never started', async () => {
 		const gate = await gateTo(REDIS_PORT)
 		await gate.shut()
 		const client = new Redis({ port: gate.port, retryStrategy: () => 20 })

@@ -31,7 +31,7 @@ describe('deployment: processes', (test) => {
 	const asFirst = canUnshare ? test : test.skip
 	const verified = hasSystemd ? test : test.skip
 
-	asFirst('as PID 1 of a container it ends by SIGTERM, with what it was answering', async () => {
+	asFirst('as PID 1 of a container it stops on SIGTERM, after answering running requests', async () => {
 		const [port = 0] = await freePorts(1)
 		const args = ['--pid', '--fork', '--kill-child', '--mount-proc', process.execPath]
 		const running = start({ program: 'unshare', args: [...args, ...typescript(program(folder, port))] })
@@ -50,7 +50,7 @@ describe('deployment: processes', (test) => {
 		}
 	})
 
-	verified('the unit of systemd is one that systemd understands', async () => {
+	verified('the systemd unit is accepted by systemd', async () => {
 		const unit = recipe('## systemd', 'ini')
 			.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`)
 			.replace(/^User=.*$/m, 'User=daemon')

@@ -160,7 +160,7 @@ describe('deployment: proxies', (test) => {
 		['HAProxy', ofHaproxy, quickHaproxy],
 	] as const) {
 		tried(
-			`${name} loses POSTs where the server ends idle connections first, and none where it keeps them for longer`,
+			`${name} loses POSTs when the server closes idle connections first, and none when it keeps them longer`,
 			async () => {
 				const shorter = behind(make, { keepAliveTimeoutSeconds: 1 }, async (proxy, handler, port) => {
 					const time = await idleTime(port)
@@ -176,7 +176,7 @@ describe('deployment: proxies', (test) => {
 			},
 		)
 
-		tried(`${name} passes on who is calling whom, by trustProxy`, () =>
+		tried(`${name} forwards client address, host and protocol, with trustProxy`, () =>
 			behind(make, { trustProxy: 1, hosts: ['127.0.0.1'] }, async ({ url }) => {
 				const headers = { 'X-Forwarded-For': '6.6.6.6', 'X-Forwarded-Host': 'evil.example' }
 				const response = await fetch(`${url}/about`, { headers })
@@ -185,30 +185,27 @@ describe('deployment: proxies', (test) => {
 			}),
 		)
 
-		tried(
-			`${name} with a public name: 421 where nothing is said of it, 200 by trustProxy or hosts`,
-			async () => {
-				const status = async (options: ServerOptions): Promise<number> => {
-					let found = 0
-					await behind(make, options, async ({ url }) => {
-						const [, port = ''] = url.split('//127.0.0.1:')
-						const args = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '-H', 'Host: api.example.com']
-						const { output } = await run({
-							program: 'curl',
-							args: [...args, `http://127.0.0.1:${port}/about`],
-						})
-						found = Number(output)
+		tried(`${name} with a public name: 421 by default, 200 with trustProxy or hosts`, async () => {
+			const status = async (options: ServerOptions): Promise<number> => {
+				let found = 0
+				await behind(make, options, async ({ url }) => {
+					const [, port = ''] = url.split('//127.0.0.1:')
+					const args = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '-H', 'Host: api.example.com']
+					const { output } = await run({
+						program: 'curl',
+						args: [...args, `http://127.0.0.1:${port}/about`],
 					})
-					return found
-				}
-				assert.is(await status({}), 421)
-				assert.is(await status({ hosts: ['api.example.com'] }), 200)
-				assert.is(await status({ trustProxy: ['127.0.0.1'] }), 200)
-			},
-		)
+					found = Number(output)
+				})
+				return found
+			}
+			assert.is(await status({}), 421)
+			assert.is(await status({ hosts: ['api.example.com'] }), 200)
+			assert.is(await status({ trustProxy: ['127.0.0.1'] }), 200)
+		})
 	}
 
-	tried('nginx over a Unix socket passes on who is calling whom', async () => {
+	tried('nginx over a Unix socket forwards client address, host and protocol', async () => {
 		const folder = mkdtempSync(join(tmpdir(), 'verbena-socket-'))
 		chmodSync(folder, 0o755)
 		const path = join(folder, 'app.sock')

@@ -8,7 +8,7 @@ import { eachCountedOnce, eachWonOnce, race } from './race.ts'
 import type { Finish } from './racer.ts'
 import { describeRedis, forget, openClient, ownRedis } from './servers.ts'
 
-describeRedis('RedisCache over four processes, many times', (test) => {
+describeRedis('RedisCache across four processes, many times', (test) => {
 	const prefix = `verbena-test:${randomUUID()}:`
 
 	test.after(async () => {
@@ -28,7 +28,7 @@ describeRedis('RedisCache over four processes, many times', (test) => {
 	})
 })
 
-describeRedis('RedisCache with Redis killed in the middle', (test) => {
+describeRedis('RedisCache with Redis killed in between', (test) => {
 	/** Kills it after a second, with commands in flight, and restarts it two seconds later; returns how long it was down. */
 	async function killed(...options: string[]): Promise<{ finishes: Finish[]; down: number }> {
 		const redis = await ownRedis()

@@ -36,7 +36,7 @@ function casesBy(name: ClientName): Case[] {
 	})
 }
 
-describeRedis('RedisCache by the contract', (test) => {
+describeRedis('RedisCache: the contract', (test) => {
 	const cases = CLIENTS.map((name) => ({ name, cases: casesBy(name) }))
 	const outcomes = new Map<Case, Promise<void>>()
 

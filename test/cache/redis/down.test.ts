@@ -128,7 +128,7 @@ function patientOf({ client }: TestClient): RedisCache {
 	return new RedisCache(client, { timeoutSeconds: 30 })
 }
 
-describeRedis('RedisCache without Redis, by each client', (test) => {
+describeRedis('RedisCache without Redis, with each client', (test) => {
 	test('without a listening server every call fails in time, then at once, until Redis is started', () =>
 		staged(false, async ({ redis, cache, patient, opened }) => {
 			assert.ok((await allRefused(cache)) < SETTLED)

@@ -47,7 +47,7 @@ async function staged(name: TestClient['name'], play: (stage: Stage) => Promise<
 	}
 }
 
-describeRedis('RedisCache over a failover', (test) => {
+describeRedis('RedisCache during a failover', (test) => {
 	for (const name of CLIENTS)
 		test(`${name}: 503 while the primary accepts no writes, and requests reach the next one within a second`, () =>
 			inTimesOf(1_000, (time) =>

@@ -12,7 +12,7 @@ import { CLIENTS, describeRedis, forget, openClient } from './servers.ts'
 
 const nowhere = { host: '127.0.0.1', port: 1, lazyConnect: true }
 
-describeRedis('RedisCache: what it takes', (test) => {
+describeRedis('RedisCache: options', (test) => {
 	const others: readonly (readonly [string, () => unknown])[] = [
 		['nothing', () => undefined],
 		['null', () => null],
@@ -120,7 +120,7 @@ describeRedis('RedisCache: what it takes', (test) => {
 })
 
 for (const name of CLIENTS) {
-	describeRedis(`RedisCache by ${name}`, (test) => {
+	describeRedis(`RedisCache with ${name}`, (test) => {
 		const prefix = `verbena-test:${randomUUID()}:`
 		const opened = openClient(name)
 		const { command } = opened

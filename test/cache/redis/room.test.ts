@@ -130,7 +130,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 	}
 })
 
-describeRedis('RedisCache and a Redis that is full', (test) => {
+describeRedis('RedisCache with a full Redis', (test) => {
 	for (const name of CLIENTS) {
 		test(`${name}: set, add and increment throw CacheFull that names maxmemory, and keep existing entries`, async () => {
 			const { client, command } = await open(name)

@@ -27,7 +27,7 @@ const MAKE = {
 		}),
 }
 
-describeRedis('RedisCache by Sentinel', (test) => {
+describeRedis('RedisCache with Sentinel', (test) => {
 	test('ioredis and iovalkey write to the new primary within a second, and requests are 200 or 503', () =>
 		inTimesOf(1_000, async (time) => {
 			const servers = [await ownRedis(), await ownRedis()] as const

@@ -250,7 +250,7 @@ for (const { name, open } of sqliteDrivers)
 	describe(`stored values of SQLite, by ${name}`, (test) => {
 		for (const [type, ...values] of SQLITE)
 			(open === undefined ? test.skip : test)(
-				`${type}: pages meet each record once, whatever it holds`,
+				`${type}: pages visit each record once, whatever it contains`,
 				async () => {
 					const database = opened(open)
 					try {

@@ -176,7 +176,7 @@ describe('SqlModel', (test) => {
 		}
 	}
 
-	each('the version goes up by every update, whatever is said of it', async (model) => {
+	each('every update raises the version, whatever value is given', async (model) => {
 		const guard = { where: undefined, version: undefined }
 		assert.equal(await model.update('1', { title: 'a' }, VERSIONED, guard), {
 			json: '{"title":"a","v":2}',
@@ -191,7 +191,7 @@ describe('SqlModel', (test) => {
 		})
 	})
 
-	each('a record of another version is stale; one outside the condition is missing', async (model) => {
+	each('a record with another version is stale; one outside the condition is missing', async (model) => {
 		const outcomes: readonly [
 			id: string,
 			version: string | undefined,
@@ -220,7 +220,7 @@ describe('SqlModel', (test) => {
 		assert.is(await model.count(undefined), 4)
 	})
 
-	each('a key that is given, or changed, is answered', async (model) => {
+	each('a given or changed key is returned', async (model) => {
 		assert.is((await model.create({ id: 50, title: 't' }, ALL)).id, '50')
 		const moved = await model.update('50', { id: 60 }, ALL, { where: undefined, version: undefined })
 		assert.equal(moved, { json: '{"id":60,"title":"t"}', version: undefined })

@@ -53,7 +53,7 @@ for (const driver of sqliteDrivers) {
 			['a text for a rowid', { id: 'abc', title: 't' }, 'invalid', []],
 		]
 		on(
-			'a trigger that leaves a record out, or alone, is refused, with its text where it has one',
+			"a row skipped by a trigger, or raised on, is refused, with the trigger's text if any",
 			async (database) => {
 				database.exec(`
 				create trigger out before insert on article when new.title = 'out' begin select raise(ignore); end;
@@ -83,7 +83,7 @@ for (const driver of sqliteDrivers) {
 			})
 		}
 
-		on('updates and deletes are refused alike', async (database) => {
+		on('violations in updates and deletes are refused alike', async (database) => {
 			const { article, author } = await SqliteModel.openAll(database)
 			const update = (changes: Changes) => failure((article as Model).update('1', changes, ID, NO_GUARD))
 			assert.equal(await update({ title: null }), ['not_null', ['title']])
@@ -91,7 +91,7 @@ for (const driver of sqliteDrivers) {
 			assert.equal(await failure((author as Model).delete('1', ID, NO_GUARD)), ['foreign_key', []])
 		})
 
-		on('a database that was closed is unavailable', async (database) => {
+		on('a closed database is unavailable', async (database) => {
 			const article = await SqliteModel.open(database, 'article')
 			const other = opened(open)
 			other.exec('create table t (id integer primary key)')
@@ -106,7 +106,7 @@ for (const driver of sqliteDrivers) {
 			assert.is(await article.count(undefined), 1)
 		})
 
-		on('a table that is gone is an error of its own, not the client’s', async (database) => {
+		on("a dropped table is a server error, not the client's", async (database) => {
 			const article = await SqliteModel.open(database, 'article')
 			database.exec('drop table article')
 			const error = await failure(article.count(undefined))
@@ -154,18 +154,21 @@ for (const driver of sqliteDrivers) {
 			}
 		})
 
-		on('what can’t be written any more is not well, but for what only reads', async (database) => {
-			const article = await SqliteModel.open(database, 'article')
-			database.exec('pragma query_only = 1')
-			assert.is(await failure(article.check()), 'done')
-			const error = await article.check(true).catch((error: unknown) => error)
-			assert.ok(error instanceof ModelError && error.kind === 'unavailable')
-			assert.match(String(error instanceof Error && error.cause), /readonly|read-only/)
-			database.exec('pragma query_only = 0')
-			assert.is(await failure(article.check(true)), 'done')
-		})
+		on(
+			'a database that became read-only fails check() for writes, and passes it for reads',
+			async (database) => {
+				const article = await SqliteModel.open(database, 'article')
+				database.exec('pragma query_only = 1')
+				assert.is(await failure(article.check()), 'done')
+				const error = await article.check(true).catch((error: unknown) => error)
+				assert.ok(error instanceof ModelError && error.kind === 'unavailable')
+				assert.match(String(error instanceof Error && error.cause), /readonly|read-only/)
+				database.exec('pragma query_only = 0')
+				assert.is(await failure(article.check(true)), 'done')
+			},
+		)
 
-		on('models that were opened one by one wait for each other’s transactions', async (database) => {
+		on("models opened separately wait for each other's transactions", async (database) => {
 			const article = await SqliteModel.open(database, 'article')
 			const author = await SqliteModel.open(database, 'author')
 			const order: string[] = []
@@ -186,7 +189,7 @@ for (const driver of sqliteDrivers) {
 			assert.equal([await article.count(undefined), await author.count(undefined)], [1, 2])
 		})
 
-		on('who waits behind a transaction gives up in time, and its read is not missed', async (database) => {
+		on('an operation waiting for a transaction times out, and its read is dropped', async (database) => {
 			const article = await SqliteModel.open(database, 'article', { timeoutSeconds: 0.04 })
 			let end = (): void => {}
 			const held = article.transaction(() => new Promise<void>((resolve) => (end = resolve)))
@@ -199,7 +202,7 @@ for (const driver of sqliteDrivers) {
 			assert.is(await article.count(undefined), 1)
 		})
 
-		on('a transaction within a transaction is undone by itself', async (database) => {
+		on('a nested transaction is rolled back alone', async (database) => {
 			const article = await SqliteModel.open(database, 'article')
 			await article.transaction(async (outer) => {
 				await outer.create({ title: 'kept' }, ID)
@@ -215,7 +218,7 @@ for (const driver of sqliteDrivers) {
 			assert.is(await article.count(undefined), 3)
 		})
 
-		on('a model of a transaction that has ended is refused', async (database) => {
+		on('the model of a finished transaction is refused', async (database) => {
 			const article = await SqliteModel.open(database, 'article')
 			let kept: Model = article
 			await article.transaction(async (model) => {
@@ -226,7 +229,7 @@ for (const driver of sqliteDrivers) {
 			assert.is(await article.count(undefined), 1)
 		})
 
-		on('a reference that is checked at the end of a transaction undoes it', async (database) => {
+		on('a deferred constraint violated at commit rolls back the transaction', async (database) => {
 			database.exec(
 				'create table late (id integer primary key, r int references late (id) deferrable initially deferred)',
 			)
@@ -238,7 +241,7 @@ for (const driver of sqliteDrivers) {
 		})
 
 		on(
-			'statements are prepared once for each text, at most 500 of them, and long ones not for long',
+			'statements are prepared once per text, at most 500 are kept, and long ones only briefly',
 			async (database) => {
 				const article = await SqliteModel.open(database, 'article')
 				const { prepare } = database
@@ -276,7 +279,7 @@ for (const driver of sqliteDrivers) {
 			},
 		)
 
-		on('more statements than are kept prepared work on', async (database) => {
+		on('more statements than are kept prepared still work', async (database) => {
 			const article = await SqliteModel.open(database, 'article')
 			for (let length = 1; length <= 600; length++) {
 				const values = Array.from({ length }, (_, at) => at)

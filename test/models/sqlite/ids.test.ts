@@ -18,7 +18,7 @@ for (const driver of sqliteDrivers) {
 			on(
 				`create table user (id text collate ${collation} primary key, note text, version int not null default 1);
 				insert into user (id, note) values ('ANN', 'first')`,
-				`of a column that is compared by ${collation}`,
+				`of a column with ${collation} are compared exactly`,
 				async (database) => {
 					const model = await SqliteModel.open(database, 'user')
 					// Twice: cached statements must be as exact.

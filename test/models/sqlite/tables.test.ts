@@ -63,7 +63,7 @@ for (const driver of sqliteDrivers) {
 		on(
 			`create table "my ""table"".x" (id integer primary key, "a ""b"" 'c'" text unique, "select" int);
 			attach ':memory:' as "other db"; create table "other db".t (id integer primary key, n text)`,
-			'names may be odd, and stand behind a schema’s',
+			'names may have any characters, and a schema as prefix',
 			async (database) => {
 				const odd = await SqliteModel.open(database, 'my "table".x')
 				const field = `a "b" 'c'`
@@ -94,7 +94,7 @@ for (const driver of sqliteDrivers) {
 			`create table article (id integer primary key, title text); insert into article values (1, 'one');
 			create table pairs (a int, b int, primary key (a, b)); create table plain (n int, created datetime not null unique);
 			create view titles as select id, upper(title) as title, 2.5 as x, count(*) as n from article group by id`,
-			'what can’t be opened is refused in words',
+			'a table that cannot be opened is refused with a message',
 			async (database) => {
 				await refused(
 					() => SqliteModel.open(database, 'artcle'),
@@ -161,7 +161,7 @@ for (const driver of sqliteDrivers) {
 			create unique index t_number on t (number);
 			create table keyless (a text not null, b int unique not null);
 			create table texts (id text primary key)`,
-			'a key is the primary key, or unique by itself over all records, and never null; in the column’s own collation',
+			"a key is the primary key, or a unique not-null column without a partial index; in the column's own collation",
 			async (database) => {
 				for (const key of ['plain', 'nullable', 'part', 'lower', 'a', 'b', 'folded', 'trimmed'])
 					await refused(
@@ -182,7 +182,7 @@ for (const driver of sqliteDrivers) {
 			`create table article (id integer primary key, title text); insert into article values (1, 'one'), (2, 'two');
 			create view titles as select id, upper(title) as title, id * 2.5 as x, count(*) as n, x'01' as data
 			from article group by id`,
-			'a view is read by its key, with the types that its values have, and is never written',
+			'a view is read by its key, with the types of its values, and never written',
 			async (database) => {
 				const view = await SqliteModel.open(database, 'titles', { key: 'id' })
 				const selection = selectionOf('id', 'title', 'x', 'n', 'data')
@@ -202,7 +202,7 @@ for (const driver of sqliteDrivers) {
 			`create table author (id integer primary key); create table article (slug varchar(20) primary key);
 			create table pairs (a int, b int, primary key (a, b)); create view v as select 1 as id;
 			create table "__proto__" (id integer primary key)`,
-			'openAll opens the tables that have a key of one column',
+			'openAll opens the tables with a key of one column',
 			async (database) => {
 				const models = await SqliteModel.openAll(database)
 				assert.equal(Object.keys(models), ['__proto__', 'article', 'author'])
@@ -210,7 +210,7 @@ for (const driver of sqliteDrivers) {
 			},
 		)
 
-		on('', 'a database without tables says so', async (database) => {
+		on('', 'a database without tables is reported', async (database) => {
 			await refused(
 				() => SqliteModel.open(database, 't'),
 				'there is no table or view "t"; the database has none',

@@ -40,7 +40,7 @@ for (const driver of sqliteDrivers) {
 			insert into t (at) values ('2026-11-20T13:45:00.123Z'), ('2026-11-20T13:45:00.1239Z'), ('2026-11-20T13:45:00Z'),
 				('2026-11-20 13:45:00'), ('2026-11-20 13:45:59.9999'), ('2026-11-20T15:45:00+02:00'), ('2026-11-20'),
 				('2026-11-20 13:45'), (1795182300), (1795182300123), (null), ('soon')`,
-			'timestamps of every form are written in one',
+			'timestamps of every form are answered in one form',
 			async (database) => {
 				const model = await SqliteModel.open(database, 't')
 				const selection = selectionOf('at')
@@ -79,7 +79,7 @@ for (const driver of sqliteDrivers) {
 		for (const [what, column, first, stored] of forms) {
 			on(
 				`create table t (id integer primary key, ${column}); ${first === '' ? '' : `insert into t values (99, ${first})`}`,
-				`a column ${what} keeps its form, is compared in it, and paged by it`,
+				`a column ${what} keeps its form, and is compared and paged by it`,
 				async (database) => {
 					const model = await SqliteModel.open(database, 't')
 					const selection = selectionOf('at')
@@ -109,7 +109,7 @@ for (const driver of sqliteDrivers) {
 			`create table t (id integer primary key, at datetime default current_timestamp);
 			insert into t (at) values ('2026-11-20 13:45:00'), ('2026-11-20 13:45:00.100'), ('2026-11-20 13:45:00.1'),
 				('2026-11-20 13:45:00'), ('2026-11-20 13:45:01'), (null), (null)`,
-			'pages by timestamps that others have written miss nothing and repeat nothing',
+			'pages sorted by timestamps of other programs skip and repeat nothing',
 			async (database) => {
 				const model = await SqliteModel.open(database, 't')
 				for (const descending of [false, true]) {
@@ -127,7 +127,7 @@ for (const driver of sqliteDrivers) {
 			insert into t values (9007199254740993, -9223372036854775808, 0.12345678901234567, '1234567890123456789', '[1234567890123456789]'),
 				(9007199254740995, 9223372036854775807, -1234567890123456789.5, ':12345678901234567,', '{"n":12345678901234567}'),
 				(9007199254740997, 0, 1e300, '"', 'null')`,
-			'cursors have all digits, of numbers and nothing else',
+			'cursors have all digits of numbers',
 			async (database) => {
 				const model = await SqliteModel.open(database, 't')
 				for (const field of ['id', 'n', 'x', 'title']) {
@@ -150,7 +150,7 @@ for (const driver of sqliteDrivers) {
 
 		on(
 			'create table t (id integer primary key, n bigint, x real, title text, data blob, price decimal(10, 2), at datetime)',
-			'a list of more values than SQLite takes depth or placeholders finds each exactly',
+			"a list with more values than SQLite's depth or placeholder limits matches each exactly",
 			async (database) => {
 				const model = await SqliteModel.open(database, 't')
 				const values = {
@@ -186,7 +186,7 @@ for (const driver of sqliteDrivers) {
 
 		on(
 			'create table t (id bigint primary key, n bigint)',
-			'64-bit integers are strings where the model says so, in records, ids and cursors',
+			"with bigint: 'string', 64-bit integers are strings in records, ids and cursors",
 			async (database) => {
 				const model = await SqliteModel.open(database, 't', { bigint: 'string' })
 				const selection = selectionOf('id', 'n')
@@ -205,7 +205,7 @@ for (const driver of sqliteDrivers) {
 		on(
 			`create table t (id integer primary key, price decimal(10, 2), rate numeric);
 			insert into t values (1, '12.5', '0.1'), (2, 3, 3), (3, '0.30000000000000004', '0.25'), (4, null, null)`,
-			'decimals have the digits that were declared, and cursors all of them',
+			'decimals have the declared digits, and cursors all stored ones',
 			async (database) => {
 				const model = await SqliteModel.open(database, 't')
 				const order = ['price', 'id'].map((field) => ({ field, descending: false }))
@@ -239,7 +239,7 @@ for (const driver of sqliteDrivers) {
 		on(
 			`create table t (id integer primary key, title text not null, n int, v int not null default 1, extra json, x real, at datetime);
 			insert into t (title, extra) values ('one', '{"a":1}'), (x'c3a9ff', '{"a":'), ('three', x'00'), ('four', 17)`,
-			'bytes and malformed JSON where there should be none break no answer, and no write is done twice',
+			'bytes and malformed JSON in other columns break no answer, and no write is repeated',
 			async (database) => {
 				const model = await SqliteModel.open(database, 't')
 				const selection = { ...selectionOf('id', 'title', 'extra'), version: 'v' }
@@ -263,7 +263,7 @@ for (const driver of sqliteDrivers) {
 
 		on(
 			'create table t (id integer primary key, a text, data blob, b text, more blob, extra json)',
-			'bytes stand between other fields, in records and lists, also in an empty page with its total',
+			'bytes are encoded next to other fields, in records and lists, also in an empty page with a total',
 			async (database) => {
 				const model = await SqliteModel.open(database, 't')
 				const selection = selectionOf('data', 'a', 'more', 'b', 'extra')
@@ -292,7 +292,7 @@ for (const driver of sqliteDrivers) {
 
 		on(
 			"create table t (id integer primary key, a text not null default ('x' || 'y'), b int default 5, c text default 'it''s', at datetime default current_timestamp)",
-			'an update stores a column’s default',
+			"an update to DEFAULT stores the column's default",
 			async (database) => {
 				const model = await SqliteModel.open(database, 't')
 				const selection = selectionOf('a', 'b', 'c')
@@ -308,7 +308,7 @@ for (const driver of sqliteDrivers) {
 				'json',
 				'text',
 			),
-			'half a surrogate pair is refused on every driver; 64-bit limits and infinities hold in STRICT tables',
+			'a lone surrogate is refused by every driver; 64-bit limits and infinities are kept in STRICT tables',
 			async (database) => {
 				const model = await SqliteModel.open(database, 't')
 				const selection = selectionOf('title', 'x')
@@ -334,7 +334,7 @@ for (const driver of sqliteDrivers) {
 
 		on(
 			'create table t (id integer primary key, extra json)',
-			'a number in a JSON column, which is kept as a double, has all its digits',
+			'a number in a JSON column, stored as a double, has all its digits',
 			async (database) => {
 				const model = await SqliteModel.open(database, 't')
 				const digits = [
@@ -360,7 +360,7 @@ for (const driver of sqliteDrivers) {
 
 		on(
 			`create table t (id integer primary key, ${Array.from({ length: 300 }, (_, at) => `c${at} int default ${at}`).join(', ')})`,
-			'a table may have more columns than a function has arguments',
+			'a table may have more columns than a function may have arguments',
 			async (database) => {
 				const model = await SqliteModel.open(database, 't')
 				const fields = model.fields.map((field) => field.name)
