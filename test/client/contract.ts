@@ -96,7 +96,7 @@ const LONG_TITLES: readonly string[] = Array.from(
 
 const lists: Case[] = [
 	{
-		name: 'a list is asked by conditions, order and fields, and counted',
+		name: 'a list accepts conditions, order and fields, and is counted',
 		async run(tools) {
 			const { data, meta } = await articlesOf(tools).list({
 				where: { id: { between: [10, 14] }, owner: 'alice' },
@@ -109,7 +109,7 @@ const lists: Case[] = [
 		},
 	},
 	{
-		name: 'alternatives, several values and null find what they say',
+		name: 'alternatives, lists of values and null select the right records',
 		async run(tools) {
 			const articles = articlesOf(tools)
 			const { data } = await articles.list({
@@ -123,7 +123,7 @@ const lists: Case[] = [
 		},
 	},
 	{
-		name: 'conditions that no URL should hold go as a QUERY, and find the same',
+		name: 'conditions too long for a URL are sent as a QUERY, with the same result',
 		async run(tools) {
 			const { asked, fetch } = spy()
 			const where = { title: ['Article 5', ...LONG_TITLES] }
@@ -132,7 +132,7 @@ const lists: Case[] = [
 		},
 	},
 	{
-		name: 'pages hold every record once, and end',
+		name: 'pages visit every record once, and end',
 		async run(tools) {
 			const ids: number[] = []
 			const sizes: number[] = []
@@ -145,7 +145,7 @@ const lists: Case[] = [
 		},
 	},
 	{
-		name: 'a loop over pages that is left, or aborted between them, asks for nothing more',
+		name: 'leaving or aborting a loop over pages sends no further request',
 		async run(tools) {
 			const { asked, fetch } = spy()
 			const articles = articlesOf(tools, { fetch })
@@ -165,7 +165,7 @@ const lists: Case[] = [
 		},
 	},
 	{
-		name: 'what the server does not know is an error that says so',
+		name: 'parameters unknown to the server are refused with a message',
 		async run(tools) {
 			const sort = 'nope' as 'id' // What TypeScript refuses, JavaScript sends.
 			equal(await refusal(tools, articlesOf(tools).list({ sort })), [400, 'bad_request'])
@@ -175,7 +175,7 @@ const lists: Case[] = [
 
 const records: Case[] = [
 	{
-		name: 'a record is created, read, changed, replaced and deleted',
+		name: 'a record is created, read, updated, replaced and deleted',
 		async run(tools) {
 			const articles = articlesOf(tools)
 			const made = await articles.create({ title: 'Mint', body: 'Wet.' })
@@ -201,7 +201,7 @@ const records: Case[] = [
 		},
 	},
 	{
-		name: 'texts come back as they were',
+		name: 'texts round-trip unchanged',
 		async run(tools) {
 			const articles = articlesOf(tools)
 			for (const title of [
@@ -218,7 +218,7 @@ const records: Case[] = [
 		},
 	},
 	{
-		name: 'an id is one segment, whatever is in it',
+		name: 'an id is one segment, whatever it contains',
 		async run(tools) {
 			const articles = articlesOf(tools)
 			for (const id of ['../article', 'a/b', '%2e%2e', '?x', '#', '1;drop', ' 1'])
@@ -227,7 +227,7 @@ const records: Case[] = [
 		},
 	},
 	{
-		name: 'where PUT and DELETE are blocked, a POST says what is meant',
+		name: 'with methodOverride, PATCH, PUT and DELETE are sent as POST',
 		async run(tools) {
 			const { asked, fetch } = spy()
 			const articles = articlesOf(tools, { fetch, methodOverride: true })
@@ -240,7 +240,7 @@ const records: Case[] = [
 		},
 	},
 	{
-		name: 'an aborted call rejects with the reason that was given',
+		name: 'an aborted call rejects with the given reason',
 		async run(tools) {
 			const { asked, fetch } = spy()
 			const articles = articlesOf(tools, { fetch })
@@ -254,7 +254,7 @@ const records: Case[] = [
 		},
 	},
 	{
-		name: 'where records have no version, a change has no condition',
+		name: 'a write of a record without a version has no condition',
 		async run(tools) {
 			const { asked, fetch } = spy()
 			const { etagOf } = tools
@@ -272,7 +272,7 @@ const versions: Case[] = ['thing', 'bare'].flatMap((name): Case[] => {
 	const how = name === 'bare' ? ', without envelope too' : ''
 	return [
 		{
-			name: `a record that came with an ETag is changed only if nobody else has changed it${how}`,
+			name: `a record read with an ETag is only updated if it is unchanged${how}`,
 			async run(tools) {
 				const { etagOf } = tools
 				const { asked, fetch } = spy()
@@ -298,7 +298,7 @@ const versions: Case[] = ['thing', 'bare'].flatMap((name): Case[] => {
 			},
 		},
 		{
-			name: `a record is read again only if it has changed${how}`,
+			name: `a record is only sent again if it has changed${how}`,
 			async run(tools) {
 				const { asked, fetch } = spy()
 				const things = thingsOf(tools, { ...options, fetch }, name)
@@ -319,7 +319,7 @@ const versions: Case[] = ['thing', 'bare'].flatMap((name): Case[] => {
 
 const remembered: Case[] = [
 	{
-		name: 'a record whose key was not asked for still knows where it is',
+		name: 'a record read without its key still has its id',
 		async run(tools) {
 			const { etagOf } = tools
 			const things = thingsOf(tools)
@@ -331,7 +331,7 @@ const remembered: Case[] = [
 		},
 	},
 	{
-		name: 'a condition of its own wins over that of the record',
+		name: "a call's own condition takes precedence over the record's",
 		async run(tools) {
 			const { etagOf } = tools
 			const things = thingsOf(tools)
@@ -346,7 +346,7 @@ const remembered: Case[] = [
 		},
 	},
 	{
-		name: 'of two who change the same version at once, one is told',
+		name: 'of two concurrent updates of one version, one is refused',
 		async run(tools) {
 			const things = thingsOf(tools)
 			const thing = await things.create({ title: 'Mint' })
@@ -360,7 +360,7 @@ const remembered: Case[] = [
 		},
 	},
 	{
-		name: 'an ETag is in no copy, and behind every proxy',
+		name: 'an ETag is not copied, and is found through proxies',
 		async run(tools) {
 			const { etagOf } = tools
 			const things = thingsOf(tools)
@@ -386,7 +386,7 @@ const remembered: Case[] = [
 
 const attempts: Case[] = [
 	{
-		name: 'a read that fails in passing is asked again, and as often as was said',
+		name: 'a read that fails temporarily is retried, as often as configured',
 		async run(tools) {
 			const { asked, fetch } = spy()
 			const busy = thingsOf(tools, { fetch }, 'busy')
@@ -400,7 +400,7 @@ const attempts: Case[] = [
 		},
 	},
 	{
-		name: 'a change that fails is not made again: nobody knows what became of it',
+		name: 'a failed write is not retried, as its outcome is unknown',
 		async run(tools) {
 			const { asked, fetch } = spy()
 			const busy = thingsOf(tools, { fetch }, 'busy')
@@ -411,7 +411,7 @@ const attempts: Case[] = [
 		},
 	},
 	{
-		name: 'a create with an idempotency key whose answer was lost is asked again, and was done once',
+		name: 'a create with an idempotency key is retried after a lost response, and done once',
 		async run(tools) {
 			const { fetch: real } = spy()
 			let asked = 0
@@ -437,7 +437,7 @@ const attempts: Case[] = [
 		},
 	},
 	{
-		name: 'every attempt is signed anew, whatever it asks',
+		name: 'every attempt of any request has a new signature',
 		async run(tools) {
 			const { signRequest } = tools
 			const sign = (request: Request) => signRequest(request, KEY)
@@ -459,7 +459,7 @@ const attempts: Case[] = [
 		},
 	},
 	{
-		name: 'what does not answer as an API does is an error that says so',
+		name: "a response that is not an API's is an error that says so",
 		async run(tools) {
 			equal(await refusal(tools, thingsOf(tools, {}, 'page').get(1)), [200, 'unexpected_answer'])
 			equal(await refusal(tools, thingsOf(tools, {}, 'none').get(1)), [404, 'not_found'])

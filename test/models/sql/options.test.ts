@@ -45,7 +45,7 @@ describe('options of SQL models', (test) => {
 		[{ timeoutSeconds: 86_401 }, `${range}86401`],
 	]
 	for (const [options, message] of table) {
-		test(`${message} is told`, () =>
+		test(`invalid options throw ${message}`, () =>
 			assert.throws(
 				// A program without types may pass anything.
 				() => openingOptions('SqliteModel', options as TableOptions, ['key']),
