@@ -135,14 +135,6 @@ describe('crud/preconditions: with a version', (test) => {
 		})
 	}
 
-	test('of two PUTs with the same If-Match one succeeds', async () => {
-		const asked = versioned()
-		const put = (title: string) =>
-			asked.ask('PUT /article/1', { headers: { 'If-Match': '"1"' }, body: { title } })
-		const replies = await Promise.all([put('A'), put('B')])
-		assert.equal(replies.map(({ status }) => status).sort(), [200, 412])
-	})
-
 	test('a recreated record gets a version its key never had, whatever the default is', async () => {
 		for (const own of ['integer', { type: 'integer', default: 1 }] as const) {
 			const model = new MemoryModel('t', { key: 'id', fields: { id: 'text', v: own } })
