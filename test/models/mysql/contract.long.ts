@@ -6,8 +6,19 @@ import { mariadbIsHere } from '../../helpers/mariadb.ts'
 import { contractWith, type Setting } from './contract.ts'
 
 /** Cases that time zones, quotes, escapes and strictness could affect: values and refusals. */
-const ONLY =
-	/keeps|compared|takes every character|never interpreted|is cut|is refused|pages by (at|timestamps)|^update|^create|come back together|a text (key|may)/
+const ONLY = [
+	/keeps/,
+	/compared/,
+	/takes every character/,
+	/never interpreted/,
+	/is cut/,
+	/is refused/,
+	/pages by (at|timestamps)/,
+	/^update/,
+	/^create/,
+	/come back together/,
+	/a text (key|may)/,
+]
 
 const SETTINGS: readonly Setting[] = [
 	{

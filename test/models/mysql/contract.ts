@@ -11,6 +11,7 @@ import { Lru } from '../../../lib/models/sql/text-cache.ts'
 import { modelContract } from '../../../lib/testing/model-contract.ts'
 import { describe } from '../../helpers/describe.ts'
 import { openPool, type Settings } from '../../helpers/mariadb.ts'
+import { selectCases } from '../select-cases.ts'
 
 const TABLES = [
 	`create table TABLE (
@@ -52,11 +53,11 @@ export interface Setting {
 	/** Without `returning`, as on MySQL 8. */
 	readonly isMute?: boolean
 	/** The cases that the setting can affect; all by default. */
-	readonly only?: RegExp
+	readonly only?: readonly RegExp[]
 }
 
 /** Suites with the contract's cases. */
-export function contractWith({ name, table, settings, isMute = false, only = /^/ }: Setting): void {
+export function contractWith({ name, table, settings, isMute = false, only = [/^/] }: Setting): void {
 	describe(`the contract of models on MariaDB, sessions ${name}`, (test) => {
 		let pool: Pool
 		const make = (suffix: string) => async () => {
@@ -82,9 +83,8 @@ export function contractWith({ name, table, settings, isMute = false, only = /^/
 			await drop()
 			await pool.end()
 		})
-		for (const { name: promise, run } of modelContract({ make: make(''), keys, skip: ['infinity', 'nan'] })) {
-			if (only.test(promise)) test(promise, run)
-		}
+		const cases = modelContract({ make: make(''), keys, skip: ['infinity', 'nan'] })
+		for (const { name: promise, run } of selectCases(cases, only)) test(promise, run)
 	})
 }
 

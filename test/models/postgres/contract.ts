@@ -3,6 +3,7 @@ import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { modelContract } from '../../../lib/testing/model-contract.ts'
 import { describe } from '../../helpers/describe.ts'
 import type { DriverName } from '../../helpers/postgres.ts'
+import { selectCases } from '../select-cases.ts'
 import { databaseLater } from './databases.ts'
 
 const TABLES = `
@@ -31,8 +32,8 @@ const TABLES = `
 	create table TABLE_uuid (id uuid primary key default gen_random_uuid(), title text not null);
 	create table TABLE_bigint (id bigserial primary key, title text not null);`
 
-/** Suites of the cases whose names match `only`; all by default. */
-export function contractBy(name: DriverName, only: RegExp = /^/): void {
+/** Suites of the cases whose names match one of `only`; all by default. */
+export function contractBy(name: DriverName, only: readonly RegExp[] = [/^/]): void {
 	describe(`the contract of models by ${name}`, (test) => {
 		const table = `pgad_contract_${process.pid}_${name.replace(/\W/g, '').toLowerCase()}`
 		const opened = databaseLater(name)
@@ -50,8 +51,7 @@ export function contractBy(name: DriverName, only: RegExp = /^/): void {
 			await exec(`drop table ${table}, ${table}_text, ${table}_uuid, ${table}_bigint`)
 			await close()
 		})
-		for (const { name: promise, run } of modelContract({ make: make(''), keys })) {
-			if (only.test(promise)) test(promise, run)
-		}
+		for (const { name: promise, run } of selectCases(modelContract({ make: make(''), keys }), only))
+			test(promise, run)
 	})
 }
