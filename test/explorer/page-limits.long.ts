@@ -39,7 +39,7 @@ class Odd extends RestHandler {
 		async function* events() {
 			try {
 				yield 'data: 1\n\n'
-				await new Promise((resolve) => signal.addEventListener('abort', resolve))
+				if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
 			} finally {
 				done.push('events')
 			}

@@ -29,7 +29,8 @@ class Feeds extends RestHandler {
 		try {
 			this.begun.push('endless')
 			yield { id: 1 }
-			await new Promise((resolve) => signal.addEventListener('abort', resolve))
+			// Unless the client left while the first record was being sent.
+			if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
 		} finally {
 			this.closed.push('endless')
 		}
