@@ -151,18 +151,12 @@ function writeOrder(sql: Sql, { order }: ListParts, alias: 'b' | 'p'): void {
  */
 function writeLimit(sql: Sql, { limit, offset }: ListParts): void {
 	const isBound = sql.values.length > 0 || offset === 0
-	const write = (count: number) => (isBound ? sql.number(count) : sql.add(digitsOf(count)))
+	const write = (count: number) => (isBound ? sql.number(count) : sql.add(String(count)))
 	sql.add(' limit ')
 	write(limit + 1)
 	if (offset === 0) return
 	sql.add(' offset ')
 	write(offset)
-}
-
-/** @throws RangeError except for whole numbers from 0 to 2^53 - 1 */
-function digitsOf(count: number): string {
-	if (Number.isSafeInteger(count) && count >= 0) return String(count)
-	throw new RangeError(`a limit and an offset must be whole numbers from 0 on, got ${String(count)}`)
 }
 
 /** An expression of the JSON array of a record's sort values. */

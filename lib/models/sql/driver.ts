@@ -34,6 +34,7 @@ export interface Rows {
  * Runs statements, prepared and reused by their text. Rejects with the driver's own errors, which the dialect translates.
  */
 export interface Driver {
+	/** Runs a statement; the driver that a transaction's work gets, on its connection. */
 	query(statement: Statement): Promise<Rows>
 	/**
 	 * Runs `work` on one connection between begin and commit; rolls back when it rejects. On the driver that `work` gets, it

@@ -49,12 +49,14 @@ export class Reads {
 	}
 
 	#gather(scope: string, where: Condition | undefined): GatheredReads<Found> {
+		const live = this.#live
 		return new GatheredReads(
 			{
 				one: (id) => this.alone(id, where),
 				many: (ids) => this.#many(ids, where),
-				looselyCompared:
-					this.#live.subject.key.type === 'text' && this.#live.subject.dialect.keyIs === undefined,
+				get looselyCompared() {
+					return live.subject.key.type === 'text' && live.subject.dialect.keyIs === undefined
+				},
 				idle: () => this.#gathered.delete(scope),
 			},
 			this.#runner.timeout,

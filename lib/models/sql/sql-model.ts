@@ -74,6 +74,7 @@ export class SqlModel implements Model {
 			driver instanceof Runner ? driver : new Runner(driver, dialect, live, new Timeout(timeoutSeconds))
 	}
 
+	/** @throws RangeError unless `limit` and `offset` are whole numbers from 0 to 2^53 - 1 */
 	async list(query: ListQuery): Promise<Listed> {
 		const { table, columns } = this.#subject
 		const { where, after } = query
@@ -85,8 +86,8 @@ export class SqlModel implements Model {
 			table,
 			selected: this.#plan(query.selection).selected,
 			order,
-			limit: query.limit,
-			offset: query.offset,
+			limit: wholeNumber(query.limit),
+			offset: wholeNumber(query.offset),
 			where: where && ((sql) => writeCondition(sql, where, columns, ALIAS)),
 			after: after && ((sql) => writeAfter(sql, order, after, ALIAS)),
 			total: query.total,
@@ -261,4 +262,9 @@ export class SqlModel implements Model {
 // Outside the class, as a bundler renames a class that refers to itself.
 function transactionModel(runner: Runner, live: LiveTable): SqlModel {
 	return new SqlModel(live, runner, live.subject.dialect)
+}
+
+function wholeNumber(count: number): number {
+	if (Number.isSafeInteger(count) && count >= 0) return count
+	throw new RangeError(`a limit and an offset must be whole numbers from 0 on, got ${String(count)}`)
 }

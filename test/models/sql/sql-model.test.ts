@@ -297,3 +297,27 @@ function guarded(column: string): string {
 		? 'b."id"'
 		: `case when typeof(b."${column}") = 'blob' then hex(b."${column}") else b."${column}" end`
 }
+
+describe('lists of a model', (test) => {
+	for (const count of [Number.POSITIVE_INFINITY, Number.NaN, 1.5, -1, 2 ** 53])
+		test(`a limit or an offset of ${count} is refused before any statement is written`, async () => {
+			const { model, held, database } = gathering()
+			const order = [{ field: 'id', descending: false }]
+			const query = {
+				selection: ALL,
+				where: undefined,
+				order,
+				limit: 1,
+				offset: 0,
+				after: undefined,
+				total: false,
+			}
+			for (const part of [{ limit: count }, { offset: count }]) {
+				const error = await kindOf(model.list({ ...query, ...part }))
+				assert.instance(error, RangeError)
+				assert.match(String(error), /must be whole numbers from 0 on, got /)
+			}
+			assert.is(held.sent.length, 0)
+			database.close()
+		})
+})
