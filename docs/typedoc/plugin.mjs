@@ -7,7 +7,7 @@ import { Comment, Context, Converter, ReflectionKind } from 'typedoc'
 
 /** Types of options and rules, which say nothing by their names alone. */
 const WRITTEN_OUT = new Set([
-	...['Kind', 'Format', 'Choice', 'Fields', 'FieldSpec', 'SchemaAnswer', 'SchemaIssue', 'Primitive', 'Plain'],
+	...['Kind', 'Format', 'Choice', 'Fields', 'FieldSpec', 'SchemaResult', 'SchemaIssue', 'Primitive', 'Plain'],
 	...['TableOptions', 'DatabaseOptions', 'OpeningOptions', 'BigintForm', 'Columns'],
 	...['IdempotencyKeys', 'Method', 'Facts', 'Moment'],
 ])

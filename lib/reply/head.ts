@@ -50,7 +50,8 @@ function storeHeader(exchange: Exchange, name: string, value: string | number | 
  */
 export function applyOptions(exchange: Exchange, options: ReplyOptions): void {
 	if (options.status !== undefined) exchange.status = checkStatus(options.status)
-	for (const [name, value] of Object.entries(options.headers ?? {})) storeHeader(exchange, name, value)
+	if (options.headers === undefined) return
+	for (const [name, value] of Object.entries(options.headers)) storeHeader(exchange, name, value)
 }
 
 /** Checks a final status (RFC 9110 §15); after an interim one (1xx), the client would wait for ever. */
