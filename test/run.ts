@@ -1,7 +1,7 @@
 /**
  * `npm test`: all quick suites, in six processes at once, so that some use the cores while others wait for databases and
- * for programs they have started. `npm run test:long`: the long trials, in four: those that wait for Chromium and the npm
- * registry, those that stop servers and fill them, those of databases, and the others; then the soak. Prints what each
+ * for programs they have started. `npm run test:long`: the long trials, in five: those of the packed package, those of pages
+ * and tools, those that stop servers and fill them, those of databases, and the others; then the soak. Prints what each
  * process says when it has ended, and the totals of all as uvu does.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -20,9 +20,9 @@ const QUICK = processes('test', [
 	'acceptance/|client/|docs/|explorer/',
 	'auth/|behaviour/|cache/|crud/|handler/|health/',
 ])
-/** `package`, `runtimes` and the tutorial share a tarball. */
 const LONG = processes('long', [
-	'behaviour/(?:observability|runtimes)/|client/|cors/|docs/|explorer/|openapi/|package/|examples/(?!cluster)',
+	'behaviour/(?:observability|runtimes)/|docs/|package/', // they share a tarball
+	'client/|cors/|explorer/|openapi/|examples/(?!cluster)',
 	'behaviour/(?:faults|http|processes)/|routing/',
 	'cache/redis/|crud/over/|models/(?:mysql|postgres|sqlite)/',
 	'(?!bench/)',
