@@ -7,17 +7,17 @@ import type { Logger } from '../base/logger.ts'
 import { flag, listOf, nested, or, type Readers, refusal, such, wholeNumber } from '../base/options.ts'
 import type { Seconds } from '../base/time.ts'
 
-/** The option `cors`: which other origins' pages may read replies, and which headers. */
+/** The option `cors`: which origins' pages may read replies, and which headers they may read. */
 export interface CorsOptions {
 	/**
-	 * The origins whose pages may read replies: a list, each as browsers send it, `'https://app.example.com'`; `'*'` for
-	 * all, without `credentials`; or a synchronous function that returns whether an origin is allowed. It is called
-	 * several times per request and must always return the same for the same origin.
+	 * The origins whose pages may read replies: a list of origins as browsers send them, `'https://app.example.com'`;
+	 * `'*'` for all, which can't be combined with `credentials`; or a synchronous function that returns whether an origin
+	 * is allowed. The function is called several times per request, and must always return the same for the same origin.
 	 */
 	readonly origins: '*' | readonly string[] | ((origin: string) => boolean)
 	/** Whether browsers may send credentials: cookies, client certificates. @default false */
 	readonly credentials?: boolean
-	/** How long browsers may cache a preflight's reply, 0 to 86_400; most keep it for at most 2 h. @default 600 */
+	/** How long browsers may cache a preflight's reply, from 0 to 86,400; most limit it to 2 h. @default 600 */
 	readonly maxAgeSeconds?: Seconds
 	/** Headers that scripts may read, in addition to the library's own. @default none */
 	readonly exposedHeaders?: readonly string[]
@@ -46,9 +46,9 @@ const EXPOSED: readonly string[] = [
 
 /** The header lines of replies to one origin. */
 interface OriginLines {
-	/** Whether that origin's scripts may read them. */
+	/** Whether the origin's scripts may read the replies. */
 	readonly isAllowed: boolean
-	/** Names and values in turn. */
+	/** Header names and values, alternating. */
 	readonly lines: readonly string[]
 }
 
@@ -85,7 +85,7 @@ export function corsOption(
 	const { origins, credentials, exposedHeaders, ...given } = read(where, value)
 	if (origins === '*' && credentials)
 		throw new TypeError(
-			`${where}: origins '*' with credentials would let every site act as its visitors: name the origins, or take credentials out`,
+			`${where}: origins '*' with credentials would let every site act as its visitors: list the origins, or leave out credentials`,
 		)
 	const shared = [
 		...(credentials ? ['Access-Control-Allow-Credentials', 'true'] : []),
@@ -94,11 +94,11 @@ export function corsOption(
 	const linesOf = (origin: string): string[] => ['Access-Control-Allow-Origin', origin, ...shared]
 	const maxAge = String(given.maxAgeSeconds)
 	if (origins === '*') {
-		// Also without an Origin, so that a cached reply is the same for all.
+		// Sent even without an Origin, so that a cached reply is the same for all.
 		const all = { isAllowed: true, lines: linesOf('*') }
 		return { maxAge, forOrigin: () => all, isNamed: () => false }
 	}
-	// Every reply has `Vary`, even if refused, or a cache would serve one site's reply to another.
+	// Every reply has `Vary`, even for a refused origin: otherwise a cache would serve one site's reply to another.
 	const refused: OriginLines = { isAllowed: false, lines: ['Vary', 'Origin'] }
 	const allowed = (origin: string): OriginLines => {
 		return { isAllowed: true, lines: [...linesOf(origin), ...refused.lines] }
@@ -126,7 +126,7 @@ function isTrue(allows: (origin: string) => unknown, origin: string, logger: Log
 		const answer = allows(origin)
 		if (typeof answer === 'boolean') return answer
 		if (answer instanceof Promise) answer.catch(() => {})
-		throw new TypeError('cors.origins must return a boolean, no promise')
+		throw new TypeError('cors.origins must return a boolean, not a promise')
 	} catch (err) {
 		// A failing logger must not leave the request without a reply.
 		try {
@@ -143,11 +143,11 @@ function originsIn(where: string, origins: unknown): CorsOptions['origins'] {
 	return listOf(what, originIn)(where, origins)
 }
 
-/** Origins are compared as text, so one in another form than browsers send would match nothing. */
+/** Origins are compared as text: one that isn't written as browsers send it would never match. */
 function originIn(where: string, origin: unknown): string {
 	if (origin === 'null') {
 		throw new TypeError(
-			`${where} must not be 'null', which every sandboxed frame sends, of whatever site: only origins '*' takes it in`,
+			`${where} must not be 'null', which sandboxed frames of every site send: only origins '*' allows it`,
 		)
 	}
 	if (typeof origin !== 'string')
@@ -158,20 +158,20 @@ function originIn(where: string, origin: unknown): string {
 		)
 	if (origin.includes('*')) {
 		throw new TypeError(
-			`${where} has no wildcards, got ${JSON.stringify(origin)}: write origins: '*' for all, or a function (origin) => boolean`,
+			`${where} can't have wildcards, got ${JSON.stringify(origin)}: write origins: '*' for all, or a function (origin) => boolean`,
 		)
 	}
 	const exact = URL.canParse(origin) ? new URL(origin).origin : 'null'
-	// URL gives no origin for other schemes (capacitor://localhost).
+	// For other schemes (capacitor://localhost), `URL` has the origin 'null'.
 	const isWeb = /^https?:/i.test(origin)
 	if (isWeb ? exact === origin : isOrigin(origin)) return origin
 	const meant = exact === 'null' ? '' : `: write ${JSON.stringify(exact)}`
 	throw new TypeError(
-		`${where} must be an origin as browsers send it, a scheme and a host in lower case, and a port that isn't the scheme's own, got ${JSON.stringify(origin)}${meant}`,
+		`${where} must be an origin as browsers send it, a scheme and a host in lower case, and a port unless it is the scheme's default, got ${JSON.stringify(origin)}${meant}`,
 	)
 }
 
-/** The library's headers, then the user's; each once. */
+/** The library's headers, then the program's, without duplicates. */
 function exposedNames(headers: readonly string[], requestId: string | undefined): string[] {
 	const names = new Map<string, string>()
 	for (const name of [...EXPOSED, ...(requestId === undefined ? [] : [requestId]), ...headers])

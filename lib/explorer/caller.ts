@@ -1,4 +1,4 @@
-/** The access of the caller, so that pages show only what it may use. */
+/** What the caller may access, so that pages show only that. */
 import type { Authenticator, User } from '../auth/authenticator.ts'
 import { isRestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
@@ -8,15 +8,15 @@ import { authenticateAsGuess } from '../pipeline/rate-limits.ts'
 import type { Mount, MountTree } from '../routing/routing.ts'
 import type { Place } from './place.ts'
 
-/** Timeout of an authenticator that the reply itself didn't need. */
+/** Timeout of an authenticator that is called only for the page, not for the reply. */
 const AUTHENTICATOR_TIMEOUT: Milliseconds = 2_000
 
-/** Headers that usually hold credentials: without any of them, no authenticator is called for a page alone. */
+/** Headers that usually hold credentials: without any of them, no authenticator is called only for a page. */
 const CREDENTIALS = ['authorization', 'cookie', 'signature', 'x-api-key']
 
 /**
- * The authenticator that the request's credentials are for: that of the handler at the path; for a map above handlers,
- * the server's own, or else the one that all its handlers share; `undefined` if they have several.
+ * The authenticator that the request's credentials are meant for. At a handler's path, it is the handler's. For a map,
+ * it is the server's, or else the one that all handlers share; `undefined` if they have several.
  */
 export function authenticatorFor(
 	{ app }: Exchange,
@@ -33,13 +33,13 @@ export function authenticatorFor(
 }
 
 /**
- * Who calls, by one authenticator, called at most once: the credentials are for that one, and no other may see them. A
- * refused caller is anonymous.
+ * The caller, identified by one authenticator, which is called at most once. No other authenticator may see the
+ * credentials. A refused caller counts as anonymous.
  */
 export class Caller {
 	readonly #exchange: Exchange
 	readonly #authenticator: Authenticator | undefined
-	/** Whether the reply's action has called it already, and has counted a failed attempt. */
+	/** Whether the reply's action has called the authenticator already: a failed attempt was then counted and logged. */
 	readonly #wasCalled: boolean
 	readonly #hasCredentials: boolean
 	#user: Promise<User | null> | undefined
@@ -51,7 +51,7 @@ export class Caller {
 		this.#hasCredentials = CREDENTIALS.some((name) => exchange.headers[name] !== undefined)
 	}
 
-	/** Whether the caller has the access that an action declares; false for actions of other authenticators. */
+	/** Whether the caller has the access that an action declares; false if the action has another authenticator. */
 	async may(mount: Mount, { access }: Action): Promise<boolean> {
 		if (!access.user) return true
 		if (mount.authenticator === undefined || mount.authenticator !== this.#authenticator) return false
@@ -95,7 +95,7 @@ function withTimeout(user: Promise<User | null>): Promise<User | null> {
 	return Promise.race([user, late]).finally(() => clearTimeout(timer))
 }
 
-/** Logs the same as the pipeline, so that guessing credentials by the map leaves the same traces. */
+/** Logs the same as the pipeline, so that guessing credentials through the map leaves the same traces. */
 function logFailure(exchange: Exchange, error: unknown): void {
 	if (!isRestError(error) || error.status >= 500) exchange.log('error', 'an authenticator failed', error)
 	else if (error.status === 401) exchange.log('warn', 'credentials were refused', error.cause)

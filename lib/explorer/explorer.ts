@@ -39,9 +39,10 @@ export function explore(exchange: Exchange, mounts: MountTree): Reply | Promise<
 }
 
 /**
- * Conditions compare with the representation that would be sent (RFC 9110 §13.1.2): a page, which has neither ETag nor
- * date. After a script has fetched the JSON, Chromium sends its ETag when the same address is opened; a 304 would then
- * show the JSON. Files lose their 304 too, because the content type isn't known yet.
+ * Removes the conditions that could lead to a 304. They are about the representation that would be sent (RFC 9110
+ * §13.1.2): a page, which has neither ETag nor date. After a script has fetched the JSON, Chromium sends the JSON's
+ * ETag when the same address is opened; a 304 would then show the JSON. Files lose their 304 too, because the content
+ * type isn't known yet.
  */
 function ignoreValidators({ headers }: Exchange): void {
 	delete headers['if-none-match']
@@ -49,7 +50,7 @@ function ignoreValidators({ headers }: Exchange): void {
 }
 
 /**
- * Whether a request opens the path at which a router (Express, Connect) mounts this server, so that the map is served
+ * Whether a request opens the path at which a router (Express, Connect) mounts this server: the map is then served
  * there. Without such a prefix, the root belongs to the router.
  */
 export function isMapBehindRouter({ method, originalUrl, headers }: Incoming): boolean {
@@ -58,7 +59,7 @@ export function isMapBehindRouter({ method, originalUrl, headers }: Incoming): b
 	return prefersHtml(headers.accept)
 }
 
-/** Never rejects, as the pipeline's `answer`. */
+/** Never rejects, like the pipeline's `answer`. */
 async function pageFor(
 	exchange: Exchange,
 	mounts: MountTree,

@@ -58,7 +58,7 @@ function summaryOf({ name }: Action, summary: string | undefined): string {
 	return summary || (name.endsWith('__default') ? '' : name)
 }
 
-/** An action may have several endpoints, with optional params: prefers the one with as many segments as the path. */
+/** Optional params give an action several endpoints: prefers the one with as many segments as the path. */
 function endpointFor(
 	mount: Mount,
 	{ segments }: Place,
@@ -73,7 +73,7 @@ function lengthOf(path: string): number {
 	return path.split('/').length - 1
 }
 
-/** The URL template of a record of this list, `/blog/articles/{id}`; `undefined` if the caller may not read records. */
+/** The URL template of this list's records, `/blog/articles/{id}`; `undefined` if the caller may not read records. */
 export async function recordPathAt(
 	exchange: Exchange,
 	place: Place,
@@ -118,7 +118,7 @@ export async function mapOf(mounts: MountTree, place: Place, caller: Caller): Pr
 	return { handlers: names.flatMap((name) => handlers.filter((one) => one.name === name)), hasMore }
 }
 
-/** Paths of the handlers of which the caller may use at least one action. */
+/** Paths of the handlers with at least one action that the caller may use. */
 export async function rootsOf(mounts: MountTree, place: Place, caller: Caller): Promise<string[]> {
 	const roots: string[] = []
 	for (const mount of mounts.all) {

@@ -20,7 +20,7 @@ export async function pageOf(exchange: Exchange, mounts: MountTree, reply: Reply
 	const isHead = exchange.incoming.method === 'HEAD'
 	const place = placeOf(exchange, mounts)
 	const { text, note } = await bodyText(exchange, reply)
-	// A path above handlers, which is 404 for other clients, shows the map.
+	// A path with only handlers below it, which is a 404 outside the explorer, shows the map.
 	const isMapOnly = reply.status === 404 && exchange.action === undefined && isMapped(place, mounts)
 	const status = isMapOnly ? 200 : reply.status
 	const lines = isMapOnly ? mapHeaders(exchange) : reply.headers
@@ -80,9 +80,9 @@ function shownHeaders(headers: readonly string[]): [string, string][] {
 	])
 }
 
-/** Longer bodies are truncated. */
+/** Maximum length of a body; longer ones are truncated. */
 const MAX_CHARACTERS = 1_048_576
-/** A stream, such as an endless feed, is read for this long. */
+/** How long a stream, such as an endless feed, is read. */
 const MAX_STREAM_MS: Milliseconds = 2_000
 
 const TOO_LONG = 'Too long to be shown as a whole: this is its beginning.'
@@ -138,8 +138,8 @@ async function streamedText(exchange: Exchange, body: AsyncIterable<string | Uin
 }
 
 /**
- * Headers that describe the JSON alone and are dropped from the page: with its ETag a cache would take the page for it,
- * and its Cache-Control doesn't fit a page that depends on the caller.
+ * Headers that describe only the JSON and are dropped from the page. With the JSON's ETag, a cache would take the page
+ * for the JSON. The JSON's Cache-Control doesn't fit a page, which depends on the caller.
  */
 const JSON_ONLY: ReadonlySet<string> = new Set([
 	...[
@@ -157,8 +157,9 @@ const JSON_ONLY: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The headers of a page, with the reply's cookies, challenges and limits. The policy allows only the page's own script
- * and style, so that nothing in the shown data runs; `trusted-types` keeps scripts from turning text into markup.
+ * The headers of a page, with the reply's cookies, challenges and limits. The Content-Security-Policy allows only the
+ * page's own script and style, so that nothing in the shown data runs; `trusted-types` keeps scripts from turning text
+ * into markup.
  */
 function pageHeaders(headers: readonly string[], nonce: string, length: number | undefined): string[] {
 	const lines = [
@@ -176,7 +177,10 @@ function pageHeaders(headers: readonly string[], nonce: string, length: number |
 	return lines
 }
 
-/** Keeps `no-transform`: a secret that must not be compressed beside a client's text (BREACH) is in the page, too. */
+/**
+ * Keeps the reply's `no-transform`, which forbids compression: compressed next to text from the client, a secret could
+ * be guessed from the size (BREACH), and the page contains the reply.
+ */
 function cacheControlFor(headers: readonly string[]): string {
 	const directives = (headerOf(headers, 'cache-control') ?? '')
 		.split(',')

@@ -1,4 +1,6 @@
-/** The place of a request in the API: its path, the mount that serves it, breadcrumbs and neighbouring actions. */
+/**
+ * The place of a request in the API: its path, the mount that serves it, breadcrumbs, and the actions of other methods.
+ */
 import type { Exchange } from '../exchange/exchange.ts'
 import { pathOf, routerPrefix } from '../reply/link.ts'
 import { parseTarget } from '../request/url.ts'

@@ -12,9 +12,12 @@ export interface Token {
 }
 
 const INDENT = '  '
-/** Deeper lines are indented no further, or most of the text would be spaces. */
+/** Deeper lines are indented no further; otherwise most of the text could be spaces. */
 const MAX_INDENTS = 24
-/** Most characters of line breaks and indentation; the rest is one line, so that a page isn't many times its data. */
+/**
+ * Maximum number of characters of line breaks and indentation. The rest is one line, so that a page isn't many times
+ * its data.
+ */
 const MAX_LAYOUT = 1_000_000
 const OPENING = '{['
 const CLOSING = '}]'

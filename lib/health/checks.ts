@@ -16,7 +16,7 @@ interface CheckState {
 	/** For the log. */
 	readonly name: string
 	readonly check: HealthCheck
-	/** Set until it ends, even after its timeout: a check never runs twice at the same time. */
+	/** Set until the check ends, even after its timeout: a check never runs twice at the same time. */
 	running: Promise<void> | undefined
 	hasFailed: boolean
 }
@@ -59,19 +59,19 @@ export class Readiness {
 		const results = await Promise.all(checks.map((one) => this.#run(one, late)))
 		clearTimeout(timer)
 		this.#isReady = !results.includes(false)
-		// If a check was added meanwhile, the result is incomplete.
+		// If a check was added meanwhile, the result is incomplete, and isn't reused.
 		this.#expires = checks === this.#checks ? this.#clock() + RESULT_TTL : Number.NEGATIVE_INFINITY
 		this.#round = undefined
 		return this.#isReady
 	}
 
 	async #run(one: CheckState, late: Promise<never>): Promise<boolean> {
-		// It has timed out before, which was logged then.
+		// Still running since an earlier round, which has logged the timeout.
 		if (one.running !== undefined) return false
 		one.running = start(one)
 		try {
 			await Promise.race([one.running, late])
-			if (one.hasFailed) this.#log('info', { check: one.name }, 'a health check holds again')
+			if (one.hasFailed) this.#log('info', { check: one.name }, 'a health check passes again')
 			one.hasFailed = false
 		} catch (error) {
 			if (!one.hasFailed) this.#log('error', { check: one.name, err: error }, 'a health check has failed')
@@ -89,7 +89,7 @@ export class Readiness {
 
 function start(one: CheckState): Promise<void> {
 	const running = (async () => {
-		if ((await one.check()) === false) throw new Error('it answered false')
+		if ((await one.check()) === false) throw new Error('it returned false')
 	})()
 	const end = (): void => {
 		one.running = undefined

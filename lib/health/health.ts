@@ -1,8 +1,8 @@
 /**
- * Probes for load balancers: `/live` (the process responds) and `/ready` (it should get requests). They are a handler in a
- * mount tree of its own: `transport/serving.ts` passes each request to `Health` first, which runs the pipeline with that
- * tree for a probe. So probes need no credentials and no known host, aren't logged, compressed or shown as a page, and are
- * in no description. Made by `Server` if the option `health` is on.
+ * Probes for load balancers: `/live` (the process responds) and `/ready` (it should get requests). Their handler is in
+ * a separate mount tree: `transport/serving.ts` passes each request to `Health` first, which answers probes by running
+ * the pipeline with that tree. So probes need no credentials and no known host, aren't logged, compressed or shown as a
+ * page, and aren't in the OpenAPI description. Created by `Server` if the option `health` is on.
  */
 import cluster from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
@@ -39,11 +39,11 @@ export interface HealthOptions {
 	readonly path: string
 	/** Readiness checks in addition to those of the cache and of the handlers' models. @default none */
 	readonly checks?: readonly HealthCheck[]
-	/** The timeout of all checks, which run concurrently. From 0.001 up. @default 2 */
+	/** The timeout of all checks together, which run concurrently. From 0.001 up. @default 2 */
 	readonly timeoutSeconds?: Seconds
 	/**
-	 * How long `close()` keeps serving while `/ready` already answers 503, so that load balancers notice: longer than the
-	 * interval of their probes. From 0 up. @default 0
+	 * How long `close()` keeps serving while `/ready` already answers 503, so that load balancers notice. It should be
+	 * longer than the interval of their probes. From 0 up. @default 0
 	 */
 	readonly drainDelaySeconds?: Seconds
 }
@@ -58,7 +58,9 @@ export const healthOption: Reader<HealthSettings> = nested("{ path: 'health' }",
 	path(where, value) {
 		if (typeof value !== 'string') throw refusal(where, "a path: 'health'", value)
 		if (parsePath(where, value).length > 0) return value
-		throw new TypeError(`${where} must have a segment at least, such as 'health': every handler is below ''`)
+		throw new TypeError(
+			`${where} must have at least one segment, such as 'health': every handler is below ''`,
+		)
 	},
 	checks: or(
 		listOf(
@@ -72,7 +74,7 @@ export const healthOption: Reader<HealthSettings> = nested("{ path: 'health' }",
 	drainDelaySeconds: or(numberIn({ from: 0, to: MAX_TIMER, unit: 'seconds' }), 0),
 } satisfies Readers<HealthOptions>)
 
-/** A quick test, which excludes most URLs. */
+/** A quick test that excludes most URLs before they are parsed. */
 const PROBE = /\/(?:live|ready)\/?(?:\?|$)/
 
 const NO_STORE = { 'Cache-Control': 'no-store' }
@@ -120,11 +122,11 @@ export class Health implements MountObserver {
 	/** The probes' own mount. */
 	readonly #own = new MountTree()
 	readonly #readiness: Readiness
-	/** By source, so that a pool with a hundred tables is checked once. */
+	/** By source, so that a pool shared by a hundred tables is checked once. */
 	readonly #stores = new Map<object, StoreCheck>()
 	#isDraining = false
 
-	/** @param base the server's */
+	/** @param base the server's option `base` */
 	constructor(app: App, mounts: MountTree, base: string, settings: HealthSettings) {
 		const { path, checks, timeoutSeconds, drainDelaySeconds } = settings
 		const { cache, logger } = app
@@ -143,7 +145,7 @@ export class Health implements MountObserver {
 	/** The answer to a probe; `undefined` for every other request. */
 	answer(exchange: Exchange): Reply | Promise<Reply> | undefined {
 		if (!this.isProbe(exchange.incoming)) return undefined
-		// A preflight succeeds, so that a page reads the 405 of another method than GET.
+		// A preflight succeeds, so that a page that uses another method than GET can read the 405.
 		if (exchange.incoming.method === 'OPTIONS' && isPreflight(exchange))
 			return answerPreflight(exchange, undefined, [])
 		const reply = answer(exchange, this.#own)
@@ -182,13 +184,13 @@ export class Health implements MountObserver {
 		if (this.#drainDelay > 0) await setTimeout(this.#drainDelay)
 	}
 
-	/** @throws TypeError for a handler that would get requests of the probes, or the probes of it */
+	/** @throws TypeError if the handler would get requests of the probes, or the probes requests of the handler */
 	check(typed: string, mount: Mount): void {
 		const own = this.#segments
 		const { path } = mount
 		if (own.every((segment, at) => segment === path[at]))
 			throw this.#collision(typed, path.length === own.length ? 'is that of' : 'is below that of')
-		// The longer path of the probes wins over a handler above, but must not silently shadow one of its actions.
+		// The probes' path is longer and wins over a handler above it, but must not silently shadow the handler's actions.
 		if (!path.every((segment, at) => segment === own[at])) return
 		for (const probe of ['live', 'ready']) {
 			const rest = [...own.slice(path.length), probe]

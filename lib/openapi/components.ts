@@ -16,7 +16,7 @@ export type Part = Readonly<Record<string, unknown>>
 const KINDS = ['schemas', 'responses', 'parameters', 'requestBodies', 'headers', 'securitySchemes'] as const
 type Kind = (typeof KINDS)[number]
 
-/** A part that is inline until it is used again, and then a reference. */
+/** A part that is inline until it is used again; then it becomes a reference. */
 type SharedPart = { reference: Part | undefined; readonly toJSON: () => Part }
 
 export class Components {
@@ -118,8 +118,8 @@ export class Components {
 	}
 
 	/**
-	 * Replaces `$defs` by components. Definitions may refer to each other, so all are named before any is processed. One
-	 * that equals an earlier one, including all that it refers to, shares its name.
+	 * Replaces `$defs` by components. Definitions may refer to each other, so all are named before any is processed. A
+	 * definition that equals an earlier one, including all definitions that it refers to, shares its name.
 	 */
 	#withDefinitions(whole: JsonSchema, definitions: Definitions): JsonSchema {
 		const names = new Map<string, string>()
@@ -158,7 +158,7 @@ function keyOf(kind: string, name: string, part: unknown): string {
 	return JSON.stringify([kind, name, part])
 }
 
-/** Makes references to `$defs` references to components. */
+/** Turns references to `$defs` into references to components. */
 function renamed(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSchema {
 	const isName = (name: string) => names.has(name)
 	const walk = (value: unknown): unknown => {

@@ -72,7 +72,7 @@ async function digestOf(steps: Steps, text: string): Promise<string> {
 	const hash = createHash('sha256')
 	const chunks = Array.from({ length: Math.ceil(text.length / CHUNK) }, (_, at) => at * CHUNK)
 	await steps.flatMap(chunks, (from) => {
-		hash.update(text.slice(from, from + CHUNK), 'utf16le') // as a pair of surrogates may be cut in two
+		hash.update(text.slice(from, from + CHUNK), 'utf16le') // not UTF-8: a chunk may end inside a surrogate pair
 		return []
 	})
 	return hash.digest('base64url')
@@ -118,7 +118,7 @@ function pathsOf(mounts: readonly Mount[], endpoints: readonly Endpoint[]): Desc
 	})
 }
 
-/** Whether a handler with a longer path gets the requests. */
+/** Whether a handler with a longer path gets the endpoint's requests. */
 function isCovered({ path, mount }: Endpoint, mountPaths: ReadonlySet<string>): boolean {
 	const own = pathOfMount(mount).length
 	for (let end = path.length; end > own; end = path.lastIndexOf('/', end - 1))
@@ -128,8 +128,8 @@ function isCovered({ path, mount }: Endpoint, mountPaths: ReadonlySet<string>): 
 
 /**
  * Whether an endpoint is described in place of another one with the same path and method. Custom routes come before
- * methods, and the first of them wins; but one that takes only numbers leaves other values to the next endpoint, which is
- * more general and so described instead.
+ * methods, and the first route wins. But a route that takes only numbers leaves other values to the next endpoint,
+ * which is more general, so the next one is described instead.
  */
 function comesBefore(endpoint: Endpoint, before: Endpoint): boolean {
 	if (endpoint.by !== 'route' || takesNumbers(endpoint)) return false

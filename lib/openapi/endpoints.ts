@@ -70,7 +70,7 @@ function paramSchema({ kind }: EndpointParam): JsonSchema {
 	return kind === 'number' ? { type: 'integer' } : { type: 'string' }
 }
 
-/** The shape of a method without docs: its spec only, as the type of its answer is unknown at run time. */
+/** The shape of a method without docs: its spec only, because the type of its answer is unknown at run time. */
 function methodShape({ spec }: Action, method: RouteMethod): Shape {
 	const plan = spec?.plan
 	return {
@@ -87,7 +87,7 @@ function methodShape({ spec }: Action, method: RouteMethod): Shape {
 /** The time after which a step yields. */
 const TIME_SLICE: Milliseconds = 5
 
-/** Cooperative scheduling of long work, so that other requests are served: hundreds of tables take seconds to describe. */
+/** Splits long work into steps, between which other requests are served: describing hundreds of tables takes seconds. */
 export class Steps {
 	#until = steadyClock() + TIME_SLICE
 

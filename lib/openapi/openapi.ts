@@ -14,7 +14,7 @@ import { RawJson } from '../wire/raw-json.ts'
 import type { Description } from './document.ts'
 import type { OpenApiInfo } from './options.ts'
 
-/** Its path, below the server's `base`. */
+/** The description's path, below the server's `base`. */
 const PATH = 'openapi.json'
 
 /**
@@ -29,7 +29,7 @@ export function mountOpenApi(controller: HandlerController, mounts: MountTree, i
 		const reason = cause instanceof Error ? cause.message : String(cause)
 		throw new TypeError(`the option openapi serves ${PATH}: ${reason}`, { cause })
 	}
-	// If that fails, the first request for the description answers 500 and logs the reason.
+	// If the import fails, the first request for the description answers 500 and logs the reason.
 	importDocument().catch(() => {})
 }
 
@@ -72,9 +72,9 @@ class OpenApi extends RestHandler {
 }
 
 /**
- * A cache of the description, made by the first request and again after another mount. `servers` depends on the router's
- * prefix and is added per request: Express treats `/shop` and `/SHOP` alike, and describing thousands of routes takes a
- * second, so a client that varied the prefix could otherwise keep the server busy.
+ * Caches the description, which is made by the first request, and again after another mount. Describing thousands of
+ * routes takes a second, and a client can vary the router's prefix: Express treats `/shop` and `/SHOP` alike. So
+ * `servers`, which depends on the prefix, is added per request; otherwise such a client could keep the server busy.
  */
 class DescriptionText {
 	readonly #mounts: MountTree

@@ -42,7 +42,7 @@ export function operationOf(
 	}
 }
 
-/** The tag of a mount: handler and path, as a class may be mounted several times. */
+/** The tag of a mount: handler and path, because a class may be mounted several times. */
 export function tagOf(mount: Mount): string {
 	return `${mount.name} ${pathOfMount(mount) || '/'}`
 }
@@ -93,7 +93,7 @@ export class OperationIds {
 	of(endpoint: Endpoint): string {
 		const { mount, method, params, action } = endpoint
 		const name = [...pathOfMount(mount).split('/'), action.name].map(plain).filter(isThere).join('_')
-		// Generators make function names of ids: not empty, no digit first.
+		// Code generators turn ids into function names, which can't be empty or begin with a digit.
 		const base = /^[A-Za-z]/.test(name) ? name : ['operation', name].filter(isThere).join('_')
 		const first = this.#first.get(base)
 		if (first === undefined) this.#first.set(base, endpoint)

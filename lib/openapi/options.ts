@@ -24,8 +24,9 @@ export interface OpenApiOptions {
 	/** The API's license. @default none */
 	readonly license?: OpenApiLicense
 	/**
-	 * Base URLs of all paths, which themselves contain `base`: `['https://api.example.com/v1', '/shop']`; absolute, of
-	 * http or https, or a path. For proxies that remove a part of the path, and for other host names.
+	 * Base URLs of the API: `['https://api.example.com/v1', '/shop']`. Each is an http or https URL, or a path, without
+	 * `base`, which the described paths contain. Needed behind proxies that remove a part of the path, and for other host
+	 * names.
 	 *
 	 * @default the server of the request: `/`, or the prefix that a router in front has removed
 	 */
@@ -91,7 +92,7 @@ function licenseIn(where: string, value: unknown): OpenApiLicense {
 	return value as OpenApiLicense // as `license` has read it
 }
 
-/** Removes the trailing slash, as paths begin with one. */
+/** Removes the trailing slash, because paths begin with one. */
 function serverIn(where: string, url: unknown): string {
 	if (isServer(url)) return url.replace(/(?<=.)\/+$/, '')
 	const what = 'a URL of http or https, or a path that begins with a slash, without a query'

@@ -93,9 +93,9 @@ export function takesKey(endpoint: Endpoint): boolean {
 const BRACKETED = /^(.*)\[(\w+)\]$/s
 
 /**
- * Merges a field's operators into the parameter of its plain value, `rank=3`, as an object, `rank[gte]=3&rank[lt]=9`. As
- * single parameters they are 200 for a table of 20 columns, too many for swagger-ui and Postman. Operators of a field
- * without a plain value stay single, because swagger-ui fills in and sends an object that has no alternative.
+ * Merges a field's operators (`rank[gte]=3&rank[lt]=9`) as an object into the parameter of its plain value (`rank=3`).
+ * As separate parameters, a table of 20 columns would have 200, too many for swagger-ui and Postman. If a field has no
+ * plain value, its operators stay separate, because swagger-ui fills in and sends an object that has no alternative.
  */
 function withGroupedOperators(query: readonly ParameterShape[]): readonly ParameterShape[] {
 	const byField = new Map(query.filter(isPlain).map(({ name }) => [name, new Map<string, ParameterShape>()]))

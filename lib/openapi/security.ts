@@ -5,7 +5,7 @@ import type { Components, Part } from './components.ts'
 
 /** One challenge of a WWW-Authenticate field. */
 interface Challenge {
-	/** In lower case, as schemes are case-insensitive. */
+	/** In lower case, because schemes are case-insensitive. */
 	readonly scheme: string
 	readonly params: ReadonlyMap<string, string>
 }
@@ -48,7 +48,7 @@ function challengesOf(field: string): Challenge[] {
 	return challenges
 }
 
-/** Spellings that aren't just capitalized. */
+/** Scheme names whose spelling isn't just capitalized. */
 const NAMES: ReadonlyMap<string, string> = new Map([['apikey', 'ApiKey']])
 
 function nameOf({ scheme }: Challenge): string {

@@ -272,7 +272,7 @@ describe('cors: a function of origins', (test) => {
 		for (const answer of answers) {
 			const { allows, said } = asked(answer as () => boolean)
 			assert.is(await allows(APP), false)
-			assert.match(said(), 'cors.origins must return a boolean, no promise')
+			assert.match(said(), 'cors.origins must return a boolean, not a promise')
 		}
 	})
 

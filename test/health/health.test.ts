@@ -407,7 +407,7 @@ describe('health: ready', (test) => {
 		assert.equal(found, [true, false, false, true, true, false])
 		assert.equal(log.messages, [
 			'error: a health check has failed',
-			'info: a health check holds again',
+			'info: a health check passes again',
 			'error: a health check has failed',
 		])
 	})
@@ -431,7 +431,7 @@ describe('health: ready', (test) => {
 		clock += 1_000
 		assert.is(await readiness.isReady(), true)
 		assert.is(calls, 2)
-		assert.equal(log.messages, ['error: a health check has failed', 'info: a health check holds again'])
+		assert.equal(log.messages, ['error: a health check has failed', 'info: a health check passes again'])
 	})
 
 	test('a check added during a round is part of the next, at once', async () => {
@@ -519,8 +519,8 @@ describe('health: invalid options', (test) => {
 		[null, "health must be an object: { path: 'health' }, got null"],
 		[[], "health must be an object: { path: 'health' }"],
 		[{}, "health.path must be a path: 'health', got undefined"],
-		[{ path: '' }, 'health.path must have a segment at least'],
-		[{ path: '/' }, 'health.path must have a segment at least'],
+		[{ path: '' }, 'health.path must have at least one segment'],
+		[{ path: '/' }, 'health.path must have at least one segment'],
 		[{ path: 'a//b' }, 'health.path "a//b" has an empty segment'],
 		[{ path: 'a', check: [] }, 'health has no option check: did you mean checks?'],
 		[{ path: 'a', checks: () => 1 }, 'health.checks must be an array of functions'],

@@ -52,7 +52,7 @@ async function follows(
 			async () => {
 				const now = await ready(server)
 				if (now !== last)
-					changes.push(now === 503 ? 'error: a health check has failed' : 'info: a health check holds again')
+					changes.push(now === 503 ? 'error: a health check has failed' : 'info: a health check passes again')
 				last = now
 				return now === status
 			},

@@ -43,7 +43,7 @@ function rankOf({ method }: OperationData): number {
 	return rank === -1 ? ORDER.length : rank
 }
 
-/** The most frequent first. */
+/** The most frequently used first. */
 const ORDER = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']
 
 /** Leaves out aliases: POST to a record is PATCH, and QUERY to a list is GET. */
@@ -88,7 +88,7 @@ function formFor(app: App, operation: OperationData): HTMLElement {
 	return bodyForm(app, operation, record, (body, form) => void submit(app, operation, body, form)).element
 }
 
-/** Whether a PUT form made from the page would lose no fields, as it shows all that GET returns at this path. */
+/** Whether the page shows all that GET returns at this path: a PUT form made from less would lose fields. */
 function hasWholeRecord({ data, url }: App): boolean {
 	const { answer, operations } = data
 	const isReadable = operations.some(({ method, isAllowed }) => method === 'GET' && isAllowed)

@@ -54,7 +54,7 @@ export class App {
 
 	/**
 	 * Path and query of the page that is shown, to which its forms are sent. Not the browser's address, which may already
-	 * be that of the next page: a form must change the record that the user sees.
+	 * be the next page's: a form must change the record that the user sees.
 	 */
 	get url(): string {
 		return this.#url
@@ -70,14 +70,14 @@ export class App {
 		return historyNumber('steps')
 	}
 
-	/** The URL of a method: only GET has the query, as the conditions of a list mean nothing to a write. */
+	/** The URL of a method: only GET has the query, because the conditions of a list mean nothing to a write. */
 	urlFor(method: string): string {
 		return method === 'GET' ? this.url : pathOf(this.url)
 	}
 
 	/**
-	 * Content-Type of a body, and If-Match for a change, so that it doesn't overwrite another user's. A weak ETag never
-	 * matches there (RFC 9110 §13.1.1).
+	 * Content-Type of a body, and If-Match for a change, so that it doesn't overwrite another user's. A weak ETag is left
+	 * out, because it never matches (RFC 9110 §13.1.1).
 	 */
 	headersFor(method: string, body: Body | undefined): [name: string, value: string][] {
 		const tag = headerIn(this.data.answer?.headers, 'etag')
@@ -104,8 +104,8 @@ export class App {
 	}
 
 	/**
-	 * Navigates: fetches the page of a URL with the session's credentials and shows it. Without credentials, other content
-	 * is left to the browser. Returns whether the page is shown.
+	 * Navigates: fetches the page of a URL with the session's credentials and shows it. If there is no page, and there are
+	 * no credentials, the browser opens the URL itself. Returns whether the page is shown.
 	 */
 	async go(
 		url: string,
@@ -155,7 +155,7 @@ export class App {
 	/** Reloads the page with other credentials. */
 	async useSession(session: Session): Promise<void> {
 		this.session = session
-		// If there is no such page, the button still has to show the new credentials.
+		// If no page was loaded, the button still has to show the new credentials.
 		if (!(await this.go(this.url, { push: false, announcement: SENT[session.kind] }))) this.render()
 		else if (session.kind !== 'none' && this.data.answer?.status === 401)
 			this.notify('These credentials were refused.')
@@ -222,7 +222,7 @@ async function dataOf(answer: Response): Promise<PageData | undefined> {
 	const tag = text.indexOf(DATA_TAG)
 	if (tag === -1) return undefined
 	const begin = tag + DATA_TAG.length
-	// `<` is escaped in the data, so the next one ends it.
+	// `<` is escaped in the data, so the next `<` ends the data.
 	return parsed(text.slice(begin, text.indexOf('<', begin)))
 }
 

@@ -12,7 +12,7 @@ import { isRecord, type JsonValue } from './json-value.ts'
 
 export interface BodyForm {
 	readonly element: HTMLFormElement
-	/** Shows problems beside their fields, the others above them, and focuses the first invalid field. */
+	/** Shows problems beside their fields, other problems above the form, and focuses the first invalid field. */
 	showProblems(message: string, problems: readonly Problem[], ...more: readonly HTMLElement[]): void
 }
 
@@ -84,7 +84,7 @@ function formOf(app: App, operation: OperationData, prefix: string, record: Json
 	return form
 }
 
-/** Whether the body may be any bytes: that of a stream, and an undeclared one. */
+/** Whether the body may be any bytes: it is read as a stream, or isn't declared. */
 function takesFile({ method, body, isStreaming }: OperationData): boolean {
 	return isStreaming || (body === undefined && method !== 'QUERY' && method !== 'DELETE')
 }
@@ -107,7 +107,9 @@ function modeParts({ controls, raw, file, modes, mode }: Form): HTMLElement[] {
 
 const MODE_LABELS: Readonly<Record<BodyMode, string>> = { fields: 'Fields', json: 'JSON', file: 'File' }
 
-/** A button for each other mode. As it hides itself, it moves the focus to the first input. */
+/**
+ * A button for each mode but the current one. When clicked, it hides itself, so it moves the focus to the first input.
+ */
 function modeButtons(form: Form): HTMLElement[] {
 	if (form.modes.length === 1) return []
 	const buttons = form.modes.map((mode) => {

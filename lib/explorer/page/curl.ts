@@ -26,7 +26,7 @@ export function curlLine({ method, url, headers, body, hasToken }: CurlRequest):
 	return words.join(' ')
 }
 
-/** A file has only its name, as pages don't know its folder. */
+/** A file has only its name, because pages don't know its folder. */
 function bodyWords(body: Body | undefined): string[] {
 	if (body === undefined) return []
 	if (typeof body === 'string') return ['--data-raw', quoted(body)]

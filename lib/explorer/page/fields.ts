@@ -57,7 +57,7 @@ function withoutNull(given: JsonSchema): { schema: JsonSchema; isNullable: boole
 	if (!isTypes(type)) return { schema: whole, isNullable: whole.enum?.includes(null) === true }
 	const rest = type.filter((one) => one !== 'null')
 	const [first] = rest
-	// Of two types, such as number or string, the control is that of the first; any more are entered as JSON.
+	// With two types, such as number or string, the first one's control is used; with more, the value is entered as JSON.
 	const schema = rest.length <= 2 && first !== undefined ? { ...whole, type: first } : whole
 	return { schema, isNullable: rest.length < type.length }
 }

@@ -56,7 +56,7 @@ function partsOf(name: string): [field: string, operator: string] {
 	return [field, operator]
 }
 
-/** The fields in the schema of the parameter `sort`, without the minus of descending ones. */
+/** The fields listed in the schema of the `sort` parameter, without the `-` prefix for descending order. */
 function sortableOf(parameter: ParameterShape | undefined): ReadonlySet<string> {
 	const { schema } = parameter ?? {}
 	const names = schema?.enum ?? schema?.items?.enum ?? []
@@ -71,18 +71,18 @@ export function conditionsOf(url: string, { filters }: ListFeatures): Condition[
 	})
 }
 
-/** The first page with another condition. */
+/** The URL of the first page with one more condition. */
 export function withCondition(url: string, field: string, operator: string, value: string): string {
 	const name = operator === '' ? field : `${field}[${operator}]`
 	return changed(url, (pairs) => [...pairs, [name, value]])
 }
 
-/** The first page without a condition. */
+/** The URL of the first page without a condition. */
 export function withoutPair(url: string, index: number): string {
 	return changed(url, (pairs) => pairs.filter((_, at) => at !== index))
 }
 
-/** The first page with a parameter; an empty value removes it. */
+/** The URL of the first page with a parameter; an empty value removes it. */
 export function withParameter(url: string, name: string, value: string): string {
 	return changed(url, (pairs) => {
 		const others = pairs.filter(([other]) => other !== name)

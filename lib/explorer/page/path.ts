@@ -1,8 +1,8 @@
 /** URLs that are paths of this server. */
 
 /**
- * Whether a URL is a path of this server. Two slashes at the beginning, or a backslash for one of them, would name
- * another host.
+ * Whether a URL is a path of this server. Two slashes at the beginning, or a slash and a backslash, would name another
+ * host.
  */
 export function isPath(url: string): boolean {
 	return /^\/(?![/\\])[^\s<>"\\?#]*(?:[?#][^\s<>"]*)?$/.test(url)

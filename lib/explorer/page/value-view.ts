@@ -33,7 +33,10 @@ function tagList(value: JsonValue): HTMLElement | undefined {
 	return el('ul', { class: 'tags' }, ...value.map((one) => el('li', {}, plainText(one))))
 }
 
-/** The rest is one text: a hundred thousand elements would keep a browser busy for seconds. */
+/**
+ * Maximum number of coloured tokens. The rest is one text: a hundred thousand elements would keep a browser busy for
+ * seconds.
+ */
 const MAX_COLOURED = 20_000
 
 export function jsonView(text: string, roots: readonly string[]): HTMLElement {
