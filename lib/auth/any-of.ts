@@ -1,4 +1,4 @@
-/** `anyOf`: several authenticators as one, for an API that takes more than one kind of credentials. */
+/** `anyOf`: combines several authenticators into one, for an API that accepts more than one kind of credentials. */
 import { isRestError, RestError } from '../base/error.ts'
 import { withMethods } from '../base/options.ts'
 import type { Request } from '../request/request.ts'
@@ -7,15 +7,17 @@ import type { Authenticator, User } from './authenticator.ts'
 type Headers = Readonly<Record<string, string>>
 
 /**
- * Calls the authenticators in order and returns the user that one of them identifies; null if none finds credentials.
+ * Combines authenticators: calls them in order and returns the user that one of them identifies, or null if none finds
+ * credentials.
  *
  *     anyOf(new TokenAuthenticator({ tokens }), new TokenAuthenticator({ tokens: keys, header: 'X-Api-Key' }))
  *     401 WWW-Authenticate: Bearer realm="api", ApiKey realm="api", header="X-Api-Key"
  *
- * All are called, even after one has identified the user, so that bad credentials are refused beside good ones. Good
- * credentials of two kinds are refused too (400, RFC 6750 §3.1), as the user would be ambiguous. A 401 has all challenges.
+ * All authenticators are called, even after one has identified the user, so a request with good and bad credentials is
+ * refused. So is a request with good credentials of two kinds (400, RFC 6750 §3.1), because its user would be
+ * ambiguous. A 401 has the challenges of all authenticators.
  *
- * @throws TypeError for fewer than two authenticators, for a repeated one, and for other values
+ * @throws TypeError for fewer than two authenticators, a repeated one, and values that aren't authenticators
  */
 export function anyOf(...authenticators: readonly Authenticator[]): Authenticator {
 	checkAll(authenticators)
@@ -34,7 +36,7 @@ export function anyOf(...authenticators: readonly Authenticator[]): Authenticato
 			}
 			if (kinds > 1)
 				throw new RestError('bad_request', 'Credentials of more than one kind were sent: send one')
-			// `Credentials` refuses anything but a user.
+			// Not checked here: `Credentials` refuses anything but a user or null.
 			return user
 		},
 	}
@@ -56,7 +58,7 @@ async function authenticate(
 	}
 }
 
-/** The default is that of a single authenticator. */
+/** The default is the same as without `anyOf`. */
 function challengeOf({ challenge }: Authenticator): Headers {
 	return challenge ?? { 'WWW-Authenticate': 'Bearer' }
 }
@@ -69,8 +71,8 @@ function overridden(base: Headers, overrides: Headers): Headers {
 }
 
 /**
- * Merges headers; different values of one name become a list, such as several challenges in WWW-Authenticate
- * (RFC 9110 §11.6.1) and several members in Accept-Signature (RFC 9421 §5.1).
+ * Merges headers. Different values of the same name are joined by commas: several challenges in WWW-Authenticate (RFC
+ * 9110 §11.6.1), several members in Accept-Signature (RFC 9421 §5.1).
  */
 function merged(all: readonly Headers[]): Headers {
 	const byName = new Map<string, { readonly name: string; readonly values: Set<string> }>()
@@ -84,19 +86,22 @@ function merged(all: readonly Headers[]): Headers {
 }
 
 function checkAll(authenticators: readonly unknown[]): void {
-	if (authenticators.length < 2) throw new TypeError('anyOf() needs two authenticators or more')
+	if (authenticators.length < 2) throw new TypeError('anyOf() needs at least two authenticators')
 	for (const [at, one] of authenticators.entries()) {
 		const place = `argument ${at + 1} of anyOf()`
 		const { challenge } = withMethods<Authenticator>('authenticate')(place, one)
-		if (authenticators.indexOf(one) !== at) throw new TypeError(`${place} was named before`)
+		if (authenticators.indexOf(one) !== at) throw new TypeError(`${place} repeats an earlier one`)
 		checkChallenge(place, challenge)
 	}
 }
 
-/** Joining would turn other values into text. Whether the text is a valid header is checked at mount. */
+/**
+ * Refuses values that aren't strings, because joining would turn them into text. At mount, the text is checked as a
+ * header.
+ */
 function checkChallenge(place: string, challenge: unknown): void {
 	if (challenge === undefined) return
 	const isObject = typeof challenge === 'object' && challenge !== null
 	if (isObject && Object.values(challenge).every((value) => typeof value === 'string')) return
-	throw new TypeError(`the challenge of ${place} must be { 'WWW-Authenticate': '…' }, all its values text`)
+	throw new TypeError(`the challenge of ${place} must be { 'WWW-Authenticate': '…' }, with text as values`)
 }

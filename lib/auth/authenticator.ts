@@ -24,9 +24,9 @@ export interface User {
  */
 export interface Authenticator {
 	/**
-	 * The user, or null when no credentials were sent.
+	 * Returns the user, or null if no credentials were sent.
 	 *
-	 * @throws RestError `unauthorized` when credentials were sent and are bad
+	 * @throws RestError `unauthorized` if credentials were sent but are invalid
 	 */
 	authenticate(request: Request): User | null | Promise<User | null>
 	/**
@@ -35,31 +35,31 @@ export interface Authenticator {
 	 */
 	readonly challenge?: Readonly<Record<string, string>>
 	/**
-	 * Whether it verifies the bytes of the body. Methods in `streaming` are then refused at mount, because they would run
-	 * before the last byte has been verified.
+	 * Whether the authenticator verifies the bytes of the body. If so, methods in `streaming` are refused at mount,
+	 * because they would run before the last byte has been verified.
 	 * @default false
 	 */
 	readonly comparesBody?: boolean
 }
 
 /**
- * Decides whether a user may use a resource, by its name (`'article:write'`). Synchronous, so that a
- * forgotten `await` can't grant access; the user carries what it needs, such as roles.
+ * Decides whether a user may use a resource, identified by its name (`'article:write'`). Synchronous, so that a
+ * forgotten `await` can't grant access: what the decision depends on, such as roles, must be in the user.
  */
 export interface Acl {
-	/** Whether the user may use the resource. Anything but `true` refuses. */
+	/** Whether the user may use the resource. Any result but `true` refuses access. */
 	allows(user: User, resource: string): boolean
 }
 
 /**
- * A frozen deep copy of plain objects and arrays; class instances, such as a Date, aren't copied. For declared users, so
- * that a request can't change them for the next: each request copies only the outermost object.
+ * Makes a frozen deep copy of plain objects and arrays; class instances, such as a Date, aren't copied. For declared
+ * users: each request copies only the outermost object, so all requests share the rest.
  */
 export function frozenCopy<T>(value: T): T {
 	return copyOf(value, new Map()) as T // A plain object's copy has its properties, an array's its items.
 }
 
-/** `copies` keeps shared references shared and ends cycles. */
+/** `copies` maps originals to copies, so that shared references stay shared and cycles end. */
 function copyOf(value: unknown, copies: Map<object, object>): unknown {
 	if (!Array.isArray(value) && !isPlain(value)) return value
 	const existing = copies.get(value)
@@ -67,7 +67,7 @@ function copyOf(value: unknown, copies: Map<object, object>): unknown {
 	const copy: object = Array.isArray(value) ? [] : {}
 	copies.set(value, copy)
 	for (const [name, held] of Object.entries(value)) {
-		// Not by `=`, because a name from JSON may be `__proto__`.
+		// Not `=`: a name from JSON may be `__proto__`, for which `=` would set the prototype.
 		Object.defineProperty(copy, name, { value: copyOf(held, copies), enumerable: true })
 	}
 	return Object.freeze(copy)

@@ -5,7 +5,7 @@ import type { Authenticator, User } from './authenticator.ts'
 export class Credentials {
 	readonly #users = new Map<Authenticator, Promise<User | null>>()
 
-	/** The user, or null without credentials. Rejects as `authenticate()` does. */
+	/** Resolves to the user, or to null if no credentials were sent. Rejects if `authenticate()` does. */
 	ask(authenticator: Authenticator, request: Request): Promise<User | null> {
 		let user = this.#users.get(authenticator)
 		if (user === undefined) {
@@ -18,7 +18,7 @@ export class Credentials {
 
 async function authenticate(authenticator: Authenticator, request: Request): Promise<User | null> {
 	const user = await authenticator.authenticate(request)
-	// `users.get(key)` returns undefined for an unknown key, which must not pass for a user.
+	// An authenticator may return `users.get(key)`: undefined, for an unknown key, must not count as anonymous.
 	if (user === null || typeof user?.id === 'string') return user
-	throw new TypeError("authenticate() must answer a user, { id: '…' }, or null for no credentials")
+	throw new TypeError("authenticate() must return a user, { id: '…' }, or null for no credentials")
 }

@@ -1,30 +1,30 @@
-/** `RoleAcl`: role-based access control. The resources of each role are resolved by the constructor. */
+/** `RoleAcl`: role-based access control. The constructor resolves the resources of each role. */
 
 import { isPlain, listOf, nested, or, type Readers, such, text } from '../base/options.ts'
 import type { Acl, User } from './authenticator.ts'
 
 /**
- * A role: the resources that it allows, as a list or with inherited roles.
+ * A role: a list of the resources that it allows, or an object that can also inherit other roles.
  *
- * A resource has one or more parts joined by `:`, and allows itself (`article:write`). The last part may be a wildcard:
- * `article:*` allows `article:write` and `article:tag:write`, but not `article`. `*` alone allows everything.
+ * A resource is a name of one or more parts joined by `:`, such as `article:write`. In a role, the last part may be a
+ * wildcard: `article:*` allows `article:write` and `article:tag:write`, but not `article`. `*` alone allows everything.
  */
 export type Role = readonly string[] | DerivedRole
 
-/** A role that inherits the resources of others. */
+/** A role that inherits the resources of other roles. */
 export interface DerivedRole {
-	/** Roles whose resources, including inherited ones, it has too. @default [] */
+	/** Names of the roles to inherit from, including what these inherit. @default [] */
 	readonly inherits?: readonly string[]
-	/** Its own resources. @default [] */
+	/** Further resources that the role allows. @default [] */
 	readonly allows?: readonly string[]
 }
 
-/** Parts without spaces, control characters, `:` and `*`; the last one may be `*`. Linear, as no part can contain `:`. */
+/** Parts without spaces, control characters, `:` and `*`; the last may be `*`. Linear: no part can contain `:`. */
 const RESOURCE = /^(?:\*|[^\s:*\p{Cc}]+(?::[^\s:*\p{Cc}]+)*(?::\*)?)$/u
 
 /**
- * Allows the resources of all roles in `user.roles`, an array of names. A missing array, an unknown role and an empty
- * resource allow nothing, and are no error.
+ * Allows the resources of all roles in `user.roles`, an array of names. A user without `roles` is allowed nothing, and
+ * unknown roles are ignored: neither is an error.
  *
  *     const acl = new RoleAcl({
  *       editor: ['article:read', 'article:write'],
@@ -33,9 +33,9 @@ const RESOURCE = /^(?:\*|[^\s:*\p{Cc}]+(?::[^\s:*\p{Cc}]+)*(?::\*)?)$/u
  *     })
  *     acl.allows({ id: '7', roles: ['admin'] }, 'article:write') // true
  *
- * The roles are copied: later changes of the object have no effect.
+ * The roles are copied: later changes to the object have no effect.
  *
- * @throws TypeError for a malformed role or resource, and for a role that inherits an unknown one or itself
+ * @throws TypeError for a malformed role or resource, and for a role that inherits itself or an unknown role
  */
 export class RoleAcl implements Acl {
 	readonly #granted: ReadonlyMap<string, ReadonlySet<string>>
@@ -67,7 +67,7 @@ function rolesOf(user: User): readonly string[] {
 		const roles: unknown = user.roles
 		return Array.isArray(roles) ? [...roles] : []
 	} catch {
-		// The user comes from the authenticator: a getter or a proxy may throw.
+		// The user comes from an authenticator, and may be a proxy or have getters that throw: it then has no roles.
 		return []
 	}
 }
@@ -75,16 +75,16 @@ function rolesOf(user: User): readonly string[] {
 type Declared = ReadonlyMap<string, Required<DerivedRole>>
 
 function declaredIn(roles: Readonly<Record<string, Role>>): Declared {
-	// `{ __proto__: ['*'] }` sets a prototype instead of naming a role, which would be lost silently.
+	// `{ __proto__: ['*'] }` sets the prototype instead of adding a role: the role would be lost silently.
 	if (!isPlain(roles)) {
 		throw new TypeError(
-			"roles must be a plain object of role names (one called __proto__ is written ['__proto__'])",
+			"roles must be a plain object of role names (write ['__proto__'] for a role called __proto__)",
 		)
 	}
 	return new Map(Object.entries(roles).map(([name, role]) => [name, declare(name, role)]))
 }
 
-const RULE = "a resource: parts joined by ':', without spaces, '*' alone or as the last part"
+const RULE = "a resource: parts without spaces, joined by ':'; only the last part may be '*'"
 const resource = such<string>(RULE, (value) => typeof value === 'string' && RESOURCE.test(value))
 const resources = listOf('a list of resources', resource, 0)
 const derived = nested(

@@ -3,9 +3,9 @@
 /** Identifies a record. */
 export type Id = string | number | bigint
 
-/** Not empty and not a dot segment, which URLs resolve before a request, even a percent-encoded one. */
+/** Not empty, and not a dot segment: clients resolve these before a request, even percent-encoded ones. */
 const SEGMENT = /^(?!(?:\.|%2e){0,2}$)[^\s/?#\\]+$/i
-/** A path with optional origin. One that begins with two slashes would name another host. */
+/** A path with an optional origin. Two slashes at the beginning of the path would name another host. */
 const ENDPOINT = /^(?:https?:\/\/[^\s/?#@\\]+)?(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[^\s/?#\\]+)*\/?$/i
 
 /**
@@ -18,20 +18,22 @@ const ENDPOINT = /^(?:https?:\/\/[^\s/?#@\\]+)?(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[
  */
 export function collectionUrl(name: string, endpoint: string): string {
 	if (typeof name !== 'string' || !SEGMENT.test(name))
-		throw new TypeError(`a CrudClient's name is one segment of a URL, like 'article', got ${shown(name)}`)
+		throw new TypeError(
+			`a CrudClient's name must be one segment of a URL, like 'article', got ${shown(name)}`,
+		)
 	return `${endpointUrl("a CrudClient's", endpoint)}/${name}`
 }
 
 /**
  * The URL of an API, without a trailing slash.
  *
- * @param whose its owner, for messages
- * @throws TypeError if it is not a URL path
+ * @param whose the API's owner, for messages: `client()'s`
+ * @throws TypeError if the endpoint is not a URL path
  */
 export function endpointUrl(whose: string, endpoint: string): string {
 	if (typeof endpoint !== 'string' || !ENDPOINT.test(endpoint) || !isUrl(endpoint))
 		throw new TypeError(
-			`${whose} endpoint is a path, like '/blog', or 'https://example.org/blog', got ${shown(endpoint)}`,
+			`${whose} endpoint must be a path, like '/blog', or 'https://example.org/blog', got ${shown(endpoint)}`,
 		)
 	return endpoint.replace(/\/$/, '')
 }
@@ -47,20 +49,20 @@ function isUrl(endpoint: string): boolean {
 }
 
 /**
- * An id as one segment, which can't lead to another path.
+ * Encodes an id as one path segment, which can't lead to another path.
  *
- * @throws TypeError for other values, including inexact numbers
+ * @throws TypeError unless the id is a string, a bigint or an exact whole number, and possible as a segment
  */
 export function idSegment(id: unknown): string {
 	const exact = typeof id === 'number' ? Number.isSafeInteger(id) : /^(?:string|bigint)$/.test(typeof id)
 	const text = String(id)
 	// Clients resolve dot segments, even percent-encoded ones: DELETE /article/.. is DELETE /.
 	if (!exact || /^\.{0,2}$|\p{Surrogate}/u.test(text))
-		throw new TypeError(`an id is a text, a bigint or a whole number within ±2^53, got ${shown(id)}`)
+		throw new TypeError(`an id must be text, a bigint or a whole number within ±2^53, got ${shown(id)}`)
 	return encodeURIComponent(text)
 }
 
-/** The id in a `Location`, its last segment; `undefined` if there is none. */
+/** The id in a `Location` header: its last segment; `undefined` if there is none. */
 export function idIn(location: string | null): string | undefined {
 	const [path = ''] = (location ?? '').split(/[?#]/, 1)
 	const segment = path.slice(path.lastIndexOf('/') + 1)

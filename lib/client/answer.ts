@@ -30,7 +30,7 @@ interface ReadOptions {
 	readonly now: number
 }
 
-/** @throws ApiError for a refusal, and for a response that isn't of this API */
+/** @throws ApiError for an error response, and for a response that isn't of this API */
 export function readAnswer(
 	call: Call,
 	response: Response,
@@ -40,12 +40,12 @@ export function readAnswer(
 	const body = parsed(text ?? '')
 	if (!response.ok || (wrap && isRecord(body) && body.success === false))
 		throw errorOf(call, response, body ?? text, now)
-	// An empty body is the value null: for a 204 or 205, and without envelope for any success.
+	// An empty body means null: with the envelope only for a 204 or 205, without it for any success.
 	if (text === undefined || (text === '' && (!wrap || /^20[45]$/.test(`${response.status}`))))
 		return { data: null, meta: undefined, response }
 	if (!wrap && body !== undefined) return { data: body, meta: undefined, response }
 	if (isRecord(body) && body.success === true) return { data: body.data ?? null, meta: body.meta, response }
-	const hint = body === undefined ? '' : '; has the handler wrap = false?'
+	const hint = body === undefined ? '' : "; is the handler's wrap false?"
 	throw unexpected(call, response, `is not in the envelope of this API${hint}`, body ?? text)
 }
 
@@ -56,7 +56,7 @@ export function unexpected(call: Call, response: Response, why: string, body?: u
 	})
 }
 
-/** The value of JSON; `undefined` for other text. */
+/** The value of a JSON text; `undefined` for other text. */
 function parsed(text: string): unknown {
 	try {
 		return JSON.parse(text)
@@ -65,7 +65,7 @@ function parsed(text: string): unknown {
 	}
 }
 
-/** The error of a failure in the envelope, without it, or as problem details (RFC 9457). */
+/** The error for a failure, sent in the envelope, without it, or as problem details (RFC 9457). */
 function errorOf(call: Call, response: Response, body: unknown, now: number): ApiError {
 	const { status, statusText, headers } = response
 	const facts = isRecord(body) ? body : {}
@@ -108,10 +108,10 @@ export function secondsOf(retryAfter: string | null, now: number): number | unde
 	return Number.isNaN(time) ? undefined : Math.max(0, (time - now) / 1_000)
 }
 
-/** The `meta` of a response: that of a list's page, if it was sent, and any members that the method added. */
+/** The `meta` of a response: the members for a list's page, if they were sent, and any that the method added. */
 export type ApiMeta = Partial<PageMeta> & { readonly [name: string]: unknown }
 
-/** The envelope's `meta`, or else that in headers, without page members of the wrong type; may be empty. */
+/** The envelope's `meta`, or else one made from headers. Page members of the wrong type are removed. May be empty. */
 export function metaOf(meta: unknown, headers: Headers): ApiMeta {
 	const all = { ...(isRecord(meta) ? meta : fromHeaders(headers)) }
 	for (const name of ['limit', 'offset', 'total']) if (typeof all[name] !== 'number') delete all[name]
@@ -119,7 +119,10 @@ export function metaOf(meta: unknown, headers: Headers): ApiMeta {
 	return all
 }
 
-/** Without envelope: `Link: <…?cursor=…>; rel="next"` (RFC 8288) and `X-Total-Count`; across origins, CORS must expose both. */
+/**
+ * The `meta` of a response without envelope, from `Link: <…?cursor=…>; rel="next"` (RFC 8288) and `X-Total-Count`.
+ * Across origins, CORS must expose both headers.
+ */
 function fromHeaders(headers: Headers): Record<string, unknown> {
 	// Linear: no character is scanned twice, so that thousands of `<` take no time.
 	const [, link = ''] = /<([^<>]*)>[^,<]*;\s*rel="?next(?![\w-])/i.exec(headers.get('Link') ?? '') ?? []
@@ -148,8 +151,8 @@ export interface ApiErrorFacts {
 }
 
 /**
- * A failed call, for any reason but an abort: refused, not answered, or not answered as this API does. The message is the
- * server's own if it sent one, and can be shown to users.
+ * A failed call: an error response, no response, or one that isn't of this API. An aborted call rejects with the
+ * signal's reason instead. The message is the server's own if it sent one, and can be shown to users.
  */
 export class ApiError extends Error {
 	/** Written out, because bundlers rename the class. */
@@ -158,21 +161,22 @@ export class ApiError extends Error {
 	/** HTTP status; 0 if there was no response. */
 	declare readonly status: number
 	/**
-	 * The server's code, `not_found`, or one of the client's own. `network_error`: no response, or only a part of one
-	 * (`cause` has the reason; whether a change was made is unknown). `unexpected_answer`: a success that isn't of the API,
-	 * such as a proxy's HTML page, or a redirect that isn't followed, to another origin or making a GET of a change.
-	 * `http_502`: a refusal with this status and without code.
+	 * The server's code, such as `not_found`, or one of the client's own:
+	 * - `network_error`: no response, or only a part of one. `cause` has the reason; whether a change was made is unknown.
+	 * - `unexpected_answer`: a success that isn't of this API, such as a proxy's HTML page; or a redirect that isn't
+	 *   followed, because it leads to another origin or would turn a change into a GET.
+	 * - `http_502`: an error response with this status and without a code.
 	 */
 	declare readonly code: ErrorCode | 'network_error' | 'unexpected_answer' | (string & {})
 	/** Problems by field; may be empty. */
 	declare readonly details: readonly Detail[]
 	/** The id of the request in the server's log. */
 	declare readonly requestId: string | undefined
-	/** How long to wait before another attempt, by `Retry-After`. `undefined` if the server didn't say. */
+	/** How long to wait before another attempt, from `Retry-After`. `undefined` if the server didn't say. */
 	declare readonly retryAfterSeconds: number | undefined
 	/** The response, for its headers; its body has been read. `undefined` if there was none. */
 	declare readonly response: Response | undefined
-	/** The body: the value of JSON, or else text. */
+	/** The body: its value if it is JSON, or else its text. */
 	declare readonly body: unknown
 
 	constructor(message: string, facts: ApiErrorFacts) {

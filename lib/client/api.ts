@@ -1,4 +1,4 @@
-/** `client()`: the methods of an API as calls, by their names. Their types are in `route-types.ts`. */
+/** `client()`: calls the methods of an API by their names. The types of these calls are in `route-types.ts`. */
 import { isJsonType } from '../wire/json-type.ts'
 import { endpointUrl, idSegment } from './address.ts'
 import { type Answer, metaOf } from './answer.ts'
@@ -12,7 +12,7 @@ const OPTIONS: readonly string[] = ['body', 'query', 'headers', 'signal', 'idemp
 const NO_CALLS: readonly string[] = ['then', 'catch', 'finally', 'toJSON', 'inspect'] satisfies NoCall[]
 
 /**
- * The calls of a handler, typed by its class, of which only the type is imported:
+ * Makes the calls of a handler, typed by the handler's class. Only the class's type is imported:
  *
  * ```ts
  * import type { Blog } from './blog.ts'
@@ -23,21 +23,21 @@ const NO_CALLS: readonly string[] = ['then', 'catch', 'finally', 'toJSON', 'insp
  * ```
  *
  * A call takes the method's parameters, then options: `body`, `query`, `headers`, `signal`, `idempotencyKey`. It
- * resolves to the method's value as JSON has it, or to a `Blob` for bytes and streams; `response()` of the promise has
- * status, headers and `meta`, too:
+ * resolves to the method's value after JSON, or to a `Blob` for bytes and streams. The promise's `response()` also has
+ * the status, headers and `meta`:
  *
  *     const { data, meta } = await api.get.articles().response()
  *
- * It rejects with an `ApiError` for everything but a success, with the signal's reason when aborted, with a TypeError for
- * what can't be sent, and with a RangeError for an invalid date.
+ * A call rejects with an `ApiError` for everything but a success, with the signal's reason when aborted, with a
+ * TypeError for values that can't be sent, and with a RangeError for an invalid date.
  *
- * @throws TypeError for an endpoint that can't make a URL, and for unknown options
+ * @throws TypeError for an endpoint that isn't a URL or a path, and for unknown options
  */
 export function client<H extends object>(endpoint: string, options: SendOptions = {}): Api<H> {
 	const base = endpointUrl("client()'s", endpoint)
 	const settings = settingsOf('client()', options)
 	const api = Object.fromEntries(VERBS.map((verb) => [verb, callsOf(verb, base, settings)]))
-	// At run time any call can be made; the type has those of the class.
+	// At run time any name is a call; the type has only the calls of the class.
 	return Object.freeze(api) as unknown as Api<H>
 }
 
@@ -79,7 +79,7 @@ async function request(
 	return bytes === undefined ? answer : { ...answer, data: bytes }
 }
 
-/** Params are never objects, so a last argument that is one is the options. */
+/** Params are never objects: if the last argument is one, it is the options. */
 function isOptions(value: unknown): value is Readonly<Record<string, unknown>> {
 	if (typeof value !== 'object' || value === null) return false
 	const prototype: unknown = Object.getPrototypeOf(value)
@@ -96,16 +96,19 @@ function checkedOptions(call: string, verb: Verb, options: Readonly<Record<strin
 	return options // the other members are checked where they are used
 }
 
-/** A read may omit trailing params with `undefined`; a write would go to another path. */
+/**
+ * In a read, trailing params that are undefined are omitted. In a write, they stay and are refused: the path would be
+ * another.
+ */
 function paramsOf(verb: Verb, params: readonly unknown[]): readonly unknown[] {
 	if (verb !== 'get' && verb !== 'query') return params
 	return params.slice(0, params.findLastIndex((param) => param !== undefined) + 1)
 }
 
 /**
- * Whether a success has a body that isn't JSON. HTML and plain text are taken for a proxy's page, unless they have
- * `nosniff`, which our server sets. Across origins that header isn't readable; but a proxy's page, which lacks CORS
- * headers, isn't readable there either.
+ * Whether a success has a body that isn't JSON. HTML and plain text count as a proxy's page, unless they have
+ * `nosniff`, which our server sets. Across origins that header isn't readable. Neither is a proxy's page, which lacks
+ * CORS headers: there, text must be our server's.
  */
 function isBytes({ ok, status, headers, type }: Response): boolean {
 	const content = headers.get('Content-Type') ?? ''
@@ -118,7 +121,7 @@ function apiPromise(work: Promise<Answer>): ApiPromise<unknown> {
 	const data = work.then((answer) => answer.data)
 	return Object.assign(data, {
 		async response() {
-			// This promise rejects, so `data`, which may not be awaited, must not be an unhandled rejection.
+			// If the call fails, this promise rejects. `data` may not be awaited, and must not be an unhandled rejection.
 			data.catch(() => {})
 			const answer = await work
 			const { status, headers } = answer.response
@@ -128,18 +131,18 @@ function apiPromise(work: Promise<Answer>): ApiPromise<unknown> {
 }
 
 /**
- * The path after the endpoint, each param within one segment.
+ * The path after the endpoint. Each param stays within one segment.
  *
  *     pathOf('article', ['5'])                       // '/article/5'
  *     pathOf('_default', ['a/b'])                    // '/a%2Fb'
  *     pathOf('custom/%s/page-%d', ['lawns', 3])      // '/custom/lawns/page-3'
  *
  * @param call the call's name for messages: `api.get.article`
- * @throws TypeError for params that can't be in a path, and for more or fewer params than placeholders
+ * @throws TypeError for params that can't be in a path, and if there are more or fewer params than placeholders
  */
 export function pathOf(call: string, name: string, params: readonly unknown[]): string {
 	const missing = params.indexOf(undefined)
-	// Without it, the path would be another: DELETE /article for DELETE /article/5.
+	// If it were omitted, the path would be another: DELETE /article instead of DELETE /article/5.
 	if (missing !== -1) throw new TypeError(`${call}: argument ${missing + 1} is undefined`)
 	return segmentsOf(call, name, params)
 		.map((segment) => `/${idSegment(segment)}`)
@@ -151,7 +154,11 @@ function segmentsOf(call: string, name: string, params: readonly unknown[]): rea
 	return name === '_default' ? params : [name, ...params]
 }
 
-/** The segments of a pattern with its placeholders filled, by params that the server accepts for them. */
+/**
+ * The segments of a pattern, with params for its placeholders.
+ *
+ * @throws TypeError for params that the server would refuse
+ */
 function filledPattern(call: string, pattern: string, params: readonly unknown[]): string[] {
 	let at = 0
 	const fill = (placeholder: string): string => {
@@ -166,7 +173,7 @@ function filledPattern(call: string, pattern: string, params: readonly unknown[]
 		.split('/')
 		.map((segment) => segment.replace(/%[sd%]/g, fill))
 	if (at === params.length) return segments
-	throw new TypeError(`${call} has ${at} in its path, got ${params.length} params`)
+	throw new TypeError(`${call} has ${at} placeholders, got ${params.length} params`)
 }
 
 const PLACEHOLDERS = {
@@ -183,9 +190,9 @@ const PLACEHOLDERS = {
 } as const
 
 /**
- * The parameters of a URL: `?q=tea&tag=a&tag=b`.
+ * Encodes query parameters: `?q=tea&tag=a&tag=b`.
  *
- * @throws TypeError for values other than texts, numbers, booleans and dates
+ * @throws TypeError for values other than texts, numbers, bigints, booleans and dates
  */
 function searchOf(call: string, query: QueryFields): string {
 	const parameters = new URLSearchParams()

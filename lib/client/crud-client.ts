@@ -37,7 +37,7 @@ export interface RecordOptions<T, F extends FieldName<T> = FieldName<T>> extends
 export interface CreateOptions<T, F extends FieldName<T> = FieldName<T>> extends RecordOptions<T, F> {
 	/**
 	 * 1 to 255 characters of printable ASCII, new for each record. A server that stores keys creates the record only once,
-	 * so the call is repeated like a read.
+	 * so the call can be retried like a read.
 	 *
 	 * @default none: a create is attempted once
 	 */
@@ -46,7 +46,10 @@ export interface CreateOptions<T, F extends FieldName<T> = FieldName<T>> extends
 
 /** Options of `update`, `replace` and `delete`. */
 export interface ChangeOptions<T, F extends FieldName<T> = FieldName<T>> extends RecordOptions<T, F> {
-	/** An ETag, `"7"`: changes only that version; `*`: changes only an existing record. @default the record's own */
+	/**
+	 * An ETag (`"7"`) to change only this version of the record, or `*` to change only an existing record.
+	 * @default the ETag of the given record
+	 */
 	readonly ifMatch?: string | undefined
 }
 
@@ -59,23 +62,23 @@ const OPTIONS: readonly string[] = ['signal', 'headers'] satisfies (keyof CallOp
 
 /**
  * Lists, reads and changes the records at `<endpoint>/<name>`. `T` is a record as JSON has it, with strings for dates;
- * `Input` is what can be written, if that is more than the readable fields.
+ * `Input` is what can be written, if that differs from the readable fields.
  *
  *     const articles = new CrudClient<Article>('article', '/blog')
  *     const { data, meta } = await articles.list({ where: { tag: 'tea' }, sort: '-created' })
  *     await articles.update(data[0].id, { title: 'Thyme' })
  *
- * A record remembers the ETag that it came with, in a property that copies don't have. A change given the record instead
- * of its id succeeds only if nobody else has changed it meanwhile.
+ * A record keeps the ETag that it came with in a property that isn't copied. A change that is given the record instead
+ * of its id succeeds only if nobody else has changed the record meanwhile.
  *
  *     const article = await articles.get(5)
  *     await articles.update(article, { title: 'Thyme' }) // PATCH /blog/article/5, If-Match: "7"
  *
  * All methods reject with an `ApiError` for everything but a success, with the signal's reason when aborted, with a
- * TypeError for what can't be sent, and with a RangeError for an invalid date. Reads are repeated after temporary
- * failures, as the option `retries` says.
+ * TypeError for values that can't be sent, and with a RangeError for an invalid date. Reads are retried after temporary
+ * failures, up to `retries` times.
  *
- * @throws TypeError by the constructor if name or endpoint can't make a URL, and for a wrong option
+ * @throws TypeError by the constructor, for an invalid name or endpoint and for a wrong option
  */
 export class CrudClient<T extends object = Record<string, unknown>, Input extends object = Partial<T>> {
 	/** URL of the collection: `/blog/article`. */
@@ -106,8 +109,8 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 	}
 
 	/**
-	 * Page after page, from the first or from the query's `offset` or `cursor`. Each is requested when the loop gets to it,
-	 * and continues after the last record of the previous one: no record is missed or repeated when others are added or
+	 * All pages, from the first or from the query's `offset` or `cursor`. Each page is requested when the loop reaches it,
+	 * and continues after the last record of the previous page: no record is missed or repeated if others are added or
 	 * deleted meanwhile. With `count`, only the first page has the total.
 	 *
 	 *     for await (const { data } of articles.pages({ limit: 100 })) show(data)
@@ -116,7 +119,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		query: ListQuery<T, F> = {},
 		options?: CallOptions,
 	): AsyncGenerator<Page<Pick<T, F>>, void, undefined> {
-		// A copy: a cursor is valid for the conditions it was made with, even if the caller changes the query.
+		// Copied: a cursor is only valid with the conditions it was made for, and the caller may change `query` between pages.
 		const { offset: _offset, count: _count, ...rest } = query
 		let page = await this.list(query, options)
 		yield page
@@ -128,7 +131,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 
 	/** How many records match. `GET /blog/article?limit=0&count=exact` */
 	async count(query: SelectionQuery<T> = {}, options?: CallOptions): Promise<number> {
-		// The position of a page has no effect on the count.
+		// Order, fields and position of a page have no effect on the count.
 		const { sort: _sort, fields: _fields, offset: _offset, cursor: _cursor, ...all }: ListQuery<T> = query
 		const call = callOf(options, encodeQuery(this.url, { ...all, limit: 0, count: true }))
 		const answer = await this.send(call)
@@ -140,8 +143,8 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 	/**
 	 * One record. `GET /blog/article/5`
 	 *
-	 * For a record that came with an ETag it asks whether it has changed (`If-None-Match`). If it hasn't, the same object
-	 * is returned, including changes made to it here.
+	 * If the given record came with an ETag, asks whether it has changed (`If-None-Match`). If it hasn't, returns the
+	 * given object, including changes that the program has made to it.
 	 */
 	get<F extends FieldName<T> = FieldName<T>>(
 		of: RecordOrId<T>,
@@ -150,7 +153,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		return this.record('GET', of, undefined, options)
 	}
 
-	/** Creates a record and returns it, with its id and what else the server sets. `POST /blog/article` */
+	/** Creates a record and returns it, with its id and other fields that the server sets. `POST /blog/article` */
 	create<F extends FieldName<T> = FieldName<T>>(
 		values: Input,
 		options?: CreateOptions<T, F>,
@@ -223,7 +226,10 @@ function callOf(options: CallOptions = {}, encoded: Encoded): Call {
 	return { ...options, ...encoded }
 }
 
-/** `If-None-Match` for a record that is read again. Other `fields` make another URL, for which its ETag isn't valid. */
+/**
+ * `If-None-Match` for a record that is read again. With other `fields` the URL is another, for which the ETag isn't
+ * valid.
+ */
 function readCondition(of: unknown, url: string): Record<string, string> {
 	const { url: own, etag } = (isRecord(of) ? originOf(of) : undefined) ?? {}
 	return etag !== undefined && own === url ? { 'If-None-Match': etag } : {}
@@ -231,18 +237,18 @@ function readCondition(of: unknown, url: string): Record<string, string> {
 
 const IF_MATCH = /^(?:W\/(?="))?(\*|"[\x21\x23-\x7e\x80-\xff]*")$/
 
-/** The given id, or the given record's. @throws TypeError for a record without known id */
+/** The given id, or the id of the given record. @throws TypeError for a record whose id isn't known */
 function idOf(of: unknown, key: string): unknown {
 	if (!isRecord(of)) return of
 	const id = originOf(of)?.id ?? of[key]
 	if (id !== undefined) return id
-	throw new TypeError(`the record has no ${key}, so its id isn't known: give the id, or the client its key`)
+	throw new TypeError(`the record has no ${key}, so its id isn't known: pass the id, or set the client's key`)
 }
 
 /**
- * `If-Match` of a change: the given ETag, or else the record's own. Removes the `W/` that a compressing proxy adds, as a
- * weak tag never matches (RFC 9110 §13.1.1). A server whose own tags are weak then refuses the change, which is better
- * than an unconditional one.
+ * `If-Match` of a change: the given ETag, or else the record's own. Removes the `W/` that a compressing proxy adds,
+ * because a weak tag never matches (RFC 9110 §13.1.1). If the server's own tags are weak, it then refuses the change,
+ * which is better than an unconditional one.
  *
  * @throws TypeError for an invalid `ifMatch`
  */
@@ -255,7 +261,7 @@ function changeCondition(of: unknown, ifMatch: string | undefined): Record<strin
 
 /** Where a record came from. */
 interface Origin {
-	/** With the selected fields. */
+	/** The URL that the record was read from, with the selected fields. */
 	readonly url: string
 	readonly id: unknown
 	/** `undefined` if absent or malformed (RFC 9110 §8.8.3). */
@@ -272,7 +278,7 @@ const ETAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
 function setOrigin(record: unknown, url: string, id: unknown, etag: string | null): void {
 	if (!isRecord(record)) return
 	const value: Origin = { url, id, etag: ETAG.exec(etag ?? '')?.[0] }
-	// Configurable, because a proxy must return the same object for a property that isn't, and couldn't wrap it.
+	// Configurable: for other properties, a framework's proxy must return the original object, and couldn't wrap it.
 	Object.defineProperty(record, ORIGIN, { value, configurable: true })
 }
 
@@ -282,7 +288,7 @@ function originOf(record: object): Origin | undefined {
 }
 
 /**
- * The ETag that a record came with, as sent: `"7"`; `undefined` if it came without. A copy has none.
+ * The ETag that a record came with, as sent: `"7"`; `undefined` if there was none, and for copies of a record.
  *
  *     await articles.update(id, values, { ifMatch: etagOf(record) })
  */

@@ -1,6 +1,7 @@
 /**
  * The public names of `verbena/client/crud`: `CrudClient` alone, a small file for pages that load modules without a
- * bundler. A page uses either this or `verbena/client`: each has an `ApiError` of its own.
+ * bundler. A page should import either this or `verbena/client`, not both: each has its own `ApiError`, so `instanceof`
+ * would fail.
  */
 
 export { ApiError } from './answer.ts'

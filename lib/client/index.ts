@@ -1,6 +1,7 @@
 /**
- * The public names of `verbena/client`, for browsers and for Node 20 and later: `CrudClient` and `client()`, which call a
- * server through `send.ts`, and `signRequest`. Nothing on the server calls them; they stand on `wire/` alone.
+ * The public names of `verbena/client`, for browsers and for Node 20 and later: `CrudClient` and `client()`, which call
+ * a server through `send.ts`, and `signRequest`. Nothing on the server calls them. At run time they import only
+ * `wire/`.
  */
 
 export type { Detail, ErrorCode } from '../wire/codes.ts'

@@ -9,7 +9,7 @@ import type { RawJson } from '../wire/raw-json.ts'
  * The result of a call, from the method's return type: its value after JSON, without refusals.
  *
  *     async get_article(id: string) { return articles.get(id) ?? this.error('No such article', 404) }
- *     Answered<Promise<Article | Refused>>   // Article, with texts for its dates
+ *     Answered<Promise<Article | Refused>>   // Article, with strings for its dates
  */
 export type Answered<R> = Sent<Awaited<R>>
 
@@ -46,8 +46,8 @@ type NotJson = bigint | symbol | ((...params: never) => unknown)
 type EmptyInJson = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
 
 /**
- * A value after `JSON.stringify` and `JSON.parse`: texts for dates, results of `toJSON`, no methods. A field that may be
- * undefined may be absent; `undefined` itself becomes null. `any` and `unknown` are kept.
+ * A value after `JSON.stringify` and `JSON.parse`: strings for dates, results of `toJSON`, no methods. A field that may
+ * be undefined may be absent; `undefined` itself becomes null. `any` and `unknown` are kept.
  */
 export type Jsonify<T> = unknown extends T ? T : [T] extends [Plain] ? T : Jsonified<T>
 
@@ -83,8 +83,9 @@ type Items<T extends readonly unknown[]> = T extends readonly (infer Item)[]
 	: never
 
 /**
- * An object; `V` is the union of its values and symbols. Records of plain values are kept, so that editors show their
- * names; objects without anything that JSON drops cost the compiler least.
+ * An object type; `V` is the union of its values' types and of its symbol keys. Records of plain values are kept as
+ * they are, so that editors show their names. Objects without anything that JSON drops are mapped in the way that costs
+ * the compiler least.
  */
 type Fields<T, V> = unknown extends V
 	? Merged<T>

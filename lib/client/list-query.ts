@@ -1,6 +1,6 @@
 /**
- * Queries of a list for `CrudClient`: their types, their encoding (as URL parameters if possible, else as JSON), and the
- * page that is returned.
+ * List queries of `CrudClient`: their types, their encoding (as URL parameters if possible, else as JSON), and the page
+ * that is returned.
  */
 import { GROUPS, PARAMETERS, type PageMeta } from '../wire/list.ts'
 import { type Answer, type ApiMeta, type Call, isRecord, metaOf, unexpected } from './answer.ts'
@@ -24,27 +24,27 @@ export type Scalar<V> = unknown extends V
 /** Comparisons of one field, all of which must hold. */
 export interface Operators<V> {
 	readonly eq?: Scalar<V> | null
-	/** Not equal. Records whose field is null don't match; `ne: null` finds those with a value. */
+	/** Not equal. Records whose field is null don't match; `ne: null` matches records whose field isn't null. */
 	readonly ne?: Scalar<V> | null
 	readonly gt?: Scalar<V>
 	readonly gte?: Scalar<V>
 	readonly lt?: Scalar<V>
 	readonly lte?: Scalar<V>
-	/** One of several. If null is one of them, write the array without `in`. */
+	/** One of these values. If null is one of them, write the array without `in`: `tag: ['a', null]`. */
 	readonly in?: readonly Scalar<V>[]
-	/** None of several. Records whose field is null don't match. */
+	/** None of these values. Records whose field is null don't match. */
 	readonly nin?: readonly Scalar<V>[]
-	/** Both ends included. */
+	/** From the first value to the second, both included. */
 	readonly between?: readonly [Scalar<V>, Scalar<V>]
 	readonly contains?: string
 	readonly startsWith?: string
 	readonly endsWith?: string
-	/** The same for texts, ignoring case. */
+	/** `ieq` and so on: the same comparisons of texts, ignoring case. */
 	readonly ieq?: string
 	readonly icontains?: string
 	readonly istartsWith?: string
 	readonly iendsWith?: string
-	/** True finds the records whose field is null, false the others. */
+	/** `true` matches records whose field is null, `false` the others. */
 	readonly null?: boolean
 }
 
@@ -70,7 +70,7 @@ interface Groups<T> {
 	readonly not?: Filter<T>
 }
 
-/** `'title'`, or `'-title'` for the other direction. */
+/** `'title'`, or `'-title'` for descending order. */
 export type SortTerm<T> = FieldName<T> | `-${FieldName<T>}`
 
 /** Selects records. */
@@ -83,17 +83,20 @@ export interface SelectionQuery<T> {
 }
 
 export interface ListQuery<T, F extends FieldName<T> = FieldName<T>> extends SelectionQuery<T> {
-	/** Most records of a page. The server has a default and a maximum; `meta.limit` is what it applied. */
+	/**
+	 * Maximum number of records on a page. The server has a default and a maximum; `meta.limit` is the limit that it
+	 * applied.
+	 */
 	readonly limit?: number | undefined
 	/** How many records to skip. Not together with `cursor`. */
 	readonly offset?: number | undefined
 	/** `meta.next` of the previous page; sort and conditions must be the same. */
 	readonly cursor?: string | null | undefined
-	/** @default the order of the key */
+	/** The fields to sort by. @default the order of the key */
 	readonly sort?: SortTerm<T> | readonly SortTerm<T>[] | undefined
 	/** The fields to get. @default all that are visible */
 	readonly fields?: readonly F[] | undefined
-	/** Whether to count `meta.total`. @default false */
+	/** Whether to count the matching records, as `meta.total`. @default false */
 	readonly count?: boolean | undefined
 }
 
@@ -120,7 +123,7 @@ export interface Encoded {
  *     GET /blog/article?limit=10&sort=-created&title=x
  *     QUERY /blog/article  {"limit":10,"sort":"-created","filter":{"title":{"eq":"x"}}}
  *
- * A field named like a group of filters, `or`, is sent beside `filter` in the body.
+ * A condition on a field that has the same name as a filter group (`or`) is sent next to `filter` in the body.
  *
  * @throws TypeError for conditions that can't be sent, and for unknown names in the query
  */
@@ -166,20 +169,20 @@ type JsonFilter = Record<string, unknown>
 
 const PARAMETER_NAMES: readonly string[] = PARAMETERS
 const GROUP_NAMES: readonly string[] = GROUPS
-const NO_FILTER = 'holds filters; write a condition on a field with this name in where'
+const NO_FILTER = 'must hold filters; write a condition on a field with this name in where'
 
-/** The conditions of a query by the way they are sent; all must hold. */
+/** The conditions of a query, grouped by how they are sent. All must hold. */
 interface Terms {
 	/** Parameters of a URL. */
 	readonly pairs: [string, string][]
 	/** Members of `filter`. */
 	readonly filters: JsonFilter[]
-	/** Members of a QUERY's body, for fields named like a group, which a filter can't have. */
+	/** Members of a QUERY's body, for fields with the same name as a filter group, which can't be in a filter. */
 	readonly members: JsonFilter
 }
 
 /**
- * The conditions that can be parameters of a URL, and the others as a filter.
+ * Splits conditions into those that can be URL parameters and the others, which become a filter.
  *
  *     { title: 'x', age: { gte: 3 }, tag: ['a', 'b'], city: { nin: ['Aalen, Ost'] } }
  *     title=x  age[gte]=3  tag=a  tag=b        {"city":{"nin":["Aalen, Ost"]}}
@@ -196,7 +199,7 @@ function termsOf(where: object, inUrl: boolean): Terms {
 		if (plain !== undefined) pairs.push(...plain)
 		else if (!GROUP_NAMES.includes(field)) filters.push(termOf(field, match))
 		else if (!holdsNull(match)) members[field] = operatorsOf(field, match)
-		else throw refusal(field, 'is named like a group of filters: ask for null separately')
+		else throw refusal(field, 'is named like a filter group: ask for null separately')
 	}
 	return { pairs, filters, members }
 }
@@ -217,7 +220,7 @@ function filterJson(filter: unknown, group = 'filter'): JsonFilter {
 	return allOf(terms) ?? {}
 }
 
-/** A filter that requires all of these, merged into one object unless a name repeats. */
+/** Combines filters that must all hold: merged into one object, or in `and` if a name repeats. */
 function allOf(terms: readonly JsonFilter[]): JsonFilter | undefined {
 	const names = terms.flatMap((term) => Object.keys(term))
 	if (new Set(names).size < names.length) return { and: terms }
@@ -226,7 +229,7 @@ function allOf(terms: readonly JsonFilter[]): JsonFilter | undefined {
 
 function termOf(field: string, match: unknown): JsonFilter {
 	if (!holdsNull(match)) return { [field]: operatorsOf(field, match) }
-	// `in` never matches null.
+	// `in` never matches null, so null becomes an alternative.
 	return {
 		or: [
 			termOf(
@@ -258,8 +261,11 @@ function operatorsOf(field: string, match: unknown): JsonOperators {
 function scalar(where: string, value: unknown): JsonScalar {
 	const sent = jsonScalar(value)
 	if (typeof sent === 'string' || typeof sent === 'number' || typeof sent === 'boolean') return sent
-	// Ignoring an undefined condition would export or count all records.
-	throw refusal(where, `is compared with a text, number, boolean or date, not ${value}; leave it out instead`)
+	// If an undefined condition were ignored, the list or count would be of all records.
+	throw refusal(
+		where,
+		`must be compared with a text, number, boolean or date, not ${value}; leave it out instead`,
+	)
 }
 
 /** The parameters of one field; `undefined` if they would be ambiguous. */
@@ -283,17 +289,17 @@ function refusal(where: string, what: string): TypeError {
 	return new TypeError(`${where} ${what}`)
 }
 
-/** The page in an answer. @throws ApiError if it is no list */
+/** The page in an answer. @throws ApiError if the answer is not a list */
 export function pageOf<T>(call: Call, { data, meta, response }: Answer, query: ListQuery<T>): Page<T> {
 	if (!Array.isArray(data)) throw unexpected(call, response, 'is not a list', data)
 	const records = data as T[] // of the type that the program declared
 	const page = { data: records, meta: pageMeta(metaOf(meta, response.headers), query, data.length) }
-	// A cache that ignores the query would make `pages` loop forever.
+	// If a cache ignored the query, `pages` would loop forever.
 	if (page.meta.next === null || page.meta.next !== query.cursor) return page
 	throw unexpected(call, response, 'is its own next page', data)
 }
 
-/** Missing members are those of the query; without `next`, it is the last page. */
+/** Missing members are taken from the query. Without `next`, the page counts as the last one. */
 function pageMeta<T>(meta: ApiMeta, query: ListQuery<T>, length: number): PageMeta {
 	const { limit = query.limit ?? length, offset = query.offset ?? 0, next = null, total } = meta
 	return { limit, offset, next, ...(total === undefined ? {} : { total }) }

@@ -6,9 +6,9 @@ import type { Answered } from './jsonify.ts'
 import type { CallOptions } from './settings.ts'
 
 /**
- * The calls of a handler, by verb and resource: `get_article(id)` is `api.get.article(id)`. For public methods, also
- * inherited ones. A custom route is called by its pattern, if the field is declared `as const`:
- * `api.get['custom/%s/page/%d']('lawns', 3)`. For `any`, all calls are `any`.
+ * The calls of a handler, by verb and resource: `get_article(id)` becomes `api.get.article(id)`. All public methods are
+ * calls, including inherited ones. A custom route is called by its pattern, if `customRoutes` is declared `as const`:
+ * `api.get['custom/%s/page/%d']('lawns', 3)`. If `H` is `any`, all calls are `any`.
  */
 export interface Api<H extends object> {
 	readonly get: Calls<H, 'get'>
@@ -21,7 +21,7 @@ export interface Api<H extends object> {
 
 export type Verb = keyof Api<object>
 
-/** For `any`, any name may be a call. */
+/** If `H` is `any`, any name may be a call. */
 type Calls<H, V extends Verb> = unknown extends H
 	? H
 	: object extends H
@@ -98,14 +98,14 @@ type ParamKinds<Pattern, Found extends readonly unknown[] = []> = Pattern extend
 			: ParamKinds<Rest, Found>
 	: Found
 
-/** Nothing is known about a target without a name, or one that isn't public. */
+/** If the target isn't the name of a public method, nothing is known about its parameters and result. */
 type RouteCall<H, Name, Placeholders extends readonly unknown[], V extends Verb> = Name extends keyof H
 	? H[Name] extends (...params: infer P) => infer R
 		? TypedCall<V, RouteParams<Placeholders, P>, SpecOf<H, Name>, Answered<R>>
 		: never
 	: TypedCall<V, RouteParams<Placeholders, []>, unknown, unknown>
 
-/** A value for each placeholder, named like the method's parameters if their numbers are equal. */
+/** A value for each placeholder, named like the method's parameters if there are as many. */
 type RouteParams<
 	Placeholders extends readonly unknown[],
 	P extends readonly unknown[],
@@ -121,7 +121,7 @@ type OrElse<A, B> = [A] extends [never] ? B : A
 
 type Segments<P extends readonly unknown[]> = { [I in keyof P]: Segment<P[I]> }
 
-/** The values for a parameter in a URL: any id for a string, or the literals that it is narrowed to. */
+/** The values that can be sent for a parameter: any id for a string, or only the literals that its type allows. */
 type Segment<T> = unknown extends T
 	? Id
 	: T extends string
@@ -140,7 +140,7 @@ type SpecOf<H, Name> = H extends { readonly specs: infer Specs }
 			: unknown
 	: unknown
 
-/** The arguments of a call: a value for each parameter, then options, which are required if their content is. */
+/** The arguments of a call: a value for each parameter, then options, which are required if `query` or `body` is. */
 type Args<V extends Verb, P extends readonly unknown[], S> = V extends 'get'
 	? ArgsWith<V, P, GetOptions<QueryOf<S>>, { readonly query: QueryOf<S> }>
 	: ArgsWith<V, P, BodyOptions<SpecInput<S>>, { readonly body: SpecInput<S> }>
@@ -179,26 +179,26 @@ export interface GetOptions<Query = QueryFields> extends CallOptions {
 	readonly query?: Query | undefined
 }
 
-/** Options of a call of another method. */
+/** Options of a call with a method other than GET. */
 export interface BodyOptions<Body = unknown> extends CallOptions {
 	/** Sent as JSON. */
 	readonly body?: Body | undefined
 	readonly query?: QueryFields | undefined
 	/**
-	 * 1 to 255 characters of printable ASCII, new for each purpose. For POST and PATCH, which a server that stores keys
-	 * runs only once, so the call is repeated like a read. No effect for other methods.
+	 * 1 to 255 characters of printable ASCII, new for each intended change. A server that stores keys runs a POST or PATCH
+	 * only once per key, so the call can be retried like a read. No effect for other methods.
 	 *
 	 * @default none: a change is attempted once
 	 */
 	readonly idempotencyKey?: string | undefined
 }
 
-/** Parameters of a URL: undefined ones are left out, an array is sent as several. */
+/** Query parameters: undefined ones are left out, an array is sent as a repeated parameter. */
 export interface QueryFields {
 	readonly [name: string]: QueryValue | readonly QueryValue[] | undefined
 }
 
-/** A value in a URL; a Date is sent as its text in UTC. */
+/** A value in a URL; a Date is sent as an ISO string in UTC. */
 export type QueryValue = string | number | bigint | boolean | Date
 
 /** A value, with the rest of the response. */
@@ -211,14 +211,14 @@ export interface ApiResponse<T> {
 	readonly meta: ApiMeta
 	/** The HTTP status, 200 to 299. */
 	readonly status: number
-	/** `ETag`, `Location` and so on; across origins, those that CORS exposes. */
+	/** `ETag`, `Location` and so on; across origins, only those that CORS exposes. */
 	readonly headers: Headers
 }
 
 /** A promise of a call's value. */
 export interface ApiPromise<T> extends Promise<T> {
 	/**
-	 * The value with the rest of the response, of the same request.
+	 * Resolves to the value with the rest of the same response; sends no other request.
 	 *
 	 *     const { data, meta, headers } = await api.get.articles().response()
 	 */
@@ -226,8 +226,9 @@ export interface ApiPromise<T> extends Promise<T> {
 }
 
 /**
- * The fields that a spec accepts: required ones, optional ones, also those with a default, and the input type of a
- * Standard Schema. A field whose rules aren't known to the compiler, without `as const`, may have any value.
+ * The input that a spec accepts: required fields and optional ones, which include those with a default; or the input
+ * type of a Standard Schema. Without `as const`, the compiler doesn't know the rules of a field, which may then have
+ * any value.
  *
  *     { title: ['required', 'string'], age: ['integer', { default: 0 }], tags: false }
  *     { readonly title: string; readonly age?: number | undefined; readonly tags?: unknown }
@@ -274,7 +275,7 @@ type IsFieldRequired<F> = F extends boolean
 
 type FieldInput<F> = F extends Schema ? SchemaInput<F> : F extends readonly unknown[] ? ListInput<F> : unknown
 
-/** The rules of a list as a union; none if their type is wide: any string, or all names of rules. */
+/** The rules of a list as a union; `never` if their type is wide: any string, or all names of rules. */
 type Rules<L extends readonly unknown[]> = RuleName extends L[number] ? never : L[number]
 
 type ListInput<L extends readonly unknown[]> =

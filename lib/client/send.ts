@@ -5,7 +5,7 @@
 import { type Answer, ApiError, type Call, isRecord, readAnswer, titleOf, unexpected } from './answer.ts'
 import { type Fetch, type FetchInit, HEADERS, isHeaders, type Settings } from './settings.ts'
 
-/** The limit of `fetch`. */
+/** The same limit as that of `fetch`. */
 const MAX_REDIRECTS = 20
 
 /**
@@ -26,10 +26,11 @@ export async function send(call: Call, settings: Settings, timing: Timing = PLAT
 		signal?.throwIfAborted()
 		try {
 			const work = sendOnce(current, fetch, init, { wrap: settings.wrap, now: timing.now })
-			// Some fetch functions ignore the signal. Listening after fetch has begun stays below Node's limit of listeners.
+			// Some fetch functions ignore the signal. Our listener is added after `fetch` has begun: Node's `fetch` raises the
+			// signal's limit of listeners, above which Node warns.
 			const answer = await unlessAborted(work, signal)
 			if (typeof answer !== 'string') return answer
-			// A redirected request is made and signed for its new URL.
+			// A redirected request is built and signed again, for its new URL.
 			current = { ...call, url: answer }
 			if (redirects++ >= MAX_REDIRECTS) throw networkError(call, undefined, 'too many redirects')
 		} catch (error) {
@@ -46,7 +47,7 @@ function jsonOf(call: Call): string | undefined {
 	const text: string | undefined = JSON.stringify(
 		body,
 		function (this: Record<string, unknown>, name, value) {
-			// The value before its `toJSON`, which Date and Buffer have.
+			// The value before `toJSON`, which Date and Buffer have, was called.
 			const original = this[name]
 			if (isLossy(original)) throw notJson(call)
 			return jsonScalar(original instanceof Date ? original : value)
@@ -56,7 +57,7 @@ function jsonOf(call: Call): string | undefined {
 	return text
 }
 
-/** Whether JSON would write `{}`, or an object of numbers for bytes. */
+/** Whether JSON would lose the value: `{}` for a Map, an object of numbers for bytes. */
 function isLossy(value: unknown): boolean {
 	if (ArrayBuffer.isView(value)) return true
 	return isRecord(value) && !value.toJSON && /^\[object (?!Obj|Arr)/.test({}.toString.call(value))
@@ -95,7 +96,7 @@ function networkError(call: Call, response: Response | undefined, cause: unknown
 }
 
 /**
- * Values that JSON can't express, as the server expects them. A bigint becomes a number if that is exact.
+ * Converts values that JSON can't express to what the server expects. A bigint becomes a number if that is exact.
  *
  * @throws RangeError for an invalid date, which JSON would write as null
  */
@@ -106,9 +107,10 @@ export function jsonScalar(value: unknown): unknown {
 }
 
 /**
- * The request of one attempt.
+ * Builds the request of one attempt.
  *
- * @throws whatever the settings' `headers` and `sign` throw; the signal's reason; TypeError for a path outside of a page
+ * @throws whatever the settings' `headers` and `sign` throw; the signal's reason; TypeError for a path outside a
+ *   browser
  */
 async function requestOf(
 	call: Call,
@@ -140,7 +142,7 @@ async function headersOf(call: Call, { headers: source }: Settings, hasBody: boo
 	if (hasBody) all.set('Content-Type', 'application/json')
 	setAll(all, typeof source === 'function' ? await unlessAborted(source(), signal) : source)
 	setAll(all, conditions)
-	// A string of RFC 9651 §3.3.3, because a token couldn't hold every key.
+	// A quoted string (RFC 9651 §3.3.3), because a token couldn't hold every key.
 	if (idempotencyKey !== undefined)
 		all.set('Idempotency-Key', `"${idempotencyKey.replaceAll(/["\\]/g, '\\$&')}"`)
 	setAll(all, headers)
@@ -148,43 +150,43 @@ async function headersOf(call: Call, { headers: source }: Settings, hasBody: boo
 }
 
 function setAll(all: Headers, more: unknown = {}): void {
-	// Other values would be sent as `undefined`, or not at all.
+	// `undefined` would be sent as text, and a `Headers` not at all.
 	if (!isHeaders(more)) throw new TypeError(`headers must be ${HEADERS}`)
 	for (const [name, value] of Object.entries(more)) all.set(name, value)
 }
 
-/** The platform's `fetch` is looked up at each attempt, and returned unbound: browsers refuse it as a method of an object. */
+/** The platform's `fetch` is looked up at each attempt, and returned unbound: browsers refuse to call it as a method. */
 function fetchFor(url: string, { fetch, sign }: Settings): Fetch {
 	// Signing needs a Request, which needs an absolute URL.
 	const needsOrigin = fetch === undefined || sign !== undefined
 	if (needsOrigin && url.startsWith('/') && !('location' in globalThis))
-		throw new TypeError(`outside of a page, ${url} needs an origin: write https://example.org${url}`)
+		throw new TypeError(`outside a browser, ${url} needs an origin: write https://example.org${url}`)
 	return fetch ?? globalThis.fetch
 }
 
 /**
- * The URL that a response redirects to (RFC 9110 §15.4); `undefined` if it is no redirect. Only redirects within the
- * origin are followed: keys, signatures and bodies are for the endpoint alone, and `fetch` removes only `Authorization`
- * from what it forwards. A page's `fetch` hides the location, so none is followed there.
+ * The URL that a response redirects to (RFC 9110 §15.4); `undefined` if it is not a redirect. Only redirects within the
+ * origin are followed: keys, signatures and bodies are for the endpoint alone, and `fetch` would forward them all,
+ * except `Authorization`. In browsers, `fetch` hides the location, so no redirect is followed there.
  *
- * @param method the one on the wire
+ * @param method the method on the wire
  * @throws ApiError for another origin, for a redirect that may turn a change into a GET, and for a hidden location
  */
 function redirectUrl(call: Call, response: Response, method: string): string | undefined {
 	const { status, headers, type, redirected } = response
 	const location = headers.get('Location')
-	// A `fetch` option may have followed it already.
+	// The option `fetch` may have followed the redirect already.
 	const isHidden = type === 'opaqueredirect' || (redirected && method !== 'GET')
 	if (!isHidden && (location === null || !/^30[12378]$/.test(`${status}`))) return undefined
-	// The URL may be a path, for a `fetch` option that adds the origin.
+	// The URL may be a path, if the option `fetch` adds the origin.
 	const from = new URL(call.url, PLACEHOLDER_ORIGIN)
 	const to = new URL(location ?? '', from)
 	if (isHidden || to.origin !== from.origin || (status < 304 && method !== 'GET'))
-		throw unexpected(call, response, 'leads elsewhere: give the client the endpoint there')
+		throw unexpected(call, response, 'redirects elsewhere: give the client the endpoint there')
 	return to.href.replace(PLACEHOLDER_ORIGIN, '')
 }
 
-/** Port 0 is in no real URL. */
+/** No real URL has port 0. */
 const PLACEHOLDER_ORIGIN = 'http://a:0'
 
 /** Time and randomness, which tests replace. */
@@ -206,23 +208,23 @@ const MAX_DELAY_MS = 10_000
 const MAX_RETRY_AFTER_SECONDS = 30
 
 /**
- * Milliseconds until the next attempt: `Retry-After` and an exponential backoff with jitter. `undefined` if the call must
- * not be retried.
+ * Milliseconds until the next attempt: `Retry-After` plus an exponential backoff with jitter. `undefined` if the call
+ * must not be retried.
  */
 function retryDelay(attempt: number, call: Call, error: unknown, timing: Timing): number | undefined {
 	if (!(error instanceof ApiError) || !isRetryable(call, error)) return undefined
 	const { retryAfterSeconds = 0 } = error
 	if (retryAfterSeconds > MAX_RETRY_AFTER_SECONDS) return undefined
-	// Full jitter, so that clients that failed together don't return together.
+	// Full jitter, so that clients that failed together don't retry together.
 	return retryAfterSeconds * 1_000 + timing.random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt)
 }
 
-/** Whether the failure is temporary and the call idempotent. After `outcome_unknown` a retry could do harm. */
+/** Whether the failure is temporary and the call idempotent. Not after `outcome_unknown`: a retry could do harm. */
 function isRetryable(call: Call, { status, code, retryAfterSeconds }: ApiError): boolean {
-	// Servers store keys of these methods only.
+	// Servers store idempotency keys for these methods only.
 	const isKeyed = call.idempotencyKey !== undefined && /^(?:POST|PATCH)$/.test(call.method)
 	if (code === 'outcome_unknown' || !(isKeyed || /^(?:GET|QUERY)$/.test(call.method))) return false
-	// The first request with this key is still running.
+	// A 409 with `Retry-After`: the first request with this key is still running.
 	const isRunning = isKeyed && status === 409 && retryAfterSeconds !== undefined
 	return code === 'network_error' || TEMPORARY.includes(status) || isRunning
 }
@@ -247,7 +249,7 @@ async function sleep(milliseconds: number, signal: AbortSignal | undefined): Pro
 export function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
 	return new Promise((resolve, reject) => {
 		const abort = () => reject(signal?.reason)
-		// If it was aborted while the work began, no event follows.
+		// If the signal was aborted while the work began, no event follows.
 		if (signal?.aborted === true) abort()
 		else signal?.addEventListener('abort', abort, { once: true })
 		Promise.resolve(work)

@@ -28,15 +28,15 @@ export interface SendOptions {
 	/** Whether answers are in the envelope: the handler's `wrap`. @default true */
 	readonly wrap?: boolean
 	/**
-	 * Signs each attempt. It gets the whole request and returns one whose headers are sent. The call rejects with what it
-	 * throws. Outside of a page it needs an endpoint with an origin.
+	 * Signs each attempt: gets the whole request and returns one whose headers are sent. If it throws, the call rejects
+	 * with that error. Outside a browser, the endpoint must then have an origin.
 	 *
 	 *     { sign: (request) => signRequest(request, key) }
 	 *
 	 * @default none
 	 */
 	readonly sign?: (request: Request) => Request | Promise<Request>
-	/** How often a read is repeated after a temporary failure: 0 to 10. @default 2 */
+	/** How often a read is retried after a temporary failure: 0 to 10. @default 2 */
 	readonly retries?: number
 	/**
 	 * Whether PUT, PATCH and DELETE are sent as POST with `X-HTTP-Method-Override`, for networks that block them.
@@ -68,7 +68,7 @@ const CHECKS: Readonly<Record<keyof SendOptions, Check>> = {
 	fetch: FUNCTION,
 	headers: [
 		(value) => typeof value === 'function' || isHeaders(value),
-		`${HEADERS}, or a function that answers one`,
+		`${HEADERS}, or a function that returns one`,
 	],
 	wrap: BOOLEAN,
 	sign: FUNCTION,
@@ -85,7 +85,7 @@ const DEFAULTS: Settings = { wrap: true, retries: 2, methodOverride: false }
  * The settings of a client.
  *
  * @param owner the owner's name for messages: `a CrudClient`
- * @param own its further options
+ * @param own checks of the owner's further options
  * @throws TypeError for an unknown option and for a wrong value
  */
 export function settingsOf(
@@ -120,5 +120,5 @@ export function isHeaders(value: unknown): value is Readonly<Record<string, stri
 /** @throws TypeError for an invalid key */
 export function checkedKey(key: string | undefined): string | undefined {
 	if (key === undefined || (typeof key === 'string' && /^[\x20-\x7e]{1,255}$/.test(key))) return key
-	throw new TypeError('an idempotencyKey must be 1 to 255 characters of ASCII')
+	throw new TypeError('an idempotencyKey must be 1 to 255 characters of printable ASCII')
 }

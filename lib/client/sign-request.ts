@@ -19,7 +19,7 @@ export interface SigningKey {
 	/** The key's name on the server: 1 to 128 characters of printable ASCII. */
 	readonly id: string
 	/**
-	 * At least 32 bytes, or these as base64 with padding. Or a WebCrypto key for HMAC with SHA-256, which a browser can
+	 * At least 32 bytes, raw or as base64 with padding; or a WebCrypto key for HMAC with SHA-256, which a browser can
 	 * store without revealing it.
 	 */
 	readonly secret: string | Uint8Array | WebKey
@@ -45,8 +45,8 @@ const MAX_EXPIRES_SECONDS = 86_400
 const HMAC = { name: 'HMAC', hash: 'SHA-256' }
 
 /**
- * A copy of the request with `Signature` and `Signature-Input` (RFC 9421, `hmac-sha256`), and, for a body,
- * `Content-Digest` (RFC 9530). The whole body is read; the given request stays usable.
+ * Signs a copy of the request: adds `Signature` and `Signature-Input` (RFC 9421, `hmac-sha256`) and, if there is a
+ * body, `Content-Digest` (RFC 9530). The whole body is read; the given request stays usable.
  *
  *     const request = new Request('https://api.example.com/blog/article', { method: 'POST', body, headers })
  *     await fetch(await signRequest(request, { id: 'k1', secret }))
@@ -58,7 +58,8 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' }
  * A signature is valid for one request: a repeated or redirected one needs a new signature.
  *
  * @throws TypeError for a key that can't sign, for an unknown option, for a request whose body has been read, and, in a
- *   browser, on pages without https; RangeError for an absent header in `covers`, and for `expiresSeconds` out of bounds
+ *   browser, on pages without https; RangeError for an absent header in `covers`, and for `expiresSeconds` out of
+ *   bounds
  */
 export async function signRequest(
 	request: Request,
@@ -134,7 +135,7 @@ function componentsOf({ method, url }: Request, headers: Headers): RequestCompon
 
 /** The body's bytes; `undefined` if there is no body. */
 async function bytesOf(request: Request): Promise<Uint8Array<ArrayBuffer> | undefined> {
-	// In browsers without `Request.body` it is undefined, even if there is no body.
+	// Browsers that don't support `Request.body` have undefined, whether or not there is a body.
 	if (request.method === 'GET' || request.method === 'HEAD' || request.body === null) return undefined
 	return new Uint8Array(await request.clone().arrayBuffer())
 }
@@ -159,7 +160,7 @@ async function webKeyOf(key: SigningKey): Promise<WebKey> {
 		throw new TypeError(`signRequest needs a key's id: 1 to ${MAX_NAME_LENGTH} characters of printable ASCII`)
 	if (secret === undefined || secret === null) throw new TypeError("signRequest needs the key's secret")
 	if (globalThis.crypto?.subtle === undefined)
-		throw new TypeError('signRequest needs crypto.subtle, which browsers have on https and localhost alone')
+		throw new TypeError('signRequest needs crypto.subtle, which browsers have only on https and localhost')
 	const bytes = typeof secret === 'string' ? decodeBase64(secret) : secret
 	if (bytes === undefined) throw new TypeError("signRequest: the key's secret must be base64 with padding")
 	if (!(bytes instanceof Uint8Array)) return checkedWebKey(bytes)

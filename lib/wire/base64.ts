@@ -1,4 +1,4 @@
-/** Base64 (RFC 4648 §4) for keys and signatures, decoded strictly: only one text is accepted for the same bytes. */
+/** Base64 (RFC 4648 §4) for keys and signatures. Decoding is strict: only the canonical encoding is accepted. */
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const INVALID = 64
@@ -9,7 +9,7 @@ const VALUES = Uint8Array.from({ length: 128 }, (_, code) => {
 })
 
 /**
- * The bytes of a text with padding; `undefined` for any other text. Unused bits must be zero (RFC 4648 §3.5), because
+ * The bytes of canonical base64 with padding; `undefined` for any other text. Unused bits must be zero (RFC 4648 §3.5):
  * a signature that can be written in two ways could be changed unnoticed.
  */
 export function decodeBase64(text: string): Uint8Array | undefined {

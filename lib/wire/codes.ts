@@ -74,7 +74,7 @@ export function codeOf(status: number): ErrorCode | undefined {
 
 /** One problem of a request. Never contains the value that was sent. */
 export interface Detail {
-	/** Path of the field, dots between names and indexes: `tags.0`, `address.city`; empty for the whole. */
+	/** Path of the field, with dots between names and indexes: `tags.0`, `address.city`; empty for the whole value. */
 	readonly field: string
 	/** Name of the rule that was broken, in snake_case: `required`, `email`, `min`. */
 	readonly code: string

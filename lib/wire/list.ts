@@ -1,6 +1,6 @@
 /** Lists on the wire, for `crud/` and `client/`: the names of query parameters, and the `meta` of a page. */
 
-/** Query parameters that aren't conditions on a field; a field with such a name needs `filter`. */
+/** Query parameters that aren't conditions on a field. Conditions on a field with one of these names go in `filter`. */
 export const PARAMETERS = [
 	'limit',
 	'offset',
@@ -12,14 +12,14 @@ export const PARAMETERS = [
 	'search',
 ] as const
 
-/** Members of a filter that hold other filters; a field with such a name is a query parameter beside `filter`. */
+/** Members of a filter that hold other filters. Conditions on a field with one of these names go next to `filter`. */
 export const GROUPS = ['and', 'or', 'not'] as const
 
 /** The `meta` of a list's page. */
 export interface PageMeta {
 	/** The maximum number of records on a page, as the server applied it. */
 	readonly limit: number
-	/** How many records were skipped; 0 after most cursors. */
+	/** How many records were skipped; usually 0 if the page was requested by cursor. */
 	readonly offset: number
 	/** The cursor of the next page; null on the last one. */
 	readonly next: string | null

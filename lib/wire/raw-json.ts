@@ -9,10 +9,10 @@ const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
  *     get_report() { return new RawJson('{"a":1}') }
  *     200 {"success":true,"data":{"a":1}}
  *
- * Inside another value it is parsed and written again, so numbers lose digits beyond a double's.
+ * Inside another value it is parsed and written again: numbers are then rounded to doubles.
  */
 export class RawJson {
-	// Private: an enumerable text would be sent when a record is spread, with its hidden fields.
+	// Private: spreading a record would copy an enumerable text, which would be sent with its hidden fields.
 	readonly #text: string
 
 	constructor(text: string) {
@@ -29,7 +29,7 @@ export class RawJson {
 		return JSON.parse(this.#text) as T
 	}
 
-	/** For `JSON.stringify` of a value that it is part of. */
+	/** Called by `JSON.stringify` if this is inside another value. */
 	toJSON(): unknown {
 		return this.value()
 	}

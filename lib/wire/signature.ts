@@ -19,20 +19,23 @@ export const TARGET: readonly string[] = ['@authority', '@path', '@query']
 /** Fields that change what a request does: adding one to a signed request must invalidate the signature. */
 export const SIGNED_IF_SENT: readonly string[] = ['x-http-method-override', 'idempotency-key', 'if-match']
 
-/** Limits a key's id and a nonce, which are looked up, stored and logged before the signature is verified. */
+/**
+ * Maximum length of a key's id and of a nonce. Ids are looked up and logged before the signature is verified, nonces
+ * are stored.
+ */
 export const MAX_NAME_LENGTH = 128
 
 /** Without a limit, a client without a key could make the server search thousands of headers thousands of times. */
 const MAX_COMPONENTS = 64
 
 /**
- * The text that is signed, from an inner list of component identifiers with the signature's parameters.
+ * Builds the text that is signed from an inner list of component identifiers with the signature's parameters.
  *
  *     "@method": POST
  *     "@authority": example.com
  *     "@signature-params": ("@method" "@authority");created=1618884473;keyid="k1"
  *
- * @throws RangeError if the base is undefined by RFC 9421 §2.5
+ * @throws RangeError if RFC 9421 §2.5 defines no base for these components
  */
 export function signatureBase(components: RequestComponents, covered: InnerList): string {
 	if (covered.items.length > MAX_COMPONENTS)
@@ -55,13 +58,13 @@ export function signatureBase(components: RequestComponents, covered: InnerList)
 	return `${base}"@signature-params": ${innerListTextOf(identifiers, covered.parameters)}`
 }
 
-/** The name of a component, which is a string (RFC 9421 §2). @throws RangeError */
+/** The name of a component. @throws RangeError if it isn't a string (RFC 9421 §2) */
 export function componentName({ value }: Item): string {
 	if (value.type === 'string') return value.value
 	throw new RangeError('a component identifier is not a string')
 }
 
-/** Identifiers are equal whatever the order of their parameters (RFC 9421 §2). */
+/** An identifier with sorted parameters: their order makes no difference (RFC 9421 §2). */
 function identityOf(item: Item): string {
 	const sorted = [...item.parameters].sort(([a], [b]) => (a < b ? -1 : 1))
 	return itemText({ value: item.value, parameters: new Map<string, BareItem>(sorted) })
@@ -85,7 +88,7 @@ export interface SignedRequest {
 /** Field names are in lower case (RFC 9421 §2.1). */
 const FIELD_NAME = /^[!#$%&'*+.^`|~\da-z_-]+$/
 
-/** The components of a request. Only those without parameters, as our client signs no others. */
+/** The components of a request, without parameters: our client signs no others. */
 export class RequestComponents {
 	protected readonly request: SignedRequest
 
@@ -107,7 +110,7 @@ export class RequestComponents {
 	protected lines(name: string): readonly string[] {
 		if (!FIELD_NAME.test(name)) throw new RangeError('the name of a covered field is not in lower case')
 		const lines = this.request.fieldLines(name)
-		if (lines.length === 0) throw new RangeError(`the covered field ${name} is not there`)
+		if (lines.length === 0) throw new RangeError(`the covered field ${name} is missing`)
 		return lines
 	}
 
@@ -135,7 +138,7 @@ function derived(request: SignedRequest, name: string): string {
 			return `?${queryOf(target)}`
 		default:
 			// `@status` belongs to responses; `@signature-params` is the last line, and can't cover itself.
-			throw new RangeError('there is no such derived component of a request')
+			throw new RangeError('a request has no such derived component')
 	}
 }
 
@@ -159,7 +162,10 @@ function queryOf(target: string): string {
 	return at === -1 ? '' : tail.slice(at + 1)
 }
 
-/** Lines without the whitespace around them (RFC 9421 §2.1). node refuses folded lines, and so does the base. */
+/**
+ * Joins the lines of a field, without whitespace around each (RFC 9421 §2.1). Folded lines are refused by Node, and by
+ * the base.
+ */
 function joined(lines: readonly string[]): string {
 	return lines.length === 1 ? trimmed(lines[0] ?? '') : lines.map(trimmed).join(', ')
 }
@@ -205,13 +211,13 @@ export class ParameterComponents extends RequestComponents {
 		return this.#field(name, parameters)
 	}
 
-	/** A parameter's value, decoded as in a form and encoded again (RFC 9421 §2.2.8). */
+	/** A query parameter's value, decoded like a form and encoded again (RFC 9421 §2.2.8). */
 	#queryParam(name: string): string {
 		this.#query ??= formOf(queryOf(this.request.target))
 		const values = this.#query.get(decoded(name)) ?? []
-		if (values.length > 1) throw new RangeError('a covered parameter of the query is there twice')
+		if (values.length > 1) throw new RangeError('a covered query parameter is repeated')
 		const [value] = values
-		if (value === undefined) throw new RangeError('a covered parameter of the query is not there')
+		if (value === undefined) throw new RangeError('a covered query parameter is missing')
 		return formEncoded(value)
 	}
 
@@ -239,7 +245,7 @@ export class ParameterComponents extends RequestComponents {
 
 function formOf(query: string): ReadonlyMap<string, readonly string[]> {
 	const form = new Map<string, string[]>()
-	// Programs whose types have no iterators of the DOM compile this too.
+	// Not for-of: programs that compile this may have no types for the DOM's iterators.
 	new URLSearchParams(query).forEach((value, name) => {
 		const values = form.get(name)
 		if (values === undefined) form.set(name, [value])
@@ -248,16 +254,16 @@ function formOf(query: string): ReadonlyMap<string, readonly string[]> {
 	return form
 }
 
-/** Decodes a name. @throws RangeError unless it has its only valid encoding */
+/** Decodes a name. @throws RangeError if it isn't canonically percent-encoded */
 function decoded(name: string): string {
 	try {
 		const text = decodeURIComponent(name)
 		if (formEncoded(text) === name) return text
 	} catch {}
-	throw new RangeError('a parameter of the query is named in another encoding')
+	throw new RangeError('the name of a covered query parameter is not canonically encoded')
 }
 
-/** The application/x-www-form-urlencoded percent-encode set of WHATWG URL, which includes the space. */
+/** Encodes with the application/x-www-form-urlencoded percent-encode set of WHATWG URL; a space becomes `%20`. */
 function formEncoded(text: string): string {
 	return encodeURIComponent(text).replaceAll(
 		/[!'()~]/g,
@@ -269,12 +275,15 @@ function formEncoded(text: string): string {
 function bytesOf(line: string): Uint8Array {
 	return Uint8Array.from(line, (character) => {
 		const code = character.charCodeAt(0)
-		if (code > 0xff) throw new RangeError('a covered field has a character that is not one byte')
+		if (code > 0xff) throw new RangeError('a covered field has a character above U+00FF')
 		return code
 	})
 }
 
-/** "The signature parameters contain a component parameter that is not understood": RFC 9421 §2.5; `req` and `tr` too. */
+/**
+ * "The signature parameters contain a component parameter that is not understood" is an error (RFC 9421 §2.5). That
+ * includes `req` and `tr`.
+ */
 function checkParameters(name: string, parameters: ItemParameters, allowed: readonly string[]): void {
 	for (const parameter of parameters.keys()) {
 		if (!allowed.includes(parameter)) throw new RangeError(`the covered ${name} has a disallowed parameter`)

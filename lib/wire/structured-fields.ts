@@ -1,6 +1,6 @@
 /**
- * Parser of Structured Fields (RFC 9651), the dictionaries, lists and items in HTTP headers, for signatures and digests
- * of server and client. Single pass and strict: any deviation from the grammar is an error.
+ * Parses Structured Fields (RFC 9651), the dictionaries, lists and items in HTTP headers. Used for signatures and
+ * digests, by server and client. Single pass and strict: any deviation from the grammar is an error.
  */
 import { decodeBase64 } from './base64.ts'
 
@@ -83,7 +83,7 @@ export function parseItem(text: string): Item {
 	return item
 }
 
-/** Members separated by commas, with optional spaces and tabs around these (RFC 9651 §4.2.1, §4.2.2). */
+/** Reads comma-separated members, with optional spaces and tabs around the commas (RFC 9651 §4.2.1, §4.2.2). */
 function readMembers(text: string, read: (scan: Scanner) => void): void {
 	const scan = new Scanner(text)
 	skipSpaces(scan)
@@ -236,7 +236,7 @@ function readDate(scan: Scanner): BareItem {
 	return { type: 'date', value: number.value }
 }
 
-/** UTF-8 in printable ASCII, the rest as `%` and two digits in lower case (RFC 9651 §4.2.10). */
+/** UTF-8 bytes: printable ASCII as it is, the rest as `%` and two hex digits in lower case (RFC 9651 §4.2.10). */
 function readDisplayString(scan: Scanner): string {
 	scan.at++
 	if (scan.code() !== QUOTE) throw scan.error('a quote')
@@ -253,7 +253,7 @@ function readDisplayString(scan: Scanner): string {
 	}
 }
 
-/** The text and the position in it. */
+/** The text being parsed, and the position in it. */
 class Scanner {
 	readonly text: string
 	/** Index of the next character. */

@@ -42,7 +42,7 @@ export function itemText({ value, parameters }: Item): string {
 /** @throws RangeError for an invalid name of a member or a parameter (RFC 9651 §4.1.1.3) */
 function checkedKey(key: string): string {
 	if (/^[a-z*][a-z\d_.*-]*$/.test(key)) return key
-	throw new RangeError('a name in a Structured Field begins with a letter in lower case or *')
+	throw new RangeError('a name in a Structured Field must begin with a lower-case letter or *')
 }
 
 /** `a=1;b`; `true` is written without a value. */
@@ -83,18 +83,19 @@ export function bareItemText(item: BareItem): string {
 
 function stringText(value: string): string {
 	if (/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/.test(value)) return `"${value}"`
-	if (!/^[\x20-\x7e]*$/.test(value)) throw new RangeError('a string of a Structured Field is printable ASCII')
+	if (!/^[\x20-\x7e]*$/.test(value))
+		throw new RangeError('a string in a Structured Field must be printable ASCII')
 	return `"${value.replaceAll(/["\\]/g, '\\$&')}"`
 }
 
 function integerText(value: number): string {
 	if (Number.isInteger(value) && Math.abs(value) <= 999_999_999_999_999) return String(value)
-	throw new RangeError('an integer of a Structured Field has at most 15 digits')
+	throw new RangeError('an integer in a Structured Field must have at most 15 digits')
 }
 
 function tokenText(value: string): string {
 	if (/^[A-Za-z*][!#$%&'*+.^`|~\w:/-]*$/.test(value)) return value
-	throw new RangeError('a token of a Structured Field begins with a letter or *, and has no spaces')
+	throw new RangeError('a token in a Structured Field must begin with a letter or *, and have no spaces')
 }
 
 /** At most three digits after the point, rounded half to even (RFC 9651 §4.1.5). */
@@ -104,7 +105,7 @@ function decimalText(value: number): string {
 	const isUp = scaled - floor > 0.5 || (scaled - floor === 0.5 && floor % 2 !== 0)
 	const thousandths = isUp ? floor + 1 : floor
 	if (!(Math.abs(thousandths) < 1e15))
-		throw new RangeError('a decimal of a Structured Field has at most 12 digits before its point')
+		throw new RangeError('a decimal in a Structured Field must have at most 12 digits before its point')
 	return (thousandths / 1_000).toFixed(3).replace(/0{1,2}$/, '')
 }
 
@@ -144,7 +145,7 @@ export function strictText(
 	own: Readonly<Record<string, FieldKind>> | undefined,
 ): string {
 	const kind = own !== undefined && Object.hasOwn(own, name) ? own[name] : STRUCTURED.get(name)
-	if (kind === undefined) throw new RangeError(`${name} is not known as a Structured Field, which sf needs`)
+	if (kind === undefined) throw new RangeError(`sf needs a known Structured Field, which ${name} is not`)
 	if (kind === 'dictionary') return dictionaryText(parseDictionary(text))
 	return kind === 'list' ? listText(parseList(text)) : itemText(parseItem(text))
 }

@@ -160,7 +160,7 @@ describe('anyOf', (test) => {
 			const odd = { authenticate: () => answer as unknown as User }
 			const { ask, logged } = served(anyOf(bearer, odd))
 			for (const path of ['/blog/me', '/blog/open']) assert.is((await ask(path)).status, 500)
-			assert.is(logged(), "authenticate() must answer a user, { id: '…' }, or null for no credentials")
+			assert.is(logged(), "authenticate() must return a user, { id: '…' }, or null for no credentials")
 		})
 	}
 })
@@ -212,16 +212,16 @@ describe('anyOf: the challenge', (test) => {
 
 describe('anyOf refuses', (test) => {
 	const challenge =
-		"the challenge of argument 2 of anyOf() must be { 'WWW-Authenticate': '…' }, all its values text"
+		"the challenge of argument 2 of anyOf() must be { 'WWW-Authenticate': '…' }, with text as values"
 	const some = (value: unknown): unknown => ({ authenticate: () => null, challenge: value })
 	const table: readonly (readonly [what: string, all: unknown[], message: string])[] = [
-		['nothing', [], 'anyOf() needs two authenticators or more'],
-		['one', [bearer], 'anyOf() needs two authenticators or more'],
+		['nothing', [], 'anyOf() needs at least two authenticators'],
+		['one', [bearer], 'anyOf() needs at least two authenticators'],
 		['an array', [[bearer, keys], bearer], 'argument 1 of anyOf() must have a method authenticate'],
 		['undefined', [bearer, undefined], 'argument 2 of anyOf() must have a method authenticate'],
 		['a class', [bearer, Signing], 'argument 2 of anyOf() must have a method authenticate'],
 		['no function', [bearer, { authenticate: 'x' }], 'argument 2 of anyOf() must have a method authenticate'],
-		['one twice', [bearer, keys, bearer], 'argument 3 of anyOf() was named before'],
+		['one twice', [bearer, keys, bearer], 'argument 3 of anyOf() repeats an earlier one'],
 		['a challenge of text', [bearer, some('Bearer')], challenge],
 		['a challenge of null', [bearer, some(null)], challenge],
 		['a challenge with a list', [bearer, some({ 'WWW-Authenticate': ['A'] })], challenge],

@@ -124,8 +124,8 @@ describe('RoleAcl refuses without throwing', (test) => {
 })
 
 describe('RoleAcl constructor', (test) => {
-	const plain = "roles must be a plain object of role names (one called __proto__ is written ['__proto__'])"
-	const rule = "a resource: parts joined by ':', without spaces, '*' alone or as the last part"
+	const plain = "roles must be a plain object of role names (write ['__proto__'] for a role called __proto__)"
+	const rule = "a resource: parts without spaces, joined by ':'; only the last part may be '*'"
 	const role = "a list of resources, or an object: { inherits: ['editor'], allows: ['user:*'] }"
 	const table: readonly (readonly [roles: unknown, message: string])[] = [
 		[undefined, plain],

@@ -48,7 +48,7 @@ describe('client: URL of a collection', (test) => {
 			const shown = typeof endpoint === 'string' ? JSON.stringify(endpoint) : String(endpoint)
 			assert.is(
 				messageOf(() => collectionUrl('article', endpoint as string)),
-				`a CrudClient's endpoint is a path, like '/blog', or 'https://example.org/blog', got ${shown}`,
+				`a CrudClient's endpoint must be a path, like '/blog', or 'https://example.org/blog', got ${shown}`,
 			)
 		})
 	}
@@ -71,7 +71,7 @@ describe('client: URL of a collection', (test) => {
 		test(`the name ${JSON.stringify(name)} is refused`, () => {
 			assert.match(
 				messageOf(() => collectionUrl(name as string, '/blog')),
-				"a CrudClient's name is one segment of a URL, like 'article', got ",
+				"a CrudClient's name must be one segment of a URL, like 'article', got ",
 			)
 		})
 	}
@@ -117,7 +117,7 @@ describe('client: an id', (test) => {
 		test(`${typeof id} ${JSON.stringify(id)} is refused`, () => {
 			assert.match(
 				messageOf(() => idSegment(id as Id)),
-				'an id is a text, a bigint or a whole number within ±2^53, got ',
+				'an id must be text, a bigint or a whole number within ±2^53, got ',
 			)
 		})
 	}

@@ -354,7 +354,7 @@ describe('client(): what it refuses', (test) => {
 	type Calls = Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>>
 	const api = client<object>('/blog', { fetch }) as unknown as Calls
 
-	const ID = 'an id is a text, a bigint or a whole number within ±2^53, got '
+	const ID = 'an id must be text, a bigint or a whole number within ±2^53, got '
 	const JSON_BODY = 'POST /blog/a: a body is sent as JSON; send files and forms by fetch'
 	const VALUES = 'api.get.a: query.b must be a text, number, boolean, date or an array of these'
 	const OPTIONS = 'there are body, query, headers, signal, idempotencyKey'
@@ -374,7 +374,7 @@ describe('client(): what it refuses', (test) => {
 		['get', 'a/%d', ['x'], "api.get['a/%d']: argument 1 must be a whole number within ±2^53 for %d"],
 		['get', 'a/%d', [2 ** 53], "api.get['a/%d']: argument 1 must be a whole number within ±2^53 for %d"],
 		['get', 'a/%d', [1e21], "api.get['a/%d']: argument 1 must be a whole number within ±2^53 for %d"],
-		['get', 'a/%s', ['x', 'y'], "api.get['a/%s'] has 1 in its path, got 2 params"],
+		['get', 'a/%s', ['x', 'y'], "api.get['a/%s'] has 1 placeholders, got 2 params"],
 		['get', 'a/%s', ['..'], `${ID}".."`],
 		['get', 'a', [{ bdy: 1 }], `api.get.a has no option bdy: ${OPTIONS}`],
 		['get', 'a', [{ body: 1 }], 'api.get.a: a GET has no body, write query instead'],
@@ -389,7 +389,12 @@ describe('client(): what it refuses', (test) => {
 		['get', 'a', [{ query: { b: ['\ud800'] } }], VALUES],
 		['get', 'a', [{ query: { b: null } }], VALUES],
 		['get', 'a', [{ headers: { 'X-A': 5 } }], "headers must be an object of texts, like { 'X-A': 'a' }"],
-		['post', 'a', [{ idempotencyKey: '' }], 'an idempotencyKey must be 1 to 255 characters of ASCII'],
+		[
+			'post',
+			'a',
+			[{ idempotencyKey: '' }],
+			'an idempotencyKey must be 1 to 255 characters of printable ASCII',
+		],
 	]
 	for (const [verb, name, args, message] of table) {
 		test(`${verb} ${name} ${JSON.stringify(args)?.slice(0, 40)}: ${message.slice(0, 40)}`, async () => {
@@ -409,7 +414,7 @@ describe('client(): what it refuses', (test) => {
 
 	test('an invalid endpoint, and unknown options', () => {
 		for (const endpoint of ['blog', '//evil', '/a?b', '/a/../b', 5 as unknown as string])
-			assert.throws(() => client<Blog>(endpoint), /^client\(\)'s endpoint is a path, like '\/blog', or /)
+			assert.throws(() => client<Blog>(endpoint), /^client\(\)'s endpoint must be a path, like '\/blog', or /)
 		const misspelt = { retry: 5 } as object
 		assert.throws(() => client<Blog>('/blog', misspelt), /^client\(\) has no option retry: there are fetch, /)
 		assert.throws(
@@ -420,7 +425,7 @@ describe('client(): what it refuses', (test) => {
 
 	test('a path as endpoint, outside of a page', async () => {
 		const error = await thrownBy(client<Blog>('/blog/api').get.article('5'))
-		assert.match(error.message, /^outside of a page, \/blog\/api\/article\/5 needs an origin/)
+		assert.match(error.message, /^outside a browser, \/blog\/api\/article\/5 needs an origin/)
 	})
 
 	test('inspection and serialization send no request', async () => {

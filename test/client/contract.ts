@@ -223,7 +223,7 @@ const records: Case[] = [
 			const articles = articlesOf(tools)
 			for (const id of ['../article', 'a/b', '%2e%2e', '?x', '#', '1;drop', ' 1'])
 				equal(await refusal(tools, articles.delete(id)), [404, 'not_found'])
-			equal(String(await thrownBy(articles.delete('..'))).startsWith('TypeError: an id is'), true)
+			equal(String(await thrownBy(articles.delete('..'))).startsWith('TypeError: an id must be'), true)
 		},
 	},
 	{

@@ -171,29 +171,29 @@ describe('client: conditions that cannot be sent are refused, not omitted', (tes
 	const refused: [object, string][] = [
 		[
 			{ title: undefined },
-			'title is compared with a text, number, boolean or date, not undefined; leave it out instead',
+			'title must be compared with a text, number, boolean or date, not undefined; leave it out instead',
 		],
 		[
 			{ age: { gte: undefined } },
-			'age.gte is compared with a text, number, boolean or date, not undefined; leave it out instead',
+			'age.gte must be compared with a text, number, boolean or date, not undefined; leave it out instead',
 		],
 		[
 			{ age: { gte: null } },
-			'age.gte is compared with a text, number, boolean or date, not null; leave it out instead',
+			'age.gte must be compared with a text, number, boolean or date, not null; leave it out instead',
 		],
 		[
 			{ tag: ['a', undefined] },
-			'tag is compared with a text, number, boolean or date, not undefined; leave it out instead',
+			'tag must be compared with a text, number, boolean or date, not undefined; leave it out instead',
 		],
 		[
 			{ tag: { nin: ['a', null] } },
-			'tag.nin is compared with a text, number, boolean or date, not null; leave it out instead',
+			'tag.nin must be compared with a text, number, boolean or date, not null; leave it out instead',
 		],
 		[
 			{ tag: { eq: { deep: 1 } } },
-			'tag.eq is compared with a text, number, boolean or date, not [object Object]; leave it out instead',
+			'tag.eq must be compared with a text, number, boolean or date, not [object Object]; leave it out instead',
 		],
-		[{ or: ['a', null] }, 'or is named like a group of filters: ask for null separately'],
+		[{ or: ['a', null] }, 'or is named like a filter group: ask for null separately'],
 		[{ tag: {} }, 'tag has no operator'],
 		[{ at: new Date(Number.NaN) }, 'Invalid time value'],
 	]
@@ -207,14 +207,14 @@ describe('client: conditions that cannot be sent are refused, not omitted', (tes
 	}
 
 	const groups: [object, RegExp][] = [
-		[{ or: { a: 1 } }, /^or holds filters; write a condition on a field with this name in where$/],
-		[{ or: 'a' }, /^or holds filters/],
-		[{ and: [null] }, /^and holds filters/],
-		[{ not: undefined }, /^not holds filters/],
-		[{ not: 'a' }, /^not holds filters/],
-		[{ or: undefined }, /^or holds filters/],
-		[{ or: [{ and: 5 }] }, /^and holds filters/],
-		[{ or: [{ a: undefined }] }, /^a is compared with a text, .* not undefined; leave it out instead$/],
+		[{ or: { a: 1 } }, /^or must hold filters; write a condition on a field with this name in where$/],
+		[{ or: 'a' }, /^or must hold filters/],
+		[{ and: [null] }, /^and must hold filters/],
+		[{ not: undefined }, /^not must hold filters/],
+		[{ not: 'a' }, /^not must hold filters/],
+		[{ or: undefined }, /^or must hold filters/],
+		[{ or: [{ and: 5 }] }, /^and must hold filters/],
+		[{ or: [{ a: undefined }] }, /^a must be compared with a text, .* not undefined; leave it out instead$/],
 	]
 	for (const [filter, message] of groups) {
 		test(JSON.stringify(filter), () =>

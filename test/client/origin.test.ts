@@ -161,13 +161,13 @@ describe('client: the id of a record', (test) => {
 		answering(async (site) => {
 			const articles = clientOf(site)
 			const unknown =
-				"TypeError: the record has no id, so its id isn't known: give the id, or the client its key"
+				"TypeError: the record has no id, so its id isn't known: pass the id, or set the client's key"
 			// The wrong type is what is tested.
 			for (const of of [{}, { title: 'x' }, [], new Date(0)] as object[])
 				assert.is(String(await thrownBy(articles.delete(of))), unknown)
 			const wrong: unknown[] = [null, undefined, true, { id: {} }, { id: null }, { id: '..' }, { id: 1.5 }]
 			for (const of of wrong)
-				assert.match(String(await thrownBy(articles.delete(of as number))), 'TypeError: an id is a text')
+				assert.match(String(await thrownBy(articles.delete(of as number))), 'TypeError: an id must be text')
 			site.answer = record({ title: 'x' }, '"1"', { Location: '/blog/article/%zz' })
 			assert.is(String(await thrownBy(articles.delete(await articles.create({})))), unknown)
 			assert.equal(

@@ -99,7 +99,7 @@ describe('client: idempotency keys', (test) => {
 				const idempotencyKey = key as string // What isn't typed is what is tested.
 				assert.is(
 					await failureOf(clientOf(site, {}).create({ title: 'x' }, { idempotencyKey })),
-					'TypeError: an idempotencyKey must be 1 to 255 characters of ASCII',
+					'TypeError: an idempotencyKey must be 1 to 255 characters of printable ASCII',
 				)
 				assert.is(site.asked.length, 0)
 			}))
@@ -174,7 +174,7 @@ describe('client: sign', (test) => {
 	test('needs a page or an absolute endpoint, also with a custom fetch', async () => {
 		const sign = (request: Request) => request
 		const message =
-			'TypeError: outside of a page, /blog/article/5 needs an origin: write https://example.org/blog'
+			'TypeError: outside a browser, /blog/article/5 needs an origin: write https://example.org/blog'
 		const own = { sign, fetch: async () => Response.json({}) }
 		for (const options of [{ sign }, own])
 			assert.match(await failureOf(new CrudClient('article', '/blog', options).get(5)), message)

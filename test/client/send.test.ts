@@ -189,7 +189,7 @@ describe('client: requests', (test) => {
 					for (const call of calls) {
 						const error = await failureOf(call())
 						assert.equal([error.status, error.code], [status, 'unexpected_answer'])
-						assert.match(error.message, /leads elsewhere: give the client the endpoint there$/)
+						assert.match(error.message, /redirects elsewhere: give the client the endpoint there$/)
 					}
 					assert.equal([site.asked.length, other.asked.length], [calls.length, 0])
 				}),
@@ -207,7 +207,7 @@ describe('client: requests', (test) => {
 		for (const response of [opaque, followed]) {
 			const articles = new CrudClient('article', '/blog', { fetch: async () => response, retries: 0 })
 			const error = await failureOf(articles.create({ title: 'x' }))
-			assert.match(error.message, /leads elsewhere/)
+			assert.match(error.message, /redirects elsewhere/)
 		}
 	})
 
@@ -241,7 +241,7 @@ describe('client: requests', (test) => {
 				assert.is(error.code, 'unexpected_answer')
 				assert.is(
 					error.message,
-					`POST ${site.origin}/blog/article: the answer leads elsewhere: give the client the endpoint there`,
+					`POST ${site.origin}/blog/article: the answer redirects elsewhere: give the client the endpoint there`,
 				)
 				assert.is(site.asked.at(-1)?.line, 'POST /blog/article')
 			}
@@ -337,30 +337,33 @@ describe('client: requests', (test) => {
 		assert.instance(error, TypeError)
 		assert.match(
 			String(error),
-			'outside of a page, /blog/article/5 needs an origin: write https://example.org/blog/article/5',
+			'outside a browser, /blog/article/5 needs an origin: write https://example.org/blog/article/5',
 		)
 	})
 
 	test('invalid ids and conditions reject, and nothing is sent', () =>
 		answering(async (site) => {
 			const articles = clientOf(site)
-			assert.match(String(await thrownBy(articles.delete('..'))), 'TypeError: an id is a text')
-			assert.match(String(await thrownBy(articles.get(''))), 'TypeError: an id is a text')
+			assert.match(String(await thrownBy(articles.delete('..'))), 'TypeError: an id must be text')
+			assert.match(String(await thrownBy(articles.get(''))), 'TypeError: an id must be text')
 			// A mistake that TypeScript would report, made in JavaScript.
 			const where = { title: undefined } as object
-			assert.match(String(await thrownBy(articles.list({ where }))), 'TypeError: title is compared with')
-			assert.match(String(await thrownBy(articles.count({ where }))), 'TypeError: title is compared with')
+			assert.match(String(await thrownBy(articles.list({ where }))), 'TypeError: title must be compared with')
+			assert.match(
+				String(await thrownBy(articles.count({ where }))),
+				'TypeError: title must be compared with',
+			)
 			assert.is(site.asked.length, 0)
 		}))
 
 	test('a name or endpoint that gives no URL is refused at once', () => {
 		assert.match(
 			messageOf(() => new CrudClient('a/b', '/blog')),
-			"name is one segment of a URL, like 'article'",
+			"name must be one segment of a URL, like 'article'",
 		)
 		assert.match(
 			messageOf(() => new CrudClient('article', 'blog')),
-			"endpoint is a path, like '/blog'",
+			"endpoint must be a path, like '/blog'",
 		)
 		assert.is(new CrudClient('article', '/blog/').url, '/blog/article')
 	})
@@ -465,7 +468,7 @@ describe('client: responses without envelope', (test) => {
 			assert.is(error.code, 'unexpected_answer')
 			assert.is(
 				error.message,
-				'GET /blog/article/5: the answer is not in the envelope of this API; has the handler wrap = false?'.replace(
+				"GET /blog/article/5: the answer is not in the envelope of this API; is the handler's wrap false?".replace(
 					'/blog',
 					`${site.origin}/blog`,
 				),

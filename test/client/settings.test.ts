@@ -33,7 +33,7 @@ describe('client: options', (test) => {
 	}
 
 	const headers =
-		"a CrudClient's headers must be an object of texts, like { 'X-A': 'a' }, or a function that answers one"
+		"a CrudClient's headers must be an object of texts, like { 'X-A': 'a' }, or a function that returns one"
 	const retries = "a CrudClient's retries must be a whole number from 0 to 10"
 	const wrong: [string, unknown, string][] = [
 		['null', null, "a CrudClient's options must be an object"],

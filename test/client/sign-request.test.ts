@@ -158,7 +158,7 @@ describe('signRequest', (test) => {
 		const request = new Request('https://a/b')
 		assert.is(
 			await messageOf(signRequest(request, KEY, { covers: ['X-A'] })),
-			'RangeError: the covered field x-a is not there',
+			'RangeError: the covered field x-a is missing',
 		)
 	})
 

@@ -358,7 +358,7 @@ describe('explorer: the page', (test) => {
 			await page.getByLabel('Token').fill('wrong')
 			await page.getByRole('button', { name: 'Use token' }).click()
 			await status.getByText('These credentials were refused.').waitFor()
-			await page.getByText('The credentials that were sent don’t do: use others.').waitFor()
+			await page.getByText('The credentials that were sent aren’t enough: use others.').waitFor()
 			await page.getByRole('button', { name: 'Bearer token' }).click()
 			await page.getByLabel('Token').fill(TOKEN)
 			await page.getByRole('button', { name: 'Use token' }).click()

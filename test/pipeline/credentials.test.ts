@@ -209,7 +209,7 @@ describe('credentials', (test) => {
 			const authenticator = { authenticate: () => answer as unknown as User }
 			const { ask, logged } = asking({ blog: new Blog() }, { authenticator, acl })
 			for (const path of ['/blog/article', '/blog/open']) assert.is((await ask(path)).status, 500)
-			assert.is(logged(), "authenticate() must answer a user, { id: '…' }, or null for no credentials")
+			assert.is(logged(), "authenticate() must return a user, { id: '…' }, or null for no credentials")
 		})
 	}
 

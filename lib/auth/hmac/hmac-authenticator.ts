@@ -37,9 +37,10 @@ export interface HmacAuthenticatorOptions {
 	/** Secrets by key id. No default: without keys every signature would be refused. */
 	readonly keys: HmacKeys
 	/**
-	 * Scheme and authority that clients sign, `'https://api.example.com'`. Needed if other hosts have the same keys, as a
-	 * signature for one would be valid for all; and if a proxy changes them without forwarding the original ones.
-	 * @default the request's own; with `trustProxy` those that a proxy forwards
+	 * Scheme and authority that clients sign, `'https://api.example.com'`. Needed if other hosts have the same keys,
+	 * because a signature for one host would be valid for all; and behind a proxy that changes the scheme or authority and
+	 * doesn't forward the original.
+	 * @default the request's own; with `trustProxy`, those that a proxy forwards
 	 */
 	readonly origin?: string
 	/** The time of day, in milliseconds since 1970. @default Date.now */
@@ -60,7 +61,7 @@ const CHALLENGE = Object.freeze({
 })
 
 /**
- * Authenticates requests by their signature with `hmac-sha256`. The user is `{ id: keyid }` with the properties of the
+ * Authenticates requests that are signed with `hmac-sha256`. The user is `{ id: keyid }` with the properties of the
  * key's `user`. Clients sign with `signRequest` of `verbena/client` or any library for RFC 9421.
  *
  *     Content-Digest: sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:
@@ -68,19 +69,22 @@ const CHALLENGE = Object.freeze({
  *       created=1795305600;keyid="k1";nonce="jXv1…"
  *     Signature: sig=:bS3qyA+SPNni2/YprJYOjcyNSqHMMIhD2zn/hDIZ5B4=:
  *
- * Must be covered: `@method` (the one on the wire), `@authority`, `@path` and `@query`, or `@target-uri` for the
- * three; with a body `content-digest` (RFC 9530: sha-256, sha-512) and its `content-type`;
- * `x-http-method-override`, `idempotency-key` and `if-match` where they are sent. `created`, `keyid` and `nonce`
- * (both of 1 to 128 characters) are required, `expires` is honoured. Of several signatures one must be valid; the first
- * four are checked, with at most 64 components each.
+ * A signature must cover:
+ * - `@method` (as on the wire), and `@authority`, `@path` and `@query`, or `@target-uri` instead of these three
+ * - with a body: `content-digest` (RFC 9530: sha-256, sha-512), and `content-type` if it is sent
+ * - `x-http-method-override`, `idempotency-key` and `if-match`, if they are sent
  *
- * As declared `authenticator`, it compares the body with the signed digest before the method is called, and methods in
- * `streaming` are refused at mount. Called by a method, it compares the body before `requireAuth()` resolves, or in a
- * streaming method while it is read, which fails at the end if the body differs.
+ * `created`, `keyid` and `nonce` are required, the last two with 1 to 128 characters; `expires` is checked if present.
+ * Of several signatures one must be valid: the first four are checked, with at most 64 components each.
  *
- * The nonce of a verified signature is stored in the cache for `windowSeconds` and a minute, which takes requests per
- * second × (`windowSeconds` + 60) entries. If the cache is full or fails, the request is refused with 503. Every other
- * refusal is the same 401; its reason is logged as a warning.
+ * If this is the declared `authenticator`, the body is compared with the signed digest before the method is called, and
+ * methods in `streaming` are refused at mount. If a method calls `requireAuth()` with it, the body is compared before
+ * `requireAuth()` resolves; in a streaming method, while the body is read: reading fails at the end if the body
+ * differs.
+ *
+ * The nonce of a verified signature is stored in the cache for `windowSeconds` + 60 s, which takes requests per second
+ * × (`windowSeconds` + 60) entries. If the cache is full or fails, the request is refused with 503, or with 429 if this
+ * key has used up its share. All other refusals are the same 401; the reason is logged as a warning.
  */
 export class HmacAuthenticator implements Authenticator {
 	readonly challenge: Readonly<Record<string, string>> = CHALLENGE
@@ -92,16 +96,16 @@ export class HmacAuthenticator implements Authenticator {
 	readonly #clock: Clock
 
 	/**
-	 * Made per request, in a method; or once, as `authenticator` of a handler or of the server:
+	 * Created per request, in a method; or once, as `authenticator` of a handler or of the server:
 	 *
 	 *     await this.requireAuth(new HmacAuthenticator(this, this.cache, 300, { keys }))
 	 *     override authenticator = new HmacAuthenticator(this, undefined, 300, { keys })
 	 *     createServer(handlers, { authenticator: new HmacAuthenticator(undefined, undefined, 300, { keys }) })
 	 *
 	 * @param handler the handler whose requests are signed; not used
-	 * @param cache stores nonces; `undefined` for the server's, which a handler doesn't have yet while it is constructed
-	 * @param windowSeconds how old a signature may be, from 1 to 86,400 s; 300 is enough for most
-	 * @throws TypeError, or RangeError for a number out of bounds and a secret below 32 bytes
+	 * @param cache stores nonces; `undefined` for the server's cache, which a handler can't access while it is constructed
+	 * @param windowSeconds maximum age of a signature, from 1 to 86,400 s; 300 is usually enough
+	 * @throws TypeError for a wrong argument, RangeError for a number out of bounds or a secret below 32 bytes
 	 */
 	constructor(
 		handler: object | undefined,
@@ -119,9 +123,10 @@ export class HmacAuthenticator implements Authenticator {
 	}
 
 	/**
-	 * The user; null without `Signature` and `Signature-Input`.
+	 * The user; null if the request has neither `Signature` nor `Signature-Input`.
 	 *
-	 * @throws RestError `unauthorized` with the reason as its cause, `unavailable` if the nonce can't be stored
+	 * @throws RestError `unauthorized` with the reason as its cause; `unavailable` or `too_many_requests` if the nonce
+	 *   can't be stored
 	 */
 	async authenticate(request: Request): Promise<User | null> {
 		const inputs = request.fieldLines('signature-input')
@@ -131,7 +136,7 @@ export class HmacAuthenticator implements Authenticator {
 		const pairs = attempt(() => signaturePairs(inputs.join(', '), signatures.join(', ')))
 		if (pairs instanceof Error) throw this.#refusal(pairs)
 		const components = this.#componentsOf(request)
-		// Made only on failure: creating an Error takes longer than verifying a valid request.
+		// Created only on failure: creating an Error takes longer than verifying a valid request.
 		let reason: Error | undefined
 		for (const pair of pairs) {
 			const claim = attempt(() => this.#claimOf(request, components, pair, now))
@@ -152,7 +157,7 @@ export class HmacAuthenticator implements Authenticator {
 		throw this.#refusal(reason ?? new Error('no label has both a Signature-Input and a Signature'))
 	}
 
-	/** The signature and its base. @throws RangeError if it doesn't cover enough or isn't valid now */
+	/** The parsed signature and its base. @throws RangeError if it doesn't cover enough or isn't valid now */
 	#claimOf(
 		request: Request,
 		components: RequestComponents,
@@ -204,7 +209,7 @@ export class HmacAuthenticator implements Authenticator {
 	}
 }
 
-/** Returns a SyntaxError or RangeError, which is about the request; any other error is a bug and thrown. */
+/** Returns a SyntaxError or RangeError: the request is wrong. Any other error is a bug, and is thrown. */
 function attempt<T>(work: () => T): T | Error {
 	try {
 		return work()
@@ -217,7 +222,7 @@ function attempt<T>(work: () => T): T | Error {
 function wrongSignature(isKnown: boolean, keyid: string): Error {
 	return new Error(
 		isKnown
-			? `the signature is not what key ${quoted(keyid)} makes of this request`
+			? `the signature is not that of key ${quoted(keyid)} for this request`
 			: `no key is known as ${quoted(keyid)}`,
 	)
 }
@@ -243,12 +248,12 @@ interface Origin {
 	readonly authority: string
 }
 
-/** @throws TypeError for anything but scheme, name and port */
+/** @throws TypeError unless `origin` consists of scheme, host and optional port */
 function originOf(where: string, origin: unknown): Origin {
 	const url = typeof origin === 'string' && URL.canParse(origin) ? new URL(origin) : undefined
 	const scheme = url?.protocol === 'https:' ? 'https' : 'http'
 	// The `href` of a bare origin is the origin and a slash.
 	if (url === undefined || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
-		throw refusal(where, "scheme, name and port: 'https://api.example.com'", origin)
+		throw refusal(where, "scheme, host and port: 'https://api.example.com'", origin)
 	return { scheme, authority: url.host }
 }

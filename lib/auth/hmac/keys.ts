@@ -8,18 +8,18 @@ import { MAX_NAME_LENGTH } from '../../wire/signature.ts'
 import { frozenCopy } from '../authenticator.ts'
 
 /**
- * At least 32 random bytes (RFC 2104 §3: shorter ones than the hash weaken it), or the same as base64 with its
- * padding: what `openssl rand -base64 32` prints.
+ * At least 32 random bytes (RFC 2104 §3: secrets shorter than the hash weaken it), or base64 of them with padding, as
+ * `openssl rand -base64 32` prints it.
  */
 export type HmacSecret = string | Uint8Array
 
 /** A key's secrets, and its user. */
 export interface HmacKey {
-	/** Several during a key rotation: a signature by any of them is valid. */
+	/** The secret; several during a key rotation: a signature by any of them is valid. */
 	readonly secret: HmacSecret | readonly HmacSecret[]
 	/**
-	 * The user's other properties (`{ roles: ['editor'] }`); an `id` among them replaces the key's. Each request gets its
-	 * own user object, whose nested lists and objects are frozen copies. @default {}
+	 * The user's other properties (`{ roles: ['editor'] }`); an `id` among them replaces the key's id. Each request gets
+	 * its own user object, whose nested lists and objects are frozen copies. @default {}
 	 */
 	readonly user?: Readonly<Record<string, unknown>>
 }
@@ -28,14 +28,14 @@ export interface HmacKey {
 export type DeclaredKey = HmacSecret | readonly HmacSecret[] | HmacKey
 
 /**
- * Finds a key by its id; null or undefined for an unknown one. Called before the signature is verified: the id is any
- * text that a client has sent, of 1 to 128 characters of printable ASCII. May return a promise, of any library.
+ * Finds a key by its id; returns null or undefined for an unknown id. Called before the signature is verified: a client
+ * can send any id of 1 to 128 characters of printable ASCII. May return a promise, of any library.
  */
 export type FindKey = (
 	keyid: string,
 ) => DeclaredKey | null | undefined | PromiseLike<DeclaredKey | null | undefined>
 
-/** Keys by id: an object or a Map, which is read once, or a function, for keys that come and go. */
+/** Keys by id: an object or a Map, which is read once, or a function, if keys are added or removed later. */
 export type HmacKeys = Readonly<Record<string, DeclaredKey>> | ReadonlyMap<string, DeclaredKey> | FindKey
 
 interface CompiledKey {
@@ -47,19 +47,19 @@ interface CompiledKey {
 export type KeyFinder = (keyid: string) => CompiledKey | undefined | Promise<CompiledKey | undefined>
 
 const MIN_SECRET_BYTES = 32
-/** Longer names are abbreviated in messages; base64 of 16 bytes is longer. */
+/** Longer names are abbreviated in messages, because they may be secrets: base64 of 16 bytes is longer. */
 const MAX_SHOWN_LENGTH = 20
-/** Compiled keys, kept with the declared ones so that an authenticator created per request does not parse them again. */
+/** Compiled keys, cached on the declared ones so that an authenticator created per request doesn't compile them again. */
 const FINDER: unique symbol = Symbol('verbena.keys')
 /**
- * The secret of unknown keys, so that they take as long as known ones. It may be public, as its signatures are refused;
- * random bytes aren't available in workerd while modules are loaded.
+ * The secret for unknown keys, so that they take as long as known ones. It can be public, because its signatures are
+ * refused anyway. It isn't random, because workerd has no random bytes while modules are loaded.
  */
 const DECOY: readonly KeyObject[] = [createSecretKey(Buffer.alloc(MIN_SECRET_BYTES))]
 
-/** @throws TypeError, or RangeError for a secret that is too short, naming the key */
+/** @throws TypeError for malformed keys, RangeError for a secret that is too short; the message names the key */
 export function finderOf(where: string, keys: unknown): KeyFinder {
-	if (typeof keys === 'function') return (keyid) => foundBy(keys as FindKey, keyid) // what it returns is checked
+	if (typeof keys === 'function') return (keyid) => foundBy(keys as FindKey, keyid) // `foundBy` checks what it returns
 	if (typeof keys !== 'object' || keys === null) {
 		throw new TypeError(
 			`${where} must be an object or a Map of secrets by key id, or a function that finds them`,
@@ -72,8 +72,8 @@ export function finderOf(where: string, keys: unknown): KeyFinder {
 }
 
 /**
- * Whether one of the key's secrets has signed the text. Constant-time: it depends on the text and the number of secrets
- * (one for an unknown key), not on the signature.
+ * Whether one of the key's secrets has signed the text. Constant-time: the time depends on the text and the number of
+ * secrets (one for an unknown key), not on the signature.
  */
 export function isSignedBy(key: CompiledKey | undefined, text: string, signature: Uint8Array): boolean {
 	let isValid = false
@@ -91,14 +91,14 @@ function foundBy(find: FindKey, keyid: string): CompiledKey | undefined | Promis
 }
 
 function compiledKeys(keys: object): ReadonlyMap<string, CompiledKey> {
-	// `{ __proto__: … }` sets a prototype instead of naming a key, which would be lost silently.
+	// `{ __proto__: … }` sets the prototype instead of adding a key: the key would be lost silently.
 	if (!(keys instanceof Map || isPlain(keys)))
 		throw new TypeError('keys must be a plain object, a Map, or a function')
 	const entries: [unknown, unknown][] = keys instanceof Map ? [...keys] : Object.entries(keys)
-	if (entries.length === 0) throw new TypeError('keys has no key: nobody could be let in')
+	if (entries.length === 0) throw new TypeError('keys is empty: nobody could authenticate')
 	return new Map(
 		entries.map(([keyid, key], at) => {
-			// Other values aren't shown: they may be a secret's bytes.
+			// Only its type is shown: the value may be a secret's bytes.
 			if (typeof keyid !== 'string')
 				throw new TypeError(`entry ${at + 1} of keys must have text as its key id, got ${typeof keyid}`)
 			if (!/^[\x20-\x7e]+$/.test(keyid) || keyid.length > MAX_NAME_LENGTH) {
@@ -123,7 +123,7 @@ function compiledKey(keyid: string, declared: unknown): CompiledKey {
 	if (other !== undefined)
 		throw new TypeError(`key ${shown(keyid)} has ${shown(other)}, but may have only secret and user`)
 	if (!isUser(user))
-		throw new TypeError(`the user of key ${shown(keyid)} must be an object, its id text if it has one`)
+		throw new TypeError(`the user of key ${shown(keyid)} must be an object, and its id text if present`)
 	return { secrets: secretsOf(keyid, secret), user: frozenCopy({ ...user }) }
 }
 
@@ -133,7 +133,7 @@ function isUser(user: unknown): user is Readonly<Record<string, unknown>> {
 	return !('id' in user) || typeof user.id === 'string'
 }
 
-/** A name for an error message. A long one may be a secret in the place of its key's id, so it is abbreviated. */
+/** A name for an error message. A long one is abbreviated, because it may be a secret, put where the key's id belongs. */
 function shown(name: string): string {
 	return JSON.stringify(name.length > MAX_SHOWN_LENGTH ? `${name.slice(0, 6)}…` : name)
 }

@@ -18,14 +18,14 @@ import {
 	parseDictionary,
 } from '../../wire/structured-fields.ts'
 
-/** Each costs an HMAC, and proxies add one or two. */
+/** Maximum number of signatures that are checked: each costs an HMAC. Proxies add one or two. */
 const MAX_SIGNATURES = 4
 
 /** A parsed signature, not verified. */
 export interface SentSignature {
 	/** The covered components, with the signature's parameters. */
 	readonly covered: InnerList
-	/** Names of components covered as a whole; with `key`, only one member of a field is covered. */
+	/** Names of the components that are covered as a whole: with the parameter `key`, only one member of a field is. */
 	readonly names: readonly string[]
 	readonly bytes: Uint8Array
 	readonly keyid: string
@@ -39,7 +39,7 @@ export interface SentSignature {
 export type SignaturePair = readonly [covered: Member, signature: Member]
 
 /**
- * The first four pairs, in the order of `Signature-Input`; of a repeated label the last counts (RFC 9651 §3.2).
+ * The first four pairs, in the order of `Signature-Input`. If a label is repeated, the last one counts (RFC 9651 §3.2).
  *
  * @throws SyntaxError for a malformed header
  */
@@ -63,7 +63,7 @@ export function readSignature([covered, signature]: SignaturePair): SentSignatur
 	const { parameters } = covered
 	const algorithm = textOf(parameters.get('alg'), 'alg')
 	if (algorithm !== undefined && algorithm !== 'hmac-sha256') throw new RangeError('alg is not hmac-sha256')
-	// Unused, but the RFC requires a string.
+	// `tag` isn't used, but the RFC requires a string.
 	textOf(parameters.get('tag'), 'tag')
 	return {
 		covered,
@@ -87,7 +87,7 @@ function textOf(item: BareItem | undefined, name: string): string | undefined {
 	throw new RangeError(`${name} is not a string`)
 }
 
-/** A keyid or nonce, of bounded length: both are looked up or stored. */
+/** A keyid or nonce. Its length is limited, because keyids are looked up and nonces are stored. */
 function nameOf(item: BareItem | undefined, name: string): string {
 	const text = required(textOf(item, name), name)
 	if (text !== '' && text.length <= MAX_NAME_LENGTH) return text
@@ -110,7 +110,10 @@ const MAX_CLOCK_SKEW: Seconds = 60
 const COMPONENTS = '"@method" "@authority" "@path" "@query"'
 const PARAMETERS = ';created;alg="hmac-sha256"'
 
-/** The requested signatures, without and with a body (RFC 9421 §5.1), which has no way to request a nonce. */
+/**
+ * What a 401 asks clients to sign, without and with a body (RFC 9421 §5.1). It can't ask for a nonce of the client's
+ * own.
+ */
 export const ACCEPT_SIGNATURE = `sig=(${COMPONENTS})${PARAMETERS}, sig-body=(${COMPONENTS} "content-type" "content-digest")${PARAMETERS}`
 
 /** Whether the body's digest must be checked: there is a body, or the signature covers a digest. */
@@ -118,7 +121,7 @@ export function isDigestDue(request: Request, { names }: SentSignature): boolean
 	return request.hasBody || names.includes('content-digest')
 }
 
-/** @throws RangeError that names what isn't covered */
+/** @throws RangeError that names the first required component that isn't covered */
 export function checkCovered(request: Request, { names }: SentSignature): void {
 	const require = (name: string): void => {
 		if (!names.includes(name)) throw new RangeError(`${name} is not covered`)
@@ -139,19 +142,18 @@ function isSent(request: Request, name: string): boolean {
 /** @param now seconds since 1970 @throws RangeError for a signature that isn't valid now */
 export function checkTimes({ created, expires }: SentSignature, now: number, windowSeconds: Seconds): void {
 	if (created > now + MAX_CLOCK_SKEW)
-		throw new RangeError(`created is more than ${MAX_CLOCK_SKEW} s ahead of our clock`)
+		throw new RangeError(`created is more than ${MAX_CLOCK_SKEW} s ahead of the server's clock`)
 	if (created < now - windowSeconds) throw new RangeError(`created is more than ${windowSeconds} s ago`)
 	if (expires !== undefined && expires < now) throw new RangeError('the signature has expired')
 }
 
-const TOO_MANY =
-	'Too many requests were signed with this key: wait until the signatures of earlier ones are no longer valid'
+const TOO_MANY = 'Too many requests were signed with this key: wait until earlier signatures have expired'
 
 /**
- * Stores a nonce while its signature is valid, in the cache under `nonce:<keyid>:<SHA-256 of keyid and nonce>`. False if
- * another request has used it.
+ * Stores a nonce in the cache for as long as its signature is valid, under `nonce:<keyid>:<SHA-256 of keyid and
+ * nonce>`. Returns false if another request has used the nonce.
  *
- * @throws RestError `unavailable` if it can't be stored, because a replay could not be detected;
+ * @throws RestError `unavailable` if the nonce can't be stored, because a replay could not be detected;
  *   `too_many_requests` if this key has used up its share of the cache
  */
 export function useNonce(
@@ -161,9 +163,9 @@ export function useNonce(
 	now: number,
 	windowSeconds: Seconds,
 ): boolean | Promise<boolean> {
-	// With the length, because ("a", "bc") and ("ab", "c") must differ.
+	// The length is hashed too, because ("a", "bc") and ("ab", "c") must differ.
 	const key = sharedKey('nonce', keyid, hash('sha256', `${keyid.length}:${keyid}${nonce}`, 'base64url'))
-	// The same request may be authenticated more than once.
+	// The same request may be authenticated more than once: its own nonce isn't a replay.
 	request.usedNonces ??= []
 	const used = request.usedNonces.find((one) => one.cache === cache && one.key === key)
 	if (used !== undefined) return used.isNew
@@ -197,5 +199,5 @@ function add(
 function explained(cause: unknown, windowSeconds: Seconds): unknown {
 	if (!(cause instanceof CacheFull) || isCallerFull(cause)) return cause
 	const need = `signed requests per second × ${windowSeconds + MAX_CLOCK_SKEW} entries`
-	return new Error(`a nonce could not be remembered, as ${cause.message} (${need} are needed)`, { cause })
+	return new Error(`a nonce could not be stored, because ${cause.message} (${need} are needed)`, { cause })
 }

@@ -5,11 +5,11 @@ import { type Milliseconds, momentOf } from '../../base/time.ts'
 import { frozenCopy, type User } from '../authenticator.ts'
 
 /**
- * The user of a token. `RoleAcl` reads `roles`; other properties are the program's. Each request gets its own copy without
- * `expires`, in which lists and objects are frozen; a class instance isn't copied.
+ * The user of a token. `RoleAcl` reads `roles`; other properties are up to the program. Each request gets its own copy
+ * of the user, without `expires` and with frozen lists and objects; a class instance isn't copied.
  */
 export interface TokenUser extends User {
-	/** When the token expires: a Date, or a text like `2027-01-31` (UTC) or `2027-01-31T12:00:00Z`. @default never */
+	/** When the token expires: a Date, or text like `2027-01-31` (UTC) or `2027-01-31T12:00:00Z`. @default never */
 	readonly expires?: Date | string | null
 }
 
@@ -22,7 +22,7 @@ export type TokenUsers =
 	| ReadonlyMap<string, TokenUser>
 	| ((digest: string) => TokenUser | null | undefined | PromiseLike<TokenUser | null | undefined>)
 
-/** A token's user, whose outermost object each request copies, and expiry. */
+/** A token's user and expiry. Each request copies the outermost object of the user. */
 interface CompiledToken {
 	readonly user: User
 	/** Milliseconds since 1970. */
@@ -41,7 +41,7 @@ const DIGEST = /^[0-9a-f]{64}$/
 /** Unknown digests are compared with it, so that they take the same time as known ones. */
 const DECOY: TokenEntry = { bytes: Buffer.alloc(32), token: undefined }
 
-/** @throws TypeError for a malformed digest or user; its message never shows the key, which may be a token */
+/** @throws TypeError for a malformed digest or user; the message never shows the digest's text, which may be a token */
 export function finderOf(tokens: TokenUsers): FindToken {
 	if (typeof tokens !== 'function') return finderIn(entriesByDigest(tokens))
 	return async (digest) => {
@@ -51,8 +51,8 @@ export function finderOf(tokens: TokenUsers): FindToken {
 }
 
 /**
- * The Map lookup may leak timing about digests, but an attacker can't choose the digest of a guess. The comparison that
- * decides is constant-time.
+ * The time of the Map lookup may depend on digests, but attackers can't choose the digest of a guess. The comparison
+ * that decides is constant-time.
  */
 function finderIn(entries: ReadonlyMap<string, TokenEntry>): FindToken {
 	return (digest) => {
@@ -65,19 +65,19 @@ function entriesByDigest(tokens: unknown): Map<string, TokenEntry> {
 	const entries = new Map<string, TokenEntry>()
 	for (const [at, [key, user]] of entriesOf(tokens).entries()) {
 		const entry = `entry ${at + 1} of tokens`
-		if (!isUser(user)) throw new TypeError(`${entry} must be a user, { id: '…' }, under the token's digest`)
+		if (!isUser(user)) throw new TypeError(`${entry} must map the token's digest to a user, { id: '…' }`)
 		const owner = `${entry} (user ${JSON.stringify(user.id)})`
 		const digest = typeof key === 'string' ? key.toLowerCase() : ''
 		// The key isn't shown: it may be a token, which must not be logged.
 		if (!DIGEST.test(digest)) {
 			throw new TypeError(
-				`${owner} must be under a SHA-256 digest, 64 hex digits: tokens are stored hashed, so write tokenDigest(token), or what printf %s "$TOKEN" | sha256sum prints`,
+				`${owner} must have a SHA-256 digest as its key, 64 hex digits: tokens are stored hashed, so write tokenDigest(token), or what printf %s "$TOKEN" | sha256sum prints`,
 			)
 		}
 		if (entries.has(digest)) throw new TypeError(`${owner} repeats an earlier entry's token: use another`)
 		entries.set(digest, { bytes: Buffer.from(digest, 'hex'), token: compiledToken(user) })
 	}
-	if (entries.size === 0) throw new TypeError('tokens has no token: nobody could be let in')
+	if (entries.size === 0) throw new TypeError('tokens is empty: nobody could authenticate')
 	return entries
 }
 
@@ -93,7 +93,7 @@ function entriesOf(tokens: unknown): [unknown, unknown][] {
 	if (tokens instanceof Map) return [...tokens]
 	if (typeof tokens === 'object' && tokens !== null && !Array.isArray(tokens)) return Object.entries(tokens)
 	throw new TypeError(
-		"tokens must be users by digest, { [tokenDigest(token)]: { id: 'ada' } }, a Map of them, or a function that looks a digest up",
+		"tokens must map digests to users: { [tokenDigest(token)]: { id: 'ada' } }, a Map, or a function that looks up a digest",
 	)
 }
 

@@ -111,7 +111,7 @@ function errorView(app: App, { status }: AnswerData, data: JsonValue | undefined
 function credentialsHint({ session, data }: App): string {
 	const hasSome = session.kind !== 'none' || data.user !== undefined
 	return hasSome
-		? 'The credentials that were sent don’t do: use others.'
+		? 'The credentials that were sent aren’t enough: use others.'
 		: 'Use “Credentials” above to send some.'
 }
 

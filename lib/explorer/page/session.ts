@@ -38,7 +38,7 @@ export async function hmacSession(id: string, secret: string): Promise<Session> 
 	if (bytes === undefined) throw new TypeError('The secret must be base64 with padding.')
 	if (bytes.length < 32) throw new TypeError('The secret must have at least 32 bytes.')
 	if (globalThis.crypto?.subtle === undefined)
-		throw new TypeError('Browsers sign on https and on localhost alone.')
+		throw new TypeError('Browsers can sign on https and localhost only.')
 	const algorithm = { name: 'HMAC', hash: 'SHA-256' }
 	const raw = new Uint8Array(bytes)
 	const key = await crypto.subtle.importKey('raw', raw, algorithm, false, ['sign'])

@@ -276,7 +276,7 @@ describe('hmac: refused', (test) => {
 		...request,
 		headers: request.headers.filter(([other]) => other !== name),
 	})
-	const key = 'the signature is not what key "k1" makes of this request'
+	const key = 'the signature is not that of key "k1" for this request'
 	const bad: [string, () => SignedRequest, string][] = [
 		['another secret', () => signed({ secret: OTHER }), key],
 		['an unknown key', () => signed({ params: { keyid: '"k9"' } }), 'no key is known as "k9"'],
@@ -305,7 +305,7 @@ describe('hmac: refused', (test) => {
 		[
 			'too far ahead',
 			() => signed({ params: { created: String(NOW + 61) } }),
-			'created is more than 60 s ahead of our clock',
+			"created is more than 60 s ahead of the server's clock",
 		],
 		['expired', () => signed({ params: { expires: String(NOW - 1) } }), 'the signature has expired'],
 		['no created', () => signed({ params: { created: undefined } }), 'the parameter created is missing'],
@@ -368,7 +368,7 @@ describe('hmac: refused', (test) => {
 		[
 			'a covered field that is gone',
 			() => minus(signed(POST), 'Content-Type'),
-			'the covered field content-type is not there',
+			'the covered field content-type is missing',
 		],
 		[
 			'another body',
@@ -446,7 +446,7 @@ describe('hmac: refused', (test) => {
 		[
 			'one that covers itself',
 			() => signed({ covered: ['"@method"', '"@target-uri"', '"@signature-params"'] }),
-			'there is no such derived component of a request',
+			'a request has no such derived component',
 		],
 	]
 	const { ask } = site()
@@ -660,7 +660,7 @@ describe('hmac: nonces', (test) => {
 		assert.is(logged(), 'Service Unavailable')
 		assert.is(
 			String(error instanceof Error && error.cause),
-			"Error: a nonce could not be remembered, as the cache holds 2 entries that can't be evicted yet: raise max (signed requests per second × 360 entries are needed)",
+			"Error: a nonce could not be stored, because the cache holds 2 entries that can't be evicted yet: raise max (signed requests per second × 360 entries are needed)",
 		)
 	})
 
@@ -764,10 +764,10 @@ describe('hmac: options', (test) => {
 			(origin): [string, () => string, string] => [
 				`the origin ${origin}`,
 				() => make({ keys: KEYS, origin }),
-				`TypeError: HmacAuthenticator: origin must be scheme, name and port: 'https://api.example.com', got ${JSON.stringify(origin)}`,
+				`TypeError: HmacAuthenticator: origin must be scheme, host and port: 'https://api.example.com', got ${JSON.stringify(origin)}`,
 			],
 		),
-		['no keys', () => make({ keys: {} }), 'TypeError: keys has no key: nobody could be let in'],
+		['no keys', () => make({ keys: {} }), 'TypeError: keys is empty: nobody could authenticate'],
 		[
 			'keys that are none',
 			() => make({ keys: 'k1' }),
@@ -839,22 +839,22 @@ describe('hmac: options', (test) => {
 		[
 			'a user that is none',
 			() => make({ keys: { k1: { secret: SECRET, user: 'ada' } } }),
-			'TypeError: the user of key "k1" must be an object, its id text if it has one',
+			'TypeError: the user of key "k1" must be an object, and its id text if present',
 		],
 		[
 			'a user that is a list',
 			() => make({ keys: { k1: { secret: SECRET, user: ['ada'] } } }),
-			'TypeError: the user of key "k1" must be an object, its id text if it has one',
+			'TypeError: the user of key "k1" must be an object, and its id text if present',
 		],
 		[
 			'a user that is a Map',
 			() => make({ keys: { k1: { secret: SECRET, user: new Map([['id', 'ada']]) } } }),
-			'TypeError: the user of key "k1" must be an object, its id text if it has one',
+			'TypeError: the user of key "k1" must be an object, and its id text if present',
 		],
 		[
 			'a user whose id is a number',
 			() => make({ keys: { k1: { secret: SECRET, user: { id: 5 } } } }),
-			'TypeError: the user of key "k1" must be an object, its id text if it has one',
+			'TypeError: the user of key "k1" must be an object, and its id text if present',
 		],
 	]
 	for (const [what, outcome, expected] of table)

@@ -460,7 +460,7 @@ describe('hmac over HTTP: combined with other features', (test) => {
 					'warn',
 					'credentials were refused',
 					'id-1',
-					'Error: the signature is not what key "k1" makes of this request',
+					'Error: the signature is not that of key "k1" for this request',
 				],
 			)
 		}))

@@ -28,15 +28,15 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
 	],
 	'req on a request': [[covering('"host";req'), /has a disallowed parameter/]],
 	'unknown derived component': [[covering('"@weather"'), /no such derived component/]],
-	'covered field absent from the message': [[covering('"x-absent"'), /x-absent is not there/]],
+	'covered field absent from the message': [[covering('"x-absent"'), /x-absent is missing/]],
 	'key names a dictionary member that is absent': [
 		[covering('"x-dictionary";key="c"', DICTIONARY), /dictionary member is missing/],
 	],
 	'query-param names an absent parameter': [
-		[covering('"@query-param";name="b"', { url: '/a/x?a=1' }), /parameter of the query is not there/],
+		[covering('"@query-param";name="b"', { url: '/a/x?a=1' }), /query parameter is missing/],
 	],
 	'query-param names a parameter that occurs more than once': [
-		[covering('"@query-param";name="a"', { url: '/a/x?a=1&a=1' }), /is there twice/],
+		[covering('"@query-param";name="a"', { url: '/a/x?a=1&a=1' }), /query parameter is repeated/],
 	],
 	'@status in a request': [[covering('"@status"'), /no such derived component/]],
 	'@signature-params listed as a covered component': [
@@ -51,7 +51,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
 	],
 	'unknown or untrusted keyid': [
 		[signed({ params: { keyid: '"k2"' } }), /no key is known as "k2"/],
-		[signed({ secret: Buffer.alloc(32, 8) }), /not what key "k1" makes/],
+		[signed({ secret: Buffer.alloc(32, 8) }), /not that of key "k1"/],
 	],
 	"alg differs from the key's or configured algorithm": [
 		[signed({ params: { alg: '"hmac-sha512"' } }), /alg is not/],
@@ -68,7 +68,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
 			(name): Case => [signed({ params: { [name]: undefined } }), new RegExp(`parameter ${name} is missing`)],
 		),
 		[signed({ params: { created: String(NOW - 301) } }), /more than 300 s ago/],
-		[signed({ params: { created: String(NOW + 61) } }), /ahead of our clock/],
+		[signed({ params: { created: String(NOW + 61) } }), /ahead of the server's clock/],
 		[signed({ params: { expires: String(NOW - 1) } }), /the signature has expired/],
 	],
 }

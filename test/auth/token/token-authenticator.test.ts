@@ -145,9 +145,9 @@ describe('bearer tokens', (test) => {
 
 	const reasons: readonly (readonly [token: string, reason: string])[] = [
 		['acme_eve', 'the token is not known'],
-		[OLD, 'the token of user "old" has ended'],
-		['acme_eve!', 'what was sent is not one token'],
-		[`${LONGEST}a`, 'what was sent is not one token'],
+		[OLD, 'the token of user "old" has expired'],
+		['acme_eve!', 'the header does not hold exactly one well-formed token'],
+		[`${LONGEST}a`, 'the header does not hold exactly one well-formed token'],
 	]
 	for (const [token, reason] of reasons) {
 		test(`only the log has the reason: ${reason}`, async () => {
@@ -315,12 +315,12 @@ describe('a token lookup function', (test) => {
 		[
 			'answers no user',
 			() => ({ name: 'ada' }),
-			"authenticate() must answer a user, { id: '…' }, or null for no credentials",
+			"authenticate() must return a user, { id: '…' }, or null for no credentials",
 		],
 		[
 			'answers false',
 			() => false,
-			"authenticate() must answer a user, { id: '…' }, or null for no credentials",
+			"authenticate() must return a user, { id: '…' }, or null for no credentials",
 		],
 		[
 			'answers an end that is none',
@@ -343,9 +343,9 @@ describe('a token lookup function', (test) => {
 describe('TokenAuthenticator refuses', (test) => {
 	const digest = tokenDigest('a')
 	const hash =
-		'must be under a SHA-256 digest, 64 hex digits: tokens are stored hashed, so write tokenDigest(token), or what printf %s "$TOKEN" | sha256sum prints'
+		'must have a SHA-256 digest as its key, 64 hex digits: tokens are stored hashed, so write tokenDigest(token), or what printf %s "$TOKEN" | sha256sum prints'
 	const kinds =
-		"tokens must be users by digest, { [tokenDigest(token)]: { id: 'ada' } }, a Map of them, or a function that looks a digest up"
+		"tokens must map digests to users: { [tokenDigest(token)]: { id: 'ada' } }, a Map, or a function that looks up a digest"
 	const expires = "expires of user \"a\" must be a Date, or text like '2027-01-31' or '2027-01-31T12:00:00Z'"
 	const needs = 'TokenAuthenticator needs options: { tokens: { [tokenDigest(token)]: user } }'
 	const table: readonly (readonly [options: unknown, message: string])[] = [
@@ -370,11 +370,11 @@ describe('TokenAuthenticator refuses', (test) => {
 			(user) =>
 				[
 					{ tokens: { [digest]: user } },
-					"entry 1 of tokens must be a user, { id: '…' }, under the token's digest",
+					"entry 1 of tokens must map the token's digest to a user, { id: '…' }",
 				] as const,
 		),
-		[{ tokens: {} }, 'tokens has no token: nobody could be let in'],
-		[{ tokens: new Map() }, 'tokens has no token: nobody could be let in'],
+		[{ tokens: {} }, 'tokens is empty: nobody could authenticate'],
+		[{ tokens: new Map() }, 'tokens is empty: nobody could authenticate'],
 		...[
 			new Date(Number.NaN),
 			1_900_000_000,
@@ -404,14 +404,14 @@ describe('TokenAuthenticator refuses', (test) => {
 			(header) =>
 				[
 					{ tokens: {}, header },
-					`TokenAuthenticator: header must not be ${header}, which has another meaning: take 'X-Api-Key'`,
+					`TokenAuthenticator: header must not be ${header}, which has another meaning: use 'X-Api-Key'`,
 				] as const,
 		),
-		[{ tokens: {}, header: 5 }, "TokenAuthenticator: header must be the name of one: 'X-Api-Key', got 5"],
+		[{ tokens: {}, header: 5 }, "TokenAuthenticator: header must be a header's name: 'X-Api-Key', got 5"],
 		[{ tokens: {}, header: 'X Key' }, 'Header name must be a valid HTTP token ["X Key"]'],
 		[
 			{ tokens: {}, header: 'authorization' },
-			'TokenAuthenticator: header must not be Authorization: without this option, Authorization: Bearer is read',
+			'TokenAuthenticator: header must not be Authorization: leave it out to read Authorization: Bearer',
 		],
 		...['', 'a"b', 'a\\b', 'ä', 'a\n', 5].map(
 			(realm) =>
