@@ -1,4 +1,4 @@
-/** Public names of `verbena/model`, for writing a model of another store. */
+/** Public names of `verbena/model`, for implementing `Model` over another store. */
 export { RawJson } from '../wire/raw-json.ts'
 export {
 	type Absent,

@@ -2,8 +2,8 @@
 import type { Bytes } from '../base/time.ts'
 
 /**
- * - `unique`, `foreign_key`: conflicts with existing records: a value is taken, a referenced record is missing, or others
- *   refer to this one (409)
+ * - `unique`, `foreign_key`: conflicts with existing records: a value is taken, a referenced record is missing, or other
+ *   records refer to this one (409)
  * - `not_null`, `check`, `invalid`: the value can't be stored: null, out of range, too long, malformed (422)
  * - `forbidden`: the store's user lacks the permission (403)
  * - `refused`: a rule of the store, such as a trigger, raised an error or skipped the change silently (422)
@@ -29,19 +29,19 @@ export type ModelErrorKind =
 export interface RaisedError {
 	/** The key in the option `databaseMessages`: a SQLSTATE such as `P0001`. */
 	readonly code: string
-	/** Its text, sent to clients only if that option says so. */
+	/** The error's text, sent to clients only if `databaseMessages` says so. */
 	readonly message: string
 }
 
 /** Upper limit of `maxBytes`: a quarter of a GiB. A string of V8 can't hold more than half a GiB. */
 export const MAX_PAGE_BYTES: Bytes = 268_435_456
 
-/** UTF-8 bytes of a UTF-16 unit. */
+/** Maximum number of UTF-8 bytes for one UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3
 
 /**
- * Refuses a page that is too large together with its cursor, which has the values that the list is sorted by, even if
- * they aren't selected.
+ * Refuses a page that exceeds the limit, counting its cursor. (A cursor holds the values of the sort fields, selected or
+ * not.)
  *
  * @throws ModelError `too_large`
  */
@@ -52,7 +52,7 @@ export function refuseLarger(json: string, maxBytes: Bytes | undefined, next = '
 		throw new ModelError('too_large')
 }
 
-/** Thrown by models. Message and cause are for the log; the reply is made of kind and fields. */
+/** Thrown by models. Message and cause are for the log; the reply is built from `kind` and `fields`. */
 export class ModelError extends Error {
 	override readonly name = 'ModelError' as const
 	readonly kind: ModelErrorKind

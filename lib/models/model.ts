@@ -1,5 +1,5 @@
 /**
- * `Model`: the interface between CRUD and a store of records. A model of another store implements it, and is tested by
+ * `Model`: the interface between CRUD and a store of records. To support another store, implement it, and test it with
  * `modelContract` of `verbena/testing`.
  */
 import type { Bytes } from '../base/time.ts'
@@ -38,11 +38,11 @@ export type FieldType =
 export interface Field {
 	readonly name: string
 	readonly type: FieldType
-	/** Whether it can be null. */
+	/** Whether the field can be null. */
 	readonly nullable: boolean
-	/** Whether the store sets it in new records that are given no value: a default, a serial number. */
+	/** Whether the store fills the field in new records that have no value for it: a default, a serial number. */
 	readonly hasDefault: boolean
-	/** Whether only the store writes it: generated columns, identity columns that are always generated. */
+	/** Whether only the store writes the field: generated columns, identity columns that are always generated. */
 	readonly generated: boolean
 	/** Maximum length of a text, in characters. */
 	readonly maxLength?: number | undefined
@@ -52,24 +52,24 @@ export interface Field {
 	readonly min?: number | bigint | undefined
 	readonly max?: number | bigint | undefined
 	/**
-	 * Maximum digits of a `decimal` before and after the point; a negative number after it says how many of those before it
-	 * are 0.
+	 * Maximum number of digits of a `decimal` before and after the point. If `after` is negative, that many of the last
+	 * digits before the point are 0.
 	 */
 	readonly digits?: readonly [before: number, after: number] | undefined
 	/** Whether a `bigint` is written as a string of digits. */
 	readonly asText?: boolean | undefined
 	/**
-	 * Matches texts that the store has in addition to those of the type: `0000-00-00` in a date of MariaDB. They are passed
-	 * to the store unchanged.
+	 * Matches texts that aren't valid for the type, but may be stored: `0000-00-00` in a date of MariaDB. They are passed to
+	 * the store unchanged.
 	 */
 	readonly besides?: RegExp | undefined
 	/**
-	 * Whether the store may hold values of other types, as SQLite does: a cursor has them as they are, and bytes as
-	 * `{ "x": "00ff" }`.
+	 * Whether the field may hold values of other types, as in SQLite. A cursor has these values as they are stored, and bytes
+	 * as `{ "x": "00ff" }`.
 	 */
 	readonly loose?: boolean | undefined
 	/**
-	 * Whether the store compares it only as a whole: PostgreSQL with a nondeterministic collation. Such a field isn't
+	 * Whether the store can compare only whole texts, as PostgreSQL does with a nondeterministic collation. Such a field isn't
 	 * searchable, and has no operators that match parts or ignore case.
 	 */
 	readonly wholeOnly?: boolean | undefined
@@ -82,18 +82,19 @@ export interface Field {
  */
 export type Value = null | boolean | number | bigint | string | Uint8Array | RawJson
 
-/** In changes: the field's default. */
+/** In `Changes`: sets the field to its default. */
 export const DEFAULT: unique symbol = Symbol('verbena.default')
 
 /** Values by field name; only fields of the model, none of them generated. */
 export type Values = Readonly<Record<string, Value>>
-/** What is changed of a record. `DEFAULT` only for fields that have one. */
+/** New values by field name. `DEFAULT` only for fields that have a default. */
 export type Changes = Readonly<Record<string, Value | typeof DEFAULT>>
 
 /**
  * A condition on records. A comparison with null is neither true nor false, as in SQL: `ne` and `not` don't match
- * records whose field is null. `and` without terms is true, `or` and `in` without any are false. Text comparisons take
- * every character literally; whether case counts is up to the store, unless a condition ignores it.
+ * records whose field is null. `and` without terms is true; `or` without terms and `in` without values are false. Text
+ * comparisons take every character literally. Whether case counts is up to the store, unless the condition has `exact` or
+ * `ignoreCase`.
  */
 export type Condition =
 	| { readonly op: 'and' | 'or'; readonly terms: readonly Condition[] }
@@ -133,8 +134,8 @@ export interface Order {
 }
 
 /**
- * The fields of a record to return. The same object is passed each time, so a model may cache what it derives from it in a
- * WeakMap.
+ * The fields of a record to return. `CrudHandler` passes the same object each time, so a model may cache what it derives
+ * from the selection in a WeakMap.
  */
 export interface Selection {
 	/** Fields of the model, in the order of the JSON's keys. */
@@ -148,7 +149,7 @@ export interface Selection {
 /** A record as JSON, an object with the selection's names. */
 export interface Found {
 	readonly json: string
-	/** The selection's version field as digits; `undefined` without one. */
+	/** The value of the selection's version field, as digits; `undefined` if the selection has none. */
 	readonly version: string | undefined
 }
 
@@ -192,8 +193,8 @@ export interface Listed {
 	/** A JSON array of at most `limit` records. */
 	readonly json: string
 	/**
-	 * A JSON array of the last record's values of the order's fields, with full precision (bigint and decimal as strings,
-	 * timestamps with all digits); `undefined` if no record follows.
+	 * The sort values of the last record, one for each term of the order, as a JSON array: with full precision (bigint and
+	 * decimal as strings, timestamps with all digits). `undefined` if no record follows.
 	 */
 	readonly next: string | undefined
 	/** `undefined` unless the query asks for it. */
@@ -216,7 +217,7 @@ export interface Model {
 	readonly readOnly: boolean
 	/** A page of the matching records. */
 	list(query: ListQuery): Promise<Listed>
-	/** The number of matching records; of all for `undefined`. */
+	/** The number of matching records; of all records if `where` is `undefined`. */
 	count(where: Condition | undefined): Promise<number>
 	/** The record, if it exists and matches. */
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined>
@@ -235,7 +236,7 @@ export interface Model {
 	 * @throws ModelError `unavailable` if it can't be reached
 	 */
 	check?(writes?: boolean): Promise<void>
-	/** What `check` checks: of models with the same source, one is checked. @default the model itself */
+	/** What `check` checks. Of several models with the same source, only one is checked. @default the model itself */
 	readonly source?: object
 }
 

@@ -10,7 +10,7 @@ type Test = (values: readonly Stored[]) => boolean | undefined
 
 type Ordered = Exclude<Comparison, 'eq' | 'ne'>
 
-/** The comparisons, by the result of comparing two values. */
+/** Whether each comparison holds, given the result of a comparator. */
 const ORDERED: Readonly<Record<Ordered, (order: number) => boolean>> = {
 	gt: (order) => order > 0,
 	gte: (order) => order >= 0,
@@ -102,10 +102,10 @@ function compared(op: Ordered, name: string, given: unknown, store: Store): Test
 	}
 }
 
-/** Types whose equal values may be stored in several forms, or as objects. */
+/** Types whose equal values may be stored in several forms, or as objects, so that they are compared by `identityOf`. */
 const BY_IDENTITY: ReadonlySet<FieldType> = new Set(['decimal', 'bytes'])
 
-/** One look-up in a Set for all values: a request may have 100 lists of 100 values. */
+/** Uses a Set instead of comparing each value: a request may have 100 lists of 100 values. */
 function oneOf(name: string, given: readonly unknown[], store: Store): Test {
 	if (given.length === 0) return () => false
 	const index = store.indexOf(name)

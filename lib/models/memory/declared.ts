@@ -21,9 +21,9 @@ export interface MemoryField {
 	readonly type: FieldType
 	/** @default false */
 	readonly nullable?: boolean
-	/** The value in new records that are given none, or a function that returns it. */
+	/** The value for new records that have none, or a function that returns it. */
 	readonly default?: unknown
-	/** Whether it always has its default, and can't be written. @default false */
+	/** Whether the field always has its default and can't be written. @default false */
 	readonly generated?: boolean
 	/** Maximum length of a `text`, in characters. No default: any length. */
 	readonly maxLength?: number
@@ -88,7 +88,7 @@ export function fieldsOf(
 	if (!KEY_TYPES.includes(own.type) || own.nullable) {
 		const found = own.nullable ? `nullable` : own.type
 		throw new TypeError(
-			`${place}: its key ${key} is ${found}; a key is integer, bigint, uuid or text, and not nullable`,
+			`${place}: its key ${key} is ${found}; a key must be integer, bigint, uuid or text, and not nullable`,
 		)
 	}
 	return fields
@@ -105,7 +105,7 @@ function fieldOf(place: string, name: string, declared: unknown, isKey: boolean)
 		throw new TypeError(`${place}: min and max are for integer and bigint, not for ${type}`)
 	const isGeneratedKey = isKey && type !== 'text'
 	if (generated && initial === undefined && !isGeneratedKey) {
-		throw new TypeError(`${place} is generated, and needs a default`)
+		throw new TypeError(`${place} is generated, so it needs a default`)
 	}
 	const field = {
 		...{ name, type, nullable, generated },
@@ -124,10 +124,10 @@ function initialOf(place: string, initial: unknown, field: Field): DeclaredField
 	if (typeof initial === 'function') return () => initial()
 	try {
 		const value = storedOf(initial, field)
-		// As a string, it would be written as JSON again.
+		// A plain string would be encoded as JSON again.
 		const kept = field.type === 'json' && typeof value === 'string' ? new RawJson(value) : value
 		return () => kept
 	} catch (cause) {
-		throw new TypeError(`${place}: its default is no valid ${field.type}`, { cause })
+		throw new TypeError(`${place}: its default is not a valid ${field.type}`, { cause })
 	}
 }

@@ -5,7 +5,7 @@ import { type Stored, shortestDecimal, wireTimestamp } from './stored.ts'
 
 type Write = (value: Exclude<Stored, null>) => string
 
-/** A function that writes a selection of each record. */
+/** Returns a function that writes the selected fields of a record. */
 export function writerOf(selection: Selection, store: Store): (values: readonly Stored[]) => string {
 	const parts = selection.fields.map((name, at) => ({
 		index: store.indexOf(name),
@@ -30,7 +30,7 @@ export function exactJson(value: Stored, field: Field): string {
 	return typeof value === 'bigint' || field.type === 'bigint' ? `"${value}"` : JSON.stringify(value)
 }
 
-/** A text that is the same for equal values; a key's is the record's id. */
+/** A text that is the same for equal values. For a key, it is the record's id. */
 export function identityOf(value: Exclude<Stored, null>, field: Field): string {
 	if (value instanceof Uint8Array) return base64(value)
 	if (field.type === 'decimal') return shortestDecimal(String(value))
@@ -47,7 +47,7 @@ function writeOf({ type, asText }: Field): Write {
 		case 'float':
 			return (value) => (Number.isFinite(value) ? numberJson(value) : `"${value}"`)
 		case 'json':
-			// It is stored as its text.
+			// A `json` value is stored as its text.
 			return (value) => value as string
 		case 'bytes':
 			return (value) => (value instanceof Uint8Array ? `"${base64(value)}"` : 'null')

@@ -8,7 +8,7 @@ import { compareRows, formOf, partitionPoint, type Row, type Stored } from './st
 
 type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
 
-/** Sorted rows. Rows in the order of the key are kept ascending, and read backwards for the other direction. */
+/** Sorted rows. Rows ordered by key are kept in ascending order, and read backwards for descending order. */
 interface Ordered {
 	readonly rows: readonly Row[]
 	readonly isReversed: boolean
@@ -43,7 +43,7 @@ function pageOf(
 	write: (values: readonly Stored[]) => string,
 ): string {
 	const parts: string[] = []
-	// Each UTF-16 unit takes at least one byte of UTF-8.
+	// A lower bound of the page's bytes: each UTF-16 unit takes at least one byte of UTF-8.
 	let units = 0
 	for (let at = start; at < end; at++) {
 		const record = write(valuesAt(ordered, at))
@@ -71,7 +71,7 @@ function valuesAt({ rows, isReversed }: Ordered, at: number): readonly Stored[] 
 	return rows[isReversed ? rows.length - 1 - at : at]?.values ?? []
 }
 
-/** Index of the first row after a record with these values, whether or not that still exists. */
+/** Index of the first row after a record with these values, whether or not that record still exists. */
 function startAfter(
 	ordered: Ordered,
 	after: readonly unknown[],

@@ -185,7 +185,7 @@ export interface MemoryModelOptions {
 	readonly fields: Readonly<Record<string, FieldType | MemoryField>>
 	/**
 	 * The key field. New records get the next number (`integer`, `bigint`) or a random uuid unless one is given; a `text`
-	 * must be given.
+	 * key must always be given.
 	 */
 	readonly key: string
 	/**
@@ -213,8 +213,8 @@ export interface MemoryModelOptions {
  *       rows: [{ title: 'First' }],
  *     })
  *
- * Texts are compared by code point, so case counts. Changes run one at a time; while a transaction is open, all others
- * wait, including those that its work makes on the model itself instead of the one it is passed.
+ * Texts are compared by code point, so case counts. Changes run one at a time. While a transaction is open, other changes
+ * wait, including those that its `work` makes on the model itself instead of the model that it is passed.
  *
  * @throws TypeError for wrong options: an unknown type, a key that isn't a field, rows that don't fit
  * @throws RangeError when `timeoutSeconds` isn't above 0

@@ -15,8 +15,8 @@ export class Mutex {
 	/**
 	 * Runs `work` when all earlier work has ended; at once if there is none.
 	 *
-	 * @throws ModelError `busy` if it can't begin within the timeout: work of a transaction that waits for the model itself
-	 * is a deadlock
+	 * @throws ModelError `busy` if it can't begin within the timeout, for example because a transaction's work waits for a
+	 * change of the model itself: a deadlock
 	 */
 	async run<T>(work: () => T | Promise<T>): Promise<T> {
 		if (this.#isHeld) await this.#acquire()
@@ -28,7 +28,7 @@ export class Mutex {
 		}
 	}
 
-	/** A released lock is handed to the first in line without becoming free, so that a newcomer can't overtake. */
+	/** A released lock goes to the first waiting caller without becoming free, so that a newcomer can't overtake. */
 	#acquire(): Promise<void> {
 		return new Promise((resolve, reject) => {
 			const begin = (): void => {

@@ -69,7 +69,7 @@ export class Store {
 		return this.fields[this.indexOf(name)] as DeclaredField // `indexOf` throws for an unknown name
 	}
 
-	/** @throws TypeError when there is no such field, or it is of another type than the key that it refers to */
+	/** @throws TypeError when there is no such field, or its type differs from that of the key it refers to */
 	refer(name: string, store: Store): void {
 		const index = this.indexOf(name)
 		const [own, other] = [this.field(name).type, store.key.type]
@@ -94,7 +94,7 @@ export class Store {
 	}
 }
 
-/** Sorted copies that are cached: each has a reference to every row. */
+/** Maximum number of cached sorted copies: each has a reference to every row. */
 const MAX_ORDERS = 8
 
 type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
@@ -103,7 +103,7 @@ type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
 export class Layer {
 	readonly #below: Layer | undefined
 	readonly #order: RowOrder
-	/** Changed rows by id; `undefined` for a deleted one of the layer below. */
+	/** Changed rows by id; `undefined` for a row of the layer below that was deleted. */
 	readonly #rows = new Map<string, Row | undefined>()
 	/** The index of unique constraints: ids by constraint and values. */
 	readonly #entries = new Map<string, string | undefined>()
@@ -194,7 +194,7 @@ export class Layer {
 		const sorted = this.#sorted ?? []
 		const last = sorted.at(-1)
 		const values = (old ?? row)?.values ?? []
-		// Serial keys arrive in order, without a search.
+		// Serial keys arrive in order, so they need no search.
 		const isLast = last === undefined || (old === undefined && this.#order(last.values, values) < 0)
 		const place = isLast
 			? sorted.length

@@ -19,7 +19,7 @@ export interface Row {
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** With the flag `u`, `\p{Surrogate}` matches only an unpaired one. */
+/** With the flag `u`, `\p{Surrogate}` matches only lone surrogates. */
 const NOT_TEXT = /[\0\p{Surrogate}]/u
 const DIGITS = /^[+-]?\d{1,40}$/
 const BIGINT_BOUND = 2n ** 63n
@@ -78,7 +78,7 @@ export function storedOf(value: unknown, field: Field): Stored {
 	return form
 }
 
-/** Whether a text is longer than `maxLength`, in characters: one beyond U+FFFF counts once. */
+/** Whether a text is longer than `maxLength`, in characters: a surrogate pair counts as one. */
 function isTooLong(text: string, { type, maxLength }: Field): boolean {
 	if (maxLength === undefined || type !== 'text' || text.length <= maxLength) return false
 	return [...text].length > maxLength
@@ -88,7 +88,7 @@ function textOf(value: unknown): string {
 	return typeof value === 'string' ? value : ''
 }
 
-/** Refuses U+0000, which PostgreSQL can't store, and half a surrogate pair, which UTF-8 can't encode. */
+/** Refuses U+0000, which PostgreSQL can't store, and lone surrogates, which UTF-8 can't encode. */
 function plainText(value: unknown): string | undefined {
 	return typeof value === 'string' && !NOT_TEXT.test(value) ? value : undefined
 }
@@ -103,7 +103,7 @@ function integerOf(value: unknown): number | undefined {
 	return typeof form === 'number' ? form : undefined
 }
 
-/** A whole number within ±2^63; in `after` it is a string of digits. */
+/** A whole number within ±2^63; cursors have it as a string of digits. */
 function bigintOf(value: unknown): number | bigint | undefined {
 	if (typeof value === 'number') return Number.isSafeInteger(value) ? value + 0 : undefined
 	if (typeof value === 'string') return DIGITS.test(value) ? bigintOf(BigInt(value)) : undefined
@@ -155,7 +155,7 @@ export function timeOf(text: string): string | undefined {
 
 /**
  * `YYYY-MM-DDTHH:MM:SS.ffffffZ`, in UTC; further digits are cut off. `undefined` for anything but a timestamp of RFC 3339,
- * and for leap seconds, which none of our stores has.
+ * and for leap seconds, which none of Verbena's stores supports.
  */
 export function timestampOf(text: string): string | undefined {
 	const [, day = '', time = '', fraction = '', zone = ''] = TIMESTAMP.exec(text) ?? []
@@ -172,17 +172,17 @@ function inUtc(text: string): string | undefined {
 	return /^\d{4}-/.test(iso) && !iso.startsWith('0000') ? iso.slice(0, 19) : undefined
 }
 
-/** A timestamp of `timestampOf` as it is sent: cut to milliseconds, the precision of `Date`. */
+/** Converts a result of `timestampOf` to the wire's format: cut to milliseconds, the precision of `Date`. */
 export function wireTimestamp(timestamp: string): string {
 	return `${timestamp.slice(0, 23)}Z`
 }
 
 const DECIMAL = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/
 
-/** Limits the zeros that an exponent adds: `1e999999999` would be a gigabyte. */
+/** Maximum exponent: the zeros of `1e999999999` would take a gigabyte. */
 const MAX_EXPONENT = 1_000
 
-/** The number without exponent, plus sign and leading zeros, but with trailing ones; `undefined` for no number. */
+/** Removes exponent, plus sign and leading zeros, but not trailing zeros; `undefined` if the text isn't a number. */
 export function decimalOf(text: string): string | undefined {
 	const match = DECIMAL.exec(text)
 	if (match === null) return undefined
@@ -213,7 +213,7 @@ export function compareDecimals(a: string, b: string): number {
 	return isNegative ? comparePositive(b.slice(1), a.slice(1)) : comparePositive(a, b)
 }
 
-/** Numbers with as many digits before the point sort like their texts without trailing zeros. */
+/** Numbers with the same number of digits before the point sort like their texts without trailing zeros. */
 function comparePositive(a: string, b: string): number {
 	const order = wholeLength(a) - wholeLength(b)
 	if (order !== 0) return order
@@ -287,7 +287,7 @@ function compareScalars(a: Stored, b: Stored): number {
 	return a < b ? -1 : 1
 }
 
-/** NaN equals itself and is above all others, as in PostgreSQL: otherwise no cursor could get past it. */
+/** NaN equals itself and is above all other numbers, as in PostgreSQL: otherwise no cursor could get past it. */
 function compareFloats(a: Stored, b: Stored): number {
 	if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b))
 	return compareScalars(a, b)

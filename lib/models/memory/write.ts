@@ -43,7 +43,7 @@ export function change(
 	return next
 }
 
-/** @throws ModelError `foreign_key` when another record refers to it */
+/** @throws ModelError `foreign_key` when another record refers to this one */
 export function remove(row: Row, store: Store, layer: Layer): void {
 	if (isReferred(row, store, layer)) throw new ModelError('foreign_key')
 	leaveIndex(row, store, layer)
@@ -76,7 +76,7 @@ function place(row: Row, old: Row | undefined, store: Store, layer: Layer): void
 	for (const entry of entries) if (entry !== undefined) layer.enter(entry, row.id)
 }
 
-/** The index entry of a constraint's values; `undefined` if one is null, as nulls don't collide. */
+/** The index entry of a constraint's values; `undefined` if one of them is null, because nulls don't collide. */
 function entryOf(unique: Unique, { values }: Row, store: Store): string | undefined {
 	const parts: string[] = [unique.names.join()]
 	for (const index of unique.indexes) {
@@ -131,7 +131,7 @@ function valueFor(field: DeclaredField, given: Values, store: Store): unknown {
 	return field.hasDefault ? defaultOf(field, store) : null
 }
 
-/** @throws TypeError if there is none, or it doesn't fit the field: both are the programmer's mistakes */
+/** @throws TypeError if the field has no default, or one of another type: a mistake in the program */
 function defaultOf(field: DeclaredField, store: Store): unknown {
 	if (!field.hasDefault) throw new TypeError(`${store.name}: field ${field.name} has no default`)
 	if (field.initial === undefined) return field.type === 'uuid' ? randomUUID() : store.serial()
@@ -140,7 +140,7 @@ function defaultOf(field: DeclaredField, store: Store): unknown {
 		if (value !== null) formOf(value, field)
 		return value
 	} catch (cause) {
-		throw new TypeError(`${store.name}: the default of ${field.name} is no ${field.type}`, { cause })
+		throw new TypeError(`${store.name}: the default of ${field.name} is not a valid ${field.type}`, { cause })
 	}
 }
 

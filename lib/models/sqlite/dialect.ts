@@ -1,4 +1,4 @@
-/** The `Dialect` of SQLite: the SQL that `sql-model.ts` composes its statements of. */
+/** The `Dialect` of SQLite: the SQL from which `sql-model.ts` builds statements. */
 import type { Dialect, Sql, TextMatch } from '../sql/dialect.ts'
 import { type Column, columnName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
@@ -67,9 +67,9 @@ function writeExactly(sql: Sql, column: Column, alias: string, text: string): vo
 	sql.add(` and ${name} = `).value(text, column).add(' collate binary)')
 }
 
-/** More values than this are sent as one JSON array: a statement may have 32,766 placeholders. */
+/** Longer lists are sent as one JSON array: a statement may have at most 32,766 placeholders. */
 const MAX_PLACEHOLDERS = 100
-/** Values of one list that JSON can't hold; leaves placeholders for the rest of the statement. */
+/** Maximum number of placeholders up to the end of a list; the rest of the statement needs some, too. */
 const MAX_SINGLE = 32_000
 
 /** If exact, compares twice, like `writeExactly`. */
@@ -105,7 +105,7 @@ function writeIn(sql: Sql, name: string, values: readonly unknown[]): void {
 	sql.add(')')
 }
 
-/** JSON of a value that SQLite reads exactly: no fractions, and no U+0000, where its texts in JSON end. */
+/** A value as JSON; `undefined` if SQLite wouldn't read it exactly: fractions, and texts with U+0000, where it cuts them. */
 function jsonOf(value: unknown): string | undefined {
 	if (typeof value === 'string') return value.includes('\0') ? undefined : JSON.stringify(value)
 	if (typeof value === 'bigint' || Number.isSafeInteger(value)) return String(value)
@@ -116,15 +116,15 @@ function jsonOf(value: unknown): string | undefined {
 function writePlaceholders(sql: Sql, name: string, values: readonly unknown[]): void {
 	if (sql.values.length + values.length > MAX_SINGLE)
 		throw new RangeError(
-			`a condition has ${values.length} fractions, bytes or texts with U+0000; SQLite accepts ${MAX_SINGLE} of these`,
+			`a condition has ${values.length} fractions, bytes or texts with U+0000; SQLite accepts at most ${MAX_SINGLE} of them`,
 		)
 	sql.add(`${name} in (${Array(values.length).fill('?').join(', ')})`)
 	for (const value of values) sql.values.push(value)
 }
 
 /**
- * Without `like`: unlike `=`, it ignores the case of ASCII letters, and its patterns are limited to 50,000 bytes.
- * `lower` changes ASCII letters only, too.
+ * Doesn't use `like`, which always ignores the case of ASCII letters and limits patterns to 50,000 bytes. `lower` changes
+ * only ASCII letters, so only these are lower-cased in the value.
  */
 function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch): void {
 	const { op, ignoreCase } = match
@@ -132,12 +132,12 @@ function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch)
 	const name = ignoreCase ? `lower(${plain})` : plain
 	const value = ignoreCase ? match.value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : match.value
 	if (op === 'eq') {
-		// The result of `lower` has no collation: bytes are compared.
+		// The result of `lower` has no collation, so this compares bytes.
 		sql.add(`${name} = `).value(value, column)
 		return
 	}
 	if (value === '') {
-		// Null for null, unlike `is not null`, so that `not` doesn't match null either.
+		// NULL for NULL, so that `not` doesn't match it either; `is not null` would be false.
 		sql.add(`length(${plain}) >= 0`)
 		return
 	}

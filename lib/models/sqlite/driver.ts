@@ -1,7 +1,7 @@
 /**
  * `SqliteDriver`: one connection for all models of a database, over node:sqlite, better-sqlite3 or libsql. Statements run
- * synchronously, in this thread. While a transaction is open, all others wait: on the same connection they would become
- * part of it.
+ * synchronously, in this thread. While a transaction is open, other statements wait: on the same connection they would
+ * become part of it.
  */
 import { attached } from '../../base/attached.ts'
 import { refusal } from '../../base/options.ts'
@@ -49,7 +49,7 @@ export class SqliteDriver implements Driver {
 			leaves: () => 'everything',
 		}
 		try {
-			// Where the rollback fails, SQLite has rolled back already (on a full disk, for example).
+			// If the rollback fails, SQLite has rolled back already (on a full disk, for example).
 			return await runTransaction(session, work, () => {}, 'begin immediate')
 		} finally {
 			this.#transaction = undefined
@@ -61,7 +61,7 @@ export class SqliteDriver implements Driver {
 	run(statement: Statement): Rows {
 		const { text, values } = statement
 		if (isClosed(this.#database)) {
-			// After reopening the database, its old statements can't be used.
+			// If the database is reopened, statements prepared before can't be used.
 			this.#prepared.clear()
 			throw new ModelError('unavailable')
 		}
@@ -72,8 +72,8 @@ export class SqliteDriver implements Driver {
 	}
 
 	/**
-	 * The error of a write to a read-only file; `undefined` if the file is writable, or can't be tested now: it may be locked,
-	 * or in a transaction of the user's. Doesn't wait for locks. An open transaction of ours shows that it is writable.
+	 * The error of a write to a read-only file. `undefined` if the file is writable, or if that can't be tested now because
+	 * it is locked or a transaction is open. Doesn't wait for locks.
 	 */
 	readOnlyError(): unknown {
 		if (this.#transaction !== undefined) return undefined
@@ -89,7 +89,7 @@ export class SqliteDriver implements Driver {
 		}
 	}
 
-	/** Writes a value that is there already, and rolls back: only a write shows whether the file is writable. */
+	/** Writes the present `user_version` again, and rolls back: only a write shows whether the file is writable. */
 	#testWrite(): void {
 		this.#database.exec('begin immediate')
 		try {
@@ -100,7 +100,7 @@ export class SqliteDriver implements Driver {
 		}
 	}
 
-	/** Sets a `busy_timeout` if there is none: without one, every lock of another process is an error. */
+	/** Sets a `busy_timeout` unless there is one: without it, a lock held by another process is an error at once. */
 	waitForLocks(time: Milliseconds): void {
 		if (this.#lockWait() === 0) this.#database.exec(`pragma busy_timeout = ${time}`)
 	}
@@ -129,9 +129,9 @@ export class SqliteDriver implements Driver {
 
 /** `DatabaseSync` of node:sqlite (Node 22.16 or later), or `Database` of better-sqlite3 or libsql. */
 export interface SqliteDatabase {
-	/** Whether it is open, in better-sqlite3 and libsql; a method in node:sqlite. */
+	/** Whether the database is open, in better-sqlite3 and libsql; a method in node:sqlite. */
 	readonly open?: unknown
-	/** Whether it is open, in node:sqlite. */
+	/** Whether the database is open, in node:sqlite. */
 	readonly isOpen?: unknown
 	prepare(sql: string): object
 	exec(sql: string): unknown
@@ -163,11 +163,11 @@ interface NodeStatement {
 	run(...values: readonly unknown[]): { readonly changes: number | bigint }
 }
 
-/** @throws TypeError for anything but a database, or one of a Node that is too old */
+/** @throws TypeError unless `database` is one of better-sqlite3, libsql, or node:sqlite in Node 22.16 or later */
 export function prepare(database: SqliteDatabase, sql: string): Prepared {
 	const statement = database.prepare(sql)
 	if ('raw' in statement && 'safeIntegers' in statement) {
-		// A statement of better-sqlite3, whose interface libsql has too.
+		// A statement of better-sqlite3 or libsql, which have the same interface.
 		return preparedRaw(statement as RawStatement)
 	}
 	if ('setReturnArrays' in statement && 'setReadBigInts' in statement) {
@@ -196,7 +196,7 @@ function preparedByNode(statement: NodeStatement): Prepared {
 	return { run: (values) => statement.all(...values) }
 }
 
-/** Checked before each statement, because libsql still runs those prepared before it was closed. */
+/** Checked before each statement, because libsql still runs statements that were prepared before it was closed. */
 export function isClosed({ open, isOpen }: SqliteDatabase): boolean {
 	return open === false || isOpen === false
 }

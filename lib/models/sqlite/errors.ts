@@ -1,11 +1,14 @@
-/** Turns errors into `ModelError`s, by SQLite's result codes (sqlite.org/rescode.html), which each driver reports its own way. */
+/**
+ * Turns errors into `ModelError`s, by SQLite's result codes (sqlite.org/rescode.html). Each driver reports these codes in
+ * its own way.
+ */
 import { ModelError, type ModelErrorKind } from '../model-error.ts'
 import type { Table } from '../sql/table.ts'
 
 /** The `code` of errors raised by triggers, for the option `databaseMessages`. */
 const RAISED = 'SQLITE_CONSTRAINT_TRIGGER'
 
-/** Extended codes where they say more than the primary ones. */
+/** Result codes; extended ones where they are more specific than the primary code. */
 const CODES: readonly (readonly [number, string, ModelErrorKind])[] = [
 	[2067, 'SQLITE_CONSTRAINT_UNIQUE', 'unique'],
 	[1555, 'SQLITE_CONSTRAINT_PRIMARYKEY', 'unique'],
@@ -44,7 +47,7 @@ export function isReadOnly(error: unknown): boolean {
 	return (number !== undefined && (number & 0xff) === 8) || String(code).startsWith('SQLITE_READONLY')
 }
 
-/** node:sqlite and libsql have numbers; libsql lacks some of the names. */
+/** The code's number, which node:sqlite and libsql report; libsql doesn't name all codes. */
 function numberOf(error: Error): number | undefined {
 	const number: unknown = Reflect.get(error, 'errcode') ?? Reflect.get(error, 'rawCode')
 	return typeof number === 'number' ? number : undefined

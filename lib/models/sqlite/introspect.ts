@@ -11,13 +11,13 @@ import { SCALE, STRICT } from './json.ts'
 import { type DeclaredType, fieldOf, storageOf, timestampFormat } from './types.ts'
 
 interface IntrospectOptions {
-	/** The key's column, instead of the primary key. */
+	/** The column to use as the key, instead of the primary key. */
 	readonly key?: string | undefined
 	/** Whether 64-bit integers are written as strings. */
 	readonly asText: boolean
 }
 
-/** @throws TypeError if there is no key, or the wanted one can't be the key */
+/** @throws TypeError if there is no key, or the column of the option `key` can't be one */
 export function introspect(driver: SqliteDriver, listing: Listing, options: IntrospectOptions): Table {
 	const query = queryBy(driver)
 	const infos = infosOf(query, listing)
@@ -75,7 +75,7 @@ function digitsOf({ length, scale = 0 }: DeclaredType): Column['digits'] {
 	return length === undefined ? undefined : [Math.max(0, length - scale), scale]
 }
 
-/** A value that isn't null, looked for in the first 1,000 rows. */
+/** A non-null value of a column, from its first 1,000 rows. */
 function sample(query: Query, { schema, name }: Listing, column: string): unknown {
 	const [row] = query(
 		`select c from (select ${quoted(column)} as c from ${quoted(schema)}.${quoted(name)} limit 1000) where c is not null limit 1`,
@@ -83,7 +83,7 @@ function sample(query: Query, { schema, name }: Listing, column: string): unknow
 	return row?.[0]
 }
 
-/** The type of an expression in a view, which has no declared type. */
+/** The type of an expression in a view, which has no declared type, derived from one of its values. */
 function typeOfValue(value: unknown): Column['type'] | undefined {
 	if (typeof value === 'bigint') return 'bigint'
 	if (typeof value === 'number') return 'float'
@@ -118,7 +118,7 @@ function constraintsOf(query: Query, { name, schema }: Listing, inKey: readonly 
 	return constraints
 }
 
-/** A table or view, by `pragma_table_list`. */
+/** A table or view, as `pragma_table_list` describes it. */
 export interface Listing {
 	readonly schema: string
 	readonly name: string
@@ -154,7 +154,7 @@ export function listings(driver: SqliteDriver): Listing[] {
 	}))
 }
 
-/** @throws TypeError that suggests a similar table, or lists the existing ones */
+/** @throws TypeError for an unknown table; the message suggests a similar one, or lists all */
 export function findListing(driver: SqliteDriver, name: string): Listing {
 	const all = listings(driver)
 	const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
@@ -196,8 +196,8 @@ function infosOf(query: Query, { schema, name }: Listing): Info[] {
 }
 
 /**
- * Columns that can't be null and have a unique index of their own over all records. The index must not distinguish texts
- * that the column's collation takes for equal: a page could end between two of them.
+ * Columns that aren't nullable and have a unique index of their own over all records. The index must not distinguish texts
+ * that are equal in the column's collation: if a page ended between two such keys, the next page would skip the second.
  */
 function uniqueColumns(query: Query, listing: Listing, infos: readonly Info[]): string[] {
 	const { name, schema } = listing
@@ -224,7 +224,7 @@ function uniqueColumns(query: Query, listing: Listing, infos: readonly Info[]): 
 	return unique.map((info) => info.name)
 }
 
-/** No pragma reports a column's collation, so this compares by it: a compound select has that of its first part. */
+/** Tests by comparing, because no pragma reports a column's collation: a compound select has that of its first part. */
 function collationOf(query: Query, { schema, name }: Listing, column: string): string {
 	const [row = []] = query(
 		`select x = 'A', x = 'a ' from (select ${quoted(column)} as x from ${quoted(schema)}.${quoted(name)} where 0 union all select 'a')`,

@@ -1,7 +1,9 @@
 /**
- * SQL that writes columns as JSON. SQLite has no base64, so a record is split at each column of bytes and joinParts here. A
- * column of a STRICT table has values of its type only, any other column may have values of any type. A BLOB in a column of
- * another type makes `json_object` fail; expressions without a guard against that are cheaper, and are tried first.
+ * SQL that writes columns as JSON. SQLite has no base64, so a record is selected in parts, split at each `bytes` column, and
+ * `joinParts` puts it together.
+ *
+ * A column of a STRICT table has only values of its type; other columns may have values of any type. A BLOB in a column of
+ * another type makes `json_object` fail. Expressions that guard against that are slower, so those without are tried first.
  */
 import type { FieldType } from '../model.ts'
 import type { RecordSql, Selected } from '../sql/dialect.ts'
@@ -15,7 +17,7 @@ export const SCALE = 'scale'
 
 /** How values are written: what this version of SQLite supports, and whether BLOBs are guarded against. */
 export interface Writing {
-	/** Whether SQLite's JSON writes all digits of a real number: 3.45 writes 15. */
+	/** Whether SQLite's JSON has all digits of a real number: in 3.45 it has 15. */
 	readonly writesReals: boolean
 	/** Whether there is `octet_length` (from 3.43 on). */
 	readonly measuresBytes: boolean
@@ -37,7 +39,7 @@ export function cursorSql(column: Column, name: string, writing: Writing): strin
 	if (type === 'bytes') return `case when ${name} is not null then hex(${name}) end`
 	if (column.loose !== true)
 		return type === 'bigint' ? `cast(${name} as text)` : valueSql(column, name, writing)
-	// As stored, whatever its type: when it is compared, the column's affinity is applied again.
+	// As stored, whatever the type: a comparison applies the column's affinity again.
 	return (
 		`case typeof(${name}) when 'integer' then ${integerKeySql(type, name)} when 'real' then ${realKeySql(name)}` +
 		` when 'blob' then json_object('x', hex(${name})) else ${name} end`
@@ -51,7 +53,7 @@ function integerKeySql(type: FieldType, name: string): string {
 	return `case when ${name} between -9007199254740991 and 9007199254740991 then ${name} else cast(${name} as text) end`
 }
 
-/** With all 17 digits, which the JSON of SQLite 3.45 cuts; JSON has no infinity. */
+/** Writes all 17 digits, of which SQLite 3.45 would write 15; and infinities as strings, because JSON has none. */
 function realKeySql(name: string): string {
 	return `case when ${name} - ${name} = 0 then json(printf('%!.17g', ${name})) when ${name} > 0 then 'Infinity' else '-Infinity' end`
 }
@@ -80,12 +82,12 @@ function unguarded(column: Column, name: string, { writesReals }: Writing): stri
 	}
 }
 
-/** A BLOB still fails: as text it might be invalid UTF-8. */
+/** A BLOB still makes `json_object` fail: as text it might be invalid UTF-8. */
 function textSql(name: string): string {
 	return `case when typeof(${name}) in ('integer', 'real') then cast(${name} as text) else ${name} end`
 }
 
-/** Whether numbers are stored as text: sqlite.org/datatype3.html §3.1. */
+/** Whether the column stores numbers as text: sqlite.org/datatype3.html §3.1. */
 function hasTextAffinity({ sqlType }: Column): boolean {
 	return !sqlType.includes('int') && /char|clob|text/.test(sqlType)
 }
@@ -100,7 +102,7 @@ function decimalSql(name: string, storage: string | undefined): string {
 	return `case typeof(${name}) when 'real' then printf('%.${scale}f', ${name}) when 'integer' then ${name} || '.${'0'.repeat(scale)}' else ${name} end`
 }
 
-/** Infinity minus itself is NaN, which is null in SQLite; NaN itself is stored as text. */
+/** In SQLite, Infinity - Infinity is NULL, so `x - x = 0` is true of finite numbers only. NaN is stored as `'NaN'`. */
 function realSql(name: string, writesReals: boolean): string {
 	const infinite = `when ${name} > 0 then 'Infinity' when ${name} < 0 then '-Infinity' end`
 	if (writesReals) return `case when ${name} - ${name} = 0 then ${name} ${infinite}`
@@ -115,13 +117,13 @@ export function isWireSql(name: string): string {
 
 const FORMAT = "'%Y-%m-%dT%H:%M:%fZ'"
 
-/** Tests the form that the column was seen to have first, then all others. */
+/** Tests first for the format that the column usually has (`kind`), then for all others. */
 function timestampSql(name: string, kind: string): string {
 	const spaced = `when length(${name}) = 19 and ${name} glob '????-??-??[T ]*' then substr(${name}, 1, 10) || 'T' || substr(${name}, 12) || '.000Z'`
 	const wire = `when ${isWireSql(name)} then ${name}`
 	return (
 		`case ${kind === 'spaced' ? `${spaced} ${wire}` : `${wire} ${spaced}`}` +
-		// Cut to milliseconds, where strftime would round them.
+		// Cut to milliseconds; strftime would round.
 		` when ${name} glob '????-??-??[T ]??:??:??.[0-9]*' and (${name} glob '*Z' or substr(${name}, 21) not glob '*[^0-9]*')` +
 		` then substr(${name}, 1, 10) || 'T' || substr(${name}, 12, 8) || '.' || substr(rtrim(substr(${name}, 21), 'Z') || '00', 1, 3) || 'Z'` +
 		` when typeof(${name}) = 'blob' then ${name}` +
@@ -131,7 +133,7 @@ function timestampSql(name: string, kind: string): string {
 	)
 }
 
-/** Older SQLite allows 127 arguments of a function, some builds 100. */
+/** Maximum number of fields in one `json_object`: older SQLite allows 127 arguments of a function, some builds 100. */
 const MAX_PAIRS = 50
 
 export function recordSql(

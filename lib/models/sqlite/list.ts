@@ -1,6 +1,6 @@
 /**
- * Lists: one row with all records, joined by SQLite, if it writes a record as one text; else a row per record. And `next`,
- * the cursor after a page.
+ * Lists, and `next`, the cursor after a page. If SQLite writes a record as one text, it also joins all records into one row;
+ * otherwise there is a row for each record.
  */
 import type { Bytes } from '../../base/time.ts'
 import type { FieldType, Listed } from '../model.ts'
@@ -19,10 +19,10 @@ import { TextCache } from '../sql/text-cache.ts'
 import { cursorSql, isOneText, isWireSql, type Writing } from './json.ts'
 import { formatOf } from './types.ts'
 
-/** A page with its records numbered from 1. */
+/** Numbers the records of a page from 1. */
 const NUMBERED = ' from (select *, row_number() over () as r from ('
 
-/** The size of a `ListSql` in the cache: its overhead, and how many times it has its texts. */
+/** For the size of a `ListSql` in the cache: its overhead, and how many copies of its texts it has. */
 const OVERHEAD: Bytes = 1_000
 const COPIES = 6
 
@@ -30,9 +30,9 @@ const COPIES = 6
 interface ListSql {
 	readonly record: RecordSql
 	readonly isOneRow: boolean
-	/** Whether each record has the values it is sorted by, its key, beside it. */
+	/** Whether each record's sort values, here called its key, are selected beside it. */
 	readonly hasKeys: boolean
-	/** Whether keys can be long: then only the last record's is returned, unless it is larger than a page may be. */
+	/** Whether keys can be long. Then only the last record's key is returned, unless it is larger than a page may be. */
 	readonly hasLongKeys: boolean
 	/** `select … from "article" b`. */
 	readonly select: string
@@ -45,7 +45,7 @@ interface ListSql {
 export class Lists {
 	readonly #dialect: Dialect
 	readonly #writing: Writing
-	/** By selection, which is the same object each time, and order. */
+	/** By selection (the same object each time) and order. */
 	readonly #cached = new WeakMap<readonly Selected[], TextCache<ListSql>>()
 
 	constructor(dialect: Dialect, writing: Writing) {
@@ -95,7 +95,7 @@ export class Lists {
 			writePage(sql.add(list.hasLongKeys ? NUMBERED : ' from ('), parts, list)
 			sql.add(list.hasLongKeys ? '))' : ')')
 		} else if (parts.total) {
-			// An outer join: an empty page has a total, too.
+			// An outer join, so that an empty page has a total, too.
 			sql.add('select p.*, t.n from (select ')
 			writeTotal(sql, parts)
 			writePage(sql.add(' as n) t left join ('), parts, list)
@@ -145,7 +145,7 @@ function writePage(sql: Sql, parts: ListParts, { select, orderBy }: ListSql): vo
 	sql.add(select)
 	if (where !== undefined) where(sql.add(' where '))
 	if (after !== undefined) after(sql.add(where === undefined ? ' where ' : ' and '))
-	// Since 3.49, SQLite plans a statement again whenever a bare `limit ?` is bound: a third of a page's time.
+	// `+ 0`: since 3.49, SQLite plans a statement again whenever a bare `limit ?` is bound, for a third of a page's time.
 	sql.add(orderBy).number(countRead(parts)).add(' + 0 offset ').number(offset).add(' + 0')
 }
 
@@ -177,7 +177,7 @@ function fromOneRow(row: readonly unknown[], parts: ListParts, isOneKey: boolean
 
 function nextOf(text: string, keys: unknown, parts: ListParts, isOneKey: boolean): string {
 	if (isOneKey) return typeof keys === 'string' ? nextFromKey(keys, parts) : nextFromRecord(text, parts)
-	// A JSON array of keys, each the text of a JSON array, or null if the key is in the record.
+	// `keys` is a JSON array. Each key in it is the text of a JSON array, or null if the record has the values.
 	const key =
 		typeof keys === 'string' && keys.includes('"') ? (JSON.parse(keys) as unknown[])[parts.limit - 1] : null
 	return typeof key === 'string' ? nextFromKey(key, parts) : nextFromRecord(text, parts)
@@ -204,7 +204,7 @@ function fromRows(rows: Rows['rows'], parts: ListParts, record: RecordSql): List
 	}
 }
 
-/** Separates records. SQLite writes no line breaks within JSON, so the last record can be found by it. */
+/** Separates records. SQLite writes no line breaks within JSON, so the last record begins after the last separator. */
 const SEPARATOR = ',\n'
 
 /** Types whose values have no maximum length. */
@@ -214,21 +214,21 @@ function hasLongKeys({ order }: ListParts): boolean {
 	return order.some(({ column }) => UNLIMITED.has(column.type))
 }
 
-/** Types whose values a record has as exactly as a cursor needs them. */
+/** Types whose values in a record are as exact as a cursor needs. */
 const EXACT: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', 'text', 'uuid', 'date', 'time'])
 
 /**
- * SQL of the key beside each record; empty if the record has all columns of the order exactly: then the cursor is taken from
- * the last record, which saves a fifth of the page's time. Records with timestamps get a key only if one is stored in
- * another format than the wire's.
+ * SQL of the key beside each record. It is empty if the record has exact values for all columns of the order: then the cursor
+ * is taken from the last record, which saves a fifth of the page's time. If the order has timestamps, only records in which
+ * one isn't stored in the wire's format have a key.
  */
 function ownKeySql(dialect: Dialect, { order, selected }: ListParts, keys: string, writing: Writing): string {
-	// Guarded records have BLOBs as text.
+	// Guarded records have BLOBs as hexadecimal text, which a cursor couldn't tell from a stored text.
 	if (writing.guardsBlobs) return keys
 	const conditions: string[] = []
 	for (const { column } of order) {
 		const isWire = column.type === 'timestamp' && formatOf(column.storage).kind === 'wire'
-		// As text, it doesn't show which type is stored.
+		// A bigint written as a string doesn't show whether a number or a text is stored.
 		if (column.asText === true && column.loose === true) return keys
 		if (!(isWire || EXACT.has(column.type)) || !selected.some((one) => one.column === column)) return keys
 		if (isWire) conditions.push(isWireSql(columnName(dialect, column, ALIAS)))

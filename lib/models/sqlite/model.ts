@@ -40,17 +40,17 @@ export type SqliteModelOptions = TableOptions
  *
  *     const articles = await SqliteModel.open(new Database('blog.db'), 'article')
  *
- * Columns, types and constraints are read when it is opened. SQLite enforces foreign keys only after
- * `pragma foreign_keys = on`, which you run on each connection. It has few types; the declared one says how a column is
- * written: `INTEGER` and `BIGINT` hold integers of 64 bits, `INT`, `SMALLINT` and the like smaller ones, `BOOLEAN` 0 and 1,
- * `DATETIME` and `TIMESTAMP` texts like `2026-11-20T13:45:00.123Z` (or `2026-11-20 13:45:00`, or numbers since 1970, if the
- * default is `current_timestamp` or the first record has that form). `DECIMAL` is exact only in columns stored as text.
+ * Columns, types and constraints are read when the model is opened. SQLite enforces foreign keys only after
+ * `pragma foreign_keys = on`, which you run on each connection. SQLite has few types, so the declared type decides how values
+ * are stored. `INTEGER` and `BIGINT` hold integers of 64 bits, `INT`, `SMALLINT` and the like smaller ones, `BOOLEAN` 0
+ * and 1. `DATETIME` and `TIMESTAMP` hold texts like `2026-11-20T13:45:00.123Z` (or `2026-11-20 13:45:00`, or numbers since
+ * 1970, if the column's default or its first value has that format). `DECIMAL` is exact only in columns stored as text.
  * Comparisons and text searches are case-sensitive.
  *
  * All models of a database object share its connection. While a transaction is open, other requests wait for its end.
  */
 export class SqliteModel extends SqlModel implements Model {
-	/** Used once a BLOB was found in a column of another type, and for transactions, which can't be retried. */
+	/** Used after a BLOB was found in a column of another type, and for transactions, which can't be retried. */
 	readonly #guarded: SqlModel
 	readonly #driver: SqliteDriver
 	#isLean = true
@@ -66,8 +66,8 @@ export class SqliteModel extends SqlModel implements Model {
 	/**
 	 * Opens a table or view: `'article'`, `'main.article'`.
 	 *
-	 * @throws TypeError for an unknown table (the message suggests one), a table without a key, anything but a database, or a
-	 * wrong option
+	 * @throws TypeError if there is no such table (the message suggests one), it has no key, an option is wrong, or `database`
+	 * isn't one of node:sqlite, better-sqlite3 or libsql
 	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async open(
@@ -82,8 +82,8 @@ export class SqliteModel extends SqlModel implements Model {
 	}
 
 	/**
-	 * Opens all tables of the main database that have a primary key of one column: `{ article, author }`. A view is opened
-	 * by `open`, with its `key`.
+	 * Opens all tables of the main database that have a single-column primary key: `{ article, author }`. For a view, use
+	 * `open` with the option `key`.
 	 */
 	static async openAll(
 		database: SqliteDatabase,
@@ -157,17 +157,17 @@ export class SqliteModel extends SqlModel implements Model {
 	}
 }
 
-/** SQLite's error for a BLOB in JSON, after which the statement has changed nothing. */
+/** SQLite's error for a BLOB in JSON; the failed statement has changed nothing. */
 const HOLDS_BLOB = /JSON cannot hold BLOB/
 
-/** An open database, with the dialects that don't and do guard against BLOBs: see `json.ts`. */
+/** An open database, with a dialect that guards against BLOBs and a lean one that doesn't: see `json.ts`. */
 interface Opened {
 	readonly driver: SqliteDriver
 	readonly lean: Dialect
 	readonly guarded: Dialect
 }
 
-/** The `busy_timeout` if the user has set none. Waiting blocks this process. */
+/** The `busy_timeout` unless the user has set one. Waiting blocks this process. */
 const LOCK_TIMEOUT_MS: Milliseconds = 1_000
 
 function openDatabase(database: SqliteDatabase): Opened {

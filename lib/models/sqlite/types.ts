@@ -1,7 +1,7 @@
 /**
- * Declared types, and how values are stored: booleans as 0 and 1, timestamps in the one format of the column. SQLite accepts
- * any type name and derives an affinity from it (sqlite.org/datatype3.html §3.1); usual names for dates, booleans and JSON
- * are recognized here, too.
+ * Declared types, and how values are stored: booleans as 0 and 1, timestamps in their column's format. SQLite accepts any
+ * type name and derives an affinity from it (sqlite.org/datatype3.html §3.1); this file also recognizes the usual names for
+ * dates, booleans and JSON.
  */
 import { RawJson } from '../../wire/raw-json.ts'
 import type { FieldType, Value } from '../model.ts'
@@ -48,7 +48,7 @@ export function fieldOf(declared: string): DeclaredType {
 const MIN_INTEGER = -(2n ** 63n)
 const MAX_INTEGER = 2n ** 63n - 1n
 
-/** @throws ModelError `invalid` for an integer beyond 64 bits, and for half a surrogate pair */
+/** @throws ModelError `invalid` for an integer beyond 64 bits, and for a lone surrogate */
 export function bound(value: Value, column: Column): unknown {
 	switch (typeof value) {
 		case 'boolean':
@@ -58,7 +58,7 @@ export function bound(value: Value, column: Column): unknown {
 			if (value < MIN_INTEGER || value > MAX_INTEGER) throw new ModelError('invalid', [column.name])
 			return value
 		case 'number':
-			// SQLite would store null.
+			// SQLite would store NaN as NULL.
 			return Number.isNaN(value) ? 'NaN' : value
 		case 'string':
 			return column.type === 'timestamp'
@@ -69,14 +69,14 @@ export function bound(value: Value, column: Column): unknown {
 	}
 }
 
-/** Binds a value of a cursor, which has the stored form already. */
+/** Binds a value of a cursor. A cursor has timestamps as they are stored, so these aren't converted. */
 export function boundAfter(value: Value, column: Column): unknown {
 	return column.type === 'timestamp' && typeof value === 'string'
 		? wellFormed(value, column)
 		: bound(value, column)
 }
 
-/** Half a surrogate pair can't be encoded as UTF-8; each driver would store something else. */
+/** Refuses a lone surrogate: it can't be encoded as UTF-8, and each driver would store something else. */
 function wellFormed(text: string, { name }: Column): string {
 	if (/\p{Surrogate}/u.test(text)) throw new ModelError('invalid', [name])
 	return text
@@ -91,8 +91,8 @@ interface TimestampFormat {
 	 */
 	readonly kind: 'wire' | 'spaced' | 'seconds' | 'milliseconds'
 	/**
-	 * Fraction digits: exactly as many for `wire`, as texts that end with `Z` wouldn't sort otherwise; at least as many for
-	 * `spaced`.
+	 * Number of fraction digits. For `wire` it is exact, because texts that end with `Z` wouldn't sort otherwise; for
+	 * `spaced` it is the minimum.
 	 */
 	readonly digits: number
 }

@@ -362,7 +362,7 @@ describe('MemoryModel', (test) => {
 		})
 		assert.is(
 			await mistake(() => model.create({}, selectionOf(model))),
-			"MemoryModel 'm': the default of at is no timestamp",
+			"MemoryModel 'm': the default of at is not a valid timestamp",
 		)
 	})
 })
@@ -403,22 +403,22 @@ describe('MemoryModel refuses', (test) => {
 		[
 			'a key of a type that is none',
 			{ fields: { id: 'json' }, key: 'id' },
-			"MemoryModel 'm': its key id is json; a key is integer, bigint, uuid or text, and not nullable",
+			"MemoryModel 'm': its key id is json; a key must be integer, bigint, uuid or text, and not nullable",
 		],
 		[
 			'a key that may be null',
 			{ fields: { id: { type: 'text', nullable: true } }, key: 'id' },
-			"MemoryModel 'm': its key id is nullable; a key is integer, bigint, uuid or text, and not nullable",
+			"MemoryModel 'm': its key id is nullable; a key must be integer, bigint, uuid or text, and not nullable",
 		],
 		[
 			'a generated field without a default',
 			{ fields: { id: 'integer', a: { type: 'text', generated: true } }, key: 'id' },
-			"MemoryModel 'm': field a is generated, and needs a default",
+			"MemoryModel 'm': field a is generated, so it needs a default",
 		],
 		[
 			'a default that does not fit',
 			{ fields: { id: 'integer', a: { type: 'text', default: 1 } }, key: 'id' },
-			"MemoryModel 'm': field a: its default is no valid text",
+			"MemoryModel 'm': field a: its default is not a valid text",
 		],
 		[
 			'a length of what has none',
