@@ -12,8 +12,8 @@ import type { Case } from './case.ts'
  *     const cases = cacheContract((clock, max) => new MemoryCache({ max, clock }))
  *     for (const { name, run } of cases) test(name, run)
  *
- * For a cache with its own clock, `advance` lets time pass, by waiting if necessary (about 10 s in all). For one without a
- * maximum number of entries, `bounded: false` omits the cases of a full cache:
+ * For a cache with its own clock, `advance` lets time pass, by waiting if necessary (about 10 s in all). For a cache without
+ * a maximum number of entries, `bounded: false` omits the cases of a full cache:
  *
  *     import { setTimeout } from 'node:timers/promises'
  *     cacheContract(() => new RemoteCache(randomUUID()), { bounded: false, advance: setTimeout, slackSeconds: 0.1 })

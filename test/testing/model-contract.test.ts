@@ -232,14 +232,14 @@ const BROKEN: readonly Broken[] = [
 		'a record outside an exact condition is neither read, changed nor deleted',
 	],
 	[
-		'makes U+FFFD of half a surrogate pair',
+		'replaces a lone surrogate with U+FFFD',
 		() =>
 			new Storing(
 				eachValue((value) =>
 					typeof value === 'string' ? value.replaceAll(/\p{Surrogate}/gu, '\ufffd') : value,
 				),
 			),
-		'half a surrogate pair is refused as invalid',
+		'a lone surrogate is refused as invalid',
 	],
 	[
 		'takes % for anything',

@@ -5,8 +5,8 @@ import type { Cache } from '../../cache/cache.ts'
 import type { Case } from '../case.ts'
 
 /**
- * Creates an empty cache that reads the time from `clock` and holds at most `max` entries. A cache with another limit or
- * clock ignores them, and says so in the options.
+ * Creates an empty cache that reads the time from `clock` and holds at most `max` entries. If your cache has another limit or
+ * clock, ignore these arguments, and say so in the options.
  */
 export type MakeCache = (clock: Clock, max: number) => Cache | Promise<Cache>
 
@@ -29,9 +29,9 @@ export interface CacheContractOptions {
 	 */
 	readonly advance?: (time: Milliseconds) => void | Promise<void>
 	/**
-	 * How long before and after its expiry an entry is checked, from 0 to 0.1: for real waits, which take longer than
-	 * requested; a case has at most three, whose delays add up. A case that fails after a longer delay is retried with a new
-	 * cache, at most twenty times.
+	 * How long before and after its expiry an entry is checked, from 0 to 0.1. Use it if `advance` really waits: waits take
+	 * longer than requested, and the delays of a case's waits (at most three) add up. A case that fails after a longer delay
+	 * is retried with a new cache, up to 20 attempts in all.
 	 * @default 0: present in the last millisecond, expired in the next
 	 */
 	readonly slackSeconds?: Seconds
@@ -69,18 +69,18 @@ const readers = {
 	close: unchecked<CacheContractOptions['close']>,
 } satisfies Readers<CacheContractOptions>
 
-/** Cases by name. */
+/** Makes cases of functions, by name. */
 export function tests(functions: Readonly<Record<string, CacheTest['run']>>): CacheTest[] {
 	return Object.entries(functions).map(([name, run]) => ({ name, run }))
 }
 
-/** Cases for a cache of at most `max` entries. */
+/** Makes cases for a cache of at most `max` entries. */
 export function testsFor(max: number, functions: Readonly<Record<string, CacheTest['run']>>): CacheTest[] {
 	return tests(functions).map((test) => ({ ...test, max }))
 }
 
 /**
- * Makes a case for the test runner.
+ * Converts a cache test into a test case for the runner.
  *
  * @throws TypeError for an option that does not exist, RangeError when `slackSeconds` isn't from 0 to 0.1
  */
@@ -106,7 +106,7 @@ export function toCase(
 						after: (end) => time.reach(end + slack),
 					})
 				} catch (error) {
-					// Without real waits there is no delay.
+					// Not retried: there were no waits, or they weren't longer than the slack allows.
 					if (left === 1 || slack === 0 || time.passed() === 0 || lateness() <= slack) throw error
 				} finally {
 					await close?.(cache)
@@ -116,7 +116,7 @@ export function toCase(
 	}
 }
 
-/** Attempts at a case that fails because a stall of the machine made entries expire too early. */
+/** Maximum number of attempts at a case that fails because the machine stalled and entries expired too early. */
 const MAX_ATTEMPTS = 20
 
 /** How much more time has passed than requested. */

@@ -101,7 +101,7 @@ export function shareTests(maxBytes: Bytes): CacheTest[] {
 		...tests({
 			async 'a caller who fills a share is refused alone, and all others have room'({ cache }) {
 				const count = await fill(cache)
-				ok(count > 8 && count < 64, `${count} entries of 1/64 of the cache were let in`)
+				ok(count > 8 && count < 64, `${count} entries of 1/64 of the cache were stored`)
 				const text = 'x'.repeat(maxBytes / 64)
 				strictEqual(await cache.add(sharedKey('idempotency', 'other', 'a'), text, 60), true)
 				strictEqual(await cache.add(sharedKey('nonce', 'greedy', 'a'), 1, 60), true)
@@ -154,7 +154,7 @@ async function refused(call: () => unknown): Promise<void> {
 	)
 }
 
-/** Fills a share with long texts and then shorter ones; returns how many long ones it holds. */
+/** Fills a share with long texts and then shorter ones; returns how many long texts it holds. */
 async function fillShare(cache: Cache, maxBytes: Bytes, ttlSeconds: number): Promise<number> {
 	let long = 0
 	for (const length of [maxBytes / 64, maxBytes / 1_024, 0]) {
@@ -167,7 +167,7 @@ async function fillShare(cache: Cache, maxBytes: Bytes, ttlSeconds: number): Pro
 				if (long === 0) long = count
 				break
 			}
-			if (count > 1_000) throw new Error('one caller has filled the cache, and was never refused')
+			if (count > 1_000) throw new Error('one caller stored 1,000 entries and was never refused')
 		}
 	}
 	return long

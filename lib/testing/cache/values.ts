@@ -16,7 +16,7 @@ const VALUES: readonly (readonly [name: string, value: JsonValue])[] = [
 	['a text that looks like JSON', '{"a":1}'],
 	['a text of many scripts', 'žluťoučký 漢字 \u{1f9d1}\u200d\u{1f680} \u202e'],
 	['a text with control characters', '\0\r\n\t\u007f\u2028'],
-	['half of a surrogate pair', '\ud83d'],
+	['a lone surrogate', '\ud83d'],
 	['a long text', 'x'.repeat(100_000)],
 	['an empty list', []],
 	['an empty object', {}],

@@ -92,7 +92,7 @@ export const CROWD_TESTS: readonly ModelTest[] = tests({
 	},
 })
 
-/** Makes one of four calls, by the index; returns a wrong result, or `undefined`. */
+/** Makes one of four calls, chosen by the index. Returns the result if it is wrong, otherwise `undefined`. */
 async function callByIndex(fixture: ModelFixture, ids: readonly string[], index: number): Promise<unknown> {
 	const at = (index * 7) % ids.length
 	const id = ids[at] ?? ''
@@ -176,7 +176,7 @@ export const TRANSACTION_TESTS: readonly ModelTest[] = tests({
 	},
 	async 'writes of a failed transaction are never seen by others'(fixture) {
 		const id = await fixture.add({ title: 'before' })
-		// Not awaited within the transaction: a store may block them until its end.
+		// Not awaited within the transaction: a store may block these reads until it ends.
 		const seen: Promise<unknown>[] = []
 		const work = async (within: ModelFixture): Promise<void> => {
 			await within.add({ title: 'new' })

@@ -2,7 +2,7 @@
 import type { FieldType } from '../../models/model.ts'
 
 /**
- * What a store may not support: a field type, or
+ * A feature that a store may lack: a field type, or
  *
  * - `microseconds`: timestamps are more precise than milliseconds
  * - `infinity`, `nan`: values of floats
@@ -34,7 +34,7 @@ export interface ContractField {
 	readonly hasDefault: boolean
 	/** Requirements, for creating the table. */
 	readonly note: string
-	/** The feature that it needs. */
+	/** The feature that the field needs. */
 	readonly needs?: Feature
 }
 

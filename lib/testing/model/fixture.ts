@@ -63,12 +63,12 @@ export type JsonRecord = Readonly<Record<string, unknown>>
 
 const NO_GUARD: Guard = { where: undefined, version: undefined }
 
-/** Cases by name. */
+/** Makes cases of functions, by name. */
 export function tests(functions: Readonly<Record<string, ModelTest['run']>>): ModelTest[] {
 	return Object.entries(functions).map(([name, run]) => ({ name, run }))
 }
 
-/** Cases that need features, or a key of another type. */
+/** Makes cases that need features, or a key of another type. */
 export function testsFor(
 	what: readonly Feature[] | NonNullable<ModelTest['key']>,
 	functions: Readonly<Record<string, ModelTest['run']>>,
@@ -77,7 +77,7 @@ export function testsFor(
 	return tests(functions).map((test) => ({ ...test, ...more }))
 }
 
-/** Makes a case for the test runner; `undefined` if the options omit it. */
+/** Converts a model test into a test case for the runner; `undefined` if the options omit it. */
 export function toModelCase(test: ModelTest, options: ModelContractOptions): Case | undefined {
 	const { skip = [], keys = {}, close } = options
 	const make = test.key === undefined ? options.make : keys[test.key]
@@ -131,7 +131,7 @@ export class ModelFixture {
 		return ids
 	}
 
-	/** Fields of a record. @throws AssertionError if there is none */
+	/** Fields of a record. @throws AssertionError if there is no such record */
 	async read(id: string, fields: readonly string[], where?: Condition): Promise<JsonRecord> {
 		const found = await this.model.read(id, this.select(fields), where)
 		ok(found !== undefined, `there is no record ${id}`)
@@ -148,7 +148,7 @@ export class ModelFixture {
 		return this.model.update(id, changes, selection, { ...NO_GUARD, ...guard })
 	}
 
-	/** `model.delete`, with the same defaults. */
+	/** `model.delete`, with the defaults of `update`. */
 	delete(
 		id: string,
 		selection: Selection = this.select(['id']),
@@ -167,7 +167,7 @@ export class ModelFixture {
 		return (await this.read(id, [field]))[field]
 	}
 
-	/** Asserts the titles that a condition finds, by `list`, `count`, and `read` of `ids`. */
+	/** Asserts that a condition finds the records with these titles, by `list`, `count`, and `read` of `ids`. */
 	async finds(
 		where: Condition,
 		titles: readonly string[],
@@ -214,7 +214,7 @@ export class ModelFixture {
 		const terms = orderOf(order)
 		ok(
 			Array.isArray(values) && values.length === terms.length,
-			`next has not one value for each term: ${next}`,
+			`next doesn't have one value for each term: ${next}`,
 		)
 		return terms.map(({ field }, at) => operandOf(values[at], this.#field(field)))
 	}
@@ -229,7 +229,7 @@ export class ModelFixture {
 		await rejects(
 			work,
 			(error: unknown) => {
-				ok(error instanceof ModelError, `${message ?? kind}: ${String(error)} is no ModelError`)
+				ok(error instanceof ModelError, `${message ?? kind}: ${String(error)} is not a ModelError`)
 				strictEqual(error.kind, kind, message)
 				if (error.fields.length > 0) deepStrictEqual(error.fields, fields, message)
 				return true
@@ -249,7 +249,7 @@ export function not(term: Condition): Condition {
 	return { op: 'not', term }
 }
 
-/** Parses the record in a result. @throws AssertionError if there is none, or it isn't JSON */
+/** Parses the record in a result. @throws AssertionError if the result has no record, or it isn't JSON */
 export function parsed(found: Found | 'missing' | 'stale'): JsonRecord {
 	ok(typeof found === 'object', `the record is ${String(found)}`)
 	return objectOf(parse(found.json))

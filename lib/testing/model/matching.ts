@@ -1,4 +1,4 @@
-/** The model contract: three-valued logic, text operators and exact conditions. Others are in `conditions.ts`. */
+/** The model contract: three-valued logic, text operators and exact conditions. See also `conditions.ts`. */
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Condition } from '../../models/model.ts'
 import { type ModelTest, not, parsed, tests } from './fixture.ts'
@@ -45,7 +45,7 @@ const LOGIC: readonly (readonly [name: string, condition: Condition, finds: bool
 const MATCHED = [
 	...['100%', '100x', 'a_b', 'axb', 'a\\b', "a'b", 'a"b', 'a*b', '[ab]', 'a%b', 'a\\%b', '%', '_', '\\', ''],
 ]
-/** Searched for in `MATCHED`. */
+/** Texts to search for in `MATCHED`. */
 const PARTS = ['%', '_', '\\', "'", '"', '*', '[', 'a', '0%', 'a_', '_b', '\\b', '\\%', '%b', 'b', 'x']
 
 /** Texts that a collation may take for equal, by the title of their record. */

@@ -38,7 +38,7 @@ export const PAGE_TESTS: readonly ModelTest[] = [
 	}),
 	...tests({
 		async 'a page larger than maxBytes is refused: bytes of UTF-8, without the next record'(fixture) {
-			// Each is 3 bytes of UTF-8 and one unit of UTF-16.
+			// Each character is 3 bytes in UTF-8 and one unit in UTF-16.
 			const large = '\u20ac'.repeat(2_000)
 			await fixture.addAll(['a', 'b', large, large, 'e'].map((note) => ({ note })))
 			const query = (limit: number, maxBytes: number, offset = 0) =>
@@ -76,7 +76,7 @@ export const PAGE_TESTS: readonly ModelTest[] = [
 				for (const order of [['note'], ['title', 'note', '-id']])
 					await fixture.refuses(() => query({ order, limit: 1, offset: 2, total }), 'too_large', [])
 				await fixture.refuses(() => query({ limit: 3, total }), 'too_large', [])
-				// The records alone would fit, and so would the cursor.
+				// Records and cursor would each fit alone, but not together.
 				const both = { fields: ['note'], limit: 1, offset: 2, maxBytes: 10_000, total }
 				await fixture.refuses(() => query(both), 'too_large', [])
 				const first = await query({ limit: 2, total })

@@ -38,14 +38,14 @@ export const REFUSAL_TESTS: readonly ModelTest[] = [
 			for (const outcome of outcomes) {
 				if (outcome.status === 'fulfilled') continue
 				const { reason } = outcome
-				// It may have been the victim of a deadlock: then a retry is refused.
+				// Some may fail as victims of a deadlock instead (`busy`): then a retry must be refused.
 				const isBusy = reason instanceof ModelError && reason.kind === 'busy'
 				const retry = () => (isBusy ? fixture.add({ email: 'one' }) : Promise.reject(reason))
 				await fixture.refuses(retry, 'unique', ['email'])
 			}
 			strictEqual(await fixture.model.count(undefined), 1)
 		},
-		async 'half a surrogate pair is refused as invalid'(fixture) {
+		async 'a lone surrogate is refused as invalid'(fixture) {
 			const id = await fixture.add({ title: 'kept' })
 			for (const title of ['\ud83d', 'a\udc00b']) {
 				await refusesUnchanged(fixture, () => fixture.add({ title }), 'invalid', ['title'], 'create')
@@ -135,7 +135,7 @@ export const REFUSAL_TESTS: readonly ModelTest[] = [
 	}),
 ]
 
-/** Asserts an error, as `fixture.refuses`, and that no record was changed. */
+/** Asserts an error, as `fixture.refuses` does, and that no record was changed. */
 async function refusesUnchanged(
 	fixture: ModelFixture,
 	...expected: Parameters<ModelFixture['refuses']>

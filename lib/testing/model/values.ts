@@ -163,7 +163,7 @@ async function keepsEach(
 	}
 }
 
-/** A bigint is a text if the field says so. */
+/** The expected value as the model writes it: a bigint is a text if the field has `asText`. */
 function asWritten(fixture: ModelFixture, field: string, expected: unknown): unknown {
 	return isText(fixture, field) ? String(expected) : expected
 }
