@@ -1,6 +1,6 @@
 /**
- * The `Cache` interface, its guarantees for nonces, counters and values, its errors, and the refusal of requests that they
- * cause. `MemoryCache` and `redis/` implement it; limits, idempotency keys, signatures and `remember` use it, and handlers
+ * The `Cache` interface, its guarantees for nonces, counters and values, its errors, and how requests are refused because of
+ * them. `MemoryCache` and `redis/` implement it; limits, idempotency keys, signatures and `remember` use it, and handlers
  * as `this.cache`.
  */
 
@@ -20,10 +20,10 @@ export type JsonValue =
  * A store of values that expire. Every method may be synchronous or return a promise.
  *
  * Values of `set` may be evicted to make room. Entries of `add` and `increment` are guarantees (a nonce is used up, a
- * request is counted): they are kept until they expire, and without room for one the call throws `CacheFull`. `set` and
- * `delete` also work on them; after a `set` such an entry has the new value and time to live, and is still kept.
+ * request is counted): they are kept until they expire, and if there is no room for one, the call throws `CacheFull`. `set`
+ * and `delete` also work on these entries; after a `set`, the entry has the new value and time to live, and is still kept.
  *
- * A cache outside of the process rejects with `CacheUnavailable` in bounded time if it can't respond.
+ * A cache outside the process rejects with `CacheUnavailable` in bounded time if it can't respond.
  *
  * All methods refuse a key that isn't a string (TypeError), a value that JSON can't represent (TypeError) and a
  * `ttlSeconds` that isn't a finite number above 0 (RangeError). `entry.ts` has these checks, and `cacheContract` of
@@ -75,9 +75,9 @@ export interface CacheFullDetails extends ErrorOptions {
 }
 
 /**
- * Thrown by `add` and `increment` if all entries must be kept, and by a `set` that would have to evict such an entry. The
- * message names the option to raise: `max` limits entries, `maxBytes` their size, and `maxmemory` is Redis' own. A request
- * that fails with it gets 503, or 429 if `scope` is `'caller'`.
+ * Thrown by `add` and `increment` if there is no room and all entries must be kept, and by `set` if its key may have such an
+ * entry. The message names the option to raise: `max` limits entries, `maxBytes` their size, and `maxmemory` is Redis' own. A
+ * request that fails with this error gets 503, or 429 if `scope` is `'caller'`.
  */
 export class CacheFull extends Error {
 	override readonly name = 'CacheFull' as const
@@ -95,9 +95,9 @@ export class CacheFull extends Error {
 }
 
 /**
- * Thrown by every method of a cache outside of the process that can't be reached, doesn't respond in time, or sends an
- * invalid reply. Whether a `set`, `add`, `delete` or `increment` was carried out is then unknown. A request that fails with
- * it gets 503; `remember` loads the value instead.
+ * Thrown by every method if a cache outside the process can't be reached, doesn't respond in time, or sends an invalid
+ * reply. Whether a `set`, `add`, `delete` or `increment` was carried out is then unknown. A request that fails with this
+ * error gets 503; `remember` loads the value instead.
  */
 export class CacheUnavailable extends Error {
 	override readonly name = 'CacheUnavailable' as const
@@ -118,7 +118,7 @@ function messageOf(limit: number | undefined, option: string, scope: CacheScope)
 /**
  * The error for a request whose entry couldn't be stored: 429 with `message` if the caller's share is full, otherwise 503.
  *
- * @param cause the cache's error, or one about it
+ * @param cause the cache's error, or an error that describes it
  */
 export function cacheRefusal(cause: unknown, message: string): RestError {
 	if (!isCallerFull(cause)) return new RestError('unavailable', undefined, { cause })

@@ -1,6 +1,6 @@
 /**
- * The checks of keys, values and times to live that all caches share. Used by our caches and `remember`; other caches
- * should use them too.
+ * The checks of keys, values and times to live that all caches share. Used by Verbena's caches and `remember`; other caches
+ * should use them, too.
  */
 import type { Milliseconds, Seconds } from '../base/time.ts'
 
@@ -44,16 +44,16 @@ export function toMilliseconds(ttlSeconds: Seconds): Milliseconds {
 }
 
 /**
- * Copies a key. V8 makes a slice of a header a view that keeps the whole header in memory: a client could fill the memory
- * with few entries. Joining and slicing again creates a string of the key's size.
+ * Copies a key. In V8, a slice of a header is a view that keeps the whole header in memory, so a client could fill memory
+ * with a few entries. Concatenating and slicing again makes a string of only the key's size.
  */
 export function ownCopy(key: string): string {
 	return ` ${key}`.slice(1)
 }
 
-/** The error of `increment` for a key with another value than a whole number below 2^53 - 1. */
+/** The error of `increment` for a key whose value isn't a whole number below 2^53 - 1. */
 export function notCountable(key: string): TypeError {
-	return new TypeError(`increment counts in whole numbers below 2^53 - 1, and '${key}' holds something else`)
+	return new TypeError(`increment needs a whole number below 2^53 - 1, but '${key}' holds something else`)
 }
 
 function stringify(key: string, value: unknown): string | undefined {

@@ -33,13 +33,13 @@ interface Entry extends Expiring, CacheEntry<Entry> {
 	readonly text: string
 }
 
-/** V8's Map throws above 2^24 slots, up to half of which may be deleted and not cleared yet. */
+/** V8's Map throws above 2^24 slots, up to half of which may be of deleted entries. */
 const MAX_ENTRIES = 8_000_000
 
-/** Expired entries removed by each write: more than it adds, so that they don't pile up. */
+/** Maximum number of expired entries that a write removes: more than it adds, so that they don't pile up. */
 const SWEPT_PER_WRITE = 2
 
-/** How much a counter may grow. */
+/** Maximum growth of a counter: its text has at most 17 characters of two bytes. */
 const MAX_COUNTER_BYTES: Bytes = 34
 
 /**
@@ -142,7 +142,7 @@ export class MemoryCache implements Cache {
 		return undefined
 	}
 
-	/** Stores an entry, replacing the one with its key, which `#find` must have checked for expiry. */
+	/** Stores an entry, replacing an existing one. Callers first call `#find`, which removes an expired one. */
 	#store(key: string, text: string, expiresAt: Milliseconds, isKept: boolean, now: Milliseconds): void {
 		const before = this.#entries.get(key)
 		if (before !== undefined) this.#remove(before)
@@ -165,7 +165,7 @@ export class MemoryCache implements Cache {
 		throw full
 	}
 
-	/** Evicts until one more entry fits; returns the error where it can't. */
+	/** Evicts until one more entry fits; returns the error if that is impossible. */
 	#makeRoom(entry: Entry, before: Entry | undefined, now: Milliseconds): CacheFull | undefined {
 		const { size, share } = entry
 		if (size > this.#maxBytes) return this.#full('bytes')
@@ -218,7 +218,7 @@ function countAfter({ key, text }: Entry): number {
 	return count
 }
 
-/** An entry of the heap, which alone writes `place`. */
+/** An entry of the heap. Only the heap writes `place`. */
 export interface Expiring {
 	readonly expiresAt: Milliseconds
 	place: number

@@ -62,7 +62,7 @@ export async function remember<T extends Primitive | (object & { [Name in keyof 
 
 	const call = { cache, key, ttlSeconds, load, onError: options.onError }
 	const cached = readCache(call)
-	// Most calls with a cache in memory end here: the value is a copy already.
+	// Most calls with a `MemoryCache` end here: it returns a new copy, not a promise.
 	if (cached !== undefined && !isThenable(cached)) return cached as T
 	const text = cachedOrLoaded(call, cached).finally(() => loads.delete(key))
 	loads.set(key, text)

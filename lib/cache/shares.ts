@@ -44,7 +44,7 @@ const PURPOSE_NAMES: ReadonlyMap<string, Purpose> = new Map(PURPOSES.map((name) 
 
 /** The part of the cache for entries that can't be evicted; the rest is left for values. */
 export const KEPT_PART = 7 / 8
-/** The part of what other purposes leave of it that one purpose may fill. */
+/** One purpose may fill this part of what the other purposes leave of `KEPT_PART`. */
 export const PURPOSE_PART = 7 / 8
 /** A caller may hold this many times what is still free in the purpose. */
 export const CALLER_FACTOR = 3
@@ -55,7 +55,7 @@ const ALL_CALLERS_VALUES_PART = 1 / 2
 const MIN_ENTRIES = 1_000
 export const MIN_BYTES: Bytes = 1_048_576
 
-/** What the shares need to know of an entry. */
+/** What the shares need to know about an entry. */
 export interface CacheEntry<E extends Linked<E>> extends Linked<E> {
 	/** Whether it is from `add` or `increment`, and so must not be evicted. */
 	readonly isKept: boolean
@@ -69,7 +69,7 @@ interface Share<E extends Linked<E>> extends Linked<Share<E>> {
 	readonly caller: string
 	readonly kept: Amount
 	readonly values: Amount
-	/** Its values, least recently used first. */
+	/** The caller's values, least recently used first. */
 	readonly evictable: RecencyList<E>
 }
 
@@ -101,7 +101,7 @@ class Amount implements Limits {
 
 export class Shares<E extends CacheEntry<E>> {
 	readonly #size: Limits
-	/** The size that is divided into shares; infinite if it isn't. */
+	/** The size that is divided into shares; infinite if the cache isn't divided. */
 	readonly #divided: Limits
 	readonly #groups: ReadonlyMap<string, Group<E>>
 	readonly #application: Share<E>
@@ -171,7 +171,7 @@ export class Shares<E extends CacheEntry<E>> {
 		if (entry.share !== this.#application) this.#recent.touch(entry.share)
 	}
 
-	/** What is full for an entry that can't be evicted; `undefined` if there is room. */
+	/** Which limit leaves no room for an entry that can't be evicted; `undefined` if there is room. */
 	full(
 		share: Share<E>,
 		entries: 0 | 1,
@@ -206,7 +206,7 @@ export class Shares<E extends CacheEntry<E>> {
 		const isFull = free < need
 		if (share === this.#application) return isFull ? 'purpose' : undefined
 		if (!isFull) return kept[of] + need > CALLER_FACTOR * free ? 'caller' : undefined
-		// If many callers together have filled the purpose, those with more than the mean are refused as callers.
+		// If many callers together have filled the purpose, a caller with more than the mean is refused as a caller.
 		return kept[of] * group.shares.size > group.kept[of] ? 'caller' : 'purpose'
 	}
 }
@@ -231,13 +231,13 @@ function newShare<E extends Linked<E>>(group: Group<E>, caller: string): Share<E
 	}
 }
 
-/** Deleted keys whose places are kept: so few that holes in their own Set don't matter. */
+/** Maximum number of deleted keys whose places are kept: so few that holes in the Set of these keys don't matter. */
 const MAX_VACANT = 64
 
 /**
  * A Map that keeps the places of recently deleted keys. V8's Map leaves a hole in the hash chain of a deleted key until it
- * is rehashed: a key that is deleted and set again and again (a lock, a replaced value) left ten thousands of holes in a Map
- * of 100,000, and each look-up took 120 µs.
+ * is rehashed: a key that is deleted and set again and again (a lock, a replaced value) left tens of thousands of holes in a
+ * Map of 100,000, so that each look-up took 120 µs.
  */
 export class KeyTable<E> {
 	readonly #places = new Map<string, E | undefined>()

@@ -1,10 +1,11 @@
 /**
- * Guesses at credentials: a request takes one before its credentials are checked and releases it afterwards; if they are bad,
- * they are counted first. So an address never has more requests in progress, over all processes, than guesses left; other
- * requests wait. Called by `pipeline/rate-limits.ts`.
+ * Limits guesses at credentials. A request takes a guess before its credentials are checked and releases it afterwards; bad
+ * credentials are counted before the release. So an address never has more requests in progress, over all processes, than
+ * guesses left; other requests wait. Called by `pipeline/rate-limits.ts`.
  *
- * Guesses taken and released are two counters, as a cache can't decrement. Released ones are read first, then bad ones: in
- * the other order, they could include guesses released after the bad ones were read, and let in too many.
+ * Taken and released guesses have separate counters, because a cache can't decrement. Released guesses are read first, then
+ * bad ones. In the other order, the first could include guesses released after the bad ones were read, and too many requests
+ * would be let in.
  *
  * Both counters restart each minute (those of the minute before are still read), so that guesses of a killed process are
  * released, and counters of inactive addresses don't fill the cache.
@@ -16,7 +17,7 @@ import { type Counter, countFixed, type LimitResult, peekFixed, stricter } from 
 
 /** A guess that was taken. */
 export interface Guess {
-	/** Called if the credentials are good or absent, or the request was answered otherwise. Idempotent, not awaited. */
+	/** Releases the guess: the credentials are good or absent, or the request was answered otherwise. Idempotent. */
 	release(): void
 	/** Counts bad credentials, and releases the guess. */
 	spend(): Promise<LimitResult>
@@ -27,7 +28,7 @@ export interface Refused extends LimitResult {
 	readonly isAllowed: false
 }
 
-/** How long a request waits for others of its address, and how many may wait. */
+/** How long a request waits for others from its address, and how many may wait. */
 const MAX_WAIT_MS: Milliseconds = 10_000
 const MAX_WAITING = 1_000
 /** Other processes don't notify this one of released guesses: it polls at this interval, this many times in a row. */
@@ -56,7 +57,7 @@ export class Guesses {
 	/**
 	 * Takes a guess; waits while others in progress may be released.
 	 *
-	 * @param counters the address first
+	 * @param counters the address's own counter first
 	 * @param isOver whether the request has been answered meanwhile
 	 */
 	async take(
@@ -142,7 +143,7 @@ async function waitInQueue(
 			if (isOver() || steadyClock() >= until) return BUSY
 			const taken = await attempt()
 			if (taken !== 'busy') return taken
-			// Requests in progress in this process will wake it.
+			// Requests in progress in this process will wake this one, so polls don't count.
 			if (queue.inProgress > 0) polls = 0
 			await Promise.race([pause(POLL_MS), new Promise<void>((resolve) => (queue.wake = resolve))])
 		}
@@ -194,7 +195,7 @@ async function tryOnce(
 	}
 }
 
-/** An epoch's counters are kept for as long again, for guesses released late. */
+/** Counters are kept for another epoch, for guesses released late. */
 const TTL_SECONDS: Seconds = 2 * EPOCH_SECONDS
 
 interface GuessCounts {

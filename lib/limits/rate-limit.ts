@@ -1,6 +1,6 @@
 /**
- * Rate limits: declared by handlers, checked and compiled at mount; which requests count as one caller's; and the cache keys
- * of the counters. `handler/mount` compiles the declarations, `pipeline/rate-limits.ts` counts by `windows.ts` and, for
+ * Rate limits: checks and compiles handlers' declarations, decides which requests count as one caller's, and makes the cache
+ * keys of the counters. Called by `handler/mount` and by `pipeline/rate-limits.ts`, which counts with `windows.ts` and, for
  * credentials, `guesses.ts`.
  */
 import { isIPv6 } from 'node:net'
@@ -21,8 +21,8 @@ export interface RateLimit {
 	 * `'fixed'`: a caller's window begins with their first request. Around the end of a window, up to twice the limit may be
 	 * allowed in a short time.
 	 *
-	 * `'sliding'`: no span of `windowSeconds`, wherever it begins, has more than `limit` requests. Each of them takes an entry
-	 * of the cache for that time.
+	 * `'sliding'`: no span of `windowSeconds`, wherever it begins, has more than `limit` requests. Each request takes a cache
+	 * entry for that time.
 	 *
 	 * @default 'fixed'
 	 */
@@ -50,7 +50,7 @@ export interface CompiledLimit extends SlidingLimit {
 	readonly guesses: Guesses
 }
 
-/** The caller that a request counts for, and whose share of the cache has its counters. */
+/** The caller that a request counts for. The caller's share of the cache has the counters. */
 export interface Caller {
 	readonly id: string
 	readonly isUser: boolean
@@ -58,16 +58,16 @@ export interface Caller {
 	readonly wider: readonly [of56: string, of48: string] | undefined
 }
 
-/** Counters stay in the cache for a whole window. */
+/** Maximum length of a window: its counters stay in the cache that long. */
 const MAX_WINDOW_SECONDS: Seconds = 30 * 86_400
 /** Largest integer of a structured field (RFC 9651 §3.3.1). */
 const MAX_LIMIT = 999_999_999_999_999
 /**
- * The limits of an IPv6 /56 and /48 network, in multiples of that of a /64. A home often has a /56, a site a /48; but a
+ * The limits of an IPv6 /56 and /48 network, in multiples of a /64's limit. A home often has a /56, a site a /48; but a
  * mobile carrier's /48 has many subscribers, each with a /64.
  */
 const WIDER_FACTORS = [8, 64] as const
-/** Each request of a sliding window has a cache entry. */
+/** Maximum `limit` of a sliding window: each of its requests has a cache entry. */
 const MAX_SLIDING = 1_000
 const slidingLimit = wholeNumber({ from: 1, to: MAX_SLIDING })
 
@@ -110,7 +110,7 @@ function quotedName(name: string): string {
 	return name === '*' ? '"default"' : `"${name.replaceAll(/[^\x20-\x7e]|["\\]/gu, '_')}"`
 }
 
-/** The cache key of a caller, or of the caller's network. No suffix makes it another caller's key. */
+/** The cache key of a caller, or of the caller's network. No suffix can turn it into another caller's key. */
 export function keyOf(
 	{ prefix }: CompiledLimit,
 	{ id, isUser, share }: Caller,
@@ -138,8 +138,8 @@ export function countersOf(
 }
 
 /**
- * The caller: the user, else the address. For IPv6 it is the /64 network, all of whose addresses one owner has
- * (RFC 6177 §2); a /48 network has one share of the cache.
+ * The caller: the user, otherwise the address. In IPv6 the caller is the /64 network, because all its addresses have one
+ * owner (RFC 6177 §2). A /48 network has one share of the cache.
  */
 export function callerOf(user: User | null, address: string): Caller {
 	if (user !== null) return { id: `user:${user.id}`, isUser: true, share: user.id, wider: undefined }
@@ -147,7 +147,7 @@ export function callerOf(user: User | null, address: string): Caller {
 	return { id: `address:${own}`, isUser: false, share: wider?.[1] ?? own, wider }
 }
 
-/** The networks of an address by which callers are counted. */
+/** The networks that an address counts for. */
 interface Networks {
 	/** An IPv4 address, also one embedded in IPv6; else the first 64 bits of an IPv6 address, normalized: `2001:db8:0:1`. */
 	readonly own: string

@@ -3,8 +3,8 @@
  *
  * A fixed window begins with a caller's first request and has one counter. In a sliding window a caller has `limit` slots,
  * each an entry made by `add` that lasts for the length of the window. A request that gets a slot is let in, so no span of
- * that length has more requests than slots, in any number of processes. A hint stored beside the slots says where a free
- * one is, so that requests are refused without a search while there is none.
+ * that length has more requests than slots, in any number of processes. A hint stored beside the slots says which slot is
+ * free next, and when the taken ones will be, so that no search is needed to refuse a request.
  */
 import type { Milliseconds, Seconds } from '../base/time.ts'
 import { bestEffort, type Cache, type JsonValue } from '../cache/cache.ts'
@@ -25,11 +25,11 @@ export interface LimitResult {
 	readonly isAllowed: boolean
 	/** How many more requests would be allowed now. */
 	readonly remaining: number
-	/** Time until more are: whole seconds, from 1 to the window's length. */
+	/** Time until more requests are allowed: whole seconds, from 1 to the window's length. */
 	readonly resetSeconds: Seconds
 }
 
-/** The result that refuses, or has fewer requests left. */
+/** The stricter of two results: the one that refuses, or has fewer requests left. */
 export function stricter(one: LimitResult, other: LimitResult): LimitResult {
 	if (one.isAllowed !== other.isAllowed) return one.isAllowed ? other : one
 	return other.remaining < one.remaining ? other : one
@@ -94,11 +94,11 @@ const NO_HINT: Hint = { next: 0, ends: [] }
 /** After this many failed attempts, other processes are assumed to take all free slots. */
 const MAX_TRIES = 8
 /**
- * A slot that has expired by this clock may still exist, as the cache's clock differs by parts of a millisecond. For this
- * long after its expiry, it counts as the next free one, and every request tries it.
+ * A slot that has expired by this clock may still exist, because the cache's clock differs by fractions of a millisecond. For
+ * this long after its expiry, the slot counts as the next free one, and every request tries it.
  */
 const CLOCK_SKEW_MS: Milliseconds = 100
-/** If the clocks differ by more, all slots are read, and then none for this time. */
+/** If the clocks differ by more, all slots are read, but not again during this time. */
 const RESCAN_MS: Milliseconds = 1_000
 
 /** A sliding limit, with a mutex so that requests of a caller in this process don't race for the same slots. */
@@ -169,7 +169,7 @@ interface Slots {
 	readonly oldest: number
 }
 
-/** Reads all slots: one that exists is taken, even if it has expired by this clock. */
+/** Reads all slots. A slot that exists is taken, even if it has expired by this clock. */
 async function readSlots(cache: Cache, key: string, limit: WindowLimit, now: Milliseconds): Promise<Slots> {
 	const values = await Promise.all(
 		Array.from({ length: limit.limit }, async (_, slot) => cache.get(`${key}:${slot}`)),

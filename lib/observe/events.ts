@@ -34,7 +34,7 @@ export interface ServedRequest extends RequestFacts {
 	readonly aborted?: true | undefined
 }
 
-/** The event `error`: a request with a status from 500 up, or whose reply is cut off. */
+/** The event `error`: a request whose status is 500 or above, or whose reply was cut off. */
 export interface FailedRequest extends RequestFacts {
 	/** What was thrown, even if the client doesn't see it. */
 	readonly error: unknown
@@ -58,7 +58,7 @@ export interface Entry {
 	readonly once: boolean
 }
 
-/** An event emitter that, unlike Node's, never throws: neither a listener's error, nor for an `error` without listeners. */
+/** An event emitter that never throws: it logs listeners' errors and, unlike Node's, needs no listener for `error`. */
 export class Events {
 	readonly #logger: Logger
 	/** The listeners, in the order they were added. */

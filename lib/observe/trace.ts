@@ -1,7 +1,7 @@
 /**
  * The tracing channel `verbena:request` of `node:diagnostics_channel`, for OpenTelemetry and the like, which create a span
- * for each request; published by `watch.ts`. And async contexts of streamed replies: they are read in the context of the
- * connection, so `reply/` binds them to that of the request if a tracer listens.
+ * for each request; published by `watch.ts`. Also binds streamed replies to the request's async context: they are read in the
+ * connection's context, so `reply/` binds them if a tracer listens.
  */
 
 import { AsyncResource } from 'node:async_hooks'
@@ -40,8 +40,8 @@ export class RequestTrace {
 }
 
 /**
- * Its five channels are found by name: subscribers need no import from us. Not in the published types, as Node 26 swaps the
- * two type parameters.
+ * The tracing channel. Subscribers find its five channels by name, without an import from Verbena. It isn't in the published
+ * types, because Node 26 swaps the two type parameters.
  *
  * @internal
  */

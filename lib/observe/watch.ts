@@ -34,7 +34,7 @@ export class Observers {
 		this.serverTiming = serverTiming
 	}
 
-	/** Whether there are any at the moment: listeners come and go. */
+	/** Whether anything observes requests at the moment: listeners come and go. */
 	get isActive(): boolean {
 		return this.logRequests || this.serverTiming || this.events.entries.length > 0 || REQUESTS.hasSubscribers
 	}
@@ -127,7 +127,7 @@ export class Watch implements Watched {
 		}
 		if (this.#trace === undefined) return
 		this.#trace.aborted = !isWhole
-		// Published for synchronous requests, too: here, after the reply is written, a span ends.
+		// Published for synchronous requests, too: a tracer ends its span here, after the reply is written.
 		REQUESTS.asyncStart.publish(this.#trace)
 		REQUESTS.asyncEnd.publish(this.#trace)
 	}
@@ -138,7 +138,7 @@ export class Watch implements Watched {
 		this.#step = undefined
 	}
 
-	/** As in W3C Server Timing: `total;dur=12.3, auth;dur=1.2`. */
+	/** The value of `Server-Timing` (W3C Server Timing): `total;dur=12.3, auth;dur=1.2`. */
 	#timing(): string {
 		const now = this.#clock()
 		this.#endStep(now)
@@ -150,7 +150,7 @@ export class Watch implements Watched {
 		const { logger } = this.#observers
 		const { status = 0, aborted } = served
 		const level = this.#hasFailed || isFailure(status) ? 'error' : 'info'
-		// In a listener of the response, an error of the logger would end the process.
+		// This runs in a listener of the response, where an error thrown by the logger would end the process.
 		try {
 			logger[level](served, aborted === true ? 'request aborted' : 'request')
 		} catch {}

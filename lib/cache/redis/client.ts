@@ -52,7 +52,7 @@ export interface ClientAdapter {
 /**
  * The adapter for a client; clients are distinguished by their methods.
  *
- * @throws TypeError for anything else
+ * @throws TypeError unless it is a client of ioredis, iovalkey or node-redis for a single server
  */
 export function adapterOf(client: RedisClient): ClientAdapter {
 	const given: unknown = client
@@ -74,7 +74,7 @@ class IoredisAdapter implements ClientAdapter {
 
 	state(): 'ready' | 'connecting' | 'ended' {
 		const { status } = this.#client
-		// With lazyConnect the client connects at its first command, but ours wait for the connection.
+		// With lazyConnect the client connects at its first command. The cache sends none before, so it must connect here.
 		if (status === 'wait') this.#client.connect().catch(ignore)
 		if (status === 'ready') return 'ready'
 		return status === 'end' ? 'ended' : 'connecting'
@@ -102,8 +102,8 @@ class NodeRedisAdapter implements ClientAdapter {
 
 	constructor(client: NodeRedisClient) {
 		this.#client = client
-		// It emits `error` for each lost or failed connection, which ends the process if there is no listener. It reconnects
-		// by itself; programs that need the event add a listener before.
+		// The client emits `error` for each lost or failed connection, which ends the process if there is no listener. The
+		// error can be ignored: the client reconnects by itself. Programs that need the event add a listener before.
 		if (client.listenerCount('error') === 0) client.on('error', ignore)
 	}
 
@@ -116,7 +116,7 @@ class NodeRedisAdapter implements ClientAdapter {
 		return this.#client.sendCommand([...args], { abortSignal: signal })
 	}
 
-	// `destroy` would be final; if the server closes the connection, the client reconnects.
+	// After `destroy` the client wouldn't reconnect. After QUIT the server closes the connection, so it does.
 	reconnect(): void {
 		const { signal } = new AbortController()
 		this.#client.sendCommand(['QUIT'], { abortSignal: signal }).catch(ignore)
@@ -128,7 +128,7 @@ class NodeRedisAdapter implements ClientAdapter {
 
 	onEnd(listener: () => void): void {
 		this.#client.on('end', listener)
-		// Its reconnectStrategy has given up.
+		// Emitted when the client's reconnectStrategy has given up.
 		this.#client.on('terminated', listener)
 	}
 }

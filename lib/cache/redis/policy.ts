@@ -1,12 +1,12 @@
 /**
  * Checks Redis' `maxmemory-policy` before `add` and `increment`: a Redis that evicts may delete a nonce early, and the request
- * that used it could be replayed. `maxmemory`, of which callers have shares, is read with it.
+ * that used it could be replayed. At the same time it reads `maxmemory`, which is divided into callers' shares.
  */
 import { type Bytes, type Clock, type Milliseconds, steadyClock } from '../../base/time.ts'
 import { CacheUnavailable } from '../cache.ts'
 import { type Call, type Connection, isForbidden } from './redis-link.ts'
 
-/** How long a policy is cached, for its connection: it may be changed. */
+/** How long a reading is cached, per connection: the settings may be changed. */
 const CACHED_MS: Milliseconds = 60_000
 
 interface Memory {
@@ -32,9 +32,9 @@ export class MaxmemoryPolicy {
 	}
 
 	/**
-	 * Resolves if nothing is evicted.
+	 * Resolves if Redis evicts nothing.
 	 *
-	 * @throws CacheUnavailable if something may be, or the policy can't be read
+	 * @throws CacheUnavailable if it may evict entries, or the policy can't be read
 	 */
 	async check(call: Call): Promise<void> {
 		const reading = await this.#read(call)
@@ -44,7 +44,7 @@ export class MaxmemoryPolicy {
 		throw new CacheUnavailable(
 			policy === undefined
 				? "Redis doesn't report its maxmemory-policy: allow CONFIG GET or INFO, or if it is noeviction, set the option maxmemoryPolicy"
-				: `Redis may evict nonces and counters, as its maxmemory-policy is ${policy}: set maxmemory-policy noeviction`,
+				: `Redis may evict nonces and counters, because its maxmemory-policy is ${policy}: set maxmemory-policy noeviction`,
 		)
 	}
 

@@ -27,28 +27,28 @@ export interface RedisCacheOptions {
 	 * Asserts that Redis' `maxmemory-policy` is `noeviction`, for a managed service that forbids both CONFIG GET and INFO. If
 	 * that isn't true, a used nonce may be evicted and a request replayed.
 	 *
-	 * @default it is read
+	 * @default read from Redis
 	 */
 	readonly maxmemoryPolicy?: 'noeviction'
 	/**
 	 * Bytes of Redis that callers share, for nonces, counters, and idempotency keys with their replies. From 1,048,576 up;
-	 * with `Infinity` each caller may fill all of it. The same in all processes of a program.
+	 * with `Infinity` each caller may fill all of Redis. The same in all processes of a program.
 	 *
 	 * @default three quarters of Redis' `maxmemory`; 1 GiB if that isn't set or can't be read
 	 */
 	readonly maxBytes?: Bytes
 	/**
-	 * Timeout of a call, including the connection; then it rejects with `CacheUnavailable`. Above 0, at most 86,400. Clients by
-	 * themselves may wait for ever.
+	 * Timeout of a call, including the wait for a connection: a longer call rejects with `CacheUnavailable`. Above 0, at most
+	 * 86,400. Without it, clients may wait for ever.
 	 *
 	 * @default 1
 	 */
 	readonly timeoutSeconds?: Seconds
 }
 
-// UTF-8 replaces half a surrogate pair by U+FFFD, and programs with different prefixes would share one.
+// UTF-8 encoding replaces a lone surrogate with U+FFFD, so different prefixes could become the same.
 const prefixText = such<string>(
-	'a string without half of a surrogate pair',
+	'a string without lone surrogates',
 	(value) => typeof value === 'string' && !/\p{Surrogate}/u.test(value),
 )
 
@@ -60,18 +60,18 @@ const prefixText = such<string>(
  *     await cache.add('nonce:1', true, 60) // true
  *     createServer({ blog: new Blog() }, { cache })
  *
- * - Each method is one atomic command: of all processes that `add` a key exactly one gets `true`, and each `increment` its
- *   own number. GET, SET, DEL, EVAL and EVALSHA are used, and CONFIG GET or INFO.
+ * - Each method is one atomic command: of all processes that `add` a key exactly one gets `true`, and each `increment`
+ *   returns another number. GET, SET, DEL, EVAL and EVALSHA are used, and CONFIG GET or INFO.
  * - Every call settles within `timeoutSeconds` (plus a sixteenth, as the timer is coarse). If Redis is down, silent, loading,
- *   or replies with anything this cache can't have stored, it rejects with `CacheUnavailable`; immediately if that has lasted
- *   for the timeout already. It works again when the client has reconnected.
+ *   or replies with anything this cache can't have stored, the call rejects with `CacheUnavailable`: immediately if Redis has
+ *   failed for longer than the timeout. The cache works again when the client has reconnected.
  * - After a `CacheUnavailable` it isn't known whether a `set`, `delete`, `add` or `increment` was or will be carried out:
  *   ioredis repeats commands after a lost connection. An `add` that was carried out returns `false` the next time, so that
  *   a request relying on it is refused.
  * - If the server is a replica, such as a demoted primary, the connection is closed, and the client reconnects to the server
- *   that has the address by then. Until that is a primary, writes are refused.
+ *   that has the address by then. Until that server is a primary, writes are refused.
  * - The first `add` or `increment` on a connection, and then one a minute, reads `maxmemory-policy`. Unless it is
- *   `noeviction`, they are refused with `CacheUnavailable`, as Redis could evict their entries.
+ *   `noeviction`, both methods reject with `CacheUnavailable`, because Redis could evict their entries.
  * - If Redis is out of memory, `set`, `add` and `increment` are refused with `CacheFull`. An existing entry stays.
  * - Each caller (a user, a signing key, a network) has a share of `maxBytes`, as in a `MemoryCache`: above it only that caller
  *   is refused, by a `CacheFull` with the `scope` `'caller'`.
@@ -79,17 +79,17 @@ const prefixText = such<string>(
  *   replica.
  *
  * Node-redis emits `error` for each lost connection, which would end the process: if there is no listener, an empty one is
- * added. The caller closes the client.
+ * added. Your program closes the client.
  */
 export class RedisCache implements Cache {
 	readonly #link: RedisLink
 	readonly #prefix: string
 	readonly #maxBytes: Bytes | undefined
-	/** `undefined` if the option says that it is `noeviction`. */
+	/** `undefined` if the option `maxmemoryPolicy` says that it is `noeviction`. */
 	readonly #policy: MaxmemoryPolicy | undefined
 
 	/**
-	 * @throws TypeError for another client, an unknown option, or one of the wrong type
+	 * @throws TypeError for an unsupported client, an unknown option, or an option of the wrong type
 	 * @throws RangeError for a `timeoutSeconds` that isn't above 0 and at most 86,400, or a `maxBytes` below 1 MiB
 	 */
 	constructor(client: RedisClient, options: RedisCacheOptions = {}) {
@@ -105,7 +105,7 @@ export class RedisCache implements Cache {
 		this.#policy = maxmemoryPolicy === undefined ? new MaxmemoryPolicy() : undefined
 	}
 
-	/** @throws CacheUnavailable also if the key has no JSON, as it may be another program's */
+	/** @throws CacheUnavailable also if the value isn't JSON: it may be another program's */
 	async get(key: string): Promise<JsonValue | undefined> {
 		const name = this.#nameOf(key)
 		const held = await this.#link.withTimeout((call) => call.send('GET', name))
@@ -174,7 +174,7 @@ export class RedisCache implements Cache {
 		return this.#link.withTimeout((call) => this.#share(call, (...args) => call.send(...args), command))
 	}
 
-	/** Runs a command; as a script that checks the share if the entry counts towards a caller's. */
+	/** Runs a command. If the entry counts towards a caller's share, this is a script that checks the share. */
 	async #share(call: Call, send: Send, { key, name, plain, script, time, text }: Command): Promise<unknown> {
 		const owner = ownerOf(key)
 		if (owner === undefined) return plain(send)
@@ -206,7 +206,7 @@ interface Command {
 /** A key that never exists. */
 const UNUSED = '\0check'
 
-/** Limited, as Redis adds the time of day, up to 2^63 - 1. */
+/** A time to live for Redis; limited, because Redis adds the time of day, and the sum must be below 2^63. */
 function timeOf(ttlSeconds: Seconds): string {
 	return String(Math.min(toMilliseconds(ttlSeconds), Number.MAX_SAFE_INTEGER))
 }
@@ -218,7 +218,7 @@ function parse(key: string, held: unknown): JsonValue {
 		return JSON.parse(String(held)) as JsonValue // JSON.parse returns nothing else.
 	} catch (error) {
 		throw new CacheUnavailable(
-			`Redis holds what isn't JSON under '${key}': give the cache a prefix of its own`,
+			`Redis holds a value under '${key}' that isn't JSON: give the cache a prefix of its own`,
 			{ cause: error },
 		)
 	}

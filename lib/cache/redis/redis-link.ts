@@ -1,7 +1,7 @@
 /**
  * `RedisLink`: sends commands to Redis with a timeout, and translates errors. Without a connection, clients queue commands, by
- * default for ever; here a command that can't be sent is refused, so that none pile up or run long after their callers have
- * gone.
+ * default for ever. Here a command that can't be sent is refused, so that commands neither pile up nor run long after their
+ * callers have gone.
  */
 import { Deadlines, type Due } from '../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
@@ -11,7 +11,8 @@ import type { Cancellable, ClientAdapter } from './client.ts'
 /** A connection of the client; the next one may be to another server. */
 export interface Connection {
 	/**
-	 * Set when a command timed out: until then no other is sent. Redis replies in order, so it would only wait for that one.
+	 * Set when a command timed out: no other command is sent before this time. Redis replies in order, so the other would only
+	 * wait for the first.
 	 */
 	pausedUntil: Milliseconds | undefined
 }
@@ -28,7 +29,7 @@ const MIN_RECONNECT_MS: Milliseconds = 250
 export class RedisLink {
 	readonly #client: ClientAdapter
 	readonly #timeout: Milliseconds
-	/** The grace period at its end. */
+	/** The part of the timeout that is a grace period at its end. */
 	readonly #grace: Milliseconds
 	readonly #deadlines: Deadlines
 	#connection: Connection = { pausedUntil: undefined }
@@ -93,7 +94,7 @@ export class RedisLink {
 	/**
 	 * Sends a command.
 	 *
-	 * @throws CacheUnavailable if an earlier one has timed out on this connection
+	 * @throws CacheUnavailable if an earlier command has timed out on this connection
 	 */
 	send(args: readonly string[], connection: Connection, caller: Cancellable): Promise<unknown> {
 		if (connection.pausedUntil !== undefined) {
@@ -110,7 +111,7 @@ export class RedisLink {
 	}
 
 	/**
-	 * Reconnects away from a replica, which may have been the primary before; the new primary may have the same address, now
+	 * Reconnects away from a replica, which may have been the primary before. The new primary may have the same address, now
 	 * or soon.
 	 */
 	leaveReplica(connection: Connection): void {
@@ -179,7 +180,7 @@ export class Call implements Cancellable {
 	/**
 	 * Sends a command and returns the reply.
 	 *
-	 * @throws CacheUnavailable if there is none, or it is an error
+	 * @throws CacheUnavailable if there is no reply, or the reply is an error
 	 * @throws CacheFull if Redis is out of memory
 	 */
 	async send(...args: readonly string[]): Promise<unknown> {
@@ -204,7 +205,7 @@ export class Call implements Cancellable {
 
 	/**
 	 * Sends a command that must not run twice. Clients repeat commands after a lost connection, maybe at another server, and
-	 * the repeat has the wrong reply: a nonce would be refused because it was just added.
+	 * the second reply is wrong: a nonce would be refused because the first command has just added it.
 	 *
 	 * @throws CacheUnavailable also if the connection has changed since the call began
 	 */
@@ -226,7 +227,7 @@ export class Call implements Cancellable {
 	}
 }
 
-/** Out of memory. Before Redis 7, an error within a script is wrapped in another. */
+/** Redis is out of memory. Before Redis 7, an error within a script is wrapped in another. */
 const OUT_OF_MEMORY = /^(?:ERR Error running script .*: -)?OOM /
 
 /** A command that is unknown, or not permitted to this user. */

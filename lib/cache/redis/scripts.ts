@@ -1,8 +1,8 @@
-/** What is sent to Redis: encoded keys, Lua scripts, which run atomically, and the script that increments. */
+/** What is sent to Redis: encoded keys, and Lua scripts, which run atomically, among them `increment`. */
 import { hash } from 'node:crypto'
 import { isUnknownScript } from './redis-link.ts'
 
-/** A Lua script, with the hash by which Redis identifies one it has run before. */
+/** A Lua script, with the hash that identifies it once Redis has run it. */
 export interface Script {
 	readonly text: string
 	readonly sha1: string
@@ -31,8 +31,8 @@ export async function runScript(
 }
 
 /**
- * `increment`, which sets the time to live atomically. Returns the new number, or nil for anything but a whole number below
- * 2^53 - 1, above which JavaScript loses precision while Redis' INCR counts to 2^63. The number is returned as text, because
+ * `increment`, which sets the time to live atomically. Returns the new number, or nil if the value isn't a whole number below
+ * 2^53 - 1: Redis' INCR counts to 2^63, but JavaScript loses precision above 2^53. The number is returned as text, because
  * clients differ in how they parse 16 digits. A counter without a time to live gets one.
  *
  * @param before Lua that runs before a new counter is stored, and may return early
@@ -69,7 +69,7 @@ export function redisKey(key: string): string {
 const UTF16_PREFIX = '\0utf16:'
 
 /**
- * Half a surrogate pair, which UTF-8 replaces by U+FFFD, so that different keys would become one; and keys that begin like
- * an encoded one or one of ours.
+ * Matches keys with a lone surrogate, which UTF-8 encoding replaces with U+FFFD, so that different keys would collide; and
+ * keys that start with NUL, as encoded keys and the cache's own do.
  */
 const NEEDS_UTF16 = /^\0|\p{Surrogate}/u

@@ -2,10 +2,10 @@
  * The shares of a `RedisCache`: how many bytes of Redis each purpose and each caller may fill, by the rule and constants of
  * `cache/shares.ts`. The counts are in Redis, which many processes share; each write checks and counts in one script.
  *
- * A caller's counts are a hash, `<prefix>\0share:<purpose>:<caller>`; those of all callers another, `<prefix>\0shares`. An
- * entry is counted in a bucket of its purpose, named for a time at which it has expired; expired buckets are subtracted, and
- * a hash expires with its last bucket. So expired entries are subtracted without a search, late by at most an eighth of
- * their time to live, or 128 ms.
+ * A caller's counts are in one hash, `<prefix>\0share:<purpose>:<caller>`; the sums over all callers are in another,
+ * `<prefix>\0shares`. An entry is counted in a bucket of its purpose, named after a time at which the entry has expired.
+ * Expired buckets are subtracted, and a hash expires with its last bucket. So expired entries are subtracted without a
+ * search, late by at most an eighth of their time to live, or 128 ms.
  */
 import type { Bytes } from '../../base/time.ts'
 import { CacheFull } from '../cache.ts'
@@ -28,12 +28,12 @@ interface SharedEntry {
 	readonly room: Room
 }
 
-/** If neither Redis nor the option sets a limit. */
+/** The room if neither Redis nor the option sets a limit. */
 const DEFAULT_BYTES: Bytes = 1_073_741_824
 /** The part of `maxmemory` that is divided: Redis needs up to a quarter more for a long text and buffers. */
 const MAXMEMORY_PART = 3 / 4
 
-/** Room by the option, else by Redis' `maxmemory`; `undefined` if it isn't divided. */
+/** The room by the option, otherwise by Redis' `maxmemory`; `undefined` if it isn't divided into shares. */
 export function roomOf(maxBytes: Bytes | undefined, maxmemory: Bytes): Room | undefined {
 	if (maxBytes === undefined && maxmemory > 0) {
 		const bytes = Math.floor(MAXMEMORY_PART * maxmemory)
@@ -56,7 +56,7 @@ export async function runShared(
 	text = '',
 ): Promise<unknown> {
 	const keys = [name, `${prefix}\0share:${owner.purpose}:${redisKey(owner.caller)}`, `${prefix}\0shares`]
-	// A power of two, from a 16th to an 8th of the time to live, so that entries with similar ones share buckets. Nonces have
+	// A power of two, from a 16th to an 8th of the time to live, so that entries with similar times share buckets. Nonces have
 	// arbitrary times to live: with narrow buckets, each would need its own.
 	const width = 2 ** Math.max(7, Math.floor(Math.log2(Number(ttl))) - 3)
 	const rest = [owner.purpose, String(width), String(room.bytes), text]
@@ -73,8 +73,9 @@ const BUCKET_BYTES: Bytes = 200
 const purposes = PURPOSES.map((name) => `'${name}'`).join(', ')
 
 /**
- * `read` and `fullness` only read, `add` writes. `HMGET` returns the expiry of the first bucket, the bytes of the entry's
- * bucket, and those of its purpose. A text counts at least 17 bytes, to which a counter may grow.
+ * `read` returns a hash's counts, without expired buckets; `fullness` says which limit is reached; `add` counts an entry.
+ * `HMGET` returns the expiry of the first bucket, the bytes of the entry's bucket, and the bytes of its purpose. A text counts
+ * at least 17 bytes, because a counter may grow to that length.
  */
 const COUNTS = `
 local purpose, width, most = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -141,8 +142,8 @@ end
 `.trim()
 
 /**
- * `held` finds the size of the present entry, and the first bucket that it can be in (any one with as many bytes of the
- * caller will do). `giveBack` subtracts it.
+ * `held` returns the size of the key's present entry, and the first bucket that can contain it: any bucket with that many of
+ * the caller's bytes will do. `giveBack` subtracts the entry.
  */
 const GIVEN_BACK = `
 local function held()
@@ -167,7 +168,7 @@ local function giveBack(size, from)
 end
 `.trim()
 
-/** `SET NX`. Writes before checking, so that a replica refuses it and a used nonce costs no more than without shares. */
+/** `SET NX`. Writes before it checks: then a replica refuses it, and a used nonce costs no more than without shares. */
 export const ADD = scriptOf(`
 local added = redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[1], 'NX')
 if not added then return false end

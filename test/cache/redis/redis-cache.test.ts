@@ -41,16 +41,16 @@ describeRedis('RedisCache: options', (test) => {
 		[null, TypeError, 'the options of RedisCache must be an object, got null'],
 		['blog:', TypeError, 'the options of RedisCache must be an object, got "blog:"'],
 		[{ prefx: 'blog:' }, TypeError, 'RedisCache has no option prefx: did you mean prefix?'],
-		[{ prefix: 5 }, TypeError, 'RedisCache: prefix must be a string without half of a surrogate pair, got 5'],
+		[{ prefix: 5 }, TypeError, 'RedisCache: prefix must be a string without lone surrogates, got 5'],
 		[
 			{ prefix: 'a\ud83d' },
 			TypeError,
-			'RedisCache: prefix must be a string without half of a surrogate pair, got "a\\ud83d"',
+			'RedisCache: prefix must be a string without lone surrogates, got "a\\ud83d"',
 		],
 		[
 			{ prefix: '\udc00:' },
 			TypeError,
-			'RedisCache: prefix must be a string without half of a surrogate pair, got "\\udc00:"',
+			'RedisCache: prefix must be a string without lone surrogates, got "\\udc00:"',
 		],
 		[
 			{ maxmemoryPolicy: 'allkeys-lru' },
@@ -207,7 +207,7 @@ for (const name of CLIENTS) {
 				await command('SET', `${prefix}foreign`, text)
 				const error = await rejection(cache.get('foreign'))
 				assert.instance(error, CacheUnavailable)
-				assert.match(error.message, /^Redis holds what isn't JSON under 'foreign'/)
+				assert.match(error.message, /^Redis holds a value under 'foreign' that isn't JSON/)
 				assert.is(await remember(cache, 'foreign', 60, () => 'loaded'), 'loaded')
 				assert.is(await cache.get('foreign'), 'loaded')
 			})

@@ -44,7 +44,9 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 			for (const policy of EVICTING) {
 				await command('CONFIG', 'SET', 'maxmemory-policy', policy)
 				const cache = new RedisCache(client, { prefix: name })
-				const message = new RegExp(`as its maxmemory-policy is ${policy}: set maxmemory-policy noeviction$`)
+				const message = new RegExp(
+					`because its maxmemory-policy is ${policy}: set maxmemory-policy noeviction$`,
+				)
 				unavailable(await rejection(cache.add('k', 1, 60)), message)
 				unavailable(await rejection(cache.increment('k', 60)), message)
 				assert.is(await cache.get('k'), undefined)
@@ -75,7 +77,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 			assert.is(await new RedisCache(client).add(`${name} by INFO`, 1, 60), true)
 			await command('CONFIG', 'SET', 'maxmemory-policy', 'volatile-ttl')
 			const evicted = await rejection(new RedisCache(client).add(`${name} evicted`, 1, 60))
-			unavailable(evicted, /as its maxmemory-policy is volatile-ttl/)
+			unavailable(evicted, /because its maxmemory-policy is volatile-ttl/)
 			await command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
 
 			await command('ACL', 'SETUSER', login.username, '-info')
@@ -106,7 +108,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 			now = 59_999
 			await check()
 			now = 60_000
-			unavailable(await rejection(check()), /as its maxmemory-policy is allkeys-lru/)
+			unavailable(await rejection(check()), /because its maxmemory-policy is allkeys-lru/)
 			await command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
 			await check()
 		})
@@ -123,7 +125,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 			// The first call may still use the connection that is being lost.
 			let error = await rejection(cache.add('new', 1, 60))
 			if (/was lost/.test(error.message)) error = await rejection(cache.add('new', 1, 60))
-			unavailable(error, /as its maxmemory-policy is allkeys-lru/)
+			unavailable(error, /because its maxmemory-policy is allkeys-lru/)
 			await redis.kill()
 			await redis.start()
 		})
