@@ -1,4 +1,4 @@
-/** The dialect: all SQL but that of records and lists. */
+/** The dialect: all SQL except for records and lists. */
 import { type Column, columnName, type Dialect, lruOf, type Sql } from '../../../../lib/models/sql/index.ts'
 import { failureOf, isOutdated } from './errors.ts'
 import { quote, recordSql } from './json.ts'
@@ -26,7 +26,7 @@ export function dialectOf(database: object): Dialect {
 			if (descending) return `${name} desc`
 			return column.nullable ? `${name} nulls last` : name
 		},
-		// `like` is always case-insensitive.
+		// Doesn't use `like`, which always ignores case.
 		matches: (sql, column, alias, { op, value, ignoreCase }) => {
 			const names = [columnName(dialect, column, alias), `?${sql.values.push(bind(value, column))}`]
 			const [text, part] = names.map((name) => (ignoreCase ? `lower(${name})` : name))

@@ -18,7 +18,7 @@ export interface NewDatabase {
 }
 
 interface Prepared {
-	/** Whether it returns rows. */
+	/** Whether the statement returns rows. */
 	readonly reader: boolean
 	raw(): Prepared
 	safeIntegers(): Prepared
@@ -26,7 +26,7 @@ interface Prepared {
 	run(values: readonly unknown[]): { readonly changes: number }
 }
 
-/** One per database, shared by its models: a model's statement must not run within another's transaction. */
+/** One driver per database, shared by its models: a model's statement must not run within another's transaction. */
 export function driverOf(database: NewDatabase): Driver {
 	database[DRIVER] ??= makeDriver(database)
 	return database[DRIVER]
@@ -44,7 +44,7 @@ function makeDriver(database: NewDatabase): Driver {
 		control: (text) => database.exec(text),
 		leaves: (error) => (rollsBack(error) ? 'nothing' : 'everything'),
 	}
-	// It has been rolled back already; a pooled connection would have to be closed.
+	// If a rollback fails, libSQL has rolled back already. A pooled connection would have to be closed.
 	const rollbackFailed = () => undefined
 	return {
 		query: (statement) => inTurn(() => send(database, statement)),

@@ -2,7 +2,7 @@
 import { ModelError, type ModelErrorKind } from '../../../../lib/models/index.ts'
 import { NoConnection, type Table } from '../../../../lib/models/sql/index.ts'
 
-/** By SQLite's error code, or its prefix. */
+/** The kind of each error, by SQLite's error code or the code's prefix. */
 const KINDS: Readonly<Record<string, ModelErrorKind>> = {
 	SQLITE_CONSTRAINT_PRIMARYKEY: 'unique',
 	SQLITE_CONSTRAINT_UNIQUE: 'unique',
@@ -33,12 +33,12 @@ export function failureOf(error: unknown, table: Table): ModelError | undefined 
 	return new ModelError(kind, fields, error, kind === 'refused' ? { code, message } : undefined)
 }
 
-/** A column was dropped or renamed. */
+/** Whether a column was dropped or renamed. */
 export function isOutdated(error: unknown): boolean {
 	return error instanceof Error && /no such column|has no column named/.test(error.message)
 }
 
-/** Other errors roll back only their statement. */
+/** Whether the error has rolled back the transaction; other errors roll back only their statement. */
 export function rollsBack(error: unknown): boolean {
 	return /^SQLITE_(?:FULL|IOERR|NOMEM)/.test(codeOf(error))
 }

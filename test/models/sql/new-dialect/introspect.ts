@@ -4,7 +4,7 @@ import { fieldOf } from './types.ts'
 
 const COLUMNS = 'select name, type, "notnull", pk, dflt_value, hidden from pragma_table_xinfo(?)'
 
-/** Columns that are unique by themselves, and never null. */
+/** Columns that are unique on their own, and not nullable. */
 const UNIQUE = `select min(c.name) from pragma_index_list(?1) i, pragma_index_info(i.name) c
 	left join pragma_table_xinfo(?1) t on t.name = c.name
 	where i."unique" and not i.partial group by i.name having count(*) = 1 and min(t."notnull")`
@@ -27,7 +27,7 @@ export async function introspect(
 	const columns = described.map((row) => columnOf(row, bigint))
 	const primary = described.filter(([, , , place]) => place !== 0n).map(([column]) => String(column))
 	const unique = (await ask(UNIQUE)).map(([column]) => String(column))
-	// Without constraints: errors of libSQL name the columns.
+	// No constraints are needed: errors of libSQL name the columns.
 	return { schema: undefined, name, columns, constraints: [], isView, primary, unique }
 }
 
@@ -38,7 +38,7 @@ function columnOf(row: readonly unknown[], bigint: BigintForm): Column {
 		name: String(name),
 		...field,
 		nullable: notNull === 0n && place === 0n,
-		// An integer primary key is the rowid.
+		// An integer primary key is the rowid, which libSQL generates.
 		hasDefault: preset !== null || (place !== 0n && field.sqlType === 'integer'),
 		defaultSql: preset === null ? undefined : String(preset),
 		generated: hidden !== 0n,

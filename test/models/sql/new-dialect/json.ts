@@ -1,4 +1,4 @@
-/** Records and cursors as JSON. It is made of the columns' values here, as libSQL's own JSON rounds floats. */
+/** Records and cursors as JSON, made from the columns' values here, because libSQL's own JSON rounds floats. */
 import {
 	type Column,
 	columnName,
@@ -7,7 +7,7 @@ import {
 	type Selected,
 } from '../../../../lib/models/sql/index.ts'
 
-/** Not in double quotes: libSQL takes a quoted unknown column name for a text. */
+/** Doesn't use double quotes: libSQL reads an unknown name in double quotes as a string. */
 export function quote(name: string): string {
 	return `\`${name.replaceAll('`', '``')}\``
 }
@@ -22,7 +22,7 @@ export function recordSql(selected: readonly Selected[], alias: string): RecordS
 	}
 }
 
-/** A JSON array of an order's values, as exact as in the database. */
+/** A record's sort values as a JSON array, as exact as in the database. */
 export function cursorJson(values: readonly unknown[], order: readonly OrderColumn[]): string {
 	return `[${order.map(({ column }, at) => valueJson(values[at], column, 'cursor')).join(',')}]`
 }

@@ -1,4 +1,4 @@
-/** The statement of a page, a row for each record, and what these rows say. */
+/** The statement of a page, which returns a row for each record, and how these rows are read. */
 import { type Listed, refuseLarger } from '../../../../lib/models/index.ts'
 import {
 	ALIAS,
@@ -10,7 +10,7 @@ import {
 } from '../../../../lib/models/sql/index.ts'
 import { cursorJson, recordSql, valueSql } from './json.ts'
 
-/** Each row is the total, 1 for a record or null for none, the record's values, and those of the cursor. */
+/** Each row has the total, 1 (null if there is no record), the record's values, and the cursor's values. */
 export function writeList(sql: Sql, parts: ListParts): void {
 	const { selected, order, total, where, after, offset } = parts
 	const from = ` from ${tableName(sql.dialect, parts.table)} ${ALIAS}`

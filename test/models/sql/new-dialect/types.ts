@@ -1,8 +1,8 @@
-/** What a column of each declared type holds, and how its values are sent. */
+/** The field type of each declared type, and how values are sent. */
 import { type FieldType, ModelError, RawJson, type Value } from '../../../../lib/models/index.ts'
 import type { BigintForm, Column } from '../../../../lib/models/sql/index.ts'
 
-/** By the first word: `json text` is a text to libSQL too, where it would round the number of a `json`. */
+/** By the first word: of `json text`, which libSQL treats as text. In a column declared `json` it would round numbers. */
 const TYPES: Readonly<Record<string, FieldType>> = {
 	boolean: 'boolean',
 	int: 'bigint',
@@ -32,7 +32,7 @@ export function fieldOf(declared: string, bigint: BigintForm): Described {
 export function bind(value: Value, { name, type, maxLength = Infinity }: Column): unknown {
 	if (typeof value === 'boolean') return value ? 1n : 0n
 	if (typeof value === 'number') {
-		// libSQL would store it as null.
+		// libSQL would store NaN as null.
 		if (Number.isNaN(value)) throw new ModelError('invalid', [name])
 		// A number is sent as a float, a bigint as an integer.
 		return type === 'float' ? value : BigInt(value)
