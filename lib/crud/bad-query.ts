@@ -1,8 +1,8 @@
-/** The 400 errors of a query. They name the parameter, and never repeat its value. */
+/** The 400 errors for queries. They name the parameter, and never repeat its value. */
 import { RestError } from '../base/error.ts'
 import type { Detail } from '../wire/codes.ts'
 
-/** Longest name that a message repeats in full: clients choose them. */
+/** Maximum length of a name in a message: clients choose the names, so longer ones are truncated. */
 const MAX_NAME_LENGTH = 60
 
 export function truncatedName(name: string): string {
@@ -21,7 +21,7 @@ export function badValue(place: string, problems: readonly Detail[]): RestError 
 	return badQuery(place, code, message)
 }
 
-/** A 400 for an unknown name. Hidden names get the same message, so that clients can't find them out. */
+/** A 400 for an unknown or hidden name. Both get the same message, so that clients can't discover hidden names. */
 export function unknownName(place: string, message: string, allowed: Iterable<string>): RestError {
 	return badQuery(place, 'unknown', `${message} ${[...allowed].join(', ') || 'nothing'}`)
 }

@@ -1,7 +1,7 @@
 /**
  * `CrudHandler`: serves a model, with the operations list, read, create, update, replace and remove. The mount gets its
- * actions from `operations.ts`; these call a method here only where a subclass overrides it, and otherwise `store.ts`
- * directly, as the methods here do.
+ * actions from `operations.ts`. An action calls a method here only if a subclass overrides it; otherwise it calls
+ * `store.ts` directly, as the methods here do.
  */
 import { nearest } from '../base/options.ts'
 import { RestHandler } from '../handler/handler.ts'
@@ -20,7 +20,7 @@ import { type CrudFacts, FACTS, type RequestState, STATE } from './view.ts'
 /** The values given to `create`, `update` and `replace`, by field name. */
 export type CrudValues = Readonly<Record<string, unknown>>
 
-/** Limits an operation to some records: a value for each field, or a list of the values that are allowed. */
+/** Limits an operation to some records: for each field, the allowed value or a list of allowed values. */
 export type CrudScope = Readonly<Record<string, unknown>>
 
 /**
@@ -67,10 +67,10 @@ export class CrudHandler extends RestHandler {
 	// `Answer` from being inferred from the caller's expected type.
 
 	/**
-	 * A page of records. `query` names fields as the model does; missing properties default to those of a list without
-	 * parameters. `{ limit: 0 }` only counts.
+	 * Returns a page of records. `query` uses the model's field names; a missing property has the value of a request
+	 * without parameters. `{ limit: 0 }` counts the records without reading any.
 	 *
-	 * @throws RestError `unavailable` when the store can't be reached, as all operations do
+	 * @throws RestError `unavailable` if the store can't be reached; all operations throw it
 	 */
 	list<Answer = Promise<CrudPage>>(query?: Partial<CrudQuery>): NoInfer<Answer>
 	list<Answer = Promise<CrudPage>>(query?: Partial<CrudQuery>): NoInfer<Answer>
@@ -78,7 +78,7 @@ export class CrudHandler extends RestHandler {
 		return listRecords(this, completeQuery(this[FACTS].defaultQuery, query))
 	}
 
-	/** One record. @throws RestError `not_found` when there is none, or none within the scope */
+	/** Returns one record. @throws RestError `not_found` if it doesn't exist, or isn't within the scope */
 	read<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
 	read<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
 	read(id: string): unknown {
@@ -86,9 +86,9 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
-	 * Creates a record. A request's values have been checked before; an override may add values for any field.
+	 * Creates a record. A request's values are already checked; an override may add values for any field.
 	 *
-	 * @throws RestError `conflict` with an existing record, `invalid` for what can't be stored
+	 * @throws RestError `conflict` if it conflicts with an existing record, `invalid` if a value can't be stored
 	 */
 	create<Answer = Promise<CrudRecord>>(values: CrudValues): NoInfer<Answer>
 	create<Answer = Promise<CrudRecord>>(values: CrudValues): NoInfer<Answer>
@@ -99,7 +99,7 @@ export class CrudHandler extends RestHandler {
 	/**
 	 * Changes the given fields of a record; an empty object changes none.
 	 *
-	 * @throws RestError as `read` and `create`; `precondition_failed` where `If-Match` names another version
+	 * @throws RestError as `read` and `create`; `precondition_failed` if `If-Match` names another version
 	 */
 	update<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
 	update<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
@@ -107,7 +107,7 @@ export class CrudHandler extends RestHandler {
 		return changeRecord(this, 'update', id, values)
 	}
 
-	/** Replaces a record's updatable fields: `values` has all of them. @throws RestError as `update` */
+	/** Replaces a record's updatable fields with `values`. @throws RestError as `update` */
 	replace<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
 	replace<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
 	replace(id: string, values: CrudValues): unknown {
@@ -122,8 +122,8 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
-	 * Limits an operation to some records: a condition of its query, and values that are set on new records. Called for each
-	 * operation, including those that a subclass's method calls.
+	 * Limits an operation to some records: the returned values are a condition of its query, and are set on new records.
+	 * Called for each operation, including operations that a subclass's method calls.
 	 *
 	 *     override scope() { return { owner: this.user?.id } }
 	 *     override scope(operation: CrudOperation) { return operation === 'read' ? {} : { owner: this.user?.id } }
@@ -138,15 +138,17 @@ export class CrudHandler extends RestHandler {
 		return {}
 	}
 
-	/** What a response shows of a record: by default its visible fields. Called with each record, as an object. */
+	/**
+	 * Returns what a response shows of a record: by default its visible fields. Called with each record, as an object.
+	 */
 	stripObject(record: Record<string, unknown>): unknown {
 		const names = [...this[FACTS].plan.visible.keys()].filter((name) => Object.hasOwn(record, name))
 		return Object.fromEntries(names.map((name) => [name, record[name]]))
 	}
 
 	/**
-	 * This request's query, as `list` reads it: filters, search, sort, page and fields. For methods that return a list of their
-	 * own:
+	 * Returns this request's query, as `list` reads it: filters, search, sort, page and fields. For other methods that
+	 * return lists:
 	 *
 	 *     get_public() { return this.list(this.listQuery(PUBLIC)) }
 	 *
@@ -158,8 +160,8 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
-	 * Fetches these fields with every record from here on, also if they are hidden or the client hasn't asked for them. They
-	 * are in `needed` of what `super` returns; the response doesn't get them unless the override adds them:
+	 * Fetches these fields with every record from now on, even if they are hidden or the client hasn't asked for them.
+	 * `super.read()` and the other operations return them in `needed`; they aren't sent unless the override adds them:
 	 *
 	 *     override async read(id: string) {
 	 *       this.needs('state')
@@ -203,7 +205,10 @@ export class CrudHandler extends RestHandler {
 	}
 }
 
-/** A function in a field is assigned after our constructor has run, and its `this` is the shared handler. */
+/**
+ * Refuses operations that are declared as fields. Fields are assigned after this constructor has looked for overrides,
+ * and the `this` of a function in a field is the shared handler.
+ */
 function refuseFields(handler: CrudHandler): void {
 	for (const name of [...OPERATIONS, 'scope', 'stripObject']) {
 		if (Object.hasOwn(handler, name))
@@ -213,7 +218,7 @@ function refuseFields(handler: CrudHandler): void {
 	}
 }
 
-// Outside of the class: a bundler renames a class that refers to itself, and its name is shown.
+// Not a method: bundlers rename a class that refers to itself, and messages show the class's name.
 function isOverridden(handler: CrudHandler, name: CrudOperation | 'scope' | 'stripObject'): boolean {
 	return handler[name] !== CrudHandler.prototype[name]
 }

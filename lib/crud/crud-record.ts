@@ -1,7 +1,7 @@
 /**
- * `CrudRecord` and `CrudPage`, which the operations of a `CrudHandler` return: the database's JSON text, and the values for
- * the response's headers; and `stripObject`, applied to them. Fields that `needs()` names are in the same text of the model;
- * they are split off here, so that none of them gets into the response.
+ * `CrudRecord` and `CrudPage`, which the operations of a `CrudHandler` return: the database's JSON text, and the values
+ * for the response's headers. Also applies `stripObject`, and splits off the fields that `needs()` names: the model
+ * returns them in the same text, but they must not get into the response.
  */
 
 import { isPlain } from '../base/options.ts'
@@ -10,7 +10,7 @@ import { RawJson } from '../wire/raw-json.ts'
 import type { CrudField } from './fields.ts'
 import { type CrudView, FACTS, STATE } from './view.ts'
 
-/** Values by the names that clients use. */
+/** Values of fields, by their names for clients. */
 export type Needed = Readonly<Record<string, unknown>>
 
 /** Applies a handler's `stripObject` to a value. */
@@ -20,7 +20,10 @@ const NOTHING: Needed = Object.freeze({})
 const NONE: readonly Needed[] = Object.freeze([])
 const STRIP: unique symbol = Symbol('verbena.strip')
 
-/** JSON text of records, and what `with()` keeps. Serialized within another value, it goes through `stripObject`. */
+/**
+ * JSON text of one or more records, with what `with()` copies. Serialized inside another value, it passes through
+ * `stripObject`.
+ */
 class RecordJson<N> extends RawJson {
 	readonly #needed: N
 	readonly #strip: Strip | undefined
@@ -31,7 +34,9 @@ class RecordJson<N> extends RawJson {
 		this.#strip = strip
 	}
 
-	/** The fields named by `needs()`; of a page, one object a record. Responses have only those that clients ask for. */
+	/**
+	 * The fields named by `needs()`; for a page, one object per record. They are sent only if the client asked for them.
+	 */
 	get needed(): N {
 		return this.#needed
 	}
@@ -51,7 +56,7 @@ export class CrudRecord extends RecordJson<Needed> {
 	readonly #id: string
 	readonly #version: string | undefined
 
-	/** @param strip applied when it is serialized within another value */
+	/** @param strip applied when the record is serialized inside another value */
 	constructor(
 		text: string,
 		id: string,
@@ -64,12 +69,12 @@ export class CrudRecord extends RecordJson<Needed> {
 		this.#version = version
 	}
 
-	/** Its key, as in its URL. */
+	/** The record's key, as in its URL. */
 	get id(): string {
 		return this.#id
 	}
 
-	/** Its version in digits, for its ETag; `undefined` where there is none. */
+	/** The version as digits, for the ETag; `undefined` if records have no version. */
 	get version(): string | undefined {
 		return this.#version
 	}
@@ -84,7 +89,7 @@ export class CrudRecord extends RecordJson<Needed> {
 export class CrudPage extends RecordJson<readonly Needed[]> {
 	readonly #meta: PageMeta
 
-	/** @param strip applied when it is serialized within another value */
+	/** @param strip applied when the page is serialized inside another value */
 	constructor(
 		text: string,
 		meta: PageMeta,
@@ -105,7 +110,7 @@ export class CrudPage extends RecordJson<readonly Needed[]> {
 	}
 }
 
-// Outside of the classes: a bundler renames a class that refers to itself, and its name is shown.
+// Not methods: bundlers rename a class that refers to itself, and messages show the class's name.
 function recordWith(record: CrudRecord, text: string): CrudRecord {
 	return new CrudRecord(text, record.id, record.version, record.needed, record[STRIP])
 }
@@ -155,7 +160,7 @@ function stripRecord(view: CrudView, value: unknown): unknown {
 	if (!(answer instanceof Promise)) return answer
 	// An unhandled rejection would end the process.
 	answer.catch(() => {})
-	throw new TypeError(`${view[FACTS].plan.owner}.stripObject() must answer at once, not by a promise`)
+	throw new TypeError(`${view[FACTS].plan.owner}.stripObject() must return a value, not a promise`)
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Pagination cursors: opaque texts that clients send back to get the next page. A stamp ties them to the sort and the
- * conditions of their list, so that they can't be used in another one.
+ * Pagination cursors: opaque texts that clients send back to get the next page. A stamp ties a cursor to the sort and
+ * the conditions of its list, so that it can't be used in another list.
  */
 import type { RestError } from '../base/error.ts'
 import type { Condition, Field, FieldType, Order, Value } from '../models/model.ts'
@@ -11,12 +11,15 @@ import { operandFromJson } from './value-from-json.ts'
 
 const BASE64URL = /^[\w-]+$/
 
-/** The cursor after a record. `next` is a JSON array of the record's values in the sort fields, as models return it. */
+/**
+ * Makes the cursor for the page after a record. `next` is a JSON array of the record's values in the sort fields, as
+ * models return it.
+ */
 export function keysetCursor(stamp: string, next: string): string {
 	return Buffer.from(`["${stamp}",${next.slice(1)}`).toString('base64url')
 }
 
-/** The cursor of a list whose key is hidden, so that the cursor must not contain it: the offset of the next page. */
+/** Makes a cursor from the offset of the next page. For lists whose key is hidden: other cursors contain the key. */
 export function offsetCursor(stamp: string, offset: number): string {
 	return Buffer.from(JSON.stringify([stamp, offset])).toString('base64url')
 }
@@ -33,9 +36,10 @@ export function cursorOffset(cursor: string, stamp: string): number {
 }
 
 /**
- * The values in a cursor made by `keysetCursor`, each checked by its field's type, as clients can forge cursors.
+ * The values in a cursor made by `keysetCursor`, each checked against its field's type, because clients can forge
+ * cursors.
  *
- * @throws RestError `bad_request` when it is malformed, or of a list with another sort or filter
+ * @throws RestError `bad_request` if the cursor is malformed, or belongs to a list with another sort or filter
  */
 export function cursorValues(
 	cursor: string,
@@ -51,7 +55,7 @@ export function cursorValues(
 	)
 }
 
-/** What follows the stamp, which must be the list's. */
+/** The parts after the stamp. @throws RestError unless the stamp is the list's */
 function partsAfterStamp(cursor: string, stamp: string): readonly unknown[] {
 	const parts = parsed(cursor)
 	if (parts === undefined) throw malformed()
@@ -98,7 +102,7 @@ const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', '
 function looseValue(field: Field, given: unknown): Value {
 	if (NUMBERS.has(field.type)) {
 		if (given === 'Infinity' || given === '-Infinity') return Number(given)
-		// Also as a string: JSON has no infinities, and would lose digits of large numbers.
+		// Numbers may be strings: JSON has no infinities, and would lose digits of large numbers.
 		const number = operandFromJson({ ...field, min: undefined, max: undefined }, given, [])
 		if (number !== undefined) return number
 	}
@@ -115,7 +119,7 @@ export function stampOf(order: readonly Order[], where: Condition | undefined): 
 	return hash(`${terms.join()}?${where === undefined ? '' : canonical(where)}`)
 }
 
-/** The same text for conditions that differ only in the order in which they were written. */
+/** A condition as text, the same for conditions that differ only in the order of their terms. */
 function canonical(condition: Condition): string {
 	switch (condition.op) {
 		case 'and':
@@ -148,8 +152,8 @@ function valueText(value: Value): string {
 }
 
 /**
- * FNV-1a, twice: with 64 bits, two lists of one client don't collide by chance. It doesn't prevent forgery, which does no
- * harm: a forged cursor only leads to another place of a list that its client may read.
+ * FNV-1a, twice: with 64 bits, two lists of one client don't collide by chance. The hash doesn't prevent forgery, which
+ * is harmless: a forged cursor only leads to another position in a list that the client may read.
  */
 function hash(text: string): string {
 	let [a, b] = [0x811c9dc5, 0x9dc5811c]

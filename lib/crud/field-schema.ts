@@ -6,7 +6,7 @@ import type { JsonSchema } from '../validate/schema/json-schema.ts'
 import { NON_NULL_TYPES, patternOf } from '../validate/schema/plan-schema.ts'
 import { DECIMAL, TIME } from './value-from-text.ts'
 
-/** Numbers that JSON can't write. */
+/** Numbers that JSON can't represent. */
 const NOT_FINITE: JsonSchema = { type: 'string', enum: ['NaN', 'Infinity', '-Infinity'] }
 const FORMATS = { decimal: 'decimal', timestamp: 'date-time', time: 'time-local', date: 'date' } as const
 
@@ -15,7 +15,7 @@ export function responseSchema(field: Field): JsonSchema {
 	return field.nullable ? orNull(schema) : schema
 }
 
-/** The schema of a field's value in a body, null aside. */
+/** The schema of a field's value in a body, without null. */
 export function inputSchema(field: Field): JsonSchema {
 	switch (field.type) {
 		case 'bigint':
@@ -32,8 +32,9 @@ export function inputSchema(field: Field): JsonSchema {
 }
 
 /**
- * The schema of a query's operand, or of an id. It has no `maxLength`: a text that is too long to be stored can be compared
- * with. A bigint is a number or its digits, by `anyOf`, as swagger-ui doesn't send parameters whose `type` is a list.
+ * The schema of an operand in a query, or of an id. It has no `maxLength`: a text that is too long to be stored can
+ * still be compared. A bigint is a number or a string of digits; as `anyOf`, because swagger-ui doesn't send parameters
+ * whose `type` is a list.
  */
 export function operandSchema(field: Field): JsonSchema {
 	if (field.type === 'decimal')
@@ -84,7 +85,7 @@ function valueSchema(field: Field): JsonSchema {
 	}
 }
 
-/** Adds the special values of the column's type, which don't have its format: `infinity` is not a `date-time`. */
+/** Adds the special values of the column's type, which don't match its format: `infinity` is not a `date-time`. */
 function orBesides({ besides }: Field, schema: JsonSchema): JsonSchema {
 	return besides === undefined ? schema : { anyOf: [schema, { type: 'string', ...patternOf(besides) }] }
 }
@@ -97,7 +98,7 @@ function textSchema({ maxLength, choices }: Field): JsonSchema {
 	}
 }
 
-/** Bounds that a double can't represent exactly are left out: readers would parse other ones. */
+/** Bounds that a double can't represent exactly are left out: readers would parse different numbers. */
 function boundsOf({ min, max }: Field): JsonSchema {
 	return {
 		...(isExact(min) ? { minimum: Number(min) } : {}),

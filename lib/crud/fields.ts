@@ -15,7 +15,7 @@ export type FieldMap = ReadonlyMap<string, CrudField>
 /**
  * The fields of a model by clients' names, in the model's order.
  *
- * @throws TypeError for an unknown column, and for two fields of one name
+ * @throws TypeError for an unknown column, and if two fields get the same name
  */
 export function crudFields(owner: string, model: Model, columns: Columns | undefined): FieldMap {
 	const renamed = renamedColumns(owner, model, columns)
@@ -54,7 +54,10 @@ function camelCase(name: string): string {
 	return name.replace(/(?<=[^_])_+(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Bounds the cache, and the keys remembered after one use: clients can name any combination of fields. */
+/**
+ * Maximum number of cached selections, and of keys remembered after one use: clients can ask for any combination of
+ * fields.
+ */
 const MAX_CACHED = 100
 
 /** LRU cache of selections: one object for each set of fields, so that models can prepare statements for it. */
@@ -65,7 +68,7 @@ export class Selections {
 	readonly #version: string | undefined
 	/** Other selections, least recently used first. */
 	readonly #cache = new Map<string, Selection>()
-	/** Keys of those used once: a selection is cached from its second use on. */
+	/** Keys of selections used once: a selection is cached from its second use on. */
 	readonly #usedOnce = new Set<string>()
 
 	constructor(visible: readonly CrudField[], version: CrudField | undefined) {
@@ -82,7 +85,7 @@ export class Selections {
 		return this.#cached(key, () => this.#selection(chosen))
 	}
 
-	/** A selection with more fields after its own; the same one if it has them all. */
+	/** A selection extended by more fields; the same selection if it already has them all. */
 	extended(selection: Selection, needed: readonly CrudField[]): Selection {
 		const more = needed.filter(({ name }) => !selection.names.includes(name))
 		if (more.length === 0) return selection

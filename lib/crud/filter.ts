@@ -21,7 +21,7 @@ export type Operator =
 const EQUALITY: readonly Operator[] = ['eq', 'ne', 'in', 'nin', 'null']
 const ORDER: readonly Operator[] = ['gt', 'gte', 'lt', 'lte', 'between']
 const SUBSTRING = ['contains', 'startsWith', 'endsWith'] as const
-/** Case-insensitive operators, with the case-sensitive ones. */
+/** Case-insensitive operators, with their case-sensitive equivalents. */
 const CASE_INSENSITIVE = {
 	ieq: 'eq',
 	icontains: 'contains',
@@ -34,10 +34,13 @@ const CASE_INSENSITIVE_SUBSTRING: readonly Operator[] = ['icontains', 'istartsWi
 const MAX_DEPTH = 5
 const MAX_TERMS = 100
 const MAX_WORDS = 20
-/** Longest substring to search for: databases compare it at each position of each text, which can take minutes. */
+/**
+ * Maximum length of a substring to search for: databases compare it at each position of each text, which can take
+ * minutes.
+ */
 const MAX_SUBSTRING_LENGTH = 1_000
 
-/** The operators of a type, without those that databases don't have or that differ between databases. */
+/** The operators of a type, without operators that some databases lack or interpret differently. */
 export function operatorsOf({ type, wholeOnly }: Pick<Field, 'type' | 'wholeOnly'>): readonly Operator[] {
 	if (type === 'json' || type === 'bytes') return ['null']
 	if (type === 'other') return [...SUBSTRING, ...CASE_INSENSITIVE_SUBSTRING, 'null']
@@ -60,12 +63,12 @@ export function takesList(operator: string): operator is 'in' | 'nin' | 'between
 	return operator === 'in' || operator === 'nin' || operator === 'between'
 }
 
-/** The field that an operand is checked by: text operators take any text, whatever choices their field has. */
+/** The field to check an operand against. Text operators take any text, not only the field's choices. */
 export function operandField({ field }: CrudField, operator: Operator): Field {
 	return scansText(operator) ? { ...field, choices: undefined } : field
 }
 
-/** Whether an operator reads the text of each record. */
+/** Whether an operator has to read the text of each record. */
 function scansText(operator: Operator): boolean {
 	return isSubstring(operator) || isCaseInsensitive(operator)
 }
@@ -78,10 +81,10 @@ function isCaseInsensitive(operator: Operator): operator is keyof typeof CASE_IN
 	return Object.hasOwn(CASE_INSENSITIVE, operator)
 }
 
-/** Limits the comparisons of one query, and among them those that scan texts. */
+/** Limits the number of comparisons in one query, and the number of text comparisons among them. */
 export class TermCounter {
 	readonly #maxTextTerms: number
-	/** Most values of one list. */
+	/** Maximum number of values in one list. */
 	readonly maxIn: number
 	#count = 0
 	#textTerms = 0
@@ -98,8 +101,8 @@ export class TermCounter {
 	}
 
 	/**
-	 * Counts `times` comparisons that read a text of each record: they rarely have an index, and an in-process store blocks
-	 * the event loop meanwhile.
+	 * Counts `times` text comparisons. They are limited because they read the text of each record, rarely with an index,
+	 * and an in-process store blocks the event loop meanwhile.
 	 *
 	 * @throws RestError `bad_request` when there are too many
 	 */
@@ -138,7 +141,7 @@ export function comparison(
 ): Condition {
 	count.add(place)
 	const { name: column } = field.field
-	// In SQL nothing equals null, so this would match no record.
+	// In SQL nothing equals null, so `=` would match no record.
 	if (given === null && (name === 'eq' || name === 'ne'))
 		return { op: 'null', field: column, value: name === 'eq' }
 	const operator = operatorOf(field, name, place)
@@ -228,7 +231,7 @@ export function filterCondition(
 	return allOf(...terms) ?? { op: 'and', terms: [] }
 }
 
-/** One field's part of a filter: a value, several, null, or an object of operators. */
+/** The condition of one field in a filter: a value, a list of values, null, or an object of operators. */
 export function fieldCondition(
 	field: CrudField,
 	given: unknown,

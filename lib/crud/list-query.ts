@@ -25,9 +25,9 @@ import { type NonNullValue, valueFromText } from './value-from-text.ts'
 
 /** The query of `list()`, with the model's field names. */
 export interface CrudQuery extends Omit<ListQuery, 'limit' | 'maxBytes'> {
-	/** 0 only counts. */
+	/** 0 counts the records without reading any. */
 	readonly limit: number
-	/** A hash of order and conditions, which the next page's cursor is valid for. */
+	/** A hash of order and conditions: a cursor is only valid with the same ones. */
 	readonly stamp: string
 }
 
@@ -48,7 +48,7 @@ export function defaultQuery(plan: CrudPlan): CrudQuery {
 	})
 }
 
-/** A query with the properties that code gives, and defaults for the others. The query of a request is complete already. */
+/** Completes a query from code with defaults. A request's own query is already complete. */
 export function completeQuery(defaults: CrudQuery, given: Partial<CrudQuery> = defaults): CrudQuery {
 	if (isComplete(given)) return given
 	const query = { ...defaults, ...given }
@@ -74,7 +74,7 @@ export class QueryParams {
 	/**
 	 * Adds the parameters of a URL or a form.
 	 *
-	 * @throws RestError `bad_request` for an unknown name, and a value that isn't of its field's type
+	 * @throws RestError `bad_request` for an unknown name, and for a value that isn't of its field's type
 	 */
 	addText(fields: Fields): void {
 		for (const name of Object.keys(fields.last)) {
@@ -99,7 +99,7 @@ export class QueryParams {
 	addJson(body: Readonly<Record<string, unknown>>): void {
 		const hasPosition = this.#settings.has('cursor') || this.#settings.has('offset')
 		for (const [name, value] of Object.entries(body)) {
-			// The position in the URL replaces that in the body, which is the first page's.
+			// A position in the URL replaces the body's, which belongs to the first page.
 			if (hasPosition && (name === 'cursor' || name === 'offset')) continue
 			const parameter = this.#parameter(name)
 			if (parameter !== undefined) this.#addParameter(parameter, value)
@@ -179,7 +179,7 @@ function textOperand(place: string): (field: Field, text: unknown) => NonNullVal
 	}
 }
 
-/** The boolean that a text is; the text itself for any other. */
+/** Converts `true` and `false` to booleans; returns any other text unchanged. */
 function boolean(text: string): unknown {
 	return text === 'true' || text === 'false' ? text === 'true' : text
 }
@@ -196,7 +196,10 @@ function parsedFilter(text: string): unknown {
 	return value
 }
 
-/** The position of a cursor. With a hidden key it is an offset: clients could read key values, or probe for them. */
+/**
+ * The position that a cursor stands for. If the key is hidden, the cursor holds an offset: clients could read key
+ * values from it otherwise, or probe for them.
+ */
 function positionOf(
 	plan: CrudPlan,
 	cursor: unknown,
@@ -246,7 +249,7 @@ function fieldNamed(place: string, name: string, fields: FieldMap): CrudField {
 function names(place: string, given: unknown): readonly string[] {
 	if (typeof given === 'string') return given.split(',')
 	if (Array.isArray(given) && given.every((name) => typeof name === 'string')) return given
-	throw badQuery(place, 'string', 'must be names with commas between')
+	throw badQuery(place, 'string', 'must be a comma-separated list of names')
 }
 
 function wholeNumber(place: string, given: unknown): number {

@@ -1,6 +1,6 @@
 /**
- * Translates a model's errors to `RestError`s for clients. They name only fields that the client may write: it must not find
- * out that others exist. Called by `store.ts` and `operations.ts`.
+ * Translates a model's errors to `RestError`s for clients. They name only fields that the client may write, so that it
+ * can't find out about others. Called by `store.ts` and `operations.ts`.
  */
 import { RestError } from '../base/error.ts'
 import { DEFAULT } from '../models/model.ts'
@@ -11,20 +11,20 @@ import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { EVERYTHING, type Scope } from './scope.ts'
 
-/** `Retry-After` in seconds, as immediate retries would keep a busy database busy. */
+/** `Retry-After` in seconds: immediate retries would keep a busy database busy. */
 const RETRY_SECONDS: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown', string>> = {
 	busy: '1',
 	unavailable: '5',
 	outcome_unknown: '5',
 }
 
-/** The values that a model was given to store, by its field names. */
+/** The values that a model was given to store, by the model's field names. */
 type Written = Readonly<Record<string, unknown>>
 
 /**
- * @param operation `undefined` for a method that is no operation, and may have called any model
- * @returns a RestError for a ModelError; a TypeError if the scope names a field whose column is gone, which is a 500, as no
- *   client can do anything about it; any other error as it is
+ * @param operation `undefined` for a custom method, which may have called any model
+ * @returns a RestError for a ModelError; a TypeError, and so a 500, if the scope names a field whose column was
+ *   dropped; any other error unchanged
  */
 export function restErrorOf(
 	error: unknown,
@@ -65,7 +65,7 @@ export function restErrorOf(
 		case 'foreign_key':
 			if (operation === 'remove')
 				return new RestError('conflict', message ?? 'Other records refer to this one', { cause: error })
-			// It may be the error of a deletion, or of another model.
+			// The operation isn't known: the error may come from a deletion, or from another model.
 			if (operation === undefined) return conflict([], error, message)
 			return conflict(
 				details(fields, plan, operation, 'foreign_key', 'refers to a record that does not exist'),
@@ -73,7 +73,7 @@ export function restErrorOf(
 				message,
 			)
 		default:
-			// A value that can't be stored is 422; a value of a query that can't be compared with is 400.
+			// An invalid value is 422 in a body, and 400 in a query.
 			return operation === 'list' || operation === 'read'
 				? new RestError('bad_request', 'A query value is not valid for its field', { cause: error })
 				: unstorable(error, plan, operation, written, message)
@@ -93,12 +93,13 @@ function tooLarge(cause: ModelError, { maxPageBytes }: CrudPlan): RestError {
 function conflict(problems: readonly Detail[], cause: ModelError, message: string | undefined): RestError {
 	const details = problems.map(withOtherFields)
 	const [first] = details
-	// Without fields, the same message for unique and foreign_key: which one it is may be hidden.
+	// Without fields, unique and foreign_key get the same message: the client may not be allowed to know which one
+	// failed.
 	const text = first === undefined ? 'Conflicts with existing records' : `${first.field} ${first.message}`
 	return new RestError('conflict', message ?? text, { details, cause })
 }
 
-/** In a constraint on several fields, each is named together with the others, as none is wrong by itself. */
+/** In a constraint on several fields, none is wrong by itself: each detail names the other fields too. */
 function withOtherFields(detail: Detail, _at: number, all: readonly Detail[]): Detail {
 	const others = all.filter((other) => other !== detail).map(({ field }) => field)
 	if (others.length === 0) return detail
@@ -127,10 +128,10 @@ function unstorable(
 	)
 	if (isGuess && found.length > 1) {
 		const names = found.map(({ field }) => field).join(', ')
-		return new RestError('invalid', message ?? `A value can not be stored: one of ${names}`, { cause: error })
+		return new RestError('invalid', message ?? `A value cannot be stored: one of ${names}`, { cause: error })
 	}
 	if (found.length > 0 && message === undefined) return invalid(found)
-	return new RestError('invalid', message ?? 'A value can not be stored', { details: found, cause: error })
+	return new RestError('invalid', message ?? 'A value cannot be stored', { details: found, cause: error })
 }
 
 /**

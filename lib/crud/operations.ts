@@ -1,7 +1,7 @@
 /**
  * A request to a `CrudHandler`: one function for each operation, with its steps in order: id, query, scope, body,
- * preconditions, then the model or an override, and the answer. Preconditions come after every check that needs no record
- * (RFC 9110 §13.2.1); where possible, the model compares the version within the change itself. The mount gets these
+ * preconditions, then the model or an override, and the answer. Preconditions come after every check that needs no
+ * record (RFC 9110 §13.2.1); where possible, the model compares the version as part of the change. The mount gets these
  * functions as actions; they call `store.ts`.
  */
 
@@ -40,16 +40,16 @@ import { type CrudFacts, type CrudView, FACTS, type RequestState, STATE } from '
 import { BodyReader, checkedChanges, type WriteBody, type WriteKind } from './write.ts'
 
 /**
- * Longest `Link` header. Lists sorted by long texts have long cursors, and clients limit headers as servers limit URLs;
- * `meta.next` has cursors of any length, to be sent by QUERY.
+ * Maximum length of a `Link` header; a longer one is left out. Lists sorted by long texts have long cursors, clients
+ * limit headers, and servers limit URLs. `meta.next` has cursors of any length, which clients can send with QUERY.
  */
 const MAX_LINK_LENGTH = 4_096
 
 /**
- * The actions that the handler allows.
+ * The actions for the operations in `allow`.
  *
- * @param validator the server's, for lists of rules; `undefined` for ours
- * @throws TypeError for rules that are wrong
+ * @param validator the server's, for lists of rules; `undefined` for the built-in one
+ * @throws TypeError for invalid rules
  */
 export function crudActions(facts: CrudFacts, validator: Validator | undefined): OwnAction[] {
 	const { plan, rules } = facts
@@ -61,7 +61,7 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		run: (view: CrudView, segment: unknown) => unknown,
 	) => ({
 		...{ name, methods, segments, shape: () => crudShape(facts, validator, name) },
-		// The mount calls it on views of a CrudHandler.
+		// The mount only calls it with a view of a CrudHandler as `this`.
 		run(this: object, segment: unknown) {
 			return run(this as CrudView, segment)
 		},
@@ -85,7 +85,7 @@ async function list(view: CrudView): Promise<unknown> {
 	return pageAnswer(view, exchange, await translateModelErrors(view, 'list', () => view.list(query)))
 }
 
-/** The request's query of a list, for methods that are no operations. */
+/** This request's query, read as that of a list: for `listQuery()`. */
 export function requestedList(view: CrudView, where?: Condition): CrudQuery {
 	const query = queryOf(view, exchangeOf(view, 'listQuery'))
 	return where === undefined ? query : { ...query, where: allOf(where, query.where) }
@@ -127,7 +127,7 @@ async function create(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const state = beginRecordState(view, exchange)
 	const scope = await resolveScope(view, 'create')
 	const values = await bodies.read(bodyOf(exchange, 'create', scope, undefined))
-	// Before the call, as an override may set another status.
+	// Set before the call, because an override may set another status.
 	view.status(201)
 	const answer = await createConditionally(view, exchange.headers, () =>
 		overridden.has('create')
@@ -152,7 +152,7 @@ async function change(
 	const scope = await resolveScope(view, operation)
 	const values = await bodies.read(bodyOf(exchange, operation, scope, id))
 	state.version = await requiredVersion(view, id, exchange.headers, scope)
-	// An override may pass other values to `super` than it was given: they are checked again there.
+	// An override may pass other values to `super`, so `super` checks them again.
 	const answer = await (overridden.has(operation)
 		? translateModelErrors(view, operation, () => view[operation](id, values))
 		: changeWithin(view, operation, id, scope, checkedChanges(plan, values)))
@@ -168,7 +168,7 @@ async function remove(view: CrudView, segment: unknown): Promise<unknown> {
 	const answer = await (view[FACTS].overridden.has('remove')
 		? translateModelErrors(view, 'remove', () => view.remove(id))
 		: removeWithin(view, id, scope))
-	// Without an ETag, as the record is deleted.
+	// No ETag: the record is deleted.
 	return stripped(view, answer)
 }
 
@@ -176,7 +176,7 @@ function bodyOf({ body }: Exchange, kind: WriteKind, scope: Scope, id: string | 
 	return { kind, isText: body.isText(), body: body.fields(), scope, id }
 }
 
-/** Begins the state of a request for one record, with the fields that its URL asks for. */
+/** Creates the state of a request for one record, with the fields that its URL asks for. */
 function beginRecordState(view: CrudView, exchange: Exchange): RequestState {
 	const { plan } = view[FACTS]
 	if (exchange.queryText === '') return beginState(view, plan.selections.all)
@@ -185,7 +185,7 @@ function beginRecordState(view: CrudView, exchange: Exchange): RequestState {
 		if (name === 'fields' || plan.ignoreQuery.has(name)) continue
 		throw unknownName(name, 'is not a parameter of a record: it takes', ['fields'])
 	}
-	// As in a list: repeated, or with commas between.
+	// As for the list operation, `fields` may be repeated or comma-separated.
 	const fields = given.all('fields')
 	return beginState(view, selectionOf(plan, fields.length === 0 ? undefined : fields.join()))
 }
@@ -194,7 +194,7 @@ export function stateOf(selection: Selection): RequestState {
 	return { selection, needed: [], version: undefined, createdId: undefined, page: undefined }
 }
 
-/** Gives a request its own state. Defined, as an assignment would fail: the view's prototype, the handler, is frozen. */
+/** Gives a request its own state. An assignment would fail, because the view's prototype, the handler, is frozen. */
 export function beginState(view: CrudView, selection: Selection): RequestState {
 	const state = stateOf(selection)
 	Object.defineProperty(view, STATE, { value: state })
@@ -202,7 +202,7 @@ export function beginState(view: CrudView, selection: Selection): RequestState {
 }
 
 /**
- * Calls a method that is no operation, and completes its answer.
+ * Calls a method that isn't one of the operations, and completes its answer.
  *
  * @throws RestError for a ModelError, as the operations do; any other error as it was thrown
  */
@@ -231,7 +231,7 @@ function methodAnswer(view: CrudView, answer: unknown): unknown {
 	return value instanceof CrudPage || value instanceof CrudRecord ? customAnswer(view, answer) : answer
 }
 
-/** A list with its `meta`, and with headers, for clients that get no envelope. */
+/** A list with its `meta`, also as headers for clients without the envelope. */
 function pageAnswer(view: CrudView, exchange: Exchange, answer: unknown): unknown {
 	if (answer === null || answer === undefined) return answer
 	if (answer instanceof CustomReply) return customAnswer(view, answer)

@@ -25,7 +25,10 @@ export interface CrudRules {
 	readonly [field: string]: readonly Rule[] | StandardSchemaV1
 }
 
-/** Names of columns for clients: each new name with its column, or `created_at` → `createdAt` for all. */
+/**
+ * Names of columns for clients: the column for each new name, or `'camelCase'` to convert all (`created_at` →
+ * `createdAt`).
+ */
 export type Columns = 'camelCase' | Readonly<Record<string, string>>
 
 /**
@@ -38,22 +41,24 @@ export type DatabaseMessages = readonly string[] | { readonly [code: string]: tr
 /** The text for each code; `true` for the database's own. */
 type MessageMap = ReadonlyMap<string, true | string>
 
-/** Fields have their names for clients: the new names if `columns` gives some. */
+/** All options use the names for clients: if `columns` renames a field, its new name. */
 export interface CrudOptions {
 	/**
-	 * The fields in responses, in this order. No default, which would publish a column that is added to the table later;
-	 * `'all'` does that on purpose.
+	 * The fields in responses, in this order. There is no default: it would publish columns that are added to the table
+	 * later. `'all'` does so on purpose.
 	 */
 	readonly visible: 'all' | readonly string[]
-	/** The fields that can be changed; they may be hidden ones. @default [] */
+	/** The fields that clients can change; they may be hidden. @default [] */
 	readonly updatable?: readonly string[]
-	/** The fields that a new record can be given. @default `updatable` */
+	/** The fields that clients can set on a new record. @default `updatable` */
 	readonly creatable?: readonly string[]
-	/** The fields that a list can be filtered by, all of them visible. @default `visible` */
+	/** The fields that a list can be filtered by; they must be visible. @default `visible` */
 	readonly filterable?: readonly string[]
-	/** The fields that a list can be sorted by, all of them visible. @default `visible`, where the type has an order */
+	/**
+	 * The fields that a list can be sorted by; they must be visible. @default those of `visible` whose type has an order
+	 */
 	readonly sortable?: readonly string[]
-	/** The fields of text in which `search` looks, all of them visible. @default [] */
+	/** The text fields that `search` looks in; they must be visible. @default [] */
 	readonly searchable?: readonly string[]
 	/** The operations that are served; others are 405. @default ['list', 'read'] */
 	readonly allow?: readonly CrudOperation[]
@@ -61,32 +66,32 @@ export interface CrudOptions {
 	readonly rules?: CrudRules
 	/** Other names for clients: `{ createdAt: 'created_at' }`, or `'camelCase'` for all. @default the model's names */
 	readonly columns?: Columns
-	/** Records of a page if the client gives no `limit`. @default 25 */
+	/** Number of records in a page if the client gives no `limit`. @default 25 */
 	readonly limit?: number
-	/** Most records of a page; a client that asks for more gets this many. @default 100 */
+	/** Maximum number of records in a page; a client that asks for more gets this many. @default 100 */
 	readonly maxLimit?: number
 	/**
-	 * Most bytes of a page's records in JSON: a larger page is 400 `too_large`, which says to ask for fewer records or
-	 * fields. From 1 to 268,435,456 (256 MiB). @default 8_388_608 (8 MiB)
+	 * Maximum size of a page's records as JSON. A larger page is 400 `too_large`, whose message says to ask for fewer
+	 * records or fields. From 1 to 268,435,456 (256 MiB). @default 8_388_608 (8 MiB)
 	 */
 	readonly maxPageBytes?: Bytes
 	/**
-	 * Most text comparisons of a request: each `contains`, `startsWith` and `endsWith`, those that ignore case, and each word
-	 * of `search` once for each searchable field; more are 400. An in-process store, SQLite or `MemoryModel`, blocks the event
-	 * loop while it compares. From 1 to 100. @default 10
+	 * Maximum number of text comparisons in a request: each `contains`, `startsWith` and `endsWith`, each
+	 * case-insensitive comparison, and each word of `search` once per searchable field. More are 400, because an
+	 * in-process store (SQLite, `MemoryModel`) blocks the event loop while it compares. From 1 to 100. @default 10
 	 */
 	readonly maxTextTerms?: number
 	/**
-	 * Most values of one list in a query: of `in`, of `nin` and of a repeated `field=value`; more are 400. Lists of
-	 * `scope()` are not limited. From 1 to 10,000. @default 100
+	 * Maximum number of values in one list of a query: in `in`, `nin` or a repeated `field=value`; more are 400. Lists
+	 * returned by `scope()` are not limited. From 1 to 10,000. @default 100
 	 */
 	readonly maxIn?: number
 	/** Query parameters that are ignored: `['utm_source']`. @default [] */
 	readonly ignoreQuery?: readonly string[]
 	/**
-	 * Errors raised by triggers or procedures whose text clients may see, by their SQLSTATE: `['P0001']`, or
-	 * `{ P0001: true, AB123: 'The stock is too low' }` with the text to send instead. All others are 422
-	 * `refused_by_database` without their text. @default []
+	 * The SQLSTATEs of errors whose text clients may see, such as those that triggers raise: `['P0001']`, or, with the
+	 * text to send instead, `{ P0001: true, AB123: 'The stock is too low' }`. All others are 422 `refused_by_database`
+	 * without their text. @default []
 	 */
 	readonly databaseMessages?: DatabaseMessages | undefined
 	/**
@@ -98,7 +103,10 @@ export interface CrudOptions {
 
 const names: Reader<readonly string[]> = such('an array of names', isNames)
 
-/** The checks of `optionsOf`. `plan.ts` checks what depends on the model, and the mount checks `rules`. */
+/**
+ * The readers that `optionsOf` checks options with. `plan.ts` checks what depends on the model, and the mount checks
+ * `rules`.
+ */
 export const READERS = {
 	visible: such<'all' | readonly string[]>(
 		"an array of names, or 'all'",
@@ -150,7 +158,7 @@ function databaseMessages(where: string, value: unknown): MessageMap {
 		entries.map(([code, shown]) => {
 			if (typeof code !== 'string' || !SQLSTATE.test(code))
 				throw new TypeError(
-					`${where}: ${JSON.stringify(code)} is no SQLSTATE, which has five digits or capital letters: 'P0001', '45000'`,
+					`${where}: ${JSON.stringify(code)} is not a SQLSTATE, which has five digits or capital letters: 'P0001', '45000'`,
 				)
 			if (shown === true || (typeof shown === 'string' && shown !== '')) return [code, shown]
 			throw new TypeError(

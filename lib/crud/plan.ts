@@ -1,5 +1,6 @@
 /**
- * `CrudPlan`: the options of a `CrudHandler`, checked against its model when the handler is made. Requests only read it.
+ * `CrudPlan`: the options of a `CrudHandler`, checked against its model when the handler is constructed. Requests only
+ * read it.
  */
 import { nearest, optionsOf, type Values } from '../base/options.ts'
 import type { Field, FieldType, Model } from '../models/model.ts'
@@ -32,8 +33,8 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
 }
 
 /**
- * @throws TypeError without `visible`, for an unknown option or field, and for fields that can't be used as an option
- *   says
+ * @throws TypeError without `visible`, for an unknown option or field, and for fields that an option can't be applied
+ *   to
  * @throws RangeError for a number out of range
  */
 export function crudPlan(owner: string, model: Model, options: CrudOptions): CrudPlan {
@@ -72,7 +73,7 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 	const creatable = named('creatable', given.creatable ?? given.updatable)
 	const whyUnwritable = (field: Field) =>
 		(field.generated && 'is written by the store alone') ||
-		(field === version?.field && 'is the version, which every change raises')
+		(field === version?.field && 'is the version, which every change increments')
 	refuse(owner, 'creatable', creatable, whyUnwritable)
 	refuse(owner, 'updatable', updatable, whyUnwritable)
 	refuse(owner, 'updatable', updatable, ({ name }) => name === model.key && 'is the key, which never changes')
@@ -81,7 +82,7 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages },
 		isKeyVisible: visible.has(key.name),
 		filterable: given.filterable === undefined ? visible : visibleOnly('filterable', given.filterable),
-		// A key that the store doesn't generate must be given.
+		// Without a default, clients must give the key, so it is always creatable.
 		creatable: key.field.hasDefault || key.field.generated ? creatable : new Map([...keys, ...creatable]),
 		allow: allowed(owner, model, given.allow),
 		ignoreQuery: new Set(given.ignoreQuery),
@@ -115,7 +116,7 @@ function checkModel(owner: string, model: unknown): void {
 	if (isModel) return
 	const hint = model instanceof Promise ? 'a promise: await its open() first' : 'none'
 	throw new TypeError(
-		`${owner} needs a model, such as a MemoryModel or what PostgresModel.open() answers, got ${hint}`,
+		`${owner} needs a model, such as a MemoryModel or the result of PostgresModel.open(), got ${hint}`,
 	)
 }
 
@@ -124,7 +125,7 @@ function checkVisible(owner: string, model: Model, options: unknown): void {
 		return
 	const columns = model.fields.map(({ name }) => name).join(', ')
 	throw new TypeError(
-		`${owner} needs the option visible, the columns that clients may see: ${model.name} has ${columns}; 'all' is a choice`,
+		`${owner} needs the option visible, the columns that clients may see: ${model.name} has ${columns}; 'all' shows all of them`,
 	)
 }
 
@@ -157,17 +158,15 @@ function isOrdered(type: FieldType): boolean {
 
 function whyUnsearchable({ type, wholeOnly }: Field): string | false {
 	if (type !== 'text' && type !== 'other') return `is of type ${type}, not a text`
-	return (
-		wholeOnly === true && 'has a collation that is not deterministic, whose texts are only compared whole'
-	)
+	return wholeOnly === true && 'has a nondeterministic collation, which can only compare whole texts'
 }
 
-/** Sorting or filtering by a hidden field would reveal what is in it. */
+/** Refuses hidden fields: sorting or filtering by one would reveal its values. */
 function refuseHidden(owner: string, option: string, fields: FieldMap, visible: FieldMap): FieldMap {
 	for (const name of fields.keys()) {
 		if (!visible.has(name))
 			throw new TypeError(
-				`${owner}: ${option}: ${name} isn't visible, and could be found out by it: add it to visible`,
+				`${owner}: ${option}: ${name} isn't visible, and this would let clients infer its values: add it to visible`,
 			)
 	}
 	return fields
@@ -208,6 +207,6 @@ function allowed(
 ): ReadonlySet<CrudOperation> {
 	const write = operations.find((one) => one !== 'list' && one !== 'read')
 	if (model.readOnly && write !== undefined)
-		throw new TypeError(`${owner}: allow: ${model.name} can only be read, so that ${write} can't be allowed`)
+		throw new TypeError(`${owner}: allow: ${model.name} can only be read, so ${write} can't be allowed`)
 	return new Set(operations)
 }

@@ -26,9 +26,9 @@ const TAGS =
 const VERSION = /^(?:0|-?[1-9]\d{0,18})$/
 
 /**
- * The tags of `If-Match` and `If-None-Match`; `undefined` without either. Tags of `If-Match` lose their compression suffix,
- * as the version is the same, whether or not this instance compresses. Those of `If-None-Match` keep it: a 304 confirms the
- * exact bytes that the client has.
+ * The tags of `If-Match` and `If-None-Match`; `undefined` without either. Tags of `If-Match` lose their compression
+ * suffix, because the version is the same, whether or not this instance compresses. Those of `If-None-Match` keep it: a
+ * 304 confirms the exact bytes that the client has.
  */
 export function conditionsOf(headers: IncomingHttpHeaders): Conditions | undefined {
 	const match = headers['if-match']
@@ -44,25 +44,25 @@ function tagsOf(header: string | undefined): Tags | undefined {
 	return TAGS.test(header) ? (header.match(TAG) ?? []) : []
 }
 
-/** The ETag of a version: a strong one, as every change increments the version. */
+/** The ETag of a version: strong, because every change increments the version. */
 export function etagOf(version: string): string {
 	return `"${version}"`
 }
 
-/** Whether `If-Match` has the tag of an existing record, by strong comparison (§8.8.3.2). */
+/** Whether `If-Match` matches an existing record, by strong comparison (§8.8.3.2). */
 function isMatched(tags: Tags, version: string | undefined): boolean {
 	return tags === '*' || (version !== undefined && tags.includes(etagOf(version)))
 }
 
-/** Whether `If-None-Match` has the tag of an existing record, by weak comparison. */
+/** Whether `If-None-Match` matches an existing record, by weak comparison. */
 export function isWeaklyMatched(tags: Tags, version: string | undefined): boolean {
 	if (tags === '*') return true
 	return version !== undefined && tags.some((tag) => tag.replace(/^W\//, '') === etagOf(version))
 }
 
 /**
- * The version in the conditions, if the model can compare it within the change: `If-Match` with a single strong tag that
- * can be a version. `undefined` if the record must be read first.
+ * The version that the model can compare as part of the change: `If-Match` must have a single strong tag that is a
+ * valid version. `undefined` if the record must be read first.
  */
 function soleVersion({ match, noneMatch }: Conditions): string | undefined {
 	if (noneMatch !== undefined || match === undefined || match === '*' || match.length !== 1) return undefined
@@ -92,13 +92,13 @@ export async function requiredVersion(
 	if (match !== undefined && !isMatched(match, version)) throw new RestError('precondition_failed')
 	if (noneMatch !== undefined && isWeaklyMatched(noneMatch, version))
 		throw new RestError('precondition_failed')
-	// The version that was compared must still be there when the change is made.
+	// The record must still have the compared version when it is changed.
 	return match === undefined || match === '*' ? undefined : version
 }
 
 /**
  * Creates a record under the request's conditions. `If-None-Match: *` fails if there is a record with the same key.
- * `If-Match` with a tag always fails, as a collection has no ETag.
+ * `If-Match` with a tag always fails, because a collection has no ETag.
  *
  * @throws RestError `precondition_failed`
  */
@@ -123,7 +123,7 @@ export async function createConditionally<T>(
 }
 
 /**
- * Whether the client already has this version of the record; sets the status 304 then (§13.1.2).
+ * Whether the client already has this version of the record; if so, sets the status 304 (§13.1.2).
  *
  * @throws RestError `precondition_failed` when `If-Match` names another version
  */

@@ -22,12 +22,12 @@ export const EVERYTHING: Scope = { terms: [], where: undefined, fixed: new Set()
 /**
  * Reads what `scope()` returned.
  *
- * @throws TypeError for anything but an object of values: an `undefined` must not give access to more records
+ * @throws TypeError unless it is an object of values: an `undefined` must not give access to more records
  */
 export function readScope({ owner, fields }: CrudPlan, given: unknown): Scope {
 	if (!isPlain(given))
 		throw new TypeError(
-			`${owner}.scope() must answer an object, such as { owner: this.user.id }, and {} for no bounds`,
+			`${owner}.scope() must return an object, such as { owner: this.user.id }, or {} for no limits`,
 		)
 	const terms = Object.entries(given).map(([name, value]: [string, unknown]) => {
 		const field = fields.get(name)
@@ -43,7 +43,10 @@ export function readScope({ owner, fields }: CrudPlan, given: unknown): Scope {
 	}
 }
 
-/** Exact, without the database's collation: users whose names differ only in case must not see each other's records. */
+/**
+ * Compares exactly, not by the database's collation: users whose names differ only in case must not see each other's
+ * records.
+ */
 function termCondition(field: string, values: readonly Value[]): Condition {
 	const given = values.filter((value) => value !== null)
 	const [first] = given
@@ -75,7 +78,7 @@ export function withScope(
 }
 
 /**
- * Refuses a change by which a record would leave its scope.
+ * Refuses a change that would move a record out of its scope.
  *
  * @throws RestError `forbidden`
  */

@@ -21,7 +21,7 @@ import { compiledRules, type WriteKind } from './write.ts'
 /**
  * The shape of an operation.
  *
- * @param validator the server's, for lists of rules; `undefined` for ours
+ * @param validator the server's, for lists of rules; `undefined` for the built-in one
  */
 export function crudShape(
 	facts: CrudFacts,
@@ -96,7 +96,7 @@ function recordSchema(plan: CrudPlan): JsonSchema {
 	}
 }
 
-/** An override or a `stripObject` may return anything: its schema is open. */
+/** The shape of an operation's answer. An override or a `stripObject` may return anything, so its schema is open. */
 function answerOf({ plan, overridden, isStripped }: CrudFacts, operation: CrudOperation): AnswerShape {
 	const isOpen = overridden.has(operation)
 	const record = isStripped ? {} : recordSchema(plan)
@@ -123,7 +123,7 @@ function answerOf({ plan, overridden, isStripped }: CrudFacts, operation: CrudOp
 
 /** The headers of conditional requests that have an effect (RFC 9110 §13). */
 function preconditionHeaders(plan: CrudPlan, operation: CrudOperation): string[] {
-	// The condition that the key isn't taken.
+	// `If-None-Match: *` requires that the key isn't taken.
 	if (operation === 'create') return plan.creatable.has(plan.key.name) ? ['If-None-Match'] : []
 	if (plan.version === undefined || operation === 'list') return []
 	return operation === 'read' ? ['If-None-Match'] : ['If-Match']
@@ -133,7 +133,7 @@ function refusalsOf({ plan, isScoped }: CrudFacts, operation: CrudOperation): nu
 	const isWrite = operation !== 'list' && operation !== 'read'
 	const hasId = operation !== 'list' && operation !== 'create'
 	return [
-		// A write that would leave the scope.
+		// For a write that would leave the scope.
 		...(isScoped && isWrite && operation !== 'remove' ? [403] : []),
 		...(hasId ? [404] : []),
 		...(isWrite ? [409] : []),
@@ -174,7 +174,7 @@ function isRequired(
 	{ name, field }: CrudField,
 	rules: Plan | undefined,
 ): boolean {
-	// An update keeps missing fields, and a replacement those that its client can't see.
+	// An update keeps missing fields; a replacement keeps those that the client can't see.
 	if (kind === 'update' || (kind === 'replace' && !plan.visible.has(name))) return false
 	if (rules?.required === true || (rules?.schema !== undefined && !acceptsValue(rules.schema, undefined)))
 		return true
@@ -220,7 +220,7 @@ function parameter(
 
 function fieldsParameter({ visible }: CrudPlan): ParameterShape {
 	const schema = { type: 'array', items: { type: 'string', enum: [...visible.keys()] }, minItems: 1 } as const
-	const description = 'The fields to answer, alone: all of them by default'
+	const description = 'The fields to return; all of them by default'
 	return parameter('fields', schema, description, { role: 'fields', written: 'joined' })
 }
 
@@ -231,22 +231,22 @@ function pageParameters({ limit, maxLimit }: CrudPlan): ParameterShape[] {
 		parameter(
 			'limit',
 			{ type: 'integer', minimum: 0, default: limit },
-			`Most records of the page; more than ${maxLimit} is taken as ${maxLimit}, and 0 counts alone`,
+			`Maximum number of records in the page, capped at ${maxLimit}; 0 only counts`,
 			{ role },
 		),
 		parameter(
 			'offset',
 			{ type: 'integer', minimum: 0, maximum: max, default: 0 },
-			'How many records to leave out before the page; not beside cursor',
+			'Number of records to skip before the page; not together with cursor',
 			{ role },
 		),
 		parameter(
 			'cursor',
 			{ type: 'string' },
-			'Where the page begins: `meta.next` of the page before, with the same sort and conditions',
+			'Where the page begins: `meta.next` of the previous page, with the same sort and conditions',
 			{ role },
 		),
-		parameter('count', { type: 'string', enum: ['exact'] }, 'Counts all records that fit: `meta.total`', {
+		parameter('count', { type: 'string', enum: ['exact'] }, 'Counts all matching records: `meta.total`', {
 			role,
 		}),
 	]
@@ -255,10 +255,10 @@ function pageParameters({ limit, maxLimit }: CrudPlan): ParameterShape[] {
 function sortParameters({ sortable, key }: CrudPlan): ParameterShape[] {
 	if (sortable.size === 0) return []
 	const terms = [...sortable.keys()].flatMap((name) => [name, `-${name}`])
-	const order = sortable.has(key.name) ? `: by ${key.name}, by default` : ''
+	const order = sortable.has(key.name) ? `, by default ${key.name}` : ''
 	const schema = { type: 'array', items: { type: 'string', enum: terms }, minItems: 1 } as const
 	return [
-		parameter('sort', schema, `The order${order}; a minus is for descending`, {
+		parameter('sort', schema, `Sort order${order}; \`-\` means descending`, {
 			role: 'sort',
 			written: 'joined',
 		}),
@@ -268,14 +268,14 @@ function sortParameters({ sortable, key }: CrudPlan): ParameterShape[] {
 function searchParameters({ searchable }: CrudPlan): ParameterShape[] {
 	if (searchable.size === 0) return []
 	const places = [...searchable.keys()].join(', ')
-	const description = `Words, each of which must be in one of ${places}, in upper or lower case`
+	const description = `Words, each of which must be in one of ${places}; case is ignored`
 	return [parameter('search', { type: 'string' }, description, { role: 'search' })]
 }
 
 function filterParameters({ filterable, maxIn }: CrudPlan): ParameterShape[] {
 	const comparisons = [...filterable.values()]
 		.flatMap((field) => fieldParameters(field, maxIn))
-		// A field may be called `rank[gte]` itself.
+		// `rank[gte]` may be a field's own name.
 		.filter(({ name, written }) => written === 'repeated' || !filterable.has(name))
 	if (comparisons.length === 0) return []
 	const description =
@@ -296,18 +296,18 @@ const DESCRIPTIONS: Readonly<Record<Operator, string>> = {
 	lte: 'is this or less',
 	in: 'is one of these',
 	nin: 'is none of these',
-	between: 'is between these two, or one of them',
+	between: 'is between these two, inclusive',
 	contains: 'contains this text',
 	startsWith: 'begins with this text',
 	endsWith: 'ends with this text',
-	ieq: 'is this in upper or lower case',
-	icontains: 'contains this text in upper or lower case',
-	istartsWith: 'begins with this text in upper or lower case',
-	iendsWith: 'ends with this text in upper or lower case',
+	ieq: 'is this (case is ignored)',
+	icontains: 'contains this text (case is ignored)',
+	istartsWith: 'begins with this text (case is ignored)',
+	iendsWith: 'ends with this text (case is ignored)',
 	null: 'is null',
 }
 
-/** `title`, then `title[ne]` and so on. Where `title` is the name of another parameter, it is `title[eq]`. */
+/** `title`, then `title[ne]` and so on. If a list has another parameter called `title`, it is `title[eq]`. */
 function fieldParameters(field: CrudField, maxIn: number): ParameterShape[] {
 	const isTaken = PARAMETERS.some((name) => name === field.name)
 	const operators = operatorsOf(field.field).filter((name) => name !== 'null' || field.field.nullable)

@@ -1,7 +1,7 @@
 /**
- * The operations of a `CrudHandler` as they are without overrides: they call the model, within the scope, and translate its
- * errors to `RestError`s. `…Record` functions are for the handler's methods, and check values that code gives; `…Within`
- * functions are for `operations.ts`, with the scope and the values that it has checked already.
+ * The operations of a `CrudHandler` without overrides: they call the model, within the scope, and translate its errors
+ * to `RestError`s. `…Record` functions are for the handler's methods, and check values that code gives; `…Within`
+ * functions are for `operations.ts`, which has already read the scope and checked the values.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
@@ -33,8 +33,8 @@ type WriteOperation = 'update' | 'replace'
 type GivenValues = Readonly<Record<string, unknown>>
 
 /**
- * The scope of an operation. Not cached: each operation has its own, also within one request, as when an overridden
- * `update()` reads first.
+ * The scope of an operation. Not cached: each operation has its own, even within one request, such as when an
+ * overridden `update()` reads first.
  */
 export function resolveScope(view: CrudView, operation: CrudOperation): Scope | Promise<Scope> {
 	return view[FACTS].isScoped ? ownScope(view, operation) : EVERYTHING
@@ -93,7 +93,7 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 async function readPage({ model, maxPageBytes }: CrudPlan, query: CrudQuery): Promise<Listed> {
 	if (query.limit === 0) return { json: '[]', next: undefined, total: await model.count(query.where) }
 	const page = await model.list({ ...query, maxBytes: maxPageBytes })
-	// A user's own model may not know `maxBytes`.
+	// An application's own model may ignore `maxBytes`.
 	refuseLarger(page.json, maxPageBytes, page.next)
 	return page
 }
@@ -103,7 +103,7 @@ export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecor
 	return readWithin(view, key, view[FACTS].isScoped ? await ownScope(view, 'read') : EVERYTHING)
 }
 
-/** Reads a record for another operation, within that one's scope. */
+/** Reads a record for another operation, within the scope of that operation. */
 export async function readWithin(view: CrudView, key: string, scope: Scope): Promise<CrudRecord> {
 	const { model } = view[FACTS].plan
 	const read = () => model.read(key, withNeeded(view), scope.where)
@@ -142,10 +142,10 @@ function isWithoutDefaults(changes: Changes): changes is Readonly<Record<string,
 }
 
 /**
- * The version of a new record. If all began at 1, a deleted record's ETag would match a new record with the same key. In a
- * field of 64 bits it is the time in microseconds, so that changes never catch up with it. In a smaller one it is random:
- * in the lower half of the range, which leaves the upper half for changes, but not among the first numbers, where programs
- * that insert without the API begin.
+ * The version of a new record. If versions began at 1, a deleted record's ETag would match a new record with the same
+ * key. In a field of 64 bits, the version is the time in microseconds, which increments never catch up with. In a
+ * smaller field it is random, from the lower half of the range, so that the upper half is left for changes. The first
+ * numbers are left out: programs that insert without the API begin there.
  */
 export function firstVersion({ max }: Field, now: Milliseconds = Date.now()): number {
 	const limit = Number(max ?? Number.MAX_SAFE_INTEGER)

@@ -43,8 +43,8 @@ function isWhole(given: unknown): given is number {
 }
 
 /**
- * The value of a text that is to be stored. In addition to `valueFromText`, it refuses a text that is longer than its
- * column, counted in code points as databases do, and a decimal with more digits, which some databases would round.
+ * The value of a text to be stored. Stricter than `valueFromText`: refuses a text that is longer than its column (in
+ * code points, as databases count), and a decimal with too many digits, which some databases would round.
  */
 export function storedFromText(field: Field, text: string, problems: Detail[]): NonNullValue | undefined {
 	const value = valueFromText(field, text, problems)
@@ -56,7 +56,7 @@ export function storedFromText(field: Field, text: string, problems: Detail[]): 
 	return note(problems, 'max', `must have at most ${maxLength} character${maxLength === 1 ? '' : 's'}`)
 }
 
-/** Whether a decimal has at most these digits before and behind the point, without leading and trailing zeros. */
+/** Whether a decimal has at most this many digits before and after the point, without leading and trailing zeros. */
 function hasDigits([before, behind]: readonly [number, number], decimal: string): boolean {
 	const [, whole = '', fraction = ''] = /^-?0*(\d*)(?:\.(\d*?)0*)?$/.exec(decimal) ?? []
 	if (whole.length > before || fraction.length > Math.max(0, behind)) return false
@@ -67,7 +67,7 @@ function digitsAllowed([before, behind]: readonly [number, number]): string {
 	const message = `must have at most ${before === 1 ? '1 digit' : `${before} digits`} before the point`
 	return behind < 0
 		? `${message}, of which the last ${-behind} must be 0`
-		: `${message}, and ${behind} behind it`
+		: `${message}, and ${behind} after it`
 }
 
 /**
@@ -80,10 +80,10 @@ export function operandFromJson(field: Field, given: unknown, problems: Detail[]
 }
 
 /**
- * The value for a field from code: also a Date, a string of digits for a number, and anything for `json`.
+ * The value for a field from code, which may also be a Date, a string of digits for a number, and anything for `json`.
  *
- * @throws TypeError for `undefined`, which would otherwise mean no condition or no change, and for a value that isn't of
- *   the field's type
+ * @throws TypeError for `undefined`, which would otherwise mean no condition or no change, and for a value that isn't
+ *   of the field's type
  */
 export function givenValue(place: string, field: Field, given: unknown): Value {
 	if (given === undefined) throw new TypeError(`${place} is undefined: give a value, or null`)

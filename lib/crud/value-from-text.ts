@@ -34,17 +34,17 @@ const NOT_FINITE = /^(?:NaN|-?Infinity)$/
 const TIMESTAMP =
 	/^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/
 const MINUTE_MS = 60_000
-/** Longest decimal: no database supports more digits, and parsing them takes time. */
+/** Maximum length of a decimal: no database supports more digits, and parsing them takes time. */
 const MAX_DECIMAL_LENGTH = 1_000
 /** With the flag u, this matches only unpaired surrogates. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 /**
- * U+0000 or a lone surrogate as `JSON.stringify` escapes them; not after an odd number of backslashes, which would escape
- * this one.
+ * U+0000 or a lone surrogate as `JSON.stringify` escapes them. The backslash must not be escaped itself, by an odd
+ * number of backslashes before it.
  */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
-/** An integer id in its shortest form. */
+/** An integer id in canonical form: no leading zeros, no -0. */
 const ID_DIGITS = /^(?:0|-?[1-9]\d{0,18})$/
 /** Numbers with up to 15 digits are exact in a double. */
 const EXACT_DIGITS = 15
@@ -72,7 +72,7 @@ export function idReader(key: Field): (text: string) => string | undefined {
 }
 
 function textId({ maxLength, choices }: Field, text: string): string | undefined {
-	// Clients can't send these: they resolve dot segments, and a path can't hold control characters.
+	// No URL can name these: clients resolve dot segments, and a path can't contain control characters.
 	if (/^\.{0,2}$|[\x00-\x1f\x7f\p{Surrogate}]/u.test(text)) return undefined
 	if (choices !== undefined && !choices.includes(text)) return undefined
 	if (maxLength !== undefined && text.length > maxLength && [...text].length > maxLength) return undefined
@@ -81,7 +81,7 @@ function textId({ maxLength, choices }: Field, text: string): string | undefined
 
 /**
  * The value of a text; `undefined` when a problem was noted. `maxLength` is not checked: a text that is too long to be
- * stored can still be compared with.
+ * stored can still be compared.
  */
 export function valueFromText(field: Field, text: string, problems: Detail[]): NonNullValue | undefined {
 	switch (field.type) {
@@ -114,7 +114,7 @@ export function wrongType(field: Field, problems: Detail[]): undefined {
 	return note(problems, field.type === 'other' ? 'text' : field.type, MESSAGES[field.type])
 }
 
-/** One pattern for the whole text, with its groups of four, would overflow V8's regexp stack at some megabytes. */
+/** Not one pattern with groups of four: in a text of some megabytes, it would overflow V8's regexp stack. */
 function isBase64(text: string): boolean {
 	const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
 	return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(padding === 0 ? text : text.slice(0, -padding))

@@ -46,8 +46,8 @@ export function checkedChanges({ fields }: CrudPlan, checked: WrittenValues): Ch
 /**
  * Compiles the rules of each field.
  *
- * @param validator the server's, for lists of rules; `undefined` for ours
- * @throws TypeError for rules of an unknown field, and for wrong rules
+ * @param validator the server's, for lists of rules; `undefined` for the built-in one
+ * @throws TypeError for rules of an unknown field, and for invalid rules
  */
 export function compiledRules(
 	{ owner, fields }: CrudPlan,
@@ -68,7 +68,7 @@ export function compiledRules(
 	}
 }
 
-/** Reads bodies by the columns and rules of one mounted handler. */
+/** Reads and checks bodies, by the columns and rules of one mounted handler. */
 export class BodyReader {
 	readonly #plan: CrudPlan
 	readonly #rules: ReadonlyMap<string, Plan>
@@ -108,7 +108,7 @@ export class BodyReader {
 		return kind === 'create' ? this.#plan.creatable : this.#plan.updatable
 	}
 
-	/** Notes fields that can't be written, and an id that isn't the URL's. */
+	/** Notes a problem for each field that can't be written, and for an id that differs from the URL's. */
 	#noteUnwritable(given: WriteBody, problems: Detail[]): void {
 		const { body, scope, id } = given
 		const { key, visible, idOf } = this.#plan
@@ -117,7 +117,7 @@ export class BodyReader {
 			if (problems.length >= MAX_PROBLEMS) return
 			const field = writable.get(name)
 			if (field !== undefined && !scope.fixed.has(field.field.name)) continue
-			// The same for hidden and unknown fields, so that clients can't find out which names exist.
+			// The same message for hidden and unknown fields, so that clients can't find out which names exist.
 			if (!visible.has(name))
 				problems.push({
 					field: truncatedName(name),
@@ -144,7 +144,7 @@ export class BodyReader {
 		return values
 	}
 
-	/** `undefined` for nothing to write, or a problem that was noted. */
+	/** The value to write; `undefined` if there is none, or a problem was noted. */
 	#value(
 		kind: WriteKind,
 		{ name, field }: CrudField,
@@ -160,7 +160,7 @@ export class BodyReader {
 		if (problems.length > before || context.results.isCollecting) return undefined
 		if (value === undefined) return absent(kind, field, problems)
 		if (value === null) return field.nullable ? null : note(problems, 'required', 'must not be null')
-		// Otherwise the record would have no URL.
+		// With a key that isn't a valid id, the record would have no URL.
 		if (name === this.#plan.key.name && this.#plan.idOf(idText(value)) === undefined)
 			return note(problems, 'id', 'must be a valid id')
 		if (!context.coerce || typeof value !== 'string') return valueFromJson(field, value, problems)

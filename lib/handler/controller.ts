@@ -50,12 +50,12 @@ export class Controller implements HandlerController {
 	}
 
 	/**
-	 * Mounts a handler: an instance; a class, which is constructed once; or a factory, which is called for every request, and
-	 * once here to read its routes.
+	 * Mounts a handler: an instance; a class, which is constructed once; or a factory, which is called for every request,
+	 * and once here to read its routes.
 	 *
 	 *     controller.service('blog/api', new Blog())
 	 *
-	 * @throws TypeError for a path or a declaration that can't be served, naming it as it was typed
+	 * @throws TypeError for an invalid path or declaration, which the message names as it was typed
 	 */
 	service(path: string, handler: Mountable): void {
 		const segments = [...this.#base, ...parsePath('the handler path', path)]
@@ -65,7 +65,7 @@ export class Controller implements HandlerController {
 		const instance = instanceOf(path, handler)
 		if (instance.init !== RestHandler.prototype.init && Object.isFrozen(instance) && !(INIT in instance)) {
 			throw new TypeError(
-				`${instance.constructor.name} is frozen already, so that its init() could not set it up: mount it as it is made`,
+				`${instance.constructor.name} is frozen already, so its init() could not set it up: mount it before freezing it`,
 			)
 		}
 		const { name, table, routes, guards, idempotencyKeys, hooks, nearMisses, endpoints } = compileHandler(
@@ -75,12 +75,12 @@ export class Controller implements HandlerController {
 		)
 		if (factory !== undefined && instance.init !== RestHandler.prototype.init) {
 			throw new TypeError(
-				`${name}.init() would be called for every request, as ${JSON.stringify(path)} is mounted as a factory: open what it needs before, and pass it to the constructor`,
+				`${name}.init() would be called for every request, because ${JSON.stringify(path)} is mounted as a factory: open what it needs beforehand, and pass it to the constructor`,
 			)
 		}
 		if (factory !== undefined && disposes(instance)) {
 			throw new TypeError(
-				`${name}.dispose() would never be called, as ${JSON.stringify(path)} is mounted as a factory: close what it holds where it was opened`,
+				`${name}.dispose() would never be called, because ${JSON.stringify(path)} is mounted as a factory: close what it holds where it was opened`,
 			)
 		}
 		this.#options.disposals?.check(instance)
@@ -130,7 +130,7 @@ export class Controller implements HandlerController {
 		for (const miss of nearMisses) this.#app.logger.warn({ handler: name }, nearMissText(name, miss))
 	}
 
-	/** Properties of the mount, for views: one instance can be mounted many times. */
+	/** Properties that views get from their mount: one instance can be mounted many times. */
 	#mountProperties(): PropertyDescriptorMap {
 		return { controller: { value: this }, cache: { value: this.#app.cache } }
 	}
@@ -155,7 +155,7 @@ export class Controller implements HandlerController {
 				await instance.init()
 				freeze(instance)
 			})()
-			// `ready` rejects with it; until it is called, an unhandled rejection would end the process.
+			// `ready` rejects with this error; until `ready` is called, an unhandled rejection would end the process.
 			done.catch(() => {})
 			Object.defineProperty(instance, INIT, { value: done })
 		}
@@ -169,7 +169,10 @@ export class Controller implements HandlerController {
 	}
 }
 
-/** Freezes a handler; removes undefined fields before, as views couldn't assign fields that their prototype has frozen. */
+/**
+ * Freezes a handler. Undefined fields are removed first: otherwise views, which inherit from the handler, couldn't
+ * assign to them.
+ */
 function freeze(instance: RestHandler): void {
 	if (Object.isFrozen(instance)) return
 	for (const name of Object.keys(instance)) {
@@ -191,7 +194,10 @@ function instanceOf(path: string, handler: Mountable): RestHandler {
 	throw wrongKind(path, found(instance))
 }
 
-/** Refuses a class that isn't a handler. It would pass as a factory; the source tells them apart. */
+/**
+ * Refuses a class that isn't a handler. It would pass for a factory function: only the function's source text tells
+ * them apart.
+ */
 function refuseOtherClass(path: string, factory: Mountable): void {
 	if (typeof factory === 'function' && /^class\b/.test(Function.prototype.toString.call(factory)))
 		throw wrongKind(path, `the class ${factory.name}, which doesn't extend RestHandler`)
@@ -204,7 +210,7 @@ function wrongKind(path: string, found: string): TypeError {
 }
 
 function found(value: unknown): string {
-	if (value instanceof Promise) return 'a promise: a factory is synchronous'
+	if (value instanceof Promise) return 'a promise: a factory must be synchronous'
 	if (typeof value !== 'object' || value === null) return String(value === null ? null : typeof value)
 	const name = value.constructor?.name ?? 'nothing'
 	if ('fields' in value && 'list' in value)

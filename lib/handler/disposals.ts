@@ -6,7 +6,7 @@ import { HandlerHooks } from './handler.ts'
 
 const REFERENCES: unique symbol = Symbol('verbena.references')
 
-/** The reference count of a handler. Stored on it, as several servers may have mounted it. */
+/** The reference count of a handler. Stored on the handler, because several servers may have mounted it. */
 interface References {
 	/** Open servers that have mounted it. */
 	servers: number
@@ -28,19 +28,19 @@ export class Disposals {
 	readonly #entries = new Map<HandlerHooks, Entry>()
 	#isClosed = false
 
-	/** @throws TypeError for a handler that has been disposed of already, or could never be */
+	/** @throws TypeError for a handler that was disposed of already, or whose `dispose()` would never be called */
 	check(instance: Counted): void {
 		if (!disposes(instance)) return
 		const { name } = instance.constructor
 		const references = instance[REFERENCES]
 		if (references === undefined && Object.isFrozen(instance))
 			throw new TypeError(
-				`${name} is frozen already, so that its dispose() could not be called at its end: mount it as it is made`,
+				`${name} is frozen already, so its dispose() could never be called: mount it before freezing it`,
 			)
 		if (references?.isDisposed === true)
 			throw new TypeError(`${name} was disposed of with the server that had mounted it: mount a new one`)
 		if (this.#isClosed)
-			throw new TypeError(`${name}.dispose() would never be called, as the server has been closed`)
+			throw new TypeError(`${name}.dispose() would never be called, because the server has been closed`)
 	}
 
 	/** Adds a mounted handler, which must not be frozen yet. */
@@ -59,8 +59,8 @@ export class Disposals {
 	}
 
 	/**
-	 * Disposes of the handlers that no other server has mounted, one after another, in reverse order. Failures, and handlers
-	 * that aren't done within `timeout` for all of them, are logged.
+	 * Disposes of the handlers that no other server has mounted, one at a time, in reverse order. Logs failures, and
+	 * handlers that haven't finished when `timeout`, which covers all of them together, expires.
 	 */
 	async run({ logger }: Pick<App, 'logger'>, timeout: Milliseconds): Promise<void> {
 		const log = ({ instance, silent }: Entry, message: string, fields: object = {}): void => {

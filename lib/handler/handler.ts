@@ -45,32 +45,32 @@ export class HandlerHooks {
 	dispose(): void | Promise<void> {}
 
 	/**
-	 * Called for each request to a method, after credentials, limits and access were checked, and before any of the body is
-	 * read. If it throws, calls `this.error()`, or returns a `reply()`, that is sent, and the method isn't called. The method
-	 * has the same `this`.
+	 * Called for each request to a method, after credentials, limits and access were checked, and before any of the body
+	 * is read. If it throws, calls `this.error()`, or returns a `reply()`, that error or reply is sent, and the method
+	 * isn't called. The method has the same `this`.
 	 *
 	 * @throws TypeError, as a 500, if it returns anything else
 	 */
 	before(): BeforeAnswer | void | Promise<BeforeAnswer> | Promise<void> {}
 
 	/**
-	 * Called with the value that the method has returned (within a `reply()`, its value), unless the result is an error. Its
-	 * own return value is sent instead; `undefined` changes nothing. It may set headers and status.
+	 * Called with the method's return value (for a `reply()`, with the value in it), unless the result is an error. What
+	 * `after` returns is sent instead; `undefined` changes nothing. It may set headers and status.
 	 */
 	after(_value: unknown): unknown {
 		return undefined
 	}
 
 	/**
-	 * Called with the error that would be sent: a `RestError`, or anything else that was thrown, which would be a 500. If it
-	 * returns or throws a `RestError`, or calls `this.error()`, that is sent instead.
+	 * Called with the error that would be sent: a `RestError`, or anything else that was thrown, which would be a 500. If
+	 * it returns or throws a `RestError`, or calls `this.error()`, that error is sent instead.
 	 */
 	onError(_error: unknown): ErrorAnswer | void | Promise<ErrorAnswer> | Promise<void> {}
 }
 
 export type { Refused }
 
-/** What can be mounted: a handler, its class, or a function that makes one for each request. */
+/** What can be mounted: a handler, its class, or a function that creates a handler for each request. */
 export type Mountable = RestHandler | (new () => RestHandler) | (() => RestHandler)
 
 /** Where handlers are mounted: `this.controller`, `server.controller`. */
@@ -86,7 +86,8 @@ export interface HandlerController {
  *       get_article(id: string) { return articles.get(id) ?? this.error('No such article', 404) }
  *     }
  *
- * In a method, `this` is a view: properties that are set on it belong to the request, all others to the frozen handler.
+ * In a method, `this` is a view: properties set on it belong to the request, all others are those of the shared, frozen
+ * handler.
  */
 export class RestHandler extends HandlerHooks {
 	/** Adds headers of deprecation: `{ since: '2026-01-31', sunset: '2026-12-31' }`. Not inherited. @default none */
@@ -94,15 +95,18 @@ export class RestHandler extends HandlerHooks {
 
 	/** Whether replies are in the envelope `{"success":true,"data":…}`. @default true */
 	readonly wrap: boolean = true
-	/** Logs nothing, for unit tests. @default false */
+	/** Whether nothing is logged, for unit tests. @default false */
 	readonly suppressOutput: boolean = false
 	/** More routes: `{ 'GET|POST custom/%s/page/%d': 'page' }`. A subclass's field replaces its parent's. */
 	readonly customRoutes: CustomRoutes = {}
 	/** Who may call which method, checked before the body is read. @default anyone may call any method */
 	readonly access: AccessRules = {}
-	/** How many requests one user, or one address without a user, may send, by method name. @default any number */
+	/** How many requests one user (for anonymous requests, one address) may send, by method name. @default any number */
 	readonly rateLimits: RateLimits = {}
-	/** Whose Idempotency-Keys are honoured: a `'user'`'s, `'anyone'`'s, or none (`'off'`). @default 'user' */
+	/**
+	 * Which Idempotency-Keys are honoured: those of authenticated users (`'user'`), all (`'anyone'`), or none (`'off'`).
+	 * @default 'user'
+	 */
 	readonly idempotencyKeys: IdempotencyKeys | (string & {}) = 'user'
 	/** Specs for `getParams()` without argument, by method name. */
 	readonly specs: Specs = {}
@@ -160,7 +164,7 @@ export class RestHandler extends HandlerHooks {
 	/**
 	 * The body's fields, as an object without prototype; empty without a body.
 	 *
-	 * @throws RestError as `body`, and `invalid` when it is no object
+	 * @throws RestError as `body`, and `invalid` when it isn't an object
 	 */
 	get post(): Readonly<Record<string, unknown>> {
 		return exchangeOf(this, 'post').body.post()
@@ -172,7 +176,7 @@ export class RestHandler extends HandlerHooks {
 		return body.kind === 'multipart' ? body.files : Object.create(null)
 	}
 
-	/** The authenticated user; null without one. */
+	/** The authenticated user; null if there is none. */
 	get user(): User | null {
 		return exchangeOf(this, 'user').user
 	}
@@ -181,28 +185,28 @@ export class RestHandler extends HandlerHooks {
 		exchangeOf(this, 'user').user = user ?? null
 	}
 
-	/** Sets the status of a successful reply, 200–599. After the reply it only logs. */
+	/** Sets the status of a successful reply, 200–599. Called after the reply, it only logs a warning. */
 	status(code: number): void {
 		setStatus(exchangeOf(this, 'status'), code)
 	}
 
 	/**
-	 * Sets a header of the reply; a list of values makes several lines. After the reply it only logs.
+	 * Sets a header of the reply; a list of values makes several lines. Called after the reply, it only logs a warning.
 	 *
-	 * @throws TypeError for a character that no header may hold, and for the headers that frame the reply
+	 * @throws TypeError for a character that headers must not contain, and for the headers that frame the reply
 	 */
 	header(name: string, value: string | number | readonly string[]): void {
 		setHeader(exchangeOf(this, 'header'), name, value)
 	}
 
 	/**
-	 * Records an error, and returns null for the method to return. The first error recorded is sent, whatever is returned or
-	 * thrown later. After the reply it only logs.
+	 * Records an error, and returns null for the method to return. The first error recorded is sent, whatever is returned
+	 * or thrown later. Called after the reply, it only logs a warning.
 	 *
 	 *     return this.error('No such article', 404)
 	 *     404 {"success":false,"error":"No such article","code":"not_found"}
 	 *
-	 * `code` is a status, 400–599, or a wire code, with its status or 400.
+	 * `code` is a status, 400–599, or an error code. The status of an error code that isn't one of ours is 400.
 	 */
 	error(message: string, code: number | string = 400): Refused {
 		const exchange = exchangeOf(this, 'error')
@@ -251,7 +255,7 @@ export class RestHandler extends HandlerHooks {
 		return read as Params<S> // read by `spec`
 	}
 
-	/** The body as text, or, with `decode`, as in `body`. */
+	/** The body as text, or, with `decode`, decoded like `body`. */
 	getPutData(decode?: false): string
 	getPutData(decode: true): unknown
 	getPutData(decode = false): unknown {
@@ -276,7 +280,7 @@ export class RestHandler extends HandlerHooks {
 		return user !== null && resources.every((resource) => acl.allows(user, resource) === true)
 	}
 
-	/** @throws RestError `unauthorized` when nobody is logged in, `forbidden` when the user may not. */
+	/** @throws RestError `unauthorized` when nobody is logged in, `forbidden` when the user may not access them. */
 	requireAcl(...resources: string[]): void {
 		const exchange = exchangeOf(this, 'requireAcl')
 		exchange.acl()
@@ -285,7 +289,7 @@ export class RestHandler extends HandlerHooks {
 	}
 
 	/**
-	 * Authenticates the user, by default with the handler's authenticator. Each authenticator runs once a request.
+	 * Authenticates the user, by default with the handler's authenticator. Each authenticator runs once per request.
 	 *
 	 * @throws RestError `unauthorized`, as a rejection; it is sent even if the promise isn't awaited
 	 */

@@ -32,7 +32,7 @@ export function onePerRequest(make: (exchange: Exchange) => object): (exchange: 
 /**
  * Turns a factory's instance into the view of a request.
  *
- * @throws TypeError when it is a view already, as two requests would share its state
+ * @throws TypeError if it is a view already: two requests would share its state
  */
 export function becomeView(instance: object, exchange: Exchange): object {
 	const view = instance as View

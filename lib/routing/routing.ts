@@ -31,7 +31,7 @@ export interface Mounted {
 /** The first segment of a path that isn't in the tree. */
 interface UnknownSegment {
 	readonly at: number
-	/** The segments that are in the tree at its place. */
+	/** The segments that the tree has in its place. */
 	readonly others: Iterable<string>
 }
 
@@ -71,7 +71,10 @@ export class MountTree {
 		return best
 	}
 
-	/** The first segment that isn't in the tree, and those that are at its place; `undefined` if all are. */
+	/**
+	 * The first segment that isn't in the tree, and those that the tree has in its place; `undefined` if all segments are
+	 * in it.
+	 */
 	unknown(segments: readonly string[]): UnknownSegment | undefined {
 		let node = this.#root
 		for (const [at, segment] of segments.entries()) {
@@ -155,8 +158,8 @@ function noVerbs(): Verbs {
 }
 
 /**
- * The segments of a handler path as users type it: `blog/api` and `/blog/api` are the same, '' is the root. They are compared
- * with decoded segments of a URL, so they are not percent-encoded.
+ * The segments of a handler path as users type it: `blog/api` and `/blog/api` are the same, '' is the root. The
+ * segments are compared with decoded segments of a URL, so they must not be percent-encoded.
  *
  * @throws TypeError for an empty segment, a dot segment, and characters that no path segment should have
  */
@@ -169,7 +172,7 @@ export function parsePath(what: string, path: unknown): string[] {
 		if (segment === '') throw new TypeError(`${what} ${JSON.stringify(path)} has an empty segment`)
 		if (segment === '.' || segment === '..')
 			throw new TypeError(
-				`${what} ${JSON.stringify(path)} has a dot segment, which clients resolve before they ask`,
+				`${what} ${JSON.stringify(path)} has a dot segment, which clients resolve before sending a request`,
 			)
 		if (/[?#%\\\x00-\x20\x7f]/.test(segment))
 			throw new TypeError(
@@ -224,10 +227,10 @@ export function methodsOf(
 const OVERRIDES: ReadonlySet<string> = new Set<Method>(['PUT', 'PATCH', 'DELETE'])
 
 /**
- * The method after X-HTTP-Method-Override, for networks that only allow GET and POST. Only a POST can be overridden, and
- * only by the header, so that no link or image can turn a GET into a DELETE.
+ * The method after X-HTTP-Method-Override, for networks that only allow GET and POST. Only a POST can be overridden,
+ * and only by the header, so that no link or image can turn a GET into a DELETE.
  *
- * @throws RestError `bad_request` on any other method, for any other value, and for two headers
+ * @throws RestError `bad_request` for any other method or value, and if the header is sent twice
  */
 export function overrideMethod(method: Method, header: string | string[] | undefined): Method {
 	if (header === undefined) return method
@@ -258,7 +261,7 @@ export function notFound(
 	return message === undefined ? NOT_FOUND : new RestError('not_found', message)
 }
 
-/** With few digits, as the message repeats the version. */
+/** Few digits, because the message repeats the version. */
 const VERSION = /^v\d{1,9}$/
 
 /** `There is no version v9 here: v1, v2`; `undefined` if the segment isn't a version, or there are no versions. */

@@ -36,7 +36,7 @@ export function checkPlan(context: CheckContext, plan: Plan, given: unknown): un
 
 /** Converts a text. Forms send '' for an empty input: it counts as absent unless it is a valid value. */
 function coerced(plan: Plan, given: unknown): unknown {
-	// Of a repeated name, an array gets all values, and any other kind the last one.
+	// If a name is repeated, an array gets all values, and any other kind the last one.
 	const text: unknown = plan.kind !== 'array' && Array.isArray(given) ? given.at(-1) : given
 	if (typeof text !== 'string') return text
 	return text === '' && !acceptsEmpty(plan) ? undefined : fromText(plan.coerceTo, text)
@@ -60,10 +60,10 @@ function checkKind(context: CheckContext, plan: Plan, value: unknown): unknown {
 			if (typeof value === 'string') return measureText(problems, plan, value)
 			return note(problems, 'string', 'must be a string')
 		case 'number':
-			if (Number.isFinite(value)) return measureNumber(problems, plan, value as number) // as just seen
+			if (Number.isFinite(value)) return measureNumber(problems, plan, value as number) // just checked
 			return note(problems, 'number', 'must be a number')
 		case 'integer':
-			if (Number.isSafeInteger(value)) return measureNumber(problems, plan, value as number) // as just seen
+			if (Number.isSafeInteger(value)) return measureNumber(problems, plan, value as number) // just checked
 			return note(problems, 'integer', 'must be a whole number, within 9007199254740991 of zero')
 		case 'boolean':
 			return typeof value === 'boolean' ? value : note(problems, 'boolean', 'must be true or false')
@@ -75,7 +75,7 @@ function checkKind(context: CheckContext, plan: Plan, value: unknown): unknown {
 			if (!isObject(value)) return note(problems, 'object', 'must be an object')
 			if (plan.fields === undefined) return value
 			if (plan.fastKind !== undefined && !context.coerce && areFieldsValid(plan.fields, value)) {
-				// A copy, as methods must not get the body object itself.
+				// A copy: methods must not get the body object itself.
 				return plan.isSpec ? { ...value } : value
 			}
 			return checkFields(context, plan.fields, value)
@@ -87,14 +87,14 @@ function checkKind(context: CheckContext, plan: Plan, value: unknown): unknown {
 /** Checks `min` and `max` without a kind, by the type of the value. */
 function checkAnySize(context: CheckContext, plan: Plan, value: unknown): unknown {
 	if (typeof value === 'string') return measureText(context.problems, plan, value)
-	if (Number.isFinite(value)) return measureNumber(context.problems, plan, value as number) // as just seen
+	if (Number.isFinite(value)) return measureNumber(context.problems, plan, value as number) // just checked
 	if (Array.isArray(value)) return checkArray(context, plan, value)
 	const code = plan.min === undefined ? 'max' : 'min'
 	return note(context.problems, code, 'must be a string, a number or an array')
 }
 
 function checkArray(context: CheckContext, plan: Plan, value: readonly unknown[]): readonly unknown[] {
-	// With too many items, none is checked: a client could send any number.
+	// If there are too many items, none is checked: a client could send any number.
 	if (!measureItems(context.problems, plan, value.length) || plan.items === undefined) return value
 	return checkItems(context, plan.items, value)
 }
@@ -204,7 +204,7 @@ function measureNumber(problems: Detail[], { min, max }: Plan, value: number): n
 	return value
 }
 
-/** Whether there aren't too many items to check each. */
+/** Notes a wrong number of items; returns whether they are few enough to check each. */
 function measureItems(problems: Detail[], { min, max }: Plan, count: number): boolean {
 	if (min !== undefined && count < min) note(problems, 'min', `must have at least ${counted(min, 'item')}`)
 	if (max === undefined || count <= max) return true
@@ -240,8 +240,8 @@ function isValid(plan: Plan, value: unknown): boolean {
 }
 
 /**
- * Whether an object has exactly these fields, in this order, all valid and unchanged. Most JSON bodies and records have, and
- * this allocates nothing.
+ * Whether an object has exactly these fields, in this order, all valid and unchanged. That is the case for most JSON
+ * bodies and records, and allocates nothing.
  */
 function areFieldsValid(fields: readonly FieldPlan[], value: Readonly<Record<string, unknown>>): boolean {
 	let index = 0
@@ -254,7 +254,7 @@ function areFieldsValid(fields: readonly FieldPlan[], value: Readonly<Record<str
 	return index === fields.length
 }
 
-/** For values other than null. */
+/** Whether a value that isn't null is an object. */
 function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && !Array.isArray(value)
 }
@@ -291,12 +291,12 @@ function isChosen({ choices }: Plan, value: unknown): boolean {
 }
 
 /**
- * Converts a text of a form or query string to a kind. A text that can't be converted is returned as it is, and refused by
- * the check of its kind.
+ * Converts a text of a form or query string to a kind. A text that can't be converted is returned as it is, and refused
+ * by the check of its kind.
  *
  * Numbers are written as in JSON; one that overflows becomes infinite, which no kind accepts. Booleans are `true`,
  * `false`, `1`, `0`, and `on`, which browsers send for a ticked checkbox without a value (an unticked one isn't sent).
- * A single text is an array of one item, and never an object.
+ * For an array, a single text is its only item; no text is an object.
  */
 export function fromText(kind: Kind | undefined, text: string): unknown {
 	switch (kind) {

@@ -88,11 +88,11 @@ export function planRules(where: string, rules: readonly unknown[]): Draft {
 	const plan = blankPlan(rules as readonly Rule[]) // each is checked below
 	for (const rule of rules) {
 		if (typeof rule === 'string') applyName(where, plan, rule)
-		else if (isStandardSchema(rule)) refuse(where, 'a Standard Schema stands in place of the list, not in it')
+		else if (isStandardSchema(rule)) refuse(where, 'a Standard Schema must replace the list, not be in it')
 		else if (typeof rule === 'function')
 			plan.checks = [...(plan.checks ?? []), rule as Check] // what it returns is checked
 		else if (typeof rule === 'object' && rule !== null) applyConstraints(where, plan, rule)
-		else refuse(where, `${shown(rule)} is no rule; ${RULES}`)
+		else refuse(where, `${shown(rule)} is not a rule; ${RULES}`)
 	}
 	finishPlan(where, plan)
 	return plan
@@ -105,11 +105,11 @@ function applyName(where: string, plan: Draft, name: string): void {
 		plan.kind = commonKind(where, plan.kind, name as Kind) // one of them
 	else if (FORMATS.includes(name)) {
 		if (plan.format !== undefined && plan.format !== name) {
-			refuse(where, `'${plan.format}' and '${name}' can't both hold; keep one`)
+			refuse(where, `'${plan.format}' and '${name}' can't be combined; keep one`)
 		}
 		plan.kind = commonKind(where, plan.kind, 'string', name)
 		plan.format = name as Format // one of them
-	} else refuse(where, `'${name}' is no rule; ${RULES}`)
+	} else refuse(where, `'${name}' is not a rule; ${RULES}`)
 }
 
 function applyConstraints(where: string, plan: Draft, rule: object): void {
@@ -118,7 +118,7 @@ function applyConstraints(where: string, plan: Draft, rule: object): void {
 		keys++
 		applyConstraint(where, plan, key, (rule as Record<string, unknown>)[key]) // a key of it
 	}
-	if (keys === 0) refuse(where, `${shown(rule)} is no rule; ${KEYS}`)
+	if (keys === 0) refuse(where, `${shown(rule)} is not a rule; ${KEYS}`)
 }
 
 function applyConstraint(where: string, plan: Draft, key: string, value: unknown): void {
@@ -144,7 +144,7 @@ function applyConstraint(where: string, plan: Draft, key: string, value: unknown
 			plan.fallback = once(where, key, plan.fallback, fallback(where, value))
 			return
 		default:
-			refuse(where, `${key} is no rule; ${KEYS}`)
+			refuse(where, `${key} is not a rule; ${KEYS}`)
 	}
 }
 
@@ -158,7 +158,7 @@ function items(where: string, value: unknown): Plan {
 	return plan
 }
 
-/** Refuses a second value: one that silently replaced the first would accept values that the first refuses. */
+/** Refuses a constraint that is given twice: the second would silently replace the first. */
 function once<T>(where: string, key: string, before: T | undefined, value: T): T {
 	if (before !== undefined) refuse(where, `${key} is given twice; keep one`)
 	return value
@@ -172,7 +172,7 @@ function limit(where: string, key: string, value: unknown): number {
 function pattern(where: string, value: unknown): RegExp {
 	if (!(value instanceof RegExp)) refuse(where, `pattern must be a RegExp, got ${shown(value)}`)
 	if (value.global || value.sticky) {
-		refuse(where, 'pattern must be without the flags g and y: it would go on from its last match')
+		refuse(where, 'pattern must not have the flags g or y: it would continue from its last match')
 	}
 	return value
 }
@@ -195,19 +195,19 @@ function fallback(where: string, value: unknown): unknown {
 		refuse(where, 'default must be a value or a function that makes one, got undefined')
 	if (typeof value !== 'object') return value
 	try {
-		structuredClone(value) // as for each absent field
+		structuredClone(value) // as is done for each absent field
 	} catch {
 		refuse(where, "default can't be cloned; give a function that makes it")
 	}
 	return value
 }
 
-/** The kind that satisfies both; `rule` is the one that needs the second. */
+/** The kind that satisfies `kind` and `other`; `rule` names the rule that needs `other`. */
 function commonKind(where: string, kind: Kind | undefined, other: Kind, rule: string = other): Kind {
 	if (kind === undefined || kind === other) return other
 	if ((kind === 'number' && other === 'integer') || (kind === 'integer' && other === 'number'))
 		return 'integer'
-	refuse(where, `'${rule}' is for a value of kind ${other}, and the list says ${kind}; keep one`)
+	refuse(where, `'${rule}' is for a value of kind ${other}, but the list says ${kind}; keep one`)
 }
 
 /**
@@ -255,10 +255,10 @@ function checkChoices(where: string, plan: Draft, choices: readonly Choice[]): v
 function checkLimits(where: string, plan: Draft): void {
 	const { kind, min, max } = plan
 	if (kind === 'boolean' || kind === 'object') {
-		refuse(where, `min and max measure strings, numbers and arrays, and the list says ${kind}`)
+		refuse(where, `min and max measure strings, numbers and arrays, but the list says ${kind}`)
 	}
 	if (min !== undefined && max !== undefined && min > max) {
-		refuse(where, `min ${min} is more than max ${max}: no value would do`)
+		refuse(where, `min ${min} is more than max ${max}: no value would be valid`)
 	}
 	if (kind !== 'string' && kind !== 'array') return
 	for (const size of [min, max]) {

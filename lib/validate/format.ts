@@ -24,9 +24,9 @@ const EMAIL =
 	/^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i
 
 /**
- * An address that a browser's `<input type=email>` accepts (HTML, "valid email address"), at most 254
- * characters, 64 of them before the `@` (RFC 5321 §4.5.3.1). ASCII only: no quoted local parts, no
- * comments, no internationalized addresses. `user@localhost` is one.
+ * An address that a browser's `<input type=email>` accepts (HTML, "valid email address"), at most 254 characters, 64 of
+ * them before the `@` (RFC 5321 §4.5.3.1). ASCII only: no quoted local parts, no comments, no internationalized
+ * addresses. `user@localhost` is valid.
  */
 function isEmail(text: string): boolean {
 	return text.length <= 254 && EMAIL.test(text)
@@ -69,7 +69,8 @@ const DATE_TIME =
 
 /**
  * A time with its zone, `2026-11-20T10:00:00.5+01:00` (`date-time`, RFC 3339 §5.6). Second 60 is accepted where there
- * can be a leap second: in the last minute of a month, in UTC, from 1972 on (§5.7). `new Date` of it is an Invalid Date.
+ * can be a leap second: in the last minute of a month, in UTC, from 1972 on (§5.7). `new Date` returns an Invalid Date
+ * for it.
  */
 function isDateTime(text: string): boolean {
 	if (!DATE_TIME.test(text) || !isDay(text)) return false

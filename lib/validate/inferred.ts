@@ -118,5 +118,5 @@ type DefaultOf<X> = X extends { readonly default: infer D }
 		? Made
 		: Writable<D>
 	: never
-/** Removes the `readonly` of `const` inference, as defaults are cloned. */
+/** Removes the `readonly` of `const` inference, because defaults are cloned. */
 type Writable<T> = T extends object ? { -readonly [K in keyof T]: Writable<T[K]> } : T

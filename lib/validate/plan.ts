@@ -31,11 +31,14 @@ export interface Plan {
 	/** A server's own validator, called with the rules in `source`. */
 	readonly validator: Validator | undefined
 	/**
-	 * The kind, for the fast path of `check.ts`. `undefined` if that can't check the value, one of its fields or its items:
-	 * it calls no functions and changes no values.
+	 * The kind, for the fast path of `check.ts`. `undefined` if the fast path, which calls no functions and changes no
+	 * values, can't check the value, one of its fields or its items.
 	 */
 	readonly fastKind: Kind | 'anything' | undefined
-	/** For the fast path: sizes in this range are valid. A number's value, an array's items, a string's UTF-16 units. */
+	/**
+	 * For the fast path: sizes in this range are valid. A size is a number's value, an array's number of items, or a
+	 * string's number of UTF-16 units.
+	 */
 	readonly fastMin: number
 	readonly fastMax: number
 }

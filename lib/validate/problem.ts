@@ -7,12 +7,14 @@ import type { Detail } from '../wire/codes.ts'
 import type { SchemaIssue } from './standard-schema.ts'
 
 /**
- * Most problems in one response. Each is longer than the few bytes that cause it, so that without a limit a body of 1 MiB
- * could cause a response of 30 MiB.
+ * Maximum number of problems in one response. Each is longer than the bytes that cause it, so without a limit a 1 MiB
+ * body could produce a 30 MiB response.
  */
 export const MAX_PROBLEMS = 100
 
-/** Codes whose messages are whole sentences, by schemas or checks; all others follow the field's name. */
+/**
+ * Codes whose messages, written by schemas or checks, are whole sentences; all other messages follow the field's name.
+ */
 const SENTENCES: ReadonlySet<string> = new Set(['schema', 'custom'])
 
 /** Adds a problem of the value being checked, and returns `undefined` for the value. */
@@ -21,10 +23,10 @@ export function note(problems: Detail[], code: string, message: string): undefin
 	return undefined
 }
 
-/** Most choices that a message lists. */
+/** Maximum number of choices that a message lists. */
 const MAX_LISTED = 20
 
-/** Adds the problem of a value that is none of these. */
+/** Adds the problem that a value is none of these choices. */
 export function noteChoices(problems: Detail[], choices: readonly unknown[]): undefined {
 	const rest = choices.length > MAX_LISTED ? ` and ${choices.length - MAX_LISTED} more` : ''
 	return note(problems, 'in', `must be one of ${choices.slice(0, MAX_LISTED).join(', ')}${rest}`)
@@ -55,13 +57,13 @@ function sentence({ field, code, message }: Detail): string {
 	return SENTENCES.has(code) ? `${field}: ${message}` : `${field} ${message}`
 }
 
-/** The words of zod, valibot and arktype for a missing value. */
+/** How zod, valibot and arktype say that a value is missing. */
 const ABSENT = /undefined|missing/
 
 /** The issues of a schema as problems; `given` is the value that it checked. */
 export function problemsOf(issues: readonly SchemaIssue[], given: unknown): Detail[] {
 	if (issues.length === 0) return [{ field: '', code: 'schema', message: 'is not valid' }]
-	// Copied to plain arrays: arktype's are of a subclass, which `map` would return too.
+	// Copied to a plain array: arktype's is of a subclass, which `map` would return too.
 	return [...issues].slice(0, MAX_PROBLEMS).map(({ message, path = [] }) => {
 		const names = Array.from(path, (part) => (typeof part === 'object' ? part.key : part))
 		const field = names.map(String).join('.')
@@ -80,7 +82,7 @@ function ownValue(holder: unknown, name: PropertyKey): unknown {
 // What precedes the value in messages: `… but received "x"`, `…: Received "x"`, `… (was "x")`.
 const BEFORE_VALUE = [' but received ', ': received ', ' (was ']
 
-/** `message` without the value: valibot and arktype repeat it. */
+/** `message` without the value, which valibot and arktype repeat. */
 function withoutValue(message: string, value: unknown): string {
 	const lower = message.toLowerCase()
 	const ends = BEFORE_VALUE.map((words) => lower.indexOf(words)).filter((at) => at > 0)
@@ -89,8 +91,8 @@ function withoutValue(message: string, value: unknown): string {
 }
 
 /**
- * Whether `message` contains `value`. Texts of one or two characters count only in quotes, as most sentences contain them by
- * chance.
+ * Whether `message` contains `value`. Texts of one or two characters count only in quotes: most sentences contain them
+ * by chance.
  */
 function containsValue(message: string, value: unknown): boolean {
 	if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return false

@@ -12,8 +12,9 @@ export type Format = 'email' | 'url' | 'uuid' | 'date' | 'datetime'
 export type Kind = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
 
 /**
- * A rule without argument. Without `required` a field may be absent; without `nullable` it must not be null. The others
- * give the kind of the value: one for each list, except `string` with a format, and `number` with `integer`.
+ * A rule without argument. Without `required` a field may be absent; without `nullable` it must not be null. The other
+ * rules name the kind of the value. A list has only one of them, except `string` with a format, and `number` with
+ * `integer`.
  */
 export type RuleName = 'required' | 'nullable' | Kind | Format
 
@@ -34,9 +35,8 @@ export interface Constraints {
 	/** The maximum, measured like `min`. */
 	readonly max?: number
 	/**
-	 * Implies `string`. Not tested on strings longer than `max`, which should be given too, as a pattern that backtracks can
-	 * block the server. The flags `g` and `y` are refused: such patterns keep the position of their last match between
-	 * requests.
+	 * Implies `string`. Not tested on strings longer than `max`. Give `max` too: a pattern that backtracks can block the
+	 * server. The flags `g` and `y` are refused: such patterns keep the position of their last match between requests.
 	 */
 	readonly pattern?: RegExp
 	/** The allowed values, compared by `===`. Without a kind, texts are converted to the type that all of them have. */
@@ -53,9 +53,9 @@ export interface Constraints {
 }
 
 /**
- * A custom rule: returns `true` or `undefined` for a valid value, or else a message for the client. Called after all other
- * rules have passed, and not for null or an absent field. Any other result is a TypeError, such as a promise, which would
- * accept every value.
+ * A custom rule: returns `true` or `undefined` for a valid value, or else a message for the client. Called after all
+ * other rules have passed, and not for null or an absent field. Any other result is a TypeError. That includes
+ * promises, which would accept every value.
  */
 // Declared as a method, so that a check may declare its parameter with the type that the list's kind ensures.
 export type Check = { check(value: unknown): string | true | undefined }['check']

@@ -152,7 +152,7 @@ describe('base/options: entriesOf', (test) => {
 
 	const challenges: [unknown, RegExp][] = [
 		['Basic realm="x"', /challenge must be a plain object/],
-		[{}, /must hold WWW-Authenticate/],
+		[{}, /must include WWW-Authenticate/],
 		[{ 'WWW-Authenticate': undefined }, /WWW-Authenticate/],
 		[{ 'WWW-Authenticate': 'a\r\nb' }, /Invalid character/],
 	]

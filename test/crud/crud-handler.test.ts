@@ -307,7 +307,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		}
 		const asked = articles(new Late(articleModel(), OPTIONS))
 		assert.is((await asked.ask('/article/1')).status, 500)
-		assert.is(asked.logged(), 'Late.stripObject() must answer at once, not by a promise')
+		assert.is(asked.logged(), 'Late.stripObject() must return a value, not a promise')
 	})
 
 	test('the default stripObject removes the hidden fields of a whole record', async () => {
@@ -384,7 +384,7 @@ describe('crud/crud-handler: subclasses', (test) => {
 		const handler = new Both(articleModel(), OPTIONS)
 		assert.match(
 			messageOf(() => articles(handler)),
-			/^Both\.get__default would answer what list does: override list\(\)/,
+			/^Both\.get__default would serve the same requests as list: override list\(\)/,
 		)
 	})
 

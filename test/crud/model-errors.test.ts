@@ -89,9 +89,9 @@ describe('crud/model-errors', (test) => {
 		['foreign_key', ['title'], '409 title refers to a record that does not exist'],
 		['foreign_key', [], '409 Conflicts with existing records'],
 		['not_null', ['title'], '422 title must not be null'],
-		['not_null', ['owner'], '422 A value can not be stored'],
+		['not_null', ['owner'], '422 A value cannot be stored'],
 		['check', ['title'], "422 title can't be stored with this value"],
-		['check', [], '422 A value can not be stored'],
+		['check', [], '422 A value cannot be stored'],
 		['invalid', ['rating'], "422 rating can't be stored with this value"],
 	]
 	for (const [kind, fields, message] of writes) {
@@ -138,7 +138,7 @@ describe('crud/model-errors', (test) => {
 			const message = 'only 3 of sqltable left'
 			const error = () => new ModelError(kind, [], DRIVER(), { code, message })
 			const handler = () => new CrudHandler(new Failing(error), { ...OPTIONS, databaseMessages })
-			if (told === 'TypeError') assert.throws(handler, /databaseMessages: "constructor" is no SQLSTATE/)
+			if (told === 'TypeError') assert.throws(handler, /databaseMessages: "constructor" is not a SQLSTATE/)
 			else
 				for (const request of WRITES)
 					assert.is(await refusalOf(articles(handler()), request, { body: BODY }), told)
@@ -157,9 +157,9 @@ describe('crud/model-errors', (test) => {
 	test('meaningless databaseMessages are refused', () => {
 		for (const [option, message] of [
 			['P0001', /databaseMessages must be a plain object: \{ P0001: true \}, or an array of codes/],
-			[['P001'], /"P001" is no SQLSTATE/],
-			[['p0001'], /"p0001" is no SQLSTATE/],
-			[[1], /1 is no SQLSTATE/],
+			[['P001'], /"P001" is not a SQLSTATE/],
+			[['p0001'], /"p0001" is not a SQLSTATE/],
+			[[1], /1 is not a SQLSTATE/],
 			[{ P0001: false }, /P0001 must be true for the database's own text, or the text to send instead/],
 			[{ P0001: '' }, /P0001 must be true/],
 		] as const) {
@@ -231,7 +231,7 @@ describe("crud: model errors in a handler's own methods", (test) => {
 		['unique', ['owner'], '409 Conflicts with existing records'],
 		['foreign_key', ['title'], '409 Conflicts with existing records'],
 		['not_null', ['title'], '422 title must not be null'],
-		['invalid', [], '422 A value can not be stored'],
+		['invalid', [], '422 A value cannot be stored'],
 		['forbidden', [], '403 Forbidden'],
 		['busy', [], '503 Service Unavailable'],
 		['unavailable', [], '503 Service Unavailable'],
@@ -287,8 +287,8 @@ describe('crud: types that only the database can validate', (test) => {
 	const rows: [body: object, error: string, fields: string[]][] = [
 		[{ title: 'a', address: 'abc' }, "address can't be stored with this value", ['address']],
 		[{ tagList: 'x', address: null }, "tagList can't be stored with this value", ['tagList']],
-		[{ address: 'abc', tagList: [] }, 'A value can not be stored: one of address, tagList', []],
-		[{ title: 'a' }, 'A value can not be stored', []],
+		[{ address: 'abc', tagList: [] }, 'A value cannot be stored: one of address, tagList', []],
+		[{ title: 'a' }, 'A value cannot be stored', []],
 	]
 	for (const [body, error, fields] of rows) {
 		test(`are refused with the field's name: ${Object.keys(body).join()}`, async () => {

@@ -15,11 +15,11 @@ describe('crud/plan', (test) => {
 	const refused: [object | undefined, string][] = [
 		[
 			undefined,
-			`CrudHandler needs the option visible, the columns that clients may see: article has ${FIELDS}; 'all' is a choice`,
+			`CrudHandler needs the option visible, the columns that clients may see: article has ${FIELDS}; 'all' shows all of them`,
 		],
 		[
 			{ updatable: ['title'] },
-			`CrudHandler needs the option visible, the columns that clients may see: article has ${FIELDS}; 'all' is a choice`,
+			`CrudHandler needs the option visible, the columns that clients may see: article has ${FIELDS}; 'all' shows all of them`,
 		],
 		[{ visible: [] }, `CrudHandler: visible names no column: there are ${FIELDS}`],
 		[{ visible: 'title' }, "CrudHandler: visible must be an array of names, or 'all'"],
@@ -34,15 +34,15 @@ describe('crud/plan', (test) => {
 		[{ visible: 'all', updatable: ['id'] }, 'CrudHandler: updatable: id is the key, which never changes'],
 		[
 			{ visible: ['id'], filterable: ['secret'] },
-			"CrudHandler: filterable: secret isn't visible, and could be found out by it: add it to visible",
+			"CrudHandler: filterable: secret isn't visible, and this would let clients infer its values: add it to visible",
 		],
 		[
 			{ visible: ['id'], sortable: ['secret'] },
-			"CrudHandler: sortable: secret isn't visible, and could be found out by it: add it to visible",
+			"CrudHandler: sortable: secret isn't visible, and this would let clients infer its values: add it to visible",
 		],
 		[
 			{ visible: ['id'], searchable: ['secret'] },
-			"CrudHandler: searchable: secret isn't visible, and could be found out by it: add it to visible",
+			"CrudHandler: searchable: secret isn't visible, and this would let clients infer its values: add it to visible",
 		],
 		[{ visible: 'all', searchable: ['id'] }, 'CrudHandler: searchable: id is of type integer, not a text'],
 		[
@@ -64,7 +64,7 @@ describe('crud/plan', (test) => {
 		[{ visible: 'all', version: 'rev' }, 'CrudHandler: version: article has no column rev'],
 		[
 			{ visible: 'all', version: 'revision', updatable: ['revision'] },
-			'CrudHandler: creatable: revision is the version, which every change raises',
+			'CrudHandler: creatable: revision is the version, which every change increments',
 		],
 		[{ visible: 'all', limit: 0 }, 'CrudHandler: limit must be a whole number from 1 up, got 0'],
 		[{ visible: 'all', maxIn: 0 }, 'CrudHandler: maxIn must be a whole number from 1 to 10000, got 0'],
@@ -144,7 +144,7 @@ describe('crud/plan', (test) => {
 		const model = new MemoryModel('view', { key: 'id', fields: { id: 'integer' }, readOnly: true })
 		assert.is(
 			refusal({ visible: 'all', allow: ['list', 'remove'] }, model),
-			"CrudHandler: allow: view can only be read, so that remove can't be allowed",
+			"CrudHandler: allow: view can only be read, so remove can't be allowed",
 		)
 		assert.is(new CrudHandler(model, { visible: 'all' }).model, model)
 	})

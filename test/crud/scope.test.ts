@@ -124,11 +124,11 @@ describe('crud/scope', (test) => {
 	})
 
 	const wrong: [unknown, RegExp][] = [
-		[undefined, /scope\(\) must answer an object/],
-		[null, /scope\(\) must answer an object/],
-		['ann', /scope\(\) must answer an object/],
-		[[], /scope\(\) must answer an object/],
-		[new Map([['owner', 'ann']]), /scope\(\) must answer an object/],
+		[undefined, /scope\(\) must return an object/],
+		[null, /scope\(\) must return an object/],
+		['ann', /scope\(\) must return an object/],
+		[[], /scope\(\) must return an object/],
+		[new Map([['owner', 'ann']]), /scope\(\) must return an object/],
 		[{ ownr: 'ann' }, /scope\(\)\.ownr is not a field: did you mean owner\?/],
 		[{ owner: [undefined] }, /scope\(\)\.owner is undefined/],
 		[{ owner: { id: 5 } }, /scope\(\)\.owner is of type text, which this value \(object\) is not/],

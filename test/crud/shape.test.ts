@@ -336,7 +336,7 @@ describe('crud/shape: the rest of an operation', (test) => {
 			{
 				...{ name: 'fields', required: false, role: 'fields', written: 'joined' },
 				schema: { type: 'array', items: { type: 'string', enum: ['id', 'title'] }, minItems: 1 },
-				description: 'The fields to answer, alone: all of them by default',
+				description: 'The fields to return; all of them by default',
 			},
 		])
 	})

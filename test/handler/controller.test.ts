@@ -53,11 +53,11 @@ describe('controller: what can be mounted', (test) => {
 		['null', null, `"x" ${kinds} null`],
 		['undefined', undefined, `"x" ${kinds} undefined`],
 		['text', 'Blog', `"x" ${kinds} string`],
-		['a promise', Promise.resolve(new Blog()), `"x" ${kinds} a promise: a factory is synchronous`],
+		['a promise', Promise.resolve(new Blog()), `"x" ${kinds} a promise: a factory must be synchronous`],
 		[
 			'a factory that is asynchronous',
 			async () => new Blog(),
-			`"x" ${kinds} a promise: a factory is synchronous`,
+			`"x" ${kinds} a promise: a factory must be synchronous`,
 		],
 		['a factory that returns nothing', () => undefined, `"x" ${kinds} undefined`],
 		['a factory that returns a class', () => Blog, `"x" ${kinds} function`],
@@ -107,7 +107,7 @@ describe('controller: what can be mounted', (test) => {
 		}
 		assert.is(
 			messageOf(() => createServer({ 'blog/api': () => new Opened() })),
-			'Opened.init() would be called for every request, as "blog/api" is mounted as a factory: open what it needs before, and pass it to the constructor',
+			'Opened.init() would be called for every request, because "blog/api" is mounted as a factory: open what it needs beforehand, and pass it to the constructor',
 		)
 	})
 
@@ -161,7 +161,7 @@ describe('controller: paths', (test) => {
 		)
 		assert.is(
 			messageOf(() => createServer({}, { base: '..' })),
-			'base ".." has a dot segment, which clients resolve before they ask',
+			'base ".." has a dot segment, which clients resolve before sending a request',
 		)
 	})
 

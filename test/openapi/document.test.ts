@@ -336,7 +336,7 @@ describe('an OpenAPI document', (test) => {
 		assert.equal(among, { type: 'string', description: 'state is one of these, with commas between' })
 		assert.equal(between, {
 			type: 'string',
-			description: 'state is between these two, or one of them, with commas between',
+			description: 'state is between these two, inclusive, with commas between',
 		})
 		assert.equal(contains, { type: 'string', description: 'state contains this text' })
 		const [, published = {}] = choicesOf(parameters.find(({ name }) => name === 'publishedAt'))

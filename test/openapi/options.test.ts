@@ -80,7 +80,7 @@ describe('the option openapi', (test) => {
 		],
 		[
 			{ access: 'user' },
-			'openapi.access needs an authenticator, on the handler or on the server: nobody could be let in',
+			'openapi.access needs an authenticator, on the handler or on the server: nobody could authenticate',
 		],
 	]
 	for (const [option, message] of wrong) {

@@ -143,9 +143,9 @@ describe('Params', (test) => {
 describe('the compiler refuses', (test) => {
 	test('misspelt rules and wrong arguments, which are also TypeErrors', () => {
 		// @ts-expect-error no rule is called requird
-		assert.throws(read({ a: ['requird'] }), /no rule/)
+		assert.throws(read({ a: ['requird'] }), /is not a rule/)
 		// @ts-expect-error no rule is called mni
-		assert.throws(read({ a: [{ mni: 1 }] }), /no rule/)
+		assert.throws(read({ a: [{ mni: 1 }] }), /is not a rule/)
 		// @ts-expect-error min takes a number
 		assert.throws(read({ a: [{ min: 'a' }] }), /min must be/)
 		// @ts-expect-error a rule stands in a list
@@ -153,11 +153,11 @@ describe('the compiler refuses', (test) => {
 		// @ts-expect-error null is said with nullable
 		assert.throws(read({ a: [{ in: [null] }] }), /nullable/)
 		// @ts-expect-error a RegExp is the argument of pattern
-		assert.throws(read({ a: [/x/] }), /no rule/)
+		assert.throws(read({ a: [/x/] }), /is not a rule/)
 		// @ts-expect-error no rule is called sting, in items either
-		assert.throws(read({ a: [{ of: ['sting'] }] }), /no rule/)
+		assert.throws(read({ a: [{ of: ['sting'] }] }), /is not a rule/)
 		// @ts-expect-error a schema stands in place of the list
-		assert.throws(read({ a: ['required', z.string()] }), /in place of the list/)
+		assert.throws(read({ a: ['required', z.string()] }), /must replace the list/)
 		// @ts-expect-error names are strings
 		assert.throws(read([1]), /a list of names/)
 		// @ts-expect-error a check is synchronous
@@ -181,10 +181,10 @@ describe('the compiler refuses', (test) => {
 		strict(['a', 'b'])
 		strict(z.object({ a: z.string() }))
 		// @ts-expect-error no rule is called mx
-		assert.throws(strict({ a: [{ min: 1, mx: 2 }] }), /mx is no rule/)
+		assert.throws(strict({ a: [{ min: 1, mx: 2 }] }), /mx is not a rule/)
 		// @ts-expect-error no rule is called mx, in items either
-		assert.throws(strict({ a: [{ of: ['string', { min: 1, mx: 2 }] }] }), /mx is no rule/)
+		assert.throws(strict({ a: [{ of: ['string', { min: 1, mx: 2 }] }] }), /mx is not a rule/)
 		// @ts-expect-error no rule is called mx, in nested fields either
-		assert.throws(strict({ a: [{ fields: { b: [{ min: 1, mx: 2 }] } }] }), /mx is no rule/)
+		assert.throws(strict({ a: [{ fields: { b: [{ min: 1, mx: 2 }] } }] }), /mx is not a rule/)
 	})
 })

@@ -20,7 +20,7 @@ const REQUEST_HOOKS = ['before', 'after', 'onError'] as const
 /**
  * The hooks in the order of their calls. The server's `before` is called first, its `after` and `onError` last.
  *
- * @returns `undefined` without any, which costs nothing per request
+ * @returns `undefined` if there are none, so that requests pay nothing
  * @throws TypeError for a hook that isn't a method
  */
 export function hooksOf(owner: string, handler: RestHandler, server: ServerHooks): Hooks | undefined {
@@ -56,7 +56,7 @@ function serverHook(name: string, run: ((view: RestHandler, given: unknown) => u
 		: [{ name: `the option ${name}`, run: (view, given) => run(view as RestHandler, given) }]
 }
 
-/** Refuses a getter, or a prototype's value that isn't a function. Fields are refused elsewhere. */
+/** Refuses a getter, or a prototype's value that isn't a function. Fields are refused by `refuseFunctionFields`. */
 function refuseOther(owner: string, name: (typeof HOOKS)[number], handler: object): void {
 	for (let proto = handler; proto !== RestHandler.prototype; proto = Object.getPrototypeOf(proto) as object) {
 		const slot = Object.getOwnPropertyDescriptor(proto, name)

@@ -74,12 +74,12 @@ export function compileHandler(
 	const builtIn = ownActionsOf(handler, guards.validator)
 	const nearMisses = nearMissesOf(handler, RestHandler.prototype, targets.values())
 	if (namedRoutes.length + builtIn.length + targets.size === 0) throw noRoute(name, nearMisses)
-	// A custom route to `list` leads to the action, not to the method that it calls.
+	// A custom route to `list` leads to the action `list`, not directly to the method `list()`.
 	for (const { name: action, run } of builtIn) methods.set(action, run)
 	const names = [...namedRoutes, ...builtIn].map((route) => route.name)
 	const declared = declaredBy(name, handler, new Set([...names, ...targets.values()]), ownGuards, place)
 	const action = actionFactory(methods, methodWrapper(handler, builtIn), declared)
-	// Read from the original method, as an action's may be wrapped.
+	// Read from the original method: an action's function may be a wrapper.
 	const namesOf = (target: string) => paramNamesOf(methods.get(target) ?? action(target).run)
 	const table = new LookupTable()
 	for (const { name: method, method: verb, resource } of namedRoutes) {
@@ -121,7 +121,7 @@ export function compileHandler(
 	}
 }
 
-/** An endpoint whose paths aren't computed yet: that is slow, and only descriptions need them. */
+/** An endpoint whose paths aren't computed yet: computing them is slow, and only descriptions need them. */
 interface EndpointEntry extends Partial<Pick<MountedEndpoint, 'shape'>> {
 	readonly method: RouteMethod
 	readonly target: string
@@ -169,7 +169,7 @@ function checkChallenge(what: string, challenge: unknown): void {
 		return name.toLowerCase()
 	})
 	if (!names.includes('www-authenticate')) {
-		throw new TypeError(`${what} must hold WWW-Authenticate, as every 401 does (RFC 9110 §15.5.2)`)
+		throw new TypeError(`${what} must include WWW-Authenticate, which every 401 must have (RFC 9110 §15.5.2)`)
 	}
 }
 
@@ -217,9 +217,9 @@ function customTargets(
 		if (!methods.has(target)) {
 			const hook = HOOKS.find((one) => one === target)
 			if (hook !== undefined)
-				throw new TypeError(`${where}: ${hook}() is called around methods: name one of these`)
+				throw new TypeError(`${where}: ${hook}() is a hook, which is called around methods: name a method`)
 			throw new TypeError(
-				`${where}: ${JSON.stringify(target)} is no method of ${owner}${nearest(target, methods.keys())}`,
+				`${where}: ${JSON.stringify(target)} is not a method of ${owner}${nearest(target, methods.keys())}`,
 			)
 		}
 		targets.set(key, target)
@@ -232,7 +232,7 @@ function addOwn(owner: string, table: LookupTable, own: OwnAction, action: Actio
 		const other = table.get(method, undefined)
 		if (other !== undefined)
 			throw new TypeError(
-				`${owner}.${other.name} would answer what ${own.name} does: override ${own.name}(), or name a resource, ${method.toLowerCase()}_something`,
+				`${owner}.${other.name} would serve the same requests as ${own.name}: override ${own.name}(), or name a resource, ${method.toLowerCase()}_something`,
 			)
 		table.addSized(method, own.segments, action)
 	}

@@ -119,7 +119,7 @@ export function accessRule(where: string, value: unknown, guards: Partial<Guards
 	}
 	if (guards.authenticator === undefined) {
 		throw new TypeError(
-			`${where} needs an authenticator, on the handler or on the server: nobody could be let in`,
+			`${where} needs an authenticator, on the handler or on the server: nobody could authenticate`,
 		)
 	}
 	if (resources.length > 0 && guards.acl === undefined) {
@@ -138,16 +138,19 @@ function spec(where: string, value: unknown, validator: Validator | undefined): 
 	try {
 		return compileSpec(value as Spec, validator) // compileSpec checks it
 	} catch (error) {
-		throw new TypeError(`${where}: ${error instanceof Error ? error.message : 'is no spec'}`, {
+		throw new TypeError(`${where}: ${error instanceof Error ? error.message : 'is not a valid spec'}`, {
 			cause: error,
 		})
 	}
 }
 
-/** The method would run before its body is compared with the signature. */
+/**
+ * The error for a streaming method whose authenticator verifies bodies: the method would run before its body is
+ * compared with the signature.
+ */
 function unverifiedBody(owner: string, name: string): TypeError {
 	return new TypeError(
-		`${owner}.streaming names ${name}, and the authenticator declared compares bodies before a method runs: take ${name} out of streaming, or mount it in a handler of its own whose methods call this.requireAuth()`,
+		`${owner}.streaming names ${name}, and the declared authenticator verifies bodies before a method runs: take ${name} out of streaming, or mount it in a handler of its own whose methods call this.requireAuth()`,
 	)
 }
 
@@ -162,7 +165,7 @@ function streamingLimits(where: string, value: unknown): StreamingLimits {
 }
 
 const MEDIA_TYPE = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/
-const nonEmptyText = such<string>('a text, not empty', (value) => typeof value === 'string' && value !== '')
+const nonEmptyText = such<string>('a non-empty string', (value) => typeof value === 'string' && value !== '')
 const readDocs = nested("{ summary: 'One article', answer: … }", {
 	summary: optional(nonEmptyText),
 	description: optional(nonEmptyText),

@@ -34,7 +34,7 @@ export function deprecationOf(handler: object): readonly string[] | undefined {
 	const what = `${owner.name || 'the handler'}.deprecated`
 	const { since: began, sunset: ends, link } = read(what, declared)
 	if ((began ?? ends ?? link) === undefined)
-		throw new TypeError(`${what} must have since, sunset or link, one at least: ${EXAMPLE}`)
+		throw new TypeError(`${what} must have at least one of since, sunset and link: ${EXAMPLE}`)
 	if (began !== undefined && ends !== undefined && ends < began)
 		// RFC 9745 §4: it "MUST NOT be earlier".
 		throw new RangeError(
@@ -69,7 +69,7 @@ function textOf(date: Date): string {
 /** An escaped URL, which is safe in a header. */
 function urlOf(what: string, link: unknown): string {
 	if (typeof link === 'string') {
-		// `//host` and `/\host` are another site's.
+		// `//host` and `/\host` lead to another site.
 		if (/^\/(?![/\\])/.test(link)) {
 			const { pathname, search, hash } = new URL(link, 'http://localhost')
 			return pathname + search + hash

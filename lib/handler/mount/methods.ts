@@ -1,6 +1,6 @@
 /**
- * The methods of a handler's class, the routes among them, and built-in actions: a `CrudHandler` serves its own path and
- * the ids below it. Called at mount by `compile.ts`.
+ * Finds the methods of a handler's class, the routes among them, and built-in actions (those with which a `CrudHandler`
+ * serves its own path and the ids below it). Called by `compile.ts` when a handler is mounted.
  */
 import type { RouteMethod } from '../../base/http.ts'
 import type { Shape } from '../../validate/schema/shape.ts'
@@ -44,7 +44,7 @@ function kindOf(slot: PropertyDescriptor): string {
 }
 
 /**
- * Refuses functions in fields with a route's name, as their `this` would be the shared handler.
+ * Refuses fields that have a route's name and hold a function: its `this` would be the shared handler.
  *
  * @param hooks more names to refuse
  * @throws TypeError
@@ -59,7 +59,7 @@ export function refuseFunctionFields(handler: object, hooks: readonly string[] =
 	}
 }
 
-/** The route that a method's name declares; `undefined` without the prefix of one. */
+/** The route that a method's name declares; `undefined` if the name has no prefix such as `get_`. */
 export function routeOf(owner: string, name: string): NamedRoute | undefined {
 	const match = PREFIX.exec(name)
 	if (match === null) return undefined

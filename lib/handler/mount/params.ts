@@ -26,8 +26,8 @@ export function maxParamsOf(method: (...params: never[]) => unknown): number {
 }
 
 /**
- * Removes comments, in one pass. Strings are skipped, as in `'//'`. A regular expression with a quote in it may hide a
- * comment, which at worst leaves the word `arguments` in the text.
+ * Removes comments, in one pass. Strings are skipped: `'//'` begins no comment. A regular expression with a quote in it
+ * may hide a comment, which at worst leaves the word `arguments` in the text.
  */
 export function withoutComments(source: string): string {
 	let text = ''

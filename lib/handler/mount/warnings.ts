@@ -1,7 +1,7 @@
 /**
  * Warnings at mount about likely mistakes: methods that look like routes but aren't (`getArticle`, `GET_article`,
- * `fetch_article`, `get`), and so are 404; and an `access` that drops the `'*'` of a parent class, which opens its other
- * methods to anyone. Logged by `controller.ts`.
+ * `fetch_article`, `get`), so their URLs are 404; and an `access` that drops the `'*'` of a parent class, which opens
+ * its other methods to anyone. Logged by `controller.ts`.
  */
 import { prototypesOf } from './methods.ts'
 import { withoutComments } from './params.ts'
@@ -26,8 +26,8 @@ const METHODS: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * Near misses of a handler's own class, without methods that the class itself calls, which are helpers, members of
- * RestHandler, and targets of custom routes.
+ * Near misses of a handler's own class. Left out are members of RestHandler, targets of custom routes, and helpers:
+ * methods that the class itself calls.
  *
  * @param base the prototype of the class that all handlers extend
  */
@@ -78,7 +78,7 @@ function isCalled(name: string, source: string): boolean {
 }
 
 export function nearMissText(owner: string, { name, meant }: NearMiss): string {
-	return `${owner}.${name}() answers no request, and nothing in ${owner} calls it: did you mean ${meant}()? Give a helper another name, such as a verb that is no HTTP method, or write it as a function beside the class`
+	return `${owner}.${name}() answers no request, and nothing in ${owner} calls it: did you mean ${meant}()? Give a helper another name, such as a verb that isn't an HTTP method, or write it as a function beside the class`
 }
 
 export function noRoute(owner: string, misses: readonly NearMiss[]): TypeError {
@@ -87,7 +87,7 @@ export function noRoute(owner: string, misses: readonly NearMiss[]): TypeError {
 		miss === undefined
 			? 'name a method get_something(), or declare customRoutes'
 			: `did you mean ${miss.meant}() where it has ${miss.name}()?`
-	return new TypeError(`${owner} has no route, so that all its answers would be 404: ${hint}`)
+	return new TypeError(`${owner} has no routes, so every request to it would be 404: ${hint}`)
 }
 
 /** `access = {`, as a field, and as compilers for older targets emit it. */
@@ -95,8 +95,8 @@ const ACCESS = /(?:^|[\s;{},('"[.])access\b(?:['"]?\])?\s*(?:=|['"]\s*,)\s*(?:[\
 const STAR = /(?:^|[,{\s])(?:'\*'|"\*"|\['\*'\]|\["\*"\])\s*:/
 
 /**
- * The warning about a handler whose `access` drops an inherited `'*'`. The parent's field is read from the source of its
- * class, as the subclass's field replaces it on the instance.
+ * The warning about a handler whose `access` drops an inherited `'*'`. The parent's field is read from the source of
+ * its class, because the subclass's field has replaced it on the instance.
  *
  * @param base the prototype of RestHandler
  */
@@ -118,7 +118,7 @@ function declaresStar(type: unknown): boolean {
 	return false
 }
 
-/** The end of the object literal that has begun before a position. */
+/** The end of the object literal that begins before a position. */
 function endOf(source: string, begin: number): number {
 	let depth = 1
 	for (let at = begin; at < source.length; at++) {

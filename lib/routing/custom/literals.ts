@@ -1,11 +1,11 @@
 /**
- * A hash table that is looked up by parts of a text without slicing them: which of its keys does the text begin with, end
- * with, or have at a position? The caller computes a rolling hash over the characters, and probes at each length that a key
- * has. A `Map` would need a new string, and its hash, for each.
+ * A hash table that is looked up by parts of a text without slicing them: which of its keys does the text begin with,
+ * end with, or have at a position? The caller computes a rolling hash over the characters, and probes at each length
+ * that a key has. A `Map` would need a new string, and its hash, for each probe.
  */
 
 const INITIAL_SLOTS = 4
-/** Lengths from here up share one bit of `#lengths`: some are probed in vain. */
+/** Lengths from here up share one bit of `#lengths`, so some are probed in vain. */
 const LAST_LENGTH_BIT = 31
 
 /** Adds a character to a rolling hash; the empty text has the hash 0. */
@@ -27,9 +27,9 @@ export class LiteralTable<V> {
 	/** Bit sets of the keys' lengths, and of their first characters' codes. */
 	#lengths = 0
 	#codes = 0
-	/** Pairs of a hash, 0 for an empty slot, and the index of a key. */
+	/** Each slot is a pair: the hash of a key (0 if the slot is empty), and the index of the key. */
 	#slots = new Int32Array(2 * INITIAL_SLOTS)
-	/** Dense, outside of the slots, so that a match reads little memory. */
+	/** Kept in dense lists, not in the slots, so that a match reads little memory. */
 	readonly #keys: string[] = []
 	readonly #values: V[] = []
 

@@ -105,14 +105,14 @@ function parseText(key: string, text: string): string {
 		throw refused(key, 'exactly one space stands between methods and pattern, and none after it')
 	}
 	// A URL with a control character is refused with 400 before routes are tried.
-	if (CONTROL.test(text)) throw refused(key, 'no URL that is served has a control character: remove it')
+	if (CONTROL.test(text)) throw refused(key, 'URLs with control characters are refused: remove it')
 	const [odd] = NO_PATH.exec(text) ?? []
 	if (odd !== undefined) {
 		throw refused(key, `a pattern may not hold ?, # or \\, which no client sends in a path: remove ${odd}`)
 	}
 	const path = text.startsWith('/') ? text.slice(1) : text
 	if (path === '') throw refused(key, 'the pattern is empty: name at least one segment')
-	if (path.endsWith('/')) throw refused(key, 'remove the slash at the end: a URL may have one all the same')
+	if (path.endsWith('/')) throw refused(key, 'remove the trailing slash: URLs may have one anyway')
 	return path
 }
 
@@ -123,7 +123,10 @@ function parseSegment(key: string, text: string, at: number): Part {
 	}
 	const [other] = OTHER_PLACEHOLDER.exec(text) ?? []
 	if (other !== undefined) {
-		throw refused(key, `${other} would be no placeholder, but itself: write %s for a text, %d for a number`)
+		throw refused(
+			key,
+			`${other} would be literal text, not a placeholder: write %s for text, %d for a number`,
+		)
 	}
 	const literals: string[] = []
 	const kinds: Kind[] = []
@@ -161,7 +164,7 @@ function parsePlaceholder(key: string, text: string): Kind | '%' {
 	if (text.startsWith('s')) return 'text'
 	if (text.startsWith('d')) return 'number'
 	if (text.startsWith('%')) return '%'
-	const [letter = ''] = text // by code point, as half a surrogate pair can't be shown
+	const [letter = ''] = text // by code point: a lone surrogate can't be shown
 	const hint = 'use %s for text, %d for a number, %% for a percent sign'
 	throw refused(key, `unknown placeholder %${letter}: ${hint}`)
 }

@@ -1,7 +1,7 @@
 /** Matches one segment of a path with a template, `page-%d`, and extracts the values of its placeholders. */
 import type { Infix, Kind, Shape, Template } from './pattern.ts'
 
-/** Most digits of `%d`, as many as 2^53 has; limits the time for a segment of zeros. */
+/** Maximum number of digits of `%d`, as many as 2^53 has. Limits the time for a segment of zeros. */
 const MAX_DIGITS = 16
 /** With the sign. */
 const MAX_NUMBER_LENGTH = MAX_DIGITS + 1
@@ -61,8 +61,8 @@ function split(shape: Shape, text: string, into: (string | number)[]): boolean {
 }
 
 /**
- * Splits `text[start, end)` at `infix` and those left of it, each at its rightmost occurrence. That leaves the most room to its
- * left, so that no backtracking is needed.
+ * Splits `text[start, end)` at `infix` and the infixes left of it, each at its rightmost occurrence. That leaves the
+ * most room to the left, so no backtracking is needed.
  */
 function splitTexts(
 	start: number,
@@ -91,7 +91,7 @@ interface Ends {
 	last: number
 	/** The leftmost position that was searched for. */
 	first: number
-	/** 1 at each position; `undefined` for text, which only needs `last`. */
+	/** 1 at each such position; `undefined` for text, which only needs `last`. */
 	readonly all: Uint8Array | undefined
 	/** Number of characters up to the next placeholder. */
 	readonly gap: number

@@ -10,7 +10,7 @@ import { LiteralTable, roll } from './literals.ts'
 import type { Shape, Template } from './pattern.ts'
 import { matchesShape } from './segment.ts'
 
-/** The value of a template. It is the template's final state itself, as one object less saves processor cache. */
+/** The value of a template. The template's final state implements it: one object less saves processor cache. */
 export interface Entry<V> {
 	value: V | undefined
 	/** The next template that the segment matches; valid until the next call of `matching`. */

@@ -1,6 +1,7 @@
 /**
- * A trie of the patterns of one method, by segment. Routes are added in the order of their declaration, so that a branch's
- * first route has its lowest order: a branch is skipped if that comes after the best route found so far.
+ * A trie of the patterns of one method, by segment. Routes are added in the order of their declaration, so a branch's
+ * lowest order is that of its first route. A branch is skipped if its lowest order comes after the best route found so
+ * far.
  */
 import { LiteralTable } from './literals.ts'
 import type { Kind, Pattern, Shape, Template } from './pattern.ts'
@@ -63,7 +64,7 @@ export class Trie<T> {
 		this.#pool = pool
 	}
 
-	/** Adds a route with a higher order than all before, and a pattern of its own. */
+	/** Adds a route with a higher order than all before, and a pattern that no other route has. */
 	add(order: number, compiled: CompiledPattern, value: T): void {
 		this.#root = this.#insert(this.#root, new Route(order, compiled, value), 0)
 	}

@@ -18,8 +18,8 @@ const LENIENT: JsonSchemaOptions = { ...TARGET, libraryOptions: { unrepresentabl
 const SELF = 'Self'
 
 /**
- * The JSON Schema of a schema's input, down to `LEVELS`. `{}`, which is anything, if the library has none, or one with
- * dangling references, which would make the whole description invalid.
+ * The JSON Schema of a schema's input, down to `LEVELS`. `{}`, which allows anything, if the library can't convert it,
+ * or if the result has dangling references, which would make the whole description invalid.
  */
 export function schemaOfForeign(schema: StandardSchemaV1): JsonSchema {
 	if (!hasJsonSchema(schema)) return {}
@@ -44,7 +44,7 @@ export function hasDefault(schema: StandardSchemaV1): boolean {
 	return resultFor(schema, undefined)?.value !== undefined
 }
 
-/** The result of a schema for a value; `undefined` if it refuses it. */
+/** The result of a schema for a value; `undefined` if the schema refuses the value. */
 function resultFor(schema: StandardSchemaV1, value: unknown): { readonly value?: unknown } | undefined {
 	try {
 		const result: unknown = schema['~standard'].validate(value)
@@ -60,7 +60,10 @@ function resultFor(schema: StandardSchemaV1, value: unknown): { readonly value?:
 	}
 }
 
-/** The library's JSON Schema. A copy, as the library may return an object of its own, or one that isn't JSON. */
+/**
+ * The JSON Schema that the library generates; copied, because the library may return an object of its own, or one that
+ * isn't JSON.
+ */
 function generatedSchema(schema: StandardJsonSchemaV1, options: JsonSchemaOptions): JsonSchema | undefined {
 	try {
 		const given = schema['~standard'].jsonSchema.input(options)
@@ -80,7 +83,9 @@ function isSelfReference(ref: string): boolean {
 	return ref === '#' || (ref.startsWith('#/') && !ref.startsWith('#/$defs/'))
 }
 
-/** Moves the schema into its `$defs`: within the description, `#` would refer to the whole description. */
+/**
+ * Moves the schema into its own `$defs`: once embedded in the OpenAPI document, `#` would refer to the whole document.
+ */
 function asDefinition({ $defs = {}, ...root }: JsonSchema): JsonSchema {
 	const { title } = root
 	let self = typeof title === 'string' && /^[\w.-]+$/.test(title) ? title : SELF

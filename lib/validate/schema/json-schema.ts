@@ -155,8 +155,8 @@ const MERGES: ReadonlyMap<string, Merge> = new Map(
 )
 
 /**
- * A schema of the values that both accept, such as a column and the rules for it: a flat one where possible, which most tools
- * handle better than `allOf`.
+ * A schema of the values that both schemas accept, such as those of a column and its rules. Flat where possible, which
+ * most tools handle better than `allOf`.
  */
 export function bothOf(a: JsonSchema, b: JsonSchema): JsonSchema {
 	const kept = b.type === undefined ? undefined : alternativesOf(a, b.type)

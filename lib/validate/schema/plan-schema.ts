@@ -18,7 +18,7 @@ const FORM_BODY = 'application/x-www-form-urlencoded'
 
 const FORMATS: Readonly<Record<Format, JsonSchema>> = {
 	email: { format: 'email' },
-	url: { format: 'uri', description: 'Of http or https' },
+	url: { format: 'uri', description: 'An http or https URL' },
 	uuid: { format: 'uuid' },
 	date: { format: 'date' },
 	datetime: { format: 'date-time' },
@@ -73,7 +73,7 @@ export function schemaOfPlan(plan: Plan, levels = LEVELS): JsonSchema {
 	const types = typesOf(plan)
 	return {
 		...(types === undefined ? {} : { type: types }),
-		// Merged, as both may have a description.
+		// Merged, because both may have a description.
 		...bothOf(
 			plan.format === undefined ? {} : FORMATS[plan.format],
 			plan.pattern === undefined ? {} : patternOf(plan.pattern),
@@ -132,7 +132,7 @@ function sizesOf({ kind, min, max }: Plan): JsonSchema {
  */
 export function patternOf({ source, flags }: RegExp): JsonSchema {
 	if (/^[du]*$/.test(flags) && isUnicode(source)) return { pattern: source }
-	return { description: `Of the form /${source}/${flags}` }
+	return { description: `Must match /${source}/${flags}` }
 }
 
 function isUnicode(source: string): boolean {
@@ -165,7 +165,7 @@ function fallbackOf(fallback: unknown): JsonSchema {
 	}
 }
 
-/** Without null, which a query can't express. */
+/** A plan without null, which a query can't express. */
 function withoutNull(plan: Plan): Plan {
 	if (typesOf(plan) === undefined && plan.choices === undefined) return plan
 	return { ...plan, nullable: false, items: plan.items && withoutNull(plan.items) }

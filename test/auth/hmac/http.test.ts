@@ -192,7 +192,7 @@ describe('hmac over HTTP: streams', (test) => {
 			)
 		}
 		const refusal =
-			/^\w+\.streaming names post_x, and the authenticator declared compares bodies before a method runs: take/
+			/^\w+\.streaming names post_x, and the declared authenticator verifies bodies before a method runs: take/
 		assert.throws(() => createServer({ a: new Signed() }), refusal)
 		assert.throws(() => createServer({ a: new Either() }), refusal)
 		assert.throws(() => createServer({ a: new Streams() }, { authenticator: authenticator() }), refusal)

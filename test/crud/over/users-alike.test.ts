@@ -26,7 +26,7 @@ class Mine extends CrudHandler {
 async function checkParts(model: Model): Promise<void> {
 	assert.throws(
 		() => new CrudHandler(model, { visible: 'all', searchable: ['owner'] }),
-		'searchable: owner has a collation that is not deterministic, whose texts are only compared whole',
+		'searchable: owner has a nondeterministic collation, which can only compare whole texts',
 	)
 	const { ask } = asking({ all: new CrudHandler(model, { visible: 'all', searchable: ['note'] }) })
 	for (const op of ['contains', 'startsWith', 'endsWith', 'ieq', 'icontains', 'istartsWith', 'iendsWith']) {

@@ -194,7 +194,7 @@ describe('controller: dispose of one instance', (test) => {
 		await server.close()
 		assert.is(
 			messageOf(() => server.controller.service('a', new Opened('a', []))),
-			'Opened.dispose() would never be called, as the server has been closed',
+			'Opened.dispose() would never be called, because the server has been closed',
 		)
 	})
 
@@ -216,7 +216,7 @@ describe('controller: dispose of one instance', (test) => {
 		)
 		assert.is(
 			messageOf(() => server.controller.service('b', new Opened('b', []))),
-			'Opened.dispose() would never be called, as the server has been closed',
+			'Opened.dispose() would never be called, because the server has been closed',
 		)
 	})
 
@@ -262,7 +262,7 @@ describe('controller: dispose of one instance', (test) => {
 		}
 		assert.is(
 			messageOf(() => createServer({ a: Object.freeze(new Frozen()) })),
-			'Frozen is frozen already, so that its dispose() could not be called at its end: mount it as it is made',
+			'Frozen is frozen already, so its dispose() could never be called: mount it before freezing it',
 		)
 	})
 
@@ -273,7 +273,7 @@ describe('controller: dispose of one instance', (test) => {
 		}
 		assert.is(
 			messageOf(() => createServer({ a: () => new Private() })),
-			'Private.dispose() would never be called, as "a" is mounted as a factory: close what it holds where it was opened',
+			'Private.dispose() would never be called, because "a" is mounted as a factory: close what it holds where it was opened',
 		)
 	})
 })

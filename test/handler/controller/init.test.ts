@@ -102,7 +102,7 @@ describe('controller: init', (test) => {
 	test('a handler with init that is already frozen is refused', () => {
 		assert.is(
 			messageOf(() => createServer({ a: Object.freeze(new Opened([])) })),
-			'Opened is frozen already, so that its init() could not set it up: mount it as it is made',
+			'Opened is frozen already, so its init() could not set it up: mount it before freezing it',
 		)
 	})
 

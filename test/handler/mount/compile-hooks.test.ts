@@ -107,7 +107,7 @@ describe('mount/compile-hooks', (test) => {
 			Object.defineProperty(Routed.prototype, name, { value() {} })
 			assert.is(
 				messageOf(() => compile(new Routed())),
-				`Routed.customRoutes["GET x"]: ${name}() is called around methods: name one of these`,
+				`Routed.customRoutes["GET x"]: ${name}() is a hook, which is called around methods: name a method`,
 			)
 		})
 	}

@@ -127,19 +127,19 @@ describe('mount/compile', (test) => {
 			'a custom route to a method that is missing',
 			['page'],
 			{ customRoutes: { 'GET custom/%s': 'pgae' } },
-			'Blog.customRoutes["GET custom/%s"]: "pgae" is no method of Blog: did you mean page?',
+			'Blog.customRoutes["GET custom/%s"]: "pgae" is not a method of Blog: did you mean page?',
 		],
 		[
 			"a custom route to a helper of RestHandler's",
 			['page'],
 			{ customRoutes: { 'GET x': 'getParams' } },
-			'Blog.customRoutes["GET x"]: "getParams" is no method of Blog; there are page',
+			'Blog.customRoutes["GET x"]: "getParams" is not a method of Blog; there are page',
 		],
 		[
 			'a custom route to constructor',
 			[],
 			{ customRoutes: { 'GET x': 'constructor' } },
-			'Blog.customRoutes["GET x"]: "constructor" is no method of Blog',
+			'Blog.customRoutes["GET x"]: "constructor" is not a method of Blog',
 		],
 		[
 			'a custom route to a function',

@@ -85,8 +85,8 @@ describe('mount/declarations', (test) => {
 			' must be an object: { summary: \'One article\', answer: … }, got "One article"',
 		],
 		['with a misspelt field', { sumary: 'x' }, ' has no option sumary: did you mean summary?'],
-		['with an empty summary', { summary: '' }, '.summary must be a text, not empty, got ""'],
-		['with a number', { description: 5 }, '.description must be a text, not empty, got 5'],
+		['with an empty summary', { summary: '' }, '.summary must be a non-empty string, got ""'],
+		['with a number', { description: 5 }, '.description must be a non-empty string, got 5'],
 		[
 			'with no tag',
 			{ tags: [] },
@@ -98,7 +98,7 @@ describe('mount/declarations', (test) => {
 			`.tags must be an array of at least one text: ['articles'], got "a"`,
 		],
 		// biome-ignore lint/suspicious/noSparseArray: somebody has typed one comma too many
-		['with a gap', { tags: ['a', , 'b'] }, '.tags[1] must be a text, not empty, got undefined'],
+		['with a gap', { tags: ['a', , 'b'] }, '.tags[1] must be a non-empty string, got undefined'],
 		['with a text for yes', { hidden: 'yes' }, '.hidden must be true or false, got "yes"'],
 		['of a failure', { status: 404 }, '.status must be a whole number from 200 to 399, got 404'],
 		['of no status', { status: '201' }, '.status must be a whole number from 200 to 399, got "201"'],
@@ -128,7 +128,7 @@ describe('mount/declarations', (test) => {
 	}
 
 	const ACCESS = `must be 'anyone', 'user', or an array of at least one resource name: ['article:write']`
-	const NEEDS = 'needs an authenticator, on the handler or on the server: nobody could be let in'
+	const NEEDS = 'needs an authenticator, on the handler or on the server: nobody could authenticate'
 	const refusals: [string, Partial<Record<keyof Declaring, unknown>>, Guards | undefined, string][] = [
 		[
 			'a misspelt method',

@@ -128,11 +128,11 @@ describe('mount/warnings: near misses', (test) => {
 		const refusal = (handler: RestHandler): string => messageOf(() => createServer({ a: handler }))
 		assert.is(
 			refusal(new Blog()),
-			'Blog has no route, so that all its answers would be 404: name a method get_something(), or declare customRoutes',
+			'Blog has no routes, so every request to it would be 404: name a method get_something(), or declare customRoutes',
 		)
 		assert.is(
 			refusal(new Near()),
-			'Near has no route, so that all its answers would be 404: did you mean get_article() where it has getArticle()?',
+			'Near has no routes, so every request to it would be 404: did you mean get_article() where it has getArticle()?',
 		)
 		class Custom extends RestHandler {
 			override customRoutes = { 'GET a': 'page' }

@@ -67,11 +67,11 @@ describe('parseRoute: refusals', (test) => {
 	const example = "write '<METHODS> <pattern>', such as 'GET|POST articles/%d'"
 	const methods = 'use GET, POST, PUT, PATCH, DELETE, QUERY, several joined by |, or ALL'
 	const space = 'exactly one space stands between methods and pattern, and none after it'
-	const other = 'would be no placeholder, but itself: write %s for a text, %d for a number'
+	const other = 'would be literal text, not a placeholder: write %s for text, %d for a number'
 	const kinds = 'use %s for text, %d for a number, %% for a percent sign'
 	const empty = 'the pattern is empty: name at least one segment'
 	const hole = 'a segment is empty: write one slash between two segments'
-	const control = 'no URL that is served has a control character: remove it'
+	const control = 'URLs with control characters are refused: remove it'
 	const odd = 'a pattern may not hold ?, # or \\, which no client sends in a path: remove'
 	const table: [string, string][] = [
 		['', example],
@@ -99,8 +99,8 @@ describe('parseRoute: refusals', (test) => {
 		['GET a ', space],
 		['GET ', empty],
 		['GET /', empty],
-		['GET //', 'remove the slash at the end: a URL may have one all the same'],
-		['GET a/', 'remove the slash at the end: a URL may have one all the same'],
+		['GET //', 'remove the trailing slash: URLs may have one anyway'],
+		['GET a/', 'remove the trailing slash: URLs may have one anyway'],
 		['GET //a', hole],
 		['GET a//b', hole],
 		['GET a\0b', control],

@@ -30,11 +30,11 @@ describe('JSON Schemas of rules', (test) => {
 		['required is the object’s', ['required', 'boolean'], { type: 'boolean' }],
 		['nullable', ['nullable', 'integer'], { type: ['integer', 'null'] }],
 		['email', ['email'], { type: 'string', format: 'email' }],
-		['url', ['url'], { type: 'string', format: 'uri', description: 'Of http or https' }],
+		['url', ['url'], { type: 'string', format: 'uri', description: 'An http or https URL' }],
 		[
 			'url and pattern',
 			['url', { pattern: /shop/i }],
-			{ type: 'string', format: 'uri', description: 'Of http or https. Of the form /shop/i' },
+			{ type: 'string', format: 'uri', description: 'An http or https URL. Must match /shop/i' },
 		],
 		['uuid', ['uuid'], { type: 'string', format: 'uuid' }],
 		['date', ['date'], { type: 'string', format: 'date' }],
@@ -54,12 +54,12 @@ describe('JSON Schemas of rules', (test) => {
 		[
 			'a pattern with a flag is told in words',
 			[{ pattern: /^a+$/i }],
-			{ type: 'string', description: 'Of the form /^a+$/i' },
+			{ type: 'string', description: 'Must match /^a+$/i' },
 		],
 		[
 			'so is one that is none of Unicode',
 			[{ pattern: /^[\w-.]+$/ }],
-			{ type: 'string', description: 'Of the form /^[\\w-.]+$/' },
+			{ type: 'string', description: 'Must match /^[\\w-.]+$/' },
 		],
 		['choices', [{ in: ['a', 'b'] }], { type: 'string', enum: ['a', 'b'] }],
 		['choices of several types', [{ in: ['a', 1] }], { enum: ['a', 1] }],
