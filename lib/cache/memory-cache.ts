@@ -17,7 +17,7 @@ export interface MemoryCacheOptions {
 	 */
 	readonly max: number
 	/**
-	 * Maximum bytes of keys and JSON texts, from 1 up, counted as two per UTF-16 unit (V8 takes one if all are Latin-1).
+	 * Maximum bytes of keys and JSON texts, from 1 up, counted as two per UTF-16 unit (V8 uses one if all are Latin-1).
 	 * @default Infinity
 	 */
 	readonly maxBytes?: Bytes

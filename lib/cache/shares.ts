@@ -1,11 +1,11 @@
 /**
  * The shares of a cache: how much of it each purpose (nonces, counters of users, addresses and guesses, idempotency keys,
  * the application) and, within a purpose, each caller may fill with entries that can't be evicted. Without shares, one
- * caller could fill the cache and have all others refused. `redis/shares.ts` has the same rule and constants.
+ * caller could fill the cache, and all others would be refused. `redis/shares.ts` has the same rule and constants.
  *
- * Shares aren't fixed. A purpose may take most of what the other purposes leave, and a caller three times what is then still
- * free in the purpose: a single caller can use most of the cache, many greedy ones get equal parts, and room is left for
- * the next.
+ * Shares aren't fixed. A purpose may fill most of the room that the other purposes leave; within it, a caller may fill three
+ * times the room that is still free. So a single caller can use most of the cache, many greedy callers get equal parts, and
+ * room is left for the next.
  */
 import { type Linked, RecencyList } from '../base/recency-list.ts'
 import type { Bytes } from '../base/time.ts'

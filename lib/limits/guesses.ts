@@ -7,7 +7,7 @@
  * bad ones. In the other order, the first could include guesses released after the bad ones were read, and too many requests
  * would be let in.
  *
- * Both counters restart each minute (those of the minute before are still read), so that guesses of a killed process are
+ * Both counters restart each minute (the previous minute's are still read), so that guesses of a killed process are
  * released, and counters of inactive addresses don't fill the cache.
  */
 import { setTimeout as pause } from 'node:timers/promises'
@@ -23,7 +23,7 @@ export interface Guess {
 	spend(): Promise<LimitResult>
 }
 
-/** The result if bad guesses and those in progress have reached the limit. */
+/** The result if bad guesses and guesses in progress have reached the limit. */
 export interface Refused extends LimitResult {
 	readonly isAllowed: false
 }
@@ -55,7 +55,7 @@ export class Guesses {
 	readonly #queues = new Map<string, Queue>()
 
 	/**
-	 * Takes a guess; waits while others in progress may be released.
+	 * Takes a guess; waits while other guesses in progress may be released.
 	 *
 	 * @param counters the address's own counter first
 	 * @param isOver whether the request has been answered meanwhile

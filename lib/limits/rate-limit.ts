@@ -149,7 +149,7 @@ export function callerOf(user: User | null, address: string): Caller {
 
 /** The networks that an address counts for. */
 interface Networks {
-	/** An IPv4 address, also one embedded in IPv6; else the first 64 bits of an IPv6 address, normalized: `2001:db8:0:1`. */
+	/** An IPv4 address, also one embedded in IPv6; otherwise the first 64 bits of an IPv6 address, normalized: `2001:db8:0:1`. */
 	readonly own: string
 	/** The IPv6 /56 and /48: a site has one of them, and can change its /64 at will. */
 	readonly wider: readonly [of56: string, of48: string] | undefined

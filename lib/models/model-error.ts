@@ -33,7 +33,7 @@ export interface RaisedError {
 	readonly message: string
 }
 
-/** Upper limit of `maxBytes`: a quarter of a GiB. A string of V8 can't hold more than half a GiB. */
+/** Maximum of `maxBytes`: 256 MiB. A string in V8 can't hold more than 512 MiB. */
 export const MAX_PAGE_BYTES: Bytes = 268_435_456
 
 /** Maximum number of UTF-8 bytes for one UTF-16 unit. */

@@ -78,7 +78,7 @@ export interface Field {
 /**
  * A value on its way to the store, by the type of its field: `boolean`; number for `integer` and `float`
  * (NaN and infinities too); number or, beyond 2^53, bigint for `bigint`; RawJson for `json`; Uint8Array for
- * `bytes`; string for all others, `timestamp` as RFC 3339 in UTC with up to nine digits of a second.
+ * `bytes`; string for all other types, `timestamp` as RFC 3339 in UTC with up to nine digits of a second.
  */
 export type Value = null | boolean | number | bigint | string | Uint8Array | RawJson
 
@@ -175,7 +175,7 @@ export interface ListQuery {
 	readonly order: readonly Order[]
 	/** 1 or more. */
 	readonly limit: number
-	/** 0 where `after` is given. */
+	/** 0 if `after` is given. */
 	readonly offset: number
 	/** Begins after the record with these values, one for each term of the order. */
 	readonly after: readonly Value[] | undefined

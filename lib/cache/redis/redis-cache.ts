@@ -62,7 +62,7 @@ const prefixText = such<string>(
  *
  * - Each method is one atomic command: of all processes that `add` a key exactly one gets `true`, and each `increment`
  *   returns another number. GET, SET, DEL, EVAL and EVALSHA are used, and CONFIG GET or INFO.
- * - Every call settles within `timeoutSeconds` (plus a sixteenth, as the timer is coarse). If Redis is down, silent, loading,
+ * - Every call settles within `timeoutSeconds` (plus a sixteenth, because the timer is coarse). If Redis is down, silent, loading,
  *   or replies with anything this cache can't have stored, the call rejects with `CacheUnavailable`: immediately if Redis has
  *   failed for longer than the timeout. The cache works again when the client has reconnected.
  * - After a `CacheUnavailable` it isn't known whether a `set`, `delete`, `add` or `increment` was or will be carried out:
@@ -73,8 +73,8 @@ const prefixText = such<string>(
  * - The first `add` or `increment` on a connection, and then one a minute, reads `maxmemory-policy`. Unless it is
  *   `noeviction`, both methods reject with `CacheUnavailable`, because Redis could evict their entries.
  * - If Redis is out of memory, `set`, `add` and `increment` are refused with `CacheFull`. An existing entry stays.
- * - Each caller (a user, a signing key, a network) has a share of `maxBytes`, as in a `MemoryCache`: above it only that caller
- *   is refused, by a `CacheFull` with the `scope` `'caller'`.
+ * - Each caller (a user, a signing key, a network) has a share of `maxBytes`, as in a `MemoryCache`. A caller that exceeds its
+ *   share is refused alone, by a `CacheFull` with the `scope` `'caller'`.
  * - Redis itself may lose nonces: at a restart without `appendonly yes` and `appendfsync always`, and at a failover to a
  *   replica.
  *

@@ -295,7 +295,7 @@ function compareFloats(a: Stored, b: Stored): number {
 
 /**
  * By code point, like the bytes of UTF-8. JavaScript compares code units, which puts characters beyond U+FFFF (surrogate
- * pairs) before those from U+E000.
+ * pairs) before the characters from U+E000 on.
  */
 function compareTexts(a: Stored, b: Stored): number {
 	if (a === b || typeof a !== 'string' || typeof b !== 'string') return 0

@@ -105,7 +105,7 @@ function writeIn(sql: Sql, name: string, values: readonly unknown[]): void {
 	sql.add(')')
 }
 
-/** A value as JSON; `undefined` if SQLite wouldn't read it exactly: fractions, and texts with U+0000, where it cuts them. */
+/** A value as JSON; `undefined` if SQLite wouldn't read it exactly: fractions, bytes, and texts with U+0000, which it cuts off. */
 function jsonOf(value: unknown): string | undefined {
 	if (typeof value === 'string') return value.includes('\0') ? undefined : JSON.stringify(value)
 	if (typeof value === 'bigint' || Number.isSafeInteger(value)) return String(value)

@@ -3,7 +3,7 @@
  * `joinParts` puts it together.
  *
  * A column of a STRICT table has only values of its type; other columns may have values of any type. A BLOB in a column of
- * another type makes `json_object` fail. Expressions that guard against that are slower, so those without are tried first.
+ * another type makes `json_object` fail. Expressions that guard against this are slower, so unguarded ones are tried first.
  */
 import type { FieldType } from '../model.ts'
 import type { RecordSql, Selected } from '../sql/dialect.ts'

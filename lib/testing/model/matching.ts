@@ -48,7 +48,7 @@ const MATCHED = [
 /** Texts to search for in `MATCHED`. */
 const PARTS = ['%', '_', '\\', "'", '"', '*', '[', 'a', '0%', 'a_', '_b', '\\b', '\\%', '%b', 'b', 'x']
 
-/** Texts that a collation may take for equal, by the title of their record. */
+/** Texts that a collation may consider equal, by the title of their record. */
 const ALIKE = { lower: 'ann', upper: 'ANN', spaced: 'ann ', accented: 'änn' }
 
 export const MATCHING_TESTS: readonly ModelTest[] = [
