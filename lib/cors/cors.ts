@@ -1,6 +1,7 @@
 /**
  * CORS (Fetch standard): the option `cors` of `createServer`, compiled into the header lines for each origin.
- * `server/options.ts` compiles it; `pipeline/preflight.ts` and `reply/headers.ts` read the lines.
+ * `server/options.ts` compiles it; `reply/headers.ts` adds the lines to replies. Preflights are answered by
+ * `pipeline/cors-preflight.ts`.
  */
 
 import type { Logger } from '../base/logger.ts'

@@ -20,11 +20,11 @@ import {
 	notFound,
 	overrideMethod,
 } from '../routing/routing.ts'
+import { answerPreflight, isPreflight } from './cors-preflight.ts'
 import { checkCredentials } from './credentials.ts'
 import { awaitChecks, runAfter, runBefore } from './hooks.ts'
 import { answerOnce, readIdempotencyKey } from './idempotency.ts'
 import { answerError } from './on-error.ts'
-import { answerPreflight, isPreflight } from './preflight.ts'
 import { readBody } from './read-body.ts'
 
 /** Answers one request; returns a promise only when a step waits. Never throws or rejects. */
