@@ -24,7 +24,7 @@ export {
 	CacheUnavailable,
 	type JsonValue,
 } from './cache/cache.ts'
-// For your own caches: the checks of key, value and time that each must make.
+// For authors of caches: the checks of key, value and time that every cache must make.
 export { checkKey, toMilliseconds, toText } from './cache/entry.ts'
 export { MemoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts'
 export { type RememberOptions, remember, type Storable } from './cache/remember.ts'

@@ -15,26 +15,26 @@ export interface AccessRule {
 
 /** Limits of a method that reads its body itself. */
 export interface StreamingLimits {
-	/** Most bytes the client may send. @default Infinity */
+	/** Maximum Content-Length; a body without Content-Length isn't limited. @default Infinity */
 	readonly maxBody: Bytes
-	/** From the method's call to the first byte of the answer. @default 600_000 */
+	/** Time from the call of the method to the first byte of the answer. @default 600_000 */
 	readonly handlerTimeout: Milliseconds
 }
 
-/** What a request calls, with everything known at mount. */
+/** The method that a request calls, with everything known at mount. */
 export interface Action {
 	/** The method's name, as the user typed it. */
 	readonly name: string
 	/** The method itself; called with the view as `this`. */
 	readonly run: (this: object, ...params: unknown[]) => unknown
-	/** Most path segments it takes; `Infinity` for any number. */
+	/** Maximum number of path segments that it takes; `Infinity` for any number. */
 	readonly maxParams: number
 	readonly access: AccessRule
 	/** How many requests one caller may send; `undefined` for any number. */
 	readonly limit: CompiledLimit | undefined
-	/** Set when the method is named in `streaming`. */
+	/** Set when the method is listed in `streaming`. */
 	readonly streaming: StreamingLimits | undefined
-	/** What `getParams()` without argument checks. */
+	/** The spec that `getParams()` uses when it is called without one. */
 	readonly spec: CompiledSpec | undefined
 	/** Its documentation, for `/openapi.json`; requests don't read it. */
 	readonly docs: MethodDocs | undefined
@@ -44,7 +44,8 @@ export interface Action {
 
 /**
  * Who may call a method: `'anyone'`; `'user'`, any known user; or users who may use all the named resources:
- * `['article:write']`. (The type accepts any string, as TypeScript widens class fields; it is checked at mount.)
+ * `['article:write']`. (The type accepts any string, because TypeScript widens the types of class fields; the value is
+ * checked at mount.)
  */
 export type Access = 'anyone' | 'user' | (string & {}) | readonly string[]
 
@@ -71,7 +72,7 @@ export interface CustomRoutes {
 	readonly [route: string]: string
 }
 
-/** What `getParams()` checks, by method name. Annotate `satisfies` a `Spec` for exact types. */
+/** What `getParams()` checks, by method name. For exact types, write `satisfies Spec` after a spec. */
 export interface Specs {
 	readonly [method: string]: DeclaredSpec
 }
@@ -84,9 +85,12 @@ export type DeclaredSpec =
 
 /** Limits of a streaming method, as declared. */
 export interface StreamingOptions {
-	/** Most bytes the client may announce in Content-Length. @default Infinity */
+	/** Maximum Content-Length, in bytes. @default Infinity */
 	readonly maxBody?: Bytes
-	/** From the call of the method to the first byte of the answer; noticed up to 0.5 s late. @default 600 (10 minutes) */
+	/**
+	 * Time from the call of the method to the first byte of the answer; a timeout is noticed up to 0.5 s late.
+	 * @default 600 (10 minutes)
+	 */
 	readonly handlerTimeoutSeconds?: Seconds
 }
 
@@ -99,13 +103,14 @@ export interface MethodDocs {
 	readonly summary?: string
 	/** A longer description; may be Markdown. @default none */
 	readonly description?: string
-	/** Groups that list it: at least one. @default the handler's name and path */
+	/** The groups in which it is listed: at least one. @default the handler's name and path */
 	readonly tags?: readonly string[]
 	/** Leaves it out of `/openapi.json` and the explorer's map; it is served all the same. @default false */
 	readonly hidden?: boolean
 	/**
-	 * What it answers, as `data` or bare: a Standard Schema with a JSON Schema, whose input is what goes over the wire; or
-	 * the media type of bytes or a stream, `'image/png'`. Answers are not checked against it. @default any JSON
+	 * What it answers, inside the envelope if there is one: a Standard Schema that has a JSON Schema, whose input type
+	 * describes the wire format; or the media type of bytes or a stream, `'image/png'`. Answers are not checked against
+	 * it. @default any JSON
 	 */
 	readonly answer?: StandardSchemaV1 | string
 	/** Its status on success, 200–399. @default 200; 201 for `create` */

@@ -13,9 +13,9 @@ import type { Pipelines } from './pipelines.ts'
 export interface App {
 	readonly cache: Cache
 	readonly logger: Logger
-	/** The server's own, for handlers without one. */
+	/** The server's own authenticator, for handlers without one. */
 	readonly authenticator: Authenticator | undefined
-	/** Checks specs that are lists of rules; `undefined` for ours. */
+	/** Checks specs that are lists of rules; `undefined` for the built-in validator. */
 	readonly validator: Validator | undefined
 	readonly deadlines: Deadlines
 	readonly pipelines: Pipelines
@@ -34,7 +34,7 @@ export interface App {
 	phase: 'open' | 'draining' | 'closed'
 }
 
-/** Facts about a request that a trusted proxy may have written. */
+/** Facts about a request that a trusted proxy may have stated in headers. */
 export interface Proxies {
 	/** The client's address. */
 	address(incoming: Incoming): string

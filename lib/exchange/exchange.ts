@@ -24,7 +24,7 @@ import type { Watched } from './watched.ts'
 export type HeaderLine = readonly [name: string, value: string | readonly string[]]
 
 const NO_PARAMS: readonly string[] = []
-/** Request ids accepted from clients: they go into headers and log lines. */
+/** Request ids accepted from clients. Ids go into headers and log lines, so any other id is replaced by a new one. */
 const SAFE_ID = /^[\w.~:@/+=-]{1,128}$/
 
 /** What emits `close` when the client disconnects: node's response, its socket, or its HTTP/2 stream. */
@@ -35,8 +35,8 @@ export interface Closable {
 }
 
 /**
- * Who may send an `Idempotency-Key`: a known `'user'`, and anonymous requests with a key are refused; `'anyone'`; or
- * `'off'`, which leaves the header to the methods.
+ * Who may send an `Idempotency-Key`: `'user'`, known users only (anonymous requests with a key are refused);
+ * `'anyone'`; or `'off'`: the header has no effect, and methods may read it themselves.
  */
 export type IdempotencyKeys = 'user' | 'anyone' | 'off'
 
@@ -58,7 +58,7 @@ export interface Hooks {
 	readonly onError: readonly Hook[]
 }
 
-/** What a request needs of its mount. */
+/** What a request needs to know about its mount. */
 export interface MountFacts {
 	/** The handler path's segments, decoded. */
 	readonly path: readonly string[]
@@ -66,14 +66,14 @@ export interface MountFacts {
 	readonly name: string
 	/** Whether answers get the envelope. */
 	readonly wrap: boolean
-	/** Whether nothing is logged. */
+	/** Whether its requests log nothing. */
 	readonly silent: boolean
 	readonly authenticator: Authenticator | undefined
 	readonly acl: Acl | undefined
 	readonly idempotencyKeys: IdempotencyKeys
-	/** The lines of `Deprecation`, `Sunset` and `Link` for every answer; names and values in turn. */
+	/** The lines of `Deprecation`, `Sunset` and `Link` for every answer; alternating names and values. */
 	readonly deprecation: readonly string[] | undefined
-	/** `undefined` when there are none. */
+	/** The hooks of server and handler; `undefined` when there are none. */
 	readonly hooks: Hooks | undefined
 	/** The `this` of a request's methods and hooks. */
 	readonly view: (exchange: Exchange) => object
@@ -108,7 +108,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 	status = 0
 	/** Headers set by the method, by lower-case name. */
 	headerLines: Map<string, HeaderLine> | undefined = undefined
-	/** `RateLimit` headers, sent with every answer, errors included: names and values in turn. */
+	/** `RateLimit` headers, sent with every answer, errors included: alternating names and values. */
 	rateLimitLines: readonly string[] | undefined = undefined
 	/** The error recorded by `this.error()`, or thrown by a check that wasn't awaited. */
 	failure: RestError | undefined = undefined
@@ -129,7 +129,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 	onCancel: (() => void) | undefined = undefined
 
 	// The connection: written by `transport/`.
-	/** Sends an error instead of the pending answer; set while one is awaited or streamed. */
+	/** Sends an error instead of the pending answer; set while an answer is awaited or streamed. */
 	interrupt: ((error: RestError) => void) | undefined = undefined
 	/** Set when the connection must close after the answer. */
 	isLast = false
@@ -180,7 +180,10 @@ export class Exchange implements Due, RequestSource, BodySource {
 		return source === this.#query?.last ? this.#query.lists() : this.body.withLists(source)
 	}
 
-	/** The declared authenticator's challenge is sent with every 401, also when the body caused it. */
+	/**
+	 * Requires a body that matches its Content-Digest. The 401 has the declared authenticator's challenge, else
+	 * `challenge`.
+	 */
 	requireDigest(challenge: Readonly<Record<string, string>>): void {
 		this.body.requireDigest(this.mount?.authenticator?.challenge ?? challenge)
 	}
@@ -213,7 +216,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 		return this.incoming.socket?.encrypted === true ? 'https' : 'http'
 	}
 
-	// The global crypto, loaded on first use: importing node:crypto costs every start some milliseconds.
+	// Uses the global crypto, which is loaded on first use: importing node:crypto costs every start some milliseconds.
 	id(): string {
 		if (this.#id === undefined) {
 			const name = this.app.requestId
@@ -244,7 +247,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 		return this.action?.memo.compiled(spec, this.app.validator)
 	}
 
-	/** @throws TypeError if neither the handler nor the server declares one */
+	/** @throws TypeError if neither the handler nor the server declares an acl */
 	acl(): Acl {
 		const acl = this.mount?.acl
 		if (acl !== undefined) return acl
@@ -263,13 +266,13 @@ export class Exchange implements Due, RequestSource, BodySource {
 
 	/** All checks that the method began, awaited or not; `undefined` when there are none. */
 	pendingChecks(): Promise<unknown> | undefined {
-		// A streamed body that doesn't match its signed digest, or wasn't read to its end, refuses the request.
+		// If a streamed body doesn't match its signed digest, or wasn't read to its end, the request is refused.
 		const unverified = this.#body?.unverified
 		if (unverified !== undefined) return Promise.reject(unverified)
 		return this.#checks === undefined ? undefined : Promise.all(this.#checks)
 	}
 
-	/** Sets the deadline to `time` from now, and the error code when it passes. */
+	/** Sets the deadline to `time` from now, and the error code for when it passes. */
 	setDeadline(time: Milliseconds, code: TimeoutCode): void {
 		this.timeoutCode = code
 		this.due = time === Number.POSITIVE_INFINITY ? time : this.app.deadlines.clock() + time

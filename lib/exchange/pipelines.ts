@@ -9,7 +9,7 @@ export interface PendingAnswer {
 	once(event: 'finish', call: () => void): unknown
 }
 
-/** Keyed weakly by our side of a connection: entries of closed connections are garbage-collected. */
+/** Keeps its state in weak maps by socket: entries of closed connections are garbage-collected. */
 export class Pipelines {
 	readonly #ending = new WeakSet<object>()
 	readonly #newest = new WeakMap<object, PendingAnswer>()

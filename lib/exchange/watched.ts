@@ -6,7 +6,7 @@ export type Step = 'auth' | 'before' | 'body' | 'idempotency' | 'handler' | 'rep
 /** What a watch reads of a reply. */
 export interface Outcome {
 	readonly status: number
-	/** Names and values in turn; lines may be added. */
+	/** Alternating names and values; lines may be added. */
 	readonly headers: string[]
 	readonly body: unknown
 	readonly ascii?: boolean

@@ -1,7 +1,7 @@
 /**
  * `pipeline/` turns one request into a reply. `transport/serving.ts` calls `answer`, which finds the action by URL and
- * method in `routing/`, then runs the steps in `STEPS`, one after another; the last, `seal` in `reply/`, makes the reply.
- * A step that returns a plain value continues synchronously; only promises are awaited.
+ * method in `routing/`, then runs the steps in `STEPS`, one after another; the last step, `seal` in `reply/`, makes the
+ * reply. After a step that returns a plain value, the next one runs synchronously; only promises are awaited.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import { allowHeader, isMethod, METHOD_OVERRIDE, type Method, ROUTE_METHODS } from '../base/http.ts'
@@ -74,7 +74,7 @@ const METHOD_STEPS: readonly Step[] = [
 	seal, //              10 reply/
 ]
 
-/** Runs the steps from index `from`. An error of a step becomes the answer. */
+/** Runs the steps from index `from`. An error that a step throws becomes the answer. */
 function runSteps(
 	exchange: Routed,
 	steps: readonly Step[],
@@ -100,7 +100,7 @@ function resumeSteps(
 	from: number,
 	promise: PromiseLike<unknown>,
 ): Promise<Reply> {
-	// Reading the body has set its own deadline.
+	// Unless reading the body has set its own deadline.
 	if (exchange.due === Number.POSITIVE_INFINITY) exchange.setHandlerDeadline()
 	const awaited = promise instanceof Promise ? promise : Promise.resolve(promise)
 	return awaited.then(
@@ -109,12 +109,12 @@ function resumeSteps(
 	)
 }
 
-/** Waits for the handler's `init`, then starts over. If `init` fails, so does every request to the handler. */
+/** Waits for the handler's `init`, then calls `answer` again. If `init` fails, so does every request to the handler. */
 async function answerAfterSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise<void>): Promise<Reply> {
 	try {
 		exchange.setDeadline(exchange.app.handlerTimeout, 'unavailable')
 		await setUp
-		// The next steps have their own deadlines.
+		// Cleared: the next steps set their own deadlines.
 		if (!exchange.isReplied) exchange.due = Number.POSITIVE_INFINITY
 	} catch (error) {
 		return sealError(exchange, error)
@@ -124,7 +124,7 @@ async function answerAfterSetUp(exchange: Exchange, mounts: MountTree, setUp: Pr
 
 /** Runs `METHOD_STEPS`, without the method if `before` has answered instead. */
 function runMethod(exchange: Routed, early: unknown): Reply | Promise<Reply> {
-	// The request has timed out and was answered: the method must not run.
+	// The request has timed out and has been answered: the method must not run.
 	if (exchange.isReplied) {
 		disposeBody(early)
 		return sealError(exchange, NOT_FOUND)
@@ -136,10 +136,10 @@ function runMethod(exchange: Routed, early: unknown): Reply | Promise<Reply> {
 	return answerOnce(exchange, idempotencyKey, async () => runSteps(exchange, METHOD_STEPS, 0, undefined))
 }
 
-/** Calls the method on the request's view. Most methods take one param. */
+/** Calls the method on the request's view. Most methods take one param, which is passed without copying the list. */
 function callMethod(exchange: Routed): unknown {
 	exchange.watch?.step('handler')
-	// The previous steps had their own deadlines.
+	// Clears the deadline of the previous steps.
 	exchange.due = Number.POSITIVE_INFINITY
 	const { action, mount, params } = exchange
 	const view = mount.view(exchange)
@@ -156,7 +156,9 @@ function checkMethod(name: string | undefined): Method {
 	)
 }
 
-/** No action for this method and path: OPTIONS and 405 list the path's methods in `Allow`; a path without any is 404. */
+/**
+ * Answers when no action matches: OPTIONS and 405 list the path's methods in `Allow`; a path without methods is 404.
+ */
 function answerNoAction(
 	exchange: Exchange,
 	mounts: MountTree,

@@ -5,10 +5,10 @@ import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { authenticateAsGuess, countRequest } from './rate-limits.ts'
 
 /**
- * Asks the mount's authenticator, if there is one, counts the request against the action's rate limit, and
- * checks the access rule. Bad credentials are refused even if none are needed.
+ * Asks the mount's authenticator, if there is one, counts the request against the action's rate limit, and checks the
+ * access rule. Invalid credentials are refused even where none are required.
  *
- * @throws RestError `unauthorized`, `too_many_requests` or `forbidden`, by the promise
+ * @throws RestError `unauthorized`, `too_many_requests` or `forbidden`, as a rejection
  */
 export function checkCredentials(exchange: Routed): Promise<void> | undefined {
 	const { authenticator } = exchange.mount
@@ -34,9 +34,10 @@ async function check(exchange: Routed, authenticator: Authenticator): Promise<vo
 }
 
 /**
- * The user, for `this.requireAuth()`. A refusal replaces the answer even if the promise is not awaited.
+ * Requires a user, for `this.requireAuth()`. A refusal replaces the method's answer even if the method doesn't await
+ * the promise.
  *
- * @throws TypeError when there is no authenticator to ask; RestError `unauthorized` by the promise
+ * @throws TypeError when no authenticator is passed or declared; RestError `unauthorized`, as a rejection
  */
 export function requireUser(exchange: Exchange, authenticator: Authenticator | undefined): Promise<User> {
 	const chosen = authenticator ?? exchange.mount?.authenticator

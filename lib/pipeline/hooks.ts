@@ -1,4 +1,6 @@
-/** Steps around the method: the hooks `before` and `after` of handlers and servers, and waiting for pending checks. */
+/**
+ * Steps around the method: calls the hooks `before` and `after` of server and handler, and waits for pending checks.
+ */
 import { Readable } from 'node:stream'
 import { isRestError, type RestError } from '../base/error.ts'
 import { isThenable } from '../base/thenable.ts'
@@ -6,13 +8,14 @@ import type { Exchange, Hook, Routed } from '../exchange/exchange.ts'
 import { CustomReply } from '../reply/custom-reply.ts'
 import { closeWith, disposeBody, innerOf, isWebStream, swallowErrors } from '../reply/unsent.ts'
 
-/** What `before` answers instead of the method; `undefined` to call the method. */
+/** The reply that a `before` hook gives in place of the method's; `undefined` to call the method. */
 type EarlyReply = CustomReply<unknown> | undefined
 
 /**
  * Calls the `before` hooks, the server's first.
  *
- * @throws what the hooks throw or record, and refusals of checks that they began, awaited or not
+ * @throws what a hook throws or records, and the refusal of a check that a hook began, even if it didn't await the
+ *   check
  */
 export function runBefore(exchange: Routed): EarlyReply | Promise<EarlyReply> {
 	const { hooks } = exchange.mount
@@ -30,7 +33,7 @@ function beforeFrom(
 	at: number,
 ): EarlyReply | Promise<EarlyReply> {
 	const hook = hooks[at]
-	// Once the request has timed out and was answered, no more hooks are called.
+	// Once the request has timed out and has been answered, no more hooks are called.
 	if (hook === undefined || exchange.isReplied) return undefined
 	const next = (returned: unknown): EarlyReply | Promise<EarlyReply> => {
 		const early = earlyReplyOf(exchange, hook, returned)
@@ -43,15 +46,15 @@ function beforeFrom(
 
 function hasPendingChecks(exchange: Exchange): boolean {
 	const checks = exchange.pendingChecks()
-	// `afterChecks` awaits a promise of its own: this one must not be an unhandled rejection.
+	// `afterChecks` awaits another promise for the same checks. This one is never awaited: its rejection is handled here.
 	checks?.catch(() => {})
 	return checks !== undefined
 }
 
 /**
- * Waits for every check that the method began, awaited or not: no answer is sent while one is pending.
+ * Waits for every check that the method began, even if it didn't await it: no answer is sent while a check is pending.
  *
- * @throws the refusal, by the promise
+ * @throws the refusal of a check, as a rejection
  */
 export function awaitChecks(exchange: Exchange, answer: unknown): unknown {
 	exchange.watch?.step('reply')
@@ -72,7 +75,10 @@ async function afterChecks(exchange: Exchange, returned: unknown): Promise<unkno
 	return answer
 }
 
-/** Only a `reply()` is an answer: a value returned by mistake, as by `(view) => view.requireAuth()`, must not be sent. */
+/**
+ * Only a `reply()` is an answer. Any other value is refused: `(view) => view.requireAuth()`, for one, returns the user
+ * by mistake.
+ */
 function earlyReplyOf(exchange: Exchange, { name }: Hook, returned: unknown): EarlyReply {
 	if (exchange.failure !== undefined) {
 		disposeBody(returned)
@@ -87,9 +93,10 @@ function earlyReplyOf(exchange: Exchange, { name }: Hook, returned: unknown): Ea
 }
 
 /**
- * Calls the `after` hooks with what the method returned, the handler's first.
+ * Calls the `after` hooks, the handler's first, with what the method returned.
  *
- * @throws what the hooks throw, or the error that was recorded or returned; synchronously or by the promise
+ * @throws what a hook throws, or an error that the method or a hook recorded or returned; synchronously or as a
+ *   rejection
  */
 export function runAfter(exchange: Routed, returned: unknown): unknown {
 	const { hooks } = exchange.mount
@@ -147,14 +154,20 @@ function afterFrom(
 	return Promise.resolve(returned).then(next, fail)
 }
 
-/** The answer after a hook: a plain value replaces a reply's value, and keeps its status, headers and meta. */
+/**
+ * The answer after a hook. If the method returned a `reply()` and the hook a plain value, only the reply's value is
+ * replaced: its status, headers and meta are kept.
+ */
 function replacementOf(answer: unknown, returned: unknown): unknown {
 	if (returned === undefined) return answer
 	if (!(answer instanceof CustomReply) || returned instanceof CustomReply) return returned
 	return new CustomReply(returned, answer.options, answer.enveloped)
 }
 
-/** Closes a stream that a hook has replaced: at once, or together with its replacement, which may be reading it. */
+/**
+ * Closes a stream that a hook has replaced. If the replacement is a stream too, it may be reading the replaced one:
+ * then both are closed together.
+ */
 function disposeReplaced(answer: unknown, replacement: unknown): void {
 	const reader = innerOf(replacement)
 	if (reader === innerOf(answer)) return
@@ -163,12 +176,12 @@ function disposeReplaced(answer: unknown, replacement: unknown): void {
 	else closeWith(reader, answer)
 }
 
-/** Whether this is a stream or an async iterable. */
+/** Whether `value` is a stream or an async iterable. */
 function isReadable(value: unknown): value is object {
 	return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || isWebStream(value))
 }
 
-/** The error that was recorded, or is the answer. */
+/** The error that was recorded, or that the answer is. */
 function errorOf({ failure }: Exchange, answer: unknown): RestError | undefined {
 	const value = innerOf(answer)
 	return failure ?? (isRestError(value) ? value : undefined)

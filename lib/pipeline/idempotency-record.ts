@@ -1,6 +1,6 @@
 /**
  * The record of a request with an `Idempotency-Key`: its key in the cache, how it is stored, read and replayed, and the
- * limit of new keys per caller. For `idempotency.ts`.
+ * limit on new keys per caller. For `idempotency.ts`.
  */
 import { RestError } from '../base/error.ts'
 import type { Bytes, Milliseconds, Seconds } from '../base/time.ts'
@@ -27,14 +27,17 @@ export interface Answered {
 	readonly state: 'answered'
 	readonly fingerprint: string
 	readonly status: number
-	/** Names and values in turn. */
+	/** Alternating names and values. */
 	readonly headers: readonly string[]
 	readonly body: string | null
-	/** Whether `body` is base64, of bytes. */
+	/** Whether `body` is bytes in base64, rather than text. */
 	readonly isBase64: boolean
 }
 
-/** A request that must not run again and whose answer isn't stored: a stream, a large body, or an unknown outcome. */
+/**
+ * A request that must not run again and whose answer isn't stored: it is a stream or too large, or the outcome is
+ * unknown.
+ */
 interface NotStored {
 	readonly state: 'unkept'
 	readonly fingerprint: string
@@ -48,7 +51,10 @@ interface StoredSeparately {
 
 export type StoredRecord = Running | Answered | NotStored | StoredSeparately
 
-/** Longer answers get their own entry: records are never evicted, and a caller could fill the cache with them. */
+/**
+ * Longer answers get their own cache entry, which may be evicted. Records never are, so a caller could fill the cache
+ * with long ones.
+ */
 const MAX_INLINE_CHARACTERS = 1_024
 
 /** Whether an answer is too long for its record. */
@@ -57,7 +63,7 @@ function isLong({ body, headers }: Answered): boolean {
 	return size > MAX_INLINE_CHARACTERS
 }
 
-/** Stores a record for a day. If the cache has no room for the answer, a record without it is stored. */
+/** Stores a record for a day; without its answer if the cache has no room for that. */
 export async function storeRecord(exchange: Exchange, cacheKey: string, record: StoredRecord): Promise<void> {
 	const { cache } = exchange.app
 	const { fingerprint } = record
@@ -75,7 +81,7 @@ export async function storeRecord(exchange: Exchange, cacheKey: string, record: 
 	}
 }
 
-/** The record of an answer; a stream or a large body isn't stored in it. */
+/** The record to store for a reply; without the reply if its body is a stream or too large. */
 export function recordOf(
 	exchange: Exchange,
 	{ status, headers, body }: Reply,
@@ -92,10 +98,10 @@ export function recordOf(
 	}
 }
 
-/** The headers to store: without those that differ for each answer, replays included. */
+/** The headers to store: all except those that each answer, even a replay, sets for itself. */
 function storableLines(exchange: Exchange, lines: readonly string[]): string[] {
 	const { rateLimitLines = [], app } = exchange
-	// Compared by value: a list's own `Link` is stored.
+	// Compared by name and value, so that a list's own `Link` is stored.
 	const own = new Set(pairsOf(mountLines(exchange)).map(String))
 	const perAnswer = new Set(pairsOf(rateLimitLines).map(([name]) => name.toLowerCase()))
 	perAnswer.add('content-length')
@@ -105,7 +111,7 @@ function storableLines(exchange: Exchange, lines: readonly string[]): string[] {
 		.flat()
 }
 
-/** Reads an answer that has its own entry, which may have been evicted. */
+/** Reads an answer from its own cache entry. If the entry has been evicted, returns a record without the answer. */
 export async function loadAnswer(
 	exchange: Exchange,
 	cacheKey: string,
@@ -128,7 +134,7 @@ function answerKeyOf(cacheKey: string): string {
 /**
  * The reply with the stored answer.
  *
- * @throws RestError `unavailable` for a record that we can't have written: other programs may write to the cache
+ * @throws RestError `unavailable` for an invalid status or header: another program may have written the record
  */
 export function replay(
 	exchange: Exchange,
@@ -140,14 +146,14 @@ export function replay(
 	} catch (cause) {
 		throw new RestError('unavailable', undefined, { cause })
 	}
-	// Drops headers that `before` set for this request: the stored answer has its own.
+	// Drops headers that `before` set for this request: the stored answer has its own headers.
 	exchange.headerLines = undefined
 	const body = isBase64 && text !== null ? Buffer.from(text, 'base64') : text
 	const length = body === null ? [] : ['Content-Length', String(Buffer.byteLength(body))]
 	return { status, headers: headers(exchange, [...lines, ...length, 'Idempotent-Replayed', 'true']), body }
 }
 
-/** @throws TypeError for a value that is no record */
+/** Checks a value from the cache. @throws TypeError if it isn't a record */
 export function parseRecord(value: JsonValue): StoredRecord {
 	if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
 		const { state, fingerprint, status, headers, body, isBase64 } = value as Readonly<
@@ -167,10 +173,10 @@ export function parseRecord(value: JsonValue): StoredRecord {
 				return { state, fingerprint, status, headers, body, isBase64 }
 		}
 	}
-	throw new TypeError('the cache holds something else under an Idempotency-Key')
+	throw new TypeError("the cache entry of an Idempotency-Key isn't a stored request")
 }
 
-/** Rejects after `time`: the answer must not wait for a cache that hangs. */
+/** Waits for `work`, but rejects after `time`: the answer must not wait for a cache that hangs. */
 export async function withTimeout(time: Milliseconds, work: unknown): Promise<void> {
 	let timer: NodeJS.Timeout | undefined
 	const late = new Promise<never>((_, reject) => {
@@ -184,10 +190,10 @@ export async function withTimeout(time: Milliseconds, work: unknown): Promise<vo
 }
 
 /**
- * The cache key: a hash, so that it contains nothing the client sent. The same key of another user, method or path gives
- * another one.
+ * The cache key: a hash, so that it contains nothing the client sent. For the same Idempotency-Key it differs by user,
+ * method and path.
  *
- * @param share whose share of the cache it counts against
+ * @param share the share of the cache that the entry counts against
  */
 export async function cacheKeyOf(exchange: Exchange, share: string, key: string): Promise<string> {
 	const [path = ''] = exchange.target().split('?', 1)
@@ -213,15 +219,21 @@ async function sha256(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
 	return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('base64url')
 }
 
-/** Most new keys of a user in a day: records are never evicted, and all callers share the cache. */
+/**
+ * Maximum number of new keys per user per day. Records are never evicted, so one user could fill the cache that all
+ * share.
+ */
 const MAX_OF_USER = 10_000
-/** The same for an anonymous caller's address, or its /64 network; /56 and /48 networks may create more. */
+/**
+ * The same for an anonymous caller: an IPv4 address or an IPv6 /64 network. /56 and /48 networks have higher limits.
+ */
 const MAX_OF_ADDRESS = 1_000
 const MAX_OF_56 = 4_000
 const MAX_OF_48 = 8_000
 
 /**
- * Counts a new key of a caller. IPv6's wider networks are looked up first, so that a refused key counts nowhere.
+ * Counts a new key of a caller. The counters of wider IPv6 networks are read first, so that a key that one of them
+ * refuses isn't counted anywhere.
  *
  * @throws RestError `too_many_requests` past the limit; and what the cache throws
  */

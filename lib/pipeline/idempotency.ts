@@ -1,6 +1,6 @@
 /**
  * Runs a request with an `Idempotency-Key` once, and answers retries with the stored response
- * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access are checked before, for retries too.
+ * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access are checked first, for retries too.
  * `idempotency-record.ts` stores and replays responses.
  */
 import { RestError } from '../base/error.ts'
@@ -26,19 +26,22 @@ import {
 } from './idempotency-record.ts'
 
 const HEADER = 'idempotency-key'
-/** Time for writing the lock, and again for the response; deadlines may be half as late. The lock's TTL covers all three. */
+/**
+ * Time for writing the lock, and again for storing the response. A deadline is noticed up to 500 ms late. The lock's
+ * TTL covers all of this.
+ */
 const MARGIN: Milliseconds = 1_000
 const TOO_MANY =
 	'Too many Idempotency-Keys, or answers to them, are kept for this user or network: wait, or send no key'
-/** Refusals that aren't stored, as a retry may succeed. */
+/** Refusals that aren't stored, because a retry may succeed. */
 const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 408, 429])
 
 /**
- * Sets `exchange.idempotencyKey` for POST and PATCH: the other methods are idempotent themselves (RFC 9110 §9.2.2). An
- * answer of `before` is not stored.
+ * Sets `exchange.idempotencyKey` for POST and PATCH: the other methods are idempotent anyway (RFC 9110 §9.2.2). An
+ * answer given by `before` is not stored.
  *
- * @throws RestError `bad_request` for a malformed key, for an anonymous caller unless the handler accepts keys of
- *   `'anyone'`, and for a method that streams its body
+ * @throws RestError `bad_request` for a malformed key, for an anonymous caller unless the handler's `idempotencyKeys`
+ *   is `'anyone'`, and for a method that streams its body
  */
 export function readIdempotencyKey(exchange: Routed, early: unknown): unknown {
 	const { headers, method, incoming, user, mount, action } = exchange
@@ -48,22 +51,22 @@ export function readIdempotencyKey(exchange: Routed, early: unknown): unknown {
 	if (user === null && mount.idempotencyKeys !== 'anyone') {
 		throw new RestError(
 			'bad_request',
-			'An Idempotency-Key is kept for known users only: send credentials, or no key',
+			'An Idempotency-Key is only accepted from known users: send credentials, or no key',
 		)
 	}
 	if (action.streaming !== undefined)
-		throw new RestError('bad_request', 'No Idempotency-Key can be kept for a body that is streamed')
+		throw new RestError('bad_request', 'An Idempotency-Key is not supported for a body that is streamed')
 	exchange.idempotencyKey = key
 	return undefined
 }
 
-/** The draft's form: an `sf-string` of RFC 9651 §3.3.3. */
+/** The form that the draft requires: an `sf-string` (RFC 9651 §3.3.3). */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
 /** Many clients send a UUID or another token without quotes. */
 const BARE = /^[\w.~:@/+=-]+$/
 const MAX_CHARACTERS = 255
 
-/** @throws RestError `bad_request` for anything but one key of 1 to 255 characters */
+/** @throws RestError `bad_request` unless there is exactly one key, of 1 to 255 characters */
 function parseKey(lines: readonly string[]): string {
 	const [line = ''] = lines
 	const text = lines.length === 1 ? line.trim() : ''
@@ -78,15 +81,15 @@ function parseKey(lines: readonly string[]): string {
 /**
  * Runs the method, or answers with the stored response.
  *
- * @throws RestError by the promise: `conflict` while the first request is still running, or when its response wasn't
- *   stored; `invalid` for another request under the same key; `too_many_requests` past the new keys of a day;
- *   `unavailable` when the cache fails, as the method could run twice then
+ * @throws RestError, as a rejection: `conflict` while the first request is still running, or when its response wasn't
+ *   stored; `invalid` if the key was used for another request; `too_many_requests` if the caller has used too many new
+ *   keys in a day; `unavailable` when the cache fails, because the method could then run twice
  */
 export async function answerOnce(exchange: Exchange, key: string, run: () => Promise<Reply>): Promise<Reply> {
 	exchange.watch?.step('idempotency')
 	const { user, app } = exchange
 	const caller = callerOf(user, exchange.ip())
-	// An anonymous caller may repeat a request from another address.
+	// An anonymous caller may retry from another address, so all anonymous callers share one part of the cache.
 	const share = user === null ? 'anyone' : caller.share
 	const cacheKey = await cacheKeyOf(exchange, share, key)
 	const fingerprint = await fingerprintOf(exchange)
@@ -95,14 +98,14 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	if (earlier?.state === 'apart')
 		return answerRetry(exchange, await loadAnswer(exchange, cacheKey, earlier.fingerprint), fingerprint)
 	if (earlier !== undefined) return answerRetry(exchange, earlier, fingerprint)
-	// After a slow cache, the lock could expire before the run ends.
+	// The cache was so slow that the lock could expire before the method ends: don't run it.
 	if (hasTimedOut(exchange) || app.deadlines.clock() - begun > MARGIN) {
 		await releaseLock(exchange, cacheKey)
 		throw new RestError('unavailable')
 	}
 	const reply = await run()
 	if (hasTimedOut(exchange)) {
-		// The lock may have expired, and another run may hold it.
+		// The lock may have expired, and another run may hold it: nothing is stored.
 		exchange.log('warn', 'an answer came too late to be stored for its Idempotency-Key')
 		return reply
 	}
@@ -136,7 +139,8 @@ async function acquireLock(
 		}
 	} catch (error) {
 		if (error instanceof RestError) throw error
-		// Anonymous callers share one part of the cache: no single one has filled it.
+		// Anonymous callers share one part of the cache, so if it is full, that isn't this caller's fault: 503 rather than
+		// 429.
 		throw caller.isUser
 			? cacheRefusal(error, TOO_MANY)
 			: new RestError('unavailable', undefined, { cause: error })
@@ -160,8 +164,8 @@ function releaseLock({ app }: Exchange, cacheKey: string): Promise<void> {
 }
 
 /**
- * Stores the answer. After server errors, transient refusals and aborted requests the key is deleted, as a retry may
- * succeed; unless the method may have taken effect.
+ * Stores the answer. After a server error, a transient refusal or an aborted request it deletes the key instead,
+ * because a retry may succeed. But if the method may have taken effect, retries are refused.
  */
 async function storeAnswer(
 	exchange: Exchange,
@@ -176,7 +180,7 @@ async function storeAnswer(
 		else if (mayRetry) await withTimeout(MARGIN, exchange.app.cache.delete(cacheKey))
 		else await withTimeout(MARGIN, storeRecord(exchange, cacheKey, recordOf(exchange, reply, fingerprint)))
 	} catch (error) {
-		// The answer is sent anyway; until the lock expires, it refuses a retry.
+		// The answer is sent anyway; retries are refused until the lock expires.
 		exchange.log('error', 'an answer could not be stored for its Idempotency-Key', error)
 	}
 }

@@ -1,4 +1,4 @@
-/** Turns an error into the reply, after the hooks `onError`, which may replace it. For `answer.ts`. */
+/** Turns an error into the reply, after calling the `onError` hooks, which may replace the error. For `answer.ts`. */
 import { isRestError, NOT_FOUND, RestError } from '../base/error.ts'
 import { isThenable } from '../base/thenable.ts'
 import type { Exchange, Hook, MountFacts } from '../exchange/exchange.ts'
@@ -8,7 +8,10 @@ import type { Reply } from '../reply/headers.ts'
 import { disposeBody } from '../reply/unsent.ts'
 import { kindOf } from './hooks.ts'
 
-/** Answers a thrown error. The refusal of a check that the method began, awaited or not, takes precedence. */
+/**
+ * Answers a thrown error. If a check that the method began is refused, that refusal is answered instead, even if the
+ * method didn't await the check.
+ */
 export function answerError(exchange: Exchange, error: unknown): Reply | Promise<Reply> {
 	const checks = exchange.pendingChecks()
 	if (checks === undefined) return sealFailure(exchange, error)
@@ -29,10 +32,10 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 	const view = viewOf(exchange, mount)
 	if (view === undefined) return sealError(exchange, thrown)
 	const { failure } = exchange
-	// NOT_FOUND is shared, and a hook may change the error that it gets.
+	// NOT_FOUND is shared, and a hook may modify the error that it gets: it gets a copy.
 	const original = thrown === NOT_FOUND ? new RestError('not_found') : thrown
 	const error = failure ?? original
-	// Headers set so far were for a success; those that hooks set are for the error.
+	// Drops the headers set so far, which were meant for a success. Headers that the hooks set are for the error.
 	exchange.headerLines = undefined
 	exchange.failure = undefined
 	const sealFinal = (final: unknown): Reply => {
@@ -42,7 +45,7 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 		if (isRestError(error) && error.code === 'outcome_unknown') exchange.isOutcomeUnknown = true
 		return reply
 	}
-	// The logger failed, or reading what a hook returned threw.
+	// Either the logger threw, or a getter on the hook's return value did.
 	const sealFault = (fault: unknown): Reply => {
 		exchange.failure = undefined
 		try {
@@ -53,7 +56,7 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 	try {
 		const final = errorFrom(exchange, view, hooks, error, 0)
 		if (!isThenable(final)) return sealFinal(final)
-		// If the body came too slowly, the deadline has passed: hooks get the time of a method.
+		// No deadline is set, or it was the body's and has passed: the hooks get as much time as a method.
 		if (exchange.due === Number.POSITIVE_INFINITY || exchange.timeoutCode === 'request_timeout')
 			exchange.setHandlerDeadline()
 		return Promise.resolve(final).then(sealFinal).catch(sealFault)
@@ -62,7 +65,7 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 	}
 }
 
-/** The view; `undefined` when its factory throws, which may be the error being answered. */
+/** The view; `undefined` when its factory throws (the error being answered may have come from it). */
 function viewOf(exchange: Exchange, mount: MountFacts): object | undefined {
 	try {
 		return mount.view(exchange)
@@ -110,7 +113,7 @@ function strayValue({ name }: Hook, value: unknown): TypeError | undefined {
 	return new TypeError(`${name} returned ${kindOf(value)}: return a RestError to answer instead, or nothing`)
 }
 
-/** Answers `final`. The original error is logged, unless a hook has translated it into a client's mistake (4xx). */
+/** Answers `final`. The original error is logged, unless a hook has translated it into a 4xx error. */
 function sealReplaced(exchange: Exchange, original: unknown, error: unknown, final: unknown): Reply {
 	if (final === error) return sealError(exchange, original, exchange.headerLines)
 	const lines = withAllow(exchange.headerLines, error, final)
@@ -124,7 +127,7 @@ function sealReplaced(exchange: Exchange, original: unknown, error: unknown, fin
 	return sealError(exchange, final, lines)
 }
 
-/** A replaced 405 keeps its `Allow` (RFC 9110 §15.5.6). */
+/** If a hook replaces a 405 with another 405, `Allow` is kept (RFC 9110 §15.5.6). */
 function withAllow(lines: Exchange['headerLines'], error: unknown, final: unknown): Exchange['headerLines'] {
 	const allow =
 		isRestError(error) && isRestError(final) && final.status === 405 ? error.headers.Allow : undefined

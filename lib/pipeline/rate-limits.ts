@@ -8,11 +8,11 @@ import { type Caller, type CompiledLimit, callerOf, countersOf, keyOf } from '..
 import { countFixed, countSliding, type LimitResult, peekFixed, stricter } from '../limits/windows.ts'
 
 /**
- * Counts the request for its user, else for its address, and sets `RateLimit-Policy` and `RateLimit`
- * (draft-ietf-httpapi-ratelimit-headers) on every answer.
+ * Counts the request against its user, or without a user against its address, and sets `RateLimit-Policy` and
+ * `RateLimit` (draft-ietf-httpapi-ratelimit-headers) on every answer.
  *
- * @throws RestError by the promise: `too_many_requests` past the limit, with Retry-After; `unavailable` when the
- *   cache fails and the limit isn't `failOpen`
+ * @throws RestError, as a rejection: `too_many_requests` past the limit, with Retry-After; `unavailable` when the cache
+ *   fails and the limit isn't `failOpen`
  */
 export async function countRequest(exchange: Exchange, limit: CompiledLimit): Promise<void> {
 	const caller = callerOf(exchange.user, exchange.ip())
@@ -22,7 +22,10 @@ export async function countRequest(exchange: Exchange, limit: CompiledLimit): Pr
 	if (taken !== undefined) enforce(exchange, limit, taken)
 }
 
-/** Counts one request. IPv6's wider networks are looked up first, so that a refused request creates no new counters. */
+/**
+ * Counts one request. The counters of wider IPv6 networks are read first, so that a request that one of them refuses
+ * creates no counters.
+ */
 async function countOne(
 	cache: Cache,
 	caller: Caller,
@@ -42,8 +45,8 @@ async function countOne(
 }
 
 /**
- * Authenticates, which uses up one of the guesses of the client's address: it is taken before, and released unless the
- * credentials are refused.
+ * Authenticates as one of the guesses that the client's address may make. The guess is taken first, and released unless
+ * the credentials are refused.
  *
  * @throws RestError `too_many_requests` when the guesses are used up, and as {@link countRequest}; and what
  *   `authenticate` throws
@@ -55,7 +58,7 @@ export async function authenticateAsGuess<T>(
 ): Promise<T> {
 	const guess = await takeGuess(exchange, limit)
 	if (guess === undefined) return authenticate()
-	// An authenticator that never settles must not keep the guess.
+	// If the authenticator never settles, the guess is released when the request is cancelled.
 	exchange.onCancel = () => guess.release()
 	try {
 		// The request timed out while it waited for other guesses of this address.
@@ -71,7 +74,7 @@ export async function authenticateAsGuess<T>(
 	}
 }
 
-/** `undefined` when the cache fails and the limit is `failOpen`. */
+/** Takes a guess; `undefined` when the cache fails and the limit is `failOpen`. */
 async function takeGuess(exchange: Exchange, limit: CompiledLimit): Promise<Guess | undefined> {
 	const counters = countersOf(limit, callerOf(null, exchange.ip()), 'guess')
 	const taken = await failOpenOrRefuse(exchange, limit, () =>
@@ -87,7 +90,10 @@ async function spendGuess(exchange: Exchange, limit: CompiledLimit, guess: Guess
 	if (taken !== undefined) enforce(exchange, limit, taken)
 }
 
-/** Handles a failure of the cache: `failOpen` logs it and lets the request pass, else the request is refused. */
+/**
+ * Handles a failure of the cache: with `failOpen` it is logged and the request passes, otherwise the request is
+ * refused.
+ */
 async function failOpenOrRefuse<T>(
 	exchange: Exchange,
 	limit: CompiledLimit,

@@ -11,15 +11,21 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { parseTarget } from '../request/url.ts'
 
-/** Most header lines. node silently drops lines beyond its limit, such as `Authorization`: we refuse the request. */
+/**
+ * Maximum number of header lines. Beyond its limit node silently drops lines, perhaps `Authorization`; we refuse the
+ * request.
+ */
 export const MAX_HEADER_LINES = 1_000
-/** Longest request-target, in characters. node has only one limit for target and headers together, a 431. */
+/**
+ * Maximum length of a request-target, in characters (414). node has only one limit, for target and headers together
+ * (431).
+ */
 export const MAX_TARGET = 16_384
 
 /** uri-host and port (RFC 3986 §3.2.2): a name or IPv4 address, or an IPv6 address in brackets. */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-fA-F:.]+\])(?::\d{0,5})?$/
 
-/** Checks the requests of one server; caches the last valid Host, as the next one is mostly the same. */
+/** Checks the requests of one server; caches the last valid Host, because most requests repeat it. */
 export class Vetting {
 	readonly #maxLines: number
 	#lastHost = ''
@@ -83,8 +89,8 @@ function isRepeated(rawHeaders: readonly string[], usual: string, lower: string)
 }
 
 /**
- * HTTP/1.0 has no transfer codings: the framing of such a message is faulty (RFC 9112 §6.1). Only `chunked` is decoded;
- * a body in any other coding would be misread.
+ * HTTP/1.0 has no transfer codings: a 1.0 message with Transfer-Encoding has faulty framing (RFC 9112 §6.1). Only
+ * `chunked` is decoded; a body in any other coding would be misread.
  */
 function checkCoding(coding: string, isOld: boolean): RestError | undefined {
 	if (isOld) return new RestError('bad_request', 'HTTP/1.0 has no Transfer-Encoding')
@@ -103,7 +109,7 @@ export interface Admission {
 
 const CROSS_SITE = Object.freeze(new RestError('forbidden', 'Pages of other sites may not write here'))
 
-/** The error for a request that is refused. */
+/** The error to answer with, if the request is refused. */
 export function admit({ app, hosts, crossSiteWrites }: Admission, exchange: Exchange): RestError | undefined {
 	if (hosts !== undefined) {
 		const host = authorityOf(exchange) ?? exchange.host()
@@ -114,7 +120,7 @@ export function admit({ app, hosts, crossSiteWrites }: Admission, exchange: Exch
 	}
 	if (crossSiteWrites || exchange.headers['sec-fetch-site'] !== 'cross-site') return undefined
 	const { method } = exchange.incoming
-	// QUERY is a read, and browsers send a preflight before a cross-site one.
+	// QUERY is a read, and browsers send a preflight before a cross-site QUERY.
 	if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || method === 'QUERY') return undefined
 	return app.cors?.isNamed(exchange.headers.origin) === true ? undefined : CROSS_SITE
 }
@@ -142,7 +148,7 @@ function warnOfHost(exchange: Exchange, host: string): void {
 /** An entry of the option: `api.example.com`, `*.example.com`, `127.0.0.1`, `[::1]`. */
 const NAME = /^(?:\*\.)?[a-z\d_](?:[a-z\d_.-]*[a-z\d_])?$|^\[[\da-f:.]+\]$/
 
-/** The hosts that are served. Caches the last match, as the next request mostly has the same. */
+/** The hosts that are served. Caches the last match, because most requests repeat it. */
 export class Hosts {
 	/** The default Host of `inject`. */
 	readonly own: string
@@ -156,8 +162,8 @@ export class Hosts {
 	}
 
 	/**
-	 * Whether `host` is served, with any port. An empty one, which HTTP/1.0 allows, is served: browsers always send a
-	 * host.
+	 * Whether `host` is served, with any port. An empty host, which HTTP/1.0 allows, is served: browsers, which DNS
+	 * rebinding needs, always send a host.
 	 */
 	serve(host: string): boolean {
 		if (host === this.#last || host === '') return true
@@ -178,7 +184,7 @@ export class Hosts {
 	}
 }
 
-/** Loopback names only: the default of a server that listens on loopback and trusts no proxy. */
+/** Serves loopback names only: the default of a server that listens on loopback and trusts no proxy. */
 export function loopbackHosts(): Hosts {
 	return new Hosts('localhost', (name) => {
 		if (name === 'localhost' || name.endsWith('.localhost') || name === '[::1]') return true
@@ -208,7 +214,7 @@ export function hostsOf(where: string, option: unknown): Hosts | '*' | undefined
 function hostName(where: string, name: unknown): string {
 	const lower = typeof name === 'string' ? name.toLowerCase() : ''
 	if (NAME.test(lower)) return lower
-	const hint = /^(?:[^:]+|\[.*\]):\d+$/.test(lower) ? ' (leave the port out, all are served)' : ''
+	const hint = /^(?:[^:]+|\[.*\]):\d+$/.test(lower) ? ' (leave the port out: every port is served)' : ''
 	throw refusal(where, `'api.example.com', '*.example.com', '127.0.0.1' or '[::1]'${hint}`, name)
 }
 

@@ -1,6 +1,7 @@
 /**
- * Blank lines where a request line should be (RFC 9112 §2.2). node's parser skips them silently, and each extends the
- * keep-alive timeout, so that a client could hold a connection open for ever: `headersTimeout` limits them. For `Server`.
+ * Ends connections that send blank lines instead of a request (RFC 9112 §2.2). node's parser skips blank lines
+ * silently, and each extends the keep-alive timeout, so a client could hold a connection open for ever:
+ * `headersTimeout` limits this. For `Server`.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -26,12 +27,12 @@ interface Observation {
 	readonly idleSince: Milliseconds
 	/** `bytesRead` at the last check. */
 	read: number
-	/** When the first and the last bytes were seen that came without a long pause between them. */
+	/** When the first and the last bytes since the last long pause were seen. */
 	first: Milliseconds
 	last: Milliseconds
 }
 
-/** Ends connections that blank lines keep open, with 408, like those whose headers take too long. */
+/** Ends connections that blank lines keep open. The answer is 408, as for headers that take too long. */
 export function endBlankLines(
 	server: Server,
 	{ deadlines }: App,
@@ -51,7 +52,7 @@ export function endBlankLines(
 				observations.set(socket, { written, idleSince: now, read, first: now, last })
 			} else if (observed.read !== read) {
 				receivingRest ??= connectionsWithRest(deadlines)
-				// The bytes are the rest of a body, which has its own timeout.
+				// The new bytes belong to the rest of a body, which has its own timeout.
 				if (receivingRest.has(socket)) observations.delete(socket)
 				else if (isLate(observed, read, now, times)) server.emit('clientError', timedOut(), socket)
 			}
@@ -72,8 +73,9 @@ function isIdle({ timeout, writableLength }: Socket, { keepAliveTimeout }: IdleT
 }
 
 /**
- * Records new bytes; whether blank lines have come for too long: for `headersTimeout` without a long pause, or with pauses
- * for longer than an idle connection may last. One blank line after a request, which old clients send, is allowed.
+ * Records new bytes, and returns whether blank lines have come for too long: without a long pause, for
+ * `headersTimeout`; with pauses, for `headersTimeout` longer than a connection may be idle. One blank line after a
+ * request, which old clients send, is allowed.
  */
 function isLate(observed: Observation, read: number, now: Milliseconds, times: IdleTimes): boolean {
 	const { headersTimeout, keepAliveTimeout } = times

@@ -1,6 +1,6 @@
 /**
- * Answers requests that node's HTTP parser refuses, in the envelope: node would send only a status line. For `node-
- * http.ts`.
+ * Answers requests that node's HTTP parser refuses with an error in the envelope: node would send only a status line.
+ * For `node-http.ts`.
  */
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -18,7 +18,7 @@ interface ParserError extends Error {
 	readonly code?: string
 	/** The bytes that were being parsed. */
 	readonly rawPacket?: Buffer
-	/** How many of them were valid. */
+	/** How many bytes of `rawPacket` were valid. */
 	readonly bytesParsed?: number
 }
 
@@ -28,7 +28,7 @@ interface ParserError extends Error {
  */
 const LINGER_MS: Milliseconds = 2_000
 
-/** Answers a request that could not be parsed, and closes its connection: the next request's beginning is unknown. */
+/** Answers a request that could not be parsed, and closes its connection: where the next request begins is unknown. */
 export function answerClientError(
 	app: App,
 	batcher: TickBatcher<Exchange>,
@@ -53,7 +53,8 @@ export function answerClientError(
 		pending.cancel(errorOf(error))
 		return
 	}
-	// Where the answer to an earlier, complete request is pending, an error written now would be taken for it.
+	// If the answer to an earlier, complete request is pending, the client would take an error written now for that
+	// answer.
 	const earlier = app.pipelines.pendingAnswer(socket)
 	const complete = pending ?? deferredOn(batcher, socket)
 	if (earlier !== undefined) earlier.once('finish', () => endWith(app, socket, errorOf(error)))
@@ -78,7 +79,10 @@ function pendingOn(app: App, socket: Socket): Exchange | undefined {
 	return newest
 }
 
-/** A complete request that waits for the end of its tick; an incomplete one is answered with the error. */
+/**
+ * The newest complete request of a connection that waits for the end of its tick. An incomplete request doesn't count:
+ * the error is its answer.
+ */
 function deferredOn({ deferred }: TickBatcher<Exchange>, socket: Socket): Exchange | undefined {
 	return deferred.findLast(({ incoming }) => incoming.socket === socket && incoming.complete)
 }
@@ -130,7 +134,7 @@ function errorOf(error: ParserError): RestError {
 	}
 }
 
-/** Whether only the method is unknown: a well-formed request line is 501 (RFC 9110 §9.1), noise is 400. */
+/** Whether the request line is well-formed, so that only its method is unknown: 501 (RFC 9110 §9.1). Noise is 400. */
 function isRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
 	if (rawPacket === undefined) return false
 	const line = rawPacket.toString('latin1', rawPacket.lastIndexOf('\n', bytesParsed) + 1)
@@ -138,8 +142,9 @@ function isRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
 }
 
 /**
- * Whether the request line was too long, rather than the headers. `packet` is only the last one: part of a long target
- * has only characters of a target, header lines mostly have others.
+ * Whether the request line was too long, rather than the headers. `packet` is only the last packet. Without a line
+ * break, it is part of a long target if it has only the characters of a target: header lines mostly have others too,
+ * such as spaces.
  */
 function isLongTarget(packet: Buffer | undefined): boolean {
 	if (packet === undefined) return false

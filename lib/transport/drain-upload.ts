@@ -1,6 +1,6 @@
 /**
- * Reads and drops the rest of a request's body, within limits: most clients read no answer before they have sent it.
- * For `send.ts`.
+ * Reads and drops the rest of a request's body, within limits: most clients read the answer only when they have sent
+ * the whole body. For `send.ts`.
  */
 import type { Deadlines, Due } from '../base/deadlines.ts'
 import { RestError } from '../base/error.ts'
@@ -10,10 +10,13 @@ import { cutOff } from '../request/body.ts'
 import type { Peer } from '../request/incoming.ts'
 
 const MAX_DRAINED: Bytes = 64 * 1_048_576
-/** Longest time, unless `bodyTimeout` is shorter. */
+/** Maximum time for dropping a body, unless `bodyTimeout` is shorter. */
 const MAX_DRAIN_MS: Milliseconds = 5_000
 
-/** Calls `end` when the body has ended, or after 64 MiB or 5 s; a method that still reads it gets an error then. */
+/**
+ * Drops the rest of the body. Calls `end` when the body has ended, or after 64 MiB or 5 s: a method that still reads it
+ * then gets an error.
+ */
 export function drainUpload(exchange: Exchange, end: () => void): void {
 	const { incoming, app } = exchange
 	let size = 0
@@ -33,7 +36,7 @@ export function drainUpload(exchange: Exchange, end: () => void): void {
 	incoming.resume()
 }
 
-/** Deadline for the rest of a body on a connection that stays open: node would wait for it however slowly it comes. */
+/** Deadline for the rest of a body on a connection that stays open: node itself would wait for ever. */
 export class UnreadRest implements Due {
 	readonly due: Milliseconds
 	readonly socket: Peer
@@ -53,8 +56,8 @@ export class UnreadRest implements Due {
 }
 
 /**
- * Closes the connection if the body isn't complete within `bodyTimeout`, or the timeout of a method that still reads
- * it.
+ * Closes the connection if the body isn't complete within `bodyTimeout`, or, if a method still reads it, within that
+ * method's timeout.
  */
 export function limitRest(exchange: Exchange): void {
 	const { incoming, app, action } = exchange
@@ -68,7 +71,8 @@ export function limitRest(exchange: Exchange): void {
 		deadlines.delete(rest)
 		socket.off?.('close', onClose)
 	}
-	// After the answer, node emits nothing on the request when the client disconnects: the reader must get an error.
+	// After the answer, node emits nothing on the request when the client disconnects: a method that still reads the body
+	// gets its error here.
 	const onClose = (): void => {
 		stop()
 		exchange.body.destroyStream(cutOff())

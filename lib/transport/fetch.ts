@@ -22,8 +22,8 @@ export interface FetchOptions {
 type OnEnd = (isWhole: boolean, error?: unknown) => void
 
 /**
- * Answers a request. Rejects with the reason of its signal when that is aborted, and with a TypeError when its body has
- * been read already; never otherwise.
+ * Answers a request. Rejects only when the request's signal is aborted, with the signal's reason, and when the
+ * request's body has already been read, with a TypeError.
  */
 export async function serveFetch(
 	service: Service,
@@ -49,7 +49,7 @@ export async function serveFetch(
 	const pending = replyOf(service, exchange)
 	const reply = pending instanceof Promise ? await replyInTime(pending, exchange, signal) : pending
 	if (reply === undefined || signal.aborted) {
-		// The method is not stopped: its answer is stored for a retry with the same Idempotency-Key.
+		// The method is not stopped: with an Idempotency-Key, its answer is stored for a retry.
 		if (reply !== undefined) disposeBody(reply.body)
 		onEnd(false)
 		throw signal.reason
@@ -80,8 +80,8 @@ class SignalConnection implements Closable {
 }
 
 /**
- * {@link unlessAborted} with a timer of its own: workerd cancels a request's timers when it ends, and the timer of
- * `Deadlines`, which all requests share, belongs to the first.
+ * {@link unlessAborted} with a timer of its own: workerd cancels a request's timers when the request ends, and the
+ * timer of `Deadlines`, which all requests share, belongs to the request that started it.
  */
 async function replyInTime(
 	pending: Promise<Reply>,
@@ -100,7 +100,7 @@ async function replyInTime(
 	}
 }
 
-/** The reply; `undefined` when the signal is aborted first, and the body of a later reply is closed. */
+/** The reply; `undefined` when the signal is aborted first. The body of a reply that comes after that is closed. */
 function unlessAborted(pending: Promise<Reply>, signal: AbortSignal): Promise<Reply | undefined> {
 	return new Promise((resolve) => {
 		const onAbort = (): void => resolve(undefined)
@@ -118,14 +118,14 @@ function responseOf(exchange: Exchange, reply: Reply, signal: AbortSignal, onEnd
 	const { status, headers, body } = reply
 	const lines = new Headers()
 	for (let at = 0; at < headers.length; at += 2) lines.append(headers[at] ?? '', headers[at + 1] ?? '')
-	// Without `encodeBody`, workerd compresses a body again that has a Content-Encoding.
+	// Without `encodeBody`, workerd would compress again a body that already has a Content-Encoding.
 	const coded = { encodeBody: 'manual' }
 	const init = { ...coded, status, statusText: STATUS_CODES[status] ?? '', headers: lines }
 	if (isStreamed(body)) return new Response(streamOf(exchange, body, signal, onEnd), init)
 	onEnd(true)
-	// A HEAD that was refused early still has a body.
+	// The reply to a HEAD that was refused early still has a body.
 	const isEmpty = body === null || exchange.incoming.method === 'HEAD'
-	// node's Response also takes bytes over shared memory, which the browser's type leaves out.
+	// node's Response also accepts bytes in shared memory, which the DOM type doesn't.
 	return new Response(isEmpty ? null : (body as string | Uint8Array<ArrayBuffer>), init)
 }
 
@@ -153,7 +153,7 @@ function streamOf(
 		end(false)
 	}
 	signal.addEventListener('abort', onAbort, { once: true })
-	// It never expires: it is added only to be interrupted when the server closes.
+	// The exchange never expires: it is added only to be interrupted when the server closes.
 	exchange.due = Number.POSITIVE_INFINITY
 	exchange.interrupt = (error) => source.destroy(error)
 	exchange.app.deadlines.add(exchange)
@@ -170,7 +170,7 @@ function streamOf(
 					controller.close()
 				} catch (error) {
 					end(false, error)
-					// A signal's reason can be any value, which `destroy` doesn't take.
+					// Thrown here because a signal's reason can be any value, and `destroy` takes only errors.
 					throw signal.aborted ? signal.reason : error
 				}
 			},
@@ -188,10 +188,12 @@ function bytesOf(chunk: unknown): Uint8Array {
 	return chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk))
 }
 
-/** Headers of framing and routing: set from the request itself instead. */
+/** Headers for framing and routing: they are set from the request's body and URL instead. */
 const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding'])
 
-/** Chunks between two yields to the event loop: while a body in memory is read, no timer would run. */
+/**
+ * Chunks read between two yields to the event loop: without yields, no timer would run while a body in memory is read.
+ */
 const CHUNKS_PER_TURN = 64
 
 /** A Fetch `Request` as an `Incoming`: its body is read on demand. */
@@ -221,7 +223,7 @@ class FetchIncoming extends Readable implements Incoming {
 		const { body } = request
 		if (body !== null) {
 			if (request.bodyUsed || body.locked)
-				throw new TypeError('something in front has read the body: give fetch() a clone() made before')
+				throw new TypeError('something in front has read the body: pass fetch() a clone() made before that')
 			this.#addFraming(request.headers.get('content-length'))
 			this.#reader = body.getReader()
 		}
@@ -261,7 +263,7 @@ class FetchIncoming extends Readable implements Incoming {
 			this.push(null)
 			return
 		}
-		// No `instanceof`: hosts and test runners have other realms, each with its own class.
+		// No `instanceof`: the bytes may come from another realm (a host, a test runner), which has its own Uint8Array.
 		if (!isUint8Array(value)) throw new TypeError('the body of a request must be made of bytes')
 		if (this.#remaining !== undefined) {
 			this.#remaining -= value.byteLength

@@ -17,8 +17,7 @@ export interface InjectedRequest {
 	/** Path and query: `/blog/api/article/5?a=1`. */
 	readonly url: string
 	/**
-	 * Names in any case; a list is a line for each value. @default Host, and the body's Content-Type and Content-
-	 * Length
+	 * Names in any case; a list becomes one line per value. @default Host, and the body's Content-Type and Content-Length
 	 */
 	readonly headers?: Readonly<Record<string, string | readonly string[]>>
 	/** Text and bytes are sent as they are; anything else as JSON, with its content type. */
@@ -39,7 +38,10 @@ export interface InjectedReply {
 	json(): unknown
 }
 
-/** Answers a request as the server would, and collects the answer. Rejects when a connection would be cut off. */
+/**
+ * Answers a request as the server would, and collects the answer. Rejects where the server would cut the connection
+ * off.
+ */
 export async function inject(service: Service, request: InjectedRequest): Promise<InjectedReply> {
 	const incoming = incomingOf(request, service.hosts?.own)
 	const exchange = new Exchange(service.app, incoming)
@@ -69,7 +71,7 @@ async function readBody(reply: Reply, method: string | undefined, watch: Watch |
 	}
 }
 
-/** The reply to a request that didn't come through node:http; checks are in node's order. Also for `fetch.ts`. */
+/** The reply to a request that didn't come through node:http; checks run in node's order. Also for `fetch.ts`. */
 export function replyOf(service: Service, exchange: Exchange): Reply | Promise<Reply> {
 	let sent: Reply | undefined
 	let resolve: ((reply: Reply) => void) | undefined
@@ -86,7 +88,7 @@ export function replyOf(service: Service, exchange: Exchange): Reply | Promise<R
 	return sent ?? new Promise((done) => (resolve = done))
 }
 
-/** The body's bytes; like node:http, without the text for a HEAD that was refused early. */
+/** The body's bytes. Like node:http, drops the text of the reply to a HEAD that was refused early. */
 async function bytesOf({ body }: Reply, method: string | undefined): Promise<Buffer> {
 	if (body === null || (typeof body === 'string' && method === 'HEAD')) return Buffer.alloc(0)
 	if (typeof body === 'string') return Buffer.from(body)

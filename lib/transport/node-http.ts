@@ -1,4 +1,6 @@
-/** node:http: our own server, and the listener for other servers. Makes an exchange of each request and calls `serve`. */
+/**
+ * node:http: our own server, and the listener for other servers. Makes an exchange for each request and calls `serve`.
+ */
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Milliseconds } from '../base/time.ts'
@@ -23,21 +25,22 @@ export interface HttpSettings {
 /** A listener for node's `http`, `https` and `http2` servers, Express, and the like. */
 export type Listener = (request: Incoming, response: Outgoing, next?: (error?: unknown) => void) => void
 
-/** Our server. `service` must be its own: its hosts are set by the address it listens on. */
+/** Creates our server. `service` must not be shared: its `hosts` depend on the address that the server listens on. */
 export function httpServer(service: Service, settings: HttpSettings): HttpServer {
 	const server = createServer({
 		headersTimeout: settings.headersTimeout,
-		// node's timeout for a whole request can't differ by route: `bodyTimeout` is our own.
+		// node's timeout for a whole request can't differ by route, so it is off: `bodyTimeout` replaces it.
 		requestTimeout: 0,
 		keepAliveTimeout: settings.keepAliveTimeout,
 		connectionsCheckingInterval: checkingInterval(settings.headersTimeout),
 		// Above node's default, so that we can tell a long target (414) from long headers (431).
 		maxHeaderSize: 32_768,
-		// `Vetting` checks it: node would answer without a body.
+		// `Vetting` checks Host: node would refuse it without a body.
 		requireHostHeader: false,
 	})
 	server.maxHeadersCount = MAX_HEADER_LINES + 1
-	// Against DNS rebinding, where a page's own host name resolves to this machine. Browsers can't reach a Unix socket.
+	// Against DNS rebinding, where a page's own host name resolves to this machine. A Unix socket needs no guard:
+	// browsers can't reach it.
 	server.on('listening', () => {
 		const address = server.address()
 		if (settings.isLoopbackGuarded && address !== null && typeof address === 'object')
@@ -62,7 +65,7 @@ export function checkingInterval(headersTimeout: Milliseconds): Milliseconds {
 
 /** A listener for other servers; calls `next`, if there is one, for paths that nothing is mounted at. */
 export function listenerOf(service: Service): Listener {
-	// Other servers have node's default limit: at that number, lines may have been dropped already.
+	// Other servers have node's default limit: at that number of lines, node may already have dropped some.
 	const ownService: Service = { ...service, vetting: new Vetting(MAX_HEADER_LINES - 1) }
 	return (request, response, next) => {
 		if (next !== undefined && !isMounted(ownService, request)) next()
@@ -71,8 +74,8 @@ export function listenerOf(service: Service): Listener {
 }
 
 /**
- * Whether a request's path leads to a mount, health or the explorer's map. Any other goes to `next`, where a path that
- * we would refuse (`//`, a malformed escape) may be valid.
+ * Whether a request's path leads to a mount, health or the explorer's map. Any other path goes to `next`, where a path
+ * that we would refuse (`//`, a malformed escape) may be valid.
  */
 function isMounted({ app, mounts, health }: Service, incoming: Incoming): boolean {
 	if (health?.isProbe(incoming) === true) return true
@@ -135,7 +138,7 @@ function refuseExpectation(service: Service, incoming: Incoming, response: Outgo
 /** Ends the watch when the answer has been written, or the client has disconnected. */
 function watchResponse(watch: Watch, exchange: Exchange, response: Outgoing): void {
 	const onClose = (): void => watch.end(false)
-	// Before node's own listener, which detaches the connection.
+	// Must run before node's own listener, which detaches the connection.
 	response.prependOnceListener('finish', () => {
 		watch.end(!isCutOff(exchange, response))
 		exchange.connection?.off('close', onClose)
@@ -146,8 +149,8 @@ function watchResponse(watch: Watch, exchange: Exchange, response: Outgoing): vo
 }
 
 /**
- * Whether the answer is incomplete in spite of `finish`: HTTP/2 emits it for every stream, a destroyed socket for
- * dropped bytes.
+ * Whether the answer is incomplete in spite of `finish`: HTTP/2 emits `finish` for every stream, and a destroyed socket
+ * emits it although bytes were dropped.
  */
 function isCutOff({ incoming }: Exchange, { stream, writableEnded }: Outgoing): boolean {
 	if (stream !== undefined) return !writableEnded || stream.aborted === true
@@ -168,9 +171,9 @@ class PipelinedConnection implements Closable {
 		return this.#socket.destroyed
 	}
 
-	/** Removes the listener once the response is closed: a connection may live for days. */
+	/** Also removes the listener when the response is closed: a connection may live for days. */
 	once(event: 'close', call: () => void): void {
-		// One listener per pending request is no leak: no warning is needed.
+		// One listener per pending request isn't a leak: turns node's warning off.
 		this.#socket.setMaxListeners(0)
 		this.#socket.once(event, call)
 		this.#response.once(event, () => this.off(event, call))

@@ -5,8 +5,8 @@ import type { Proxies } from '../exchange/app.ts'
 import type { Incoming } from '../request/incoming.ts'
 
 /**
- * Addresses and CIDR ranges of the proxies in front (`['10.0.0.0/8', '::1']`), or how many there are.
- * Not `true`: that would let every client write its own address.
+ * Addresses and CIDR ranges of the proxies in front (`['10.0.0.0/8', '::1']`), or the number of proxies. Not `true`,
+ * with which every client could forge its address.
  */
 export type TrustProxy = number | readonly string[]
 
@@ -15,7 +15,7 @@ type Trusts = (address: string, hop: number) => boolean
 /**
  * Reads the X-Forwarded-* headers of trusted proxies; without the option, none is trusted.
  *
- * @throws TypeError for anything but a number of hops or a list of addresses
+ * @throws TypeError unless `trust` is a number of hops or a list of addresses
  */
 export function proxiesOf(trust: TrustProxy | undefined): Proxies {
 	const trusts = trustOf(trust)
@@ -77,7 +77,9 @@ function addRange(list: BlockList, where: string, entry: unknown): void {
 	else list.addSubnet(address, bits, family)
 }
 
-/** An address without port; IPv4 in its own form, also when a dual-stack socket reports `::ffff:10.0.0.1`. */
+/**
+ * An address without its port. An IPv4-mapped address (`::ffff:10.0.0.1`, from a dual-stack socket) becomes plain IPv4.
+ */
 function normalize(address: string): string {
 	const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
 	if (mapped?.[1] !== undefined) return mapped[1]

@@ -10,7 +10,9 @@ import { drainUpload, limitRest } from './drain-upload.ts'
 /** What we use of a response object: node:http's, or http2's compatible one. */
 export interface Outgoing extends Writable {
 	readonly headersSent: boolean
-	/** Names and values in turn; for HTTP/2 an object, as older versions of node lose repeated names there. */
+	/**
+	 * Takes alternating names and values; for HTTP/2 an object, because older versions of node lose repeated names there.
+	 */
 	writeHead(status: number, headers?: string[] | OutgoingHttpHeaders): unknown
 	/** Sends the head before the body's first bytes; not needed with HTTP/2. */
 	flushHeaders?(): void
@@ -64,12 +66,15 @@ function cutOff(exchange: Exchange, response: Outgoing): void {
 	response.destroy(isHttp2(exchange) ? new Error('the answer was cut off') : undefined)
 }
 
-/** Only real HTTP/2 has pseudo-headers: node reports version 2 for `HTTP/2.0` on a request line, too. */
+/**
+ * Whether this is real HTTP/2, which alone has pseudo-headers: node also reports version 2 for `HTTP/2.0` on a request
+ * line.
+ */
 function isHttp2({ incoming }: Exchange): boolean {
 	return incoming.httpVersionMajor === 2 && incoming.headers[':method'] !== undefined
 }
 
-/** Whether a part of the request's body hasn't been read. */
+/** Whether part of the request's body is still unread. */
 function hasUnreadBody(exchange: Exchange): boolean {
 	const { incoming } = exchange
 	if (incoming.complete || incoming.readableEnded || !hasBody(incoming)) return false
@@ -77,9 +82,9 @@ function hasUnreadBody(exchange: Exchange): boolean {
 }
 
 /**
- * Whether the connection must close after this answer. A client that waits for `100 Continue` and gets another answer may
- * or may not send the body: its next request could be taken for the body. While the server drains, an answer is the last
- * of its connection unless later ones are pending.
+ * Whether the connection must close after this answer. A client that waits for `100 Continue` and gets another answer
+ * may or may not send the body: its next request could be taken for that body. While the server drains, an answer is
+ * the last of its connection unless later ones are pending.
  */
 function isLastAnswer({ app, incoming, isLast, sendContinue }: Exchange, response: Outgoing): boolean {
 	if (isLast || sendContinue !== undefined) return true
@@ -88,7 +93,10 @@ function isLastAnswer({ app, incoming, isLast, sendContinue }: Exchange, respons
 	return pending === undefined || pending === response
 }
 
-/** node reads and drops a small rest, and the connection stays open; for a large one it is closed. */
+/**
+ * Whether the unread rest of the body is small: node then reads and drops it, and the connection stays open. Otherwise
+ * the connection is closed.
+ */
 function canSkipRest({ incoming }: Exchange): boolean {
 	return Number(incoming.headers['content-length']) <= 65_536
 }
@@ -109,7 +117,10 @@ function writeHead(
 	return true
 }
 
-/** node's http2 throws for headers that node:http sends, such as two lines of a header that allows one. */
+/**
+ * node:http2 throws for some headers that node:http accepts, such as a single-value header given twice. The answer is
+ * then cut off.
+ */
 function writeHttp2Head(exchange: Exchange, response: Outgoing, status: number, headers: string[]): boolean {
 	try {
 		const lines = linesByName(headers)
@@ -141,14 +152,14 @@ function endBeforeRest(
 		response.end(bytes)
 		if (incoming.readableDidRead) drainUpload(exchange, () => incoming.pause())
 	} else if (isLast && !exchange.isUnreadable && exchange.sendContinue === undefined) {
-		// Ending at once would reset the connection while the client still writes: it would never see the
-		// answer (RFC 9112 §9.6).
+		// Ending at once would reset the connection while the client still writes: the client would never see the answer
+		// (RFC 9112 §9.6).
 		if (body === null) response.flushHeaders?.()
 		else response.write(body)
 		drainUpload(exchange, () => response.end())
 	} else {
 		response.end(bytes)
-		// node drops only an untouched body: one that a method has begun to read would block the connection.
+		// node drops only an untouched body. If a method has begun to read the body, its rest would block the connection.
 		if (!isLast) limitRest(exchange)
 		if (incoming.listenerCount('data') === 0) incoming.resume()
 	}
@@ -159,7 +170,7 @@ function sendStream(exchange: Exchange, response: Outgoing, body: StreamedBody, 
 	const { deadlines, pipelines } = exchange.app
 	const source = readableOf(body)
 	setSendTimeout(exchange, response)
-	// It never expires: it is added only to be interrupted when the server closes.
+	// The exchange never expires: it is added only to be interrupted when the server closes.
 	exchange.due = Number.POSITIVE_INFINITY
 	deadlines.add(exchange)
 	if (exchange.incoming.socket !== null) pipelines.addPending(exchange.incoming.socket, response)

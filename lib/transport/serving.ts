@@ -1,7 +1,8 @@
 /**
  * `transport/` reads requests and sends replies: over node:http (`node-http.ts`, `send.ts`), `server.fetch()`
- * (`fetch.ts`) and `server.inject()` (`inject.ts`). All three call `serve`. A request passes two lists: `replyTo` below,
- * and `pipeline/answer.ts`, with which it ends. `server/` makes the `Service` and the listeners.
+ * (`fetch.ts`) and `server.inject()` (`inject.ts`). All three call `serve`. A request passes two lists of steps:
+ * `replyTo` below, whose last step is the other list, `pipeline/answer.ts`. `server/` makes the `Service` and the
+ * listeners.
  */
 import { RestError } from '../base/error.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -43,7 +44,7 @@ export function serve<To>(service: Service, exchange: Exchange, to: To, send: Se
 	else send(exchange, to, reply, false)
 }
 
-/** What comes before the pipeline: closed server, health probes, admission, compression, explorer. */
+/** The steps before the pipeline: closed server, health probes, admission, compression, explorer. */
 function replyTo(service: Service, exchange: Exchange): Reply | Promise<Reply> {
 	const { app, mounts, health, compression } = service
 	if (app.phase === 'closed') return sealError(exchange, closingError())
@@ -79,7 +80,7 @@ export function refuse<To>(exchange: Exchange, error: RestError, to: To, send: S
 	send(exchange, to, reply, true)
 }
 
-/** Begins to watch a request if requests are logged, traced or timed; health probes never are. */
+/** Begins to watch a request if requests are logged, traced or timed; health probes are never watched. */
 export function startWatch({ observers, health }: Service, exchange: Exchange): Watch | undefined {
 	if (!observers.isActive || health?.isProbe(exchange.incoming) === true) return undefined
 	const watch = new Watch(exchange, observers)
@@ -87,12 +88,12 @@ export function startWatch({ observers, health }: Service, exchange: Exchange): 
 	return watch
 }
 
-/** Answers every request once the server is closed. */
+/** The answer to every request once the server is closed. */
 export function closingError(): RestError {
 	return new RestError('unavailable', 'The server is closing')
 }
 
-/** Answers any `Expect` other than `100-continue` (RFC 9110 §10.1.1). */
+/** The answer to any `Expect` other than `100-continue` (RFC 9110 §10.1.1). */
 export function expectationError(): RestError {
 	return new RestError('expectation_failed', 'The only expectation served is 100-continue')
 }

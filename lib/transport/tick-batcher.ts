@@ -1,7 +1,7 @@
 /**
- * `TickBatcher`: decides whether a request is served at once, or at the end of its tick together with the others of that
- * tick. Between two requests the kernel reads one socket, writes another, and evicts our code from the CPU's caches:
- * served back to back, requests cost a third less. A single request would only be delayed.
+ * `TickBatcher`: decides whether a request is served at once, or at the end of its tick together with the others of
+ * that tick. Between two requests the kernel reads one socket, writes another, and evicts our code from the CPU's
+ * caches: served back to back, requests cost a third less. A request that is alone in its tick would only be delayed.
  */
 
 /** While requests are served at once, one in this many is deferred, to see whether others come in the same tick. */

@@ -312,7 +312,7 @@ describe('idempotency', (test) => {
 		const headers = { 'idempotency-key': 'k1' }
 		const refused = await ask('POST /pay/payment', { body: {}, headers })
 		assert.is(refused.status, 400)
-		assert.match(refused.text(), /for known users only: send credentials, or no key/)
+		assert.match(refused.text(), /only accepted from known users: send credentials, or no key/)
 		assert.is(handler.calls.length, 0)
 		class Open extends Payments {
 			override idempotencyKeys = 'anyone'
@@ -369,7 +369,7 @@ describe('idempotency', (test) => {
 		const { handler, keyed } = trial()
 		const { status, text } = await keyed('POST /pay/stream')
 		assert.is(status, 400)
-		assert.match(text(), /No Idempotency-Key can be kept for a body that is streamed/)
+		assert.match(text(), /An Idempotency-Key is not supported for a body that is streamed/)
 		assert.is(handler.calls.length, 0)
 	})
 

@@ -138,7 +138,7 @@ describe('hosts', (test) => {
 		[[5], /^createServer: hosts\[0\] must be 'api.example.com', .* got 5$/],
 		[
 			['a', 'b:80'],
-			/^createServer: hosts\[1\] must be .* \(leave the port out, all are served\), got "b:80"$/,
+			/^createServer: hosts\[1\] must be .* \(leave the port out: every port is served\), got "b:80"$/,
 		],
 		[['https://a.example'], /got "https:\/\/a.example"$/],
 		[['*'], /got "\*"$/],
