@@ -1,6 +1,6 @@
 /**
- * Values stored on an object, under a symbol: they live as long as it does. So caches need no Maps in modules, except the
- * one here, for objects that can't be extended.
+ * Values stored on an object, under a symbol: they live as long as the object. So caches need no Map at module level,
+ * except the one here, for objects that can't be extended.
  */
 
 /** Values of objects that can't be extended, by symbol. */

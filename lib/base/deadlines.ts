@@ -25,8 +25,8 @@ export class Deadlines {
 	/** How often deadlines are checked. */
 	readonly period: Milliseconds
 	/**
-	 * A list linked through the items: adding to a Set costs ten times as much. Not a `RecencyList`, as an item may also be
-	 * in one of those: a borrower that waits for a connection.
+	 * A list linked through the items: adding to a Set costs ten times as much. Not a `RecencyList`, because an item may
+	 * also be in one: a borrower that waits for a connection.
 	 */
 	#first: Due | undefined
 	#last: Due | undefined

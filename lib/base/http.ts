@@ -19,7 +19,7 @@ export function isMethod(name: string): name is Method {
 	return METHODS.has(name)
 }
 
-/** A body of GET or HEAD has no meaning (RFC 9110 §9.3.1): it is discarded unread. */
+/** Whether a method's body is read. In GET and HEAD a body has no meaning (RFC 9110 §9.3.1): it is discarded unread. */
 export function takesBody(method: Method): boolean {
 	return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 }

@@ -1,7 +1,10 @@
 /** The `Logger` interface, and the default logger. */
 import { errorText, escaped } from './error-text.ts'
 
-/** Where Verbena logs; entries may contain what clients must not read. pino, and winston's child loggers, implement it. */
+/**
+ * The interface of loggers: pino, and winston's child loggers, implement it. Entries may contain what clients must not
+ * read.
+ */
 export interface Logger {
 	/** Normal operation: a request that was served. */
 	info(fields: object, message: string): void

@@ -46,7 +46,10 @@ export function nested<R extends Readers>(
 	}
 }
 
-/** Reads the option of a feature that is off unless it is `true` or an object of options. */
+/**
+ * Reads an option that turns a feature on: `true`, or an object of options. The feature is off for `false`, and by
+ * default.
+ */
 export function switchable<R extends Readers>(example: string, readers: R): Reader<Values<R> | undefined> {
 	const read = nested(example, readers, 'true, false or an object')
 	return (where, value) =>
@@ -65,7 +68,7 @@ function valuesOf<R extends Readers>(owner: string, prefix: string, options: obj
 		if (Object.hasOwn(readers, name)) continue
 		throw new TypeError(`${owner} has no option ${name}${meantBy(name, Object.keys(readers))}`)
 	}
-	// A loop, as an authenticator may be created per request.
+	// A loop, which is fast, because an authenticator may be created per request.
 	const values: Record<string, unknown> = {}
 	for (const name in readers) values[name] = readers[name]?.(prefix + name, Reflect.get(options, name))
 	return values as Values<R> // one value for each reader
@@ -147,7 +150,7 @@ export interface Range {
 	readonly orInfinity?: boolean
 }
 
-/** @throws RangeError for a number out of the range, TypeError for anything else */
+/** Reads a number. @throws RangeError for one out of the range, TypeError for any other value */
 export function numberIn(
 	range: Range,
 	kind = 'a number',
@@ -169,7 +172,7 @@ function boundsText({ from = 0, above, to }: Range): string {
 	return `from ${from}${to === undefined ? ' up' : ` to ${to}`}`
 }
 
-/** @throws RangeError for a number out of the range, TypeError for anything else */
+/** Reads a whole number. @throws RangeError for a number out of the range, TypeError for any other value */
 export function wholeNumber(range: Range): Reader<number> {
 	return numberIn(range, 'a whole number', Number.isSafeInteger)
 }

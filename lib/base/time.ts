@@ -28,7 +28,7 @@ const MOMENT = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d
 
 /**
  * The Date of a Date or a text: `'2026-06-30'`, midnight in UTC, or `'2026-06-30T12:00:00Z'`. `undefined` for anything
- * else, also for a day that doesn't exist: `Date` turns 30 February into 2 March.
+ * else, and for a day that doesn't exist: `Date` turns 30 February into 2 March.
  */
 export function momentOf(value: unknown): Date | undefined {
 	const [text = '', day = ''] = typeof value === 'string' ? (MOMENT.exec(value) ?? []) : []

@@ -1,6 +1,6 @@
 /**
- * `reply()`: a value with a status and headers of its own. Imports nothing of Node: the client's types name it, and a page
- * compiles them.
+ * `reply()`: a value with a status and headers of its own. Imports nothing from Node: the client's types refer to this
+ * file, and are compiled for browsers too.
  */
 import { isThenable } from '../base/thenable.ts'
 
@@ -10,7 +10,7 @@ export interface ReplyOptions {
 	readonly status?: number
 	/** A list of values is sent as several lines (Set-Cookie). */
 	readonly headers?: Readonly<Record<string, string | number | readonly string[]>>
-	/** `meta` in the envelope, beside `data`. */
+	/** `meta` in the envelope, next to `data`. */
 	readonly meta?: Readonly<Record<string, unknown>>
 }
 
@@ -18,7 +18,7 @@ export interface ReplyOptions {
 export class CustomReply<T> {
 	readonly value: T
 	readonly options: ReplyOptions
-	/** Whether it gets the envelope even if the handler's `wrap` is false. */
+	/** Whether the value gets the envelope even if the handler's `wrap` is false. */
 	readonly enveloped: boolean
 
 	constructor(value: T, options: ReplyOptions, enveloped: boolean) {

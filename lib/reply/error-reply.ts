@@ -1,4 +1,7 @@
-/** Replies to errors, thrown or recorded by `this.error()`: problem details (RFC 9457) or the envelope, and the log. */
+/**
+ * Replies to errors, thrown or recorded by `this.error()`, with problem details (RFC 9457) or the envelope; and logs
+ * them.
+ */
 import { STATUS_CODES } from 'node:http'
 import { isRestError, RestError } from '../base/error.ts'
 import { CacheFull, CacheUnavailable } from '../cache/cache.ts'
@@ -14,7 +17,7 @@ const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
  * The reply to an error. Only a `RestError` is sent to the client; anything else is logged, and sent as 500
  * `Internal Server Error`, or 503 `Service Unavailable` if the cache failed.
  *
- * @param lines headers set by `onError`; those of the error itself replace them
+ * @param lines headers set by `onError`; the error's own headers replace them
  */
 export function sealError(
 	exchange: Exchange,
@@ -54,7 +57,7 @@ export function logThrown(exchange: Exchange, thrown: unknown): void {
 		exchange.log('error', `${exchange.action?.name ?? 'a request'} failed`, withAdvice(thrown))
 	else if (thrown.cause === undefined) return
 	else if (thrown.status >= 500) exchange.log('error', thrown.message, thrown)
-	// The client gets the same message for every reason, which would help an attacker to guess.
+	// The client gets the same message whatever the reason: the reason would help an attacker to guess.
 	else if (thrown.status === 401) exchange.log('warn', 'credentials were refused', thrown.cause)
 	else if (thrown.status === 429)
 		exchange.log('warn', 'a caller has filled their share of the cache', thrown.cause)
@@ -62,7 +65,7 @@ export function logThrown(exchange: Exchange, thrown: unknown): void {
 
 /** What the client gets for an error that it must not see. */
 function maskedError(thrown: unknown): RestError {
-	// A cache that fails or is full may recover soon. Letting the request pass would let a replay pass.
+	// A cache that fails or is full may recover soon: 503. Letting the request pass could let a replayed request pass.
 	const isCache = thrown instanceof CacheUnavailable || thrown instanceof CacheFull
 	return new RestError(isCache ? 'unavailable' : 'internal')
 }
@@ -117,7 +120,7 @@ const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
 	],
 	[
 		/read.?only property|object is not extensible/i,
-		'a handler is frozen once it is mounted, so that no write of one request is seen by another or lost: keep what requests share in something the handler holds (this.stats.hits++), and declare a field without a value (article?: Article) for what belongs to one request',
+		'a handler is frozen once it is mounted, because what one request writes would be seen by others, or lost: keep shared state in an object that the handler holds (this.stats.hits++), and declare a field without a value (article?: Article) for the state of one request',
 	],
 ]
 

@@ -25,7 +25,7 @@ export function setStatus(exchange: Exchange, code: number): void {
 	else exchange.status = status
 }
 
-/** Sets a header of the reply. @throws TypeError for a name or a value that no header can have */
+/** Sets a header of the reply. @throws TypeError for an invalid name or value */
 export function setHeader(
 	exchange: Exchange,
 	name: string,
@@ -54,7 +54,7 @@ export function applyOptions(exchange: Exchange, options: ReplyOptions): void {
 	for (const [name, value] of Object.entries(options.headers)) storeHeader(exchange, name, value)
 }
 
-/** Checks a final status (RFC 9110 §15); after an interim one (1xx), the client would wait for ever. */
+/** Checks that a status is final (RFC 9110 §15): after an interim one (1xx), the client would wait for ever. */
 export function checkStatus(code: number): number {
 	if (Number.isInteger(code) && code >= 200 && code <= 599) return code
 	throw new RangeError(`a status must be a whole number from 200 to 599, got ${String(code)}`)

@@ -1,6 +1,6 @@
 /**
- * `Reply`, text and empty replies, the envelope around JSON, and the headers of every reply. For `reply.ts` and all others
- * that make a reply.
+ * `Reply`, text and empty replies, the envelope around JSON, and the headers of every reply. For `reply.ts` and every
+ * other file that makes a reply.
  */
 import type { Readable } from 'node:stream'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
@@ -11,10 +11,10 @@ import { jsonText } from './value-text.ts'
 /** Status, headers and body of an answer. */
 export interface Reply {
 	readonly status: number
-	/** Names and values in turn. */
+	/** Alternating names and values. */
 	readonly headers: string[]
 	readonly body: string | Uint8Array | StreamedBody | null
-	/** Whether the text is ASCII: it can be written as Latin-1, which is faster. */
+	/** Whether the text is ASCII: then it can be written as Latin-1, which is faster. */
 	readonly ascii?: boolean
 }
 
@@ -75,7 +75,7 @@ export function emptyReply(exchange: Exchange, lines: readonly string[] = []): R
 	}
 }
 
-/** All headers of a reply: those that the method has set replace `defaults` of the same name. */
+/** All headers of a reply: headers that the method has set replace `defaults` of the same name. */
 export function headers(exchange: Exchange, defaults: string[]): string[] {
 	const lines = exchange.headerLines
 	const { app, mount } = exchange
@@ -89,7 +89,7 @@ export function headers(exchange: Exchange, defaults: string[]): string[] {
 }
 
 function merge(defaults: string[], lines: ReadonlyMap<string, HeaderLine>): string[] {
-	// Anything but JSON may be a page with somebody else's script.
+	// Anything but JSON may be a page with somebody else's script: it is sandboxed.
 	const type = lines.get('content-type')?.[1]
 	if (type !== undefined && !isJson(type) && !defaults.includes(SANDBOX[0])) defaults.push(...SANDBOX)
 	const all: string[] = []
@@ -104,20 +104,21 @@ function merge(defaults: string[], lines: ReadonlyMap<string, HeaderLine>): stri
 	return all
 }
 
-/** Several types, or none, don't count as JSON: browsers then choose one. */
+/** Whether there is a Content-Type, and only JSON: browsers choose among several types, and guess without one. */
 function isJson(type: string | readonly string[]): boolean {
 	if (typeof type === 'string') return isJsonType(type)
 	return type.length > 0 && type.every(isJsonType)
 }
 
-/** The deprecation and CORS headers that every reply of the mount has. Names and values in turn. */
+/** The deprecation and CORS headers that every reply of the mount has: alternating names and values. */
 export function mountLines({ app, mount, headers }: Exchange): string[] {
 	return [...(mount?.deprecation ?? []), ...(app.cors?.forOrigin(headers.origin).lines ?? [])]
 }
 
 /**
- * Adds the mount's lines to those of a reply. Headers set by the method win, as one method may have another end or be open
- * to all origins; `Link` is added to the method's own, and `Vary` is merged.
+ * Adds deprecation or CORS lines to those of a reply. A header set by the method wins, because one method may have its
+ * own sunset date, or be open to all origins. But `Link` and `Access-Control-Expose-Headers` are added to the method's
+ * own, and `Vary` is merged.
  */
 function addLines(lines: string[], own: readonly string[]): void {
 	for (let at = 0; at < own.length; at += 2) {
@@ -129,7 +130,7 @@ function addLines(lines: string[], own: readonly string[]): void {
 	}
 }
 
-/** Adds a header to `Vary`, unless that has it or `*` (RFC 9110 §12.5.5). */
+/** Adds a header's name to `Vary`, unless `Vary` already has it or `*` (RFC 9110 §12.5.5). */
 export function vary(lines: string[], header: string): void {
 	const first = indexOfLine(lines, 'Vary')
 	if (first === -1) {
@@ -142,7 +143,7 @@ export function vary(lines: string[], header: string): void {
 	lines[first + 1] = before.trim() === '' ? header : `${before}, ${header}`
 }
 
-/** Index of the first line with a name, from `from` on; -1 without one. */
+/** Index of the first line with a name, from `from` on; -1 if there is none. */
 export function indexOfLine(lines: readonly string[], name: string, from = 0): number {
 	for (let at = from; at < lines.length; at += 2) {
 		const other = lines[at] ?? ''
@@ -164,7 +165,7 @@ export function pairsOf(lines: readonly string[]): [name: string, value: string]
 	return lines.flatMap((name, at) => (at % 2 === 0 ? [[name, lines[at + 1] ?? '']] : []))
 }
 
-/** The lines by lower-case name, a repeated header's values in a list; without prototype. */
+/** The lines by lower-case name, a repeated header's values in a list; the object has no prototype. */
 export function linesByName(lines: readonly string[]): Record<string, string | string[]> {
 	const byName: Record<string, string | string[]> = Object.create(null)
 	for (let at = 0; at < lines.length; at += 2) {

@@ -1,14 +1,17 @@
-/** URLs in replies: absolute paths, from the request's target; the Host header, which any client can set, isn't used. */
+/**
+ * URLs in replies: absolute paths made from the request's target. The Host header isn't used, because any client can
+ * set it.
+ */
 import type { Incoming } from '../request/incoming.ts'
 
-/** Characters that would end a `<…>` or a quoted text of a header. */
+/** Characters that would end a `<…>` or a quoted string in a header. */
 const DELIMITERS = /[<>"\\^`{|} ]/g
-/** The same without the flag g, with which `test` would keep its position. */
+/** `DELIMITERS` without the flag g, because `test` would start where the last match ended. */
 const HAS_DELIMITER = /[<>"\\^`{|} ]/
-/** A path that needs no escape: no double slash at its beginning, none at its end, no delimiter. */
+/** A path that needs no change: without empty segments, trailing slash and delimiters. */
 const PLAIN_PATH = /^(?:\/[^/?<>"\\^`{|} ]+)+$/
 
-/** The path of a target, without a slash at its end. */
+/** The path of a target, without a trailing slash. */
 export function pathOf(target: string): string {
 	if (PLAIN_PATH.test(target)) return target
 	const absolute = /^[a-z][a-z\d+.-]*:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0
@@ -19,7 +22,7 @@ export function pathOf(target: string): string {
 }
 
 /**
- * `Location` of a record: below its handler's path, even if the request came by a custom route, and after the prefix that a
+ * `Location` of a record: below its handler's path, even if the request came by a custom route, with the prefix that a
  * router in front has removed (Express, Connect).
  *
  * @param path the segments of the handler's path

@@ -56,9 +56,9 @@ function sealReturned(exchange: Exchange, value: unknown): Reply | Promise<Reply
 
 /** How a JSON value is sent. */
 interface JsonFormat {
-	/** Whether it is in the envelope. */
+	/** Whether the value is in the envelope. */
 	readonly wrap: boolean
-	/** Whether it is in the envelope under any Content-Type: by `respond()`. */
+	/** Whether the value is in the envelope whatever the Content-Type: it comes from `respond()`. */
 	readonly enveloped: boolean
 	readonly meta: ReplyOptions['meta']
 }
@@ -93,7 +93,7 @@ function sealValue(exchange: Exchange, value: unknown, format: JsonFormat): Repl
 	return jsonReply(exchange, jsonText(value, 'data'), format)
 }
 
-/** Object literals and arrays, as most values are: they need none of the other checks. */
+/** Whether this is an object literal or an array, as most values are: these skip the other checks. */
 function isPlain(value: object): boolean {
 	const prototype: unknown = Object.getPrototypeOf(value)
 	return prototype === Array.prototype || (prototype === Object.prototype && !isAsyncIterable(value))
@@ -110,8 +110,8 @@ function plainReply(exchange: Exchange, text: string): Reply {
 }
 
 /**
- * Puts the envelope around the text: stringifying it with the value takes 0.2 µs more for a small reply. Bytes are counted
- * before joining, as counting a joined text would copy it first.
+ * Puts the envelope around the text: stringifying it with the value takes 0.2 µs more for a small reply. Bytes are
+ * counted before joining, because V8 would copy a joined text to count its bytes.
  */
 function jsonReply(exchange: Exchange, data: string, { wrap, meta }: JsonFormat): Reply {
 	const status = statusOf(exchange)

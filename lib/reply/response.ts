@@ -18,10 +18,10 @@ import {
 import { disposeBody, firstBytes, isWebStream, swallowErrors } from './unsent.ts'
 
 /**
- * The reply with a response's headers, which replace those set by the method; cookies of both are sent. `options` are those
- * of a `reply()` around it, and replace both.
+ * The reply for a returned `Response`. Its headers replace those that the method set, except cookies, which are all
+ * sent. `options` come from an enclosing `reply()`, and override both the response and the method.
  *
- * @throws TypeError for a `Response.error()`, and for a body that was read before
+ * @throws TypeError for `Response.error()`, or if the body was already read
  */
 export function sealResponse(
 	exchange: Exchange,
@@ -29,10 +29,12 @@ export function sealResponse(
 	options: ReplyOptions = {},
 ): Reply | Promise<Reply> {
 	if (response.type === 'error' || response.status === 0)
-		throw new TypeError('data is a Response that is an error: it has no status to be answered')
+		throw new TypeError(
+			'data is a Response without a status, such as Response.error(): return one with a status',
+		)
 	if (response.bodyUsed || response.body?.locked === true)
 		throw new TypeError(
-			'data is a Response whose body was read before: return it unread, or a copy, response.clone()',
+			'data is a Response whose body was already read: return it unread, or a response.clone() made before',
 		)
 	setStatus(exchange, response.status)
 	const length = copyHeaders(exchange, response)
@@ -44,7 +46,8 @@ export function sealResponse(
 		return emptyReply(exchange)
 	}
 	if (body === null) {
-		// A fetched HEAD may have the length that a GET would have. Without a length, an empty chunk would be sent.
+		// The response to a fetched HEAD may have the length that a GET would have. Otherwise the length is 0: without
+		// Content-Length, an empty chunk would be sent.
 		const known = isHead && response.url !== '' ? length : 0
 		return emptyReply(exchange, known === undefined ? [] : ['Content-Length', String(known)])
 	}
@@ -69,7 +72,7 @@ function copyHeaders(exchange: Exchange, response: Response): Bytes | undefined 
 		if (isFetched && key.startsWith('access-control-')) continue
 		if (isDecoded && key === 'content-encoding') continue
 		const before = lines.get(key)?.[1]
-		// Only Set-Cookie comes more than once: Headers joins all others.
+		// Only Set-Cookie comes more than once: `Headers` joins the values of every other header.
 		lines.set(key, headerLine(name, before === undefined ? value : [before, value].flat()))
 	}
 	const cookies = exchange.headerLines?.get('set-cookie')?.[1]
@@ -91,8 +94,8 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether only this server may set a header, by its name in lower case: another server's would allow other origins, state
- * limits that don't hold here, or give another request id than the log.
+ * Whether only this server may set the header (`name` in lower case). Copied from a fetched response, it would allow
+ * other origins, state limits that don't apply here, or show a different request id from the log's.
  */
 function isReserved({ app, rateLimitLines }: Exchange, name: string): boolean {
 	if (name === 'x-content-type-options' || name === app.requestId) return true
@@ -100,10 +103,16 @@ function isReserved({ app, rateLimitLines }: Exchange, name: string): boolean {
 	return app.cors !== undefined && name.startsWith('access-control-')
 }
 
-/** Codings that `fetch` has decoded, but leaves in the headers. It decodes all codings of a reply, or none. */
+/**
+ * Matches a Content-Encoding that `fetch` has decoded but left in the headers. `fetch` decodes all codings of a
+ * response or none.
+ */
 const DECODED = decodedBy(globalThis.process?.versions ?? {})
 
-/** Bun's `fetch` knows zstd, and Node's from 24.4 on: by undici 7.11. `node:zlib` may know it where `fetch` doesn't: Node 22. */
+/**
+ * The codings that `fetch` decodes. zstd is decoded by Bun, and by Node from 24.4 on (undici 7.11). `node:zlib` isn't
+ * checked, because Node 22 has zstd there but not in `fetch`.
+ */
 export function decodedBy({ bun, undici = '' }: Readonly<Record<string, string | undefined>>): RegExp {
 	const [major = 0, minor = 0] = undici.split('.').map(Number)
 	const knowsZstd = bun !== undefined || major > 7 || (major === 7 && minor >= 11)
@@ -115,12 +124,13 @@ export function decodedBy({ bun, undici = '' }: Readonly<Record<string, string |
 function sourceOf(body: unknown): Readable {
 	if (body instanceof Readable) return body
 	if (typeof body === 'object' && body !== null && isWebStream(body)) return Readable.fromWeb(body)
-	throw new TypeError('data is a Response whose body is no stream')
+	throw new TypeError("data is a Response whose body isn't a stream")
 }
 
 /**
- * The reply with a streamed body. A body that fails at once can still be answered as an error; a slow one isn't waited for,
- * as readers of an event stream should see that it has begun.
+ * The reply with a streamed body. Waits one turn of the event loop for the first bytes, so that a body that fails at
+ * once is answered as an error. A slow body isn't awaited longer: clients of an event stream should see that it has
+ * begun.
  */
 async function sealBody(exchange: Exchange, source: Readable, length: Bytes | undefined): Promise<Reply> {
 	if (exchange.watch?.isTraced === true) bindReads(source)
@@ -146,13 +156,13 @@ function isEventStream({ headerLines }: Exchange): boolean {
 	return /^text\/event-stream\b/i.test(String(headerLines?.get('content-type')?.[1]))
 }
 
-/** A longer or slower body is streamed. */
+/** A longer or slower body is streamed instead of buffered. */
 const MAX_BUFFERED: Bytes = 1_048_576
 const MAX_BUFFER_MS: Milliseconds = 5_000
 
 /**
- * The whole body, for a request with an Idempotency-Key, so that it can be stored and replayed. `undefined` when it is too
- * long or slow; it can then still be read from the beginning. Rejects with the body's error.
+ * The whole body, for a request with an Idempotency-Key, so that it can be stored and replayed. `undefined` when the
+ * body is too long or slow: `source` can then still be read from the beginning. Rejects with the body's error.
  */
 function bufferBody(exchange: Exchange, source: Readable): Promise<Buffer | undefined> {
 	swallowErrors(source)
@@ -183,7 +193,7 @@ function bufferBody(exchange: Exchange, source: Readable): Promise<Buffer | unde
 		}
 		const fail = (error: Error): void => {
 			stop()
-			// The method has run.
+			// The method has run: a retry must not run it again.
 			exchange.isDone = true
 			reject(error)
 		}
@@ -193,13 +203,13 @@ function bufferBody(exchange: Exchange, source: Readable): Promise<Buffer | unde
 }
 
 /**
- * Fails unless the body has exactly its Content-Length: with more or fewer bytes, the client would take a part of this reply
- * for the next, or the next for a part of this one (RFC 9112 §11.2).
+ * The body, which fails unless it has exactly its Content-Length: otherwise the client would take part of this reply
+ * for the next one, or part of the next one for this (RFC 9112 §11.2).
  */
 function withCheckedLength(source: Readable, length: Bytes): Readable {
 	let remaining = length
 	const mismatch = (): Error =>
-		new Error(`the Response has not the ${length} bytes that its Content-Length says`)
+		new Error(`the Response doesn't have the ${length} bytes that its Content-Length says`)
 	const counter = new Transform({
 		transform(chunk: Uint8Array, _encoding, done) {
 			remaining -= chunk.byteLength

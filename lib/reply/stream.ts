@@ -1,4 +1,7 @@
-/** Replies that are bytes, streams, or iterables: of records, sent as a JSON array, or of texts. For `reply.ts`. */
+/**
+ * Replies with bytes, streams or iterables. An iterable has records, which are sent as a JSON array, or texts. For
+ * `reply.ts`.
+ */
 import type { Readable } from 'node:stream'
 import { type Milliseconds, steadyClock } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -20,7 +23,7 @@ import {
 import { firstBytes } from './unsent.ts'
 import { otherTypeOf, pieceOf, recordText } from './value-text.ts'
 
-/** Bytes, sandboxed, as a user's upload may be a page with a script. */
+/** Replies with bytes, with headers that sandbox them: an upload may be an HTML page with a script. */
 export function sealBytes(exchange: Exchange, body: Uint8Array): Reply {
 	const lines = ['Content-Type', BYTES_TYPE, 'Content-Length', String(body.byteLength), ...BYTES_SAFETY]
 	return {
@@ -30,7 +33,7 @@ export function sealBytes(exchange: Exchange, body: Uint8Array): Reply {
 	}
 }
 
-/** A stream. Waits for its first bytes, until which an error can still be answered as one. */
+/** Replies with a stream. Waits for its first bytes: if the stream fails before, the error is answered. */
 export async function sealStream(exchange: Exchange, source: Readable): Promise<Reply> {
 	if (exchange.watch?.isTraced === true) bindReads(source)
 	await firstBytes(source)
@@ -43,14 +46,14 @@ export function isIterable(value: object): value is Iterable<unknown> {
 	return Symbol.iterator in value
 }
 
-/** Whether this is a generator, or another iterator, which can be read only once. */
+/** Whether this is an iterator, such as a generator, which can be read only once. */
 export function isIterator(value: object): value is IterableIterator<unknown> {
 	return isIterable(value) && 'next' in value
 }
 
 /**
- * Records, streamed as a JSON array; or texts, under another Content-Type. Waits for the first one, until which an error
- * can still be answered as one: by then a generator has run its first lines, which may set status and headers, record
+ * Streams records as a JSON array, or texts under another Content-Type. Waits for the first item: if the source fails
+ * before, the error is answered. By then a generator has run its first lines, which may set status and headers, record
  * errors and begin checks.
  */
 export async function sealIterable(
@@ -100,13 +103,13 @@ function asyncIterable(source: Iterable<unknown>): AsyncIterable<unknown> {
 
 function notAsync(): TypeError {
 	return new TypeError(
-		"data is an iterator, which JSON can't hold: return an array, [...it], or write async before the generator",
+		"data is an iterator, which can't be written as JSON: return an array (`[...iterator]`), or make the generator async",
 	)
 }
 
-/** Characters in one chunk: a chunk for each record would cost more than the record. */
+/** Number of characters after which a chunk is sent: a chunk for each record would cost more than the record. */
 const CHUNK_SIZE = 16_384
-/** A source that never waits yields to the event loop after this time, or after CHUNK_SIZE characters. */
+/** While a source never waits, we yield to the event loop after this time, or after CHUNK_SIZE characters. */
 const MAX_SLICE_MS: Milliseconds = 5
 /** Records written between two checks of the clock. */
 const RECORDS_PER_CHECK = 8
@@ -132,15 +135,15 @@ interface Format<Piece extends string | Uint8Array> {
 	write(record: unknown, at: number): Piece
 }
 
-/** The records as a JSON array between `head` and `tail`. @throws TypeError if JSON can't represent the first */
+/** The records as a JSON array between `head` and `tail`. @throws TypeError if JSON can't represent the first record */
 export function jsonArray(records: Records, head: string, tail: string): AsyncIterable<string> {
 	return inChunks(records, { head, separator: ',', tail, write: recordText })
 }
 
 /**
- * The written records, in chunks of about 16 kB, or less when the next record is slow. Pulled one by one: nothing is read
- * ahead of the client. Closing it early closes the source, also before the first chunk and while a record is awaited. The
- * first record is written at once.
+ * The written records, in chunks of about 16 kB, or less when the next record is slow. Records are pulled one by one:
+ * nothing is read ahead of the client. Closing the result early closes the source, even before the first chunk or while
+ * a record is awaited. The first record is written at once, so that its error is thrown here.
  */
 function inChunks<Piece extends string | Uint8Array>(
 	records: Records,
@@ -156,11 +159,11 @@ function inChunks<Piece extends string | Uint8Array>(
 			return chunks.next()
 		},
 		async return() {
-			// A generator that was never started is closed without running its `finally`.
+			// A generator that was never started is closed without running its `finally`: the source is closed here.
 			const isUnread = !hasBegun && records.first.done !== true
 			hasBegun = true
 			const closing = isUnread || state.isAwaiting ? records.rest.return?.() : undefined
-			// While a record is still awaited, an error of closing is ignored.
+			// While a record is still awaited, an error from closing is ignored.
 			if (isUnread) await closing
 			else closing?.catch(() => {})
 			return chunks.return()

@@ -4,26 +4,29 @@ import type { ReadableStream } from 'node:stream/web'
 import { attach, attachment } from '../base/attached.ts'
 import { CustomReply } from './custom-reply.ts'
 
-/** Keeps a stream that fails before it is read from ending the process; its reader finds the error in its state. */
+/**
+ * Ignores the `error` event of a stream that fails before it is read: the event would end the process. The stream's
+ * reader still finds the error in its state.
+ */
 export function swallowErrors(value: unknown): void {
 	const inner = innerOf(value)
 	if (inner instanceof Readable) inner.on('error', ignore)
 }
 
-/** The stream behind a generator that reads it, on the generator. */
+/** Property of a reader (a generator, say): the stream that it reads. */
 const READ_BY: unique symbol = Symbol('verbena.read-by')
 
-/** Closes `value` when its reader is closed: a generator that wasn't started closes nothing itself. */
+/** Makes `disposeBody(reader)` close `value` too: a generator that was never started closes nothing itself. */
 export function closeWith(reader: object, value: unknown): void {
 	attach(reader, READ_BY, value)
 }
 
-/** Checks for a method, as loading the class for `instanceof` would delay every start by some milliseconds. */
+/** Checks for a method, because loading the class for `instanceof` would delay every start by some milliseconds. */
 export function isWebStream(value: object): value is ReadableStream {
 	return 'getReader' in value && typeof value.getReader === 'function'
 }
 
-/** A fetch `Response` of any class; Node's is not loaded for this. */
+/** Whether this is a fetch `Response` of any implementation; Node's class isn't loaded for this check. */
 export function isResponse(value: unknown): value is Response {
 	if (typeof value !== 'object' || value === null) return false
 	return (
@@ -64,7 +67,7 @@ export function firstBytes(source: Readable): Promise<void> {
 	})
 }
 
-/** The part of a returned value that is read: the value of a `reply()`, the body of a Response, which its copies share. */
+/** The part of a returned value that is read: the value of a `reply()`, the body of a Response. */
 export function innerOf(value: unknown): unknown {
 	const inner: unknown = value instanceof CustomReply ? value.value : value
 	return isResponse(inner) ? inner.body : inner

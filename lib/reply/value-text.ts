@@ -1,12 +1,14 @@
 /**
- * Values as text: as JSON, or as plain text if the method has set another Content-Type. A value that JSON would lose (a Map,
- * a promise, a fetch Request) is refused with its path, as a success with `{}` in it would hide the mistake.
+ * Values as text: as JSON, or as plain text if the method has set another Content-Type. A value that JSON would lose (a
+ * Map, a promise, a fetch Request) is refused with its path: a success with `{}` in it would hide the mistake.
  */
 import { isThenable } from '../base/thenable.ts'
 import type { HeaderLine } from '../exchange/exchange.ts'
 import { isJsonType } from '../wire/json-type.ts'
 
 /**
+ * The JSON of a value.
+ *
  * @param path the name of the value in errors: `data`
  * @throws TypeError for a value that JSON can't represent, or would turn into `{}`: `data.items[3].tags is a Map`
  */
@@ -26,16 +28,16 @@ function stringify(value: unknown, path: string, at?: number): string | undefine
 	try {
 		text = JSON.stringify(value)
 	} catch (error) {
-		// A BigInt: V8's error doesn't say where.
+		// V8's error for a BigInt doesn't say where it is.
 		refuseLost(value, path, at)
 		throw error
 	}
-	// Values that JSON loses become {}: only texts with one are checked.
+	// Values that JSON loses become {}: only texts with {} are checked.
 	if (text?.includes('{}') === true) refuseLost(value, path, at)
 	return text
 }
 
-/** Refuses an Error as a value: JSON would write its own fields, but not its message. */
+/** Refuses an Error as a value: JSON would write the Error's own fields, but not its message. */
 export function refuseError(value: object, path: string): void {
 	if (value instanceof Error && !('toJSON' in value)) throw lossError(path, 'an Error', 'throw it')
 }
@@ -46,7 +48,7 @@ interface Ancestor {
 	readonly step: string
 }
 
-/** Visits a value as `JSON.stringify` does, `toJSON` included. */
+/** Refuses a value if JSON loses any part of it. Visits the parts as `JSON.stringify` does, after `toJSON`. */
 function refuseLost(value: unknown, path: string, at: number | undefined): void {
 	const root = at === undefined ? path : `${path}[${at}]`
 	const ancestors: Ancestor[] = []
@@ -73,7 +75,7 @@ function lossError(where: string, kind: string, advice: string): TypeError {
 
 /** The kind of a value that JSON would lose, after `toJSON`, with advice. */
 function lostKind(value: unknown): readonly [kind: string, advice: string] | undefined {
-	if (typeof value === 'bigint') return ['a BigInt', 'make a text of it, String(n)']
+	if (typeof value === 'bigint') return ['a BigInt', 'convert it to text, String(n)']
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
 	if (isThenable(value)) return ['a promise', 'await it']
 	if (Symbol.iterator in value && 'next' in value) return ['an iterator', 'make an array of it, [...it]']
@@ -82,7 +84,7 @@ function lostKind(value: unknown): readonly [kind: string, advice: string] | und
 	return name === undefined ? undefined : [`${/^[AEIOU]/i.test(name) ? 'an' : 'a'} ${name}`, ADVICE]
 }
 
-const ADVICE = 'answer a plain object, an array, text, bytes or a stream made of it'
+const ADVICE = 'return a plain object, an array, text, bytes or a stream instead'
 
 function isBoxed(value: object): boolean {
 	return value instanceof String || value instanceof Number || value instanceof Boolean
@@ -114,9 +116,10 @@ export function otherTypeOf(lines: ReadonlyMap<string, HeaderLine> | undefined):
 }
 
 /**
- * A value as text under such a type: '' for null, the texts of an array joined; `undefined` for an object.
+ * A value as text under a Content-Type other than JSON: '' for null, the texts of an array joined; `undefined` for an
+ * object.
  *
- * @throws TypeError for an array of anything else
+ * @throws TypeError for an array of anything but texts
  */
 export function textUnderType(value: unknown, type: string): string | undefined {
 	if (value === undefined || value === null) return ''
@@ -128,7 +131,7 @@ export function textUnderType(value: unknown, type: string): string | undefined 
 
 function pieceUnderType(piece: unknown, at: number, type: string): string {
 	if (typeof piece === 'string') return piece
-	throw new TypeError(`data[${at}] is ${kindOf(piece)}, under Content-Type ${type}: answer texts`)
+	throw new TypeError(`data[${at}] is ${kindOf(piece)}, under Content-Type ${type}: return texts`)
 }
 
 /** One item of a stream of texts. @throws TypeError if it is neither text nor bytes */
@@ -136,10 +139,10 @@ export function pieceOf(piece: unknown, at: number, type: string): string | Uint
 	return piece instanceof Uint8Array ? piece : pieceUnderType(piece, at, type)
 }
 
-/** @throws TypeError as JSON under another Content-Type would be misread */
+/** Refuses an object: its JSON would be misread under another Content-Type. @throws TypeError always */
 export function refuseUnderType(value: unknown, type: string): never {
 	throw new TypeError(
-		`data is ${kindOf(value)}, under Content-Type ${type}: answer text, bytes, a stream or an iterable of texts, or JSON by this.respond(…)`,
+		`data is ${kindOf(value)}, under Content-Type ${type}: return text, bytes, a stream or an iterable of texts, or send JSON with this.respond(…)`,
 	)
 }
 

@@ -6,7 +6,7 @@ const JSON_RANGES = ['application/json', 'application/*', '*/*']
 
 /**
  * Whether errors are sent as `application/problem+json` (RFC 9457): if Accept names it, and gives plain JSON, by name
- * or by wildcard, no higher quality. Most clients don't name it: their header isn't parsed.
+ * or by wildcard, no higher quality. Most clients don't name it, so their header isn't parsed.
  */
 export function prefersProblem(accept: string | undefined): boolean {
 	if (accept === undefined || !accept.toLowerCase().includes(PROBLEM)) return false
@@ -25,10 +25,10 @@ export function prefersHtml(accept: string | undefined): boolean {
 	return (qualities.get(HTML) ?? 0) > jsonQuality(qualities)
 }
 
-/** Most ranges that are parsed: browsers send eight, an attacker could send thousands. */
+/** Maximum number of ranges that are parsed: browsers send eight, an attacker could send thousands. */
 const MAX_RANGES = 100
 
-/** The quality of each range; 0 if it is malformed. */
+/** The quality of each range; 0 if the quality is malformed. */
 export function qualitiesOf(accept: string): ReadonlyMap<string, number> {
 	const qualities = new Map<string, number>()
 	for (const range of accept.toLowerCase().split(',', MAX_RANGES)) {
@@ -40,7 +40,7 @@ export function qualitiesOf(accept: string): ReadonlyMap<string, number> {
 	return qualities
 }
 
-/** "The most specific reference has precedence." */
+/** The quality of JSON, from the most specific range that includes it (RFC 9110 §12.5.1). */
 function jsonQuality(qualities: ReadonlyMap<string, number>): number {
 	return JSON_RANGES.map((range) => qualities.get(range)).find((quality) => quality !== undefined) ?? 0
 }

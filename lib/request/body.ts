@@ -11,12 +11,12 @@ import { ContentDigest } from './content-digest.ts'
 import { fieldLines, hasBody, type Incoming } from './incoming.ts'
 
 const NO_BYTES = Buffer.alloc(0)
-const MISMATCH = 'the body is not what Content-Digest says'
+const MISMATCH = "the body doesn't match its Content-Digest"
 const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({})
 /** Types whose fields are text. */
 const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
 
-/** The digest that a body must have, and the error for a body that has another. */
+/** The digest that a body must have, and the error for a body with a different one. */
 interface RequiredDigest {
 	readonly digest: ContentDigest
 	readonly refusal: (reason: string) => RestError
@@ -26,7 +26,7 @@ interface RequiredDigest {
 export interface BodySource {
 	readonly incoming: Incoming
 	readonly method: Method
-	/** The method called; `streaming` is set if it reads the body itself. */
+	/** The method to call; `streaming` is set if it reads the body itself. */
 	readonly action: { readonly name: string; readonly streaming: object | undefined } | undefined
 	/** Sends `100 Continue`, once, if the client waits for it. */
 	readonly sendContinue: (() => void) | undefined
@@ -43,7 +43,7 @@ export class Body {
 	#upload: Upload | undefined = undefined
 	#decoded: DecodedBody | undefined = undefined
 	#post: Record<string, unknown> | undefined = undefined
-	/** Whether the value is that of a parser in front. */
+	/** Whether the decoded value comes from a parser in front. */
 	#isParsed = false
 
 	constructor(source: BodySource) {
@@ -53,13 +53,13 @@ export class Body {
 	/**
 	 * The bytes.
 	 *
-	 * @throws TypeError if they were not collected: in a streaming method, behind another parser, or before step 8
+	 * @throws TypeError if the bytes were not collected: in a streaming method, behind another parser, or before step 8
 	 */
 	raw(): Buffer {
 		const { action, incoming } = this.#source
 		if (action?.streaming !== undefined) {
 			throw new TypeError(
-				`${action.name} is named in streaming: read this.request.stream, its body is not collected`,
+				`${action.name} is listed in \`streaming\`, so its body isn't buffered: read this.request.stream instead`,
 			)
 		}
 		if (this.bytes !== undefined) return this.bytes
@@ -83,7 +83,9 @@ export class Body {
 	stream(): Readable {
 		const { action, incoming } = this.#source
 		if (action?.streaming === undefined) {
-			throw new TypeError(`name ${action?.name ?? 'the method'} in streaming to read its body as a stream`)
+			throw new TypeError(
+				`list ${action?.name ?? 'the method'} in \`streaming\` to read its body as a stream`,
+			)
 		}
 		if (this.#upload === undefined && incoming.readableDidRead) {
 			// Otherwise the method would wait for ever for bytes that were read already.
@@ -98,7 +100,7 @@ export class Body {
 
 	/**
 	 * Compares the body with its Content-Digest: at once if its bytes are there, else when they are read. `headers` are
-	 * those of the refusal.
+	 * sent with the refusal.
 	 *
 	 * @throws RestError `unauthorized`; TypeError if a parser in front has taken the bytes, or the stream is being read
 	 */
@@ -112,7 +114,8 @@ export class Body {
 		const required = { digest: digestOf(lines, refusal), refusal }
 		const bytes = isSent ? this.#readBytes() : NO_BYTES
 		if (bytes !== undefined) compare(required, bytes)
-		else if (!takesBody(method)) throw refusal('the body of a GET is not read, and so can not be compared')
+		else if (!takesBody(method))
+			throw refusal("the body of a GET isn't read, so it can't be compared with its Content-Digest")
 		else this.requiredDigest = required
 	}
 
@@ -128,7 +131,7 @@ export class Body {
 		const { action, incoming } = this.#source
 		if (action?.streaming !== undefined) {
 			if (this.#upload === undefined || this.requiredDigest !== undefined) return undefined
-			throw new TypeError('the body flows already: ask who is calling before request.stream is used')
+			throw new TypeError('request.stream is already being read: authenticate the caller before using it')
 		}
 		const isParsed = incoming.readableDidRead && incoming.body !== undefined
 		return this.bytes ?? (isParsed ? this.raw() : undefined)
@@ -138,7 +141,9 @@ export class Body {
 		if (this.requiredDigest === undefined) return undefined
 		const { digest, refusal } = this.requiredDigest
 		const hashing = digest.hashing()
-		this.unverified = refusal('the method has not read the body to its end, so that it could be compared')
+		this.unverified = refusal(
+			"the method has not read the body to its end, so it couldn't be compared with its Content-Digest",
+		)
 		return {
 			update: (chunk) => hashing.update(chunk),
 			end: () => {
@@ -198,7 +203,7 @@ export class Body {
 		return source === this.#post
 	}
 
-	/** A form's fields with lists for repeated names; others as they are. */
+	/** A form's fields with lists for repeated names; any other source as it is. */
 	withLists(source: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
 		const body = this.#decoded
 		return body !== undefined && 'fields' in body && source === body.value ? body.fields.lists() : source
@@ -208,7 +213,7 @@ export class Body {
 	isText(): boolean {
 		const { kind } = this.decoded()
 		if (kind === 'form' || kind === 'multipart') return true
-		// What a parser in front has read is known only by the header.
+		// For a body that a parser in front has read, only the header tells.
 		return this.#isParsed && FORM.test(this.#source.incoming.headers['content-type'] ?? '')
 	}
 }

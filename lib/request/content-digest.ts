@@ -2,16 +2,16 @@
 import { createHash, type Hash, hash, timingSafeEqual } from 'node:crypto'
 import { isInnerList, parseDictionary } from '../wire/structured-fields.ts'
 
-/** Accepted algorithms, by their name in the header (RFC 9530 §5): all others are insecure. */
+/** Accepted algorithms, by their name in the header (RFC 9530 §5): all others there are insecure. */
 const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
 	['sha-256', { name: 'sha256', size: 32 }],
 	['sha-512', { name: 'sha512', size: 64 }],
 ])
 
 interface Algorithm {
-	/** node's name. */
+	/** Its name in node:crypto. */
 	readonly name: 'sha256' | 'sha512'
-	/** In bytes. */
+	/** The size of a digest, in bytes. */
 	readonly size: number
 }
 
@@ -53,7 +53,7 @@ export class ContentDigest {
 		this.#all = all
 	}
 
-	/** Whether the bytes have all digests. */
+	/** Whether the body matches all digests. */
 	matches(body: Uint8Array): boolean {
 		return this.#all.every(({ algorithm, bytes }) =>
 			timingSafeEqual(hash(algorithm.name, body, 'buffer'), bytes),

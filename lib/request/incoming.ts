@@ -1,6 +1,6 @@
 /**
  * `Incoming`: a request as it arrived, from our own server, another one (http, https, http2, Express), `fetch` or
- * `inject`; node's `IncomingMessage` implements it. Also functions of its head: all lines of a field, whether a body
+ * `inject`; node's `IncomingMessage` implements it. Also functions for its head: all lines of a field, whether a body
  * follows, and its trace context.
  */
 import type { IncomingHttpHeaders } from 'node:http'
@@ -27,7 +27,7 @@ export interface Incoming extends Readable {
 	/** The result of another body parser (express.json()). */
 	readonly body?: unknown
 	readonly headers: IncomingHttpHeaders
-	/** Names and values in turn, in the order of the wire. */
+	/** Alternating names and values, in the order of the wire. */
 	readonly rawHeaders: readonly string[]
 	readonly httpVersionMajor: number
 	readonly httpVersionMinor: number

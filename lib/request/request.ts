@@ -62,7 +62,7 @@ export class Request {
 		return this.#source.headers
 	}
 
-	/** One header's value, its name in any case; repeated ones joined by `, `. */
+	/** One header's value, its name in any case; repeated headers are joined by `, `. */
 	header(name: string): string | undefined {
 		const { headers } = this.#source
 		const key = name.toLowerCase()
@@ -90,7 +90,7 @@ export class Request {
 		return this.#source.ip()
 	}
 
-	/** Host and port as requested: of an absolute target, else X-Forwarded-Host (`trustProxy`), else Host. */
+	/** Host and port as requested: from an absolute target, else X-Forwarded-Host (`trustProxy`), else Host. */
 	get host(): string {
 		return this.#source.host()
 	}
@@ -100,7 +100,7 @@ export class Request {
 		return this.#source.protocol()
 	}
 
-	/** The id in logs and error answers: the client's, in the header of the option `requestId`, or a new one. */
+	/** The id in logs and error answers: the client's, in the header that the option `requestId` names, or a new one. */
 	get id(): string {
 		return this.#source.id()
 	}
@@ -128,13 +128,13 @@ export class Request {
 	}
 
 	/**
-	 * Requires that the body matches its Content-Digest (RFC 9530; sha-256, sha-512). For authenticators. A declared
-	 * authenticator's bytes are compared after they are read and before the method is called (`before` runs earlier); those
-	 * of `requireAuth()` in a method before that resolves. A streamed body is compared while the method reads it: on a
-	 * mismatch the stream fails with the refusal instead of ending. Without a body no digest is required, but one that is
-	 * sent must be that of no bytes.
+	 * Requires that the body matches its Content-Digest (RFC 9530; sha-256, sha-512). For authenticators. For a declared
+	 * authenticator, the body is compared after it is read and before the method is called (`before` runs earlier). For
+	 * `this.requireAuth()` in a method, it is compared before that promise resolves. A streamed body is compared while
+	 * the method reads it: on a mismatch the stream fails with the refusal instead of ending. Without a body no digest is
+	 * required, but if one is sent, it must be the digest of zero bytes.
 	 *
-	 * `challenge` is the headers of the refusal, unless the declared authenticator has its own.
+	 * `challenge` has the headers of the refusal, unless the declared authenticator has its own challenge.
 	 *
 	 * @throws RestError `unauthorized`, at once if the head or the bytes read so far show it; TypeError if a parser in
 	 *   front has taken the bytes
@@ -144,7 +144,7 @@ export class Request {
 	}
 
 	/**
-	 * The unread body, for methods named in `streaming`.
+	 * The unread body, for methods listed in `streaming`.
 	 *
 	 * @throws TypeError in any other method
 	 */

@@ -1,11 +1,14 @@
-/** Step 1 of `pipeline/answer.ts`: splits a request-target into path segments and query. Also its path for log lines. */
+/**
+ * Step 1 of `pipeline/answer.ts`: splits a request-target into path segments and query. Also makes its path for log
+ * lines.
+ */
 import { RestError } from '../base/error.ts'
 
 /** The parts of a request-target. */
 export interface Target {
 	/** Path segments, percent-decoded once each; none for `/`. */
 	readonly segments: readonly string[]
-	/** All after the first `?`, still encoded. */
+	/** Everything after the first `?`, still encoded. */
 	readonly query: string
 	/** Host and port of an absolute-form target, which replace the Host header (RFC 9112 §3.2.2). */
 	readonly authority: string | undefined
@@ -18,19 +21,19 @@ const NUMBER_SIGN = 0x23
 const BACKSLASH = 0x5c
 
 /**
- * `scheme://authority` of an absolute-form target, in the characters of uri-host and port (RFC 3986 §3.2.2): it
- * replaces Host, and may go into links. Userinfo is refused (RFC 9110 §4.2.4).
+ * `scheme://authority` of an absolute-form target, in the characters of uri-host and port (RFC 3986 §3.2.2): the
+ * authority replaces Host, and may go into links. Userinfo is refused (RFC 9110 §4.2.4).
  */
 const ABSOLUTE = /^https?:\/\/([\w.~!$&'()*+,;=%:[\]-]+)(?=[/?]|$)/i
 
 /**
- * Splits a request-target. Without `new URL`, which takes the host from `//evil/p`, resolves dot segments and turns `\`
- * into `/`: a proxy in front would have checked another path than the one served.
+ * Splits a request-target. Doesn't use `new URL`, which takes the host from `//evil/p`, resolves dot segments and turns
+ * `\` into `/`: the path served could differ from the path that a proxy in front has checked.
  *
  * One trailing slash is ignored. `%2F` stays inside its segment.
  *
- * @throws RestError `bad_request` for a malformed escape, a control character or bytes that aren't
- *   ASCII; `not_found` for an empty segment, and for `#` and `\`, which are invalid in paths
+ * @throws RestError `bad_request` for a malformed escape, a control character or bytes that aren't ASCII; `not_found`
+ *   for an empty segment, and for `#` and `\`, which are invalid in paths
  */
 export function parseTarget(target: string): Target {
 	if (target.charCodeAt(0) === SLASH) return split(target, 0, undefined)
@@ -98,9 +101,9 @@ function notAscii(): RestError {
 const PLAIN = /^\/[!"$-~]*$/
 
 /**
- * The path of a target as it was sent, for logs. Query, fragment and the userinfo of an absolute form are removed, as
- * they may contain secrets. Invalid characters are escaped: HTTP/2 lets bytes through that a terminal interprets as
- * control sequences.
+ * The path of a target as it was sent, for logs. Query, fragment and the userinfo of an absolute form are removed,
+ * because they may contain secrets. Invalid characters are escaped: HTTP/2 lets bytes through that a terminal
+ * interprets as control sequences.
  */
 export function loggedPath(target: string): string {
 	const query = target.indexOf('?')

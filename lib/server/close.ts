@@ -17,11 +17,17 @@ import { closingError } from '../transport/serving.ts'
 const IDLE_GRACE_MS: Milliseconds = 250
 /** How often idle connections are closed after that. */
 const CHECK_MS: Milliseconds = 25
-/** Most connections that a kernel queues for node; any more have arrived after `close()`. */
+/** Maximum number of connections that a kernel queues for node; any beyond it have arrived after `close()`. */
 const BACKLOG = 512
-/** Longest time for a cluster worker to accept queued connections, handed over one by one: several hundred on a busy machine. */
+/**
+ * Maximum time for a cluster worker to accept queued connections. They are handed over one by one: several hundred in
+ * this time, on a busy machine.
+ */
 const MAX_HANDOVER_MS: Milliseconds = 2_000
-/** Most that one turn of the event loop counts towards the time for accepting: a process that was stopped accepted none. */
+/**
+ * Maximum time that one turn of the event loop counts as time for accepting: a process accepts nothing while it is
+ * suspended.
+ */
 const MAX_TURN_MS: Milliseconds = 100
 /** Time for writing the last answers after the grace period. */
 const FLUSH_MS: Milliseconds = 250
@@ -62,13 +68,15 @@ export async function drain(
 		await closed
 	}
 	done.abort()
-	// http's own close stops its timer that checks connections; its error is ignored, as the server listens no more.
+	// Stops the timer with which node:http checks connections. The error of `close` is ignored: the server no longer
+	// listens.
 	HttpServer.prototype.close.call(server, () => {})
 }
 
 /**
- * Waits for methods that still run: for another server's connections, for `inject`, or for clients that have disconnected.
- * New requests are answered 503; at `end` so are the pending ones, and their `request.signal` is aborted.
+ * Waits for methods that still run: for another server's connections, for `inject`, or for clients that have
+ * disconnected. New requests are answered 503. At `end`, pending requests are also answered 503, and their
+ * `request.signal` is aborted.
  */
 export async function finishPending(app: App, end: Milliseconds): Promise<void> {
 	app.phase = 'closed'
@@ -85,10 +93,10 @@ function cancelAll({ deadlines }: App): void {
 }
 
 /**
- * Accepts connections that the kernel has queued: it resets them when a server stops listening, whatever they have sent.
- * Node accepts one per turn of the event loop, so a few turns without one mean that the queue is empty. In a worker of
- * node:cluster the primary process hands connections over one by one, and loses its queue when the last worker stops:
- * there the queue counts as empty after a longer time without one.
+ * Accepts connections that the kernel has queued: the kernel resets them when a server stops listening, whatever they
+ * have sent. Node accepts one per turn of the event loop, so a few turns without one mean that the queue is empty. In a
+ * worker of node:cluster the primary process hands connections over one by one, and loses its queue when the last
+ * worker stops: there the queue counts as empty after a longer time without one.
  */
 async function acceptQueued(
 	server: Server,
@@ -122,8 +130,8 @@ async function acceptQueued(
 }
 
 /**
- * Calls net's close: http's would destroy idle connections at once, and with them requests that have arrived but haven't
- * been read. Bun's server doesn't extend net's, and its close leaves them open.
+ * Calls net's close: http's would destroy idle connections at once, and with them requests that have arrived but
+ * haven't been read. Bun's server doesn't extend net's; its own close leaves idle connections open.
  */
 function stopListening(server: Server): Promise<'closed'> {
 	const { prototype }: { prototype: NetServer } = server instanceof NetServer ? NetServer : HttpServer
@@ -150,9 +158,9 @@ async function closeIdle(
 		// Node runs timers before it reads sockets: a request that arrived during a stall is read first.
 		await setImmediate()
 		const all = [...connections]
-		// For node, a connection without a byte is not idle. In Bun `bytesRead` is 0 for all.
+		// node doesn't count connections that have sent no byte as idle. (In Bun, `bytesRead` is 0 for all.)
 		if (server instanceof NetServer) for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
-		// But one whose answer is still being written is: closing it would cut the answer off.
+		// node does count a connection as idle whose answer is still being written: closing it would cut the answer off.
 		if (!all.some((socket) => socket.writableLength > 0)) server.closeIdleConnections()
 	}
 }

@@ -10,11 +10,14 @@ import type { Bytes } from '../base/time.ts'
 export interface ListenPath {
 	/** Where its file is created; `'\0name'` is an abstract socket of Linux, without a file. */
 	readonly path: string
-	/** Whether every user of this machine may connect, such as a proxy of another user. @default false: as the umask says */
+	/**
+	 * Whether every user of this machine may connect, such as a proxy that runs as another user.
+	 * @default false: the umask decides
+	 */
 	readonly writableAll?: boolean
 }
 
-/** A listening socket, opened by the parent process (by systemd's socket units: 3). */
+/** A listening socket that the parent process has opened, such as systemd (descriptor 3). */
 export interface ListenFd {
 	/** Its file descriptor, a whole number from 0 up. */
 	readonly fd: number
@@ -22,7 +25,7 @@ export interface ListenFd {
 
 /** Where a server can be reached. */
 export interface Listening {
-	/** `http://127.0.0.1:3000`, without a slash at its end. */
+	/** `http://127.0.0.1:3000`, without a trailing slash. */
 	readonly url: string
 	readonly port: number
 	readonly path?: undefined
@@ -45,7 +48,10 @@ export interface ListeningUnnamed {
 
 const OPTIONS = ['path', 'writableAll', 'fd']
 
-/** Longest path of a socket: with its NUL, the kernel's field has 108 bytes on Linux, 104 on the BSDs and macOS. */
+/**
+ * Maximum length of a socket's path. The kernel's field, which includes a NUL, has 108 bytes on Linux, 104 on the BSDs
+ * and macOS.
+ */
 const MAX_PATH: Readonly<Partial<Record<NodeJS.Platform, Bytes>>> = { linux: 107, win32: Infinity }
 const MAX_PATH_ELSEWHERE: Bytes = 103
 
@@ -87,15 +93,16 @@ function pathOptions({ path, writableAll = false }: ListenPath): ListenOptions {
 	const max = MAX_PATH[process.platform] ?? MAX_PATH_ELSEWHERE
 	// Node 20 would truncate the path and listen there.
 	if (Buffer.byteLength(path) > max)
-		throw new RangeError(`path may have at most ${max} bytes, as the system takes no longer one for a socket`)
+		throw new RangeError(`path may have at most ${max} bytes, the system's limit for a socket path`)
 	return { path, writableAll, readableAll: writableAll }
 }
 
 /**
  * Listens; replaces the file of a socket that a killed process has left behind.
  *
- * @param trustsAddresses whether `trustProxy` is a list, which can't match on a Unix socket: all clients would be one caller
- * @throws TypeError for such a list; Error, with node's `code`, when it can't listen
+ * @param trustsAddresses whether `trustProxy` is a list, which can't match on a Unix socket: all clients would count as
+ *   one caller
+ * @throws TypeError for such a list on a Unix socket; Error, with node's `code`, when it can't listen
  */
 export async function listenWith(
 	server: Server,
@@ -115,7 +122,7 @@ export async function listenWith(
 }
 
 const NO_ADDRESS =
-	'trustProxy: a Unix socket has no address that a list could name: write how many proxies there are, 1 for one in front'
+	'trustProxy: a list of addresses matches no client of a Unix socket: write the number of proxies instead, such as 1'
 
 /** Linux abstract sockets and Windows pipes have no file. */
 function hasFile(path: string): boolean {
@@ -163,13 +170,15 @@ function isRefused(path: string): Promise<boolean> {
 	})
 }
 
-/** Adds the reason to node's error, which for a missing folder is EACCES. */
+/** Adds the reason to node's error, which for a missing folder is a misleading EACCES. */
 function explain(error: unknown, path: string, isListening = true): unknown {
 	const code = codeOf(error)
 	const folder = dirname(path)
 	let reason: string
 	if (code === 'EADDRINUSE')
-		reason = isListening ? `another program listens at ${path}` : `${path} is there already, and is no socket`
+		reason = isListening
+			? `another program listens at ${path}`
+			: `${path} already exists, and is not a socket`
 	else if (existsSync(folder)) return error
 	else reason = `there is no folder ${folder}`
 	return Object.assign(new Error(`listen: ${reason}`, { cause: error }), { code })

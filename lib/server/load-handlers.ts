@@ -28,15 +28,15 @@ const IGNORED = /^[._]|^node_modules$|\.d\.m?ts$|\.test\.[^.]+$/
  *
  *     const server = createServer(await loadHandlers('./api'))
  *
- * Files are `.js`, `.mjs`, `.ts` and `.mts`; declarations (`.d.ts`), tests (`*.test.*`), `node_modules`, and
- * names that begin with `_` or `.` are ignored. Files are imported one after the other, in the order of their
- * paths. The default export is a handler, its class, a function that returns one, or a promise of one of these.
+ * Files are `.js`, `.mjs`, `.ts` and `.mts`; declarations (`.d.ts`), tests (`*.test.*`), `node_modules`, and names that
+ * begin with `_` or `.` are ignored. Files are imported one after the other, in the order of their paths. The default
+ * export is a handler, its class, a function that returns one, or a promise of one of these.
  *
  * @param folder relative to the current directory, or `new URL('./api', import.meta.url)`
- * @throws TypeError, by the promise, for a file that exports no handler, a name that can't be in a path, and
- *   two files for one path; it names the files
- * @throws Error, by the promise, for a folder without handlers, and for a file that can't be imported, with
- *   that file's error as its `cause`
+ * @throws TypeError, as a rejection, for a file that exports no handler, a name that can't be in a path, and two files
+ *   for one path; it names the files
+ * @throws Error, as a rejection, for a folder without handlers, and for a file that can't be imported, with that file's
+ *   error as its `cause`
  */
 export async function loadHandlers(folder: string | URL): Promise<Handlers> {
 	const root = absolutePath(folder)
@@ -81,10 +81,10 @@ function defaultOf(module: { readonly default?: unknown }): unknown {
 function reasonOf(error: unknown): string {
 	if (!(error instanceof Error)) return String(error)
 	if (!('code' in error) || error.code !== 'ERR_UNKNOWN_FILE_EXTENSION') return error.message
-	return "this Node can't run TypeScript: start it with `node --import tsx`, take Node 22.18 or later, or load the folder of compiled files"
+	return "this Node can't run TypeScript: start it with `node --import tsx`, use Node 22.18 or later, or load the folder of compiled files"
 }
 
-/** A function that is no class is taken for a factory of handlers, which is called at mount. */
+/** A function that is not a class counts as a factory of handlers, which is called at mount. */
 function isMountable(value: unknown): value is Mountable {
 	if (typeof value !== 'function') return value instanceof RestHandler
 	return value.prototype instanceof RestHandler || !/^(?:class|async)\b/.test(String(value))
@@ -122,7 +122,9 @@ function shownAs(file: string): string {
 function filesIn(folder: string, segments: readonly string[], parents: readonly string[]): HandlerFile[] {
 	const real = read(folder, () => realpathSync(folder))
 	if (parents.includes(real))
-		throw new TypeError(`${shownAs(folder)} is a link to a folder that it is in: its paths would have no end`)
+		throw new TypeError(
+			`${shownAs(folder)} is a link to a folder that contains it: following it would never end`,
+		)
 	return read(folder, () => readdirSync(folder).sort())
 		.filter((name) => !IGNORED.test(name))
 		.flatMap((name) => {
@@ -147,7 +149,7 @@ function fileAt(segments: readonly string[], file: string): HandlerFile {
 	return { path: parsePath(`${shown}: the handler path`, path).join('/'), file, shown }
 }
 
-/** Reads something of a file; adds its path to errors. */
+/** Runs `work`, which reads a file, and adds the file's path to its errors. */
 function read<T>(file: string, work: () => T): T {
 	try {
 		return work()

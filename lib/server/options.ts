@@ -43,17 +43,20 @@ export interface ServerOptions {
 	readonly after?: ServerHooks['after']
 	/** Called for every handler, after the handler's own `onError`: `(view, error) => …`. @default none */
 	readonly onError?: ServerHooks['onError']
-	/** Checks the lists of rules of `getParams` and `specs` instead of ours. @default ruleValidator */
+	/**
+	 * Validates values against the rules of `getParams` and `specs`, in place of the built-in validator.
+	 * @default ruleValidator
+	 */
 	readonly validator?: Validator
 	/** Logs requests, and errors whose cause a client must not read. @default the console */
 	readonly logger?: Logger
-	/** Whether each request is logged, with level `info`. @default true if a `logger` is given */
+	/** Whether each request is logged, at level `info`. @default true if a `logger` is given */
 	readonly logRequests?: boolean
-	/** Whether each response has `Server-Timing`, the time of its steps; any client can read it. @default false */
+	/** Whether each response has `Server-Timing`, the duration of each step; any client can read it. @default false */
 	readonly serverTiming?: boolean
 	/** Answers at `/live` and `/ready` below a path, for load balancers: `{ path: 'health' }`. @default none */
 	readonly health?: HealthOptions
-	/** Most bytes of a body that isn't streamed. @default 1_048_576 (1 MiB) */
+	/** Maximum size of a body that isn't streamed. @default 1_048_576 (1 MiB) */
 	readonly maxBody?: Bytes
 	/** Time for a request's headers, from the first byte, and for blank lines before it; then 408. @default 15 */
 	readonly headersTimeoutSeconds?: Seconds
@@ -103,9 +106,9 @@ export interface ServerOptions {
 const RESERVED =
 	/^(?:connection|keep-alive|transfer-encoding|trailer|upgrade|host|te|expect|date|vary|allow|location|accept.*|content-.*|.*cookie|.*authorization|www-authenticate|x-forwarded-.*|x-http-method-override)$/
 
-/** node's timers take at most 24 days. */
+/** node's timers can run for at most 24 days. */
 const TIME: Range = { from: 0.001, to: 2_147_483, unit: 'seconds' }
-/** Without a limit, a client could hold connections or `close()` for ever. */
+/** Not `Infinity`, with which a client could keep connections open, or `close()` waiting, for ever. */
 const time = numberIn(TIME)
 const timeOrInfinity = numberIn({ ...TIME, orInfinity: true })
 const size = wholeNumber({ from: 1, to: Number.MAX_SAFE_INTEGER, unit: 'bytes', orInfinity: true })

@@ -45,7 +45,7 @@ export type Handlers = Readonly<Record<string, Mountable>>
 export type { Listener }
 
 /**
- * Creates a server from handlers. It doesn't listen before `listen()`.
+ * Creates a server from handlers. It listens only after `listen()`.
  *
  *     const { url } = await createServer({ 'blog/api': new Blog() }).listen(3000)
  *
@@ -65,9 +65,10 @@ export class Server {
 	 */
 	readonly handler: Listener
 	/**
-	 * Answers a Fetch `Request`, for hosts that have no node:http: `{ fetch: server.fetch }`, and for tests. Both bodies are
-	 * streamed; aborting `request.signal` disconnects the client. Rejects then, and with a TypeError if the body has been
-	 * read before; the body of an answer fails when a connection would be cut off.
+	 * Answers a Fetch `Request`, for hosts that have no node:http: `{ fetch: server.fetch }`, and for tests. Both bodies
+	 * are streamed; aborting `request.signal` disconnects the client. Rejects when the signal is aborted, and with a
+	 * TypeError if the request's body has already been read. Where a connection would be cut off, the response's body
+	 * fails.
 	 */
 	readonly fetch: (request: Request, options?: FetchOptions) => Promise<Response>
 	readonly #service: Service
@@ -128,7 +129,7 @@ export class Server {
 	}
 
 	/**
-	 * node's server, for what only it can do: TLS contexts, WebSocket upgrades. Created on first use: hosts that call
+	 * node's server, for what only that can do: TLS contexts, WebSocket upgrades. Created on first use: hosts that call
 	 * `fetch`, such as workerd, have none.
 	 */
 	get server(): HttpServer {
@@ -167,9 +168,9 @@ export class Server {
 	}
 
 	/**
-	 * Stops listening, and waits up to `graceTimeoutSeconds` for pending requests; then they are answered 503. Requests that
-	 * still arrive on open connections are served, and the connections closed. Then handlers are disposed of, within the same
-	 * time again; it resolves even if that fails.
+	 * Stops listening, and waits up to `graceTimeoutSeconds` for pending requests; then they are answered 503. Requests
+	 * that still arrive on open connections are served, and the connections closed. Then handlers are disposed of, within
+	 * the same time again. The promise resolves even if a handler fails.
 	 */
 	close(): Promise<void> {
 		this.#closing ??= this.#close()

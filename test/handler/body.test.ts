@@ -183,9 +183,9 @@ describe('handler: body', (test) => {
 	const mistakes: [string, string][] = [
 		[
 			'POST /b/stream_wrong',
-			'post_stream_wrong is named in streaming: read this.request.stream, its body is not collected',
+			"post_stream_wrong is listed in `streaming`, so its body isn't buffered: read this.request.stream instead",
 		],
-		['POST /b/wrong', 'name post_wrong in streaming to read its body as a stream'],
+		['POST /b/wrong', 'list post_wrong in `streaming` to read its body as a stream'],
 	]
 	for (const [request, message] of mistakes) {
 		test(`${request} is a mistake in the method: ${message}`, async () => {

@@ -20,7 +20,7 @@ describe('handler: state', (test) => {
 		assert.match(await said('/api/hit'), INTERNAL)
 		assert.is(
 			logged(),
-			"Cannot assign to read only property 'hits' of object '#<Counter>' (a handler is frozen once it is mounted, so that no write of one request is seen by another or lost: keep what requests share in something the handler holds (this.stats.hits++), and declare a field without a value (article?: Article) for what belongs to one request)",
+			"Cannot assign to read only property 'hits' of object '#<Counter>' (a handler is frozen once it is mounted, because what one request writes would be seen by others, or lost: keep shared state in an object that the handler holds (this.stats.hits++), and declare a field without a value (article?: Article) for the state of one request)",
 		)
 		assert.equal(
 			lines.map(({ level, message, fields }) => [level, message, fields.handler, fields.action, fields.url]),

@@ -223,8 +223,8 @@ describe('reply: a fetch Response', (test) => {
 	})
 
 	const refused: [string, () => Response, RegExp][] = [
-		['Response.error()', () => Response.error(), /^data is a Response that is an error/],
-		['one that was read', () => readBefore(), /^data is a Response whose body was read before/],
+		['Response.error()', () => Response.error(), /^data is a Response without a status/],
+		['one that was read', () => readBefore(), /^data is a Response whose body was already read/],
 		['one that fails at once', () => new Response(failing()), /^broken$/],
 	]
 	for (const [what, make, why] of refused) {

@@ -91,7 +91,7 @@ describe('request', (test) => {
 	test('without a streaming method there is no stream', () => {
 		assert.is(
 			messageOf(() => requestOf({}).stream),
-			'name the method in streaming to read its body as a stream',
+			'list the method in `streaming` to read its body as a stream',
 		)
 	})
 

@@ -126,7 +126,10 @@ describe('listen({ path })', (test) => {
 		on(
 			async (server, path) => {
 				const error = await refusal(server.listen({ path }))
-				assert.match(error.message, 'trustProxy: a Unix socket has no address that a list could name: write')
+				assert.match(
+					error.message,
+					'trustProxy: a list of addresses matches no client of a Unix socket: write',
+				)
 				assert.not(server.server.listening)
 				assert.not(existsSync(path))
 			},
@@ -165,7 +168,7 @@ describe('listen({ path })', (test) => {
 			writeFileSync(path, 'precious')
 			const error = await refusal(server.listen({ path }))
 			assert.is(error.code, 'EADDRINUSE')
-			assert.is(error.message, `listen: ${path} is there already, and is no socket`)
+			assert.is(error.message, `listen: ${path} already exists, and is not a socket`)
 			assert.is(readFileSync(path, 'utf8'), 'precious')
 		}))
 
@@ -226,7 +229,8 @@ describe('listen({ fd })', (test) => {
 		on((_server, path) =>
 			handedOver(
 				{ path },
-				async (printed) => assert.match(String(printed), 'trustProxy: a Unix socket has no address'),
+				async (printed) =>
+					assert.match(String(printed), 'trustProxy: a list of addresses matches no client of a Unix socket'),
 				'127.0.0.1',
 			),
 		))

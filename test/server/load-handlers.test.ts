@@ -250,7 +250,7 @@ describe('loadHandlers', (test) => {
 		})
 		assert.is(
 			stdout,
-			"api/a.ts: this Node can't run TypeScript: start it with `node --import tsx`, take Node 22.18 or later, or load the folder of compiled files\n",
+			"api/a.ts: this Node can't run TypeScript: start it with `node --import tsx`, use Node 22.18 or later, or load the folder of compiled files\n",
 		)
 	})
 
@@ -314,7 +314,7 @@ describe('loadHandlers', (test) => {
 		[
 			'a link in a circle',
 			{ 'a.ts': A, 'b/again->': '..' },
-			'@/b/again is a link to a folder that it is in: its paths would have no end',
+			'@/b/again is a link to a folder that contains it: following it would never end',
 		],
 	]
 	for (const [what, files, message] of collisions) {
@@ -330,7 +330,7 @@ describe('loadHandlers', (test) => {
 		const folder = folderOf({ 'a/x.ts': A, 'b/y.ts': A, 'a/b->': '../b', 'b/a->': '../a' })
 		assert.is(
 			(await refusalOf(folder)).message,
-			`${folder}/a/b/a is a link to a folder that it is in: its paths would have no end`,
+			`${folder}/a/b/a is a link to a folder that contains it: following it would never end`,
 		)
 	})
 

@@ -1,7 +1,7 @@
 /**
- * The option `compression`, and which coding a reply gets. Levels are fast ones: of JSON lists of 1 to 116 kB, brotli's 4
- * leaves 32 to 17 %, zstd's 3 and gzip's 6 one to three points more; brotli's 11, Node's default, takes some fifty times
- * as long.
+ * The option `compression`, and the choice of a reply's coding. Levels are chosen for speed: JSON lists of 1 to 116 kB
+ * shrink to 32 to 17 % at brotli's level 4, to one to three points more at zstd's 3 and gzip's 6. Brotli's 11, Node's
+ * default, takes about fifty times as long.
  */
 import * as zlib from 'node:zlib'
 import {
@@ -29,13 +29,16 @@ export interface Coding {
 	/** Compresses in Node's thread pool. */
 	compress(bytes: Uint8Array): Promise<Buffer>
 	stream(): Zip
-	/** Makes all that was written readable, and keeps the dictionary. */
+	/** Makes everything written so far readable, and keeps the dictionary. */
 	flush(zip: Zip, done: () => void): void
 }
 
 type Done = (error: Error | null, bytes: Buffer) => void
 
-/** Zstandard: in Node from 22.15 and 23.8 on, at level 3; our types are those of the oldest Node. */
+/**
+ * zlib's Zstandard functions (level 3), in Node from 22.15 and 23.8 on; `@types/node` is that of the oldest Node,
+ * without them.
+ */
 interface Zstd {
 	zstdCompress(bytes: Uint8Array, done: Done): void
 	zstdCompressSync(bytes: Uint8Array): Buffer
@@ -52,7 +55,7 @@ const BROTLI: Coding = {
 	name: 'br',
 	compressSync: (bytes) => zlib.brotliCompressSync(bytes, brotliOptions(bytes.byteLength)),
 	compress: (bytes) => promisify((done) => zlib.brotliCompress(bytes, brotliOptions(bytes.byteLength), done)),
-	// With its default window it would buffer more than a megabyte before sending anything.
+	// With its default window, brotli would buffer more than a megabyte before sending anything.
 	stream: () => zlib.createBrotliCompress({ params: { ...BROTLI_LEVEL, [BROTLI_PARAM_LGWIN]: 18 } }),
 	flush: (zip, done) => zip.flush(BROTLI_OPERATION_FLUSH, done),
 }
@@ -66,7 +69,7 @@ const GZIP: Coding = {
 	flush: (zip, done) => zip.flush(Z_SYNC_FLUSH, done),
 }
 
-/** The codings of this Node, by name, the best compression first. */
+/** The codings that this Node has, by name, the best compression first. */
 export const CODINGS: ReadonlyMap<Encoding, Coding> = new Map(
 	[BROTLI, ...zstdCodings(zlib), GZIP].map((coding) => [coding.name, coding]),
 )
@@ -100,7 +103,7 @@ function promisify(begin: (done: Done) => void): Promise<Buffer> {
 /** The option `compression`: which replies are compressed, and how. */
 export interface CompressionOptions {
 	/**
-	 * Replies of fewer bytes aren't compressed; one of unknown length, a stream, always is. From 0 up.
+	 * Replies of fewer bytes aren't compressed; streams, whose length is unknown, always are. From 0 up.
 	 * @default 1_024
 	 */
 	readonly threshold?: Bytes
@@ -139,9 +142,9 @@ function coding(where: string, name: unknown): Coding {
 export class Compression {
 	/** Shorter replies are not compressed. */
 	readonly threshold: Bytes
-	/** The best one first. */
+	/** The preferred one first. */
 	readonly codings: readonly Coding[]
-	/** Cached, as most clients send the same header. */
+	/** Cached, because most clients send the same header. */
 	#lastHeader = ''
 	#lastChoice: Coding | undefined = undefined
 
@@ -151,9 +154,9 @@ export class Compression {
 	}
 
 	/**
-	 * The coding for a request, by its `Accept-Encoding` (RFC 9110 §12.5.3): the one of the highest quality, of several the
-	 * best. `undefined` if an uncompressed reply is preferred, and without the header: any coding is allowed then, but such
-	 * clients mostly can't decode one.
+	 * The coding for a request's `Accept-Encoding` (RFC 9110 §12.5.3): the one with the highest quality, among equals the
+	 * first of `codings`. `undefined` if the client prefers an uncompressed reply, or sends no header: any coding is then
+	 * allowed, but such clients mostly can't decode one.
 	 */
 	choose(header: string | undefined): Coding | undefined {
 		if (header === undefined || header === '') return undefined

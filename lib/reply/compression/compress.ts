@@ -1,9 +1,10 @@
 /**
- * Compresses replies by `Accept-Encoding` (RFC 9110 §8.4, §12.5.3); called by `transport/serving.ts` around `answer`.
+ * Compresses replies according to `Accept-Encoding` (RFC 9110 §8.4, §12.5.3); called by `transport/serving.ts` around
+ * `answer`.
  *
- * A coding changes the bytes, so each needs a strong ETag of its own (§8.8.3.3): `"5"` is sent as `"5;br"`, and the suffix is
- * removed from the tags of requests before they are compared. A weak tag would be no use for `If-Match`, which matches no
- * weak tags (§13.1.1).
+ * A coding changes the bytes, so each compressed form needs a strong ETag of its own (§8.8.3.3): `"5"` is sent as
+ * `"5;br"`, and the suffix is removed from the tags of requests before they are compared. A weak tag would be useless:
+ * `If-Match` matches no weak tags (§13.1.1).
  */
 
 import type { IncomingHttpHeaders } from 'node:http'
@@ -16,12 +17,13 @@ import { readableOf, swallowErrors } from '../unsent.ts'
 import type { Coding, Compression } from './codings.ts'
 
 /**
- * Smaller bodies are compressed synchronously: a thread costs more than the 0.1 ms it takes (4 kB of JSON by gzip: 46 µs of
- * processor time here, 99 µs in the pool; 11 kB: 138 and 210; Node 24, two cores).
+ * Smaller bodies are compressed synchronously: handing one to a thread costs more than the 0.1 ms that compressing
+ * takes (4 kB of JSON by gzip: 46 µs of processor time here, 99 µs in the pool; 11 kB: 138 and 210; Node 24, two
+ * cores).
  */
 const MAX_SYNC: Bytes = 4_096
 
-/** Types that get smaller: text, and text-based formats. Pictures, films and archives are compressed already. */
+/** Types worth compressing: text, and text-based formats. Images, videos and archives are already compressed. */
 const COMPRESSIBLE =
 	/^(?:text\/|(?:application|image|model|message)\/[\w.-]+\+(?:json|xml|yaml)\b|application\/(?:json|xml|javascript|ecmascript|yaml|toml|sql|graphql|wasm|rtf|x-ndjson|ndjson|jsonl|x-www-form-urlencoded)\b|font\/(?:ttf|otf|collection)\b|image\/bmp\b)/i
 
@@ -47,7 +49,10 @@ export function answerCompressed(
 		: compress(exchange, compression, reply)
 }
 
-/** A compressible reply gets `Vary: Accept-Encoding`, compressed or not. */
+/**
+ * Compresses a reply if the client accepts it. A compressible reply has `Vary: Accept-Encoding` even if it isn't
+ * compressed.
+ */
 function compress(exchange: Exchange, compression: Compression, reply: Reply): Reply | Promise<Reply> {
 	// Another reply, such as a timeout's, was sent instead.
 	if (exchange.isReplied) return reply
@@ -62,7 +67,7 @@ function compress(exchange: Exchange, compression: Compression, reply: Reply): R
 	const isHead = exchange.incoming.method === 'HEAD'
 	// For HEAD nothing is compressed, and the unknown length may be left out (RFC 9110 §9.3.2).
 	if (isHead || body === null) return coded(varied, coding, null)
-	// zlib may lack memory: the reply is then sent uncompressed.
+	// zlib may run out of memory: the reply is then sent uncompressed.
 	const fallBack = (error: unknown): Reply => {
 		exchange.log('error', 'the answer could not be compressed', error)
 		return varied
@@ -111,9 +116,9 @@ function coded({ status, headers }: Reply, coding: Coding, body: Uint8Array | Re
 }
 
 /**
- * A 304 has the `Vary` of the full reply, and its ETag as the client knows it (RFC 9110 §15.4.5). It has no length and mostly
- * no type, so that it gets `Vary` if the reply may be compressible: a needless one costs a cache a second entry, a missing
- * one would make it give the compressed form to clients that can't decode it.
+ * Gives a 304 the `Vary` of the full reply, and the ETag as the client knows it (RFC 9110 §15.4.5). A 304 has no length
+ * and mostly no type, so it gets `Vary` if the full reply may be compressible. A needless `Vary` costs a cache a second
+ * entry; without a needed one, a cache would give the compressed form to clients that can't decode it.
  */
 function notModified({ incoming }: Exchange, reply: Reply, coding: Coding | undefined): Reply {
 	const headers = [...reply.headers]
@@ -133,7 +138,7 @@ function notModified({ incoming }: Exchange, reply: Reply, coding: Coding | unde
  * read ahead of the reader; destroying the result closes the source, an error of the source destroys the result.
  */
 export function zipped(body: StreamedBody, coding: Coding): Readable {
-	// First, as it may fail; the body is then untouched.
+	// Created first: if this fails, the body is still untouched.
 	const zip = coding.stream()
 	const source = readableOf(body)
 	swallowErrors(zip)
@@ -180,7 +185,7 @@ export function withoutSuffixes(tags: string): string {
 	return tags.replaceAll(SUFFIXED, '"')
 }
 
-/** The tag of a reply's compressed form; a weak one is the same for both. */
+/** The tag of a reply's compressed form; a weak tag is the same for both forms. */
 export function suffixedTag(tag: string, { name }: Pick<Coding, 'name'>): string {
 	return /^".*"$/.test(tag) ? `${tag.slice(0, -1)};${name}"` : tag
 }
@@ -196,7 +201,8 @@ export function removeSuffixes(headers: IncomingHttpHeaders): void {
 }
 
 /**
- * The tag of a 304, in the form that the client has stored: under another tag it would not update it (RFC 9111 §4.3.4).
+ * The tag of a 304, in the form that the client has stored: with another tag, the client would not update what it has
+ * stored (RFC 9111 §4.3.4).
  *
  * @param named `If-None-Match` as it was sent
  * @param chosen the coding that a 200 would have

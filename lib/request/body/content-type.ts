@@ -42,8 +42,8 @@ export function namesJson(header: string | undefined): boolean {
 }
 
 /**
- * Refuses a charset that is not UTF-8. Besides `utf-8` in any case: `utf8`, its common misspelling, and
- * `us-ascii`, which is part of it. No charset is UTF-8 too (RFC 8259 §8.1).
+ * Refuses a charset other than UTF-8. Accepts `utf-8` in any case, `utf8`, its common misspelling, `us-ascii`, its
+ * subset, and no charset, which means UTF-8 (RFC 8259 §8.1).
  *
  * @throws RestError `unsupported_media_type`
  */
@@ -56,7 +56,10 @@ export function requireUtf8(media: MediaType, where = 'Content-Type'): void {
 	)
 }
 
-/** An empty boundary is accepted here: like other bad ones, it is refused later, as an error of the body. */
+/**
+ * The parameter that may be empty: an empty boundary is refused later, like other malformed boundaries, as an error of
+ * the body.
+ */
 function mayBeEmpty(type: string): string | undefined {
 	return type.toLowerCase() === 'multipart/form-data' ? 'boundary' : undefined
 }
@@ -66,19 +69,19 @@ const TYPE = /^[!#$%&'*+.^`|~\w-]+\/[!#$%&'*+.^`|~\w-]+/
 const JSON_SUFFIX = /^application\/[^+].*\+json$/
 const CHARSET = /^(?:utf-?8|us-ascii)$/i
 
-/** RFC 9110 §5.6.4: a backslash gives the next character, whatever it is. */
+/** RFC 9110 §5.6.4: a backslash followed by any character stands for that character. */
 function unquote(raw: string): string {
 	return raw.replace(/\\(.)/gs, '$1')
 }
 
 /**
- * Parses the `; name=value` list of Content-Type (RFC 9110 §5.6.6) and Content-Disposition (RFC 2183 §2), from `at` to the
- * end. Names become lower case; quoted values are passed to `unquote`, in which the two headers differ. White space beside a
- * `;` and empty parameters are allowed, white space beside `=` is not.
+ * Parses the `; name=value` list of Content-Type (RFC 9110 §5.6.6) and Content-Disposition (RFC 2183 §2), from `at` to
+ * the end. Names become lower case; quoted values are passed to `unquote`, because the two headers differ in their
+ * escapes. White space around `;` and empty parameters are allowed, white space around `=` is not.
  *
  *     parseParameters('text/plain; charset=utf-8', 10, unquote)   // Map { 'charset' => 'utf-8' }
  *
- * `mayBeEmpty` names a parameter that may have nothing after its `=`, which no grammar allows: it is ''.
+ * `mayBeEmpty` names a parameter that may have nothing after its `=`, which no grammar allows: its value is then ''.
  *
  * Linear in the length. `undefined` when the list is malformed, or names a parameter twice: two readers could then see
  * different boundaries in one body.
@@ -91,8 +94,8 @@ export function parseParameters(
 ): Map<string, string> | undefined {
 	const found = new Map<string, string>()
 	if (CONTROL.test(text)) return undefined
-	// Created per call, as a sticky expression keeps its position between calls. Tokens as in RFC 9110 §5.6.2. No text
-	// matches in two ways, so a match is linear.
+	// Created per call, because a sticky expression keeps its position between calls. Tokens as in RFC 9110 §5.6.2. No
+	// text matches in two ways, so a match is linear.
 	const parameter =
 		/[\t ]*;[\t ]*(?:([!#$%&'*+.^`|~\w-]+)=(?:([!#$%&'*+.^`|~\w-]+)|"((?:[^"\\]|\\.)*)")?)?[\t ]*/sy
 	parameter.lastIndex = at
@@ -112,7 +115,9 @@ export function parseParameters(
 /** Control characters except the tab, which not even a quoted value may have (RFC 9110 §5.6.4). */
 const CONTROL = /[\0-\x08\n-\x1f\x7f]/
 
-/** Longer texts are mostly ASCII: checking for it and copying is faster than decoding UTF-8. */
+/**
+ * Longer texts are first checked for ASCII, which they mostly are: checking and copying is faster than decoding UTF-8.
+ */
 const MAX_SHORT = 1_024
 const REPLACEMENT = '\uFFFD'
 

@@ -1,4 +1,7 @@
-/** Decodes a request's body by its Content-Type, each with a file beside this one. For `request/body.ts` and `RestHandler`. */
+/**
+ * Decodes a request's body according to its Content-Type; the decoder for each type is in a file next to this one. For
+ * `request/body.ts` and `RestHandler`.
+ */
 import type { Buffer, File } from 'node:buffer'
 import { RestError } from '../../base/error.ts'
 import { isJsonType, type MediaType, namesJson, parseMediaType, requireUtf8 } from './content-type.ts'
@@ -26,12 +29,12 @@ interface BodyHeaders {
 }
 
 /**
- * Decodes a body by its Content-Type: JSON (`application/json`, `application/*+json`), a form, or
- * multipart. No bytes are `empty` whatever the headers say.
+ * Decodes a body by its Content-Type: JSON (`application/json`, `application/*+json`), a form, or multipart. A body
+ * without bytes is `empty` whatever the headers say.
  *
- * @throws RestError `unsupported_media_type` for bytes without Content-Type or with another one, for a
- * charset other than UTF-8, for any Content-Encoding but `identity`; and what {@link decodeJson},
- * {@link decodeForm} and {@link decodeMultipart} throw
+ * @throws RestError `unsupported_media_type` for a body without Content-Type or with any other, for a charset other
+ *   than UTF-8, for any Content-Encoding but `identity`; and what {@link decodeJson}, {@link decodeForm} and
+ *   {@link decodeMultipart} throw
  */
 export function decodeBody(bytes: Buffer, headers: BodyHeaders): DecodedBody {
 	if (bytes.length === 0) return { kind: 'empty', value: undefined }
@@ -46,7 +49,7 @@ export function decodeBody(bytes: Buffer, headers: BodyHeaders): DecodedBody {
 /**
  * Decodes a body as JSON whatever its Content-Type says.
  *
- * @throws RestError what {@link decodeJson} throws; of an empty body only what its Content-Type says
+ * @throws RestError what {@link decodeJson} throws; for an empty body the message depends on its Content-Type
  */
 export function decodeAnyAsJson(bytes: Buffer, contentType: string | undefined): unknown {
 	if ((bytes.length === 0 || bytes.equals(BYTE_ORDER_MARK)) && !namesJson(contentType)) {
@@ -93,7 +96,7 @@ function unsupported(what: string): RestError {
 	return new RestError('unsupported_media_type', message, { headers: { Accept: ACCEPT } })
 }
 
-/** The 415 has the supported codings in `Accept-Encoding` (RFC 9110 §12.5.3). */
+/** Refuses a Content-Encoding with a 415 that lists the supported ones in `Accept-Encoding` (RFC 9110 §12.5.3). */
 function checkEncoding(encoding: string): void {
 	if (/^(?:identity)?$/i.test(encoding)) return
 	const headers = { 'Accept-Encoding': 'identity' }

@@ -28,7 +28,7 @@ export class Fields {
 		return only === undefined ? [] : [only]
 	}
 
-	/** Adds a value. Callers refuse {@link RESERVED_NAME} before. */
+	/** Adds a value. Callers refuse {@link RESERVED_NAME} first. */
 	add(name: string, value: string): void {
 		const earlier = this.#last[name]
 		if (earlier !== undefined) this.#repeat(name, earlier, value)
@@ -57,17 +57,17 @@ export function reservedName(where: string): RestError {
 	return new RestError('bad_request', `${where} is named ${RESERVED_NAME}, which is reserved`)
 }
 
-/** Most `name=value` pairs in a form or a query; real ones have far fewer. */
+/** Maximum number of `name=value` pairs in a form or a query; real ones have far fewer. */
 export const MAX_PAIRS = 1_000
 
 /**
- * The fields of a form body. Pairs are split as the URL standard does (§5.1): `+` is a space, `a` alone
- * is empty, empty pairs are skipped; but a wrong escape is refused. No bracket syntax: `a[]` is a name.
+ * The fields of a form body. Pairs are split as the URL standard does (§5.1): `+` is a space, `a` alone is empty, empty
+ * pairs are skipped; but a malformed escape is refused. No bracket syntax: `a[]` is a name.
  *
  *     title=A+b%C3%A9&tag=x&tag=y   →   last: { title: 'A bé', tag: 'y' },  all('tag'): ['x', 'y']
  *
- * @throws RestError `bad_request` when an escape is malformed, or text is not UTF-8, or a field is named
- * `__proto__`; `content_too_large` for more than {@link MAX_PAIRS}
+ * @throws RestError `bad_request` when an escape is malformed, or text is not UTF-8, or a field is named `__proto__`;
+ *   `content_too_large` for more than {@link MAX_PAIRS}
  */
 export function decodeForm(bytes: Buffer): Fields {
 	return decodePairs(decodeUtf8(bytes, 'The form'), FORM)
@@ -90,7 +90,7 @@ export function decodeQuery(text: string): Fields {
 	return decodePairs(text, QUERY)
 }
 
-/** Words and error code for messages. */
+/** How error messages name the source and one of its fields; and the error code when there are too many. */
 interface Source {
 	readonly whole: string
 	readonly one: string

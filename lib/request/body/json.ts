@@ -7,7 +7,7 @@ import { RestError } from '../../base/error.ts'
 import { decodeUtf8 } from './content-type.ts'
 import { type JsonFault, scanJson } from './json-scan.ts'
 
-/** Most nested arrays and objects: `[]` is one level. */
+/** Maximum depth of nested arrays and objects; `[]` is one level. */
 export const MAX_DEPTH = 64
 
 /**
@@ -63,7 +63,7 @@ function malformed(text: string, { offset, expected }: JsonFault): RestError {
 
 /** The `{` of a text. */
 interface Braces {
-	/** Their number, with those in strings. */
+	/** Their number, including those in strings. */
 	readonly count: number
 	/** Whether one may begin the value of a key: it follows neither `[` nor `,` and isn't first. */
 	readonly hasInner: boolean
@@ -84,8 +84,8 @@ const COMMA = 0x2c
 const OPENING_BRACKET = 0x5b
 
 /**
- * Other spellings of reserved names need escapes. `prototype` is searched for only if some key's value is an object:
- * finding a word with a common first letter is slow.
+ * Whether the text may have a reserved key. Reserved names can be spelled differently only with escapes (`\u`).
+ * `prototype` is searched for only if some key's value is an object: finding a word with a common first letter is slow.
  */
 function mayHoldReserved(text: string, { hasInner }: Braces): boolean {
 	if (text.indexOf('__proto__') !== -1 || text.indexOf('\\u') !== -1) return true
@@ -136,9 +136,9 @@ function nextLevel(level: readonly (readonly unknown[])[]): (readonly unknown[])
 }
 
 /**
- * Refuses deep nesting, as `JSON.stringify` throws at some thousands of levels, and reading a stored document would then be
- * a 500; and prototype pollution: `Object.assign({}, body)` would set a prototype by `__proto__`, and a deep merge would
- * reach `Object.prototype` through `constructor.prototype`.
+ * Refuses deep nesting: `JSON.stringify` throws at some thousands of levels, so reading a stored document would be a
+ * 500. Also refuses prototype pollution: `Object.assign({}, body)` would set a prototype by `__proto__`, and a deep
+ * merge would reach `Object.prototype` through `constructor.prototype`.
  */
 function walk(container: object, levels: number): void {
 	if (levels === 0) throw tooDeep()
@@ -150,8 +150,8 @@ function walk(container: object, levels: number): void {
 }
 
 function walkObject(record: Record<string, unknown>, levels: number): void {
-	// for-in is several times as fast as Object.keys. It includes keys that a program has added to Object.prototype:
-	// hence `hasOwn`, for containers only.
+	// for-in is several times as fast as Object.keys, but includes keys that a program has added to Object.prototype. So
+	// `hasOwn` is checked, but only for containers: other values aren't used.
 	for (const key in record) {
 		if (key === '__proto__') throw reserved('__proto__')
 		const value = record[key]

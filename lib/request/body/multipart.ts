@@ -7,7 +7,7 @@ import { RestError } from '../../base/error.ts'
 import { decodeUtf8, parseMediaType, parseParameters, requireUtf8 } from './content-type.ts'
 import { Fields, RESERVED_NAME, reservedName } from './form.ts'
 
-/** Most parts of a body. */
+/** Maximum number of parts in a body. */
 const MAX_PARTS = 1_000
 
 /** The fields and files of a multipart body. */
@@ -121,7 +121,7 @@ function textOf({ content, contentType }: Part, where: string): string {
 	return decodeUtf8(content, where)
 }
 
-/** Most bytes of headers in one part. */
+/** Maximum size of the headers of one part, in bytes. */
 export const MAX_PART_HEADERS: number = 16 * 1024
 
 /** A part: its headers read, its content as bytes. */

@@ -373,9 +373,9 @@ describe('hmac: refused', (test) => {
 		[
 			'another body',
 			() => ({ ...signed(POST), body: '{"a":2}' }),
-			'the body is not what Content-Digest says',
+			"the body doesn't match its Content-Digest",
 		],
-		['no body', () => ({ ...signed(POST), body: undefined }), 'the body is not what Content-Digest says'],
+		['no body', () => ({ ...signed(POST), body: undefined }), "the body doesn't match its Content-Digest"],
 		[
 			'an md5 alone',
 			() => signed({ ...POST, digest: 'md5' }),
@@ -384,7 +384,7 @@ describe('hmac: refused', (test) => {
 		[
 			'a GET with a body that is signed',
 			() => signed({ body: 'abc' }),
-			'the body of a GET is not read, and so can not be compared',
+			"the body of a GET isn't read, so it can't be compared with its Content-Digest",
 		],
 		[
 			'Signature alone',
