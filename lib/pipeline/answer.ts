@@ -100,7 +100,7 @@ function resumeSteps(
 	from: number,
 	promise: PromiseLike<unknown>,
 ): Promise<Reply> {
-	// Unless reading the body has set its own deadline.
+	// If the step is reading the body, it has set its own deadline.
 	if (exchange.due === Number.POSITIVE_INFINITY) exchange.setHandlerDeadline()
 	const awaited = promise instanceof Promise ? promise : Promise.resolve(promise)
 	return awaited.then(

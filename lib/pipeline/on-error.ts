@@ -56,7 +56,7 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 	try {
 		const final = errorFrom(exchange, view, hooks, error, 0)
 		if (!isThenable(final)) return sealFinal(final)
-		// No deadline is set, or it was the body's and has passed: the hooks get as much time as a method.
+		// No deadline is set, or only the body's, which may have passed: the hooks get as much time as a method.
 		if (exchange.due === Number.POSITIVE_INFINITY || exchange.timeoutCode === 'request_timeout')
 			exchange.setHandlerDeadline()
 		return Promise.resolve(final).then(sealFinal).catch(sealFault)
