@@ -188,7 +188,7 @@ function anyOf(field: string, values: readonly NonNullValue[]): Condition {
 		: { op: 'in', field, values }
 }
 
-/** The conjunction of conditions; `undefined` without any. */
+/** The conjunction of conditions; `undefined` if there are none. */
 export function allOf(...terms: readonly (Condition | undefined)[]): Condition | undefined {
 	const conditions = terms.filter((term) => term !== undefined)
 	return conditions.length < 2 ? conditions[0] : { op: 'and', terms: conditions }

@@ -1,6 +1,6 @@
 /**
- * Translates a model's errors to `RestError`s for clients. They name only fields that the client may write, so that it
- * can't find out about others. Called by `store.ts` and `operations.ts`.
+ * Translates a model's errors to `RestError`s for clients. They name only fields that the client may write, so that
+ * clients can't find out about other fields. Called by `store.ts` and `operations.ts`.
  */
 import { RestError } from '../base/error.ts'
 import { DEFAULT } from '../models/model.ts'

@@ -27,7 +27,7 @@ const VERSION = /^(?:0|-?[1-9]\d{0,18})$/
 
 /**
  * The tags of `If-Match` and `If-None-Match`; `undefined` without either. Tags of `If-Match` lose their compression
- * suffix, because the version is the same, whether or not this instance compresses. Those of `If-None-Match` keep it: a
+ * suffix, because the version is the same whether or not this instance compresses. Those of `If-None-Match` keep it: a
  * 304 confirms the exact bytes that the client has.
  */
 export function conditionsOf(headers: IncomingHttpHeaders): Conditions | undefined {

@@ -29,7 +29,7 @@ import { type CrudView, FACTS, STATE } from './view.ts'
 
 type WriteOperation = 'update' | 'replace'
 
-/** Values by the names for clients, as code gives them. */
+/** Values that code gives, by their names for clients. */
 type GivenValues = Readonly<Record<string, unknown>>
 
 /**

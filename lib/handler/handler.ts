@@ -49,7 +49,7 @@ export class HandlerHooks {
 	 * is read. If it throws, calls `this.error()`, or returns a `reply()`, that error or reply is sent, and the method
 	 * isn't called. The method has the same `this`.
 	 *
-	 * @throws TypeError, as a 500, if it returns anything else
+	 * @throws TypeError if it returns anything else, which is a 500
 	 */
 	before(): BeforeAnswer | void | Promise<BeforeAnswer> | Promise<void> {}
 

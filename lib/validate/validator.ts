@@ -28,8 +28,8 @@ export type Choice = string | number | boolean
  */
 export interface Constraints {
 	/**
-	 * The minimum: of a string's characters, a number's value, or an array's items. Characters are code points, as in JSON
-	 * Schema and in a database's `varchar(n)`: '👍' is one.
+	 * The minimum length of a string, value of a number, or number of items in an array. A string's length is counted in
+	 * code points, as in JSON Schema and in a database's `varchar(n)`: '👍' is one.
 	 */
 	readonly min?: number
 	/** The maximum, measured like `min`. */

@@ -52,7 +52,7 @@ const TEN_MINUTES: Seconds = 600
 /**
  * Compiles the declarations of a handler whose routes have the given names.
  *
- * @param place where it is mounted: each mount has rate limits of its own
+ * @param place the path that the handler is mounted at: each mount has its own rate limits
  * @throws TypeError for a key that names no route, a wrong value, and access that nobody could be granted
  */
 export function declaredBy(
