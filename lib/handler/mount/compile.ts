@@ -255,7 +255,7 @@ function refuseBodiless(owner: string, declared: Declared, entries: readonly End
 		if (declared.streaming(target) === undefined || withBody.has(target)) continue
 		const bodies = ROUTE_METHODS.filter(takesBody).join(', ')
 		throw new TypeError(
-			`${owner}.streaming names ${target}, which answers only ${method}, and that body is never read: take ${target} out of streaming, or let it answer one of ${bodies}`,
+			`${owner}.streaming names ${target}, which answers only ${method}, and the body of a ${method} is never read: take ${target} out of streaming, or let it answer one of ${bodies}`,
 		)
 	}
 }

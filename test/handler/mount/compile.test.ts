@@ -97,12 +97,12 @@ describe('mount/compile', (test) => {
 		assert.is(compile(crud(['list'])).name, 'CrudHandler')
 		assert.match(
 			messageOf(() => compile(crud(['read']))),
-			'CrudHandler.streaming names read, which answers only GET, and that body is never read',
+			'CrudHandler.streaming names read, which answers only GET, and the body of a GET is never read',
 		)
 	})
 
 	const bodiless = (name: string): string =>
-		`Blog.streaming names ${name}, which answers only GET, and that body is never read: take ${name} out of streaming, or let it answer one of POST, PUT, PATCH, DELETE, QUERY`
+		`Blog.streaming names ${name}, which answers only GET, and the body of a GET is never read: take ${name} out of streaming, or let it answer one of POST, PUT, PATCH, DELETE, QUERY`
 	const shadow = 'is a field that hides this.status of RestHandler: give it another name'
 	const refusals: [string, readonly string[], object, string][] = [
 		[
