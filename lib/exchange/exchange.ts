@@ -119,7 +119,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 	/** Set once the answer is being sent: later calls of `this.status()` and the like only log. */
 	isReplied = false
 
-	// The deadline: see `base/deadlines.ts`.
+	// The deadline, Infinity while none is set: the first step that waits sets one. See `base/deadlines.ts`.
 	due: Milliseconds = Number.POSITIVE_INFINITY
 	earlier: Due | undefined = undefined
 	later: Due | undefined = undefined

@@ -102,7 +102,7 @@ export class Controller implements HandlerController {
 			get endpoints() {
 				return endpoints()
 			},
-			setUp: undefined,
+			init: undefined,
 			hooks,
 			view: hooks === undefined ? view : onePerRequest(view),
 		}
@@ -118,7 +118,7 @@ export class Controller implements HandlerController {
 
 	/** Waits for every mounted handler's `init`. Rejects with the first failure. */
 	async ready(): Promise<void> {
-		for (const mount of this.#pending) await mount.setUp
+		for (const mount of this.#pending) await mount.init
 	}
 
 	/** Warns once for each class, however often it is mounted. */
@@ -159,10 +159,10 @@ export class Controller implements HandlerController {
 			done.catch(() => {})
 			Object.defineProperty(instance, INIT, { value: done })
 		}
-		mount.setUp = done
+		mount.init = done
 		this.#pending.add(mount)
 		const finish = (): void => {
-			mount.setUp = undefined
+			mount.init = undefined
 			this.#pending.delete(mount)
 		}
 		done.then(finish, () => {})

@@ -169,7 +169,7 @@ export class Health implements MountObserver {
 	}
 
 	#isReady(): boolean | Promise<boolean> {
-		if (this.#isDraining || this.#mounts.all.some(({ setUp }) => setUp !== undefined)) return false
+		if (this.#isDraining || this.#mounts.all.some(({ init }) => init !== undefined)) return false
 		const ready = this.#readiness.isReady()
 		// `close()` may have been called meanwhile.
 		return typeof ready === 'boolean' ? ready : ready.then((isReady) => isReady && !this.#isDraining)

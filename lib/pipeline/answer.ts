@@ -1,7 +1,8 @@
 /**
  * `pipeline/` turns one request into a reply. `transport/serving.ts` calls `answer`, which finds the action by URL and
- * method in `routing/`, then runs the steps in `STEPS`, one after another; the last step, `seal` in `reply/`, makes the
- * reply. After a step that returns a plain value, the next one runs synchronously; only promises are awaited.
+ * method in `routing/`, then runs `STEPS`. The last of them runs `METHOD_STEPS`, whose last, `seal` in `reply/`, makes the
+ * reply. After a step that returns a plain value, the next one runs synchronously; only promises are awaited. The numbers
+ * are those of docs/request-path.md.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import { allowHeader, isMethod, METHOD_OVERRIDE, type Method, ROUTE_METHODS } from '../base/http.ts'
@@ -43,7 +44,7 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		if (mounted === undefined) throw notFound(mounts, mounted, segments)
 		const { mount } = mounted
 		exchange.mount = mount
-		if (mount.setUp !== undefined) return answerAfterSetUp(exchange, mounts, mount.setUp)
+		if (mount.init !== undefined) return answerAfterInit(exchange, mounts, mount.init)
 		exchange.method = overrideMethod(method, incoming.headers[METHOD_OVERRIDE]) //   3 routing/
 		const action = findAction(exchange, mount, exchange.method, segments, mounted.depth) // 4, 5 routing/
 		if (action === undefined) return answerNoAction(exchange, mounts, mounted, segments) // 6
@@ -54,10 +55,12 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 	}
 }
 
-/** A step takes the previous step's value, and returns the value for the next step, or a promise of it. */
+/**
+ * A step takes the previous step's value, and returns the value for the next step, or a promise of it. Before the method
+ * the value is undefined, or what `before` answers instead of it; then it is the method's; then the Reply.
+ */
 type Step = (exchange: Routed, value: unknown) => unknown
 
-/** Steps 7 to 10. Until the method runs, `value` is undefined, unless `before` has answered instead of the method. */
 const STEPS: readonly Step[] = [
 	checkCredentials, //   7 credentials.ts, rate-limits.ts
 	runBefore, //            hooks.ts
@@ -73,6 +76,8 @@ const METHOD_STEPS: readonly Step[] = [
 	runAfter, //             hooks.ts
 	seal, //              10 reply/
 ]
+/** Where `METHOD_STEPS` begin if `before` has answered. */
+const AFTER_METHOD = 1
 
 /** Runs the steps from index `from`. An error that a step throws becomes the answer. */
 function runSteps(
@@ -110,10 +115,10 @@ function resumeSteps(
 }
 
 /** Waits for the handler's `init`, then calls `answer` again. If `init` fails, so does every request to the handler. */
-async function answerAfterSetUp(exchange: Exchange, mounts: MountTree, setUp: Promise<void>): Promise<Reply> {
+async function answerAfterInit(exchange: Exchange, mounts: MountTree, init: Promise<void>): Promise<Reply> {
 	try {
 		exchange.setDeadline(exchange.app.handlerTimeout, 'unavailable')
-		await setUp
+		await init
 		// Cleared: the next steps set their own deadlines.
 		if (!exchange.isReplied) exchange.due = Number.POSITIVE_INFINITY
 	} catch (error) {
@@ -124,12 +129,12 @@ async function answerAfterSetUp(exchange: Exchange, mounts: MountTree, setUp: Pr
 
 /** Runs `METHOD_STEPS`, without the method if `before` has answered instead. */
 function runMethod(exchange: Routed, early: unknown): Reply | Promise<Reply> {
-	// The request has timed out and has been answered: the method must not run.
+	// The request has timed out and has been answered: the method must not run, and this reply isn't sent.
 	if (exchange.isReplied) {
 		disposeBody(early)
 		return sealError(exchange, NOT_FOUND)
 	}
-	if (early !== undefined) return runSteps(exchange, METHOD_STEPS, 1, early)
+	if (early !== undefined) return runSteps(exchange, METHOD_STEPS, AFTER_METHOD, early)
 	const { idempotencyKey } = exchange
 	if (idempotencyKey === undefined) return runSteps(exchange, METHOD_STEPS, 0, undefined)
 	exchange.setHandlerDeadline()

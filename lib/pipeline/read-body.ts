@@ -4,7 +4,7 @@ import { RestError } from '../base/error.ts'
 import { takesBody } from '../base/http.ts'
 import type { Bytes } from '../base/time.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
-import { cutOff } from '../request/body.ts'
+import { cutOffError } from '../request/body.ts'
 import { hasBody, type Incoming } from '../request/incoming.ts'
 
 const EMPTY = Buffer.alloc(0)
@@ -65,7 +65,7 @@ function refuseEnded(incoming: Incoming): void {
 			'something in front has read the body and left nothing in request.body: mount Verbena before it',
 		)
 	}
-	if (incoming.destroyed) throw cutOff()
+	if (incoming.destroyed) throw cutOffError()
 }
 
 /** The body, if all of it has arrived. Most bodies come in one packet with their headers, and so need no listeners. */
@@ -108,7 +108,7 @@ function collect(exchange: Exchange, limit: Bytes): Promise<void> {
 		}
 		// `close` is also emitted after `end`; removing the listener would cost more than keeping it.
 		const onClose = (): void => {
-			if (!isSettled) fail(cutOff())
+			if (!isSettled) fail(cutOffError())
 		}
 		incoming.on('data', onData).on('end', onEnd).on('close', onClose)
 		// node:http's request emits `error` only if it has a listener, so it gets none: each listener slows a small body

@@ -219,7 +219,7 @@ export class Body {
 }
 
 /** The error when the client disconnects before the end of the body. */
-export function cutOff(cause?: Error): RestError {
+export function cutOffError(cause?: Error): RestError {
 	return new RestError('bad_request', 'The body was cut off before its end', { cause })
 }
 
@@ -264,7 +264,7 @@ class Upload extends Readable {
 		}
 		// The client has disconnected: a 4xx, which isn't logged.
 		const fail = (cause?: Error): void => {
-			this.destroy(cutOff(cause))
+			this.destroy(cutOffError(cause))
 		}
 		const close = (): void => {
 			if (!incoming.readableEnded) fail()

@@ -19,7 +19,7 @@ export interface Mount extends MountFacts {
 	/** For descriptions; computed when first read. */
 	readonly endpoints: readonly MountedEndpoint[]
 	/** The handler's `init` while it runs, or once it has failed. */
-	setUp: Promise<void> | undefined
+	init: Promise<void> | undefined
 }
 
 /** The mount of a path, and how many of the path's segments lead to it. */

@@ -6,7 +6,7 @@ import type { Deadlines, Due } from '../base/deadlines.ts'
 import { RestError } from '../base/error.ts'
 import type { Bytes, Milliseconds } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { cutOff } from '../request/body.ts'
+import { cutOffError } from '../request/body.ts'
 import type { Peer } from '../request/incoming.ts'
 
 const MAX_DRAINED: Bytes = 64 * 1_048_576
@@ -75,7 +75,7 @@ export function limitRest(exchange: Exchange): void {
 	// gets its error here.
 	const onClose = (): void => {
 		stop()
-		exchange.body.destroyStream(cutOff())
+		exchange.body.destroyStream(cutOffError())
 	}
 	deadlines.add(rest)
 	incoming.once('end', stop)

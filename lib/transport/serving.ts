@@ -1,8 +1,8 @@
 /**
  * `transport/` reads requests and sends replies: over node:http (`node-http.ts`, `send.ts`), `server.fetch()`
- * (`fetch.ts`) and `server.inject()` (`inject.ts`). All three call `serve`. A request passes two lists of steps:
- * `replyTo` below, whose last step is the other list, `pipeline/answer.ts`. `server/` makes the `Service` and the
- * listeners.
+ * (`fetch.ts`) and `server.inject()` (`inject.ts`). All three vet the request (`admission.ts`), then call `serve`, or
+ * `refuse`. A request passes two lists of steps: `replyTo` below, whose last step is the other, `pipeline/answer.ts`.
+ * `server/` makes the `Service` and the listeners.
  */
 import { RestError } from '../base/error.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -31,10 +31,10 @@ export interface Service extends Admission {
 }
 
 /**
- * Sends a reply to `to`, which depends on the transport: node's response, for one. `isLast` closes the connection
- * after it.
+ * Sends a reply to `to`, which depends on the transport: node's response, for one. `mustClose` closes the
+ * connection after it.
  */
-export type Send<To> = (exchange: Exchange, to: To, reply: Reply, isLast: boolean) => void
+export type Send<To> = (exchange: Exchange, to: To, reply: Reply, mustClose: boolean) => void
 
 /** Serves a request: calls `send` once, with the reply, or with an error when the deadline passes first. */
 export function serve<To>(service: Service, exchange: Exchange, to: To, send: Send<To>): void {

@@ -23,7 +23,7 @@ function mount(...path: string[]): Mount {
 		deprecation: undefined,
 		hooks: undefined,
 		endpoints: [],
-		setUp: undefined,
+		init: undefined,
 	}
 }
 
