@@ -92,7 +92,7 @@ function recordOf(selected: readonly Selected[], alias: string): RecordSql {
 function jsonOf([text]: readonly unknown[]): string {
 	if (typeof text === 'string') return text
 	throw new TypeError(
-		"the database has written no JSON: a record is larger than the server's max_allowed_packet",
+		"the database returned NULL instead of a record: it is larger than the server's max_allowed_packet",
 	)
 }
 

@@ -227,7 +227,7 @@ const FOUND_ROWS = 2
 function assertFoundRows({ config }: Connection): void {
 	if (config?.clientFlags === undefined || (config.clientFlags & FOUND_ROWS) !== 0) return
 	throw new TypeError(
-		"the pool has the flag '-FOUND_ROWS', with which a change that keeps all values seems to match no record: leave it out",
+		"the pool has the flag '-FOUND_ROWS', so a change that keeps all values would look as if no record matched: leave the flag out",
 	)
 }
 

@@ -31,7 +31,7 @@ export async function listTables(
 	const schema = database ?? server.schema
 	if (schema === undefined) {
 		throw new TypeError(
-			"the pool uses no database: name the table's, 'blog.article', or create the pool with { database }",
+			"the pool has no default database: include it in the table's name ('blog.article'), or create the pool with { database }",
 		)
 	}
 	const text = `select table_name, table_type from information_schema.tables where table_schema = ? order by table_name`
@@ -64,7 +64,7 @@ function find(listings: readonly Listing[], { schema, name }: TableName, { folds
 	const written = schema === undefined ? name : `${schema}.${name}`
 	const names = listings.map((listing) => listing.name)
 	throw new TypeError(
-		`there is no table ${written}${nearest(name, names)}${names.length === 0 ? '; the database has none' : ''}`,
+		`there is no table ${written}${nearest(name, names)}${names.length === 0 ? '; the database has no tables' : ''}`,
 	)
 }
 
@@ -189,7 +189,7 @@ export function parseTableName(written: string): TableName {
 	const found = typeof written === 'string' ? NAME.exec(written) : null
 	if (found === null) {
 		throw new TypeError(
-			`a table is named like 'article', 'blog.article' or '\`odd.name\`', got ${JSON.stringify(written)}`,
+			`a table's name must look like 'article', 'blog.article' or '\`odd.name\`', got ${JSON.stringify(written)}`,
 		)
 	}
 	const [, quotedSchema, plainSchema, quotedName, plainName = ''] = found

@@ -30,7 +30,7 @@ export function driverOf(database: PostgresDatabase, timeoutSeconds: Seconds): C
 	if (isPGlite(database)) return { driver: new PGliteDriver(database), throughText: false, begin }
 	if (isPgPool(database)) return { driver: new PgDriver(database, timeoutSeconds), throughText: false, begin }
 	throw new TypeError(
-		"PostgresModel takes a pg Pool, a postgres.js sql or a PGlite; a pg Client won't do, as it is one connection only",
+		'PostgresModel takes a pg Pool, a postgres.js sql or a PGlite; a pg Client is only one connection: use a Pool',
 	)
 }
 

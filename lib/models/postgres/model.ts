@@ -119,7 +119,7 @@ function modelOf(
 	const reopen = async (): Promise<Table> => {
 		const current = await readRelations(driver)
 		const relation = current.relations.find((one) => one.name === name && one.schema === schema)
-		if (relation === undefined) throw new TypeError(`the table or view ${name} is gone`)
+		if (relation === undefined) throw new TypeError(`the table or view ${name} no longer exists`)
 		const found = introspect(relation, await readCatalog(driver, [relation]), bigint)
 		return withKey(found, keyOf(found, key))
 	}

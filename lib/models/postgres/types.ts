@@ -184,7 +184,7 @@ function literalOf(token: string): string {
 	if (token === '[') return '{'
 	if (token === ']') return '}'
 	if (token === 'null') return 'NULL'
-	if (token === '{') throw new TypeError('an object is no list')
+	if (token === '{') throw new TypeError('an object is not a list')
 	return elementText(JSON.parse(token))
 }
 

@@ -37,14 +37,14 @@ export function keyOf(table: Keyless, option: string | undefined): string {
 	const key = option ?? soleKey(table)
 	if (!columns.some((column) => column.name === key)) {
 		const names = columns.map((column) => column.name)
-		throw new TypeError(`${name} has no column ${JSON.stringify(key)} to be its key${nearest(key, names)}`)
+		throw new TypeError(`${name} has no column ${JSON.stringify(key)} for its key${nearest(key, names)}`)
 	}
 	// Catalogs don't say what is unique in a view: the programmer is responsible.
 	const isUnique = isView || unique.includes(key) || (primary.length === 1 && primary[0] === key)
 	// `withKey` rejects a column of another type.
 	if (isUnique || !KEY_TYPES.has(columns.find((column) => column.name === key)?.type)) return key
 	throw new TypeError(
-		`${key} can't be the key of ${name}: a key is unique by itself, and not null${candidates(table)}`,
+		`${key} can't be the key of ${name}: a key must be unique on its own, and not null${candidates(table)}`,
 	)
 }
 
@@ -60,7 +60,7 @@ export function withKey<T extends { readonly name: string; readonly columns: rea
 	const column = table.columns.find(({ name }) => name === key)
 	if (column !== undefined && KEY_TYPES.has(column.type)) return { ...table, key }
 	throw new TypeError(
-		`the key of ${table.name}, ${key}, is of type ${column?.sqlType || 'none'}; a key is an integer, a uuid or a text`,
+		`the key of ${table.name}, ${key}, is of type ${column?.sqlType || 'none'}; a key must be an integer, a uuid or a text`,
 	)
 }
 

@@ -104,8 +104,8 @@ export class LiveTable {
 		this.plans = plansOf(this.subject)
 		const changed = [...retyped, ...back].map(({ name }) => name)
 		const parts = [
-			gone.length > 0 ? `has no ${gone.join(', ')} now, which is left out` : '',
-			changed.length > 0 ? `has another ${changed.join(', ')}` : '',
+			gone.length > 0 ? `no longer has ${gone.join(', ')}, which is left out` : '',
+			changed.length > 0 ? `has a new definition of ${changed.join(', ')}` : '',
 		]
 		return `the table ${table.name} was changed: it ${parts.filter((part) => part !== '').join('; it ')}`
 	}

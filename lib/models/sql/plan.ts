@@ -59,7 +59,7 @@ export function planOf(table: Table, columns: Columns, dialect: Dialect, selecti
 	})
 	// Without the version nothing would prevent lost updates, so every request fails.
 	if (selection.version !== undefined && columns.gone.has(selection.version))
-		throw new TypeError(`the version of ${table.name}, ${selection.version}, is gone`)
+		throw new TypeError(`the version column of ${table.name}, ${selection.version}, no longer exists`)
 	const version = selection.version === undefined ? undefined : columnOf(columns, selection.version)
 	const key = columnOf(columns, table.key)
 	const mapper = (alias: string) => rowMapper(dialect, dialect.record(selected, alias), version, key, alias)

@@ -185,7 +185,7 @@ export class SqlModel implements Model {
 			const given = values[this.key]
 			const id = isGiven(given) ? idOf(given) : insertId
 			if (id === undefined)
-				throw new TypeError(`the database doesn't report the key that it has generated for ${this.name}`)
+				throw new TypeError(`the database didn't report the key that it generated for ${this.name}`)
 			const found = await new Reads(this.#live, () => plan, runner).alone(id, undefined)
 			if (found === undefined) throw new TypeError(`a record just written to ${this.name} can't be read`)
 			return { ...found, id }

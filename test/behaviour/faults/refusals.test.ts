@@ -143,7 +143,7 @@ for (const { name, open } of stores) {
 			assert.is(answer.status, 503, answer.text())
 			assertTellsNothing(answerOf(answer.status, answer.headers, answer.text()))
 			const told = site.lines.map(({ fields }) => inspect(fields.err))
-			assert.match(told.join('\n'), /has no quantity now, which is left out/)
+			assert.match(told.join('\n'), /no longer has quantity, which is left out/)
 			assert.is((await site.ask('/article/1')).status, 200)
 		})
 	})

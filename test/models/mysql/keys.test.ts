@@ -202,7 +202,7 @@ function keys(): void {
 			await withTable(pool, 'myad_pages', columns, async (model) => {
 				await pool.query("insert into myad_pages (a, b) values (repeat('a', 9000000), repeat('b', 9000000))")
 				const message =
-					/^the database has written no JSON: a record is larger than the server's max_allowed_packet$/
+					/^the database returned NULL instead of a record: it is larger than the server's max_allowed_packet$/
 				const told = (work: Promise<unknown>) => work.catch((error: unknown) => error)
 				const read = await told(model.read('1', select('a', 'b'), undefined))
 				assert.ok(read instanceof TypeError && message.test(read.message))

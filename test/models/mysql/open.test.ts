@@ -79,21 +79,21 @@ const NAMES: readonly (readonly [made: string, asked: string])[] = [
 const REFUSED: readonly (readonly [table: string, options: MysqlOptions, message: RegExp])[] = [
 	['myad_artcle', {}, /^there is no table myad_artcle: did you mean myad_article\?$/],
 	['MYAD_ARTICLE', {}, /^there is no table MYAD_ARTICLE/],
-	['nowhere.article', {}, /^there is no table nowhere\.article; the database has none$/],
-	['a.b.c', {}, /^a table is named like 'article', 'blog\.article'/],
-	['', {}, /^a table is named like/],
-	['`open', {}, /^a table is named like/],
+	['nowhere.article', {}, /^there is no table nowhere\.article; the database has no tables$/],
+	['a.b.c', {}, /^a table's name must look like 'article', 'blog\.article'/],
+	['', {}, /^a table's name must look like/],
+	['`open', {}, /^a table's name must look like/],
 	[
 		'myad_pair',
 		{},
 		/^myad_pair has a primary key of 2 columns, a, b: pass \{ key: '…' \} with a column that is unique and not null$/,
 	],
 	['myad_view', {}, /^myad_view is a view: pass \{ key: '…' \} with a column that is unique and not null$/],
-	['myad_article', { key: 'idd' }, /^myad_article has no column "idd" to be its key: did you mean id\?$/],
+	['myad_article', { key: 'idd' }, /^myad_article has no column "idd" for its key: did you mean id\?$/],
 	[
 		'myad_article',
 		{ key: 'at' },
-		/^the key of myad_article, at, is of type datetime; a key is an integer, a uuid or a text$/,
+		/^the key of myad_article, at, is of type datetime; a key must be an integer, a uuid or a text$/,
 	],
 ]
 
@@ -158,7 +158,7 @@ function opening(): void {
 				assert.instance(error, TypeError)
 				assert.is(
 					error instanceof Error && error.message,
-					`${key} can't be the key of ${KEYS}: a key is unique by itself, and not null; it could be id or fine or starts or long_text`,
+					`${key} can't be the key of ${KEYS}: a key must be unique on its own, and not null; it could be id or fine or starts or long_text`,
 				)
 			}
 			for (const key of ['id', 'fine', 'starts', 'long_text'])
@@ -297,7 +297,10 @@ function opening(): void {
 			await refuses(MysqlModel.open(manual, 'myad_article'), /^the sessions have autocommit off/)
 			await manual.end()
 			const nowhere = mysql.createPool({ ...MARIADB, database: '' })
-			await refuses(MysqlModel.open(nowhere, 'myad_article'), /^the pool uses no database: name the table's/)
+			await refuses(
+				MysqlModel.open(nowhere, 'myad_article'),
+				/^the pool has no default database: include it in the table's name/,
+			)
 			assert.is((await MysqlModel.open(nowhere, `${MARIADB.database}.myad_article`)).key, 'id')
 			await nowhere.end()
 		})

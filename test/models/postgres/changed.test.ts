@@ -74,7 +74,7 @@ for (const name of names)
 			assert.match(await ask('GET ?size=5'), /^400 /)
 			assert.match(await ask('GET ?sort=size'), /^400 /)
 			const told = log.lines.filter(({ fields }) =>
-				/has no size now, which is left out/.test(chain(fields.err)),
+				/no longer has size, which is left out/.test(chain(fields.err)),
 			)
 			assert.is(told.length, 1)
 		})

@@ -117,7 +117,7 @@ if ((await driversHere()).includes('pg') && (await pgbouncerHere()))
 					assert.instance(error, TypeError)
 					assert.match(
 						String(error),
-						/is a pooler, such as PgBouncer, .* pass prepare: false to postgres\(\)/,
+						/connects through a pooler, such as PgBouncer, .* pass prepare: false to postgres\(\)/,
 					)
 				} finally {
 					await close()

@@ -204,15 +204,15 @@ function opens(name: DriverName): void {
 			const refused: readonly (readonly [table: string, key: string | undefined, words: string])[] = [
 				['pgad.odd.pair', undefined, 'pair has a primary key of 2 columns, a, b: pass { key'],
 				['pgad.odd.keyless', undefined, 'keyless has no primary key: pass { key'],
-				['pgad.odd.pair', 'a', "a can't be the key of pair: a key is unique by itself, and not null"],
+				['pgad.odd.pair', 'a', "a can't be the key of pair: a key must be unique on its own, and not null"],
 				[
 					'pgad.odd.keyless',
 					'slug',
-					"slug can't be the key of keyless: a key is unique by itself, and not null; it could be id",
+					"slug can't be the key of keyless: a key must be unique on its own, and not null; it could be id",
 				],
 				['pgad.odd.keyless', 'maybe', "maybe can't be the key"],
-				['pgad.odd.keyless', 'day', 'day, is of type date; a key is an integer, a uuid or a text'],
-				['pgad.odd.keyless', 'di', 'keyless has no column "di" to be its key: did you mean id?'],
+				['pgad.odd.keyless', 'day', 'day, is of type date; a key must be an integer, a uuid or a text'],
+				['pgad.odd.keyless', 'di', 'keyless has no column "di" for its key: did you mean id?'],
 				['pgad.odd.by_day', undefined, 'day, is of type date'],
 			]
 			for (const [table, key, words] of refused) assert.match(await refusal(open(table, key)), words)

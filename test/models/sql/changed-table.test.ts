@@ -39,7 +39,9 @@ async function goesOn(model: Model, exec: (sql: string) => unknown): Promise<voi
 	assert.is(await ask('PUT /1', { title: 'new' }), '200 {"id":1,"title":"new"}')
 	assert.is(await ask('POST ', { id: 2, title: 'two' }), '201 {"id":2,"title":"two"}')
 	assert.is(await ask('DELETE /2'), '200 {"id":2,"title":"two"}')
-	const told = log.lines.filter(({ fields }) => /has no size now, which is left out/.test(chain(fields.err)))
+	const told = log.lines.filter(({ fields }) =>
+		/no longer has size, which is left out/.test(chain(fields.err)),
+	)
 	assert.is(told.length, 1)
 }
 

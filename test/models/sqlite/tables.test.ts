@@ -114,11 +114,11 @@ for (const driver of sqliteDrivers) {
 				)
 				await refused(
 					() => SqliteModel.open(database, 'article', { key: 'titel' }),
-					'article has no column "titel" to be its key: did you mean title?',
+					'article has no column "titel" for its key: did you mean title?',
 				)
 				await refused(
 					() => SqliteModel.open(database, 'plain', { key: 'created' }),
-					'the key of plain, created, is of type datetime; a key is an integer, a uuid or a text',
+					'the key of plain, created, is of type datetime; a key must be an integer, a uuid or a text',
 				)
 				await refused(
 					// A program without types may pass anything.
@@ -166,7 +166,7 @@ for (const driver of sqliteDrivers) {
 				for (const key of ['plain', 'nullable', 'part', 'lower', 'a', 'b', 'folded', 'trimmed'])
 					await refused(
 						() => SqliteModel.open(database, 't', { key }),
-						`${key} can't be the key of t: a key is unique by itself, and not null; it could be fine or also or number or finer`,
+						`${key} can't be the key of t: a key must be unique on its own, and not null; it could be fine or also or number or finer`,
 					)
 				for (const key of ['id', 'fine', 'also', 'number', 'finer'])
 					assert.is((await SqliteModel.open(database, 't', { key })).key, key)

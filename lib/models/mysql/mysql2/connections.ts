@@ -72,7 +72,7 @@ export function connectionsOf(database: MysqlDatabase): Connections {
 	const core = coreOf(database)
 	if (core === undefined) {
 		throw new TypeError(
-			`the database must be a pool of mysql2 or mysql2/promise, as createPool(…) makes it, got ${typeof database}`,
+			`the database must be a pool of mysql2 or mysql2/promise, as returned by createPool(…), got ${typeof database}`,
 		)
 	}
 	return isPool(core) ? new PooledConnections(core) : new OneConnection(core)
@@ -191,7 +191,7 @@ export function boundedRows(
 	maxBytes: Bytes,
 	callback: Callback,
 ): void {
-	if (!isCommand(command)) throw new TypeError('mysql2 has returned no command for a statement')
+	if (!isCommand(command)) throw new TypeError('mysql2 returned no command for a statement')
 	const rows: unknown[][] = []
 	let bytes = 0
 	let isDone = false

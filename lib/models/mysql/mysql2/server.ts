@@ -40,7 +40,7 @@ export async function askServer(driver: Driver, timeout: Milliseconds): Promise<
 	const [version = '', mode = '', client = '', results = '', autocommit, schema, folds, packet] = facts
 	mustBeUtf8(client, results)
 	if (Number(autocommit) !== 1) {
-		throw new TypeError('the sessions have autocommit off, so that nothing would ever be stored: leave it on')
+		throw new TypeError('the sessions have autocommit off, so nothing would ever be committed: leave it on')
 	}
 	const isMariaDb = /mariadb/i.test(version)
 	const timeouts = (await driver.query({ text: TIMEOUTS, values: [], writes: false })).rows

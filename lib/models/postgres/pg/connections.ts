@@ -78,7 +78,7 @@ export class PgConnections {
 			if (client === undefined) callback(error)
 			else if (this.#renewal.isFresh(client)) callback(error, new Lease(client, release))
 			else {
-				release(new Error('its server is read-only since a failover'))
+				release(new Error('its server became read-only in a failover'))
 				this.#connect(callback)
 			}
 		})

@@ -82,7 +82,7 @@ export class PostgresJsDriver implements Driver {
 		const pid: unknown = typeof state === 'object' && state !== null ? Reflect.get(state, 'pid') : undefined
 		if (typeof pid !== 'number' || Number(rows[0]?.[0]) === pid) return
 		throw new TypeError(
-			'between postgres.js and PostgreSQL is a pooler, such as PgBouncer, behind which prepared statements get lost: pass prepare: false to postgres()',
+			'postgres.js connects through a pooler, such as PgBouncer, which loses prepared statements: pass prepare: false to postgres()',
 		)
 	}
 
