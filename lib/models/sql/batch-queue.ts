@@ -1,23 +1,26 @@
 /**
- * `BatchQueue`: groups concurrent requests into batches, for `reads.ts`, which joins reads of single records into one
- * query, and for inserts on pg (`postgres/pg/inserts.ts`). A single request is sent at once; while a batch is in flight,
- * later ones are collected until the end of the event loop's turn. Items leave the queue before their statement is sent,
- * so a read never gets the result of an earlier statement.
+ * `BatchQueue`: groups concurrent requests into batches. `reads.ts` uses it to join reads of single records into one
+ * query, `postgres/pg/inserts.ts` to group inserts. A single request is sent at once; while a batch is in flight, later
+ * requests are collected until the end of the event loop's turn. Items leave the queue before their statement is sent,
+ * so a read never gets the result of a statement that was sent before it.
  */
 import type { Due } from '../../base/deadlines.ts'
 import type { Milliseconds } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 
-/** With more, batches are too small; with fewer, one slow statement (a lock) blocks all others. */
+/**
+ * Maximum number of batches in flight. If it were higher, batches would be too small; if it were lower, one slow
+ * statement (waiting for a lock) would block all others.
+ */
 const MAX_IN_FLIGHT = 4
 
-/** Takes the next batch; with `latest`, only items whose deadline is not later. */
+/** Takes the next batch from the queue; with `latest`, only items whose deadline isn't after it. */
 export type TakeBatch<I> = (latest?: Milliseconds) => readonly I[]
 
 export interface BatchSender<I> {
 	/** Starts the deadline of an item. */
 	begin(item: I): void
-	/** Takes and sends a batch; resolves when the next may be sent. Never rejects: items have their own errors. */
+	/** Takes and sends a batch; resolves when the next batch may be sent. Never rejects: errors go to the items. */
 	send(take: TakeBatch<I>): Promise<unknown>
 	/** Called when the queue is empty and nothing is in flight. */
 	idle(): void
@@ -51,7 +54,7 @@ export class BatchQueue<I extends Pending<unknown, never>> {
 	}
 
 	#pump(): void {
-		// The oldest expire first.
+		// The oldest items expire first.
 		while (this.#waiting[0]?.hasExpired === true) this.#waiting.shift()
 		let unsent = this.#waiting.length
 		while (unsent > 0 && this.#inFlight < MAX_IN_FLIGHT) {

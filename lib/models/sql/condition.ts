@@ -1,6 +1,6 @@
 /**
- * Writes conditions as SQL, with its three-valued logic: filters, scopes and guards (`writeCondition`), and keyset
- * pagination (`writeAfter`). Called by `sql-model.ts`, `reads.ts` and `writes.ts`.
+ * Writes conditions as SQL, with SQL's three-valued logic: `writeCondition` for filters, scopes and guards,
+ * `writeAfter` for keyset pagination. Called by `sql-model.ts`, `reads.ts` and `writes.ts`.
  */
 import type { Comparison, Condition, Value } from '../model.ts'
 import type { OrderColumn, Sql, TextMatch } from './dialect.ts'
@@ -55,7 +55,8 @@ export function writeCondition(sql: Sql, condition: Condition, columns: Columns,
 			}
 			const name = columnName(sql.dialect, column, alias)
 			if (sql.dialect.cantHold?.(column, condition.value) === true) {
-				// True or false for all values; unknown for null.
+				// The column can't hold this value: `ne` is always true, other comparisons are always false, and NULL stays
+				// unknown.
 				sql.add(`${name} ${condition.op === 'ne' ? '=' : '<>'} ${name}`)
 				return
 			}
@@ -121,10 +122,10 @@ export function writeWhere(sql: Sql, conditions: readonly (((sql: Sql) => void) 
 }
 
 /**
- * Keyset pagination: writes the condition that a record comes after the one with `values`, one for each term of `order`.
- * Nulls come last in both directions; the last term is the key, which is never null.
+ * Keyset pagination: writes the condition that a record comes after the one with these sort values, one for each term
+ * of `order`. Nulls come last in both directions; the last term is the key, which is never null.
  *
- * @throws TypeError when there are more or fewer values than terms
+ * @throws TypeError unless there is one value for each term
  */
 export function writeAfter(
 	sql: Sql,
@@ -154,7 +155,7 @@ interface Term {
 	readonly value: Value
 }
 
-/** Whether `(a, b) > (?, ?)` can be used: nothing is null, and all directions are the same. */
+/** Whether `(a, b) > (?, ?)` can be used: nothing can be null, and all terms have the same direction. */
 function isOneRange(terms: readonly Term[]): boolean {
 	const operator = terms[0]?.operator
 	return terms.every((term) => term.operator === operator && !term.column.nullable && term.value !== null)
@@ -176,7 +177,7 @@ function writeRows(sql: Sql, terms: readonly Term[]): void {
 	sql.add(')')
 }
 
-/** Writes the condition for the terms from `at` on, where the previous ones are equal. */
+/** Writes the condition for the terms from `at` on, for records that are equal in all previous terms. */
 function writeAfterTerms(sql: Sql, terms: readonly Term[], at: number): void {
 	const term = terms[at]
 	if (term === undefined) {
@@ -185,7 +186,7 @@ function writeAfterTerms(sql: Sql, terms: readonly Term[], at: number): void {
 	}
 	const isLast = at === terms.length - 1
 	if (term.value === null) {
-		// Nothing comes after null.
+		// Nulls come last, so nothing comes after null in this term: the next terms decide.
 		sql.add(isLast ? '1 = 0' : `(${term.name} is null and `)
 		if (isLast) return
 		writeAfterTerms(sql, terms, at + 1)
@@ -204,7 +205,7 @@ function writeAfterTerms(sql: Sql, terms: readonly Term[], at: number): void {
 		sql.add('))')
 		return
 	}
-	// The leading range allows an index scan; databases don't derive it from the `or`.
+	// The range in front is redundant, but allows an index scan: databases don't derive a range from the `or`.
 	sql.add(`(${term.name} ${term.operator}= `).after(term.value, term.column).add(' and (')
 	writeComparison(sql, term)
 	sql.add(' or ')

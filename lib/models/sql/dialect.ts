@@ -1,7 +1,7 @@
 /**
- * `Dialect`: what differs between databases, as small functions that write SQL, from which `sql-model.ts` builds
- * statements. `Sql` is the statement builder: names come from the table's own columns, values become placeholders. Both
- * refer to each other, so they share a file.
+ * `Dialect`: small functions that write SQL, for what differs between databases; `sql-model.ts` builds statements from
+ * them. `Sql` is the statement builder: names come from the table's own columns, values become placeholders. `Dialect`
+ * and `Sql` refer to each other, so they share a file.
  */
 
 import type { Bytes } from '../../base/time.ts'
@@ -17,10 +17,12 @@ export interface Selected {
 	readonly as: string
 }
 
-/** SQL that builds a record's JSON: expressions for a select list, and how their values become the text. */
+/**
+ * SQL that builds a record's JSON: expressions for a select list, and a function that makes the text from their values.
+ */
 export interface RecordSql {
 	readonly expressions: readonly string[]
-	/** `values` are those of the expressions. @throws TypeError if the database returned no text */
+	/** Makes the JSON from the values of the expressions. @throws TypeError if the database returned no text */
 	json(values: readonly unknown[]): string
 }
 
@@ -30,15 +32,15 @@ export interface OrderColumn {
 	readonly descending: boolean
 }
 
-/** A text search in a column; the value has no wildcards. */
+/** A text search in a column. `value` is literal: `%` and `_` in it are not wildcards. */
 export interface TextMatch {
-	/** `eq` only if case is ignored. */
+	/** `eq` occurs only with `ignoreCase`. */
 	readonly op: 'contains' | 'startsWith' | 'endsWith' | 'eq'
 	readonly value: string
 	readonly ignoreCase: boolean
 }
 
-/** The `like` pattern of a match; `escapeChar` is put before each character that would be a wildcard. */
+/** Makes the `like` pattern of a match, with `escapeChar` before each character that would be a wildcard. */
 export function patternOf({ op, value }: TextMatch, wildcards: RegExp, escapeChar: string): string {
 	const literal = value.replace(wildcards, (char) => `${escapeChar}${char}`)
 	const before = op === 'contains' || op === 'endsWith' ? '%' : ''
@@ -52,14 +54,14 @@ export interface ListParts {
 	readonly order: readonly OrderColumn[]
 	readonly limit: number
 	readonly offset: number
-	/** Writes the condition; `undefined` for all. */
+	/** Writes the condition; `undefined` for all records. */
 	readonly where: ((sql: Sql) => void) | undefined
 	/** Writes the cursor's condition, which doesn't apply to the total. */
 	readonly after: ((sql: Sql) => void) | undefined
 	readonly total: boolean
-	/** Maximum size of the page's JSON with its cursor; a record behind the page doesn't count. */
+	/** Maximum size of the page's JSON and cursor together; an extra record behind the page doesn't count. */
 	readonly maxBytes: Bytes
-	/** Whether one record more is read, to know if there is a next page; false if it is known that there is. */
+	/** Whether one extra record is read, to find out if there is a next page; false if a next page is known to exist. */
 	readonly looksBeyond: boolean
 }
 
@@ -68,11 +70,11 @@ export function countRead({ limit, looksBeyond }: ListParts): number {
 	return looksBeyond ? limit + 1 : limit
 }
 
-/** What differs between databases, as small functions that write SQL. */
+/** What differs between databases, mostly as small functions that write SQL. */
 export interface Dialect {
 	/** Cache of statement texts: `lruOf(database)`. */
 	readonly lru: Lru
-	/** Whether inserts, updates, deletes support `returning`. */
+	/** Whether inserts, updates and deletes support `returning`. */
 	readonly returning: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean }
 	/** The alias of the changed table in `returning`; empty for none. */
 	readonly returningAlias: string
@@ -80,66 +82,77 @@ export interface Dialect {
 	readonly comparesRows: boolean
 	/** Whether a trigger or a policy can skip a change without an error. */
 	readonly skipsSilently: boolean
-	/** Whether batching reads of single records pays off: not if the database is in this process. */
+	/** Whether batching reads of single records pays off; it doesn't if the database runs in this process. */
 	readonly gathers: boolean
 	/** Quotes an identifier; the name may have any characters. */
 	quote(name: string): string
 	/** The placeholder of the n-th value, from 1; with a cast if the database can't infer the type. */
 	placeholder(n: number, column: Column | undefined): string
-	/** The placeholder of a value that needs another one than its column's; such texts aren't cached. */
+	/**
+	 * The placeholder of a value that needs a different one from its column's; statements with such values aren't cached.
+	 */
 	placeholderOf?(value: Value, column: Column): string | undefined
 	/** Converts a value to what the driver takes. */
 	bind(value: Value, column: Column): unknown
-	/** Converts a cursor's value to exactly what is stored, if `bind` would change its form. */
+	/** Converts a cursor's value to exactly what is stored. Only needed if `bind` would change its form. */
 	bindAfter?(value: Value, column: Column): unknown
 	/** Converts a limit or an offset to what the driver takes. */
 	bindNumber(value: number): unknown
 	/** A column's default as an expression in an update: `default`. */
 	defaultOf(column: Column): string
-	/** A record's JSON. `alias` is the table's, empty for none. Values are exact: see `FieldType`. */
+	/** SQL for a record's JSON. `alias` is the table's, empty for none. Values are exact: see `FieldType`. */
 	record(selected: readonly Selected[], alias: string): RecordSql
 	/** A column as text or number, without loss of precision; used for ids and versions. */
 	exact(column: Column, alias: string): string
-	/** A term of `order by`, nulls last; without a nulls clause that has no effect. */
+	/**
+	 * A term of `order by` that sorts nulls last. A `nulls` clause that changes nothing must be left out: it may prevent
+	 * the use of an index.
+	 */
 	orderTerm(term: OrderColumn, alias: string): string
 	/** Writes `column like '%…%'` and similar conditions. */
 	matches(sql: Sql, column: Column, alias: string, match: TextMatch): void
 	/**
-	 * Writes the condition that a column is one of `values`: from one to a hundred thousand; with `isExact`, texts are
+	 * Writes the condition that a column equals one of `values`, which are 1 to 100,000. With `isExact`, texts are
 	 * compared byte by byte.
 	 */
 	oneOf(sql: Sql, column: Column, alias: string, values: readonly Value[], isExact: boolean): void
-	/** Whether the database would fail to compare a column with a value that the column can't hold. */
+	/** Whether comparing the column with this value would be an error, because the column can't hold the value. */
 	cantHold?(column: Column, value: Value): boolean
-	/** Writes the condition that the key is one of `ids`, by a text that is the same for many lengths. */
+	/**
+	 * Writes the condition that the key is one of `ids`. Its text should be the same for many numbers of ids, so that few
+	 * statements are prepared.
+	 */
 	keyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void
 	/**
-	 * Writes the condition that the key is exactly this id. Left out if `=` does that: not for texts with a
+	 * Writes a condition that matches exactly this id. Left out if `=` on the key already does so: not with a
 	 * case-insensitive collation.
 	 */
 	keyIs?(sql: Sql, key: Column, alias: string, id: string): void
-	/** Writes the condition that a text column is exactly this text. Left out if `=` does that. */
+	/** Writes a condition that matches exactly this text. Dialects where `=` already does so don't implement it. */
 	exactly?(sql: Sql, column: Column, alias: string, text: string): void
 	/** Writes a whole list statement, which reads `countRead(parts)` records. */
 	list(sql: Sql, parts: ListParts): void
 	/**
-	 * Converts the rows of that statement; `undefined` if the page is too large together with the record behind it, and
-	 * may fit without.
+	 * Converts the rows of the list statement to a page; `undefined` if the rows are too large, but may fit without the
+	 * extra record behind the page.
 	 *
-	 * @throws ModelError `too_large` if the page is
+	 * @throws ModelError `too_large` if the page itself is too large
 	 */
 	listed(rows: Rows, parts: ListParts): Listed | undefined
 	/** The rest of an insert without values: ` default values`. */
 	readonly insertNothing: string
 	/** A statement that fails if the server responds but can't read its tables; default `select 1`. */
 	readonly takesReads?: string
-	/** A statement that returns a row if the server accepts changes, so not on a replica. Without it, that isn't checked. */
+	/**
+	 * A statement that returns a row only if the server accepts changes, so none on a replica. Without it, `check`
+	 * doesn't test for that.
+	 */
 	readonly takesChanges?: string
 	/** Whether an error means that the table was altered: a column is gone or has another type. */
 	isOutdated?(error: unknown): boolean
 	/**
-	 * Translates an error of the driver; `undefined` for a programming error. `unavailable` if no connection could be
-	 * had, `outcome_unknown` if it was lost, which the caller turns into `unavailable` for a read.
+	 * Translates an error of the driver; `undefined` for a programming error. `unavailable` if there was no connection,
+	 * `outcome_unknown` if the connection was lost; for a read, the caller turns `outcome_unknown` into `unavailable`.
 	 */
 	failure(error: unknown, table: Table): ModelError | undefined
 }
@@ -156,7 +169,7 @@ export class Sql {
 		this.dialect = dialect
 	}
 
-	/** Adds trusted text: keywords, quoted names, placeholders. Never what a client has sent. */
+	/** Adds trusted text: keywords, quoted names, placeholders. Never anything that a client has sent. */
 	add(text: string): this {
 		this.text += text
 		return this
@@ -185,7 +198,7 @@ export class Sql {
 		return this
 	}
 
-	/** The text with its values; `writes` if it changes records. */
+	/** The finished statement; `writes` if it changes records. */
 	statement(writes: boolean): Statement {
 		const { text, values, maxBytes } = this
 		return maxBytes === undefined ? { text, values, writes } : { text, values, writes, maxBytes }

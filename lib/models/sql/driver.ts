@@ -1,4 +1,4 @@
-/** `Driver`: the interface to the user's own database driver. One small file per product implements it. */
+/** `Driver`: the interface to the user's own database driver. One small file per driver implements it. */
 
 import type { Bytes } from '../../base/time.ts'
 
@@ -6,16 +6,16 @@ import type { Bytes } from '../../base/time.ts'
 export interface Statement {
 	readonly text: string
 	readonly values: readonly unknown[]
-	/** Whether it changes anything, so that its outcome is unknown after a lost connection. */
+	/** Whether it changes anything; if so, its outcome is unknown after the connection was lost. */
 	readonly writes: boolean
 	/**
-	 * Whether it may share a transaction with others of its text. Locks are then held until all are done; if one fails, the
-	 * driver runs each again alone.
+	 * Whether it may share a transaction with other statements that have the same text. Locks are then held until all of
+	 * them are done; if one fails, the driver runs each of them again on its own.
 	 */
 	readonly joins?: boolean
 	/**
-	 * Limit for results of many rows that may be large: as soon as the rows before the last one exceed it, the query fails
-	 * with ModelError `too_large`.
+	 * Maximum size of the result, for statements that may return many large rows. The query fails with ModelError
+	 * `too_large` as soon as the rows before the latest one exceed it.
 	 */
 	readonly maxBytes?: Bytes | undefined
 }
@@ -24,23 +24,24 @@ export interface Statement {
 export interface Rows {
 	/** Rows as arrays, in the order of the select list. */
 	readonly rows: readonly (readonly unknown[])[]
-	/** Rows that a change has matched, also those which already had the values. */
+	/** How many rows a change has matched, including those that already had the new values. */
 	readonly affected: number
 	/** The key that the database has generated for an insert without `returning`, as decimal digits. */
 	readonly insertId?: string | undefined
 }
 
 /**
- * Runs statements, prepared and reused by their text. Rejects with the driver's own errors, which the dialect translates.
+ * Runs statements; prepared ones are reused by their text. Rejects with the driver's own errors, which the dialect
+ * translates.
  */
 export interface Driver {
 	/** Runs a statement; the driver that a transaction's work gets, on its connection. */
 	query(statement: Statement): Promise<Rows>
 	/**
-	 * Runs `work` on one connection between begin and commit; rolls back when it rejects. On the driver that `work` gets, it
-	 * is a savepoint.
+	 * Runs `work` in a transaction on one connection, and rolls back if `work` rejects. Called on the driver that `work`
+	 * gets, it makes a savepoint.
 	 */
 	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T>
-	/** Replaces all connections: they lead to a server that is read-only since a failover. */
+	/** Replaces all connections, because they lead to a server that became read-only in a failover. */
 	renew?(): void
 }

@@ -1,4 +1,4 @@
-/** Public names of `verbena/sql`: for those who write a model of another SQL database. */
+/** Public names of `verbena/sql`, for writing a model of another SQL database. */
 
 export { RawJson } from '../../wire/raw-json.ts'
 export {

@@ -10,13 +10,13 @@ export interface Keyless {
 	readonly columns: readonly { readonly name: string; readonly type?: FieldType }[]
 	/** The columns of the primary key. */
 	readonly primary: readonly string[]
-	/** Columns that are each unique and never null. */
+	/** Columns that are unique on their own, and never null. */
 	readonly unique: readonly string[]
 }
 
 const KEY_TYPES: ReadonlySet<FieldType | undefined> = new Set<FieldType | undefined>([
 	...(['integer', 'bigint', 'uuid', 'text'] as const),
-	// Determined later.
+	// A type that isn't known yet; `withKey` checks it later.
 	undefined,
 ])
 
@@ -28,9 +28,9 @@ export function primaryKey({ columns, primary }: Keyless): string | undefined {
 }
 
 /**
- * The column that the option names, else the primary key.
+ * The column that the option names, or the primary key if there is no option.
  *
- * @throws TypeError if there is none, or it isn't unique
+ * @throws TypeError if there is no such column or primary key, or the column isn't unique
  */
 export function keyOf(table: Keyless, option: string | undefined): string {
 	const { name, isView, columns, primary, unique } = table
@@ -39,9 +39,9 @@ export function keyOf(table: Keyless, option: string | undefined): string {
 		const names = columns.map((column) => column.name)
 		throw new TypeError(`${name} has no column ${JSON.stringify(key)} for its key${nearest(key, names)}`)
 	}
-	// Catalogs don't say what is unique in a view: the programmer is responsible.
+	// Catalogs don't say which columns of a view are unique, so the programmer's choice is trusted.
 	const isUnique = isView || unique.includes(key) || (primary.length === 1 && primary[0] === key)
-	// `withKey` rejects a column of another type.
+	// A column whose type can't be a key's is left to `withKey`, which rejects it.
 	if (isUnique || !KEY_TYPES.has(columns.find((column) => column.name === key)?.type)) return key
 	throw new TypeError(
 		`${key} can't be the key of ${name}: a key must be unique on its own, and not null${candidates(table)}`,
@@ -49,9 +49,9 @@ export function keyOf(table: Keyless, option: string | undefined): string {
 }
 
 /**
- * The table with its key.
+ * Adds the key to a table.
  *
- * @throws TypeError for a column that has no key type
+ * @throws TypeError if the column's type can't be a key's
  */
 export function withKey<T extends { readonly name: string; readonly columns: readonly Column[] }>(
 	table: T,

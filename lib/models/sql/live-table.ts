@@ -13,13 +13,16 @@ import type { Subject } from './writes.ts'
 /** Reads the table's schema from the database, in the same way as when the model was opened. */
 export type Reopen = () => Promise<Table>
 
-/** Between two reloads: a statement may fail for a reason that reloading doesn't fix, such as a bug in a trigger. */
+/**
+ * Minimum time between two reloads. Without it, statements that fail for a reason that reloading doesn't fix, such as a
+ * bug in a trigger, would each reload the schema.
+ */
 const MIN_RELOAD_INTERVAL: Milliseconds = 5_000
 
 const TRANSIENT: ReadonlySet<string> = new Set(['unavailable', 'busy', 'outcome_unknown'])
 
 export class LiveTable {
-	/** The schema at opening, which the model's public properties show unchanged. */
+	/** The schema when the model was opened; the model's public properties always show this one. */
 	readonly opened: Table
 	subject: Subject
 	plans: Plans
@@ -29,7 +32,7 @@ export class LiveTable {
 	#reload: Promise<void> | undefined
 	/** Describes the last change until an error has reported it. */
 	#unreported: string | undefined
-	/** Whether the last reload has found a change or failed for lack of a connection. */
+	/** Whether the last reload found a change, or failed for lack of a connection. */
 	#mayHaveChanged = false
 
 	constructor(table: Table, dialect: Dialect, reopen?: Reopen, clock: Clock = steadyClock) {
@@ -41,11 +44,11 @@ export class LiveTable {
 	}
 
 	/**
-	 * Handles a statement that failed because it doesn't fit the table: reloads the schema and, if that has changed, fails
-	 * with `busy`, so that the request is retried. The first error after a change describes it, for the log.
+	 * Handles a statement that failed because it doesn't fit the table: reloads the schema. If the schema has changed,
+	 * fails with `busy`, so that the request is retried; the first such error describes the change, for the log.
 	 *
-	 * @param waits false within a transaction, which holds the connection that the reload may need
-	 * @throws ModelError `busy`; else the error itself
+	 * @param waits whether to wait for the reload; false in a transaction, because the reload may need its connection
+	 * @throws ModelError `busy`, or else `error`
 	 */
 	async handleOutdated(error: unknown, waits: boolean): Promise<never> {
 		if (this.#reopen === undefined) throw error
@@ -58,7 +61,7 @@ export class LiveTable {
 		throw this.#mayHaveChanged ? new ModelError('busy', [], error) : error
 	}
 
-	/** The error that describes a change of the schema; once per change. */
+	/** Returns the error that describes a change of the schema; once per change. */
 	async takeChangeReport(cause: unknown): Promise<ModelError | undefined> {
 		await this.#reload
 		const change = this.#unreported
@@ -73,7 +76,7 @@ export class LiveTable {
 			this.#mayHaveChanged = this.#unreported !== undefined
 			this.#lastReload = this.#clock()
 		} catch (error) {
-			// Otherwise the table or its key is gone, which the statement's own error shows.
+			// If the error isn't transient, the table or its key is gone; the statement's own error shows that.
 			this.#mayHaveChanged = this.#isTransient(error)
 			if (!this.#mayHaveChanged) this.#lastReload = this.#clock()
 		} finally {
@@ -81,14 +84,14 @@ export class LiveTable {
 		}
 	}
 
-	/** Whether the reload only lacked a connection: the next statement that fails reloads again. */
+	/** Whether a reload failed only for lack of a connection; if so, the next statement that fails reloads again. */
 	#isTransient(error: unknown): boolean {
 		const { dialect, table } = this.subject
 		const failure = error instanceof ModelError ? error : dialect.failure(error, table)
 		return failure !== undefined && TRANSIENT.has(failure.kind)
 	}
 
-	/** Adopts a schema and describes how it differs from the last one; `undefined` for no difference. */
+	/** Adopts a schema and describes how it differs from the previous one; `undefined` if it doesn't. */
 	#apply(table: Table): string | undefined {
 		const { subject, opened } = this
 		const present = new Map(table.columns.map(({ name, sqlType }) => [name, sqlType]))

@@ -15,8 +15,8 @@ export interface DatabaseOptions {
 	 */
 	readonly bigint?: BigintForm
 	/**
-	 * Timeout for getting a connection and a result from the driver; then the response is 503. Above 0, at most 86,400.
-	 * Drivers themselves may wait forever.
+	 * Timeout for getting a connection and a result from the driver; after it, the response is 503. Above 0, at most
+	 * 86,400. Drivers themselves may wait forever.
 	 *
 	 * @default 5
 	 */
@@ -26,8 +26,8 @@ export interface DatabaseOptions {
 /** Options of one model. */
 export interface TableOptions extends DatabaseOptions {
 	/**
-	 * The column that identifies records: an integer, a uuid or a text, unique and never null. Required for views, and for
-	 * tables without a primary key of one column.
+	 * The column that identifies records: an integer, a uuid or a text, unique and never null. Required for views, and
+	 * for tables without a single-column primary key.
 	 *
 	 * @default the primary key
 	 */
@@ -44,12 +44,12 @@ export interface OpeningOptions {
 export const TIMEOUT_SECONDS: Seconds = 5
 
 const bigint = or(oneOf('number', 'string'), 'number')
-/** Node's timers take at most 24 days; longer ones fire after 1 ms. */
+/** Node's timers can't be longer than 24 days (longer ones fire after 1 ms), so the maximum is one day. */
 const timeoutSeconds = or(numberIn({ above: 0, to: 86_400 }), TIMEOUT_SECONDS)
 
 /**
- * Checks the options and adds defaults. `owner` is the class for messages, `others` are the names that only some calls
- * accept.
+ * Checks the options and adds defaults. `owner` is the class that messages name; `others` are further options that this
+ * call accepts.
  *
  * @throws TypeError for an option that does not exist, or of another type
  * @throws RangeError for a `timeoutSeconds` that isn't above 0 and at most 86,400

@@ -1,6 +1,6 @@
 /**
- * `Plan`: the SQL texts that depend only on a selection, built once for each: the select list, the statement that reads by
- * id, and the `returning` clause of writes.
+ * `Plan`: the SQL texts that depend only on a selection, built once per selection: the select list, the statement that
+ * reads by id, and the `returning` clause of writes.
  */
 import type { Bytes } from '../../base/time.ts'
 import type { Found, Selection } from '../model.ts'
@@ -17,9 +17,9 @@ import {
 } from './table.ts'
 import { type Lru, type LruEntry, TextCache } from './text-cache.ts'
 
-/** The select list of a record with its version and key, and what its rows contain. */
+/** The select list of a record with its version and key, and functions that read its rows. */
 export interface RowMapper {
-	/** For a select list or behind `returning`: the record's expressions, the version, the key. */
+	/** The record's expressions, the version and the key, to follow `select` or `returning`. */
 	readonly list: string
 	found(row: readonly unknown[]): Found
 	id(row: readonly unknown[]): string
@@ -31,23 +31,23 @@ export interface Plan {
 	/** `select … from … where `, with {@link ALIAS}. */
 	readonly head: string
 	readonly selectedRow: RowMapper
-	/** ` returning …` of a change. */
+	/** The clause ` returning …` of a write. */
 	readonly returning: string
 	readonly returnedRow: RowMapper
 	/** The whole statement that reads a record by id. */
 	readonly byId: string
-	/** Inserts, and updates without a condition, by the given fields. */
+	/** Texts of inserts, and of updates without a condition, by the fields that are set. */
 	readonly inserts: TextCache
 	readonly updates: TextCache
-	/** Batched reads without a condition, by the text of their condition on the ids. */
+	/** Texts of batched reads without a filter, by the condition on their ids. */
 	readonly gathered: TextCache
-	/** Approximate size, with the texts that the dialect caches for it. */
+	/** Approximate size, including the texts that the dialect caches for it. */
 	readonly bytes: Bytes
 }
 
 /** Size of a plan without its texts. */
 const PLAN_BYTES: Bytes = 3_000
-/** How many copies of the select list a plan and the dialect's texts for it hold. */
+/** How many copies of the select list a plan and the dialect's cached texts hold together. */
 const COPIES_OF_LIST = 6
 
 export function planOf(table: Table, columns: Columns, dialect: Dialect, selection: Selection): Plan {
@@ -97,7 +97,7 @@ function rowMapper(
 	}
 }
 
-/** Cache of a model's plans, by selection; a plan is stored at its second use. */
+/** Cache of a model's plans, by selection. A plan is stored when its selection is used for the second time. */
 export class Plans {
 	readonly #create: (selection: Selection) => Plan
 	readonly #lru: Lru

@@ -30,20 +30,20 @@ export type GetConnection<Connection> = (callback: (error: unknown, connection?:
 
 /**
  * FIFO queue of callers that wait for a connection. Pools keep timed-out callers in their own queue until a connection
- * is free, so the queue of an exhausted pool would grow with every request. Here the next caller reuses the pool request
- * of one that timed out.
+ * is free, so the queue of an exhausted pool would grow with every request. Here the next caller takes over the pool
+ * request of a caller that timed out.
  */
 export class WaitQueue<Connection> {
 	readonly #deadlines: Deadlines
 	readonly #getConnection: GetConnection<Connection>
 	readonly #release: (connection: Connection) => void
 	/**
-	 * A linked list, as a long-lived Set would keep its outgrown tables, and with them former waiters and their results,
-	 * until a full garbage collection (a sixth of the time of a list of 100).
+	 * A linked list: a long-lived Set would keep its outgrown tables until a full garbage collection, and with them
+	 * former waiters and their results. (A Set cost a sixth of the time of listing 100 records.)
 	 */
 	readonly #waiting = new RecencyList<Waiter<Connection>>()
 	#size = 0
-	/** Requests to the pool that it has not answered yet. */
+	/** Number of requests that the pool has not answered yet. */
 	#requested = 0
 
 	/** @param release called with a connection that arrives when nobody waits */
@@ -57,7 +57,9 @@ export class WaitQueue<Connection> {
 		this.#release = release
 	}
 
-	/** Calls `resolve` with a connection, or `reject` after an error or the timeout; the latter has no `cause`. */
+	/**
+	 * Calls `resolve` with a connection, or `reject` after an error or the timeout. The timeout's error has no `cause`.
+	 */
 	acquire(
 		resolve: (connection: Connection) => void,
 		reject: (error: NoConnection) => void,
@@ -106,7 +108,7 @@ export class WaitQueue<Connection> {
 		next.resolve(connection)
 	}
 
-	/** Rejects the waiter that made the request; if it has timed out, the first in the queue. */
+	/** Rejects the waiter that made the request or, if that waiter has timed out, the first one in the queue. */
 	#rejectOne(requester: Waiter<Connection>, error: unknown): void {
 		const rejected = requester.isQueued ? requester : this.#waiting.oldest
 		if (rejected === undefined) return
@@ -122,28 +124,28 @@ interface Waiter<Connection> extends Due, Linked<Waiter<Connection>> {
 }
 
 /**
- * A server may be read-only on purpose, and writes that are tried there repeatedly must not close all connections each
- * time. Half of the second within which a new primary is used.
+ * Minimum time between two renewals. A server may be read-only on purpose, and repeated writes to it must not close all
+ * connections each time. A new primary should be used within a second; this is half of it.
  */
 const MIN_RENEWAL_INTERVAL: Milliseconds = 500
 
 const RENEWAL: unique symbol = Symbol('verbena.renewal')
 
 /**
- * Recognizes connections that were made before the last failover. They lead to a server that is read-only now, while the
- * host name or the proxy leads new connections to the new primary.
+ * Recognizes connections that were made before the last failover. They lead to a server that is read-only now, while
+ * the host name or the proxy leads new connections to the new primary.
  */
 export class Renewal {
 	/** When each connection was first seen. */
 	readonly #since = new WeakMap<object, Milliseconds>()
 	#renewed: Milliseconds = Number.NEGATIVE_INFINITY
 
-	/** The one that all models over a pool share. */
+	/** The `Renewal` that all models over a pool share. */
 	static of(pool: object): Renewal {
 		return attached(pool, RENEWAL, () => new Renewal())
 	}
 
-	/** Marks all existing connections as outdated; returns false if that was done just before. */
+	/** Marks all existing connections as outdated. Does nothing and returns false if the last renewal was too recent. */
 	renew(): boolean {
 		const now = steadyClock()
 		if (now - this.#renewed < MIN_RENEWAL_INTERVAL) return false

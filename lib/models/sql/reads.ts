@@ -16,10 +16,10 @@ import { writeGuarded } from './writes.ts'
 
 export class Reads {
 	readonly #live: LiveTable
-	/** Called for each read, as the plan may have been evicted. */
+	/** Called for each read, because the plan may have been evicted. */
 	readonly #plan: () => Plan
 	readonly #runner: Runner
-	/** Batches by the condition's text and values. */
+	/** Batched reads, by the text and values of their condition. */
 	readonly #gathered = new Map<string, GatheredReads<Found>>()
 
 	constructor(live: LiveTable, plan: () => Plan, runner: Runner) {
@@ -75,7 +75,7 @@ export class Reads {
 		const condition = [sql.text]
 		const known = gathered.get(condition)
 		sql.text = known ?? `${head}${sql.text}`
-		// Not with a condition: there may be many long ones.
+		// Texts with a condition aren't cached: there may be many of them, and long ones.
 		if (known === undefined && where === undefined) gathered.keep(condition, sql.text)
 		const { rows } = await this.#runner.run(sql.statement(false))
 		return new Map(rows.map((row) => [selectedRow.id(row), selectedRow.found(row)]))
@@ -93,8 +93,8 @@ export class Reads {
 	}
 
 	/**
-	 * A key that only equal conditions have, as batched reads share their access rights. `undefined` if a value can't be
-	 * compared reliably.
+	 * A string that is the same only for equal conditions: reads with different access rights must not share a batch.
+	 * `undefined` if a value can't be compared reliably; the read is then sent alone.
 	 */
 	#scopeOf(where: Condition): string | undefined {
 		const sql = new Sql(this.#live.subject.dialect)
@@ -115,7 +115,10 @@ export interface Reader<T> {
 	one(id: string): Promise<T | undefined>
 	/** The records that exist, by their ids. */
 	many(ids: readonly string[]): Promise<ReadonlyMap<string, T>>
-	/** Whether an id matches records with another spelling, so that ids which `many` doesn't find are read alone. */
+	/**
+	 * Whether an id may match a record whose id is spelled differently. If so, ids that `many` doesn't find are read
+	 * alone.
+	 */
 	readonly looselyCompared: boolean
 	/** Called when the queue is empty. */
 	idle(): void
@@ -167,7 +170,7 @@ export class GatheredReads<T> {
 		try {
 			records = await this.#reader.many(ids)
 		} catch (error) {
-			// Not caused by a single id: reading each alone would add a hundred statements.
+			// No single id causes this error, so reading each id alone would only add up to a hundred statements.
 			if (error instanceof ModelError && (error.kind === 'unavailable' || error.kind === 'busy')) {
 				for (const read of batch) this.#reject(read, error)
 				return

@@ -1,6 +1,6 @@
 /**
  * `Runner`: runs a model's statements through its driver with a timeout, and translates the driver's errors into
- * `ModelError`s. `Timeout` implements the former: drivers may wait forever for a connection or for a lost response.
+ * `ModelError`s. `Timeout` is needed because drivers may wait forever for a connection or for a lost response.
  */
 import { Deadlines, type Due } from '../../base/deadlines.ts'
 import { type Clock, type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
@@ -24,7 +24,7 @@ export class Runner {
 		this.timeout = timeout
 	}
 
-	/** @throws ModelError, or the driver's error where the dialect doesn't know it */
+	/** @throws ModelError, or the driver's error if the dialect doesn't know it */
 	run(statement: Statement): Promise<Rows> {
 		const { writes } = statement
 		const translate = (error: unknown) => this.#translate(error, writes)
@@ -59,7 +59,7 @@ export class Runner {
 			return this.#live.handleOutdated(error, !this.#isInTransaction)
 		const failure = this.#dialect.failure(error, this.#live.subject.table)
 		if (failure === undefined) return error
-		// For a read, the page is too large; for a write, a value.
+		// `too_large` is about the page in a read, but about a value in a write.
 		if (failure.kind === 'too_large' && writes)
 			return new ModelError('invalid', failure.fields, failure.cause)
 		if (failure.kind !== 'outcome_unknown' || writes) return failure
@@ -67,7 +67,7 @@ export class Runner {
 	}
 }
 
-/** What a timeout means: nothing was done, or nobody knows. */
+/** What a timeout means: nothing was changed, or that isn't known. */
 type TimeoutKind = 'unavailable' | 'outcome_unknown'
 
 export class Timeout {
@@ -78,7 +78,8 @@ export class Timeout {
 	constructor(timeoutSeconds: Seconds, clock: Clock = steadyClock) {
 		const milliseconds = timeoutSeconds * 1000
 		this.#deadlines = new Deadlines(clock, milliseconds)
-		// Deadlines are noticed up to an eighth of the time late, and nobody should wait longer than `timeoutSeconds`.
+		// Deadlines may expire late, by up to an eighth of the time. They are set earlier, so that nobody waits longer than
+		// `timeoutSeconds`.
 		this.#milliseconds = milliseconds - Math.min(500, milliseconds / 8)
 	}
 
@@ -114,7 +115,8 @@ export class Timeout {
 				isLate = true
 				reject(new ModelError(timeoutKind))
 			}
-			// The driver's shorter timeout has the better error: it wins if both fire in one turn after a stall.
+			// The driver's own timeout is shorter and has a better error. If both fire in the same turn, after a stall, the
+			// driver's error must win, so this one waits for another turn.
 			const item: Due = { due: 0, expire: () => void setImmediate(expire) }
 			const fail = (error: unknown): void => {
 				this.end(item)
@@ -133,7 +135,7 @@ export class Timeout {
 						fail(translated)
 						return
 					}
-					// The schema is reloaded within the same timeout; the statement has failed, so nothing was done.
+					// The schema is reloaded within the same timeout. The statement has failed, so nothing was changed.
 					timeoutKind = 'unavailable'
 					translated.catch(fail)
 				},
@@ -158,7 +160,7 @@ export class Timeout {
 				},
 			}
 			const timedWork = async (inner: Driver): Promise<T> => {
-				// The caller already has the error that nothing was done.
+				// The caller was already told that nothing was changed, so `work` must not run.
 				if (isLate) throw new ModelError('unavailable')
 				this.end(item)
 				try {
@@ -187,7 +189,7 @@ export class Timeout {
 	}
 }
 
-/** The error of a transaction that was rolled back: its outcome is known. */
+/** Converts the error of a transaction that was rolled back: an unknown outcome is known now. */
 function rolledBack(error: unknown): unknown {
 	if (!(error instanceof ModelError) || error.kind !== 'outcome_unknown') return error
 	return new ModelError('unavailable', error.fields, error)

@@ -1,6 +1,6 @@
 /**
- * `SqlModel`: a table or view of an SQL database as a `Model`. Differences between databases are in its `Dialect`, those
- * between drivers in its `Driver`; the neighbouring folders implement both.
+ * `SqlModel`: a table or view of an SQL database as a `Model`. Its `Dialect` has what differs between databases, its
+ * `Driver` what differs between drivers; the folders next to this one implement both.
  */
 
 import type { Seconds } from '../../base/time.ts'
@@ -38,7 +38,7 @@ import {
 	updateStatement,
 } from './writes.ts'
 
-/** A table or view of an SQL database as a `Model`: over a `Dialect` and a `Driver`. */
+/** A table or view of an SQL database as a `Model`, built from a `Dialect` and a `Driver`. */
 export class SqlModel implements Model {
 	readonly name: string
 	readonly fields: readonly Field[]
@@ -49,9 +49,7 @@ export class SqlModel implements Model {
 	readonly #isInTransaction: boolean
 	readonly #reads = new WeakMap<Selection, Reads>()
 
-	/**
-	 * `timeoutSeconds` has been checked; `reopen` reloads the table's schema after it was changed. @hidden
-	 */
+	/** `timeoutSeconds` is not checked here. `reopen` reloads the table's schema after it was changed. @hidden */
 	constructor(table: Table, driver: Driver, dialect: Dialect, timeoutSeconds?: Seconds, reopen?: Reopen)
 	/** @internal */
 	constructor(live: LiveTable, runner: Runner, dialect: Dialect)
@@ -129,14 +127,14 @@ export class SqlModel implements Model {
 	async create(values: Values, selection: Selection): Promise<Created> {
 		this.#mustBeWritable()
 		const { key, dialect } = this.#subject
-		// SQLite would accept null as a key, and MySQL, in some modes, an empty text.
+		// Without this check, SQLite would store NULL as the key, and MySQL, in some modes, an empty text.
 		if (!key.hasDefault && !key.generated && (values[key.name] ?? null) === null)
 			throw new ModelError('not_null', [key.name])
 		const plan = this.#plan(selection)
 		if (!dialect.returning.insert) return this.#insertAndRead(values, plan)
 		const { rows } = await this.#runner.run(insertStatement(this.#subject, values, plan))
 		const [row] = rows
-		// A trigger has returned null, so that the database skipped the insert without an error.
+		// No error but no row: a trigger returned null, so the database skipped the insert.
 		if (row === undefined) throw new ModelError('refused')
 		const { json, version } = plan.returnedRow.found(row)
 		return { json, version, id: plan.returnedRow.id(row) }
@@ -192,7 +190,7 @@ export class SqlModel implements Model {
 		})
 	}
 
-	/** In a transaction, so that it returns its own change, not a concurrent one. */
+	/** In a transaction: its row lock prevents a concurrent change between the update and the read. */
 	async #updateAndRead(id: string, changes: Changes, plan: Plan, guard: Guard): Promise<Found | Absent> {
 		const found = await this.#inTransaction(async (runner) => {
 			const { affected } = await runner.run(updateStatement(this.#subject, id, changes, plan, guard))
@@ -221,10 +219,10 @@ export class SqlModel implements Model {
 	}
 
 	/**
-	 * The reason why a change has matched no record. It is stale only if the version differs; otherwise an existing record
-	 * was skipped by a trigger or a policy of the database, without an error.
+	 * Determines why a change matched no record. If the record exists and has the required version, a trigger or a policy
+	 * of the database skipped the change without an error (see `skipsSilently`).
 	 *
-	 * @throws ModelError `refused`
+	 * @throws ModelError `refused` if a trigger or a policy skipped the change
 	 */
 	async #absent(id: string, plan: Plan, guard: Guard): Promise<Absent> {
 		const { skipsSilently } = this.#subject.dialect
@@ -259,7 +257,7 @@ export class SqlModel implements Model {
 	}
 }
 
-// Outside the class, as a bundler renames a class that refers to itself.
+// Outside the class: bundlers rename a class that refers to itself.
 function transactionModel(runner: Runner, live: LiveTable): SqlModel {
 	return new SqlModel(live, runner, live.subject.dialect)
 }

@@ -11,11 +11,11 @@ export interface Column extends Field {
 	readonly sqlType: string
 	/** The default as SQL, if the database has no keyword `default` in updates. */
 	readonly defaultSql?: string | undefined
-	/** How values are stored, in the dialect's own terms, if the type doesn't determine it. */
+	/** How values are stored, in the dialect's own terms; only set if the type doesn't determine it. */
 	readonly storage?: string | undefined
 }
 
-/** A constraint of a table, which errors of the database refer to. */
+/** A constraint of a table; the database's errors refer to it. */
 export interface Constraint {
 	/** As it appears in the database's errors. */
 	readonly name: string
@@ -75,7 +75,7 @@ export const INTEGER = /^-?\d{1,19}$/
 const MIN_INT64 = -(2n ** 63n)
 const MAX_INT64 = 2n ** 63n - 1n
 
-/** Converts an id, which is valid for the key, to the value of the key's column. */
+/** Converts an id to a value of the key's column. The id must be valid for the column. */
 export function valueOfId(id: string, key: Column): Value {
 	if (key.type !== 'integer' && key.type !== 'bigint') return id
 	const number = Number(id)
@@ -86,7 +86,7 @@ export function idOf(value: unknown): string {
 	return String(value)
 }
 
-/** Converts a version to the value of its column; `undefined` if it can't be one, so that no record matches. */
+/** Converts a version to a value of its column; `undefined` if the column can't hold it, so that no record matches. */
 export function valueOfVersion(version: string, column: Column): Value | undefined {
 	if (!INTEGER.test(version)) return undefined
 	const digits = BigInt(version)
@@ -95,7 +95,7 @@ export function valueOfVersion(version: string, column: Column): Value | undefin
 	return Number.isSafeInteger(number) ? number : digits
 }
 
-/** Whether a change contains an explicit value for the key. */
+/** Whether a key's value was given explicitly: it is neither missing nor null nor `DEFAULT`. */
 export function isGiven(value: Value | symbol | undefined): value is NonNullable<Value> {
 	return value !== undefined && value !== null && typeof value !== 'symbol'
 }

@@ -1,7 +1,7 @@
 /**
- * Bounded LRU caches of statements. Clients choose fields, orders and conditions, so a text is cached from its second use
- * on (`Doorkeeper`). `TextCache` holds the texts of all models of a database; `PreparedTexts` holds the statements that a
- * driver keeps prepared.
+ * Bounded LRU caches of statements. Clients choose fields, orders and conditions, so a text is only cached when it is
+ * used for the second time (`Doorkeeper`). `TextCache` holds the texts of all models of a database; `PreparedTexts`
+ * holds the statements that a driver keeps prepared.
  */
 import { attached } from '../../base/attached.ts'
 import { type Linked, RecencyList } from '../../base/recency-list.ts'
@@ -16,7 +16,7 @@ export interface LruEntry extends Linked<LruEntry> {
 	drop(): void
 }
 
-/** For all models of a database. */
+/** Maximum size of the cache that all models of a database share. */
 const MAX_BYTES: Bytes = 8_388_608
 /** An entry may take at most 1/16 of the cache. */
 const MAX_ENTRY_SHARE = 1 / 16
@@ -68,7 +68,7 @@ export class Lru {
 	}
 }
 
-/** Remembers the last hashes that were seen once, so that only repeated keys are admitted to a cache. */
+/** Remembers the latest hashes that were seen only once, so that only repeated keys are admitted to a cache. */
 class Doorkeeper {
 	readonly #maxHashes: number
 	/** Oldest first. */
@@ -78,7 +78,7 @@ class Doorkeeper {
 		this.#maxHashes = maxHashes
 	}
 
-	/** Whether a hash was seen before; the second call removes it. */
+	/** Whether a hash was seen before; after the second call for a hash it is forgotten. */
 	wasSeen(hash: number): boolean {
 		if (this.#seen.delete(hash)) return true
 		this.#seen.add(hash)
@@ -98,16 +98,17 @@ function hashOf(text: string, hash = 0x811c9dc5): number {
 	return Math.imul(result ^ 0x1f, 0x01000193)
 }
 
-/** Part of a cache key: a field's name, a symbol for what is no field, a number. */
+/** Part of a cache key: a field's name, a number, or a symbol for anything else. */
 export type KeyPart = string | symbol | number
 
 const MAX_SEEN = 100
-/** A node and its map. */
+/** Approximate size of a node and its map. */
 const NODE_BYTES: Bytes = 300
 
 /**
- * Cache of the texts of statements or of their parts; a trie by the parts of the key. Building a text per request is
- * cheap, but gives a new string, which must be hashed before the driver finds the prepared statement.
+ * Cache of the texts of statements or of their parts: a trie over the parts of the key. Building a text for each
+ * request would be cheap, but the driver finds the prepared statement by the text's hash, which must be computed for
+ * each new string.
  */
 export class TextCache<T = string> {
 	readonly #lru: Lru
@@ -146,7 +147,7 @@ export class TextCache<T = string> {
 	}
 }
 
-/** A node of the trie; `value` is that of the key which ends here. */
+/** A node of the trie; `value` belongs to the key that ends here. */
 class Node<T> implements LruEntry {
 	value: T | undefined = undefined
 	bytes: Bytes = 0
@@ -186,17 +187,23 @@ class Node<T> implements LruEntry {
 	}
 }
 
-/** A prepared statement costs some hundred bytes per placeholder and connection, here and in the server. */
+/**
+ * Maximum number of placeholders in a statement that stays prepared. Each takes some hundred bytes per connection, here
+ * and in the server.
+ */
 const MAX_VALUES = 128
 const MAX_TEXT_LENGTH = 32_768
 
-/** Whether a statement may stay prepared; a filter of thousands of values is seldom repeated. */
+/** Whether a statement may stay prepared. Not if it is long: a filter with thousands of values is seldom repeated. */
 export function isKept({ text, values }: Statement): boolean {
 	return values.length <= MAX_VALUES && text.length <= MAX_TEXT_LENGTH
 }
 
 const MAX_PREPARED = 500
-/** PostgreSQL needs about 100 bytes per byte of text, on every connection: 46 MB for 0.5 MB in 300 lists (15.20). */
+/**
+ * PostgreSQL needs about 100 bytes of memory per byte of text, on every connection: 46 MB for 0.5 MB of text in 300
+ * list statements (15.20).
+ */
 const MAX_PREPARED_BYTES: Bytes = 524_288
 
 /** LRU cache of the statements that a driver keeps prepared, by their text. */

@@ -12,13 +12,19 @@ export interface Session {
 	/** Sends `begin`, `savepoint …` and the like. */
 	control(text: string): unknown
 	/**
-	 * What of the transaction is still usable after an error: everything; nothing, if the connection is lost or the server
-	 * has rolled back; or what was done before the last savepoint, as PostgreSQL refuses all statements after a failed one.
+	 * How much of the transaction is usable after an error:
+	 *
+	 * - `everything`
+	 * - `savepoint`: what was done before the last savepoint (PostgreSQL refuses all statements after a failed one)
+	 * - `nothing`: the connection is lost, or the server has rolled back
 	 */
 	leaves(error: unknown): 'everything' | 'savepoint' | 'nothing'
 }
 
-/** Runs `work` between begin and commit. Rolls back when it rejects, and calls `rollbackFailed` if that fails. */
+/**
+ * Runs `work` between begin and commit. Rolls back if `work` or the commit fails; calls `rollbackFailed` if the
+ * rollback fails.
+ */
 export async function runTransaction<T>(
 	session: Session,
 	work: (driver: Driver) => Promise<T>,
@@ -45,8 +51,8 @@ export async function runTransaction<T>(
 }
 
 /**
- * Runs `work` in a transaction that has begun. Rethrows an error that `work` has caught if the server can't commit after
- * it: PostgreSQL would roll back at the commit, without an error.
+ * Runs `work` in a transaction that has begun. If the server can't commit after an error, rejects with that error even
+ * if `work` has caught it: PostgreSQL would silently roll back at the commit.
  */
 export function within<T>(session: Session, work: (driver: Driver) => Promise<T>): Promise<T> {
 	return new TransactionDriver(session, 1).finish(work)

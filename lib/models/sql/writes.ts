@@ -18,7 +18,7 @@ import {
 } from './table.ts'
 import type { KeyPart } from './text-cache.ts'
 
-/** The table that statements are built for, with its lookups. */
+/** What statements are built for: a table, its columns by name, its key and its dialect. */
 export interface Subject {
 	readonly table: Table
 	readonly columns: Columns
@@ -43,7 +43,7 @@ export function insertStatement(subject: Subject, values: Values, plan: Plan): S
 	return { text, values: bound, writes: true, joins: subject.table.hasTriggers === false }
 }
 
-/** All placeholders, if one of the values needs another than its column's; else `undefined`. */
+/** All placeholders, if one of the values needs a different one from its column's; else `undefined`. */
 function customPlaceholders(
 	{ dialect }: Subject,
 	given: readonly Column[],
@@ -90,7 +90,7 @@ export function updateStatement(
 	for (const field of Object.keys(changes)) {
 		const value = changes[field]
 		if (value === undefined || field === plan.version?.name) continue
-		// So that whole records can still be replaced.
+		// Ignored, so that a whole record can still be replaced after the column was dropped.
 		if ((value === null || value === DEFAULT) && columns.gone.has(field)) continue
 		if (value === DEFAULT) cacheKey.push(DEFAULT)
 		cacheKey.push(field)
@@ -117,7 +117,7 @@ interface Assignment {
 /** Part of the cache key of an update that is guarded by a version. */
 const VERSIONED = Symbol('versioned')
 
-/** In the order of the placeholders of `writeUpdate` without a condition. */
+/** The values in the order of the placeholders that `writeUpdate` writes if the guard has no condition. */
 function updateValues(
 	{ key, dialect }: Subject,
 	id: string,
@@ -199,20 +199,23 @@ export function writeGuarded(
 	}
 }
 
-/** The required version; `undefined` for any, null for one that no record can have. */
+/** The version that the guard requires; `undefined` for any version, null for one that no record can have. */
 function guardVersion(plan: Plan, { version }: Guard): Value | undefined {
 	if (version === undefined) return undefined
 	if (plan.version === undefined) throw new TypeError('a version is given, but the selection has none')
 	return valueOfVersion(version, plan.version) ?? null
 }
 
-/** The table of a change, with the alias that `returning` uses. */
+/** The table's name in a change, with the alias that `returning` uses. */
 function changedTable(dialect: Dialect, table: Table): string {
 	const name = tableName(dialect, table)
 	return dialect.returningAlias === '' ? name : `${name} as ${dialect.returningAlias}`
 }
 
-/** Reads the version, if the selection has one, of the record that fits the condition, whatever its version. */
+/**
+ * Reads the version of the record that fits the guard's condition, whatever that version is; reads 1 if the selection
+ * has no version.
+ */
 export function presenceStatement(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
 	const sql = new Sql(subject.dialect)
 	const column = plan.version === undefined ? '1' : subject.dialect.exact(plan.version, ALIAS)
